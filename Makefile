@@ -38,10 +38,10 @@ DEMO := java -jar $(JAR) -f 1 -wi 2 -w 1 -i 3 -r 1 VectorSum
 # step prints one line saying what is about to happen.
 step = @echo "==> $(1)"
 
-.PHONY: help setup build dist agent benchmarks perfasm jmh surefire languages demo test check golden bench fuzz clean
+.PHONY: help setup build dist agent benchmarks perfasm jmh surefire languages java demo test test-all check lint unit live pages tests golden bench fuzz clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install what is missing on this machine
 	$(call step,setting up this machine)
@@ -102,37 +102,61 @@ demo: ## set up, build, and profile a JMH benchmark
 	$(call step,bin/gasm profile -- $(DEMO))
 	@bin/gasm profile -- $(DEMO)
 
-test: setup ## set up, and run every check there is
-	@$(MAKE) benchmarks perfasm jmh surefire languages
-	@$(MAKE) check
+test: setup ## set up, and run every check there is: the stages lint, unit, live and pages
+	@$(MAKE) -j2 --output-sync=target lint java
+	@$(MAKE) tests
 
-check: ## the checks alone: format, vet, staticcheck, tests, cross-builds
+test-all: ## make test with every JDK of the machine, and not only the oldest, the default and the newest that suit a test
+	@GASM_JDKS=all $(MAKE) test
+
+check: lint tests ## the checks alone, on a machine that is set up
+
+java: benchmarks perfasm jmh surefire languages ## build all that the tests need in Java
+
+lint: ## stage 1: gofmt, go vet and staticcheck, and builds for all platforms
 	$(call step,gofmt)
 	@fmt="$$($(GO) env GOROOT)/bin/gofmt"; [ -x "$$fmt" ] || fmt=gofmt; \
 	files=$$("$$fmt" -l .) || exit 1; if [ -n "$$files" ]; then echo "not formatted:"; echo "$$files"; exit 1; fi
 	$(call step,go vet)
-	@$(GO) vet ./...
-	@for dir in $(BROWSERTEST) $(PACKAGING); do (cd $$dir && $(GO_THERE) vet ./...) || exit 1; done
+	@export CGO_ENABLED=0; $(GO) vet ./...; \
+	for dir in $(BROWSERTEST) $(PACKAGING); do (cd $$dir && $(GO_THERE) vet ./...) || exit 1; done
 	$(call step,go vet for darwin/arm64)
 	@GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	$(call step,go vet for linux/arm64)
 	@GOOS=linux GOARCH=arm64 $(GO) vet ./...
 	$(call step,staticcheck)
-	@$(GO) tool staticcheck ./...
+	@CGO_ENABLED=0 $(GO) tool staticcheck ./...
 	@# Outside of this module it is run by its own name, and looks for go on the PATH.
-	@tool=$$($(GO) tool -n staticcheck); PATH="$$($(GO) env GOROOT)/bin:$$PATH"; export PATH; \
+	@tool=$$($(GO) tool -n staticcheck); PATH="$$($(GO) env GOROOT)/bin:$$PATH"; export PATH CGO_ENABLED=0; \
 	for dir in $(BROWSERTEST) $(PACKAGING); do (cd $$dir && "$$tool" ./...) || exit 1; done
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	for target in $(TARGETS); do \
 		echo "==> building for $$target"; \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -trimpath -buildvcs=false -o "$$dir/" ./cmd/gasm || exit 1; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -buildvcs=false -o "$$dir/" ./cmd/gasm || exit 1; \
 	done
-	$(call step,go test -race)
-	@events=$$(mktemp); trap 'rm -f "$$events"' EXIT; result=0; \
+
+unit: ## stage 2: the tests of packages that neither sample nor start JVMs
+	@$(call gotest,unit)
+
+live: java ## stage 3: the tests with samplers and JVMs
+	@$(call gotest,live)
+
+pages: ## stage 4: the tests of pages in a browser, and of what a release consists of
+	@$(call gotest,pages)
+
+tests: java
+	@$(call gotest,unit live pages)
+
+# gotest runs the tests of stages, and lists the slowest and the skipped ones at the end.
+define gotest
+	echo "==> go test: $(1)"; \
+	events=$$(mktemp); trap 'rm -f "$$events"' EXIT; result=0; \
 	$(GO) tool gotestsum --format pkgname --hide-summary skipped --jsonfile "$$events" --raw-command -- \
-		env GO="$(GO)" scripts/gotest.sh || result=$$?; \
+		env GO="$(GO)" scripts/gotest.sh $(1) || result=$$?; \
+	echo "==> the slowest tests"; $(GO) tool gotestsum tool slowest --num 25 --threshold 1s --jsonfile "$$events" | sed 's/^/    /'; \
 	$(GO) run ./internal/skips $(if $(CI),-expected .ci/expected-skips.txt) "$$events" || result=$$?; \
 	exit $$result
+endef
 
 golden: ## rewrite the golden files from what the code does now
 	@dirs=$$(grep -rl --include='*_test.go' 'gasmtest\.Golden' . | sed 's|/[^/]*$$||' | sort -u); \

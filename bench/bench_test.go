@@ -33,7 +33,7 @@ func TestRatios(t *testing.T) {
 	assert.Equal(t, []float64{2, 3}, ratios([]float64{2, 9, 5}, []float64{1, 3}))
 }
 
-// readAll reads samples. There must be nothing else.
+// readAll reads samples. It fails if there is anything else.
 func readAll(t *testing.T, text []byte) []sampler.Sample {
 	t.Helper()
 	var all []sampler.Sample
@@ -48,7 +48,7 @@ func readAll(t *testing.T, text []byte) []sampler.Sample {
 	return all
 }
 
-// The captures that the measurements use are there.
+// The captures that the measurements use must exist.
 func TestOpenPacked(t *testing.T) {
 	check := func(name, file string) {
 		t.Helper()
@@ -78,7 +78,7 @@ func TestMultiplyDTrace(t *testing.T) {
 	testMultiply(t, gasmtest.Capture(t, dtraceCapture, gasmtest.Samples))
 }
 
-// testMultiply writes samples twice and some of them a third time.
+// testMultiply writes samples twice, and some of them a third time.
 func testMultiply(t *testing.T, text []byte) {
 	once := readAll(t, text)
 	first, last := once[0].MonoNanos, once[0].MonoNanos
@@ -105,8 +105,7 @@ func TestMultiplyNothing(t *testing.T) {
 	assert.EqualError(t, err, "no samples in 2 lines")
 }
 
-// A home in the list must be a JDK. A JRE is none, and neither is a JDK that names no
-// version.
+// A home in the list must be a JDK. A JRE is not a JDK, and neither is a JDK without a version.
 func TestFindJDKs(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
@@ -125,7 +124,7 @@ func TestFindJDKs(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []installedJDK{{jdk8, "1.8.0_432", 8}, {jdk25, "25.0.3+9-LTS", 25}}, found)
 	_, err = findJDKs(home("jre", "JAVA_VERSION=\"17\"\n", "java"))
-	assert.ErrorContains(t, err, "jre is no JDK: ")
+	assert.ErrorContains(t, err, "jre is not a JDK: ")
 	_, err = findJDKs(home("strange", "", "java", "javac"))
 	assert.ErrorContains(t, err, "strange/release names no version")
 }
@@ -145,7 +144,7 @@ func TestParseScores(t *testing.T) {
 		t.Helper()
 		mean, err := parseScores([]byte(text), benchmarks)
 		require.NoError(t, err)
-		assert.InEpsilon(t, want, mean, 1e-9) // of rounding in logarithms
+		assert.InEpsilon(t, want, mean, 1e-9) // rounding of the logarithms
 	}
 	check(512.5, `[{"benchmark": "x", "primaryMetric": {"score": 512.5, "scoreUnit": "ns/op"}}]`, 1)
 	check(100, two, 2)

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// capturesFolder has the captures that reports are made of.
+// capturesFolder is the directory of the captures for reports.
 const capturesFolder = "testdata/captures"
 
 // The files of a capture.
@@ -19,7 +19,7 @@ const (
 	samplesName = "samples.txt"
 )
 
-// openPacked opens a file of a capture, which is packed by gzip.
+// openPacked opens a file of a capture, which is compressed with gzip.
 func openPacked(capture, file string) (r io.Reader, closeFile func(), err error) {
 	path := filepath.Join(capturesFolder, capture, file+".gz")
 	f, err := os.Open(path)
@@ -37,8 +37,8 @@ func openPacked(capture, file string) (r io.Reader, closeFile func(), err error)
 	return r, func() { f.Close() }, nil
 }
 
-// writeFile makes a file in the temporary folder and gives its path. If it can't be
-// written whole, it is removed.
+// writeFile writes a file into the temporary directory and returns its path. If it can't be written completely, it is
+// removed.
 func (s *setup) writeFile(name string, write func(io.Writer) error) (path string, err error) {
 	path = filepath.Join(s.dir, name)
 	f, err := os.Create(path)
@@ -59,8 +59,8 @@ func (s *setup) writeFile(name string, write func(io.Writer) error) (path string
 	return path, nil
 }
 
-// logFile writes a capture's log, again and again until the file has this many bytes; once
-// for 0. It unpacks the log anew each time, because bench must stay small (see run).
+// logFile writes a capture's log repeatedly until the file has this many bytes, or once for 0. It unpacks the log
+// each time, because bench must stay small (see run).
 func (s *setup) logFile(capture string, size int64) (path string, err error) {
 	if err := s.needRoom(size); err != nil {
 		return "", err
@@ -82,10 +82,10 @@ func (s *setup) logFile(capture string, size int64) (path string, err error) {
 	})
 }
 
-// samplesFile writes this many samples: those of a capture, again and again with later
-// times. For 0 it writes the capture's samples as they are.
+// samplesFile writes this many samples: those of a capture, repeated with later times. For 0 it writes the capture's
+// samples unchanged.
 func (s *setup) samplesFile(capture string, n int64) (path string, err error) {
-	const lineLength = 160 // bytes; the average is less
+	const lineLength = 160 // bytes; an upper bound for the average
 	if err := s.needRoom(n * lineLength); err != nil {
 		return "", err
 	}

@@ -19,14 +19,14 @@ type installedJDK struct {
 	feature int    // the feature release: 25
 }
 
-// tool is the path of one of the JDK's programs.
+// tool returns the path of one of the JDK's programs.
 func (j installedJDK) tool(name string) string { return filepath.Join(j.home, "bin", name) }
 
-// label is the JDK's name in the table.
+// label returns the JDK's name in the table.
 func (j installedJDK) label() string { return fmt.Sprintf("JDK %d", j.feature) }
 
-// findJDKs gives the JDKs of a list of homes, or without a list those of this machine, by
-// ascending release. It is an error when a home in the list is no JDK.
+// findJDKs returns the JDKs in a list of homes, or the JDKs of this machine if the list is empty, sorted by release.
+// It returns an error if a home in the list is not a JDK.
 func findJDKs(list string) ([]installedJDK, error) {
 	var homes []string
 	if list != "" {
@@ -48,7 +48,7 @@ func findJDKs(list string) ([]installedJDK, error) {
 	return found, nil
 }
 
-// homesHere are the folders of this machine that may be a JDK.
+// homesHere returns the directories of this machine that may be a JDK.
 func homesHere() []string {
 	homes := []string{os.Getenv("JAVA_HOME")}
 	if java, err := exec.LookPath("java"); err == nil {
@@ -56,11 +56,11 @@ func homesHere() []string {
 			homes = append(homes, filepath.Dir(filepath.Dir(java)))
 		}
 	}
-	installed, _ := filepath.Glob("/usr/lib/jvm/*") // the pattern is well-formed
+	installed, _ := filepath.Glob("/usr/lib/jvm/*") // the pattern is valid
 	return slices.DeleteFunc(append(homes, installed...), func(home string) bool { return home == "" })
 }
 
-// openJDK reads what the release file of a JDK says. A JRE is no JDK.
+// openJDK reads the release file of a JDK. It returns an error for a JRE.
 func openJDK(home string) (installedJDK, error) {
 	home, err := filepath.EvalSymlinks(home)
 	if err != nil {
@@ -69,7 +69,7 @@ func openJDK(home string) (installedJDK, error) {
 	j := installedJDK{home: home}
 	for _, tool := range []string{"java", "javac"} {
 		if _, err := os.Stat(j.tool(tool)); err != nil {
-			return installedJDK{}, fmt.Errorf("%s is no JDK: %w", home, err)
+			return installedJDK{}, fmt.Errorf("%s is not a JDK: %w", home, err)
 		}
 	}
 	release := jdk.Properties(home)
@@ -80,7 +80,7 @@ func openJDK(home string) (installedJDK, error) {
 	return j, nil
 }
 
-// needJDK fails where there is no JDK.
+// needJDK returns an error if there is no JDK.
 func (s *setup) needJDK() error {
 	if len(s.jdks) == 0 {
 		return missing("no JDK was found; -java HOME names one")

@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// steadyBenchmarks are limited by the CPU: a loop over memory in the first-level cache, and
-// one of arithmetic alone.
+// steadyBenchmarks are limited by the CPU: a loop over memory in the first-level cache, and a loop of arithmetic
+// only.
 var steadyBenchmarks = []string{`VectorSum\.sum`, `MathLog\.`}
 
-// steadyForks is how many JVMs a score is the mean of. Between one JVM and the next, scores
-// differ by 2 %, because code and data are at other addresses.
+// steadyForks is the number of JVMs whose mean is a score. Scores of two JVMs differ by 2 %, because code and data
+// have different addresses.
 const steadyForks = 2
 
 func (s *setup) needJMH() error {
@@ -35,19 +35,20 @@ func (s *setup) needJMH() error {
 	return nil
 }
 
-// jmh is the command line of JMH for this many JVMs for each benchmark, each with two
-// seconds of warm-up and so many measured seconds.
+// jmh returns the command line of JMH for this many JVMs per benchmark, each with two seconds of warm-up and so many
+// measured seconds.
 func (s *setup) jmh(j installedJDK, forks, iterations int64, more ...string) []string {
 	length := "1"
 	if s.short {
 		length = "300ms"
 	}
-	// JMH's lock keeps two runs on one machine apart, also those of somebody who has forgotten one.
-	return append([]string{j.tool("java"), "-Djmh.ignoreLock=true", "-jar", s.jar, "-f", fmt.Sprint(forks), "-wi", "2", "-w", length,
+	// Without ignoreLock, JMH does not start while another run of JMH is on the machine, even a forgotten one.
+	return append([]string{j.tool("java"), "-Djmh.ignoreLock=true", "-jar", s.jar, "-f", fmt.Sprint(forks), "-wi", "2",
+		"-w", length,
 		"-i", fmt.Sprint(iterations), "-r", length}, more...)
 }
 
-// underGasm puts gasm in front of a command.
+// underGasm puts gasm before a command.
 func (s *setup) underGasm(argv []string) []string {
 	return append([]string{s.gasm, "profile", "--report", filepath.Join(s.dir, "report.txt"), "--"}, argv...)
 }
@@ -55,15 +56,14 @@ func (s *setup) underGasm(argv []string) []string {
 // A contender is a way to run JMH, and its scores.
 type contender struct {
 	name   string
-	prefix []string // what is put in front of the java command
+	prefix []string // inserted before the java command
 	goal   string
-	scores []float64 // one for each round
+	scores []float64 // one per round
 }
 
-// measureSteady compares scores under gasm with scores without it. It also has scores under
-// perf alone, because what sampling costs depends on the machine, most of all on what an
-// interrupt costs in a virtual one. The order of the contenders changes from round to
-// round.
+// measureSteady compares scores under gasm with scores without it. It also measures scores under perf alone, because
+// the cost of sampling depends on the machine, in particular on the cost of an interrupt in a virtual one. The order
+// of the contenders changes from round to round.
 func measureSteady(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJMH(); err != nil {
 		return nil, err
@@ -76,7 +76,8 @@ func measureSteady(ctx context.Context, s *setup) ([]figure, error) {
 		}
 		if needTool("perf") == nil {
 			contenders = append(contenders, &contender{name: "perf record -F 1001", prefix: []string{
-				"perf", "record", "-q", "-k", "mono", "-F", "1001", "-B", "-N", "-o", filepath.Join(s.dir, "perf.data"), "--"}})
+				"perf", "record", "-q", "-k", "mono", "-F", "1001", "-B", "-N", "-o", filepath.Join(s.dir, "perf.data"),
+				"--"}})
 		}
 		for i := range s.rounds {
 			for k := range contenders {
@@ -94,7 +95,7 @@ func measureSteady(ctx context.Context, s *setup) ([]figure, error) {
 	return all, nil
 }
 
-// steadyFigures makes the rows of one JDK. The first contender is the one to compare with.
+// steadyFigures returns the rows of one JDK. The others are compared with the first contender.
 func steadyFigures(j installedJDK, contenders []*contender) []figure {
 	plain := contenders[0].scores
 	figures := []figure{{j.label() + ", plain, geometric mean", plain, unit{"%.0f ns", 1}, ""}}
@@ -108,12 +109,13 @@ func steadyFigures(j installedJDK, contenders []*contender) []figure {
 	return figures
 }
 
-// score runs JMH with a prefix in front of its command. It gives the geometric mean of the
-// benchmarks' times per operation, ns.
+// score runs JMH with a prefix before its command. It returns the geometric mean of the benchmarks' times per
+// operation in ns.
 func (s *setup) score(ctx context.Context, j installedJDK, prefix []string) (float64, error) {
 	file := filepath.Join(s.dir, "score.json")
 	defer os.Remove(file)
-	jmh := s.jmh(j, s.size(steadyForks, 1), s.size(3, 2), append([]string{"-rf", "json", "-rff", file}, steadyBenchmarks...)...)
+	jmh := s.jmh(j, s.size(steadyForks, 1), s.size(3, 2),
+		append([]string{"-rf", "json", "-rff", file}, steadyBenchmarks...)...)
 	if _, err := run(ctx, slices.Concat(prefix, jmh), nil); err != nil {
 		return 0, err
 	}
@@ -124,8 +126,8 @@ func (s *setup) score(ctx context.Context, j installedJDK, prefix []string) (flo
 	return parseScores(text, len(steadyBenchmarks))
 }
 
-// parseScores gives the geometric mean of the scores in JMH's JSON, which must be of this
-// many benchmarks. The ratio of two geometric means is the geometric mean of the ratios.
+// parseScores returns the geometric mean of the scores in JMH's JSON, which must have this many benchmarks. The ratio
+// of two geometric means is the geometric mean of the ratios.
 func parseScores(text []byte, benchmarks int) (float64, error) {
 	var results []struct {
 		PrimaryMetric struct {
@@ -149,8 +151,8 @@ func parseScores(text []byte, benchmarks int) (float64, error) {
 	return math.Exp(logs / float64(benchmarks)), nil
 }
 
-// measureLatency measures how long a user waits for the report: from the command's last
-// line of output to gasm's exit. The time that JMH itself needs to exit is part of it.
+// measureLatency measures how long a user waits for the report: from the command's last line of output to gasm's
+// exit. This includes the time that JMH itself needs to exit.
 func measureLatency(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJMH(); err != nil {
 		return nil, err
@@ -169,8 +171,8 @@ func measureLatency(ctx context.Context, s *setup) ([]figure, error) {
 	return all, nil
 }
 
-// afterLastLine runs a command. It gives the time from its last line of output to its
-// exit, and the time from its start to the last line.
+// afterLastLine runs a command. It returns the time from its last line of output to its exit, and the time from its
+// start to the last line.
 func afterLastLine(ctx context.Context, argv []string) (waited, lasted time.Duration, err error) {
 	cmd := command(ctx, argv)
 	var errs bytes.Buffer
@@ -188,7 +190,7 @@ func afterLastLine(ctx context.Context, argv []string) (waited, lasted time.Dura
 	for lines.Scan() {
 		last = time.Now()
 	}
-	// The output can end before gasm does: Wait waits for the rest.
+	// The output can end before gasm does, so wait for its exit.
 	err = cmd.Wait()
 	end := time.Now()
 	if err != nil {

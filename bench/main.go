@@ -1,34 +1,33 @@
-// Command bench measures every performance figure that the project claims, and prints
-// each beside its goal:
+// Command bench measures every performance figure that the project claims, and prints each next to its goal:
 //
 //	make bench                                  all of them, for PERFORMANCE.md (35 minutes)
 //	go run ./bench -only log-hsdis,log-hex      some of them
 //	go run ./bench -only warmup -java HOME      with one JDK
-//	go run ./bench -short                       whether all of them work (2 minutes)
+//	go run ./bench -short                       to see whether all of them work (2 minutes)
 //
-// It is run in the root of the repository. Machines are noisy and differ, so a figure is,
-// where possible, the ratio of two runs, one right after the other. Each figure is the
-// median over the rounds, with the lowest and the highest value beside it. A ratio is the
-// median of the rounds' ratios. A goal that is missed shows in the table and does not
+// It must be run in the root of the repository. Machines are noisy and differ, so a figure is the ratio of two
+// consecutive runs where that is possible. Each figure is the median over the rounds, next to the lowest and the
+// highest value. A ratio is the median of the rounds' ratios. A missed goal is visible in the table and does not
 // change the exit code.
 //
 // The measurements:
 //
-//	log-hsdis  a report of a 400 MB log with hsdis' text, compared with wc -l of the log
+//	log-hsdis  a report of a 400 MB log with hsdis's text, compared with wc -l of the log
 //	log-hex    the same for a log with code as bytes
 //	samples    reports of 10 million samples, in perf's and in DTrace's text
-//	memory     how much more memory a report of an hour's samples needs than one of a minute's
+//	memory     how much more memory a report of an hour's samples needs than a report of a minute's
 //	small      a report of a small capture, from gasm's start to its exit
+//	page       the HTML page of a 100 MB log
 //	warmup     a program with many compilations: plain, under gasm, and with the flags of JMH's perfasm
 //	sampling   the CPU time of sampling a JMH run, compared with that of perf record and perf script
-//	steady     the scores of two JMH benchmarks under gasm, compared with those without it
-//	sdt        what a call of a method costs that other tracers could watch (--probe-sdt)
+//	steady     the scores of two JMH benchmarks under gasm, compared with the scores without it
+//	sdt        the cost of a call of a method that other tracers could watch (--probe-sdt)
 //	latency    the time from the last output of a JMH run under gasm to gasm's exit
-//	probes     what a call of a probed method costs, and one of a method beside it
-//	usdt       what a USDT probe takes that gasm records
+//	probes     the cost of a call of a probed method, and of a method next to it
+//	usdt       the cost of a USDT probe that gasm records
 //
-// The table goes to stdout, what is being done to stderr. All files are in one temporary
-// folder, which is removed at the end.
+// The table is written to stdout, and progress messages to stderr. All files are in one temporary directory, which is
+// removed at the end.
 package main
 
 import (
@@ -48,15 +47,14 @@ import (
 )
 
 func main() {
-	gasmtest.ProtectTmp() // users' machines protect it; on others gasm prints code in place of copying it
+	gasmtest.ProtectTmp() // users' machines protect it; on others gasm prints code instead of copying it
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := bench(ctx, os.Stdout, os.Stderr, os.Args[1:])
 	stop()
 	os.Exit(code)
 }
 
-// A measurement makes some figures of the table. When it fails, the figures that it has
-// until then are shown.
+// A measurement measures some figures of the table. If it fails, the figures that it has so far are shown.
 type measurement struct {
 	name    string
 	measure func(context.Context, *setup) ([]figure, error)
@@ -78,22 +76,22 @@ var measurements = []measurement{
 	{"usdt", measureUSDT},
 }
 
-// A setup is what all measurements use.
+// A setup has what all measurements use.
 type setup struct {
 	gasm, jar string // paths
 	jdks      []installedJDK
 	rounds    int
 	short     bool
-	dir       string // the temporary folder
+	dir       string // the temporary directory
 	progress  io.Writer
 }
 
-// say writes what is being done.
+// say writes a progress message.
 func (s *setup) say(format string, args ...any) {
 	fmt.Fprintf(s.progress, "bench: "+format+"\n", args...)
 }
 
-// size is full, or short with -short.
+// size returns full, or short with -short.
 func (s *setup) size(full, short int64) int64 {
 	if s.short {
 		return short
@@ -101,15 +99,15 @@ func (s *setup) size(full, short int64) int64 {
 	return full
 }
 
-// A missingError says what a measurement needs and this machine lacks.
+// A missingError says what a measurement needs that this machine does not have.
 type missingError struct{ what string }
 
 func (e *missingError) Error() string { return e.what }
 
 func missing(format string, args ...any) error { return &missingError{fmt.Sprintf(format, args...)} }
 
-// bench runs one command line and gives the exit code: 2 for wrong usage, and 1 when a
-// measurement failed. That this machine lacks what a measurement needs is no failure.
+// bench runs one command line and returns the exit code: 2 for wrong usage, and 1 if a measurement failed. It is not
+// a failure if this machine does not have what a measurement needs.
 func bench(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	s := &setup{progress: stderr}
 	picked, err := s.parse(args)
@@ -150,15 +148,17 @@ func bench(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	return code
 }
 
-// parse reads the flags, and gives the measurements to run.
+// parse reads the flags and returns the measurements to run.
 func (s *setup) parse(args []string) ([]measurement, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(s.progress)
 	only := flags.String("only", "", "measure only these, `NAME[,NAME]`: "+strings.Join(names(), ", "))
 	flags.IntVar(&s.rounds, "rounds", 5, "take the median of so many rounds, a `NUMBER`")
 	flags.StringVar(&s.gasm, "gasm", "bin/gasm", "the `PATH` of the gasm to measure")
-	java := flags.String("java", "", "the JDKs to measure with, `HOME[,HOME]` (default JAVA_HOME, that of java on PATH, and /usr/lib/jvm/*)")
-	flags.BoolVar(&s.short, "short", false, "small inputs and one round, to see whether the measurements work: the figures mean nothing")
+	java := flags.String("java", "", "the JDKs to measure with, `HOME[,HOME]` "+
+		"(default: JAVA_HOME, the JDK of java on PATH, and /usr/lib/jvm/*)")
+	flags.BoolVar(&s.short, "short", false, "small inputs and one round, "+
+		"to see whether the measurements work: the figures mean nothing")
 	flags.StringVar(&s.jar, "jar", "testdata/benchmarks/target/benchmarks.jar", "the `JAR` with the JMH benchmarks")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func (s *setup) parse(args []string) ([]measurement, error) {
 	return pick(*only)
 }
 
-// pick finds measurements by a list of names; all of them for an empty list.
+// pick returns the measurements in a list of names, or all of them for an empty list.
 func pick(only string) ([]measurement, error) {
 	if only == "" {
 		return measurements, nil

@@ -8,17 +8,16 @@ import (
 	"strconv"
 )
 
-// A sampleText is the text of a capture's samples, in a form in which it can be written
-// many times with other times.
+// A sampleText is the text of a capture's samples in a form that can be written many times with different times.
 type sampleText struct {
 	lines []sampleLine
-	span  int64 // how much later each copy of the text is than the one before, ns
+	span  int64 // how much later than the previous copy of the text each copy is, ns
 }
 
-// A sampleLine is a line of the text, cut where the sample's time is.
+// A sampleLine is a line of the text, split at the sample's time.
 type sampleLine struct {
 	before, after []byte
-	nanos         int64 // the time; -1 for a line that is no sample, all of which is in before
+	nanos         int64 // the time; -1 for a line that is not a sample, which is completely in before
 }
 
 var (
@@ -28,7 +27,7 @@ var (
 	dtraceTime = regexp.MustCompile(`^\s*\d+\s+\d+\s+:\S+ -?\d+ 0x[0-9a-f]+ (\d+)`)
 )
 
-// newSampleText takes the text of perf script or of dtrace apart. It keeps the text.
+// newSampleText splits the text of perf script or of dtrace. It keeps the text.
 func newSampleText(text []byte) (*sampleText, error) {
 	t := &sampleText{}
 	var first, last int64
@@ -70,8 +69,8 @@ func newSampleLine(line []byte) sampleLine {
 	return sampleLine{line[:at[0]], line[at[1]:], nanos}
 }
 
-// writeTo writes n samples: the text again and again, each copy later than the one before.
-// Lines that are no samples are written once.
+// writeTo writes n samples: the text repeatedly, each copy later than the one before. Lines that are not samples are
+// written once.
 func (t *sampleText) writeTo(w io.Writer, n int64) error {
 	var buf []byte
 	for shift := int64(0); n > 0; shift += t.span {
@@ -93,11 +92,11 @@ func (t *sampleText) writeTo(w io.Writer, n int64) error {
 	return nil
 }
 
-// appendShifted appends the line, with a time that is this many ns later.
+// appendShifted appends the line with a time that is this many ns later.
 func (l *sampleLine) appendShifted(buf []byte, shift int64) []byte {
 	nanos := l.nanos + shift
 	buf = append(buf, l.before...)
-	if bytes.HasPrefix(l.after, []byte(":")) { // perf's
+	if bytes.HasPrefix(l.after, []byte(":")) { // perf's text
 		buf = fmt.Appendf(buf, "%d.%09d", nanos/1e9, nanos%1e9)
 	} else {
 		buf = strconv.AppendInt(buf, nanos, 10)

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// measureProbes measures what a call of a probed method costs, by a program whose two methods are the same, of which one is probed.
+// measureProbes measures the cost of a call of a probed method. The program has two identical methods, of which one
+// is probed.
 func measureProbes(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJDK(); err != nil {
 		return nil, err
@@ -18,7 +19,8 @@ func measureProbes(ctx context.Context, s *setup) ([]figure, error) {
 	}
 	classes := filepath.Join(s.dir, "probes")
 	source := filepath.Join("testdata", "programs", "CallCost.java")
-	if out, err := exec.CommandContext(ctx, "javac", "--release", "8", "-Xlint:-options", "-d", classes, source).CombinedOutput(); err != nil {
+	compile := exec.CommandContext(ctx, "javac", "--release", "8", "-Xlint:-options", "-d", classes, source)
+	if out, err := compile.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("compiling %s: %w\n%s", source, err, out)
 	}
 	var all []figure
@@ -31,7 +33,8 @@ func measureProbes(ctx context.Context, s *setup) ([]figure, error) {
 			if err != nil {
 				return all, err
 			}
-			with, err := s.callCost(ctx, append([]string{s.gasm, "profile", "--report", filepath.Join(s.dir, "report.txt"), "--probe", "CallCost::counted", "--"}, command...))
+			with, err := s.callCost(ctx, append([]string{s.gasm, "profile", "--report",
+				filepath.Join(s.dir, "report.txt"), "--probe", "CallCost::counted", "--"}, command...))
 			if err != nil {
 				return all, err
 			}
@@ -39,13 +42,14 @@ func measureProbes(ctx context.Context, s *setup) ([]figure, error) {
 			plain, clock = append(plain, without.other), append(clock, without.clock)
 		}
 		ns := unit{"%.2f ns", 1}
-		all = append(all, figure{j.label() + ", a call that is counted, more", counted, ns, "<= 60 ns"}, figure{"  two looks at the clock are of it, each", clock, ns, ""},
+		all = append(all, figure{j.label() + ", a call that is counted, more", counted, ns, "<= 60 ns"},
+			figure{"  two looks at the clock are of it, each", clock, ns, ""},
 			figure{"  a call of a method beside it", other, ns, ""}, figure{"  the same without probes", plain, ns, ""})
 	}
 	return all, nil
 }
 
-// callCosts are times of calls, ns.
+// callCosts are times per call in ns.
 type callCosts struct{ counted, other, clock float64 }
 
 // probeCost runs CallCost.

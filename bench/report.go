@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 )
 
-// Captures of one program, which differ in the form of what gasm reads.
+// Captures of one program. They differ in the format of what gasm reads.
 const (
-	hexCapture    = "jdk25-lean-none"        // code as bytes, samples of perf
-	hsdisCapture  = "jdk25-full-hsdis"       // code as hsdis' text
-	dtraceCapture = "jdk17-lean-none-dtrace" // samples of DTrace
+	hexCapture    = "jdk25-lean-none"        // code as bytes, samples from perf
+	hsdisCapture  = "jdk25-full-hsdis"       // code as hsdis's text
+	dtraceCapture = "jdk17-lean-none-dtrace" // samples from DTrace
 )
 
 func measureHsdisLog(ctx context.Context, s *setup) ([]figure, error) {
@@ -22,8 +22,7 @@ func measureHexLog(ctx context.Context, s *setup) ([]figure, error) {
 	return measureLog(ctx, s, hexCapture)
 }
 
-// measureLog compares a report of a large log with wc -l of the log. Both read it from the
-// page cache.
+// measureLog compares a report of a large log with wc -l of the log. Both read the log from the page cache.
 func measureLog(ctx context.Context, s *setup, capture string) ([]figure, error) {
 	if err := needTool("wc"); err != nil {
 		return nil, err
@@ -40,7 +39,7 @@ func measureLog(ctx context.Context, s *setup, capture string) ([]figure, error)
 	defer os.Remove(log)
 	size := fileSize(log)
 	wc := []string{"wc", "-l", log}
-	if _, err := run(ctx, wc, nil); err != nil { // puts the log into the page cache
+	if _, err := run(ctx, wc, nil); err != nil { // reads the log into the page cache
 		return nil, err
 	}
 	var counted, reported, speed, peak []float64
@@ -66,7 +65,7 @@ func measureLog(ctx context.Context, s *setup, capture string) ([]figure, error)
 	}, nil
 }
 
-// measureSamples measures reports of many samples, in the text of both samplers.
+// measureSamples measures reports of many samples in the text formats of both samplers.
 func measureSamples(ctx context.Context, s *setup) ([]figure, error) {
 	n := s.size(10e6, 200e3)
 	var all []figure
@@ -87,8 +86,7 @@ func measureSamples(ctx context.Context, s *setup) ([]figure, error) {
 	return all, nil
 }
 
-// measureMemory compares the memory of reports of a minute's and of an hour's samples, at
-// 1000 samples a second.
+// measureMemory compares the memory of reports of a minute's and of an hour's samples, with 1000 samples per second.
 func measureMemory(ctx context.Context, s *setup) ([]figure, error) {
 	few, many := int64(60e3), s.size(3600e3, 300e3)
 	_, less, err := s.reports(ctx, hexCapture, few)
@@ -110,8 +108,7 @@ func measureMemory(ctx context.Context, s *setup) ([]figure, error) {
 	}, nil
 }
 
-// reports makes a report of this many samples in each round. It gives the time and the
-// peak memory of each.
+// reports makes a report of this many samples in each round. It returns the time and the peak memory of each.
 func (s *setup) reports(ctx context.Context, capture string, n int64) (took, peak []float64, err error) {
 	log, err := s.logFile(capture, 0)
 	if err != nil {
@@ -189,7 +186,7 @@ func measurePage(ctx context.Context, s *setup) ([]figure, error) {
 	}, nil
 }
 
-// fileSize is the size of a file in bytes, 0 when there is none.
+// fileSize returns the size of a file in bytes, or 0 if the file does not exist.
 func fileSize(path string) float64 {
 	info, err := os.Stat(path)
 	if err != nil {

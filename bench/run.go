@@ -14,19 +14,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A result is what came of a command.
+// A result is the result of running a command.
 type result struct {
 	seconds float64
-	peak    float64 // the most memory that it had, bytes
-	stdout  string  // "" when it went to a file
+	peak    float64 // its peak memory in bytes
+	stdout  string  // "" if it was written to a file
 }
 
-// run runs a command to its end. Its stdout goes to the file, or, without one, into the
-// result.
+// run runs a command to its end. Its stdout is written to the file or, if that is nil, into the result.
 //
-// The peak is that of Linux's ru_maxrss, in which a process starts with the memory of the
-// process that made it. So bench itself must stay smaller than what it measures: it holds
-// no large file in memory.
+// The peak is Linux's ru_maxrss. A process starts with the ru_maxrss of the process that created it, so bench itself
+// must stay smaller than what it measures: it must not hold a large file in memory.
 func run(ctx context.Context, argv []string, stdout *os.File) (result, error) {
 	cmd := command(ctx, argv)
 	var out, errs bytes.Buffer
@@ -43,8 +41,8 @@ func run(ctx context.Context, argv []string, stdout *os.File) (result, error) {
 	return result{seconds: took.Seconds(), peak: peakMemory(cmd.ProcessState), stdout: out.String()}, nil
 }
 
-// command makes a command. The end of ctx ends it as Ctrl-C does, so that gasm can end
-// what it has started.
+// command returns a command. When ctx ends, the command is interrupted as by Ctrl-C, so that gasm can end what it has
+// started.
 func command(ctx context.Context, argv []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -52,7 +50,7 @@ func command(ctx context.Context, argv []string) *exec.Cmd {
 	return cmd
 }
 
-// commandError says which command failed, and has the end of its stderr.
+// commandError returns an error with the command that failed and the end of its stderr.
 func commandError(argv []string, err error, stderr string) error {
 	const most = 2000
 	stderr = strings.TrimSpace(stderr)
@@ -62,7 +60,7 @@ func commandError(argv []string, err error, stderr string) error {
 	return fmt.Errorf("%s: %w\n%s", strings.Join(argv, " "), err, stderr)
 }
 
-// peakMemory is the most memory that a process had, bytes; 0 where that is unknown.
+// peakMemory returns the peak memory of a process in bytes, or 0 if it is unknown.
 func peakMemory(p *os.ProcessState) float64 {
 	usage, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {
@@ -79,7 +77,7 @@ func (s *setup) report(ctx context.Context, args ...string) (result, error) {
 	return run(ctx, append([]string{s.gasm, "report", "--report", os.DevNull}, args...), nil)
 }
 
-// needRoom fails where the temporary folder has no room for this many bytes and some more.
+// needRoom returns an error if the temporary directory does not have room for this many bytes and some more.
 func (s *setup) needRoom(n int64) error {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(s.dir, &fs); err != nil {
@@ -87,12 +85,13 @@ func (s *setup) needRoom(n int64) error {
 	}
 	const spare = 500_000_000
 	if have := int64(fs.Bavail) * int64(fs.Bsize); have < n+spare {
-		return missing("it needs %d MB in %s, which has %d MB: TMPDIR names another folder", (n+spare)/1e6, s.dir, have/1e6)
+		return missing("it needs %d MB in %s, which has %d MB: TMPDIR names another folder",
+			(n+spare)/1e6, s.dir, have/1e6)
 	}
 	return nil
 }
 
-// needTool fails where a program is not installed.
+// needTool returns an error if a program is not installed.
 func needTool(name string) error {
 	if _, err := exec.LookPath(name); err != nil {
 		return missing("%s is not on PATH", name)
@@ -100,7 +99,7 @@ func needTool(name string) error {
 	return nil
 }
 
-// needSampler fails where gasm profile has nothing to sample with.
+// needSampler returns an error if gasm profile has no sampler on this machine.
 func needSampler() error {
 	if needTool("perf") != nil && needTool("dtrace") != nil {
 		return missing("neither perf nor dtrace is on PATH: 'gasm doctor' says how to install one")

@@ -10,15 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// samplingBenchmark has a working set that does not fit into a cache, and garbage: samples are
-// of the program, of libjvm.so and of the kernel.
+// samplingBenchmark has a working set that does not fit into a cache, and makes garbage. So there are samples in the
+// program, in libjvm.so and in the kernel.
 const samplingBenchmark = "MapWalk"
 
-// measureSampling compares the CPU time that gasm takes to sample a JMH run with that of
-// perf record and perf script, which sample the same run at the same time. It has the
-// sampler in this process, because gasm itself also copies code and makes a report.
+// measureSampling compares the CPU time that gasm needs to sample a JMH run with that of perf record and perf script,
+// which sample the same run at the same time. It runs gasm's sampler in this process, because gasm itself also copies
+// code and makes a report.
 func measureSampling(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJMH(); err != nil {
 		return nil, err
@@ -34,7 +35,8 @@ func measureSampling(ctx context.Context, s *setup) ([]figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		own, record, script = append(own, c.own.Seconds()), append(record, c.record.Seconds()), append(script, c.script.Seconds())
+		own, record, script = append(own, c.own.Seconds()), append(record, c.record.Seconds()),
+			append(script, c.script.Seconds())
 		share = append(share, c.own.Seconds()/(c.record+c.script).Seconds())
 	}
 	return []figure{
@@ -45,7 +47,7 @@ func measureSampling(ctx context.Context, s *setup) ([]figure, error) {
 	}, nil
 }
 
-// samplingCost is CPU time.
+// samplingCost is CPU time in seconds.
 type samplingCost struct{ own, record, script time.Duration }
 
 // sampleBoth runs a command while gasm and perf sample it at 1001 Hz.
@@ -58,21 +60,22 @@ func (s *setup) sampleBoth(ctx context.Context, argv []string) (c samplingCost, 
 	if err := cmd.Start(); err != nil {
 		return c, commandError(argv, err, "")
 	}
-	// run ends in any case: without the line, the shell ends too.
+	// run ends in any case: if the line is not written, the shell ends as well.
 	run := func(line string) error {
 		_, err := io.WriteString(gate, line)
 		gate.Close()
 		return cmp.Or(err, cmd.Wait())
 	}
-	opts := sampler.Options{Events: []sampler.Event{sampler.ParseEvent("cpu-clock")}, Frequency: 1001, PID: cmd.Process.Pid, Dir: s.dir}
-	perf, err := sampler.StartPerf(ctx, opts)
+	opts := collect.Options{Events: []sampler.Event{sampler.ParseEvent("cpu-clock")}, Frequency: 1001,
+		PID: cmd.Process.Pid, Dir: s.dir}
+	perf, err := collect.StartPerf(ctx, opts)
 	if err != nil {
 		_ = run("")
 		return c, err
 	}
 	defer os.Remove(perf.DataFile())
 	own, children := cpuTime(unix.RUSAGE_SELF), cpuTime(unix.RUSAGE_CHILDREN)
-	native, err := sampler.StartNative(opts)
+	native, err := collect.StartNative(opts)
 	if err != nil {
 		_ = run("")
 		_ = perf.Stop()
@@ -84,7 +87,7 @@ func (s *setup) sampleBoth(ctx context.Context, argv []string) (c samplingCost, 
 	err = cmp.Or(err, perf.Stop())
 	c.record = cpuTime(unix.RUSAGE_CHILDREN) - children - cmd.ProcessState.UserTime() - cmd.ProcessState.SystemTime()
 	children = cpuTime(unix.RUSAGE_CHILDREN)
-	err = cmp.Or(err, perf.WriteText(ctx, struct{ io.Writer }{io.Discard})) // perf script writes into a pipe
+	err = cmp.Or(err, perf.WriteText(ctx, struct{ io.Writer }{io.Discard})) // perf script writes to a pipe
 	c.script = cpuTime(unix.RUSAGE_CHILDREN) - children
 	if err != nil {
 		err = commandError(argv, err, "")
@@ -92,9 +95,9 @@ func (s *setup) sampleBoth(ctx context.Context, argv []string) (c samplingCost, 
 	return c, err
 }
 
-// cpuTime is what this process, or its children that have ended, have used.
+// cpuTime returns the CPU time of this process, or of its children that have ended.
 func cpuTime(who int) time.Duration {
 	var u unix.Rusage
-	_ = unix.Getrusage(who, &u) // it fails for an unknown who only
+	_ = unix.Getrusage(who, &u) // it only fails for an unknown who
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -11,7 +11,7 @@ import (
 // callsSource is a program that measures its own calls.
 const callsSource = "testdata/programs/WatchedCost.java"
 
-// measureSDT measures what a call of a method costs that other tracers could watch, while none does.
+// measureSDT measures the cost of a call of a method that other tracers could watch, while none does.
 func measureSDT(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJDK(); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func measureSDT(ctx context.Context, s *setup) ([]figure, error) {
 	return all, nil
 }
 
-// sdtOf runs the program with one JDK under gasm, with probes and without, by turns.
+// sdtOf runs the program with one JDK under gasm, alternately with and without probes.
 func (s *setup) sdtOf(ctx context.Context, j installedJDK) ([]figure, error) {
 	dir := filepath.Join(s.dir, fmt.Sprint("sdt-", j.feature))
 	defer os.RemoveAll(dir)
@@ -62,7 +62,7 @@ func (s *setup) sdtOf(ctx context.Context, j installedJDK) ([]figure, error) {
 	}, nil
 }
 
-// differences are those of each round.
+// differences returns the differences of the two in each round.
 func differences(a, b []float64) (all []float64) {
 	for i := range a {
 		all = append(all, a[i]-b[i])

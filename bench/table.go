@@ -14,21 +14,21 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// tableWidth is how wide the text around the table may be.
+// tableWidth is the width at which text around the table is wrapped.
 const tableWidth = 100
 
 // A figure is one row of the table.
 type figure struct {
 	what   string
-	values []float64 // one for each round
+	values []float64 // one per round
 	unit   unit
-	goal   string // "" for a figure that only explains another one
+	goal   string // "" if the figure only explains another one
 }
 
-// A unit says how a value is written.
+// A unit says how a value is printed.
 type unit struct {
 	format string
-	scale  float64 // what the value is multiplied by
+	scale  float64 // factor for the value
 }
 
 // The values are in seconds, bytes, numbers per second, ratios, or shares.
@@ -46,7 +46,7 @@ var (
 
 func (u unit) text(v float64) string { return fmt.Sprintf(u.format, v*u.scale) }
 
-// spread is the lowest and the highest value without their unit: "44 to 62".
+// spread returns the lowest and the highest value without their unit: "44 to 62".
 func (f *figure) spread() string {
 	if len(f.values) < 2 {
 		return ""
@@ -56,8 +56,8 @@ func (f *figure) spread() string {
 	return low + " to " + high
 }
 
-// median is the middle value. For an even number of values it is the mean of the two in
-// the middle, for none it is 0.
+// median returns the middle value. For an even number of values it is the mean of the two middle values, and 0 if
+// there are none.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
@@ -67,7 +67,7 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// ratios divides the values of each round.
+// ratios returns the ratio of the values of each round.
 func ratios(a, b []float64) []float64 {
 	out := make([]float64, min(len(a), len(b)))
 	for i := range out {
@@ -76,14 +76,14 @@ func ratios(a, b []float64) []float64 {
 	return out
 }
 
-// A section is what came of one measurement.
+// A section is the result of one measurement.
 type section struct {
 	name    string
 	figures []figure
-	err     error // what the measurement needs and this machine lacks, or why it failed
+	err     error // what the measurement needs and this machine does not have, or why it failed
 }
 
-// writeTable writes the figures of all sections, and below them why some have none.
+// writeTable writes the figures of all sections, and below them why some sections have none.
 func writeTable(w io.Writer, all []section) {
 	header := []string{"", "", "median", "lowest to highest", "goal"}
 	aligns := []tw.Align{tw.AlignLeft, tw.AlignLeft, tw.AlignRight, tw.AlignRight, tw.AlignLeft}
@@ -121,7 +121,8 @@ func writeHead(ctx context.Context, w io.Writer, s *setup) {
 	if r, err := run(ctx, []string{s.gasm, "version"}, nil); err == nil {
 		version, _, _ = strings.Cut(r.stdout, "\n")
 	}
-	parts := []string{version, fmt.Sprintf("%s/%s, %s", runtime.GOOS, runtime.GOARCH, layout.Plural(runtime.NumCPU(), "CPU"))}
+	parts := []string{version, fmt.Sprintf("%s/%s, %s", runtime.GOOS, runtime.GOARCH,
+		layout.Plural(runtime.NumCPU(), "CPU"))}
 	var jdks []string
 	for _, j := range s.jdks {
 		jdks = append(jdks, "JDK "+j.version)

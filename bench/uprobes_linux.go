@@ -11,11 +11,12 @@ import (
 	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/link"
 
-	"github.com/gasm-profiler/gasm/event/usdt"
+	"github.com/gasm-profiler/gasm/hotspot/usdt"
 )
 
-// countProbes has the kernel run a program at the places of probes in a JVM: the smallest that there is, or, with counts, one that
-// adds one to a counter. That is what any recorder has to pay, and gasm's own part comes on top. stop ends it.
+// countProbes makes the kernel run a program at the probes in a JVM: the smallest program possible or, with counts, a
+// program that adds one to a counter. This is the minimum cost of any recorder; gasm's own cost is additional. stop
+// ends it.
 func countProbes(pid int, library, pattern string, counts bool) (stop func(), err error) {
 	file, err := os.Open(library)
 	if err != nil {
@@ -35,14 +36,15 @@ func countProbes(pid int, library, pattern string, counts bool) (stop func(), er
 	if counts {
 		code = counting(counter.FD())
 	}
-	spec := ebpf.ProgramSpec{Name: "gasm_bench", Type: ebpf.Kprobe, AttachType: ebpf.AttachTraceUprobeMulti, License: "Dual BSD/GPL", Instructions: code}
+	spec := ebpf.ProgramSpec{Name: "gasm_bench", Type: ebpf.Kprobe, AttachType: ebpf.AttachTraceUprobeMulti,
+		License: "Dual BSD/GPL", Instructions: code}
 	program, err := ebpf.NewProgram(&spec)
 	runtime.KeepAlive(counter)
-	counter.Close() // the program keeps it
+	counter.Close() // the program keeps a reference
 	if err != nil {
 		return nil, err
 	}
-	defer program.Close() // the link keeps it
+	defer program.Close() // the link keeps a reference
 	o := link.UprobeMultiOptions{PID: uint32(pid)}
 	for i := range probes {
 		o.Addresses = append(o.Addresses, probes[i].Offset)
@@ -58,7 +60,7 @@ func countProbes(pid int, library, pattern string, counts bool) (stop func(), er
 	return func() { set.Close() }, nil
 }
 
-// counting counts in an array that each processor has for itself.
+// counting returns a program that counts in a per-CPU array.
 func counting(counter int) asm.Instructions {
 	return asm.Instructions{
 		asm.Mov.Imm(asm.R1, 0),
@@ -76,7 +78,7 @@ func counting(counter int) asm.Instructions {
 	}
 }
 
-// libjvmOf is the library of a JVM's.
+// libjvmOf returns the path of a JVM's libjvm.so.
 func libjvmOf(pid int) (string, error) {
 	found, err := filepath.EvalSymlinks(filepath.Join("/proc", strconv.Itoa(pid), "exe"))
 	if err != nil {

@@ -7,24 +7,24 @@ import (
 	"io"
 	"slices"
 
-	"github.com/gasm-profiler/gasm/event/usdt"
+	"github.com/gasm-profiler/gasm/hotspot/usdt"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// probeTurns is how often a JVM is asked for its costs in a round, by turns with each way to watch its probes: the speed of a
-// machine changes within seconds, and differences are taken of neighbours.
+// probeTurns is how often a JVM measures its costs in a round, alternating between all ways to watch its probes. The
+// speed of a machine changes within seconds, so adjacent measurements are compared.
 const probeTurns = 12
 
-// measureUSDT measures what a USDT probe takes, by the difference of CPU time of the thread that reaches it: when the kernel runs a
-// program that does nothing, one that counts, and gasm's.
+// measureUSDT measures the cost of a USDT probe as a difference in the CPU time of the thread that reaches it. The
+// kernel runs a program that does nothing, a program that counts, and gasm's program.
 func measureUSDT(ctx context.Context, s *setup) ([]figure, error) {
-	if _, err := usdt.Allowed(""); err != nil {
+	if _, err := usdt.Allowed(ctx, ""); err != nil {
 		return nil, missing("%v", err)
 	}
 	var figures []figure
 	for _, j := range s.jdks {
 		if j.feature < 11 {
-			continue // it has no probes, and runs no file of source
+			continue // it has no probes, or can't run a source file
 		}
 		var all [5][]float64
 		for i := range s.rounds {
@@ -47,10 +47,12 @@ func measureUSDT(ctx context.Context, s *setup) ([]figure, error) {
 	return figures, nil
 }
 
-// probeCosts runs ProbeCost, by turns without its probes watched, with a program that does nothing, that counts, and that is
-// gasm's. It gives the medians of these three for a yield, of the difference of the last two, and of an allocation by gasm's.
+// probeCosts runs ProbeCost, alternately with unwatched probes, with a program that does nothing, with a program that
+// counts, and with gasm's program. It returns the medians of these three for a yield, the median of the difference
+// between the last two, and the median for an allocation with gasm's program.
 func (s *setup) probeCosts(ctx context.Context, j installedJDK) (costs [5]float64, err error) {
-	argv := []string{j.tool("java"), "-XX:+UseSerialGC", "-XX:+DTraceAllocProbes", gasmtest.Testdata("programs", "ProbeCost.java")}
+	argv := []string{j.tool("java"), "-XX:+UseSerialGC", "-XX:+DTraceAllocProbes",
+		gasmtest.Testdata("programs", "ProbeCost.java")}
 	cmd := command(ctx, argv)
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -64,20 +66,20 @@ func (s *setup) probeCosts(ctx context.Context, j installedJDK) (costs [5]float6
 		return costs, commandError(argv, err, "")
 	}
 	defer func() {
-		in.Close() // it ends then
+		in.Close() // this ends the program
 		if waited := cmd.Wait(); err == nil && waited != nil {
 			err = commandError(argv, waited, "")
 		}
 	}()
 	lines := bufio.NewScanner(out)
-	lines.Scan() // ready
+	lines.Scan() // the line "ready"
 	p := probedCost{pid: cmd.Process.Pid, in: in, lines: lines}
 	if p.library, err = libjvmOf(p.pid); err != nil {
 		return costs, err
 	}
 	var all [5][]float64
 	for range s.size(probeTurns, 1) {
-		turn, err := p.turn()
+		turn, err := p.turn(ctx)
 		if err != nil {
 			return costs, err
 		}
@@ -92,7 +94,7 @@ func (s *setup) probeCosts(ctx context.Context, j installedJDK) (costs [5]float6
 	return costs, nil
 }
 
-// A probedCost is a run of ProbeCost.
+// A probedCost is the result of a run of ProbeCost.
 type probedCost struct {
 	pid     int
 	library string
@@ -100,7 +102,7 @@ type probedCost struct {
 	lines   *bufio.Scanner
 }
 
-// ask has the program measure itself.
+// ask makes the program measure itself.
 func (p *probedCost) ask() (yield, allocation float64, err error) {
 	if _, err := io.WriteString(p.in, "\n"); err != nil {
 		return 0, 0, err
@@ -110,7 +112,7 @@ func (p *probedCost) ask() (yield, allocation float64, err error) {
 	return yield, allocation, err
 }
 
-// watched asks while a way to watch the probes is on.
+// watched makes the program measure itself while its probes are watched in one of the ways.
 func (p *probedCost) watched(counts bool) (yield float64, err error) {
 	stop, err := countProbes(p.pid, p.library, "hotspot:thread__yield", counts)
 	if err != nil {
@@ -121,8 +123,8 @@ func (p *probedCost) watched(counts bool) (yield float64, err error) {
 	return yield, err
 }
 
-// turn asks once with each, in nanoseconds: see probeCosts.
-func (p *probedCost) turn() (costs [5]float64, err error) {
+// turn measures once in each way, in nanoseconds; see probeCosts.
+func (p *probedCost) turn(ctx context.Context) (costs [5]float64, err error) {
 	plainYield, plainAllocation, err := p.ask()
 	if err != nil {
 		return costs, err
@@ -135,11 +137,13 @@ func (p *probedCost) turn() (costs [5]float64, err error) {
 	if err != nil {
 		return costs, err
 	}
-	recorder, err := usdt.Start(p.pid, usdt.Options{Patterns: []string{"hotspot:thread__yield", "hotspot:object__alloc"}, Text: io.Discard})
+	patterns := []string{"hotspot:thread__yield", "hotspot:object__alloc"}
+	recorder, err := usdt.Start(ctx, p.pid, usdt.Options{Patterns: patterns, Text: io.Discard})
 	if err != nil {
 		return costs, err
 	}
 	defer recorder.Stop()
 	yield, allocation, err := p.ask()
-	return [5]float64{nothing - plainYield, counted - plainYield, yield - plainYield, yield - counted, allocation - plainAllocation}, err
+	return [5]float64{nothing - plainYield, counted - plainYield, yield - plainYield, yield - counted,
+		allocation - plainAllocation}, err
 }

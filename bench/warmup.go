@@ -13,24 +13,24 @@ import (
 // compileSource is a program that runs javac on generated classes, in its own JVM.
 const compileSource = "testdata/programs/Compile.java"
 
-// perfasmFlags are the options that JMH's perfasm gives to the JVM, without the name of
-// the log.
-var perfasmFlags = strings.Fields(`-XX:+UnlockDiagnosticVMOptions -XX:+LogCompilation -XX:+PrintAssembly -XX:+PrintInterpreter
-	-XX:+PrintNMethods -XX:+PrintNativeNMethods -XX:+PrintSignatureHandlers -XX:+PrintAdapterHandlers -XX:+PrintStubCode`)
+// perfasmFlags are the options that JMH's perfasm passes to the JVM, without the name of the log.
+var perfasmFlags = strings.Fields(`
+	-XX:+UnlockDiagnosticVMOptions -XX:+LogCompilation -XX:+PrintAssembly -XX:+PrintInterpreter -XX:+PrintNMethods
+	-XX:+PrintNativeNMethods -XX:+PrintSignatureHandlers -XX:+PrintAdapterHandlers -XX:+PrintStubCode`)
 
-// A way is a way to run the program, and what came of it.
+// A way is a way to run the program, with the results of all rounds.
 type way struct {
 	name string
 	argv []string // the command, without the program and its arguments
 	goal string
 
-	// One for each round: the time from start to end, the report included; the JVM's own time;
-	// and the size of its logs in bytes.
+	// One element per round: the time from start to end, including the report; the JVM's own time; and the size of
+	// its logs in bytes.
 	whole, seconds, logs []float64
 }
 
-// measureWarmup measures what a capture costs while HotSpot compiles. The program is
-// javac, from the start of its JVM to its end. It is run in all ways, one after the other.
+// measureWarmup measures the cost of a capture while HotSpot compiles a lot. The program is javac, from the start of
+// its JVM to its end. It is run in all ways, one after the other.
 func measureWarmup(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJDK(); err != nil {
 		return nil, err
@@ -57,11 +57,13 @@ func measureWarmup(ctx context.Context, s *setup) ([]figure, error) {
 	return all, tooOld
 }
 
-// warmupOf runs the program in all ways, with one JDK.
+// warmupOf runs the program in all ways with one JDK.
 func (s *setup) warmupOf(ctx context.Context, j installedJDK) ([]figure, error) {
 	dir := filepath.Join(s.dir, fmt.Sprint("warmup-", j.feature))
 	defer os.RemoveAll(dir)
-	if _, err := run(ctx, []string{j.tool("javac"), "--release", "17", "-sourcepath", filepath.Dir(compileSource), "-d", dir, compileSource}, nil); err != nil {
+	compile := []string{j.tool("javac"), "--release", "17", "-sourcepath", filepath.Dir(compileSource),
+		"-d", dir, compileSource}
+	if _, err := run(ctx, compile, nil); err != nil {
 		return nil, err
 	}
 	logs, result := filepath.Join(dir, "logs"), filepath.Join(dir, "result")
@@ -76,7 +78,8 @@ func (s *setup) warmupOf(ctx context.Context, j installedJDK) ([]figure, error) 
 				return nil, err
 			}
 			if checksum != "" && sum != checksum {
-				return nil, fmt.Errorf("JDK %s, %s: the program's checksum is %s and was %s", j.version, w.name, sum, checksum)
+				return nil, fmt.Errorf("JDK %s, %s: the program's checksum is %s and was %s",
+					j.version, w.name, sum, checksum)
 			}
 			checksum = sum
 		}
@@ -84,12 +87,14 @@ func (s *setup) warmupOf(ctx context.Context, j installedJDK) ([]figure, error) 
 	return warmupFigures(j, ways), nil
 }
 
-// ways are the ways to run a program of this java. All write their logs into one folder.
+// ways returns the ways to run a program with this java. All of them write their logs to the same directory.
 func (s *setup) ways(java, logs string) []*way {
 	profile := func(flags ...string) []string {
-		return slices.Concat([]string{s.gasm, "profile", "--report", os.DevNull, "-o", logs}, flags, []string{"--", java})
+		return slices.Concat([]string{s.gasm, "profile", "--report", os.DevNull, "-o", logs}, flags,
+			[]string{"--", java})
 	}
-	perfasm := slices.Concat([]string{java}, perfasmFlags, []string{"-XX:LogFile=" + filepath.Join(logs, "asm-perfasm.log")})
+	perfasm := slices.Concat([]string{java}, perfasmFlags,
+		[]string{"-XX:LogFile=" + filepath.Join(logs, "asm-perfasm.log")})
 	return []*way{
 		{name: "plain", argv: []string{java}},
 		{name: "gasm", argv: profile(), goal: "<= 1.15 x"},
@@ -98,14 +103,14 @@ func (s *setup) ways(java, logs string) []*way {
 	}
 }
 
-// round runs the program once and gives its checksum. The folder for its logs is made for
-// it and removed afterwards.
+// round runs the program once and returns its checksum. It creates the directory for the logs and removes it
+// afterwards.
 func (w *way) round(ctx context.Context, program []string, logs, result string) (checksum string, err error) {
 	if err := os.MkdirAll(logs, 0o700); err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(logs)
-	stdout := filepath.Join(filepath.Dir(logs), "stdout") // not among the logs, because gasm wants its folder empty
+	stdout := filepath.Join(filepath.Dir(logs), "stdout") // not in logs, which must be empty for gasm
 	out, err := os.Create(stdout)
 	if err != nil {
 		return "", err
@@ -127,7 +132,7 @@ func (w *way) round(ctx context.Context, program []string, logs, result string) 
 		return "", err
 	}
 	size := fileSize(stdout)
-	files, _ := filepath.Glob(filepath.Join(logs, "asm-*.log")) // the pattern is well-formed
+	files, _ := filepath.Glob(filepath.Join(logs, "asm-*.log")) // the pattern is valid
 	for _, f := range files {
 		size += fileSize(f)
 	}
@@ -144,7 +149,7 @@ func parseResult(text string) (took float64, checksum string, err error) {
 	return took, checksum, nil
 }
 
-// warmupFigures makes the rows of one JDK. The first way is the one to compare with.
+// warmupFigures returns the rows of one JDK. The others are compared with the first way.
 func warmupFigures(j installedJDK, ways []*way) []figure {
 	plain := ways[0]
 	figures := []figure{{j.label() + ", plain", plain.whole, inSeconds, ""}}

@@ -50,7 +50,7 @@ func TestDescriptionRoundTrip(t *testing.T) {
 	}
 }
 
-// Half a description, of a disk that is full, is not left: the rest can be read without one.
+// If the disk is full, Write leaves no half of a description, because the rest can be read without one.
 func TestDescriptionOfFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, DescriptionFile)
@@ -58,7 +58,7 @@ func TestDescriptionOfFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); err != nil {
-		t.Skip(err) // there is none on macOS
+		t.Skip(err) // macOS has no such file
 	}
 	d := Description{Schema: 1}
 	if err := d.Write(dir); !errors.Is(err, syscall.ENOSPC) {
@@ -69,7 +69,7 @@ func TestDescriptionOfFullDisk(t *testing.T) {
 	}
 }
 
-// A recording that has not come to its end has no samples.txt; what it has instead tells why.
+// A recording that is not finished has no samples.txt. The error says so if there is a file that samplers write.
 func TestOpenUnfinished(t *testing.T) {
 	for _, name := range []string{"samples.part", "perf.data"} {
 		dir := t.TempDir()
@@ -79,7 +79,7 @@ func TestOpenUnfinished(t *testing.T) {
 			}
 		}
 		_, err := Open(dir)
-		if want := "the recording in " + dir + " has not come to its end"; err == nil || !strings.Contains(err.Error(), want) {
+		if want := "the recording in " + dir + " is not finished"; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", name, err, want)
 		}
 	}
@@ -97,7 +97,7 @@ func TestReadDescriptionErrors(t *testing.T) {
 			t.Errorf("%q: got %v, want the path and %q", text, err, want)
 		}
 	}
-	check(`{"schema":2,"gasm":"v9"}`, "has schema 2, this gasm reads schema 1: use the gasm that made it (v9)")
+	check(`{"schema":2,"gasm":"v9"}`, "has schema 2, but this gasm reads schema 1: use the gasm that made it (v9)")
 	check(`{"schema":"1"}`, "not a capture's description")
 	check("{}", "not a capture's description")
 	check("[]", "not a capture's description")
@@ -109,7 +109,7 @@ func TestReadDescriptionErrors(t *testing.T) {
 	}
 }
 
-// A number of lost samples that can't be is damage: it is told of, and not counted.
+// An impossible number of lost samples is damage. A note says so, and no samples are counted as lost.
 func TestLostDamaged(t *testing.T) {
 	check := func(lost string, want int64, notes int) {
 		t.Helper()
@@ -130,7 +130,7 @@ func TestLostDamaged(t *testing.T) {
 }
 
 func TestLogs(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "a [b] *?") // nothing of it is a pattern
+	dir := filepath.Join(t.TempDir(), "a [b] *?") // it must not be read as a pattern
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -157,8 +157,8 @@ func TestClock(t *testing.T) {
 	if c.WallNanos < before || c.WallNanos > after {
 		t.Errorf("wall clock %d is not between %d and %d", c.WallNanos, before, after)
 	}
-	// The mapping gives what the other clock reads, but for a pause between
-	// the two readings: the best of some tries counts.
+	// Mono returns the reading of the other clock, except for a pause between the two readings. So the best of several
+	// tries counts.
 	best := int64(1 << 62)
 	for range 20 {
 		wall := time.Now().UnixNano()
@@ -173,8 +173,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// A log that capture.json names and that is missing is told of. Otherwise the samples in
-// that JVM's code would be unresolved without a reason.
+// A note says if a log is missing that capture.json names. Otherwise the samples in that JVM's code would be unresolved
+// without a reason.
 func TestMissingLog(t *testing.T) {
 	dir := t.TempDir()
 	d := &Description{Schema: 1, JVMs: []JVM{{PID: 7, LogFile: "asm-7.log"}, {PID: 8, LogFile: "asm-8.log"}}}

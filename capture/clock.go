@@ -6,15 +6,14 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// A Clock is one moment on two clocks. It translates wall clock times to the
-// samples' clock.
+// A Clock is one moment on two clocks. It converts wall clock times to the samples' clock.
 type Clock struct {
 	MonoNanos int64 `json:"mono_nanos"` // CLOCK_MONOTONIC
 	WallNanos int64 `json:"wall_nanos"` // since 1970
 }
 
-// ReadClock reads both clocks at one moment: the wall clock between two readings of
-// the monotonic one. Of some tries it takes the one in which these two were closest.
+// ReadClock reads both clocks at one moment: it reads the wall clock between two readings of the monotonic clock. It
+// tries that five times, and takes the try whose two readings were closest.
 func ReadClock() Clock {
 	var best Clock
 	width := int64(1 << 62)
@@ -30,11 +29,11 @@ func ReadClock() Clock {
 	return best
 }
 
-// Mono translates a wall clock time to the samples' clock.
+// Mono converts a wall clock time to the samples' clock.
 func (c Clock) Mono(wallNanos int64) int64 { return wallNanos - c.WallNanos + c.MonoNanos }
 
-// StepTo is by how much the wall clock was set between this reading and a later one, apart
-// from what the reading itself takes.
+// StepTo returns by how much somebody has set the wall clock between this reading and a later one. It includes the
+// small error of the two readings.
 func (c Clock) StepTo(later Clock) time.Duration {
 	return time.Duration((later.WallNanos - later.MonoNanos) - (c.WallNanos - c.MonoNanos))
 }

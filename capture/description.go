@@ -11,40 +11,39 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// A Description is capture.json: what the samples and the logs do not say.
+// A Description is the content of capture.json: what the samples and the logs do not say.
 type Description struct {
 	Schema    int      `json:"schema"` // 1
 	Gasm      string   `json:"gasm"`   // the version of gasm that recorded it
 	Command   []string `json:"command"`
 	Host      Host     `json:"host"`
 	Sampler   string   `json:"sampler"`   // "native", "perf", "dtrace", "xctrace"
-	Events    []string `json:"events"`    // as gasm asked the sampler for them in the end: "cycles:P"
-	Frequency int      `json:"frequency"` // of each event per second and CPU; 0 when unknown
-	// Lost is how many samples the sampler dropped, where SamplesFile does not
-	// tell.
+	Events    []string `json:"events"`    // what the sampler counted, as gasm asked for it in the end: "cycles:P"
+	Frequency int      `json:"frequency"` // samples of each event per second and CPU; 0 if unknown
+	// Lost is how many samples the sampler dropped, if SamplesFile does not say so.
 	Lost int64 `json:"lost,omitempty"`
-	// Attached tells that the JVMs ran before gasm did. Command is empty then.
+	// Attached is true if gasm was attached to JVMs that already ran. Command is empty then.
 	Attached bool `json:"attached,omitempty"`
-	// Code says how the code in the logs was had: CodePrinted, CodeCopied or CodeMixed. It is
-	// "" where nobody knows.
+	// Code says how the code in the logs was obtained: CodePrinted, CodeCopied or CodeMixed. It is "" if that is
+	// unknown.
 	Code string `json:"code,omitempty"`
-	// Selection says which code HotSpot printed, as flags of `gasm profile`:
-	// "--skip-c1". It is "" where all code was printed.
+	// Selection has the flags of `gasm profile` that say which code HotSpot printed: "--skip-c1". It is "" if all code
+	// was printed.
 	Selection string `json:"selection,omitempty"`
 	Notes     Notes  `json:"notes,omitempty"`
-	// Clocks are pairs that were read at the command's start and at its end.
+	// Clocks were read at the command's start and at its end.
 	Clocks   []Clock `json:"clocks"`
 	JVMs     []JVM   `json:"jvms"`
 	Trials   []Trial `json:"trials"`
 	ExitCode int     `json:"exit_code"` // the command's
 }
 
-// How code was had. Copied code has all instructions and the same comments, in the form in
-// which HotSpot prints code.
+// Values of Description.Code. Copied code has all instructions and the same comments as printed code, and it is written
+// in the form in which HotSpot prints code.
 const (
 	CodePrinted = "printed" // by HotSpot
-	CodeCopied  = "copied"  // by gasm, out of the JVMs' memory
-	CodeMixed   = "mixed"   // some of it in either way
+	CodeCopied  = "copied"  // by gasm, from the JVMs' memory
+	CodeMixed   = "mixed"   // some of it was printed, and some copied
 )
 
 // A Host is the machine that a capture was made on.
@@ -55,11 +54,11 @@ type Host struct {
 	CPUs   int    `json:"cpus"`
 }
 
-// Notes are sentences for the reader of the report: what could not be had, what is
-// estimated, and what would make a better capture.
+// Notes are sentences for the reader of the report: what could not be recorded, what is estimated, and what would make
+// a better capture.
 type Notes []string
 
-// Add appends notes. It leaves out empty ones, and those that are there already.
+// Add appends notes. It leaves out empty notes, and notes that are already there.
 func (n *Notes) Add(notes ...string) {
 	for _, note := range notes {
 		if note != "" && !slices.Contains(*n, note) {
@@ -68,8 +67,8 @@ func (n *Notes) Add(notes ...string) {
 	}
 }
 
-// Write writes capture.json into a folder. Half of one, of a disk that is full, would keep the rest from being read: it is
-// removed.
+// Write writes capture.json into a folder. If the disk is full, it removes the half that was written, which would keep
+// the rest of the capture from being read.
 func (d *Description) Write(dir string) error {
 	text, err := json.MarshalIndent(d, "", " ")
 	if err == nil {
@@ -84,11 +83,11 @@ func (d *Description) Write(dir string) error {
 	return nil
 }
 
-// maxLost is more samples than a machine of a thousand CPUs takes in a week, at 1001 Hz.
+// maxLost bounds Description.Lost. At 1001 Hz, a machine of a thousand CPUs takes fewer samples in a week. A higher
+// number is treated as damage: it is replaced by 0, and a note says so.
 const maxLost = 1 << 40
 
-// ReadDescription reads capture.json from a folder. The error of a folder without
-// one is fs.ErrNotExist.
+// ReadDescription reads capture.json from a folder. The error is fs.ErrNotExist if the folder has none.
 func ReadDescription(dir string) (*Description, error) {
 	path := filepath.Join(dir, DescriptionFile)
 	text, err := regular.ReadFile(path, maxDescription)
@@ -103,16 +102,16 @@ func ReadDescription(dir string) (*Description, error) {
 		return nil, fmt.Errorf("%s: not a capture's description: no schema", path)
 	}
 	if d.Schema != 1 {
-		return nil, fmt.Errorf("%s: has schema %d, this gasm reads schema 1: use the gasm that made it (%s)", path, d.Schema, d.Gasm)
+		return nil, fmt.Errorf("%s: has schema %d, but this gasm reads schema 1: use the gasm that made it (%s)", path, d.Schema, d.Gasm)
 	}
 	if d.Lost < 0 || d.Lost > maxLost {
-		d.Notes.Add(fmt.Sprintf("%s is damaged: it says that the sampler lost %d samples, which can't be, so none are counted as lost", DescriptionFile, d.Lost))
+		d.Notes.Add(fmt.Sprintf("%s is damaged: it says that the sampler lost %d samples, which is impossible; none are counted as lost", DescriptionFile, d.Lost))
 		d.Lost = 0
 	}
 	return d, nil
 }
 
-// SamplerText is "perf, cycles and instructions at 1001 Hz", with what is known.
+// SamplerText returns "perf, cycles and instructions at 1001 Hz", without what is unknown.
 func (d *Description) SamplerText() string {
 	text := d.Sampler
 	if len(d.Events) > 0 {

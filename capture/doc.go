@@ -1,32 +1,35 @@
-// Package capture is one recording of a program, as it lies on disk: which JVMs
-// ran, when they were measured, the code that HotSpot had, and the samples.
+// Package capture is one recording of a program, as it lies on disk: which JVMs ran, when they were measured, the code
+// that HotSpot had, and the samples.
 //
 // A capture is a folder of plain files, so that other tools can read them too:
 //
-//	capture.json      the command, the host, the sampler and its events, the clocks,
-//	                  the JVMs, the windows, and notes; see [Description]
-//	samples.txt       the sampler's own text, as perf script or dtrace prints it
-//	symbols.txt       the native functions that samples are in; see [native.Table]
-//	asm-<pid>.log     the code of one JVM, as HotSpot prints it; see package printassembly
-//	ev-<pid>.log      the events of one JVM, as HotSpot logs them; see package event/hslog.
-//	                  HotSpot begins a new file after 20 MB; ev-<pid>.log.0 to .4 are the older ones
-//	ev-<pid>.jfr      the recording of one JVM by Flight Recorder; see package event/jfr
-//	usdt-<pid>.log    what the USDT probes of one JVM told; see package event/usdt
+//	capture.json          the command, the host, the sampler and its events, the clocks,
+//	                      the JVMs, the windows, and notes; see [Description]
+//	samples.txt           the sampler's own text, as perf script or dtrace prints it
+//	symbols.txt           the native functions that samples are in; see [native.Table]
+//	asm-<pid>.log         the code of one JVM, as HotSpot prints it; see package printassembly
+//	ev-<pid>.log          the events of one JVM, as HotSpot logs them; see package event/hslog.
+//	                      HotSpot begins a new file after 20 MB; ev-<pid>.log.0 to .4 are the older ones
+//	ev-<pid>.jfr          the recording of one JVM by Flight Recorder; see package event/jfr.
+//	                      Further parts of it are ev-<pid>-1.jfr, ev-<pid>-2.jfr and so on
+//	usdt-<pid>.log        the events of the USDT probes of one JVM; see package event/usdt
+//	probes-<pid>.txt      which methods, locks and allocations of one JVM were probed; see package event/rings
+//	probes-<pid>.ring     what these probes have counted, and the last calls of each thread
+//	probes-<pid>.windows  when threads were in methods that are windows, saved while the JVM ran
 //
-// Package record writes these files, capture.json last. [Open] reads them again.
-// The commands profile, report and diff all go through [Open], so that the report
-// at the end of a recording is the same that a later one of its folder will be.
+// Package record writes these files, capture.json last. [Open] reads them again. The commands profile, report and diff
+// all go through [Open]. So the report at the end of a recording is the same as a later one of its folder.
 //
-// A folder of such folders, one or two levels down, is read as one capture (join.go): trials of
-// one name are one trial, and processes with the id of another one get ids of their own. JMH's
-// profiler keeps a capture of each fork in this way.
+// A folder of such folders, one or two levels down, is read as one capture (join.go). Trials of the same name become
+// one trial. A process that has the id of a process of another capture gets a new id. JMH's profiler keeps a capture of
+// each fork in this way.
 //
-// A folder without capture.json, and files that other tools made, are captures too:
-// [OpenFiles] guesses what they do not say from the logs and the samples.
+// A folder without capture.json, and files that other tools made, are captures too: [Open] and [OpenFiles] guess from
+// the logs and the samples what nothing else says.
 //
 // # Clocks
 //
-// All times in a capture are CLOCK_MONOTONIC, in ns: the clock of `perf record -k
-// mono` and of DTrace's timestamp. HotSpot's log has the JVM's start in wall clock
-// time; a [Clock], both clocks read at one moment, translates it.
+// All times in a capture are in ns of CLOCK_MONOTONIC, which is the clock of `perf record -k mono` and of DTrace's
+// timestamp. HotSpot's log has the JVM's start in wall clock time. It is converted with a [Clock], which is a reading
+// of both clocks at one moment.
 package capture

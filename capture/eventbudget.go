@@ -2,26 +2,27 @@ package capture
 
 import "github.com/gasm-profiler/gasm/event"
 
-// maxEventBytes is how much memory the events of a capture may take. That is room for 1.3 million pauses, or a million waits
-// for locks: three hundred a second for an hour.
+// maxEventBytes bounds the memory that the events of a capture take. It has room for 1.3 million pauses, or for a
+// million waits for locks, which is three hundred a second for an hour. Further events are left out, and a note says
+// so.
 const maxEventBytes = 176 << 20
 
-// An eventBudget is what is left of it.
+// An eventBudget is the memory that is left of maxEventBytes.
 type eventBudget struct {
 	left  int
-	names map[string]string // each text once
+	names map[string]string // the texts of all events, without duplicates
 }
 
 func newEventBudget() *eventBudget { return &eventBudget{maxEventBytes, map[string]string{}} }
 
-// What values take beside their text, in bytes.
+// The bytes that values take besides their text.
 const (
 	eventBytes = 136
 	argBytes   = 32
 	nameBytes  = 64 // in a map
 )
 
-// take takes an event. It is false when there is no room for it. Events with the same texts share them.
+// take reports whether there is room for an event, and takes the room. It makes events with the same texts share them.
 func (b *eventBudget) take(e *event.Event) bool {
 	b.left -= eventBytes + len(e.Args)*argBytes
 	e.Name = b.text(e.Name)
@@ -32,7 +33,7 @@ func (b *eventBudget) take(e *event.Event) bool {
 	return b.left >= 0
 }
 
-// text gives a text that is kept once.
+// text returns the copy of a text that all events share.
 func (b *eventBudget) text(s string) string {
 	if s == "" {
 		return ""

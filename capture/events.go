@@ -15,11 +15,11 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// EventLog is the name of the log of a JVM's events in a capture: ev-4711.log.
+// EventLog returns the name of the log of a JVM's events in a capture: ev-4711.log.
 func EventLog(pid int) string { return fmt.Sprintf("ev-%d.log", pid) }
 
-// ReadEvents reads the events of all JVMs, by the time of their start. The notes are on what
-// could not be read.
+// ReadEvents reads the events of all JVMs, and returns them in the order of their start. The notes are about what could
+// not be read.
 func (c *Capture) ReadEvents() (events []event.Event, notes []string) {
 	budget := newEventBudget()
 	if len(c.parts) > 0 {
@@ -28,7 +28,7 @@ func (c *Capture) ReadEvents() (events []event.Event, notes []string) {
 	return c.readEvents(budget)
 }
 
-// readEvents reads the events of the capture's own JVMs, as far as there is room for them.
+// readEvents reads the events of the JVMs of a capture that is not joined, as far as there is room for them.
 func (c *Capture) readEvents(budget *eventBudget) (events []event.Event, notes []string) {
 	seen, unread := map[string]bool{}, 0
 	note := func(texts ...string) {
@@ -52,7 +52,7 @@ func (c *Capture) readEvents(budget *eventBudget) (events []event.Event, notes [
 		}
 		recorded, texts := c.recordedEvents(j, budget)
 		note(texts...)
-		events = append(events, withoutTold(logged, recorded)...)
+		events = append(events, mergeEvents(logged, recorded)...)
 	}
 	if unread > maxMissing {
 		notes = append(notes, "the events of more JVMs could not be read")
@@ -63,9 +63,9 @@ func (c *Capture) readEvents(budget *eventBudget) (events []event.Event, notes [
 	return events, append(notes, more...)
 }
 
-// withoutTold joins the events of a JVM's log and of its recording. What both tell of is there once: pauses and safepoints
-// as the log has them, and compilations as the recording has them, which knows their end.
-func withoutTold(logged, recorded []event.Event) []event.Event {
+// mergeEvents merges the events of a JVM's log and of its recording. Of kinds that both have, it takes pauses and
+// safepoints from the log, and compilations from the recording, which has their end.
+func mergeEvents(logged, recorded []event.Event) []event.Event {
 	if len(logged) == 0 || len(recorded) == 0 {
 		return append(logged, recorded...)
 	}
@@ -76,13 +76,13 @@ func withoutTold(logged, recorded []event.Event) []event.Event {
 	for i := range recorded {
 		inRecording[recorded[i].Kind] = true
 	}
-	twice := func(k event.Kind) bool { return inLog[k] && inRecording[k] }
-	logged = slices.DeleteFunc(logged, func(e event.Event) bool { return e.Kind == event.Compilation && twice(e.Kind) })
-	recorded = slices.DeleteFunc(recorded, func(e event.Event) bool { return e.Kind != event.Compilation && twice(e.Kind) })
+	both := func(k event.Kind) bool { return inLog[k] && inRecording[k] }
+	logged = slices.DeleteFunc(logged, func(e event.Event) bool { return e.Kind == event.Compilation && both(e.Kind) })
+	recorded = slices.DeleteFunc(recorded, func(e event.Event) bool { return e.Kind != event.Compilation && both(e.Kind) })
 	return append(logged, recorded...)
 }
 
-// eventsOf reads the events of a JVM, in the order in which they ended.
+// eventsOf reads the events of a JVM's log, in the order in which they ended.
 func (c *Capture) eventsOf(j *JVM, b *eventBudget) (events []event.Event, note string) {
 	files, err := openEventLogs(filepath.Join(c.dir, filepath.Base(j.EventLog)))
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *Capture) eventsOf(j *JVM, b *eventBudget) (events []event.Event, note s
 				e.TID = own
 			}
 			if !b.take(&e) {
-				return events, fmt.Sprintf("%s has more events than gasm reads of a capture: those behind line %d are left out", j.EventLog, r.Lines())
+				return events, fmt.Sprintf("%s has more events than gasm reads: those after line %d are left out", j.EventLog, r.Lines())
 			}
 			events = append(events, e)
 		case *hslog.SyntaxError:
@@ -123,8 +123,8 @@ func (c *Capture) eventsOf(j *JVM, b *eventBudget) (events []event.Event, note s
 	return events, note
 }
 
-// openEventLogs opens a log of events and the files that HotSpot has filled before it, the
-// oldest first.
+// openEventLogs opens a log of events and the files that HotSpot has filled before it. It returns the oldest file
+// first.
 func openEventLogs(path string) ([]*os.File, error) {
 	type datedFile struct {
 		*os.File

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pauseLine is the line of a pause of 1 ms that ended at a time, in ms.
+// pauseLine returns the line of a pause of 1 ms that ended at a time, in ms.
 func pauseLine(at int) string {
 	return fmt.Sprintf("[%dns][9][gc] GC(%d) Pause Full (a) 1.000ms\n", at*1_000_000, at)
 }
 
-// Events are read from all files of a log, the oldest first, and of all JVMs by their start.
+// Events are read from all files of a log, and those of all JVMs are in the order of their start.
 func TestReadEvents(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever a capture.json has in it: what is taken of it has no JVM twice, is no longer than
-// the limits allow, and reads the same when it is written again.
+// For any capture.json, the Description lists no JVM twice and keeps to the limits. When it is written and read again,
+// it is the same.
 func FuzzDescription(f *testing.F) {
 	golden, err := os.ReadFile("testdata/capture.json")
 	require.NoError(f, err)

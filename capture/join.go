@@ -14,22 +14,22 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A folder of captures, as gasm's profiler for JMH keeps one for each fork, is read as one
-// capture: trials of the same name are one trial, whose forks are the JVMs of all.
+// A folder of captures is read as one capture. Trials of the same name become one trial, whose forks are the JVMs of
+// all of them. gasm's profiler for JMH keeps such a folder, with a capture of each fork.
 
 const (
-	maxJoined  = 1_000 // captures in a folder; each has its logs open
-	maxDepth   = 2     // folders between the folder and a capture: one for each trial
-	maxEntries = 10_000
+	maxJoined  = 1_000  // captures in a folder; all their logs are open at the same time
+	maxDepth   = 2      // how many levels below the folder a capture may be: JMH has a folder for each trial
+	maxEntries = 10_000 // files and folders that are looked at
 )
 
-// A part is one of the captures that were joined.
+// A part is one of the captures that are joined.
 type part struct {
 	*Capture
-	pids map[int]int // of its JVMs, in the joined capture, where they are others
+	pids map[int]int // the new ids of those processes whose ids were taken in the joined capture
 }
 
-// pid gives the id that a process of the part has in the joined capture.
+// pid returns the id that a process of the part has in the joined capture.
 func (p *part) pid(pid int) int {
 	if other, ok := p.pids[pid]; ok {
 		return other
@@ -37,7 +37,7 @@ func (p *part) pid(pid int) int {
 	return pid
 }
 
-// parts gives the captures in a folder that is none itself, in the order of their names.
+// parts returns the captures below a folder that is not a capture itself, in the order of their names.
 func parts(dir string) ([]string, error) {
 	var found []string
 	entries := 0
@@ -48,7 +48,7 @@ func parts(dir string) ([]string, error) {
 			return err
 		}
 		if entries += len(list); entries > maxEntries {
-			return fmt.Errorf("%s has more than %d files and folders: name a folder that has captures only", dir, maxEntries)
+			return fmt.Errorf("%s has more than %d files and folders: name a folder that only has captures", dir, maxEntries)
 		}
 		for _, e := range list {
 			path := filepath.Join(dir, e.Name())
@@ -67,12 +67,12 @@ func parts(dir string) ([]string, error) {
 	}
 	err := look(dir, 1)
 	if len(found) > maxJoined {
-		err = fmt.Errorf("%s has %d captures, more than %d are not read as one: name one of its folders", dir, len(found), maxJoined)
+		err = fmt.Errorf("%s has %d captures, but gasm reads at most %d as one: name one of its folders", dir, len(found), maxJoined)
 	}
 	return found, err
 }
 
-// openParts opens the captures in a folder as one. It is fs.ErrNotExist where there is none.
+// openParts opens the captures in a folder as one. The error is fs.ErrNotExist if there are none.
 func openParts(dir string) (_ *Capture, err error) {
 	paths, err := parts(dir)
 	if err != nil {
@@ -102,34 +102,36 @@ func openParts(dir string) (_ *Capture, err error) {
 	return c, nil
 }
 
-// A joiner makes one capture of several.
+// A joiner joins several captures into one.
 type joiner struct {
 	*Capture
 	used    map[int]bool     // process ids
-	trials  map[trialKey]int // indexes
+	trials  map[trialKey]int // indexes in Capture.Trials
 	names   map[string]bool  // of trials
-	windows int
+	windows int              // number of windows in all trials
 }
 
+// A trialKey tells trials apart. mode is that of their score.
 type trialKey struct{ name, mode string }
 
+// eventsText returns the events that a capture was sampled by, in words.
 func eventsText(c *Capture) string {
-	return cmp.Or(strings.Join(c.Events, " and "), "nothing that is known")
+	return cmp.Or(strings.Join(c.Events, " and "), "unknown events")
 }
 
-// join adds a part. Processes of two parts may have the same id, as in containers.
+// join adds a part. Processes of two parts may have the same id, for example in containers.
 func (c *joiner) join(p *part) {
 	if len(c.parts) == 1 {
 		c.Description = p.Description
 		c.JVMs, c.Trials, c.Notes, c.Clocks, c.Lost = nil, nil, nil, nil, 0
 	}
 	if c.Frequency != p.Frequency {
-		c.Notes.Add(fmt.Sprintf("the captures were sampled at different frequencies, %d and %d Hz: a JVM that was sampled more often weighs more", c.Frequency, p.Frequency))
+		c.Notes.Add(fmt.Sprintf("the captures were sampled at different frequencies, %d and %d Hz: JVMs that were sampled more often count for more", c.Frequency, p.Frequency))
 	}
 	if c.Code != p.Code {
 		c.Code = CodeMixed
 	}
-	next := 1 << 22 // Linux has no ids that high
+	next := 1 << 22 // higher than all process ids of Linux (PID_MAX_LIMIT)
 	for _, j := range p.JVMs {
 		if c.used[j.PID] {
 			for c.used[next] {
@@ -151,7 +153,7 @@ func (c *joiner) join(p *part) {
 	c.ExitCode = cmp.Or(c.ExitCode, p.ExitCode)
 }
 
-// joinTrial adds a part's trial to the one of the same name and of JMH's mode.
+// joinTrial adds a part's trial to the trial of the same name and mode.
 func (c *joiner) joinTrial(p *part, t Trial) {
 	if c.windows += len(t.Windows); c.windows > maxWindows || len(c.Trials) == maxTrials {
 		c.Notes.Add(fmt.Sprintf("the captures have more than %d trials or %d windows: the others are left out", maxTrials, maxWindows))
@@ -184,7 +186,8 @@ func (c *joiner) joinTrial(p *part, t Trial) {
 	whole.Score = whole.Score.With(t.Score)
 }
 
-// With is a score of the forks of two captures; nil where that is not known.
+// With returns the score of the forks of two captures together. It returns nil if the units differ, or if the scores of
+// the single forks are unknown.
 func (s *Score) With(more *Score) *Score {
 	if s == nil || more == nil || s.Unit != more.Unit || len(s.Forks) == 0 || len(more.Forks) == 0 {
 		return nil
@@ -195,13 +198,13 @@ func (s *Score) With(more *Score) *Score {
 	return &both
 }
 
-// partEvents reads the events of all parts, as read does those of one.
+// partEvents reads the events of all parts. The function read reads those of one part.
 func (c *Capture) partEvents(read func(*Capture) ([]event.Event, []string)) (events []event.Event, notes []string) {
 	for _, p := range c.parts {
 		of, more := read(p.Capture)
 		notes = append(notes, more...)
 		if len(events)+len(of) > maxCalls {
-			return events, append(notes, fmt.Sprintf("there are more than %d events: those of %s and what comes behind it are left out", maxCalls, p.dir))
+			return events, append(notes, fmt.Sprintf("there are more than %d events: those of %s and of the captures after it are left out", maxCalls, p.dir))
 		}
 		for i := range of {
 			of[i].PID = p.pid(of[i].PID)
@@ -217,9 +220,9 @@ type partReader struct {
 	parts    []part
 	progress func(bytes int)
 	current  *SampleReader
-	at       int // of parts
+	at       int // index in parts of the current one
 	err      error
-	kernel   bool // some part has samples of the kernel's
+	kernel   bool // true if a part has samples in the kernel
 }
 
 // Scan reads the next record.
@@ -245,7 +248,7 @@ func (r *partReader) Scan() bool {
 	return false
 }
 
-// Record gives the record, its process as it is in the joined capture.
+// Record returns the record. A sample has the process id that it has in the joined capture.
 func (r *partReader) Record() any {
 	rec := r.current.Record()
 	if s, ok := rec.(*sampler.Sample); ok {
@@ -254,10 +257,10 @@ func (r *partReader) Record() any {
 	return rec
 }
 
-// Err is the error that ended the reading.
+// Err returns the error that ended the reading, or nil.
 func (r *partReader) Err() error { return r.err }
 
-// UserOnly tells whether no part has events that the kernel is in.
+// UserOnly reports whether no part has samples in the kernel.
 func (r *partReader) UserOnly() bool { return !r.kernel }
 
 // Close ends the reading.

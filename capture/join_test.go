@@ -40,8 +40,8 @@ func writePart(t *testing.T, dir, trial string, fork int, change func(*Descripti
 	return samples
 }
 
-// A folder of captures is read as one: two forks of one benchmark, which had the same process id,
-// and one of another.
+// A folder of captures is read as one: two forks of one benchmark, which had the same process id, and a fork of another
+// benchmark.
 func TestOpenParts(t *testing.T) {
 	dir := t.TempDir()
 	n := writePart(t, filepath.Join(dir, "a", "fork-1"), "a", 1, nil)
@@ -56,7 +56,7 @@ func TestOpenParts(t *testing.T) {
 	assert.Equal(t, "a", a.Name)
 	assert.EqualValues(t, 200, a.Operations)
 	assert.Equal(t, [][]float64{{4, 6}, {4, 6}}, a.Score.Forks)
-	assert.Equal(t, []int{c.JVMs[0].PID, c.JVMs[1].PID}, a.PIDs(), "each fork is a process of its own")
+	assert.Equal(t, []int{c.JVMs[0].PID, c.JVMs[1].PID}, a.PIDs(), "each fork has a process id of its own")
 	assert.Equal(t, []int{c.JVMs[2].PID}, c.Trials[1].PIDs())
 	assert.Equal(t, Notes{"a note"}, c.Notes)
 	counts := map[int]int{}
@@ -72,7 +72,7 @@ func TestOpenParts(t *testing.T) {
 	total := 0
 	for _, j := range c.JVMs {
 		assert.Positive(t, counts[j.PID])
-		assert.Equal(t, counts[c.JVMs[0].PID], counts[j.PID], "each is the same recording")
+		assert.Equal(t, counts[c.JVMs[0].PID], counts[j.PID], "all have the samples of the same recording")
 		assert.NotNil(t, j.Log)
 	}
 	for _, n := range counts {
@@ -80,14 +80,14 @@ func TestOpenParts(t *testing.T) {
 	}
 	assert.Equal(t, 3*n, total)
 	assert.Positive(t, c.SamplesSize())
-	assert.True(t, Reads(dir, filepath.Join(dir, "a", "fork-2", SamplesFile)), "what is read is not written over")
+	assert.True(t, Reads(dir, filepath.Join(dir, "a", "fork-2", SamplesFile)), "it must not be written over")
 	assert.False(t, Reads(dir, filepath.Join(dir, "a", "report.json")))
 }
 
 func TestOpenPartsOddly(t *testing.T) {
 	dir := t.TempDir()
 	_, err := Open(dir)
-	assert.ErrorContains(t, err, "is no capture: it has no asm-*.log")
+	assert.ErrorContains(t, err, "is not a capture: it has no asm-*.log")
 	writePart(t, filepath.Join(dir, "a"), "a", 1, nil)
 	writePart(t, filepath.Join(dir, "b"), "a", 1, func(d *Description) {
 		d.Frequency, d.Code, d.Trials[0].Operations, d.Trials[0].Score = 501, CodeCopied, 0, nil
@@ -96,7 +96,7 @@ func TestOpenPartsOddly(t *testing.T) {
 	c, err := Open(dir)
 	require.NoError(t, err)
 	defer c.Close()
-	require.Len(t, c.Trials, 3, "a score that is not known is of no mode that is")
+	require.Len(t, c.Trials, 3, "a trial without a score is not joined to one with a mode")
 	assert.Equal(t, "a, thrpt", c.Trials[2].Name)
 	assert.Equal(t, CodeMixed, c.Code)
 	assert.Contains(t, strings.Join(c.Notes, "\n"), "different frequencies, 1001 and 501 Hz")

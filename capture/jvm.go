@@ -14,51 +14,48 @@ type JVM struct {
 	PID     int    `json:"pid"`
 	Main    string `json:"main,omitempty"`    // the main class, or the jar without its folder
 	Version string `json:"version,omitempty"` // "17.0.15+6-Debian-1deb12u1"
-	LogFile string `json:"log"`               // its name in the capture's folder
-	// StartMonoNanos is when the JVM started. The log's stamps count from then.
+	LogFile string `json:"log"`               // name of the log in the capture's folder
+	// StartMonoNanos is when the JVM started. The stamps in its log count from then on.
 	StartMonoNanos int64 `json:"start_mono_nanos"`
-	// Fork is the number that JMH gave to the JVM, from 1; 0 for a JVM that is no
-	// fork of JMH's.
+	// Fork is the number of the fork in JMH, from 1 on. It is 0 for a JVM that is not a fork of JMH.
 	Fork int `json:"fork,omitempty"`
-	// WarmupOf is the trial that the JVM is one of JMH's warm-up forks of, which are not
-	// measured.
+	// WarmupOf is set for a warm-up fork of JMH, which is not measured. It is the name of the trial.
 	WarmupOf string `json:"warmup_of,omitempty"`
 
-	// SafepointsOnly tells that the JVM ran without DebugNonSafepoints: an instruction has the
-	// line and the frames of the next safepoint behind it.
+	// SafepointsOnly is true if the JVM ran without DebugNonSafepoints. Then an instruction has the line and the frames
+	// of the next safepoint after it.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
 
-	// EventLog is the log of its events in the capture's folder; "" without one.
+	// EventLog is the name of the log of its events in the capture's folder, or "".
 	EventLog string `json:"event_log,omitempty"`
-	// USDT is the text of its USDT probes in the capture's folder; "" without one.
+	// USDT is the name of the text of its USDT probes in the capture's folder, or "".
 	USDT string `json:"usdt_log,omitempty"`
-	// Recordings are those of Flight Recorder in the capture's folder.
+	// Recordings are the names of its recordings by Flight Recorder in the capture's folder.
 	Recordings []string `json:"recordings,omitempty"`
-	// StartsUnasked tells that the recordings have starts of threads for the sake of samples of allocations alone: they are
-	// no events for a report.
+	// StartsUnasked is true if the recordings have starts of threads only because samples of allocations need them.
+	// These are then not shown as events.
 	StartsUnasked bool `json:"starts_unasked,omitempty"`
-	// OwnPID is the process id that the JVM has itself, and Threads are the ids of threads by
-	// those that it has itself, where it is in another PID namespace than the sampler.
+	// OwnPID and Threads are set if the JVM is in another PID namespace than the sampler. OwnPID is the process id that
+	// the JVM sees. Threads has the sampler's ids of threads, by the ids that the JVM sees.
 	OwnPID  int         `json:"own_pid,omitempty"`
 	Threads map[int]int `json:"threads,omitempty"`
 
-	// Probed tells that the capture has what probes of its methods have counted: see ProbeRings.
+	// Probed is true if the capture has what probes of its methods have counted, see ProbeRings.
 	Probed bool `json:"probed,omitempty"`
 
-	// Log is the code of the JVM. It is nil in a description that was only read,
-	// and where the log is missing or could not be read.
+	// Log is the code of the JVM. It is nil in a Description that is not part of an open Capture, and if the log is
+	// missing or could not be read.
 	Log *printassembly.Log `json:"-"`
 }
 
-// Describe gives what a log says about its JVM. The log does not know the samples'
-// clock, so StartMonoNanos is 0.
+// Describe returns what a log says about its JVM. The log does not have times of the samples' clock, so StartMonoNanos
+// is 0.
 func Describe(log *printassembly.Log) JVM {
 	return JVM{PID: log.PID, Main: mainOf(log.Command), Version: log.Version(), LogFile: filepath.Base(log.Name()), Log: log}
 }
 
-// mainOf is the first word of the system property sun.java.command, which has the
-// main class or the path of the jar, and then the program's arguments. The jar's
-// folder is left out.
+// mainOf returns the main class or the jar, without its folder, from the system property sun.java.command. That
+// property has the main class or the path of the jar, and then the program's arguments: "/opt/bench.jar -f 1".
 func mainOf(command string) string {
 	main, _, _ := strings.Cut(command, " ")
 	if strings.HasSuffix(main, ".jar") {
@@ -67,7 +64,7 @@ func mainOf(command string) string {
 	return main
 }
 
-// String is "fork 2, pid 25190, Workload, 17.0.15+6", with what is known.
+// String returns "fork 2, pid 25190, Workload, 17.0.15+6", without what is unknown.
 func (j *JVM) String() string {
 	var parts []string
 	if j.Fork > 0 {
@@ -82,19 +79,19 @@ func (j *JVM) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// A Trial is what is measured together and becomes one profile: the forks of one
-// JMH benchmark with one set of parameters, or all JVMs of a run without JMH.
+// A Trial is measured as a whole and becomes one profile. It is the forks of one JMH benchmark with one set of
+// parameters, or all JVMs of a run without JMH.
 type Trial struct {
 	Name    string   `json:"name,omitempty"` // "org.sample.Bench.measure (size=10)"; "" without JMH
 	Windows []Window `json:"windows"`
-	// Operations is how many operations JMH's scores say were done in the windows;
-	// 0 when they do not say it.
+	// Operations is how many operations were done in the windows, according to JMH's scores. It is 0 if they do not say
+	// so.
 	Operations float64 `json:"operations,omitempty"`
-	// Score is what JMH measured; nil when nobody knows.
+	// Score is what JMH measured; nil if it is unknown.
 	Score *Score `json:"score,omitempty"`
 }
 
-// PIDs gives the processes that the trial has windows of, each once, ascending.
+// PIDs returns the ids of the processes that the trial has windows of, ascending, without duplicates.
 func (t *Trial) PIDs() []int {
 	var pids []int
 	for _, w := range t.Windows {
@@ -110,7 +107,7 @@ type Window struct {
 	Span
 }
 
-// A Span is a time on the samples' clock, [FromMonoNanos, ToMonoNanos).
+// A Span is the time [FromMonoNanos, ToMonoNanos) on the samples' clock.
 type Span struct {
 	FromMonoNanos int64 `json:"from_mono_nanos"`
 	ToMonoNanos   int64 `json:"to_mono_nanos"`

@@ -8,23 +8,23 @@ import (
 	"slices"
 )
 
-// More than any capture has. A few bytes of JSON can be a large value in memory, so without
-// these limits a small file could take all memory.
+// Limits of capture.json. No known capture reaches them. A few bytes of JSON can be a large value in memory, so without
+// these limits a small file could take all memory. Beyond a limit, the rest of a list is left out, and a note says so.
 const (
 	maxDescription = 64 << 20 // bytes of capture.json
 	maxJVMs        = 100_000
 	maxTrials      = 5_000
 	maxWindows     = 1_000_000 // of all trials
-	maxWords       = 1_000_000 // of the command: Linux takes 6 MB of them (bprm_stack_limits)
+	maxWords       = 1_000_000 // of the command; Linux allows 6 MB of them (bprm_stack_limits)
 	maxNotes       = 1_000
 	maxClocks      = 1_000
 )
 
-// MaxEvents is how many events a capture has at most. The tables of a report have columns
-// for each of them.
+// MaxEvents is how many events of the sampler a capture has at most. The tables of a report have columns for each of
+// them.
 const MaxEvents = 16
 
-// A listedDescription is a capture.json whose lists are not read yet.
+// A listedDescription is a capture.json whose lists are not decoded yet.
 type listedDescription struct {
 	Description
 	Command json.RawMessage `json:"command"`
@@ -35,17 +35,17 @@ type listedDescription struct {
 	Trials  json.RawMessage `json:"trials"`
 }
 
-// A listedTrial is a [Trial] with windows that are not read yet.
+// A listedTrial is a [Trial] whose windows and score are not decoded yet.
 type listedTrial struct {
 	Trial
 	Windows json.RawMessage `json:"windows"`
 	Score   json.RawMessage `json:"score"`
 }
 
-// maxScore is the size in bytes of more scores than any trial has.
+// maxScore bounds the size of a score in bytes. A larger one is ignored.
 const maxScore = 1 << 20
 
-// readScore reads what JMH measured; nil where there is none, or one that can't be.
+// readScore decodes a score. It returns nil if there is none, or if it is not sound.
 func readScore(text json.RawMessage) *Score {
 	var s Score
 	if len(text) == 0 || len(text) > maxScore || json.Unmarshal(text, &s) != nil || !s.Sound() {
@@ -54,8 +54,8 @@ func readScore(text json.RawMessage) *Score {
 	return &s
 }
 
-// parseDescription reads a capture.json. Of a list that is longer than any capture's it
-// takes the beginning, and adds a note that says so.
+// parseDescription decodes a capture.json. If a list is longer than its limit, it takes only the beginning of the list,
+// and adds a note that says so.
 func parseDescription(text []byte) (*Description, error) {
 	var file listedDescription
 	if err := json.Unmarshal(text, &file); err != nil {
@@ -63,7 +63,7 @@ func parseDescription(text []byte) (*Description, error) {
 	}
 	d := &file.Description
 	var trials []listedTrial
-	more := map[string]int{} // the limit of each list that is longer
+	more := map[string]int{} // the limits of the lists that are longer
 	err := errors.Join(
 		readList(file.Command, "words of the command", maxWords, &d.Command, more),
 		readList(file.Events, "events", MaxEvents, &d.Events, more),
@@ -88,23 +88,24 @@ func parseDescription(text []byte) (*Description, error) {
 	}
 	for _, what := range []string{"words of the command", "events", "notes", "clocks", "JVMs", "trials", "windows"} {
 		if limit, ok := more[what]; ok {
-			if what == "events" { // the samples name theirs
+			if what == "events" { // the samples have the names of their events
 				d.Events = nil
 			}
-			d.Notes.Add(fmt.Sprintf("%s is damaged: it has more than %d %s, which no capture has; the others are left out", DescriptionFile, limit, what))
+			d.Notes.Add(fmt.Sprintf("%s is damaged: it has more than %d %s; the others are left out", DescriptionFile, limit, what))
 		}
 	}
 	return d, nil
 }
 
-// readList reads the first elements of a list, as many as its limit allows.
+// readList decodes the first elements of a list, as many as its limit allows. If there are more, it enters the limit in
+// the map.
 func readList[T any](text json.RawMessage, what string, limit int, list *[]T, more map[string]int) error {
 	if len(text) == 0 || string(text) == "null" {
 		return nil
 	}
 	elements := json.NewDecoder(bytes.NewReader(text))
 	if start, err := elements.Token(); err != nil || start != json.Delim('[') {
-		return fmt.Errorf("its %s are no list", what)
+		return fmt.Errorf("its %s are not a list", what)
 	}
 	*list = []T{}
 	for elements.More() {
@@ -122,8 +123,8 @@ func readList[T any](text json.RawMessage, what string, limit int, list *[]T, mo
 	return nil
 }
 
-// distinctJVMs leaves out what can't be: a process without an id, one that is there a
-// second time, and one that has another's log. The note says what was left out.
+// distinctJVMs leaves out impossible JVMs: a process without an id, a process that is listed twice, and one that has
+// the log of another process. The note says what was left out.
 func distinctJVMs(jvms []JVM) (distinct []JVM, note string) {
 	pids, logs := map[int]bool{}, map[string]bool{}
 	var first string
@@ -133,9 +134,9 @@ func distinctJVMs(jvms []JVM) (distinct []JVM, note string) {
 		case j.PID <= 0:
 			problem = fmt.Sprintf("a JVM has the process id %d", j.PID)
 		case pids[j.PID]:
-			problem = fmt.Sprintf("JVM %d is there twice", j.PID)
+			problem = fmt.Sprintf("JVM %d is listed twice", j.PID)
 		case j.LogFile != "" && logs[j.LogFile]:
-			problem = fmt.Sprintf("JVM %d has the log of another one, %s", j.PID, j.LogFile)
+			problem = fmt.Sprintf("JVM %d has the log of another JVM, %s", j.PID, j.LogFile)
 		default:
 			distinct = append(distinct, j)
 			pids[j.PID], logs[j.LogFile] = true, true
@@ -149,7 +150,7 @@ func distinctJVMs(jvms []JVM) (distinct []JVM, note string) {
 	case 1:
 		note = fmt.Sprintf("%s is damaged: %s; it is left out", DescriptionFile, first)
 	default:
-		note = fmt.Sprintf("%s is damaged: %s; %d JVMs that can't be are left out", DescriptionFile, first, n)
+		note = fmt.Sprintf("%s is damaged: %s; %d impossible JVMs are left out", DescriptionFile, first, n)
 	}
 	return distinct, note
 }

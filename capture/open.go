@@ -14,29 +14,28 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A Capture is a recording that is open for reading: its description, with a Log in
-// each JVM whose log could be read. The caller closes it.
+// A Capture is a recording that is open for reading. It is the recording's Description, with a Log in each JVM whose
+// log could be read. The caller closes it.
 type Capture struct {
 	Description
-	// Guessed tells that there is no capture.json: the JVMs are those of the logs,
-	// each JVM's start is the time of its first sample, and there are no trials.
+	// Guessed is true if there is no capture.json. Then the JVMs are those of the logs, each JVM's start is the time of
+	// its first sample, and there are no trials.
 	Guessed bool
-	// Unread are the errors of logs that could not be read. There is at least one
-	// that could.
+	// Unread are the errors of the logs that could not be read. At least one log could be read.
 	Unread []error
-	// Progress is called now and then while samples are read, with the number of
-	// bytes that were read since the last call; nil for nobody.
+	// Progress, if not nil, is called now and then while samples are read, with the number of bytes that were read
+	// since the last call.
 	Progress func(bytes int)
 
-	dir     string           // the folder; "" of files that lie anywhere
-	foreign map[int][]string // recordings of JVMs that are not in the folder, see AddRecording
+	dir     string           // the folder; "" for files from OpenFiles
+	foreign map[int][]string // by process id: recordings outside the folder, see AddRecording
 	logs    []*printassembly.Log
 	samples source
-	symbols *native.Table // nil when the capture has none
-	parts   []part        // of a folder of captures
+	symbols *native.Table // nil if the capture has none
+	parts   []part        // the captures of a folder of captures
 }
 
-// Open opens the capture in a folder, or those in a folder of captures as one.
+// Open opens the capture in a folder. It opens the captures in a folder of captures as one.
 func Open(dir string) (*Capture, error) {
 	logs, err := Logs(dir)
 	if err != nil {
@@ -45,7 +44,7 @@ func Open(dir string) (*Capture, error) {
 	if len(logs) == 0 {
 		c, err := openParts(dir)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%s is no capture: it has no %s", dir, logGlob)
+			err = fmt.Errorf("%s is not a capture: it has no %s", dir, logGlob)
 		}
 		return c, err
 	}
@@ -67,16 +66,15 @@ func Open(dir string) (*Capture, error) {
 	return c.open(logs)
 }
 
-// OpenFiles opens a sampler's text and HotSpot's logs that lie anywhere and that
-// nothing describes, as other tools save them.
+// OpenFiles opens a sampler's text and HotSpot's logs as a capture without a description. Other tools save such files,
+// for example JMH's perfasm.
 func OpenFiles(samples string, logs []string) (*Capture, error) {
 	c := &Capture{Guessed: true, samples: sourceFile(samples)}
 	return c.open(logs)
 }
 
-// OpenUnsaved opens a capture that could not be written completely, because the
-// disk is full: the logs are those in the folder, and all else is still in memory.
-// The samples are read from what open gives; table may be nil.
+// OpenUnsaved opens a capture that could not be written completely because the disk is full. The logs are those in the
+// folder, and everything else is still in memory. The samples are read from what open returns. table may be nil.
 func OpenUnsaved(dir string, d Description, table *native.Table, open func() (io.ReadCloser, error)) (*Capture, error) {
 	c := &Capture{dir: dir, Description: d, symbols: table, samples: source{name: SamplesFile, open: open}}
 	logs, err := Logs(dir)
@@ -86,7 +84,7 @@ func OpenUnsaved(dir string, d Description, table *native.Table, open func() (io
 	return c.open(logs)
 }
 
-// open opens the logs, and gives each to its JVM.
+// open opens the logs, and sets the Log of each JVM.
 func (c *Capture) open(logs []string) (_ *Capture, err error) {
 	defer func() {
 		if err != nil {
@@ -117,10 +115,10 @@ func (c *Capture) open(logs []string) (_ *Capture, err error) {
 	return c, nil
 }
 
-// maxMissing is how many missing logs have a note of their own.
+// maxMissing is how many notes there are at most about files that are missing or could not be read.
 const maxMissing = 5
 
-// giveLogs gives each JVM its log, and notes which of the folder's logs are missing.
+// giveLogs sets the Log of each JVM, and notes which of the folder's logs are missing.
 func (c *Capture) giveLogs(paths []string) {
 	there, read := map[string]bool{}, map[string]*printassembly.Log{}
 	for _, path := range paths {
@@ -155,8 +153,8 @@ func (c *Capture) Close() {
 	}
 }
 
-// guess describes the JVMs of the logs, and takes the time of each one's first
-// sample for its start, which is right but for the time between two samples.
+// guess sets the JVMs to those of the logs. It takes the time of a JVM's first sample for the JVM's start, which is
+// wrong by about the time between two samples.
 func (c *Capture) guess() error {
 	first, err := c.firstSamples()
 	if err != nil {
@@ -183,8 +181,8 @@ func (c *Capture) guess() error {
 	return nil
 }
 
-// firstSamples gives the time of each process's first sample. The samples of
-// several processors, and so of a process, need not be in the order of time.
+// firstSamples returns the time of each process's first sample. Samples of several processors, and so those of a
+// process, need not be in the order of time.
 func (c *Capture) firstSamples() (map[int]int64, error) {
 	in, err := c.samples.open()
 	if err != nil {
@@ -203,8 +201,8 @@ func (c *Capture) firstSamples() (map[int]int64, error) {
 	return first, r.Err()
 }
 
-// readSymbols reads the names of native functions that a folder keeps; nil when it
-// has none. The note says what of them could not be read.
+// readSymbols reads the names of native functions in a folder. It returns nil if there are none. The note says what
+// could not be read.
 func readSymbols(dir string) (table *native.Table, note string, err error) {
 	path := filepath.Join(dir, SymbolsFile)
 	f, _, err := regular.Open(path)

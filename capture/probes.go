@@ -15,33 +15,36 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// ProbeRings and ProbeReport are the names of the files in a capture that have what the probes of a JVM have counted, and what
-// is probed: probes-4711.ring, probes-4711.txt.
-func ProbeRings(pid int) string  { return fmt.Sprintf("probes-%d.ring", pid) }
+// ProbeRings returns the name of the file in a capture that has what the probes of a JVM have counted:
+// probes-4711.ring.
+func ProbeRings(pid int) string { return fmt.Sprintf("probes-%d.ring", pid) }
+
+// ProbeReport returns the name of the file in a capture that says what is probed in a JVM: probes-4711.txt.
 func ProbeReport(pid int) string { return fmt.Sprintf("probes-%d.txt", pid) }
 
-// maxCalls is how many single calls are listed: more than anybody looks at.
+// maxCalls is how many single calls are listed at most. Nobody looks at more.
 const maxCalls = 4_000_000
 
-// ProbeWindows is the name of the file that has the calls of methods that are windows: probes-4711.windows. What the rings have of
-// them are then only those that last.
+// ProbeWindows returns the name of the file in a capture that has the calls of the methods that are windows, as they
+// were saved while the JVM ran: probes-4711.windows. If it is there, only the calls that have not ended are taken from
+// the rings.
 func ProbeWindows(pid int) string { return fmt.Sprintf("probes-%d.windows", pid) }
 
-// probeGlob matches both.
+// probeGlob matches the names of all three files.
 const probeGlob = "probes-*"
 
-// Probes are those of one JVM.
+// Probes are what the probes of one JVM have counted.
 type Probes struct {
 	PID int
 	rings.Report
 	rings.Header
 	Calls   []rings.Calls
 	Windows []rings.Windows
-	// Threads are the slots that counted, without their events.
+	// Threads are the slots in which threads counted, without their events.
 	Threads []rings.Ring
 }
 
-// Site gives the site with a number; nil when there is none.
+// Site returns the site with a number, or nil.
 func (p *Probes) Site(id int) *rings.Site {
 	for i := range p.Sites {
 		if p.Sites[i].ID == id {
@@ -51,7 +54,7 @@ func (p *Probes) Site(id int) *rings.Site {
 	return nil
 }
 
-// ReadProbes reads what all JVMs' probes have counted. The notes are on what could not be read.
+// ReadProbes reads what the probes of all JVMs have counted. The notes are about what could not be read.
 func (c *Capture) ReadProbes() (all []Probes, notes []string) {
 	for _, p := range c.parts {
 		read, more := p.ReadProbes()
@@ -72,15 +75,15 @@ func (c *Capture) ReadProbes() (all []Probes, notes []string) {
 			notes = append(notes, fmt.Sprintf("the probes of JVM %d could not all be read: %v", c.JVMs[i].PID, err))
 		}
 		if (p.Header.Refused > 0 || p.Uncounted > 0) && len(notes) < maxMissing {
-			notes = append(notes, fmt.Sprintf("%d threads of JVM %d could not count their calls, and others not those of %d methods: there was no room in the folder of its files "+
-				"(TMPDIR, or -o DIR of another file system)", p.Header.Refused, p.PID, p.Uncounted))
+			notes = append(notes, fmt.Sprintf("%d threads of JVM %d could not count their calls, and other threads could not count those of %d methods: there was no room "+
+				"in the folder of its files (use TMPDIR, or -o DIR on another file system)", p.Header.Refused, p.PID, p.Uncounted))
 		}
 		all = append(all, p)
 	}
 	return all, notes
 }
 
-// readProbes reads the probes of a JVM, and gives each ring to see, which may be nil.
+// readProbes reads the probes of a JVM. It calls see, which may be nil, with each ring.
 func (c *Capture) readProbes(pid int, see func(*Probes, *rings.Ring)) (p Probes, err error) {
 	p.PID = pid
 	text, _, err := regular.Open(filepath.Join(c.dir, ProbeReport(pid)))
@@ -119,7 +122,8 @@ func (c *Capture) readProbes(pid int, see func(*Probes, *rings.Ring)) (p Probes,
 	return p, c.readDrained(&p)
 }
 
-// readDrained takes the windows that were saved while the JVM ran in the place of those that the rings still have.
+// readDrained reads the windows that were saved while the JVM ran, if there are any. They replace those in the rings,
+// except windows that have not ended.
 func (c *Capture) readDrained(p *Probes) error {
 	f, _, err := regular.Open(filepath.Join(c.dir, ProbeWindows(p.PID)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -139,8 +143,8 @@ func (c *Capture) readDrained(p *Probes) error {
 	return err
 }
 
-// ReadCalls reads the single calls, locks and allocations that the rings of all JVMs still have, by the time of their start. The
-// notes are on what the rings no longer have, and on what could not be read.
+// ReadCalls reads the single calls, locks and allocations that the rings of all JVMs still have, in the order of their
+// start. The notes are about what the rings no longer have, and about what could not be read.
 func (c *Capture) ReadCalls() (calls []event.Event, notes []string) {
 	if len(c.parts) > 0 {
 		return c.partEvents((*Capture).ReadCalls)
@@ -159,21 +163,22 @@ func (c *Capture) ReadCalls() (calls []event.Event, notes []string) {
 			notes = append(notes, fmt.Sprintf("the probes of JVM %d could not all be read: %v", j.PID, err))
 		}
 		if dropped > 0 && len(notes) < maxMissing {
-			notes = append(notes, fmt.Sprintf("JVM %d has passed its probes more often than it keeps: the oldest %d entries and exits are not listed; the counts of the report have them", j.PID, dropped))
+			notes = append(notes, fmt.Sprintf("the probes of JVM %d were passed too often to keep all calls: the oldest %d entries and exits are not listed; they are in the counts of the report", j.PID, dropped))
 		}
 	}
 	event.Sort(calls)
 	return calls, notes
 }
 
-// An openCall is an entry, or a lock that was taken, whose end was not seen yet.
+// An openCall is the entry of a call, or a lock that was taken, whose end was not read yet.
 type openCall struct {
 	rings.Event
 }
 
-// callsOf joins the entries and exits of a ring. What began before the ring's first event, or has not ended, has no duration.
+// callsOf joins the entries and exits of a ring into at most so many calls. A call that began before the ring's first
+// event, or that has not ended, has no duration.
 func callsOf(p *Probes, r *rings.Ring, most int) (calls []event.Event) {
-	open := map[[3]int][]openCall{} // by site, thread and, of a lock, its place and object
+	open := map[[3]int][]openCall{} // by site, thread and, for a lock, the identity hash of its object
 	for e := range r.Events() {
 		if len(calls) >= most {
 			break
@@ -212,7 +217,8 @@ func callsOf(p *Probes, r *rings.Ring, most int) (calls []event.Event) {
 	return append(calls, left[:min(len(left), max(0, most-len(calls)))]...)
 }
 
-// callEvent makes an event of an entry and its exit, which is nil when it was not seen. Both are the same where only one is known.
+// callEvent returns the event for an entry and its exit. The exit is nil if it was not read. If only the exit was read,
+// it is passed as both. An allocation is passed as both, too.
 func callEvent(pid int, site *rings.Site, begun, ended *rings.Event) event.Event {
 	e := event.Event{PID: pid, TID: max(0, begun.TID), Kind: event.Call, Name: site.Name(), MonoNanos: begun.MonoNanos}
 	if ended != nil {

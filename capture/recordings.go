@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// RecordingFile is the name of a JVM's recording by Flight Recorder in a capture: ev-4711.jfr,
-// and ev-4711-1.jfr of the next part.
+// RecordingFile returns the name of a part of a JVM's recording by Flight Recorder in a capture: ev-4711.jfr for part
+// 0, and ev-4711-1.jfr for part 1.
 func RecordingFile(pid, part int) string {
 	if part == 0 {
 		return fmt.Sprintf("ev-%d.jfr", pid)
@@ -21,15 +21,15 @@ func RecordingFile(pid, part int) string {
 	return fmt.Sprintf("ev-%d-%d.jfr", pid, part)
 }
 
-// AddRecording takes a recording of Flight Recorder that lies anywhere for that of one of the
-// JVMs, in place of what the capture has: of the process id that the recording tells, or of
-// the only JVM that is chosen.
+// AddRecording uses a recording of Flight Recorder, which may be in any folder, as the recording of one of the chosen
+// JVMs. It replaces the recordings that the capture has. The JVM is the one with the process id that is in the
+// recording, or else the only chosen one.
 func (c *Capture) AddRecording(path string, chosen func(*JVM) bool) error {
 	if len(c.parts) > 0 {
-		return fmt.Errorf("%s can't be used with a folder of captures: name the one that it is of", path)
+		return fmt.Errorf("%s can't be used with a folder of captures: name the capture that it belongs to", path)
 	}
 	if len(c.Clocks) == 0 {
-		return fmt.Errorf("%s can't be used: nobody knows when the samples were taken by the wall clock, since the capture has no %s with clocks", path, DescriptionFile)
+		return fmt.Errorf("%s can't be used: the capture has no %s with clocks, so the wall clock times of its samples are unknown", path, DescriptionFile)
 	}
 	pid, err := recordedPID(path)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *Capture) AddRecording(path string, chosen func(*JVM) bool) error {
 		}
 	}
 	if len(of) != 1 {
-		return fmt.Errorf("%s does not tell which of the capture's %d JVMs it is of: choose one by --pid", path, len(c.JVMs))
+		return fmt.Errorf("%s does not say which of the capture's %d JVMs it belongs to: choose one with --pid", path, len(c.JVMs))
 	}
 	if c.foreign == nil {
 		c.foreign = map[int][]string{}
@@ -55,7 +55,7 @@ func (c *Capture) AddRecording(path string, chosen func(*JVM) bool) error {
 	return nil
 }
 
-// recordedPID gives the process id that a recording tells, as the JVM has it; 0 without one.
+// recordedPID returns the process id in a recording, as the JVM sees it, or 0.
 func recordedPID(path string) (pid int, err error) {
 	f, r, err := openRecording(path)
 	if err != nil {
@@ -78,6 +78,7 @@ func recordedPID(path string) (pid int, err error) {
 	return 0, nil
 }
 
+// openRecording opens a recording. The caller closes the file.
 func openRecording(path string) (*os.File, *jfr.Reader, error) {
 	f, size, err := regular.Open(path)
 	if err != nil {
@@ -86,7 +87,7 @@ func openRecording(path string) (*os.File, *jfr.Reader, error) {
 	return f, jfr.NewReader(f, size, path), nil
 }
 
-// recordingsOf are the paths of a JVM's recordings.
+// recordingsOf returns the paths of a JVM's recordings.
 func (c *Capture) recordingsOf(j *JVM) []string {
 	if own := c.foreign[j.PID]; len(own) > 0 {
 		return own
@@ -98,11 +99,12 @@ func (c *Capture) recordingsOf(j *JVM) []string {
 	return paths
 }
 
-// maxParts is how many files the recording of a JVM has at most: what it wrote at its end, or
+// maxParts is how many files of a JVM's recording are read at most. They are the file that the JVM wrote at its end, or
 // the chunks that it left when it was killed.
 const maxParts = 64
 
-// recordedEvents reads the events of a JVM from its recordings. A recording of the user's own is one file.
+// recordedEvents reads the events of a JVM from its recordings. The files in the capture are parts of one recording.
+// Each file that was added is a recording of its own.
 func (c *Capture) recordedEvents(j *JVM, b *eventBudget) (events []event.Event, notes []string) {
 	paths, own := c.recordingsOf(j), len(c.foreign[j.PID]) > 0
 	firsts := &jfr.FirstSamples{}
@@ -122,10 +124,11 @@ func (c *Capture) recordedEvents(j *JVM, b *eventBudget) (events []event.Event, 
 	return events, notes
 }
 
-// notedBytes are so many that a note says they are left out: less would be 0.0 MB there.
+// notedBytes is how many bytes must be left out for a note to say so. Fewer bytes would be 0.0 MB in the note.
 const notedBytes = 50_000
 
-// withoutWeight takes from samples of allocations what they stand for: see [jfr.FirstSamples]. The note says of how many.
+// withoutWeight sets the bytes of those samples of allocations to 0 that stand for allocations before the recording,
+// see [jfr.FirstSamples]. The note says how many bytes that were.
 func withoutWeight(j *JVM, events []event.Event, numbers []int) (note string) {
 	samples, bytes := 0, 0.0
 	for _, i := range numbers {
@@ -145,7 +148,7 @@ func withoutWeight(j *JVM, events []event.Event, numbers []int) (note string) {
 		"stands for all that the thread has allocated since its start", j.PID, bytes/1e6, of)
 }
 
-// recordingEvents appends those of one file.
+// recordingEvents appends the events of one file.
 func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget, firsts *jfr.FirstSamples, events []event.Event) (all []event.Event, note string) {
 	before := len(events)
 	anchor, note, err := c.anchor(j, path)
@@ -169,7 +172,7 @@ func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget, firsts *j
 			e.TID = own
 		}
 		if !b.take(&e) {
-			return events, fmt.Sprintf("%s has more events than gasm reads of a capture: those behind the first %d are left out", filepath.Base(path), len(events)-before)
+			return events, fmt.Sprintf("%s has more events than gasm reads: those after the first %d are left out", filepath.Base(path), len(events)-before)
 		}
 		firsts.See(x, len(events))
 		events = append(events, e)
@@ -179,16 +182,16 @@ func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget, firsts *j
 	case r.Err() != nil:
 		note = fmt.Sprintf("the recording of JVM %d could not be read to the end: %v", j.PID, r.Err())
 	case damage.Any():
-		note = fmt.Sprintf("%s is not whole, and %d events of it are in the report: %s", filepath.Base(path), len(events)-before, damage.First[0])
+		note = fmt.Sprintf("%s is damaged; %d of its events are in the report: %s", filepath.Base(path), len(events)-before, damage.First[0])
 	}
 	return events, note
 }
 
-// anchor finds when the ticks of a recording are on the samples' clock. The note says that this
-// is not exact.
+// anchor returns a function that converts the ticks of a recording's chunks to the samples' clock. The note says if
+// this is not exact.
 func (c *Capture) anchor(j *JVM, path string) (anchor func(*jfr.Chunk) jfr.Anchor, note string, err error) {
 	if len(c.Clocks) == 0 {
-		return nil, "", fmt.Errorf("nobody knows when it was, since the capture has no %s with clocks", DescriptionFile)
+		return nil, "", fmt.Errorf("the capture has no %s with clocks, so the time of the recording is unknown", DescriptionFile)
 	}
 	f, r, err := openRecording(path)
 	if err != nil {
@@ -203,27 +206,27 @@ func (c *Capture) anchor(j *JVM, path string) (anchor func(*jfr.Chunk) jfr.Ancho
 	case !ok && damage.Any():
 		return nil, "", fmt.Errorf("%s: %s", filepath.Base(path), damage.First[0])
 	case !exact && ok:
-		note = fmt.Sprintf("events of JVM %d may be up to a millisecond off: its JDK tells when a recording began in whole milliseconds", j.PID)
+		note = fmt.Sprintf("events of JVM %d may be up to a millisecond off: its JDK records the start of a recording in whole milliseconds", j.PID)
 		if j.EventLog == "" {
-			note += ", which HotSpot's log makes exact (--events default,…)"
+			note += "; HotSpot's log makes it exact (--events default,…)"
 		}
 	}
 	return func(chunk *jfr.Chunk) jfr.Anchor {
-		if exact && chunk.Clock.TicksPerSecond != 1e9 { // the processor's ticks, which are not exactly as many
+		if exact && chunk.Clock.TicksPerSecond != 1e9 { // ticks of the processor, whose frequency is not known exactly
 			return chunk.Clock.WallAnchor(now.WallNanos, now.MonoNanos)
 		}
 		return a
 	}, note, nil
 }
 
-// safepointEnds are the times at which safepoints of a JVM ended by HotSpot's log, ascending.
+// safepointEnds returns the times at which safepoints of a JVM ended according to HotSpot's log, ascending.
 func (c *Capture) safepointEnds(j *JVM) []int64 {
 	if j.EventLog == "" {
 		return nil
 	}
 	files, err := openEventLogs(filepath.Join(c.dir, filepath.Base(j.EventLog)))
 	if err != nil {
-		return nil // a note says so, where the log's events are read
+		return nil // eventsOf makes a note of the error
 	}
 	var ends []int64
 	for _, f := range files {

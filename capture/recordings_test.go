@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// begunRecording is the beginning of a recording, see event/jfr: events may stand behind it. It began at this moment, at 1000 ticks.
+// begunRecording returns a recording with events, see package event/jfr. It began at this moment, at 1000 ticks.
 const begunWall = 1_700_000_000_000_123_457
 
 func begunRecording(t *testing.T, events ...[]byte) []byte {
@@ -26,14 +26,14 @@ func begunRecording(t *testing.T, events ...[]byte) []byte {
 	return text
 }
 
-// recorded is a test.Event of thread 4711, some µs after the recording's begin. It lasts 50 ns.
+// recorded returns a test.Event of thread 4711, some µs after the start of the recording. It lasts 50 ns.
 func recorded(micros byte) []byte {
 	body := []byte{21, byte(100+int(micros)*1000)&0x7f | 0x80, byte((100 + int(micros)*1000) >> 7), 50, 8, 9, 3, 1, 5}
 	body = append(body, make([]byte, 8)...)
 	return append([]byte{byte(len(body)+4) | 0x80, 0x80, 0x80, 0}, body...)
 }
 
-// writeCapture makes a folder with files, and a capture of JVMs that knows the clocks.
+// writeCapture writes files into a folder, and returns a capture of JVMs in it that has clocks.
 func writeCapture(t *testing.T, files map[string][]byte, jvms ...JVM) *Capture {
 	t.Helper()
 	dir := t.TempDir()
@@ -43,7 +43,8 @@ func writeCapture(t *testing.T, files map[string][]byte, jvms ...JVM) *Capture {
 	return &Capture{dir: dir, Description: Description{JVMs: jvms, Clocks: []Clock{{MonoNanos: 5_000_000_000, WallNanos: begunWall}}}}
 }
 
-// Events of a recording are on the samples' clock, with the sampler's ids of threads; what the log tells of, too, is there once.
+// Events of a recording are on the samples' clock, and have the sampler's ids of threads. An event that is in the log,
+// too, is returned once.
 func TestReadRecording(t *testing.T) {
 	log := "[5000002000ns][9][gc] GC(7) Pause Young (b) 1M->1M(2M) 0.001ms\n"
 	c := writeCapture(t, map[string][]byte{"ev-1.log": []byte(log), "ev-1.jfr": begunRecording(t, recorded(3), recorded(1))},
@@ -62,7 +63,7 @@ func TestReadRecording(t *testing.T) {
 	}
 }
 
-// A recording that is cut, foreign or missing costs a note. So does one of a capture that does not know the clocks.
+// A note says if a recording is cut, missing or another kind of file, or if the capture has no clocks.
 func TestDamagedRecordings(t *testing.T) {
 	good := begunRecording(t, recorded(1), recorded(2))
 	for name, c := range map[string]struct {
@@ -72,7 +73,7 @@ func TestDamagedRecordings(t *testing.T) {
 	}{
 		"cut in an event":  {good[:len(good)-3], "", 1},
 		"cut in the types": {good[:300], "the recording of JVM 1 could not be read, and its events are not in the report: ev-1.jfr: the JVM ended while it wrote a chunk", 0},
-		"foreign":          {[]byte("PK\x03\x04 something else"), "is no recording of Java Flight Recorder: it begins with \"PK", 0},
+		"foreign":          {[]byte("PK\x03\x04 something else"), "is not a recording of Java Flight Recorder: it begins with \"PK", 0},
 		"empty":            {nil, "ev-1.jfr is empty: the JVM writes a recording when it ends", 0},
 	} {
 		of := writeCapture(t, map[string][]byte{"ev-1.jfr": c.file}, JVM{PID: 1, Recordings: []string{"ev-1.jfr"}})
@@ -92,16 +93,16 @@ func TestDamagedRecordings(t *testing.T) {
 	of.Clocks = nil
 	_, notes = of.ReadEvents()
 	require.Len(t, notes, 1)
-	assert.Contains(t, notes[0], "nobody knows when it was, since the capture has no capture.json with clocks")
+	assert.Contains(t, notes[0], "the capture has no capture.json with clocks, so the time of the recording is unknown")
 }
 
-// A recording of the user's own is of the only JVM, or of the one that is chosen, and takes the place of the capture's.
+// A recording that was added belongs to the only JVM, or to the chosen one, and replaces the recordings of the capture.
 func TestAddRecording(t *testing.T) {
 	own := filepath.Join(t.TempDir(), "own.jfr")
 	require.NoError(t, os.WriteFile(own, begunRecording(t, recorded(1), recorded(2)), 0o600))
 	all := func(*JVM) bool { return true }
 	c := writeCapture(t, map[string][]byte{"ev-1.jfr": begunRecording(t, recorded(9))}, JVM{PID: 1, Recordings: []string{"ev-1.jfr"}}, JVM{PID: 2})
-	assert.ErrorContains(t, c.AddRecording(own, all), "own.jfr does not tell which of the capture's 2 JVMs it is of: choose one by --pid")
+	assert.ErrorContains(t, c.AddRecording(own, all), "own.jfr does not say which of the capture's 2 JVMs it belongs to: choose one with --pid")
 	require.NoError(t, c.AddRecording(own, func(j *JVM) bool { return j.PID == 1 }))
 	events, notes := c.ReadEvents()
 	assert.Empty(t, notes)
@@ -109,13 +110,13 @@ func TestAddRecording(t *testing.T) {
 	assert.ErrorContains(t, c.AddRecording("none.jfr", all), "opening the recording: ")
 	foreign := filepath.Join(t.TempDir(), "text")
 	require.NoError(t, os.WriteFile(foreign, []byte("text"), 0o600))
-	assert.ErrorContains(t, c.AddRecording(foreign, all), "is no recording of Java Flight Recorder")
+	assert.ErrorContains(t, c.AddRecording(foreign, all), "is not a recording of Java Flight Recorder")
 	c.Clocks = nil
-	assert.ErrorContains(t, c.AddRecording(own, all), "nobody knows when the samples were taken by the wall clock")
+	assert.ErrorContains(t, c.AddRecording(own, all), "so the wall clock times of its samples are unknown")
 }
 
-// The first sample of a thread that ran before the recording weighs nothing, once for all parts of a recording. A note tells
-// of it. Starts of threads are events for who has asked for them.
+// The first sample of a thread that ran before the recording has no bytes. That is so once for all parts of a
+// recording, and a note says it. Starts of threads are events only if the user has asked for them.
 func TestFirstSamples(t *testing.T) {
 	whole, err := os.ReadFile("../event/jfr/testdata/samples.jfr")
 	require.NoError(t, err)
@@ -143,7 +144,8 @@ func TestFirstSamples(t *testing.T) {
 		assert.Equal(t, map[event.Kind]int{event.Alloc: 7}, kinds, names)
 		assert.Equal(t, []int64{0, 500, 40, 70, 600, 80, 0}, bytes, names)
 	}
-	// Recordings of the user's own are one each. The second has no start of a thread, and too few bytes for a note.
+	// Each file that was added is a recording of its own. The second has no start of a thread, and too few bytes for a
+	// note.
 	c := writeCapture(t, parts, JVM{PID: 1, StartsUnasked: true})
 	for _, name := range []string{"a.jfr", "b.jfr"} {
 		require.NoError(t, c.AddRecording(filepath.Join(c.dir, name), func(*JVM) bool { return true }))

@@ -14,13 +14,14 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A source is where the samples' text comes from. It can be opened several times.
+// A source is the text of the samples. It can be opened several times.
 type source struct {
 	name string // for messages
 	open func() (io.ReadCloser, error)
-	file bool // name is the path of a file
+	file bool // true if name is the path of a file
 }
 
+// sourceFile returns the source that is a file.
 func sourceFile(path string) source {
 	open := func() (io.ReadCloser, error) {
 		f, _, err := regular.Open(path)
@@ -32,8 +33,8 @@ func sourceFile(path string) source {
 	return source{name: path, open: open, file: true}
 }
 
-// check finds out early that a samples file can't be read, or holds nothing. A JVM that was
-// attached to may have slept all the time, so that there are no samples.
+// check returns an error if a file of samples can't be read, or if it is empty. So the error comes before the logs are
+// read. If mayBeEmpty is true, the file may be empty: a JVM that gasm was attached to may have slept all the time.
 func (s *source) check(mayBeEmpty bool) error {
 	if !s.file {
 		return nil
@@ -41,9 +42,9 @@ func (s *source) check(mayBeEmpty bool) error {
 	f, size, err := regular.Open(s.name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && unfinished(filepath.Dir(s.name)):
-		return fmt.Errorf("there are no samples: the recording in %s has not come to its end: gasm still runs, or was killed", filepath.Dir(s.name))
+		return fmt.Errorf("there are no samples: the recording in %s is not finished: gasm is still running, or was killed", filepath.Dir(s.name))
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there are no samples: %s is not there", s.name)
+		return fmt.Errorf("there are no samples: %s does not exist", s.name)
 	case err != nil:
 		return fmt.Errorf("opening the samples: %w", err)
 	case size == 0 && !mayBeEmpty:
@@ -53,7 +54,7 @@ func (s *source) check(mayBeEmpty bool) error {
 	return err
 }
 
-// unfinished tells whether a folder has what samplers write while they run.
+// unfinished reports whether a folder has a file that samplers write while they run.
 func unfinished(dir string) bool {
 	return slices.ContainsFunc([]string{"samples.part", "perf.data"}, func(name string) bool {
 		_, err := os.Lstat(filepath.Join(dir, name))
@@ -61,10 +62,10 @@ func unfinished(dir string) bool {
 	})
 }
 
-// SamplesName is the path of the samples, for messages.
+// SamplesName returns the path of the samples, for messages.
 func (c *Capture) SamplesName() string { return c.samples.name }
 
-// SamplesSize is the size of the samples' text in bytes; -1 when that is unknown.
+// SamplesSize returns the size of the samples' text in bytes, or -1 if it is unknown.
 func (c *Capture) SamplesSize() int64 {
 	var sum int64
 	for _, p := range c.parts {
@@ -79,16 +80,15 @@ func (c *Capture) SamplesSize() int64 {
 	return -1
 }
 
-// A SampleReader reads the samples of a capture. Where the capture knows a native
-// function better than the sampler does, a sample's Module and Symbol are those of
-// symbols.txt.
+// A SampleReader reads the samples of a capture. If symbols.txt has the native function at a sample's address, it sets
+// the sample's Module and Symbol to those of symbols.txt.
 type SampleReader struct {
 	sampler.Reader
 	in      io.Closer
 	symbols *native.Table
 }
 
-// Samples begins to read the capture's samples. The caller closes the reader.
+// Samples returns a reader of the capture's samples. The caller closes it.
 func (c *Capture) Samples() (*SampleReader, error) {
 	if len(c.parts) > 0 {
 		all := &partReader{parts: c.parts, progress: c.Progress}
@@ -105,7 +105,7 @@ func (c *Capture) Samples() (*SampleReader, error) {
 	return &SampleReader{sampler.NewReader(text, c.samples.name), in, c.symbols}, nil
 }
 
-// Record gives what [sampler.Reader] gives, valid until the next Scan.
+// Record returns the record that [sampler.Reader] returns. It is valid until the next Scan.
 func (r *SampleReader) Record() any {
 	rec := r.Reader.Record()
 	if s, ok := rec.(*sampler.Sample); ok && r.symbols != nil && !s.Kernel() {
@@ -119,7 +119,7 @@ func (r *SampleReader) Record() any {
 // Close ends the reading.
 func (r *SampleReader) Close() error { return r.in.Close() }
 
-// A countingReader tells how much is read through it.
+// A countingReader calls count with the number of bytes of each read.
 type countingReader struct {
 	io.Reader
 	count func(bytes int)

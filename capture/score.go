@@ -14,13 +14,13 @@ type Score struct {
 	Mode  string  `json:"mode"`  // "avgt", "thrpt", "sample", "ss"
 	Unit  string  `json:"unit"`  // "ns/op", "ops/us"
 	Value float64 `json:"value"` // the mean of all iterations
-	// Error is half of the 99.9 % confidence interval, as JMH has it; 0 when unknown.
+	// Error is half the width of the 99.9 % confidence interval, as JMH computes it; 0 if unknown.
 	Error float64 `json:"error,omitempty"`
-	// Forks are the scores of each fork's iterations, where they are known.
+	// Forks are the scores of each fork's iterations, if they are known.
 	Forks [][]float64 `json:"forks,omitempty"`
 }
 
-// confidence is that of JMH's errors.
+// confidence is the confidence level of JMH's errors.
 const confidence = 0.999
 
 // Estimate sets Value and Error from Forks, as JMH does.
@@ -47,9 +47,9 @@ func (s *Score) Estimate() {
 	}
 }
 
-// String is "15.745 ±0.213 ns/op (avgt, 6 iterations in 2 forks)", with what is known.
+// String returns "15.745 ±0.213 ns/op (avgt, 6 iterations in 2 forks)", without what is unknown.
 func (s *Score) String() string {
-	decimals := 3 // as JMH has
+	decimals := 3 // as in JMH
 	if x := math.Abs(s.Value); x > 0 && x < 1 {
 		decimals = min(3-int(math.Floor(math.Log10(x))), 20) // four digits
 	}
@@ -75,6 +75,7 @@ func (s *Score) String() string {
 	return text
 }
 
+// counted returns a number of things in words: "1 fork", "2 forks".
 func counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -82,7 +83,7 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Sound tells whether a score can be shown and compared. JMH has NaN where a benchmark failed.
+// Sound reports whether a score can be shown and compared. JMH writes NaN if a benchmark failed.
 func (s *Score) Sound() bool {
 	finite := func(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 	for _, fork := range s.Forks {
@@ -95,11 +96,11 @@ func (s *Score) Sound() bool {
 	return finite(s.Value) && finite(s.Error) && s.Error >= 0 && s.Unit != ""
 }
 
-// nanosPer has JMH's units of time, in ns.
+// nanosPer has the length of JMH's units of time, in ns.
 var nanosPer = map[string]float64{"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "hr": 3600e9, "day": 86400e9}
 
-// Nanos gives the time per operation that a value of the unit means, in ns: of "15.7 ns/op" it is
-// 15.7, of "50 ops/us" 20. It is false of what no time is told by.
+// Nanos returns the time per operation for a value with a unit, in ns: 15.7 for "15.7 ns/op", and 20 for "50 ops/us".
+// It returns false if the unit is not one of time per operation or operations per time.
 func Nanos(value float64, unit string) (nanos float64, ok bool) {
 	if per, is := strings.CutSuffix(unit, "/op"); is && nanosPer[per] > 0 {
 		return value * nanosPer[per], true

@@ -8,7 +8,7 @@ import (
 )
 
 func TestScore(t *testing.T) {
-	// These iterations, and what JMH 1.37 made of them.
+	// Iterations, and the score that JMH 1.37 computes for them.
 	s := Score{Mode: "avgt", Unit: "ns/op", Forks: [][]float64{{588.5361639914452, 377.41126541976814}, {418.3985101602229, 561.186523083268}}}
 	s.Estimate()
 	assert.InDelta(t, 486.38311566367605, s.Value, 1e-9)
@@ -19,7 +19,7 @@ func TestScore(t *testing.T) {
 	assert.Equal(t, "0.2500 ops/us (1 iteration in 1 fork)", s.String())
 	s.Forks = nil
 	s.Estimate()
-	assert.EqualValues(t, 0.25, s.Value, "nothing to estimate by")
+	assert.EqualValues(t, 0.25, s.Value, "there are no iterations to estimate from")
 }
 
 func TestScoreSound(t *testing.T) {
@@ -37,7 +37,7 @@ func TestNanos(t *testing.T) {
 		assert.Equal(t, want > 0, ok, unit)
 	}
 	_, ok := Nanos(0, "ops/s")
-	assert.False(t, ok, "nothing was done")
+	assert.False(t, ok, "no operation was done")
 }
 
 func TestScoreWith(t *testing.T) {
@@ -45,7 +45,7 @@ func TestScoreWith(t *testing.T) {
 	both := a.With(b)
 	assert.Equal(t, [][]float64{{2}, {3, 5}}, both.Forks)
 	assert.InDelta(t, 10.0/3, both.Value, 1e-9)
-	assert.Len(t, a.Forks, 1, "it is not changed")
+	assert.Len(t, a.Forks, 1, "With does not change it")
 	assert.Nil(t, a.With(nil))
 	assert.Nil(t, (*Score)(nil).With(a))
 	assert.Nil(t, a.With(&Score{Unit: "us/op", Forks: [][]float64{{1}}}))

@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// readUSDT reads what the USDT probes of all JVMs told. Of kinds that another source tells of
-// in the same JVM, the events are of their probes, so that nothing counts twice.
+// readUSDT reads the events of the USDT probes of all JVMs. If another source has events of the same kind in the same
+// JVM, those of the probes become events of kind Probe, so that nothing counts twice.
 func (c *Capture) readUSDT(others []event.Event, b *eventBudget) (events []event.Event, notes []string) {
 	told, seen := kindsOfJVMs(others), map[string]bool{} // in a damaged capture, JVMs may share a text
 	for i := range c.JVMs {
@@ -28,7 +28,7 @@ func (c *Capture) readUSDT(others []event.Event, b *eventBudget) (events []event
 	return events, notes
 }
 
-// usdtEvents reads what a JVM's USDT probes told, in the order of the ends.
+// usdtEvents reads the events of a JVM's USDT probes, in the order in which they ended.
 func (c *Capture) usdtEvents(j *JVM, told map[event.Kind]bool, b *eventBudget) (events []event.Event, notes []string) {
 	f, _, err := regular.Open(filepath.Join(c.dir, filepath.Base(j.USDT)))
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *Capture) usdtEvents(j *JVM, told map[event.Kind]bool, b *eventBudget) (
 				usdt.Plain(rec)
 			}
 			if !b.take(rec) {
-				return events, append(notes, fmt.Sprintf("%s has more events than gasm reads of a capture: those behind line %d are left out", j.USDT, r.Lines()))
+				return events, append(notes, fmt.Sprintf("%s has more events than gasm reads: those after line %d are left out", j.USDT, r.Lines()))
 			}
 			events = append(events, *rec)
 		case *usdt.Lost:
@@ -64,7 +64,7 @@ func (c *Capture) usdtEvents(j *JVM, told map[event.Kind]bool, b *eventBudget) (
 	return events, notes
 }
 
-// kindsOfJVMs gives the kinds of some events by process id.
+// kindsOfJVMs returns the kinds of some events by process id.
 func kindsOfJVMs(events []event.Event) map[int]map[event.Kind]bool {
 	kinds := map[int]map[event.Kind]bool{}
 	for i := range events {

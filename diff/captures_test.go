@@ -117,7 +117,7 @@ func TestBadJSON(t *testing.T) {
 	check(`{"schema":2,"capture":{},"profiles":[]}`, "schema 2; this gasm reads schema 1 only")
 	check(`{"name":"x"}`, "x.json is JSON, but no report")
 	check(`{"schema":1,"kind":"diff"}`, "x.json is JSON, but no report")
-	check(`{"schema":1,"capture":{},"profiles":[{"regions":[{"lo":"12z","hi":"0x1"}]}]}`, `"12z" is no address`)
+	check(`{"schema":1,"capture":{},"profiles":[{"regions":[{"lo":"12z","hi":"0x1"}]}]}`, `"12z" is not an address`)
 }
 
 func TestWriteJSON(t *testing.T) {

@@ -48,7 +48,7 @@ func profiles(t *testing.T, name, trial string, forks int) *profile.Profiles {
 	if trial != "" {
 		trials = append(trials, benchmark)
 	}
-	b := profile.NewBuilder(jvms, trials)
+	b := profile.NewBuilder(profile.Config{JVMs: jvms, Trials: trials})
 	for i := range samples {
 		pid := samples[i].PID
 		for fork := range forks {

@@ -6,11 +6,12 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// decodeAMD64 decodes x86-64 code. All texts share one string, so a call allocates little more than its result.
+// decodeAMD64 decodes x86-64 code. All texts are parts of one string, so a call allocates little more than its
+// result.
 func decodeAMD64(syntax Syntax, code []byte, pc uint64) []Inst {
-	const bytesPerInst, textPerInst = 4, 24 // typical of compiled Java code
+	const bytesPerInst, textPerInst = 4, 24 // typical values of compiled Java code
 	insts := make([]Inst, 0, len(code)/bytesPerInst+1)
-	ends := make([]int, 0, cap(insts)) // of each instruction's text
+	ends := make([]int, 0, cap(insts)) // ends of the instructions' texts
 	x := x86{syntax: syntax, names: spellings(), buf: make([]byte, 0, cap(insts)*textPerInst)}
 	for len(code) > 0 {
 		x.code, x.pc = code, pc
@@ -28,7 +29,7 @@ func decodeAMD64(syntax Syntax, code []byte, pc uint64) []Inst {
 	return insts
 }
 
-// An x86 decodes and prints one instruction after the other.
+// An x86 decodes and prints instructions one after the other.
 type x86 struct {
 	syntax Syntax
 	names  []spelling // by x86asm.Op
@@ -36,19 +37,19 @@ type x86 struct {
 	code   []byte     // the rest of the input
 	pc     uint64     // address of code[0]
 
-	prefixes        // what comes before the opcode
-	op       []byte // from the opcode, or the VEX or EVEX prefix, on
-	vec      vector // what a VEX or EVEX prefix says
-	mem      memory // the ModRM operand, if it is one
+	prefixes        // the bytes before the opcode
+	op       []byte // the code from the opcode on, or from the VEX or EVEX prefix on
+	vec      vector // the fields of a VEX or EVEX prefix
+	mem      memory // the ModRM operand, if it is in memory
 
 	spell    *spelling
-	args     x86asm.Args // in Intel's order; nil ends them
-	dataSize int         // of the operation, in bits
-	memBytes int         // size of the memory operand, 0 if it has none
-	branch16 bool        // a branch to an address of 16 bits
-	one      bool        // a shift by one that Intel's syntax spells out
-	len      int         // of the instruction, prefixes included
-	bad      int         // bytes left that belong to an instruction already found to be undecodable
+	args     x86asm.Args // in the order of Intel syntax, terminated by nil
+	dataSize int         // width of the operation in bits
+	memBytes int         // size of the memory operand; 0 if there is none
+	branch16 bool        // a branch to a 16-bit address
+	one      bool        // a shift by one, which Intel syntax spells out
+	len      int         // of the instruction, including prefixes
+	bad      int         // number of remaining bytes of an instruction that was found to be undecodable
 }
 
 const maxInstLen = 15
@@ -65,7 +66,7 @@ func (x *x86) next() Inst {
 	if x.alone > 0 {
 		in := Inst{Addr: x.pc, Len: x.alone}
 		x.appendPrefixNames(x.alone)
-		x.buf = x.buf[:len(x.buf)-1] // the blank
+		x.buf = x.buf[:len(x.buf)-1] // the trailing blank
 		return in
 	}
 	if !x.decode() {
@@ -104,8 +105,8 @@ func (x *x86) wouldDecode(code []byte) bool {
 	return other.decode()
 }
 
-// cutInst is the first byte of an instruction that the end of the input cuts off: its name if it is a prefix ("lock"),
-// else ".byte 0x…".
+// cutInst decodes the first byte of an instruction that the end of the input cuts off. The text is the name of a
+// prefix ("lock"), or ".byte 0x…" for another byte.
 func (x *x86) cutInst(start int) Inst {
 	x.buf = x.buf[:start]
 	if x.n == 0 {
@@ -115,9 +116,9 @@ func (x *x86) cutInst(start int) Inst {
 	return Inst{Addr: x.pc, Len: 1}
 }
 
-// badLen is how many bytes objdump skips when it writes "(bad)". Decode skips as many, so that both find the same
-// instructions after data. These are the prefixes and the opcode, or only one byte of the opcode if the opcode exists
-// and its operands are wrong.
+// badLen returns how many bytes objdump skips when it writes "(bad)". Decode skips as many bytes, so that both find
+// the same instructions after data. They are the prefixes and the opcode, or only one byte of the opcode if the
+// opcode exists but its operands are invalid.
 func (x *x86) badLen() int {
 	switch {
 	case len(x.op) == 0:
@@ -140,8 +141,8 @@ func (x *x86) badLen() int {
 	return x.n + n
 }
 
-// badOperand reports whether the opcode, which has n bytes, would be an instruction with a register in place of the
-// memory operand, or with memory in place of the register.
+// badOperand reports whether the opcode, which has n bytes, would be an instruction if it had a register in place of
+// its memory operand, or a memory operand in place of the register.
 func (x *x86) badOperand(n int) bool {
 	if len(x.op) <= n {
 		return false
@@ -162,7 +163,7 @@ func (x *x86) byteInst() Inst {
 	return Inst{Addr: x.pc, Len: 1, Bad: true}
 }
 
-// decode finds out which instruction it is, and does not print it. It returns false if there is none.
+// decode decodes the instruction without printing it. It returns false if there is none.
 func (x *x86) decode() bool {
 	if x.n >= len(x.code) || x.n >= maxInstLen-1 {
 		return false
@@ -182,7 +183,7 @@ func (x *x86) decode() bool {
 	return x.len <= maxInstLen && x.len <= len(x.code)
 }
 
-// target is where a relative branch goes. A 16-bit operand size cuts it to 16 bits.
+// target returns the target of a relative branch. A 16-bit operand size truncates it to 16 bits.
 func (x *x86) target(rel x86asm.Rel) uint64 {
 	t := x.pc + uint64(x.len) + uint64(rel)
 	if x.branch16 {

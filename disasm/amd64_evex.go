@@ -7,7 +7,7 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// appendMask appends the mask of a destination: "{%k1}{z}".
+// appendMask appends the mask of a destination, like "{%k1}{z}".
 func (x *x86) appendMask() {
 	if x.vec.mask != 0 {
 		x.buf = append(append(x.buf, '{'), x.regName(x86asm.K0+x86asm.Reg(x.vec.mask))...)
@@ -18,7 +18,7 @@ func (x *x86) appendMask() {
 	}
 }
 
-// broadcastBytes is the size of the element that a memory operand repeats, 0 if it does not.
+// broadcastBytes returns the size of the element that a memory operand repeats, or 0 if it does not repeat one.
 func (x *x86) broadcastBytes() int {
 	if x.vec.form != evex || !x.vec.bcst || x.vec.roundMode {
 		return 0
@@ -26,8 +26,8 @@ func (x *x86) broadcastBytes() int {
 	return x.memBytes
 }
 
-// appendBroadcast appends how often the element is repeated: "{1to8}". Instructions that double the width of their
-// elements read half a vector.
+// appendBroadcast appends how often the element is repeated, like "{1to8}". Instructions that double the width of
+// their elements read half a vector.
 func (x *x86) appendBroadcast(elem int) {
 	n := 16 << x.vec.l / elem
 	if x.spell.widens {
@@ -41,7 +41,7 @@ func (x *x86) appendBroadcast(elem int) {
 
 var roundNames = [4]string{"{rn-sae}", "{rd-sae}", "{ru-sae}", "{rz-sae}"}
 
-// rounding is the static rounding mode, or that exceptions are suppressed, or "".
+// rounding returns the static rounding mode ("{rn-sae}"), or "{sae}" if only exceptions are suppressed, or "".
 func (x *x86) rounding() string {
 	switch {
 	case !x.vec.roundMode:
@@ -52,7 +52,7 @@ func (x *x86) rounding() string {
 	return roundNames[x.vec.l]
 }
 
-// roundedArg is the operand that the rounding mode is printed with: the last one that is a register.
+// roundedArg returns the operand next to which the rounding mode is printed: the last one that is a register.
 func (x *x86) roundedArg() int {
 	for i := x.argCount() - 1; i > 0; i-- {
 		if _, ok := x.args[i].(x86asm.Reg); ok {
@@ -62,8 +62,8 @@ func (x *x86) roundedArg() int {
 	return 0
 }
 
-// appendEncoding appends "{evex} " if an assembler would have chosen VEX for these operands, and "{vex} " if it would
-// have chosen EVEX.
+// appendEncoding appends "{evex} " if an assembler would choose VEX for these operands, or "{vex} " if it would
+// choose EVEX.
 func (x *x86) appendEncoding() {
 	v := &x.vec
 	switch {
@@ -83,19 +83,19 @@ func regIsMask(a x86asm.Arg) bool {
 	return ok && r >= x86asm.K0 && r <= x86asm.K7
 }
 
-// hasVEXForm reports whether the instruction would be the same one with a VEX prefix.
+// hasVEXForm reports whether the same instruction exists with a VEX prefix.
 func (x *x86) hasVEXForm() bool {
 	v := &x.vec
 	op := x.op[4:]
 	vex := [maxInstLen + 4]byte{vex3, 0xe0 | v.mapNo, 0x78 | v.l<<2 | v.pp, op[0]}
-	// Operands do not matter: take ModRM's kind and opcode extension. Behind it are zeros, for a displacement or an
+	// The operands do not matter, except ModRM's mod and opcode extension. Zeros follow as displacement and
 	// immediate.
 	modrm := op[1] & 0x38
 	if op[1] >= 0xc0 {
 		modrm |= 0xc0
 	}
 	vex[4] = modrm
-	for _, bits := range [...]byte{0, 0x80, 4, 0x84} { // W and L as they are, and ignored
+	for _, bits := range [...]byte{0, 0x80, 4, 0x84} { // W and L unchanged, or cleared in case they are ignored
 		vex[2] = 0x78 | v.w<<7 | v.l<<2 | v.pp
 		vex[2] ^= bits & vex[2]
 		in, err := x86asm.Decode(vex[:], 64)
@@ -115,15 +115,16 @@ var predicates = [32]string{
 	"eq_us", "nge_uq", "ngt_uq", "false_os", "neq_os", "ge_oq", "gt_oq", "true_us",
 }
 
-// intPredicates are the names for integer comparisons: vpcmpd with 1 is vpcmpltd. 3 and 7 (false and true) have none.
+// intPredicates are the names for integer comparisons: vpcmpd with 1 is vpcmpltd. 3 and 7 (false and true) have no
+// name.
 var intPredicates = [8]string{"eq", "lt", "le", "", "neq", "nlt", "nle", ""}
 
-// carryless are the names of the immediates of a carry-less multiplication, which say whether the low or the high
+// carryless are the names of the immediates of a carry-less multiplication. They say whether the low or the high
 // halves are multiplied: vpclmulqdq with 0x10 is vpclmullqhqdq.
 var carryless = [0x12]string{0: "lql", 1: "hql", 0x10: "lqh", 0x11: "hqh"}
 
-// predicate is what the mnemonic has in place of the immediate: "lt" in vcmpltps. It is "" if the immediate has no
-// name.
+// predicate returns what the mnemonic has in place of the immediate: "lt" in vcmpltps. It returns "" if the immediate
+// has no name.
 func (x *x86) predicate() string {
 	if x.spell.split == 0 {
 		return ""
@@ -148,8 +149,8 @@ func (x *x86) predicate() string {
 	return ""
 }
 
-// vectorSpelling sets the fields of s that the name of a vector operation tells, "vcvttpd2dq" for example that its
-// elements have 8 bytes and that it does not round.
+// vectorSpelling sets the fields of s that follow from the name of a vector operation. For example, the elements of
+// vcvttpd2dq have 8 bytes, and it does not round.
 func vectorSpelling(s *spelling, name string) {
 	base, v := strings.CutPrefix(name, "v")
 	s.split, s.table = splitName(name, base, v)
@@ -178,8 +179,8 @@ func vectorSpelling(s *spelling, name string) {
 	}
 }
 
-// splitName finds where in the name of a comparison or carry-less multiplication the predicate goes: in "vcmpps" at 4,
-// so that it can become "vcmpltps". base is the name without the leading v, if it has one.
+// splitName returns where the name of the predicate is inserted into the name of a comparison or carry-less
+// multiplication: 4 for "vcmpps", which can become "vcmpltps". base is the name without the leading v, if it has one.
 func splitName(name, base string, v bool) (at int, table predicateTable) {
 	if tail, ok := strings.CutPrefix(base, "pclmul"); ok {
 		return len(name) - len(tail), predicateCarryless
@@ -201,7 +202,7 @@ const (
 		cvtph2dq cvtph2udq cvttph2dq cvttph2udq`
 )
 
-// saeOnly are the beginnings of the names of operations that do not round, but can suppress exceptions.
+// saeOnly are the beginnings of the names of operations that do not round but can suppress exceptions.
 const saeOnly = `max min cmp comi ucomi cvtt cvtps2pd cvtss2sd cvtph2p cvtps2ph getexp getmant rndscale reduce range
 	fixupimm rcp28 rsqrt28 exp2 p2intersect`
 

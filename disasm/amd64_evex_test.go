@@ -2,7 +2,7 @@ package disasm
 
 import "testing"
 
-// TestAVX512 has EVEX and mask registers.
+// TestAVX512 checks instructions with EVEX and mask registers.
 func TestAVX512(t *testing.T) {
 	check := checker(t)
 	check("6271fe486fc7", "vmovdqu64 %zmm7,%zmm8", "vmovdqu64 zmm8,zmm7")
@@ -72,7 +72,7 @@ func TestAVX512(t *testing.T) {
 	check("c5fc46c8", "kxnorw %k0,%k0,%k1", "kxnorw k1,k0,k0")
 }
 
-// TestAVX512FP16 has numbers of 16 bits, in the opcode maps 3, 5 and 6.
+// TestAVX512FP16 checks instructions on 16-bit numbers, in the opcode maps 3, 5 and 6.
 func TestAVX512FP16(t *testing.T) {
 	check := checker(t)
 	check("62f56c4858d9", "vaddph %zmm1,%zmm2,%zmm3", "vaddph zmm3,zmm2,zmm1")

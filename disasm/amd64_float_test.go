@@ -2,7 +2,7 @@ package disasm
 
 import "testing"
 
-// TestFloat has x87.
+// TestFloat checks x87 instructions.
 func TestFloat(t *testing.T) {
 	check := checker(t)
 	check("d900", "flds   (%rax)", "fld    DWORD PTR [rax]")
@@ -40,7 +40,7 @@ func TestFloat(t *testing.T) {
 	check("df30", "fbstp  (%rax)", "fbstp  TBYTE PTR [rax]")
 }
 
-// TestSystem has caches, states, clocks.
+// TestSystem checks instructions for caches, saved states and clocks.
 func TestSystem(t *testing.T) {
 	check := checker(t)
 	check("0fa2", "cpuid", "cpuid")
@@ -80,7 +80,7 @@ func TestSystem(t *testing.T) {
 	check("9d", "popf", "popf")
 }
 
-// TestSSE has vectors without VEX.
+// TestSSE checks vector instructions without VEX.
 func TestSSE(t *testing.T) {
 	check := checker(t)
 	check("f20f1000", "movsd  (%rax),%xmm0", "movsd  xmm0,QWORD PTR [rax]")
@@ -114,7 +114,7 @@ func TestSSE(t *testing.T) {
 	check("0f77", "emms", "emms")
 }
 
-// TestAVX has VEX.
+// TestAVX checks vector instructions with VEX.
 func TestAVX(t *testing.T) {
 	check := checker(t)
 	check("c5f877", "vzeroupper", "vzeroupper")

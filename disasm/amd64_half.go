@@ -2,15 +2,15 @@ package disasm
 
 import "golang.org/x/arch/x86/x86asm"
 
-// A halfInst is an instruction of AVX512-FP16 (numbers of 16 bits) in the opcode maps 5 and 6. x86asm takes these maps
-// for 1 and 2, and reads vaddph as vaddps.
+// A halfInst is an instruction of AVX512-FP16 (16-bit floating point) in the opcode maps 5 and 6. x86asm takes these
+// maps for 1 and 2, and decodes vaddph as vaddps.
 type halfInst struct {
 	mapNo, opcode byte
 	pp            byte // 0: none, 1: 66, 2: F3, 3: F2
 	w             int8 // 0, 1, or anyW
 	name          string
 	dst           halfShape // ModRM.reg
-	vvvv          bool      // the prefix has a second operand, a vector as dst
+	vvvv          bool      // the prefix has another operand, a vector of the shape of dst
 	src           halfShape // ModRM.rm
 	elem          uint8     // size of an element of src, in bytes
 }
@@ -20,8 +20,8 @@ const (
 	halfBytes = 2 // of a number
 )
 
-// A halfShape is the size of an operand, compared with the vector length in the prefix (L). Of the two sides of a
-// conversion the longer one is full: vcvtph2pd makes 8 doubles (full) out of 8 halves (quarter).
+// A halfShape is the size of an operand in relation to the vector length in the prefix (L). In a conversion, the
+// longer side is full: vcvtph2pd converts 8 halves (quarter) to 8 doubles (full).
 type halfShape uint8
 
 const (
@@ -29,11 +29,11 @@ const (
 	half
 	quarter
 	scalar1 // one element of an xmm register
-	general // a general register, or memory of its size: of 64 bits with W, else of 32
+	general // a general register, or memory of its size: 64 bits with W, else 32
 )
 
-// halfInsts has all instructions of the extension but the moves, which decodeHalfMove knows. Those of which there are
-// many alike (vaddph, vfmadd132ph) are added by init.
+// halfInsts has all instructions of the extension except the moves, which decodeHalfMove decodes. init adds those
+// that come in large groups of similar ones (vaddph, vfmadd132ph).
 var halfInsts = []halfInst{
 	{5, 0x1d, 0, 0, "vcvtss2sh", scalar1, true, scalar1, 4},
 	{5, 0x1d, 1, 0, "vcvtps2phx", half, false, full, 4},
@@ -81,7 +81,7 @@ var halfInsts = []halfInst{
 	{6, 0x4e, 1, 0, "vrsqrtph", full, false, full, 2},
 	{6, 0x4f, 1, 0, "vrsqrtsh", scalar1, true, scalar1, 2},
 
-	// Complex numbers: an element is a pair.
+	// Complex numbers: an element is a pair of halves.
 	{6, 0x56, 2, 0, "vfmaddcph", full, true, full, 4},
 	{6, 0x56, 3, 0, "vfcmaddcph", full, true, full, 4},
 	{6, 0x57, 2, 0, "vfmaddcsh", scalar1, true, scalar1, 4},
@@ -100,7 +100,7 @@ func init() {
 			halfInst{5, op, 0, 0, name + "ph", full, true, full, 2},
 			halfInst{5, op, 2, 0, name + "sh", scalar1, true, scalar1, 2})
 	}
-	for i, order := range [...]string{"132", "213", "231"} { // at 96, A6 and B6
+	for i, order := range [...]string{"132", "213", "231"} { // at opcodes 96, A6 and B6
 		first := byte(0x96 + i*0x10)
 		for j, name := range [...]string{"vfmaddsub", "vfmsubadd"} {
 			halfInsts = append(halfInsts, halfInst{6, first + byte(j), 1, 0, name + order + "ph", full, true, full, 2})
@@ -126,7 +126,7 @@ type spelledHalf struct {
 	spell spelling
 }
 
-// halfIndex leads from map, opcode and prefix to the one or two instructions there, which differ in W.
+// halfIndex maps map, opcode and prefix to the one or two instructions there, which differ in W.
 var halfIndex = map[halfKey][]spelledHalf{}
 
 func spellHalf(h *halfInst) spelling {
@@ -148,7 +148,8 @@ func spellHalf(h *halfInst) spelling {
 	return s
 }
 
-// decodeHalf decodes an EVEX instruction of map 5 or 6, whose opcode and ModRM byte are there.
+// decodeHalf decodes an EVEX instruction of map 5 or 6. The caller has checked that the opcode and the ModRM byte
+// exist.
 func (x *x86) decodeHalf() bool {
 	v := &x.vec
 	head := v.head()
@@ -167,7 +168,7 @@ func (x *x86) decodeHalf() bool {
 	return false
 }
 
-// applyHalf makes h the decoded instruction, but for its spelling.
+// applyHalf makes h the decoded instruction, without its spelling.
 func (x *x86) applyHalf(h *halfInst, modrm byte) bool {
 	v := &x.vec
 	vectors := h.dst < scalar1
@@ -177,7 +178,7 @@ func (x *x86) applyHalf(h *halfInst, modrm byte) bool {
 	}
 	length := v.l
 	if v.roundMode {
-		length = 2 // L is the rounding mode: the vectors are the longest
+		length = 2 // L is the rounding mode, and the vectors have the full length
 	}
 	x.args, x.dataSize = x86asm.Args{x.halfReg(h.dst, length, x.halfRegNumber(modrm))}, 0
 	n := 1
@@ -205,7 +206,7 @@ func (x *x86) applyHalf(h *halfInst, modrm byte) bool {
 	return x.halfMem(x.memBytes)
 }
 
-// halfMem reads ModRM and what follows it. An 8-bit displacement counts operands of that many bytes.
+// halfMem reads ModRM and what follows it. An 8-bit displacement is in units of the operand's size.
 func (x *x86) halfMem(size int) bool {
 	head := x.vec.head()
 	n := x.readMem(head+1, x.vec.rex)
@@ -222,12 +223,12 @@ func (x *x86) halfMem(size int) bool {
 	return true
 }
 
-// halfRegNumber is the number of the register in ModRM.reg, of 32.
+// halfRegNumber returns the number (0 to 31) of the register in ModRM.reg.
 func (x *x86) halfRegNumber(modrm byte) byte {
 	return modrm>>3&7 | x.vec.rex&rexR<<1 | ^x.op[1]&0x10
 }
 
-// halfReg is a register of a shape.
+// halfReg returns a register of a shape.
 func (x *x86) halfReg(shape halfShape, length, number byte) x86asm.Reg {
 	switch {
 	case shape == general && x.vec.w == 1:
@@ -247,8 +248,8 @@ var (
 	spellVmovw  = spelling{att: "vmovw", intel: "vmovw", onlyEVEX: true}
 )
 
-// decodeHalfMove decodes vmovsh, which has three operands if they are registers and else two, and vmovw from and to a
-// general register.
+// decodeHalfMove decodes vmovsh, which has three operands if all are registers and otherwise two, and vmovw from and
+// to a general register.
 func (x *x86) decodeHalfMove(opcode, modrm byte) bool {
 	v := &x.vec
 	reg := x86asm.X0 + x86asm.Reg(x.halfRegNumber(modrm))

@@ -2,7 +2,7 @@ package disasm
 
 import "testing"
 
-// TestMoves has loads, stores and addresses.
+// TestMoves checks loads, stores and addresses.
 func TestMoves(t *testing.T) {
 	check := checker(t)
 	check("4d8b4730", "mov    0x30(%r15),%r8", "mov    r8,QWORD PTR [r15+0x30]")
@@ -46,7 +46,7 @@ func TestMoves(t *testing.T) {
 	check("0f94c0", "sete   %al", "sete   al")
 }
 
-// TestArithmetic has integer arithmetic, bit manipulation.
+// TestArithmetic checks integer arithmetic and bit manipulation.
 func TestArithmetic(t *testing.T) {
 	check := checker(t)
 	check("4401d8", "add    %r11d,%eax", "add    eax,r11d")
@@ -94,7 +94,7 @@ func TestArithmetic(t *testing.T) {
 	check("c4e2f9f711", "shlx   %rax,(%rcx),%rdx", "shlx   rdx,QWORD PTR [rcx],rax")
 }
 
-// TestPrefixes has prefixes, used and unused.
+// TestPrefixes checks used and unused prefixes.
 func TestPrefixes(t *testing.T) {
 	check := checker(t)
 	check("f0834424c000", "lock addl $0x0,-0x40(%rsp)", "lock add DWORD PTR [rsp-0x40],0x0")
@@ -123,7 +123,7 @@ func TestPrefixes(t *testing.T) {
 	check("e710", "out    %eax,$0x10", "out    0x10,eax")
 }
 
-// TestFlow has branches and traps.
+// TestFlow checks branches and traps.
 func TestFlow(t *testing.T) {
 	check := checker(t)
 	check("e82f120000", "call   0x2234", "call   0x2234")

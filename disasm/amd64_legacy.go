@@ -7,10 +7,10 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// decodeLegacy decodes an instruction without VEX or EVEX prefix.
+// decodeLegacy decodes an instruction without a VEX or EVEX prefix.
 //
-// x86asm gets only the prefixes that can change which instruction it is, each of them once. What it does with the
-// others differs from objdump: they are printed by name in front of the instruction (appendPrefixNames).
+// x86asm only gets the prefixes that can change which instruction it is, and each of them only once. It treats the
+// other prefixes differently from objdump, so they are printed by name before the instruction (appendPrefixNames).
 func (x *x86) decodeLegacy() bool {
 	if x.shortBranch() || x.decodeMissing() {
 		return true
@@ -43,8 +43,8 @@ func (x *x86) decodeLegacy() bool {
 	return true
 }
 
-// alias replaces an opcode extension (ModRM.reg) by another one that means the same, which x86asm knows: F6 /1 is test
-// like F6 /0, and C0 /6 is shl like C0 /4.
+// alias replaces an opcode extension (ModRM.reg) by an equivalent one that x86asm knows: F6 /1 is test like F6 /0,
+// and C0 /6 is shl like C0 /4.
 func alias(op []byte) {
 	if len(op) < 2 {
 		return
@@ -57,7 +57,7 @@ func alias(op []byte) {
 	}
 }
 
-// take copies what the printer needs from what x86asm has decoded.
+// take copies what the printer needs from x86asm's result.
 func (x *x86) take(in *x86asm.Inst) {
 	x.spell = &x.names[in.Op]
 	x.args = in.Args
@@ -65,7 +65,7 @@ func (x *x86) take(in *x86asm.Inst) {
 	x.memBytes = in.MemBytes
 }
 
-// opcodeLen is the length of a legacy opcode, without prefixes; less if it is cut off.
+// opcodeLen returns the length of a legacy opcode without prefixes. It is shorter if the opcode is cut off.
 func opcodeLen(op []byte) int {
 	switch {
 	case op[0] != 0x0f || len(op) < 2:
@@ -76,8 +76,8 @@ func opcodeLen(op []byte) int {
 	return 2
 }
 
-// hasModRMMem reports whether ModRM describes a memory operand: those of string instructions and of mov with an
-// absolute address are implied.
+// hasModRMMem reports whether ModRM describes a memory operand. Those of string instructions and of mov with an
+// absolute address are implied by the opcode.
 func (x *x86) hasModRMMem() bool {
 	if x.spell.implied || x.isMoffs() {
 		return false
@@ -90,8 +90,8 @@ func (x *x86) hasModRMMem() bool {
 	return false
 }
 
-// usePrefixes marks the prefixes that are seen in the text of the instruction, for example 66 in "add %ax,%bx". They
-// need no name in front of it.
+// usePrefixes marks the prefixes that show in the text of the instruction, for example 66 in "add %ax,%bx". Their
+// names are not printed before it.
 func (x *x86) usePrefixes(in *x86asm.Inst) {
 	for i := range in.Prefix {
 		p := in.Prefix[i]
@@ -114,8 +114,8 @@ func (x *x86) usePrefixes(in *x86asm.Inst) {
 	}
 }
 
-// shortBranch decodes near branches with an operand-size prefix (66). AMD's processors, and objdump, take an offset of
-// 16 bits then, and cut the target to 16 bits.
+// shortBranch decodes near branches with an operand-size prefix (66). AMD's processors and objdump read a 16-bit
+// offset then, and truncate the target to 16 bits.
 func (x *x86) shortBranch() bool {
 	n := opcodeLen(x.op)
 	b := x.op[n-1]
@@ -137,8 +137,8 @@ func (x *x86) shortBranch() bool {
 	return true
 }
 
-// respell changes the spelling where it depends on the encoding, not only on the operation: mov is movabs with an
-// immediate of 64 bits.
+// respell changes the spelling where it depends on the encoding and not only on the operation: mov with a 64-bit
+// immediate is movabs.
 func (x *x86) respell(op x86asm.Op) {
 	b := x.op[0]
 	switch {
@@ -168,7 +168,7 @@ func (x *x86) respell(op x86asm.Op) {
 	}
 }
 
-// isMoffs reports whether the operand is an absolute address of 64 bits, or 32 with an address-size prefix.
+// isMoffs reports whether the operand is an absolute address of 64 bits, or of 32 bits with an address-size prefix.
 func (x *x86) isMoffs() bool {
 	return x.op[0]&^3 == 0xa0
 }
@@ -189,7 +189,7 @@ func (x *x86) respellMoffs() {
 	}
 }
 
-// regFieldIsOpcode reports whether ModRM.reg is part of the opcode. REX.R is not used then, and so gets a name.
+// regFieldIsOpcode reports whether ModRM.reg is part of the opcode. REX.R is unused then, so its name is printed.
 func (x *x86) regFieldIsOpcode() bool {
 	if x.vec.form != 0 {
 		return false
@@ -202,14 +202,14 @@ func (x *x86) regFieldIsOpcode() bool {
 	}
 }
 
-// The opcodes in which ModRM.reg is part of the opcode, or, in map 0F, not used.
+// The opcodes in which ModRM.reg is part of the opcode or, in map 0F, unused.
 var (
 	groupOpcodes   = []byte("\x80\x81\x82\x83\x8f\xc0\xc1\xc6\xc7\xd0\xd1\xd2\xd3\xf6\xf7\xfe\xff")
 	groupOpcodes0F = []byte("\x00\x01\x18\x71\x72\x73" +
 		"\x90\x91\x92\x93\x94\x95\x96\x97\x98\x99\x9a\x9b\x9c\x9d\x9e\x9f\xae\xba\xc7")
 )
 
-// respellNop tells apart nop (90), pause (F3 90), and xchg of a register with itself (66 90: "xchg %ax,%ax").
+// respellNop distinguishes nop (90), pause (F3 90), and xchg of a register with itself (66 90: "xchg %ax,%ax").
 func (x *x86) respellNop() {
 	if x.spell != &x.names[x86asm.NOP] {
 		return
@@ -230,7 +230,8 @@ func (x *x86) respellNop() {
 	x.args[0], x.args[1] = r, r
 }
 
-// respellFloat spells what is special about x87: fwait in front, 80-bit operands, and AT&T's reversed subtractions.
+// respellFloat handles the peculiarities of x87: a preceding fwait, 80-bit operands, and AT&T's reversed
+// subtractions.
 func (x *x86) respellFloat(op x86asm.Op) {
 	b, modrm := x.op[0], x.op[1]
 	if x.waits {
@@ -246,8 +247,8 @@ func (x *x86) respellFloat(op x86asm.Op) {
 	}
 }
 
-// reverse swaps fsub and fsubr, fdiv and fdivr where the destination is not the top of the stack: AT&T's assembler had
-// them the wrong way around, and GNU keeps to it.
+// reverse swaps fsub with fsubr and fdiv with fdivr if the destination is not the top of the stack. AT&T's assembler
+// had confused them, and GNU's tools are compatible with it.
 func (x *x86) reverse() {
 	for i, s := range [...]*spelling{
 		&x.names[x86asm.FSUB], &x.names[x86asm.FSUBR], &x.names[x86asm.FDIV], &x.names[x86asm.FDIVR],

@@ -7,24 +7,24 @@ import (
 )
 
 // memory is the operand that ModRM, SIB and displacement describe, if it is in memory. x86asm's Mem is not enough: it
-// loses the sign of 32-bit displacements, and the difference between %riz and no index, and it does not know (%rip) of
-// VEX instructions.
+// loses the sign of 32-bit displacements and the difference between %riz and no index, and it does not support (%rip)
+// in VEX instructions.
 type memory struct {
 	ok      bool
 	mod     byte
 	sib     bool
 	rip     bool       // relative to the next instruction
 	noBase  bool       // neither a base register nor rip
-	low     byte       // low three bits of the base register: 4 is %rsp or %r12
+	low     byte       // low three bits of the base register; 4 is %rsp or %r12
 	scale   byte       // 0 to 3
-	base    x86asm.Reg // of 64 bits, or of 32 with an address-size prefix
-	index   x86asm.Reg // 0 when there is none
+	base    x86asm.Reg // 64 bits, or 32 with an address-size prefix
+	index   x86asm.Reg // 0 if there is none
 	disp    int64
 	dispLen int
 }
 
-// readMem reads ModRM and what follows it at x.op[at:]. rex holds the R, X and B bits as REX has them. It returns the
-// number of bytes, 0 if they are cut off.
+// readMem reads ModRM and what follows it at x.op[at:]. rex has the bits R, X and B as in a REX prefix. It returns
+// the number of bytes, or 0 if they are cut off.
 func (x *x86) readMem(at int, rex byte) int {
 	m := memory{}
 	if at >= len(x.op) {
@@ -74,12 +74,12 @@ func (x *x86) readMem(at int, rex byte) int {
 	return n + m.dispLen
 }
 
-// indexed reports whether the text has an index register. It is %riz if the code has a SIB byte that needs none.
+// indexed reports whether the text has an index register. It is %riz if there is a SIB byte that is not needed.
 func (m *memory) indexed() bool {
 	return m.sib && (m.scale != 0 || m.index != 0 || !m.noBase && m.low != 4)
 }
 
-// registers reports whether the text has a base or index register, rip aside.
+// registers reports whether the text has a base or index register other than rip.
 func (m *memory) registers() bool {
 	return m.base != 0 || m.indexed()
 }
@@ -95,7 +95,7 @@ func (x *x86) indexName() string {
 	return names[x.syntax][0]
 }
 
-// ripTarget is the address of a RIP-relative operand.
+// ripTarget returns the address of a RIP-relative operand.
 func (x *x86) ripTarget() uint64 {
 	return x.pc + uint64(x.len) + uint64(x.mem.disp)
 }
@@ -107,7 +107,7 @@ func (x *x86) ripName() string {
 	return [...]string{ATT: "%rip", Intel: "rip"}[x.syntax]
 }
 
-// appendMemATT appends "%fs:0x10(%rax,%rbx,4)".
+// appendMemATT appends a memory operand, like "%fs:0x10(%rax,%rbx,4)".
 func (x *x86) appendMemATT() {
 	m := &x.mem
 	x.buf = append(x.buf, x.segment()...)
@@ -134,7 +134,7 @@ func (x *x86) appendMemATT() {
 	}
 }
 
-// appendMemIntel appends "fs:[rax+rbx*4+0x10]".
+// appendMemIntel appends a memory operand, like "fs:[rax+rbx*4+0x10]".
 func (x *x86) appendMemIntel() {
 	m := &x.mem
 	seg := x.segment()
@@ -170,7 +170,7 @@ func (x *x86) appendMemIntel() {
 	x.buf = append(x.buf, ']')
 }
 
-// absolute is the address of an operand without registers.
+// absolute returns the address of an operand without registers.
 func (x *x86) absolute() uint64 {
 	if x.addr >= 0 {
 		return uint64(uint32(x.mem.disp))

@@ -7,26 +7,25 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// A missingOp is an instruction that x86asm does not know, or takes for another one, and that has no VEX or EVEX
-// prefix.
+// A missingOp is an instruction without a VEX or EVEX prefix that x86asm does not know or decodes as another one.
 type missingOp struct {
-	pp       byte // the prefix that is part of the opcode: 0x66, 0xf2, 0xf3; 0 when F2 and F3 must be absent
+	pp       byte // the prefix that is part of the opcode: 0x66, 0xf2, 0xf3; 0 if F2 and F3 must be absent
 	mapNo    byte // 1: 0F, 2: 0F38, 3: 0F3A
 	opcode   byte
 	digit    int8 // ModRM.reg, or anyDigit
 	mod      modKind
 	rm       int8 // ModRM.rm of the register, or anyDigit
 	name     string
-	operands opOperands // operands, in Intel's order
-	bytes    uint8      // size of the memory operand, 0 if it has none
+	operands opOperands // in the order of Intel syntax
+	bytes    uint8      // size of the memory operand; 0 if there is none
 }
 
-// opOperands are the operands of an instruction, in Intel's order; 0 ends them.
+// opOperands are the operands of an instruction in the order of Intel syntax, terminated by 0.
 type opOperands [3]operandForm
 
 const anyDigit = -1
 
-// A modKind says which ModRM.mod an instruction takes.
+// A modKind says which values of ModRM.mod an instruction accepts.
 type modKind uint8
 
 const (
@@ -35,15 +34,15 @@ const (
 	memMod
 )
 
-// An operandForm is where an operand is encoded, and what it is.
+// An operandForm says where an operand is encoded, and what it is.
 type operandForm uint8
 
 const (
 	_      operandForm = iota
 	regY               // ModRM.reg: a general register of 64 bits with REX.W, else of 32
-	regV               // the same, but of 16 bits with 66
-	regQ               // always of 64 bits
-	regA               // as wide as an address
+	regV               // the same, but of 16 bits with a 66 prefix
+	regQ               // a general register of 64 bits
+	regA               // a general register as wide as an address
 	regX               // xmm
 	rmY                // ModRM.rm, a register or memory, with the widths of regY, …
 	rmV                // … regV,
@@ -51,7 +50,7 @@ const (
 	rmA                // … regA
 	rmX                // … and regX
 	mem                // ModRM.rm, memory only
-	immB               // one byte behind the others
+	immB               // one byte after the others
 	impEAX             // registers that the opcode implies
 	impECX
 	impEDX
@@ -59,9 +58,10 @@ const (
 	impRAX
 )
 
-// missingOps has all of them. If several fit, those with a 66 prefix go first, and then the order here counts.
+// missingOps is the table of all missingOps. If several match, those with a 66 prefix come first, and then the order of
+// the table counts.
 var missingOps = []missingOp{
-	// 0F 01 with a register: each ModRM byte is an instruction.
+	// 0F 01 with a register: each ModRM byte is a separate instruction.
 	{0, 1, 0x01, 0, regMod, 1, "vmcall", opOperands{}, 0},
 	{0, 1, 0x01, 0, regMod, 2, "vmlaunch", opOperands{}, 0},
 	{0, 1, 0x01, 0, regMod, 3, "vmresume", opOperands{}, 0},
@@ -100,7 +100,7 @@ var missingOps = []missingOp{
 	{0xf3, 1, 0x1e, 7, regMod, 3, "endbr32", opOperands{}, 0},
 	{0xf3, 1, 0x1e, 1, regMod, anyDigit, "rdssp", opOperands{rmY}, 0},
 
-	// AMD's multimedia.
+	// AMD's multimedia extensions.
 	{0, 1, 0x0e, anyDigit, anyMod, 0, "femms", opOperands{}, 0},
 
 	{0, 1, 0x1c, 0, memMod, 0, "cldemote", opOperands{mem}, 1},
@@ -148,27 +148,28 @@ var missingOps = []missingOp{
 	{0xf2, 2, 0xfc, anyDigit, memMod, 0, "aor", opOperands{rmY, regY}, 4},
 	{0xf3, 2, 0xfc, anyDigit, memMod, 0, "axor", opOperands{rmY, regY}, 4},
 
-	// Undefined on purpose, with operands all the same.
+	// Intentionally undefined instructions, which have operands nevertheless.
 	{0, 1, 0xb9, anyDigit, anyMod, anyDigit, "ud1", opOperands{regV, rmV}, 4},
 	{0, 1, 0xff, anyDigit, anyMod, anyDigit, "ud0", opOperands{regV, rmV}, 4},
 }
 
-// nopOpcodes are the opcodes in map 0F that are long nopOpcodes: their operand is not used.
+// nopOpcodes are the opcodes of long nops in map 0F. Their operand is not used.
 var nopOpcodes = [...]byte{0x18, 0x19, 0x1c, 0x1d, 0x1e, 0x1f}
 
-// A spelledMissing is a missingOp, and how it is written without and with REX.W.
+// A spelledMissing is a missingOp with its spelling without and with REX.W.
 type spelledMissing struct {
 	*missingOp
 	spell [2]spelling
 }
 
-// missingIndex leads from map and opcode to the missingOps about them.
+// missingIndex maps map and opcode to the missingOps.
 var missingIndex = func() (index [4][256][]spelledMissing) {
 	for i := range missingOps {
 		f := &missingOps[i]
 		index[f.mapNo][f.opcode] = append(index[f.mapNo][f.opcode], spelledMissing{f, spellMissing(f)})
 	}
-	// A 66 prefix is part of the opcode only where a missingOp says so: 66 0F 38 F6 is adcx, and wrss without the 66.
+	// A 66 prefix is part of the opcode only if a missingOp says so: 66 0F 38 F6 is adcx, but without the 66 it is
+	// wrss.
 	for m := range index {
 		for _, found := range index[m] {
 			slices.SortStableFunc(found, func(a, b spelledMissing) int { return cmp.Compare(b.pp, a.pp) })
@@ -190,7 +191,7 @@ func spellMissing(f *missingOp) [2]spelling {
 	return [2]spelling{narrow, wide}
 }
 
-// decodeMissing decodes an instruction of the table of missingOps.
+// decodeMissing decodes an instruction in missingOps.
 func (x *x86) decodeMissing() bool {
 	n := opcodeLen(x.op)
 	if n == 1 || len(x.op) < n {
@@ -239,7 +240,7 @@ func (x *x86) matches(f *missingOp, n int) bool {
 	return !reg || f.rm == anyDigit || byte(f.rm) == modrm&7
 }
 
-// apply makes f the decoded instruction, but for its spelling.
+// apply makes f the decoded instruction, without its spelling.
 func (x *x86) apply(f *missingOp, n int) bool {
 	x.args = x86asm.Args{}
 	x.memBytes = int(f.bytes)
@@ -275,7 +276,7 @@ func (x *x86) apply(f *missingOp, n int) bool {
 	return true
 }
 
-// decodeNop decodes the long nopOpcodes, of which x86asm knows few.
+// decodeNop decodes long nops. x86asm knows only few of them.
 func (x *x86) decodeNop(n int) bool {
 	for _, b := range nopOpcodes {
 		if b != x.op[n-1] || len(x.op) <= n || b == 0x18 && x.op[n]>>3&7 < 4 && x.op[n] < 0xc0 {
@@ -294,7 +295,7 @@ func (x *x86) decodeNop(n int) bool {
 	return false
 }
 
-// width is how many bits a general register of form f has, and marks the prefixes that say so.
+// width returns the width in bits of a general register of form f. It marks the prefixes that determine it as used.
 func (x *x86) width(f operandForm) int {
 	switch f {
 	case regQ, rmQ:
@@ -317,13 +318,13 @@ func (x *x86) width(f operandForm) int {
 	return 32
 }
 
-// impliedRegs are the registers that the forms impEAX to impRAX stand for.
+// impliedRegs are the registers of the forms impEAX to impRAX.
 var impliedRegs = map[operandForm]x86asm.Reg{
 	impEAX: x86asm.EAX, impECX: x86asm.ECX, impEDX: x86asm.EDX, impEBX: x86asm.EBX,
 	impRAX: x86asm.RAX,
 }
 
-// formArg is the operand that form f finds in ModRM.
+// formArg returns the operand that ModRM has for form f.
 func (x *x86) formArg(f operandForm, modrm byte) x86asm.Arg {
 	if r, ok := impliedRegs[f]; ok {
 		return r

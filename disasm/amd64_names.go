@@ -14,32 +14,32 @@ type spelling struct {
 	kind       Kind
 	suffix     suffix
 	imm        immWidth
-	implied    bool // its memory operands are not in the code
+	implied    bool // its memory operands are implied by the opcode
 	indirect   bool // AT&T marks its operand with *
 	inOrder    bool // AT&T does not reverse its operands
 	port       bool // AT&T writes the port as (%dx)
-	near       bool // a near branch, on which F2 is "bnd"
-	noW        bool // REX.W changes nothing, so it is printed as a word: "rex.W"
-	rep        bool // a string instruction on which F3 is "rep", not "repz"
-	mem        int8 // size of the memory operand if x86asm does not know it; noSize if it has none
-	lockable   bool // takes lock, and xacquire and xrelease with it
+	near       bool // a near branch, whose F2 prefix is "bnd"
+	noW        bool // REX.W has no effect, so its name is printed: "rex.W"
+	rep        bool // a string instruction, whose F3 prefix is "rep", not "repz"
+	mem        int8 // size of the memory operand if x86asm does not know it; noSize if it is not printed
+	lockable   bool // it may have a lock prefix, and then xacquire or xrelease as well
 
-	// Vector operations.
+	// For vector operations:
 	saeOnly     bool           // EVEX.b of a register form suppresses exceptions and does not round
 	widens      bool           // elements of the result are twice as wide as those of the source
-	usuallyEVEX bool           // the VEX form is the odd one, marked {vex}
-	wide        bool           // converts from or to a general register, of 64 bits with W
-	onlyEVEX    bool           // has a VEX form too, but objdump does not mark the EVEX form
-	split       int            // where the mnemonic takes the name of a predicate, 0 if it does not
-	table       predicateTable // of such names
+	usuallyEVEX bool           // the VEX form is unusual and marked {vex}
+	wide        bool           // converts from or to a general register, which has 64 bits with W
+	onlyEVEX    bool           // has a VEX form as well, but objdump does not mark the EVEX form
+	split       int            // where the mnemonic has the name of a predicate; 0 if it has none
+	table       predicateTable // the names of the predicates
 }
 
 const (
-	noSize    = -1 // a memory operand without a size
-	owordSize = 15 // 16 bytes that are no vector
+	noSize    = -1 // a memory operand whose size is not printed
+	owordSize = 15 // 16 bytes that are not a vector
 )
 
-// A predicateTable says which names an immediate has.
+// A predicateTable says which names the values of an immediate have.
 type predicateTable uint8
 
 const (
@@ -48,33 +48,33 @@ const (
 	predicateCarryless
 )
 
-// A suffix is what AT&T appends to a mnemonic.
+// A suffix says what AT&T syntax appends to a mnemonic.
 type suffix uint8
 
 const (
 	noSuffix     suffix = iota
-	suffixSize          // b w l q: the size of the operation, if no register tells it
-	suffixShift         // the same, but a shift count does not tell the size
-	suffixMemory        // the same of an operand in memory, whatever the registers are
-	suffixFloat         // s l t: of an x87 operand
-	suffixInt           // s l ll: of an x87 integer
-	suffixExtend        // bl wq …: what is widened, and to what
-	suffixWord          // w, in Intel's syntax too: 16 bits, which is not the usual size
+	suffixSize          // b w l q: the size of the operation, unless a register determines it
+	suffixShift         // the same, but the register of a shift count does not determine it
+	suffixMemory        // the size of the memory operand, whatever the registers are
+	suffixFloat         // s l t: the size of an x87 operand
+	suffixInt           // s l ll: the size of an x87 integer
+	suffixExtend        // bl wq …: the sizes before and after an extension
+	suffixWord          // w, in Intel syntax as well: 16 bits, which is not the usual size
 	suffixVector        // x y: the length of a vector in memory
-	suffixClass         // x y z: the same, of vfpclass
+	suffixClass         // x y z: the same for vfpclass
 )
 
-// An immWidth is how wide an immediate is printed.
+// An immWidth says in which width an immediate is printed.
 type immWidth uint8
 
 const (
 	immByte    immWidth = iota
-	immOperand          // as the first operand
+	immOperand          // that of the first operand
 	immWord
-	immStack // as what is pushed
+	immStack // that of what is pushed
 )
 
-// spellings has the spelling of every x86asm.Op. It is made once, when first needed.
+// spellings returns the spelling of every x86asm.Op. It is computed when it is first needed.
 var spellings = sync.OnceValue(func() []spelling {
 	all := make([]spelling, x86asm.VZEROUPPER+1)
 	for op := range all {
@@ -97,17 +97,17 @@ var ptrNames = [65]string{
 	16:        "XMMWORD PTR ", 32: "YMMWORD PTR ", 64: "ZMMWORD PTR ",
 }
 
-// bcstNames are those of an element that is repeated.
+// bcstNames are Intel's size keywords of an element that is repeated.
 var bcstNames = [65]string{2: "WORD BCST ", 4: "DWORD BCST ", 8: "QWORD BCST "}
 
-// regName is the name of a register in the syntax at hand.
+// regName returns the name of a register in the current syntax.
 func (x *x86) regName(r x86asm.Reg) string {
 	return regNames[x.syntax][r]
 }
 
 var regNames = [...][256]string{ATT: makeRegNames("%"), Intel: makeRegNames("")}
 
-// makeRegNames gives each register its name in GNU's spelling.
+// makeRegNames returns the names of all registers in GNU's spelling.
 func makeRegNames(mark string) (names [256]string) {
 	debug := "dr"
 	if mark != "" {
@@ -128,7 +128,7 @@ func makeRegNames(mark string) (names [256]string) {
 	}
 	for _, b := range []struct {
 		first  x86asm.Reg
-		number int // of the first
+		number int // number of the first register
 		count  int
 		name   string
 		tail   string

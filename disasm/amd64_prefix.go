@@ -6,19 +6,19 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// prefixes are the legacy prefixes of an instruction, and its REX prefix, which is the last one. objdump prints the
+// prefixes are the legacy prefixes of an instruction and its REX prefix, which is the last one. objdump prints the
 // name of each prefix that the instruction does not use: "data16 cs nopw …", "repz ret".
 type prefixes struct {
-	n     int    // their number, REX included
-	alone int    // > 0: that many bytes are a piece of code of their own, printed as prefix names only
+	n     int    // number of prefixes, including REX
+	alone int    // if positive, so many bytes are printed as prefix names only, without an instruction
 	rex   byte   // the REX prefix, or 0
-	used  uint16 // bit i: prefix i shows in the instruction itself, and needs no name
+	used  uint16 // bit i is set if prefix i shows in the instruction itself, so that its name is not printed
 
-	waits bool // starts with fwait, which belongs to the x87 instruction behind it
+	waits bool // begins with fwait, which belongs to the x87 instruction after it
 
-	data, addr, rep, lock, seg int8 // index of the last prefix of its kind, or -1
+	data, addr, rep, lock, seg int8 // index of the last prefix of each kind, or -1
 
-	renamed int8   // index of the prefix with another name than its usual one, or -1
+	renamed int8   // index of the prefix that has another name than usual, or -1
 	name    string // that name
 	hint    string // what a branch hint appends to the mnemonic: ",pt"
 }
@@ -44,7 +44,7 @@ func (x *x86) scanPrefixes() {
 		switch {
 		case b&0xf0 == 0x40:
 			p.n++
-			if p.n < len(x.code) && isPrefix(x.code[p.n]) { // REX counts only right before the opcode
+			if p.n < len(x.code) && isPrefix(x.code[p.n]) { // REX only counts directly before the opcode
 				p.alone = p.n
 				return
 			}
@@ -59,14 +59,14 @@ func (x *x86) scanPrefixes() {
 			return
 		}
 		p.n++
-		if p.n == maxInstLen-1 { // no room for an instruction
+		if p.n == maxInstLen-1 { // no room is left for an instruction
 			p.alone = p.n
 			return
 		}
 	}
 }
 
-// record notes the place of b and reports whether it is a prefix other than REX.
+// record records the position of b. It reports whether b is a prefix other than REX.
 func (p *prefixes) record(b byte) bool {
 	i := int8(p.n)
 	switch b {
@@ -86,19 +86,20 @@ func (p *prefixes) record(b byte) bool {
 	return true
 }
 
-// isPrefix reports whether b is a prefix, REX and fwait included.
+// isPrefix reports whether b is a prefix, including REX and fwait.
 func isPrefix(b byte) bool {
 	return b&0xf0 == 0x40 || b == fwait || new(prefixes).record(b)
 }
 
-// use marks prefix i as used by the instruction, so that its name is not printed. i may be -1, for no prefix.
+// use marks prefix i as used by the instruction, so that its name is not printed. i is -1 for no prefix.
 func (p *prefixes) use(i int8) {
 	if i >= 0 {
 		p.used |= 1 << i
 	}
 }
 
-// segment is the segment override that matters in 64-bit mode, with a colon: fs, gs, or "".
+// segment returns the segment override with a colon, "fs:" or "gs:", or "" if there is none. Other segments have no
+// effect in 64-bit mode.
 func (x *x86) segment() string {
 	switch i := x.segmentPrefix(); {
 	case i < 0:
@@ -110,7 +111,7 @@ func (x *x86) segment() string {
 	}
 }
 
-// segmentPrefix is the index of the last fs or gs prefix, or -1.
+// segmentPrefix returns the index of the last fs or gs prefix, or -1.
 func (x *x86) segmentPrefix() int8 {
 	if x.seg < 0 {
 		return -1
@@ -159,7 +160,7 @@ func (x *x86) settleSegment() {
 	}
 }
 
-// settleHint turns a cs or ds prefix of a conditional jump into a hint, "jne,pn" or "jne,pt", unless there are both.
+// settleHint converts a cs or ds prefix of a conditional jump to a hint, "jne,pn" or "jne,pt", unless it has both.
 func (x *x86) settleHint() {
 	cs := bytes.IndexByte(x.code[:x.n], prefixCS) >= 0
 	ds := bytes.IndexByte(x.code[:x.n], prefixDS) >= 0
@@ -200,7 +201,7 @@ func (x *x86) settleRep() {
 	}
 }
 
-// rename gives prefix i another name than its usual one.
+// rename sets the name of prefix i to another one than its usual one.
 func (p *prefixes) rename(i int8, name string) {
 	p.renamed, p.name = i, name
 }
@@ -210,7 +211,7 @@ var (
 	gsNames = [...]string{ATT: "%gs:", Intel: "gs:"}
 )
 
-// appendPrefixNames appends the names of those of the first n prefixes that are not used, each followed by a blank.
+// appendPrefixNames appends the names of the unused ones among the first n prefixes, each followed by a blank.
 func (x *x86) appendPrefixNames(n int) {
 	for i, b := range x.code[:n] {
 		switch {

@@ -101,8 +101,8 @@ func (x *x86) appendArg(i int) {
 	}
 }
 
-// isEncodedST reports whether x87 operand i is encoded in the instruction. The top of the stack is then written %st(0),
-// and %st where the opcode implies it: "fcomip %st(0),%st".
+// isEncodedST reports whether x87 operand i is encoded in the instruction. If so, the top of the stack is written as
+// %st(0), else as %st: "fcomip %st(0),%st".
 func (x *x86) isEncodedST(i int) bool {
 	if x.args[1] == nil {
 		return true
@@ -139,7 +139,7 @@ func (x *x86) appendBroadcastMark() {
 	}
 }
 
-// ptrName is what Intel's syntax says about the size of a memory operand.
+// ptrName returns the size keyword that Intel syntax has for a memory operand.
 func (x *x86) ptrName() string {
 	size := x.memBytes
 	if x.spell.mem != 0 {
@@ -180,7 +180,7 @@ func (x *x86) appendImpliedIntel(m x86asm.Mem) {
 	x.buf = append(append(x.buf, x.regName(m.Base)...), ']')
 }
 
-// impliedSegment is the segment of a string operand, with a colon. Only that of the source can be overridden.
+// impliedSegment returns the segment of a string operand with a colon. Only the source's segment can be overridden.
 func (x *x86) impliedSegment(m x86asm.Mem) string {
 	if m.Segment == x86asm.ES {
 		return [...]string{ATT: "%es:", Intel: "es:"}[x.syntax]
@@ -191,8 +191,8 @@ func (x *x86) impliedSegment(m x86asm.Mem) string {
 	return [...]string{ATT: "%ds:", Intel: "ds:"}[x.syntax]
 }
 
-// imm is the immediate v as objdump prints it, unsigned and cut to the width of the operation: -1 of an addl is
-// 0xffffffff.
+// imm returns the immediate v as objdump prints it: unsigned and truncated to the width of the operation. The -1 of
+// an addl is 0xffffffff.
 func (x *x86) imm(v int64) uint64 {
 	bits := 8
 	switch x.spell.imm {
@@ -212,7 +212,7 @@ func (x *x86) imm(v int64) uint64 {
 	return uint64(v) & (1<<bits - 1)
 }
 
-// argBits is the width of operand i.
+// argBits returns the width of operand i in bits.
 func (x *x86) argBits(i int) int {
 	if r, ok := x.args[i].(x86asm.Reg); ok {
 		return regBits(r)
@@ -234,8 +234,8 @@ func regBits(r x86asm.Reg) int {
 	return 0
 }
 
-// appendMnemonic appends the name of the instruction. In AT&T's syntax it has a suffix if no register tells the size of
-// the operation: "addl $0x1,(%rax)".
+// appendMnemonic appends the name of the instruction. In AT&T syntax it has a suffix if no register determines the
+// size of the operation: "addl $0x1,(%rax)".
 func (x *x86) appendMnemonic() {
 	x.appendEncoding()
 	name := x.spell.att
@@ -269,7 +269,7 @@ func (x *x86) appendSuffix() {
 	x.buf = append(x.buf, s...)
 }
 
-// sizeSuffix is AT&T's suffix for the size of an operand.
+// sizeSuffix returns AT&T's suffix for the size of an operand.
 func (x *x86) sizeSuffix() string {
 	size := x.memBytes & 15
 	switch x.spell.suffix {
@@ -294,8 +294,8 @@ func (x *x86) sizeSuffix() string {
 	return ""
 }
 
-// vectorSuffix is x, y or z for the length of a vector in memory, if the other operand does not tell it: "vcvtpd2psy
-// (%rax),%xmm1".
+// vectorSuffix returns x, y or z for the length of a vector in memory if the other operand does not determine it:
+// "vcvtpd2psy (%rax),%xmm1".
 func (x *x86) vectorSuffix() string {
 	if !x.mem.ok || x.vec.form == 0 || x.broadcastBytes() > 0 || x.spell.suffix == suffixVector && x.vec.l == 2 {
 		return ""
@@ -309,7 +309,7 @@ func (x *x86) generalReg(i int) bool {
 	return ok && regBits(r) > 0
 }
 
-// sizedByMemory reports whether no register operand tells the size of the operation; a shift count does not.
+// sizedByMemory reports whether no register operand determines the size of the operation. A shift count does not.
 func (x *x86) sizedByMemory() bool {
 	if !x.mem.ok {
 		return false

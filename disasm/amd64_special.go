@@ -2,9 +2,9 @@ package disasm
 
 import "golang.org/x/arch/x86/x86asm"
 
-// specialSpellings has the operations whose text is more than their name in x86asm, in small letters, and the operands.
+// specialSpellings are the operations whose text is more than their lower-case name in x86asm and the operands.
 var specialSpellings = map[x86asm.Op]spelling{
-	// Integer instructions whose size the operands may not tell.
+	// Integer instructions whose operands may not determine the size.
 	x86asm.ADC:        {suffix: suffixSize, imm: immOperand, lockable: true},
 	x86asm.ADD:        {suffix: suffixSize, imm: immOperand, lockable: true},
 	x86asm.AND:        {suffix: suffixSize, imm: immOperand, lockable: true},
@@ -67,7 +67,7 @@ var specialSpellings = map[x86asm.Op]spelling{
 	x86asm.JNS:    {kind: CondJump, noW: true, near: true},
 	x86asm.JO:     {kind: CondJump, noW: true, near: true},
 	x86asm.JP:     {kind: CondJump, noW: true, near: true},
-	x86asm.XBEGIN: {kind: CondJump}, // when the transaction aborts
+	x86asm.XBEGIN: {kind: CondJump}, // jumps when the transaction aborts
 	x86asm.JS:     {kind: CondJump, noW: true, near: true},
 	x86asm.JECXZ:  {kind: CondJump, noW: true},
 	x86asm.JRCXZ:  {kind: CondJump, noW: true},
@@ -75,7 +75,7 @@ var specialSpellings = map[x86asm.Op]spelling{
 	x86asm.LOOPE:  {kind: CondJump, noW: true},
 	x86asm.LOOPNE: {kind: CondJump, noW: true},
 
-	// Names that the two syntaxes do not share.
+	// Names that differ in the two syntaxes.
 	x86asm.CBW:       {att: "cbtw"},
 	x86asm.CWDE:      {att: "cwtl"},
 	x86asm.CDQE:      {att: "cltq"},
@@ -131,7 +131,7 @@ var specialSpellings = map[x86asm.Op]spelling{
 	x86asm.SCASQ: {intel: "scas", implied: true, mem: 8},
 	x86asm.XLATB: {intel: "xlat", implied: true, noW: true, mem: 1},
 
-	// x87: the size of what is loaded or stored.
+	// x87: the size of the operand that is loaded or stored.
 	x86asm.FADD:   {suffix: suffixFloat},
 	x86asm.FMUL:   {suffix: suffixFloat},
 	x86asm.FCOM:   {suffix: suffixFloat},
@@ -158,7 +158,7 @@ var specialSpellings = map[x86asm.Op]spelling{
 	x86asm.FBLD:   {mem: 10},
 	x86asm.FBSTP:  {mem: 10},
 
-	// Ports, and memory of a size that x86asm does not tell.
+	// Ports, and memory of a size that x86asm does not provide.
 	x86asm.IN:          {noW: true, port: true},
 	x86asm.OUT:         {noW: true, port: true},
 	x86asm.PREFETCHT0:  {mem: 1},
@@ -170,14 +170,14 @@ var specialSpellings = map[x86asm.Op]spelling{
 	x86asm.INVLPG:      {mem: 1},
 	x86asm.LDDQU:       {mem: noSize},
 
-	// Vector instructions whose encodings x86asm tells apart.
+	// Vector instructions with separate ops in x86asm for their encodings.
 	x86asm.VPEXTRW_C5:   {intel: "vpextrw"},
 	x86asm.VPCMPESTRI64: {intel: "vpcmpestriq"},
 	x86asm.VPCMPESTRM64: {intel: "vpcmpestrmq"},
 	x86asm.VPCMPISTRI64: {intel: "vpcmpistri"},
 }
 
-// Spellings that depend on the encoding, not only on the operation (see respell).
+// Spellings that depend on the encoding and not only on the operation (see respell).
 var (
 	spellMovabs = spelling{att: "movabs", intel: "movabs", imm: immOperand, mem: noSize}
 	spellLretq  = spelling{att: "lretq", intel: "retfq", kind: Return, imm: immWord}
@@ -187,8 +187,8 @@ var (
 	spellInt3   = spelling{att: "int3", intel: "int3"}
 )
 
-// waitingSpellings are the names of x87 instructions when an fwait stands in front: "9b d9 3c 24" is fstcw, without 9b
-// fnstcw.
+// waitingSpellings are the names of x87 instructions that an fwait precedes: "9b d9 3c 24" is fstcw, without the 9b
+// it is fnstcw.
 var waitingSpellings = map[x86asm.Op]spelling{
 	x86asm.FNSTCW:  {att: "fstcw", intel: "fstcw"},
 	x86asm.FNSTSW:  {att: "fstsw", intel: "fstsw"},

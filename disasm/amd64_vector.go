@@ -2,20 +2,20 @@ package disasm
 
 import "golang.org/x/arch/x86/x86asm"
 
-// vector has the fields of a VEX or EVEX prefix, named as in the manual. Bits that the prefix has inverted are not
-// here.
+// vector has the fields of a VEX or EVEX prefix, named as in the manual. Bits that are inverted in the prefix have
+// been inverted back.
 type vector struct {
-	form      byte // vex2, vex3, evex or 0
+	form      byte // vex2, vex3 or evex; 0 if there is no such prefix
 	mapNo     byte // 1: 0F, 2: 0F38, 3: 0F3A
 	w, l, pp  byte
-	rex       byte // R, X and B as REX has them
-	vvvv      byte // the register in the prefix, or 0
-	mask      byte // aaa: 0 is no mask
+	rex       byte // R, X and B as in a REX prefix
+	vvvv      byte // the register in the prefix; 0 if there is none
+	mask      byte // aaa; 0 if there is no mask
 	zero      bool // zeroing instead of merging
-	high      bool // uses one of the upper 16 registers
-	bcst      bool // EVEX.b: broadcast, rounding or no exceptions
+	high      bool // one of the upper 16 registers is used
+	bcst      bool // EVEX.b: broadcast, rounding, or no exceptions
 	roundMode bool // EVEX.b with registers only
-	repeats   int  // how often a broadcast element is repeated, where appendBroadcast cannot tell; else 0
+	repeats   int  // how often a broadcast element is repeated, if appendBroadcast can't know; else 0
 }
 
 const (
@@ -24,7 +24,7 @@ const (
 	evex = 0x62
 )
 
-// head is the number of bytes before the opcode.
+// head returns the number of bytes before the opcode.
 func (v *vector) head() int {
 	switch v.form {
 	case vex2:
@@ -66,7 +66,7 @@ func (x *x86) scanVector() bool {
 	return true
 }
 
-// badPrefix is how many bytes of an invalid prefix objdump skips, or 0 if the prefix is valid.
+// badPrefix returns how many bytes of an invalid prefix objdump skips, or 0 if the prefix is valid.
 func (v *vector) badPrefix(op []byte) int {
 	switch {
 	case v.form == vex3 && (v.mapNo == 0 || v.mapNo > 3):
@@ -88,12 +88,12 @@ func (x *x86) decodeVector() bool {
 	if len(x.op) <= head || v.badPrefix(x.op) > 0 {
 		return false
 	}
-	if v.form != evex && v.mapNo == 1 && x.op[head] == 0x77 { // x86asm wants a ModRM byte
+	if v.form != evex && v.mapNo == 1 && x.op[head] == 0x77 { // x86asm expects a ModRM byte
 		x.spell = &x.names[[...]x86asm.Op{x86asm.VZEROUPPER, x86asm.VZEROALL}[v.l]]
 		x.args, x.len = x86asm.Args{}, x.n+head+1
 		return true
 	}
-	if len(x.op) <= head+1 { // x86asm would do without it
+	if len(x.op) <= head+1 { // x86asm would accept that
 		return false
 	}
 	if v.form == evex && (v.mapNo == 5 || v.mapNo == 6) {
@@ -128,8 +128,8 @@ func (x *x86) decodeVector() bool {
 	return true
 }
 
-// decodeAVX asks x86asm. Of an instruction that ignores W or L, x86asm knows only the encoding where the bit is clear.
-// So if it does not know the instruction, it is asked again with these bits cleared.
+// decodeAVX decodes with x86asm. If an instruction ignores W or L, x86asm only knows the encoding in which this bit
+// is clear. So if x86asm does not know the instruction, decodeAVX clears these bits and tries again.
 func (x *x86) decodeAVX() (x86asm.Inst, bool) {
 	in, err := x86asm.Decode(x.op, 64)
 	if err == nil && in.Op != 0 {
@@ -157,8 +157,8 @@ func (x *x86) decodeAVX() (x86asm.Inst, bool) {
 	return in, false
 }
 
-// widen makes the integer of a conversion one of 64 bits, as W says. x86asm does not know some of these encodings, and
-// was asked with W cleared.
+// widen makes the integer of a conversion a 64-bit one, as W says. x86asm does not know some of these encodings and
+// has decoded them with W cleared.
 func (x *x86) widen(in *x86asm.Inst) {
 	if !x.names[in.Op].wide {
 		return
@@ -171,14 +171,14 @@ func (x *x86) widen(in *x86asm.Inst) {
 			}
 		case x86asm.Mem:
 			if i > 1 { // the integer itself
-				a.Disp *= 2 // an 8-bit displacement counts operands
+				a.Disp *= 2 // an 8-bit displacement is in units of the operand's size
 				in.Args[i], in.MemBytes = a, 8
 			}
 		}
 	}
 }
 
-// bitsIf is bits if on is true, else 0.
+// bitsIf returns bits if on is true, else 0.
 func bitsIf(on bool, bits byte) byte {
 	if on {
 		return bits
@@ -186,7 +186,7 @@ func bitsIf(on bool, bits byte) byte {
 	return 0
 }
 
-// onlyXMM corrects the registers of conversions of 128 bits, which are all xmm. x86asm makes the longer side a ymm.
+// onlyXMM corrects the registers of 128-bit conversions. All of them are xmm, but x86asm makes the longer side a ymm.
 func (x *x86) onlyXMM() {
 	for i, a := range x.args {
 		if r, ok := a.(x86asm.Reg); ok && r >= x86asm.Y0 && r <= x86asm.Y31 {
@@ -195,8 +195,8 @@ func (x *x86) onlyXMM() {
 	}
 }
 
-// usesVvvv reports whether an operand can be the register in the field vvvv of the prefix. If none is, the field must
-// be that of register 0, or the instruction is invalid.
+// usesVvvv reports whether an operand can be the register in the field vvvv of the prefix. If no operand can, the
+// field must be that of register 0, or the instruction is invalid.
 func (x *x86) usesVvvv() bool {
 	for _, a := range x.args {
 		switch a := a.(type) {
@@ -205,7 +205,7 @@ func (x *x86) usesVvvv() bool {
 				return true
 			}
 		case x86asm.Mem:
-			if a.Index >= x86asm.X0 { // whose upper half is chosen by the same bit
+			if a.Index >= x86asm.X0 { // the same bit selects its upper half
 				return true
 			}
 		}
@@ -213,7 +213,7 @@ func (x *x86) usesVvvv() bool {
 	return false
 }
 
-// regNumber is the number of a general, vector or mask register.
+// regNumber returns the number of a general, vector or mask register.
 func regNumber(r x86asm.Reg) byte {
 	switch {
 	case r >= x86asm.EAX && r <= x86asm.R15L:
@@ -228,7 +228,7 @@ func regNumber(r x86asm.Reg) byte {
 	return 0xff
 }
 
-// dropMask removes the mask from the operands, because it is printed behind the first one: "%zmm1{%k2}".
+// dropMask removes the mask from the operands, because it is printed after the first one: "%zmm1{%k2}".
 func (x *x86) dropMask() {
 	if x.vec.mask == 0 {
 		return
@@ -242,8 +242,8 @@ func (x *x86) dropMask() {
 	}
 }
 
-// vectorMem reads the memory operand. Two things are taken from x86asm's m: the 8-bit displacement of EVEX, which
-// counts operands and is multiplied already, and the vector that is the index of a gather.
+// vectorMem reads the memory operand. It takes two things from x86asm's m: the 8-bit displacement of EVEX, which is
+// already multiplied by the operand's size, and the vector that is the index of a gather.
 func (x *x86) vectorMem(m x86asm.Mem) bool {
 	if x.readMem(x.vec.head()+1, x.vec.rex) == 0 {
 		return false

@@ -5,14 +5,14 @@ import (
 	"strconv"
 )
 
-const arm64Len = 4 // of every instruction, in bytes
+const arm64Len = 4 // length of every instruction in bytes
 
-// decodeARM64 decodes AArch64 code. All texts share one string, as in decodeAMD64.
+// decodeARM64 decodes AArch64 code. All texts are parts of one string, as in decodeAMD64.
 func decodeARM64(_ Syntax, code []byte, pc uint64) []Inst {
-	const textPerInst = 24 // typical of compiled Java code
+	const textPerInst = 24 // a typical value of compiled Java code
 	forms := arm64Forms()
 	insts := make([]Inst, 0, len(code)/arm64Len+arm64Len-1)
-	ends := make([]int, 0, cap(insts)) // of each instruction's text
+	ends := make([]int, 0, cap(insts)) // ends of the instructions' texts
 	buf := make([]byte, 0, cap(insts)*textPerInst)
 	for len(code) > 0 {
 		in := Inst{Addr: pc, Len: arm64Len}
@@ -42,7 +42,7 @@ func decodeARM64(_ Syntax, code []byte, pc uint64) []Inst {
 	return insts
 }
 
-// arm64Flow returns kind and target of an instruction.
+// arm64Flow returns the kind and the target of an instruction.
 func arm64Flow(x uint32, pc uint64) (Kind, uint64) {
 	switch {
 	case x>>26 == 0b000101: // b
@@ -58,7 +58,7 @@ func arm64Flow(x uint32, pc uint64) (Kind, uint64) {
 		return CondJump, pc + signed(x, 5, 19)*4
 	case x>>25&0x3f == 0b011011: // tbz, tbnz
 		return CondJump, pc + signed(x, 5, 14)*4
-	case x>>25 == 0b1101011: // through a register, also the ones that check a signature
+	case x>>25 == 0b1101011: // through a register, including those that authenticate a pointer
 		switch x >> 21 & 7 {
 		case 0:
 			return Jump, 0
@@ -71,10 +71,10 @@ func arm64Flow(x uint32, pc uint64) (Kind, uint64) {
 	return Plain, 0
 }
 
-// bits is the field of x that has n bits, the lowest of which is bit at.
+// bits returns the field of x that has n bits and starts at bit at.
 func bits(x uint32, at, n int) uint32 { return x >> at & (1<<n - 1) }
 
-// signed is the same, sign-extended.
+// signed returns the same field, sign-extended.
 func signed(x uint32, at, n int) uint64 {
 	return uint64(int64(int32(x<<(32-at-n)) >> (32 - n)))
 }

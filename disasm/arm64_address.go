@@ -13,7 +13,7 @@ var arm64Addresses = map[string]arm64Op{
 	"simm7": func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendInt(b, arm64PairOffset(x)), true },
 	"addrauth": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		offset := int(signed(x>>22<<31|bits(x, 12, 9)<<22, 22, 10)) * 8
-		if x>>11&1 != 0 { // written back
+		if x>>11&1 != 0 { // the base register is updated
 			b = append(appendBase(b, x), ", #"...)
 			return append(appendInt(b, offset), ']'), true
 		}
@@ -56,7 +56,7 @@ var arm64Addresses = map[string]arm64Op{
 	"pair t": func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendRegPair(b, x, bits(x, 0, 5)) },
 }
 
-// arm64Scale is the size of a load or store of one register, as a power of two.
+// arm64Scale returns the size of a load or store of one register, as a power of two.
 func arm64Scale(x uint32) int {
 	if x>>26&1 != 0 && x>>23&1 != 0 {
 		return 4
@@ -64,7 +64,7 @@ func arm64Scale(x uint32) int {
 	return int(x >> 30)
 }
 
-// arm64PairOffset is the offset of a load or store of two registers.
+// arm64PairOffset returns the offset of a load or store of two registers.
 func arm64PairOffset(x uint32) int {
 	scale := 2 + x>>31
 	if x>>26&1 != 0 {
@@ -86,7 +86,7 @@ func appendOffset(b []byte, x uint32, offset int) []byte {
 	return append(b, ']')
 }
 
-// appendRegPair appends two registers of casp, "x2, x3". The first one must be even.
+// appendRegPair appends the two registers of casp, "x2, x3". The first one must be even.
 func appendRegPair(b []byte, x, number uint32) ([]byte, bool) {
 	class := "WX"[x>>30&1]
 	b, _ = appendArm64Reg(b, class, x, number, false)

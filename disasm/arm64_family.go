@@ -1,14 +1,14 @@
 package disasm
 
 const (
-	simdU = 1 << 29 // mostly tells unsigned from signed
+	simdU = 1 << 29 // usually distinguishes unsigned from signed
 	simdA = 1 << 23 // part of the opcode of floating-point instructions
 
 	threeD = "<Dd>, <Dn>, <Dm>"
 	vsZero = ", #0"
 )
 
-// arm64Families are the vector instructions that share their operands with others.
+// arm64Families are the vector instructions that have the same operands as others.
 var arm64Families = []arm64Family{
 	// Three registers of the same type.
 	{0xbf20fc00, 0x0e200400, 11, "v<d>.<T>, v<n>.<T>, v<m>.<T>", map[uint32]string{
@@ -29,7 +29,7 @@ var arm64Families = []arm64Family{
 		16: "sqrdmlah", 17: "sqrdmlsh"}},
 	{0xbfe0fc00, 0x0e200400 | simdU, 11, "v<d>.<B>, v<n>.<B>, v<m>.<B>", map[uint32]string{19: "pmul"}},
 
-	// The same on scalars.
+	// The same with scalars.
 	{0xff20fc00, 0x5e200400, 11, "<Ed>, <En>, <Em>", map[uint32]string{
 		1: "sqadd", 5: "sqsub", 9: "sqshl", 11: "sqrshl"}},
 	{0xff20fc00, 0x5e200400 | simdU, 11, "<Ed>, <En>, <Em>", map[uint32]string{
@@ -41,13 +41,13 @@ var arm64Families = []arm64Family{
 	{0xff20fc00, 0x5e200400, 11, "<no B or D><Ed>, <En>, <Em>", map[uint32]string{22: "sqdmulh"}},
 	{0xff20fc00, 0x5e200400 | simdU, 11, "<no B or D><Ed>, <En>, <Em>", map[uint32]string{22: "sqrdmulh"}},
 
-	// Three registers of floating-point numbers.
+	// Three floating-point registers.
 	{0xbfa0fc00, 0x0e200400, 11, "v<d>.<F>, v<n>.<F>, v<m>.<F>", arm64Float3[0]},
 	{0xbfa0fc00, 0x0e200400 | simdA, 11, "v<d>.<F>, v<n>.<F>, v<m>.<F>", arm64Float3[1]},
 	{0xbfa0fc00, 0x0e200400 | simdU, 11, "v<d>.<F>, v<n>.<F>, v<m>.<F>", arm64Float3[2]},
 	{0xbfa0fc00, 0x0e200400 | simdU | simdA, 11, "v<d>.<F>, v<n>.<F>, v<m>.<F>", arm64Float3[3]},
-	// Half precision has the same names. Its field for the opcode has three bits where the others have five, the
-	// upper two of which are ones: opcode 24 is 0 here.
+	// Half precision has the same names. Its opcode field has three bits instead of five; the missing upper two would
+	// be ones, so opcode 24 is 0 here.
 	{0xbfe0fc00, 0x0e400400 - 24<<11, 11, "v<d>.<H>, v<n>.<H>, v<m>.<H>", arm64Float3[0]},
 	{0xbfe0fc00, 0x0ec00400 - 24<<11, 11, "v<d>.<H>, v<n>.<H>, v<m>.<H>", arm64Float3[1]},
 	{0xbfe0fc00, 0x2e400400 - 24<<11, 11, "v<d>.<H>, v<n>.<H>, v<m>.<H>", arm64Float3[2]},
@@ -57,7 +57,7 @@ var arm64Families = []arm64Family{
 	{0xffa0fc00, 0x7e200400, 11, "<Gd>, <Gn>, <Gm>", map[uint32]string{28: "fcmge", 29: "facge"}},
 	{0xffa0fc00, 0x7ea00400, 11, "<Gd>, <Gn>, <Gm>", map[uint32]string{26: "fabd", 28: "fcmgt", 29: "facgt"}},
 
-	// Three registers of two widths.
+	// Three registers, two different widths.
 	{0xbf20fc00, 0x0e200000, 12, "v<d>.<wide>, v<n>.<T3>, v<m>.<T3>", map[uint32]string{
 		0: "saddl<2>", 2: "ssubl<2>", 5: "sabal<2>", 7: "sabdl<2>", 8: "smlal<2>", 10: "smlsl<2>", 12: "smull<2>"}},
 	{0xbf20fc00, 0x0e200000 | simdU, 12, "v<d>.<wide>, v<n>.<T3>, v<m>.<T3>", map[uint32]string{
@@ -94,7 +94,7 @@ var arm64Families = []arm64Family{
 	{0xff3ffc00, 0x5e200800, 12, "<Ed>, <wide n>", map[uint32]string{20: "sqxtn"}},
 	{0xff3ffc00, 0x7e200800, 12, "<Ed>, <wide n>", map[uint32]string{18: "sqxtun", 20: "uqxtn"}},
 
-	// Two registers of floating-point numbers.
+	// Two floating-point registers.
 	{0xbfbffc00, 0x0e200800, 12, "v<d>.<F>, v<n>.<F>", arm64Float2[0]},
 	{0xbfbffc00, 0x0e200800 | simdA, 12, "v<d>.<F>, v<n>.<F>", arm64Float2[1]},
 	{0xbfbffc00, 0x0e200800 | simdU, 12, "v<d>.<F>, v<n>.<F>", arm64Float2[2]},
@@ -119,7 +119,7 @@ var arm64Families = []arm64Family{
 	{0xffbffc00, 0x5ea00800, 12, "<Gd>, <Gn>, #0.0", map[uint32]string{12: "fcmgt", 13: "fcmeq", 14: "fcmlt"}},
 	{0xffbffc00, 0x7ea00800, 12, "<Gd>, <Gn>, #0.0", map[uint32]string{12: "fcmge", 13: "fcmle"}},
 
-	// From all elements to one.
+	// Reductions of all elements to one.
 	{0xbf3ffc00, 0x0e300800, 12, "<Ed>, v<n>.<across>", map[uint32]string{10: "smaxv", 26: "sminv", 27: "addv"}},
 	{0xbf3ffc00, 0x2e300800, 12, "<Ed>, v<n>.<across>", map[uint32]string{10: "umaxv", 26: "uminv"}},
 	{0xbf3ffc00, 0x0e300800, 12, "<wide d>, v<n>.<across>", map[uint32]string{3: "saddlv"}},
@@ -163,7 +163,7 @@ var arm64Families = []arm64Family{
 	{0xff80fc00, 0x5f000400, 11, "<fshift d>, <fshift n>, #<right>", map[uint32]string{28: "scvtf", 31: "fcvtzs"}},
 	{0xff80fc00, 0x7f000400, 11, "<fshift d>, <fshift n>, #<right>", map[uint32]string{28: "ucvtf", 31: "fcvtzu"}},
 
-	// With one element of a register.
+	// With one element of a register as operand.
 	{0xbf00f400, 0x0f000000, 12, "v<d>.<T12>, v<n>.<T12>, <indexed>", map[uint32]string{
 		8: "mul", 12: "sqdmulh", 13: "sqrdmulh"}},
 	{0xbf00f400, 0x2f000000, 12, "v<d>.<T12>, v<n>.<T12>, <indexed>", map[uint32]string{

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// arm64Float makes the rows of scalar floating point.
+// arm64Float returns the rows of scalar floating-point instructions.
 func arm64Float() []arm64Row {
 	rows := []arm64Row{
 		{0xfffffc00, 0x1e260000, "fmov <Wd>, <Sn>"},
@@ -80,7 +80,7 @@ var arm64FloatOps = map[string]arm64Op{
 	},
 }
 
-// appendFloat8 appends a floating-point number of a sign, three bits of exponent and four of mantissa.
+// appendFloat8 appends a floating-point number with a sign bit, three bits of exponent and four of mantissa.
 func appendFloat8(b []byte, v uint32) []byte {
 	exponent := int(v>>4&7^4) - 3
 	f := math.Ldexp(1+float64(v&15)/16, exponent)

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// An arm64Row is an instruction, or several that are written alike, as our tables have it. It stands for the encodings
-// x with x&mask == value, unless one of the operands refuses x.
+// An arm64Row is a row of a table of instructions: one instruction, or several with the same text. It matches the
+// encodings x with x&mask == value, unless one of the operands refuses x.
 //
 // The text has operands in angle brackets: "ldr <Xt>, [<Xn|SP>]". The glossary of their names is in arm64_operand.go.
 type arm64Row struct {
@@ -14,31 +14,31 @@ type arm64Row struct {
 	text        string
 }
 
-// An arm64Op appends an operand, or another variable part of the text, of the instruction x, which lies at pc. It
-// returns false to refuse x: because the encoding is not allocated, or because another row has the preferred spelling.
+// An arm64Op appends an operand, or another variable part of the text, of the instruction x at address pc. It returns
+// false to refuse x, because the encoding is not allocated or because another row has the preferred spelling.
 type arm64Op func(b []byte, x uint32, pc uint64) ([]byte, bool)
 
-// An arm64Piece is a part of a form's text: fixed text, and the operand that follows it. "[<Xn|SP>]" is two pieces, "["
-// with <Xn|SP>, and "]" without an operand.
+// An arm64Piece is a part of a form's text: fixed text and the operand after it. "[<Xn|SP>]" has two pieces: "[" with
+// the operand <Xn|SP>, and "]" without an operand.
 type arm64Piece struct {
 	fixed string
-	op    arm64Op // nil behind the last operand
+	op    arm64Op // nil if no operand follows
 }
 
-// An arm64Form is a row whose text has been taken apart.
+// An arm64Form is a row whose text has been split into pieces.
 type arm64Form struct {
 	mask, value uint32
 	mnemonic    []arm64Piece
 	args        []arm64Piece
 }
 
-// arm64Index finds the forms that an instruction may have, by its bits 28 to 21, which tell most instructions apart.
-// The forms of an entry are in the order of the tables, and the first one that fits is taken.
+// An arm64Index finds the forms that an instruction may have by its bits 28 to 21, which distinguish most
+// instructions. The forms of an entry are in the order of the tables, and the first one that matches is taken.
 type arm64Index [256][]*arm64Form
 
 const arm64IndexShift, arm64IndexMask = 21, 0xff
 
-// arm64Forms is the index of all tables. It is made when it is first needed.
+// arm64Forms returns the index of all tables. It is built when it is first needed.
 var arm64Forms = sync.OnceValue(func() *arm64Index {
 	var index arm64Index
 	for _, table := range [][]arm64Row{
@@ -80,7 +80,7 @@ func arm64Pieces(text string) []arm64Piece {
 	return pieces
 }
 
-// print appends the text of x. It returns false, and the buffer as it was, when x is no instruction.
+// print appends the text of x. If x is not an instruction, it returns false and the buffer unchanged.
 func (index *arm64Index) print(b []byte, x uint32, pc uint64) ([]byte, bool) {
 	start := len(b)
 	for _, f := range index[x>>arm64IndexShift&arm64IndexMask] {

@@ -21,12 +21,12 @@ var dumpForms = flag.Bool("forms", false, "write testdata/arm64-forms.txt.gz ane
 
 const formsFile = "testdata/arm64-forms.txt.gz"
 
-// An arm64Known is a kind of instruction that Decode and objdump spell differently: those with x&mask == value.
+// An arm64Known is a group of instructions that Decode and objdump spell differently: those with x&mask == value.
 type arm64Known struct {
 	mask, value uint32
 	fits        func(x uint32) bool
-	want, got   string // what the texts start with
-	count       int    // how often it occurs in the file
+	want, got   string // beginnings of the texts
+	count       int    // number of its lines in the file
 	why         string
 }
 
@@ -37,15 +37,16 @@ var arm64KnownForms = []arm64Known{
 	{0xfff00000, 0xd5300000, nil, "mrs ", "mrs ", 2, "objdump names more system registers, here of tracing"},
 }
 
-// ldpswUnpredictable reports whether a load of a pair loads one register twice, or loads the base that it writes back.
+// ldpswUnpredictable reports whether a load of a pair loads the same register twice, or loads the base register that
+// it updates.
 func ldpswUnpredictable(x uint32) bool {
 	first, second, base := bits(x, 0, 5), bits(x, 10, 5), bits(x, 5, 5)
 	writesBack := x>>23&1 != 0
 	return first == second || writesBack && (first == base || second == base)
 }
 
-// TestARM64EveryForm compares every row of our tables with what objdump made of it with random operands. What differs
-// is in arm64KnownForms.
+// TestARM64EveryForm compares every row of our tables with objdump's text for the row with random operands. The
+// differences are in arm64KnownForms.
 func TestARM64EveryForm(t *testing.T) {
 	if *dumpForms {
 		writeForms(t)
@@ -83,7 +84,7 @@ func TestARM64EveryForm(t *testing.T) {
 	checkEveryFormHit(t, words)
 }
 
-// checkEveryFormHit fails for a row of our tables that fits none of the words.
+// checkEveryFormHit fails for each row of our tables that matches none of the words.
 func checkEveryFormHit(t *testing.T, words []uint32) {
 	t.Helper()
 	for _, f := range sortedForms() {
@@ -105,7 +106,7 @@ func (f *arm64Form) fits(x uint32) bool {
 	return ok
 }
 
-// String has the fixed parts of a form, with a dot for each operand.
+// String returns the fixed parts of a form, with a dot for each operand.
 func (f *arm64Form) String() string {
 	var b strings.Builder
 	for _, p := range slices.Concat(f.mnemonic, f.args) {
@@ -117,7 +118,7 @@ func (f *arm64Form) String() string {
 	return b.String()
 }
 
-// sortedForms has each form of our tables once. Families come out of maps, so the order of the tables varies.
+// sortedForms returns each form of our tables once, sorted. Families are in maps, so the order of the tables varies.
 func sortedForms() []*arm64Form {
 	seen := make(map[*arm64Form]bool)
 	var forms []*arm64Form
@@ -135,7 +136,7 @@ func sortedForms() []*arm64Form {
 	return forms
 }
 
-// writeForms has objdump disassemble instructions of each form, and writes a line for each: "d65f03c0 ret".
+// writeForms disassembles instructions of each form with objdump, and writes a line for each: "d65f03c0 ret".
 func writeForms(t *testing.T) {
 	t.Helper()
 	const perForm = 16
@@ -143,7 +144,7 @@ func writeForms(t *testing.T) {
 	var code []byte
 	for _, f := range sortedForms() {
 		fits := false
-		for i := 0; i < perForm || !fits && i < 1<<16; i++ { // at least one that has operands as the form wants them
+		for i := 0; i < perForm || !fits && i < 1<<16; i++ { // at least one whose operands match the form
 			x := random.Uint32()&^f.mask | f.value
 			if ok := f.fits(x); i < perForm || ok {
 				fits = fits || ok
@@ -158,7 +159,7 @@ func writeForms(t *testing.T) {
 	gasmtest.WriteGzip(t, formsFile, b.Bytes())
 }
 
-// readForms reads what writeForms wrote.
+// readForms reads the file of writeForms.
 func readForms(t *testing.T) (words []uint32, texts []string) {
 	t.Helper()
 	for line := range strings.Lines(string(gasmtest.Gunzip(t, formsFile))) {
@@ -175,10 +176,10 @@ func readForms(t *testing.T) (words []uint32, texts []string) {
 	return words, texts
 }
 
-// glossaryLine is a line of the glossary in arm64_operand.go: name, meaning, example.
+// glossaryLine matches a line of the glossary in arm64_operand.go: name, meaning, example.
 var glossaryLine = regexp.MustCompile(`(?m)^//\t<([^>]+)> +(.*?)  +(\S.*)$`)
 
-// TestARM64Glossary wants every operand in the glossary, no others, and examples that objdump has.
+// TestARM64Glossary checks that the glossary has every operand, no others, and examples that are objdump's.
 func TestARM64Glossary(t *testing.T) {
 	source, err := os.ReadFile("arm64_operand.go")
 	if err != nil {
@@ -214,9 +215,9 @@ func TestARM64Glossary(t *testing.T) {
 }
 
 var (
-	numbered = regexp.MustCompile(`^((?:list|post|lane)[a-z]?)[1-4]$`) // <list3> is explained with <list1>
-	laneOf   = regexp.MustCompile(`^(post|lane)[bhsd]1$`)              // <laneh1> is explained with <laneb1>
+	numbered = regexp.MustCompile(`^((?:list|post|lane)[a-z]?)[1-4]$`) // <list3> is explained at <list1>
+	laneOf   = regexp.MustCompile(`^(post|lane)[bhsd]1$`)              // <laneh1> is explained at <laneb1>
 )
 
-// glossaryOwnExamples are instructions that TestARM64 has.
+// glossaryOwnExamples are instructions in TestARM64.
 var glossaryOwnExamples = []string{"br x8", "mov sp, x1", "add v0.4s, v1.4s, v2.4s", "nop"}

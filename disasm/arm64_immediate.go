@@ -1,6 +1,6 @@
 package disasm
 
-// appendTarget appends an address of code.
+// appendTarget appends a code address.
 func appendTarget(b []byte, addr uint64) ([]byte, bool) { return appendHex(b, addr), true }
 
 // arm64Immediates are constants and the targets of branches.
@@ -56,24 +56,24 @@ var arm64Immediates = map[string]arm64Op{
 	},
 	"movbits": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		v, ok := arm64Bitmask(x)
-		if !ok || isMovWide(v, x>>31 != 0) && bits(x, 0, 5) != 31 { // 31: those have no stack pointer
+		if !ok || isMovWide(v, x>>31 != 0) && bits(x, 0, 5) != 31 { // those can't write to sp (31)
 			return b, false
 		}
 		return appendMoved(b, v, x>>31 != 0), true
 	},
 }
 
-// decimalOp appends the field of n bits from bit at on as a decimal number.
+// decimalOp appends the field of n bits that starts at bit at, as a decimal number.
 func decimalOp(at, n int) arm64Op {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendInt(b, int(bits(x, at, n))), true }
 }
 
-// hexOp appends the field of n bits from bit at on as a hexadecimal number.
+// hexOp appends the field of n bits that starts at bit at, as a hexadecimal number.
 func hexOp(at, n int) arm64Op {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendHex(b, uint64(bits(x, at, n))), true }
 }
 
-// appendMoved appends the operand of a mov, and a comment with the number in decimal: "#0xffffffff  // #-1".
+// appendMoved appends the operand of a mov, and a comment with its decimal value: "#0xffffffff  // #-1".
 func appendMoved(b []byte, v uint64, wide bool) []byte {
 	signed := int(v)
 	if !wide {
@@ -120,7 +120,7 @@ func bitmask(n, immr, imms uint32) (uint64, bool) {
 	return element, true
 }
 
-// isMovWide reports whether movz or movn can make v. Then mov stands for these, and orr is written as orr.
+// isMovWide reports whether movz or movn can load v. If so, mov stands for these, and orr is written as orr.
 func isMovWide(v uint64, wide bool) bool {
 	halves := 4
 	if !wide {

@@ -1,6 +1,7 @@
 package disasm
 
-// arm64Integer has the instructions on general registers, and the branches. Aliases come before what they stand for.
+// arm64Integer are the instructions on general registers, and the branches. An alias comes before the instruction
+// that it is an alias of.
 var arm64Integer = []arm64Row{
 	{0xffff0000, 0x00000000, "udf #<udf>"},
 	{0x9f000000, 0x10000000, "adr <Xd>, <adr>"},
@@ -179,7 +180,7 @@ var arm64Integer = []arm64Row{
 	{0xffe08000, 0x9bc00000, "umulh <Xd>, <Xn>, <Xm>"},
 }
 
-// arm64System has exceptions, hints, barriers and system registers.
+// arm64System are exceptions, hints, barriers and system registers.
 var arm64System = []arm64Row{
 	{0xffe0001f, 0xd4000001, "svc #<exc>"},
 	{0xffe0001f, 0xd4000002, "hvc #<exc>"},

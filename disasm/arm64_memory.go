@@ -1,6 +1,6 @@
 package disasm
 
-// arm64Memory makes the rows of plain loads and stores: each instruction with each way to address memory.
+// arm64Memory returns the rows of plain loads and stores: each instruction with each addressing mode.
 func arm64Memory() []arm64Row {
 	rows := []arm64Row{
 		{0xff000000, 0x18000000, "ldr <Wt>, <rel19>"},
@@ -84,7 +84,8 @@ var arm64Singles = []struct {
 	{3, 1, 1, "ld", "", "D"},
 }
 
-// arm64ReleaseVerb has how the names of loads and stores with acquire and release semantics (FEAT_LRCPC2) start.
+// arm64ReleaseVerb are the beginnings of the names of loads and stores with acquire and release semantics
+// (FEAT_LRCPC2).
 var arm64ReleaseVerb = map[string]string{"st": "stlur", "ld": "ldapur"}
 
 // arm64Pairs are the loads and stores of two registers.
@@ -100,7 +101,7 @@ var arm64Pairs = []struct {
 	{2, 1, "", "Q"},
 }
 
-// arm64Atomic makes the rows of loads and stores that order memory: exclusive ones, and LSE's read-modify-write.
+// arm64Atomic returns the rows of loads and stores that order memory: exclusive ones, and LSE's read-modify-write.
 func arm64Atomic() []arm64Row {
 	rows := []arm64Row{
 		{0xbfe08000, 0x88000000, "stxr <Ws>, <Yt>, [<Xn|SP>]"},

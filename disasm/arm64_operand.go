@@ -8,10 +8,10 @@ import "strings"
 //
 //	{0x7f800000, 0x11000000, "add <Rd|SP>, <Rn|SP>, <imm12>"},
 //
-// which this list explains, each with an instruction that has it. An operand may also refuse an encoding. Then the
-// instruction is not that of the row, and the next row that fits is tried. This is how an alias ("mov") can stand
-// before what it is an alias of ("orr"). Operands that write nothing are there only to refuse. The fields of register
-// numbers are d and t (bits 4 to 0), n (9 to 5), m and s (20 to 16), a and u (14 to 10).
+// This list explains the operands. Each entry has an example. An operand may also refuse an encoding. Then the
+// instruction is not that of the row, and the next row that matches is tried. This is how an alias ("mov") can come
+// before the instruction that it is an alias of ("orr"). Operands that write nothing exist only to refuse. The fields
+// of register numbers are d and t (bits 4 to 0), n (9 to 5), m and s (20 to 16), a and u (14 to 10).
 //
 // Registers:
 //
@@ -43,14 +43,14 @@ import "strings"
 //
 // Shifts, extensions, bit fields, conditions (arm64_shift.go):
 //
-//	<shift>         ", lsr #1" behind a register, or nothing                    and w23, w29, w12, asr #3
+//	<shift>         ", lsr #1" after a register, or nothing                     and w23, w29, w12, asr #3
 //	<shift3>        the same without ror                                        add x12, x23, x9, lsr #1
 //	<extended>      register m, extended and shifted                            add w9, w19, wzr, uxtx #1
 //	<extr>          lowest bit that extr takes                                  ror w16, w29, #31
 //	<shr>           amount, where a bit field is spelled lsr or asr             asr w13, w24, #18
 //	<shl>           amount, where a bit field is spelled lsl                    lsl x23, x18, #50
-//	<bfi>           lowest bit and width, where a field is inserted             sbfiz w13, w9, #8, #13
-//	<bfx>           lowest bit and width, where a field is extracted            sbfx x15, x21, #2, #43
+//	<bfi>           lowest bit and width, if a field is inserted                sbfiz w13, w9, #8, #13
+//	<bfx>           lowest bit and width, if a field is extracted               sbfx x15, x21, #2, #43
 //	<cc>            condition of a branch, part of the mnemonic                 b.mi 0x87ec4 // b.first
 //	<b.alias>       its other names, as a comment                               b.mi 0x87ec4 // b.first
 //	<cond>          condition as an operand, other names as a comment           ccmn w27, w22, #0x7, vs
@@ -86,7 +86,7 @@ import "strings"
 //
 // Floating point (arm64_float.go):
 //
-//	<fbits>         bits behind the point of a fixed-point number               scvtf s26, x18, #63
+//	<fbits>         bits after the point of a fixed-point number                scvtf s26, x18, #63
 //	<fimm13>        number of 8 bits, from bit 13 on                            fmov d14, #-4.375000…
 //	<fimm5>         the same from bit 5 on                                      fmov z13.h, p11/m, #-1.0000…
 //	<fimm8>         the same in two parts, as <imm8>                            fmov v7.4s, #7.000000…
@@ -184,7 +184,7 @@ import "strings"
 //	<pg=pn=pm>      pn; only if all three are the same one                      mov p14.b, p8.b
 //	<pd=pm>         writes nothing; only if pd and pm are the same              mov p4.b, p4/m, p1.b
 //	<d=m>           writes nothing; only if d and m are the same                mov z15.s, p14/m, z31.s
-//	<n+1>           number of the register behind n                             tbl z22.h, {z11.h, z12.h}, z22.h
+//	<n+1>           the number after that of register n                          tbl z22.h, {z11.h, z12.h}, z22.h
 //	<vladdr9>       base and signed offset of 9 bits, in vectors                ldr z6, [x20, #89, mul vl]
 //	<vladdr4>       the same in 4 bits                                          ld1b {z29.b}, p4/z, [x10, #-6, mul vl]
 //	<xs22>          uxtw or sxtw by bit 22                                      ld1w {z16.s}, p6/z, [x7, z2.s, uxtw]
@@ -211,8 +211,8 @@ import "strings"
 //	<bits>          size, and immediate of a logical instruction                orr z2.s, z2.s, #0x200000
 //	<not dup>       writes nothing; only if no other mov can do it              mov z21.d, #0xfffffe00000000ff
 
-// arm64Operand finds the operand of a name of the glossary: an entry of one of the maps, a field, or a class of
-// registers and a field.
+// arm64Operand returns the operand with a name of the glossary. It is an entry of one of the maps, a field, or a
+// class of registers and a field.
 func arm64Operand(name string) arm64Op {
 	for _, ops := range arm64Operands {
 		if op := ops[name]; op != nil {
@@ -231,7 +231,7 @@ func arm64Operand(name string) arm64Op {
 			return appendArm64Reg(b, class, x, x>>at&31, sp)
 		}
 	}
-	panic("disasm: no operand <" + name + ">") // a slip in a table: every test of arm64 finds it
+	panic("disasm: no operand <" + name + ">") // a mistake in a table: every test of arm64 finds it
 }
 
 // arm64Operands are the maps of operands by name.
@@ -240,7 +240,7 @@ var arm64Operands = []map[string]arm64Op{
 	arm64SystemOps, arm64FloatOps, arm64VectorOps, arm64ScalableOps,
 }
 
-// arm64Field is where a register's number lies in the encoding.
+// arm64Field is the position of a register's number in the encoding.
 var arm64Field = map[string]int{"d": 0, "t": 0, "n": 5, "m": 16, "s": 16, "a": 10, "u": 10}
 
 // arm64Classes are the classes of registers:

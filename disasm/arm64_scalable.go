@@ -1,8 +1,8 @@
 package disasm
 
-// arm64Scalable has the instructions of SVE that HotSpot's assembler can make (assembler_aarch64.hpp).
+// arm64Scalable are the SVE instructions that HotSpot's assembler can generate (assembler_aarch64.hpp).
 var arm64Scalable = append([]arm64Row{
-	// Moves, to and from memory too.
+	// Moves, including those to and from memory.
 	{0xffc0e000, 0x85804000, "ldr z<d>, <vladdr9>"},
 	{0xffc0e010, 0x85800000, "ldr p<pd>, <vladdr9>"},
 	{0xffc0e000, 0xe5804000, "str z<d>, <vladdr9>"},
@@ -147,13 +147,13 @@ var arm64Scalable = append([]arm64Row{
 	{0xffe0a000, 0xe5a08000, "st1d {z<d>.d}, p<g>, [<Xn|SP>, z<m>.d, <xs14> #3]"},
 }, arm64ScalableRows()...)
 
-// arm64ScalableRows makes the rows of the families, and of the loads and stores.
+// arm64ScalableRows returns the rows of the families, and of the loads and stores.
 func arm64ScalableRows() []arm64Row {
 	var rows []arm64Row
 	for _, f := range arm64ScalableFamilies {
 		rows = f.rows(rows)
 	}
-	// The numbers are those of dtype: how a load extends what it loads.
+	// The numbers are values of dtype, which says how a load extends what it loads.
 	for i, m := range [...]string{
 		"b {z<d>.b}", "b {z<d>.h}", "b {z<d>.s}", "b {z<d>.d}", "sw {z<d>.d}", "h {z<d>.h}", "h {z<d>.s}", "h {z<d>.d}",
 		"sh {z<d>.d}", "sh {z<d>.s}", "w {z<d>.s}", "w {z<d>.d}", "sb {z<d>.d}", "sb {z<d>.s}", "sb {z<d>.h}",
@@ -172,7 +172,7 @@ func arm64ScalableRows() []arm64Row {
 		rows = append(rows,
 			arm64Row{0xfff0e000, 0xa400a000 | dtype, "ld1" + m + ", p<g>/z, <vladdr4>"},
 			arm64Row{0xffe0e000, 0xa4004000 | dtype, "ld1" + m + ", p<g>/z, [<Xn|SP>, <Xm!31>" + shift + "]"})
-		if m[0] != 's' { // what is stored is as wide as memory or wider
+		if m[0] != 's' { // the element in the register is as wide as in memory, or wider
 			rows = append(rows,
 				arm64Row{0xfff0e000, 0xe400e000 | dtype, "st1" + m + ", p<g>, <vladdr4>"},
 				arm64Row{0xffe0e000, 0xe4004000 | dtype, "st1" + m + ", p<g>, [<Xn|SP>, <Xm!31>" + shift + "]"})

@@ -15,7 +15,7 @@ const (
 	sveFloatZero = "p<pd>.<f>, p<g>/z, z<n>.<f>, #0.0"
 )
 
-// arm64ScalableFamilies are the instructions of SVE that share their operands with others.
+// arm64ScalableFamilies are the SVE instructions that have the same operands as others.
 var arm64ScalableFamilies = []arm64Family{
 	{0xff20fc00, 0x04200000, 10, sveBinary, map[uint32]string{
 		0: "add", 1: "sub", 4: "sqadd", 5: "uqadd", 6: "sqsub", 7: "uqsub"}},

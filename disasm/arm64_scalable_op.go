@@ -39,7 +39,7 @@ var arm64ScalableOps = map[string]arm64Op{
 	},
 	"d=m": func(b []byte, x uint32, _ uint64) ([]byte, bool) { return b, bits(x, 0, 5) == bits(x, 16, 5) },
 
-	// A general register as wide as needed for an element, or as bit 12 says.
+	// A general register that is as wide as an element, or as bit 12 says.
 	"e:Rd":    sveGeneral(0, false),
 	"e:Rn":    sveGeneral(5, false),
 	"e:Rm":    sveGeneral(16, false),
@@ -93,7 +93,8 @@ var arm64ScalableOps = map[string]arm64Op{
 	},
 	"uimm8 plain": decimalOp(5, 8),
 
-	// Shifts: the highest bit of tsz is the size of the elements. tsz and the amount are in two places each.
+	// Shifts: the highest bit of tsz that is set determines the size of the elements. tsz and the amount are split in
+	// two parts.
 	"tsz":       sveShiftElement(sveShift),
 	"tszg":      sveShiftElement(sveShiftMerged),
 	"sveright":  sveShiftAmount(sveShift, true),
@@ -160,7 +161,7 @@ func appendVL(b []byte, x uint32, offset int) []byte {
 	return append(b, ']')
 }
 
-const sveAll = 31 // the pattern of a predicate that takes all elements
+const sveAll = 31 // the predicate pattern for all elements
 
 var svePatterns = [32]string{
 	0: "pow2", 1: "vl1", 2: "vl2", 3: "vl3", 4: "vl4", 5: "vl5", 6: "vl6", 7: "vl7", 8: "vl8",
@@ -177,8 +178,8 @@ func appendPattern(b []byte, pattern uint32) []byte {
 	return appendInt(append(b, ", #"...), int(pattern))
 }
 
-// sveImm8 is an immediate that may be shifted by eight bits. The shifted value is written, "#256", but for zero, which
-// is "#0, lsl #8".
+// sveImm8 appends an immediate that may be shifted by eight bits. The shifted value is written, "#256", except for
+// zero, which is "#0, lsl #8".
 func sveImm8(value func(x uint32) int) arm64Op {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		v, shifted := value(x), x>>13&1 != 0
@@ -194,8 +195,8 @@ func sveImm8(value func(x uint32) int) arm64Op {
 	}
 }
 
-// sveShift and sveShiftMerged are the fields tsz (upper bits) and imm3 (lower three bits) of a shift, without and with
-// a governing predicate.
+// sveShift and sveShiftMerged return the fields tsz (upper bits) and imm3 (lower three bits) of a shift, without and
+// with a governing predicate.
 func sveShift(x uint32) uint32       { return bits(x, 22, 2)<<5 | bits(x, 16, 5) }
 func sveShiftMerged(x uint32) uint32 { return bits(x, 22, 2)<<5 | bits(x, 5, 5) }
 
@@ -223,7 +224,8 @@ func sveShiftAmount(field func(x uint32) uint32, right bool) arm64Op {
 	}
 }
 
-// sveBits is the immediate of a bitwise instruction, with the size of the narrowest element that it repeats in.
+// sveBits returns the immediate of a bitwise instruction, and the size of the narrowest element that it can be
+// repeated in.
 func sveBits(x uint32) (size int, v uint64, ok bool) {
 	v, ok = bitmask(bits(x, 17, 1), bits(x, 11, 6), bits(x, 5, 6))
 	imms := bits(x, 5, 6)

@@ -54,8 +54,8 @@ func appendShift(b []byte, x uint32) []byte {
 
 var arm64Extends = [...]string{"uxtb", "uxth", "uxtw", "uxtx", "sxtb", "sxth", "sxtw", "sxtx"}
 
-// appendExtended appends an extended register: "w3, sxtw #2". If another operand is the stack pointer, uxtx (uxtw in a
-// 32-bit instruction), which extends nothing, is written lsl, and left out if it shifts by 0: "sub sp, sp, x8".
+// appendExtended appends an extended register: "w3, sxtw #2". If another operand is the stack pointer, uxtx (uxtw in
+// a 32-bit instruction), which extends nothing, is written as lsl, and omitted if it shifts by 0: "sub sp, sp, x8".
 func appendExtended(b []byte, x uint32, _ uint64) ([]byte, bool) {
 	option, n := bits(x, 13, 3), bits(x, 10, 3)
 	class := byte('W')
@@ -78,14 +78,14 @@ func appendExtended(b []byte, x uint32, _ uint64) ([]byte, bool) {
 	return b, n <= 4
 }
 
-// bitField decodes the immediates of a bit field instruction: the operation's width, immr and imms.
+// bitField decodes the immediates of a bit field instruction: the width of the operation, immr and imms.
 func bitField(x uint32) (width, immr, imms int, ok bool) {
 	width = 32 << (x >> 31)
 	immr, imms = int(bits(x, 16, 6)), int(bits(x, 10, 6))
 	return width, immr, imms, x>>22&1 == x>>31 && immr < width && imms < width
 }
 
-// An arm64Cond is a condition: its name, and the names that objdump puts in a comment.
+// An arm64Cond is a condition: its name, and the other names that objdump puts into a comment.
 type arm64Cond struct{ name, alias, branchAlias string }
 
 var arm64Conds = [16]arm64Cond{

@@ -23,7 +23,7 @@ var arm64SystemOps = map[string]arm64Op{
 		return append(b, "iidd"[bits(x, 10, 2)], "ab"[bits(x, 10, 1)]), true
 	},
 	"sysreg": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
-		reg := bits(x, 5, 15) | 1<<15 // op0 has one bit in the encoding: 2 or 3
+		reg := bits(x, 5, 15) | 1<<15 // op0 is one bit in the encoding, for 2 or 3
 		if name := arm64SysRegs[reg]; name != "" {
 			return append(b, name...), true
 		}
@@ -35,7 +35,7 @@ var arm64SystemOps = map[string]arm64Op{
 	},
 }
 
-// arm64Hints has the names of hints by number.
+// arm64Hints are the names of hints by number.
 var arm64Hints = [128]string{
 	0: "nop", 1: "yield", 2: "wfe", 3: "wfi", 4: "sev", 5: "sevl", 7: "xpaclri",
 	8: "pacia1716", 10: "pacib1716", 12: "autia1716", 14: "autib1716",
@@ -45,7 +45,7 @@ var arm64Hints = [128]string{
 	32: "bti", 34: "bti    c", 36: "bti    j", 38: "bti    jc",
 }
 
-// arm64Barriers has the names of barriers by the domain in bits 3 and 2, and the accesses in bits 1 and 0.
+// arm64Barriers are the names of barriers by the domain in bits 3 and 2 and the accesses in bits 1 and 0.
 var arm64Barriers = [16]string{
 	1: "oshld", 2: "oshst", 3: "osh",
 	5: "nshld", 6: "nshst", 7: "nsh",
@@ -53,10 +53,10 @@ var arm64Barriers = [16]string{
 	13: "ld", 14: "st", 15: "sy",
 }
 
-// sysReg is the number of the system register op0_op1_cn_cm_op2.
+// sysReg returns the number of the system register op0_op1_cn_cm_op2.
 func sysReg(op0, op1, n, m, op2 uint32) uint32 { return op0<<14 | op1<<11 | n<<7 | m<<3 | op2 }
 
-// arm64SysRegs has the names of the registers that code in user mode can use; the others are spelled s3_0_c0_c0_0.
+// arm64SysRegs are the names of the registers that code in user mode can use. Others are spelled s3_0_c0_c0_0.
 var arm64SysRegs = map[uint32]string{
 	sysReg(3, 0, 0, 0, 0):  "midr_el1",
 	sysReg(3, 0, 0, 0, 5):  "mpidr_el1",

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestARM64 has instructions of HotSpot, and the aliases that objdump prefers. The texts are objdump's.
+// TestARM64 checks instructions that HotSpot generates, and the aliases that objdump prefers. The texts are
+// objdump's.
 func TestARM64(t *testing.T) {
 	check := func(x uint32, want string, flow ...uint64) {
 		t.Helper()
@@ -44,7 +45,7 @@ func TestARM64(t *testing.T) {
 	check(0xd2800008, "mov    x8, #0x0  // #0")
 	check(0x92800000, "mov    x0, #0xffffffffffffffff  // #-1")
 	check(0xb27be3e8, "mov    x8, #0x3fffffffffffffe0  // #4611686018427387872")
-	check(0xb27bebe8, "orr    x8, xzr, #0xffffffffffffffe0") // movn can make it
+	check(0xb27bebe8, "orr    x8, xzr, #0xffffffffffffffe0") // movn can load this
 	check(0xd2a00000, "movz   x0, #0x0, lsl #16")
 	check(0xf2a00020, "movk   x0, #0x1, lsl #16")
 	check(0xeb08001f, "cmp    x0, x8")
@@ -94,7 +95,7 @@ func TestARM64(t *testing.T) {
 	check(0xffffffff, ".inst  0xffffffff ; undefined")
 }
 
-// TestARM64Cut has bytes that are left over.
+// TestARM64Cut checks the bytes after the last whole instruction.
 func TestARM64Cut(t *testing.T) {
 	got, _ := Decode("arm64", ATT, []byte{0x1f, 0x20, 0x03, 0xd5, 1, 2, 3}, pc)
 	if want := "nop; .byte 0x1; .byte 0x2; .byte 0x3"; join(got) != want {

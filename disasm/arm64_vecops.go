@@ -4,11 +4,12 @@ import (
 	mathbits "math/bits"
 )
 
-// arm64Arrangements are the ways to split a vector, by the size of the elements and Q, the bit for a whole vector.
+// arm64Arrangements are the ways to divide a vector into elements, by the size of the elements and Q, the bit for a
+// whole vector.
 var arm64Arrangements = [...]string{"8b", "16b", "4h", "8h", "2s", "4s", "1d", "2d", "", "1q"}
 
-// arrangement appends how a vector is split: "8b", "16b", "4h" and so on. The size of the elements is a power of two: 0
-// is one byte. Others than the given sizes are refused.
+// arrangement appends how a vector is divided: "8b", "16b", "4h" and so on. The size of the elements is a power of
+// two: 0 is one byte. Sizes other than the given ones are refused.
 func arrangement(size func(x uint32) uint32, sizes ...uint32) arm64Op {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		s := size(x)
@@ -21,13 +22,14 @@ func arrangement(size func(x uint32) uint32, sizes ...uint32) arm64Op {
 	}
 }
 
-// wholeArrangement is the same for a whole vector, whatever Q is.
+// wholeArrangement does the same for a whole vector, whatever Q is.
 func wholeArrangement(size func(x uint32) uint32, sizes ...uint32) arm64Op {
 	op := arrangement(size, sizes...)
 	return func(b []byte, x uint32, pc uint64) ([]byte, bool) { return op(b, x|1<<30, pc) }
 }
 
-// scalar appends the register whose number is at bit at, "h3", with the letter of the size that size tells.
+// scalar appends the register whose number starts at bit at, like "h3". The letter depends on the size that the
+// function size returns.
 func scalar(at int, size func(x uint32) uint32, sizes ...uint32) arm64Op {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		s := size(x)
@@ -44,11 +46,11 @@ func elementSize(x uint32) uint32 { return bits(x, 22, 2) }
 func widerSize(x uint32) uint32   { return bits(x, 22, 2) + 1 }
 func floatSize(x uint32) uint32   { return 2 + bits(x, 22, 1) }
 func narrowFloat(x uint32) uint32 { return 1 + bits(x, 22, 1) }
-func indexSize(x uint32) uint32   { return uint32(mathbits.TrailingZeros32(bits(x, 16, 5) | 0x20)) } // 4 and more: none
+func indexSize(x uint32) uint32   { return uint32(mathbits.TrailingZeros32(bits(x, 16, 5) | 0x20)) } // 4: bad
 func shiftSize(x uint32) uint32   { return uint32(mathbits.Len32(bits(x, 19, 4))) - 1 }              // of immh
 func widerShift(x uint32) uint32  { return shiftSize(x) + 1 }
 
-// fixedSize has the arrangement with elements of one size.
+// fixedSize appends the arrangement with elements of a fixed size.
 func fixedSize(size uint32) arm64Op {
 	return arrangement(func(uint32) uint32 { return size }, size)
 }
@@ -194,7 +196,8 @@ func init() {
 	}
 }
 
-// postOp appends what is added to the base register afterwards: a register, or the number of bytes loaded or stored.
+// postOp appends what is added to the base register afterwards: a register, or the number of bytes that were loaded
+// or stored.
 func postOp(size func(x uint32) uint32) arm64Op {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		if m := bits(x, 16, 5); m != 31 {
@@ -204,7 +207,7 @@ func postOp(size func(x uint32) uint32) arm64Op {
 	}
 }
 
-// notOneD refuses "1d", a vector of one double: the instruction on scalars has that.
+// notOneD refuses "1d", a vector of one double, because the scalar instruction does the same.
 func notOneD(op arm64Op) arm64Op {
 	return func(b []byte, x uint32, pc uint64) ([]byte, bool) {
 		b, ok := op(b, x, pc)
@@ -231,13 +234,13 @@ func appendIndexed(b []byte, x, size, index uint32) []byte {
 	return appendElem(b, size, index)
 }
 
-// appendIndexedHalf appends an element of 16 bits. Its index has three bits, of which one (M) else belongs to the
-// number of the register.
+// appendIndexedHalf appends an element of 16 bits. Its index has three bits; one of them (M) belongs to the
+// register's number for other sizes.
 func appendIndexedHalf(b []byte, x uint32) []byte {
 	return appendIndexed(b, x&^(1<<20), 1, bits(x, 11, 1)<<2|bits(x, 20, 2)>>1<<1|bits(x, 20, 1))
 }
 
-// appendList appends n registers, "{v0.16b, v1.16b}". Three and more are written as a range, "{v0.16b-v2.16b}", unless
+// appendList appends n registers, "{v0.16b, v1.16b}". Three or more are written as a range, "{v0.16b-v2.16b}", unless
 // the numbers wrap around: "{v31.16b, v0.16b, v1.16b}".
 func appendList(b []byte, first, n uint32, arrangement string) []byte {
 	b = append(b, '{')

@@ -1,10 +1,10 @@
 package disasm
 
-// An arm64Family is instructions with the same operands, which differ in an opcode field. names has the mnemonics by
-// opcode.
+// An arm64Family is a group of instructions with the same operands that differ in an opcode field. names are the
+// mnemonics by opcode.
 type arm64Family struct {
 	mask, base uint32
-	shift      int // of the opcode
+	shift      int // position of the opcode
 	args       string
 	names      map[uint32]string
 }
@@ -16,7 +16,7 @@ func (f arm64Family) rows(rows []arm64Row) []arm64Row {
 	return rows
 }
 
-// arm64Vector makes the rows of Advanced SIMD: instructions on vectors, and on scalars in vector registers.
+// arm64Vector returns the rows of Advanced SIMD: instructions on vectors, and on scalars in vector registers.
 func arm64Vector() []arm64Row {
 	rows := arm64VectorSingle()
 	rows = append(rows, arm64Structures()...)
@@ -26,7 +26,7 @@ func arm64Vector() []arm64Row {
 	return rows
 }
 
-// arm64VectorSingle has the instructions that belong to no family.
+// arm64VectorSingle returns the instructions that belong to no family.
 func arm64VectorSingle() []arm64Row {
 	return []arm64Row{
 		// Bitwise.
@@ -92,7 +92,7 @@ func arm64VectorSingle() []arm64Row {
 		{0xbffffc00, 0x0ea1c800, "urecpe v<d>.<S>, v<n>.<S>"},
 		{0xbffffc00, 0x2ea1c800, "ursqrte v<d>.<S>, v<n>.<S>"},
 
-		// From all elements to one.
+		// Reductions of all elements to one.
 		{0xfffffc00, 0x5ef1b800, "addp <Dd>, v<n>.2d"},
 		{0xffbffc00, 0x7e30c800, "fmaxnmp <Gd>, v<n>.<pair>"},
 		{0xffbffc00, 0x7e30d800, "faddp <Gd>, v<n>.<pair>"},
@@ -113,7 +113,7 @@ func arm64VectorSingle() []arm64Row {
 		{0xbffffc00, 0x0eb0c800, "fminnmv <Hd>, v<n>.<H>"},
 		{0xbffffc00, 0x0eb0f800, "fminv <Hd>, v<n>.<H>"},
 
-		// Products that are added up.
+		// Sums of products.
 		{0xbfe0fc00, 0x0e809400, "sdot v<d>.<S>, v<n>.<B>, v<m>.<B>"},
 		{0xbfe0fc00, 0x2e809400, "udot v<d>.<S>, v<n>.<B>, v<m>.<B>"},
 		{0xbfe0fc00, 0x0e809c00, "usdot v<d>.<S>, v<n>.<B>, v<m>.<B>"},
@@ -122,7 +122,8 @@ func arm64VectorSingle() []arm64Row {
 	}
 }
 
-// arm64Structures makes the loads and stores of whole vectors and of single elements, up to four registers at once.
+// arm64Structures returns the loads and stores of whole vectors and of single elements, with up to four registers at
+// once.
 func arm64Structures() []arm64Row {
 	var rows []arm64Row
 	for load, verb := range [...]string{"st", "ld"} {

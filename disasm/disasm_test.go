@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// pc is where the tests' instructions lie.
+// pc is the address of the tests' instructions.
 const pc = 0x1000
 
-// checker returns a function that decodes one instruction, in hex, and compares its text in both syntaxes with
+// checker returns a function that decodes one instruction, given in hex, and compares its text in both syntaxes with
 // objdump's.
 func checker(t *testing.T) func(in, att, intel string) {
 	return func(in, att, intel string) {
@@ -31,7 +31,7 @@ func checker(t *testing.T) func(in, att, intel string) {
 	}
 }
 
-// join has the texts of several instructions, separated by semicolons.
+// join returns the texts of several instructions, separated by semicolons.
 func join(insts []Inst) string {
 	var texts []string
 	for _, in := range insts {
@@ -72,7 +72,7 @@ func TestArchOf(t *testing.T) {
 	check("z80", "z80", false)
 }
 
-// TestConcurrent decodes code of every instruction set at once, each by two goroutines; the race detector judges.
+// TestConcurrent decodes code of every instruction set in two goroutines each, for the race detector.
 func TestConcurrent(t *testing.T) {
 	code := map[Arch][]byte{AMD64: unhex("e8fb000000c5f877c3"), ARM64: unhex("1f2003d5c0035fd6")}
 	for _, arch := range otherArches {
@@ -133,19 +133,19 @@ func TestTargetWraps(t *testing.T) {
 	}
 }
 
-// TestBad has bytes that are no instruction.
+// TestBad checks bytes that are not an instruction.
 func TestBad(t *testing.T) {
 	same := func(in, want string) { t.Helper(); checker(t)(in, want, want) }
 	same("06", ".byte 0x6")
 	same("d6c3", ".byte 0xd6; ret")
 	same("4806c3", ".byte 0x48; .byte 0x6; ret") // objdump: rex.W (bad)
-	same("0f04c3", ".byte 0xf; .byte 0x4; ret")  // an opcode is skipped as a whole
+	same("0f04c3", ".byte 0xf; .byte 0x4; ret")  // an opcode is skipped completely
 	same("c5f8ffc3", ".byte 0xc5; .byte 0xf8; .byte 0xff; ret")
 	same("62f17c48ffc3", ".byte 0x62; .byte 0xf1; .byte 0x7c; .byte 0x48; .byte 0xff; ret")
 	same("6290c3", ".byte 0x62; nop; ret") // no such opcode map
 }
 
-// TestCut has instructions that the end of the code cuts off.
+// TestCut checks instructions that are cut off by the end of the code.
 func TestCut(t *testing.T) {
 	same := func(in, want string) { t.Helper(); checker(t)(in, want, want) }
 	same("e8f8f8f8", ".byte 0xe8; clc; clc; clc")

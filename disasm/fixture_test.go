@@ -17,7 +17,7 @@ import (
 
 // A blob is a piece of machine code that HotSpot printed.
 type blob struct {
-	nmethod bool // of a compiled method; else of a stub, an adapter or the interpreter
+	nmethod bool // of a compiled method; otherwise of a stub, an adapter or the interpreter
 	pc      uint64
 	code    []byte
 }
@@ -40,7 +40,7 @@ func fixtures(t testing.TB) map[string][]blob {
 	return all
 }
 
-// archOf is the instruction set of a fixture, by its name: "jdk21-arm64-lean-none".
+// archOf returns the instruction set in the name of a fixture, like "jdk21-arm64-lean-none".
 func archOf(fixture string) Arch {
 	for part := range strings.SplitSeq(fixture, "-") {
 		if arch := ArchOf(part); Supported(arch) {
@@ -50,7 +50,7 @@ func archOf(fixture string) Arch {
 	return AMD64
 }
 
-// readFixture reads lines "nmethod|stub <pc> <code>", all in hex, gzipped.
+// readFixture reads gzipped lines "nmethod|stub <pc> <code>", with hexadecimal numbers.
 func readFixture(file string) ([]blob, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -77,7 +77,7 @@ func readFixture(file string) ([]blob, error) {
 	return blobs, sc.Err()
 }
 
-// writeFixture is the reverse of readFixture; blobs with the same bytes are written once.
+// writeFixture is the reverse of readFixture. It writes blobs with the same bytes only once.
 func writeFixture(file string, blobs []blob) error {
 	var buf bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&buf, gzip.BestCompression)
@@ -104,8 +104,8 @@ var (
 	hexGlue = strings.NewReplacer(" ", "", "|", "")
 )
 
-// readLog takes the machine code out of a log of HotSpot. Rows that follow each other in memory are one blob; rows of
-// several threads may be interleaved, so a row that does not continue the last one starts a new blob.
+// readLog extracts the machine code from a log of HotSpot. Consecutive rows become one blob. Rows of several threads
+// may be interleaved, so a row that does not continue the previous one starts a new blob.
 func readLog(r io.Reader) ([]blob, error) {
 	var blobs []blob
 	nmethod, inside := false, false

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// lengths are those that an instruction can have, in bytes: all of one set, and the shortest of it.
+// lengths are the possible lengths of instructions in bytes: all that an instruction set has, and the shortest.
 var lengths = map[Arch]struct {
-	all      string // as "2 4 6"; nothing: 1 to 15
+	all      string // as "2 4 6"; "" is 1 to 15
 	shortest int
 }{
 	AMD64:   {"", 1},
@@ -23,7 +23,7 @@ var lengths = map[Arch]struct {
 	Loong64: {"4", 4},
 }
 
-// checkInvariants decodes code in both syntaxes and fails unless the instructions cover it.
+// checkInvariants decodes code in both syntaxes. It fails unless the instructions cover the code.
 func checkInvariants(t *testing.T, arch Arch, code []byte, pc uint64) {
 	t.Helper()
 	var lens [2][]Inst
@@ -45,7 +45,7 @@ func checkInvariants(t *testing.T, arch Arch, code []byte, pc uint64) {
 		}
 		lens[syntax] = insts
 		if arch != AMD64 {
-			return // one syntax
+			return // there is only one syntax
 		}
 	}
 	for i, in := range lens[ATT] {
@@ -84,7 +84,7 @@ func checkInst(t *testing.T, arch Arch, in Inst, code []byte, off uint64) {
 	}
 }
 
-// FuzzDecode takes the instruction set as a number, so that one corpus serves all.
+// FuzzDecode takes the instruction set as a number, so that all sets share one corpus.
 func FuzzDecode(f *testing.F) {
 	arches := slices.Sorted(maps.Keys(decoders))
 	for name, blobs := range fixtures(f) {
@@ -100,7 +100,7 @@ func FuzzDecode(f *testing.F) {
 			f.Add(byte(slices.Index(arches, arch)), in.code, in.pc)
 		}
 	}
-	only := slices.Index(arches, Arch(os.Getenv("GASM_FUZZ_ARCH"))) // to spend the time on one of them
+	only := slices.Index(arches, Arch(os.Getenv("GASM_FUZZ_ARCH"))) // to fuzz only one of them
 	f.Fuzz(func(t *testing.T, set byte, code []byte, pc uint64) {
 		if only >= 0 {
 			set = byte(only)
@@ -109,7 +109,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestRandomBytes decodes what is not code at all, most of it behind bytes that lead far into the decoder.
+// TestRandomBytes decodes bytes that are not code. Most of them come after bytes that lead deep into the decoder.
 func TestRandomBytes(t *testing.T) {
 	starts := map[Arch][][]byte{
 		AMD64: {
@@ -138,7 +138,7 @@ func TestRandomBytes(t *testing.T) {
 	}
 }
 
-// BenchmarkDecode decodes the machine code of one HotSpot log.
+// BenchmarkDecode decodes the machine code in one HotSpot log.
 func BenchmarkDecode(b *testing.B) {
 	all := fixtures(b)
 	for _, name := range []string{"jdk25-lean-none", "jdk21-arm64-lean-none"} {

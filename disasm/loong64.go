@@ -18,7 +18,7 @@ func nextLoong64(code []byte, pc uint64) Inst {
 	return in
 }
 
-// loong64Flow returns kind and target of an instruction.
+// loong64Flow returns the kind and the target of an instruction.
 func loong64Flow(x uint32, pc uint64) (Kind, uint64) {
 	const ra = 1
 	rd, rj, low := bits(x, 0, 5), bits(x, 5, 5), bits(x, 10, 16)

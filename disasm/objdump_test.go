@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// tools are the objdumps of GNU binutils. One that can disassemble an instruction set names it in its help.
+// tools are the objdumps of GNU binutils. The help of an objdump names the instruction sets that it can disassemble.
 var tools = map[Arch]struct {
 	name, pkg, target string
 	machine           uint16 // in the header of an ELF file
@@ -22,8 +22,8 @@ var tools = map[Arch]struct {
 	ARM64: {"aarch64-linux-gnu-objdump", "binutils-aarch64-linux-gnu", "elf64-littleaarch64", 183},
 }
 
-// objdump disassembles all blobs with one run of GNU objdump: they become the sections of one ELF file, each at its
-// address. Bad is set where objdump could not decode the instruction or one of its operands.
+// objdump disassembles all blobs in one run of GNU objdump. They become the sections of one ELF file, each at its
+// address. Bad is set if objdump could not decode the instruction or one of its operands.
 func objdump(t testing.TB, arch Arch, syntax Syntax, blobs []blob) [][]Inst {
 	t.Helper()
 	want := tools[arch]
@@ -49,11 +49,11 @@ func objdump(t testing.TB, arch Arch, syntax Syntax, blobs []blob) [][]Inst {
 	return parseObjdump(t, out, blobs)
 }
 
-// elfFile lays the blobs out as sections s0, s1, … of an ELF file without symbols.
+// elfFile returns an ELF file without symbols whose sections s0, s1, … are the blobs.
 func elfFile(machine uint16, blobs []blob) []byte {
 	const ehdr, shdr = 64, 64
 	names, data := []byte{0}, []byte(nil)
-	sections := make([]byte, shdr) // the first one is null by definition
+	sections := make([]byte, shdr) // the first section is null by definition
 	section := func(name string, typ uint32, flags, addr uint64, body []byte) {
 		h := binary.LittleEndian.AppendUint32(nil, uint32(len(names)))
 		h = binary.LittleEndian.AppendUint32(h, typ)
@@ -81,7 +81,7 @@ func elfFile(machine uint16, blobs []blob) []byte {
 	return append(append(h, data...), sections...)
 }
 
-// objdumpVersion is the version of the objdump for arch, 240 for "GNU objdump (GNU Binutils for Debian) 2.40".
+// objdumpVersion returns the version of the objdump for arch: 240 for "GNU objdump (GNU Binutils for Debian) 2.40".
 func objdumpVersion(t testing.TB, arch Arch) int {
 	t.Helper()
 	out, err := exec.Command(tools[arch].name, "--version").Output()
@@ -103,11 +103,11 @@ var (
 	stringOperandI = regexp.MustCompile(`\b[de]s:\[`)
 )
 
-// sharedSpelling spells a text as all versions of objdump do that it is compared with, and single blanks:
+// sharedSpelling replaces a text by a spelling that is the same for all versions of objdump, with single blanks:
 //
-//	{v0.16b-v2.16b}     {v0.16b, v1.16b, v2.16b}   2.40 writes a range of three and four registers, 2.44 of two as well
-//	%es:(%rdi) es:[rdi] (%rdi) [rdi]               2.47 leaves out the usual segment of string instructions
-//	.byte 0             .byte 0x0                  2.44, of a single byte
+//	{v0.16b-v2.16b}     {v0.16b, v1.16b, v2.16b}   2.40 writes ranges of three and four registers, 2.44 also of two
+//	%es:(%rdi) es:[rdi] (%rdi) [rdi]               2.47 omits the usual segment of string instructions
+//	.byte 0             .byte 0x0                  2.44 writes a single zero byte without 0x
 func sharedSpelling(text string) string {
 	text = squeeze(text)
 	text = vectorRange.ReplaceAllStringFunc(text, func(list string) string {
@@ -155,8 +155,8 @@ func parseObjdump(t testing.TB, out []byte, blobs []blob) [][]Inst {
 		if strings.Contains(text, "<") {
 			text = symbolNote.ReplaceAllString(text, "0x$1")
 		}
-		text = strings.Replace(strings.TrimRight(text, " "), " $1,", " ", 1) // since 2.41: shl $1,%eax
-		text, _, _ = strings.Cut(text, "  // note: ")                        // arm64: why it is unpredictable
+		text = strings.Replace(strings.TrimRight(text, " "), " $1,", " ", 1) // 2.41 and newer: shl $1,%eax
+		text, _, _ = strings.Cut(text, "  // note: ")                        // arm64: why the instruction is unpredictable
 		bad := strings.Contains(text, "(bad)") || strings.HasPrefix(text, ".inst")
 		all[cur] = append(all[cur], Inst{Addr: pc, Text: text, Bad: bad})
 	}

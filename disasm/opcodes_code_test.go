@@ -1,9 +1,10 @@
 package disasm
 
-// slot is the room of each instruction of the generated code; nops fill it, so that every slot starts an instruction.
+// slot is the size of the space for each instruction in the generated code. It is filled with nops, so every slot
+// starts an instruction.
 const slot = 24
 
-// slots collects instructions.
+// slots is generated code.
 type slots []byte
 
 func (s *slots) add(parts ...[]byte) {
@@ -16,7 +17,7 @@ func (s *slots) add(parts ...[]byte) {
 	}
 }
 
-// operands are ModRM bytes with what follows: register, (%rcx), disp8(%rsp), disp32(%rip).
+// operands are ModRM bytes with the bytes after them: register, (%rcx), disp8(%rsp), disp32(%rip).
 func operands(reg byte) [][]byte {
 	reg <<= 3
 	return [][]byte{
@@ -70,7 +71,7 @@ func everyVEX() []byte {
 	return s
 }
 
-// everyEVEX has maps 0F, 0F38 and 0F3A, and maps 5 and 6 of half precision.
+// everyEVEX returns the opcodes of maps 0F, 0F38 and 0F3A, and of maps 5 and 6 (half precision).
 func everyEVEX() []byte {
 	var s slots
 	for _, m := range []byte{1, 2, 3, 5, 6} {

@@ -2,11 +2,12 @@ package disasm
 
 import "regexp"
 
-// An opcodeReason is why Decode and objdump differ about some instructions: those whose mnemonics fit both expressions.
-// An expression has to fit the whole mnemonic; "-" stands for one that says this is no instruction.
+// An opcodeReason is a reason for differences between Decode and objdump. It applies to instructions whose mnemonics
+// match both regular expressions. An expression has to match the whole mnemonic. The mnemonic is "-" if the bytes are
+// not an instruction.
 type opcodeReason struct {
 	name      string // in known.txt
-	set       string // "" is all of them
+	set       string // "" for all sets
 	want, got string // objdump's mnemonic, Decode's
 	only      func(difference) bool
 	used      bool // set by TestEveryOpcode
@@ -14,37 +15,39 @@ type opcodeReason struct {
 
 const scalarOrPacked = `[sp][sd]`
 
-// opcodeReasons are tried from the first on. What fits none is a failure of TestEveryOpcode, whatever known.txt says.
+// opcodeReasons are tried in this order. TestEveryOpcode fails for a difference without a reason, whatever known.txt
+// says.
 var opcodeReasons = []opcodeReason{
-	// Processors fault on the encoding, and objdump says so: a bit or prefix that must be clear is set (W, L, a prefix
-	// of the opcode, a register where memory is needed). Decode reads it as the instruction with that bit clear.
+	// The processor faults on the encoding, and objdump says so: a bit or prefix is set that must be clear (W, L, a
+	// prefix of the opcode, a register instead of a memory operand). Decode decodes it as the instruction with that
+	// bit clear.
 	{name: "reserved", want: "-", got: `[a-z][a-z0-9_]*`},
-	// The same, but objdump does not look at the bit, and Decode does.
+	// The same, but objdump ignores the bit, and Decode does not.
 	{name: "reserved-w", set: "evex", want: `v(add|sub|mul|div|min|max|sqrt)pd|vmov[ulh]pd|vpsh[lr]dw|vrsqrt14p[sd]`,
 		got: "-"},
 	{name: "reserved-w", set: "evex", want: `vcmps\{bale_oqd\}`, got: "-"},
 	{name: "reserved-w", set: "evex", want: `vmpsadbw`, got: `vmpsadbw`},
 	{name: "reserved-w", set: "evex", want: `vcmp[sp]\{bale_oqd\}`, got: `vcmple_oq[sp][sh]`},
-	// EVEX.b on instructions that repeat no element. objdump goes by W for the size of an element.
+	// EVEX.b on instructions that do not repeat an element. objdump computes the size of an element from W.
 	{name: "reserved-broadcast", set: "evex", want: `v[a-z0-9]+`, got: `v[a-z0-9]+`, only: isBroadcast},
 	// objdump 2.44 takes the length of a scalar's destination from L, which the processor ignores.
 	{name: "scalar-length", want: `vmovs[sd]`, got: `vmovs[sd]`},
 	{name: "scalar-length", set: "evex", want: `v(exp2|rcp28|rsqrt28)p[sd]`, got: `v(exp2|rcp28|rsqrt28)p[sd]`},
-	// With W the mask is written as a register of 64 bits. Its upper half is zero without, too.
+	// With W the mask is written as a 64-bit register. Without W its upper half is zero as well.
 	{name: "mask-register", set: "vex", want: `vmovmskp[sd]|vpmovmskb`, got: `vmovmskp[sd]|vpmovmskb`},
-	// The operand has no size for Decode.
+	// Decode does not know the size of the operand.
 	{name: "size", want: `vlddqu`, got: `vlddqu`},
 
-	// Extensions that Decode does not know: AMD's FMA4 and SSE4a, Key Locker, AMX, MPX, CMPccXADD, APX, AVX10.2, Xeon Phi,
-	// encryption of VIA's processors. HotSpot makes instructions of two of them, APX and AVX10.2, where the processor has
-	// them.
+	// Extensions that Decode does not know: AMD's FMA4 and SSE4a, Key Locker, AMX, MPX, CMPccXADD, APX, AVX10.2, Xeon
+	// Phi, encryption on VIA's processors. HotSpot generates instructions of two of them, APX and AVX10.2, if the
+	// processor has them.
 	{name: "fma4", set: "vex", want: `vfn?m(add|sub)(add|sub)?` + scalarOrPacked + `|vpermil2p[sd]`, got: "-"},
 	{name: "amd", set: "legacy", want: `extrq|vmgexit|femms`, got: `-|vmread|vmwrite`},
 	{name: "key-locker", set: "legacy", want: `aes(en|de)c(wide)?(128|256)kl|encodekey(128|256)|loadiwkey`, got: "-"},
 	{name: "amx",
 		want: `t(tile|tdp|dp|cvtrow|2rpntlvwz|conj|tcmm|cmm|mmul|tmmul|trans)[a-z0-9]*|tile[a-z0-9]+|(ld|st)tilecfg`,
 		got:  "-"},
-	{name: "mpx", set: "legacy", want: `bnd(cl|ldx|stx|mk|mov)|nop`, got: "-"}, // nop with operands that MPX forbids
+	{name: "mpx", set: "legacy", want: `bnd(cl|ldx|stx|mk|mov)|nop`, got: "-"}, // nop with operands that MPX does not allow
 	{name: "cmpccxadd", want: `cmp[a-z]+xadd`, got: "-"},
 	{name: "apx", set: "evex", want: `andn|bextr|bls[ir]|blsmsk|bzhi|mulx|pdep|pext|rorx|sarx|shlx|shrx`, got: "-"},
 	{name: "apx", set: "evex", want: `kmov[bwdq]`, got: `kmov[bwdq]`},
@@ -63,8 +66,8 @@ var opcodeReasons = []opcodeReason{
 	{name: "new", set: "legacy", want: `prefetch(it[01]|rst2)`, got: `nop[lw]?`},
 	{name: "8087", set: "legacy", want: `fndisi\(8087`, got: "-"},
 
-	// A prefix in front of an instruction that has no use for it, and that no assembler puts there: 66 or F3. Most are
-	// spelled otherwise ("data16 ret" for "retw"), some not decoded.
+	// A 66 or F3 prefix before an instruction that does not use it, where no assembler puts it. Most are spelled
+	// differently ("data16 ret" for "retw"), and some are not decoded.
 	{name: "needless-f3", set: "legacy", want: `fxrstor|fxsave|getsec|prefetch|vmcall|vmptrst|femms`,
 		got: "-", only: isREP},
 	{name: "needless-f3", set: "legacy", want: `ldmxcsr|stmxcsr`, got: `wr[fg]sbase`, only: isREP},
@@ -82,18 +85,18 @@ var opcodeReasons = []opcodeReason{
 		want: `fxrstor|fxsave|xrstors|xsavec|xsaves|cmpxchg8b|sldt|str|smsw|xlat|mov`,
 		got:  `fxrstor|fxsave|xrstors|xsavec|xsaves|cmpxchg8b|sldt|str|smsw|xlat|mov`, only: isData16},
 
-	// Instructions of the kernel.
+	// Instructions for kernels.
 	{name: "system", set: "legacy", want: `sysexit[ld]|mwait|lldt|ltr|verr|verw`,
 		got: `sysexit|mwait|lldt|ltr|verr|verw`},
-	// mov from and to control registers, whose ModRM says memory: the processor ignores that, Decode does not.
+	// mov from and to control registers with a ModRM byte for memory. The processor ignores that, Decode does not.
 	{name: "system", set: "legacy", want: `mov`, got: `mov`, only: isControlMove},
-	// The manual has lfence at 0F AE E8 only; processors take E9 to EF as well.
+	// The manual only has lfence at 0F AE E8, but processors also accept E9 to EF.
 	{name: "lfence", set: "legacy", want: `lfence`, got: "-"},
-	// objdump leaves out {evex}.
+	// objdump omits {evex}.
 	{name: "evex-mark", set: "evex", want: `vpermpd|vpextrw`, got: `vpermpd|vpextrw`},
 }
 
-// fits reports whether r is the reason for d, whose mnemonics are want and got.
+// fits reports whether r is the reason for d, given its mnemonics want and got.
 func (r opcodeReason) fits(d difference, want, got string) bool {
 	if r.set != "" && r.set != d.set || r.only != nil && !r.only(d) {
 		return false
@@ -111,7 +114,7 @@ func isWhole(expr, s string) bool {
 	return wholeExprs[expr].MatchString(s)
 }
 
-// isBroadcast reports whether EVEX.b is set with an operand in memory.
+// isBroadcast reports whether EVEX.b is set and an operand is in memory.
 func isBroadcast(d difference) bool { return d.code[3]&0x10 != 0 && d.code[5] < 0xc0 }
 
 // isREX2 reports whether the opcode is D5, APX's prefix.
@@ -126,7 +129,7 @@ func isControlMove(d difference) bool {
 	return d.code[i] == 0x0f && d.code[i+1]&^3 == 0x20
 }
 
-// opcodeAt is the place of the opcode behind the prefixes of a legacy instruction.
+// opcodeAt returns the position of the opcode, after the prefixes of a legacy instruction.
 func opcodeAt(d difference) int {
 	i := 0
 	for d.code[i] == prefixData || d.code[i] == prefixRepe {

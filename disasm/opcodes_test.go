@@ -20,8 +20,8 @@ var (
 	acceptOpcodes = flag.Bool("accept", false, "write testdata/opcodes/known.txt anew")
 )
 
-// opcodeSets are all opcodes with several prefixes and operands, most of which no compiler makes, and many of which are
-// no instruction.
+// opcodeSets are all opcodes with several prefixes and operands. Compilers generate few of them, and many are not
+// instructions.
 var opcodeSets = []struct {
 	name string
 	code func() []byte
@@ -33,8 +33,8 @@ var opcodeSets = []struct {
 
 const knownOpcodes = "testdata/opcodes/known.txt"
 
-// TestEveryOpcode compares opcodeSets, in both syntaxes, with what objdump made of them. What differs is listed in
-// known.txt with its number, sorted by the reasons in opcodeReasons: no difference may come or go.
+// TestEveryOpcode compares opcodeSets with objdump's texts, in both syntaxes. known.txt lists the differences with
+// their numbers, by the reasons in opcodeReasons. The test fails if a difference appears or disappears.
 func TestEveryOpcode(t *testing.T) {
 	counts, examples := map[string]*[2]int{}, map[string]string{}
 	for _, set := range opcodeSets {
@@ -75,7 +75,7 @@ func TestEveryOpcode(t *testing.T) {
 	reportLines(t, strings.Split(got.String(), "\n"), strings.Split(string(known), "\n"), examples)
 }
 
-// reportLines fails for each line that only one of the two lists has.
+// reportLines fails for each line that is in only one of the two lists.
 func reportLines(t *testing.T, got, want []string, examples map[string]string) {
 	t.Helper()
 	only := func(a, b []string, what string) {
@@ -90,7 +90,7 @@ func reportLines(t *testing.T, got, want []string, examples map[string]string) {
 			}
 			shown++
 			key := line
-			for range 2 { // without the two numbers
+			for range 2 { // remove the two numbers
 				key = key[:max(strings.LastIndexByte(key, ' '), 0)]
 			}
 			t.Errorf("%s: %s; for example %s", what, line, examples[key])
@@ -100,20 +100,20 @@ func reportLines(t *testing.T, got, want []string, examples map[string]string) {
 	only(want, got, "in known.txt, but no longer so")
 }
 
-// A difference is an instruction that Decode and objdump write differently.
+// A difference is an instruction that Decode and objdump spell differently.
 type difference struct {
 	set        string
 	code       []byte
 	want, got  string
-	wantBad    bool // objdump says in some way that this is no instruction
-	gotUnknown bool // Decode has .byte
+	wantBad    bool // objdump indicates that the bytes are not an instruction
+	gotUnknown bool // Decode returns .byte
 }
 
 func (d difference) String() string {
 	return fmt.Sprintf("% x: objdump %q, Decode %q", d.code, d.want, d.got)
 }
 
-// line is the line of known.txt that d is counted in: reason, set, and the mnemonic of objdump and of Decode.
+// line returns the line of known.txt that counts d: reason, set, and the mnemonics of objdump and of Decode.
 func (d difference) line(t *testing.T) string {
 	t.Helper()
 	want, got := mnemonic(d.want), mnemonic(d.got)
@@ -134,7 +134,7 @@ func (d difference) line(t *testing.T) string {
 	return strings.Join([]string{"?", d.set, want, got}, " ")
 }
 
-// mnemonic is the first word of a text that is not a prefix.
+// mnemonic returns the first word of a text that is not a prefix.
 func mnemonic(text string) string {
 	words := strings.Fields(text)
 	for len(words) > 1 && (strings.HasPrefix(words[0], "{") || slices.Contains(prefixWords, words[0])) {
@@ -145,11 +145,11 @@ func mnemonic(text string) string {
 
 var prefixWords = strings.Fields("data16 repz repnz rep lock cs ds es ss fs gs addr32 bnd notrack")
 
-// badMark is how objdump says that this is no instruction, or not quite one: "(bad)", "vmovs{bad}", "{rn-bad}", and "?"
-// for a register that does not exist, "mov %ecx,%?".
+// badMark matches objdump's ways to say that the bytes are not an instruction, or not a valid one: "(bad)",
+// "vmovs{bad}", "{rn-bad}", and "?" for a register that does not exist, as in "mov %ecx,%?".
 var badMark = regexp.MustCompile(`\bbad\b|[ ,]%?\?`)
 
-// compareSlots decodes the instruction at the start of each slot, and has those that differ. Where both find no
+// compareSlots decodes the instruction at the start of each slot and returns the differences. If neither finds an
 // instruction, they may skip different numbers of bytes.
 func compareSlots(set string, syntax Syntax, code []byte, truth []Inst) []difference {
 	var all []difference
@@ -175,7 +175,8 @@ const opcodePC = 0x7f0000000000
 
 func truthFile(set string) string { return "testdata/opcodes/" + set + ".txt.gz" }
 
-// writeTruth has objdump disassemble code, and writes a line for each slot: length and text in both syntaxes,
+// writeTruth disassembles code with objdump, and writes a line per slot, which has the length and the text in both
+// syntaxes:
 //
 //	4|vaddps %zmm1,%zmm2,%zmm3|vaddps zmm3,zmm2,zmm1
 func writeTruth(t *testing.T, set string, code []byte) {
@@ -195,7 +196,7 @@ func writeTruth(t *testing.T, set string, code []byte) {
 	gasmtest.WriteGzip(t, truthFile(set), b.Bytes())
 }
 
-// readTruth reads what writeTruth wrote of code.
+// readTruth reads what writeTruth wrote for code.
 func readTruth(t *testing.T, set string, code []byte) (texts [2][]Inst) {
 	t.Helper()
 	at := uint64(opcodePC)

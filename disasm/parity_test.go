@@ -15,7 +15,8 @@ var (
 	misses = flag.Int("misses", 20, "how many differences to print")
 )
 
-// A disputed range is data between instructions that newer objdumps read as instructions, and Decode does not.
+// A disputed range is data between instructions which newer versions of objdump decode as instructions, but Decode
+// does not.
 type disputed struct {
 	lo, hi uint64
 	why    string
@@ -36,7 +37,7 @@ var disputedRanges = map[string][]disputed{
 	},
 }
 
-// TestParity compares every instruction with GNU objdump's. All are equal, but for disputedRanges.
+// TestParity compares every instruction with GNU objdump's. All are equal, except in disputedRanges.
 func TestParity(t *testing.T) {
 	sets := fixtures
 	if *logs != "" {
@@ -53,7 +54,7 @@ func TestParity(t *testing.T) {
 	}
 }
 
-// logBlobs reads the logs of -logs in place of the fixtures.
+// logBlobs reads the logs of -logs instead of the fixtures.
 func logBlobs(t testing.TB) map[string][]blob {
 	t.Helper()
 	files, err := filepath.Glob(*logs)
@@ -122,8 +123,9 @@ func testParity(t *testing.T, name string, arch Arch, syntax Syntax, blobs []blo
 	t.Logf("%d of %d instructions differ from objdump's, %d ranges disputed", differences, compared, len(ranges))
 }
 
-// take removes from got what covers the bytes of want, and returns its text, and whether it starts and ends where want
-// does. Undecodable bytes come singly from Decode, and with their prefixes from objdump: "(bad)" stands for either.
+// take removes the instructions that cover the bytes of want from got. It returns their text, and whether they begin
+// and end where want does. Decode returns undecodable bytes one by one, objdump with their prefixes; "(bad)" stands
+// for either.
 func take(got *[]Inst, want Inst) (string, bool) {
 	for len(*got) > 0 && (*got)[0].Addr < want.Addr {
 		*got = (*got)[1:]

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/arch/ppc64/ppc64asm"
 )
 
-// decodePPC64LE decodes little-endian POWER code, whose prefixed instructions have 8 bytes.
+// decodePPC64LE decodes little-endian POWER code. Its prefixed instructions have 8 bytes.
 func decodePPC64LE(_ Syntax, code []byte, pc uint64) []Inst {
 	return decodeXArch(code, pc, 4, nextPPC64LE)
 }
@@ -21,9 +21,9 @@ func nextPPC64LE(code []byte, pc uint64) Inst {
 	return in
 }
 
-// ppc64leFlow returns kind and target of an instruction.
+// ppc64leFlow returns the kind and the target of an instruction.
 func ppc64leFlow(x uint32, pc uint64) (Kind, uint64) {
-	const always = 0b10100 // bits of BO that say: test neither the condition nor the counter
+	const always = 0b10100 // the bits of BO that mean: test neither the condition nor the counter
 	conditional := x>>21&always != always
 	link, absolute := x&1 != 0, x&2 != 0
 	from := func(distance uint64) uint64 {

@@ -14,7 +14,7 @@ func decodeRISCV64(_ Syntax, code []byte, pc uint64) []Inst {
 
 func nextRISCV64(code []byte, pc uint64) Inst {
 	decoded, err := riscv64asm.Decode(code)
-	if err != nil || decoded.Enc == 0 { // zeros are the official illegal instruction
+	if err != nil || decoded.Enc == 0 { // zeros are the defined illegal instruction
 		return Inst{}
 	}
 	in := Inst{Len: decoded.Len, Text: padMnemonic(riscv64asm.GNUSyntax(decoded))}
@@ -30,7 +30,7 @@ func nextRISCV64(code []byte, pc uint64) Inst {
 	return in
 }
 
-// riscv64ABI has the names of the registers in the ABI, by letter and number.
+// riscv64ABI are the names of the registers in the ABI, by letter and number.
 var riscv64ABI = map[byte][32]string{
 	'x': {
 		"zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7",
@@ -43,7 +43,8 @@ var riscv64ABI = map[byte][32]string{
 	},
 }
 
-// abiNames replaces x10 by a0, as objdump does. A register is recognized by the blank, comma or parenthesis before it.
+// abiNames replaces x10 by a0, as objdump does. It recognizes a register by the blank, comma or parenthesis before
+// it.
 func abiNames(text string) string {
 	var out []byte
 	for i := 0; i < len(text); i++ {
@@ -70,7 +71,7 @@ func abiNames(text string) string {
 // riscv64Link reports whether a register is one of the two that hold return addresses by convention: ra and t0.
 func riscv64Link(reg uint32) bool { return reg == 1 || reg == 5 }
 
-// riscv64Flow returns kind and target of an instruction of 32 bits.
+// riscv64Flow returns the kind and the target of a 32-bit instruction.
 func riscv64Flow(x uint32, pc uint64) (Kind, uint64) {
 	rd, rs1 := bits(x, 7, 5), bits(x, 15, 5)
 	switch x & 0x7f {
@@ -95,7 +96,7 @@ func riscv64Flow(x uint32, pc uint64) (Kind, uint64) {
 	return Plain, 0
 }
 
-// riscv64FlowShort returns kind and target of a compressed instruction.
+// riscv64FlowShort returns the kind and the target of a compressed instruction.
 func riscv64FlowShort(x uint32, pc uint64) (Kind, uint64) {
 	rs1, rs2 := bits(x, 7, 5), bits(x, 2, 5)
 	switch x>>13<<2&0x1c | x&3 {

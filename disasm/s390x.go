@@ -12,7 +12,7 @@ func decodeS390X(_ Syntax, code []byte, pc uint64) []Inst {
 	return decodeXArch(code, pc, 2, nextS390X)
 }
 
-// s390xLen is the length of an instruction, which its first two bits tell.
+// s390xLen returns the length of an instruction, which its first two bits determine.
 func s390xLen(first byte) int {
 	return [4]int{2, 4, 4, 6}[first>>6]
 }
@@ -31,7 +31,8 @@ func nextS390X(code []byte, pc uint64) Inst {
 	return in
 }
 
-// s390xText is s390xasm's text. For vistr, s390xasm panics, because it looks for an operand that it has removed itself.
+// s390xText returns s390xasm's text. For vistr, s390xasm panics because it looks for an operand that it has removed
+// itself.
 func s390xText(decoded s390xasm.Inst, pc uint64) string {
 	if decoded.Op != s390xasm.VISTR {
 		return s390xasm.GNUSyntax(decoded, pc)
@@ -40,8 +41,8 @@ func s390xText(decoded s390xasm.Inst, pc uint64) string {
 	return "vistr " + v1.String(pc) + "," + v2.String(pc) + "," + m3.String(pc) + "," + m5.String(pc)
 }
 
-// closeParens corrects operands with a length and no base register: "82(200,,3688(%r13)", as s390xasm writes them,
-// becomes "82(200),3688(%r13)".
+// closeParens corrects operands with a length and without a base register: "82(200,,3688(%r13)", as s390xasm writes
+// them, becomes "82(200),3688(%r13)".
 func closeParens(text string) string {
 	text = strings.ReplaceAll(text, ",,", "),")
 	if cut, ok := strings.CutSuffix(text, ","); ok {
@@ -50,9 +51,9 @@ func closeParens(text string) string {
 	return text
 }
 
-// s390xFlow returns kind and target of an instruction.
+// s390xFlow returns the kind and the target of an instruction.
 func s390xFlow(code []byte, pc uint64) (Kind, uint64) {
-	reg := code[1] & 15 // to branch to, or 0 not to branch
+	reg := code[1] & 15 // the register with the target; 0 does not branch
 	near := func() uint64 { return pc + uint64(int16(binary.BigEndian.Uint16(code[2:])))*2 }
 	far := func() uint64 { return pc + uint64(int32(binary.BigEndian.Uint32(code[2:])))*2 }
 	masked := func(target uint64) (Kind, uint64) { // the mask has a bit for each condition code

@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// xarch guards the decoders of golang.org/x/arch, except x86's. They are not safe for concurrent use: each call writes
-// to a variable of its package, with which x/arch measures what its tests cover.
+// xarch serializes calls of the decoders of golang.org/x/arch, except x86's. They are not safe for concurrent use:
+// each call writes to a variable of its package that measures the coverage of x/arch's tests.
 var xarch sync.Mutex
 
-// A nextFunc decodes the instruction at the start of code. An Inst of length 0 says that there is none.
+// A nextFunc decodes the instruction at the start of code. It returns an Inst of length 0 if there is none.
 type nextFunc func(code []byte, pc uint64) Inst
 
-// decodeXArch decodes code with next, one instruction after the other. Bytes that are no instruction become pieces of
-// as many bytes as the shortest instruction has.
+// decodeXArch decodes code with next, one instruction after the other. Bytes that are not an instruction become
+// pieces of the length of the shortest instruction.
 func decodeXArch(code []byte, pc uint64, shortest int, next nextFunc) []Inst {
 	xarch.Lock()
 	defer xarch.Unlock()
@@ -34,7 +34,7 @@ func decodeXArch(code []byte, pc uint64, shortest int, next nextFunc) []Inst {
 	return insts
 }
 
-// badPiece is the next n bytes of code, in the order of memory, or one byte when fewer than n are left.
+// badPiece returns the next n bytes of code in the order of memory, or one byte if fewer than n are left.
 func badPiece(code []byte, n int) Inst {
 	if len(code) < n {
 		n = 1
@@ -49,7 +49,7 @@ func badPiece(code []byte, n int) Inst {
 	return Inst{Len: n, Text: string(text), Bad: true}
 }
 
-// padMnemonic aligns the operands: "ret" stays, "b 0x1010" becomes "b      0x1010".
+// padMnemonic aligns the operands: "b 0x1010" becomes "b      0x1010". "ret" is not changed.
 func padMnemonic(text string) string {
 	mnemonic, args, found := strings.Cut(strings.TrimSpace(text), " ")
 	if !found {
@@ -59,7 +59,7 @@ func padMnemonic(text string) string {
 	return mnemonic + strings.Repeat(" ", max(width-len(mnemonic), 0)+1) + args
 }
 
-// showTarget replaces the last operand of a direct jump or call, which is a distance in x/arch's text, by the target:
+// showTarget replaces the last operand of a direct jump or call by the target. In x/arch's text it is a distance:
 // "beq a0,a1,16" becomes "beq a0,a1,0x1010".
 func showTarget(text string, target uint64) string {
 	if target == 0 {

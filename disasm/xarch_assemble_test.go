@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// assemblers make the code of testdata/other.
+// assemblers are the assemblers for the code of testdata/other.
 var assemblers = map[Arch]struct {
-	prefix string // of the tools' names; "binutils-" + prefix is also Debian's package, less the last dash
+	prefix string // of the tools' names; Debian's package is "binutils-" and the prefix without its last dash
 	flags  []string
 }{
 	PPC64LE: {"powerpc64le-linux-gnu-", []string{"-mpower10", "-mregnames"}},
@@ -26,16 +26,18 @@ var assemblers = map[Arch]struct {
 }
 
 var (
-	// symbolOperand is a target as RISC-V's objdump writes it: "beqz	a0,1042 <.text+0x42>".
+	// symbolOperand matches a target as RISC-V's objdump writes it: "beqz     a0,1042 <.text+0x42>".
 	symbolOperand = regexp.MustCompile(`\b([0-9a-f]+) <[^>]*>$`)
-	// distanceOperand is a distance, and the target behind it, as LoongArch's objdump writes them: "b 16 # 0x1010".
+	// distanceOperand matches a distance and the target after it, as LoongArch's objdump writes them:
+	// "b 16 # 0x1010".
 	distanceOperand = regexp.MustCompile(`-?[0-9]+ # 0x([0-9a-f]+)$`)
-	// targetOperand is a target as all sets have it then. Offsets from a register are decimal: "jalr -8(t1)".
+	// targetOperand matches a target in the form that all sets have after these replacements. Offsets from a register
+	// are decimal: "jalr -8(t1)".
 	targetOperand = regexp.MustCompile(`0x([0-9a-f]+)$`)
 )
 
-// writeOtherSet assembles testdata/other/<arch>.s, disassembles that with objdump, and writes <arch>.txt. A line of the
-// source is one instruction, with its kind behind it, unless it is plain:
+// writeOtherSet assembles testdata/other/<arch>.s, disassembles the result with objdump, and writes <arch>.txt. A
+// line of the source is one instruction. Its kind is in a comment, unless it is plain:
 //
 //	bl .+0x100		# call
 func writeOtherSet(t *testing.T, arch Arch) {
@@ -93,7 +95,7 @@ func writeOtherSet(t *testing.T, arch Arch) {
 	}
 }
 
-// sourceKinds has the kind of each instruction of an assembler source.
+// sourceKinds returns the kind of each instruction of an assembler source.
 func sourceKinds(t *testing.T, source string) []Kind {
 	t.Helper()
 	text, err := os.ReadFile(source)
@@ -117,7 +119,7 @@ func sourceKinds(t *testing.T, source string) []Kind {
 	return all
 }
 
-// parseListing reads objdump's lines: "    1010:	beq     0x1020".
+// parseListing reads lines of objdump: "    1010: beq     0x1020".
 func parseListing(t *testing.T, listing []byte) []otherInst {
 	t.Helper()
 	var all []otherInst

@@ -1,10 +1,10 @@
 package disasm
 
-// otherSpellings has every instruction of testdata/other that Decode spells otherwise than objdump does: objdump's
-// text, then Decode's. All of them are right about kind, target and length.
+// otherSpellings lists the instructions of testdata/other that Decode spells differently from objdump: objdump's
+// text, then Decode's. Kind, target and length are right in all of them.
 var otherSpellings = map[Arch]map[string]string{
 	PPC64LE: {
-		// ppc64asm has no extended mnemonics for traps, moves, shifts and condition register fields.
+		// ppc64asm does not have extended mnemonics for traps, moves, shifts and condition register fields.
 		"trap":            "tw 31,r0,r0",
 		"tdeqi r3,17":     "tdi 4,r3,17",
 		"twllei r4,100":   "twi 6,r4,100",
@@ -23,7 +23,7 @@ var otherSpellings = map[Arch]map[string]string{
 		"sc":          "sc 0",
 		"dcbtct 0,r3": "dcbt r0,r3,0",
 
-		// ppc64asm writes the base register r0, which means the number 0 here, as a register.
+		// ppc64asm writes the base register r0, which stands for the number 0 here, as a register.
 		"ldbrx r3,0,r4":     "ldbrx r3,r0,r4",
 		"stwcx. r3,0,r4":    "stwcx. r3,r0,r4",
 		"dcbz 0,r3":         "dcbz r0,r3",
@@ -32,17 +32,17 @@ var otherSpellings = map[Arch]map[string]string{
 		"lxvd2x vs34,0,r4":  "lxvd2x vs34,r0,r4",
 		"stxvd2x vs34,0,r4": "stxvd2x vs34,r0,r4",
 
-		// ppc64asm names the vector register; objdump names the half of it that is moved, a floating-point register.
+		// ppc64asm names the vector register. objdump names the half of it that is moved, a floating-point register.
 		"mtfprd f1,r3": "mtvsrd vs1,r3",
 		"mffprd r3,f1": "mfvsrd r3,vs1",
 	},
 	RISCV64: {
-		// riscv64asm has no short spelling of these.
+		// riscv64asm does not have the short spellings of these.
 		"jalr -8(t1)":  "jalr ra,-8(t1)",
 		"jalr t0,t2":   "jalr t0,0(t2)",
 		"zext.w a0,a1": "add.uw a0,a1,zero",
 
-		// Zeros are filling, not an instruction, to Decode.
+		// For Decode, zeros are padding and not an instruction.
 		"unimp": ".byte 0x0, 0x0",
 
 		// riscv64asm does not write the rounding mode.
@@ -50,7 +50,7 @@ var otherSpellings = map[Arch]map[string]string{
 		"fcvt.l.d a0,fa0,rtz":    "fcvt.l.d a0,fa0",
 	},
 	S390X: {
-		// s390xasm has no extended mnemonic for these.
+		// s390xasm does not have extended mnemonics for these.
 		"jghe 0x3c":             "brcl 10,0x3c",
 		"nop":                   "nopr 0",
 		"risbgz %r2,%r3,0,63,5": "risbg %r2,%r3,0,191,5",
@@ -62,14 +62,14 @@ var otherSpellings = map[Arch]map[string]string{
 		"popcnt %r2,%r3": "popcnt %r2,%r3,0",
 		"vl %v1,16(%r2)": "vl %v1,16(%r2),0",
 
-		// s390xasm leaves out a base register that is none; objdump 2.44 writes 0 for it (2.40: %r0).
+		// s390xasm omits a base register that is not used. objdump 2.44 writes 0 for it (2.40: %r0).
 		"mvc 82(200,0),3688(%r13)": "mvc 82(200),3688(%r13)",
 	},
 	Loong64: {
-		// loong64asm has no short spelling of this.
+		// loong64asm does not have the short spelling of this.
 		"li.w $a0, 0x5": "ori $a0, $zero, 0x5",
 
-		// loong64asm knows no vectors (LSX, LASX).
+		// loong64asm does not know vector instructions (LSX, LASX).
 		"vld $vr0, $a0, 16":        ".byte 0x80, 0x40, 0x0, 0x2c",
 		"vst $vr0, $a0, -16":       ".byte 0x80, 0xc0, 0x7f, 0x2c",
 		"vadd.d $vr0, $vr1, $vr2":  ".byte 0x20, 0x88, 0xb, 0x70",

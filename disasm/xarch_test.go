@@ -13,10 +13,10 @@ import (
 
 var assemble = flag.Bool("assemble", false, "write testdata/other/*.txt anew, with this machine's GNU assemblers")
 
-// otherArches are the instruction sets of which there is no capture. Their spelling is golang.org/x/arch's.
+// otherArches are the instruction sets without a capture. Their spelling is that of golang.org/x/arch.
 var otherArches = []Arch{PPC64LE, RISCV64, S390X, Loong64}
 
-// unhex reads the hexadecimal digits of a test's table.
+// unhex decodes the hexadecimal digits in a test's table.
 func unhex(digits string) []byte {
 	code, err := hex.DecodeString(digits)
 	if err != nil {
@@ -25,23 +25,23 @@ func unhex(digits string) []byte {
 	return code
 }
 
-// An otherInst is an instruction of testdata/other/<arch>.txt: what the assembler made of a line of <arch>.s.
+// An otherInst is an instruction of testdata/other/<arch>.txt: the assembler's result for a line of <arch>.s.
 type otherInst struct {
 	pc     uint64
 	code   []byte
 	kind   Kind
 	target uint64
-	text   string // as objdump spells it
+	text   string // objdump's spelling
 }
 
-// kinds has the names of testdata/other.
+// kinds are the kinds by their names in testdata/other.
 var kinds = []string{Plain: "plain", Call: "call", Jump: "jump", CondJump: "condjump", Return: "return"}
 
-// otherSet reads testdata/other/<arch>.txt. Its lines are
+// otherSet reads testdata/other/<arch>.txt. Its lines have the form
 //
 //	1008 01010048 jump 0x100 | ba 0x100
 //
-// address, bytes, kind, target of a direct jump or call (else 0), text with single blanks.
+// with address, bytes, kind, target of a direct jump or call (else 0), and text with single blanks.
 func otherSet(t testing.TB, arch Arch) []otherInst {
 	t.Helper()
 	f, err := os.Open(otherFile(arch))
@@ -80,7 +80,7 @@ func otherSet(t testing.TB, arch Arch) []otherInst {
 
 func otherFile(arch Arch) string { return "testdata/other/" + string(arch) + ".txt" }
 
-// otherCode is the code of all instructions of a set, one after the other.
+// otherCode returns the code of all instructions of a set, one after the other.
 func otherCode(insts []otherInst) []byte {
 	var code []byte
 	for _, in := range insts {
@@ -89,8 +89,8 @@ func otherCode(insts []otherInst) []byte {
 	return code
 }
 
-// TestOtherSets compares with what the assembler was given and what objdump made of it. Length, kind and target are
-// equal. Where the text differs, otherSpellings has what Decode writes.
+// TestOtherSets compares Decode's results with the source and with objdump's text. Length, kind and target must be
+// equal. If the text differs, otherSpellings must have Decode's.
 func TestOtherSets(t *testing.T) {
 	for _, arch := range otherArches {
 		t.Run(string(arch), func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestOtherSets(t *testing.T) {
 	}
 }
 
-// TestOtherSingle decodes each instruction alone: none looks at what follows it.
+// TestOtherSingle decodes each instruction alone, to check that none depends on the bytes after it.
 func TestOtherSingle(t *testing.T) {
 	for _, arch := range otherArches {
 		for _, in := range otherSet(t, arch) {

@@ -43,7 +43,7 @@ func (j *foundJDK) checkAttach(ctx context.Context, area, dir string) (attached,
 func (jvm *orphan) tryAttach(ctx context.Context, dir string) (methods int, err error) {
 	for {
 		switch methods, err = jvm.methods(dir); {
-		case methods > 0, err != nil && jvm.refused():
+		case methods > 0, err != nil && jvm.refused(ctx):
 			return methods, err
 		case jvm.gone():
 			return 0, errors.New("java ended at once")
@@ -96,8 +96,8 @@ func (o *orphan) methods(dir string) (int, error) {
 }
 
 // refused tells that the JVM can't be read, which no waiting mends.
-func (o *orphan) refused() bool {
-	seen, err := attach.Look(o.pid)
+func (o *orphan) refused(ctx context.Context) bool {
+	seen, err := attach.Look(ctx, o.pid)
 	return err == nil && seen.Unreadable != nil
 }
 

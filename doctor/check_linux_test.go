@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
-	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 func init() {
@@ -190,7 +190,7 @@ func needDTrace(t *testing.T) string {
 	gasmtest.NeedTime(t)
 	gasmtest.NeedRoot(t)
 	gasmtest.NeedDTrace(t)
-	path, err := sampler.FindDTrace()
+	path, err := collect.FindDTrace()
 	require.NoError(t, err)
 	return path
 }

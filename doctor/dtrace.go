@@ -12,14 +12,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // checkDTrace tries DTrace in the ways in which `gasm profile` can use it: as this user,
 // and by sudo where that asks for no password.
 func checkDTrace(ctx context.Context, dir string) samplerResult {
 	version := ""
-	path, err := sampler.FindDTrace()
+	path, err := collect.FindDTrace()
 	if err == nil {
 		stdout, stderr, _ := run(ctx, path, "-V")
 		version = dtraceVersion(stdout + stderr)
@@ -91,7 +91,7 @@ func tryDTrace(ctx context.Context, dir string, sudo bool) (event string, err er
 	defer context.AfterFunc(ctx, func() { limit.Reset(patienceAtEnd) })()
 
 	_, before, known := dtraceUprobes()
-	d, err := sampler.StartDTrace(ownCtx, sampler.DTraceOptions{Frequency: sampler.DefaultFrequency, Sudo: sudo, Dir: dir})
+	d, err := collect.StartDTrace(ownCtx, collect.DTraceOptions{Frequency: collect.DefaultFrequency, Sudo: sudo, Dir: dir})
 	if err != nil {
 		return "", err
 	}

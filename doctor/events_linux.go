@@ -40,7 +40,7 @@ func hasRecorder(ctx context.Context, pid int) (bool, error) {
 	}
 	defer p.Close()
 	for range 200 { // it is asked nothing before it runs its program
-		if started, known := attach.Started(p); started || !known {
+		if started, known := attach.Started(ctx, p); started || !known {
 			break
 		}
 		select {

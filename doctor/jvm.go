@@ -15,8 +15,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gasm-profiler/gasm/event/usdt"
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
+	"github.com/gasm-profiler/gasm/hotspot/usdt"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
@@ -70,7 +70,7 @@ func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 		r.checks = append(r.checks, j.checkPlugin(area, p, printed))
 	}
 	if j.libjvm != "" {
-		r.checks = append(r.checks, j.checkProbes(area))
+		r.checks = append(r.checks, j.checkProbes(ctx, area))
 	}
 	return r
 }
@@ -102,13 +102,13 @@ func (j *foundJDK) printsBytes() bool { return j.feature() >= printassembly.Olde
 
 // checkProbes tells whether HotSpot's static probes in a JVM can be recorded, by trying it with
 // a process that has none of them.
-func (j *foundJDK) checkProbes(area string) Finding {
+func (j *foundJDK) checkProbes(ctx context.Context, area string) Finding {
 	name := filepath.Base(j.libjvm)
 	if !hasProbes(j.libjvm) {
 		return Finding{area, "probes", OK, "no USDT probes in " + name + ": no events of the kind jni, nor usdt:...", ""}
 	}
 	c := Finding{area, "probes", OK, name + " has HotSpot's USDT probes, and gasm records them by a BPF program: --events-from usdt", ""}
-	note, err := usdt.Allowed(j.libjvm)
+	note, err := usdt.Allowed(ctx, j.libjvm)
 	if note != "" {
 		c.Text = name + " has HotSpot's USDT probes: --events-from usdt; " + note
 	}

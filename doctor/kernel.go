@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // A kernel is what Linux says about this process and about who may sample. The settings
@@ -135,10 +135,10 @@ func (k *kernel) unbound() bool {
 // are what it noted about what it could not have.
 func checkKernelSettings(k kernel, works bool, notes []string) []Finding {
 	checks := []Finding{k.checkParanoid(works, notes), k.checkKernelNames(notes), k.checkCapabilities(), k.checkSeccomp()}
-	if rate, err := strconv.Atoi(k.maxRate); err == nil && rate < sampler.DefaultFrequency {
+	if rate, err := strconv.Atoi(k.maxRate); err == nil && rate < collect.DefaultFrequency {
 		checks = append(checks, Finding{"native", "rate", Note,
-			fmt.Sprintf("the kernel allows %d samples per second and CPU, not %d", rate, sampler.DefaultFrequency),
-			fmt.Sprintf("sudo sysctl kernel.perf_event_max_sample_rate=%d", sampler.DefaultFrequency)})
+			fmt.Sprintf("the kernel allows %d samples per second and CPU, not %d", rate, collect.DefaultFrequency),
+			fmt.Sprintf("sudo sysctl kernel.perf_event_max_sample_rate=%d", collect.DefaultFrequency)})
 	}
 	return checks
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // checkNative has gasm itself sample, in the way in which `gasm profile` without flags
@@ -22,7 +23,7 @@ func checkNative(ctx context.Context, dir string) samplerResult {
 	sampling, result := best.check("native")
 	result.checks = append([]Finding{sampling}, result.checks...)
 	if best.err == nil {
-		if rate := sampler.ChooseRate(nil); rate.Cost > 0 {
+		if rate := collect.ChooseRate(nil); rate.Cost > 0 {
 			result.checks = append(result.checks, checkRate("native", rate))
 		}
 	}
@@ -46,7 +47,7 @@ func tryNative(ctx context.Context, dir string, events []sampler.Event, busy boo
 }
 
 func sampleNative(ctx context.Context, dir string, child *target, events []sampler.Event, busy bool) (t trial) {
-	n, err := sampler.StartNative(sampler.Options{Events: events, Frequency: sampler.DefaultFrequency, PID: child.pid(), Dir: dir})
+	n, err := collect.StartNative(collect.Options{Events: events, Frequency: collect.DefaultFrequency, PID: child.pid(), Dir: dir})
 	if err != nil {
 		return trial{err: err}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // checkPerf tries perf in the way in which `gasm profile` without flags uses it, and then
@@ -31,7 +32,7 @@ func checkPerf(ctx context.Context, dir string) samplerResult {
 	best, trials := tryEach(func(events []sampler.Event, busy bool) trial { return tryPerf(ctx, dir, events, busy) })
 	sampling, result := best.check("perf")
 	result.checks = append([]Finding{found, sampling}, result.checks...)
-	var missing *sampler.MissingToolError
+	var missing *collect.MissingToolError
 	if errors.As(best.err, &missing) {
 		result.checks[0].Status = Problem // Ubuntu's /usr/bin/perf, without the perf of this kernel
 	} else {
@@ -43,7 +44,7 @@ func checkPerf(ctx context.Context, dir string) samplerResult {
 // noPerf is the result where perf is not on PATH. The sampler's error says what installs
 // it.
 func noPerf(ctx context.Context, dir string) samplerResult {
-	_, err := sampler.StartPerf(ctx, sampler.Options{PID: os.Getpid(), Frequency: sampler.DefaultFrequency, Dir: dir})
+	_, err := collect.StartPerf(ctx, collect.Options{PID: os.Getpid(), Frequency: collect.DefaultFrequency, Dir: dir})
 	cause, mend := explain(err)
 	return samplerResult{
 		cause: "perf: " + cause, mend: mend,
@@ -61,7 +62,7 @@ func tryPerf(ctx context.Context, dir string, events []sampler.Event, busy bool)
 }
 
 func samplePerf(ctx context.Context, dir string, child *target, events []sampler.Event, busy bool) (t trial) {
-	p, err := sampler.StartPerf(ctx, sampler.Options{Events: events, Frequency: sampler.DefaultFrequency, PID: child.pid(), Dir: dir})
+	p, err := collect.StartPerf(ctx, collect.Options{Events: events, Frequency: collect.DefaultFrequency, PID: child.pid(), Dir: dir})
 	if err != nil {
 		return trial{err: err}
 	}
@@ -77,7 +78,7 @@ func samplePerf(ctx context.Context, dir string, child *target, events []sampler
 }
 
 // textOf gives the samples' text of a recording.
-func textOf(ctx context.Context, p *sampler.Perf) io.Reader {
+func textOf(ctx context.Context, p *collect.Perf) io.Reader {
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(p.WriteText(ctx, w)) }()
 	return r
@@ -96,9 +97,9 @@ func countSamples(text io.Reader) (n int, err error) {
 
 // explain gives the cause and the mending command of a sampler's error.
 func explain(err error) (cause, mend string) {
-	var missing *sampler.MissingToolError
-	var refused *sampler.RefusedError
-	var stopped *sampler.StoppedError
+	var missing *collect.MissingToolError
+	var refused *collect.RefusedError
+	var stopped *collect.StoppedError
 	switch {
 	case errors.As(err, &missing):
 		return missing.Cause, strings.TrimPrefix(missing.Hint, "install it: ")

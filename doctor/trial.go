@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // triedEvents are the events that are tried with perf and without it, the best first.
@@ -89,13 +90,13 @@ func (t *trial) check(area string) (Finding, samplerResult) {
 }
 
 // checkRate tells what a sample costs, and how often `gasm profile` therefore samples.
-func checkRate(area string, rate sampler.Rate) Finding {
+func checkRate(area string, rate collect.Rate) Finding {
 	c := Finding{Area: area, Name: "sample cost", Status: OK,
 		Text: fmt.Sprintf("a sample's interrupt takes %.1f us: %d samples a second by default, %.1f %% of the time",
 			rate.Cost.Seconds()*1e6, rate.Hertz, 100*rate.Share(rate.Hertz))}
-	if rate.Hertz < sampler.DefaultFrequency {
+	if rate.Hertz < collect.DefaultFrequency {
 		c.Text += fmt.Sprintf(" (--frequency %d would take %.1f %%)",
-			sampler.DefaultFrequency, 100*rate.Share(sampler.DefaultFrequency))
+			collect.DefaultFrequency, 100*rate.Share(collect.DefaultFrequency))
 	}
 	return c
 }
@@ -113,8 +114,8 @@ func checkEvents(area string, trials []trial, virtual bool) Finding {
 			continue
 		}
 		refused = append(refused, triedEvents[i])
-		var r *sampler.RefusedError
-		if t.err == nil || errors.As(t.err, &r) && r.Reason == sampler.ReasonUnsupportedEvent {
+		var r *collect.RefusedError
+		if t.err == nil || errors.As(t.err, &r) && r.Reason == collect.ReasonUnsupportedEvent {
 			counters = false
 		} else if err == nil {
 			err = t.err

@@ -4,12 +4,12 @@ import (
 	"context"
 	"strings"
 
-	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // checkXCTrace looks for xctrace, which is a part of Xcode. It is not tried: a recording takes it ten seconds and more.
 func checkXCTrace(ctx context.Context) samplerResult {
-	path, err := sampler.FindXCTrace(ctx)
+	path, err := collect.FindXCTrace(ctx)
 	if err != nil {
 		cause, mend := explain(err)
 		return samplerResult{cause: "xctrace: " + cause, mend: mend, checks: []Finding{{"xctrace", "found", Note, cause, mend}}}
@@ -22,5 +22,5 @@ func checkXCTrace(ctx context.Context) samplerResult {
 		const mend = "sudo xcodebuild -license accept && sudo xcodebuild -runFirstLaunch"
 		return samplerResult{cause: "xctrace: " + cause, mend: mend, checks: []Finding{{"xctrace", "found", Problem, cause, mend}}}
 	}
-	return samplerResult{works: true, event: sampler.XCTraceEvent(), checks: []Finding{{"xctrace", "found", OK, path + ", version " + version + "; needs no root, and was not tried", ""}}}
+	return samplerResult{works: true, event: collect.XCTraceEvent(), checks: []Finding{{"xctrace", "found", OK, path + ", version " + version + "; needs no root, and was not tried", ""}}}
 }

@@ -1,16 +1,15 @@
-// Package event is what else happened in a JVM while it was sampled: pauses of the garbage
-// collector, safepoints, compilations, waiting for locks, allocations, the program's own events.
+// Package event defines what else happened in a JVM while it was sampled: pauses of the garbage collector,
+// safepoints, compilations, waits for locks, allocations, and the program's own events.
 //
-// An [Event] has its times on the samples' clock, CLOCK_MONOTONIC, so that package profile
-// can say which samples were taken while it lasted. The packages below this one read events
-// from where the JVM tells of them:
+// The times of an [Event] are on the samples' clock, CLOCK_MONOTONIC, so that package profile can say which samples
+// were taken during it. The packages below this one read events from the JVM's different sources:
 //
-//	event/hslog   HotSpot's log, as -Xlog writes it, of JDK 9 and newer
+//	event/hslog   HotSpot's log of JDK 9 and newer, as -Xlog writes it
 //	event/jfr     recordings of Java Flight Recorder
-//	event/usdt    HotSpot's own probes, by a BPF program
-//	event/rings   what probed methods have counted
+//	event/usdt    HotSpot's own USDT probes, recorded by package hotspot/usdt
+//	event/rings   what gasm's agent has counted in probed methods
 //
-// Package capture gives all events of a capture (capture.Capture.ReadEvents).
+// capture.Capture.ReadEvents returns all events of a capture.
 package event
 
 import (
@@ -19,88 +18,85 @@ import (
 	"strings"
 )
 
-// A Kind says what sort of event it is. Events of one kind may have many names.
+// A Kind is the kind of an event. Events of one kind may have many different names.
 type Kind string
 
-// The kinds of events.
+// The kinds of events. The text in quotation marks is an example of Event.Name.
 const (
 	// GC is a pause in which the collector has stopped all threads: "Pause Young (Normal)".
 	GC Kind = "gc"
-	// Concurrent is work that the collector does beside the program: "Concurrent Mark Cycle".
+	// Concurrent is work that the collector does while the program runs: "Concurrent Mark Cycle".
 	Concurrent Kind = "gc-concurrent"
-	// Safepoint is the time from the request that all threads stop until they run again. Its
-	// name is that of the VM operation which it was for: "G1CollectForAllocation".
+	// Safepoint is the time from the request that all threads stop until they run again. Its name is the VM operation
+	// that needed it: "G1CollectForAllocation".
 	Safepoint Kind = "safepoint"
-	// VMOperation is work of the VM thread, in a safepoint or not.
+	// VMOperation is work of the VM thread, in a safepoint or not: "G1CollectForAllocation".
 	VMOperation Kind = "vm-operation"
-	// Compilation is a compilation by a JIT compiler. HotSpot's log has only its start.
+	// Compilation is a compilation by a JIT compiler: "java.util.HashMap::get". HotSpot's log has only its start.
 	Compilation Kind = "compile"
-	// Deopt is compiled code that is left for good. It is named by the method.
+	// Deopt is the moment at which compiled code is abandoned. Its name is the method.
 	Deopt Kind = "deoptimize"
-	// Lock is a thread that waits for a lock which another one has. It is named by the class
-	// of the lock.
+	// Lock is a thread's wait for a lock that another thread holds. Its name is the class of the lock object.
 	Lock Kind = "lock"
-	// Park is a thread that waits in LockSupport.park or Object.wait. It is named by the class
-	// of what it waits at.
+	// Park is a thread's wait in LockSupport.park or Object.wait. Its name is the class of the object that it waits
+	// for.
 	Park Kind = "park"
-	// Sleep is Thread.sleep.
+	// Sleep is a call of Thread.sleep.
 	Sleep Kind = "sleep"
-	// Alloc is an allocation, or a sample of many. It is named by the class; see Event.Bytes.
+	// Alloc is an allocation, or a sample that stands for many of them, see Event.Bytes. Its name is the class.
 	Alloc Kind = "alloc"
-	// ClassLoad is the loading of a class, which it is named by.
+	// ClassLoad is the loading of a class. Its name is the class.
 	ClassLoad Kind = "class"
-	// Thread is the start or the end of a thread, which it is named by.
+	// Thread is the start or the end of a thread. Its name is the thread.
 	Thread Kind = "thread"
-	// JNI is a call of a JNI function, which it is named by.
+	// JNI is a call of a JNI function. Its name is the function.
 	JNI Kind = "jni"
-	// Own is an event of the program's own, by jdk.jfr.Event. It is named by its type:
-	// com.acme.Request.
+	// Own is an event of one of the program's own types (jdk.jfr.Event). Its name is the type: "com.acme.Request".
 	Own Kind = "jfr"
-	// Call is a call of a method that is probed, by which it is named.
+	// Call is a call of a probed method. Its name is the method.
 	Call Kind = "call"
-	// Held is a lock that a method has, which it is named by: of a class whose locks are probed.
+	// Held is a lock that a method holds, where the locks of the method's class are probed. Its name is the method.
 	Held Kind = "held"
-	// New is an allocation in a method that is probed for them, which it is named by.
+	// New is an allocation in a method whose allocations are probed. Its name is the method.
 	New Kind = "new"
-	// Probe is any other of HotSpot's USDT probes: "hotspot:vm__init__end".
+	// Probe is any other USDT probe of HotSpot: "hotspot:vm__init__end".
 	Probe Kind = "usdt"
 )
 
 // An Event is something that happened in a JVM.
 type Event struct {
 	PID int
-	// TID is the thread that it is of, or that told of it, as the sampler has its id; 0 when
-	// unknown, and of a virtual thread.
+	// TID is the id, as the sampler knows it, of the thread to which the event happened or which reported it. It is 0
+	// if unknown, and for a virtual thread.
 	TID int
 	Kind
 	Name string
-	// It took place in [MonoNanos, MonoNanos+Nanos). Nanos is 0 where only the start is known.
+	// The event took place in [MonoNanos, MonoNanos+Nanos). Nanos is 0 if only the start is known.
 	MonoNanos, Nanos int64
-	// WaitNanos is how long of a Safepoint, from its start on, some threads still ran while
-	// the others waited for them: the time to safepoint.
+	// WaitNanos is the time to safepoint of a Safepoint: how long after its start some threads were still running,
+	// while the others waited for them.
 	WaitNanos int64
-	// Bytes is how much memory an Alloc stands for.
+	// Bytes is how many allocated bytes an Alloc stands for.
 	Bytes int64
-	// PC is the instruction in the code cache that it happened at; 0 when unknown.
+	// PC is the address of the instruction in the code cache at which it happened; 0 if unknown.
 	PC uint64
-	// Frames are where in the program it happened, the innermost frame first; nil when
-	// unknown. Events share them: they must not be changed.
+	// Frames is the stack at which it happened, innermost frame first; nil if unknown. Events share it, so it must
+	// not be changed.
 	Frames []Frame
 	Args   []Arg
 }
 
-// A Frame is one of a stack.
+// A Frame is a frame of a stack.
 type Frame struct {
 	Method string // java.util.HashMap::get
-	BCI    int    // in the method's bytecode
+	BCI    int    // index in the method's bytecode
 	Line   int    // 0 when unknown
 }
 
-// An Arg is something more that is known of an event: its cause, the size of the heap.
+// An Arg is further information about an event, such as its cause or the size of the heap.
 type Arg struct{ Name, Value string }
 
-// OfThread tells whether events of a kind are of the one thread that they have, and not of
-// the whole JVM.
+// OfThread reports whether events of the kind happen to a single thread and not to the whole JVM.
 func (k Kind) OfThread() bool {
 	switch k {
 	case GC, Concurrent, Safepoint, VMOperation:
@@ -109,15 +105,15 @@ func (k Kind) OfThread() bool {
 	return true
 }
 
-// EndMonoNanos is when the event was over.
+// EndMonoNanos returns when the event was over.
 func (e *Event) EndMonoNanos() int64 { return e.MonoNanos + e.Nanos }
 
-// OfRecorder tells whether an event is of Flight Recorder's own doings, which are not the program's.
+// OfRecorder reports whether the event was caused by Flight Recorder itself and not by the program.
 func (e *Event) OfRecorder() bool {
 	return slices.ContainsFunc(e.Frames, func(f Frame) bool { return strings.HasPrefix(f.Method, "jdk.jfr.internal.") })
 }
 
-// Arg gives the value of an argument; "" without one.
+// Arg returns the value of an argument, or "" if there is none.
 func (e *Event) Arg(name string) string {
 	for _, a := range e.Args {
 		if a.Name == name {
@@ -127,8 +123,8 @@ func (e *Event) Arg(name string) string {
 	return ""
 }
 
-// Sort sorts events by the time of their start. Of two that start at once, the longer one
-// comes first, because the other lies inside of it.
+// Sort sorts events by their start. If two events start at the same time, the longer one comes first, because it
+// contains the other.
 func Sort(events []Event) {
 	slices.SortStableFunc(events, func(a, b Event) int {
 		return cmp.Or(cmp.Compare(a.MonoNanos, b.MonoNanos), cmp.Compare(b.Nanos, a.Nanos))

@@ -11,19 +11,16 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// HotSpot tells hsdis the debug info and the relocations of each instruction. Its hex
-// dump has them at cells of four bytes, so which instruction of a cell has them is a
-// guess of this package. What follows compares the guess with what hsdis printed, for
-// methods of which two runs of one program have the same code. A guess may be wrong
-// only where the cell leaves the choice.
+// HotSpot passes hsdis the debug info and the relocations of each instruction. Its hex dump has them at cells of four
+// bytes, so this package guesses which instruction of a cell they belong to. The code below compares the guesses with
+// what hsdis printed, for methods that have the same code in two runs of one program. A guess may only be wrong where
+// the cell leaves a choice.
 
-// A comparison has the differences between methods read from bytes (got) and from
-// hsdis' text (want).
+// A comparison has the differences between methods read from bytes (got) and methods read from hsdis's text (want).
 type comparison struct {
 	methods, compared int
-	// moved are comments that stand on another instruction of their cell than with
-	// hsdis, and lost are those of hsdis that the cell has no room for, because HotSpot
-	// prints one debug info and one relocation a cell.
+	// moved are comments that are on another instruction of their cell than with hsdis. lost are comments of hsdis
+	// that the cell has no room for, because HotSpot prints one debug info and one relocation per cell.
 	moved, lost []string
 	// wrong are all other differences. None is allowed.
 	wrong []string
@@ -46,11 +43,11 @@ func compareMethods(got, want map[string][]Instruction) (c comparison) {
 	return c
 }
 
-// comments compares the comments of one sort.
+// comments compares the comments of one kind.
 func (c *comparison) comments(key string, got, want []Instruction, comment func(*Instruction) string) {
-	// find looks among the instructions near the i-th for one with a comment.
+	// find looks for an instruction with a comment among those near the i-th.
 	find := func(in []Instruction, i int, has func(text string) bool) (j int, ok bool) {
-		for j := max(i-8, 0); j < min(i+9, len(in)); j++ { // four bytes are eight instructions at most, on both sides
+		for j := max(i-8, 0); j < min(i+9, len(in)); j++ { // four bytes are at most eight instructions on each side
 			if sameCell(&got[i], &got[j]) && has(comment(&in[j])) {
 				return j, true
 			}
@@ -68,7 +65,8 @@ func (c *comparison) comments(key string, got, want []Instruction, comment func(
 		at := fmt.Sprintf("%s, +%#x %s: ", key, got[i].Lo-got[0].Lo, normal(got[i].Text))
 		if g != "" {
 			if j, ok := find(want, i, func(text string) bool { return text == g }); ok {
-				c.moved = append(c.moved, at+fmt.Sprintf("hsdis has it at +%#x %s", got[j].Lo-got[0].Lo, normal(got[j].Text)))
+				c.moved = append(c.moved, at+fmt.Sprintf("hsdis has it at +%#x %s", got[j].Lo-got[0].Lo,
+					normal(got[j].Text)))
 			} else {
 				c.wrong = append(c.wrong, at+fmt.Sprintf("%s; hsdis: %s", g, w))
 			}
@@ -87,13 +85,12 @@ func (c *comparison) comments(key string, got, want []Instruction, comment func(
 	}
 }
 
-// sameCell tells whether one cell may have bytes of both instructions. HotSpot looks
-// for relocations in all bytes of a cell, and for debug info at their ends. An
-// instruction that is data in truth, as in C1's stubs for patching, can have debug info
-// within it.
+// sameCell reports whether one cell can contain bytes of both instructions. HotSpot looks for relocations in all
+// bytes of a cell, and for debug info at the instructions' ends. An instruction that is really data, as in C1's stubs
+// for patching, can have debug info within it.
 func sameCell(a, b *Instruction) bool { return a.Lo < b.Hi+3 && b.Lo < a.Hi+3 }
 
-// debugInfo gives the frames of an instruction's own debug info.
+// debugInfo returns the frames of an instruction's own debug info.
 func debugInfo(in *Instruction) string {
 	if !in.OwnFrames {
 		return ""
@@ -101,9 +98,9 @@ func debugInfo(in *Instruction) string {
 	return longHex.ReplaceAllString(fmt.Sprint(in.Frames), "ADDRESS")
 }
 
-// relocations gives the comments in braces, without addresses. What the stub of a call
-// jumps to depends on when the call was resolved, so it differs from run to run:
-// {runtime_call}, {runtime_call nmethod} or {runtime_call I2C/C2I adapters}.
+// relocations returns the comments in braces, without addresses. The stub of a call has {runtime_call}, {runtime_call
+// nmethod} or {runtime_call I2C/C2I adapters}, depending on when the call was resolved, so this differs from run to
+// run.
 func relocations(in *Instruction) string {
 	var found []string
 	for _, c := range in.Comments {
@@ -126,16 +123,16 @@ var (
 	undecodable = regexp.MustCompile(`^(\.byte 0x[0-9a-f]+|.*\(bad\))$`)
 )
 
-// normal takes out of an instruction what differs from run to run, and what objdump's
-// versions spell differently:
-//   - addresses, which are longer than offsets, and what they are called ("# 0x…");
-//   - the method in the stub of a static call, 0 until the call is resolved;
-//   - the value that the barrier at a method's entry compares with, which garbage
-//     collections change (BarrierSetAssembler::nmethod_entry_barrier);
-//   - bytes that are no instruction: ".byte 0x43", or "(bad)" and "rex.XB (bad)";
+// normal removes from an instruction what differs from run to run, and what versions of objdump spell differently:
+//
+//   - addresses, which are longer than offsets, and their comments ("# 0x…");
+//   - the method in the stub of a static call, which is 0 until the call is resolved;
+//   - the value that the barrier at a method's entry compares with, which garbage collections change
+//     (BarrierSetAssembler::nmethod_entry_barrier);
+//   - bytes that are not an instruction: ".byte 0x43", or "(bad)" and "rex.XB (bad)";
 //   - shifts by one: "shl %ebx" in binutils 2.40, "shl $1,%ebx" in 2.44.
 //
-// Tests ask for some texts many times, so all are kept.
+// Tests ask for some texts many times, so all results are kept.
 func normal(text string) string {
 	if known, ok := normals.Load(text); ok {
 		return known.(string)
@@ -145,7 +142,7 @@ func normal(text string) string {
 	return short
 }
 
-var normals sync.Map // what normal has given, by its argument
+var normals sync.Map // the results of normal, by its argument
 
 func normalized(text string) string {
 	text = strings.Join(strings.Fields(noted.ReplaceAllString(text, "")), " ")
@@ -161,8 +158,8 @@ func normalized(text string) string {
 	return longHex.ReplaceAllString(text, "ADDRESS")
 }
 
-// compilations gives the code of each method that was compiled once at its tier, by
-// method and tier. Overloads have one name, so both are left out.
+// compilations returns the code of each method that was compiled once at its tier, by method and tier. Overloads have
+// the same name, so they are left out.
 func compilations(t *testing.T, l *Log, syntax disasm.Syntax) map[string][]Instruction {
 	t.Helper()
 	found := map[string][]Instruction{}
@@ -187,16 +184,17 @@ func compilations(t *testing.T, l *Log, syntax disasm.Syntax) map[string][]Instr
 	return found
 }
 
-// sameMethod tells whether two listings have the same instructions at the same
-// distances, and are not of two overloads. From run to run C2 may take other registers,
-// or put the slow paths behind a method in another order, to which jumps then go.
+// sameMethod reports whether two listings have the same instructions at the same offsets and are not of two
+// overloads. From run to run, C2 may choose other registers, or order the slow paths at the end of a method
+// differently, so that jumps have other targets.
 func sameMethod(a, b []Instruction) bool {
 	return len(a) > 0 && firstLine(a) == firstLine(b) && slices.EqualFunc(a, b, func(x, y Instruction) bool {
-		return x.Lo-a[0].Lo == y.Lo-b[0].Lo && normal(x.Text) == normal(y.Text) && offsetOfTarget(x, a) == offsetOfTarget(y, b)
+		return x.Lo-a[0].Lo == y.Lo-b[0].Lo && normal(x.Text) == normal(y.Text) &&
+			offsetOfTarget(x, a) == offsetOfTarget(y, b)
 	})
 }
 
-// offsetOfTarget tells where in a method an instruction jumps to; 0 for elsewhere.
+// offsetOfTarget returns the offset in the method to which an instruction jumps, or 0 if the target is elsewhere.
 func offsetOfTarget(in Instruction, method []Instruction) uint64 {
 	lo, hi := method[0].Lo, method[len(method)-1].Hi
 	if in.Target < lo || in.Target >= hi {
@@ -205,7 +203,7 @@ func offsetOfTarget(in Instruction, method []Instruction) uint64 {
 	return in.Target - lo
 }
 
-// firstLine is the method's lowest source line.
+// firstLine returns the method's lowest source line.
 func firstLine(insts []Instruction) int {
 	line := 1 << 30
 	for i := range insts {
@@ -216,8 +214,8 @@ func firstLine(insts []Instruction) int {
 	return line
 }
 
-// sameInlining tells whether all frames of one listing are in the other too: two
-// runs can make the same instructions of other methods.
+// sameInlining reports whether all frames of one listing are in the other one, too. Two runs can make the same
+// instructions from different methods.
 func sameInlining(got, want []Instruction) bool {
 	known := map[string]bool{}
 	for i := range want {

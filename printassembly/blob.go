@@ -9,7 +9,7 @@ import (
 // A Kind says what sort of code a blob is.
 type Kind uint8
 
-// The kinds of Java methods come first: package profile sorts by kind, see its gaps.
+// The kinds of Java methods come first, because package profile sorts blobs by kind (see gaps there).
 const (
 	NMethod     Kind = iota // a method compiled by C1, C2 or a JVMCI compiler
 	Native                  // the wrapper around a native method
@@ -18,67 +18,62 @@ const (
 	Adapter                 // i2c/c2i adapters
 	VtableStub              // vtable and itable stubs
 	Interpreter             // a codelet of the template interpreter
-	// Unprinted is code between two pieces of the JVM's own that no HotSpot
-	// prints: i2c/c2i adapters and inline cache stubs. No log has it;
-	// [profile.CodeMap] finds it.
+	// Unprinted is code between two pieces of the JVM's own code that HotSpot does not print: i2c/c2i adapters and
+	// inline cache stubs. It is never in a log; package profile's CodeMap adds it.
 	Unprinted
 )
 
-// IsStub tells the kinds that the reports count as stubs: code that is neither
-// a Java method's nor the interpreter's.
+// IsStub reports whether the reports count the kind as a stub: code that is neither a Java method's nor the
+// interpreter's.
 func (k Kind) IsStub() bool {
 	return k == Stub || k == RuntimeBlob || k == Adapter || k == VtableStub || k == Unprinted
 }
 
-// Java tells the kinds that belong to one Java method.
+// Java reports whether blobs of the kind belong to one Java method.
 func (k Kind) Java() bool { return k == NMethod || k == Native }
 
-// A Blob is one piece of code in the code cache, as the log's index pass finds
-// it: enough to join samples to it, and where in the log [Log.Code] finds its
-// instructions.
+// A Blob is one piece of code in the code cache, as the index pass finds it. It has what is needed to join samples to
+// it, and the position at which [Log.Code] finds its instructions in the log.
 type Blob struct {
 	Kind Kind
 	OSR  bool
-	// Stamped tells that UptimeMillis is the blob's own.
+	// Stamped is true if UptimeMillis is the blob's own time.
 	Stamped bool
-	// HasCode is false where the log names the blob and prints no code (JDK 11
-	// without hsdis; methods that a [Selection] leaves out).
+	// HasCode is false if the log names the blob but does not have its code (JDK 11 without hsdis, and methods
+	// outside the [Selection]).
 	HasCode bool
-	named   bool // only an <nmethod …/> tag told of it, see namedTag
+	named   bool // only an <nmethod …/> tag names the blob, see namedTag
 
-	// Code lies in [Lo, Hi): for nmethods their main code and stub code.
+	// The code is in [Lo, Hi). For an nmethod these are its main code and its stub code.
 	Lo, Hi uint64
-	// Name is "pkg.Class::method" for Java code, the stub's or codelet's name
-	// for the rest.
+	// Name is "pkg.Class::method" for Java code, and the name of the stub or codelet for other code.
 	Name     string
-	Compiler string // c1, c2, jvmci; "" for code that no compiler made, or when unknown
-	ID       int    // compile id, 0 without one
+	Compiler string // c1, c2, jvmci; "" if no compiler made the code, or the compiler is unknown
+	ID       int    // compile id; 0 if there is none
 	Level    int    // tier
 	OSRBCI   int    // bci at which an OSR method is entered; 0 otherwise
 
-	// UptimeMillis is when the blob was printed, in milliseconds since the
-	// JVM's start ([Header.StartWallMillis]). HotSpot prints a method right
-	// after it installed it. Blobs without a stamp of their own have the last
-	// stamp in front of them in the log, an earliest possible time.
+	// UptimeMillis is when the blob was printed, in milliseconds since the JVM's start ([Header.StartWallMillis]).
+	// HotSpot prints a method right after installing it. A blob without its own time has the last time before it in
+	// the log, which is a lower bound.
 	UptimeMillis int64
 
-	offset    int64  // where its first line starts in the log
-	end       int64  // where another thread's lines follow, or the same thread's next blob
-	turns     []turn // where its lines go on behind those of other threads
-	installed int64  // blobs are in the order of these offsets, see addNamed
+	offset    int64  // of its first line in the log
+	end       int64  // where another thread's lines or the same thread's next blob begin
+	turns     []turn // the rest of its lines, after lines of other threads
+	installed int64  // blobs are sorted by these offsets, see addNamed
 }
 
-// A turn is a piece of the log that one thread wrote in a row. Its first line is the tag
-// <writer …/> that begins it.
+// A turn is a piece of the log that one thread wrote without interruption. Its first line is the tag <writer …/>.
 type turn struct{ from, to int64 }
 
-// Source names the blob's kind as the reports' Source column does, in
-// perfasm's words: "c2, level 4", "native wrapper", "stub", "interpreter".
+// Source returns the blob's kind as it is shown in the Source column of reports, in the words of JMH's perfasm:
+// "c2, level 4", "native wrapper", "stub", "interpreter".
 func (b *Blob) Source() string {
 	switch b.Kind {
 	case NMethod:
 		if b.Compiler == "" {
-			return "compiled" // JDK 8 without PrintNMethods does not tell by what
+			return "compiled" // JDK 8 without PrintNMethods does not name the compiler
 		}
 		s := b.Compiler + ", level " + strconv.Itoa(b.Level)
 		if b.OSR {
@@ -109,7 +104,7 @@ type Frame struct {
 	Line   int // source line; 0 when unknown
 }
 
-// String is the frame as HotSpot writes it: "Workload::dot@13 (line 12)".
+// String returns the frame in HotSpot's form: "Workload::dot@13 (line 12)".
 func (f Frame) String() string {
 	text := f.Method + "@" + strconv.Itoa(f.BCI)
 	if f.Line > 0 {
@@ -123,32 +118,32 @@ type Instruction struct {
 	Lo, Hi   uint64
 	Text     string
 	Kind     disasm.Kind
-	Target   uint64 // of a direct call or jump, else 0
-	Section  string // set on the first instruction of a section: "Verified Entry Point"
+	Target   uint64 // of a direct call or jump; 0 for other instructions
+	Section  string // the section that begins here: "Verified Entry Point"; "" for most
 	Comments []string
-	// Frames is the inlining chain, innermost first. HotSpot's debug info
-	// describes the code up to and including its instruction, so one without
-	// its own has the next one's.
+	// Frames is the inlining chain, innermost frame first. HotSpot's debug info describes the code up to and
+	// including its instruction, so an instruction without debug info has the Frames of the next instruction that has
+	// some.
 	Frames []Frame
-	// OwnFrames tells that the debug info was printed at this instruction.
+	// OwnFrames is true if the log has debug info at this instruction.
 	OwnFrames bool
-	Bad       bool // could not be decoded
+	Bad       bool // the bytes are not a known instruction
 }
 
-// A Header is what the log's first lines say about the JVM.
+// A Header is what the first lines of a log say about the JVM.
 type Header struct {
 	PID             int
-	StartWallMillis int64  // wall clock, ms since 1970; 0 when the log has none
+	StartWallMillis int64  // wall clock, ms since 1970; 0 if the log does not have it
 	VMVersion       string // "17.0.15+6-Debian-1deb12u1"
 	VMInfo          string // "OpenJDK 64-Bit Server VM (17.0.15+…) for linux-amd64 JRE …"
-	Command         string // main class and arguments, as sun.java.command
-	// ReservedCodeCache is the size of the range of addresses that code can be
-	// in, in bytes: -XX:ReservedCodeCacheSize, or HotSpot's default.
+	Command         string // main class and arguments, as in the property sun.java.command
+	// ReservedCodeCache is the size in bytes of the address range that can hold code: the value of
+	// -XX:ReservedCodeCacheSize, or HotSpot's default.
 	ReservedCodeCache uint64
-	// ClassPath is the property java.class.path: folders and jars, in the form that the JVM's
-	// system has for lists of paths; "" when the log does not tell.
+	// ClassPath is the property java.class.path: directories and jars, separated as on the JVM's system (":" or ";").
+	// It is "" if the log does not have it.
 	ClassPath string
-	// SourceFiles are the names of the files that classes were made from, by the names of the
-	// classes. Only logs that gasm writes have them, see [AppendSourceFile].
+	// SourceFiles maps the names of classes to the names of the source files they were compiled from. Only logs that
+	// gasm has written have them, see [AppendSourceFile].
 	SourceFiles map[string]string
 }

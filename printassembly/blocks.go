@@ -9,42 +9,40 @@ import (
 	"sync"
 )
 
-// The first pass reads a log on all cores, in blocks. Nearly all lines of a log are
-// rows of code and their comments, and the index has to know little more than that
-// they are there. So the readers classify all lines, and keep those that the indexer
-// has to parse. The indexer takes the blocks in the log's order, because what a line
-// means depends on the lines in front of it.
+// The first pass reads a log on all cores, in blocks. Nearly all lines of a log are rows of code and their comments,
+// and the index only needs to know that they exist. So the readers classify all lines and keep those that the indexer
+// must parse. The indexer handles the blocks in the log's order, because the meaning of a line depends on the lines
+// before it.
 
-// blockSize is how much of a log a block is of, in bytes.
+// blockSize is the size of a block in bytes.
 const blockSize = 1 << 20
 
-// readSize is how much a reader reads at once. It fits into a core's own cache.
+// readSize is how many bytes a reader reads at once. It fits into a core's own cache.
 const readSize = 128 << 10
 
-// maxLine is longer than any line of HotSpot's: a longer one is a hole in the
-// file, or a log that is none. Only its beginning is looked at.
+// maxLine is an upper bound for the length of HotSpot's lines. A longer line is a hole in the file, or the file is
+// not a log. Only its beginning is looked at.
 const maxLine = 4 << 20
 
-// maxReaders bounds the goroutines that read blocks, because there is only one indexer.
+// maxReaders bounds the number of goroutines that read blocks. More would only wait for the single indexer.
 const maxReaders = 8
 
-// A block is what the indexer gets of the lines that start in one part of a log.
+// A block is what the indexer needs of the lines that start in one part of a log.
 type block struct {
 	items []item
 	text  []byte // of all single lines
-	cut   bool   // the last byte that was read is not the end of a line
+	cut   bool   // the last byte that was read is not a line end
 	err   error
 }
 
-// An item is one line that the indexer has to parse, or a run of lines that are
-// rows, or idle.
+// An item is one line that the indexer must parse, or a run of lines that are rows or idle.
 type item struct {
-	class lineClass // for a run: codeLine if one of its lines is that, else rowLine
-	at    int64     // offset in the log: of a line behind its indent, of a run's first line
-	size  int       // in the log; a line's is without its end
+	class lineClass // of a run: codeLine if any of its lines is a codeLine, else rowLine
+	at    int64     // offset in the log: of a line after its indent, or of a run's first line
+	size  int       // in the log, without the line end for a single line
 }
 
-// isRun tells a run from a single line.
+// isRun reports whether the item is a run and not a single line.
 func (i *item) isRun() bool { return i.class <= codeLine }
 
 // A blockReader reads the blocks of a log.
@@ -56,8 +54,7 @@ type blockReader struct {
 	buffer []byte
 }
 
-// each hands on all blocks in order, until there is an error. A block is valid until
-// do returns.
+// each calls do with all blocks in order, until there is an error. A block is valid until do returns.
 func (r *blockReader) each(do func(*block) error) error {
 	blocks := int((r.size + r.block - 1) / r.block)
 	readers := min(runtime.GOMAXPROCS(0), maxReaders, blocks)
@@ -99,12 +96,12 @@ func (r *blockReader) each(do func(*block) error) error {
 	return nil
 }
 
-// read fills a block with the lines that start in [from, from+r.block).
+// read fills b with the lines that start in [from, from+r.block).
 func (r *blockReader) read(b *block, from int64) {
 	*b = block{items: b.items[:0], text: b.text[:0]}
 	to := min(from+r.block, r.size)
-	at := max(from-1, 0) // where the line in front ends, if a line starts at from
-	inside := from > 0   // what comes next is the rest of a line that started before
+	at := max(from-1, 0) // the end of the previous line, if a line starts at from
+	inside := from > 0   // the next bytes belong to a line that started before
 	for have := 0; at < to && (!inside || at+int64(have) < to); {
 		data, err := r.more(at, have, to)
 		if err != nil {
@@ -127,8 +124,7 @@ func (r *blockReader) read(b *block, from int64) {
 	}
 }
 
-// wholeLines tells where the lines of data end that start at start or behind it, but
-// before limit, and that have an end.
+// wholeLines returns where the complete lines in data end that start at or after start and before limit.
 func wholeLines(data []byte, start int, limit int64) (end int) {
 	if limit <= int64(start) {
 		return start
@@ -142,9 +138,8 @@ func wholeLines(data []byte, start int, limit int64) (end int) {
 	return start + bytes.LastIndexByte(data[start:], '\n') + 1
 }
 
-// more reads on behind the first bytes of the buffer, which are of the log from at on.
-// Behind to it reads only what the last line needs. A file that became shorter is an
-// error.
+// more reads on. The first have bytes of the buffer are those of the log from at on; more appends the bytes that
+// follow. After offset to it reads only what the last line needs. It returns an error if the file has become shorter.
 func (r *blockReader) more(at int64, have int, to int64) ([]byte, error) {
 	end := at + int64(have)
 	more := min(to-end, int64(max(readSize, have)))
@@ -165,9 +160,9 @@ func (r *blockReader) more(at int64, have int, to int64) ([]byte, error) {
 	return nil, fmt.Errorf("at offset %d: %w", end+int64(n), err)
 }
 
-// addLines adds lines, the first of which is at an offset of the log.
+// addLines adds the lines in data, which begins at offset at of the log.
 func (b *block) addLines(data []byte, at int64, indent int) {
-	run := item{at: at} // of the lines behind the last one that was kept
+	run := item{at: at} // the lines since the last single line
 	for pos := 0; pos < len(data); {
 		end := lineEnd(data, pos)
 		from := min(pos+indent, end)
@@ -186,7 +181,7 @@ func (b *block) addLines(data []byte, at int64, indent int) {
 	b.addRun(run, at+int64(len(data)))
 }
 
-// addRun adds a run that ends at an offset of the log, unless its lines are all idle.
+// addRun adds a run that ends at offset end of the log, unless all its lines are idle.
 func (b *block) addRun(run item, end int64) {
 	if run.class != idleLine {
 		run.size = int(end - run.at)
@@ -194,7 +189,7 @@ func (b *block) addRun(run item, end int64) {
 	}
 }
 
-// lineEnd gives where the line at pos ends: its '\n', or the end of data.
+// lineEnd returns where the line at pos ends: at its '\n', or at the end of data.
 func lineEnd(data []byte, pos int) int {
 	if nl := bytes.IndexByte(data[pos:], '\n'); nl >= 0 {
 		return pos + nl

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lineIndex is the index as the lines give it one by one.
+// lineIndex returns the index that results from handling the lines one by one.
 func lineIndex(log []byte) Index {
 	x := newIndexer()
 	for line := range bytes.Lines(log) {
@@ -32,15 +32,14 @@ func lineIndex(log []byte) Index {
 	return x.idx
 }
 
-// Blocks have each line once, wherever they begin, and give the same index as
-// the lines one by one.
+// Blocks contain each line once, wherever they begin, and produce the same index as the lines one by one.
 func TestBlocks(t *testing.T) {
 	require.NotEmpty(t, captures)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, name := range captures {
 		log := readCapture(t, name)
 		for len(log) < 2*blockSize {
-			log = append(log, log...) // so that blobs lie in two blocks
+			log = append(log, log...) // so that blobs extend over two blocks
 		}
 		log = log[:len(log)-rng.IntN(blockSize)]
 		idx, err := readIndex(bytes.NewReader(log), int64(len(log)), name)
@@ -49,8 +48,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// itemLines gives the lines that blocks are made of, with their ends. So they must not
-// be idle.
+// itemLines returns the lines from which the blocks were made, with their line ends. None of them may be idle.
 func itemLines(t *testing.T, text string, blockBytes int64) (lines []string) {
 	t.Helper()
 	r := blockReader{log: strings.NewReader(text), size: int64(len(text)), block: blockBytes}
@@ -74,7 +72,7 @@ func itemLines(t *testing.T, text string, blockBytes int64) (lines []string) {
 	return lines
 }
 
-// Lines of any length, in blocks that may have no beginning of a line at all.
+// Lines of any length, in blocks in which no line may begin at all.
 func TestBlockLines(t *testing.T) {
 	const blockBytes = 2 * readSize
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -86,7 +84,7 @@ func TestBlockLines(t *testing.T) {
 			case 0:
 				n = rng.IntN(3 * blockBytes)
 			case 1:
-				n = max(blockBytes-size%blockBytes-rng.IntN(3), 0) // to the end of the block, or nearly so
+				n = max(blockBytes-size%blockBytes-rng.IntN(3), 0) // to the end of the block, or almost
 			}
 			want = append(want, strings.Repeat([]string{" ", "x"}[rng.IntN(2)], n+2)+"\n")
 		}
@@ -100,7 +98,7 @@ func TestBlockLines(t *testing.T) {
 	}
 }
 
-// Of a line longer than maxLine a block has the beginning, and what follows it is whole.
+// A block has the beginning of a line that is longer than maxLine. The lines after it are complete.
 func TestLineTooLong(t *testing.T) {
 	for _, n := range []int{maxLine - 1, maxLine, maxLine + 1, maxLine + blockSize, 3 * maxLine} {
 		for _, behind := range []string{"", "\n", "\nb", "\nb\n", "\nbb\nc\n"} {
@@ -125,8 +123,8 @@ func TestLineTooLong(t *testing.T) {
 	}
 }
 
-// A hole in the file, as a crash may leave it, is one line of 300 MB, which is
-// neither held in memory nor looked at again and again.
+// A hole in the file, which a crash may leave, is one line of 300 MB. It must be neither held in memory nor looked at
+// more than once.
 func TestHole(t *testing.T) {
 	log := readCapture(t, "jdk11-lean-none")
 	half := bytes.LastIndex(log[:len(log)/2], []byte("\n<writer")) + 1
@@ -151,7 +149,7 @@ func TestHole(t *testing.T) {
 	assert.False(t, got.Cut)
 }
 
-// A file that becomes shorter while it is read is an error, not a hang.
+// A file that becomes shorter while it is read causes an error, not a hang.
 func TestBlocksOfShorterFile(t *testing.T) {
 	for _, size := range []int{blockSize / 2, blockSize, 5 * blockSize} {
 		text := strings.Repeat("x\n", size/2)
@@ -160,23 +158,31 @@ func TestBlocksOfShorterFile(t *testing.T) {
 	}
 }
 
-// Each class of lines, and lines that are nearly of another one.
+// Lines of each class, and lines that almost belong to another one.
 func TestClassify(t *testing.T) {
 	lines := map[lineClass][]string{
-		rowLine:  {"", "  ", "   ", "  # {method} {0x00007fad93400ec8} &apos;dot&apos;", "                      ;   {poll}", "  0", "\r"},
-		codeLine: {"  0x00007efcf8ece120:   call   0x00007efd102f3600", "  0x00007fae08ed77a0: e85b be41 | 1566 6666 | ", "  0x"},
-		idleLine: {" ", " x", " total", " main data [0x0000000000000010,0x0000000000000020] = 16", " stub", "[", "[/MachCode]",
+		rowLine: {"", "  ", "   ", "  # {method} {0x00007fad93400ec8} &apos;dot&apos;",
+			"                      ;   {poll}", "  0", "\r"},
+		codeLine: {"  0x00007efcf8ece120:   call   0x00007efd102f3600",
+			"  0x00007fae08ed77a0: e85b be41 | 1566 6666 | ", "  0x"},
+		idleLine: {" ", " x", " total", " main data [0x0000000000000010,0x0000000000000020] = 16", " stub", "[",
+			"[/MachCode]",
 			"[Verified Entry Point]", "[MachCodes", "---", "----------", "===", "- - - [END] - - -", "<bc code='180' bci='1'/>", "</loop>",
 			"<type id='680' name='void'/>", "</print_nmethod>"},
-		partLine: {" total in heap  [0x00007fae08ed7610,0x00007fae08ed7a90] = 1152", " main code      [0x00007fae08ed77a0,0x00007fae08ed7900] = 352",
+		partLine: {" total in heap  [0x00007fae08ed7610,0x00007fae08ed7a90] = 1152",
+			" main code      [0x00007fae08ed77a0,0x00007fae08ed7900] = 352",
 			" stub code      [0x00007fae08ed7900,0x00007fae08ed7918] = 24"},
-		tagLine:      {"<", "<writer thread='2504'/>", "<nmethod compile_id='3'/>", "<bcs", "<typed/>", "</loop", "</hotspot_log>", "<task compile_id='3'>"},
+		tagLine: {"<", "<writer thread='2504'/>", "<nmethod compile_id='3'/>", "<bcs", "<typed/>", "</loop",
+			"</hotspot_log>", "<task compile_id='3'>"},
 		machCodeLine: {"[MachCode]", "[MachCode]\r"},
 		compiledLine: {"Compiled method (c2) 363   73 %     4       Workload::dot @ 4 (28 bytes)"},
-		decodingLine: {"Decoding VtableStub vtbl[3]@12", "Decoding RuntimeStub - wrong_method_stub 0x… [0x…, 0x…] (1136 bytes)"},
-		handlerLine:  {"argument handler #0 for: static java.lang.System.registerNatives()V (fingerprint = 29, 11 bytes generated)"},
-		rangedLine:   {"StubRoutines::libmLog [0x…, 0x…] (631 bytes)", "invokehandle  233 invokehandle  [0x…, 0x…]  768 bytes"},
-		textLine:     {"25.0.5", "-", "--", "-XX:+UseSerialGC", "=", "==x", "Compiled method", "Decoding", "x bytes ", "bytes", "StubRoutines::libmLog [0x1000, 0x1300] (768 byte", "Workload"},
+		decodingLine: {"Decoding VtableStub vtbl[3]@12",
+			"Decoding RuntimeStub - wrong_method_stub 0x… [0x…, 0x…] (1136 bytes)"},
+		handlerLine: {"argument handler #0 for: static java.lang.System.registerNatives()V (fingerprint = 29, 11 bytes generated)"},
+		rangedLine: {"StubRoutines::libmLog [0x…, 0x…] (631 bytes)",
+			"invokehandle  233 invokehandle  [0x…, 0x…]  768 bytes"},
+		textLine: {"25.0.5", "-", "--", "-XX:+UseSerialGC", "=", "==x", "Compiled method", "Decoding", "x bytes ",
+			"bytes", "StubRoutines::libmLog [0x1000, 0x1300] (768 byte", "Workload"},
 	}
 	require.Len(t, lines, int(textLine)+1)
 	for class, ofClass := range lines {

@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// TestCaptures reads all code of all captures and checks what holds for any.
+// TestCaptures reads all code of all captures and checks what must hold for each of them.
 func TestCaptures(t *testing.T) {
 	for _, name := range captures {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestCaptures(t *testing.T) {
 	}
 }
 
-// checkSyntax fails where comments stand elsewhere in Intel's syntax.
+// checkSyntax fails if comments are on other instructions in Intel syntax.
 func checkSyntax(t *testing.T, l *Log, b *Blob, att []Instruction) {
 	intel, err := l.Code(b, disasm.Intel)
 	require.NoError(t, err)
@@ -77,7 +77,7 @@ func checkSyntax(t *testing.T, l *Log, b *Blob, att []Instruction) {
 	}
 }
 
-// TestGolden compares the index and the code of one method with what they were.
+// TestGolden compares the index, and the code of one method, with golden files.
 func TestGolden(t *testing.T) {
 	l := captureLog(t, "jdk25-lean-none")
 	gasmtest.Golden(t, "index.golden", indexText(l.Index, 60))
@@ -89,18 +89,19 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// indexText gives n of the blobs, evenly spread, a line each.
+// indexText returns the header and n evenly spread blobs, one per line.
 func indexText(x *Index, n int) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%+v\n%d blobs, %d damaged, cut %v\n", x.Header, len(x.Blobs), x.Damaged, x.Cut)
 	for i := range n {
 		b := &x.Blobs[i*len(x.Blobs)/n]
-		fmt.Fprintf(&out, "%7d ms %5v  %x-%x  %-17s %4d %-3d %s\n", b.UptimeMillis, b.Stamped, b.Lo, b.Hi, b.Source(), b.ID, b.OSRBCI, b.Name)
+		fmt.Fprintf(&out, "%7d ms %5v  %x-%x  %-17s %4d %-3d %s\n", b.UptimeMillis, b.Stamped, b.Lo, b.Hi, b.Source(),
+			b.ID, b.OSRBCI, b.Name)
 	}
 	return out.Bytes()
 }
 
-// codeText gives an instruction a line, and below it what the log says of it.
+// codeText returns one instruction per line, with its comments and frames on the lines below.
 func codeText(insts []Instruction) []byte {
 	var out bytes.Buffer
 	for _, in := range insts {

@@ -2,25 +2,23 @@ package printassembly
 
 import "bytes"
 
-// A lineClass says what a line is to the index. [classify] is the one place that
-// decides it.
+// A lineClass says what a line means to the index. Only [classify] decides it.
 type lineClass uint8
 
 const (
-	// idleLine means nothing to the index, wherever it stands: [Verified Entry Point]
+	// idleLine has no meaning to the index, wherever it is: [Verified Entry Point]
 	idleLine lineClass = iota
-	// rowLine is a line within a blob's code: empty, or with two blanks in front.
-	// Most are comments.
+	// rowLine is a line within a blob's code: an empty line, or one that begins with two blanks. Most are comments.
 	rowLine
-	// codeLine is a rowLine with an address, so mostly a row of code:
+	// codeLine is a rowLine with an address. Most are rows of code:
 	//	  0x00007efcf8ece120:   call   0x00007efd102f3600
 	codeLine
-	// partLine has the range of a part of a method:
+	// partLine has the address range of a part of a method:
 	//	 main code      [0x00007fae08ed77a0,0x00007fae08ed7900] = 352
 	partLine
 	// tagLine starts with "<": <writer thread='2504'/>
 	tagLine
-	// machCodeLine is "[MachCode]": the blob's code comes as bytes.
+	// machCodeLine is "[MachCode]", after which the blob's code comes as bytes.
 	machCodeLine
 	// compiledLine starts with "Compiled method (".
 	compiledLine
@@ -31,12 +29,11 @@ const (
 	// rangedLine may begin a stub or a codelet, because it ends in "bytes" or "bytes)":
 	//	StubRoutines::libmLog [0x…, 0x…] (631 bytes)
 	rangedLine
-	// textLine is any other. It counts only where it is the text of a header's
-	// element, such as <args>.
+	// textLine is any other line. It matters only as the text of a header's element, such as <args>.
 	textLine
 )
 
-// What lines of a class start with.
+// The beginnings of lines, by which classify knows some classes.
 var (
 	totalPart      = []byte(" total in heap ")
 	mainCodePart   = []byte(" main code ")
@@ -47,12 +44,12 @@ var (
 	handlerPrefix  = []byte("argument handler #")
 )
 
-// classify tells the class of a line, which is without its end.
+// classify returns the class of a line without its line end.
 func classify(line []byte) lineClass {
 	if len(line) == 0 {
 		return rowLine
 	}
-	if len(line) > 1 && line[0] == ' ' && line[1] == ' ' { // as nearly all
+	if len(line) > 1 && line[0] == ' ' && line[1] == ' ' { // true for nearly all lines
 		if len(line) > 3 && line[2] == '0' && line[3] == 'x' {
 			return codeLine
 		}
@@ -60,7 +57,8 @@ func classify(line []byte) lineClass {
 	}
 	switch line[0] {
 	case ' ':
-		if bytes.HasPrefix(line, mainCodePart) || bytes.HasPrefix(line, stubCodePart) || bytes.HasPrefix(line, totalPart) {
+		if bytes.HasPrefix(line, mainCodePart) || bytes.HasPrefix(line, stubCodePart) ||
+			bytes.HasPrefix(line, totalPart) {
 			return partLine
 		}
 		return idleLine
@@ -75,7 +73,7 @@ func classify(line []byte) lineClass {
 		}
 		return idleLine
 	case '-', '=':
-		// A ruler, or "- - - [END] - - -". But "-XX:+UseSerialGC" may be the text of <args>.
+		// A ruler ("-----"), or "- - - [END] - - -". But "-XX:+UseSerialGC" may be the text of <args>.
 		if len(line) > 2 && line[2] == line[0] && (line[1] == line[0] || line[1] == ' ') {
 			return idleLine
 		}
@@ -94,8 +92,8 @@ func classify(line []byte) lineClass {
 	return textLine
 }
 
-// idleTag knows the tags that LogCompilation writes most of within a <task>. They
-// have neither a stamp nor a name that the index needs. tag is without its "<".
+// idleTag reports whether a tag is of one of the kinds that LogCompilation writes most often within a <task>. They
+// have neither a stamp nor a name that the index needs. The tag is without its "<".
 func idleTag(tag []byte) bool {
 	if i := bytes.IndexByte(tag, ' '); i >= 0 {
 		tag = tag[:i]
@@ -108,7 +106,7 @@ func idleTag(tag []byte) bool {
 	return false
 }
 
-// trimCR cuts the '\r' off a line of a log that was saved with Windows' line ends.
+// trimCR removes the '\r' at the end of a line. A log that was saved on Windows has them.
 func trimCR(line []byte) []byte {
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		return line[:n-1]

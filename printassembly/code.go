@@ -9,9 +9,9 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// Code reads the instructions of a blob from the log, by ascending address and
-// without gaps where the log has none. A blob whose code the log does not have
-// gives none. With a [TooMuchError] come the instructions in front of what was too much.
+// Code reads the instructions of a blob from the log. They are sorted by address, and without gaps if the log's code
+// has none. Code returns nil if the log does not have the blob's code. A [TooMuchError] comes with the instructions
+// before the limit.
 func (l *Log) Code(b *Blob, syntax disasm.Syntax) ([]Instruction, error) {
 	if !b.HasCode {
 		return nil, nil
@@ -31,11 +31,10 @@ func (l *Log) Code(b *Blob, syntax disasm.Syntax) ([]Instruction, error) {
 	return c.insts, nil
 }
 
-// eachLine hands on the lines of the blob's writer behind the blob's first one,
-// until take is done. A line that other threads' lines cut in two is whole
-// again.
+// eachLine calls take with the lines that the blob's writer wrote after the blob's first line, until take returns
+// true. A line that is cut in two by lines of other threads is joined again.
 func (l *Log) eachLine(b *Blob, take func(line []byte) (done bool)) error {
-	var held []byte // the last line, which may go on behind other threads' lines
+	var held []byte // the last line, which may continue after lines of other threads
 	lines := &lineReader{indent: l.indent}
 	for i := -1; i < len(b.turns); i++ {
 		t := turn{b.offset, b.end}
@@ -47,7 +46,7 @@ func (l *Log) eachLine(b *Blob, take func(line []byte) (done bool)) error {
 		back := i >= 0
 		for lines.next() {
 			switch {
-			case bytes.HasPrefix(lines.line, []byte("<writer ")): // the same one
+			case bytes.HasPrefix(lines.line, []byte("<writer ")): // the same writer's tag again
 				back = true
 				continue
 			case back && goesOn(lines.line):
@@ -67,13 +66,13 @@ func (l *Log) eachLine(b *Blob, take func(line []byte) (done bool)) error {
 	return nil
 }
 
-// goesOn tells whether a line can be the second half of a cut one. All other
-// lines within a blob start with a blank, a mark or a tag.
+// goesOn reports whether a line can be the second half of a line that was cut in two. All other lines within a blob
+// start with a blank, a mark or a tag.
 func goesOn(line []byte) bool {
 	return len(line) > 0 && !bytes.ContainsRune([]byte(" [<#;-="), rune(line[0]))
 }
 
-// A codeReader takes the lines of one blob.
+// A codeReader reads the lines of one blob.
 type codeReader struct {
 	blob    *Blob
 	log     *Log
@@ -81,40 +80,42 @@ type codeReader struct {
 	insts   []Instruction
 	machine bool    // between [MachCode] and [/MachCode]
 	rows    hexRows // of the hex dump
-	section string  // name of a section that has begun and has no instruction yet
+	section string  // a section that has begun but does not have an instruction yet
 	lead    []string
-	skip    bool   // the last row was none of the blob's, so its comments are not either
-	tooMuch string // what there was too much of; "" for nothing
-	notes   int    // how many comments and frames there were
+	skip    bool   // the last row was outside the blob, so its comments are skipped, too
+	tooMuch string // what exceeded its limit; "" for nothing
+	notes   int    // number of comments and frames so far
 }
 
-// More than the code of one method has. C1 makes at most 512 kB of code (NMethodSizeLimit in
-// c1_globals.hpp), a JVMCI compiler 640 kB (JVMCINMethodSizeLimit), and C2 what 80000 nodes
-// need (MaxNodeLimit); an instruction takes about four bytes. Inlining is at most 15 deep, and
-// 100 with method handles (MaxInlineLevel, MaxForceInlineLevel), but Graal goes deeper.
+// Upper bounds for the code of one blob; what is beyond them is left out, with a TooMuchError. C1 makes at most 512
+// kB of code (NMethodSizeLimit in c1_globals.hpp), a JVMCI compiler 640 kB (JVMCINMethodSizeLimit), and C2 as much as
+// 80000 nodes need (MaxNodeLimit). An instruction takes about four bytes. HotSpot inlines 15 levels deep, with method
+// handles 100 (MaxInlineLevel, MaxForceInlineLevel), but Graal goes deeper.
 const (
 	maxInstructions = 1 << 20
-	maxCode         = 15 * maxInstructions // bytes: x86 has none longer
-	maxNotes        = 1 << 20              // comments and frames of a piece of code
+	maxCode         = 15 * maxInstructions // bytes: no x86 instruction is longer than 15
+	maxNotes        = 1 << 20              // comments and frames of one blob
 	maxFrames       = 1000                 // of an inlining chain
 )
 
-// A TooMuchError tells that a piece of code has more than any HotSpot's.
+// A TooMuchError reports that a blob exceeds what HotSpot's code can have, so the log is damaged.
 type TooMuchError struct{ Log, Name, What string }
 
 func (e *TooMuchError) Error() string {
-	return fmt.Sprintf("%s is damaged: %s has more %s than any code of HotSpot's, and is cut there", e.Log, e.Name, e.What)
+	return fmt.Sprintf("%s is damaged: %s has more %s than code of HotSpot can have; the rest of it is left out", e.Log,
+		e.Name, e.What)
 }
 
-// take reads one line; true at the end of the blob's code.
+// take reads one line. It returns true at the end of the blob's code.
 func (c *codeReader) take(line []byte) (done bool) {
 	line = bytes.TrimRight(line, " ")
 	switch {
 	case len(line) == 0:
 	case line[0] == '[':
 		return c.mark(line)
-	case line[0] == '<' || bytes.HasPrefix(line, []byte("- - - [")) || line[0] == 'O' && bytes.HasPrefix(line, []byte("OopMap")):
-		// </print_nmethod> ends an nmethod, OOP MAPS or END a stub, OopMapSet JDK 8's code.
+	case line[0] == '<' || bytes.HasPrefix(line, []byte("- - - [")) || line[0] == 'O' &&
+		bytes.HasPrefix(line, []byte("OopMap")):
+		// An nmethod ends at </print_nmethod>, a stub at OOP MAPS or END, and JDK 8's code at OopMapSet.
 		return len(c.insts) > 0 || len(c.rows.code) > 0
 	case c.machine:
 		c.rows.take(line)
@@ -126,7 +127,7 @@ func (c *codeReader) take(line []byte) (done bool) {
 	return false
 }
 
-// mark takes "[Entry Point]" and its like.
+// mark reads a line like "[Entry Point]".
 func (c *codeReader) mark(line []byte) (done bool) {
 	name, _, ok := bytes.Cut(line[1:], []byte{']'})
 	if !ok {
@@ -143,9 +144,9 @@ func (c *codeReader) mark(line []byte) (done bool) {
 	default:
 		switch {
 		case bytes.HasPrefix(name, []byte("Disassembl")):
-			// [Disassembling for mach='i386:x86-64']: hsdis about itself
+			// [Disassembling for mach='i386:x86-64'] is a remark of hsdis about itself.
 		case string(name) == "Constants" && c.section != "":
-			// JDK 8 and 11 have it at each entry point
+			// JDK 8 and 11 print it at each entry point.
 		case c.machine:
 			c.rows.section(string(name))
 		default:
@@ -155,8 +156,8 @@ func (c *codeReader) mark(line []byte) (done bool) {
 	return false
 }
 
-// decodeRows turns the bytes into instructions with their comments. A damaged log may have
-// both bytes and hsdis's text of a blob; then the bytes count.
+// decodeRows decodes the bytes into instructions and adds their comments. If a damaged log has both bytes and hsdis's
+// text of a blob, the bytes win.
 func (c *codeReader) decodeRows() {
 	if len(c.rows.code) == 0 {
 		return
@@ -174,14 +175,14 @@ func (c *codeReader) decodeRows() {
 }
 
 const (
-	// decodedAtOnce is how many bytes are decoded at once: what decoding makes of them is
+	// decodedAtOnce is the number of bytes to decode in one call. The limit saves memory: a decoded disasm.Inst is
 	// twice as large as an [Instruction].
 	decodedAtOnce = 64 << 10
 	// longest is the longest instruction of any instruction set, in bytes.
 	longest = 15
 )
 
-// decode appends the instructions of a run.
+// decode decodes a run and appends its instructions.
 func (c *codeReader) decode(run codeRun) {
 	for at := 0; at < len(run.code); {
 		lo := run.lo + uint64(at)
@@ -192,7 +193,7 @@ func (c *codeReader) decode(run codeRun) {
 		}
 		c.insts = slices.Grow(c.insts, len(insts))
 		for _, in := range insts {
-			if in.Addr-lo >= decodedAtOnce { // it may be cut
+			if in.Addr-lo >= decodedAtOnce { // it may be cut off by the end of part
 				break
 			}
 			if len(c.insts) == maxInstructions {
@@ -206,8 +207,8 @@ func (c *codeReader) decode(run codeRun) {
 	}
 }
 
-// undecoded shows code of an instruction set that disasm does not know, four bytes a line,
-// which is how long the instructions of most such sets are.
+// undecoded returns the code of an instruction set that disasm does not know as ".byte" lines of four bytes, the
+// usual length of an instruction in such sets.
 func undecoded(code []byte, lo uint64) []disasm.Inst {
 	var insts []disasm.Inst
 	for i := 0; i < len(code); i += 4 {
@@ -218,9 +219,8 @@ func undecoded(code []byte, lo uint64) []disasm.Inst {
 	return insts
 }
 
-// spreadFrames gives each instruction without debug info that of the next one which has
-// it, because debug info describes all code up to its own instruction (HotSpot's
-// nmethod::pc_desc_near takes the first PcDesc at or behind a PC).
+// spreadFrames gives each instruction without debug info the frames of the next instruction that has some. Debug info
+// describes all code up to its instruction: HotSpot's nmethod::pc_desc_near takes the first PcDesc at or after a PC.
 func spreadFrames(insts []Instruction) {
 	var frames []Frame
 	for i := len(insts) - 1; i >= 0; i-- {

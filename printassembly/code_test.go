@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// blobCode reads the code of one nmethod at [0x1000, 0x1000+size) whose lines
-// behind the ranges are given.
+// blobCode reads the code of an nmethod at [0x1000, 0x1000+size). lines are the log's lines after those with its
+// ranges.
 func blobCode(t *testing.T, size int, lines string) []Instruction {
 	t.Helper()
 	l := newLog(t, fmt.Sprintf("%sCompiled method (c1) 10    7       3       A::a (28 bytes)\n"+
@@ -23,8 +23,8 @@ func blobCode(t *testing.T, size int, lines string) []Instruction {
 	return insts
 }
 
-// describe gives a line per instruction: offset, text, section, comments, own
-// frames with *, frames.
+// describe returns a line per instruction: offset, text, section, comments, and frames. A * marks the instruction's
+// own frames.
 func describe(insts []Instruction) string {
 	var out strings.Builder
 	for _, in := range insts {
@@ -46,7 +46,7 @@ func describe(insts []Instruction) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// Rows start inside instructions: the second at the last byte of a movabs.
+// Rows begin inside instructions: the second one begins with the last byte of a movabs.
 func TestHexRows(t *testing.T) {
 	insts := blobCode(t, 16, `[MachCode]
   0x0000000000001000: 5548 ba88 | 7766 5544 | 
@@ -54,7 +54,8 @@ func TestHexRows(t *testing.T) {
   0x0000000000001008: 3322 11c3 | f4f4 f4f4 
 [/MachCode]
 `)
-	assert.Equal(t, "0 push %rbp\n1 movabs $0x1122334455667788,%rdx\n11 ret\n12 hlt\n13 hlt\n14 hlt\n15 hlt", describe(insts))
+	assert.Equal(t, "0 push %rbp\n1 movabs $0x1122334455667788,%rdx\n11 ret\n12 hlt\n13 hlt\n14 hlt\n15 hlt",
+		describe(insts))
 }
 
 func TestHexComments(t *testing.T) {
@@ -101,21 +102,20 @@ func TestHexComments(t *testing.T) {
 23 ret`, strings.ReplaceAll(describe(insts), "parm0:    rsi", "parm0: rsi"))
 }
 
-// Each dump has one note on the cell [4, 8); want is the offset of the
-// instruction that gets it.
+// Each dump has one note on the cell [4, 8). want is the offset of the instruction that gets it.
 func TestPlace(t *testing.T) {
 	const debug = ";*iadd {reexecute=0 rethrow=0 return_oop=0}\n                      ; - A::a@4 (line 12)"
 	const reloc = ";   {metadata(x)}"
 	for _, c := range []struct {
 		name, note string
-		code       string // of 12 bytes, cut at the note
+		code       string // 12 bytes; the dump splits them at the note's cell
 		want       uint64
 	}{
 		{"debug info: ends at X+4", debug, "4889 c290 | 4801 d090 | 9090 90c3", 4},
 		{"debug info: ends at X+4, alone", debug, "4889 c290 | 488b 1424 | 9090 90c3", 4},
 		{"debug info: ends in the cell, starts before it", debug, "9090 4c8b | 5424 0890 | 9090 90c3", 2},
 		{"debug info: not the one that ends at X", debug, "4801 d090 | 4801 d090 | 9090 90c3", 4},
-		{"debug info: none ends in the cell", debug, "9048 ba88 | 7766 5544 | 3322 11c3", 1},
+		{"debug info: no instruction ends in the cell", debug, "9048 ba88 | 7766 5544 | 3322 11c3", 1},
 		{"debug info: the first of equals", debug, "9090 9090 | ffc0 ffc1 | 9090 90c3", 4},
 		{"debug info: not on padding", debug, "9090 9090 | 90ff c190 | 9090 90c3", 5},
 		{"debug info: not on a move between registers", debug, "9090 9090 | 89c2 ffc1 | 9090 90c3", 6},
@@ -135,10 +135,10 @@ func TestPlace(t *testing.T) {
 		{"relocation: an address needs a constant", reloc, "9090 9090 | 90b8 0100 | 0000 90c3", 5},
 		{"relocation: a call", ";   {runtime_call Stub::x}", "9090 9090 | 90e8 0000 | 0000 90c3", 5},
 		{"relocation: a poll reads memory", ";   {poll}", "9090 9090 | 85c0 8506 | 9090 90c3", 6},
-		{"relocation: the nop behind a call", ";   {post_call_nop}", "9090 9090 | 89c2 9090 | 9090 90c3", 6},
+		{"relocation: the nop after a call", ";   {post_call_nop}", "9090 9090 | 89c2 9090 | 9090 90c3", 6},
 		{"relocation: an address of the code's", ";   {section_word}", "9090 9090 | 9048 8d05 | 0000 0000", 5},
 		{"relocation: nothing fits", ";   {runtime_call Stub::x}", "9090 9090 | 89c2 89c2 | 9090 90c3", 4},
-		{"relocation: none starts in the cell", reloc, "9048 ba88 | 7766 5544 | 3322 11c3", 1},
+		{"relocation: no instruction starts in the cell", reloc, "9048 ba88 | 7766 5544 | 3322 11c3", 1},
 	} {
 		cells := strings.Split(c.code, " | ")
 		insts := blobCode(t, 12, fmt.Sprintf("[MachCode]\n  0x0000000000001000: %s \n\n  0x0000000000001004: %s\n"+
@@ -153,11 +153,12 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// Newer JDKs may lead comments with #, and leave out the blank behind "; -".
+// Newer JDKs may begin comments with #, and omit the blank after "; -".
 func TestCommentMarks(t *testing.T) {
 	insts := blobCode(t, 4, "[MachCode]\n  0x0000000000001000: #*iadd {reexecute=0}\n                      # -A::a@4 (line 12)\n"+
 		"  0x0000000000001000: ; -A::b@5 (line 13)\n  0x0000000000001000: 9090 90c3\n")
-	assert.Equal(t, strings.ReplaceAll("0 nop F\n1 nop F\n2 nop F\n3 ret ;*iadd {reexecute=0} * F", "F", "A::a@4:12 A::b@5:13"), describe(insts))
+	assert.Equal(t, strings.ReplaceAll("0 nop F\n1 nop F\n2 nop F\n3 ret ;*iadd {reexecute=0} * F", "F",
+		"A::a@4:12 A::b@5:13"), describe(insts))
 }
 
 func TestHexDamage(t *testing.T) {
@@ -207,10 +208,10 @@ func TestTextCode(t *testing.T) {
 16 call 0x0000000000002000 [Stub Code] ;{runtime_call <x>}`, describe(insts))
 	assert.Equal(t, disasm.CondJump, insts[1].Kind)
 	assert.EqualValues(t, 0x1010, insts[1].Target)
-	assert.EqualValues(t, 0x1018, insts[4].Hi, "the last one goes to the blob's end")
+	assert.EqualValues(t, 0x1018, insts[4].Hi, "the last one extends to the blob's end")
 }
 
-// PrintAssemblyOptions=intel, and a name that the escaping gives a semicolon.
+// PrintAssemblyOptions=intel, and a name that has a semicolon once it is escaped.
 func TestIntelText(t *testing.T) {
 	insts := blobCode(t, 16, "[Disassembly]\n  0x0000000000001000:   mov    eax,DWORD PTR [rsi+0xc]              ;*getfield x {reexecute=0}\n"+
 		"  0x0000000000001003:   jge    0x000000000000100c\n  0x0000000000001005:   call   QWORD PTR [rax]\n"+
@@ -242,7 +243,7 @@ func TestTextAndHex(t *testing.T) {
 	assert.Equal(t, "0 nop\n1 nop\n2 nop\n3 ret", describe(insts))
 }
 
-// An instruction set that disasm lacks is shown word by word.
+// Code of an instruction set that disasm does not support is shown word by word.
 func TestUnknownArch(t *testing.T) {
 	l := newLog(t, header+"<info>\nX VM (1) for linux-pdp11 JRE (1)\n</info>\n"+nmethod(1, "A::a", 0x1000))
 	insts := code(t, l, &l.Blobs[0])

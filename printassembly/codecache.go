@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// defaultCodeCache is what HotSpot reserves by itself where it compiles in
-// tiers, JDK 8 to 28: 48 MB (c2_globals_*.hpp) times 5
-// (CompilationPolicy::initialize, compilerDefinitions.cpp). Without tiers it
+// defaultCodeCache is the size that HotSpot (JDK 8 to 28) reserves by default with tiered compilation: 48 MB
+// (c2_globals_*.hpp) times 5 (CompilationPolicy::initialize, compilerDefinitions.cpp). Without tiered compilation it
 // reserves less.
 const defaultCodeCache = 240 << 20
 
-// reservedCodeCache finds the size of the code cache in the JVM's arguments,
-// of which the last one counts. HotSpot takes 240m, 245760K and 251658240.
+// reservedCodeCache returns the size of the code cache that the JVM's arguments set. The last such argument wins.
+// HotSpot accepts 240m, 245760K and 251658240.
 func reservedCodeCache(args string) uint64 {
 	size := uint64(defaultCodeCache)
 	for arg := range strings.FieldsSeq(args) {
@@ -32,7 +31,7 @@ func reservedCodeCache(args string) uint64 {
 		if shift > 0 {
 			text = text[:len(text)-1]
 		}
-		// HotSpot allows 2 GB at most (CODE_CACHE_SIZE_LIMIT).
+		// HotSpot allows at most 2 GB (CODE_CACHE_SIZE_LIMIT).
 		if n, err := strconv.ParseUint(text, 10, 32); err == nil && n<<shift <= 1<<31 {
 			size = n << shift
 		}

@@ -19,8 +19,9 @@ func TestReservedCodeCache(t *testing.T) {
 		"-XX:ReservedCodeCacheSize=":                                         240 << 20,
 		"-XX:ReservedCodeCacheSize=99g":                                      240 << 20,
 	} {
-		// A class may have the shortest of names.
-		header := "<hotspot_log version='160 1' process='7' time_ms='5'>\n<vm_arguments>\n<args>\n" + args + " </args>\n<command>\nA\n</command>\n"
+		// A class may have a name of one letter.
+		header := "<hotspot_log version='160 1' process='7' time_ms='5'>\n<vm_arguments>\n<args>\n" + args +
+			" </args>\n<command>\nA\n</command>\n"
 		idx, err := readIndex(strings.NewReader(header), int64(len(header)), "asm.log")
 		require.NoError(t, err)
 		assert.Equal(t, want, idx.ReservedCodeCache, args)

@@ -10,8 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// copiedLog is HotSpot's log of three methods, of which it printed the second, with
-// what gasm copied of the others at its end.
+// copiedLog is HotSpot's log of three methods. HotSpot printed the code of the second one. gasm's copies of the other
+// two are at the end.
 const copiedLog = `<hotspot_log version='160 1' process='7' time_ms='1000'>
 <nmethod compile_id='1' compiler='c1' level='3' size='400' address='0x1000' insts_offset='256' method='A one ()V' bytes='3' stamp='0.100'/>
 <nmethod compile_id='2' compiler='c2' level='4' size='400' address='0x2000' insts_offset='256' method='A two ()V' bytes='3' stamp='0.200'/>
@@ -53,7 +53,7 @@ Compiled method (c1) 300 3   2 A::three (3 bytes)
 [/MachCode]
 `
 
-// Copies stand at the end of the log, and their methods where they were installed.
+// Copies are at the end of the log, but their methods are sorted by when they were installed.
 func TestCopiedOrder(t *testing.T) {
 	l, err := NewLog(strings.NewReader(copiedLog), int64(len(copiedLog)), "log")
 	require.NoError(t, err)
@@ -66,11 +66,12 @@ func TestCopiedOrder(t *testing.T) {
 		names = append(names, b.Name)
 	}
 	assert.Equal(t, []string{"A::one", "A::two", "A::three"}, names)
-	assert.Equal(t, []int64{100, 201, 300}, []int64{l.Blobs[0].UptimeMillis, l.Blobs[1].UptimeMillis, l.Blobs[2].UptimeMillis})
+	assert.Equal(t, []int64{100, 201, 300},
+		[]int64{l.Blobs[0].UptimeMillis, l.Blobs[1].UptimeMillis, l.Blobs[2].UptimeMillis})
 }
 
-// Below the mark, a comment is of the instruction that its byte is of: on a cell of
-// four bytes there would be three that it might be of.
+// Below the mark, a comment belongs to the instruction that contains its byte. Without the mark, its cell of four
+// bytes would leave a choice of three instructions.
 func TestExactComments(t *testing.T) {
 	for _, log := range []string{copiedLog, strings.ReplaceAll(copiedLog, ExactMark, oldExactMark)} {
 		testExactComments(t, log)
@@ -113,9 +114,12 @@ func TestParseInstalled(t *testing.T) {
 		"metadata_offset='316' method='p/A &lt;init&gt; (I)V' bytes='28' count='5' stamp='1.5'/>"
 	got, ok := ParseInstalled([]byte(tag))
 	require.True(t, ok)
-	assert.Equal(t, Installed{ID: 71, Compiler: "c2", Kind: "osr", Level: 4, Name: "p.A::<init>", BytecodeSize: 28, UptimeMillis: 1500,
-		Address: 0x1000, Size: 400, Lo: 0x1100, Stub: 0x112c, Hi: 0x113c, ScopesPCs: 0x1140, ScopesData: 0xfffffffe00002000, Metadata: 0x113c}, got)
-	for _, lacking := range []string{" size='400'", " address='0x1000'", " insts_offset='256'", " stamp='1.5'", " (I)V"} {
+	assert.Equal(t, Installed{ID: 71, Compiler: "c2", Kind: "osr", Level: 4, Name: "p.A::<init>", BytecodeSize: 28,
+		UptimeMillis: 1500,
+		Address:      0x1000, Size: 400, Lo: 0x1100, Stub: 0x112c, Hi: 0x113c, ScopesPCs: 0x1140,
+		ScopesData: 0xfffffffe00002000, Metadata: 0x113c}, got)
+	for _, lacking := range []string{" size='400'", " address='0x1000'", " insts_offset='256'", " stamp='1.5'",
+		" (I)V"} {
 		_, ok := ParseInstalled([]byte(strings.Replace(tag, lacking, "", 1)))
 		assert.False(t, ok, lacking)
 	}

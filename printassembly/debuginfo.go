@@ -10,21 +10,21 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// DebugInfo says which frames the instructions of a blob were made from, without decoding
-// them. It can be had of code below [ExactMark], where debug info has the address of its
-// instruction's last byte: so an instruction's frames are the first ones at or behind it.
+// A DebugInfo knows which frames the instructions of a blob were made from, without decoding the instructions. It is
+// available for code below an [ExactMark], where debug info has the address of the last byte of its instruction. So
+// the frames of an instruction are the first ones at or after it.
 //
-// A program that compiles much has samples in thousands of methods, nearly all of which are
-// never shown. Decoding them would take most of the time of a report.
+// A program with a lot of compiled code has samples in thousands of methods, and nearly all of these are never shown.
+// Decoding them would take most of the time of a report.
 type DebugInfo struct {
 	log    *Log
 	syntax disasm.Syntax
-	at     []note // those with frames, ascending
+	at     []note // the notes that have frames, sorted by address
 	runs   []codeRun
 }
 
-// DebugInfo reads a blob's debug info. It is nil, without an error, where the blob's code must be
-// read by [Log.Code]: HotSpot has printed it, or there is too much of it.
+// DebugInfo reads a blob's debug info. It returns nil without an error if the blob's code must be read by [Log.Code]
+// instead: HotSpot has printed it, or it exceeds a limit.
 func (l *Log) DebugInfo(b *Blob, syntax disasm.Syntax) (*DebugInfo, error) {
 	if !b.HasCode {
 		return nil, nil
@@ -41,8 +41,8 @@ func (l *Log) DebugInfo(b *Blob, syntax disasm.Syntax) (*DebugInfo, error) {
 	return &DebugInfo{log: l, syntax: syntax, at: c.rows.notes, runs: c.rows.runs(b.Lo, b.Hi)}, nil
 }
 
-// Frames gives the inlining chain of the instruction at pc, innermost first; nil without
-// one. It stays valid, and is shared.
+// Frames returns the inlining chain of the instruction at pc, innermost frame first, or nil if there is none. The
+// slice is shared and stays valid; it must not be changed.
 func (d *DebugInfo) Frames(pc uint64) []Frame {
 	if d.bytes(pc) == nil {
 		return nil
@@ -54,7 +54,8 @@ func (d *DebugInfo) Frames(pc uint64) []Frame {
 	return d.at[i].frames
 }
 
-// End is where the instruction that starts at pc ends; false where the log has no code.
+// End returns the address after the instruction that starts at pc. It returns false if the log does not have its
+// code.
 func (d *DebugInfo) End(pc uint64) (hi uint64, ok bool) {
 	code := d.bytes(pc)
 	if code == nil {
@@ -68,7 +69,7 @@ func (d *DebugInfo) End(pc uint64) (hi uint64, ok bool) {
 	return pc + uint64(insts[0].Len), true
 }
 
-// bytes gives the code from pc to the end of its run; nil without any.
+// bytes returns the code from pc to the end of its run, or nil if there is none.
 func (d *DebugInfo) bytes(pc uint64) []byte {
 	i := sort.Search(len(d.runs), func(i int) bool { return d.runs[i].lo > pc }) - 1
 	if i < 0 || pc-d.runs[i].lo >= uint64(len(d.runs[i].code)) {
@@ -77,7 +78,8 @@ func (d *DebugInfo) bytes(pc uint64) []byte {
 	return d.runs[i].code[pc-d.runs[i].lo:]
 }
 
-// place takes a comment where only frames are asked for: of any other one, only its place.
+// place handles a comment line when only frames are wanted. Of other comments it records the position and skips the
+// text.
 func (h *hexRows) place(cell uint64, line []byte) {
 	text := bytes.TrimLeft(line, "; #")
 	if len(text) > 0 && text[0] == '-' {

@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// Debug info alone must say of every instruction what its listing says. The log is of
-// Workload.java, JDK 25: gasm profile -o DIR -- java -Dsec=2 Workload.java
+// DebugInfo must have the same frames for every instruction as its listing. The log was made from Workload.java with
+// JDK 25: gasm profile -o DIR -- java -Dsec=2 Workload.java
 func TestDebugInfo(t *testing.T) {
 	text := gasmtest.Gunzip(t, "testdata/copied-jdk25.log.gz")
 	l, err := NewLog(bytes.NewReader(text), int64(len(text)), "log")
@@ -47,7 +47,8 @@ func TestDebugInfo(t *testing.T) {
 	t.Log(methods, "methods,", insts, "instructions,", inlined, "of inlined methods")
 }
 
-// Of code that HotSpot printed itself, debug info depends on the instructions around it.
+// In code that HotSpot printed itself, debug info depends on the surrounding instructions, so DebugInfo can't read
+// it.
 func TestDebugInfoOfPrints(t *testing.T) {
 	l, err := NewLog(strings.NewReader(copiedLog), int64(len(copiedLog)), "log")
 	require.NoError(t, err)

@@ -1,72 +1,67 @@
-// Package printassembly knows the flags that make HotSpot print the code that it has
-// compiled, and reads what HotSpot prints.
+// Package printassembly reads the compiled code that HotSpot prints, and knows the flags that make HotSpot print it.
 //
-// [CaptureFlags] are the flags for all code, or for that of a [Selection] of methods. Of
-// all other methods the log then tells names and address ranges.
+// [CaptureFlags] returns the flags that print all code, or the code of a [Selection] of methods. For methods outside
+// the Selection the log still has their names and address ranges.
 //
-// A log is read in two passes. [Open] makes the index: it reads the log once, in blocks, on
-// all cores, and notes of each blob (a method, a stub, a codelet …) its address range, its
-// name, its time and where it is in the file. It allocates for each blob, not for each
-// line. [Log.Code] then reads single blobs again, those that have samples, and gives their
-// instructions with comments, inlining chains and source lines.
+// A log is read in two passes. [Open] makes the index: it reads the log once, in blocks, on all cores. For each blob
+// (a method, a stub, a codelet …) it notes the address range, the name, the time, and the position in the file.
+// Memory is allocated per blob, not per line. [Log.Code] then reads one blob again and returns its instructions with
+// their comments, inlining chains and source lines. Callers do this only for blobs that have samples.
+//
+// The API may change between minor versions before 1.0.
 //
 // # Dialects
 //
-// What HotSpot prints differs from release to release. testdata/captures has examples of
-// all but JDK 28.
+// What HotSpot prints differs from release to release. testdata/captures has an example of each dialect except JDK
+// 28's.
 //
-// JDK 8 prints code only with the disassembler plug-in hsdis.
+// JDK 8 prints code only if the disassembler plug-in hsdis is installed.
 //
-//   - With PrintNMethods or PrintNativeNMethods, a method begins with "Compiled method (c1)"
-//     and has lines with its ranges. Native wrappers are "Compiled method (nm)".
-//   - PrintAssembly prints a method's code (again) behind "Decoding compiled method 0x…:" and
-//     "Code:". If nothing stands in front of that, only the comment "# {method}" tells the
-//     method's name, and LogCompilation's tag <nmethod …/> behind the code tells its
-//     compiler, level and time.
-//   - The code of a native wrapper stands behind "Decoding CodeBlob 0x…".
-//   - "Decoding RuntimeStub - name 0x…" and "Decoding VtableStub vtbl[3]@12" tell no range. It
-//     is taken from the addresses of their instructions.
-//   - The line of a stub ends in "[" in place of "]": "[0x…, 0x…[ (29 bytes)".
-//   - Code ends at "OopMapSet contains 9 OopMaps". Comments have no {reexecute=…}.
+//   - With PrintNMethods or PrintNativeNMethods, a method begins with "Compiled method (c1)", and lines with its
+//     address ranges follow. Native wrappers begin with "Compiled method (nm)".
+//   - PrintAssembly prints a method's code (again) after the lines "Decoding compiled method 0x…:" and "Code:". If
+//     PrintNMethods has printed nothing before that, the method's name is only in the comment "# {method}", and its
+//     compiler, level and time are only in LogCompilation's tag <nmethod …/> after the code.
+//   - The code of a native wrapper comes after "Decoding CodeBlob 0x…".
+//   - "Decoding RuntimeStub - name 0x…" and "Decoding VtableStub vtbl[3]@12" have no address range. The range is
+//     computed from the addresses of the instructions.
+//   - The first line of a stub has "[" in place of "]": "[0x…, 0x…[ (29 bytes)".
+//   - Code ends at a line like "OopMapSet contains 9 OopMaps". Comments do not have {reexecute=…}.
 //
-// JDK 11 prints code only with hsdis, too.
+// JDK 11 also prints code only with hsdis.
 //
-//   - All blobs tell their ranges.
-//   - A method begins with "Compiled method (c1)". Above its code, PrintAssembly prints a
-//     heading: "p/Class.method()V  [0x…, 0x…]  944 bytes". Native wrappers have only that.
-//   - "[Disassembling for mach='i386:x86-64']" stands in front of the first code,
-//     "[Constants]" at entry points, and "0x… (offset:    0): …" for constants, as in JDK 8.
+//   - Each blob has a line with its address range.
+//   - A method begins with "Compiled method (c1)". PrintAssembly prints a heading above its code:
+//     "p/Class.method()V  [0x…, 0x…]  944 bytes". Native wrappers have only this heading.
+//   - As in JDK 8, "[Disassembling for mach='i386:x86-64']" comes before the first code, "[Constants]" marks entry
+//     points, and constants are printed as "0x… (offset:    0): …".
 //
-// JDK 17 (and 14 to 16) prints code without hsdis as well, as bytes behind [MachCode].
+// JDK 17 (and 14 to 16) can print code without hsdis: as bytes, after the mark [MachCode].
 //
-//   - The text of hsdis stands between [Disassembly] and [/Disassembly], with its comments
-//     further to the right.
-//   - "[Constant Pool (empty)]" stands where [Constants] was. Behind stubs there is
-//     "- - - [OOP MAPS]" and "- - - [END]". The line of a stub ends in "]".
-//   - Native wrappers are "Compiled method (n/a)"; PrintNativeNMethods prints them twice.
+//   - With hsdis, its text is between [Disassembly] and [/Disassembly], and comments are further to the right.
+//   - "[Constant Pool (empty)]" replaces [Constants]. The code of a stub is followed by "- - - [OOP MAPS]" and
+//     "- - - [END]". The first line of a stub has "]".
+//   - Native wrappers begin with "Compiled method (n/a)". PrintNativeNMethods prints them twice.
 //
 // JDK 21 prints the same as JDK 17.
 //
-// JDK 25 adds the mark "[Instructions begin]", the comment {post_call_nop}, and to a
-// method's ranges mutable and immutable data.
+// JDK 25 adds the mark "[Instructions begin]" and the comment {post_call_nop}. The ranges of a method include its
+// mutable and its immutable data.
 //
-// JDK 28 has one blank less in front of the time, and comments may begin with "#" in place
-// of ";".
+// JDK 28 prints one blank less before the time, and comments may begin with "#" instead of ";".
 //
-// In all releases: Signature handlers ("argument handler #0 for: … (fingerprint = 29, 11
-// bytes generated)") have a size and no address. The methods of a JVMCI compiler are
-// "Compiled method (JVMCI)". hsdis writes AT&T's syntax, or Intel's if PrintAssemblyOptions
-// says so. Adapters are never printed, nor are inline cache stubs, which JDK 22 and older
-// have.
+// In all releases, signature handlers ("argument handler #0 for: … (fingerprint = 29, 11 bytes generated)") have a
+// size but no address. The methods of a JVMCI compiler begin with "Compiled method (JVMCI)". hsdis writes AT&T
+// syntax, or Intel syntax if PrintAssemblyOptions says so. HotSpot never prints adapters, nor the inline cache stubs
+// of JDK 22 and older.
 //
 // # What a log looks like
 //
-// The header gives the process and the JVM's start in wall clock time:
+// The header has the process id and the JVM's start in wall clock time:
 //
 //	<hotspot_log version='160 1' process='2490' time_ms='1795221479359'>
 //
-// A blob starts with one of these lines (JDK 17 and 25; what each kind is
-// called is in [Kind]):
+// A blob starts with one of these lines (from JDK 17 and 25; each [Kind] has its own form):
 //
 //	Compiled method (c2) 363   73 %     4       Workload::dot @ 4 (28 bytes)
 //	Decoding RuntimeStub - wrong_method_stub 0x… [0x…, 0x…] (1136 bytes)
@@ -74,9 +69,9 @@
 //	StubRoutines::libmLog [0x…, 0x…] (631 bytes)
 //	invokehandle  233 invokehandle  [0x…, 0x…]  768 bytes
 //
-// A compiled method goes on with its ranges (" main code      [0x…,0x…] = 608");
-// its code and that of all other blobs follows in one of two forms. Without a
-// disassembler plug-in it is hex, in memory order, cells of four bytes:
+// For a compiled method, lines with its address ranges follow (" main code      [0x…,0x…] = 608"). Then comes the
+// code, in one of two forms. Without a disassembler plug-in it is hexadecimal: bytes in memory order, in cells of
+// four:
 //
 //	[MachCode]
 //	[Verified Entry Point]
@@ -85,20 +80,19 @@
 //	  0x00007fae08ed77a0: e85b be41 | 1566 6666 | 0f1f 8400 | …
 //	[/MachCode]
 //
-// With hsdis it is text, one instruction a line, its comments behind and below:
+// With hsdis it is text. Each line has one instruction; its comments are to the right of it and on the lines below:
 //
 //	[Disassembly]
 //	  0x00007efcf8ece120:   call   0x00007efd102f3600           ;   {runtime_call os::breakpoint()}
 //
-// Threads take turns in the log: <writer thread='2504'/> says whose lines
-// follow, and a blob can be cut by another thread's lines. Text between tags is
-// XML-escaped. A killed JVM leaves a cut last line.
+// Threads take turns in writing the log: <writer thread='2504'/> announces whose lines follow. So the lines of a blob
+// can be interrupted by another thread's lines. Text between tags is XML-escaped. If the JVM was killed, the last
+// line is cut off.
 //
-// At the end of a log stand the methods that gasm has copied out of the JVM's memory
-// (package nmethod). Their writer is "gasm", their code is bytes, with [ExactMark]. When
-// such a method was installed, LogCompilation's tag <nmethod …/> tells. Behind a method stand
-// the files that the classes of its frames were made from, each once ([AppendSourceFile]).
-// HotSpot has no such line, and older readers take no notice of it:
+// The end of a log has the methods that gasm copied out of the JVM's memory (package nmethod). Their writer is
+// "gasm", and their code is bytes below an [ExactMark]. LogCompilation's tag <nmethod …/> has the time at which such
+// a method was installed. After each method come the names of the source files of the classes in its frames, each
+// class once ([AppendSourceFile]). HotSpot does not write such lines, and older versions of gasm ignore them:
 //
 //	<source_file class='java.util.HashMap$Node' name='HashMap.java'/>
 package printassembly

@@ -5,37 +5,36 @@ import (
 	"strconv"
 )
 
-// An End tells that HotSpot let no thread enter an nmethod any more. Only LogCompilation
-// tells of it. A trap that an instruction of the code led to comes before:
+// An End is the moment after which HotSpot lets no thread enter an nmethod any more. Only LogCompilation reports it.
+// If an instruction of the code caused it by a trap, the trap is logged before:
 //
-//	<uncommon_trap thread='834' reason='unstable_if' action='reinterpret' debug_id='0' compile_id='173' compile_kind='osr' … stamp='2.797'/>
-//	<make_not_entrant thread='834' reason='uncommon trap' compile_id='173' compile_kind='osr' compiler='c2' level='4' stamp='2.797'/>
+//	<uncommon_trap thread='834' reason='unstable_if' action='reinterpret' … compile_id='173' … stamp='2.797'/>
+//	<make_not_entrant thread='834' reason='uncommon trap' compile_id='173' compile_kind='osr' … stamp='2.797'/>
 //
-// JDK 23 and older give no reason in the second line.
+// JDK 23 and older do not log a reason in the second line.
 type End struct {
 	UptimeMillis int64
-	Reason       string // "not used", "uncommon trap"; "" when the log does not tell
-	Trap         string // why there was a trap, "unstable_if"; "" without one
+	Reason       string // "not used", "uncommon trap"; "" if the log has none
+	Trap         string // the reason of the trap, "unstable_if"; "" if there was no trap
 }
 
-// An endKey names an nmethod of a JVM. On-stack replacements of JDK 8 have numbers of their
-// own.
+// An endKey identifies an nmethod of a JVM. JDK 8 numbers on-stack replacements separately.
 type endKey struct {
 	id  int
 	osr bool
 }
 
-// ends are what LogCompilation tells of nmethods that are not entered any more.
+// ends collects what LogCompilation reports about nmethods that are no longer entered.
 type ends struct {
 	byKey map[endKey]End
-	trap  End // the last one, of the nmethod trapOf
+	trap  End // the last trap, in the nmethod of
 	of    endKey
 }
 
-// maxReason is longer than any reason of HotSpot's.
+// maxReason is an upper bound for the length of HotSpot's reasons. A tag with a longer one is ignored.
 const maxReason = 80
 
-// tag takes the two tags that tell of an end.
+// tag reads the two tags above, and ignores other ones.
 func (e *ends) tag(line []byte) {
 	trap := bytes.HasPrefix(line, []byte("<uncommon_trap thread="))
 	if !trap && !bytes.HasPrefix(line, []byte("<make_not_entrant ")) {
@@ -53,7 +52,7 @@ func (e *ends) tag(line []byte) {
 		return
 	}
 	end := End{UptimeMillis: ms, Reason: unescape(reason)}
-	const together = 2 // ms between a trap and the end that it leads to
+	const together = 2 // ms between a trap and the end that it causes
 	if e.of == key && ms-e.trap.UptimeMillis <= together {
 		end.Trap = e.trap.Trap
 	}
@@ -65,7 +64,7 @@ func (e *ends) tag(line []byte) {
 	}
 }
 
-// EndOf tells when and why an nmethod was left. It is false when the log does not tell.
+// EndOf returns when and why an nmethod was left. It returns false if the log does not say so.
 func (x *Index) EndOf(b *Blob) (End, bool) {
 	if b.Kind != NMethod {
 		return End{}, false

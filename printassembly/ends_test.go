@@ -45,9 +45,10 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// Each end that a real log tells of is one of a method in it, and later than the method.
+// Each end in a real log belongs to a method in the log, and is later than the method.
 func TestEndsOfCaptures(t *testing.T) {
-	for capture, has := range map[string]bool{"jdk8-full-hsdis": true, "jdk17-full-hsdis": true, "jdk25-full-hsdis": true, "jdk25-lean-none": false} {
+	for capture, has := range map[string]bool{"jdk8-full-hsdis": true, "jdk17-full-hsdis": true,
+		"jdk25-full-hsdis": true, "jdk25-lean-none": false} {
 		text := string(gasmtest.Capture(t, capture, gasmtest.Log))
 		l, err := NewLog(strings.NewReader(text), int64(len(text)), capture)
 		require.NoError(t, err)
@@ -55,7 +56,8 @@ func TestEndsOfCaptures(t *testing.T) {
 		for i := range l.Blobs {
 			if end, ok := l.EndOf(&l.Blobs[i]); ok {
 				ends++
-				assert.GreaterOrEqual(t, end.UptimeMillis, l.Blobs[i].UptimeMillis-10, "%s: %s", capture, l.Blobs[i].Name)
+				assert.GreaterOrEqual(t, end.UptimeMillis, l.Blobs[i].UptimeMillis-10, "%s: %s", capture,
+					l.Blobs[i].Name)
 			}
 		}
 		assert.Equal(t, strings.Count(text, "\n<make_not_entrant "), ends, capture)

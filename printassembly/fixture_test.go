@@ -11,11 +11,12 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// captures are the folders of testdata/captures.
-var captures = []string{"jdk8-full-hsdis", "jdk11-lean-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-full-hsdis", "jdk21-arm64-lean-none",
+// captures are the directories of testdata/captures.
+var captures = []string{"jdk8-full-hsdis", "jdk11-lean-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-full-hsdis",
+	"jdk21-arm64-lean-none",
 	"jdk25-lean-none", "jdk25-full-hsdis"}
 
-// readCapture unpacks the log of a capture, which must not be changed.
+// readCapture returns the unpacked log of a capture. The bytes are shared and must not be changed.
 func readCapture(tb testing.TB, name string) []byte {
 	tb.Helper()
 	return gasmtest.Capture(tb, name, gasmtest.Log)
@@ -44,7 +45,7 @@ func code(tb testing.TB, l *Log, b *Blob) []Instruction {
 	return insts
 }
 
-// texts squeezes the blanks out of the instructions' texts, one a line.
+// texts returns the instructions' texts, one per line, with runs of blanks replaced by one blank.
 func texts(insts []Instruction) string {
 	lines := make([]string, len(insts))
 	for i, in := range insts {
@@ -53,7 +54,7 @@ func texts(insts []Instruction) string {
 	return strings.Join(lines, "\n")
 }
 
-// checkIndex fails where an index breaks its promises.
+// checkIndex fails if an index does not have the documented properties.
 func checkIndex(tb testing.TB, x *Index) {
 	tb.Helper()
 	for i := range x.Blobs {
@@ -67,8 +68,7 @@ func checkIndex(tb testing.TB, x *Index) {
 	}
 }
 
-// checkCode fails where the instructions of a blob do not ascend, overlap or
-// leave the blob.
+// checkCode fails if the instructions of a blob are not sorted, overlap, or leave the blob.
 func checkCode(tb testing.TB, b *Blob, insts []Instruction) {
 	tb.Helper()
 	if !b.HasCode && len(insts) > 0 {
@@ -78,7 +78,8 @@ func checkCode(tb testing.TB, b *Blob, insts []Instruction) {
 	for i := range insts {
 		in := &insts[i]
 		if in.Lo < at || in.Hi <= in.Lo || in.Hi > b.Hi {
-			tb.Fatalf("%s [%#x, %#x): instruction %d is at [%#x, %#x) behind %#x", b.Name, b.Lo, b.Hi, i, in.Lo, in.Hi, at)
+			tb.Fatalf("%s [%#x, %#x): instruction %d is at [%#x, %#x) after %#x", b.Name, b.Lo, b.Hi, i, in.Lo, in.Hi,
+				at)
 		}
 		if in.OwnFrames && len(in.Frames) == 0 {
 			tb.Fatalf("%s: instruction %d has empty debug info", b.Name, i)

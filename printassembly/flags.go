@@ -1,22 +1,19 @@
 package printassembly
 
-// CaptureFlags are the options under which HotSpot (JDK 8 and newer) writes
-// what this package reads to logFile, which may hold %p for the process id.
+// CaptureFlags returns the options that make HotSpot (JDK 8 and newer) write what this package reads to logFile. The
+// name may contain %p for the process id.
 //
-// They travel in JAVA_TOOL_OPTIONS, which JVMs of any release read. One that does not
-// know an option of that variable does not start, so all of these are known to JDK 8.
-// Newer JDKs ignore what they no longer know (IgnoreUnrecognizedVMOptions); JDK 8 heeds
-// that flag on the command line only.
+// The options are passed in JAVA_TOOL_OPTIONS, which JVMs of all releases read. A JVM that does not know an option in
+// this variable does not start, so JDK 8 must know all of them. Newer JDKs ignore the options that they no longer
+// know (IgnoreUnrecognizedVMOptions). JDK 8 accepts that flag only on the command line.
 //
-// LogVMOutput without DisplayVMOutput keeps the program's own output clean.
-// LogCompilation would tell more, but costs twice as much (JDK 25, javac: 38 s
-// instead of 14–22 s). PrintAssembly implies DebugNonSafepoints, which is set all the
-// same, because without it most instructions have no source line. PrintNMethods is for
-// JDK 8, which tells a method's tier and time only with it; in newer JDKs PrintAssembly
-// implies it.
+// LogVMOutput without DisplayVMOutput keeps the program's own output clean. LogCompilation would report more, but
+// costs twice as much (JDK 25, javac: 38 s instead of 14–22 s). PrintAssembly implies DebugNonSafepoints. It is set
+// anyway, because most instructions have no source line without it. PrintNMethods is for JDK 8, which prints a
+// method's tier and time only with this flag; in newer JDKs PrintAssembly implies it.
 //
-// A [Selection] limits the compiled methods of which the code is printed. It must have
-// no DirectivesFile: JDK 8 does not know that flag.
+// The Selection limits which compiled methods have their code printed. It must not have a DirectivesFile, because JDK
+// 8 does not know that flag.
 func CaptureFlags(logFile string, sel Selection) []string {
 	return append([]string{
 		"-XX:+IgnoreUnrecognizedVMOptions",
@@ -31,36 +28,35 @@ func CaptureFlags(logFile string, sel Selection) []string {
 	}, sel.flags()...)
 }
 
-// DebugInfoFlags have HotSpot note the bytecode of every instruction, and not only of those
-// at which it can stop a thread. Every JDK from 8 on knows both.
+// DebugInfoFlags returns the options that make HotSpot record the bytecode of every instruction, not only of those at
+// which it can stop a thread. All JDKs from 8 on know both options.
 func DebugInfoFlags() []string {
 	return []string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"}
 }
 
-// RefuseUnknownFlags behind [CaptureFlags] makes a JVM refuse a flag that it does not
-// know, as it would without gasm: the user may have mistyped it. Of several such flags
-// the last one counts (Arguments::match_special_option_and_act).
+// RefuseUnknownFlags, after [CaptureFlags], makes a JVM refuse flags that it does not know. It would do so without
+// gasm, and the user may have mistyped one. The last IgnoreUnrecognizedVMOptions wins
+// (Arguments::match_special_option_and_act).
 const RefuseUnknownFlags = "-XX:-IgnoreUnrecognizedVMOptions"
 
-// QuietLog keeps a warning of JDK 21 and newer off stdout, that there is no hsdis. JDK 8
-// does not start with it.
+// QuietLog keeps JDK 21 and newer from warning on stdout that hsdis is missing. JDK 8 does not start with it.
 const QuietLog = "-Xlog:os=error"
 
-// SelectingFlags are the CaptureFlags for a [Selection] with a DirectivesFile, which is
-// for JDK 9 and newer. They may come behind the CaptureFlags of all code, and undo these.
+// SelectingFlags returns the CaptureFlags for a [Selection] with a DirectivesFile, which JDK 9 and newer accept. They
+// may follow the CaptureFlags for all code, which they undo.
 func SelectingFlags(logFile string, sel Selection) []string {
 	return append(CaptureFlags(logFile, sel), "-XX:-PrintAssembly", "-XX:-PrintNMethods")
 }
 
-// The JDKs from OldestKnown to NewestKnown have all of these flags. JDK 8 lacks those
-// that come behind CaptureFlags.
+// The JDKs from OldestKnown to NewestKnown have all of these flags. JDK 8 does not have those that come after
+// CaptureFlags.
 const OldestKnown, NewestKnown = 9, 25
 
 // OldestWithBytes is the first JDK that prints code without hsdis.
 const OldestWithBytes = 14
 
-// QuietFlags behind [CaptureFlags] undo them: the JVM prints no code, and its
-// own messages go to stdout again.
+// QuietFlags returns options that undo [CaptureFlags] before them: the JVM prints no code, and its own messages go to
+// stdout again.
 func QuietFlags() []string {
 	return []string{
 		"-XX:-PrintAssembly",

@@ -18,7 +18,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// buildHsdis compiles testdata/tools/hsdis and gives the folder of the plug-in.
+// buildHsdis compiles testdata/tools/hsdis and returns the directory of the plug-in.
 func buildHsdis(t *testing.T) string {
 	t.Helper()
 	arch := map[string]string{"amd64": "amd64", "arm64": "aarch64"}[runtime.GOARCH]
@@ -46,7 +46,7 @@ func buildHsdis(t *testing.T) string {
 	return dir
 }
 
-// runLogged runs Workload under gasm's flags and gives its log.
+// runLogged runs Workload with gasm's flags and returns its log.
 func runLogged(t *testing.T, jdk gasmtest.JDK, classes, plugin string, flags ...string) *Log {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "asm.log")
@@ -67,10 +67,9 @@ func runLogged(t *testing.T, jdk gasmtest.JDK, classes, plugin string, flags ...
 	return l
 }
 
-// TestHsdis runs a program with a disassembler plug-in and without. gasm's decoding of
-// all bytes that the plug-in was given is the plug-in's text. Where both runs compiled a
-// method to the same code, comments stand on the same instructions, or on another one of
-// the same cell.
+// TestHsdis runs a program with a disassembler plug-in and without it. gasm's decoding of all bytes that the plug-in
+// was called with must equal the plug-in's text. If both runs compiled a method to the same code, comments must be on
+// the same instructions, or on another instruction of the same cell.
 func TestHsdis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs JVMs")
@@ -80,27 +79,29 @@ func TestHsdis(t *testing.T) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			t.Parallel()
 			classes := t.TempDir()
-			javac := exec.Command(filepath.Join(jdk.Home, "bin/javac"), "-g", "-d", classes, gasmtest.Testdata("captures", "Workload.java"))
+			javac := exec.Command(filepath.Join(jdk.Home, "bin/javac"), "-g", "-d", classes,
+				gasmtest.Testdata("captures", "Workload.java"))
 			out, err := javac.CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			lean := runLogged(t, jdk, classes, t.TempDir())
 			compareLogs(t, lean, runLogged(t, jdk, classes, plugin, "-XX:PrintAssemblyOptions=gasm-code"), disasm.ATT)
-			compareLogs(t, lean, runLogged(t, jdk, classes, plugin, "-XX:PrintAssemblyOptions=intel,gasm-code"), disasm.Intel)
+			compareLogs(t, lean, runLogged(t, jdk, classes, plugin, "-XX:PrintAssemblyOptions=intel,gasm-code"),
+				disasm.Intel)
 		})
 	}
 }
 
-// compareLogs compares the log of a run without the plug-in with that of one with it.
+// compareLogs compares the log of a run without the plug-in with the log of a run with it.
 func compareLogs(t *testing.T, lean, plugged *Log, syntax disasm.Syntax) {
 	t.Helper()
-	want := compilations(t, plugged, syntax) // it is text: the syntax is the plug-in's
+	want := compilations(t, plugged, syntax) // the log has text, so its syntax is the plug-in's
 	all := 0
 	different := map[string]int{}
 	for key, insts := range want {
 		for i := range insts {
 			in := &insts[i]
 			text, code, ok := strings.Cut(in.Text, " //")
-			require.True(t, ok, "%s: the plug-in did not tell the bytes of %q", key, in.Text)
+			require.True(t, ok, "%s: the plug-in did not print the bytes of %q", key, in.Text)
 			in.Text = text
 			in.Kind, in.Target = flow(text)
 			data, err := hex.DecodeString(code)
@@ -118,6 +119,6 @@ func compareLogs(t *testing.T, lean, plugged *Log, syntax disasm.Syntax) {
 	c := compareMethods(compilations(t, lean, syntax), want)
 	t.Logf("%v: %d instructions; %d methods with the same code, %d instructions with comments: on %d it is another's of its cell, and %d are lost",
 		syntax, all, c.methods, c.compared, len(c.moved), len(c.lost))
-	assert.Greater(t, c.methods, 20) // of some 300: the JIT decides anew in each run
+	assert.Greater(t, c.methods, 20) // of about 300: the JIT compilers decide differently in each run
 	assert.Empty(t, c.wrong)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// JMH's perfasm:saveLog=true puts a column of shares in front of each line, per
-// event. Such a log reads like the one it was made from.
+// JMH's perfasm:saveLog=true puts a column of percentages to the left of each line for each event. Such a log must
+// read like the log that it was made from.
 func TestIndentedLog(t *testing.T) {
 	plain := "<hotspot_log version='160 1' process='7' time_ms='1000'>\n" +
 		"<release>\n17.0.15+6\n</release>\n" +

@@ -12,26 +12,25 @@ import (
 	"strings"
 )
 
-// An Index is what the first pass over a log gives.
+// An Index is the result of the first pass over a log.
 type Index struct {
 	Header
-	// Blobs are in the log's own order, that is, by the time they were printed.
+	// Blobs are in the order of the log, that is, in the order in which they were printed.
 	Blobs []Blob
-	// Damaged counts the blobs whose first lines could not be read, or are of no form
-	// that is known. They are left out of Blobs.
+	// Damaged counts the blobs whose first lines could not be read or have an unknown form. They are not in Blobs.
 	Damaged int
 	indent  int // of each line, see lineReader
 	ends    ends
-	// Cut tells that the log has no end: the JVM was killed, or runs still.
+	// Cut is true if the log has no end, because the JVM was killed or is still running.
 	Cut bool
 }
 
-// A FormatError tells that a file is no log of HotSpot's at all.
+// A FormatError reports that a file is not a log of HotSpot at all.
 type FormatError struct{ File, Msg string }
 
 func (e *FormatError) Error() string { return e.File + ": " + e.Msg }
 
-// readIndex makes the index of a log of the given size; name is for messages.
+// readIndex makes the index of a log of the given size. The name is used in messages only.
 func readIndex(r io.ReaderAt, size int64, name string) (*Index, error) {
 	x := newIndexer()
 	x.idx.Blobs = make([]Blob, 0, size/usualBlob+16)
@@ -49,22 +48,23 @@ func readIndex(r io.ReaderAt, size int64, name string) (*Index, error) {
 	}
 	switch {
 	case size == 0:
-		return nil, &FormatError{name, "the assembly log is empty: the JVM ended before it could write, or could not write"}
+		return nil, &FormatError{name, "the assembly log is empty: the JVM ended before it could write, " +
+			"or could not write"}
 	case !x.seenHeader && len(x.idx.Blobs) == 0 && compressed(r):
 		return nil, &FormatError{name, "is compressed: unpack it first"}
 	case !x.seenHeader && len(x.idx.Blobs) == 0:
 		return nil, &FormatError{name, "not a HotSpot log: neither <hotspot_log …> nor code of any method in it"}
 	}
-	// What -XX:+PrintAssembly printed to stdout has neither header nor end.
+	// The output of -XX:+PrintAssembly on stdout has neither a header nor an end.
 	x.idx.Cut = !x.seenEnd && (x.seenHeader || x.cut)
 	return &x.idx, nil
 }
 
-// usualBlob is how much of a log a blob takes, or more: it saves the list of blobs
-// from growing, which would take more memory than the list.
+// usualBlob is a low estimate of the bytes that a blob takes in a log. The list of blobs gets its capacity from it;
+// growing the list would take more memory than the list itself.
 const usualBlob = 6 << 10
 
-// compressed knows files of gzip, xz and zstd.
+// compressed reports whether the file begins as files of gzip, xz or zstd do.
 func compressed(r io.ReaderAt) bool {
 	var magic [4]byte
 	n, _ := r.ReadAt(magic[:], 0)
@@ -73,35 +73,35 @@ func compressed(r io.ReaderAt) bool {
 	})
 }
 
-// An openBlob is the blob that one writer is in the middle of.
+// An openBlob is the blob whose lines a writer is writing.
 type openBlob struct {
 	index          int    // in Index.Blobs
-	java           bool   // its ranges come on lines of their own
+	java           bool   // its ranges are on separate lines
 	hasCode        bool   // a row of code was seen
 	mainLo, mainHi uint64 // of an nmethod's main code
 	stubLo, stubHi uint64 // of its stub code
 	active         bool
-	turn           int64 // where the writer's turn began, if the blob was begun before; else 0
-	unranged             // for blobs whose range no line tells
+	turn           int64 // where the writer's current turn began; 0 if the blob began in this turn
+	unranged             // for a blob whose range is not on any line
 }
 
-// unknownRange tells that the blob's rows have to be looked into for its range.
+// unknownRange reports whether the blob's range must be computed from its rows.
 func (o *openBlob) unknownRange() bool {
 	return o != nil && o.active && (o.mainHi == 0 || o.growing)
 }
 
 type indexer struct {
 	idx        Index
-	at         int64 // offset of the line in the log
+	at         int64 // offset of the current line in the log
 	cut        bool  // the last line has no '\n'
 	seenHeader bool
 	seenEnd    bool
-	writer     string               // whose lines these are
+	writer     string               // the writer of the current line
 	open       map[string]*openBlob // by writer
 	cur        *openBlob            // of the current writer; nil before its first blob
 	tags       []namedTag
-	lastStamp  int64  // of any tag, ms: an earliest time for what has none of its own
-	wants      string // the header element whose text comes next
+	lastStamp  int64  // the last time in any tag, ms: a lower bound for blobs without their own time
+	wants      string // the header element whose text is the next line
 	run        []byte // a buffer
 }
 
@@ -111,9 +111,8 @@ func newIndexer() *indexer {
 	return x
 }
 
-// findIndent finds out from the header that the lines of a log stand further to
-// the right: perfasm:saveLog=true puts a column of counts per event in front of
-// them.
+// findIndent finds out from the header whether the lines of a log are indented: JMH's perfasm:saveLog=true puts a
+// column of counts for each event to the left of them.
 func (x *indexer) findIndent(r io.ReaderAt) error {
 	start := make([]byte, 1<<16)
 	n, err := r.ReadAt(start, 0)
@@ -131,7 +130,7 @@ func (x *indexer) findIndent(r io.ReaderAt) error {
 	return nil
 }
 
-// block takes the lines of one block of a log.
+// block handles the lines of one block of the log.
 func (x *indexer) block(log io.ReaderAt, b *block) error {
 	text := b.text
 	for i := range b.items {
@@ -153,7 +152,7 @@ func (x *indexer) block(log io.ReaderAt, b *block) error {
 	return nil
 }
 
-// rows reads a run again, for a blob whose range only its rows tell.
+// rows reads the lines of a run again, for a blob whose range must be computed from them.
 func (x *indexer) rows(log io.ReaderAt, run *item) error {
 	x.run = slices.Grow(x.run[:0], run.size)[:run.size]
 	if _, err := log.ReadAt(x.run, run.at); err != nil {
@@ -166,7 +165,7 @@ func (x *indexer) rows(log io.ReaderAt, run *item) error {
 	return nil
 }
 
-// line takes one line, without its end.
+// line handles one line, without its line end.
 func (x *indexer) line(line []byte, class lineClass) {
 	switch class {
 	case idleLine:
@@ -202,9 +201,8 @@ func (x *indexer) line(line []byte, class lineClass) {
 	}
 }
 
-// machCode takes the mark in front of a blob's bytes. Each blob has one. A second one, or
-// one without a blob, is of a blob whose first line is of no form that is known, as a new
-// JDK may print it.
+// machCode handles the mark before a blob's bytes. Each blob has one. If there is a second one, or one without a
+// blob, the first line of its blob has an unknown form, as it may happen with a new JDK.
 func (x *indexer) machCode() {
 	if x.cur == nil || x.cur.active && x.cur.machine {
 		x.idx.Damaged++
@@ -214,7 +212,7 @@ func (x *indexer) machCode() {
 	}
 }
 
-// row takes a line of a blob's code. Only a blob of unknown range has to look into it.
+// row handles a line of a blob's code. Only blobs of unknown range need its contents.
 func (x *indexer) row(line []byte, class lineClass) {
 	switch {
 	case x.cur.unknownRange():
@@ -224,7 +222,7 @@ func (x *indexer) row(line []byte, class lineClass) {
 	}
 }
 
-// part takes the range of a part of a compiled method.
+// part handles the address range of a part of a compiled method.
 func (x *indexer) part(line []byte) {
 	o := x.cur
 	if o == nil || !o.active || !o.java {
@@ -240,7 +238,7 @@ func (x *indexer) part(line []byte) {
 	}
 }
 
-// tag takes lines that start with "<".
+// tag handles a line that starts with "<".
 func (x *indexer) tag(line []byte) {
 	if bytes.HasPrefix(line, []byte("<writer ")) {
 		x.switchTo(attr(line, "thread"))
@@ -262,7 +260,8 @@ func (x *indexer) tag(line []byte) {
 		x.seenEnd = true
 	case bytes.HasPrefix(line, sourceFileTag):
 		x.idx.sourceFile(line)
-	case bytes.Equal(line, []byte("<release>")), bytes.Equal(line, []byte("<info>")), bytes.Equal(line, []byte("<command>")),
+	case bytes.Equal(line, []byte("<release>")), bytes.Equal(line, []byte("<info>")),
+		bytes.Equal(line, []byte("<command>")),
 		bytes.Equal(line, []byte("<args>")), bytes.Equal(line, []byte("<properties>")):
 		x.wants = string(line)
 	default:
@@ -283,7 +282,7 @@ func (x *indexer) headerText(line []byte) {
 		x.idx.ReservedCodeCache = reservedCodeCache(unescape(line))
 	case "<properties>":
 		x.idx.property(line)
-		return // more of them follow
+		return // more lines of properties follow
 	}
 	x.wants = ""
 }
@@ -299,7 +298,7 @@ func (x *indexer) switchTo(writer []byte) {
 	}
 }
 
-// endTurn notes where lines of another writer follow.
+// endTurn records where the lines of another writer begin.
 func (x *indexer) endTurn() {
 	if x.cur == nil || !x.cur.active {
 		return
@@ -312,7 +311,7 @@ func (x *indexer) endTurn() {
 	}
 }
 
-// start closes the writer's blob and begins the next.
+// start closes the writer's current blob and begins the next.
 func (x *indexer) start(b Blob, ok bool) {
 	if x.cur == nil {
 		x.cur = new(openBlob)
@@ -330,7 +329,7 @@ func (x *indexer) start(b Blob, ok bool) {
 	} else {
 		b.UptimeMillis = x.lastStamp
 	}
-	// Blobs are in the order in which they begin. This one's ranges come later.
+	// Blobs are in the order in which they begin. The range of this one comes later.
 	x.idx.Blobs = append(x.idx.Blobs, b)
 	*x.cur = openBlob{index: len(x.idx.Blobs) - 1, java: b.Kind.Java(), active: true}
 	if !b.Kind.Java() {
@@ -350,26 +349,25 @@ func (x *indexer) close(o *openBlob) {
 	if o.stubLo == o.mainHi && o.stubHi > o.mainHi {
 		b.Hi = o.stubHi
 	}
-	// A damaged log may have nothing but first lines.
+	// A damaged log may consist of first lines only.
 	if last := len(x.idx.Blobs) - 1; o.index == last && !hasRange(b) {
 		x.idx.Blobs = x.idx.Blobs[:last]
 		x.idx.Damaged++
 	}
 }
 
-// maxName is longer than the name of any method: a class and a method have at most 64 kB
-// each (CONSTANT_Utf8 in class files).
+// maxName is an upper bound for the length of a method's name: class and method have at most 64 kB each
+// (CONSTANT_Utf8 in class files). A blob with a longer name is damage and is left out.
 const maxName = 1 << 17
 
-// maxBlob is more than HotSpot gives to one piece of code, so a longer range is
-// damage. It bounds what a reader of the index spends on one blob.
+// maxBlob is an upper bound for the size of a piece of code in HotSpot. A longer range is damage and is left out, so
+// it also bounds what a user of the index spends on one blob.
 const maxBlob = 1 << 26
 
 func hasRange(b *Blob) bool { return b.Lo < b.Hi && b.Hi-b.Lo <= maxBlob }
 
-// finish closes all blobs, drops those that never said where they are, and
-// keeps the first of several prints of one method: PrintNativeNMethods and
-// LogCompilation both print native wrappers.
+// finish closes all blobs and removes those whose range is unknown. If a method was printed several times, it keeps
+// the first print: PrintNativeNMethods and LogCompilation both print native wrappers.
 func (x *indexer) finish(size int64) {
 	x.at = size
 	x.endTurn()
@@ -377,13 +375,13 @@ func (x *indexer) finish(size int64) {
 	for _, o := range open { // the last blob first, see close
 		x.close(o)
 	}
-	// The same method is printed twice if all of this is the same.
+	// Two prints are of the same method if all of these agree.
 	type identity struct {
 		lo, hi uint64
 		id     int
 		name   string
 	}
-	seen := map[identity]int{} // where in kept it is
+	seen := map[identity]int{} // index in kept
 	kept := x.idx.Blobs[:0]
 	for _, b := range x.idx.Blobs {
 		if !hasRange(&b) {
@@ -396,7 +394,7 @@ func (x *indexer) finish(size int64) {
 					continue
 				}
 				b.UptimeMillis = kept[i].UptimeMillis
-				kept[i].Hi = kept[i].Lo // deleted below: this second print has the code, which the first has not
+				kept[i].Hi = kept[i].Lo // deleted below: the second print has code, the first has none
 			}
 			seen[p] = len(kept)
 		}

@@ -18,7 +18,7 @@ import (
 
 const header = "<?xml version='1.0' encoding='UTF-8'?>\n<hotspot_log version='160 1' process='2490' time_ms='1795221479359'>\n"
 
-// nmethod is what HotSpot prints for a compiled method of 8 bytes at addr.
+// nmethod returns what HotSpot prints for a compiled method of 8 bytes at addr.
 func nmethod(ms int, name string, addr uint64) string {
 	return fmt.Sprintf(`Compiled method (c2) %d    7       4       %s (28 bytes)
  total in heap  [0x%016x,0x%016x] = 2368
@@ -51,13 +51,14 @@ func TestHeader(t *testing.T) {
 	assert.Contains(t, l.VMInfo, `by "sbuild"`)
 	assert.Equal(t, "Workload", l.Command)
 	assert.Equal(t, disasm.AMD64, l.arch)
-	assert.Equal(t, disasm.ArchOf("aarch64"), (&Header{VMInfo: "OpenJDK 64-Bit Server VM (21) for linux-aarch64 JRE (21)"}).arch())
+	assert.Equal(t, disasm.ArchOf("aarch64"),
+		(&Header{VMInfo: "OpenJDK 64-Bit Server VM (21) for linux-aarch64 JRE (21)"}).arch())
 	assert.Equal(t, disasm.AMD64, (&Header{VMInfo: "x (21) for bsd-amd64 JRE (21)"}).arch())
 	assert.Equal(t, disasm.AMD64, new(Header).arch())
 }
 
-// Code behind a first line of an unknown form, as a new JDK may print it, is damage: its
-// rows must not pass for those of the blob in front of it in silence.
+// Code after a first line of an unknown form, as a new JDK may print it, counts as damage. Its rows must not silently
+// become part of the previous blob.
 func TestVersion(t *testing.T) {
 	for info, want := range map[string]string{
 		"OpenJDK 64-Bit Server VM (25.504-b01) for linux-amd64 JRE (1.8.0_504-8u504-ga-1-b01), built on Aug 20 2026": "1.8.0_504",
@@ -81,7 +82,7 @@ func TestUnknownKindOfBlob(t *testing.T) {
 		unknown + known:                      1,
 		known + unknown:                      1,
 		known + unknown + unknown + known:    2,
-		"Compiled method (\n" + "[MachCode]": 1, // its first line is damaged, and counted once
+		"Compiled method (\n" + "[MachCode]": 1, // its first line is damaged; counted once
 	} {
 		x, err := readIndex(strings.NewReader(header+text), int64(len(header+text)), "test.log")
 		require.NoError(t, err)
@@ -89,21 +90,21 @@ func TestUnknownKindOfBlob(t *testing.T) {
 	}
 }
 
-// A blob's lines are cut by another thread's, one of them in its middle; both
-// blobs are whole.
+// A blob's lines are interrupted by another thread's lines, once in the middle of a line. Both blobs must be
+// complete.
 func TestInterleavedWriters(t *testing.T) {
 	a, b := nmethod(10, "A::a", 0x1000), nmethod(11, "B::b", 0x2000)
 	for cut := len("Compiled method (c2) 10    7       4       A::a (28 bytes)\n"); cut < len(a)-len("[/MachCode]\n"); cut++ {
 		first, second := a[:cut], a[cut:]
 		inRow := !strings.HasSuffix(first, "\n")
 		if _, row, _ := strings.Cut(first, "Point]\n  0x0000000000001000:"); inRow && row == "" {
-			continue // a line that is not code stays cut
+			continue // a line that is not code stays cut in two
 		}
 		if inRow {
 			first += "\n"
 		}
 		if b0 := second[0]; inRow && (b0 == ' ' || b0 == '\n') {
-			continue // no print of HotSpot's starts so
+			continue // HotSpot prints nothing that starts like this
 		}
 		l := newLog(t, header+"<writer thread='1'/>\n"+first+"<writer thread='2'/>\n"+b+"<writer thread='1'/>\n"+second)
 		require.Equal(t, "A::a B::b", blobNames(l.Index), "cut at %d", cut)
@@ -115,7 +116,7 @@ func TestInterleavedWriters(t *testing.T) {
 	}
 }
 
-// In jdk25-full-hsdis a line is cut twice, in jdk17-lean-none a row once.
+// In jdk25-full-hsdis a line is cut in two twice, in jdk17-lean-none a row once.
 func TestCutRows(t *testing.T) {
 	l := captureLog(t, "jdk17-lean-none")
 	require.Contains(t, blobNames(l.Index), "itbl[0]")
@@ -173,11 +174,13 @@ func TestCutAndDamaged(t *testing.T) {
 		{"without a header, cut", method + "Compi", "A::a", 0, true},
 		{"no ranges", header + noRanges + method + "</hotspot_log>\n", "A::a", 1, false},
 		{"no ranges at the end", header + method + noRanges, "A::a", 1, true},
-		{"a first line that is none", header + "Compiled method (c2) soon\n" + method + "</hotspot_log>\n", "A::a", 1, false},
+		{"a first line that is invalid", header + "Compiled method (c2) soon\n" + method + "</hotspot_log>\n", "A::a", 1, false},
 		{"a range of more than any code cache", header +
-			strings.Replace(method, "0000000000001008]", "ffffffffffffffff]", 1) + other + "</hotspot_log>\n", "B::b", 1, false},
+			strings.Replace(method, "0000000000001008]", "ffffffffffffffff]", 1) + other + "</hotspot_log>\n", "B::b",
+			1, false},
 		{"a backward range", header +
-			strings.Replace(method, "0000000000001008] = 8", "0000000000000008] = 8", 1) + other + "</hotspot_log>\n", "A::a B::b", 0, false},
+			strings.Replace(method, "0000000000001008] = 8", "0000000000000008] = 8", 1) + other + "</hotspot_log>\n",
+			"A::a B::b", 0, false},
 		{"no main code", header + strings.Replace(method, " main code ", " some code ", 1) + "</hotspot_log>\n", "A::a", 0, false},
 	} {
 		l := newLog(t, c.log)
@@ -190,7 +193,7 @@ func TestCutAndDamaged(t *testing.T) {
 	}
 }
 
-// Native wrappers are printed twice by the flags that perfasm sets.
+// Native wrappers are printed twice with the flags that JMH's perfasm sets.
 func TestPrintedTwice(t *testing.T) {
 	method := nmethod(10, "A::a", 0x1000)
 	bare, _, _ := strings.Cut(nmethod(9, "A::a", 0x1000), "[MachCode]")
@@ -201,7 +204,7 @@ func TestPrintedTwice(t *testing.T) {
 	assert.EqualValues(t, 13, l.Blobs[1].UptimeMillis)
 	assert.Zero(t, l.Damaged)
 
-	// The print that has the code keeps its place in the log's order.
+	// The print with the code keeps its own position in the log.
 	l = newLog(t, header+bare+nmethod(10, "B::b", 0x2000)+nmethod(12, "A::a", 0x1000)+"</hotspot_log>\n")
 	require.Equal(t, "B::b A::a", blobNames(l.Index))
 	checkIndex(t, l.Index)
@@ -220,7 +223,7 @@ func TestPrintedTwice(t *testing.T) {
 	}
 }
 
-// Without a header, as java -XX:+PrintAssembly prints to stdout.
+// A log without a header, as java -XX:+PrintAssembly prints it to stdout.
 func TestNoHeader(t *testing.T) {
 	log := string(readCapture(t, "jdk17-lean-none"))
 	_, body, _ := strings.Cut(log, "<tty>\n")
@@ -231,7 +234,8 @@ func TestNoHeader(t *testing.T) {
 
 func TestUptimes(t *testing.T) {
 	l := newLog(t, header+"StubRoutines::a [0x10, 0x20] (16 bytes)\n<task stamp='0.500'/>\nStubRoutines::b [0x20, 0x30] (16 bytes)\n"+
-		nmethod(700, "A::a", 0x1000)+"StubRoutines::c [0x30, 0x40] (16 bytes)\n<task stamp='0.600'/>\n"+nmethod(650, "B::b", 0x2000)+
+		nmethod(700, "A::a", 0x1000)+"StubRoutines::c [0x30, 0x40] (16 bytes)\n<task stamp='0.600'/>\n"+nmethod(650,
+		"B::b", 0x2000)+
 		"StubRoutines::d [0x40, 0x50] (16 bytes)\n")
 	var got []int64
 	for _, b := range l.Blobs {
@@ -281,7 +285,7 @@ func TestOpen(t *testing.T) {
 	assert.ErrorAs(t, err, new(*FormatError))
 }
 
-// brokenAt reads a text up to an offset.
+// brokenAt is a text that can only be read up to an offset.
 type brokenAt struct {
 	text string
 	at   int64
@@ -305,7 +309,7 @@ func TestReadErrors(t *testing.T) {
 		assert.ErrorContains(t, err, "asm.log at offset")
 	}
 	_, err := NewLog(io.NewSectionReader(strings.NewReader(log), 0, 10), 1<<20, "asm.log")
-	assert.Error(t, err, "a file that shrank")
+	assert.Error(t, err, "a file that became shorter")
 }
 
 func TestNotAFile(t *testing.T) {

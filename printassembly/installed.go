@@ -4,34 +4,36 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
-// An Installed is what LogCompilation's tag tells of a method that was
-// installed: all but the code (nmethod::log_new_nmethod).
+// An Installed is what LogCompilation's tag says about a method that was installed (nmethod::log_new_nmethod). It has
+// everything except the code.
 //
-//	<nmethod compile_id='71' compile_kind='osr' compiler='c2' level='4' entry='0x…' size='3176' address='0x…'
-//	  insts_offset='400' stub_offset='1584' … metadata_offset='1616' method='Shares heavy (I)I' bytes='28' … stamp='0.182'/>
+//	<nmethod compile_id='71' compile_kind='osr' compiler='c2' level='4' entry='0x…' size='3176' …
+//	  insts_offset='400' stub_offset='1584' … method='Shares heavy (I)I' bytes='28' … stamp='0.182'/>
 type Installed struct {
 	ID       int
 	Compiler string // "c1", "c2"; "" for the wrappers of native methods
-	Kind     string // "osr", "c2n", "cnt"; "" for the rest
+	Kind     string // "osr", "c2n", "cnt"; "" for other methods
 	Level    int    // tier
 	Name     string // "pkg.Class::method"
 	// BytecodeSize is the size of the method's bytecode, in bytes.
 	BytecodeSize int
-	UptimeMillis int64 // when it was installed, since the JVM's start
+	UptimeMillis int64 // when it was installed, in milliseconds since the JVM's start
 
-	// The nmethod itself is Size bytes from Address on. Its code is in [Lo, Hi),
-	// with its stubs from Stub on, which is Hi where it has none.
+	// The nmethod itself has Size bytes from Address on. Its code is in [Lo, Hi), and the stubs in it begin at Stub.
+	// Stub is Hi if there are no stubs.
 	Address, Size uint64
 	Lo, Stub, Hi  uint64
-	// Addresses of its tables. JDK 22 and older have all of them within the nmethod;
-	// newer ones keep more and more of them elsewhere. 0 for what the tag lacks.
+	// Addresses of its tables; 0 if the tag does not have them. In JDK 22 and older they are all within the nmethod;
+	// newer JDKs keep more and more of them elsewhere.
 	ScopesPCs, ScopesData, Metadata uint64
 }
 
-// ParseInstalled reads a tag, a line of a log with "<nmethod " at its start. It
-// is false for one that does not tell where the method's code is.
+// ParseInstalled reads a tag: a line of a log that starts with "<nmethod ". It returns false if the tag does not say
+// where the method's code is.
 func ParseInstalled(tag []byte) (t Installed, ok bool) {
 	t.Address, _ = hexAddr(attr(tag, "address"))
 	t.Size, _ = strconv.ParseUint(string(attr(tag, "size")), 10, 26)
@@ -60,41 +62,42 @@ func ParseInstalled(tag []byte) (t Installed, ok bool) {
 		}
 		return 0
 	}
-	t.ScopesPCs, t.ScopesData, t.Metadata = table("scopes_pcs_offset"), table("scopes_data_offset"), table("metadata_offset")
+	t.ScopesPCs, t.ScopesData, t.Metadata = table("scopes_pcs_offset"), table("scopes_data_offset"),
+		table("metadata_offset")
 	return t, true
 }
 
-// describe puts into a blob by what, how and when the method was compiled.
+// describe sets in a blob which compiler compiled the method, how and when.
 func (t *Installed) describe(b *Blob) {
 	b.ID, b.Compiler, b.Level = t.ID, t.Compiler, t.Level
 	b.UptimeMillis, b.Stamped = t.UptimeMillis, true
 	switch t.Kind {
 	case "osr":
 		b.OSR = true
-	case "c2n", "cnt": // cnt: the JVM's own wrappers of continuations
+	case "c2n", "cnt": // cnt: the JVM's own wrappers for continuations
 		b.Kind, b.Compiler = Native, ""
 	}
 }
 
-// taggedName reads "pkg/Class method (I)V". The name of a method may have blanks.
+// taggedName reads "pkg/Class method (I)V". A method's name may contain blanks.
 func taggedName(text string) (name string, ok bool) {
 	names, descriptor, ok := cutLast(text, " (")
 	class, method, ok2 := strings.Cut(names, " ")
-	class, method = JavaName(javaClass(class)), JavaName(method)
+	class, method = javaname.Decode(javaClass(class)), javaname.Decode(method)
 	if name = class + "::" + method; HasBasicSignature(class, method) {
 		name += BasicSignature("(" + descriptor)
 	}
 	return name, ok && ok2
 }
 
-// HasBasicSignature tells whether a method is one of those that HotSpot makes for method
-// handles: it makes several of one name, and appends a [BasicSignature] to tell them apart.
+// HasBasicSignature reports whether a method is one of those that HotSpot generates for method handles. HotSpot
+// generates several with the same name and appends a [BasicSignature] to tell them apart.
 func HasBasicSignature(class, method string) bool {
 	return class == "java.lang.invoke.MethodHandle" && (method == "invokeBasic" || strings.HasPrefix(method, "linkTo"))
 }
 
-// BasicSignature makes of a method's descriptor what HotSpot appends to its name,
-// "(LIL)V": one letter for each argument, L for all objects and I for all small integers
+// BasicSignature converts a method's descriptor to the form that HotSpot appends to such a method's name, for example
+// "(LIL)V": one letter per argument, where L is any object and I is any integer of up to 32 bits
 // (MethodHandles::print_as_basic_type_signature_on).
 func BasicSignature(descriptor string) string {
 	var s strings.Builder
@@ -116,7 +119,7 @@ func BasicSignature(descriptor string) string {
 	return s.String()
 }
 
-// offset reads a difference to an address, which may be negative; 0 without one.
+// offset returns an offset from an address, which may be negative, or 0 if the tag does not have it.
 func offset(tag []byte, name string) uint64 {
 	n, err := strconv.ParseInt(string(attr(tag, name)), 10, 64)
 	if err != nil {
@@ -125,9 +128,9 @@ func offset(tag []byte, name string) uint64 {
 	return uint64(n)
 }
 
-// codeEnd gives the offset at which an nmethod's code ends: the code is from
-// insts_offset on, stubs behind it, and ends where the next part begins. JDK 23
-// and newer keep some parts elsewhere, whose offsets are not within the size.
+// codeEnd returns the offset at which an nmethod's code ends. The code starts at insts_offset, its stubs follow it,
+// and it ends where the next part begins. JDK 23 and newer keep some parts elsewhere; the offsets of these are not
+// within the size.
 func codeEnd(tag []byte, insts, size uint64) uint64 {
 	from := insts
 	if stub := offset(tag, "stub_offset"); stub > insts && stub < size {

@@ -7,19 +7,19 @@ import (
 	"io"
 )
 
-// A lineReader gives the lines of a piece of a log without their ends. Of a line that is
-// longer than maxLine it gives the beginning.
+// A lineReader reads a piece of a log line by line, without the line ends. A line that is longer than maxLine is cut
+// to its first maxLine bytes.
 type lineReader struct {
 	r    *bufio.Reader
-	long []byte // holds a line that is longer than r's buffer
+	long []byte // a line that is longer than r's buffer
 	line []byte // valid until the next call of next
 	err  error
-	// indent is how many bytes in front of each line are not HotSpot's, but the
-	// columns of counts with which JMH saves its logs.
+	// indent is the number of bytes before each line that are not HotSpot's. JMH saves its logs with columns of
+	// counts on the left.
 	indent int
 }
 
-// reset makes the reader go on with another piece of the log.
+// reset makes the reader continue with another piece of the log.
 func (l *lineReader) reset(piece io.Reader) {
 	if l.r == nil {
 		l.r = bufio.NewReaderSize(piece, 1<<14)
@@ -28,7 +28,7 @@ func (l *lineReader) reset(piece io.Reader) {
 	}
 }
 
-// next reads the next line; false at the end and on an I/O error.
+// next advances to the next line. It returns false at the end and after an I/O error.
 func (l *lineReader) next() bool {
 	line, err := l.r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {

@@ -10,8 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// A Log is an open log with its index. Its methods may be called from several
-// goroutines.
+// A Log is an open log with its index. Its methods may be called by several goroutines at once.
 type Log struct {
 	*Index
 	name string
@@ -19,7 +18,7 @@ type Log struct {
 	arch disasm.Arch
 }
 
-// Open opens and indexes the log in a file. The caller closes it.
+// Open opens and indexes the log in the file at path. The caller must close the Log.
 func Open(path string) (*Log, error) {
 	f, size, err := regular.Open(path)
 	if err != nil {
@@ -33,8 +32,8 @@ func Open(path string) (*Log, error) {
 	return l, nil
 }
 
-// NewLog indexes the log of the given size in r, which must stay readable as
-// long as [Log.Code] is called. The name is for messages.
+// NewLog indexes the log of the given size in r, which must stay readable as long as [Log.Code] is called. The name
+// is used in messages only.
 func NewLog(r io.ReaderAt, size int64, name string) (*Log, error) {
 	idx, err := readIndex(r, size, name)
 	if err != nil {
@@ -43,10 +42,10 @@ func NewLog(r io.ReaderAt, size int64, name string) (*Log, error) {
 	return &Log{Index: idx, name: name, file: r, arch: idx.arch()}, nil
 }
 
-// Name is the file's name, as it was given.
+// Name returns the file's name as it was given to Open or NewLog.
 func (l *Log) Name() string { return l.name }
 
-// Close closes the file under the log, where it has one.
+// Close closes the underlying file, if there is one to close.
 func (l *Log) Close() error {
 	if c, ok := l.file.(io.Closer); ok {
 		return c.Close()
@@ -54,11 +53,11 @@ func (l *Log) Close() error {
 	return nil
 }
 
-// oldHotSpot is the version of JDK 8's HotSpot, which is counted for itself.
+// oldHotSpot matches the version of JDK 8's HotSpot, which has its own numbering: "25.504-b01".
 var oldHotSpot = regexp.MustCompile(`^25\.[0-9]+-b[0-9]+`)
 
-// Version is how the JDK calls itself: VMVersion, or for JDK 8 the JRE's of VMInfo, "1.8.0_504": its HotSpot calls itself "25.504-b01",
-// which looks as if it were JDK 25.
+// Version returns the JDK's version. That is VMVersion, except for JDK 8, whose HotSpot calls itself "25.504-b01",
+// which looks like JDK 25. For JDK 8, Version returns the JRE's version in VMInfo: "1.8.0_504".
 func (h *Header) Version() string {
 	if !oldHotSpot.MatchString(h.VMVersion) {
 		return h.VMVersion
@@ -72,8 +71,8 @@ func (h *Header) Version() string {
 	return "1.8." + jre
 }
 
-// arch tells from <info> ("… for linux-amd64 JRE (…") whose machine code the
-// hex is. Logs without a header are taken for x86-64.
+// arch returns the instruction set of the hexadecimal code, as <info> names it ("… for linux-amd64 JRE (…"). Logs
+// without a header are assumed to be from x86-64.
 func (h *Header) arch() disasm.Arch {
 	_, platform, ok := strings.Cut(h.VMInfo, ") for ")
 	if !ok {

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
-// attr takes the value of name='…' out of a tag's line; nil without it.
+// attr returns the value of name='…' in a tag's line, or nil if the tag does not have it.
 func attr(line []byte, name string) []byte {
 	for from := 0; ; {
 		i := bytes.Index(line[from:], []byte(name))
@@ -28,11 +30,11 @@ func attr(line []byte, name string) []byte {
 	}
 }
 
-// stampMillis turns a stamp ("0.364", seconds) into milliseconds.
+// stampMillis converts a stamp in seconds ("0.364") to milliseconds.
 func stampMillis(stamp []byte) (int64, bool) {
 	whole, frac, _ := bytes.Cut(stamp, []byte{'.'})
 	if len(whole) == 0 {
-		return 0, false // most tags have none; strconv's error would cost an allocation
+		return 0, false // the usual case, as most tags have no stamp; an error of strconv would cost an allocation
 	}
 	ms, err := strconv.ParseInt(string(whole), 10, 64)
 	if err != nil || ms < 0 || ms > 1<<50 {
@@ -48,8 +50,7 @@ func stampMillis(stamp []byte) (int64, bool) {
 	return ms, true
 }
 
-// hexAddr reads "0x00007fae08938080" at the start of b; n is its length, 0
-// when there is none.
+// hexAddr reads "0x00007fae08938080" at the start of b. n is its length, or 0 if b does not start with an address.
 func hexAddr(b []byte) (addr uint64, n int) {
 	if len(b) < 3 || b[0] != '0' || b[1] != 'x' {
 		return 0, 0
@@ -79,8 +80,8 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// addrRange finds "[0xLO, 0xHI]", "[0xLO,0xHI]" or "[0xLO, 0xHI[" in line. at is
-// the offset of its first bracket, after that of what follows its last one.
+// addrRange finds "[0xLO, 0xHI]", "[0xLO,0xHI]" or "[0xLO, 0xHI[" in line. at is the offset of the first bracket, and
+// after is the offset after the last one.
 func addrRange(line []byte) (lo, hi uint64, at, after int, ok bool) {
 	for from := 0; ; {
 		i := bytes.Index(line[from:], []byte("[0x"))
@@ -115,9 +116,9 @@ func unescape(b []byte) string {
 	return unescaper.Replace(string(b))
 }
 
-// Escape escapes what must not stand in the text of a log: XML's characters, as HotSpot does
-// (xmlTextStream::write), and control characters, which HotSpot leaves in the names of
-// classes and which would end the line.
+// Escape escapes what must not be in the text of a log: the characters that are special in XML, as HotSpot does it
+// (xmlTextStream::write), and control characters. HotSpot leaves control characters in the names of classes, where
+// they would end the line.
 func Escape(text string) string {
 	special := func(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune("<>&'\"", r) }
 	if !strings.ContainsFunc(text, special) {
@@ -145,23 +146,23 @@ func Escape(text string) string {
 	return s.String()
 }
 
-// nameText is a name out of text between tags.
-func nameText(b []byte) string { return JavaName(unescape(b)) }
+// nameText returns the name that text between tags stands for.
+func nameText(b []byte) string { return javaname.Decode(unescape(b)) }
 
-// parseCompiled reads a method's first line, all of it but "Compiled method (":
+// parseCompiled reads a method's first line after its "Compiled method (":
 //
 //	c2) 363   73 %     4       Workload::dot @ 4 (28 bytes)
 //	n/a) 124    7     n 0       java.lang.System::arraycopy (native)
 //
-// Between id and level stand the letters of CompileTask::print_impl: % OSR,
-// s synchronized, ! has exception handlers, b blocking, n native wrapper.
-// JDK 28 has one blank less in front of the time, so columns don't count.
+// Between the id and the level are letters of CompileTask::print_impl: % is OSR, s is synchronized, ! has exception
+// handlers, b is blocking, n is a native wrapper. Columns don't count, because JDK 28 prints one blank less before
+// the time.
 func parseCompiled(rest []byte) (b Blob, ok bool) {
 	compiler, rest, ok := bytes.Cut(rest, []byte{')'})
 	if !ok {
 		return b, false
 	}
-	var from, word []byte // the rest of the line from its next word on, and that word
+	var from, word []byte // the rest of the line from its next word on, and this word
 	next := func() []byte {
 		from = bytes.TrimLeft(rest, " ")
 		word, rest, _ = bytes.Cut(from, []byte{' '})
@@ -199,9 +200,8 @@ func parseCompiled(rest []byte) (b Blob, ok bool) {
 	return b, true
 }
 
-// compiledName reads "Workload::dot @ 4 (28 bytes)", behind which may stand "   (static)".
-// A name may have blanks: Kotlin's tests do. Of a line that is cut only the first word is
-// the name.
+// compiledName reads "Workload::dot @ 4 (28 bytes)", which may be followed by "   (static)". A name may have blanks,
+// as those of Kotlin's tests do. If the line is cut off, only its first word is the name.
 func compiledName(text, word []byte) (name string, osrBCI int) {
 	text, _, _ = bytes.Cut(text, []byte(")   "))
 	end := bytes.LastIndex(text, []byte(" ("))
@@ -217,23 +217,23 @@ func compiledName(text, word []byte) (name string, osrBCI int) {
 	return nameText(text), 0
 }
 
-// parseDecoding reads the first line of a blob that is no method:
+// parseDecoding reads the first line of a blob that is not a method:
 //
 //	Decoding RuntimeStub - wrong_method_stub 0x… [0x…, 0x…] (1136 bytes)
 //	Decoding ExceptionBlob 0x… [0x…, 0x…] (128 bytes)
 //	Decoding VtableStub itbl[0]@0x000000000000000c [0x…, 0x…] (152 bytes)
 //
-// JDK 8 leaves out the range, which is 0 then.
+// JDK 8 does not print the range; Lo and Hi are 0 then.
 func parseDecoding(rest []byte) (b Blob, ok bool) {
 	name := rest
 	if lo, hi, at, _, ok := addrRange(rest); ok {
 		b.Lo, b.Hi, name = lo, hi, rest[:at]
 	} else if bytes.IndexByte(rest, '[') >= 0 && !bytes.HasPrefix(rest, []byte("VtableStub ")) {
-		return b, false // a range that can't be
+		return b, false // an impossible range
 	}
 	name = bytes.TrimRight(name, " ")
 	if i := bytes.LastIndexByte(name, ' '); i >= 0 && bytes.HasPrefix(name[i+1:], []byte("0x")) {
-		name = name[:i] // the blob's own address says nothing
+		name = name[:i] // drop the address of the blob itself
 	}
 	b.Kind, b.Name = RuntimeBlob, unescape(name)
 	switch {
@@ -249,8 +249,7 @@ func parseDecoding(rest []byte) (b Blob, ok bool) {
 	return b, len(b.Name) > 0
 }
 
-// parseRanged reads the first lines of stubs and interpreter codelets, which
-// differ in how they end:
+// parseRanged reads the first line of a stub or of an interpreter codelet. They differ in their ends:
 //
 //	StubRoutines::libmLog [0x…, 0x…] (631 bytes)
 //	invokehandle  233 invokehandle  [0x…, 0x…]  768 bytes
@@ -265,13 +264,13 @@ func parseRanged(line []byte) (b Blob, ok bool) {
 		b.Kind, b.Name = Stub, nameText(name)
 		return b, len(name) > 0
 	}
-	// A codelet's description, then in front of two blanks its bytecode.
+	// The description of a codelet, then two blanks and its bytecode.
 	name, _, _ = bytes.Cut(name, []byte("  "))
 	b.Kind, b.Name = Interpreter, nameText(name)
-	// JDK 11's disassembly names its method so: Workload.dot([I[I)I  [0x…; but
-	// this is a codelet: method entry point (kind = zerolocals)  [0x…
+	// JDK 11 prints a method's name in this form: Workload.dot([I[I)I  [0x…. But
+	// "method entry point (kind = zerolocals)  [0x…" is a codelet.
 	if paren := strings.IndexByte(b.Name, '('); paren > 0 && b.Name[paren-1] != ' ' {
-		b.Kind = Native // or the compiled method that the lines in front name
+		b.Kind = Native // or the compiled method that the previous lines name
 		class, method, ok := cutLast(b.Name[:paren], ".")
 		b.Name = javaClass(class) + "::" + method
 		return b, ok
@@ -279,8 +278,8 @@ func parseRanged(line []byte) (b Blob, ok bool) {
 	return b, len(name) > 0
 }
 
-// parseMethod reads what HotSpot prints above the entry point of a method; JDK
-// 7 leaves out the address:
+// parseMethod reads the comment that HotSpot prints above the entry point of a method. JDK 7 does not print the
+// address:
 //
 //	# {method} {0x00007f0a22805000} 'hashCode' '()I' in 'java/lang/String'
 func parseMethod(comment string) (name string, ok bool) {
@@ -295,8 +294,7 @@ func parseMethod(comment string) (name string, ok bool) {
 	return javaClass(quoted[5]) + "::" + quoted[1], true
 }
 
-// javaClass writes java/lang/String as java.lang.String, and leaves the number
-// of a hidden class behind its slash.
+// javaClass converts java/lang/String to java.lang.String. The number of a hidden class stays after its slash.
 func javaClass(internal string) string {
 	class, hidden, ok := cutLast(internal, "/0x")
 	if !ok {
@@ -309,7 +307,7 @@ func javaClass(internal string) string {
 	return class
 }
 
-// cutLast is strings.Cut at the last sep.
+// cutLast is like strings.Cut, but cuts at the last sep. If there is none, it returns "", s, false.
 func cutLast(s, sep string) (before, after string, ok bool) {
 	i := strings.LastIndex(s, sep)
 	if i < 0 {
@@ -318,8 +316,7 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// parseFrame reads one level of debug info, as HotSpot's
-// nmethod::print_code_comment_on prints it behind "; -":
+// parseFrame reads one frame of debug info, as HotSpot's nmethod::print_code_comment_on prints it after "; -":
 //
 //	Workload::dot@13 (line 12)
 //	(reexecute) java.lang.Object::<init>@-1 (line 44)

@@ -51,7 +51,7 @@ func TestParseCompiled(t *testing.T) {
 		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "p.Test::adds (two) @ 3", Compiler: "c2", OSR: true, OSRBCI: 4})
 	check("c2) 363   73       4       A\xed\xa0\xb5\xed\xb2\x9cö::\\u001b]0;gr\\u00f6\\u00dfe\\u000a (28 bytes)",
 		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "A𝒜ö::\x1b]0;größe\n", Compiler: "c2"})
-	check("c2) 363   73 %     4       Workload::dot @ 4 28", // cut
+	check("c2) 363   73 %     4       Workload::dot @ 4 28", // cut off
 		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "Workload::dot", Compiler: "c2", OSR: true})
 
 	checkErr("")
@@ -85,7 +85,7 @@ func TestParseDecoding(t *testing.T) {
 	check("ExceptionBlob "+at, Blob{Kind: RuntimeBlob, Name: "ExceptionBlob"})
 	check("VtableStub itbl[0]@0x000000000000000c [0x1000, 0x1080] (128 bytes)", Blob{Kind: VtableStub, Name: "itbl[0]"})
 	check("VtableStub vtbl[3]@12 [0x1000, 0x1080[ (128 bytes)", Blob{Kind: VtableStub, Name: "vtbl[3]"}) // JDK 8
-	check("VtableStub vtbl[3]@12", Blob{Kind: VtableStub, Name: "vtbl[3]"})                              // JDK 8: ranges come later
+	check("VtableStub vtbl[3]@12", Blob{Kind: VtableStub, Name: "vtbl[3]"})                              // JDK 8
 	check("RuntimeStub - wrong_method_stub 0x00007f0a250faba0", Blob{Kind: RuntimeBlob, Name: "wrong_method_stub"})
 	check("I2C/C2I adapters "+at, Blob{Kind: Adapter, Name: "I2C/C2I adapters"})
 	check("AdapterBlob [0x1000, 0x1080]", Blob{Kind: Adapter, Name: "AdapterBlob"})
@@ -114,7 +114,7 @@ func TestParseRanged(t *testing.T) {
 	check("deoptimization entry points  [0x1000, 0x1300]  768 bytes", Interpreter, "deoptimization entry points")
 	check("method entry point (kind = zerolocals)  [0x1000, 0x1300]  768 bytes", Interpreter, "method entry point (kind = zerolocals)")
 
-	// JDK 11's heading of a disassembly; native wrappers have no other.
+	// JDK 11's heading above a disassembly. Native wrappers have no other first line.
 	check("java/lang/Object.hashCode()I  [0x1000, 0x1300]  768 bytes", Native, "java.lang.Object::hashCode")
 	check("java/lang/Object.&lt;init&gt;()V  [0x1000, 0x1300]  768 bytes", Native, "java.lang.Object::<init>")
 	check("p/A$$Lambda$14/0x0000000800066840.run([Lp/B;)V  [0x1000, 0x1300]  768 bytes", Native, "p.A$$Lambda$14/0x0000000800066840::run")
@@ -263,7 +263,7 @@ func TestLines(t *testing.T) {
 	assert.NoError(t, r.err)
 }
 
-// What is escaped is read back, but for control characters, which stay escaped.
+// Escaped text is read back as it was, except that control characters stay escaped.
 func TestEscape(t *testing.T) {
 	for text, want := range map[string]string{
 		"pkg.Class::method":   "pkg.Class::method",

@@ -6,12 +6,12 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// In the hex dump comments stand on cells of four bytes. Which of a cell's instructions
-// a comment belongs to is guessed from what it says. TestPlacement lists where the guess
-// is wrong. On aarch64 a cell is one instruction, so there is nothing to guess.
+// In the hex dump, comments have the addresses of cells of four bytes. What a comment says is used to guess which
+// instruction of the cell it belongs to. TestPlacement lists the wrong guesses. On aarch64 a cell is one instruction,
+// so no guess is needed.
 
-// canHold tells whether an instruction can have a relocation: one of the kinds
-// that nmethod::reloc_string_for prints in braces.
+// canHold reports whether an instruction can have a relocation of a kind, which is in braces as
+// nmethod::reloc_string_for prints it.
 func canHold(in *Instruction, reloc string) bool {
 	op, _, _ := strings.Cut(in.Text, " ")
 	size := in.Hi - in.Lo
@@ -29,26 +29,25 @@ func canHold(in *Instruction, reloc string) bool {
 	case hasAny("post_call_nop"):
 		return strings.HasPrefix(op, "nop")
 	case hasAny("runtime_call", "static_call", "virtual_call", "opt", "static_stub"):
-		// A jump of two bytes has no room for an address.
+		// A jump of two bytes is too short for a relocatable address.
 		return in.Kind != disasm.Plain && size > 2 || op == "movabs"
 	case hasAny("metadata(method data"):
 		return op == "movabs"
 	case hasAny("oop", "metadata"):
-		return size > 4 && (strings.Contains(in.Text, "$0x") || !strings.Contains(in.Text, "%") && strings.Contains(in.Text, ",0x"))
+		return size > 4 && (strings.Contains(in.Text, "$0x") || !strings.Contains(in.Text, "%") &&
+			strings.Contains(in.Text, ",0x"))
 	case hasAny("section_word", "internal_word", "external_word"):
 		return strings.Contains(in.Text, "rip") || op == "movabs"
 	}
 	return true
 }
 
-// prepares is the highest debugRank of instructions that only prepare the next one,
-// such as a move between registers.
+// prepares is the highest debugRank of instructions that only prepare the next one, such as moves between registers.
 const prepares = 1
 
-// debugRank tells how likely it is that HotSpot has debug info at the end of an
-// instruction. The highest ranks have calls, which always have it. Then comes the
-// instruction that does what the bytecode says; then those that prepare it; and last
-// padding, which never has it.
+// debugRank returns how likely it is that HotSpot has debug info at the end of an instruction. Calls always have it,
+// so they have the highest ranks. Next come instructions that do what the bytecode says, then those that prepare
+// them. Padding never has it.
 func debugRank(in *Instruction, text string) int {
 	switch in.Kind {
 	case disasm.Call:
@@ -60,8 +59,9 @@ func debugRank(in *Instruction, text string) int {
 	memory := strings.ContainsAny(operands, "([") && !strings.Contains(operands, "rsp")
 	operands = strings.TrimSpace(operands)
 	switch {
-	case memory && strings.HasPrefix(op, "add") && (strings.HasPrefix(operands, "$0x1,") || strings.HasSuffix(operands, ",0x1")):
-		return prepares // C1 counts in the method's profile
+	case memory && strings.HasPrefix(op, "add") &&
+		(strings.HasPrefix(operands, "$0x1,") || strings.HasSuffix(operands, ",0x1")):
+		return prepares // C1 counts executions in the method's profile
 	case performs(bytecode(text), op, in.Kind, memory):
 		return 5
 	case in.Kind == disasm.Jump || in.Kind == disasm.CondJump:
@@ -70,7 +70,8 @@ func debugRank(in *Instruction, text string) int {
 		return 0
 	case op == "cltd" || op == "cqto" || op == "cdq" || op == "cqo":
 		return prepares
-	case (op == "mov" || op == "cmp" || op == "test") && !strings.Contains(operands, "0x") && !strings.ContainsAny(operands, "(["):
+	case (op == "mov" || op == "cmp" || op == "test") && !strings.Contains(operands, "0x") &&
+		!strings.ContainsAny(operands, "(["):
 		return prepares // between registers
 	case strings.HasPrefix(op, "mov") && strings.Contains(operands, "rsp"):
 		return prepares // to or from the stack
@@ -78,7 +79,7 @@ func debugRank(in *Instruction, text string) int {
 	return 2
 }
 
-// bytecode takes iadd out of "*iadd {reexecute=0 …}"; "" without one.
+// bytecode returns the bytecode in a comment: "iadd" for "*iadd {reexecute=0 …}". It returns "" if there is none.
 func bytecode(text string) string {
 	if !strings.HasPrefix(text, "*") {
 		return ""
@@ -87,25 +88,26 @@ func bytecode(text string) string {
 	return name
 }
 
-// arithmetic tells which instructions a bytecode usually becomes, to place a comment
-// that fits two of them: "iadd" becomes add, inc or lea. Bytecodes are without the letter
-// of their type, instructions without suffixes (addl) and AVX's prefix v.
+// arithmetic lists which instructions a bytecode usually becomes, to place a comment that fits two instructions:
+// "iadd" becomes add, inc or lea. Bytecodes are without the letter of their type; instructions are without suffixes
+// (addl) and without AVX's prefix v.
 var arithmetic = map[string][]string{
-	"add": {"add", "inc", "lea"}, "inc": {"add", "inc", "lea", "sub", "dec"}, "sub": {"sub", "dec", "lea"}, "mul": {"imul", "mul"},
+	"add": {"add", "inc", "lea"}, "inc": {"add", "inc", "lea", "sub", "dec"}, "sub": {"sub", "dec", "lea"},
+	"mul": {"imul", "mul"},
 	"div": {"idiv", "div"}, "rem": {"idiv"}, "neg": {"neg", "xor"}, "and": {"and"}, "or": {"or"}, "xor": {"xor"},
 	"shl": {"shl", "sal"}, "shr": {"sar"}, "ushr": {"shr"},
 }
 
-// performs tells whether an instruction does what a bytecode says.
+// performs reports whether an instruction does what a bytecode says.
 func performs(code, op string, kind disasm.Kind, memory bool) bool {
 	switch {
 	case code == "":
 		return false
 	case strings.HasPrefix(code, "if") || code == "goto" || strings.HasSuffix(code, "switch"):
 		return kind == disasm.Jump || kind == disasm.CondJump
-	case len(code) == 6 && strings.HasSuffix(code, "aload"), len(code) == 7 && strings.HasSuffix(code, "astore"), // of arrays
+	case len(code) == 6 && strings.HasSuffix(code, "aload"), len(code) == 7 && strings.HasSuffix(code, "astore"),
 		strings.HasPrefix(code, "get"), strings.HasPrefix(code, "put"), code == "arraylength":
-		return memory
+		return memory // these access elements of arrays, fields and lengths
 	}
 	if strings.IndexByte("ilfd", code[0]) < 0 {
 		return false

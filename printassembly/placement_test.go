@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// TestPlacement compares the comments of two captures of one program, with hsdis and
-// without. The differences are those of testdata/placement-jdk*.golden, and no others.
+// TestPlacement compares the comments of two captures of one program, one made with hsdis and one without. The golden
+// files testdata/placement-jdk*.golden list all differences.
 func TestPlacement(t *testing.T) {
 	for _, jdk := range []string{"jdk17", "jdk25"} {
 		t.Run(jdk, func(t *testing.T) {

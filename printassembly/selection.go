@@ -8,38 +8,36 @@ import (
 	"unicode"
 )
 
-// A Selection says of which compiled methods HotSpot prints the code. The zero
-// value selects all methods. The others have their names and address ranges in the log all
-// the same, from LogCompilation's <nmethod …/>, so that their samples are known.
+// A Selection says which compiled methods have their code printed by HotSpot. The zero value selects all methods.
+// Methods that are not selected still have their names and address ranges in the log, from LogCompilation's <nmethod
+// …/>, so their samples can be assigned to them.
 //
-// Most of what a capture costs is printing. C1 compiles most of the methods, and C2
-// compiles most of the hot ones again a moment later, so C1's code is worth the least.
-// Package nmethod can copy the code of methods that HotSpot did not print.
+// Printing causes most of the cost of a capture. C1 compiles most of the methods, and C2 compiles most of the hot
+// ones again a moment later, so C1's code is worth the least. Package nmethod can copy the code of methods that
+// HotSpot has not printed.
 type Selection struct {
-	// Methods are patterns of HotSpot's CompileCommand; see [CheckPattern]. Nil
-	// for all methods.
+	// Methods are patterns in the form of HotSpot's CompileCommand, see [CheckPattern]. Nil selects all methods.
 	Methods []string
-	// SkipC1 leaves out what C1 compiled, SkipC2 what C2 or JVMCI's compiler did.
-	// Both need a DirectivesFile.
+	// SkipC1 leaves out the code that C1 compiled, and SkipC2 the code that C2 or a JVMCI compiler compiled. Both
+	// need a DirectivesFile.
 	SkipC1, SkipC2 bool
-	// DirectivesFile is a file with [Selection.Directives], which JDK 9 and newer
-	// read; a JVM does not start if the file is missing. With "" the selection becomes
-	// -XX:CompileCommand options, which any JDK has. But JMH tries such options out, and
-	// takes its slower blackholes when it sees the JVM's answer to these ones.
+	// DirectivesFile is the name of a file with [Selection.Directives]. JDK 9 and newer read it; a JVM does not start
+	// if the file is missing. If the name is "", the selection becomes -XX:CompileCommand options, which all JDKs
+	// have. But JMH tests such options at its start, and falls back to slower blackholes when it sees how the JVM
+	// answers these options.
 	DirectivesFile string
 }
 
-// All tells whether all code is printed.
+// All reports whether the code of all methods is printed.
 func (s Selection) All() bool { return len(s.Methods) == 0 && !s.SkipC1 && !s.SkipC2 }
 
-// noMethod is a pattern that no method matches, for CompileCommand=log. With such a
-// command LogCompilation writes the course of a compilation only for methods that match,
-// and of all others just the outcome, <nmethod …/>.
+// noMethod is a pattern for CompileCommand=log that matches no method. With such a command, LogCompilation writes the
+// course of a compilation only for the methods that match, and for the others only the result, <nmethod …/>.
 const noMethod = "gasm.none::none"
 
-// promptFlags make HotSpot write a line of text when it has compiled a method. That
-// line also flushes LogCompilation's tags of the method into the log. Without it they
-// stay in a buffer until there is text again, which may take minutes or never happen.
+// promptFlags make HotSpot write a line of text after it has compiled a method. This line also flushes
+// LogCompilation's tags of the method into the log. Without it they stay in a buffer until the next text, which may
+// take minutes or never come.
 var promptFlags = []string{"-XX:+PrintCompilation", "-XX:+PrintCompilation2"}
 
 func (s Selection) flags() []string {
@@ -57,13 +55,13 @@ func (s Selection) flags() []string {
 	return flags
 }
 
-// Directives are HotSpot's compiler directives (JEP 165) that select the same methods
-// as the flags would. The first directive that matches a method counts.
+// Directives returns the contents of the DirectivesFile: HotSpot's compiler directives (JEP 165) that select the same
+// methods as the options would. The first directive that matches a method applies to it.
 func (s Selection) Directives() []byte {
 	type options struct{ PrintAssembly bool }
 	type directive struct {
 		Match []string `json:"match"`
-		Log   bool     // the course of the compilation
+		Log   bool     // log the course of the compilation
 		C1    options  `json:"c1"`
 		C2    options  `json:"c2"`
 	}
@@ -71,15 +69,14 @@ func (s Selection) Directives() []byte {
 	if len(s.Methods) == 0 {
 		selected.Match = []string{"*.*"}
 	}
-	text, _ := json.Marshal([]directive{selected, {Match: []string{"*.*"}}}) // strings alone: no error
+	text, _ := json.Marshal([]directive{selected, {Match: []string{"*.*"}}}) // strings and booleans: no error
 	return append(text, '\n')
 }
 
-// CheckPattern tells what is wrong with a pattern, such as java.util.HashMap::get* or
-// *::getNode(Ljava/lang/Object;)V: a class and a method, each perhaps with a * in front
-// or behind, and perhaps a signature. HotSpot has more forms
-// (MethodMatcher::parse_method_pattern). With a bad pattern it does not start, or
-// ignores it and says so on its output, where nobody looks.
+// CheckPattern returns an error if a pattern can't be used. A pattern is a class and a method, each optionally with a
+// * at its start or end, and optionally a signature: java.util.HashMap::get* or *::getNode(Ljava/lang/Object;)V.
+// HotSpot knows more forms (MethodMatcher::parse_method_pattern). With a bad pattern it does not start, or it ignores
+// the pattern and says so on its output, where nobody looks.
 func CheckPattern(pattern string) error {
 	name, signature := pattern, ""
 	if i := strings.IndexByte(pattern, '('); i >= 0 {
@@ -87,14 +84,16 @@ func CheckPattern(pattern string) error {
 	}
 	holder, method, ok := strings.Cut(name, "::")
 	if !ok || holder == "" || method == "" {
-		return errors.New("name a class and a method, * for any: java.util.HashMap::getNode, java.util.HashMap::*, *::getNode")
+		return errors.New("name a class and a method, * for any: " +
+			"java.util.HashMap::getNode, java.util.HashMap::*, *::getNode")
 	}
 	for _, part := range []string{holder, method} {
 		switch inner := strings.TrimSuffix(strings.TrimPrefix(part, "*"), "*"); {
 		case strings.Contains(inner, "*") || part == "**":
 			return fmt.Errorf("%q: a * can only be the first or the last letter of the class or the method", pattern)
 		case len(part) > 255 || strings.ContainsFunc(inner, notInName):
-			return fmt.Errorf("%q is no pattern: a class is written as java.util.HashMap, a method as getNode", pattern)
+			return fmt.Errorf("%q is not a pattern: a class is written as java.util.HashMap, a method as getNode",
+				pattern)
 		}
 	}
 	if signature != "" && !isSignature(signature) {
@@ -103,8 +102,8 @@ func CheckPattern(pattern string) error {
 	return nil
 }
 
-// Matches tells whether a pattern that [CheckPattern] lets pass matches a name,
-// java.util.HashMap::getNode. Names have no signature, so that of a pattern does not count.
+// Matches reports whether a pattern that [CheckPattern] accepts matches a name like java.util.HashMap::getNode. Names
+// have no signature, so the signature of a pattern is ignored.
 func Matches(pattern, name string) bool {
 	pattern, _, _ = strings.Cut(pattern, "(")
 	holder, method, _ := strings.Cut(pattern, "::")
@@ -112,8 +111,7 @@ func Matches(pattern, name string) bool {
 	return found && matchesPart(holder, ofHolder) && matchesPart(method, ofMethod)
 }
 
-// matchesPart matches a class or a method with its part of a pattern, in which a * can be
-// the first and the last letter.
+// matchesPart reports whether a class or a method matches its part of a pattern, which may begin and end with a *.
 func matchesPart(pattern, name string) bool {
 	if pattern == "*" {
 		return true
@@ -135,7 +133,7 @@ func notInName(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("$_<>-.", r)
 }
 
-// isSignature tells method descriptors, "(I[Ljava/lang/String;)V".
+// isSignature reports whether s is a method descriptor, "(I[Ljava/lang/String;)V".
 func isSignature(s string) bool {
 	inside, result, ok := strings.Cut(strings.TrimPrefix(s, "("), ")")
 	if !ok || !strings.HasPrefix(s, "(") {
@@ -149,7 +147,8 @@ func isSignature(s string) bool {
 	return result == "V" || result != "" && cutType(result) == ""
 }
 
-// cutType cuts a type off a descriptor; the rest is "?" where there is none.
+// cutType removes the first type of a descriptor and returns the rest. The rest is "?" if s does not start with a
+// type.
 func cutType(s string) string {
 	s = strings.TrimLeft(s, "[")
 	switch {
@@ -157,7 +156,8 @@ func cutType(s string) string {
 		return "?"
 	case s[0] == 'L':
 		class, rest, ok := strings.Cut(s[1:], ";")
-		if !ok || class == "" || strings.ContainsFunc(class, func(r rune) bool { return r != '/' && (r == '.' || notInName(r)) }) {
+		if !ok || class == "" || strings.ContainsFunc(class,
+			func(r rune) bool { return r != '/' && (r == '.' || notInName(r)) }) {
 			return "?"
 		}
 		return rest

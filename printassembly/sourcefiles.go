@@ -5,26 +5,26 @@ import (
 	"strings"
 )
 
-// What HotSpot's debug info does not tell is the file that a class was made from. gasm
-// takes its name out of the JVM's memory, for each class that is in frames of a method that
-// it copies, and writes it behind the method, once. It is the class file's SourceFile
-// attribute, which has no folders:
+// HotSpot's debug info does not have the name of the file that a class was compiled from. gasm reads it from the
+// JVM's memory for each class in the frames of a method that it copies, and writes it after the method, once per
+// class. It is the SourceFile attribute of the class file, which has no directories:
 //
 //	<source_file class='kotlin.collections.ArraysKt___ArraysKt' name='_Arrays.kt'/>
 var sourceFileTag = []byte("<source_file ")
 
-// AppendSourceFile appends such a line. The class has its name as frames have it.
+// AppendSourceFile appends such a line to text. The class is named as in frames.
 func AppendSourceFile(text []byte, class, file string) []byte {
 	text = append(append(text, sourceFileTag...), "class='"...)
 	text = append(append(text, Escape(class)...), "' name='"...)
 	return append(append(text, Escape(file)...), "'/>\n"...)
 }
 
-// sourceFile takes such a line. Class loaders may have classes of one name from different
-// files; the first one counts.
+// sourceFile reads such a line. Two class loaders may have classes of the same name from different files; the first
+// one wins.
 func (h *Header) sourceFile(tag []byte) {
 	class, file := attr(tag, "class"), attr(tag, "name")
-	if len(class) == 0 || len(file) == 0 || len(class) > maxName || len(file) > maxName || len(h.SourceFiles) >= maxClasses {
+	if len(class) == 0 || len(file) == 0 || len(class) > maxName || len(file) > maxName ||
+		len(h.SourceFiles) >= maxClasses {
 		return
 	}
 	if h.SourceFiles == nil {
@@ -36,14 +36,15 @@ func (h *Header) sourceFile(tag []byte) {
 }
 
 const (
-	// maxClasses is more classes than have hot code in any program.
+	// maxClasses is an upper bound for the classes with hot code in a program. The files of further classes are
+	// ignored.
 	maxClasses = 1 << 18
-	// maxClassPath is longer than a class path on a command line can be, in bytes: Linux allows
-	// 128 kB. Files of arguments may have more.
+	// maxClassPath is an upper bound for the length of a class path in bytes. Linux limits one on a command line to
+	// 128 kB; files of arguments may have longer ones. A class path beyond maxClassPath is ignored.
 	maxClassPath = 1 << 20
 )
 
-// property takes a line of <properties>, which are those of the JVM at its start:
+// property reads a line of <properties>, the JVM's system properties at its start:
 //
 //	java.class.path=lib/scala-library-2.13.14.jar:target/classes
 func (h *Header) property(line []byte) {
@@ -54,7 +55,8 @@ func (h *Header) property(line []byte) {
 
 const classPathProperty = "java.class.path="
 
-// Properties is what a log's header has of the properties of a JVM, as far as they are read.
+// Properties returns the part of a log's header that holds the JVM's system properties. It has only those that this
+// package reads. It returns "" if the class path is empty or can't be written on one line.
 func Properties(classPath string) string {
 	if classPath == "" || strings.ContainsAny(classPath, "\r\n") {
 		return ""

@@ -5,26 +5,24 @@ import (
 	"strconv"
 )
 
-// Some blobs come without the line that tells their range: all blobs of JDK 8 that are
-// no methods, methods of JDK 8 when PrintAssembly is on and PrintNMethods off, and
-// signature handlers in every JDK. The addresses of their rows of code tell the range
-// instead. The text of the last instruction does not tell its length, so the range ends
-// behind its first byte. That is enough, because a sample has the address of an
-// instruction's first byte.
+// Some blobs come without a line that has their range: in JDK 8 all blobs that are not methods, and methods if
+// PrintAssembly is on and PrintNMethods is off; in every JDK signature handlers. Their range is computed from the
+// addresses of their rows of code. The length of the last instruction is unknown, so the range ends after its first
+// byte. That is enough, because a sample has the address of the first byte of an instruction.
 
-// unranged is what the indexer keeps of a blob for that.
+// unranged is what the indexer keeps of such a blob.
 type unranged struct {
-	growing  bool   // its range comes from its rows, which go on
-	machine  bool   // the rows are bytes, behind [MachCode]
-	nameless bool   // its name is still to come, in a comment
-	size     uint64 // of the code, if the first line tells it ("145 bytes generated"); else 0
-	address  uint64 // of the nmethod that the code is part of
+	growing  bool   // its range grows with each row
+	machine  bool   // the rows are bytes, after [MachCode]
+	nameless bool   // its name is in a comment that is still to come
+	size     uint64 // of the code, if the first line has it ("145 bytes generated"); else 0
+	address  uint64 // of the nmethod that contains the code
 }
 
-// maxRowGap is more than lies between two rows of one blob's text.
+// maxRowGap is an upper bound for the distance between two rows of one blob. A row beyond it is not part of the blob.
 const maxRowGap = 64
 
-// learn takes a row of a blob whose range is unknown.
+// learn handles a row of a blob whose range is unknown.
 func (x *indexer) learn(o *openBlob, line []byte) {
 	line = bytes.TrimLeft(line, " ")
 	if o.nameless && bytes.HasPrefix(line, []byte("# {method} ")) {
@@ -42,7 +40,7 @@ func (x *indexer) learn(o *openBlob, line []byte) {
 	}
 	size := uint64(1)
 	switch {
-	case o.size > 0: // of all rows
+	case o.size > 0: // size of all rows together
 		size = o.size
 	case o.machine:
 		size = rowBytes(row)
@@ -59,7 +57,7 @@ func (x *indexer) learn(o *openBlob, line []byte) {
 	}
 }
 
-// rowBytes counts the bytes of a row of hex.
+// rowBytes returns the number of bytes in a row of hexadecimal code.
 func rowBytes(row []byte) (n uint64) {
 	digits := 0
 	for _, c := range row {
@@ -73,8 +71,8 @@ func rowBytes(row []byte) (n uint64) {
 	return uint64(digits / 2)
 }
 
-// decoding takes a line without its "Decoding ". JDK 8 prints a method's code
-// behind one of these, with PrintNMethods for the second time:
+// decoding handles a line after its "Decoding ". JDK 8 prints a method's code after one of these lines. With
+// PrintNMethods this is the second time that it prints the code:
 //
 //	Decoding compiled method 0x00007f0a25108550:
 //	Decoding CodeBlob 0x00007f0a25109910
@@ -99,8 +97,8 @@ func (x *indexer) decoding(rest []byte) {
 	}
 }
 
-// handler takes the first line of the code that the interpreter calls native
-// methods of one signature with:
+// handler handles the first line of a signature handler, with which the interpreter calls the native methods of one
+// signature:
 //
 //	argument handler #0 for: static java.lang.System.registerNatives()V (fingerprint = 29, 11 bytes generated)
 func (x *indexer) handler(line []byte) {
@@ -113,8 +111,8 @@ func (x *indexer) handler(line []byte) {
 	}
 }
 
-// ranged takes a blob whose first line has its range. JDK 11 prints one above
-// the code of each method, also of native wrappers, which have no other.
+// ranged handles a blob whose first line has its range. JDK 11 prints such a line above the code of each method. For
+// native wrappers it is the only line with a range.
 func (x *indexer) ranged(b Blob) {
 	if o := x.cur; b.Kind.Java() && o != nil && o.active && o.java && !o.growing {
 		switch o.mainLo {
@@ -129,8 +127,7 @@ func (x *indexer) ranged(b Blob) {
 	x.cur.mainLo, x.cur.mainHi = b.Lo, b.Hi
 }
 
-// describe takes LogCompilation's tag behind a method that JDK 8 printed
-// without saying what it is:
+// describe handles LogCompilation's tag after a method that JDK 8 printed without its name, compiler and level:
 //
 //	<nmethod compile_id='3' compiler='C1' level='3' … address='0x00007f0a2510ba90' … stamp='0.260'/>
 func (x *indexer) describe(tag []byte) (done bool) {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// blobsText gives a line per blob.
+// blobsText returns a line per blob.
 func blobsText(x *Index) string {
 	var lines []string
 	for _, b := range x.Blobs {
@@ -22,7 +22,7 @@ func blobsText(x *Index) string {
 	return strings.Join(lines, "\n")
 }
 
-// What JDK 8 prints with hsdis, without PrintNMethods.
+// What JDK 8 prints with hsdis and without PrintNMethods.
 const jdk8 = header + `<writer thread='1'/>
 ICache::flush_icache_stub [0x0000000000000100, 0x0000000000000106[ (6 bytes)
 Loaded disassembler from hsdis-amd64.so
@@ -78,14 +78,14 @@ func TestUnranged(t *testing.T) {
 	assert.Equal(t, []string{"*aload_0", "{runtime_call}"}, insts[1].Comments)
 	assert.Equal(t, []Frame{{"java.lang.String::<init>", 0, 1466}}, insts[1].Frames)
 	assert.Equal(t, "Verified Entry Point", insts[2].Section)
-	assert.Empty(t, insts[2].Comments, "oop maps are none")
-	assert.Empty(t, code(t, l, &l.Blobs[0])[0].Section, "hsdis about itself")
+	assert.Empty(t, insts[2].Comments, "oop maps are not comments")
+	assert.Empty(t, code(t, l, &l.Blobs[0])[0].Section, "a remark of hsdis about itself is not a section")
 	for i := range l.Blobs {
 		checkCode(t, &l.Blobs[i], code(t, l, &l.Blobs[i]))
 	}
 }
 
-// The same code twice: once under the method's own line, once behind Decoding.
+// The same code is printed twice: after the method's own first line, and after Decoding.
 func TestDecodedTwice(t *testing.T) {
 	const rows = "  0x0000000000001010: push   %rbp\n  0x0000000000001011: nop             ;*nop\n" +
 		"                                                ; - A::a@0 (line 1)\n  0x0000000000001012: ret             ;*return\n" +
@@ -102,8 +102,8 @@ func TestDecodedTwice(t *testing.T) {
 	assert.Len(t, insts[2].Frames, 1)
 }
 
-// Without PrintNMethods JDK 8 says nothing about a method but in its comments;
-// LogCompilation's tag has the rest. The capture that way gives the same blobs.
+// Without PrintNMethods, JDK 8 has the name of a method only in its comments, and the rest in LogCompilation's tag. A
+// capture that was changed to this form must have the same blobs.
 func TestDescribedByTag(t *testing.T) {
 	text := string(readCapture(t, "jdk8-full-hsdis"))
 	full := captureLog(t, "jdk8-full-hsdis")
@@ -114,7 +114,7 @@ func TestDescribedByTag(t *testing.T) {
 		var found []string
 		for _, b := range x.Blobs {
 			if b.Kind.Java() {
-				name, _, _ := strings.Cut(b.Name, "(") // of method handles' intrinsics
+				name, _, _ := strings.Cut(b.Name, "(") // intrinsics for method handles
 				found = append(found, fmt.Sprintln(b.Source(), b.ID, name, b.Stamped))
 			}
 		}
@@ -124,18 +124,20 @@ func TestDescribedByTag(t *testing.T) {
 	assert.Equal(t, describe(full.Index), describe(l.Index))
 }
 
-// Behind JDK 11's heading of a method's code it is the same blob.
+// The code after JDK 11's heading belongs to the blob that began before it.
 func TestHeading(t *testing.T) {
 	const ranged = "Compiled method (c1)     252    2       3       A::a (55 bytes)\n main code      [0x0000000000001010,0x0000000000001013] = 3\n"
 	const unrangedMethod = "Compiled method (JVMCI)     252    2       4       A::a (55 bytes)\n"
 	const heading = "----------------------------------------------------------------------\nA.a()V  [0x0000000000001010, 0x0000000000001018]  8 bytes\n  0x0000000000001010: ret\n"
 	const native = "----------------------------------------------------------------------\njava/lang/B.b()V  [0x0000000000002010, 0x0000000000002018]  8 bytes\n  0x0000000000002010: ret\n"
-	assert.Equal(t, "1010-1013 c1, level 3 2 A::a true\n2010-2018 native wrapper 0 java.lang.B::b true", blobsText(newLog(t, header+ranged+heading+native).Index))
+	assert.Equal(t, "1010-1013 c1, level 3 2 A::a true\n2010-2018 native wrapper 0 java.lang.B::b true",
+		blobsText(newLog(t, header+ranged+heading+native).Index))
 	assert.Equal(t, "1010-1018 jvmci, level 4 2 A::a true", blobsText(newLog(t, header+unrangedMethod+heading).Index))
-	assert.Equal(t, "1010-1018 native wrapper 0 A::a true\n2010-2018 native wrapper 0 java.lang.B::b true", blobsText(newLog(t, header+heading+native).Index))
+	assert.Equal(t, "1010-1018 native wrapper 0 A::a true\n2010-2018 native wrapper 0 java.lang.B::b true",
+		blobsText(newLog(t, header+heading+native).Index))
 }
 
-// Rows of hex tell their length; a row far off is another blob's.
+// The length of a row of hex is known. A row at a distant address belongs to another blob.
 func TestLearn(t *testing.T) {
 	for rows, want := range map[string]string{
 		"[MachCode]\n  0x1000: 5548 89e5 | 90\n  0x1005: ;   {poll}\n  0x1005: c3f4\n[/MachCode]\n": "1000-1007",
@@ -150,9 +152,10 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// TestHandlers reads signature handlers as bytes, which the captures have as text only. The files are all that
-// java -XX:+UnlockDiagnosticVMOptions -XX:+PrintSignatureHandlers -XX:+LogVMOutput printed of them, without hsdis.
-// Each handler has the range that its first line tells, and all of its rows, up to five for one of many arguments.
+// TestHandlers reads signature handlers that are printed as bytes; the captures have them as text only. The files
+// have everything that java -XX:+UnlockDiagnosticVMOptions -XX:+PrintSignatureHandlers -XX:+LogVMOutput printed about
+// them without hsdis. Each handler must have the size in its first line and all its rows, up to five for a handler
+// with many arguments.
 func TestHandlers(t *testing.T) {
 	for name, handlers := range map[string]int{"handlers-jdk17.log": 49, "handlers-jdk25.log": 53} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))
@@ -169,7 +172,7 @@ func TestHandlers(t *testing.T) {
 			require.Equal(t, sizes[i][1], fmt.Sprint(b.Hi-b.Lo), "%s: handler %d", name, i)
 			require.NotEmpty(t, insts, "%s: handler %d", name, i)
 			assert.Equal(t, b.Lo, insts[0].Lo, "%s: handler %d", name, i)
-			// HotSpot prints whole cells of four bytes: up to three bytes at the end are missing.
+			// HotSpot prints whole cells of four bytes, so up to three bytes at the end are missing.
 			assert.Less(t, b.Hi-insts[len(insts)-1].Hi, uint64(4), "%s: handler %d", name, i)
 		}
 	}

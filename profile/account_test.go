@@ -25,7 +25,7 @@ func TestBalanced(t *testing.T) {
 	assert.False(t, bad.Balanced())
 }
 
-// smallLog has one blob of each kind.
+// smallLog returns a log with one blob of each kind.
 func smallLog(t *testing.T) *printassembly.Log {
 	return newLog(t,
 		stub("copy", 0x100, nops(16)),
@@ -39,8 +39,10 @@ func smallLog(t *testing.T) *printassembly.Log {
 }
 
 func TestAccount(t *testing.T) {
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t), StartMonoNanos: 5e9}},
-		[]capture.Trial{{Windows: []capture.Window{window(1, 5e9+1000e6, 5e9+2000e6), window(1, 5e9+3000e6, 5e9+3500e6)}}})
+	b := NewBuilder(Config{
+		JVMs:   []capture.JVM{{PID: 1, Log: smallLog(t), StartMonoNanos: 5e9}},
+		Trials: []capture.Trial{{Windows: []capture.Window{window(1, 5e9+1000e6, 5e9+2000e6), window(1, 5e9+3000e6, 5e9+3500e6)}}},
+	})
 	in := func(samples ...sampler.Sample) {
 		for i := range samples {
 			samples[i].MonoNanos = 5e9 + 1500e6
@@ -75,9 +77,9 @@ func TestAccount(t *testing.T) {
 		{"runtime stub", Counts{1}}, {"stub", Counts{1}}, {"vtable stub", Counts{1}}}, p.Sources)
 }
 
-// The builder takes more after Build, and gives the same twice.
+// The Builder takes more samples after Build, and Build returns the same profiles when it is called twice.
 func TestBuildAgain(t *testing.T) {
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}}, nil)
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}})
 	assert.Empty(t, build(t, b, DefaultOptions())[0].Accounts)
 	add(b, at(1, 100, 0x700))
 	first := build(t, b, DefaultOptions())
@@ -87,9 +89,9 @@ func TestBuildAgain(t *testing.T) {
 	assert.Equal(t, Counts{1}, first[0].Methods[0].Counts)
 }
 
-// The second event comes up late; all counts have the full length.
+// The second counter comes up late. All Counts still have the full length.
 func TestTwoEvents(t *testing.T) {
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}}, nil)
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}})
 	add(b, at(1, 100, 0x700), at(1, 100, 0x701), at(1, 100, 0x100), native(1, 100, "libc.so.6", "f"), at(1, 100, 1), at(2, 100, 1))
 	for _, s := range []sampler.Sample{at(1, 100, 0x701), native(1, 100, "kernel", "g"), at(2, 1, 1)} {
 		s.Event = "cache-misses"
@@ -108,19 +110,19 @@ func TestTwoEvents(t *testing.T) {
 	assert.Contains(t, p.Warnings[0], "cycles: only 5 samples")
 }
 
-// Samples of a text without process ids belong to the only JVM.
+// Samples of a text without process ids belong to the only JVM, if there is only one.
 func TestNoPIDs(t *testing.T) {
 	log := smallLog(t)
 	p := one(t, DefaultOptions(), log, at(sampler.NoPID, 100, 0x700), native(sampler.NoPID, 100, "kernel", "f"), at(0, 100, 0x700))
 	assert.Equal(t, Account{Total: 3, OtherProcess: 1, Profiled: 2, Compiled: 1, Kernel: 1}, p.Accounts[0])
 
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: log}, {PID: 2, Log: log}}, nil)
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}, {PID: 2, Log: log}}})
 	add(b, at(sampler.NoPID, 100, 0x700))
 	p = &build(t, b, DefaultOptions())[0]
 	assert.Equal(t, Account{Total: 1, OtherProcess: 1}, p.Accounts[0], "whose is it?")
 }
 
-// Texts without times see the last code at an address.
+// Samples without times are in the last code at their address.
 func TestNoTimes(t *testing.T) {
 	log := newLog(t, c2(10, 1, "A::old", 0x700, nops(16)), c2(20, 2, "A::new", 0x700, nops(16)))
 	s := at(1, 0, 0x700)
@@ -129,15 +131,14 @@ func TestNoTimes(t *testing.T) {
 	assert.Equal(t, "A::new", p.Methods[0].Name)
 }
 
-// Two JVMs, three trials over one capture; one JVM is in two of them, and one
-// has no log.
+// Three JVMs in four trials of one capture: one JVM is in two trials, one has no log, and one trial has no JVM.
 func TestTrials(t *testing.T) {
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t), StartMonoNanos: 1e9}}, []capture.Trial{
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t), StartMonoNanos: 1e9}}, Trials: []capture.Trial{
 		{Name: "a", Windows: []capture.Window{window(1, 0, 500e6), window(2, 1e9, 1500e6)}},
 		{Name: "b", Windows: []capture.Window{window(2, 0, 1e9)}},
 		{Name: "c", Windows: []capture.Window{window(3, 0, 1e9)}},
 		{Name: "d"},
-	})
+	}})
 	add(b, at(1, 100, 0x700), at(1, 600, 0x700), at(2, 1100, 0x701), at(2, 700, 0x700), at(3, 100, 0x700), native(3, 1, "libc.so.6", "f"))
 	b.Lost(1)
 	ps := build(t, b, DefaultOptions())
@@ -154,15 +155,15 @@ func TestTrials(t *testing.T) {
 	}
 }
 
-// A JVM runs one trial at a time. Windows that say otherwise are damage: each sample is in
-// one trial, and the account is balanced.
+// A JVM runs one trial at a time. If windows say otherwise, the capture is damaged. Each sample is still in one trial
+// only, and the account is balanced.
 func TestOverlappingTrials(t *testing.T) {
 	trials := []capture.Trial{
 		{Name: "a", Windows: []capture.Window{window(1, 0, 300e6), window(1, 200e6, 500e6)}},
 		{Name: "b", Windows: []capture.Window{window(1, 100e6, 700e6), window(1, -1<<63, 1<<63-1)}},
 		{Name: "c", Windows: []capture.Window{window(1, 50e6, 60e6)}},
 	}
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}}, trials)
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}, Trials: trials})
 	for ms := range int64(1000) {
 		add(b, at(1, ms, 0x700))
 	}
@@ -174,8 +175,7 @@ func TestOverlappingTrials(t *testing.T) {
 	assert.Equal(t, 3, b.overlapping)
 }
 
-// Whatever comes in, in whatever order, the account is balanced and the result
-// is the same.
+// The account is balanced for any samples, and their order does not change the profile.
 func TestAnyOrder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	var samples []sampler.Sample
@@ -188,8 +188,10 @@ func TestAnyOrder(t *testing.T) {
 	samples[0].Event, samples[1].Event = "cycles", "misses"
 	var want []Profile
 	for range 5 {
-		b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}},
-			[]capture.Trial{{Windows: []capture.Window{window(1, 10e6, 30e6), window(2, 0, 20e6)}}})
+		b := NewBuilder(Config{
+			JVMs:   []capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}},
+			Trials: []capture.Trial{{Windows: []capture.Window{window(1, 10e6, 30e6), window(2, 0, 20e6)}}},
+		})
 		add(b, samples...)
 		got := build(t, b, DefaultOptions())
 		if want == nil {

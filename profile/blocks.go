@@ -8,21 +8,21 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// A Block is a basic block: instructions that run one after the other. Jumps lead to its
-// first one only, and leave it behind its last one only.
+// A Block is a basic block: instructions that run one after the other. Jumps only lead to its first instruction, and
+// only leave from its last one.
 type Block struct {
 	From, To int // lines [From, To)
 	Counts   Counts
-	Loop     int // the innermost loop around it, an index in the loops; -1 for none
+	Loop     int // index of the innermost loop around it, or -1
 }
 
-// Cold tells that a block has no samples.
+// Cold reports whether a block has no samples.
 func (b *Block) Cold() bool {
 	return !slices.ContainsFunc(b.Counts, func(n int64) bool { return n != 0 })
 }
 
-// BlocksOf cuts code into basic blocks.
-func BlocksOf(lines []Line, events int) []Block {
+// BlocksOf cuts code into basic blocks. The lines have counts of so many counters.
+func BlocksOf(lines []Line, counters int) []Block {
 	leads := make([]bool, len(lines)+1)
 	for i := range lines {
 		l := &lines[i]
@@ -41,7 +41,7 @@ func BlocksOf(lines []Line, events int) []Block {
 	var blocks []Block
 	for i := range lines {
 		if leads[i] {
-			blocks = append(blocks, Block{From: i, Counts: make(Counts, events), Loop: -1})
+			blocks = append(blocks, Block{From: i, Counts: make(Counts, counters), Loop: -1})
 		}
 		b := &blocks[len(blocks)-1]
 		b.To = i + 1
@@ -50,10 +50,10 @@ func BlocksOf(lines []Line, events int) []Block {
 	return blocks
 }
 
-// Jumps tells whether an instruction is a jump, to a known place or not.
+// Jumps reports whether an instruction is a jump, to a known address or not.
 func Jumps(l *Line) bool { return l.Kind == disasm.Jump || l.Kind == disasm.CondJump }
 
-// LineAt gives the index of the line at an address; -1 when no line begins there.
+// LineAt returns the index of the line that begins at an address, or -1.
 func LineAt(lines []Line, addr uint64) int {
 	if addr == 0 {
 		return -1
@@ -65,7 +65,7 @@ func LineAt(lines []Line, addr uint64) int {
 	return i
 }
 
-// BlockAt gives the index of the block that has a line.
+// BlockAt returns the index of the block that has a line.
 func BlockAt(blocks []Block, line int) int {
 	i, ok := slices.BinarySearchFunc(blocks, line, func(b Block, line int) int { return cmp.Compare(b.From, line) })
 	if !ok {
@@ -74,13 +74,14 @@ func BlockAt(blocks []Block, line int) int {
 	return i
 }
 
-// noReturn are parts of the names of code that never returns to the call: traps, by which a
-// method gives up, and what throws exceptions.
+// noReturn are parts of the names of code that never returns to its caller: traps, with which a method gives up its
+// compiled code, and code that throws exceptions.
 //
 //	call   0x7fae08991a80   ; {runtime_call UncommonTrapBlob}
 //	call   0x7f55d0a6d2a0   ; {runtime_call C1 Runtime throw_range_check_failed_blob}
 var noReturn = []string{"UncommonTrap", "uncommon_trap", " throw_", "rethrow", "unwind_exception", "forward_exception"}
 
+// neverReturns reports whether a line calls code that never returns.
 func neverReturns(l *Line) bool {
 	if l.Kind != disasm.Call {
 		return false
@@ -91,12 +92,11 @@ func neverReturns(l *Line) bool {
 	return is(l.TargetName) || slices.ContainsFunc(l.Comments, func(c string) bool { return strings.HasPrefix(c, "{runtime_call") && is(c) })
 }
 
-// traps are instructions behind which nothing goes on: HotSpot writes them behind calls that
-// never return.
+// traps are instructions after which execution does not go on. HotSpot writes them after calls that never return.
 var traps = []string{"hlt", "ud2", "int3", "udf", "brk", "dcps1"}
 
-// successors gives the blocks that can follow each block. A jump to a place that is not in
-// the text has none.
+// successors returns the blocks that can follow each block. A jump to an address that is not in the text has no
+// successor.
 func successors(lines []Line, blocks []Block) [][]int {
 	next := make([][]int, len(blocks))
 	for b := range blocks {

@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// code makes lines of two bytes each: "jne 4" jumps to line 4.
+// code returns lines of two bytes each: "jne 4" jumps to line 4.
 func code(texts ...string) []Line {
 	lines := make([]Line, len(texts))
 	for i, text := range texts {
@@ -40,14 +40,14 @@ func TestBlocks(t *testing.T) {
 		lines  []Line
 		starts []int
 		next   [][]int
-		loops  map[int]int // head → blocks
-		ends   [][]int     // of each loop the lines that lead back to its head
+		loops  map[int]int // number of blocks by head
+		ends   [][]int     // for each loop the lines that lead back to its head
 	}{
 		{"straight", code("mov", "mov", "ret"), []int{0}, [][]int{nil}, map[int]int{}, [][]int{}},
 		{"a loop", code("mov", "add", "jne 1", "ret"), []int{0, 1, 3}, [][]int{{1}, {1, 2}, nil}, map[int]int{1: 1}, [][]int{{2}}},
 		{"a table of jumps", code("jmp *%rax", "mov", "jmp 0"), []int{0, 1}, [][]int{nil, {0}}, map[int]int{}, [][]int{}},
-		{"behind a trap nothing goes on", code("mov", "jne 4", "jne 1", "call UncommonTrapBlob", "mov", "jmp 1"), []int{0, 1, 2, 3, 4}, [][]int{{1}, {4, 2}, {1, 3}, nil, {1}}, map[int]int{1: 3}, [][]int{{2, 5}}},
-		{"nor behind hlt", code("jne 2", "hlt", "jmp 0"), []int{0, 1, 2}, [][]int{{2, 1}, nil, {0}}, map[int]int{0: 2}, [][]int{{2}}},
+		{"a trap ends a block", code("mov", "jne 4", "jne 1", "call UncommonTrapBlob", "mov", "jmp 1"), []int{0, 1, 2, 3, 4}, [][]int{{1}, {4, 2}, {1, 3}, nil, {1}}, map[int]int{1: 3}, [][]int{{2, 5}}},
+		{"so does hlt", code("jne 2", "hlt", "jmp 0"), []int{0, 1, 2}, [][]int{{2, 1}, nil, {0}}, map[int]int{0: 2}, [][]int{{2}}},
 		{"entered in the middle", code("jmp 3", "mov", "mov", "mov", "jne 1", "ret"), []int{0, 1, 3, 5}, [][]int{{2}, {2}, {1, 3}, nil}, map[int]int{2: 2}, [][]int{{4}}},
 		{"inner and outer", code("mov", "mov", "jne 1", "jne 0", "ret"), []int{0, 1, 3, 4}, [][]int{{1}, {1, 2}, {0, 3}, nil}, map[int]int{0: 3, 1: 1}, [][]int{{3}, {2}}},
 	} {

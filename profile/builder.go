@@ -4,104 +4,121 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A Builder takes samples one by one, finds the code that each was in, and counts them
-// for each trial. It is pure: it starts no process and opens no file.
+// The way of a sample through a Builder is all in this file. Builder.Add takes each sample through these steps:
+//
+//  1. findCounter: which of the sampler's counters took the sample, "cycles" for example.
+//  2. findJVM: which of the command's JVMs the sample belongs to. A sample of any other process ends here.
+//  3. admit: which trial and slice the sample's time is in, which thread it was in, and whether the sample is in
+//     the profile. A sample that is not goes to a row of the account, and ends here.
+//  4. findEvents: which of the JVM's events lasted at the time.
+//  5. locate: where the PC was, which is a [spot]: in a blob of code, in a native function, or in neither.
+//  6. count: the sample goes into the tables of its trial.
+//
+// What the steps find is kept in a [joinedSample]. Each step only reads what the steps before it have found.
+
+// A Config is what a [Builder] has to know before its first sample. Only JVMs is required.
+type Config struct {
+	// JVMs are the JVMs whose samples are joined. A JVM without a Log has no code.
+	JVMs []capture.JVM
+	// Trials are what was measured, and when. Without trials the whole run is one trial, of all JVMs that have a Log.
+	Trials []capture.Trial
+	// Counters are the names of the sampler's counters, in the order in which the profiles are to show them. Other
+	// counters are added in the order in which their first samples come.
+	Counters []string
+	// Events are what happened in the JVMs, in the order of their start. The Builder keeps the slice, which must not
+	// change any more.
+	Events []event.Event
+	// Threads chooses the threads whose samples are in the profiles.
+	Threads Threads
+	// Code says how the code was obtained, as [capture.Description] does. Where HotSpot printed some of it, the
+	// samples of this printing are kept out of the profiles.
+	Code string
+	// Locations, Parts and History prepare for the fields of these names in [Options] and [Profiles], which take
+	// more memory.
+	Locations, Parts, History bool
+
+	measured      []measurement  // used instead of Trials; nil if nothing was chosen
+	others        []capture.JVM  // JVMs of the command that were not chosen: their samples count as OtherJVM
+	eventWindows  *threadWindows // nil if no event of a thread is a window
+	methodWindows insideMethod   // nil if no method is a window
+}
+
+// A Builder takes samples one by one, finds the code that each was in, and counts them for each trial. It starts no
+// process and opens no file.
 type Builder struct {
-	jvms   []*jvmCode
-	byPID  map[int]int // index in jvms
-	trials []*trialCounts
-	lines  map[int]*timeline // of each JVM, in a trial or not
-	events []string
-	seen   seenThreads
-	// functions are all native functions of samples, each once. functionAt has their places.
-	functions  []function
-	functionAt map[function]int32
-	// folded are samples that are counted without their exact place, because there are more
-	// places than in any program; places are the addresses so far.
-	folded, places int
-	samples        int // so far
-	// left are samples that were left out, because they are of more events than
-	// [capture.MaxEvents].
-	left int64
-	// history is nil where none is wanted, see [Options.History].
-	history *historyCounts
-	// overlapping are windows that another trial's windows overlap, see newTimelines.
+	jvms      []*jvmCode
+	byPID     map[int]int // index in jvms
+	trials    []*trialCounts
+	timelines map[int]*timeline // by process id: of each JVM of the command, in a trial or not
+
+	events        *eventIndex // nil without events
+	eventWindows  *threadWindows
+	methodWindows insideMethod
+	printing      *printingFinder // nil if HotSpot printed no code
+	history       *historyCounts  // nil if no history is wanted
+
+	counters  []string
+	threads   threadTable
+	functions functionTable
+	contexts  *contextTable // nil if code is not counted apart by context
+
+	totals Counts // of all samples, whatever process they are of
+	lost   Counts // samples that the sampler dropped
+	// excess counts the samples that were left out because there are more than [capture.MaxEvents] counters.
+	excess int64
+	// folded counts the samples that were counted without their name or exact address, because a limit was reached.
+	folded             int
+	samples, addresses int // how many there have been so far
+	// overlapping is how many windows overlap another trial's windows, see newTimelines.
 	overlapping int
-	happening   *happening // nil without events
-	// printers is nil where HotSpot printed no code.
-	printers *printers
-	// threadWindows narrow the windows to times of threads; nil does not.
-	threadWindows *threadWindows
-	within        insideMethod // nil where no method is a window
-	totals        Counts       // of all samples, whatever process they are of
-	lost          Counts       // samples that the sampler dropped
 }
 
 // A jvmCode is a JVM with the map of its code.
 type jvmCode struct {
 	capture.JVM
 	code   *CodeMap
-	byName map[string][]int32 // see compiled
+	byName map[string][]int32 // made by the method compiled
 }
 
-// trialCounts has the counts of one trial. A Counts in it may be shorter than the list
-// of events, because a new event may have come up later.
-type trialCounts struct {
-	measurement
-	inside, kernel Counts
-	code           map[codeKey]Counts
-	native         map[nativeKey]Counts
-	unresolved     map[processPC]Counts
-	otherThreads   Counts // in the windows, of threads that are not chosen
-	outsideMethod  Counts // in the windows, of chosen threads that were not in the method
-	printing       Counts // in the windows, see printers
-	threads        map[threadKey]Counts
-	happened       []EventTotal // by bit of their eventSet, without the counts
-	during         []Counts     // the samples in the windows while events lasted, by bit of their eventSet
-	// Of application threads while threads waited for a safepoint: in code, and by native
-	// function.
-	delays       map[codeKey]Counts
-	nativeDelays map[int32]Counts
-	sightings    *sightings // nil where no parts are wanted
-	locks        map[lockKey]*LockSite
-	allocations  map[allocKey]*AllocSite
+// NewBuilder returns a Builder without samples.
+func NewBuilder(c Config) *Builder {
+	measured := c.measured
+	if measured == nil {
+		measured = measurements(c.JVMs, c.Trials)
+	}
+	b := &Builder{
+		byPID:         map[int]int{},
+		eventWindows:  c.eventWindows,
+		methodWindows: c.methodWindows,
+		printing:      newPrintingFinder(c.Code),
+		counters:      slices.Clone(c.Counters[:min(len(c.Counters), capture.MaxEvents)]),
+		threads:       newThreadTable(c.Threads),
+		functions:     functionTable{index: map[function]int32{}},
+	}
+	b.addJVMs(c.JVMs)
+	b.timelines, b.overlapping = newTimelines(measured)
+	b.leaveOut(c.JVMs)
+	b.leaveOut(c.others)
+	for _, m := range measured {
+		b.trials = append(b.trials, newTrialCounts(m, c.Parts))
+	}
+	if c.Locations {
+		b.contexts = newContextTable()
+	}
+	if c.History {
+		b.history = newHistoryCounts()
+	}
+	b.events = newEventIndex(c.Events)
+	b.countEvents()
+	return b
 }
 
-type codeKey struct {
-	jvm, blob     int
-	pc            uint64
-	slice, thread int32 // slice is 0 in a trial that is not cut; thread see seenThreads
-}
-
-type nativeKey struct {
-	pid                     int
-	function, slice, thread int32 // the function's place in Builder.functions
-}
-
-// A function is native code: a function of a file or of the kernel.
-type function struct{ module, symbol string }
-
-type processPC struct {
-	pid           int
-	pc            uint64
-	slice, thread int32
-}
-
-// NewBuilder starts with the JVMs that have a Log, and the trials. Without trials
-// there is one, of all these JVMs and the whole run.
-//
-// The events are those that the capture says it has, in the order in which the
-// profiles are to show them. Others follow in the order in which samples of them
-// come.
-func NewBuilder(jvms []capture.JVM, trials []capture.Trial, events ...string) *Builder {
-	return newBuilder(jvms, measurements(jvms, trials), events)
-}
-
-func newBuilder(jvms []capture.JVM, measured []measurement, events []string) *Builder {
-	b := &Builder{byPID: map[int]int{}, functionAt: map[function]int32{}, events: slices.Clone(events[:min(len(events), capture.MaxEvents)])}
+// addJVMs makes the code maps of the JVMs that have a log.
+func (b *Builder) addJVMs(jvms []capture.JVM) {
 	for _, j := range jvms {
 		if j.Log == nil {
 			continue
@@ -109,39 +126,254 @@ func newBuilder(jvms []capture.JVM, measured []measurement, events []string) *Bu
 		b.byPID[j.PID] = len(b.jvms)
 		code := NewCodeMap(j.Log.Blobs)
 		if j.Log.Damaged > 0 {
-			code.gaps = nil // a blob that could not be read may have been there
+			code.unprinted = nil // a blob that could not be read may have been there
 		}
 		b.jvms = append(b.jvms, &jvmCode{JVM: j, code: code})
 	}
-	b.lines, b.overlapping = newTimelines(measured)
-	for _, m := range measured {
-		b.trials = append(b.trials, &trialCounts{measurement: m, code: map[codeKey]Counts{},
-			native: map[nativeKey]Counts{}, unresolved: map[processPC]Counts{}, threads: map[threadKey]Counts{}})
-	}
-	b.leaveOut(jvms)
-	return b
 }
 
-// leaveOut counts the samples of JVMs that no trial is of.
+// leaveOut makes timelines for the JVMs that are in no trial, so that their samples are counted as those of other JVMs.
 func (b *Builder) leaveOut(jvms []capture.JVM) {
 	for _, j := range jvms {
-		if b.lines[j.PID] == nil {
-			b.lines[j.PID] = &timeline{out: true}
+		if b.timelines[j.PID] == nil {
+			b.timelines[j.PID] = &timeline{out: true}
 		}
 	}
 }
 
-// taken gives all samples of each JVM, in or out of the windows.
-func (b *Builder) taken(jvms []capture.JVM) []Counts {
-	all := make([]Counts, len(jvms))
-	for i, j := range jvms {
-		all[i] = make(Counts, len(b.events))
-		if line := b.lines[j.PID]; line != nil {
-			all[i].Add(line.samples)
-		}
-	}
-	return all
+// Lost adds samples that the sampler dropped. No sampler says which counter or process they belong to, so they count
+// for the first counter.
+func (b *Builder) Lost(n int64) { bump(&b.lost, 0, n) }
+
+// A joinedSample is a sample on its way through the Builder, with what the steps have found so far.
+type joinedSample struct {
+	*sampler.Sample
+	counter  int // index in Builder.counters
+	pid      int // of the JVM that the sample counts for, which may not be Sample.PID
+	timeline *timeline
+	trial    *trialCounts
+	slice    int32    // of the JVM's time; 0 in a trial that is not cut into slices
+	thread   thread   // that the sample was in
+	events   eventSet // that lasted
+	context  int32    // index in Builder.contexts; 0 if contexts are not told apart
+	spot     spot
 }
+
+// A spot is where the PC of a sample was: at an address of a blob's code, in a native function, or at an unresolved
+// address.
+type spot struct {
+	jvm  int32  // index in Builder.jvms, or inNative, or inUnresolved
+	blob int32  // of code: index of the blob in the JVM's CodeMap; of native code: index in Builder.functions
+	pc   uint64 // 0 in native code
+}
+
+// Values of spot.jvm outside of code.
+const (
+	inNative     = -1
+	inUnresolved = -2
+)
+
+// An exclusion is the reason why a sample of a JVM is not in a profile.
+type exclusion int
+
+// The reasons, each with the row of the [Account] that has its samples.
+const (
+	admitted      exclusion = iota // the sample is in a profile
+	outsideWindow                  // Account.OutsideWindow, or Account.OtherJVM
+	otherThread                    // Account.OtherThread
+	outsideMethod                  // Account.OutsideMethod
+	ofPrinting                     // Account.Printing
+	exclusions
+)
+
+// Add counts one sample. Samples may come in any order. Add does not keep s.
+func (b *Builder) Add(s *sampler.Sample) {
+	j := joinedSample{Sample: s}
+	if !b.findCounter(&j) || !b.findJVM(&j) {
+		return
+	}
+	if why := b.admit(&j); why != admitted {
+		b.exclude(&j, why)
+		return
+	}
+	b.findEvents(&j)
+	b.locate(&j)
+	b.count(&j)
+}
+
+// findCounter finds the counter that took the sample, and counts the sample in the counter's total. It returns false
+// if there are too many counters.
+func (b *Builder) findCounter(j *joinedSample) bool {
+	j.counter = slices.Index(b.counters, j.Event)
+	if j.counter < 0 {
+		if len(b.counters) == capture.MaxEvents {
+			b.excess++
+			return false
+		}
+		j.counter = len(b.counters)
+		b.counters = append(b.counters, j.Event)
+	}
+	bump(&b.totals, j.counter, 1)
+	b.samples++
+	return true
+}
+
+// findJVM finds the JVM that the sample counts for, and counts the sample in the JVM's total. A sample of a text
+// without process ids is taken for one of the JVM's, when there is only one JVM. It returns false if the sample is of
+// another process.
+func (b *Builder) findJVM(j *joinedSample) bool {
+	j.pid = j.PID
+	if j.pid == sampler.NoPID && len(b.jvms) == 1 && len(b.timelines) == 1 {
+		j.pid = b.jvms[0].PID
+	}
+	j.timeline = b.timelines[j.pid]
+	if j.timeline == nil {
+		return false
+	}
+	bump(&j.timeline.samples, j.counter, 1)
+	return true
+}
+
+// admit decides whether the sample is in a profile. It finds the sample's trial, slice and thread, unless the sample
+// is outside of all windows.
+func (b *Builder) admit(j *joinedSample) exclusion {
+	trial, slice, in := j.timeline.find(j.MonoNanos)
+	if !in || !b.eventWindows.has(j.pid, j.TID, j.MonoNanos) {
+		return outsideWindow
+	}
+	j.trial, j.slice = b.trials[trial], int32(slice)
+	var named bool
+	if j.thread, named = b.threads.find(j.Thread); !named {
+		b.folded++
+	}
+	switch {
+	case !j.thread.chosen:
+		return otherThread
+	case !b.methodWindows.has(j.pid, j.TID, j.MonoNanos):
+		return outsideMethod
+	case b.printing.has(j.Sample, j.thread.kind):
+		return ofPrinting
+	}
+	return admitted
+}
+
+// exclude counts a sample that is in no profile.
+func (b *Builder) exclude(j *joinedSample, why exclusion) {
+	if why != outsideWindow { // of these the account has what is left of the JVM's total
+		bump(&j.trial.excluded[why], j.counter, 1)
+	}
+	b.remember(j, NotCounted)
+}
+
+// findEvents finds the events that lasted when the sample was taken, and the sample's context.
+func (b *Builder) findEvents(j *joinedSample) {
+	j.events = b.events.during(j.pid, j.TID, j.MonoNanos)
+	if b.contexts != nil {
+		j.context = b.contexts.find(sampleContext{j.thread.label, j.events.without(waiting)})
+	}
+}
+
+// locate finds the spot that the sample's PC was at.
+func (b *Builder) locate(j *joinedSample) {
+	module := j.Module
+	if j.Kernel() {
+		module = kernelModule
+	} else if code, ok := b.findCode(j.pid, j.Sample); ok {
+		j.spot = spot{int32(code.jvm), int32(code.blob), j.PC}
+		return
+	} else if module == "" && b.beyondCode(j.pid, j.PC) {
+		module = UnknownModule
+	}
+	if module == "" {
+		j.spot = spot{jvm: inUnresolved, pc: j.PC}
+		return
+	}
+	f, named := b.functions.find(module, j.Symbol)
+	if !named {
+		b.folded++
+	}
+	j.spot = spot{jvm: inNative, blob: f}
+}
+
+// findCode returns the blob that a sample's PC was in. It returns false if the PC was in no blob, or the JVM has no
+// log.
+func (b *Builder) findCode(pid int, s *sampler.Sample) (code blobRef, ok bool) {
+	jvm, ok := b.byPID[pid]
+	if !ok {
+		return blobRef{}, false
+	}
+	j := b.jvms[jvm]
+	uptime := int64(1) << 60 // a sample without a time is in the last code at its address
+	if s.MonoNanos >= 0 {
+		uptime = (s.MonoNanos - j.StartMonoNanos) / 1e6
+	}
+	blob, ok := j.code.Find(s.PC, uptime)
+	if !ok && s.Module == "" {
+		blob, ok = j.code.FindUnprinted(s.PC)
+	}
+	return blobRef{jvm, blob}, ok
+}
+
+// beyondCode reports whether an address is outside the range that HotSpot has reserved for code. A sample there that
+// is in no known file is of native code that something else has made.
+func (b *Builder) beyondCode(pid int, pc uint64) bool {
+	i, ok := b.byPID[pid]
+	return ok && b.jvms[i].code.Beyond(pc, b.jvms[i].Log.ReservedCodeCache)
+}
+
+// count counts a sample of a profile in all tables of its trial.
+func (b *Builder) count(j *joinedSample) {
+	t := j.trial
+	bump(&t.inside, j.counter, 1)
+	switch j.spot.jvm {
+	case inNative:
+		if j.Kernel() {
+			bump(&t.kernel, j.counter, 1)
+		}
+		bumpAt(t.native, nativeKey{j.pid, j.spot.blob, j.slice, j.context}, j.counter)
+	case inUnresolved:
+		key := addressKey{j.pid, j.PC, j.slice, j.context}
+		if t.unresolved[key] == nil && !b.newAddress() {
+			key.pc, j.spot.pc = 0, 0
+		}
+		bumpAt(t.unresolved, key, j.counter)
+	default:
+		key := codeKey{int(j.spot.jvm), int(j.spot.blob), j.PC, j.slice, j.context}
+		if t.code[key] == nil && !b.newAddress() {
+			key.pc = b.jvms[key.jvm].code.Blob(key.blob).Lo
+			j.spot.pc = key.pc
+		}
+		bumpAt(t.code, key, j.counter)
+	}
+	outside := j.spot.jvm == inNative
+	bumpAt(t.threads, threadKey{j.pid, j.thread.label, outside}, j.counter)
+	t.kept.add(j)
+	if j.events != 0 {
+		t.addDuring(j)
+	}
+	b.remember(j, b.threads.doing(j.thread.label, outside))
+}
+
+// remember counts a sample of the first counter for the history, if a history is wanted.
+func (b *Builder) remember(j *joinedSample, doing Doing) {
+	if b.history != nil && j.counter == 0 {
+		b.history.add(j.pid, j.MonoNanos, doing)
+	}
+}
+
+// newAddress reports whether another address may have samples. Limits keep the memory of a Builder in proportion to
+// its input: no known program reaches them, and what is beyond them is counted together, see Builder.folded.
+func (b *Builder) newAddress() bool {
+	if b.addresses >= maxAddresses+b.samples/4 {
+		b.folded++
+		return false
+	}
+	b.addresses++
+	return true
+}
+
+// maxAddresses bounds the addresses of code in all slices and trials. For every four samples there may be one more.
+const maxAddresses = 1 << 18
 
 // bump adds n to element i of c, which grows as needed.
 func bump(c *Counts, i int, n int64) {
@@ -151,192 +383,13 @@ func bump(c *Counts, i int, n int64) {
 	(*c)[i] += n
 }
 
-// bumpAt counts one sample of event e for a key.
-func bumpAt[K comparable](m map[K]Counts, key K, e int) {
+// bumpAt counts one sample of a counter for a key.
+func bumpAt[K comparable](m map[K]Counts, key K, counter int) {
 	c := m[key]
-	bump(&c, e, 1)
+	if counter < len(c) {
+		c[counter]++
+		return
+	}
+	bump(&c, counter, 1)
 	m[key] = c
-}
-
-// event gives an event's place in the list of events, to which it adds a new one; -1 when
-// there are too many.
-func (b *Builder) event(name string) int {
-	i := slices.Index(b.events, name)
-	if i < 0 && len(b.events) < capture.MaxEvents {
-		i = len(b.events)
-		b.events = append(b.events, name)
-	}
-	return i
-}
-
-// Lost adds samples that the sampler dropped. No sampler says of which event or process
-// they were, so they count for the first event.
-func (b *Builder) Lost(n int64) { bump(&b.lost, 0, n) }
-
-// Add counts one sample. Samples may come in any order. A sample of a text without
-// process ids is taken for the JVM's, when there is only one JVM.
-func (b *Builder) Add(s *sampler.Sample) {
-	e := b.event(s.Event)
-	if e < 0 {
-		b.left++
-		return
-	}
-	bump(&b.totals, e, 1)
-	b.samples++
-	pid := s.PID
-	if pid == sampler.NoPID && len(b.jvms) == 1 && len(b.lines) == 1 {
-		pid = b.jvms[0].PID
-	}
-	line := b.lines[pid]
-	if line == nil {
-		return
-	}
-	bump(&line.samples, e, 1)
-	trial, slice, in := line.find(s.MonoNanos)
-	if !in || !b.threadWindows.has(pid, s.TID, s.MonoNanos) {
-		b.remember(pid, e, s, NotCounted)
-		return
-	}
-	t := b.trials[trial]
-	thread, known := b.seen.thread(s.Thread)
-	if !known {
-		b.folded++
-	}
-	if !thread.chosen {
-		bump(&t.otherThreads, e, 1)
-		b.remember(pid, e, s, NotCounted)
-		return
-	}
-	if !b.within.has(pid, s.TID, s.MonoNanos) {
-		bump(&t.outsideMethod, e, 1)
-		b.remember(pid, e, s, NotCounted)
-		return
-	}
-	if b.printers.print(s, thread.kind) {
-		bump(&t.printing, e, 1)
-		b.remember(pid, e, s, NotCounted)
-		return
-	}
-	bump(&t.inside, e, 1)
-	at := place{pid, int32(slice), 0}
-	now := b.happening.during(pid, s.TID, s.MonoNanos)
-	if b.seen.apart {
-		at.thread = b.seen.apartAt(thread.label, now&^(1<<waiting))
-	}
-	outside, where := b.count(t, at, e, s)
-	t.see(where, pid, thread.label, e, s.MonoNanos)
-	bumpAt(t.threads, threadKey{pid, thread.label, outside}, e)
-	b.remember(pid, e, s, b.doing(thread.label, outside))
-	if now != 0 {
-		t.addDuring(now, e)
-		if now.has(waiting) && thread.kind == ApplicationThreads {
-			b.addDelay(t, pid, e, s)
-		}
-	}
-}
-
-// A place is what a sample's key has beside the address. thread is 0 where the threads are
-// not told apart.
-type place struct {
-	pid           int
-	slice, thread int32
-}
-
-// count counts a sample for the kernel, the code, the native function or the unknown
-// address that its PC was in. The results tell whether that is outside the code cache, and
-// where it is.
-func (b *Builder) count(t *trialCounts, at place, e int, s *sampler.Sample) (outside bool, where sightedAt) {
-	inFunction := func(module string) (bool, sightedAt) {
-		f := b.function(module, s.Symbol)
-		bumpAt(t.native, nativeKey{at.pid, f, at.slice, at.thread}, e)
-		return true, sightedAt{jvm: inNative, blob: f}
-	}
-	if s.Kernel() {
-		bump(&t.kernel, e, 1)
-		return inFunction(sampler.KernelModule)
-	}
-	if jvm, blob, ok := b.find(at.pid, s); ok {
-		key := codeKey{jvm, blob, s.PC, at.slice, at.thread}
-		if t.code[key] == nil && !b.newPlace() {
-			key.pc = b.jvms[jvm].code.Blob(blob).Lo
-		}
-		bumpAt(t.code, key, e)
-		return false, sightedAt{int32(jvm), int32(blob), key.pc}
-	}
-	module := s.Module
-	if module == "" && b.beyondCode(at.pid, s.PC) {
-		module = UnknownModule
-	}
-	if module == "" {
-		key := processPC{at.pid, s.PC, at.slice, at.thread}
-		if t.unresolved[key] == nil && !b.newPlace() {
-			key.pc = 0
-		}
-		bumpAt(t.unresolved, key, e)
-		return false, sightedAt{jvm: inUnresolved}
-	}
-	return inFunction(module)
-}
-
-// More than the samples of any program are in. What comes beyond is counted together.
-const (
-	maxPlaces    = 1 << 18 // addresses of code in all slices and trials, beside a quarter of the samples
-	maxFunctions = 1 << 17 // native functions: a libjvm.so has 60 000 symbols
-	maxThreads   = 1 << 16 // names of threads
-	maxApart     = 1 << 12 // pairs of a thread's name, without number, and events, whose code is counted apart
-)
-
-// newPlace tells whether there may be another address with samples.
-func (b *Builder) newPlace() bool {
-	if b.places >= maxPlaces+b.samples/4 {
-		b.folded++
-		return false
-	}
-	b.places++
-	return true
-}
-
-// function gives the place of a native function in the list of them, to which it adds a new
-// one.
-func (b *Builder) function(module, symbol string) int32 {
-	f := function{module, symbol}
-	i, ok := b.functionAt[f]
-	if !ok && len(b.functions) >= maxFunctions {
-		b.folded++
-		if f.symbol = ""; module != sampler.KernelModule {
-			f.module = UnknownModule
-		}
-		i, ok = b.functionAt[f]
-	}
-	if !ok {
-		i = int32(len(b.functions))
-		b.functions = append(b.functions, f)
-		b.functionAt[f] = i
-	}
-	return i
-}
-
-// beyondCode tells whether an address is outside the range that HotSpot has reserved for
-// code. A sample there, in no known file, is of native code that something else made.
-func (b *Builder) beyondCode(pid int, pc uint64) bool {
-	i, ok := b.byPID[pid]
-	return ok && b.jvms[i].code.Beyond(pc, b.jvms[i].Log.ReservedCodeCache)
-}
-
-// find gives the JVM and the blob that a sample was in; false when it was in none, or
-// the JVM has no log.
-func (b *Builder) find(pid int, s *sampler.Sample) (jvm, blob int, ok bool) {
-	jvm, ok = b.byPID[pid]
-	if !ok {
-		return 0, 0, false
-	}
-	j := b.jvms[jvm]
-	uptime := int64(1) << 60 // without a time it is the last code at the address
-	if s.MonoNanos >= 0 {
-		uptime = (s.MonoNanos - j.StartMonoNanos) / 1e6
-	}
-	if blob, ok = j.code.Find(s.PC, uptime); !ok && s.Module == "" {
-		blob, ok = j.code.FindUnprinted(s.PC)
-	}
-	return jvm, blob, ok
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// TestCaptures joins real samples and logs, and compares the result with that
-// of a slow join that shares no code with the packages but the samples' reader.
+// TestCaptures joins real samples and logs, and compares the result with that of a slow join, which shares no code with
+// this package or printassembly.
 func TestCaptures(t *testing.T) {
 	for _, name := range []string{"jdk8-full-hsdis", "jdk11-lean-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-lean-none-dtrace",
 		"jdk17-full-hsdis", "jdk25-lean-none", "jdk25-full-hsdis"} {
@@ -30,7 +30,7 @@ func TestCaptures(t *testing.T) {
 			samples := realSamples(t, gasmtest.Capture(t, name, gasmtest.Samples))
 			start := firstSample(t, samples, log.PID)
 
-			b := NewBuilder([]capture.JVM{{PID: log.PID, Log: log, StartMonoNanos: start}}, nil)
+			b := NewBuilder(Config{JVMs: []capture.JVM{{PID: log.PID, Log: log, StartMonoNanos: start}}})
 			add(b, samples...)
 			p := build(t, b, DefaultOptions())[0]
 			a := p.Accounts[0]
@@ -66,7 +66,7 @@ func hot(p *Profile) (n int) {
 	return n
 }
 
-func realSamples(t *testing.T, text []byte) (samples []sampler.Sample) {
+func realSamples(t testing.TB, text []byte) (samples []sampler.Sample) {
 	r := sampler.NewReader(bytes.NewReader(text), "samples.txt")
 	for r.Scan() {
 		s, ok := r.Record().(*sampler.Sample)
@@ -77,8 +77,8 @@ func realSamples(t *testing.T, text []byte) (samples []sampler.Sample) {
 	return samples
 }
 
-// firstSample is when the JVM started, as gasm takes it for files without a clock.
-func firstSample(t *testing.T, samples []sampler.Sample, pid int) int64 {
+// firstSample returns the time of the first sample, which gasm takes for the start of the JVM if there is no clock.
+func firstSample(t testing.TB, samples []sampler.Sample, pid int) int64 {
 	for _, s := range samples {
 		if s.PID == pid {
 			return s.MonoNanos
@@ -94,16 +94,17 @@ var (
 	compiledLine = regexp.MustCompile(`^Compiled method \((\S+)\) *(\d+) +(\d+) +([%s!bn ]*?) *(\d) +(\S+::\S+)`)
 	codeLine     = regexp.MustCompile(`^ (main|stub) code +\[0x([0-9a-f]+),0x([0-9a-f]+)\]`)
 	rangedLine   = regexp.MustCompile(`\[0x([0-9a-f]+), 0x([0-9a-f]+)[\]\[] +(\(?)\d+ bytes\)?$`)
-	// JDK 11: Workload.dot([I[I)I  [0x…, for native wrappers the only line.
-	javaHeading  = regexp.MustCompile(`^(\S+)\.(\S+)\(\S*\)\S+  \[0x([0-9a-f]+)`)
-	unrangedLine = regexp.MustCompile(`^(Decoding (VtableStub \S+|[A-Z][^\[]*)|argument handler .*)$`) // JDK 8's, and signature handlers of all
+	// JDK 11: "Workload.dot([I[I)I  [0x…". A native wrapper has no other line.
+	javaHeading = regexp.MustCompile(`^(\S+)\.(\S+)\(\S*\)\S+  \[0x([0-9a-f]+)`)
+	// Lines without a range: those of JDK 8, and those of signature handlers in all JDKs.
+	unrangedLine = regexp.MustCompile(`^(Decoding (VtableStub \S+|[A-Z][^\[]*)|argument handler .*)$`)
 	rowLine      = regexp.MustCompile(`^  0x([0-9a-f]{16}): *[^ ;]`)
 )
 
-// slowParse reads blobs line by line.
+// slowParse reads the blobs of a log line by line.
 func slowParse(text []byte) (blobs []printassembly.Blob) {
-	writer, open := "", map[string]int{} // the blob that each thread is in
-	growing := map[string]bool{}         // its rows say where it is
+	writer, open := "", map[string]int{} // open has the index of the blob that each thread writes
+	growing := map[string]bool{}         // true for a thread whose blob has no range except that of its rows
 	now := int64(0)
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\n")
@@ -164,7 +165,7 @@ func number(digits string, base int) int64 {
 	return n
 }
 
-// slowJoin counts samples per Java method, in stubs and in the interpreter.
+// slowJoin counts samples by Java method, in stubs and in the interpreter.
 func slowJoin(blobs []printassembly.Blob, samples []sampler.Sample, pid int, start int64) (methods map[string]int64, stubs, interpreter int64) {
 	methods = map[string]int64{}
 	for _, s := range samples {
@@ -193,8 +194,8 @@ func slowJoin(blobs []printassembly.Blob, samples []sampler.Sample, pid int, sta
 	return methods, stubs, interpreter
 }
 
-// slowUnprinted tells whether an address is in no blob of any time, and the
-// nearest ones below and above are the JVM's own code.
+// slowUnprinted reports whether an address is in no blob of any time, and the nearest blobs below and above it are the
+// JVM's own code.
 func slowUnprinted(blobs []printassembly.Blob, pc uint64) bool {
 	var below, above uint64
 	for _, b := range blobs {

@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// Chooses tells whether the samples of a JVM count. JVM is matched with its main class or
-// jar, and with its whole process id.
+// Chooses reports whether the samples of a JVM count. The option JVM is matched with the JVM's main class or jar, and
+// with its whole process id.
 func (o *Options) Chooses(j *capture.JVM) bool {
 	if o.PID != 0 && j.PID != o.PID {
 		return false
@@ -23,11 +24,11 @@ func (o *Options) Chooses(j *capture.JVM) bool {
 	return o.JVM.FindString(pid) == pid
 }
 
-// narrows tells whether the options leave out JVMs.
+// narrows reports whether the options may leave out JVMs.
 func (o *Options) narrows() bool { return o.PID != 0 || o.JVM != nil }
 
-// Chosen says as flags which samples of the measurement the options let count; "" for all
-// of them.
+// Chosen returns the flags that say which samples of the measurement count: "--pid 4711 --thread app". It returns "" if
+// all of them count.
 func (o *Options) Chosen() string {
 	var flags []string
 	if o.PID != 0 {
@@ -48,13 +49,13 @@ func (o *Options) Chosen() string {
 	return strings.Join(flags, " ")
 }
 
-// choose gives the JVMs that are chosen, and what is measured in them.
-func choose(c *capture.Capture, o *Options) (jvms []capture.JVM, measured []measurement, err error) {
-	jvms, measured = c.JVMs, measurements(c.JVMs, c.Trials)
+// choose returns a Config with the JVMs that the options choose, and with what is measured in them.
+func choose(c *capture.Capture, o *Options) (Config, error) {
+	jvms, measured := c.JVMs, measurements(c.JVMs, c.Trials)
 	if o.narrows() {
 		jvms = slices.DeleteFunc(slices.Clone(jvms), func(j capture.JVM) bool { return !o.Chooses(&j) })
 		if len(jvms) == 0 {
-			return nil, nil, noSuchJVM(c.JVMs, o)
+			return Config{}, noSuchJVM(c.JVMs, o)
 		}
 		measured = narrow(measured, jvms)
 	}
@@ -65,11 +66,35 @@ func choose(c *capture.Capture, o *Options) (jvms []capture.JVM, measured []meas
 	default:
 		measured = whole.byProgram(c.JVMs)
 	}
-	return jvms, measured, nil
+	return Config{JVMs: jvms, others: c.JVMs, measured: measured, Counters: orderedCounters(c.Events), Threads: o.Threads,
+		Code: c.Code, Locations: o.Locations, Parts: o.Parts, History: o.History}, nil
 }
 
-// narrow narrows measurements to some JVMs. JVMs that nothing was measured in, as JMH's own
-// process, are measured all the time when there is nothing else.
+// orderedCounters returns the names of several counters in the order in which they were asked for. It returns nil for a
+// single one, whose name is taken from its samples, because a sampler may have replaced it.
+func orderedCounters(asked []string) []string {
+	if len(asked) < 2 {
+		return nil
+	}
+	names := make([]string, len(asked))
+	for i, e := range asked {
+		names[i] = sampler.ParseEvent(e).Name
+	}
+	return names
+}
+
+// narrow narrows the windows to the times of events and of a method, as the options say. It returns notes about what is
+// not known of the method's calls.
+func (c *Config) narrow(o *Options, probes []capture.Probes) (notes []string, err error) {
+	if c.eventWindows, err = o.WindowEvent.narrow(c.measured, c.Events); err != nil {
+		return nil, err
+	}
+	c.methodWindows, notes, err = newInsideMethod(o.WindowMethod, probes)
+	return notes, err
+}
+
+// narrow narrows measurements to some JVMs. If nothing was measured in any of them (JMH's own process, for example),
+// they are measured all the time.
 func narrow(measured []measurement, jvms []capture.JVM) []measurement {
 	chosen := map[int]bool{}
 	for _, j := range jvms {
@@ -89,10 +114,10 @@ func narrow(measured []measurement, jvms []capture.JVM) []measurement {
 	return narrowed
 }
 
-// maxNamed is how many JVMs or threads an error names.
+// maxNamed is how many JVMs, threads or events an error names at most.
 const maxNamed = 10
 
-// noSuchJVM is the error of a choice that no JVM is of.
+// noSuchJVM returns the error for options that choose none of the JVMs.
 func noSuchJVM(jvms []capture.JVM, o *Options) error {
 	var names []string
 	for i, j := range jvms {
@@ -111,31 +136,30 @@ func noSuchJVM(jvms []capture.JVM, o *Options) error {
 	return fmt.Errorf("%s: no such JVM in this capture; it has %s", chosen.Chosen(), strings.Join(names, ", "))
 }
 
-// Threads chooses threads, by their kind or by their name. The zero value is all threads.
+// Threads chooses threads, by their kind or by their name. The zero value chooses all threads.
 type Threads struct {
 	text string // as the user wrote it
 	kind string
 	name *regexp.Regexp
 }
 
-// threadWords are the words for kinds of threads.
+// threadWords are the words for kinds of threads in a choice.
 var threadWords = map[string]string{"app": ApplicationThreads, "jit": CompilerThreads, "gc": CollectorThreads, "jvm": OtherJVMThreads}
 
-// ParseThreads reads a choice of threads: app, jit, gc or jvm for a kind of threads, or a
-// regular expression for the thread's name as the kernel has it.
+// ParseThreads parses a choice of threads: app, jit, gc or jvm for a kind of threads, or a regular expression for the
+// thread's name as the kernel has it.
 func ParseThreads(text string) (Threads, error) {
 	t := Threads{text: text, kind: threadWords[text]}
 	if t.kind == "" && text != "" {
 		var err error
 		if t.name, err = regexp.Compile(text); err != nil {
-			return Threads{}, fmt.Errorf("%w; it is app, jit, gc, jvm, or a regular expression", err)
+			return Threads{}, fmt.Errorf("%w; use app, jit, gc, jvm, or a regular expression", err)
 		}
 	}
 	return t, nil
 }
 
-// chooses tells whether the samples of a thread count. A thread without a name is only
-// among all threads.
+// chooses reports whether the samples of a thread count. A thread without a name only counts if all threads do.
 func (t *Threads) chooses(name, kind string) bool {
 	switch {
 	case t.text == "":
@@ -146,17 +170,4 @@ func (t *Threads) chooses(name, kind string) bool {
 		return t.name.MatchString(name)
 	}
 	return t.kind == kind
-}
-
-// threadsThere says which threads samples in the windows are of.
-func (t *seenThreads) threadsThere() string {
-	names := slices.DeleteFunc(slices.Clone(t.labels), func(label string) bool { return label == "" })
-	if len(names) == 0 {
-		return "the sampler gave no names of threads"
-	}
-	slices.Sort(names)
-	if more := len(names) - maxNamed; more > 0 {
-		names = append(names[:maxNamed], fmt.Sprintf("%d more", more))
-	}
-	return "there are " + strings.Join(names, ", ")
 }

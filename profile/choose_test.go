@@ -29,8 +29,8 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// run is a capture of JMH's host (1), two forks of a benchmark (2, 3), and a fork of another one (4), as
-// far as choose looks at it.
+// run returns a capture of JMH's host (process 1), two forks of a benchmark (2 and 3), and a fork of another one (4).
+// It only has what choose looks at.
 func run(trials ...capture.Trial) *capture.Capture {
 	return &capture.Capture{Description: capture.Description{Trials: trials, JVMs: []capture.JVM{
 		{PID: 1, Main: "benchmarks.jar", Version: "25"}, {PID: 2, Main: "Fork", Version: "25"}, {PID: 3, Main: "Fork", Version: "25"}, {PID: 4, Main: "Fork", Version: "17"}}}}
@@ -45,7 +45,7 @@ func whole() *capture.Capture {
 	return run(capture.Trial{Operations: 5, Windows: []capture.Window{window(1, 0, 9), window(2, 0, 9), window(3, 0, 9), window(4, 0, 9)}})
 }
 
-// measuredText is a line per measurement: "a Fork 25 [2 3] 3 windows 5 ops".
+// measuredText returns a line for each measurement: "a|Fork|25 [2 3] 3 windows 5 ops".
 func measuredText(all []measurement) string {
 	var lines []string
 	for _, m := range all {
@@ -73,15 +73,15 @@ func TestChoose(t *testing.T) {
 		{"a program, merged", whole(), Options{JVM: regexp.MustCompile("Fo"), MergeJVMs: true}, "|Fork| [2 3 4] 3 windows 0 ops"},
 		{"a process id", whole(), Options{JVM: regexp.MustCompile("3|4")}, "|Fork|25 [3] 1 windows 0 ops\n|Fork|17 [4] 1 windows 0 ops"},
 	} {
-		_, all, err := choose(c.capture, &c.options)
+		config, err := choose(c.capture, &c.options)
 		require.NoError(t, err, c.name)
-		assert.Equal(t, c.want, measuredText(all), c.name)
+		assert.Equal(t, c.want, measuredText(config.measured), c.name)
 	}
-	_, _, err := choose(whole(), &Options{JVM: regexp.MustCompile("nobody"), Threads: Threads{text: "app"}})
+	_, err := choose(whole(), &Options{JVM: regexp.MustCompile("nobody"), Threads: Threads{text: "app"}})
 	assert.EqualError(t, err, "--jvm nobody: no such JVM in this capture; it has 1 benchmarks.jar, 2 Fork, 3 Fork, 4 Fork")
 }
 
-// A script may start any number of programs. Those that are too many have one profile.
+// A script may start any number of programs. Those beyond the limit share one profile.
 func TestManyPrograms(t *testing.T) {
 	var jvms []capture.JVM
 	var windows []capture.Window
@@ -121,10 +121,10 @@ func TestParseThreads(t *testing.T) {
 		}
 	}
 	_, err := ParseThreads("(")
-	assert.ErrorContains(t, err, "it is app, jit, gc, jvm, or a regular expression")
+	assert.ErrorContains(t, err, "use app, jit, gc, jvm, or a regular expression")
 }
 
-// What is not chosen is in the account, and shares are of what is chosen.
+// Samples of threads that are not chosen are in the account only, and the shares are parts of the chosen samples.
 func TestChosenThreads(t *testing.T) {
 	thread := func(pid int, ms int64, pc uint64, name string) sampler.Sample {
 		s := at(pid, ms, pc)
@@ -145,12 +145,13 @@ func TestChosenThreads(t *testing.T) {
 		"jit":  {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, OtherThread: 5, Profiled: 2, Compiled: 1, Native: 1},
 		"GC T": {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, OtherThread: 6, Profiled: 1, Native: 1},
 	} {
-		b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}},
-			[]capture.Trial{{Windows: []capture.Window{window(1, 10e6, 20e6)}}})
-		var err error
-		b.seen.choice, err = ParseThreads(text)
+		choice, err := ParseThreads(text)
 		require.NoError(t, err)
-		b.seen.apart = true
+		b := NewBuilder(Config{
+			JVMs:    []capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}},
+			Trials:  []capture.Trial{{Windows: []capture.Window{window(1, 10e6, 20e6)}}},
+			Threads: choice, Locations: true,
+		})
 		add(b, samples...)
 		opts := DefaultOptions()
 		opts.Locations = true
@@ -168,9 +169,9 @@ func TestChosenThreads(t *testing.T) {
 	}
 }
 
-// A process may have more threads than have names here. Their samples are counted all the same.
+// A process may have more names of threads than are told apart. The samples of the others are counted without a name.
 func TestManyThreads(t *testing.T) {
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}}, nil)
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}})
 	for i := range maxThreads + 1000 {
 		s := at(1, 15, 0x700)
 		s.Thread = fmt.Sprintf("t%dx", i)

@@ -11,25 +11,23 @@ import (
 
 // A CodeMap says which blob covered an address at a time.
 //
-// HotSpot uses the addresses of the code cache again: a method is there from its
-// installation until later code takes any of its bytes. Stubs and codelets stay for the
-// JVM's life, and some lie inside others.
+// HotSpot reuses the addresses of the code cache. A method is there from its installation until later code takes any of
+// its bytes. Stubs and codelets stay for the JVM's life, and some lie inside others.
 //
-// The size of the map and the time of a search depend on the number of blobs alone, not
-// on their sizes or on how they overlap, because a damaged log may claim anything.
+// The size of the map and the time of a search depend only on the number of blobs, not on their sizes or on how they
+// overlap, because a damaged log may claim anything.
 type CodeMap struct {
-	blobs []printassembly.Blob
-	gaps  gaps
-	// byTime has the blobs that cover any address, by their time, and those of the same
-	// time in the log's order. A blob's place in it is the blob's rank.
+	blobs     []printassembly.Blob
+	unprinted unprintedCode
+	// byTime has the blobs that cover any address, in the order of their times, and those of the same time in the log's
+	// order. A blob's index in byTime is its rank.
 	byTime []int32
-	// ends has by rank the time at which another blob took the place of this one, in
-	// milliseconds of the JVM's life.
+	// ends has, by rank, the time at which another blob took the place of the blob, in milliseconds of the JVM's life.
 	ends   []int64
 	reused []bool   // by blob, see Reused
-	bounds []uint64 // where blobs begin and end, ascending, each once
-	// cover is a segment tree over the pieces of memory between two neighbouring
-	// bounds: the blobs that cover all of a node's pieces, but not all of its parent's.
+	bounds []uint64 // where blobs begin and end, ascending, without duplicates
+	// cover is a segment tree over the pieces of memory between two neighbouring bounds. A blob stands at the nodes all
+	// of whose pieces it covers, and whose parent's pieces it does not all cover.
 	cover segmentTree
 }
 
@@ -40,8 +38,8 @@ type extent struct {
 	kind   printassembly.Kind
 }
 
-// NewCodeMap makes the map of one JVM's blobs, which are in the order of the log. The map
-// keeps the slice, which must not change.
+// NewCodeMap returns the map of one JVM's blobs, which are in the order of the log. The map keeps the slice, which must
+// not change.
 func NewCodeMap(blobs []printassembly.Blob) *CodeMap {
 	m := &CodeMap{blobs: blobs, byTime: make([]int32, 0, len(blobs))}
 	for i := range blobs {
@@ -57,7 +55,7 @@ func NewCodeMap(blobs []printassembly.Blob) *CodeMap {
 	slices.SortFunc(extents, func(a, b extent) int {
 		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.kind, b.kind))
 	})
-	m.gaps = findGaps(extents)
+	m.unprinted = findUnprinted(extents)
 	m.bounds = findBounds(extents)
 	m.findReused(extents)
 	spans := m.findSpans(extents)
@@ -66,12 +64,12 @@ func NewCodeMap(blobs []printassembly.Blob) *CodeMap {
 	return m
 }
 
-// findBounds gives where blobs begin and end, ascending, each once. The extents ascend.
+// findBounds returns where blobs begin and end, ascending, without duplicates. The extents must ascend.
 func findBounds(extents []extent) []uint64 {
 	bounds := make([]uint64, 0, 1024)
 	var last extent
 	for _, e := range extents {
-		// Code that was there before is mostly as long as what is there now.
+		// When an address is reused, the new code is usually as long as the old.
 		if e.lo != last.lo || e.hi != last.hi {
 			bounds = append(bounds, e.lo, e.hi)
 		}
@@ -81,8 +79,7 @@ func findBounds(extents []extent) []uint64 {
 	return slices.Compact(bounds)
 }
 
-// findSpans gives by rank the pieces between bounds that each blob covers. The extents
-// ascend.
+// findSpans returns, by rank, the pieces between bounds that each blob covers. The extents must ascend.
 func (m *CodeMap) findSpans(extents []extent) []span {
 	spans := make([]span, len(extents))
 	lo := 0
@@ -96,12 +93,11 @@ func (m *CodeMap) findSpans(extents []extent) []span {
 	return spans
 }
 
-// at gives the blob of a rank.
+// at returns the blob of a rank.
 func (m *CodeMap) at(rank int32) *printassembly.Blob { return &m.blobs[m.byTime[rank]] }
 
-// findEnds finds out when each method ended: when the first blob came that took any of
-// its bytes. The methods that are there at one time do not overlap, so they are kept by
-// the bound at which they begin.
+// findEnds sets the time at which each method ended: when the first blob came that took any of its bytes. The methods
+// that are there at one time do not overlap, so the bound at which a method begins identifies it.
 func (m *CodeMap) findEnds(spans []span) {
 	m.ends = make([]int64, len(m.byTime))
 	present := newBitSet(len(m.bounds))
@@ -127,12 +123,11 @@ func (m *CodeMap) findEnds(spans []span) {
 	}
 }
 
-// findReused finds out which blobs share bytes with others, see Reused. In the order of
-// addresses, a blob overlaps one in front of it if any of those ends behind its start,
-// and one behind it if the next begins in front of its end.
+// findReused finds the blobs that share bytes with others, see Reused. In the order of addresses, a blob overlaps one
+// before it if any of those ends after its start. It overlaps one after it if the next one begins before its end.
 func (m *CodeMap) findReused(extents []extent) {
 	m.reused = make([]bool, len(m.blobs))
-	var end, javaEnd uint64 // of all blobs in front, and of the methods among them
+	var end, javaEnd uint64 // of all blobs before this one, and of the methods among them
 	for _, e := range extents {
 		java := e.kind.Java()
 		m.reused[m.byTime[e.rank]] = javaEnd > e.lo || java && end > e.lo
@@ -154,10 +149,9 @@ func (m *CodeMap) findReused(extents []extent) {
 	}
 }
 
-// Find gives the index of the blob that covered pc at a time, in milliseconds since the
-// JVM's start: the blob that was installed last before then. HotSpot prints a method a
-// little after it has installed it. So an address that had no code yet belongs to the
-// next blob that is installed there. Find returns false when there is no blob.
+// Find returns the index of the blob that covered pc at a time, in milliseconds since the JVM's start: the blob that
+// was installed last before then. HotSpot prints a method a little after it has installed it. So an address that had no
+// code yet belongs to the next blob that is installed there. Find returns false if there is no blob.
 func (m *CodeMap) Find(pc uint64, uptimeMillis int64) (int, bool) {
 	piece, found := slices.BinarySearch(m.bounds, pc)
 	if !found {
@@ -177,24 +171,23 @@ func (m *CodeMap) Find(pc uint64, uptimeMillis int64) (int, bool) {
 	return -1, false
 }
 
-// FindUnprinted is for a pc at which Find finds nothing and no file is mapped. It gives
-// the index of the unprinted code that holds pc, which is a blob too; see gaps.
+// FindUnprinted is for a pc at which Find finds nothing and no file is mapped. It returns the index of the blob of
+// unprinted code that holds pc, see unprintedCode.
 func (m *CodeMap) FindUnprinted(pc uint64) (int, bool) {
-	i, ok := m.gaps.find(pc)
+	i, ok := m.unprinted.find(pc)
 	return len(m.blobs) + i, ok
 }
 
-// Blob gives the blob with an index from Find or FindUnprinted.
+// Blob returns the blob with an index from Find or FindUnprinted.
 func (m *CodeMap) Blob(i int) *printassembly.Blob {
 	if i < len(m.blobs) {
 		return &m.blobs[i]
 	}
-	return &m.gaps[i-len(m.blobs)]
+	return &m.unprinted[i-len(m.blobs)]
 }
 
-// Beyond tells whether pc is surely outside the range of addresses that HotSpot reserved
-// for code. That range is reserved bytes long and holds all blobs, but the log does not
-// say where it begins.
+// Beyond reports whether pc is surely outside the range of addresses that HotSpot reserved for code. That range is
+// reserved bytes long and holds all blobs, but the log does not say where it begins.
 func (m *CodeMap) Beyond(pc, reserved uint64) bool {
 	if len(m.bounds) == 0 {
 		return false
@@ -207,8 +200,8 @@ func (m *CodeMap) Beyond(pc, reserved uint64) bool {
 	return pc < lo && lo-pc > slack || pc >= hi && pc-hi >= slack
 }
 
-// Reused tells whether other code covered any byte of the blob's range before or after
-// it. Stubs that lie inside other stubs are there at the same time, and do not count.
+// Reused reports whether other code covered any byte of the blob's range before or after it. Stubs that lie inside
+// other stubs are there at the same time, and do not count.
 func (m *CodeMap) Reused(i int) bool {
 	return i < len(m.reused) && m.reused[i]
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// BenchmarkCodeMap makes the map of a log of 400 MB, and finds addresses in it.
+// BenchmarkCodeMap makes the map of as many blobs as a log of 400 MB has, and finds addresses in it.
 func BenchmarkCodeMap(b *testing.B) {
 	text := gasmtest.Capture(b, "jdk25-lean-none", gasmtest.Log)
 	log, err := printassembly.NewLog(bytes.NewReader(text), int64(len(text)), "asm.log")

@@ -54,11 +54,11 @@ func TestCodeMapFind(t *testing.T) {
 		{"the next blob's first byte", 0x1010, 150, 3},
 		{"last byte of a page", 0x107f, 150, 3},
 		{"first byte of a page", 0x1080, 150, 4},
-		{"behind a blob of one byte", 0x1081, 150, 5},
+		{"after a blob of one byte", 0x1081, 150, 5},
 		{"before installation: the first to come", 0x1000, 99, 2},
 		{"long before installation", 0x1000, -5, 2},
 		{"at installation", 0x1000, 100, 2},
-		{"before installation, of several to come the first", 0x107f, 0, 3},
+		{"before installation: the first of several to come", 0x107f, 0, 3},
 		{"the last moment of 3", 0x107f, 199, 3},
 		{"5 takes its place", 0x107f, 200, 5},
 		{"3 is gone where 5 is not", 0x1010, 199, 3},
@@ -69,9 +69,9 @@ func TestCodeMapFind(t *testing.T) {
 		{"a stub", 0x17f, 1000, 0},
 		{"a stub inside a stub", 0x180, 1000, 1},
 		{"its last byte", 0x18f, 1000, 1},
-		{"behind it", 0x190, 1000, 0},
+		{"after it", 0x190, 1000, 0},
 		{"a stub's last page", 0x3ff, 1000, 0},
-		{"behind a stub", 0x400, 1000, never},
+		{"after a stub", 0x400, 1000, never},
 		{"an empty blob", 0x2000, 1000, never},
 		{"a backward blob", 0x2008, 1000, never},
 		{"reuse of the whole range: before", 0x3000, 599, 9},
@@ -98,9 +98,9 @@ func TestCodeMapEmpty(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// slowFind is the rule itself, without an index: the youngest blob at the
-// address, if nothing took a byte of it yet; else the first one to come. The blobs are in
-// the order of their times.
+// slowFind is the rule of CodeMap.Find without an index. It returns the youngest blob at the address if no later blob
+// has taken a byte of it yet. Otherwise it returns the next blob that comes there. The blobs are in the order of their
+// times.
 func slowFind(blobs []printassembly.Blob, pc uint64, ms int64) int {
 	youngest, next := -1, -1
 	for i, b := range blobs {
@@ -146,8 +146,8 @@ func TestCodeMapModel(t *testing.T) {
 			ms += int64(rnd.IntN(4))
 			blobs = append(blobs, blob(kind, ms, lo, lo+uint64(rnd.IntN(1+rnd.IntN(400)))))
 		}
-		// Threads that write at the same time may put their blobs into the log in another order. The names tell
-		// which is which, and blobs of one time stay in their order.
+		// Threads that write at the same time may put their blobs into the log in another order than that of their
+		// times. The ids say which blob is which. Blobs of the same time stay in their order.
 		for i := range blobs {
 			blobs[i].ID = i
 		}
@@ -176,8 +176,8 @@ func TestCodeMapModel(t *testing.T) {
 	}
 }
 
-// TestCodeMapHostile: a log of half a megabyte can claim ten thousand blobs of 64 MB, each
-// a little further on. They take no more room and time than others.
+// TestCodeMapHostile makes the map of ten thousand blobs of 64 MB, each 16 bytes after the one before. A log of half a
+// megabyte can claim so many. They take no more memory and time than others.
 func TestCodeMapHostile(t *testing.T) {
 	const n = 10_000
 	var blobs []printassembly.Blob
@@ -188,8 +188,8 @@ func TestCodeMapHostile(t *testing.T) {
 	var m *CodeMap
 	before := allocated()
 	m = NewCodeMap(blobs)
-	// A blob has 28 bytes of its own in the map, two bounds, and up to 2 * 14 places in the tree; some of that is
-	// made twice.
+	// A blob has 28 bytes of its own in the map, two bounds, and stands at up to 2 * 14 nodes of the tree. Some of that
+	// is allocated twice.
 	assert.Less(t, allocated()-before, uint64(n*600), "bytes")
 	for i := range blobs {
 		got, ok := m.Find(blobs[i].Lo, int64(i))
@@ -199,14 +199,14 @@ func TestCodeMapHostile(t *testing.T) {
 	}
 }
 
-// allocated is how many bytes were allocated up to now.
+// allocated returns how many bytes were allocated so far.
 func allocated() uint64 {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return stats.TotalAlloc
 }
 
-// TestBitSet compares with a plain slice of bools.
+// TestBitSet compares a bitSet with a slice of bools.
 func TestBitSet(t *testing.T) {
 	for seed := range uint64(30) {
 		rnd := rand.New(rand.NewPCG(seed, 1))

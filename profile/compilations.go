@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
@@ -20,28 +19,28 @@ type Compilation struct {
 	Counts    Counts
 	// MadeMillis is when it was made, in milliseconds of the JVM's life.
 	MadeMillis int64
-	// Ended tells when and why it was left; nil when it was not, or the log does not tell.
+	// Ended says when and why it was left. It is nil if it was not left, or if the log does not say so.
 	Ended *printassembly.End
-	// MadeInside and EndedInside tell that it was made, and left, within a window, while the
-	// samples were taken. They are false for a run without windows.
+	// MadeInside and EndedInside are true if it was made, and left, within a window. They are false for a run without
+	// windows.
 	MadeInside, EndedInside bool
 }
 
 const (
-	compiledMethods = 8   // so many methods have their compilations listed,
-	leastCompiled   = 100 // if they have at least a hundredth of the profile
-	maxVersions     = 12  // of one method
+	compiledMethods = 8   // how many of the hottest methods have their compilations listed,
+	leastCompiled   = 100 // if they have at least one in leastCompiled samples of the profile
+	maxVersions     = 12  // how many compilations of one method are listed
 )
 
-// compilations lists the versions of the hottest methods. Of several JVMs, it is the one
-// with the most samples of the method, because forks repeat one another.
-func (w *work) compilations(p *Profile, sampled []*sampledBlob) []Compilation {
-	hottest := w.hottestCompiled(p, sampled)
+// compilations lists the versions of the hottest methods. Of several JVMs, it lists those of the JVM with the most
+// samples of the method, because forks repeat one another.
+func (w *work) compilations(p *Profile) []Compilation {
+	hottest := w.hottestCompiled(p)
 	if len(hottest) == 0 {
 		return nil
 	}
 	counts := map[blobRef]Counts{}
-	for _, s := range sampled {
+	for _, s := range w.sampled {
 		counts[s.blobRef] = s.counts
 	}
 	var all []Compilation
@@ -51,10 +50,11 @@ func (w *work) compilations(p *Profile, sampled []*sampledBlob) []Compilation {
 		var versions []Compilation
 		for _, i := range j.compiled(name) {
 			b := &j.Log.Blobs[i]
-			c := Compilation{Source: b.Source(), Method: name, CompileID: b.ID, Level: b.Level, OSR: b.OSR, OSRBCI: b.OSRBCI, PID: j.PID, MadeMillis: b.UptimeMillis, Counts: w.counts(counts[blobRef{jvm, int(i)}])}
-			c.MadeInside = w.inside(&j.JVM, c.MadeMillis)
+			c := Compilation{Source: b.Source(), Method: name, CompileID: b.ID, Level: b.Level, OSR: b.OSR, OSRBCI: b.OSRBCI, PID: j.PID,
+				MadeMillis: b.UptimeMillis, Counts: w.counts(counts[blobRef{jvm, int(i)}])}
+			c.MadeInside = w.trial.inWindow(&j.JVM, c.MadeMillis)
 			if end, ok := j.Log.EndOf(b); ok {
-				c.Ended, c.EndedInside = &end, w.inside(&j.JVM, end.UptimeMillis)
+				c.Ended, c.EndedInside = &end, w.trial.inWindow(&j.JVM, end.UptimeMillis)
 			}
 			versions = append(versions, c)
 		}
@@ -63,8 +63,8 @@ func (w *work) compilations(p *Profile, sampled []*sampledBlob) []Compilation {
 	return all
 }
 
-// compiled gives the compilations of a method whose time is known, by their place in the log.
-// Many trials may ask, so the names are looked up in one pass.
+// compiled returns the indexes in the log of the compilations of a method whose time is known. Its first call indexes
+// all methods by name, because many trials may ask.
 func (j *jvmCode) compiled(name string) []int32 {
 	if j.byName == nil {
 		j.byName = map[string][]int32{}
@@ -77,21 +77,21 @@ func (j *jvmCode) compiled(name string) []int32 {
 	return j.byName[name]
 }
 
-// A compiledMethod is a method with its samples in all tiers.
+// A compiledMethod sums up the samples of a method in all tiers.
 type compiledMethod struct {
 	counts Counts
-	jvm    int // that has the most samples of it, and how many
-	most   Counts
+	jvm    int    // the JVM that has the most samples of the method
+	most   Counts // its samples
 }
 
-// hottestCompiled gives the hottest methods by name.
-func (w *work) hottestCompiled(p *Profile, sampled []*sampledBlob) map[string]*compiledMethod {
+// hottestCompiled returns the hottest methods by name.
+func (w *work) hottestCompiled(p *Profile) map[string]*compiledMethod {
 	type inJVM struct {
 		name string
 		jvm  int
 	}
 	methods, in := map[string]*compiledMethod{}, map[inJVM]Counts{}
-	for _, s := range sampled {
+	for _, s := range w.sampled {
 		if s.Kind != printassembly.NMethod {
 			continue
 		}
@@ -102,7 +102,7 @@ func (w *work) hottestCompiled(p *Profile, sampled []*sampledBlob) map[string]*c
 		}
 		m.counts.Add(s.counts)
 		of := inJVM{s.Name, s.jvm}
-		addTo(w, in, of, s.counts)
+		addTo(in, of, s.counts, w.n)
 		if m.most == nil || slices.Compare(in[of], m.most) > 0 {
 			m.jvm, m.most = s.jvm, in[of]
 		}
@@ -115,7 +115,7 @@ func (w *work) hottestCompiled(p *Profile, sampled []*sampledBlob) map[string]*c
 	return methods
 }
 
-// orderOf gives the names of methods, hottest first.
+// orderOf returns the names of methods, hottest first.
 func orderOf(methods map[string]*compiledMethod) []string {
 	names := make([]string, 0, len(methods))
 	for name := range methods {
@@ -127,18 +127,10 @@ func orderOf(methods map[string]*compiledMethod) []string {
 	return names
 }
 
-// latest orders versions by time, and keeps the last ones of too many.
+// latest sorts versions by time, and returns the last maxVersions of them.
 func latest(versions []Compilation) []Compilation {
 	slices.SortStableFunc(versions, func(a, b Compilation) int {
 		return cmp.Or(cmp.Compare(a.MadeMillis, b.MadeMillis), cmp.Compare(a.CompileID, b.CompileID))
 	})
 	return versions[max(0, len(versions)-maxVersions):]
-}
-
-// inside tells whether a time of a JVM's life is within one of its windows.
-func (w *work) inside(j *capture.JVM, uptimeMillis int64) bool {
-	at := j.StartMonoNanos + uptimeMillis*1e6
-	return slices.ContainsFunc(w.trial.Windows, func(win capture.Window) bool {
-		return win.PID == j.PID && at >= win.FromMonoNanos && at < win.ToMonoNanos
-	})
 }

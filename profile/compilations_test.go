@@ -11,8 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// A method that was compiled three times, the last time within the window, and one that is
-// too cold.
+// One method was compiled three times, the last time within the window. Another method is too cold to be listed.
 func TestCompilations(t *testing.T) {
 	ended := "<make_not_entrant thread='1' reason='uncommon trap' compile_id='2' compiler='c2' level='4' stamp='0.040'/>\n"
 	log := newLog(t, method("c1", 5, 1, 3, "A::a", 0x1000, nops(16)), c2(20, 2, "A::a", 0x2000, nops(16)), c2(30, 3, "B::b", 0x3000, nops(16)),
@@ -20,7 +19,7 @@ func TestCompilations(t *testing.T) {
 	start := int64(7e9)
 	jvm := capture.JVM{PID: 1, Log: log, StartMonoNanos: start}
 	trial := capture.Trial{Windows: []capture.Window{{PID: 1, Span: capture.Span{FromMonoNanos: start + 35e6, ToMonoNanos: start + 1e9}}}}
-	b := NewBuilder([]capture.JVM{jvm}, []capture.Trial{trial})
+	b := NewBuilder(Config{JVMs: []capture.JVM{jvm}, Trials: []capture.Trial{trial}})
 	samples := slices.Concat(repeat(30, at(1, 36, 0x2000)), repeat(70, at(1, 60, 0x4000)), repeat(1, at(1, 60, 0x3000)), repeat(9, native(1, 60, "libc.so.6", "f")))
 	for i := range samples {
 		samples[i].MonoNanos += start

@@ -13,15 +13,15 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// window is a time in which a JVM is measured, in ns.
+// window returns a time in which a JVM is measured, in ns.
 func window(pid int, from, to int64) capture.Window {
 	return capture.Window{PID: pid, Span: capture.Span{FromMonoNanos: from, ToMonoNanos: to}}
 }
 
-// always is a window that holds all samples of a JVM.
+// always returns a window that holds all samples of a JVM.
 func always(pid int) capture.Window { return window(pid, 0, 1<<60) }
 
-// newLog indexes a hand-made log, which needs no header.
+// newLog indexes a hand-made log of blobs, which need no header.
 func newLog(tb testing.TB, blobs ...string) *printassembly.Log {
 	tb.Helper()
 	text := "<hotspot_log version='160 1' process='1' time_ms='0'>\n" + strings.Join(blobs, "") + "</hotspot_log>\n"
@@ -31,9 +31,8 @@ func newLog(tb testing.TB, blobs ...string) *printassembly.Log {
 	return l
 }
 
-// method is what HotSpot prints for a compiled method. The first word is what
-// stands in the parentheses of its first line; code is hex in cells, with
-// comments in lines of their own.
+// method returns what HotSpot prints for a compiled method: "Compiled method (c2) 10 …". The code is hexadecimal cells,
+// "4801 d090", with comments in lines of their own.
 func method(compiler string, ms, id, level int, name string, lo uint64, code string) string {
 	return fmt.Sprintf("Compiled method (%s) %d %4d       %d       %s (28 bytes)\n main code      [0x%016x,0x%016x] = 1\n%s",
 		compiler, ms, id, level, name, lo, lo+size(code), machCode(lo, code))
@@ -60,7 +59,7 @@ func size(code string) (n uint64) {
 	return n
 }
 
-// machCode puts addresses in front of rows and comments.
+// machCode returns code as HotSpot prints it, with addresses before rows and comments.
 func machCode(lo uint64, code string) string {
 	var out strings.Builder
 	out.WriteString("[MachCode]\n")
@@ -72,11 +71,11 @@ func machCode(lo uint64, code string) string {
 	return out.String()
 }
 
-// nops is code of n instructions of one byte; n is a multiple of 4.
+// nops returns code of n instructions of one byte each. n must be a multiple of 4.
 func nops(n int) string { return strings.TrimSpace(strings.Repeat("9090 9090 ", n/4)) }
 
-// at is a sample without a module: one of the code cache. Its event is cycles,
-// its time the milliseconds of the JVM's life.
+// at returns a sample without a module, as samples in the code cache have none. Its counter is cycles, and its time is
+// in milliseconds of the JVM's life.
 func at(pid int, ms int64, pc uint64) sampler.Sample {
 	return sampler.Sample{PID: pid, TID: pid, MonoNanos: ms * 1e6, PC: pc, Event: "cycles"}
 }
@@ -87,7 +86,7 @@ func native(pid int, ms int64, module, symbol string) sampler.Sample {
 	return s
 }
 
-// repeat gives a sample n times.
+// repeat returns n copies of a sample.
 func repeat(n int, s sampler.Sample) []sampler.Sample { return slices.Repeat([]sampler.Sample{s}, n) }
 
 func add(b *Builder, samples ...sampler.Sample) {
@@ -96,7 +95,7 @@ func add(b *Builder, samples ...sampler.Sample) {
 	}
 }
 
-// build makes the profiles and checks what holds for all.
+// build makes the profiles, and checks what holds for all profiles.
 func build(t *testing.T, b *Builder, opts Options) []Profile {
 	t.Helper()
 	profiles := b.Build(opts)
@@ -106,17 +105,17 @@ func build(t *testing.T, b *Builder, opts Options) []Profile {
 	return profiles
 }
 
-// one is the only profile of samples of one JVM with pid 1.
+// one returns the only profile of the samples of one JVM, with pid 1.
 func one(t *testing.T, opts Options, log *printassembly.Log, samples ...sampler.Sample) *Profile {
 	t.Helper()
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: log}}, nil)
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}}})
 	add(b, samples...)
 	profiles := build(t, b, opts)
 	require.Len(t, profiles, 1)
 	return &profiles[0]
 }
 
-// checkProfile fails where sums do not add up or lists are out of order.
+// checkProfile fails if sums do not add up or lists are out of order.
 func checkProfile(t *testing.T, p *Profile, opts Options) {
 	t.Helper()
 	require.Len(t, p.Accounts, len(p.Events))
@@ -185,7 +184,7 @@ func checkProfile(t *testing.T, p *Profile, opts Options) {
 	}
 }
 
-// checkSlices fails where the counts over time are not those of the whole.
+// checkSlices fails if the counts of all slices do not add up to those of the whole.
 func checkSlices(t *testing.T, p *Profile) {
 	t.Helper()
 	check := func(what string, over []Counts, whole Counts) {
@@ -212,7 +211,7 @@ func checkSlices(t *testing.T, p *Profile) {
 	}
 }
 
-// checkPerJVM fails where the counts of the JVMs do not add up to those of all.
+// checkPerJVM fails if the counts of the JVMs do not add up to those of the whole.
 func checkPerJVM(t *testing.T, p *Profile) {
 	t.Helper()
 	for _, m := range p.Methods {
@@ -226,7 +225,7 @@ func checkPerJVM(t *testing.T, p *Profile) {
 	}
 }
 
-// checkSum fails where there are not n parts, or they do not add up to the whole.
+// checkSum fails if there are not n parts, or if they do not add up to the whole.
 func checkSum(t *testing.T, what string, parts []Counts, n int, whole Counts) {
 	t.Helper()
 	require.Len(t, parts, n, what)
@@ -237,8 +236,7 @@ func checkSum(t *testing.T, what string, parts []Counts, n int, whole Counts) {
 	require.Equal(t, whole, sum, what)
 }
 
-// counted gives native functions without their counts by JVM, which checkPerJVM
-// has checked.
+// counted returns native functions without their counts by JVM, which checkPerJVM has checked.
 func counted(functions []NativeFunction) []NativeFunction {
 	functions = slices.Clone(functions)
 	for i := range functions {
@@ -247,8 +245,8 @@ func counted(functions []NativeFunction) []NativeFunction {
 	return functions
 }
 
-// regionsText gives a line per region: source, method, range, first count, and
-// marks: hot, number of lines, too big.
+// regionsText returns a line for each region: its method, range and first count, and then how many lines it has if it
+// is hot, and how many it would have if it is too big.
 func regionsText(p *Profile) string {
 	var out []string
 	for _, r := range p.Regions {

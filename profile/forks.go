@@ -2,25 +2,25 @@ package profile
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// mergedCode is what regions are made of: one blob, or blobs of several forks with the
-// same code, with their samples added up. Addresses are those of the hottest fork.
+// mergedCode is code that regions are cut from: one blob, or blobs of several forks with the same code, with their
+// samples added up. Its addresses are those of the hottest fork.
 type mergedCode struct {
-	*sampledBlob                   // the hottest fork's
-	mergedAtPC   map[uint64]Counts // of all forks
-	pidsAtPC     map[uint64][]int  // which JVMs have samples at a PC
+	*sampledBlob                   // of the hottest fork
+	mergedAtPC   map[uint64]Counts // the samples of all forks
+	pidsAtPC     map[uint64][]int  // the JVMs that have samples at a PC
 	blobs        []*sampledBlob    // of all forks
 }
 
-// mergeForks merges blobs of different JVMs whose code is equal but for addresses. Each
-// fork compiles a method once or more often. The n-th hottest compilation of one fork
-// is merged with the n-th hottest of another.
-func (w *work) mergeForks(sampled []*sampledBlob) []*mergedCode {
+// mergeForks merges blobs of different JVMs whose code only differs in addresses. Each fork compiles a method once or
+// several times. The n-th hottest compilation of one fork is merged with the n-th hottest of another.
+func mergeForks(sampled []*sampledBlob, code *codeReader, counters int) []*mergedCode {
 	type key struct {
 		source, name string
 		osrBCI       int
@@ -39,55 +39,35 @@ func (w *work) mergeForks(sampled []*sampledBlob) []*mergedCode {
 		nk := nthKey{k, s.jvm}
 		k.nth = seen[nk]
 		seen[nk]++
-		if w.joinMerged(groups[k], s) {
+		// A group has no two blobs of one JVM.
+		same := slices.IndexFunc(groups[k], func(m *mergedCode) bool { return sameCode(code.listing(m.blobRef), code.listing(s.blobRef)) })
+		if same >= 0 {
+			groups[k][same].add(s, counters)
 			continue
 		}
-		p := &mergedCode{sampledBlob: s, mergedAtPC: map[uint64]Counts{}, pidsAtPC: map[uint64][]int{}}
-		p.add(s, w.n)
-		all = append(all, p)
-		groups[k] = append(groups[k], p)
+		m := &mergedCode{sampledBlob: s, mergedAtPC: map[uint64]Counts{}, pidsAtPC: map[uint64][]int{}}
+		m.add(s, counters)
+		all = append(all, m)
+		groups[k] = append(groups[k], m)
 	}
 	return all
 }
 
-// joinMerged adds a blob to the first of a group that has the same code; false when none
-// has. A group has no two blobs of one JVM.
-func (w *work) joinMerged(group []*mergedCode, s *sampledBlob) bool {
-	for _, p := range group {
-		if sameCode(w.listing(p.blobRef), w.listing(s.blobRef)) {
-			p.add(s, w.n)
-			return true
-		}
-	}
-	return false
-}
-
-// add takes a blob's samples over. They move to the addresses of the merged code.
-func (p *mergedCode) add(s *sampledBlob, events int) {
-	p.blobs = append(p.blobs, s)
+// add adds a blob's samples, at the addresses of the merged code.
+func (m *mergedCode) add(s *sampledBlob, counters int) {
+	m.blobs = append(m.blobs, s)
 	for pc, c := range s.atPC {
-		pc = pc - s.Lo + p.Lo
-		if p.mergedAtPC[pc] == nil {
-			p.mergedAtPC[pc] = make(Counts, events)
-		}
-		p.mergedAtPC[pc].Add(c)
-		p.pidsAtPC[pc] = append(p.pidsAtPC[pc], s.pid)
+		pc = pc - s.Lo + m.Lo
+		addTo(m.mergedAtPC, pc, c, counters)
+		m.pidsAtPC[pc] = append(m.pidsAtPC[pc], s.pid)
 	}
 }
 
-// sampledPCs gives the PCs that have samples, ascending.
-func (p *mergedCode) sampledPCs() []uint64 {
-	pcs := make([]uint64, 0, len(p.mergedAtPC))
-	for pc := range p.mergedAtPC {
-		pcs = append(pcs, pc)
-	}
-	slices.Sort(pcs)
-	return pcs
-}
+// sampledPCs returns the PCs that have samples, ascending.
+func (m *mergedCode) sampledPCs() []uint64 { return slices.Sorted(maps.Keys(m.mergedAtPC)) }
 
-// sameCode tells whether two listings are the same instructions at the same distances.
-// Addresses and large constants may differ: they say where a JVM's heap, classes and
-// code lie.
+// sameCode reports whether two listings are the same instructions at the same distances. Addresses and large constants
+// may differ, because they depend on where a JVM's heap, classes and code lie.
 func sameCode(a, b []printassembly.Instruction) bool {
 	if len(a) == 0 || len(a) != len(b) {
 		return false
@@ -101,8 +81,7 @@ func sameCode(a, b []printassembly.Instruction) bool {
 	return true
 }
 
-// inside gives the distance of an address from the start of the code; 0 when the address
-// is outside the code.
+// inside returns the distance of an address from the start of the code, or 0 if the address is outside the code.
 func inside(insts []printassembly.Instruction, addr uint64) uint64 {
 	if lo := insts[0].Lo; addr > lo && addr < insts[len(insts)-1].Hi {
 		return addr - lo
@@ -110,7 +89,7 @@ func inside(insts []printassembly.Instruction, addr uint64) uint64 {
 	return 0
 }
 
-// sameText tells whether two instructions are the same text, but for addresses.
+// sameText reports whether the texts of two instructions differ at most in addresses.
 func sameText(a, b *printassembly.Instruction) bool {
 	if a.Text == b.Text {
 		return true
@@ -118,9 +97,8 @@ func sameText(a, b *printassembly.Instruction) bool {
 	return normalText(a) == normalText(b)
 }
 
-// normalText writes # for hexadecimal numbers of more than four digits. Where a comment
-// such as {oop(…)} says that the instruction holds an address, it writes # for all
-// hexadecimal numbers.
+// normalText returns an instruction's text with # for hexadecimal numbers of more than four digits. If a comment such
+// as {oop(…)} says that the instruction holds an address, it writes # for all hexadecimal numbers.
 func normalText(in *printassembly.Instruction) string {
 	digits := 5
 	for _, c := range in.Comments {
@@ -149,7 +127,7 @@ func normalText(in *printassembly.Instruction) string {
 	}
 }
 
-// distinct sorts process ids, and keeps each once.
+// distinct sorts process ids in place, and returns them without duplicates.
 func distinct(pids []int) []int {
 	slices.SortFunc(pids, cmp.Compare[int])
 	return slices.Compact(pids)

@@ -11,14 +11,14 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// forks is the profile of one trial of several JVMs, with pids from 1 on.
+// forks returns the profile of one trial of several JVMs, with pids from 1 on. The hits are the PCs of samples by pid.
 func forks(t *testing.T, logs []*printassembly.Log, hits map[int][]uint64) *Profile {
 	t.Helper()
 	var jvms []capture.JVM
 	for i, l := range logs {
 		jvms = append(jvms, capture.JVM{PID: i + 1, Log: l})
 	}
-	b := NewBuilder(jvms, nil)
+	b := NewBuilder(Config{JVMs: jvms})
 	for pid, pcs := range hits {
 		for _, pc := range pcs {
 			add(b, at(pid, 1000, pc))
@@ -27,7 +27,7 @@ func forks(t *testing.T, logs []*printassembly.Log, hits map[int][]uint64) *Prof
 	return &build(t, b, DefaultOptions())[0]
 }
 
-// The same code but for addresses: calls out of it, a jump within, an oop.
+// The same code at two addresses: a call out of it, a jump within it, and an oop.
 const (
 	forkCode1 = "e8fb f0ff ff48 b888 7766 5544 007f 00eb ef90 90c3" // jumps to its start
 	forkCode2 = "e8fb f0ef ff48 b899 7766 1144 007f 00eb ef90 90c3"
@@ -69,7 +69,7 @@ func TestForksStayApart(t *testing.T) {
 		assert.Equal(t, []int{2}, p.Regions[0].PIDs, c.name)
 		assert.Equal(t, []int{1}, p.Regions[1].PIDs, c.name)
 	}
-	// A small constant is code; of a jump's target the distance counts.
+	// Small constants must be equal, and so must the distances of jumps.
 	for _, pair := range [][2]string{
 		{"b801 0000 0090 90c3", "b802 0000 0090 90c3"},
 		{"eb00 eb00 9090 90c3", "eb00 eb01 9090 90c3"},
@@ -81,8 +81,8 @@ func TestForksStayApart(t *testing.T) {
 	}
 }
 
-// One JVM's blobs are never merged with each other: a method compiled twice is
-// two regions of it, and the second goes with the other fork's second.
+// Blobs of one JVM are never merged with each other. So a method that is compiled twice has two regions, and the second
+// is merged with the second of the other fork.
 func TestForksRecompiled(t *testing.T) {
 	twice := func() *printassembly.Log {
 		return newLog(t, c2(10, 1, "A::a", 0x1000, nops(16)), c2(20, 2, "A::a", 0x2000, nops(16)))
@@ -94,7 +94,7 @@ func TestForksRecompiled(t *testing.T) {
 	assert.Equal(t, []Method{{"c2, level 4", "A::a", 1, 4, Counts{7}, []Counts{{4}, {3}}, nil}}, p.Methods)
 }
 
-// Each region of a merged piece has the JVMs that were seen in it.
+// Each region of merged code has the JVMs with samples in it.
 func TestForkPIDs(t *testing.T) {
 	log := func() *printassembly.Log { return newLog(t, c2(10, 1, "A::a", 0x1000, nops(256))) }
 	p := forks(t, []*printassembly.Log{log(), log(), log()}, map[int][]uint64{1: {0x1000, 0x1000}, 2: {0x1080}, 3: {0x1000, 0x1080}})

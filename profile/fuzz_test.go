@@ -12,9 +12,9 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// FuzzBuild joins any samples to any log: four bytes of hits are one sample,
-// near the start of some blob. Maps make its coverage differ from run to run,
-// so -fuzzminimizetime=1x is needed to get on.
+// FuzzBuild joins any samples to any log. Four bytes of hits are one sample, which is near the start of some blob. Run
+// it with -fuzzminimizetime=1x: the order of maps makes its coverage differ from run to run, so that minimizing does
+// not end.
 func FuzzBuild(f *testing.F) {
 	method := c2(1, 1, "A::a", 0x1000, nops(64)) + c2(2, 2, "A::a", 0x1010, "e8fb f0ff ff90 90c3")
 	f.Add([]byte(method+stub("copy", 0x100, nops(16))+codelet("iload  21 iload", 0x200, nops(16))), []byte("\x00\x01\x02\x03\x01\x02\x00\x13"))
@@ -29,9 +29,11 @@ func FuzzBuild(f *testing.F) {
 		if err != nil || len(l.Blobs) == 0 {
 			return
 		}
-		b := NewBuilder([]capture.JVM{{PID: 1, Log: l}, {PID: 2, Log: l, StartMonoNanos: 5e6}},
-			[]capture.Trial{{Windows: []capture.Window{always(1), always(2)}}, {Name: "bench", Windows: []capture.Window{window(2, 0, 40e6)}}})
-		b.wantParts()
+		b := NewBuilder(Config{
+			JVMs:   []capture.JVM{{PID: 1, Log: l}, {PID: 2, Log: l, StartMonoNanos: 5e6}},
+			Trials: []capture.Trial{{Windows: []capture.Window{always(1), always(2)}}, {Name: "bench", Windows: []capture.Window{window(2, 0, 40e6)}}},
+			Parts:  true,
+		})
 		for ; len(hits) >= 4; hits = hits[4:] {
 			s := sampler.Sample{PID: int(hits[3] & 3), MonoNanos: int64(hits[2]) * 1e6, Event: "cycles",
 				PC: l.Blobs[int(hits[0])%len(l.Blobs)].Lo + uint64(hits[1])}

@@ -4,49 +4,48 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/event"
-	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A Doing is what a JVM did in a sample.
+// A Doing is what a JVM was doing when a sample was taken.
 type Doing int
 
 // What JVMs do, in the order in which a History counts it.
 const (
-	RanJava    Doing = iota // code of the code cache, in threads other than the next two's
-	RanJIT                  // the threads of the JIT compilers
-	RanGC                   // the collector's
-	RanNative               // native code and the kernel, in all other threads
-	NotCounted              // samples that are in no profile: out of the windows, of other threads
+	RanJava    Doing = iota // ran code of the code cache, in a thread other than the next two's
+	RanJIT                  // ran a thread of a JIT compiler
+	RanGC                   // ran a thread of the garbage collector
+	RanNative               // ran native code or the kernel, in any other thread
+	NotCounted              // the sample is in no profile: outside the windows, or of a thread that is not chosen
 	doings
 )
 
-// A History says when the samples of the first event were taken, JVM by JVM, in or out of
-// the windows.
+// A History says when the samples of the first counter were taken, for each JVM, in or out of the windows.
 type History struct {
-	FromMonoNanos int64 // when the first bin begins
-	StepNanos     int64 // how long each bin is
-	Bins          int   // how many there are
+	FromMonoNanos int64 // start of the first bin
+	StepNanos     int64 // length of each bin
+	Bins          int   // number of bins
 	JVMs          []JVMHistory
 }
 
 // A JVMHistory is the history of one process.
 type JVMHistory struct {
 	PID  int
-	Bins [][doings]int64 // samples, by Doing
-	// Lanes are the events that lasted, by kind; those of the JVM's own first.
+	Bins [][doings]int64 // numbers of samples, by Doing
+	// Lanes are the events that lasted, by kind, in the order of laneKinds.
 	Lanes []Lane
 }
 
-// A Lane says when events of a kind lasted.
+// A Lane says when events of one kind lasted.
 type Lane struct {
 	Kind   event.Kind
-	Shares []float64 // of each bin, 0 to 1
+	Shares []float64 // of each bin, the part in which such an event lasted, 0 to 1
 }
 
-// laneKinds are the kinds that have lanes. Threads park and sleep all the time.
+// laneKinds are the kinds of events that have lanes. Parking and sleeping have none, because threads do that all the
+// time.
 var laneKinds = []event.Kind{event.GC, event.Safepoint, event.Concurrent, event.Compilation, event.Lock, event.Own}
 
-// addLanes adds the lanes of all JVMs.
+// addLanes adds the lanes of events to all JVMs.
 func (h *History) addLanes(events []event.Event) {
 	if h == nil {
 		return
@@ -81,16 +80,16 @@ func (h *History) addLanes(events []event.Event) {
 	}
 }
 
-// historyBins is about how many bins a history has: half as many to as many as that.
+// historyBins is the largest number of bins in a history. When it is reached, bins are merged in pairs, so a long
+// history has between half of it and all of it.
 const historyBins = 240
 
-// historyCounts collect samples before it is known how long the run is: when the bins are too
-// many, each two of them are joined.
+// historyCounts count samples while it is not yet known how long the run is. When there are too many bins, they are
+// merged in pairs.
 type historyCounts struct {
-	step int64 // ns
-	bins map[historyKey]*[doings]int64
-	lo   int64 // of the bins
-	hi   int64
+	step   int64 // length of a bin, ns
+	bins   map[historyKey]*[doings]int64
+	lo, hi int64 // the first and the last bin
 }
 
 type historyKey struct {
@@ -103,7 +102,7 @@ func newHistoryCounts() *historyCounts {
 	return &historyCounts{step: shortest, bins: map[historyKey]*[doings]int64{}}
 }
 
-// add counts a sample. Samples without a time are left out.
+// add counts a sample. It leaves out samples without a time.
 func (h *historyCounts) add(pid int, mono int64, doing Doing) {
 	if mono < 0 || mono >= lastTime {
 		return
@@ -124,7 +123,7 @@ func (h *historyCounts) add(pid int, mono int64, doing Doing) {
 	h.bins[key][doing]++
 }
 
-// halve joins each two bins.
+// halve merges the bins in pairs.
 func (h *historyCounts) halve() {
 	h.step *= 2
 	h.lo, h.hi = h.lo/2, h.hi/2
@@ -141,7 +140,7 @@ func (h *historyCounts) halve() {
 	h.bins = joined
 }
 
-// history gives what was counted; nil when nothing was.
+// history returns what was counted, or nil if nothing was counted.
 func (h *historyCounts) history() *History {
 	if h == nil || len(h.bins) == 0 {
 		return nil
@@ -162,27 +161,7 @@ func (h *historyCounts) history() *History {
 	return out
 }
 
-// remember counts a sample of the first event for the history, where one is wanted.
-func (b *Builder) remember(pid, e int, s *sampler.Sample, doing Doing) {
-	if b.history != nil && e == 0 {
-		b.history.add(pid, s.MonoNanos, doing)
-	}
-}
-
-// doing tells what a sample in the profile is of.
-func (b *Builder) doing(label int32, outside bool) Doing {
-	switch kind := b.seen.kinds[label]; {
-	case kind == CompilerThreads:
-		return RanJIT
-	case kind == CollectorThreads:
-		return RanGC
-	case outside:
-		return RanNative
-	}
-	return RanJava
-}
-
-// Total is the number of samples of each kind in a JVM.
+// Total returns the number of samples of each Doing in a JVM.
 func (h *JVMHistory) Total() (sum [doings]int64) {
 	for _, bin := range h.Bins {
 		for d, n := range bin {
@@ -192,7 +171,7 @@ func (h *JVMHistory) Total() (sum [doings]int64) {
 	return sum
 }
 
-// Of gives the history of some processes.
+// Of returns the histories of some processes.
 func (h *History) Of(pids []int) []JVMHistory {
 	if h == nil {
 		return nil
@@ -200,7 +179,7 @@ func (h *History) Of(pids []int) []JVMHistory {
 	return slices.DeleteFunc(slices.Clone(h.JVMs), func(j JVMHistory) bool { return !slices.Contains(pids, j.PID) })
 }
 
-// Samples is the number of all samples of a JVM.
+// Samples returns the number of all samples of a JVM.
 func (h *JVMHistory) Samples() int {
 	var sum int64
 	for _, n := range h.Total() {

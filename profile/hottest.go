@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// How many instructions [Profile.Hottest] and how many loops [Profile.HotLoops] have at most.
+// The largest numbers of instructions in [Profile.Hottest], and of loops in [Profile.HotLoops].
 const (
 	hottestLines = 30
 	hottestLoops = 30
@@ -17,38 +17,38 @@ type HotLine struct {
 	Line
 	Source, Method string // as in [Region]
 	CompileID      int
-	// Loop is the number of the innermost loop around it, and Depth how many loops there are
-	// around it, in the code of its method: 0 for none. Loop is -1 where the code is too large to
-	// look for its loops.
+	// Loop is the number of the innermost loop around it, and Depth how many loops are around it, in the code of its
+	// method. Both are 0 if it is in no loop. Loop is -1 if the code is too large to look for its loops.
 	Loop, Depth int
-	Parts       PartCounts // nil where the profile has no parts
+	Parts       PartCounts // nil if the profile has no parts
 }
 
-// A HotLoop is a loop with samples, of code that has some of the hottest instructions.
+// A HotLoop is a loop with samples, in code that has some of the hottest instructions.
 type HotLoop struct {
-	Source, Method        string // as in [Region]
-	CompileID             int
-	Number, Parent, Depth int    // loops are counted by the addresses of their heads, from 1 on; Parent is 0 for none
-	Head                  uint64 // the address at which it begins
+	Source, Method string // as in [Region]
+	CompileID      int
+	// Loops are numbered in the order of their heads, from 1 on. Parent is 0 if no loop is around it.
+	Number, Parent, Depth int
+	Head                  uint64 // address at which it begins
 	Lines                 int
 	Counts                Counts
 }
 
-// A hotCode is code with some of the hottest instructions.
+// A hotCode is some code with some of the hottest instructions.
 type hotCode struct {
 	from   *mergedCode
 	lines  []Line
 	blocks []Block
 	loops  []Loop
-	whole  bool
+	whole  bool // true if the loops were found
 	parts  *ListingParts
-	taken  map[int]bool
+	taken  map[int]bool // lines that are in Profile.Hottest
 }
 
-// hottest finds the instructions with the most samples. It reads the code of those alone, whether
-// it is listed or not.
-func (w *work) hottest(p *Profile, merged []*mergedCode) {
-	if !w.opts.Hottest {
+// findHottest finds the instructions with the most samples, and the loops around them. It reads only the code of those
+// instructions, whether it is listed or not.
+func (l *listingMaker) findHottest(merged []*mergedCode) {
+	if !l.opts.Hottest {
 		return
 	}
 	type hit struct {
@@ -57,29 +57,30 @@ func (w *work) hottest(p *Profile, merged []*mergedCode) {
 		counts Counts
 	}
 	var hits []hit
-	for _, m := range merged {
-		for pc, c := range m.mergedAtPC {
-			if !w.skipped(m.Kind) {
-				hits = append(hits, hit{m, pc, c})
+	for _, from := range merged {
+		for pc, c := range from.mergedAtPC {
+			if !l.opts.skips(from.Kind) {
+				hits = append(hits, hit{from, pc, c})
 			}
 		}
 	}
 	slices.SortFunc(hits, func(a, b hit) int {
 		return cmp.Or(compareCounts(a.counts, b.counts), strings.Compare(a.code.Name, b.code.Name), cmp.Compare(a.pc, b.pc))
 	})
+	p := l.p
 	codes := map[*mergedCode]*hotCode{}
 	var order []*hotCode
 	for _, h := range hits {
 		if len(p.Hottest) == hottestLines {
 			break
 		}
-		at := find(w.listing(h.code.blobRef), h.pc)
+		at := find(l.code.listing(h.code.blobRef), h.pc)
 		if at < 0 {
 			continue
 		}
 		c := codes[h.code]
 		if c == nil {
-			c = w.hotCode(h.code)
+			c = l.hotCode(h.code)
 			codes[h.code] = c
 			order = append(order, c)
 		}
@@ -96,15 +97,17 @@ func (w *work) hottest(p *Profile, merged []*mergedCode) {
 	p.HotLoops = p.HotLoops[:min(len(p.HotLoops), hottestLoops)]
 }
 
-func (w *work) hotCode(m *mergedCode) *hotCode {
-	insts := w.listing(m.blobRef)
-	c := &hotCode{from: m, taken: map[int]bool{}, parts: w.listingParts(m, insts)}
-	c.lines, _ = w.countedLines(m, insts)
-	c.blocks = BlocksOf(c.lines, w.n)
-	c.loops, c.whole = FindLoops(c.lines, c.blocks, w.n)
+// hotCode finds the blocks and loops of some code.
+func (l *listingMaker) hotCode(from *mergedCode) *hotCode {
+	insts := l.code.listing(from.blobRef)
+	c := &hotCode{from: from, taken: map[int]bool{}, parts: l.parted.listing(from, insts)}
+	c.lines, _ = l.code.lines(from, insts)
+	c.blocks = BlocksOf(c.lines, l.counters)
+	c.loops, c.whole = FindLoops(c.lines, c.blocks, l.counters)
 	return c
 }
 
+// line returns the line with an index.
 func (c *hotCode) line(at int) HotLine {
 	h := HotLine{Line: c.lines[at], Source: c.from.Source(), Method: c.from.Name, CompileID: c.from.ID}
 	if loop := c.blocks[BlockAt(c.blocks, at)].Loop; !c.whole {
@@ -118,6 +121,7 @@ func (c *hotCode) line(at int) HotLine {
 	return h
 }
 
+// hotLoops returns the loops that have samples.
 func (c *hotCode) hotLoops() []HotLoop {
 	var all []HotLoop
 	for i, l := range c.loops {

@@ -1,78 +1,133 @@
 package profile
 
 import (
-	"errors"
-	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
+	"cmp"
+	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// maxListed is how many instructions of listings are kept. Code that is needed again is read
-// again. It is more than the hot code of most programs has.
-const maxListed = 2 << 20
-
-// listing gives a blob's instructions, which it reads from the log.
-func (w *work) listing(r blobRef) []printassembly.Instruction {
-	insts, ok := w.listings[r]
-	if ok {
-		return insts
-	}
-	insts, err := w.b.jvms[r.jvm].Log.Code(w.blob(r), w.opts.Syntax)
-	if _, again := w.unread[r]; err != nil && !again {
-		w.unread[r] = true
-		if tooMuch := new(printassembly.TooMuchError); errors.As(err, &tooMuch) {
-			w.warnings = append(w.warnings, err.Error())
-		} else {
-			w.warnings = append(w.warnings, fmt.Sprintf("%v: shown without code", err))
-		}
-	}
-	if w.listed += len(insts); w.listed > maxListed {
-		clear(w.listings)
-		w.listed = len(insts)
-	}
-	w.listings[r] = insts
-	return insts
+// A Listing is all code of one method, stub or codelet that has samples, hot or not. Forks with the same code share one
+// Listing.
+type Listing struct {
+	Source, Method string // as in [Region]
+	CompileID      int
+	OSR            bool
+	PIDs           []int // the JVMs that have samples in it
+	Lo, Hi         uint64
+	Counts         Counts
+	// Lines are all of its instructions, with their samples. Beside are the samples at addresses for which the log has
+	// no instruction.
+	Lines  []Line
+	Beside Counts
+	// Other are the texts of Lines in Intel's syntax if Lines have AT&T's, and the other way around. It is nil if there
+	// is only one text: for other processors, and if the log has the text of a disassembler instead of bytes.
+	Other []string
+	// Parts are the counts of Lines and of the whole listing by part. It is nil if the profile has no parts.
+	Parts *ListingParts
 }
 
-// readAhead reads the debug info of blobs to come, on all processors: a program that compiles
-// much has samples in thousands of methods, of which only the hottest are shown. Where debug
-// info can't be had alone, it reads the listings, up to maxListed. What can't be read is left
-// to listing, which says why.
-func (w *work) readAhead(sampled []*sampledBlob) {
-	infos := make([]*printassembly.DebugInfo, len(sampled))
-	insts := make([][]printassembly.Instruction, len(sampled))
-	var next, listed atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(sampled)) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(sampled); i = int(next.Add(1)) - 1 {
-				s := sampled[i]
-				if w.skipped(s.Kind) {
-					continue
-				}
-				log := w.b.jvms[s.jvm].Log
-				info, err := log.DebugInfo(s.Blob, w.opts.Syntax)
-				if infos[i] = info; err != nil || info != nil || listed.Load() >= maxListed {
-					continue
-				}
-				if code, err := log.Code(s.Blob, w.opts.Syntax); err == nil {
-					insts[i] = code
-					listed.Add(int64(len(code)))
-				}
+// A ListingParts holds the parts of a listing's samples.
+type ListingParts struct {
+	All   PartCounts   // including the samples beside its lines
+	Lines []PartCounts // one for each line
+}
+
+// Unlisted sums up what [Profile.Listings] leaves out.
+type Unlisted struct {
+	Pieces int // methods, stubs and codelets that have samples
+	Counts Counts
+	// NoCode is how many of the pieces have no code in the log.
+	NoCode int
+}
+
+// A listingMaker lists the code of a profile, and its hottest instructions.
+type listingMaker struct {
+	p        *Profile
+	opts     *Options
+	code     *codeReader
+	parted   *partedSpots // nil without parts
+	counters int
+}
+
+// leastListed is the part of the profile that a piece of code must have at least to be listed.
+const leastListed = 0.001
+
+// hottestListing is how much larger than the room of a profile its hottest piece of code may be.
+const hottestListing = 5
+
+// list lists the hottest code whole, until there are as many instructions as there is room for. The hottest piece may
+// be larger. A piece that is too large for the room that is left is skipped, so that smaller pieces after it are
+// listed.
+func (l *listingMaker) list(merged []*mergedCode, room int) {
+	if l.opts.Listings == 0 {
+		return
+	}
+	totals := make(map[*mergedCode]Counts, len(merged))
+	for _, from := range merged {
+		sum := make(Counts, l.counters)
+		for _, c := range from.mergedAtPC {
+			sum.Add(c)
+		}
+		totals[from] = sum
+	}
+	merged = slices.Clone(merged)
+	slices.SortStableFunc(merged, func(a, b *mergedCode) int { return compareCounts(totals[a], totals[b]) })
+	p := l.p
+	p.Unlisted.Counts = make(Counts, l.counters)
+	hottest := hottestListing * room
+	for _, from := range merged {
+		if l.opts.skips(from.Kind) {
+			continue
+		}
+		insts := l.code.listing(from.blobRef)
+		fits := len(insts) <= room && p.Share(totals[from]) >= leastListed
+		first := len(p.Listings) == 0 && len(insts) <= hottest
+		if len(insts) == 0 || !fits && !first {
+			p.Unlisted.Pieces++
+			p.Unlisted.Counts.Add(totals[from])
+			if len(insts) == 0 {
+				p.Unlisted.NoCode++
 			}
-		})
-	}
-	wg.Wait()
-	for i, s := range sampled {
-		if infos[i] != nil {
-			w.debugInfo[s.blobRef] = infos[i]
+			continue
 		}
-		if insts[i] != nil {
-			w.listings[s.blobRef] = insts[i]
-			w.listed += len(insts[i])
+		room -= len(insts)
+		p.Listings = append(p.Listings, l.listing(from, totals[from], insts))
+	}
+}
+
+// listing returns the listing of one piece of code.
+func (l *listingMaker) listing(from *mergedCode, counts Counts, insts []printassembly.Instruction) Listing {
+	out := Listing{Source: from.Source(), Method: from.Name, CompileID: from.ID, OSR: from.OSR, Lo: from.Lo, Hi: from.Hi,
+		Counts: counts}
+	out.Lines, out.Beside = l.code.lines(from, insts)
+	for _, pids := range from.pidsAtPC {
+		out.PIDs = append(out.PIDs, pids...)
+	}
+	out.PIDs = distinct(out.PIDs)
+	out.Other = l.code.otherSyntax(from, insts)
+	out.Parts = l.parted.listing(from, insts)
+	return out
+}
+
+// PartsBetween sums up the parts of all lines with an address in [lo, hi).
+func (l *Listing) PartsBetween(lo, hi uint64) PartCounts {
+	sums := partSums[bool]{}
+	for i := range l.Lines {
+		if l.Lines[i].Lo < hi && l.Lines[i].Hi > lo {
+			sums.add(true, l.Parts.Lines[i])
 		}
 	}
+	return sums.byKey()[true]
+}
+
+// HottestLine returns the index of the line with the most samples.
+func (l *Listing) HottestLine() int {
+	best := 0
+	for i := range l.Lines {
+		if cmp.Or(compareCounts(l.Lines[i].Counts, l.Lines[best].Counts), cmp.Compare(i, best)) < 0 {
+			best = i
+		}
+	}
+	return best
 }

@@ -4,59 +4,58 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A Location is a place in one process with the samples there: a program
-// counter in the code cache, or a function outside of it.
+// A Location is where samples of one process and thread were: at an address in the code cache, or in a function outside
+// of it.
 type Location struct {
 	PID int
-	// Thread is the thread's name without the number at its end, as in [Thread]; "" where
-	// the sampler gave none.
+	// Thread is the thread's name without the number at its end, as in [Thread]. It is "" if the sampler recorded no
+	// name.
 	Thread string
-	// During are the events that lasted, of the JVM or the thread: "gc", "safepoint", or the
-	// name of one of the program's own.
+	// During are the events of the JVM or the thread that lasted: "gc", "safepoint", or the name of an event of the
+	// program's own.
 	During []string
-	// PC is the address in the code cache or, of unresolved samples, near it. It is 0
-	// for native code: that is counted by function, because its addresses mean nothing
-	// without the files that were mapped there.
+	// PC is the address in the code cache or, for unresolved samples, near it. It is 0 for native code, which is
+	// counted by function, because its addresses mean nothing without the files that were mapped there.
 	PC uint64
-	// Source is the Source of the row of [Profile.Sources] that has the samples.
+	// Source is that of the row of [Profile.Sources] which has the samples.
 	Source string
-	// Module is that of a [NativeFunction], "" for all other code.
+	// Module is that of the [NativeFunction], or "" for all other code.
 	Module string
-	// Name is the method's, the stub's, the codelet's or the native function's;
-	// "" when it is unknown.
+	// Name is the name of the method, stub, codelet or native function; "" if it is unknown.
 	Name      string
-	CompileID int // of compiled code; 0 without one
-	// Frames is the inlining chain of compiled code, innermost first; without
-	// debug info it is the method itself. Nil for all other code.
+	CompileID int // of compiled code; 0 for all other code
+	// Frames is the inlining chain of compiled code, innermost first. Without debug info it is the method itself. It is
+	// nil for all other code.
 	Frames []printassembly.Frame
 	Counts Counts
 }
 
-// locations makes the list of all locations. Each profiled sample is in one of them.
-func (w *work) locations(sampled []*sampledBlob) []Location {
-	all := w.codeLocations(sampled)
+// locations returns all locations, hottest first. Each sample of the profile is in one of them.
+func (w *work) locations() []Location {
+	all := w.codeLocations()
 	native := map[nativeKey]Counts{} // over all slices
 	for key, c := range w.trial.native {
 		key.slice = 0
-		addTo(w, native, key, c)
+		addTo(native, key, c, w.n)
 	}
 	for key, c := range native {
-		f := w.b.functions[key.function]
-		thread, during := w.apart(key.thread)
-		all = append(all, Location{PID: key.pid, Thread: thread, During: during, Source: f.module, Module: f.module, Name: f.symbol, Counts: c})
+		f := w.b.functions.list[key.function]
+		l := w.location(key.pid, key.context, c)
+		l.Source, l.Module, l.Name = f.module, f.module, f.symbol
+		all = append(all, l)
 	}
-	unresolved := map[processPC]Counts{}
+	unresolved := map[addressKey]Counts{}
 	for key, c := range w.trial.unresolved {
 		key.slice = 0
-		addTo(w, unresolved, key, c)
+		addTo(unresolved, key, c, w.n)
 	}
 	for key, c := range unresolved {
-		thread, during := w.apart(key.thread)
-		all = append(all, Location{PID: key.pid, Thread: thread, During: during, PC: key.pc, Source: UnresolvedSource, Counts: c})
+		l := w.location(key.pid, key.context, c)
+		l.PC, l.Source = key.pc, UnresolvedSource
+		all = append(all, l)
 	}
 	slices.SortFunc(all, func(a, b Location) int {
 		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.PID, b.PID), cmp.Compare(a.PC, b.PC),
@@ -66,94 +65,36 @@ func (w *work) locations(sampled []*sampledBlob) []Location {
 	return all
 }
 
-// apart gives the thread and the events of locations that are counted apart.
-func (w *work) apart(at int32) (thread string, during []string) {
-	thread, now := w.b.seen.apartOf(at)
-	for bit := 0; now != 0; bit++ {
-		if now&1 != 0 {
-			t := &w.b.happening.totals[bit]
-			name := string(t.Kind)
-			if t.Kind == event.Own {
-				name = t.Name
-			}
-			if name = cmp.Or(name, t.Name); !slices.Contains(during, name) {
-				during = append(during, name)
-			}
-		}
-		now >>= 1
-	}
-	slices.Sort(during)
-	return thread, during
+// location returns a location of a process, with the thread and the events of a context.
+func (w *work) location(pid int, context int32, c Counts) Location {
+	in := w.b.contexts.at(context)
+	return Location{PID: pid, Thread: w.b.threads.labels[in.label], During: w.b.events.names(in.events), Counts: c}
 }
 
-// codeLocations are the locations in the code cache.
-func (w *work) codeLocations(sampled []*sampledBlob) []Location {
-	type threadPC struct {
-		pc     uint64
-		thread int32
+// codeLocations returns the locations in the code cache.
+func (w *work) codeLocations() []Location {
+	type contextPC struct {
+		pc      uint64
+		context int32
 	}
-	byBlob := map[blobRef]map[threadPC]Counts{}
+	byBlob := map[blobRef]map[contextPC]Counts{}
 	for key, c := range w.trial.code { // over all slices
 		ref := blobRef{key.jvm, key.blob}
 		if byBlob[ref] == nil {
-			byBlob[ref] = map[threadPC]Counts{}
+			byBlob[ref] = map[contextPC]Counts{}
 		}
-		addTo(w, byBlob[ref], threadPC{key.pc, key.thread}, c)
+		addTo(byBlob[ref], contextPC{key.pc, key.context}, c, w.n)
 	}
 	var all []Location
-	for _, s := range sampled {
+	for _, s := range w.sampled {
 		for at, c := range byBlob[s.blobRef] {
-			thread, during := w.apart(at.thread)
-			l := Location{PID: s.pid, Thread: thread, During: during, PC: at.pc, Source: s.Source(), Name: s.Name, CompileID: s.ID, Counts: c}
+			l := w.location(s.pid, at.context, c)
+			l.PC, l.Source, l.Name, l.CompileID = at.pc, s.Source(), s.Name, s.ID
 			if s.Kind.Java() {
-				l.Frames = w.chain(s, at.pc)
+				l.Frames = w.code.chain(s, at.pc)
 			}
 			all = append(all, l)
 		}
 	}
 	return all
-}
-
-// addTo adds counts to the sum of a key.
-func addTo[K comparable](w *work, sums map[K]Counts, key K, c Counts) {
-	if sums[key] == nil {
-		sums[key] = make(Counts, w.n)
-	}
-	sums[key].Add(c)
-}
-
-// unresolved sums up the samples at addresses that are in no known code or file.
-func (w *work) unresolved() Counts {
-	sum := make(Counts, w.n)
-	for _, c := range w.trial.unresolved {
-		sum.Add(c)
-	}
-	return sum
-}
-
-// startWall gives the value of [Profile.StartWallNanos].
-func (w *work) startWall() int64 {
-	firstWindow := map[int]int64{}
-	for _, win := range w.trial.Windows {
-		if at, ok := firstWindow[win.PID]; !ok || win.FromMonoNanos < at {
-			firstWindow[win.PID] = win.FromMonoNanos
-		}
-	}
-	var first int64
-	for _, pid := range w.trial.pids {
-		i, ok := w.b.byPID[pid]
-		if !ok || w.b.jvms[i].Log.StartWallMillis == 0 {
-			continue
-		}
-		j := w.b.jvms[i]
-		from := j.StartMonoNanos
-		if at, ok := firstWindow[pid]; ok && from > 0 {
-			from = at
-		}
-		start := j.Log.StartWallMillis*1e6 + from - j.StartMonoNanos
-		if first == 0 || start < first {
-			first = start
-		}
-	}
-	return first
 }

@@ -20,7 +20,7 @@ func withLocations() Options {
 	return opts
 }
 
-// checkLocations fails where the locations don't add up to the rest.
+// checkLocations fails if the locations do not add up to the other tables.
 func checkLocations(t *testing.T, p *Profile) {
 	t.Helper()
 	profiled := make(Counts, len(p.Events))
@@ -66,7 +66,7 @@ func addUp[K comparable](m map[K]Counts, key K, c Counts) {
 	m[key].Add(c)
 }
 
-// Two JVMs with the same code at the same place, and one of everything.
+// Two JVMs have the same code at the same address, and there is a sample of each kind.
 func TestLocations(t *testing.T) {
 	const inlined = `9090 9090
 		 ;*iadd {reexecute=0}
@@ -77,7 +77,7 @@ func TestLocations(t *testing.T) {
 		return newLog(t, stub("copy", 0x100, nops(16)), codelet("iload  21 iload", 0x200, nops(16)),
 			c2(10, 7, "A::a", 0x1000, inlined), method("n/a", 10, 8, 0, "A::wrapped", 0x2000, nops(16)))
 	}
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: log()}, {PID: 2, Log: log()}}, nil)
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log()}, {PID: 2, Log: log()}}})
 	instructions := native(2, 15, "libc.so.6", "memcpy")
 	instructions.Event = "instructions"
 	add(b, slices.Concat(
@@ -111,7 +111,7 @@ func TestLocations(t *testing.T) {
 	without := b.Build(opts)[0]
 	assert.Nil(t, without.Locations)
 	p.Locations = nil
-	assert.Equal(t, without, p, "they change nothing else")
+	assert.Equal(t, without, p, "locations change nothing else")
 }
 
 func TestLocationsOfCaptures(t *testing.T) {
@@ -120,7 +120,7 @@ func TestLocationsOfCaptures(t *testing.T) {
 		log, err := printassembly.NewLog(bytes.NewReader(text), int64(len(text)), name)
 		require.NoError(t, err)
 		samples := realSamples(t, gasmtest.Capture(t, name, gasmtest.Samples))
-		b := NewBuilder([]capture.JVM{{PID: log.PID, Log: log, StartMonoNanos: firstSample(t, samples, log.PID)}}, nil)
+		b := NewBuilder(Config{JVMs: []capture.JVM{{PID: log.PID, Log: log, StartMonoNanos: firstSample(t, samples, log.PID)}}})
 		add(b, samples...)
 		p := b.Build(withLocations())[0]
 		checkLocations(t, &p)
@@ -145,13 +145,13 @@ func TestStartWallNanos(t *testing.T) {
 		{capture.Trial{Windows: []capture.Window{window(1, 8e9, 9e9), window(1, 7e9, 8e9), window(2, 10e9, 11e9)}}, 4e9},
 		{capture.Trial{Windows: []capture.Window{window(1, 4.5e9, 9e9)}}, 1.5e9}, // from before the JVM on
 	} {
-		got := NewBuilder(jvms, []capture.Trial{c.trial}).Build(DefaultOptions())[0].StartWallNanos
+		got := NewBuilder(Config{JVMs: jvms, Trials: []capture.Trial{c.trial}}).Build(DefaultOptions())[0].StartWallNanos
 		assert.Equal(t, c.want, got, "%+v", c.trial)
 	}
 	whole := func(jvms ...capture.JVM) int64 {
-		return NewBuilder(jvms, nil).Build(DefaultOptions())[0].StartWallNanos
+		return NewBuilder(Config{JVMs: jvms}).Build(DefaultOptions())[0].StartWallNanos
 	}
 	assert.EqualValues(t, 2e9, whole(jvms...), "without windows the first JVM's start")
 	assert.EqualValues(t, 3e9, whole(jvms[1]))
-	assert.Zero(t, whole(jvms[2]), "no log tells")
+	assert.Zero(t, whole(jvms[2]), "no log has the time")
 }

@@ -7,27 +7,28 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// A Loop is a natural loop: a block that every way into the loop passes, its head, and all
-// blocks from which a jump back to the head can be reached without it.
+// A Loop is a natural loop. It has a head, which is a block that every path into the loop passes, and all blocks from
+// which a jump back to the head can be reached without passing the head.
 type Loop struct {
-	Head   int // block
+	Head   int // index of the block
 	Blocks []int
 	Tails  []int // the blocks that lead back to the head
-	Parent int   // the loop around it; -1 for none
-	Depth  int   // 1 for a loop in no other one
+	Parent int   // index of the loop around it, or -1
+	Depth  int   // 1 for a loop that is in no other loop
 	Counts Counts
 	Lines  int
 }
 
-// Ends gives the lines that a loop closes with: those that jump back to its head. Compilers also enter a loop in its
-// middle, so that what is written first runs into the head:
+// Ends returns the lines with which a loop closes: those that jump back to its head. Compilers also enter a loop in its
+// middle, so that the code that comes first in the text runs into the head:
 //
 //	      jmp  head
 //	top:  add  %r11,%r9
 //	head: cmp  %r9d,%ebp
 //	      jl   top
 //
-// Then it closes with what jumps back to the top. Where nothing does, it is the line in front of the head.
+// Such a loop closes with the lines that jump back to the top. If no line does, it closes with the line before the
+// head.
 func (l *Loop) Ends(lines []Line, blocks []Block) []int {
 	in := make(map[int]bool, len(l.Blocks))
 	for _, b := range l.Blocks {
@@ -60,17 +61,16 @@ func (l *Loop) Ends(lines []Line, blocks []Block) []int {
 }
 
 const (
-	// maxLoopBlocks is how many blocks code may have whose loops are looked for: more than
-	// C2's largest methods have.
+	// maxLoopBlocks bounds the blocks of code whose loops are looked for. C2's largest methods have fewer.
 	maxLoopBlocks = 1 << 16
-	// maxLoopWork bounds the time for all loops of one piece of code, in visits of blocks: some
-	// tenths of a second. Code of compilers takes some visits for each block.
+	// maxLoopWork bounds the time for all loops of one piece of code to some tenths of a second. It is a number of
+	// visits of blocks. Code that compilers make takes a few visits for each block.
 	maxLoopWork = 16 << 20
 )
 
-// FindLoops finds the loops of some code, in the order of their heads, and tells each block
-// its innermost one. It gives false where the code is too large.
-func FindLoops(lines []Line, blocks []Block, events int) ([]Loop, bool) {
+// FindLoops returns the loops of some code, in the order of their heads, and sets the Loop of each block. The lines
+// have counts of so many counters. It returns false if the code is too large.
+func FindLoops(lines []Line, blocks []Block, counters int) ([]Loop, bool) {
 	if len(blocks) > maxLoopBlocks {
 		return nil, false
 	}
@@ -81,13 +81,13 @@ func FindLoops(lines []Line, blocks []Block, events int) ([]Loop, bool) {
 	}
 	for i := range loops {
 		l := &loops[i]
-		l.Counts = make(Counts, events)
+		l.Counts = make(Counts, counters)
 		for _, b := range l.Blocks {
 			l.Counts.Add(blocks[b].Counts)
 			l.Lines += blocks[b].To - blocks[b].From
 		}
 	}
-	bySize := make([]int, len(loops)) // largest first, so that inner loops come behind outer ones
+	bySize := make([]int, len(loops)) // largest first, so that inner loops come after outer ones
 	for i := range bySize {
 		bySize[i] = i
 	}
@@ -104,19 +104,21 @@ func FindLoops(lines []Line, blocks []Block, events int) ([]Loop, bool) {
 	return loops, true
 }
 
-// A flow is how control flows from block to block, from a root in front of them on.
+// A flow is the graph of how control flows from block to block. It starts at a root, which is a block before all
+// others.
 type flow struct {
 	next, before [][]int
 	order        []int  // blocks in reverse postorder, the root (-1) left out
-	place        []int  // of each block in order, from 1 on; 0 is the root
+	position     []int  // of each block in order, from 1 on; 0 is the root
 	root         []bool // the blocks that the root leads to
-	entry        []int  // which root each block was reached from first
-	dominator    []int  // by place: the place of the immediate dominator
+	entry        []int  // by block: the number of the root's successor from which it was reached first
+	dominator    []int  // by position: the position of the immediate dominator
 	work         int    // visits so far
 }
 
+// newFlow returns the flow of blocks with their successors, with the dominators found.
 func newFlow(next [][]int) *flow {
-	g := &flow{next: next, before: make([][]int, len(next)), place: make([]int, len(next)), root: make([]bool, len(next)), entry: make([]int, len(next))}
+	g := &flow{next: next, before: make([][]int, len(next)), position: make([]int, len(next)), root: make([]bool, len(next)), entry: make([]int, len(next))}
 	for b, to := range next {
 		for _, n := range to {
 			g.before[n] = append(g.before[n], b)
@@ -127,10 +129,10 @@ func newFlow(next [][]int) *flow {
 	return g
 }
 
-// number puts the blocks in reverse postorder. The root leads to the first block, where the
-// method is entered. What can't be reached from there are exception handlers, and targets of
-// tables of jumps, which are not read: the root leads to those of them that nothing else leads
-// to, and then to the first one that is left.
+// number puts the blocks in reverse postorder. The root leads to the first block, where the method is entered.
+// Exception handlers can't be reached from there, nor can the targets of jump tables, which are not read. So the root
+// also leads to the blocks that no other block leads to. If blocks are still left, it leads to the first of them, and
+// so on.
 func (g *flow) number() {
 	seen := make([]bool, len(g.next))
 	var post []int
@@ -173,16 +175,16 @@ func (g *flow) number() {
 	slices.Reverse(post)
 	g.order = post
 	for i, b := range post {
-		g.place[b] = i + 1
+		g.position[b] = i + 1
 	}
 }
 
-// leads tells whether a way from one block to another one counts. A handler that goes on in
-// the middle of a loop does not make a second entry of it.
+// leads reports whether an edge from one block to another counts. A handler that goes on in the middle of a loop does
+// not count as a second entry of the loop.
 func (g *flow) leads(from, to int) bool { return g.entry[from] <= g.entry[to] }
 
-// dominate finds immediate dominators, as Cooper, Harvey and Kennedy do in "A Simple, Fast
-// Dominance Algorithm".
+// dominate finds immediate dominators with the algorithm of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
+// Algorithm".
 func (g *flow) dominate() {
 	const unknown = -1
 	g.dominator = make([]int, len(g.order)+1)
@@ -200,7 +202,7 @@ func (g *flow) dominate() {
 			}
 			g.work++
 			for _, p := range g.before[b] {
-				switch from := g.place[p]; {
+				switch from := g.position[p]; {
 				case !g.leads(p, b):
 				case g.dominator[from] == unknown:
 				case best == unknown:
@@ -217,7 +219,7 @@ func (g *flow) dominate() {
 	}
 }
 
-// meet is the closest place that dominates both.
+// meet returns the closest position that dominates two positions.
 func (g *flow) meet(a, b int) int {
 	for a != b {
 		g.work++
@@ -231,28 +233,28 @@ func (g *flow) meet(a, b int) int {
 	return a
 }
 
-// dominates tells whether block a is on all ways to block b.
+// dominates reports whether block a is on all paths to block b.
 func (g *flow) dominates(a, b int) bool {
-	at := g.place[b]
-	for at > g.place[a] {
+	at := g.position[b]
+	for at > g.position[a] {
 		g.work++
 		at = g.dominator[at]
 	}
-	return at == g.place[a]
+	return at == g.position[a]
 }
 
-// loops finds all loops, by the jumps that lead back to a block on all ways to them. It gives
-// up when there was too much work.
+// loops returns all loops. They are found by the jumps that lead back to a block which dominates them. It returns nil
+// if there is too much work.
 func (g *flow) loops() []Loop {
 	var all []Loop
-	in := make([]int, len(g.next)) // the number of the last loop that had each block, from 1 on
+	in := make([]int, len(g.next)) // by block: the number of the last loop that had it, from 1 on
 	for head := range g.next {
 		if g.work > maxLoopWork {
 			return nil
 		}
 		var tails []int
 		for _, p := range g.before[head] {
-			if g.leads(p, head) && g.place[p] >= g.place[head] && g.dominates(head, p) {
+			if g.leads(p, head) && g.position[p] >= g.position[head] && g.dominates(head, p) {
 				tails = append(tails, p)
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slowLoops finds loops by the definitions alone: a block dominates another one if the other
-// can't be reached from the root without it.
+// slowLoops returns the blocks of each loop by its head. It only uses the definitions: a block dominates another one if
+// the other can't be reached from the root without passing it.
 func slowLoops(next [][]int, root []bool) map[int][]int {
 	reach := func(without int) []bool {
 		seen := make([]bool, len(next))
@@ -41,7 +41,7 @@ func slowLoops(next [][]int, root []bool) map[int][]int {
 				continue
 			}
 			found = true
-			// The body is what reaches the tail without the head.
+			// The body is all blocks from which the tail can be reached without passing the head.
 			for b := range next {
 				if b == head {
 					continue
@@ -101,7 +101,7 @@ func TestLoops(t *testing.T) {
 	assert.Greater(t, loops, 1000)
 }
 
-// Code of any form takes a bounded time: here each block leads to two far ones.
+// The time for code of any form is bounded. Here each block leads to the next one and to a far one.
 func TestManyLoops(t *testing.T) {
 	const n = maxLoopBlocks
 	next := make([][]int, n)

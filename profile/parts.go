@@ -9,34 +9,34 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// Parts cut the samples of a profile by time and by thread, so that a reader can look at some of
-// them alone: at one fork, at the beginning of a run, at one pool of threads. The counts of
-// all parts of a thing add up to its Counts in the profile.
+// Parts are the samples of a profile cut by time and by thread, so that a reader can look at some of them alone: at one
+// fork, at the beginning of a run, at one pool of threads. The counts of all parts of a method, for example, add up to
+// the method's Counts in the profile.
 type Parts struct {
 	Slices  []TimeSlice
 	Threads []ThreadGroup
-	List    []Part // those that have samples
+	List    []Part // only those with samples; a PartCount has an index in it
 
 	All             PartCounts
 	Methods, Native map[[2]string]PartCounts // by source and name, by module and symbol
 	Sources         map[string]PartCounts
-	Frames, Totals  map[string]PartCounts // by method, as FrameTotal.Counts and Total
+	Frames, Totals  map[string]PartCounts // by method: the parts of FrameTotal.Counts and of FrameTotal.Total
 	Lines           map[MethodLine]PartCounts
 	ByThread        map[string]PartCounts // by Thread.Name
 }
 
-// A Part is the samples of some threads in a slice of time: places in Parts.Slices and Threads.
-type Part struct{ Slice, Thread int }
+// A Part is the samples of a thread group in a slice of time.
+type Part struct{ Slice, Thread int } // indexes in Parts.Slices and Parts.Threads
 
-// A TimeSlice is a slice of the time of one JVM; of the first of all JVMs, where there are too many
-// to tell them apart.
+// A TimeSlice is a slice of the time of one JVM. If there are too many JVMs to tell them apart, there is one slice for
+// all of them, with the PID of the first.
 type TimeSlice struct {
 	PID int
 	capture.Span
 }
 
-// A ThreadGroup is the threads of one name or, without a name, those of a kind that have no
-// group of their own.
+// A ThreadGroup is the threads of one name. If Name is "", it is all threads of the kind that have no group of their
+// own.
 type ThreadGroup struct{ Kind, Name string }
 
 // A MethodLine is a line of a method.
@@ -45,104 +45,55 @@ type MethodLine struct {
 	Line   int
 }
 
-// PartCounts are counts by part, ascending, without those that are zero.
+// PartCounts are counts by part, in the order of the parts. Parts without samples are left out.
 type PartCounts []PartCount
 
 // A PartCount is the samples of one part.
 type PartCount struct {
-	Part   int
+	Part   int // index in Parts.List
 	Counts Counts
 }
 
-// partWork is what the parts of a profile are made of.
-type partWork struct {
+// partedSpots are the samples of a profile cut into parts, by spot.
+type partedSpots struct {
 	parts  *Parts
-	places map[sightedAt]int32
-	counts []PartCounts // by place
-	partOf func(s *sighting) int
+	spots  map[spot]int32 // numbers the spots
+	counts []PartCounts   // by the spot's number
+	partOf func(s *keptSample) int
 }
 
-// at gives the samples at an address of a blob's code.
-func (pw *partWork) at(ref blobRef, pc uint64) PartCounts {
-	if place, ok := pw.places[sightedAt{int32(ref.jvm), int32(ref.blob), pc}]; ok {
-		return pw.counts[place]
+// at returns the samples at an address of a blob's code.
+func (p *partedSpots) at(ref blobRef, pc uint64) PartCounts {
+	if n, ok := p.spots[spot{int32(ref.jvm), int32(ref.blob), pc}]; ok {
+		return p.counts[n]
 	}
 	return nil
 }
 
-// cutParts cuts all samples of the profile into parts: as finely as there is room for. It gives nil
-// where that is one part or none.
-func (w *work) cutParts() *partWork {
-	seen := w.trial.sightings
-	if seen == nil || len(seen.list) == 0 {
-		return nil
-	}
-	groups, groupOf := w.threadGroups()
-	byPlace := make([][]int32, len(seen.places)) // samples
-	for i := range seen.list {
-		at := seen.list[i].place
-		byPlace[at] = append(byPlace[at], int32(i))
-	}
-	for _, c := range w.cuts() {
-		pw := &partWork{parts: &Parts{Slices: c.slices, Threads: groups}, places: seen.places, counts: make([]PartCounts, len(byPlace))}
-		pw.partOf = func(s *sighting) int { return c.of(s)*len(groups) + groupOf[s.thread] }
-		sum := 0
-		for at, samples := range byPlace {
-			pw.counts[at] = w.countParts(samples, pw.partOf)
-			if sum += len(pw.counts[at]); sum > maxPartCounts {
-				break
-			}
-		}
-		if sum > maxPartCounts || pw.number(len(groups)) > maxProfileParts {
-			continue
-		}
-		if len(pw.parts.List) < 2 {
-			return nil
-		}
-		return pw
-	}
-	return nil
-}
-
-// countParts counts the samples of one place.
-func (w *work) countParts(samples []int32, partOf func(*sighting) int) PartCounts {
-	var out PartCounts
-	for _, i := range samples {
-		s := &w.trial.sightings.list[i]
-		part := partOf(s)
-		at, ok := slices.BinarySearchFunc(out, part, func(c PartCount, part int) int { return cmp.Compare(c.Part, part) })
-		if !ok {
-			out = slices.Insert(out, at, PartCount{part, make(Counts, w.n)})
-		}
-		out[at].Counts[s.event]++
-	}
-	return out
-}
-
-// number gives the parts that have samples the numbers from 0 on, in the order of time. The
-// result is how many they are.
-func (pw *partWork) number(groups int) int {
+// number numbers the parts that have samples from 0 on, in the order of time. It returns how many there are. Before
+// that, the number of a part is that of its slice times groups, plus that of its thread group.
+func (p *partedSpots) number(groups int) int {
 	used := map[int]int{}
-	for _, counts := range pw.counts {
+	for _, counts := range p.counts {
 		for _, c := range counts {
 			used[c.Part] = 0
 		}
 	}
 	for i, part := range slices.Sorted(maps.Keys(used)) {
 		used[part] = i
-		pw.parts.List = append(pw.parts.List, Part{part / groups, part % groups})
+		p.parts.List = append(p.parts.List, Part{part / groups, part % groups})
 	}
-	for _, counts := range pw.counts {
+	for _, counts := range p.counts {
 		for i := range counts {
 			counts[i].Part = used[counts[i].Part]
 		}
 	}
-	raw := pw.partOf
-	pw.partOf = func(s *sighting) int { return used[raw(s)] }
+	raw := p.partOf
+	p.partOf = func(s *keptSample) int { return used[raw(s)] }
 	return len(used)
 }
 
-// partSums add up parts by key.
+// partSums sum up counts by key and part.
 type partSums[K comparable] map[partKey[K]]Counts
 
 type partKey[K comparable] struct {
@@ -160,7 +111,7 @@ func (p partSums[K]) add(key K, counts PartCounts) {
 	}
 }
 
-// byKey gives the sums of each key.
+// byKey returns the sums of each key.
 func (p partSums[K]) byKey() map[K]PartCounts {
 	out := map[K]PartCounts{}
 	for k, c := range p {
@@ -172,20 +123,17 @@ func (p partSums[K]) byKey() map[K]PartCounts {
 	return out
 }
 
-// parts adds up the parts of everything that the profile counts.
-func (w *work) parts(pw *partWork, sampled []*sampledBlob) *Parts {
-	if pw == nil {
-		return nil
-	}
+// sum sums up the parts of everything that the profile counts.
+func (p *partedSpots) sum(b *Builder, code *codeReader, sampled []*sampledBlob) *Parts {
 	all, sources := partSums[bool]{}, partSums[string]{}
 	methods, native := partSums[[2]string]{}, partSums[[2]string]{}
 	frames, totals, lines := partSums[string]{}, partSums[string]{}, partSums[MethodLine]{}
-	for at, place := range pw.places {
-		counts := pw.counts[place]
+	for at, n := range p.spots {
+		counts := p.counts[n]
 		all.add(true, counts)
 		switch at.jvm {
 		case inNative:
-			f := w.b.functions[at.blob]
+			f := b.functions.list[at.blob]
 			native.add([2]string{f.module, f.symbol}, counts)
 			sources.add(f.module, counts)
 		case inUnresolved:
@@ -195,13 +143,13 @@ func (w *work) parts(pw *partWork, sampled []*sampledBlob) *Parts {
 	for _, s := range sampled {
 		source := s.Source()
 		for pc := range s.atPC {
-			counts := pw.at(s.blobRef, pc)
+			counts := p.at(s.blobRef, pc)
 			methods.add([2]string{source, s.Name}, counts)
 			sources.add(source, counts)
 			if !s.Kind.Java() {
 				continue
 			}
-			chain := w.chain(s, pc)
+			chain := code.chain(s, pc)
 			frames.add(chain[0].Method, counts)
 			lines.add(MethodLine{chain[0].Method, chain[0].Line}, counts)
 			for i, f := range chain {
@@ -211,21 +159,42 @@ func (w *work) parts(pw *partWork, sampled []*sampledBlob) *Parts {
 			}
 		}
 	}
-	p := pw.parts
-	p.All, p.Sources, p.Methods, p.Native = all.byKey()[true], sources.byKey(), methods.byKey(), native.byKey()
-	p.Frames, p.Totals, p.Lines = frames.byKey(), totals.byKey(), lines.byKey()
-	p.ByThread = w.threadParts(pw)
-	return p
+	parts := p.parts
+	parts.All, parts.Sources, parts.Methods, parts.Native = all.byKey()[true], sources.byKey(), methods.byKey(), native.byKey()
+	parts.Frames, parts.Totals, parts.Lines = frames.byKey(), totals.byKey(), lines.byKey()
+	return parts
 }
 
-// threadParts adds up the parts by the threads' names.
-func (w *work) threadParts(pw *partWork) map[string]PartCounts {
+// byThread sums up the parts of kept samples by the threads' names.
+func (p *partedSpots) byThread(kept []keptSample, labels []string, counters int) map[string]PartCounts {
 	sums := partSums[string]{}
-	for i := range w.trial.sightings.list {
-		s := &w.trial.sightings.list[i]
-		one := PartCount{pw.partOf(s), make(Counts, w.n)}
-		one.Counts[s.event] = 1
-		sums.add(w.b.seen.labels[s.thread], PartCounts{one})
+	for i := range kept {
+		s := &kept[i]
+		one := PartCount{p.partOf(s), make(Counts, counters)}
+		one.Counts[s.counter] = 1
+		sums.add(labels[s.label], PartCounts{one})
 	}
 	return sums.byKey()
+}
+
+// listing sums up the parts of each instruction of some code, over all forks. It returns nil without parts.
+func (p *partedSpots) listing(from *mergedCode, insts []printassembly.Instruction) *ListingParts {
+	if p == nil {
+		return nil
+	}
+	all, lines := partSums[bool]{}, partSums[int]{}
+	for _, s := range from.blobs {
+		for pc := range s.atPC {
+			counts := p.at(s.blobRef, pc)
+			all.add(true, counts)
+			if i := find(insts, pc-s.Lo+from.Lo); i >= 0 {
+				lines.add(i, counts)
+			}
+		}
+	}
+	out := &ListingParts{All: all.byKey()[true], Lines: make([]PartCounts, len(insts))}
+	for i, counts := range lines.byKey() {
+		out.Lines[i] = counts
+	}
+	return out
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// checkParts fails where the parts of anything do not add up to its samples.
+// checkParts fails if the parts of a method, a line or anything else do not add up to its samples.
 func checkParts(t *testing.T, p *Profile) {
 	t.Helper()
 	if p.Parts == nil {
@@ -65,12 +65,14 @@ func checkParts(t *testing.T, p *Profile) {
 	}
 }
 
-// A benchmark is cut as its slices are, and by threads.
+// A benchmark is cut by its slices and by threads.
 func TestPartsOfBenchmark(t *testing.T) {
 	code := newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: code}, {PID: 2, Log: newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))}},
-		[]capture.Trial{{Name: "bench", Windows: []capture.Window{window(1, 100e6, 200e6), window(1, 250e6, 300e6), window(2, 100e6, 150e6)}}})
-	b.wantParts()
+	b := NewBuilder(Config{
+		JVMs:   []capture.JVM{{PID: 1, Log: code}, {PID: 2, Log: newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))}},
+		Trials: []capture.Trial{{Name: "bench", Windows: []capture.Window{window(1, 100e6, 200e6), window(1, 250e6, 300e6), window(2, 100e6, 150e6)}}},
+		Parts:  true,
+	})
 	for ms := range int64(400) {
 		s := at(1, ms, 0x1000)
 		s.Thread = fmt.Sprintf("worker-%d", ms%3)
@@ -93,8 +95,7 @@ func TestPartsOfBenchmark(t *testing.T) {
 	assert.Equal(t, TimeSlice{2, capture.Span{FromMonoNanos: 100e6, ToMonoNanos: 110e6}}, p.Parts.Slices[5])
 }
 
-// A program is cut into equal slices of time; where there are too many JVMs, threads or places,
-// into fewer parts.
+// A program is cut into equal slices of time. If there are too many JVMs, threads or spots, there are fewer parts.
 func TestPartsOfProgram(t *testing.T) {
 	log := newLog(t, c2(0, 7, "A::a", 0x1000, nops(64)))
 	for _, c := range []struct {
@@ -111,8 +112,7 @@ func TestPartsOfProgram(t *testing.T) {
 			for pid := range c.jvms {
 				jvms = append(jvms, capture.JVM{PID: pid + 1, Log: log})
 			}
-			b := NewBuilder(jvms, nil)
-			b.wantParts()
+			b := NewBuilder(Config{JVMs: jvms, Parts: true})
 			for i := range c.samples {
 				s := at(1+i%c.jvms, int64(100+i), 0x1000+uint64(i%64))
 				s.Thread = string(rune('a' + i%c.threads))
@@ -125,8 +125,7 @@ func TestPartsOfProgram(t *testing.T) {
 			assert.LessOrEqual(t, len(p.Parts.Threads), namedThreads+1)
 		})
 	}
-	b := NewBuilder([]capture.JVM{{PID: 1, Log: log}}, nil)
-	b.wantParts()
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}}, Parts: true})
 	without := at(1, 0, 0x1000)
 	without.MonoNanos = -1
 	add(b, without, without)

@@ -8,40 +8,40 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// What HotSpot does when it prints code because gasm has asked it to is no work of the
-// program's. So its samples are in no table: [Account.Printing] has them.
+// HotSpot spends time on printing code when gasm has asked it to. That is not the program's work, so the samples of it
+// are in no table of a profile. They are in [Account.Printing].
 //
-// A compiler's thread prints a method after it has compiled it. Samples have no stacks, so
-// the function tells, and where other work calls it too, the thread as well. Compared with the
-// stacks of perf's DWARF unwinding, of javac under JDK 17 and 25, this finds 93 and 95 % of the samples
-// below nmethod::print, and 2 % of what it finds is not below it (most of these stacks are cut short). What it
-// does not find is in functions that compilers call as well: memcpy, malloc, the kernel's scheduler.
+// A compiler's thread prints a method after it has compiled it. Samples have no stacks. So printing is recognized by
+// the sample's function and, for functions that other work calls too, also by its thread. This was compared with the
+// stacks of perf's DWARF unwinding, for javac under JDK 17 and 25: it finds 93 and 95 % of the samples below
+// nmethod::print, and 2 % of what it finds is not below nmethod::print (most of these stacks are cut short). The
+// samples that it does not find are in functions that compilers call as well: memcpy, malloc, the kernel's scheduler.
 
-// textClasses are the classes of libjvm that do nothing but write text, or find out what
-// a call in the printed code leads to (Elf…, Decoder).
+// textClasses are the classes of libjvm that only write text, or find the name of what a call in the printed code leads
+// to (Elf…, Decoder).
 var textClasses = setOf("AbstractDisassembler", "AsmRemarks", "CodeComments", "CodeStrings", "DbgStrings",
 	"Decoder", "DecoderLocker", "Disassembler", "DwarfFile", "ElfDecoder", "ElfFile", "ElfFuncDescTable", "ElfStringTable",
 	"ElfSymbolTable", "FileReader", "MarkedFileReader", "NullDecoder", "decode_env",
 	"defaultStream", "fdStream", "fileStream", "ttyLocker", "ttyUnlocker", "xmlStream", "xmlTextStream")
 
-// readClasses are classes of libjvm by which printing formats its text, and reads the code that was made. Compilers
-// write that by others; other threads use them for their own work.
+// readClasses are the classes of libjvm with which printing formats its text and reads the compiled code. Compilers
+// write the code with other classes. Other threads use these classes for their own work.
 var readClasses = setOf("bufferedStream", "outputStream", "stringStream", "ImmutableOopMap", "ImmutableOopMapPair",
 	"ImmutableOopMapSet", "ImplicitExceptionTable", "OopMapStream", "PcDesc", "PcDescContainer", "RelocIterator", "ScopeDesc", "ThreadLocalStorage", "VMError")
 
-// textFunctions are beginnings of the names of libjvm's functions, without their classes, that print:
+// textFunctions are the beginnings of the names of libjvm's functions that print, without their classes:
 // "nmethod::print_nmethod", "Symbol::print_value_on".
 var textFunctions = []string{"print", "oop_print", "decode", "dump_", "nmethod_section_label", "reloc_string_for", "has_code_comment",
 	"scope_desc_in", "find_blob", "as_klass_external_name", "as_quoted_ascii", "line_number_from_bci", "current_thread_id", "vsnprintf"}
 
-// libraryFunctions are beginnings of libc's and the loader's functions that printing calls, and compilers hardly
-// do: formatting and writing, gettid for each piece of text (defaultStream::hold), and dladdr.
+// libraryFunctions are the beginnings of the names of libc's and the loader's functions that printing calls, and
+// compilers hardly ever call: formatting and writing, gettid for each piece of text (defaultStream::hold), and dladdr.
 var libraryFunctions = []string{"_IO_", "__GI__IO_", "__vfprintf", "vfprintf", "printf", "__printf", "__vsnprintf", "___vsnprintf", "vsnprintf",
 	"_itoa_word", "read_int", "__strchr", "strchr", "write", "__write", "__libc_write", "__GI___libc_write", "new_do_write", "fwrite", "__fwrite",
 	"fflush", "__overflow", "syscall", "gettid", "_dl_addr", "dladdr", "_dl_find_dso", "__tls_get_addr"}
 
-// kernelFunctions are beginnings of the kernel's functions on the way of a write to a file, and
-// of gettid.
+// kernelFunctions are the beginnings of the names of the kernel's functions that run during a write to a file, or
+// during gettid.
 var kernelFunctions = []string{
 	"do_syscall_64", "x64_sys_call", "entry_SYSCALL_64", "syscall_exit_to_user_mode", "el0_svc", "invoke_syscall",
 	"__do_sys_gettid", "__x64_sys_gettid", "__arm64_sys_gettid", "__task_pid_nr_ns", "__rcu_read_",
@@ -53,7 +53,7 @@ var kernelFunctions = []string{
 	"balance_dirty_pages", "node_dirty_ok", "mark_buffer_dirty", "alloc_buffer_head", "create_empty_buffers", "__fsnotify", "fsnotify",
 	"__filemap_get_folio", "__filemap_add_folio", "filemap_add_folio", "filemap_get_entry", "pagecache_get_page", "folio_", "xas_"}
 
-// setOf makes a set of words.
+// setOf returns a set of words.
 func setOf(words ...string) map[string]bool {
 	set := make(map[string]bool, len(words))
 	for _, w := range words {
@@ -62,31 +62,31 @@ func setOf(words ...string) map[string]bool {
 	return set
 }
 
-// A printingFunction tells in which threads a function prints code.
+// A printingFunction says in which threads a function prints code.
 type printingFunction byte
 
 const (
 	neverPrints printingFunction = iota
-	// printsInCompilers is of a function that other threads and other work of the JVM use too.
+	// printsInCompilers is for a function that other threads and other work of the JVM call too.
 	printsInCompilers
 	alwaysPrints
 )
 
-// printers tell which samples are of HotSpot printing code for gasm.
-type printers struct {
+// A printingFinder finds the samples of HotSpot printing code for gasm.
+type printingFinder struct {
 	known map[function]printingFunction
 }
 
-// newPrinters is nil where HotSpot printed no code.
-func newPrinters(c *capture.Capture) *printers {
-	if c.Code != capture.CodePrinted && c.Code != capture.CodeMixed {
+// newPrintingFinder returns nil if HotSpot printed no code, by the value of [capture.Description].Code.
+func newPrintingFinder(code string) *printingFinder {
+	if code != capture.CodePrinted && code != capture.CodeMixed {
 		return nil
 	}
-	return &printers{map[function]printingFunction{}}
+	return &printingFinder{map[function]printingFunction{}}
 }
 
-// print tells whether a thread of some kind printed code when the sample was taken.
-func (p *printers) print(s *sampler.Sample, kind string) bool {
+// has reports whether a sample was taken while its thread, which is of some kind, printed code.
+func (p *printingFinder) has(s *sampler.Sample, kind string) bool {
 	if p == nil || s.Symbol == "" {
 		return false
 	}
@@ -101,7 +101,7 @@ func (p *printers) print(s *sampler.Sample, kind string) bool {
 	return printing == alwaysPrints || printing == printsInCompilers && kind == CompilerThreads
 }
 
-// prints tells what a function of a module has to do with printing.
+// prints returns in which threads a function of a module prints code.
 func prints(module, symbol string) printingFunction {
 	inCompilers := false
 	switch {

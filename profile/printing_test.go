@@ -22,7 +22,7 @@ func TestPrints(t *testing.T) {
 		{"libjvm.so", "RelocIterator::initialize", printsInCompilers},
 		{"libjvm.dylib", "os::current_thread_id", printsInCompilers},
 		{"libjvm.so", "PhaseChaitin::Split", neverPrints},
-		{"libjvm.so", "printf_something", neverPrints}, // of no class
+		{"libjvm.so", "printf_something", neverPrints}, // in no class
 		{"libjvm.so", "", neverPrints},
 		{"libc.so.6", "__vfprintf_internal", printsInCompilers},
 		{"libc-2.31.so", "_IO_file_xsputn", printsInCompilers},
@@ -38,8 +38,8 @@ func TestPrints(t *testing.T) {
 	}
 }
 
-// What HotSpot spends on printing for gasm is in a row of the account, and nowhere else. Where the code
-// was copied, and where nobody knows how it was had, nothing is told apart.
+// Samples of HotSpot printing code for gasm are in a row of the account, and nowhere else. If the code was copied, or
+// if it is unknown how it was obtained, no samples count as printing.
 func TestPrintingAccount(t *testing.T) {
 	in := func(ms int64, thread, module, symbol string) sampler.Sample {
 		s := native(1, ms, module, symbol)
@@ -60,8 +60,11 @@ func TestPrintingAccount(t *testing.T) {
 		capture.CodeCopied:  {Total: 10, OutsideWindow: 1, Profiled: 9, Compiled: 1, Native: 6, Kernel: 2},
 		"":                  {Total: 10, OutsideWindow: 1, Profiled: 9, Compiled: 1, Native: 6, Kernel: 2},
 	} {
-		b := NewBuilder([]capture.JVM{{PID: 1, Log: smallLog(t)}}, []capture.Trial{{Windows: []capture.Window{window(1, 10e6, 20e6)}}})
-		b.printers = newPrinters(&capture.Capture{Description: capture.Description{Code: code}})
+		b := NewBuilder(Config{
+			JVMs:   []capture.JVM{{PID: 1, Log: smallLog(t)}},
+			Trials: []capture.Trial{{Windows: []capture.Window{window(1, 10e6, 20e6)}}},
+			Code:   code,
+		})
 		add(b, samples...)
 		p := build(t, b, DefaultOptions())[0]
 		assert.Equal(t, want, p.Accounts[0], code)

@@ -9,26 +9,26 @@ import (
 	"github.com/gasm-profiler/gasm/event/rings"
 )
 
-// A Probe has what a probed method has counted, in all JVMs of a profile, in or out of its windows.
+// A Probe holds what a probed method has counted, in all JVMs of a profile, in or out of its windows.
 type Probe struct {
 	Kind       rings.SiteKind
 	Method     string // java.util.HashMap::get
 	Descriptor string // (Ljava/lang/Object;)Ljava/lang/Object;
 	ProbeCounts
-	// Histogram are the calls by how long they took, in the buckets of [rings.BucketRange].
+	// Histogram counts the calls by how long they took, in the buckets of [rings.BucketRange].
 	Histogram [rings.Buckets]int64
-	Threads   []ProbeThread // those with the most time first
+	Threads   []ProbeThread // the thread with the most time first
 }
 
-// ProbeCounts are the counts of a probed method. Of locks, Entries are those that were taken, and Returns those that were given back;
-// of allocations, Entries are the objects.
+// ProbeCounts are the counts of a probed method. For locks, Entries counts how often one was taken, and Returns how
+// often one was given back. For allocations, Entries counts the objects.
 type ProbeCounts struct {
 	Entries, Returns, Throws int64
-	// Nanos is the time in outermost calls; MaxNanos is how long the longest call took, outermost or not.
+	// Nanos is the time in outermost calls. MaxNanos is how long the longest call took, outermost or not.
 	Nanos, MaxNanos int64
 }
 
-// A ProbeThread is what a thread has of a Probe.
+// A ProbeThread is the part of a Probe that one thread has.
 type ProbeThread struct {
 	PID, TID int
 	Name     string // as Java has it, up to 63 bytes
@@ -43,8 +43,9 @@ func (c *ProbeCounts) add(o *rings.Calls) {
 	c.MaxNanos = max(c.MaxNanos, o.MaxNanos)
 }
 
-// Percentile gives how long a share of the calls took at most, to a sixteenth: the end of the bucket that the call is in, but
-// not more than the longest call. It is 0 without calls that have ended.
+// Percentile returns how long a share of the calls (0 to 1) took at most. It is accurate to a thirty-second: it is the
+// middle of the bucket that the call is in, but at most the time of the longest call. In the last bucket, which has no
+// end, it is the time of the longest call. Without calls that have ended it is 0.
 func (p *Probe) Percentile(share float64) int64 {
 	var total int64
 	for _, n := range p.Histogram {
@@ -66,7 +67,8 @@ func (p *Probe) Percentile(share float64) int64 {
 	return p.MaxNanos
 }
 
-// probesOf sums up the probes of some JVMs: methods by the time in them, then locks and allocations by their counts.
+// probesOf sums up the probes of some JVMs. Methods come first, those with the most time first, then locks and
+// allocations, those with the highest counts first.
 func probesOf(all []capture.Probes, pids []int) []Probe {
 	at := map[[4]string]int{}
 	var probes []Probe
@@ -75,9 +77,9 @@ func probesOf(all []capture.Probes, pids []int) []Probe {
 		if !slices.Contains(pids, of.PID) {
 			continue
 		}
-		places := map[int]int{} // of sites in probes
+		index := map[int]int{} // in probes, by the site's id
 		for _, s := range of.Sites {
-			if s.Kind == rings.SDT { // other tracers count these
+			if s.Kind == rings.SDT { // other tracers count them
 				continue
 			}
 			key := [4]string{string(s.Kind), s.Class, s.Method, s.Descriptor}
@@ -85,7 +87,7 @@ func probesOf(all []capture.Probes, pids []int) []Probe {
 				at[key] = len(probes)
 				probes = append(probes, Probe{Kind: s.Kind, Method: s.Name(), Descriptor: s.Descriptor})
 			}
-			places[s.ID] = at[key]
+			index[s.ID] = at[key]
 		}
 		threads := map[int]rings.Ring{}
 		for _, t := range of.Threads {
@@ -93,11 +95,11 @@ func probesOf(all []capture.Probes, pids []int) []Probe {
 		}
 		for j := range of.Calls {
 			c := &of.Calls[j]
-			place, ok := places[c.Site]
+			probe, ok := index[c.Site]
 			if !ok {
 				continue
 			}
-			p := &probes[place]
+			p := &probes[probe]
 			p.add(c)
 			for k, n := range c.Histogram {
 				p.Histogram[k] += n

@@ -2,119 +2,132 @@ package profile
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// maxAnnotated is how many lines of annotated code a profile has, but for those of its last
-// region.
+// maxAnnotated bounds the lines of annotated code in a profile. The region that reaches it is still annotated whole.
 const maxAnnotated = 1 << 19
 
-// regions cuts all code into regions, at gaps of more than the merge margin between two
-// sampled PCs. It orders the regions by heat, and annotates the hot ones.
-func (w *work) regions(p *Profile, merged []*mergedCode) []Region {
+// A regionCutter cuts the code of a profile into regions and annotates the hot ones.
+type regionCutter struct {
+	p        *Profile
+	opts     *Options
+	code     *codeReader
+	counters int
+}
+
+// A regionCut is a region with the code that it was cut from.
+type regionCut struct {
+	Region
+	from *mergedCode
+}
+
+// cut cuts all code into regions: wherever two sampled PCs are further apart than the merge margin. The regions are in
+// the order of heat, and the hot ones are annotated.
+func (r *regionCutter) cut(merged []*mergedCode) []Region {
 	var cuts []regionCut
 	for _, from := range merged {
-		if w.skipped(from.Kind) {
+		if r.opts.skips(from.Kind) {
 			continue
 		}
 		pcs := from.sampledPCs()
 		for len(pcs) > 0 {
 			n := 1
-			for n < len(pcs) && (w.opts.MergeMethods || pcs[n]-pcs[n-1] <= uint64(w.opts.MergeMargin)) {
+			for n < len(pcs) && (r.opts.MergeMethods || pcs[n]-pcs[n-1] <= uint64(r.opts.MergeMargin)) {
 				n++
 			}
-			cuts = append(cuts, regionCut{w.region(from, pcs[:n]), from})
+			cuts = append(cuts, regionCut{r.region(from, pcs[:n]), from})
 			pcs = pcs[n:]
 		}
 	}
 	slices.SortStableFunc(cuts, func(a, b regionCut) int {
 		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Lo, b.Lo))
 	})
-	w.chooseHot(p, cuts)
+	r.chooseHot(cuts)
+	return r.annotateHot(cuts)
+}
+
+// region sums up one run of sampled PCs. Its end is the end of the last PC's instruction, or the byte after the last PC
+// if the log has no code.
+func (r *regionCutter) region(from *mergedCode, pcs []uint64) Region {
+	region := Region{Source: from.Source(), Method: from.Name, CompileID: from.ID, OSR: from.OSR,
+		Lo: pcs[0], Hi: pcs[len(pcs)-1] + 1, Counts: make(Counts, r.counters)}
+	for _, pc := range pcs {
+		region.Counts.Add(from.mergedAtPC[pc])
+		region.PIDs = append(region.PIDs, from.pidsAtPC[pc]...)
+	}
+	region.PIDs = distinct(region.PIDs)
+	if hi, ok := r.code.instructionEnd(from.blobRef, region.Hi-1); ok {
+		region.Hi = hi
+	}
+	return region
+}
+
+// annotateHot annotates the hot regions, up to maxAnnotated lines. It returns all regions.
+func (r *regionCutter) annotateHot(cuts []regionCut) []Region {
 	regions := make([]Region, len(cuts))
 	annotated, left := 0, 0
 	for i, c := range cuts {
-		regions[i] = c.Region
-		r := &regions[i]
-		if r.Hot && annotated >= maxAnnotated {
-			r.Hot = false
+		region := &regions[i]
+		*region = c.Region
+		if region.Hot && annotated >= maxAnnotated {
+			region.Hot = false
 			left++
 		}
-		if r.Hot {
-			w.annotate(r, c.from)
-			annotated += len(r.Lines)
+		if region.Hot {
+			r.annotate(region, c.from)
+			annotated += len(region.Lines)
 		}
 	}
 	if left > 0 {
-		w.warnings = append(w.warnings, fmt.Sprintf("the code of %d hot regions is left out, because that of the hottest ones has more than %d lines: "+
-			"a higher --hot-threshold or a smaller --print-margin takes fewer", left, maxAnnotated))
+		r.code.warnf("the code of %d hot regions is left out, because that of the hottest ones has more than %d lines: "+
+			"use a higher --hot-threshold or a smaller --print-margin", left, maxAnnotated)
 	}
 	return regions
 }
 
-// region sums up one run of sampled PCs. Its end is the end of the last PC's
-// instruction, or the byte after the last PC where the log has no code.
-func (w *work) region(p *mergedCode, pcs []uint64) Region {
-	r := Region{Source: p.Source(), Method: p.Name, CompileID: p.ID, OSR: p.OSR,
-		Lo: pcs[0], Hi: pcs[len(pcs)-1] + 1, Counts: make(Counts, w.n)}
-	for _, pc := range pcs {
-		r.Counts.Add(p.mergedAtPC[pc])
-		r.PIDs = append(r.PIDs, p.pidsAtPC[pc]...)
-	}
-	r.PIDs = distinct(r.PIDs)
-	if info := w.debugInfo[p.blobRef]; info != nil {
-		if hi, ok := info.End(r.Hi - 1); ok {
-			r.Hi = hi
-		}
-	} else if insts := w.listing(p.blobRef); find(insts, r.Hi-1) >= 0 {
-		r.Hi = insts[find(insts, r.Hi-1)].Hi
-	}
-	return r
-}
-
-// annotate gives a region its lines: its instructions with their counts, and the print
-// margin around them. It also moves the region's ends to the start of its first and the
-// end of its last instruction.
-func (w *work) annotate(r *Region, p *mergedCode) {
-	insts := w.listing(p.blobRef)
-	first, last := find(insts, r.Lo), find(insts, r.Hi-1)
+// annotate sets a region's lines: its instructions with their counts, and the print margin around them. It also moves
+// the region's ends to the start of its first and the end of its last instruction.
+func (r *regionCutter) annotate(region *Region, from *mergedCode) {
+	insts := r.code.listing(from.blobRef)
+	first, last := find(insts, region.Lo), find(insts, region.Hi-1)
 	if first < 0 || last < 0 {
 		if len(insts) > 0 {
-			w.warnings = append(w.warnings, fmt.Sprintf("samples at 0x%x to 0x%x of %s are outside the code that the log has for it",
-				r.Lo, r.Hi, r.Method))
+			r.code.warnf("samples at 0x%x to 0x%x of %s are outside the code that the log has for it", region.Lo, region.Hi, region.Method)
 		}
 		return
 	}
-	r.Lo, r.Hi = insts[first].Lo, insts[last].Hi
-	if n := last - first + 1; n > w.opts.TooBigThreshold {
-		r.TooBig = n
-		w.cut(r, p, insts[first:last+1])
+	region.Lo, region.Hi = insts[first].Lo, insts[last].Hi
+	if n := last - first + 1; n > r.opts.TooBigThreshold {
+		region.TooBig = n
+		r.excerpt(region, from, insts[first:last+1])
 		return
 	}
-	first = max(0, first-w.opts.PrintMargin)
-	last = min(len(insts)-1, last+w.opts.PrintMargin)
-	r.Lines = make([]Line, 0, last-first+1)
+	first = max(0, first-r.opts.PrintMargin)
+	last = min(len(insts)-1, last+r.opts.PrintMargin)
+	region.Lines = make([]Line, 0, last-first+1)
 	for _, in := range insts[first : last+1] {
-		r.Lines = append(r.Lines, w.line(p, in))
+		region.Lines = append(region.Lines, r.code.line(from, in))
 	}
-	for pc, c := range p.mergedAtPC {
+	for pc, c := range from.mergedAtPC {
 		if i := find(insts, pc); i >= first && i <= last {
-			r.Lines[i-first].Counts.Add(c)
+			region.Lines[i-first].Counts.Add(c)
 		}
 	}
 }
 
-// line makes a line without samples of an instruction.
-func (w *work) line(p *mergedCode, in printassembly.Instruction) Line {
-	l := Line{Instruction: in, Counts: make(Counts, w.n)}
-	if l.Direct() && (in.Target < p.Lo || in.Target >= p.Hi) {
-		j := w.b.jvms[p.jvm]
-		if i, ok := j.code.Find(in.Target, p.UptimeMillis); ok {
-			l.TargetName = j.Log.Blobs[i].Name
-		}
+// find returns the index of the instruction that holds pc, or -1.
+func find(insts []printassembly.Instruction, pc uint64) int {
+	i, ok := slices.BinarySearchFunc(insts, pc, func(in printassembly.Instruction, pc uint64) int {
+		return cmp.Compare(in.Lo, pc)
+	})
+	if !ok {
+		i--
 	}
-	return l
+	if i < 0 || pc >= insts[i].Hi {
+		return -1
+	}
+	return i
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// Regions of a method of 256 instructions of one byte at 0x1000, with another
-// one behind it.
+// Regions of a method of 256 instructions of one byte each at 0x1000. Another method follows it.
 func TestRegions(t *testing.T) {
 	log := newLog(t, c2(0, 1, "A::a", 0x1000, nops(256)), c2(0, 2, "B::b", 0x1100, nops(16)), stub("copy", 0x1110, nops(16)))
 	hits := func(pcs ...uint64) (samples []sampler.Sample) {
@@ -70,7 +69,7 @@ func TestSkipInterpreter(t *testing.T) {
 	assert.Len(t, p.Sources, 2)
 }
 
-// PCs inside instructions, counts on lines, jumps and what they lead to.
+// PCs may be inside instructions. Lines have counts, and the names of what they jump to.
 func TestLines(t *testing.T) {
 	log := newLog(t, stub("copy", 0x100, nops(16)), c2(20, 1, "A::later", 0x200, nops(16)), c2(10, 1, "A::a", 0x1000,
 		`4889 c2e8 f8f0 ffff
@@ -107,7 +106,7 @@ func TestLines(t *testing.T) {
 	assert.Equal(t, "mov    rdx,rax", p.Regions[0].Lines[0].Text)
 }
 
-// Blobs whose code the log does not have, or not all of it.
+// The log may lack the code of a blob, or a part of it.
 func TestNoCode(t *testing.T) {
 	bare, _, _ := strings.Cut(c2(10, 1, "A::a", 0x1000, nops(64)), "[MachCode]")
 	p := one(t, DefaultOptions(), newLog(t, bare), at(1, 30, 0x1004), at(1, 30, 0x1010))

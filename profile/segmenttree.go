@@ -6,20 +6,19 @@ import (
 	"slices"
 )
 
-// A segmentTree keeps ranges of numbered pieces, each with a rank. Node 1 is the root;
-// node n has the children 2n and 2n+1; the last nodes are the pieces. A range stands at
-// the few nodes (at most twice the depth) that it covers wholly and whose parents it does
-// not.
+// A segmentTree holds ranges of numbered pieces, each with a rank. Node 1 is the root; node n has the children 2n and
+// 2n+1; the last nodes are the pieces. A range stands at the few nodes (at most twice the depth) that it covers wholly
+// and whose parents it does not cover wholly.
 type segmentTree struct {
 	leaves int
-	first  []int32 // of each node in ranks; one more at the end
+	first  []int32 // index in ranks of each node's first rank; one more element at the end
 	ranks  []int32 // ascending at each node
 }
 
 // A span is a range of pieces, [lo, hi).
 type span struct{ lo, hi int }
 
-// newSegmentTree makes the tree of spans, by rank.
+// newSegmentTree returns the tree of spans, which are in the order of their ranks.
 func newSegmentTree(pieces int, spans []span) segmentTree {
 	t := segmentTree{leaves: max(pieces, 1)}
 	t.first = make([]int32, 2*t.leaves+1)
@@ -42,7 +41,7 @@ func newSegmentTree(pieces int, spans []span) segmentTree {
 	return t
 }
 
-// nodes are those at which a span stands.
+// nodes iterates over the nodes at which a span stands.
 func (t *segmentTree) nodes(s span) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for l, h := s.lo+t.leaves, s.hi+t.leaves; l < h; l, h = l/2, h/2 {
@@ -62,8 +61,8 @@ func (t *segmentTree) nodes(s span) iter.Seq[int] {
 	}
 }
 
-// around gives of the ranges that cover a piece the one with the highest rank below a
-// limit, and the one with the lowest rank from the limit on; -1 for none.
+// around returns two of the ranks of the ranges that cover a piece: the highest rank below a limit, and the lowest rank
+// from the limit on. It returns -1 if there is no such rank.
 func (t *segmentTree) around(piece int, limit int32) (below, from int32) {
 	below, from = -1, -1
 	for node := piece + t.leaves; node >= 1; node /= 2 {
@@ -79,8 +78,8 @@ func (t *segmentTree) around(piece int, limit int32) (below, from int32) {
 	return below, from
 }
 
-// A bitSet is a set of the numbers below its size. Each level has a bit for each word of
-// the level below it that is not zero, so that a neighbour is found in a few steps.
+// A bitSet is a set of numbers below its size. The first level has a bit for each number. Every further level has a bit
+// for each word of the level before it, which is set if the word is not zero. So a neighbour is found in a few steps.
 type bitSet [][]uint64
 
 func newBitSet(size int) bitSet {
@@ -112,7 +111,7 @@ func (s bitSet) remove(n int) {
 	}
 }
 
-// from gives the lowest number of the set that is n or higher; -1 for none.
+// from returns the lowest number of the set that is n or higher, or -1.
 func (s bitSet) from(n int) int {
 	for l, level := range s {
 		if n/64 >= len(level) {
@@ -130,7 +129,7 @@ func (s bitSet) from(n int) int {
 	return -1
 }
 
-// before gives the highest number of the set that is lower than n; -1 for none.
+// before returns the highest number of the set that is lower than n, or -1.
 func (s bitSet) before(n int) int {
 	for l, level := range s {
 		if rest := level[n/64] & (1<<(n%64) - 1); rest != 0 {

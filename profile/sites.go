@@ -10,53 +10,54 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A LockSite is a place in the program at which threads waited for a lock that another
-// thread had.
+// A LockSite is a place in the program at which threads waited for a lock that another thread had.
 type LockSite struct {
-	Frame event.Frame // where it was to be locked; no Method where the recording has no stacks
+	Frame event.Frame // where threads waited; without Method if the recording has no stacks
 	Class string      // of the lock
-	Owner string      // the thread that had it most often before, without the number at its end
+	Owner string      // name of the thread that most often had the lock before, without the number at its end
 	Count int
-	// Nanos is how long threads waited together, and LongestNanos the longest wait.
+	// Nanos is the sum of all waits, and LongestNanos the longest wait.
 	Nanos, LongestNanos int64
 	owners              map[string]int
 }
 
 // An AllocSite is a place in the program that allocates.
 type AllocSite struct {
-	Frame  event.Frame // no Method where the recording has no stacks
+	Frame  event.Frame // without Method if the recording has no stacks
 	Class  string
-	Events int   // that were recorded: samples of the allocations, or each
+	Events int   // how many were recorded: each allocation, or a sample of them
 	Bytes  int64 // that the events stand for
-	// Code is the instruction that allocates; nil where the events do not have it.
+	// Code is the instruction that allocates; nil if the events do not have it.
 	Code *AllocCode
 }
 
-// An AllocCode is an instruction that allocates: a call of the JVM behind the allocation.
+// An AllocCode is an instruction that allocates: the call of the JVM before the return address of the allocation.
 type AllocCode struct {
-	Source, Method string // of a stub or codelet its name
+	Source, Method string // Method is the name of a stub or codelet, too
 	CompileID      int    // 0 for what is not compiled
 	PC             uint64
-	Text           string // "" where the code is not in the capture
+	Text           string // "" if the code is not in the capture
 }
 
+// A lockKey tells lock sites apart.
 type lockKey struct {
 	frame event.Frame
 	class string
 }
 
+// An allocKey tells allocation sites apart.
 type allocKey struct {
 	frame event.Frame
 	class string
-	code  blobRef // where there is a pc
-	pc    uint64  // behind the instruction; 0 for none
+	code  blobRef // of pc
+	pc    uint64  // the address after the instruction; 0 if it is unknown
 }
 
-// maxSites is more than the places of any program. Events of others are summed up in their
-// totals alone.
+// maxSites bounds the places of locks, and those of allocations. Beyond it, the events of further places only count in
+// the totals.
 const maxSites = 1 << 16
 
-// addSites counts an event of a trial for the place in the program that it is of.
+// addSites counts an event of a trial for the place in the program where it happened.
 func (b *Builder) addSites(t *trialCounts, e *event.Event) {
 	switch {
 	case e.OfRecorder():
@@ -69,40 +70,40 @@ func (b *Builder) addSites(t *trialCounts, e *event.Event) {
 	}
 }
 
-// allocator finds the code that an allocation was in. Where that is a stub, it is what has called
-// the stub: one of C1's by the chain of frames, or one of C2's (OptoRuntime::_new_array_Java) by
-// the words above its frame, see package event/usdt.
+// allocator returns the code that an allocation was in, and the address after its instruction. If that is in a stub,
+// it returns the caller of the stub: for a stub of C1 by the chain of frames, and for one of C2
+// (OptoRuntime::_new_array_Java) by the words above its frame, see package event/usdt.
 func (b *Builder) allocator(e *event.Event) (code blobRef, pc uint64) {
-	jvm, blob, ok := b.find(e.PID, &sampler.Sample{PC: e.PC - 1, MonoNanos: e.MonoNanos})
+	code, ok := b.findCode(e.PID, &sampler.Sample{PC: e.PC - 1, MonoNanos: e.MonoNanos})
 	if e.PC == 0 || !ok {
 		return blobRef{}, 0
 	}
-	if stub := b.jvms[jvm].code.Blob(blob); stub.Kind.IsStub() {
+	if stub := b.jvms[code.jvm].code.Blob(code.blob); stub.Kind.IsStub() {
 		by := "caller"
 		if strings.Contains(stub.Name, "_new_") && strings.HasSuffix(stub.Name, "_Java") {
 			by = "above"
 		}
 		caller, err := strconv.ParseUint(e.Arg(by), 0, 64)
 		if err == nil && caller > 0 {
-			if _, calling, ok := b.find(e.PID, &sampler.Sample{PC: caller - 1, MonoNanos: e.MonoNanos}); ok {
-				return blobRef{jvm, calling}, caller
+			if calling, ok := b.findCode(e.PID, &sampler.Sample{PC: caller - 1, MonoNanos: e.MonoNanos}); ok {
+				return calling, caller
 			}
 		}
 	}
-	return blobRef{jvm, blob}, e.PC
+	return code, e.PC
 }
 
-// isLock tells by the class that a thread parks at whether it waits for a lock of
-// java.util.concurrent.
+// isLock reports whether a thread that parks at an object of a class waits for a lock of java.util.concurrent.
 func isLock(class string) bool {
 	return strings.HasPrefix(class, "java.util.concurrent.locks.Reentrant")
 }
 
-// inner are the packages whose frames are not where a program locks.
+// inner are the beginnings of the names of classes that implement locks. The program locks in the frame that calls
+// them.
 var inner = []string{"java.util.concurrent.locks.", "jdk.internal.misc.", "sun.misc."}
 
-// siteOf is the frame of the program's that an event is of: the innermost one, but for the
-// inner works of java.util.concurrent.
+// siteOf returns the frame of the program in which an event happened. It is the innermost one. Of a parked thread it is
+// the innermost one that does not belong to the implementation of a lock.
 func siteOf(e *event.Event) event.Frame {
 	for _, f := range e.Frames {
 		if e.Kind != event.Park || !slices.ContainsFunc(inner, func(p string) bool { return strings.HasPrefix(f.Method, p) }) {
@@ -112,8 +113,8 @@ func siteOf(e *event.Event) event.Frame {
 	return event.Frame{}
 }
 
-// byLine is a frame without its place in the bytecode where its line is known: what is in a line is summed up, because HotSpot may tell of a
-// lock as of the bytecode behind it.
+// byLine returns a frame without its bytecode index if its line is known. All events of a line are summed up together,
+// because HotSpot may report a lock at the bytecode after it.
 func byLine(f event.Frame) event.Frame {
 	if f.Line > 0 {
 		f.BCI = 0
@@ -121,7 +122,7 @@ func byLine(f event.Frame) event.Frame {
 	return f
 }
 
-func (t *trialCounts) addLock(e *event.Event) {
+func (t *eventCounts) addLock(e *event.Event) {
 	key := lockKey{byLine(siteOf(e)), e.Name}
 	s := t.locks[key]
 	if s == nil {
@@ -143,23 +144,23 @@ func (t *trialCounts) addLock(e *event.Event) {
 	}
 }
 
-func (t *trialCounts) addAllocation(e *event.Event, key allocKey) {
-	s := t.allocations[key]
+func (t *eventCounts) addAllocation(e *event.Event, key allocKey) {
+	s := t.allocs[key]
 	if s == nil {
-		if len(t.allocations) >= maxSites {
+		if len(t.allocs) >= maxSites {
 			return
 		}
-		if t.allocations == nil {
-			t.allocations = map[allocKey]*AllocSite{}
+		if t.allocs == nil {
+			t.allocs = map[allocKey]*AllocSite{}
 		}
 		s = &AllocSite{Frame: siteOf(e), Class: key.class}
-		t.allocations[key] = s
+		t.allocs[key] = s
 	}
 	s.Events += allocations(e)
 	s.Bytes += min(e.Bytes, maxBytes-min(s.Bytes, maxBytes))
 }
 
-// allocations is how many an event is of.
+// allocations returns how many allocations an event stands for.
 func allocations(e *event.Event) int {
 	n, err := strconv.ParseInt(e.Arg("count"), 10, 32)
 	if err != nil || n <= 0 {
@@ -168,13 +169,13 @@ func allocations(e *event.Event) int {
 	return int(n)
 }
 
-// maxBytes is more than any program allocates. Damaged events could make sums overflow.
+// maxBytes bounds the sum of bytes, which could overflow in a damaged capture.
 const maxBytes = 1 << 60
 
-// lockSites are the places at which threads waited longest, those first.
-func (w *work) lockSites() []LockSite {
-	sites := make([]LockSite, 0, len(w.trial.locks))
-	for _, s := range w.trial.locks {
+// lockSites returns the places at which threads waited, those with the longest time first.
+func (t *eventCounts) lockSites() []LockSite {
+	sites := make([]LockSite, 0, len(t.locks))
+	for _, s := range t.locks {
 		site := *s
 		for owner, n := range s.owners {
 			if best := s.owners[site.Owner]; n > best || n == best && owner < site.Owner {
@@ -190,13 +191,13 @@ func (w *work) lockSites() []LockSite {
 	return sites
 }
 
-// allocSites are the places that allocate most, those first.
-func (w *work) allocSites() []AllocSite {
-	sites := make([]AllocSite, 0, len(w.trial.allocations))
-	for key, s := range w.trial.allocations {
+// allocSites returns the places that allocate, those that allocate most first.
+func (t *eventCounts) allocSites(code *codeReader) []AllocSite {
+	sites := make([]AllocSite, 0, len(t.allocs))
+	for key, s := range t.allocs {
 		site := *s
 		if key.pc != 0 {
-			w.placeAllocation(&site, key)
+			site.findCode(code, key)
 		}
 		sites = append(sites, site)
 	}
@@ -206,16 +207,15 @@ func (w *work) allocSites() []AllocSite {
 	return sites
 }
 
-// placeAllocation finds the instruction in front of the address that an allocation returns to, and
-// its method and line.
-func (w *work) placeAllocation(s *AllocSite, key allocKey) {
-	blob := w.blob(key.code)
+// findCode finds the instruction before the address that an allocation returns to, and its method and line.
+func (s *AllocSite) findCode(code *codeReader, key allocKey) {
+	blob := code.blob(key.code)
 	s.Code = &AllocCode{Source: blob.Source(), Method: blob.Name, CompileID: blob.ID, PC: key.pc - 1}
 	if !blob.Kind.Java() {
 		return
 	}
 	s.Frame = event.Frame{Method: blob.Name}
-	insts := w.listing(key.code)
+	insts := code.listing(key.code)
 	i := find(insts, key.pc-1)
 	if i < 0 {
 		return

@@ -10,14 +10,15 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// of is an event of a thread of JVM 1, with times in ms.
+// of returns an event of a thread of JVM 1, with times in ms.
 func of(tid int, kind event.Kind, name string, from, length int64, frames ...event.Frame) event.Event {
 	e := ms(kind, name, from, length, 0)
 	e.TID, e.Frames = tid, frames
 	return e
 }
 
-// threaded is a JVM with a sample each ms of each of two threads.
+// threaded returns a Builder for a JVM with a sample of each of two threads in each ms, and its windows narrowed by
+// events.
 func threaded(t *testing.T, window string, events ...event.Event) (*Builder, error) {
 	t.Helper()
 	w, err := ParseWindowEvent(window)
@@ -30,9 +31,7 @@ func threaded(t *testing.T, window string, events ...event.Event) (*Builder, err
 	if err != nil {
 		return nil, err
 	}
-	b := newBuilder(jvms, measured, nil)
-	b.threadWindows, b.seen.apart, b.history = threads, true, newHistoryCounts()
-	b.AddEvents(events)
+	b := NewBuilder(Config{JVMs: jvms, Events: events, Locations: true, History: true, measured: measured, eventWindows: threads})
 	for ms := range int64(1000) {
 		for tid, pc := range map[int]uint64{11: 0x1001, 12: 0x2001} {
 			s := at(1, ms, pc)
@@ -43,8 +42,8 @@ func threaded(t *testing.T, window string, events ...event.Event) (*Builder, err
 	return b, nil
 }
 
-// A window of an event that is of a thread has this thread's samples alone, and the window of
-// all other times has those of all others.
+// If a window is made of events that belong to a thread, only this thread's samples count. If it is made of all other
+// times, the samples of all other threads count as well.
 func TestThreadWindows(t *testing.T) {
 	requests := []event.Event{of(11, event.Own, "acme.Request", 100, 50), of(11, event.Own, "acme.Request", 300, 50), of(11, event.Own, "acme.Query", 110, 10),
 		of(0, event.Own, "acme.Virtual", 1, 5), of(11, event.Lock, "java.lang.Object", 310, 5), of(12, event.Lock, "java.lang.Object", 310, 5)}
@@ -78,20 +77,20 @@ func TestThreadWindows(t *testing.T) {
 		case "jfr:acme.Request":
 			assert.Equal(t, map[string]int64{"acme.Request": 100, "acme.Query": 10, "lock": 5}, during)
 			assert.InDelta(t, 0.1, p.WindowSeconds, 1e-9)
-			assert.Equal(t, 1, p.Locks[0].Count, "of the thread's own")
+			assert.Equal(t, 1, p.Locks[0].Count, "only that of the thread itself")
 		case "":
 			assert.Equal(t, map[string]int64{"acme.Request": 100, "acme.Query": 10, "lock": 10}, during)
 			assert.Equal(t, 2, p.Locks[0].Count)
 		}
 	}
 	_, err := threaded(t, "jfr:acme.Virtual", requests...)
-	assert.ErrorContains(t, err, "JFR does not tell where virtual threads run")
+	assert.ErrorContains(t, err, "JFR does not say where virtual threads run")
 	_, err = threaded(t, "jfr:acme.Nothing", requests...)
-	assert.ErrorContains(t, err, "no event of this name; those that it has are acme.Virtual, acme.Request, acme.Query (gasm profile --events jfr")
+	assert.ErrorContains(t, err, "no event of this name; it has acme.Virtual, acme.Request, acme.Query (gasm profile --events jfr")
 }
 
-// Locks and allocations are summed up by frame and class; a lock of java.util.concurrent by
-// the frame that called it.
+// Locks and allocations are summed up by frame and class. A lock of java.util.concurrent is summed up by the frame that
+// calls it.
 func TestSites(t *testing.T) {
 	site := func(line int) event.Frame { return event.Frame{Method: "A::handle", BCI: 3, Line: line} }
 	lock := func(tid int, from, length int64, owner string, frames ...event.Frame) event.Event {
@@ -119,14 +118,14 @@ func TestSites(t *testing.T) {
 	assert.Equal(t, []AllocSite{{Class: "A", Events: 2, Bytes: 1 << 60}, {Frame: site(20), Class: "byte[]", Events: 2, Bytes: 1500},
 		{Frame: site(20), Class: "int[]", Events: 1, Bytes: 700}}, p.Allocations)
 	h := b.history.history()
-	h.addLanes(b.happening.events)
+	h.addLanes(b.events.events)
 	require.Len(t, h.JVMs, 1)
-	require.Len(t, h.JVMs[0].Lanes, 1, "nobody draws parking")
+	require.Len(t, h.JVMs[0].Lanes, 1, "parking has no lane")
 	assert.Equal(t, event.Lock, h.JVMs[0].Lanes[0].Kind)
 	var covered float64
 	for _, share := range h.JVMs[0].Lanes[0].Shares {
 		assert.LessOrEqual(t, share, 1.0)
 		covered += share * float64(h.StepNanos)
 	}
-	assert.InDelta(t, 46e6, covered, 1, "of those within the run")
+	assert.InDelta(t, 46e6, covered, 1, "of the events within the run")
 }

@@ -4,24 +4,18 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
 const kernelModule = sampler.KernelModule
 
-// skipped tells whether the user wants to see no code of a kind.
-func (w *work) skipped(k printassembly.Kind) bool {
-	return w.opts.SkipInterpreter && k == printassembly.Interpreter || w.opts.SkipStubs && k.IsStub()
-}
-
-// methods adds up blobs by source and name: the compilations of a method, in all forks.
-func (w *work) methods(sampled []*sampledBlob, pids []int) []Method {
+// methods sums up blobs by source and name: the compilations of each method, in all forks.
+func (w *work) methods() []Method {
 	type key struct{ source, name string }
 	index := map[key]int{}
 	var methods []Method
-	for _, s := range sampled { // hottest first, so the first one's id stays
-		if w.skipped(s.Kind) {
+	for _, s := range w.sampled { // hottest first, so the CompileID is that of the hottest
+		if w.opts.skips(s.Kind) {
 			continue
 		}
 		k := key{s.Source(), s.Name}
@@ -29,14 +23,15 @@ func (w *work) methods(sampled []*sampledBlob, pids []int) []Method {
 		if !ok {
 			i = len(methods)
 			index[k] = i
-			methods = append(methods, Method{Source: k.source, Name: k.name, CompileID: s.ID, Counts: make(Counts, w.n), PerJVM: w.zeros(len(pids)), Slices: w.newSlices()})
+			methods = append(methods, Method{Source: k.source, Name: k.name, CompileID: s.ID, Counts: make(Counts, w.n),
+				PerJVM: w.compare.perJVM(), Slices: w.compare.perSlice()})
 		}
 		methods[i].Blobs++
 		methods[i].Counts.Add(s.counts)
 		for _, over := range s.overTime {
 			addSlices(methods[i].Slices, s.firstSlice, over)
 		}
-		addOf(methods[i].PerJVM, pids, s.pid, s.counts)
+		w.compare.addJVM(methods[i].PerJVM, s.pid, s.counts)
 	}
 	slices.SortStableFunc(methods, func(a, b Method) int {
 		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source))
@@ -44,43 +39,20 @@ func (w *work) methods(sampled []*sampledBlob, pids []int) []Method {
 	return methods
 }
 
-// addOf adds counts of one process to those of all, which are in the order of pids.
-func addOf(perJVM []Counts, pids []int, pid int, c Counts) {
-	if perJVM == nil {
-		return
-	}
-	if i, ok := slices.BinarySearch(pids, pid); ok {
-		perJVM[i].Add(c)
-	}
-}
-
-// find gives the index of the instruction that holds pc; -1 when none does.
-func find(insts []printassembly.Instruction, pc uint64) int {
-	i, ok := slices.BinarySearchFunc(insts, pc, func(in printassembly.Instruction, pc uint64) int {
-		return cmp.Compare(in.Lo, pc)
-	})
-	if !ok {
-		i--
-	}
-	if i < 0 || pc >= insts[i].Hi {
-		return -1
-	}
-	return i
-}
-
-// native sums up functions over all processes.
-func (w *work) native(pids []int) []NativeFunction {
-	place := make([]int32, len(w.b.functions)) // in the result, from 1 on
+// native sums up native functions over all processes.
+func (w *work) native() []NativeFunction {
+	index := make([]int32, len(w.b.functions.list)) // in the result, from 1 on
 	functions := []NativeFunction{}
 	for key, c := range w.trial.native {
-		if place[key.function] == 0 {
-			at := w.b.functions[key.function]
-			functions = append(functions, NativeFunction{Module: at.module, Symbol: at.symbol, Counts: make(Counts, w.n), PerJVM: w.zeros(len(pids)), Slices: w.newSlices()})
-			place[key.function] = int32(len(functions))
+		if index[key.function] == 0 {
+			at := w.b.functions.list[key.function]
+			functions = append(functions, NativeFunction{Module: at.module, Symbol: at.symbol, Counts: make(Counts, w.n),
+				PerJVM: w.compare.perJVM(), Slices: w.compare.perSlice()})
+			index[key.function] = int32(len(functions))
 		}
-		f := &functions[place[key.function]-1]
+		f := &functions[index[key.function]-1]
 		f.Counts.Add(c)
-		addOf(f.PerJVM, pids, key.pid, c)
+		w.compare.addJVM(f.PerJVM, key.pid, c)
 		if f.Slices != nil {
 			f.Slices[key.slice].Add(c)
 		}
@@ -91,17 +63,17 @@ func (w *work) native(pids []int) []NativeFunction {
 	return functions
 }
 
-// sources adds everything up by the Source column. Each profiled sample is in one row.
-func (w *work) sources(sampled []*sampledBlob, native []NativeFunction) []Source {
+// sources sums up everything by the Source column. Each sample of the profile is in one row.
+func (w *work) sources(native []NativeFunction) []Source {
 	total := map[string]Counts{}
-	for _, s := range sampled {
-		addTo(w, total, s.Source(), s.counts)
+	for _, s := range w.sampled {
+		addTo(total, s.Source(), s.counts, w.n)
 	}
 	for _, f := range native {
-		addTo(w, total, f.Module, f.Counts)
+		addTo(total, f.Module, f.Counts, w.n)
 	}
 	for _, c := range w.trial.unresolved {
-		addTo(w, total, UnresolvedSource, c)
+		addTo(total, UnresolvedSource, c, w.n)
 	}
 	sources := make([]Source, 0, len(total))
 	for name, c := range total {
@@ -112,3 +84,68 @@ func (w *work) sources(sampled []*sampledBlob, native []NativeFunction) []Source
 	})
 	return sources
 }
+
+// overTime sums up all samples by slice. It returns nil for a trial that is not cut into slices.
+func (w *work) overTime() []Counts {
+	sum := w.compare.perSlice()
+	if sum == nil {
+		return nil
+	}
+	for _, s := range w.sampled {
+		for _, over := range s.overTime {
+			addSlices(sum, s.firstSlice, over)
+		}
+	}
+	for key, c := range w.trial.native {
+		sum[key.slice].Add(c)
+	}
+	for key, c := range w.trial.unresolved {
+		sum[key.slice].Add(c)
+	}
+	return sum
+}
+
+// shares sums up the samples by process.
+func (w *work) shares() []JVMShare {
+	shares := make([]JVMShare, len(w.trial.pids))
+	for i, pid := range w.trial.pids {
+		shares[i] = JVMShare{PID: pid, Counts: make(Counts, w.n), Native: make(Counts, w.n),
+			Java: make(Counts, w.n), JIT: make(Counts, w.n), GC: make(Counts, w.n)}
+	}
+	of := func(pid int) *JVMShare { // the trial has only samples of its processes
+		i, _ := slices.BinarySearch(w.trial.pids, pid)
+		return &shares[i]
+	}
+	for _, s := range w.sampled {
+		of(s.pid).Counts.Add(s.counts)
+	}
+	for key, c := range w.trial.native {
+		of(key.pid).Counts.Add(c)
+		of(key.pid).Native.Add(c)
+	}
+	for key, c := range w.trial.unresolved {
+		of(key.pid).Counts.Add(c)
+	}
+	for key, c := range w.trial.threads {
+		switch share := of(key.pid); w.b.threads.doing(key.label, key.outside) {
+		case RanJIT:
+			share.JIT.Add(c)
+		case RanGC:
+			share.GC.Add(c)
+		case RanJava:
+			share.Java.Add(c)
+		}
+	}
+	return shares
+}
+
+// addTo adds counts to the sum of a key.
+func addTo[K comparable](sums map[K]Counts, key K, c Counts, counters int) {
+	if sums[key] == nil {
+		sums[key] = make(Counts, counters)
+	}
+	sums[key].Add(c)
+}
+
+// compareCounts orders counts for a list that has the most samples first: by the first counter, then by the next one.
+func compareCounts(a, b Counts) int { return slices.Compare(b, a) }

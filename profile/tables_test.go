@@ -14,7 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A method compiled again, at another tier, and two of one name.
+// A method is compiled again at the same tier and at another one.
 func TestMethods(t *testing.T) {
 	log := newLog(t,
 		method("c1", 10, 1, 3, "A::a", 0x1000, nops(16)),
@@ -88,9 +88,9 @@ func TestWarnings(t *testing.T) {
 		{"few lost", repeat(990, at(1, 1, 0x1000)), 9, nil},
 		{"unresolved", slices.Concat(repeat(979, at(1, 1, 0x1000)), repeat(21, at(1, 1, 1))), 0, []string{where}},
 		{"few unresolved", slices.Concat(repeat(980, at(1, 1, 0x1000)), repeat(20, at(1, 1, 1))), 0, nil},
-		{"stubs inside stubs are no reuse", repeat(500, at(1, 1, 0x2010)), 0, nil},
+		{"a stub inside a stub is not reuse", repeat(500, at(1, 1, 0x2010)), 0, nil},
 	} {
-		b := NewBuilder([]capture.JVM{{PID: 1, Log: log}}, nil)
+		b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}}})
 		add(b, c.samples...)
 		if c.lost > 0 {
 			b.Lost(c.lost)
@@ -104,11 +104,11 @@ func TestDamagedLog(t *testing.T) {
 	l, err := printassembly.NewLog(strings.NewReader(text), int64(len(text)), "asm.log")
 	require.NoError(t, err)
 	p := one(t, DefaultOptions(), l, repeat(500, at(1, 1, 0x1000))...)
-	assert.Equal(t, []string{"asm.log: 1 piece of code could not be read, damaged or of a form that gasm does not know: samples in that code have no name",
-		"asm.log ends in the middle: the JVM was killed while it wrote, its disk was full, or it runs still; code after that is missing"}, p.Warnings)
+	assert.Equal(t, []string{"asm.log: 1 piece of code could not be read, because it is damaged or in a form that gasm does not know: samples in that code have no name",
+		"asm.log ends in the middle: the JVM was killed while it wrote, its disk was full, or it is still running; code after that is missing"}, p.Warnings)
 }
 
-// A log that can't be read any more costs the code, not the profile.
+// If a log can't be read any more, the profile only lacks its code.
 func TestUnreadableLog(t *testing.T) {
 	text := "<hotspot_log version='160 1' process='1' time_ms='0'>\n" + c2(0, 1, "A::a", 0x1000, nops(16)) + "</hotspot_log>\n"
 	disk := &disk{text: text}
@@ -120,7 +120,7 @@ func TestUnreadableLog(t *testing.T) {
 	assert.Equal(t, []string{"reading the code of A::a in asm.log: broken disk: shown without code"}, p.Warnings)
 }
 
-// A disk that breaks when err is set.
+// A disk returns err, if it is set, from every read.
 type disk struct {
 	text string
 	err  error
@@ -133,7 +133,7 @@ func (d *disk) ReadAt(p []byte, off int64) (int, error) {
 	return strings.NewReader(d.text).ReadAt(p, off)
 }
 
-// Behind a loop without a safepoint the next one may be the agent's call in front of the return.
+// After a loop without a safepoint, the next safepoint may be in the call of the agent before the method returns.
 func TestWithoutAgent(t *testing.T) {
 	frame := func(method string) printassembly.Frame { return printassembly.Frame{Method: method} }
 	work, leave, ended, put := frame("Busy::work"), frame("java.lang.GasmProbes::leaveWindow"), frame("java.lang.GasmProbes::end"), frame("java.nio.DirectLongBufferU::put")

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -13,10 +14,10 @@ type ThreadKind struct {
 	Threads []Thread // hottest first
 }
 
-// A Thread sums up the threads of one name. A number at a name's end is left out, as in
-// "GC Thread#3".
+// A Thread sums up the threads of one name. The number at the end of a name is left out: "GC Thread#3" counts for
+// "GC Thread#".
 type Thread struct {
-	Name   string // as the kernel has it, of 15 bytes at most: "C2 CompilerThre"
+	Name   string // as the kernel has it, at most 15 bytes: "C2 CompilerThre"
 	Counts Counts
 }
 
@@ -28,9 +29,8 @@ const (
 	OtherJVMThreads    = "other JVM threads"
 )
 
-// threadNames has the beginnings of the names of HotSpot's own threads, of JDK 8 to 28:
-// what Thread::name and the collectors' ConcurrentGCThread give to
-// os::set_native_thread_name. The kernel keeps 15 bytes of a name.
+// threadNames has the beginnings of the names of HotSpot's own threads in JDK 8 to 28: what Thread::name and the
+// collectors' ConcurrentGCThread pass to os::set_native_thread_name. The kernel keeps 15 bytes of a name.
 var threadNames = []struct{ start, kind string }{
 	{"C1 CompilerThre", CompilerThreads}, {"C2 CompilerThre", CompilerThreads}, {"JVMCI CompilerT", CompilerThreads},
 	{"JVMCI-native", CompilerThreads}, {"Thread-JVMCI", CompilerThreads}, {"libgraal", CompilerThreads},
@@ -46,11 +46,11 @@ var threadNames = []struct{ start, kind string }{
 	{"Reference Handl", OtherJVMThreads}, {"Common-Cleaner", OtherJVMThreads}, {"JFR ", OtherJVMThreads},
 }
 
-// keptName is how many bytes of a name the kernel keeps. Of a longer one JDK 26 and newer keep
-// the first 7 and the last 6: "C2 Comp..hread0" (os::set_native_thread_name).
+// keptName is how many bytes of a name the kernel keeps. JDK 26 and newer shorten a longer name to its first 7
+// (keptStart) and last 6 bytes: "C2 Comp..hread0" (os::set_native_thread_name).
 const keptName, keptStart = 15, 7
 
-// threadKind tells by a thread's name what the thread is for.
+// threadKind returns the kind of a thread by its name.
 func threadKind(name string) string {
 	shortened := len(name) > keptStart && strings.HasPrefix(name[keptStart:], "..")
 	for _, t := range threadNames {
@@ -61,130 +61,106 @@ func threadKind(name string) string {
 	return ApplicationThreads
 }
 
-// A threadKey is what the counts of threads have. outside tells that the samples are outside
-// the code cache.
-type threadKey struct {
-	pid     int
-	label   int32
-	outside bool
-}
-
-// A thread is what the builder needs to know of the thread of a sample.
+// A thread is what the Builder needs to know of the thread of a sample.
 type thread struct {
-	label  int32 // its place in seenThreads.labels
+	label  int32 // index in threadTable.labels
 	kind   string
 	chosen bool
 }
 
-// seenThreads are the threads that samples had so far.
-type seenThreads struct {
-	// apart counts code by thread too.
-	apart   bool
-	choice  Threads
-	known   map[string]thread
-	labels  []string // names without the number at their end. The first one is ""
-	kinds   []string // of labels
-	labelAt map[string]int32
-	// pairs are the threads and events of places that are counted apart. The first one is of
-	// no thread and no events.
-	pairs  []apartPair
-	pairAt map[apartPair]int32
+// A threadTable numbers the names of all samples' threads.
+type threadTable struct {
+	choice Threads
+	known  map[string]thread // by full name
+	labels []string          // names without the number at their end; the first one is ""
+	kinds  []string          // of labels
+	index  map[string]int32  // in labels
 }
 
-// An apartPair is what samples of one place are told apart by.
-type apartPair struct {
-	label int32
-	now   eventSet
+// maxThreads bounds the names of threads that are told apart.
+const maxThreads = 1 << 16
+
+func newThreadTable(choice Threads) threadTable {
+	t := threadTable{choice: choice, known: map[string]thread{}, index: map[string]int32{}}
+	t.addLabel("")
+	return t
 }
 
-// apartAt gives the place of a pair in pairs, to which it adds a new one. When there are too
-// many, it is that of the thread, or the first one.
-func (t *seenThreads) apartAt(label int32, now eventSet) int32 {
-	if t.pairAt == nil {
-		t.pairs, t.pairAt = []apartPair{{}}, map[apartPair]int32{{}: 0}
-	}
-	for _, pair := range []apartPair{{label, now}, {label, 0}} {
-		if at, ok := t.pairAt[pair]; ok {
-			return at
-		}
-		if len(t.pairs) < maxApart {
-			at := int32(len(t.pairs))
-			t.pairs, t.pairAt[pair] = append(t.pairs, pair), at
-			return at
-		}
-	}
-	return 0
-}
-
-// apartOf gives the thread and the events of a place that is counted apart.
-func (t *seenThreads) apartOf(at int32) (label string, now eventSet) {
-	if int(at) >= len(t.pairs) {
-		return "", 0
-	}
-	return t.label(t.pairs[at].label), t.pairs[at].now
-}
-
-// thread gives a thread by its name; false when there are more names than any program has.
-// Then the thread has no name.
-func (t *seenThreads) thread(name string) (thread, bool) {
+// find returns a thread by its name. named is false if there are too many names. Then the thread has no label, but
+// still its kind.
+func (t *threadTable) find(name string) (found thread, named bool) {
 	if found, ok := t.known[name]; ok {
 		return found, true
 	}
-	if t.known == nil {
-		t.known, t.labelAt = map[string]thread{}, map[string]int32{}
-		t.addLabel("")
-	}
 	label := strings.TrimRight(name, "0123456789")
-	found := thread{kind: threadKind(label)}
+	found = thread{kind: threadKind(label)}
 	found.chosen = t.choice.chooses(name, found.kind)
 	if len(t.known) >= maxThreads && label != "" {
 		return found, false
 	}
-	at, ok := t.labelAt[label]
+	i, ok := t.index[label]
 	if !ok {
-		at = t.addLabel(label)
+		i = t.addLabel(label)
 	}
-	found.label = at
+	found.label = i
 	t.known[name] = found
 	return found, true
 }
 
-func (t *seenThreads) addLabel(label string) int32 {
-	at := int32(len(t.labels))
+func (t *threadTable) addLabel(label string) int32 {
+	i := int32(len(t.labels))
 	t.labels, t.kinds = append(t.labels, label), append(t.kinds, threadKind(label))
-	t.labelAt[label] = at
-	return at
+	t.index[label] = i
+	return i
 }
 
-// label gives a thread's name without the number at its end; "" for a thread without a name.
-func (t *seenThreads) label(at int32) string {
-	if int(at) >= len(t.labels) {
-		return ""
+// doing returns what a JVM was doing when a thread with a label was sampled, in native code if outside is true.
+func (t *threadTable) doing(label int32, outside bool) Doing {
+	switch kind := t.kinds[label]; {
+	case kind == CompilerThreads:
+		return RanJIT
+	case kind == CollectorThreads:
+		return RanGC
+	case outside:
+		return RanNative
 	}
-	return t.labels[at]
+	return RanJava
 }
 
-// threads adds up the samples by thread. It gives nil when no sample has a thread's name.
-func (w *work) threads() []ThreadKind {
+// names lists the threads of all samples in the windows, for an error.
+func (t *threadTable) names() string {
+	names := slices.DeleteFunc(slices.Clone(t.labels), func(label string) bool { return label == "" })
+	if len(names) == 0 {
+		return "the sampler recorded no names of threads"
+	}
+	slices.Sort(names)
+	if more := len(names) - maxNamed; more > 0 {
+		names = append(names[:maxNamed], fmt.Sprintf("%d more", more))
+	}
+	return "there are " + strings.Join(names, ", ")
+}
+
+// kindsOf sums up a trial's samples by thread. It returns nil if no sample has a thread's name.
+func (t *threadTable) kindsOf(samples map[threadKey]Counts, counters int) []ThreadKind {
 	byLabel := map[int32]Counts{}
 	named := false
-	for key, c := range w.trial.threads {
-		named = named || w.b.seen.labels[key.label] != ""
-		addTo(w, byLabel, key.label, c)
+	for key, c := range samples {
+		named = named || t.labels[key.label] != ""
+		addTo(byLabel, key.label, c, counters)
 	}
 	if !named {
 		return nil
 	}
 	byKind := map[string]*ThreadKind{}
 	for label, c := range byLabel {
-		kind := w.b.seen.kinds[label]
+		kind := t.kinds[label]
 		k := byKind[kind]
 		if k == nil {
-			k = &ThreadKind{Kind: kind, Counts: make(Counts, w.n)}
+			k = &ThreadKind{Kind: kind, Counts: make(Counts, counters)}
 			byKind[kind] = k
 		}
 		k.Counts.Add(c)
-		k.Threads = append(k.Threads, Thread{w.b.seen.labels[label], c})
+		k.Threads = append(k.Threads, Thread{t.labels[label], c})
 	}
 	kinds := make([]ThreadKind, 0, len(byKind))
 	for _, k := range byKind {

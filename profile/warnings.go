@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// warn adds what the reader of the profile should doubt.
-func (w *work) warn(p *Profile, sampled []*sampledBlob) {
-	for e, event := range p.Events {
+// warn adds the warnings about the whole profile.
+func (w *work) warn(p *Profile) {
+	for e, counter := range p.Events {
 		a := p.Accounts[e]
 		say := func(format string, args ...any) {
 			text := fmt.Sprintf(format, args...)
 			if len(p.Events) > 1 {
-				text = event + ": " + text
+				text = counter + ": " + text
 			}
-			w.warnings = append(w.warnings, text)
+			w.warnf("%s", text)
 		}
 		n := float64(a.Profiled)
 		if a.Profiled > 0 && a.Profiled < 500 {
@@ -41,7 +41,7 @@ func (w *work) warn(p *Profile, sampled []*sampledBlob) {
 			say("the sampler lost %.1f%% of its samples: lower --frequency", 100*share)
 		}
 		var reused int64
-		for _, s := range sampled {
+		for _, s := range w.sampled {
 			if w.b.jvms[s.jvm].code.Reused(s.blob) {
 				reused += s.counts[e]
 			}
@@ -54,7 +54,7 @@ func (w *work) warn(p *Profile, sampled []*sampledBlob) {
 	w.warnDamage()
 }
 
-// warnDamage warns of logs that are not complete.
+// warnDamage warns of logs that are damaged or not complete.
 func (w *work) warnDamage() {
 	for _, pid := range w.trial.pids {
 		j, ok := w.b.byPID[pid]
@@ -63,16 +63,17 @@ func (w *work) warnDamage() {
 		}
 		log := w.b.jvms[j].Log
 		if log.Damaged > 0 {
-			w.warnings = append(w.warnings, fmt.Sprintf("%s: %s could not be read, damaged or of a form that gasm does not know: "+
-				"samples in that code have no name", log.Name(), pieces(log.Damaged)))
+			w.warnf("%s: %s could not be read, because it is damaged or in a form that gasm does not know: samples in that code have no name",
+				log.Name(), pieces(log.Damaged))
 		}
 		if log.Cut {
-			w.warnings = append(w.warnings, fmt.Sprintf("%s ends in the middle: the JVM was killed while it wrote, its disk was full, or it runs still; code after that is missing", log.Name()))
+			w.warnf("%s ends in the middle: the JVM was killed while it wrote, its disk was full, or it is still running; "+
+				"code after that is missing", log.Name())
 		}
 	}
 }
 
-// pieces counts pieces of code: "1 piece of code", "2 pieces of code".
+// pieces returns a number of pieces of code in words: "1 piece of code", "2 pieces of code".
 func pieces(n int) string {
 	if n == 1 {
 		return "1 piece of code"

@@ -11,20 +11,19 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// A WindowEvent narrows the windows to the times when events of a kind last, or when none
-// does. An event that is of a thread narrows them to that thread. The zero value narrows nothing.
+// A WindowEvent narrows the windows to the times when events of a kind last, or when none of them lasts. An event that
+// belongs to a thread narrows the windows to that thread. The zero value narrows nothing.
 type WindowEvent struct {
 	kind    event.Kind
-	name    string // of one of the program's own
+	name    string // of an event of the program's own; "" for all events of the kind
 	outside bool
 }
 
-// windowKinds are the kinds that a window can be made of, by their names alone: those that
-// stop the program.
+// windowKinds are the event kinds that --window-event accepts by name: those during which the whole program is stopped.
 var windowKinds = []event.Kind{event.GC, event.Safepoint}
 
-// ParseWindowEvent reads a choice of windows: "gc", "safepoint", "jfr:com.acme.Request", with
-// "!" in front for all other times; or "" for none.
+// ParseWindowEvent parses a choice of windows: "gc", "safepoint" or "jfr:com.acme.Request". A "!" before it stands for
+// all other times. The empty text narrows nothing.
 func ParseWindowEvent(text string) (WindowEvent, error) {
 	if text == "" {
 		return WindowEvent{}, nil
@@ -34,13 +33,13 @@ func ParseWindowEvent(text string) (WindowEvent, error) {
 		return WindowEvent{event.Own, name, outside}, nil
 	}
 	if !slices.Contains(windowKinds, event.Kind(word)) {
-		return WindowEvent{}, fmt.Errorf("%q is no window; it can be gc, safepoint, or jfr: and the name of an event of JFR's, as jfr:com.acme.Request; "+
-			"with ! in front for all of the time in between", text)
+		return WindowEvent{}, fmt.Errorf("%q is not an event: use gc, safepoint or jfr:NAME, for example jfr:com.acme.Request; "+
+			"a ! before it chooses all other times", text)
 	}
 	return WindowEvent{event.Kind(word), "", outside}, nil
 }
 
-// String is the text that ParseWindowEvent reads.
+// String returns the text that ParseWindowEvent parses.
 func (w WindowEvent) String() string {
 	text := string(w.kind)
 	if w.name != "" {
@@ -52,14 +51,14 @@ func (w WindowEvent) String() string {
 	return text
 }
 
-// Kind is the kind of events that the windows are narrowed by; "" for none.
+// Kind returns the kind of the events that narrow the windows, or "".
 func (w WindowEvent) Kind() event.Kind { return w.kind }
 
-// Name is the name of such events; "" for all of the kind.
+// Name returns the name of these events, or "" for all events of the kind.
 func (w WindowEvent) Name() string { return w.name }
 
-// narrow narrows the windows of measurements. The events are in the order of their start.
-// What is of threads is in the result.
+// narrow narrows the windows of measurements. The events are in the order of their start. If they belong to threads,
+// the result says when each thread's samples count; otherwise it is nil.
 func (w WindowEvent) narrow(measured []measurement, events []event.Event) (*threadWindows, error) {
 	if w.kind == "" {
 		return nil, nil
@@ -71,9 +70,9 @@ func (w WindowEvent) narrow(measured []measurement, events []event.Event) (*thre
 	for i := range measured {
 		m := &measured[i]
 		if len(m.Windows) == 0 {
-			return nil, fmt.Errorf("--window-event %s: nobody knows when the capture began and ended, since it has no %s", w, capture.DescriptionFile)
+			return nil, fmt.Errorf("--window-event %s: it is not known when the capture began and ended, because it has no %s", w, capture.DescriptionFile)
 		}
-		m.Operations, m.Score = 0, nil      // were done in the whole windows
+		m.Operations, m.Score = 0, nil      // they are those of the whole windows
 		if w.outside && w.kind.OfThread() { // other threads go on
 			continue
 		}
@@ -88,10 +87,10 @@ func (w WindowEvent) narrow(measured []measurement, events []event.Event) (*thre
 	return threads, nil
 }
 
-// spans gives the times of the events that are chosen: of each JVM, and, where they are of a
-// thread, of each thread; ascending, without overlaps. some is how many such events there are.
+// spans returns the times of the chosen events: those of each JVM and, if they belong to threads, those of each thread.
+// The spans ascend and do not overlap. some is the number of such events.
 func (w WindowEvent) spans(events []event.Event) (spans map[int][]capture.Span, threads *threadWindows, some int) {
-	spans, threads = map[int][]capture.Span{}, &threadWindows{map[threadOf][]capture.Span{}, w.outside}
+	spans, threads = map[int][]capture.Span{}, &threadWindows{map[threadID][]capture.Span{}, w.outside}
 	for i := range events {
 		e := &events[i]
 		if e.Kind != w.kind || w.name != "" && e.Name != w.name {
@@ -111,22 +110,22 @@ func (w WindowEvent) spans(events []event.Event) (spans map[int][]capture.Span, 
 	return spans, threads, some
 }
 
-// checkSome says why there is no window at all.
+// checkSome returns an error that says why there is no window at all, or nil if there is a usable one.
 func (w WindowEvent) checkSome(some int, usable bool, events []event.Event) error {
 	switch {
 	case usable:
 		return nil
 	case some > 0:
-		return fmt.Errorf("--window-event %s: none of the %d events of this name lasts, or is of a thread that the kernel knows: "+
-			"JFR does not tell where virtual threads run", w, some)
+		return fmt.Errorf("--window-event %s: none of the %d events of this name lasts, or belongs to a thread that the kernel knows: "+
+			"JFR does not say where virtual threads run", w, some)
 	case w.name != "":
 		return fmt.Errorf("--window-event %s: the capture has no event of this name%s (gasm profile --events jfr records a program's own events, "+
 			"and --jfr FILE reads another recording)", w, ownNames(events))
 	}
-	return fmt.Errorf("--window-event %s: the capture has no events of this kind (gasm profile --events gc,safepoint records them, of JDK 9 and newer)", w)
+	return fmt.Errorf("--window-event %s: the capture has no events of this kind (gasm profile --events gc,safepoint records them with JDK 9 and newer)", w)
 }
 
-// ownNames names the program's own events that there are, for an error.
+// ownNames lists the names of the program's own events, for an error.
 func ownNames(events []event.Event) string {
 	var names []string
 	for i := range events {
@@ -139,31 +138,27 @@ func ownNames(events []event.Event) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "; those that it has are " + strings.Join(names, ", ")
+	return "; it has " + strings.Join(names, ", ")
 }
 
-// threadWindows are times of threads: only then their samples count, or only at other times.
+// threadWindows are times of threads. A thread's samples count only in its spans or, if outside is true, only outside
+// of them.
 type threadWindows struct {
-	spans   map[threadOf][]capture.Span
+	spans   map[threadID][]capture.Span
 	outside bool
 }
 
-// has tells whether a sample of a thread counts. nil has all.
+// has reports whether a sample or an event of a thread counts. If t is nil, all of them do.
 func (t *threadWindows) has(pid, tid int, mono int64) bool {
 	if t == nil {
 		return true
 	}
-	list := t.spans[threadOf{pid, tid}]
+	list := t.spans[threadID{pid, tid}]
 	after := sort.Search(len(list), func(i int) bool { return list[i].FromMonoNanos > mono })
 	return (after > 0 && mono < list[after-1].ToMonoNanos) != t.outside
 }
 
-// inThreadWindow tells whether an event counts.
-func (b *Builder) inThreadWindow(pid, tid int, mono int64, kind event.Kind) bool {
-	return !kind.OfThread() || b.threadWindows.has(pid, tid, mono)
-}
-
-// joinSpan adds a span to a list of those that began before it.
+// joinSpan adds a span to a list of spans that began before it.
 func joinSpan(list []capture.Span, s capture.Span) []capture.Span {
 	if n := len(list); n > 0 && s.FromMonoNanos <= list[n-1].ToMonoNanos {
 		list[n-1].ToMonoNanos = max(list[n-1].ToMonoNanos, s.ToMonoNanos)
@@ -172,8 +167,8 @@ func joinSpan(list []capture.Span, s capture.Span) []capture.Span {
 	return append(list, s)
 }
 
-// cut gives the parts of windows that are inside of the spans of their JVM, or outside. A
-// window of which nothing is left stays with no time, because it says whose the JVM is.
+// cut returns the parts of windows that are inside the spans of their JVM, or outside of them. If nothing is left of a
+// window, an empty one stays, because it says which trial the JVM belongs to.
 func (w WindowEvent) cut(windows []capture.Window, spans map[int][]capture.Span) ([]capture.Window, error) {
 	var parts []capture.Window
 	for _, win := range windows {
@@ -210,6 +205,6 @@ func (w WindowEvent) cut(windows []capture.Window, spans map[int][]capture.Span)
 	return parts, nil
 }
 
-// maxParts is more than the pauses of any capture. Windows of a JVM that overlap, as in a
-// damaged capture, could make any number of parts.
+// maxParts bounds the parts of windows. In a damaged capture, windows of a JVM may overlap, and could be cut into any
+// number of parts.
 const maxParts = 8_000_000

@@ -9,11 +9,11 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// insideMethod says when which thread was in a method that is a window. It is a pure function of the calls.
-type insideMethod map[threadOf][]capture.Span // ascending, without overlaps
+// insideMethod says when each thread was in the method that is a window.
+type insideMethod map[threadID][]capture.Span // ascending, without overlaps
 
-// newInsideMethod makes the index of the calls of the method that the user named. The notes are on calls that are not known. It is an
-// error when the capture has no such method.
+// newInsideMethod returns the times of the calls of the method that the user named, or nil if name is "". The notes are
+// about calls whose times are not known. A method that the capture does not have is an error.
 func newInsideMethod(name string, probes []capture.Probes) (insideMethod, []string, error) {
 	if name == "" {
 		return nil, nil, nil
@@ -31,7 +31,7 @@ func newInsideMethod(name string, probes []capture.Probes) (insideMethod, []stri
 			dropped += w.Dropped
 			for _, s := range w.Spans {
 				if windows[s.Site] {
-					key := threadOf{p.PID, s.TID}
+					key := threadID{p.PID, s.TID}
 					inside[key] = append(inside[key], capture.Span{FromMonoNanos: s.FromMonoNanos, ToMonoNanos: s.ToMonoNanos})
 				}
 			}
@@ -50,33 +50,30 @@ func newInsideMethod(name string, probes []capture.Probes) (insideMethod, []stri
 	}
 	var notes []string
 	if dropped > 0 {
-		notes = append(notes, fmt.Sprintf("--window-method: %d calls were no longer known when gasm looked for them: their samples count as outside", dropped))
+		notes = append(notes, fmt.Sprintf("--window-method: the times of %d calls were overwritten before gasm read them: their samples count as outside", dropped))
 	}
 	if virtual > 0 {
-		notes = append(notes, fmt.Sprintf("--window-method: %d calls were of virtual threads, or of more threads than are told apart: their samples count as outside", virtual))
+		notes = append(notes, fmt.Sprintf("--window-method: %d calls were made by virtual threads, or by threads beyond the limit: their samples count as outside", virtual))
 	}
 	return inside, notes, nil
 }
 
-// joined sorts spans and joins those that overlap, as calls of two methods of a pattern do.
+// joined returns spans sorted, with those joined that overlap: one call may lie within another, when a pattern names
+// several methods.
 func joined(spans []capture.Span) (list []capture.Span) {
 	slices.SortFunc(spans, func(a, b capture.Span) int { return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos) })
 	for _, s := range spans {
-		if n := len(list); n > 0 && s.FromMonoNanos <= list[n-1].ToMonoNanos {
-			list[n-1].ToMonoNanos = max(list[n-1].ToMonoNanos, s.ToMonoNanos)
-			continue
-		}
-		list = append(list, s)
+		list = joinSpan(list, s)
 	}
 	return list
 }
 
-// has tells whether a thread was in the method. Without a window it always is.
+// has reports whether a thread was in the method at a time. If m is nil, it returns true.
 func (m insideMethod) has(pid, tid int, mono int64) bool {
 	if m == nil {
 		return true
 	}
-	spans := m[threadOf{pid, tid}]
+	spans := m[threadID{pid, tid}]
 	i := sort.Search(len(spans), func(i int) bool { return spans[i].ToMonoNanos > mono })
 	return i < len(spans) && spans[i].FromMonoNanos <= mono
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 	"github.com/gasm-profiler/gasm/record/windows"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // AttachOptions say which running JVMs are recorded, and how. The zero values are the defaults, except where a field's
@@ -137,7 +138,7 @@ func (a *Attachment) run(ctx context.Context) error {
 	a.beginEvents(ctx)
 	defer a.events.End(ctx) // a second call does nothing
 	hertz, rateNote := frequency(a.o.Frequency, a.o.Counters)
-	o := sampler.Options{Events: a.o.Counters, Frequency: hertz, PID: a.jvms[0].PID, Dir: a.folder.Path}
+	o := collect.Options{Events: a.o.Counters, Frequency: hertz, PID: a.jvms[0].PID, Dir: a.folder.Path}
 	for _, j := range a.jvms[1:] {
 		o.MorePIDs = append(o.MorePIDs, j.PID)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/gasm-profiler/gasm/event/usdt"
+	"github.com/gasm-profiler/gasm/hotspot/usdt"
 	"github.com/gasm-profiler/gasm/record/jvmevents"
 	"github.com/gasm-profiler/gasm/record/jvmfolder"
 )

@@ -81,7 +81,7 @@ func (c *liveCode) mapped(ctx context.Context, m native.Mapping) {
 		return
 	}
 	j := &followedJVM{Process: attach.Process{PID: m.PID, StartMonoNanos: monotonic.Nanos()}}
-	if seen, err := attach.Look(m.PID); err == nil {
+	if seen, err := attach.Look(c.r.patience.Begin(ctx), m.PID); err == nil {
 		j.Process = *seen
 	}
 	c.r.jmhFiles.FollowJVM(c.r.patience.Reach(ctx), m.PID)

@@ -10,12 +10,13 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // startNative has gasm itself sample a held process.
 func (r *Recording) startNative(ctx context.Context, pid int) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, r.o.Counters)
-	n, err := sampler.StartNative(sampler.Options{Events: r.o.Counters, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Mapped: func(m native.Mapping) { r.code.mapped(ctx, m) }, Pauses: r.rules.Reopen()})
+	n, err := collect.StartNative(collect.Options{Events: r.o.Counters, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Mapped: func(m native.Mapping) { r.code.mapped(ctx, m) }, Pauses: r.rules.Reopen()})
 	if err != nil {
 		return nil, err
 	}
@@ -33,8 +34,8 @@ const streamed = 1 << 16
 
 // attachNative has gasm itself sample processes that run. The channel delivers the samples while they are taken, and is
 // closed at the end.
-func attachNative(o sampler.Options, note string) (sampling, <-chan sampler.Sample, error) {
-	n, err := sampler.AttachNative(o)
+func attachNative(o collect.Options, note string) (sampling, <-chan sampler.Sample, error) {
+	n, err := collect.AttachNative(o)
 	if err != nil {
 		return nil, nil, withoutOther(err)
 	}
@@ -43,8 +44,8 @@ func attachNative(o sampler.Options, note string) (sampling, <-chan sampler.Samp
 
 // withoutOther returns an error of the only sampler of gasm attach, with a hint that does not name another sampler.
 func withoutOther(err error) error {
-	var refused *sampler.RefusedError
-	if errors.As(err, &refused) && refused.Reason == sampler.ReasonUnknownEvent {
+	var refused *collect.RefusedError
+	if errors.As(err, &refused) && refused.Reason == collect.ReasonUnknownEvent {
 		refused.Hint = "gasm attach can't use perf, which knows more names: gasm profile --sampler perf can"
 	}
 	return err
@@ -52,7 +53,7 @@ func withoutOther(err error) error {
 
 // A nativeSampling is a text that is complete as soon as the sampling is stopped.
 type nativeSampling struct {
-	*sampler.Native
+	*collect.Native
 	note string // of the frequency; may be ""
 }
 
@@ -82,7 +83,7 @@ func (n *nativeSampling) wait() {}
 // checkMappingEvents returns an error that says why the kernel does not report which files processes map; nil when it
 // does.
 func checkMappingEvents() error {
-	w, err := sampler.WatchMappings(os.Getpid(), func(native.Mapping) {})
+	w, err := collect.WatchMappings(os.Getpid(), func(native.Mapping) {})
 	if err != nil {
 		return fmt.Errorf("the kernel does not report which programs start: %w", err)
 	}
@@ -91,8 +92,8 @@ func checkMappingEvents() error {
 }
 
 // mappingEvents reports which files processes map.
-type mappingEvents = sampler.MappingWatch
+type mappingEvents = collect.MappingWatch
 
 func watchMappingEvents(pid int, mapped func(native.Mapping)) (*mappingEvents, error) {
-	return sampler.WatchMappings(pid, mapped)
+	return collect.WatchMappings(pid, mapped)
 }

@@ -7,16 +7,17 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // errNoNative says that perf_event_open is Linux's.
-var errNoNative = &sampler.MissingToolError{Tool: "native sampling", Cause: "only Linux has perf_event_open", Hint: "use dtrace"}
+var errNoNative = &collect.MissingToolError{Tool: "native sampling", Cause: "only Linux has perf_event_open", Hint: "use dtrace"}
 
 // startNative fails.
 func (r *Recording) startNative(context.Context, int) (sampling, error) { return nil, errNoNative }
 
 // attachNative fails.
-func attachNative(sampler.Options, string) (sampling, <-chan sampler.Sample, error) {
+func attachNative(collect.Options, string) (sampling, <-chan sampler.Sample, error) {
 	return nil, nil, errNoNative
 }
 

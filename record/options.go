@@ -13,6 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/record/windows"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // Options say what is recorded, and how. The zero values are the defaults, except where a field's comment says
@@ -30,7 +31,7 @@ type Options struct {
 	Sampler Sampler // not empty
 	// Counters are the events that are sampled; none: cycles, or cpu-clock on a machine without that counter.
 	Counters []sampler.Event
-	// Frequency is how often each counter is sampled, per second and CPU. 0 leaves it to sampler.ChooseRate.
+	// Frequency is how often each counter is sampled, per second and CPU. 0 leaves it to collect.ChooseRate.
 	Frequency int
 	Sudo      bool // run dtrace by sudo -n
 
@@ -140,7 +141,7 @@ func (o *Options) Check() error {
 		return err
 	}
 	if o.Sampler == SamplerXCTrace {
-		if err := sampler.CheckXCTrace(o.Counters, o.Frequency); err != nil {
+		if err := collect.CheckXCTrace(o.Counters, o.Frequency); err != nil {
 			return err
 		}
 	}

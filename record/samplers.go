@@ -10,6 +10,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
 // A sampling is a sampler at work, or what a sampler has left. Its exported methods are those of the types in package
@@ -25,7 +26,7 @@ type sampling interface {
 	// Pause stops taking samples, or keeping them, until Resume.
 	Pause() error
 	Resume() error
-	// Stop ends the sampling. A *sampler.StoppedError says that the sampler ended earlier; its samples until then are
+	// Stop ends the sampling. A *collect.StoppedError says that the sampler ended earlier; its samples until then are
 	// there.
 	Stop() error
 	// Lost returns how many samples the sampler dropped; 0 where the sampler's text has that number.
@@ -88,11 +89,11 @@ func (r *Recording) startSampler(ctx context.Context, pid int) (sampling, error)
 // firstFailure returns the error for a machine on which neither gasm itself nor perf can sample the events that the
 // user named. perf knows more events, so what it says about them counts.
 func firstFailure(native, perf error) error {
-	var first, second *sampler.RefusedError
+	var first, second *collect.RefusedError
 	if !errors.As(perf, &second) {
 		return fmt.Errorf("%w (nor can perf be used: %s)", native, withoutTool(perf))
 	}
-	if errors.As(native, &first) && first.Reason == second.Reason && first.Reason != sampler.ReasonUnknownEvent {
+	if errors.As(native, &first) && first.Reason == second.Reason && first.Reason != collect.ReasonUnknownEvent {
 		return native // perf says the same
 	}
 	return perf
@@ -101,7 +102,7 @@ func firstFailure(native, perf error) error {
 // startPerf starts perf. whyNotNative is a note for the capture.
 func (r *Recording) startPerf(ctx context.Context, pid int, whyNotNative string) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, r.o.Counters)
-	perf, err := sampler.StartPerf(r.untilStopped(ctx), sampler.Options{
+	perf, err := collect.StartPerf(r.untilStopped(ctx), collect.Options{
 		Events: r.o.Counters, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Slow: r.o.Message, Pauses: r.rules.Reopen()})
 	if err != nil && r.StoppedBy() != 0 {
 		return nil, ErrNotRun
@@ -118,21 +119,21 @@ func frequency(asked int, events []sampler.Event) (hertz int, note string) {
 	if asked != 0 {
 		return asked, ""
 	}
-	rate := sampler.ChooseRate(events)
+	rate := collect.ChooseRate(events)
 	return rate.Hertz, rate.Note()
 }
 
 // mayTryOther reports whether another sampler may work after an error.
 func mayTryOther(err error) bool {
-	var missing *sampler.MissingToolError
-	var refused *sampler.RefusedError
-	return errors.As(err, &missing) || errors.As(err, &refused) && refused.Reason != sampler.ReasonTargetGone
+	var missing *collect.MissingToolError
+	var refused *collect.RefusedError
+	return errors.As(err, &missing) || errors.As(err, &refused) && refused.Reason != collect.ReasonTargetGone
 }
 
 // withoutTool returns a sampler's error without the sampler's name at its beginning.
 func withoutTool(err error) string {
-	var missing *sampler.MissingToolError
-	var refused *sampler.RefusedError
+	var missing *collect.MissingToolError
+	var refused *collect.RefusedError
 	cause, hint := err.Error(), ""
 	switch {
 	case errors.As(err, &missing):
@@ -149,7 +150,7 @@ func withoutTool(err error) string {
 // startDTrace starts DTrace. whyNotOther is a note for the capture.
 func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, []sampler.Event{sampler.ParseEvent("cpu-clock")}) // profile-N is the same timer on Linux
-	d, err := sampler.StartDTrace(ctx, sampler.DTraceOptions{
+	d, err := collect.StartDTrace(ctx, collect.DTraceOptions{
 		Frequency: hertz, Sudo: r.o.Sudo, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil {
 		return nil, err
@@ -159,7 +160,7 @@ func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampli
 
 // A perfSampling is a perf.data file. perf script makes its text at the end.
 type perfSampling struct {
-	*sampler.Perf
+	*collect.Perf
 	notes []string // of the frequency, and why it is not native; may be ""
 }
 
@@ -222,7 +223,7 @@ func (p *perfSampling) wait() {}
 
 // A dtraceSampling is DTrace's text, which is complete as soon as DTrace is stopped.
 type dtraceSampling struct {
-	*sampler.DTrace
+	*collect.DTrace
 	notes []string // of the frequency, and why it is not another one; may be ""
 }
 
@@ -257,7 +258,7 @@ func (d *dtraceSampling) wait() { d.Wait() }
 
 // startXCTrace starts xctrace. whyNotOther is a note for the capture.
 func (r *Recording) startXCTrace(ctx context.Context, whyNotOther string) (sampling, error) {
-	x, err := sampler.StartXCTrace(ctx, sampler.XCTraceOptions{Events: r.o.Counters, Dir: r.o.Folder.Path, Slow: r.o.Message})
+	x, err := collect.StartXCTrace(ctx, collect.XCTraceOptions{Events: r.o.Counters, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil {
 		return nil, err
 	}
@@ -266,7 +267,7 @@ func (r *Recording) startXCTrace(ctx context.Context, whyNotOther string) (sampl
 
 // An xctraceSampling is a recording of Instruments. Its text is made at the end.
 type xctraceSampling struct {
-	*sampler.XCTrace
+	*collect.XCTrace
 	note string // why it is not another one; may be ""
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/olekukonko/tablewriter/tw"
 
@@ -19,14 +20,14 @@ type EventFormat struct {
 	Write func(io.Writer, []event.Event, layout.Look) error
 }
 
-// EventFormats are all of them, the usual one first.
+// EventFormats are all of these formats, the default one first.
 var EventFormats = []EventFormat{
 	{"text", writeEventText},
 	{"jsonl", writeEventLines},
 	{"perfetto", writeTrace},
 }
 
-// EventFormatNames are the names of EventFormats, in the same order.
+// EventFormatNames returns the names of EventFormats, in the same order.
 func EventFormatNames() []string {
 	names := make([]string, len(EventFormats))
 	for i, f := range EventFormats {
@@ -35,11 +36,11 @@ func EventFormatNames() []string {
 	return names
 }
 
-// tableRows is how many rows are laid out together, so that a long list needs no more memory
-// than a short one.
+// tableRows is how many rows are laid out together. Because of this limit, a long list needs no more memory than a
+// short one.
 const tableRows = 4096
 
-// writeEventText writes a row for each event. Times count from the first one.
+// writeEventText writes a row for each event. Times count from the first event.
 func writeEventText(w io.Writer, events []event.Event, look layout.Look) error {
 	page := layout.NewPage(w, look)
 	header := []string{"SECONDS", "MS", "WAIT MS", "PID", "THREAD", "KIND", "NAME", ""}
@@ -62,7 +63,7 @@ func writeEventText(w io.Writer, events []event.Event, look layout.Look) error {
 	return page.Flush()
 }
 
-// eventThread is the thread that an event is of; a blank for one of the JVM.
+// eventThread returns the id of an event's thread, or "" if the event concerns the whole JVM.
 func eventThread(e *event.Event) string {
 	if e.TID == 0 || !e.Kind.OfThread() {
 		return ""
@@ -70,7 +71,7 @@ func eventThread(e *event.Event) string {
 	return strconv.Itoa(e.TID)
 }
 
-// eventMillis is a duration in ms; a blank for none.
+// eventMillis writes a duration in ms, or "" for none.
 func eventMillis(nanos int64) string {
 	if nanos == 0 {
 		return ""
@@ -87,13 +88,13 @@ type jsonEvent struct {
 	TID       int               `json:"tid,omitempty"`
 	Bytes     int64             `json:"bytes,omitempty"`
 	PC        string            `json:"pc,omitempty"`
-	Frames    []jsonFrame       `json:"frames,omitempty"`
+	Frames    []jsonFrame       `json:"frames,omitempty"` // the innermost one first
 	Kind      event.Kind        `json:"kind"`
 	Name      string            `json:"name"`
 	Args      map[string]string `json:"args,omitempty"`
 }
 
-// A jsonFrame is one of the stack of an event, the innermost first.
+// A jsonFrame is a frame of an event's stack.
 type jsonFrame struct {
 	Method string `json:"method"`
 	BCI    int    `json:"bci"`
@@ -145,8 +146,7 @@ func writeJSONLine(out *bufio.Writer, value any) error {
 	return nil
 }
 
-// A traceEvent is an event of the Trace Event Format, which Perfetto and chrome://tracing show.
-// Times are in µs.
+// A traceEvent is an event of the Trace Event Format, which Perfetto and chrome://tracing show. Times are in µs.
 type traceEvent struct {
 	Name  string            `json:"name"`
 	Cat   event.Kind        `json:"cat,omitempty"`
@@ -158,12 +158,13 @@ type traceEvent struct {
 	Args  map[string]string `json:"args,omitempty"`
 }
 
-// A lane is where the events of a kind are drawn; those of a thread beside those of others.
+// A lane is a row in which events are drawn: those of one kind, and of one thread if they belong to threads.
 type lane struct {
 	pid, tid int
 	kind     event.Kind
 }
 
+// laneOf returns the lane of an event.
 func laneOf(e *event.Event) lane {
 	if e.Kind.OfThread() {
 		return lane{e.PID, e.TID, e.Kind}
@@ -171,6 +172,7 @@ func laneOf(e *event.Event) lane {
 	return lane{e.PID, 0, e.Kind}
 }
 
+// name returns the lane's name: "safepoint", "lock, thread 4711".
 func (l lane) name() string {
 	if l.tid == 0 {
 		return string(l.kind)
@@ -220,4 +222,16 @@ func newTraceEvent(e *event.Event, lane int) traceEvent {
 		t.Args["time to safepoint"] = fmt.Sprintf("%.3f ms", float64(e.WaitNanos)/1e6)
 	}
 	return t
+}
+
+// eventText describes an event by its place and its arguments: "at Workload::main:12, cause=G1 Evacuation Pause".
+func eventText(e *event.Event) string {
+	var parts []string
+	if len(e.Frames) > 0 {
+		parts = append(parts, fmt.Sprintf("at %s:%d", e.Frames[0].Method, e.Frames[0].Line))
+	}
+	for _, a := range e.Args {
+		parts = append(parts, a.Name+"="+a.Value)
+	}
+	return strings.Join(parts, ", ")
 }

@@ -5,17 +5,33 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/stacks"
+	"github.com/gasm-profiler/gasm/report/text"
 )
+
+// Options are the choices that reports offer. WriteText takes Gasm and the text report's own options, WriteHTML also
+// takes Counts and Top of these. The other formats write everything, and take only Gasm.
+type Options struct {
+	Gasm string // the version of gasm that makes the report
+	text.Options
+
+	// For the page: whether instructions are in Intel's syntax, and where source is. Place returns the file that a line
+	// number of a method stands for, and the line in it; for line 0, the class's own file. FileLines returns all lines
+	// of a file, or nil if there is no such file. Both functions are nil if there are no sources.
+	Intel     bool
+	Place     func(method string, line int) (file string, at int)
+	FileLines func(file string) []string
+}
 
 // A Format is a form in which a report can be written.
 type Format struct {
-	Name  string // as --format has it
+	Name  string // of --format
 	Write func(io.Writer, *profile.Profiles, Options) error
-	// Locations tells that it is made of the profile's Locations, in place of annotated code.
+	// Locations is true if the format is made of the profile's Locations instead of annotated code.
 	Locations bool
 }
 
-// Formats are all formats, the usual one first.
+// Formats are all formats, the default one first.
 var Formats = []Format{
 	{Name: "text", Write: WriteText},
 	{Name: "json", Write: WriteJSON},
@@ -24,7 +40,8 @@ var Formats = []Format{
 	{Name: "collapsed", Write: WriteCollapsed, Locations: true},
 }
 
-// FormatOf is the format of a name; the zero Format if it is none of FormatNames, as diff has some.
+// FormatOf returns the format with a name. It returns the zero Format for any other name, because diff has formats of
+// its own.
 func FormatOf(name string) Format {
 	if i := slices.Index(FormatNames(), name); i >= 0 {
 		return Formats[i]
@@ -32,11 +49,26 @@ func FormatOf(name string) Format {
 	return Format{}
 }
 
-// FormatNames are the names of Formats, in the same order.
+// FormatNames returns the names of Formats, in the same order.
 func FormatNames() []string {
 	names := make([]string, len(Formats))
 	for i, f := range Formats {
 		names[i] = f.Name
 	}
 	return names
+}
+
+// WriteText writes the text report: see package text.
+func WriteText(w io.Writer, ps *profile.Profiles, o Options) error {
+	return text.Write(w, ps, o.Gasm, o.Options)
+}
+
+// WritePprof writes a profile of pprof: see stacks.WritePprof.
+func WritePprof(w io.Writer, ps *profile.Profiles, o Options) error {
+	return stacks.WritePprof(w, ps, o.Gasm)
+}
+
+// WriteCollapsed writes collapsed stacks: see stacks.WriteCollapsed.
+func WriteCollapsed(w io.Writer, ps *profile.Profiles, _ Options) error {
+	return stacks.WriteCollapsed(w, ps)
 }

@@ -30,7 +30,7 @@ func WriteJSON(w io.Writer, ps *profile.Profiles, o Options) error {
 	return out.Flush()
 }
 
-// JSON gives the JSON report as a value. gasm is the version of gasm that makes it.
+// JSON returns the JSON report as a value. gasm is the version of gasm.
 func JSON(ps *profile.Profiles, gasm string) *schema.Report {
 	about := &ps.Capture
 	return &schema.Report{
@@ -46,7 +46,7 @@ func JSON(ps *profile.Profiles, gasm string) *schema.Report {
 	}
 }
 
-// processes are all JVMs of the capture with their samples.
+// processes returns all JVMs of the capture with their samples.
 func processes(ps *profile.Profiles) []schema.Process {
 	all := each(ps.Capture.JVMs, func(j *capture.JVM) schema.Process {
 		return schema.Process{PID: j.PID, Main: j.Main, Version: j.Version, Fork: j.Fork, SafepointsOnly: j.SafepointsOnly}
@@ -57,10 +57,10 @@ func processes(ps *profile.Profiles) []schema.Process {
 	return all
 }
 
-// list is s, and [] rather than null when it is empty.
+// list returns a copy of s that is not nil, so that an empty list becomes [] rather than null.
 func list[T any](s []T) []T { return append([]T{}, s...) }
 
-// each converts a list; an empty one becomes [].
+// each converts a list. An empty list becomes [] rather than null.
 func each[T, U any](s []T, convert func(*T) U) []U {
 	out := make([]U, 0, len(s))
 	for i := range s {
@@ -75,13 +75,14 @@ type jsonProfile struct {
 	all *profile.Profiles
 }
 
+// profile converts the whole profile.
 func (p jsonProfile) profile() schema.Profile {
 	return schema.Profile{
 		Trial: p.Trial, Program: p.Program, JDK: p.JDK, PIDs: list(p.PIDs), WindowSeconds: p.WindowSeconds, Operations: p.Operations, Score: (*schema.Score)(p.Score),
 		Account: schema.PerEvent[schema.Account]{Events: p.Events, Values: each(p.Accounts, newAccount)},
 		JVMs: each(p.Shares, func(s *profile.JVMShare) schema.Share {
 			share := schema.Share{PID: s.PID, Counts: p.counts(s.Counts), Native: p.counts(s.Native)}
-			if p.Threads != nil && s.Java != nil { // else nobody knows
+			if p.Threads != nil && s.Java != nil { // otherwise the kinds of threads are unknown
 				share.Java, share.JIT, share.GC = p.counts(s.Java), p.counts(s.JIT), p.counts(s.GC)
 			}
 			return share
@@ -154,7 +155,7 @@ func (p jsonProfile) allocation(s *profile.AllocSite) schema.Allocation {
 	return a
 }
 
-// site is a place in the program; nil when it is unknown.
+// site converts a place in the program; nil if it is unknown.
 func (p jsonProfile) site(f event.Frame) *schema.Frame {
 	if f.Method == "" {
 		return nil
@@ -162,11 +163,12 @@ func (p jsonProfile) site(f event.Frame) *schema.Frame {
 	return &schema.Frame{Method: f.Method, BCI: f.BCI, Line: f.Line, File: p.all.SourceFile(f.Method)}
 }
 
+// counts adds the names of the events to counts.
 func (p jsonProfile) counts(c profile.Counts) schema.Counts {
 	return schema.Counts{Events: p.Events, Values: c}
 }
 
-// perJVM gives counts by JVM where there are several; of one, the counts say it all.
+// perJVM converts counts by JVM. It returns nil for one JVM, whose counts are those of the profile.
 func (p jsonProfile) perJVM(perJVM []profile.Counts) schema.PerJVM {
 	if len(perJVM) < 2 {
 		return nil
@@ -174,8 +176,7 @@ func (p jsonProfile) perJVM(perJVM []profile.Counts) schema.PerJVM {
 	return each(perJVM, func(c *profile.Counts) schema.Counts { return p.counts(*c) })
 }
 
-// slices gives a list of counts over time for each event; nothing for a profile that
-// was not cut into slices.
+// slices converts counts over time to a list for each event. The lists are empty for a profile without slices of time.
 func (p jsonProfile) slices(over []profile.Counts) schema.Slices {
 	if over == nil {
 		return schema.Slices{}
@@ -189,7 +190,7 @@ func (p jsonProfile) slices(over []profile.Counts) schema.Slices {
 
 func (p jsonProfile) region(r *profile.Region) schema.Region {
 	lines := r.Lines
-	if r.TooBig > 0 { // a program that reads this takes the lines for all there are
+	if r.TooBig > 0 { // a reader would think that these lines are the whole region
 		lines = nil
 	}
 	return schema.Region{
@@ -230,7 +231,7 @@ func (p jsonProfile) compilation(c *profile.Compilation) schema.Compilation {
 	return out
 }
 
-// shares gives counts as shares of the profile, to a millionth.
+// shares returns counts as shares of the profile, rounded to a millionth.
 func (p jsonProfile) shares(c profile.Counts) schema.PerEvent[float64] {
 	shares := schema.PerEvent[float64]{Events: p.Events}
 	for e, n := range c {

@@ -13,23 +13,37 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/reporttest"
+	"github.com/gasm-profiler/gasm/report/schema"
+	"github.com/gasm-profiler/gasm/report/text"
 )
 
+func options() Options {
+	return Options{Gasm: "0.1.0", Options: text.Options{Top: 20, DrawIntraJumps: true, DrawInterJumps: true}}
+}
+
+// c returns counts, one for each event.
+func c(n ...int64) profile.Counts { return n }
+
+// jsonText returns the JSON report of profiles.
 func jsonText(t *testing.T, h capture.Description, ps []profile.Profile) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteJSON(&b, all(h, ps...), options()); err != nil {
+	if err := WriteJSON(&b, reporttest.Profiles(h, ps...), options()); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
 }
 
-// small is a profile with one of everything.
+// small returns a profile with one of everything.
 func small() profile.Profile {
 	return profile.Profile{
 		Trial: "org.sample.Bench.measure (size=10)", PIDs: []int{25134, 25190}, WindowSeconds: 3.01,
@@ -68,29 +82,29 @@ func small() profile.Profile {
 }
 
 func TestJSON(t *testing.T) {
-	h := header()
+	h := reporttest.Header()
 	h.Events = []string{"cycles", "branches"}
 	gasmtest.Golden(t, "small.json", jsonText(t, h, []profile.Profile{small()}))
 }
 
 // TestSchema checks reports, full and empty ones, against the schema that others may rely on.
 func TestSchema(t *testing.T) {
-	text, err := os.ReadFile("testdata/schema1.json")
+	rules, err := os.ReadFile("testdata/schema1.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var s map[string]any
-	if err := json.Unmarshal(text, &s); err != nil {
+	if err := json.Unmarshal(rules, &s); err != nil {
 		t.Fatal(err)
 	}
-	h, two := trials(t)
-	attached := header()
+	h, two := reporttest.Trials(t)
+	attached := reporttest.Header()
 	attached.Command, attached.Attached, attached.Code, attached.JVMs[0].SafepointsOnly = nil, true, capture.CodeMixed, true
 	for name, report := range map[string][]byte{
-		"small":    jsonText(t, header(), []profile.Profile{small()}),
+		"small":    jsonText(t, reporttest.Header(), []profile.Profile{small()}),
 		"trials":   jsonText(t, h, two),
-		"events":   jsonText(t, header(), []profile.Profile{twoEvents(t)}),
-		"empty":    jsonText(t, header(), []profile.Profile{nobody()}),
+		"events":   jsonText(t, reporttest.Header(), []profile.Profile{reporttest.TwoEvents(t)}),
+		"empty":    jsonText(t, reporttest.Header(), []profile.Profile{reporttest.Empty()}),
 		"attached": jsonText(t, attached, []profile.Profile{small()}),
 		"bare":     jsonText(t, capture.Description{}, nil),
 	} {
@@ -108,7 +122,38 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// FuzzLayoutJSON checks that the layout changes nothing but blanks, whatever strings there are.
+// The JSON report of an attach has how the code was had, and which JVMs know only the lines of safepoints.
+func TestAttachedJSON(t *testing.T) {
+	h := reporttest.Header()
+	h.Command, h.Attached, h.Code = []string{}, true, capture.CodeCopied
+	for _, sparse := range []bool{false, true} {
+		for i := range h.JVMs {
+			h.JVMs[i].SafepointsOnly = sparse
+		}
+		var report schema.Report
+		require.NoError(t, json.Unmarshal(jsonText(t, h, []profile.Profile{reporttest.Workload(t)}), &report))
+		assert.True(t, report.Capture.Attached)
+		assert.Equal(t, "copied", report.Capture.Code)
+		assert.Equal(t, sparse, report.Capture.JVMs[0].SafepointsOnly)
+	}
+}
+
+func TestSitesJSON(t *testing.T) {
+	ps := &profile.Profiles{Trials: []profile.Profile{reporttest.Sites(t)}}
+	text, err := json.Marshal(JSON(ps, "test"))
+	require.NoError(t, err)
+	var rep schema.Report
+	require.NoError(t, json.Unmarshal(text, &rep))
+	p := &rep.Profiles[0]
+	require.Len(t, p.Locks, 2)
+	assert.Equal(t, schema.Lock{At: &schema.Frame{Method: "Workload::work", BCI: 7, Line: 21}, Class: "java.util.concurrent.ConcurrentHashMap$Node", Owner: "worker-", Count: 6, TotalMS: 60, LongestMS: 31}, p.Locks[0])
+	assert.Nil(t, p.Locks[1].At)
+	require.Len(t, p.Allocations, 3)
+	assert.Equal(t, int64(250_500_000), p.Allocations[0].Bytes)
+	assert.Equal(t, 33, p.Allocations[0].At.Line)
+}
+
+// FuzzLayoutJSON checks that the layout only adds blanks, whatever the strings are.
 func FuzzLayoutJSON(f *testing.F) {
 	f.Add(`a "quoted" {thing}, [and]: \\`, 20)
 	f.Fuzz(func(t *testing.T, s string, n int) {
@@ -126,7 +171,7 @@ func FuzzLayoutJSON(f *testing.F) {
 	})
 }
 
-// A ruleSet checks the few words of JSON Schema that schema1.json has.
+// A ruleSet checks documents by a JSON Schema. It knows the few keywords that schema1.json has.
 type ruleSet struct{ root map[string]any }
 
 func (s ruleSet) check(path string, rule map[string]any, doc any) (faults []string) {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// jsonWidth is how long a line of the JSON report may get before its value is spread over several.
+// jsonWidth is how many bytes a line of the JSON report may have. A longer value is spread over several lines.
 const jsonWidth = 160
 
-// layoutJSON writes src, which is valid JSON without blanks, with line breaks. A value that fits on the rest of a line stays
-// on it. Of any other value, each element gets a line of its own. So most regions and most instructions are one line each,
-// where json.Indent takes a dozen.
+// layoutJSON writes src, which is valid JSON without blanks, with line breaks. A value that fits on the rest of a line
+// stays on it. Each element of any other value gets a line of its own. So most regions and most instructions are one
+// line each; json.Indent writes a dozen lines for each.
 func layoutJSON(w *bufio.Writer, src []byte, depth int) {
 	if depth+len(src) <= jsonWidth || (src[0] != '{' && src[0] != '[') {
 		w.Write(src)
@@ -38,7 +38,7 @@ func layoutJSON(w *bufio.Writer, src []byte, depth int) {
 	w.WriteByte(src[len(src)-1])
 }
 
-// valueLen is the length of the first value in s.
+// valueLen returns the length of the first value in s.
 func valueLen(s []byte) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -58,13 +58,13 @@ func valueLen(s []byte) int {
 	return len(s)
 }
 
-// stringLen is the length of the string that s starts with, its quotes included.
+// stringLen returns the length of the string that s starts with, its quotes included.
 func stringLen(s []byte) int {
 	for i := 1; ; i++ {
 		i += bytes.IndexAny(s[i:], `"\`)
 		if s[i] == '"' {
 			return i + 1
 		}
-		i++ // what a backslash is for
+		i++ // skip the character after the backslash
 	}
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-// CheckPattern says what is wrong with a pattern for WriteLog.
+// CheckPattern returns an error that says what is wrong with a pattern for WriteLog, or nil.
 func CheckPattern(pattern string) error { return printassembly.CheckPattern(pattern) }
 
-// WriteLog writes the code of each JVM's log, decoded and with the samples of each instruction.
-// With patterns, it writes only the code of what matches one of them.
+// WriteLog writes the code of each JVM's log, decoded and with the samples of each instruction. If there are patterns,
+// it writes only the code whose name matches one of them.
 func WriteLog(w io.Writer, code []profile.CodeCounts, syntax disasm.Syntax, patterns ...string) error {
 	page := layout.NewPage(w, layout.Look{})
 	for i := range code {
@@ -39,11 +39,12 @@ type logWriter struct {
 	patterns []string
 }
 
-// wanted tells whether the code of a blob is written.
+// wanted reports whether the code of a blob is written.
 func (w *logWriter) wanted(b *printassembly.Blob) bool {
 	return len(w.patterns) == 0 || slices.ContainsFunc(w.patterns, func(p string) bool { return printassembly.Matches(p, b.Name) })
 }
 
+// log writes the heading of the log and its blobs.
 func (w *logWriter) log() {
 	l := w.counts.Log
 	w.Line("JVM:     %s", w.counts.JVM.String())
@@ -82,8 +83,8 @@ func (w *logWriter) blob(b *printassembly.Blob, at map[uint64]profile.Counts) {
 	w.unlisted(pcs, at, b.Hi)
 }
 
-// unlisted writes the samples at PCs below an address that are in no instruction, since
-// the log has no code there. It gives the PCs that are left.
+// unlisted writes the samples at PCs below an address that are in no instruction, because the log has no code there. It
+// returns the remaining PCs.
 func (w *logWriter) unlisted(pcs []uint64, at map[uint64]profile.Counts, below uint64) []uint64 {
 	for ; len(pcs) > 0 && pcs[0] < below; pcs = pcs[1:] {
 		w.Line("%s  %#016x:   (no code in the log)", w.columns(at[pcs[0]]), pcs[0])
@@ -91,7 +92,7 @@ func (w *logWriter) unlisted(pcs []uint64, at map[uint64]profile.Counts, below u
 	return pcs
 }
 
-// blobHeading is perfasm's line for a blob, with the blob's addresses and time.
+// blobHeading returns perfasm's line for a blob, with the blob's addresses and time.
 func blobHeading(b *printassembly.Blob) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s, %s", b.Source(), b.Name)
@@ -108,7 +109,7 @@ func blobHeading(b *printassembly.Blob) string {
 	return s.String()
 }
 
-// columns gives a column for each event, blank where there are no samples.
+// columns returns a column for each event. It is blank if there are no samples.
 func (w *logWriter) columns(counts profile.Counts) string {
 	var s strings.Builder
 	for _, n := range counts {
@@ -121,9 +122,10 @@ func (w *logWriter) columns(counts profile.Counts) string {
 	return s.String()
 }
 
-// commentColumn is the width of the column of instructions, behind which comments start.
+// commentColumn is the width of the column of instructions. Comments start after it.
 const commentColumn = 36
 
+// instruction writes an instruction with its comments, each on a line.
 func (w *logWriter) instruction(in *printassembly.Instruction, counts profile.Counts) {
 	blank := strings.Repeat(" ", 10*len(counts))
 	if in.Section != "" {

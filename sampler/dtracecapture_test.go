@@ -27,10 +27,10 @@ func readText(tb testing.TB, path string) []byte {
 	return text
 }
 
-// A tally is what a text of DTrace's holds.
+// A tally is what a text of DTrace's contains.
 type tally struct {
 	byPlace         map[tallyKey]int
-	nanos           int64 // sum of the times, without their whole seconds
+	nanos           int64 // sum of the times without their whole seconds
 	samples, kernel int
 	lost            int64
 	userOnly        bool
@@ -69,8 +69,7 @@ func tallyRecords(t *testing.T, text []byte) tally {
 	return got
 }
 
-// tallyWords counts in another way: it takes the words of a line, one after the
-// other.
+// tallyWords counts in another way: it splits each line into words.
 func tallyWords(t *testing.T, text []byte) tally {
 	t.Helper()
 	want := tally{byPlace: make(map[tallyKey]int), userOnly: true}
@@ -125,7 +124,7 @@ func TestDTraceCaptures(t *testing.T) {
 func TestNewReader(t *testing.T) {
 	texts := map[string][]byte{}
 	for _, capture := range gasmtest.Captures {
-		if capture != "jdk21-arm64-lean-none" { // has no samples
+		if capture != "jdk21-arm64-lean-none" { // it has no samples
 			texts[capture] = gasmtest.Capture(t, capture, gasmtest.Samples)
 		}
 	}
@@ -178,16 +177,15 @@ func TestDTraceReaderAllocates(t *testing.T) {
 	check(readText(t, "testdata/dtrace-macos.txt"))
 }
 
-// checkAllocations fails when a longer text costs more allocations. The shorter text
-// is long enough to have all of a reader's chunks at work.
+// checkAllocations fails if a longer text costs more allocations. The shorter text is long enough to
+// have all of a reader's chunks at work.
 func checkAllocations(t *testing.T, size int, read func(times int)) {
 	t.Helper()
 	times := 20*chunkSize/size + 1
 	some := testing.AllocsPerRun(1, func() { read(times) })
 	more := testing.AllocsPerRun(1, func() { read(5 * times) })
-	// A reader has 9 chunks with two lists each, and a list may still grow twice or
-	// thrice when a later chunk has more records in it. One allocation for each of
-	// the samples would be thousands.
+	// A reader has 9 chunks with two lists each, and a list may still grow twice or three times when a
+	// later chunk has more records in it. One allocation for each sample would be thousands.
 	if limit := some + 50; more > limit {
 		t.Errorf("%g allocations for %d times a text, %g for five times that", some, times, more)
 	}
@@ -256,7 +254,7 @@ func FuzzDTraceReader(f *testing.F) {
 				line = rec.Line
 			}
 		}
-		// A line of the probe is a record, whatever is wrong with it.
+		// Each line of the probe is a record, whatever is wrong with it.
 		if r.Err() != nil || records > lines || records < profiles || samples > profiles {
 			t.Errorf("got %d records and %d samples of %d lines with %d of the probe, error %v", records, samples, lines, profiles, r.Err())
 		}
@@ -266,7 +264,7 @@ func FuzzDTraceReader(f *testing.F) {
 func checkDTraceSample(t *testing.T, s *Sample) {
 	t.Helper()
 	if !strings.HasPrefix(s.Event, "profile-") || s.MonoNanos < 0 || s.TID != NoPID || s.PID < -1<<31 ||
-		s.PC >= kernelStart && !s.Kernel() || strings.Contains(s.Module, "`") && !s.Kernel() {
+		s.PC >= KernelStart && !s.Kernel() || strings.Contains(s.Module, "`") && !s.Kernel() {
 		t.Errorf("%+v", *s)
 	}
 }

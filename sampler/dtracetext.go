@@ -6,11 +6,12 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gasm-profiler/gasm/internal/fields"
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// A DTraceReader reads the text that DTrace prints for [DTraceProgram]. Every line is
-// one record, but for empty lines, headings and DTrace's usual messages.
+// A DTraceReader reads the text that DTrace prints for collect.DTraceProgram. Every line is one record,
+// except empty lines, headings and DTrace's usual messages.
 type DTraceReader struct{ textReader }
 
 // NewDTraceReader returns a reader of r. The name is for messages only.
@@ -20,19 +21,18 @@ func NewDTraceReader(r io.Reader, name string) *DTraceReader {
 	})}
 }
 
-// A dtraceParser parses lines of DTrace's text. It remembers what it has parsed, by how
-// DTrace spells it.
+// A dtraceParser parses lines of DTrace's text. It remembers what it has parsed, by DTrace's spelling.
 //
-// The text does not tell whether DTrace was asked for the kernel. [DTraceProgram] asks
-// for it on Linux; it does not on macOS, nor does JMH's dtraceasm. So a text without a
-// sample of the kernel is taken to be of user space only.
+// The text does not say whether DTrace was asked for the kernel. collect.DTraceProgram asks for it on
+// Linux, but not on macOS, and JMH's dtraceasm never does. So a text without a sample of the kernel is
+// taken to be of user space only.
 type dtraceParser struct {
 	events    map[string]string
 	functions map[string]dtraceFunction // "libjvm.so`_ZN2os5sleepEv"
 	modules   map[string]string
 }
 
-// A dtraceFunction is what DTrace's ufunc() and func() say of an address.
+// A dtraceFunction is what DTrace's ufunc() and func() print for an address.
 type dtraceFunction struct{ module, symbol string }
 
 func (p *dtraceParser) parse(line []byte, cut bool, s *Sample) outcome {
@@ -40,67 +40,67 @@ func (p *dtraceParser) parse(line []byte, cut bool, s *Sample) outcome {
 	if start < 0 {
 		return parseMessage(line)
 	}
-	event, rest := cutWord(line[start+1:])
-	pid, rest, okPID := cutInt(rest)
-	pc, rest, okPC := cutHex(bytes.TrimPrefix(trimBlanks(rest), []byte("0x")))
-	nanos, rest, okTime := cutUint(rest, math.MaxInt64)
+	event, rest := fields.CutWord(line[start+1:])
+	pid, rest, okPID := fields.CutInt(rest)
+	pc, rest, okPC := fields.CutHex(bytes.TrimPrefix(fields.TrimBlanks(rest), []byte("0x")))
+	nanos, rest, okTime := fields.CutUint(rest, math.MaxInt64)
 	switch {
 	case !okPID:
 		return outcome{kind: badRecord, msg: "no process id after the probe"}
 	case !okPC:
 		return outcome{kind: badRecord, msg: "no address and time after the process id"}
-	case !okTime || len(rest) > 0 && !isBlank(rest[0]):
+	case !okTime || len(rest) > 0 && !fields.IsBlank(rest[0]):
 		return outcome{kind: badRecord, msg: "no time in ns after the address"}
 	case len(rest) == 0 && cut:
 		return outcome{kind: badRecord, msg: "the line is cut in the time"}
 	}
 	*s = Sample{MonoNanos: int64(nanos), PID: pid, TID: NoPID, PC: pc, Event: intern(p.events, event)}
-	rest = trimBlanks(rest)
+	rest = fields.TrimBlanks(rest)
 	if cut { // The module is whole if a backquote follows it; the function may be cut.
 		rest = rest[:bytes.IndexByte(rest, '`')+1]
 	}
 	at := p.function(rest)
 	s.Module, s.Symbol = at.module, at.symbol
-	if pc >= kernelStart {
+	if pc >= KernelStart {
 		s.Module = KernelModule
 	}
-	return outcome{kind: sampleRecord, userOnly: pc < kernelStart}
+	return outcome{kind: sampleRecord, userOnly: pc < KernelStart}
 }
 
-// parseMessage parses a line that no profile probe printed. DTrace's messages on drops
-// are in a text that was saved with its stderr.
+// parseMessage parses a line that no profile probe printed. A text that was saved with DTrace's stderr
+// has messages about drops.
 func parseMessage(line []byte) outcome {
-	if n, ok := parseDrops(line); ok {
+	if n, ok := DTraceDrops(line); ok {
 		return outcome{kind: lostRecord, lost: n}
 	}
-	if isUsual(line) || bytes.Contains(line, []byte(":BEGIN")) || bytes.Contains(line, []byte(":END")) {
+	if IsDTraceHeading(line) || bytes.Contains(line, []byte(":BEGIN")) || bytes.Contains(line, []byte(":END")) {
 		return outcome{}
 	}
 	return outcome{kind: badRecord, msg: "no profile probe"}
 }
 
-// usualLines start lines that say nothing about samples: the heading, how many probes
-// DTrace has found, and that macOS protects its own programs.
+// usualLines begin lines that say nothing about samples: the heading, how many probes DTrace has found,
+// and that macOS protects its own programs.
 var usualLines = [][]byte{
 	[]byte("CPU "), []byte("dtrace: description "), []byte("dtrace: script "),
 	[]byte("dtrace: system integrity protection is on"),
 }
 
-func isUsual(line []byte) bool {
+func IsDTraceHeading(line []byte) bool {
 	return slices.ContainsFunc(usualLines, func(usual []byte) bool { return bytes.HasPrefix(line, usual) })
 }
 
-// parseDrops parses "dtrace: 12 drops on CPU 1". There may be a tag in front of the
-// number ("dtrace: [DTRACEDROP_PRINCIPAL] 3 drops on CPU 0") and words behind it ("7
-// aggregation drops"). Not all of these are records of probes, but only a program with
-// aggregations or speculations has others, so all of them are counted.
-func parseDrops(line []byte) (n int64, ok bool) {
+// DTraceDrops parses "dtrace: 12 drops on CPU 1". There may be a tag before the number ("dtrace:
+// [DTRACEDROP_PRINCIPAL] 3 drops on CPU 0") and words after it ("7 aggregation drops"). Some kinds of
+// drops are not records of probes, but only a program with aggregations or speculations has those, so
+// all are counted.
+func DTraceDrops(line []byte) (n int64, ok bool) {
 	text, named := bytes.CutPrefix(line, []byte("dtrace: "))
 	text, tagged := bytes.CutPrefix(text, []byte("[DTRACEDROP_"))
 	if tagged {
 		_, text, _ = bytes.Cut(text, []byte("] "))
 	}
-	count, text, ok := cutUint(text, math.MaxInt32)
+	count, text, ok := fields.CutUint(text, math.MaxInt32)
 	isDrop := bytes.HasPrefix(text, []byte(" ")) && bytes.Contains(text, []byte(" drop"))
 	if !ok || !isDrop || !named && !tagged {
 		return 0, false
@@ -108,8 +108,22 @@ func parseDrops(line []byte) (n int64, ok bool) {
 	return int64(count), true
 }
 
-// function parses what stands behind the time: nothing, an address, or a module, a
-// backquote, and a name or an address. A name may hold anything.
+// DTraceSampleTime returns the time in a sample's line, on CLOCK_MONOTONIC. ok is false for any other
+// line.
+func DTraceSampleTime(line []byte) (monoNanos int64, ok bool) {
+	start := bytes.Index(line, []byte(":profile-"))
+	if start < 0 {
+		return 0, false
+	}
+	_, rest := fields.CutWord(line[start+1:])
+	_, rest, okPID := fields.CutInt(rest)
+	_, rest, okPC := fields.CutHex(bytes.TrimPrefix(fields.TrimBlanks(rest), []byte("0x")))
+	nanos, _, okTime := fields.CutUint(rest, math.MaxInt64)
+	return int64(nanos), okPID && okPC && okTime
+}
+
+// function parses the text after the time: nothing, an address, or a module, a backquote, and a name or
+// an address. A name may contain anything.
 func (p *dtraceParser) function(text []byte) dtraceFunction {
 	if len(text) == 0 || isAddress(text) {
 		return dtraceFunction{}
@@ -126,7 +140,7 @@ func (p *dtraceParser) function(text []byte) dtraceFunction {
 	return at
 }
 
-// intern returns the bytes as a string, without a new one for bytes that are known.
+// intern returns the bytes as a string. It allocates no string for bytes that are known.
 func intern(known map[string]string, text []byte) string {
 	s, ok := known[string(text)]
 	if !ok {
@@ -139,7 +153,7 @@ func intern(known map[string]string, text []byte) string {
 func isAddress(text []byte) bool {
 	digits, ok := bytes.CutPrefix(text, []byte("0x"))
 	for _, c := range digits {
-		ok = ok && isHex(c)
+		ok = ok && fields.IsHex(c)
 	}
 	return ok && len(digits) > 0
 }

@@ -43,7 +43,7 @@ func TestDTraceSample(t *testing.T) {
 			}
 		}
 	}
-	// Linux, with ufunc(), and without as DTraceProgram has it.
+	// Linux, with ufunc(), and without it, as collect.DTraceProgram has it.
 	check("  1   3977                    :profile-1001 3356 0x7fbffc6bc568 1702201016319  libjvm.so`_ZN2os5sleepEP6Threadlb                  ",
 		Sample{MonoNanos: 1702201016319, PID: 3356, PC: 0x7fbffc6bc568, Module: "libjvm.so", Symbol: "os::sleep"})
 	check("  0   3977                    :profile-1001 25165 0x7f7844b83f18 1912993111528  libc.so.6`0x7f7844b83f18                          ",
@@ -148,8 +148,8 @@ func TestDTraceSyntaxErrors(t *testing.T) {
 	check("nonsense\n", noProbe)
 }
 
-// The last line is cut in its last field, so the sample is whole, and the name in that
-// field is not taken.
+// TestDTraceCutName reads last lines that are cut in their last field: the sample is whole, but the
+// name in that field is ignored.
 func TestDTraceCutName(t *testing.T) {
 	check := func(text, module, symbol string) {
 		t.Helper()
@@ -169,7 +169,7 @@ func TestDTraceCutName(t *testing.T) {
 	check("  0x7f", "", "")
 }
 
-// The lines around a bad one are read, in the order of the text.
+// TestDTraceMixed checks that the lines around a bad one are read, in the order of the text.
 func TestDTraceMixed(t *testing.T) {
 	got := readDTrace(t, `dtrace: system integrity protection is on, some features will not be available
 
@@ -207,7 +207,7 @@ dtrace: 12 drops on CPU 1
 func TestDTraceDrops(t *testing.T) {
 	check := func(line string, want int64) {
 		t.Helper()
-		n, ok := parseDrops([]byte(line))
+		n, ok := DTraceDrops([]byte(line))
 		if n != want || ok != (want > 0) {
 			t.Errorf("%q: got %d, %t, want %d", line, n, ok, want)
 		}

@@ -7,21 +7,19 @@ import (
 	"strings"
 )
 
-// An Event is what makes the sampler take a sample: an event of perf, or DTrace's
-// profile probe.
+// An Event is what makes a sampler take a sample: an event of perf, or DTrace's profile probe.
 type Event struct {
-	// Spec is the event as one asks perf for it ("cpu_core/cycles/Pu", "cycles:P"),
-	// or the name of DTrace's probe ("profile-1001").
+	// Spec is the event as one asks perf for it ("cpu_core/cycles/Pu", "cycles:P"), or the name of
+	// DTrace's probe ("profile-1001").
 	Spec string
-	// Name is the event without its PMU and its modifiers ("cycles"). Samples go by
-	// it: it is their Sample.Event.
+	// Name is the event without its PMU and its modifiers ("cycles"). It is the Sample.Event of the
+	// event's samples.
 	Name string
-	// UserOnly tells that the modifiers leave the kernel out: u without k.
+	// UserOnly is true if the modifiers leave the kernel out: u without k.
 	UserOnly bool
 }
 
-// ParseEvent takes an event as one asks perf for it, or as perf script prints it
-// in front of a colon:
+// ParseEvent parses an event as one asks perf for it, or as perf script prints it before a colon:
 //
 //	cycles:Pu                      cycles, user space only
 //	cpu_core/cycles/u              cycles, user space only
@@ -29,8 +27,8 @@ type Event struct {
 //	sched:sched_switch             sched:sched_switch, a tracepoint
 //	r01c4                          r01c4, a raw event
 //
-// The Name is never empty when the text is not. A Name is itself a text that can be
-// parsed, as the events of a profile are.
+// The Name is empty only if the text is. A Name can itself be parsed as an event, as the events of a
+// profile are.
 func ParseEvent(spec string) Event {
 	name, modifiers := spec, ""
 	if last := strings.LastIndexByte(spec, '/'); last >= 0 {
@@ -49,9 +47,9 @@ func ParseEvent(spec string) Event {
 	}
 }
 
-// isModifiers tells modifiers ("u", "Pu", "ppp", "uH") from the name of a
-// tracepoint ("sched_switch", "hub_up"). perf takes no modifier twice but p, which
-// it takes up to three times.
+// isModifiers reports whether a text is modifiers ("u", "Pu", "ppp", "uH") and not the name of a
+// tracepoint ("sched_switch", "hub_up"). perf takes no modifier twice except p, which it takes up to
+// three times.
 func isModifiers(text string) bool {
 	for i := range len(text) {
 		c := text[i]
@@ -65,9 +63,8 @@ func isModifiers(text string) bool {
 	return text != "" && strings.Count(text, "p") <= 3
 }
 
-// ParseEvents takes the list of events that the flag --event gives, separated by
-// commas. It refuses what perf takes and gasm would misunderstand. An empty list
-// gives no events.
+// ParseEvents parses the list of events of the flag --event, separated by commas. It refuses what perf
+// accepts and gasm would misunderstand. It returns no events for an empty list.
 func ParseEvents(list string) ([]Event, error) {
 	var events []Event
 	byName := map[string]Event{}
@@ -85,8 +82,8 @@ func ParseEvents(list string) ([]Event, error) {
 	return events, nil
 }
 
-// splitEvents splits a list at its commas. A comma between the slashes of a PMU's
-// event belongs to the event: "cpu/event=0x3c,umask=0x1/u,cycles" has two events.
+// splitEvents splits a list at its commas. A comma between the slashes of a PMU's event belongs to the
+// event: "cpu/event=0x3c,umask=0x1/u,cycles" has two events.
 func splitEvents(list string) (specs []string) {
 	inPMU, start := false, 0
 	for i, c := range list + "," {
@@ -103,8 +100,8 @@ func splitEvents(list string) (specs []string) {
 	return specs
 }
 
-// check refuses groups in braces, which splitEvents has cut at their commas, and
-// terms that give an event another name or frequency than gasm knows.
+// check returns an error for a group in braces, which splitEvents has cut at its commas, and for terms
+// that give an event another name or frequency than gasm knows.
 func (e Event) check() error {
 	if strings.ContainsAny(e.Spec, "{}") {
 		return fmt.Errorf("--event has a group in braces (%s); name its events, separated by commas", e.Spec)
@@ -121,7 +118,7 @@ func (e Event) check() error {
 	return nil
 }
 
-// Specs gives the events as one asks for them.
+// Specs returns the Spec of each event.
 func Specs(events []Event) []string {
 	var specs []string
 	for _, e := range events {
@@ -130,30 +127,39 @@ func Specs(events []Event) []string {
 	return specs
 }
 
-// ByClock tells whether the event is sampled by a CPU's clock: perf's cpu-clock and
-// task-clock, Instruments' Time Profiler, and DTrace's profile probe with any frequency
-// (profile-1001, profile-997hz).
+// ByClock reports whether the event is sampled by a CPU's clock: perf's cpu-clock and task-clock,
+// Instruments' Time Profiler, and DTrace's profile probe with any frequency (profile-1001,
+// profile-997hz).
 func (e Event) ByClock() bool {
-	return e.Name == cpuClock || e.Name == taskClock || e.Name == timeProfile || strings.HasPrefix(e.Name, probePrefix)
+	return e.Name == CPUClock || e.Name == TaskClock || e.Name == TimeProfile || strings.HasPrefix(e.Name, probePrefix)
 }
 
-// probePrefix starts the name of DTrace's profile probe; its frequency follows.
+// Names of events that are sampled by a clock.
+const (
+	CPUClock    = "cpu-clock"    // perf's
+	TaskClock   = "task-clock"   // perf's
+	TimeProfile = "time-profile" // of Instruments' Time Profiler: a timer that fires each ms on each CPU
+)
+
+// DTraceEvent returns the event of DTrace's profile probe with this frequency in Hz: profile-1001.
+func DTraceEvent(hertz int) Event { return ParseEvent(probePrefix + strconv.Itoa(hertz)) }
+
+// probePrefix begins the name of DTrace's profile probe. The frequency follows.
 const probePrefix = "profile-"
 
-// CountsCycles tells whether the event counts the cycles of the CPU. That is what
-// gasm samples by default, and perf replaces it by a clock where the machine has
-// no counter for it.
+// CountsCycles reports whether the event counts the cycles of the CPU. gasm samples such an event by
+// default. perf replaces it by a clock if the machine has no counter for it.
 func (e Event) CountsCycles() bool { return e.Name == "cycles" || e.Name == "cpu-cycles" }
 
 // otherCycles count cycles of other clocks than the CPU's own.
 var otherCycles = []string{"ref-cycles", "bus-cycles"}
 
-// CPUNanos is the CPU time that one sample of the event stands for, in ns, when it
-// is sampled at a frequency in Hz. It is 0 when a sample stands for no time, as one
-// of a page fault does, and when the frequency is unknown (0).
+// CPUNanos returns the CPU time that one sample of the event stands for, in ns, if it is sampled at a
+// frequency in Hz. It returns 0 if a sample stands for no time, like one of a page fault, and if the
+// frequency is unknown (0).
 //
-// Clocks and cycles advance with time while the CPU works, so perf, which aims at
-// the frequency, takes a sample of them each 1/frequency seconds.
+// Clocks and cycles advance with time while the CPU works, and perf aims at the frequency, so it takes
+// a sample of them every 1/frequency seconds.
 func (e Event) CPUNanos(frequency int) float64 {
 	if frequency <= 0 || !e.ByClock() && !e.CountsCycles() && !slices.Contains(otherCycles, e.Name) {
 		return 0
@@ -161,8 +167,8 @@ func (e Event) CPUNanos(frequency int) float64 {
 	return 1e9 / float64(frequency)
 }
 
-// NamedFrequency is the frequency in the event's own name, in Hz: 1001 for DTrace's
-// profile-1001 and profile-1001hz. It is 0 for a name without one.
+// NamedFrequency returns the frequency in the event's own name, in Hz: 1001 for DTrace's profile-1001
+// and profile-1001hz. It returns 0 for a name without a frequency.
 func (e Event) NamedFrequency() int {
 	frequency, ok := strings.CutPrefix(e.Name, probePrefix)
 	hertz, err := strconv.Atoi(strings.TrimSuffix(frequency, "hz"))
@@ -171,7 +177,3 @@ func (e Event) NamedFrequency() int {
 	}
 	return hertz
 }
-
-// tracepoint tells whether the event is one of the kernel's tracepoints
-// ("sched:sched_switch"), which another user than root may not sample.
-func (e Event) tracepoint() bool { return strings.Contains(e.Name, ":") }

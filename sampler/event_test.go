@@ -17,9 +17,6 @@ func eventsOf(specs ...string) (events []Event) {
 	return events
 }
 
-// specsOf gives what perf samples as one asks for it: "cycles:u,page-faults".
-func specsOf(p *Perf) string { return strings.Join(Specs(p.Events()), ",") }
-
 func TestParseEvent(t *testing.T) {
 	check := func(spec, name string, userOnly bool) {
 		t.Helper()
@@ -89,8 +86,8 @@ func TestParseEventsRefuses(t *testing.T) {
 		"--event has cpu_core/cycles/ and cpu_atom/cycles/, whose samples both go by the name of cycles; name one of them")
 }
 
-// What an event means is asked of events as users name them, and of the names that
-// samples have.
+// TestEventMeaning asks for the meaning of events as users name them, and of the names that samples
+// have.
 func TestEventMeaning(t *testing.T) {
 	const never = 0.0
 	check := func(spec string, byClock, countsCycles bool, nanosAt1000Hz float64, namedFrequency int) {

@@ -3,14 +3,15 @@ package sampler
 import (
 	"slices"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/fields"
 )
 
-// kernelStart is where the kernel's half of the address space starts, on amd64 and
-// on arm64.
-const kernelStart = 0xffff_8000_0000_0000
+// KernelStart is where the kernel's half of the address space begins, on amd64 and on arm64.
+const KernelStart = 0xffff_8000_0000_0000
 
-// parseSymbol returns the function's name, "" for [unknown]. With some lists of fields
-// perf prints an offset ("memcpy+0x1f"), which is cut off.
+// parseSymbol returns the function's name, or "" for [unknown]. With some lists of fields perf prints
+// an offset ("memcpy+0x1f"), which is cut off.
 func parseSymbol(text string) string {
 	if text == "[unknown]" {
 		return ""
@@ -20,41 +21,41 @@ func parseSymbol(text string) string {
 		return text
 	}
 	for _, c := range []byte(text[i+3:]) {
-		if !isHex(c) {
+		if !fields.IsHex(c) {
 			return text
 		}
 	}
 	return text[:i]
 }
 
-// A module is what perf's name of a mapping means.
+// A module is the meaning of perf's name for a mapping.
 type module struct {
 	name string // as in Sample.Module
 	user bool   // not the kernel, whatever the PC
 }
 
-// at returns the Sample.Module of a PC in the module. The kernel and its modules may
-// stand with their file (/lib/modules/…/ext4.ko), a BPF program with its name
-// (bpf_prog_…), so the PC tells what is the kernel.
+// at returns the Sample.Module of a PC in the module. perf may print the kernel's modules by their file
+// (/lib/modules/…/ext4.ko) and a BPF program by its name (bpf_prog_…), so the PC decides what is the
+// kernel.
 func (m module) at(pc uint64) string {
-	if pc >= kernelStart && !m.user {
+	if pc >= KernelStart && !m.user {
 		return KernelModule
 	}
 	return m.name
 }
 
-// vsyscall is the page that old programs call for the time.
-const vsyscall = "[vsyscall]"
+// Vsyscall is the page that old programs call for the time.
+const Vsyscall = "[vsyscall]"
 
-// userPages are the pages that the kernel maps into a process for it to run.
-// [vsyscall] lies in the kernel's half of the address space.
-var userPages = []string{"[vdso]", "[vdso32]", "[vdsox32]", vsyscall, "[vvar]", "[vectors]", "[uprobes]"}
+// userPages are the pages that the kernel maps into a process for it to run. [vsyscall] lies in the
+// kernel's half of the address space.
+var userPages = []string{"[vdso]", "[vdso32]", "[vdsox32]", Vsyscall, "[vvar]", "[vectors]", "[uprobes]"}
 
-// anonymousPrefixes start the names of mappings that are not of a file: anonymous
-// memory, huge pages, and shared memory.
+// anonymousPrefixes begin the names of mappings without a file: anonymous memory, huge pages, and
+// shared memory.
 var anonymousPrefixes = []string{"//anon", "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:", "anon_inode:", "[anon"}
 
-// parseModule takes the mapping as perf prints it, without the parentheses.
+// parseModule parses a mapping as perf prints it, without the parentheses.
 func parseModule(text string) module {
 	path := strings.TrimSuffix(text, " (deleted)")
 	switch {
@@ -76,7 +77,8 @@ func parseModule(text string) module {
 	return module{name: base}
 }
 
-// isPerfMap recognizes perf-24997.map, which perf puts in place of anonymous memory.
+// isPerfMap reports whether a name is like perf-24997.map, which perf prints in place of anonymous
+// memory.
 func isPerfMap(base string) bool {
 	pid, ok := strings.CutPrefix(base, "perf-")
 	if !ok {
@@ -86,8 +88,8 @@ func isPerfMap(base string) bool {
 	return ok && isDigits(pid)
 }
 
-// isJitDump recognizes jitted-24997-12.so, which `perf inject --jit` puts in place of
-// a method that a JIT compiled. Its addresses are those of the method.
+// isJitDump reports whether a name is like jitted-24997-12.so, which `perf inject --jit` puts in place
+// of a method that a JIT compiled. Its addresses are those of the method.
 func isJitDump(base string) bool {
 	ids, ok := strings.CutPrefix(base, "jitted-")
 	if !ok {

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"io"
 	"math"
+
+	"github.com/gasm-profiler/gasm/internal/fields"
 )
 
 // A PerfReader reads the text of `perf script` with the fields
-// [[comm,]pid,tid,][time,]event,ip,[sym,]dso; those in brackets may be missing. Every
-// line is one record, but for empty lines and comments (#).
+// [[comm,]pid,tid,][time,]event,ip,[sym,]dso; those in brackets may be missing. Every line is one
+// record, except empty lines and comments (#).
 type PerfReader struct{ textReader }
 
 // NewPerfReader returns a reader of r. The name is for messages only.
@@ -16,8 +18,7 @@ func NewPerfReader(r io.Reader, name string) *PerfReader {
 	return &PerfReader{newTextReader(r, name, func() lineParser { return newPerfParser() })}
 }
 
-// A perfParser parses lines of perf script. It remembers what it has parsed, by how
-// perf spells it.
+// A perfParser parses lines of perf script. It remembers what it has parsed, by perf's spelling.
 type perfParser struct {
 	events    map[string]*Event // by Spec
 	event     *Event            // of the last line; most lines have the same
@@ -27,15 +28,14 @@ type perfParser struct {
 	oldest    int // the index of the head that the next one replaces
 }
 
-// A perfFunction is what "memcpy (/usr/lib/libc.so.6)" means.
+// A perfFunction is the meaning of a text like "memcpy (/usr/lib/libc.so.6)".
 type perfFunction struct {
 	symbol string
 	module module
 }
 
-// A perfHead is what stands in front of the time: the thread's name and ids. A CPU
-// seldom changes from one thread to another, so nearly all lines have the same head as
-// one of the last few lines.
+// A perfHead is the text before the time: the thread's name and ids. A CPU seldom changes from one
+// thread to another, so nearly all lines have the same head as one of the last few lines.
 type perfHead struct {
 	text     []byte
 	thread   string
@@ -64,7 +64,7 @@ func (p *perfParser) parse(line []byte, _ bool, s *Sample) outcome {
 	if !ok {
 		return outcome{kind: badRecord, msg: "no event"}
 	}
-	s.PC, rest, ok = cutHex(rest)
+	s.PC, rest, ok = fields.CutHex(rest)
 	if !ok {
 		return outcome{kind: badRecord, msg: "no address after the event"}
 	}
@@ -79,14 +79,13 @@ func (p *perfParser) parse(line []byte, _ bool, s *Sample) outcome {
 	return outcome{kind: sampleRecord, userOnly: p.event.UserOnly}
 }
 
-// head reads the thread's name and ids into s, if the line has them, and returns what
-// follows.
+// head reads the thread's name and ids into s, if the line has them, and returns the text that follows.
 func (p *perfParser) head(line []byte, s *Sample) (rest []byte) {
 	for i := range p.heads {
 		h := &p.heads[i]
-		if n := len(h.text); n > 0 && n < len(line) && isBlank(line[n]) && bytes.Equal(line[:n], h.text) {
+		if n := len(h.text); n > 0 && n < len(line) && fields.IsBlank(line[n]) && bytes.Equal(line[:n], h.text) {
 			s.Thread, s.PID, s.TID = h.thread, h.pid, h.tid
-			return trimBlanks(line[n:])
+			return fields.TrimBlanks(line[n:])
 		}
 	}
 	if pid, tid, after, ok := cutIDs(line); ok {
@@ -113,8 +112,9 @@ func (p *perfParser) eventOf(spec []byte) *Event {
 	return e
 }
 
-// maxFunctions limits how many functions a perfParser remembers. If the text has offsets
-// behind its symbols ("memcpy+0x1f"), nearly each line has another one.
+// maxFunctions limits how many functions a perfParser remembers. If the text has offsets after its
+// symbols ("memcpy+0x1f"), nearly each line has another one. When the limit is reached, all are
+// forgotten.
 const maxFunctions = 1 << 16
 
 func (p *perfParser) function(text []byte) (perfFunction, bool) {
@@ -138,34 +138,34 @@ func (p *perfParser) function(text []byte) (perfFunction, bool) {
 func parseLost(text []byte) outcome {
 	text, samples := bytes.CutPrefix(text, []byte("_SAMPLES"))
 	_, digits, ok := bytes.Cut(text, []byte("lost"))
-	n, after, okN := cutUint(bytes.TrimLeft(digits, ": \t"), math.MaxInt32)
+	n, after, okN := fields.CutUint(bytes.TrimLeft(digits, ": \t"), math.MaxInt32)
 	if !ok || !okN || len(after) > 0 {
 		return outcome{kind: badRecord, msg: "no count of lost records"}
 	}
 	return outcome{kind: lostRecord, lost: int64(n), again: samples}
 }
 
-// cutIDs cuts "24997/24998" and the blanks after it. An event with a PMU
-// ("cpu_core/cycles/") has a slash too, but no number in front of it.
+// cutIDs cuts "24997/24998" and the blanks after it. An event with a PMU ("cpu_core/cycles/") has a
+// slash too, but no number before it.
 func cutIDs(text []byte) (pid, tid int, rest []byte, ok bool) {
-	pid, rest, ok = cutInt(text)
+	pid, rest, ok = fields.CutInt(text)
 	if !ok || len(rest) == 0 || rest[0] != '/' {
 		return 0, 0, text, false
 	}
 	// perf pads a tid to five columns.
-	tid, rest, ok = cutInt(rest[1:])
-	if !ok || len(rest) == 0 || !isBlank(rest[0]) {
+	tid, rest, ok = fields.CutInt(rest[1:])
+	if !ok || len(rest) == 0 || !fields.IsBlank(rest[0]) {
 		return 0, 0, text, false
 	}
-	return pid, tid, trimBlanks(rest), true
+	return pid, tid, fields.TrimBlanks(rest), true
 }
 
-// cutThread cuts a thread's name and the ids behind it, "C2 CompilerThre 24997/25003",
-// and the blanks after them. The name may hold anything, also what looks like ids, so
-// the ids are those that a time follows.
+// cutThread cuts a thread's name and the ids after it, "C2 CompilerThre 24997/25003", and the blanks
+// after them. The name may contain anything, including text that looks like ids, so the ids are the
+// ones that a time follows.
 func cutThread(text []byte) (name []byte, pid, tid int, rest []byte, ok bool) {
 	for i := 1; i < len(text); i++ {
-		if !isBlank(text[i-1]) || isBlank(text[i]) {
+		if !fields.IsBlank(text[i-1]) || fields.IsBlank(text[i]) {
 			continue
 		}
 		pid, tid, rest, ok := cutIDs(text[i:])
@@ -179,15 +179,15 @@ func cutThread(text []byte) (name []byte, pid, tid int, rest []byte, ok bool) {
 	return nil, 0, 0, text, false
 }
 
-// cutTime cuts "1884.749632617:" (seconds with 1 to 9 decimals) and the blanks
-// after it, and returns nanoseconds.
+// cutTime cuts "1884.749632617:" (seconds with 1 to 9 decimals) and the blanks after it, and returns
+// nanoseconds.
 func cutTime(text []byte) (nanos int64, rest []byte, ok bool) {
-	sec, rest, ok := cutUint(text, math.MaxInt64/1_000_000_000-1)
+	sec, rest, ok := fields.CutUint(text, math.MaxInt64/1_000_000_000-1)
 	if !ok || len(rest) == 0 || rest[0] != '.' {
 		return 0, text, false
 	}
 	rest = rest[1:]
-	frac, after, ok := cutUint(rest, 999_999_999)
+	frac, after, ok := fields.CutUint(rest, 999_999_999)
 	decimals := len(rest) - len(after)
 	if !ok || decimals > 9 || len(after) == 0 || after[0] != ':' {
 		return 0, text, false
@@ -195,24 +195,24 @@ func cutTime(text []byte) (nanos int64, rest []byte, ok bool) {
 	for ; decimals < 9; decimals++ {
 		frac *= 10
 	}
-	return int64(sec)*1_000_000_000 + int64(frac), trimBlanks(after[1:]), true
+	return int64(sec)*1_000_000_000 + int64(frac), fields.TrimBlanks(after[1:]), true
 }
 
 // cutEvent cuts the event, which ends at the first colon that a blank follows, and the
 // blanks after it.
 func cutEvent(text []byte) (name, rest []byte, ok bool) {
 	for i, c := range text {
-		if c == ':' && i > 0 && i+1 < len(text) && isBlank(text[i+1]) {
-			return text[:i], trimBlanks(text[i+1:]), true
+		if c == ':' && i > 0 && i+1 < len(text) && fields.IsBlank(text[i+1]) {
+			return text[:i], fields.TrimBlanks(text[i+1:]), true
 		}
 	}
 	return nil, text, false
 }
 
-// cutModule splits "symbol (module)". Both may hold blanks and parentheses. The
-// balanced parentheses at the end hold the module if what is in them looks like one.
-// If not, the module is a path with an unbalanced parenthesis in it ("f (/tmp/a) b)"),
-// which starts at the first " (/" or " ([".
+// cutModule splits "symbol (module)". Both may contain blanks and parentheses. The module is in the
+// balanced parentheses at the end, if their content looks like a module. If it does not, the module is
+// a path with an unbalanced parenthesis in it ("f (/tmp/a) b)"), which begins at the first " (/" or "
+// ([".
 func cutModule(text []byte) (sym, mod []byte, ok bool) {
 	if len(text) == 0 || text[len(text)-1] != ')' {
 		return nil, nil, false
@@ -260,7 +260,7 @@ func firstPath(text []byte) int {
 	return -1
 }
 
-// startsModule tells whether a module may start with the parenthesis at an index.
-func startsModule(text []byte, paren int) bool { return paren == 0 || isBlank(text[paren-1]) }
+// startsModule reports whether a module may begin with the parenthesis at an index.
+func startsModule(text []byte, paren int) bool { return paren == 0 || fields.IsBlank(text[paren-1]) }
 
 func pathLike(text []byte) bool { return len(text) > 0 && (text[0] == '/' || text[0] == '[') }

@@ -147,7 +147,7 @@ func TestPerfSyntaxErrors(t *testing.T) {
 	check("24997/24997  1884.749632617: cpu-clock:      7fae1ee6fd10 f(int)", noModule)
 	check("1/1  1.5: PERF_RECORD_LOST lost", "no count of lost records")
 	check("1/1  1.5: PERF_RECORD_LOST lost 99999999999", "no count of lost records")
-	// The line is no sample of perf's, or a number is too large.
+	// The line is not one of perf's samples, or a number is too large.
 	check("Warning:", noEvent)
 	check("Warning: lost 3 chunks", noAddress)
 	check("Processed 45460 samples and lost 46.50%!", noEvent)
@@ -161,7 +161,7 @@ func TestPerfSyntaxErrors(t *testing.T) {
 	}
 }
 
-// A newer perf tells one loss twice, in either order.
+// TestPerfLost reads texts of newer perfs, which report one loss twice, in either order.
 func TestPerfLost(t *testing.T) {
 	check := func(text string, want ...any) {
 		t.Helper()
@@ -219,7 +219,7 @@ func TestPerfReadError(t *testing.T) {
 	}
 }
 
-// What grep and awk count in the same files.
+// TestPerfCaptures compares with what grep and awk count in the same files.
 func TestPerfCaptures(t *testing.T) {
 	type counts struct {
 		samples, kernel, anonymous int
@@ -350,7 +350,7 @@ func checkSample(t *testing.T, s *Sample) {
 	switch {
 	case s.Event == "", s.MonoNanos < -1, s.Symbol == "[unknown]", strings.Contains(s.Module, "/"),
 		s.Module == "[unknown]", s.Kernel() && s.PC == 0 && s.Symbol == "" && s.Module == "",
-		s.PC >= kernelStart && !s.Kernel() && !strings.HasPrefix(s.Module, "[") && s.Module != "":
+		s.PC >= KernelStart && !s.Kernel() && !strings.HasPrefix(s.Module, "[") && s.Module != "":
 		t.Errorf("%+v", *s)
 	}
 }

@@ -2,27 +2,38 @@ package sampler
 
 import "strconv"
 
-// A perfText makes text as perf script does, in the form that a [PerfReader] reads. See
-// the package comment for its lines.
-type perfText struct {
+// A PerfText writes text as perf script does, in the form that a [PerfReader] reads. See the package
+// comment for its lines.
+type PerfText struct {
 	lines  []byte
-	events []string // as they are printed, all in one width
+	events []string // as they are printed, padded to one width
 }
 
-func newPerfText(specs []string) *perfText {
+// NewPerfText returns an empty text for samples of these events, by their [Event.Spec].
+func NewPerfText(specs []string) *PerfText {
 	width := 0
 	for _, spec := range specs {
 		width = max(width, len(spec))
 	}
-	t := &perfText{}
+	t := &PerfText{}
 	for _, spec := range specs {
 		t.events = append(t.events, string(padLeft(nil, spec, width)))
 	}
 	return t
 }
 
-// sample appends a line. The event is an index; path is the file, or what stands for it.
-func (t *perfText) sample(s *Sample, event int, path string) {
+// Bytes returns the lines. They are valid until something is appended after a Reset.
+func (t *PerfText) Bytes() []byte { return t.lines }
+
+// Len returns the length of the lines in bytes.
+func (t *PerfText) Len() int { return len(t.lines) }
+
+// Reset removes all lines, and keeps their memory for the next ones.
+func (t *PerfText) Reset() { t.lines = t.lines[:0] }
+
+// Sample appends a line for a sample. event is an index into the events; path is the mapped file, or
+// what perf prints in place of one.
+func (t *PerfText) Sample(s *Sample, event int, path string) {
 	t.head(s)
 	t.lines = append(t.lines, t.events[event]...)
 	t.lines = append(t.lines, ": "...)
@@ -43,9 +54,9 @@ func (t *perfText) sample(s *Sample, event int, path string) {
 	t.lines = append(t.lines, ")\n"...)
 }
 
-// lost appends a line about samples that were lost. total tells that it is the kernel's
-// count of all, which has those of other lines in it.
-func (t *perfText) lost(s *Sample, count int64, total bool) {
+// Lost appends a line about lost samples. total is true if count is the kernel's final count of an
+// event, which includes the counts of other lines.
+func (t *PerfText) Lost(s *Sample, count int64, total bool) {
 	t.head(s)
 	t.lines = append(t.lines, "PERF_RECORD_LOST"...)
 	if total {
@@ -57,7 +68,7 @@ func (t *perfText) lost(s *Sample, count int64, total bool) {
 }
 
 // head appends the thread's name and ids, and the time.
-func (t *perfText) head(s *Sample) {
+func (t *PerfText) head(s *Sample) {
 	for range 16 - len(s.Thread) {
 		t.lines = append(t.lines, ' ')
 	}
@@ -74,11 +85,11 @@ func (t *perfText) head(s *Sample) {
 	const second = 1_000_000_000
 	t.lines = padLeft(t.lines, string(strconv.AppendInt(digits[:0], s.MonoNanos/second, 10)), 5)
 	t.lines = append(t.lines, '.')
-	nanos := strconv.AppendInt(digits[:0], s.MonoNanos%second+second, 10) // with its leading zeros
+	nanos := strconv.AppendInt(digits[:0], s.MonoNanos%second+second, 10) // with leading zeros
 	t.lines = append(append(t.lines, nanos[1:]...), ": "...)
 }
 
-// padLeft appends a text with blanks in front of it.
+// padLeft appends a text with blanks before it.
 func padLeft(to []byte, text string, width int) []byte {
 	for range width - len(text) {
 		to = append(to, ' ')
@@ -86,7 +97,8 @@ func padLeft(to []byte, text string, width int) []byte {
 	return append(to, text...)
 }
 
-// appendName appends a name of the profiled program as it is, but for the end of a line.
+// appendName appends a name from the profiled program. It replaces the end of a line by a question
+// mark, and changes nothing else.
 func appendName(to []byte, name string) []byte {
 	start := len(to)
 	to = append(to, name...)

@@ -15,21 +15,20 @@ type Reader interface {
 	Record() any
 	// Err returns the I/O error that ended the reading, nil after plain EOF.
 	Err() error
-	// UserOnly tells whether all samples so far are of events that leave the kernel
-	// out. If so, a text without kernel samples does not mean that the kernel took no
-	// time.
+	// UserOnly reports whether all samples so far belong to events that leave the kernel out. If so, a
+	// text without kernel samples does not mean that the kernel took no time.
 	UserOnly() bool
 }
 
-// sniffed is how many bytes of a text NewReader looks at to tell whose it is. A BEGIN
-// probe's line and a heading may come before the first sample.
+// sniffed is how many bytes of a text NewReader looks at to recognize its sampler. A BEGIN probe's line
+// and a heading may come before the first sample.
 const sniffed = 4 << 10
 
-// NewReader returns the reader for the text of r, by what the text looks like. The
-// name is for messages only.
+// NewReader recognizes the sampler of the text of r, and returns the reader for it. The name is for
+// messages only.
 func NewReader(r io.Reader, name string) Reader {
 	in := bufio.NewReaderSize(r, 64<<10)
-	start, _ := in.Peek(sniffed) // an error shows again at the first Scan
+	start, _ := in.Peek(sniffed) // the first Scan meets the same error
 	if isXCTrace(start) {
 		return NewXCTraceReader(in, name)
 	}
@@ -39,13 +38,13 @@ func NewReader(r io.Reader, name string) Reader {
 	return NewPerfReader(in, name)
 }
 
-// isXCTrace tells whether a text that starts so is an export of xctrace.
+// isXCTrace reports whether a text that begins with start is an export of xctrace.
 func isXCTrace(start []byte) bool {
 	return bytes.HasPrefix(start, []byte("<?xml")) || bytes.HasPrefix(start, []byte("<trace-query-result"))
 }
 
-// isDTrace tells whether a text that starts so is DTrace's. It starts with "dtrace: "
-// if DTrace's stderr was saved with it.
+// isDTrace reports whether a text that begins with start is DTrace's. It begins with "dtrace: " if
+// DTrace's stderr was saved with it.
 func isDTrace(start []byte) bool {
 	return bytes.HasPrefix(start, []byte("dtrace: ")) ||
 		bytes.Contains(start, []byte(":"+probePrefix)) || bytes.Contains(start, []byte("FUNCTION:NAME"))

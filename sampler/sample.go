@@ -1,46 +1,39 @@
 package sampler
 
-import "fmt"
+import "github.com/gasm-profiler/gasm/internal/lines"
 
-// A Sample is one program counter that the sampler saw.
+// A Sample is one program counter that a sampler saw.
 type Sample struct {
-	MonoNanos int64  // CLOCK_MONOTONIC; -1 when the text has no time
-	PID, TID  int    // NoPID when the text has none; 0 is the idle task, -1 one that perf could not name
-	Thread    string // the thread's name, of 15 bytes at most; "" when the text has none
+	MonoNanos int64  // CLOCK_MONOTONIC; -1 if the text has no time
+	PID, TID  int    // NoPID if the text has none; 0 is the idle task, -1 a task that perf could not name
+	Thread    string // the thread's name, of 15 bytes at most; "" if the text has none
 	PC        uint64
 	Event     string // the event's Name: "cycles" for "cpu_core/cycles/Pu" and "cycles:P"
-	Symbol    string // the function as the sampler names it; "" when it has no name
+	Symbol    string // the function as the sampler names it; "" if it has no name
 	// Module is the base name of the mapped file ("libjvm.so"). It is "kernel" for
 	// the kernel and its modules, and "" for memory without a file, such as the code
 	// cache.
 	Module string
 }
 
-// Kernel tells whether the PC is in kernel space.
+// Kernel reports whether the PC is in kernel space.
 func (s *Sample) Kernel() bool { return s.Module == KernelModule }
 
-// NoPID is the PID and the TID of a sample whose text has no process ids. JMH's text
-// of perf has none.
+// NoPID is the PID and the TID of a sample whose text has no process ids. JMH's text of perf has none.
 const NoPID = -2
 
 // KernelModule is the Module of kernel samples.
 const KernelModule = "kernel"
 
-// Lost is a line that tells of samples that the sampler could not keep.
+// Lost is a line about samples that the sampler could not keep.
 type Lost struct {
-	// Count is how many more samples are known to be lost by this line. perf tells
-	// one loss twice: by PERF_RECORD_LOST while it records, and for each event by
-	// PERF_RECORD_LOST_SAMPLES at the end. The second account counts only by how
-	// much it exceeds the first, so that the sum over all Lost is right.
+	// Count is how many more samples are known to be lost from this line. perf reports a loss twice: by
+	// PERF_RECORD_LOST while it records, and for each event by PERF_RECORD_LOST_SAMPLES at the end. The
+	// second report counts only by how much it exceeds the first, so that the sum over all Lost is
+	// right.
 	Count int64
 }
 
 // A SyntaxError is a line that is not in the sampler's format: a warning that was
 // saved with the text, or the last line of a killed sampler, which may be cut.
-type SyntaxError struct {
-	File string
-	Line int // from 1
-	Msg  string
-}
-
-func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
+type SyntaxError = lines.SyntaxError

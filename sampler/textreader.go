@@ -6,35 +6,37 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+
+	"github.com/gasm-profiler/gasm/internal/fields"
 )
 
 const (
-	// chunkSize is how many bytes of text are parsed at once.
+	// chunkSize is how many bytes of text are parsed at a time.
 	chunkSize = 256 << 10
-	// maxLine is the length of the longest line that is read. A line can be longer
-	// than a chunk, because a symbol of C++ can.
+	// maxLine is the length of the longest line that is read. A line can be longer than a chunk,
+	// because a symbol of C++ can be.
 	maxLine = 1 << 20
-	// maxParsers is how many goroutines parse at most. Whoever takes the records is
-	// slower than four of them.
+	// maxParsers is the largest number of goroutines that parse. More would wait for the user of the
+	// records.
 	maxParsers = 4
 )
 
-// A lineParser parses lines of one sampler's text. It remembers names, so that it
-// allocates nothing for a name that it has seen before. Each goroutine has its own.
+// A lineParser parses lines of one sampler's text. It remembers names, so that it allocates nothing for
+// a name that it has seen before. Each goroutine has its own.
 type lineParser interface {
-	// parse parses a line, which is not empty and has no blanks around it. If the
-	// line is a sample, parse fills in s. cut tells that the sampler was stopped
-	// while it wrote the line, so that the line's last word may be cut.
+	// parse parses a line, which is not empty and has no blanks around it. If the line is a sample,
+	// parse fills in s. cut is true if the sampler was stopped while it wrote the line, so that the
+	// line's last word may be cut.
 	parse(line []byte, cut bool, s *Sample) outcome
 }
 
-// An outcome is what a line was.
+// An outcome says what a line was.
 type outcome struct {
 	kind     recordKind
-	userOnly bool   // of a sampleRecord: its event leaves the kernel out
-	lost     int64  // of a lostRecord: how many samples
-	again    bool   // of a lostRecord: perf has told of these samples before, see Lost
-	msg      string // of a badRecord: why the line could not be parsed
+	userOnly bool   // for a sampleRecord: its event leaves the kernel out
+	lost     int64  // for a lostRecord: the number of samples
+	again    bool   // for a lostRecord: perf has reported these samples before, see Lost
+	msg      string // for a badRecord: why the line could not be parsed
 }
 
 type recordKind uint8
@@ -46,11 +48,11 @@ const (
 	badRecord
 )
 
-// A textReader reads text in chunks, parses several chunks at a time, and gives their
-// records in the text's order. Its goroutines end when it has been read to its end.
+// A textReader reads text in chunks, parses several chunks at a time, and returns their records in the
+// text's order. Its goroutines end when the text has been read to its end.
 //
-// Chunks go in a circle: from free to the goroutine that reads text into them, from
-// there to a goroutine that parses them and to queue, and back to free.
+// Chunks go in a circle: from free to the goroutine that reads text into them, from there to a
+// goroutine that parses them and to queue, and back to free.
 type textReader struct {
 	name      string
 	in        io.Reader
@@ -58,9 +60,9 @@ type textReader struct {
 	started   bool
 	queue     chan *chunk // in the text's order; parsed or being parsed
 	free      chan *chunk
-	current   *chunk                      // the one whose records are given
-	next      struct{ sample, other int } // of current
-	line      int                         // how many lines are in front of current
+	current   *chunk                      // whose records are being returned
+	next      struct{ sample, other int } // indexes in current
+	line      int                         // the number of lines before current
 	err       error
 
 	record any // what Record returns: a sample of current, &lost or &bad
@@ -68,29 +70,29 @@ type textReader struct {
 	bad    SyntaxError
 
 	samples      bool // there was a sample
-	kernelEvents bool // and one of an event that includes the kernel
+	kernelEvents bool // one of the samples belongs to an event that includes the kernel
 
-	lostFirst, lostAgain, lostTotal int64 // perf's two accounts, and the sum of Lost.Count
+	lostFirst, lostAgain, lostTotal int64 // perf's two reports, and the sum of Lost.Count
 }
 
-// A chunk is some whole lines of the text, and what they are.
+// A chunk is some whole lines of the text, and their records.
 type chunk struct {
 	text    []byte
 	cut     bool // the last line has no end
 	tooLong bool // text is the beginning of one line, which is longer than maxLine
 	lines   int
 	samples []Sample
-	kernel  bool // one of the samples is of an event that includes the kernel
+	kernel  bool // one of the samples belongs to an event that includes the kernel
 	others  []otherLine
 	err     error         // the I/O error that came after text
 	parsed  chan struct{} // gets a value when the chunk has been parsed
 }
 
-// An otherLine is a line that is no sample.
+// An otherLine is a line that is not a sample.
 type otherLine struct {
 	outcome
 	line int // in the chunk, from 0
-	at   int // how many samples of the chunk are in front of it
+	at   int // how many samples of the chunk come before it
 }
 
 func newTextReader(in io.Reader, name string, newParser func() lineParser) textReader {
@@ -120,8 +122,8 @@ func (r *textReader) Record() any { return r.record }
 // Err returns the I/O error that ended the reading, nil after plain EOF.
 func (r *textReader) Err() error { return r.err }
 
-// UserOnly tells whether all samples so far are of events that leave the kernel out. It
-// is false as long as there is no sample.
+// UserOnly reports whether all samples so far belong to events that leave the kernel out. It is false
+// as long as there is no sample.
 func (r *textReader) UserOnly() bool { return r.samples && !r.kernelEvents }
 
 // start starts the goroutines.
@@ -150,7 +152,7 @@ func (r *textReader) start() {
 func (r *textReader) read(jobs chan<- *chunk) {
 	defer close(r.queue)
 	defer close(jobs)
-	var rest []byte // the start of a line that the last chunk ended in
+	var rest []byte // the start of the line in which the last chunk ended
 	for ended := false; !ended; {
 		c := <-r.free
 		c.text, c.err, c.cut, c.tooLong = append(c.text[:0], rest...), nil, false, false
@@ -160,9 +162,8 @@ func (r *textReader) read(jobs chan<- *chunk) {
 	}
 }
 
-// fill reads until the chunk has half of chunkSize, and one whole line at least. What
-// follows its last whole line is the rest, which fill writes into buf. ended tells that
-// this was the last chunk.
+// fill reads until the chunk has half of chunkSize, and at least one whole line. The text after the
+// last whole line is the rest, which fill writes into buf. ended is true if this was the last chunk.
 func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	last := bytes.LastIndexByte(c.text, '\n') // the end of the last whole line
 	for {
@@ -194,13 +195,13 @@ func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	}
 }
 
-// skipLine reads to the end of a line that is too long, of which the chunk has the
-// beginning. What follows is the rest, as fill's.
+// skipLine reads to the end of a line that is too long. The chunk has the start of that line. The text
+// after it is the rest, as in fill.
 func (c *chunk) skipLine(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	c.tooLong = true
 	for {
 		n, err := in.Read(c.text)
-		if end := bytes.IndexByte(c.text[:n], '\n'); end >= 0 { // an error comes again
+		if end := bytes.IndexByte(c.text[:n], '\n'); end >= 0 { // an error comes again with the next Read
 			return append(buf[:0], c.text[end+1:n]...), false
 		}
 		if err != nil {
@@ -212,10 +213,10 @@ func (c *chunk) skipLine(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	}
 }
 
-// parse makes the records of the chunk's text.
+// parse turns the chunk's text into records.
 func (c *chunk) parse(p lineParser) {
 	c.lines, c.samples, c.others, c.kernel = 0, c.samples[:0], c.others[:0], false
-	tooLong := outcome{kind: badRecord, msg: "longer than 1 MB, as no sampler's line is"}
+	tooLong := outcome{kind: badRecord, msg: "longer than 1 MB, which no sampler's line is"}
 	if c.tooLong {
 		c.lines, c.others = 1, append(c.others, otherLine{outcome: tooLong})
 		return
@@ -228,7 +229,7 @@ func (c *chunk) parse(p lineParser) {
 			c.others = append(c.others, otherLine{tooLong, c.lines, len(c.samples)})
 			continue
 		}
-		cut := !whole && c.cut && len(line) > 0 && !isBlank(line[len(line)-1])
+		cut := !whole && c.cut && len(line) > 0 && !fields.IsBlank(line[len(line)-1])
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
@@ -264,8 +265,8 @@ func (r *textReader) advance() bool {
 	return true
 }
 
-// take takes the next record of the current chunk. It returns false after the last
-// one.
+// take makes the next record of the current chunk the reader's record. It returns false after the last
+// record.
 func (r *textReader) take() bool {
 	c, n := r.current, &r.next
 	if n.other < len(c.others) && c.others[n.other].at == n.sample {
@@ -288,7 +289,7 @@ func (r *textReader) take() bool {
 	return true
 }
 
-// lose makes a Lost of a line, by both of perf's accounts so far.
+// lose makes a Lost out of a line, from both of perf's reports so far.
 func (r *textReader) lose(o *otherLine) {
 	if o.again {
 		r.lostAgain += o.lost

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slowRecords gives the records of a text, each as text, by parsing line after line.
+// slowRecords returns the records of a text, each as text, by parsing line after line.
 func slowRecords(text string) (records []string) {
 	p := newPerfParser()
 	var first, again, total int64
@@ -26,7 +26,7 @@ func slowRecords(text string) (records []string) {
 		case sampleRecord:
 			records = append(records, fmt.Sprintf("%+v", s))
 		case badRecord:
-			records = append(records, fmt.Sprintf("%+v", SyntaxError{"in", i + 1, o.msg}))
+			records = append(records, fmt.Sprintf("%+v", SyntaxError{File: "in", Line: i + 1, Msg: o.msg}))
 		case lostRecord:
 			if o.again {
 				again += o.lost
@@ -40,8 +40,8 @@ func slowRecords(text string) (records []string) {
 	return records
 }
 
-// Chunks that are parsed at the same time give the records in the text's order, wherever
-// a chunk ends, and in whatever parts the text comes. The texts are random, always the
+// TestChunks checks that chunks that are parsed at the same time yield the records in the text's order,
+// wherever a chunk ends, and in whatever parts the text comes. The texts are random, but always the
 // same.
 func TestChunks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -95,8 +95,8 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// A line that is too long is a bad line. What follows it is read, wherever the line ends in
-// the chunks.
+// TestTooLongLine checks that a line that is too long is a bad line, and that the text after it is
+// read, wherever the line ends in the chunks.
 func TestTooLongLine(t *testing.T) {
 	const sample = "1/1 1.5: cycles: 7f00 f (/a)\n"
 	for _, n := range []int{maxLine + 1, maxLine + chunkSize, 5*maxLine + 7} {
@@ -114,9 +114,9 @@ func TestTooLongLine(t *testing.T) {
 			}
 			require.NoError(t, r.Err())
 			require.Equal(t, 1+strings.Count(end, sample), samples)
-			want := []string{"in:2: longer than 1 MB, as no sampler's line is"}
+			want := []string{"in:2: longer than 1 MB, which no sampler's line is"}
 			if strings.Contains(end, "x") {
-				want = append(want, "in:4: longer than 1 MB, as no sampler's line is")
+				want = append(want, "in:4: longer than 1 MB, which no sampler's line is")
 			}
 			require.Equal(t, want, bad)
 		}

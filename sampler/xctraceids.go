@@ -1,21 +1,22 @@
 package sampler
 
-// xctrace writes a value once, with a number, and means it again by that number:
+// xctrace writes a value once, with a number, and refers to it by that number afterwards:
 //
 //	<thread id="37" fmt="Main Thread  0x12aa (java, pid: 581)"><tid id="38" fmt="0x12aa">4778</tid>…</thread>
 //	<thread ref="37"/>
 //
-// Any of them may be meant again until the file's end, so all must be kept: as few bytes of each as there can be, and no more
-// than the limits below. An export of 100 MB has some two million.
+// Any value may be referred to until the file's end, so all values must be kept, in as few bytes as
+// possible. An export of 100 MB has some two million values. Values and names beyond the limits below
+// are not kept, and a record says so.
 const (
-	maxXCValues = 8 << 20  // 200 MB; it is an export of 400 MB or more
+	maxXCValues = 8 << 20  // they take 200 MB, and come from an export of 400 MB or more
 	maxXCNames  = 1 << 19  // names of functions, files and threads
-	maxXCText   = 64 << 20 // bytes of all of them together
-	// maxXCGap is by how much a number may be higher than the count of elements that were numbered before it.
+	maxXCText   = 64 << 20 // bytes of all names together
+	// maxXCGap limits how far an id may run ahead of the number of elements that had an id so far.
 	maxXCGap = 1 << 16
 )
 
-// An xcKind is what an element tells.
+// An xcKind is the meaning of an element.
 type xcKind uint8
 
 const (
@@ -28,7 +29,7 @@ const (
 	xcTID
 	xcPID
 	xcState
-	xcBacktrace // and what a newer xctrace has around it, tagged-backtrace
+	xcBacktrace // and tagged-backtrace, which a newer xctrace puts around it
 	xcFrame
 	xcBinary
 	xcMachTime
@@ -45,7 +46,7 @@ var xcKinds = map[string]xcKind{
 // An xcValue is what is kept of an element.
 type xcValue struct {
 	number uint64 // a time in ns, the id of a thread or a process, a frame's address, a timebase's numerator
-	name   uint32 // of a thread, a function or a file, in xcNames; 0 for none
+	name   uint32 // the name of a thread, a function or a file, as an index into xcNames; 0 for none
 	more   uint32 // a thread's process, a frame's file, a timebase's denominator
 	kind   xcKind
 	flags  xcFlags
@@ -56,21 +57,21 @@ type xcFlags uint8
 const (
 	xcKnown   xcFlags = 1 << iota // number is known
 	xcMore                        // more is known
-	xcInlined                     // of a frame: the function was inlined into that of the next frame
-	xcRunning                     // of a thread's state
-	xcX86                         // of a file: its instructions are x86-64's
+	xcInlined                     // for a frame: the function was inlined into that of the next frame
+	xcRunning                     // for a thread's state
+	xcX86                         // for a file: its instructions are x86-64's
 )
 
-// xcPage is how many values are stored together, so that they are not copied when there are more.
+// xcPage is how many values are allocated together, so that values are not copied when there are more.
 const xcPage = 4096
 
-// xcValues are the values of a file by their numbers.
+// xcValues are the values of a file, by their numbers.
 type xcValues struct {
 	pages    [][]xcValue
-	numbered uint64 // elements that had a number so far
+	numbered uint64 // how many elements had a number so far
 }
 
-// keep keeps a value. It returns false where the limits do not let it.
+// keep keeps a value. It returns false if that would exceed the limits.
 func (v *xcValues) keep(id uint64, value xcValue) bool {
 	if id >= maxXCValues || id > v.numbered+maxXCGap {
 		return false
@@ -86,7 +87,7 @@ func (v *xcValues) keep(id uint64, value xcValue) bool {
 	return true
 }
 
-// find gives the value of a number, if it is of a kind.
+// find returns the value of a number, if it is of this kind.
 func (v *xcValues) find(id uint64, kind xcKind) (xcValue, bool) {
 	if page := id / xcPage; page < uint64(len(v.pages)) && v.pages[page] != nil {
 		value := v.pages[page][id%xcPage]
@@ -104,7 +105,8 @@ type xcNames struct {
 
 func newXCNames() xcNames { return xcNames{known: map[string]uint32{"": 0}, all: []string{""}} }
 
-// add gives the index of a name; 0, which stands for none, where the limits do not let it be kept.
+// add returns the index of a name. It returns 0, which stands for no name, if keeping the name would
+// exceed the limits.
 func (n *xcNames) add(name []byte) uint32 {
 	if i, ok := n.known[string(name)]; ok {
 		return i

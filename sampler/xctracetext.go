@@ -3,20 +3,24 @@ package sampler
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/fields"
 )
 
-// An XCTraceReader reads what `xctrace export` writes of a recording of Instruments: the rows of the tables time-profile,
-// cpu-profile and counters-profile. See the package comment for the format.
+// An XCTraceReader reads what `xctrace export` writes for a recording of Instruments: the rows of the
+// tables time-profile, cpu-profile and counters-profile. See the package comment for the format.
 type XCTraceReader struct {
 	x    *xmlReader
 	name string
 
 	table  string // whose rows are being read
 	open   []xcOpen
-	ignore int // how many elements are open that are nested too deep
+	ignore int // how many elements are open that are nested too deeply
 	values xcValues
 	names  xcNames
 	row    xcSample
@@ -28,7 +32,7 @@ type XCTraceReader struct {
 	bad     SyntaxError
 	err     error
 	ended   bool
-	told    bool // of the limits
+	told    bool // the limits were reported
 	samples bool
 	kernel  bool // there was a sample of the kernel
 	scratch []byte
@@ -36,22 +40,21 @@ type XCTraceReader struct {
 	clock machClock
 }
 
-// xcEvents are the tables that have samples, and the events that these are of. Time Profiler samples by a timer, CPU Profiler
-// by each CPU's counter of cycles, and CPU Counters by what its template says.
-var xcEvents = map[string]string{"time-profile": timeProfile, "cpu-profile": "cycles", "counters-profile": "counters-profile"}
+// xcEvents are the tables that have samples, and the events of the samples. Time Profiler samples by a
+// timer, CPU Profiler by each CPU's counter of cycles, and CPU Counters by the event that its template
+// names.
+var xcEvents = map[string]string{"time-profile": TimeProfile, "cpu-profile": "cycles", "counters-profile": "counters-profile"}
 
-// timeProfile is the event of Instruments' Time Profiler: a timer that fires each ms on each CPU.
-const timeProfile = "time-profile"
-
-// An xcOpen is an element whose end has not come yet.
+// An xcOpen is an element whose end was not read yet.
 type xcOpen struct {
 	xcValue
 	id     uint64
-	stored bool // id is to be kept
-	frames int  // of a backtrace: how many are told of
+	stored bool // the value is kept by its id
+	frames int  // for a backtrace: how many frames were read
 }
 
-// maxXCDepth is how deep elements are nested: a binary in a frame in a backtrace in a tag in a row in a node in the result is 7.
+// maxXCDepth limits how deeply elements are nested. A binary in a frame in a backtrace in a tag in a
+// row in a node in the result has depth 7. Elements that are nested more deeply are ignored.
 const maxXCDepth = 32
 
 // An xcSample is a row.
@@ -60,10 +63,11 @@ type xcSample struct {
 	thread               uint32
 	stack                xcValue
 	timed, stacked, idle bool
-	unknown              bool // it means a value that was not there
+	unknown              bool // the row refers to a value that does not exist
 }
 
-// NewXCTraceReader returns a reader of r. The name is for messages only. Times are from the recording's start.
+// NewXCTraceReader returns a reader of r. The name is for messages only. The times of samples count
+// from the recording's start.
 func NewXCTraceReader(r io.Reader, name string) *XCTraceReader {
 	return &XCTraceReader{x: newXMLReader(r), name: name, names: newXCNames()}
 }
@@ -74,8 +78,8 @@ func (r *XCTraceReader) Record() any { return r.record }
 // Err returns the I/O error that ended the reading, nil after plain EOF.
 func (r *XCTraceReader) Err() error { return r.err }
 
-// UserOnly tells whether there are samples, and none of them of the kernel: the text does not tell what Instruments was asked
-// for.
+// UserOnly reports whether there are samples, but none of the kernel. The text does not say what
+// Instruments was asked for.
 func (r *XCTraceReader) UserOnly() bool { return r.samples && !r.kernel }
 
 // Scan reads the next record.
@@ -108,11 +112,11 @@ func (r *XCTraceReader) wrong(msg string) bool {
 	return true
 }
 
-// start takes the beginning of an element.
+// start handles the start of an element.
 func (r *XCTraceReader) start(name, rest []byte) {
 	o := xcOpen{}
 	o.kind = xcKinds[string(name)]
-	if o.kind == xcRow { // Rows are never in each other, and what is around them tells nothing.
+	if o.kind == xcRow { // Rows are not nested, and the elements around them mean nothing here.
 		r.open, r.ignore = r.open[:0], 0
 		r.row = xcSample{pid: NoPID, tid: NoPID}
 	}
@@ -141,7 +145,7 @@ func (r *XCTraceReader) start(name, rest []byte) {
 	r.open = append(r.open, o)
 }
 
-// attribute takes an attribute that is not about numbers of elements.
+// attribute handles an attribute that is neither id nor ref.
 func (r *XCTraceReader) attribute(o *xcOpen, name, value []byte) {
 	switch {
 	case o.kind == xcFrame && string(name) == "addr":
@@ -173,8 +177,9 @@ func (r *XCTraceReader) keepName(value []byte) uint32 {
 	return r.names.add(r.scratch)
 }
 
-// threadOf is the name of a thread in "C2 CompilerThread0  0x37c2d0a (java, pid: 32471)", as the kernel of Linux has it.
-// HotSpot puts "Java: " in front of it on macOS (os_bsd.cpp, os::set_native_thread_name).
+// threadOf returns the name of a thread out of "C2 CompilerThread0  0x37c2d0a (java, pid: 32471)", cut
+// to the length that Linux has. HotSpot puts "Java: " before the name on macOS (os_bsd.cpp,
+// os::set_native_thread_name).
 func threadOf(text []byte) []byte {
 	if i := bytes.LastIndex(text, []byte(" 0x")); i >= 0 {
 		text = text[:i]
@@ -185,11 +190,11 @@ func threadOf(text []byte) []byte {
 }
 
 func parseNumber(text []byte) (uint64, bool) {
-	n, rest, ok := cutUint(text, math.MaxInt64)
+	n, rest, ok := fields.CutUint(text, math.MaxInt64)
 	return n, ok && len(rest) == 0
 }
 
-// end takes the end of the innermost element. It returns true when that is a record.
+// end handles the end of the innermost element. It returns true if that made a record.
 func (r *XCTraceReader) end() bool {
 	if r.ignore > 0 {
 		r.ignore--
@@ -209,7 +214,7 @@ func (r *XCTraceReader) end() bool {
 	r.takeText(&o)
 	if o.stored && !r.values.keep(o.id, o.xcValue) && !r.told {
 		r.told = true
-		return r.wrong("there are more values with numbers than gasm keeps: samples that mean one of those by its number are left out")
+		return r.wrong("there are more values with numbers than gasm keeps: samples that refer to one of the others are left out")
 	}
 	if len(r.open) > 0 {
 		r.give(&o, &r.open[len(r.open)-1])
@@ -217,7 +222,7 @@ func (r *XCTraceReader) end() bool {
 	return false
 }
 
-// takeText takes the text of an element that has a number or a word in it.
+// takeText reads the number or the word in an element.
 func (r *XCTraceReader) takeText(o *xcOpen) {
 	if o.flags&xcKnown != 0 || len(r.x.text) == 0 {
 		return
@@ -235,7 +240,7 @@ func (r *XCTraceReader) takeText(o *xcOpen) {
 	}
 }
 
-// give has an element's parent take what it tells.
+// give hands the value of an element to its parent.
 func (r *XCTraceReader) give(o *xcOpen, parent *xcOpen) {
 	known := o.flags&xcKnown != 0
 	switch {
@@ -262,8 +267,8 @@ func (r *XCTraceReader) give(o *xcOpen, parent *xcOpen) {
 	}
 }
 
-// giveFrame takes a frame. The innermost one comes first and has the address. If its function was inlined, the function of
-// the code is that of the first frame that was not.
+// giveFrame adds a frame to a backtrace. The innermost frame comes first and has the address. If its
+// function was inlined, the code belongs to the function of the first frame that was not inlined.
 func (b *xcOpen) giveFrame(f *xcValue) {
 	switch {
 	case b.frames == 0:
@@ -275,7 +280,7 @@ func (b *xcOpen) giveFrame(f *xcValue) {
 	b.frames++
 }
 
-// giveRow takes a column of a row.
+// giveRow adds a column to the row.
 func (r *XCTraceReader) giveRow(o *xcOpen, known bool) {
 	row := &r.row
 	switch o.kind {
@@ -304,15 +309,16 @@ func (r *XCTraceReader) giveRow(o *xcOpen, known bool) {
 	}
 }
 
-// endRow makes a record of a row, if it is one of samples. A thread that waits is none, and one whose place Instruments could
-// not tell (<sentinel/> in place of a backtrace) is lost.
+// endRow makes a record of a row, if it is a row of samples. A row of a thread that waits is not a
+// sample. A row with <sentinel/> in place of a backtrace is lost, because Instruments could not tell
+// the place.
 func (r *XCTraceReader) endRow() bool {
 	row, event := &r.row, xcEvents[r.table]
 	switch {
 	case event == "":
 		return false
 	case row.unknown:
-		return r.wrong("a row means a value by a number that no value has")
+		return r.wrong("a row refers to a value by a number that no value has")
 	case !row.timed:
 		return r.wrong("a row without sample-time")
 	case row.idle:
@@ -327,7 +333,7 @@ func (r *XCTraceReader) endRow() bool {
 	if row.stack.flags&xcMore != 0 {
 		r.sample.Module = r.names.all[row.stack.more]
 	}
-	if r.sample.PC >= kernelStart {
+	if r.sample.PC >= KernelStart {
 		r.sample.Module, r.kernel = KernelModule, true
 	}
 	r.samples = true
@@ -335,9 +341,10 @@ func (r *XCTraceReader) endRow() bool {
 	return true
 }
 
-// address is the program counter of an innermost frame. xctrace writes it higher by one in all tables named -profile, and right
-// in those that they are made from (https://developer.apple.com/forums/thread/748112). On arm64 an instruction's address is a
-// multiple of four, so that one which is right is left as it is.
+// address returns the program counter of an innermost frame. xctrace writes the address higher by one
+// in all tables named -profile, and unchanged in the tables that they are made from
+// (https://developer.apple.com/forums/thread/748112). On arm64 an instruction's address is a multiple
+// of four, so an address that is right can be recognized, and is not changed.
 func (r *XCTraceReader) address(addr uint64) uint64 {
 	if addr == 0 || !r.x86 && addr%4 == 0 {
 		return addr
@@ -345,14 +352,15 @@ func (r *XCTraceReader) address(addr uint64) uint64 {
 	return addr - 1
 }
 
-// A machClock is the moment at which a recording began, as its table time-info has it: in ticks of mach_absolute_time.
+// A machClock is the moment at which a recording began, in ticks of mach_absolute_time. The table
+// time-info has it.
 type machClock struct {
 	ticks                  uint64
 	numerator, denominator uint64 // ns per tick: 125/3 on Apple's processors, 1/1 on Intel's
 	known                  bool
 }
 
-// nanos is that moment in ns, on the clock CLOCK_UPTIME_RAW.
+// nanos returns that moment in ns, on the clock CLOCK_UPTIME_RAW.
 func (c *machClock) nanos() (int64, bool) {
 	n, d := c.numerator, c.denominator
 	if !c.known || n == 0 || d == 0 || n > 1<<20 {
@@ -365,7 +373,8 @@ func (c *machClock) nanos() (int64, bool) {
 	return int64(whole*n + rest*n/d), true
 }
 
-// XCTraceStart reads when a recording began out of an export of its table time-info, in ns on the clock CLOCK_UPTIME_RAW:
+// XCTraceStart reads when a recording began from an export of its table time-info, in ns on the clock
+// CLOCK_UPTIME_RAW:
 //
 //	<mach-absolute-time id="2" fmt="…">2897656234073</mach-absolute-time>
 //	<mach-timebase-info id="4" fmt="125/3"><mach-timebase-info-field>125</…><mach-timebase-info-field>3</…></mach-timebase-info>
@@ -381,7 +390,25 @@ func XCTraceStart(in io.Reader) (nanos int64, err error) {
 	}
 	nanos, ok := r.clock.nanos()
 	if !ok {
-		return 0, errors.New("xctrace: the recording's table time-info does not tell when it began")
+		return 0, errors.New("xctrace: the recording's table time-info does not say when it began")
 	}
 	return nanos, nil
+}
+
+// XCTraceDate reads when a recording began from its table of contents, which `xctrace export --toc`
+// writes. That time is of the wall clock, in ms:
+//
+//	<start-date>2026-03-01T12:30:05.123+01:00</start-date>
+func XCTraceDate(toc []byte) (time.Time, error) {
+	x := newXMLReader(bytes.NewReader(toc))
+	for x.scan() {
+		if name, _, end, _ := cutTag(x.tag); x.bad == "" && end && string(name) == "start-date" {
+			at, err := time.Parse(time.RFC3339Nano, string(x.text))
+			if err != nil {
+				return at, fmt.Errorf("xctrace: the recording's start-date can't be read: %w", err)
+			}
+			return at, nil
+		}
+	}
+	return time.Time{}, errors.New("xctrace: the recording does not say when it began: it has no time-info and no start-date")
 }

@@ -14,13 +14,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// readXCTrace reads an export, by the reader that NewReader takes for it, and returns copies of its records.
+// readXCTrace reads an export with the reader that NewReader returns for it, and returns copies of its
+// records.
 func readXCTrace(t testing.TB, text string) []any {
 	t.Helper()
 	var in io.Reader = strings.NewReader(text)
-	if len(text) < 100_000 { // it takes its time
+	if len(text) < 100_000 { // a longer text takes too much time
 		in = iotest.OneByteReader(in)
 	}
 	r := NewReader(in, "in")
@@ -59,7 +62,7 @@ func TestXCTraceTables(t *testing.T) {
 			with(main, 465248740, 0x11b3c5a40, "", ""),
 			with(main, 466248740, 0x11b3c5a40, "", ""),
 			Lost{Count: 1},
-			with(jit, 469248740, 0x1a02543a0, "dyld", "start"), // it is aligned, so it is right already
+			with(jit, 469248740, 0x1a02543a0, "dyld", "start"), // the address is aligned, so it is right already
 		},
 		"xctrace-cpu.xml": {
 			with(worker, 100000000, 0x18c8d7288, "libsystem_platform.dylib", "_platform_memmove"),
@@ -77,12 +80,12 @@ func TestXCTraceTables(t *testing.T) {
 	}
 }
 
-// export is an export of time-profile with these rows.
+// export returns an export of time-profile with these rows.
 func export(rows ...string) string {
 	return `<trace-query-result><node><schema name="time-profile"/>` + strings.Join(rows, "") + `</node></trace-query-result>`
 }
 
-// What is damaged is told of, and is not the end.
+// TestXCTraceDamage checks that damage is reported, and that the reading goes on.
 func TestXCTraceDamage(t *testing.T) {
 	const good = `<row><sample-time>7</sample-time><backtrace><frame addr="0x11"/></backtrace></row>`
 	sample := Sample{MonoNanos: 7, PID: NoPID, TID: NoPID, PC: 0x10, Event: "time-profile"}
@@ -139,7 +142,7 @@ func TestXCTraceStart(t *testing.T) {
 	}
 }
 
-// A largeExport is an export of some size, of which nothing is in memory but the next row.
+// A largeExport is an export of some size, which has only the next row in memory.
 type largeExport struct {
 	size, written int
 	row           func(i int) string
@@ -168,7 +171,8 @@ func (l *largeExport) Read(buf []byte) (int, error) {
 	return n, nil
 }
 
-// usualRow is a row as those of a busy JVM: each has a time and a backtrace of its own, of 12 frames of which one is new.
+// usualRow returns a row like those of a busy JVM: each has a time and a backtrace of its own, with 12
+// frames, one of them new.
 func usualRow(i int) string {
 	var b strings.Builder
 	id := i*8 + 100
@@ -182,24 +186,26 @@ func usualRow(i int) string {
 	return b.String()
 }
 
-// namedRow has a new function in a new file in each row.
+// namedRow returns a row with a new function in a new file.
 func namedRow(i int) string {
 	return fmt.Sprintf(`<row><sample-time id="%d">1</sample-time><backtrace id="%d"><frame id="%d" name="function%d" addr="0x11"><binary id="%d" name="file%d"/></frame></backtrace></row>`,
 		i*4+1, i*4+2, i*4+3, i, i*4+4, i)
 }
 
-// tinyRow has as many numbers as a row can have.
+// tinyRow returns a row with as many numbers as a row can have.
 func tinyRow(i int) string {
 	return fmt.Sprintf(`<pid id="%d"/><row><sample-time id="%d">1</sample-time></row>`, i*2+1, i*2+2)
 }
 
-// An export of 100 MB is read within 300 MB, whatever is in it. What the reader holds at any time is at most half of that: the
-// collector lets garbage become as much again (GOGC=100) before it frees any. How much garbage there is at some moment
-// is the collector's timing, and differs from machine to machine, so what is counted is what a collection leaves.
+// TestXCTraceMemory checks that an export of 100 MB is read within 300 MB, whatever is in it. What the
+// reader holds at any time must be at most half of that, because the collector lets as much garbage
+// gather (GOGC=100) before it frees any. How much garbage there is at some moment depends on the
+// collector's timing, which differs from machine to machine, so the test counts what is left after a
+// collection.
 func TestXCTraceMemory(t *testing.T) {
 	size, limit := 100<<20, int64(150<<20)
-	if raceDetector || testing.Short() { // which takes ten times as long
-		size, limit = size/10, 20<<20 // a tenth of the size has more than a tenth of the names that are kept
+	if gasmtest.RaceDetector || testing.Short() { // the race detector makes it ten times as slow
+		size, limit = size/10, 20<<20 // a tenth of the size has more than a tenth of the names
 	}
 	held := func() int64 {
 		runtime.GC()
@@ -217,7 +223,7 @@ func TestXCTraceMemory(t *testing.T) {
 				t.Fatal(bad)
 			}
 			records++
-			if in.written >= looked { // 20 times
+			if in.written >= looked { // 20 times in all
 				most, looked = max(most, held()-before), looked+size/20
 			}
 		}
@@ -243,7 +249,8 @@ func BenchmarkXCTraceReader(b *testing.B) {
 	}
 }
 
-// FuzzXCTraceReader checks that records are what they can be, and compares the tags with those that encoding/xml reads.
+// FuzzXCTraceReader checks that records have possible values, and compares the tags with those that
+// encoding/xml reads.
 func FuzzXCTraceReader(f *testing.F) {
 	for _, file := range []string{"xctrace-time.xml", "xctrace-cpu.xml", "xctrace-counters.xml"} {
 		text, err := os.ReadFile("testdata/" + file)
@@ -261,7 +268,7 @@ func FuzzXCTraceReader(f *testing.F) {
 			records++
 			switch rec := r.Record().(type) {
 			case *Sample:
-				if rec.MonoNanos < 0 || rec.PID < NoPID || rec.TID < NoPID || len(rec.Thread) > 15 || rec.Event == "" || (rec.PC >= kernelStart) != rec.Kernel() && rec.PC >= kernelStart {
+				if rec.MonoNanos < 0 || rec.PID < NoPID || rec.TID < NoPID || len(rec.Thread) > 15 || rec.Event == "" || (rec.PC >= KernelStart) != rec.Kernel() && rec.PC >= KernelStart {
 					t.Errorf("%+v", rec)
 				}
 			case *SyntaxError:
@@ -278,7 +285,7 @@ func FuzzXCTraceReader(f *testing.F) {
 	})
 }
 
-// compareTags compares the tags of what encoding/xml takes for right.
+// compareTags compares the tags of texts that encoding/xml accepts.
 func compareTags(t *testing.T, in []byte) {
 	t.Helper()
 	d := xml.NewDecoder(bytes.NewReader(in))
@@ -303,13 +310,13 @@ func compareTags(t *testing.T, in []byte) {
 			want = append(want, "-"+token.Name.Local)
 		case xml.CharData:
 			if bytes.ContainsAny(in, "<!") && bytes.Contains(in, []byte("<![CDATA[")) {
-				return // which this reader takes for a declaration
+				return // this reader takes it for a declaration
 			}
 		case xml.Directive:
-			return // whose brackets may be nested
+			return // its brackets may be nested
 		}
 	}
-	if bytes.ContainsAny(in, ":\r") { // names have prefixes; line ends are made one
+	if bytes.ContainsAny(in, ":\r") { // encoding/xml splits prefixes off names, and replaces line ends
 		return
 	}
 	var got []string

@@ -9,31 +9,34 @@ import (
 	"unicode/utf8"
 )
 
-// An xmlReader cuts XML, as a program writes it, into tags: what `xctrace export` needs of XML and no more. It has one
-// buffer, and gives bytes of it. encoding/xml would take ten times as long, and copy all of it.
+// An xmlReader cuts XML, as a program writes it, into tags. It knows no more of XML than `xctrace
+// export` needs. It has one buffer, and returns slices of it. encoding/xml would take ten times as
+// long, and copy all text.
 type xmlReader struct {
 	in   io.Reader
-	buf  []byte // the text from the current tag's own beginning on
-	next int    // in buf, behind the current tag
+	buf  []byte // the text from the start of the current tag on
+	next int    // index in buf after the current tag
 	line int    // of the current tag, from 1
-	err  error  // the reading is over; io.EOF at the end
+	err  error  // ended the reading; io.EOF at the end
 
-	text []byte // what stands in front of the current tag, without blanks around it; at most keptText of it
+	text []byte // the text before the current tag, without blanks around it; at most keptText of it
 	tag  []byte // the current tag without its brackets: "frame id="3"", "/row", "sentinel/"
 	bad  string // why there is no whole tag: it is too long, or the file ends in it
 }
 
 const (
 	xmlBuffer = 256 << 10
-	// maxTag is the length of the longest tag that is read: a function's name is in a tag.
+	// maxTag is the length of the longest tag that is read. A function's name is in a tag.
 	maxTag = maxLine
-	// keptText is how much of the text in front of a tag is kept. The texts that matter are numbers and single words.
+	// keptText is how much of the text before a tag is kept. The texts that matter are numbers and
+	// single words.
 	keptText = 256
 )
 
 func newXMLReader(in io.Reader) *xmlReader { return &xmlReader{in: in, line: 1} }
 
-// scan reads the next tag, or what is none: then bad says why. It returns false at the end and on an I/O error.
+// scan reads the next tag. If the text there is not a whole tag, bad says why. scan returns false at
+// the end and on an I/O error.
 func (x *xmlReader) scan() bool {
 	x.bad, x.text = "", x.text[:0]
 	for {
@@ -54,7 +57,7 @@ func (x *xmlReader) scan() bool {
 	}
 }
 
-// skipTo goes to the next byte c, and keeps the beginning of what it passes.
+// skipTo goes to the next byte c, and keeps the start of the text before it.
 func (x *xmlReader) skipTo(c byte) bool {
 	for {
 		rest := x.buf[x.next:]
@@ -75,21 +78,21 @@ func (x *xmlReader) skipTo(c byte) bool {
 	}
 }
 
-// advance goes on in the buffer, and counts lines.
+// advance moves on in the buffer, and counts lines.
 func (x *xmlReader) advance(to int) {
 	x.line += bytes.Count(x.buf[x.next:to], []byte{'\n'})
 	x.next = to
 }
 
-// tagEnd finds the bracket that ends the tag at next; -1 when there is none. A bracket in quotes, as in name="a<b>", does not
-// end a tag, nor does one in a comment.
+// tagEnd returns the index of the bracket that ends the tag at next, or -1 if there is none. A bracket
+// in quotes, as in name="a<b>", does not end a tag, nor does one in a comment.
 func (x *xmlReader) tagEnd() int {
 	quote := byte(0)
 	for i := x.next + 1; ; i++ {
 		if i >= len(x.buf) {
 			start := i - x.next
 			if start > maxTag {
-				x.bad = "a tag is longer than 1 MB, as no name is"
+				x.bad = "a tag is longer than 1 MB, which no name is"
 				return -1
 			}
 			if !x.fill() {
@@ -112,7 +115,8 @@ func (x *xmlReader) tagEnd() int {
 	}
 }
 
-// endsTag tells whether a bracket behind this text ends it: <?x ?> and <!-- --> end with more than a bracket.
+// endsTag reports whether a bracket after this text ends the tag: <?x ?> and <!-- --> end with more
+// than a bracket.
 func endsTag(tag []byte) bool {
 	switch {
 	case bytes.HasPrefix(tag, []byte("?")):
@@ -123,7 +127,7 @@ func endsTag(tag []byte) bool {
 	return true
 }
 
-// fill reads more text behind what is still needed.
+// fill reads more text after the text that is still needed.
 func (x *xmlReader) fill() bool {
 	if x.err != nil {
 		return false
@@ -135,7 +139,7 @@ func (x *xmlReader) fill() bool {
 	if cap(x.buf)-len(x.buf) < xmlBuffer/2 {
 		x.buf = append(make([]byte, 0, 2*cap(x.buf)+xmlBuffer), x.buf...)
 	}
-	for range 100 { // as bufio: a reader that gives nothing again and again is broken
+	for range 100 { // like bufio: a reader that returns nothing again and again is broken
 		n, err := x.in.Read(x.buf[len(x.buf):cap(x.buf)])
 		x.buf = x.buf[:len(x.buf)+n]
 		if err != nil {
@@ -152,7 +156,7 @@ func (x *xmlReader) fill() bool {
 	return false
 }
 
-// failure is the I/O error that ended the reading.
+// failure returns the I/O error that ended the reading.
 func (x *xmlReader) failure(name string) error {
 	if x.err == nil || errors.Is(x.err, io.EOF) {
 		return nil
@@ -160,7 +164,8 @@ func (x *xmlReader) failure(name string) error {
 	return fmt.Errorf("%s:%d: %w", name, x.line, x.err)
 }
 
-// cutTag gives the name of a tag, whether it ends an element, and whether it is one without content.
+// cutTag returns the name of a tag, its attributes, whether it ends an element, and whether it is an
+// element without content.
 func cutTag(tag []byte) (name, attributes []byte, end, empty bool) {
 	if tag, end = bytes.CutPrefix(tag, []byte{'/'}); end {
 		return bytes.TrimSpace(tag), nil, true, false
@@ -174,7 +179,7 @@ func cutTag(tag []byte) (name, attributes []byte, end, empty bool) {
 	return tag, nil, false, empty
 }
 
-// attributes calls give for each attribute of a tag, with its value as it is written.
+// attributes calls give for each attribute of a tag, with the value as it is written.
 func attributes(text []byte, give func(name, value []byte)) {
 	for {
 		text = bytes.TrimLeft(text, " \t\r\n")
@@ -192,10 +197,11 @@ func attributes(text []byte, give func(name, value []byte)) {
 	}
 }
 
-// xmlEntities are those that XML has without a declaration.
+// xmlEntities are the entities that XML has without a declaration.
 var xmlEntities = map[string]string{"lt": "<", "gt": ">", "amp": "&", "quot": `"`, "apos": "'"}
 
-// unescapeXML gives a value with its entities replaced; to is used again. What is none stays as it is.
+// unescapeXML returns a value with its entities replaced. It uses the memory of to. A text that is not
+// an entity stays as it is.
 func unescapeXML(to, value []byte) []byte {
 	to = to[:0]
 	for {
@@ -221,7 +227,7 @@ func unescapeXML(to, value []byte) []byte {
 	}
 }
 
-// numberedCharacter reads "#60" and "#x3c".
+// numberedCharacter parses "#60" and "#x3c".
 func numberedCharacter(entity string) (rune, bool) {
 	if len(entity) < 2 || entity[0] != '#' {
 		return 0, false

@@ -1,27 +1,82 @@
 #!/usr/bin/env bash
-# Runs all tests with the race detector, and writes what `go test -json` tells. First the packages whose tests
-# neither sample nor start JVMs, side by side; then those that compare what they read from JVMs, or ask tools, in twos,
-# because these JVMs and what reads them wait for each other; then the others, one at a time, because what they do
-# takes the machine and some of it is measured. In each of these packages the tests that measure nothing are parallel
-# (t.Parallel), and so run after the others. They wait for JVMs more than they compute: one more at a time than there
-# are processors. cmd/gasm's tests run a gasm without the race detector; the packages that it is made of have it.
+# gotest.sh STAGE...: runs the tests of these stages (unit, live, pages), and prints what `go test -json` prints.
+# gotest.sh --list: prints which packages each stage has, one a line, and what is special about them:
+#
+#     unit  github.com/gasm-profiler/gasm/report
+#     unit  github.com/gasm-profiler/gasm/profile race
+#     live  github.com/gasm-profiler/gasm/record race alone
+#
+# unit    packages whose tests neither sample nor start JVMs, side by side.
+# live    packages whose tests do (LIVE below). First those that compare what they read from JVMs, or ask tools, two at a
+#         time, because these JVMs and what reads them wait for each other. Then those that take the whole machine, and
+#         measure some of it (ALONE), one at a time. In each of these packages the tests that measure nothing are
+#         parallel (t.Parallel), and so run after the others. They wait for JVMs more than they compute: one more at a
+#         time than there are processors.
+# pages   the modules of their own: the page in a browser, and what a release consists of.
+#
+# A package is tested with the race detector if its code starts goroutines (GOROUTINE): with a go statement, a method Go
+# or AfterFunc. The detector also checks the packages that it calls. It makes tests up to twenty times slower, and finds
+# nothing where no goroutine is started. cmd/gasm is tested without it, because its tests run gasm as a program, which is
+# built as in a release. TestStages (internal/gasmtest) checks these rules on the parsed code.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
 case $GO in */*) GO=$(realpath "$GO") ;; esac # for modules in other folders
-MEASURED='/(cmd/gasm|cmd/gasm/hostile|record|record/[a-z]+|sampler|sampler/perfevent|event/usdt)$'
-COMPARED='/(doctor|hotspot/[a-z]+|event/[a-z]+)$'
+LIVE='gasmtest\.Need(Perf|Native|DTrace|BPFTrace|Java)[^A-Za-z]|(^|[^.a-zA-Z])[a-z]+\.Java\(\)|\]\.Java\(\)'
+ALONE='/(cmd/gasm|cmd/gasm/hostile|record(/.*)?|sampl[a-z]*(/.*)?|hotspot/usdt)$'
+GOROUTINE='^[[:space:]]*go [a-z(]|\.Go\(|AfterFunc\('
 PARALLEL=$(($(getconf _NPROCESSORS_ONLN) + 1))
+
+# list prints a line for each package, as above. It runs with the bash 3.2 of macOS too.
+list() {
+  local packages package folder file stage race alone
+  packages=$($GO list -f '{{.ImportPath}} {{.Dir}}' ./...) || return 1
+  while read -r package folder; do
+    stage=unit race='' alone=''
+    for file in "$folder"/*.go; do
+      case $file in
+      *_test.go) if grep -qE "$LIVE" "$file"; then stage=live; fi ;;
+      *) if [[ $package != */cmd/gasm ]] && grep -qE "$GOROUTINE" "$file"; then race=' race'; fi ;;
+      esac
+    done
+    if [ $stage = live ] && [[ $package =~ $ALONE ]]; then alone=' alone'; fi
+    echo "$stage $package$race$alone"
+  done <<<"$packages"
+}
+
+# run LINES ARGUMENT...: tests the packages of these lines of the list, in two runs: without the race detector and with it.
+run() {
+  local lines=$1 packages
+  shift
+  packages=$(sed -n '/ race/!s/^[a-z]* \([^ ]*\).*/\1/p' <<<"$lines")
+  # shellcheck disable=SC2086 # import paths have no spaces
+  if [ -n "$packages" ]; then CGO_ENABLED=0 $GO test -json -timeout 45m "$@" $packages || result=1; fi
+  packages=$(sed -n '/ race/s/^[a-z]* \([^ ]*\).*/\1/p' <<<"$lines")
+  # shellcheck disable=SC2086
+  if [ -n "$packages" ]; then CGO_ENABLED=1 $GO test -json -race -timeout 45m "$@" $packages || result=1; fi
+}
+
+# run_module FOLDER: tests a module of its own.
+run_module() { (cd "$1" && CGO_ENABLED=0 $GO test -json -count 1 -timeout 15m ./...) || result=1; }
+
+all=$(list) || exit 1
 result=0
-all=$($GO list ./...) || exit 1
-mapfile -t measured < <(grep -E "$MEASURED" <<<"$all")
-mapfile -t compared < <(grep -Ev "$MEASURED" <<<"$all" | grep -E "$COMPARED")
-mapfile -t quiet < <(grep -Ev "$MEASURED|$COMPARED" <<<"$all")
-CGO_ENABLED=1 $GO test -json -race -timeout 45m "${quiet[@]}" || result=1
-CGO_ENABLED=1 $GO test -json -race -timeout 45m -p 2 "${compared[@]}" || result=1
-CGO_ENABLED=1 $GO test -json -race -timeout 45m -p 1 -parallel "$PARALLEL" "${measured[@]}" || result=1
-# The page in a browser: a module of its own, so that gasm needs nothing of a browser's.
-(cd report/page/browsertest && CGO_ENABLED=0 $GO test -json -count 1 -timeout 15m ./...) || result=1
-# What a release has: a module of its own as well.
-(cd packaging && CGO_ENABLED=0 $GO test -json -count 1 -timeout 15m ./...) || result=1
+for stage; do
+  case $stage in
+  --list) echo "$all" ;;
+  unit) run "$(grep '^unit' <<<"$all")" ;;
+  live)
+    run "$(grep '^live' <<<"$all" | grep -v ' alone$')" -p 2
+    run "$(grep '^live.* alone$' <<<"$all")" -p 1 -parallel "$PARALLEL"
+    ;;
+  pages)
+    run_module report/page/browsertest
+    run_module packaging
+    ;;
+  *)
+    echo "gotest.sh: there is no stage $stage: unit, live, pages" >&2
+    exit 2
+    ;;
+  esac
+done
 exit $result

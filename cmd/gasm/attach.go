@@ -104,7 +104,7 @@ func (f *attachFlags) attach(s streams, flags *reportFlags, args []string) error
 	if err := o.Check(); err != nil {
 		return usage("%w", err)
 	}
-	if o.JVMs, err = attach.Choose(args); err != nil {
+	if o.JVMs, err = attach.Choose(context.Background(), args); err != nil {
 		return err
 	}
 	if apart == nil && anyOfOther(o.JVMs) {
@@ -175,7 +175,7 @@ func attachLine(o *record.AttachOptions, p record.AttachProgress) string {
 
 // listJVMs lists the JVMs that run.
 func listJVMs(s streams) error {
-	jvms, err := attach.List()
+	jvms, err := attach.List(context.Background())
 	if err != nil {
 		return err
 	}

@@ -176,7 +176,7 @@ func TestAttachKilled(t *testing.T) {
 	cmd.Stderr = stderr
 	require.NoError(t, cmd.Start())
 	stderr.wait(t)
-	time.Sleep(300 * time.Millisecond)
+	gasmtest.AwaitWork(t, j.cmd.Process.Pid, 300*time.Millisecond)
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	assert.True(t, debugNonSafepoints(t, j), "it runs on, with the flag")

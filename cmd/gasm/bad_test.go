@@ -285,7 +285,7 @@ func TestBadFiles(t *testing.T) {
 		{"log as samples", "holds no samples", []string{log, log}, 1},
 		{"other processes only", "are of other processes", []string{others, log}, 1},
 		{"no such pid", "no such JVM in this capture; it has 24997", []string{"--pid", "4", samples, log}, 1},
-		{"empty folder", "is no capture", []string{emptyDir}, 1},
+		{"empty folder", "is not a capture", []string{emptyDir}, 1},
 		{"a folder and more", "a capture folder stands alone", []string{emptyDir, log}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -82,8 +82,8 @@ func completeFlags(root *cobra.Command) {
 }
 
 // completeJVMs gives the process ids of the JVMs that can be attached to, with what they run.
-func completeJVMs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	jvms, err := attach.List()
+func completeJVMs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	jvms, err := attach.List(cmd.Context())
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

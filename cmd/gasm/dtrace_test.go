@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -146,7 +147,7 @@ func spinWithDTrace(t *testing.T, args ...string) (cmd *exec.Cmd, out *lineWaite
 	return startSpin(t, append([]string{"--sampler", "dtrace"}, args...)...)
 }
 
-// dtraceOf gives the DTrace that a gasm started.
+// dtraceOf returns the process id of the DTrace that a gasm started.
 func dtraceOf(t *testing.T, gasm int) (pid int) {
 	t.Helper()
 	out, err := exec.Command("pgrep", "-P", strconv.Itoa(gasm), "dtrace").Output()
@@ -168,8 +169,9 @@ func TestDTraceInterrupt(t *testing.T) {
 func TestDTraceDies(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "capture")
 	cmd, out, stderr := spinWithDTrace(t, "-o", dir)
-	require.NoError(t, syscall.Kill(dtraceOf(t, cmd.Process.Pid), syscall.SIGKILL))
-	time.Sleep(200 * time.Millisecond)
+	dtrace := dtraceOf(t, cmd.Process.Pid)
+	require.NoError(t, syscall.Kill(dtrace, syscall.SIGKILL))
+	require.Eventually(t, func() bool { return syscall.Kill(dtrace, 0) != nil }, hangs, time.Millisecond, "gasm knows how its DTrace has ended")
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	assert.NotZero(t, exitCode(t, cmd))
 	assert.Contains(t, out.String(), "Spin::spin", "the samples until then")
@@ -183,15 +185,7 @@ func TestDTraceOfKilledGasm(t *testing.T) {
 	cmd, out, _ := spinWithDTrace(t)
 	dtrace := dtraceOf(t, cmd.Process.Pid)
 	require.NoError(t, cmd.Process.Kill())
-	for range 150 {
-		if syscall.Kill(dtrace, 0) != nil {
-			break
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	assert.ErrorIs(t, syscall.Kill(dtrace, 0), syscall.ESRCH, "dtrace is left behind")
-	_, pid, _ := strings.Cut(out.String(), "READY ")
-	pid, _, _ = strings.Cut(pid, "\n")
-	assert.NoError(t, exec.Command("kill", "-9", pid).Run(), "the user's own program goes on")
+	assert.Eventually(t, func() bool { return errors.Is(syscall.Kill(dtrace, 0), syscall.ESRCH) }, hangs, 10*time.Millisecond, "dtrace is left behind")
+	assert.NoError(t, syscall.Kill(spinPID(t, out), syscall.SIGKILL), "the user's own program goes on")
 	exitCode(t, cmd)
 }

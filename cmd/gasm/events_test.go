@@ -127,7 +127,7 @@ func TestTimeToSafepoint(t *testing.T) {
 			}
 			assert.Greater(t, float64(first.Counts.Values[0]), 0.9*float64(all))
 			text := runGasm(t, []string{"report", "--skip-asm", dir})
-			assert.Regexp(t, `\.\.\.\.\[Time to Safepoint\]\.+\nThreads waited [0-9.]+ ms for others to come to \d+ safepoints, at most [0-9.]+ ms`, text.stdout)
+			assert.Regexp(t, `\.\.\.\.\[Time to Safepoint\]\.+\nThreads waited [0-9.]+ ms for others to reach \d+ safepoints \(longest [0-9.]+ ms\)`, text.stdout)
 			checkWindowEvents(t, dir)
 			checkEventLists(t, dir)
 		})
@@ -249,7 +249,7 @@ func TestDamagedEvents(t *testing.T) {
 	require.NoError(t, os.Rename(filepath.Join(dir, "asm.log"), filepath.Join(dir, "asm-24997.log")))
 	log := filepath.Join(dir, "ev-24997.log")
 	for _, c := range []struct{ name, text, note string }{
-		{"no decorations", "GC(0) Pause Young\nGC(1) Pause Young\n", "2 lines of the events could not be read, the first: ev-24997.log:1: it has not HotSpot's decorations tn and tg"},
+		{"no decorations", "GC(0) Pause Young\nGC(1) Pause Young\n", "2 lines of the events could not be read, the first: ev-24997.log:1: HotSpot's decorations tn and tg"},
 		{"cut", "[1000ns][9][gc,start] GC(0) Pause Young (a)\n[2000ns][9][gc] GC(0) Pau", ""},
 	} {
 		require.NoError(t, os.WriteFile(log, []byte(c.text), 0o644))

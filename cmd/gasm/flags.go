@@ -13,6 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report"
+	"github.com/gasm-profiler/gasm/report/text"
 )
 
 // reportFlags are the values of the flags that profile and report share.
@@ -176,11 +177,11 @@ const leastWidth, mostWidth = 40, 10_000
 // reportOptions are what the flags mean for a report that goes to out, in this
 // environment. In a file names are whole.
 func (f *reportFlags) reportOptions(out *os.File) report.Options {
-	o := report.Options{Gasm: version, Intel: f.intel, Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,
-		Counts:   map[string]report.Counts{"raw": report.Raw, "norm": report.Norm}[f.showCounts],
-		Comments: map[string]report.Comments{"full": report.Full, "none": report.None}[f.comments]}
+	o := report.Options{Gasm: version, Intel: f.intel, Options: text.Options{Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,
+		Counts:   map[string]text.Counts{"raw": text.Raw, "norm": text.Norm}[f.showCounts],
+		Comments: map[string]text.Comments{"full": text.Full, "none": text.None}[f.comments]}}
 	if f.sort == "total" {
-		o.Sort = report.ByTotal
+		o.Sort = text.ByTotal
 	}
 	if f.file != "" { // where neither colours nor a width are wanted
 		o.Color, o.Width = false, 0

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -87,7 +88,7 @@ func TestMain(m *testing.M) {
 
 var compiling sync.Mutex // for javaPrograms
 
-// javaPrograms compiles testdata/programs, once.
+// javaPrograms compiles testdata/programs, once. Its subfolder jdk22 has programs for newer JDKs than the default one.
 func javaPrograms(t *testing.T) string {
 	t.Helper()
 	compiling.Lock()
@@ -134,10 +135,12 @@ func withStdin(text string) runOpt {
 	return func(c *exec.Cmd) { c.Stdin = strings.NewReader(text) }
 }
 
-// runGasm runs gasm to its end.
+// runGasm runs gasm to its end. A gasm that hangs is killed after ten minutes; its exit code is -1.
 func runGasm(t *testing.T, args []string, opts ...runOpt) result {
 	t.Helper()
-	cmd := exec.Command(binary, args...)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	for _, o := range opts {

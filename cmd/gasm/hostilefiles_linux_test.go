@@ -121,7 +121,7 @@ func init() {
 		{"captures: a folder that is deep", func(h *hostile) {
 			require.NoError(h.t, os.MkdirAll(h.file(strings.Repeat("a/", 500)), 0o700))
 			h.args = []string{"report", h.dir}
-		}, "is no capture"},
+		}, "is not a capture"},
 		// Archives of sources.
 		{"sources: a bomb", inSources(func(h *hostile, w *zip.Writer) {
 			entry, err := w.Create("a/B.java")

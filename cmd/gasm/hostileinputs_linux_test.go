@@ -352,7 +352,7 @@ var hostileInputs = []hostileInput{
 			return probeWords(1, 128+24*1024, int64(i), 4711, 1<<40, 1024) + strings.Repeat("\x01", 24*1024+80)
 		})
 	}), ""},
-	{"probes: segments that are too large", inProbes(func(f *filler) { f.repeat(probeWords(1, 1<<40, 0, 0, 0, 0)) }), "is damaged behind byte"},
+	{"probes: segments that are too large", inProbes(func(f *filler) { f.repeat(probeWords(1, 1<<40, 0, 0, 0, 0)) }), "is damaged after byte"},
 	{"probes: pieces in each other", inProbes(func(f *filler) { f.repeat(probeWords(4, 1<<18, 0, 0, 0, 0) + strings.Repeat("\x00", 80)) }), ""},
 	{"probes: calls of methods", inProbes(func(f *filler) {
 		f.fill(func(i int) string {
@@ -385,7 +385,7 @@ var hostileInputs = []hostileInput{
 	}, ""},
 	{"probes: nothing", inProbes(func(f *filler) { f.repeat("\x00") }), ""},
 	// Recordings of Flight Recorder.
-	{"a foreign recording", inRecording(func(f *filler) { f.repeat("PK\x03\x04") }), "is no recording of Java Flight Recorder"},
+	{"a foreign recording", inRecording(func(f *filler) { f.repeat("PK\x03\x04") }), "is not a recording of Java Flight Recorder"},
 	{"an empty recording", inRecording(func(*filler) {}), "is empty"},
 	{"a recording of magics", inRecording(func(f *filler) { f.repeat("FLR\x00\x00\x02") }), "the recording of JVM 4711 could not be read"},
 	{"a cut recording", inRecording(func(f *filler) {
@@ -402,7 +402,7 @@ var hostileInputs = []hostileInput{
 	{"a recording of another's that is none", func(h *hostile) {
 		inRecording(func(f *filler) { f.repeat("x") })(h)
 		h.args = []string{"events", "--jfr", h.file("ev-4711.jfr"), h.dir}
-	}, "is no recording of Java Flight Recorder: it begins with"},
+	}, "is not a recording of Java Flight Recorder: it begins with"},
 	{"a window of many events", func(h *hostile) {
 		inRecordedEvents(func(i int) []byte { return recordedEvent(i, 8, 9, "") })(h)
 		h.args = []string{"report", "--window-event", "jfr:test.Event", h.dir}

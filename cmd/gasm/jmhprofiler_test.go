@@ -237,7 +237,7 @@ func TestJMHProfilerWithoutGasm(t *testing.T) {
 	gasmtest.NeedTime(t)
 	out, err := runProfiler(t, []string{"-f", "1", "-wi", "0", "-i", "1", "-r", "100ms", "-prof", "gasm", "VectorSum"}, "GASM=/no/such/gasm")
 	require.NoError(t, err, out)
-	assert.Equal(t, 1, strings.Count(out, "# gasm: /no/such/gasm is no program, so nothing is profiled; to get it: "), out)
+	assert.Equal(t, 1, strings.Count(out, "# gasm: /no/such/gasm is not a program, so nothing is profiled; to get it: "), out)
 	assert.Regexp(t, `VectorSum\.sum +4096 +avgt +[0-9.]+ +ns/op`, out)
 }
 
@@ -247,9 +247,9 @@ func TestJMHProfilerOptions(t *testing.T) {
 	gasmtest.NeedTime(t)
 	for option, want := range map[string]string{
 		"savePerfBin=true": "gasm does not have perfasm's option savePerfBin: gasm keeps its samples as text in the capture: dir=FOLDER",
-		"hotTreshold=0.1":  "gasm has no option hotTreshold; -prof gasm:help lists those that it has",
-		"skipAsm=maybe":    "gasm: skipAsm is maybe; it can be true or false",
-		"help":             "hotThreshold     annotate regions with this share, as 0.10",
+		"hotTreshold=0.1":  "gasm has no option hotTreshold; -prof gasm:help lists its options",
+		"skipAsm=maybe":    "gasm: skipAsm is maybe; it must be true or false",
+		"help":             "hotThreshold     annotate regions from this share on, such as 0.10",
 	} {
 		out, err := runProfiler(t, []string{"-prof", "gasm:" + option, "VectorSum"})
 		assert.Error(t, err)

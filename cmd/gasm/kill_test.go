@@ -129,11 +129,7 @@ func (k kill) check(t *testing.T) {
 	}
 	r := startKilled(t, k.terminal, temp, append(args, "--", "java", "-Dsec=0.5", "-cp", classes, "Spin"))
 	jvm := r.sendAll(k)
-	start := time.Now()
 	r.awaitEnd(t)
-	// gasm gives DTrace 10 s to print its last samples, 30 s to end, and as much to die.
-	limit := map[string]time.Duration{"native": time.Minute, "perf": time.Minute, "dtrace": 90 * time.Second}[k.sampler]
-	assert.Less(t, time.Since(start), limit)
 	code := r.code()
 	assert.Contains(t, k.codes(), code, r.out.String())
 	assert.NotContains(t, r.out.String(), "goroutine ", "a stack trace")
@@ -142,7 +138,7 @@ func (k kill) check(t *testing.T) {
 		assert.Equal(t, r.modes, modesOf(t, r.tty), "the terminal")
 	}
 	// A JVM without gasm goes on to its own end.
-	assertGoneWithin(t, temp, 40*time.Second)
+	assertGone(t, temp)
 	gone := code == 128+int(syscall.SIGKILL) && k.signal == syscall.SIGKILL && k.target != toJVM // it could do nothing
 	k.checkFolders(t, temp, dir, r.out.String(), gone)
 	if left, _ := filepath.Glob(fmt.Sprintf("/tmp/hs_c*_pid%d.log", jvm)); len(left) > 0 { // the pattern is well-formed
@@ -287,7 +283,7 @@ func (r *killedRun) awaitEnd(t *testing.T) {
 	t.Helper()
 	select {
 	case <-r.ended:
-	case <-time.After(2 * time.Minute):
+	case <-time.After(hangs): // gasm gives DTrace 10 s to print its last samples, 30 s to end, and as much to die
 		t.Fatalf("gasm does not end: %s", r.out.String())
 	}
 }

@@ -27,7 +27,7 @@ func listProbes(s streams, args []string) error {
 	if err != nil {
 		return usage("--list-probes: %w", err)
 	}
-	jvms, err := attach.Choose(args[:1])
+	jvms, err := attach.Choose(context.Background(), args[:1])
 	if err != nil {
 		return err
 	}

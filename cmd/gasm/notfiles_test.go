@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -46,9 +45,7 @@ func TestNotFiles(t *testing.T) {
 			create(t, thing)
 			check := func(path string, code int, args ...string) {
 				t.Helper()
-				start := time.Now()
 				r := runGasm(t, args)
-				assert.Less(t, time.Since(start), 10*time.Second) // a report of this capture takes 0.1 s
 				assert.Equal(t, code, r.code)
 				assert.Contains(t, r.said(), path+" is "+kind)
 			}

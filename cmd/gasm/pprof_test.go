@@ -324,12 +324,12 @@ func pprofPage(t *testing.T, file, path string) string {
 	return ""
 }
 
-// getPage fetches a page of a server that may just have come up.
+// getPage fetches a page from a server that may still be starting.
 func getPage(t *testing.T, url string) string {
 	t.Helper()
-	client := http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}} // no proxy for localhost
+	client := http.Client{Timeout: hangs, Transport: &http.Transport{DisableKeepAlives: true}} // no proxy for localhost
 	var err error
-	for range 50 {
+	for deadline := time.Now().Add(hangs); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		var resp *http.Response
 		if resp, err = client.Get(url); err == nil {
 			defer resp.Body.Close()
@@ -338,7 +338,6 @@ func getPage(t *testing.T, url string) string {
 			require.Equal(t, http.StatusOK, resp.StatusCode)
 			return string(page)
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 	require.NoError(t, err)
 	return ""

@@ -26,7 +26,7 @@ func TestProgramReports(t *testing.T) {
 			`^Hottest:    24\.16%  c2, level 4  java\.util\.regex\.Matcher::match, region 1$`,
 			`^By line:    6\.45%  java\.util\.regex\.Matcher::<init>  :250 2\.4%, :251 2\.2%$`,
 			`^             6\.26%  c2, level 4  java\.util\.TimSort::binarySort, region 3$`,
-			`^ No region is that hot\. Shown are the hottest ones whose code is known\.$`,
+			`^ No region is that hot\. These are the hottest ones whose code is known\.$`,
 			`^c2, level 4, java\.util\.regex\.Matcher::match, compile id 251$`,
 			`;; java\.util\.regex\.Pattern\$GroupTail::match in$`,
 			`;\*getfield groups :1785$`,

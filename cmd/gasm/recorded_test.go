@@ -104,7 +104,7 @@ func checkRecordedFormats(t *testing.T, dir string) {
 	t.Helper()
 	text := runGasm(t, []string{"report", "--skip-asm", dir})
 	require.Equal(t, 0, text.code, text.stderr)
-	assert.Regexp(t, `\[Locks\]\.+\n +waited +ms +longest +count *\n +[0-9.]+%.* Contended::locked:\d+ +java.lang.Object, had by worker-\n`, text.stdout)
+	assert.Regexp(t, `\[Locks\]\.+\n +waited +ms +longest +count *\n +[0-9.]+%.* Contended::locked:\d+ +java.lang.Object, held by worker-\n`, text.stdout)
 	assert.Regexp(t, `\[Allocations\]\.+\n +bytes +MB +events *\n +[0-9.]+% .* Contended::allocate:\d+ +byte\[\]\n`, text.stdout)
 	jsonl := runGasm(t, []string{"events", "--format", "jsonl", dir})
 	require.Equal(t, 0, jsonl.code, jsonl.stderr)
@@ -183,7 +183,7 @@ func TestWindowOfRequests(t *testing.T) {
 			assert.InDelta(t, 0, median, 100_000)
 			wrong := runGasm(t, []string{"report", "--window-event", "jfr:acme.None", dir})
 			assert.Equal(t, 1, wrong.code)
-			assert.Contains(t, wrong.stderr, "--window-event jfr:acme.None: the capture has no event of this name; those that it has are acme.Request")
+			assert.Contains(t, wrong.stderr, "--window-event jfr:acme.None: the capture has no event of this name; it has acme.Request")
 		})
 	}
 }

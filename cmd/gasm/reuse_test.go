@@ -82,23 +82,20 @@ func churn(t *testing.T, java, classes string, probes *probes, attached bool) (*
 	return c, log, newOwners(events(t, trace, log.Blobs))
 }
 
-// attachUntilUsed attaches to a command's JVM, which has run for a second, until that has used some CPU time more.
+// attachUntilUsed attaches to a command's JVM that has used a second of CPU time, and detaches when the JVM has used cpu more.
 func attachUntilUsed(t *testing.T, cpu time.Duration, command, flags []string) {
 	t.Helper()
 	jvm := exec.Command(command[0], command[1:]...)
 	require.NoError(t, jvm.Start())
 	defer jvm.Wait()
 	defer jvm.Process.Kill()
-	time.Sleep(time.Second) // there is code already
+	gasmtest.AwaitWork(t, jvm.Process.Pid, time.Second) // there is code already
 	gasm := exec.Command(binary, slices.Concat([]string{"attach"}, flags, []string{strconv.Itoa(jvm.Process.Pid)})...)
 	stderr := newLineWaiter("sampling pid")
 	gasm.Stderr = stderr
 	require.NoError(t, gasm.Start())
 	stderr.wait(t)
-	const tick = 10 * time.Millisecond
-	process := fmt.Sprintf("/proc/%d", jvm.Process.Pid)
-	from := cpuTicks(process)
-	assert.Eventually(t, func() bool { return time.Duration(cpuTicks(process)-from)*tick >= cpu }, 2*time.Minute, 50*time.Millisecond)
+	gasmtest.AwaitWork(t, jvm.Process.Pid, cpu)
 	require.NoError(t, gasm.Process.Signal(os.Interrupt))
 	require.Equal(t, 0, exitCode(t, gasm), stderr)
 }

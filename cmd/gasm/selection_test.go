@@ -47,7 +47,7 @@ func TestBadSelection(t *testing.T) {
 	for flag, want := range map[string]string{
 		"--method=heavy":     "name a class and a method",
 		"--method=a.B::c*d":  "first or the last letter",
-		"--method=a::b c::d": "is no pattern",
+		"--method=a::b c::d": "is not a pattern",
 		"--skip-c1":          "--skip-c1 takes a command of JDK 9 or newer itself",
 		"--code=none":        `--code is "none"; it can be auto, print or copy`,
 	} {

@@ -10,6 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/javasource"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report"
+	"github.com/gasm-profiler/gasm/report/text"
 )
 
 // sources are what --source names, opened.
@@ -32,7 +33,7 @@ func openSources(values []string) (*sources, error) {
 }
 
 // lineFinder finds lines for the report of profiles; nil without sources.
-func (s *sources) lineFinder(ps *profile.Profiles) func(method string, line int) report.SourceLine {
+func (s *sources) lineFinder(ps *profile.Profiles) func(method string, line int) text.SourceLine {
 	if s.finder == nil {
 		return nil
 	}
@@ -45,7 +46,7 @@ func (s *sources) lineFinder(ps *profile.Profiles) func(method string, line int)
 	}
 	s.finder.Know(ps.SourceFiles, classPath)
 	s.addJDK(versions)
-	return func(method string, line int) report.SourceLine { return report.SourceLine(s.finder.Line(method, line)) }
+	return func(method string, line int) text.SourceLine { return text.SourceLine(s.finder.Line(method, line)) }
 }
 
 // addJDK adds the source of the JDK that ran, if it is on this machine and the flags name no

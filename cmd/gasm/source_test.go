@@ -44,9 +44,9 @@ func TestSource(t *testing.T) {
 	assert.Regexp(t, `; - java\.util\.HashMap\$Node::getValue@1 \(line \d+\)    // line [a-z]   of HashMap\n`, r.stdout)
 	assert.NotRegexp(t, `; - Workload::main@276 \(line \d+\) `, r.stdout, "a caller")
 
-	assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "src.zip is of JDK 25.0.3, and pid")
+	assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "src.zip is for JDK 25.0.3, but pid")
 	require.NoError(t, os.WriteFile(filepath.Join(jdk, "release"), []byte("JAVA_VERSION=\"17.0.21.0.3\"\n"), 0o644))
-	assert.False(t, strings.Contains(runGasm(t, args).stdout, "is of JDK"))
+	assert.False(t, strings.Contains(runGasm(t, args).stdout, "is for JDK"))
 
 	folded := runGasm(t, append([]string{"report"}, args[3:]...)).stdout
 	assert.Regexp(t, `\n +;; Workload::roots in Workload::main:37\n +;; :13  static double roots\(double\[\] a\) \{ double t = 0; for`, folded)

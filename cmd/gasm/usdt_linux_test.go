@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gasm-profiler/gasm/event/usdt"
+	"github.com/gasm-profiler/gasm/hotspot/usdt"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
@@ -22,7 +22,7 @@ func needUSDT(t *testing.T) {
 	t.Helper()
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
-	if _, err := usdt.Allowed(""); err != nil {
+	if _, err := usdt.Allowed(t.Context(), ""); err != nil {
 		t.Skipf("USDT probes can't be recorded here: %v", err)
 	}
 }

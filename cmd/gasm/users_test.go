@@ -100,7 +100,7 @@ func TestLateJVM(t *testing.T) {
 			require.NotNil(t, said, r.said())
 			assert.DirExists(t, said[1])
 			require.NoError(t, os.WriteFile(fifo, []byte("\n"), 0)) // gasm has ended: let the JVM start
-			require.Eventually(t, func() bool { _, err := os.Stat(done); return err == nil }, 20*time.Second, 20*time.Millisecond)
+			require.Eventually(t, func() bool { _, err := os.Stat(done); return err == nil }, hangs, 20*time.Millisecond)
 			code, err := os.ReadFile(done)
 			require.NoError(t, err)
 			assert.Equal(t, "0\n", string(code))

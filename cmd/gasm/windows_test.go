@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,8 +37,9 @@ func closeWindow(t *testing.T, name string) {
 	classes, dir := javaPrograms(t), filepath.Join(t.TempDir(), "capture")
 	limit := mostLate(t)
 	out, stderr := newLineWaiter("READY"), newLineWaiter("window closed")
-	cmd := exec.Command(binary, "profile", "--sampler", name, "--frequency", "1001", "--delay", "2s", "--length", "1500ms", "-o", dir,
-		"--", "java", "-Dsec=60", "-cp", classes, "Spin")
+	delay := max(2*time.Second, warmUp(t)).Round(100 * time.Millisecond)
+	cmd := exec.Command(binary, "profile", "--sampler", name, "--frequency", "1001", "--delay", delay.String(), "--length", "1500ms", "-o", dir,
+		"--", "java", "-Dsec=3600", "-cp", classes, "Spin")
 	cmd.Stdout, cmd.Stderr = out, stderr
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill() })
@@ -45,11 +47,9 @@ func closeWindow(t *testing.T, name string) {
 	stderr.wait(t)
 	awaitRest(t, dir)
 	require.NotContains(t, out.String(), "sink", "the program has ended: the test was too slow")
-	_, pid, _ := strings.Cut(out.String(), "READY ")
-	pid, _, _ = strings.Cut(pid, "\n")
-	require.NoError(t, exec.Command("kill", pid).Run())
+	require.NoError(t, syscall.Kill(spinPID(t, out), syscall.SIGTERM))
 	require.Equal(t, 143, exitCode(t, cmd), stderr)
-	assert.Equal(t, []string{"gasm: window opened after 2.0 s", "gasm: window closed after 1.5 s; Ctrl-C ends the command and shows the report"},
+	assert.Equal(t, []string{fmt.Sprintf("gasm: window opened after %.1f s", delay.Seconds()), "gasm: window closed after 1.5 s; Ctrl-C ends the command and shows the report"},
 		linesOf(stderr.String(), "gasm: window"))
 
 	d, err := capture.ReadDescription(dir)
@@ -70,22 +70,22 @@ func closeWindow(t *testing.T, name string) {
 	}
 }
 
-// mostLate begins to measure how late this process is woken. The function that it gives ends
-// that, and says how long samples may be taken after a window: 0.2 s, and four times that lateness.
-// To end the sampling, gasm's timer, the goroutine that tells perf, perf itself and gasm, for perf's
-// answer, are woken.
+// mostLate begins to measure how late this process is woken. The returned function ends
+// that, and returns how long samples may be taken after a window: 0.2 s, and four times that lateness.
+// Four are woken to end the sampling: gasm's timer, the goroutine that sends perf its commands, perf
+// itself, and gasm again for perf's answer.
 func mostLate(t *testing.T) (limit func() time.Duration) {
 	t.Helper()
 	late := gasmtest.Lateness(t)
 	return func() time.Duration { return 200*time.Millisecond + 4*late() }
 }
 
-// awaitRest waits until a folder has not grown for 2 s: a sampler at work writes once a second at
-// least. When it is to end, DTrace may go on for 10 s with what it has, and on a busy machine with more.
+// awaitRest waits until a folder has not grown for 2 s: a working sampler writes at least once a
+// second. After it was told to end, DTrace may still write for 10 s, and for longer on a busy machine.
 func awaitRest(t *testing.T, dir string) {
 	t.Helper()
 	size, since := folderSize(t, dir), time.Now()
-	for deadline := since.Add(40 * time.Second); time.Since(since) < 2*time.Second; time.Sleep(50 * time.Millisecond) {
+	for deadline := since.Add(hangs); time.Since(since) < 2*time.Second; time.Sleep(50 * time.Millisecond) {
 		if now := folderSize(t, dir); now != size {
 			size, since = now, time.Now()
 		}
@@ -93,7 +93,7 @@ func awaitRest(t *testing.T, dir string) {
 	}
 }
 
-// folderSize is the sum of the files in a folder.
+// folderSize returns the sum of the sizes of all files in a folder.
 func folderSize(t *testing.T, dir string) (size int64) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
@@ -109,7 +109,7 @@ func folderSize(t *testing.T, dir string) (size int64) {
 	return size
 }
 
-// linesOf gives the lines that begin with a word.
+// linesOf returns the lines that begin with a word.
 func linesOf(text, begin string) (lines []string) {
 	for _, line := range strings.Split(text, "\n") {
 		if strings.HasPrefix(line, begin) {
@@ -119,7 +119,7 @@ func linesOf(text, begin string) (lines []string) {
 	return lines
 }
 
-// samplesAfter gives how long after a time the last sample of a process was.
+// samplesAfter returns how long after a time the last sample of a process was taken.
 func samplesAfter(t *testing.T, dir string, pid int, mono int64) (last time.Duration) {
 	t.Helper()
 	for _, s := range samplesOf(t, dir, pid) {

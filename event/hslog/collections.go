@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// collection reads a message on a garbage collection, "GC(3) Pause Remark 24M->24M(256M) 0.812ms".
-// Of those on the parts of a collection only pauses count.
+// collection reads a message about a garbage collection, "GC(3) Pause Remark 24M->24M(256M) 0.812ms". If the message
+// is about a part of a collection (tag phases), it only counts if the part is a pause.
 func (r *Reader) collection(message []byte, part bool) (found bool, msg string) {
 	rest, ok := bytes.CutPrefix(message, []byte("GC("))
 	if !ok {
@@ -53,8 +53,7 @@ func (r *Reader) collection(message []byte, part bool) (found bool, msg string) 
 	return true, ""
 }
 
-// endInner has a pause end where a pause inside of it began, and tells those that are open of
-// this one.
+// endInner ends a pause at the start of a pause inside it. It also tells the enclosing pauses about this one.
 func (r *Reader) endInner(b *begun) {
 	if b.inner > 0 {
 		r.event.Nanos = max(b.inner-b.mono, 0)
@@ -66,7 +65,7 @@ func (r *Reader) endInner(b *begun) {
 	}
 }
 
-// ended completes the event of a collection. tail may have the heap's size.
+// ended completes the event of a collection. tail may contain the heap's size.
 func (r *Reader) ended(kind event.Kind, l label, tail []byte) {
 	r.event.Kind, r.event.Name = kind, l.name
 	if l.cause != "" {
@@ -81,7 +80,7 @@ func (r *Reader) ended(kind event.Kind, l label, tail []byte) {
 	}
 }
 
-// collectionKinds are how the names of collections begin.
+// collectionKinds are the beginnings of the names of collections.
 var collectionKinds = []struct {
 	start []byte
 	kind  event.Kind
@@ -93,7 +92,7 @@ var collectionKinds = []struct {
 	{[]byte("Major Collection "), event.Concurrent},
 }
 
-// collectionKind tells what a text names; "" for what is no event.
+// collectionKind returns the kind of the collection that a text names, or "" if it is not an event.
 func collectionKind(text []byte) event.Kind {
 	for _, k := range collectionKinds {
 		if bytes.HasPrefix(text, k.start) {
@@ -103,14 +102,15 @@ func collectionKind(text []byte) event.Kind {
 	return ""
 }
 
-// begunAs finds the collection that a text tells the end of; -1 when there is none. Its text
-// is the longest of those with the number that the text begins with.
+// begunAs returns the index of the open collection whose end a text reports, or -1. It is a collection with the same
+// number and a text with which the given text begins; if there are several, the one with the longest text.
 func (r *Reader) begunAs(id uint64, text []byte) int {
 	best := -1
 	for i := range r.open {
 		b := &r.open[i]
 		n := len(b.label.text)
-		if b.kind != event.GC && b.kind != event.Concurrent || b.id != id || len(text) < n || string(text[:n]) != b.label.text {
+		if b.kind != event.GC && b.kind != event.Concurrent || b.id != id || len(text) < n ||
+			string(text[:n]) != b.label.text {
 			continue
 		}
 		if len(text) > n && text[n] != ' ' {
@@ -123,8 +123,8 @@ func (r *Reader) begunAs(id uint64, text []byte) int {
 	return best
 }
 
-// collectionLabel takes the cause from a text: the last parenthesis of
-// "Pause Young (Normal) (G1 Evacuation Pause)", or of "Pause Full (System.gc())".
+// collectionLabel separates the cause from a text: the last parenthesis of
+// "Pause Young (Normal) (G1 Evacuation Pause)" or of "Pause Full (System.gc())".
 func collectionLabel(text string) label {
 	l := label{text: text, name: text}
 	if !strings.HasSuffix(text, ")") {
@@ -148,7 +148,7 @@ func collectionLabel(text string) label {
 	return l
 }
 
-// cutDuration cuts the duration at the end of a text: " 2.345ms", " 0.012s".
+// cutDuration splits off the duration at the end of a text: " 2.345ms", " 0.012s".
 func cutDuration(text []byte) (nanos int64, before []byte, ok bool) {
 	at := bytes.LastIndexByte(text, ' ')
 	if at < 0 {
@@ -167,7 +167,7 @@ func cutDuration(text []byte) (nanos int64, before []byte, ok bool) {
 	return nanos, text[:at], true
 }
 
-// cutHeap cuts the heap's size at the end of a text: " 24M->4M(256M)".
+// cutHeap splits off the heap's size at the end of a text: " 24M->4M(256M)".
 func cutHeap(text []byte) (before, heap []byte) {
 	if at := bytes.LastIndexByte(text, ' '); at >= 0 && bytes.Contains(text[at:], []byte("->")) {
 		return text[:at], text[at:]
@@ -175,8 +175,8 @@ func cutHeap(text []byte) (before, heap []byte) {
 	return text, nil
 }
 
-// parseDecimal reads a number such as "0.0012345" in units of 1/scale, a power of ten. It is
-// false for anything else, and for what is longer than a year.
+// parseDecimal reads a number such as "0.0012345" in units of 1/scale, where scale is a power of ten. It returns
+// false for anything else, and for a duration of more than a year.
 func parseDecimal(text []byte, scale int64) (n int64, ok bool) {
 	whole, rest := cutNumber(text)
 	if len(rest) == len(text) || whole > 1<<25 {

@@ -14,13 +14,13 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// A total is what the events of a kind add up to.
+// A total is the number and the duration of all events of a kind.
 type total struct {
 	count int
 	nanos float64
 }
 
-// slowly adds up the events of a log by regular expressions.
+// slowly adds up the events of a log with regular expressions.
 func slowly(t *testing.T, text string) map[event.Kind]total {
 	t.Helper()
 	totals := map[event.Kind]total{}
@@ -37,7 +37,7 @@ func slowly(t *testing.T, text string) map[event.Kind]total {
 		{event.Compilation, `jit,compilation\] +\d+ [ %sb!n]{5} [0-4] .*::.* \(native\)()`, 0},
 	} {
 		for _, m := range regexp.MustCompile("(?m)"+rule.line).FindAllStringSubmatch(text, -1) {
-			n, _ := strconv.ParseFloat(m[1], 64) // "" of what has no time
+			n, _ := strconv.ParseFloat(m[1], 64) // 0 if the line has no time
 			sum := totals[rule.kind]
 			totals[rule.kind] = total{sum.count + 1, sum.nanos + n*rule.scale}
 		}
@@ -48,8 +48,8 @@ func slowly(t *testing.T, text string) map[event.Kind]total {
 	return totals
 }
 
-// beforeTimers adds up what JDK 11's safepoints lasted before HotSpot began to measure them: each begins with the line Application
-// time, but for the first one, which has none.
+// beforeTimers returns the time that JDK 11's safepoints had lasted before HotSpot began to measure them. Each begins
+// with the line Application time, except the first one, which has no such line.
 func beforeTimers(text string) (nanos float64) {
 	for _, m := range regexp.MustCompile(`\[(\d+)ns\].* Application time: (?s:.*?)\[(\d+)ns\][^\n]* threads were stopped: ([0-9.]+)`).FindAllStringSubmatch(text, -1) {
 		begin, _ := strconv.ParseFloat(m[1], 64)
@@ -60,8 +60,9 @@ func beforeTimers(text string) (nanos float64) {
 	return nanos
 }
 
-// Of each JDK and collector, events are as many and as long as their lines say, and none is
-// a bad line. A pause is inside a safepoint, but for ZGC's, whose phases have no starts.
+// For each JDK and collector, the number and the durations of the events must be those in the log's lines, and no
+// line may be bad. Each pause must be inside a safepoint, except those of ZGC, because the log has no starts of ZGC's
+// phases.
 func TestRealLogs(t *testing.T) {
 	for _, path := range testLogs(t) {
 		name := strings.TrimSuffix(filepath.Base(path), ".log")
@@ -97,20 +98,21 @@ func TestRealLogs(t *testing.T) {
 	}
 }
 
-// inSafepoint tells whether a pause is in a safepoint, behind the time until it is reached.
-// HotSpot reads its clock some µs apart for both, and writes a pause's time in µs.
+// inSafepoint reports whether a pause is inside a safepoint, after the time to safepoint. HotSpot reads its clock for
+// the two at moments some µs apart, and prints the duration of a pause in µs.
 func inSafepoint(pause *event.Event, events []event.Event) bool {
 	const slack = 20_000
 	for i := range events {
 		e := &events[i]
-		if e.Kind == event.Safepoint && e.MonoNanos+e.WaitNanos <= pause.MonoNanos && pause.EndMonoNanos() <= e.EndMonoNanos()+slack {
+		if e.Kind == event.Safepoint && e.MonoNanos+e.WaitNanos <= pause.MonoNanos &&
+			pause.EndMonoNanos() <= e.EndMonoNanos()+slack {
 			return true
 		}
 	}
 	return false
 }
 
-// BenchmarkReader reads a log of G1's in which half of the lines are events.
+// BenchmarkReader reads a log of G1 in which every second line is an event.
 func BenchmarkReader(b *testing.B) {
 	in, err := os.ReadFile("testdata/jdk25-G1.log")
 	require.NoError(b, err)

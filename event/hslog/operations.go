@@ -7,7 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// operation reads a message on a VM operation. Its address tells which begin an end is of.
+// operation reads a message about a VM operation. The address of the operation is the same in the messages for its
+// begin and its end.
 func (r *Reader) operation(message []byte) (found bool, msg string) {
 	rest, begins := bytes.CutPrefix(message, []byte("begin VM_Operation (0x"))
 	if !begins {
@@ -38,17 +39,17 @@ func (r *Reader) operation(message []byte) (found bool, msg string) {
 			return true, ""
 		}
 	}
-	return false, "" // it began before the log did
+	return false, "" // the operation began before the log did
 }
 
-// compilation reads a message on a compilation: its id, its attributes (a blank or a letter
-// each: OSR, synchronized, exception handlers, blocking, native), its level, and its method.
+// compilation reads a message about a compilation: its id, its attributes, its level, and its method. Each attribute
+// is a blank or a letter (OSR, synchronized, exception handlers, blocking, native).
 //
 //	71   %     4       Spin::spin @ 12 (38 bytes)
 //	72    n 0       java.lang.Thread::currentThread (native)   (static)
 //
-// Behind the method of a compilation that is no longer used it says why ("made not
-// entrant"). These lines are no events.
+// A line about code that is no longer used has the reason after the method ("made not entrant"). Such lines are not
+// events.
 func (r *Reader) compilation(message []byte) (found bool, msg string) {
 	id, rest := cutNumber(bytes.TrimLeft(message, " "))
 	if len(rest) == 0 || rest[0] != ' ' || id == 1<<64-1 {
@@ -64,7 +65,8 @@ func (r *Reader) compilation(message []byte) (found bool, msg string) {
 	}
 	level, rest := cutNumber(rest)
 	method := bytes.TrimLeft(rest, " ")
-	if len(rest) == len(method) || bytes.Contains(method, []byte(" made not ")) || bytes.Contains(method, []byte(" made zombie")) {
+	if len(rest) == len(method) || bytes.Contains(method, []byte(" made not ")) ||
+		bytes.Contains(method, []byte(" made zombie")) {
 		return false, ""
 	}
 	if end := bytes.IndexByte(method, ' '); end >= 0 {
@@ -74,7 +76,8 @@ func (r *Reader) compilation(message []byte) (found bool, msg string) {
 		return false, ""
 	}
 	r.event.Kind, r.event.Name = event.Compilation, string(method)
-	r.event.Args = []event.Arg{{Name: "id", Value: strconv.FormatUint(id, 10)}, {Name: "level", Value: strconv.FormatUint(level, 10)}}
+	r.event.Args = []event.Arg{{Name: "id", Value: strconv.FormatUint(id, 10)},
+		{Name: "level", Value: strconv.FormatUint(level, 10)}}
 	if osr {
 		r.event.Args = append(r.event.Args, event.Arg{Name: "osr", Value: "true"})
 	}

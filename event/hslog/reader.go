@@ -1,45 +1,49 @@
-// Package hslog reads events from HotSpot's log, as JDK 9 and newer write it under [Flag]:
+// Package hslog reads events from HotSpot's log, as JDK 9 and newer write it with the option that [Flag] returns:
 //
 //	[64285638247ns][4711][gc,start ] GC(0) Pause Young (Normal) (G1 Evacuation Pause)
 //	[64287984335ns][4711][gc       ] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 2.345ms
 //
-// In front of each message are its decorations: the time (tn, CLOCK_MONOTONIC in ns), the
-// thread (ti), and the tags of the message (tg). HotSpot fills them up with blanks. A reader
-// also takes a log with more decorations, or in another order, as long as there are the time
-// and the tags.
+// Each message is preceded by decorations: the time (tn, CLOCK_MONOTONIC in ns), the thread (ti), and the tags of the
+// message (tg), padded with blanks. A [Reader] also accepts logs with more decorations, or with another order, if the
+// time and the tags are among them.
 //
 // # Garbage collections
 //
-// A pause has two lines, as above. Both have its number, and the second one begins as the
-// first one does. Then it may have the heap's size and the duration. The last parenthesis
-// of the first line is the cause. Concurrent phases look the same. With Serial one pause may lie
-// inside another: a young collection for which there is no room does nothing but begin a full
-// one, and its end is told of behind that of the full one. It is taken to end where the full one
-// begins, so that no time counts twice. The JVM's beans say the same.
-// A line that has a duration and no beginning is an event, too.
+// A pause has two lines, as above. Both have the collection's number, and the second line begins with the text of the
+// first. The heap's size and the duration may follow in the second line. The last parenthesis of the first line is
+// the cause. Concurrent phases have the same form.
+//
+// With the Serial collector, a pause may contain another one: a young collection that has no room only starts a full
+// collection, and its end is logged after the end of the full one. The Reader ends the outer pause where the inner
+// one begins, so that no time counts twice. The JVM's GarbageCollectorMXBeans agree with that.
+//
+// A line with a duration and without a line for its beginning is an event as well.
 //
 // # Safepoints
 //
-// JDK 13 and newer write one line when the safepoint is over:
+// JDK 13 and newer write one line after the safepoint:
 //
-//	Safepoint "G1CollectForAllocation", Time since last: 96381 ns, Reaching safepoint: 1432 ns, Cleanup: 2101 ns, At safepoint: 98123 ns, Total: 101656 ns
+//	Safepoint "G1CollectForAllocation", Time since last: 96381 ns, Reaching safepoint: 1432 ns, Cleanup: 2101 ns,
+//	  At safepoint: 98123 ns, Total: 101656 ns
 //
-// Newer ones lack the Cleanup, and have more fields (Leaving safepoint, Threads). The fields
-// that count here are Reaching safepoint and Total. JDK 9 to 12 write four lines, the first one when the safepoint begins:
+// Newer JDKs don't have Cleanup, and have further fields (Leaving safepoint, Threads). The Reader uses Reaching
+// safepoint and Total. JDK 9 to 12 write four lines, the first one when the safepoint begins:
 //
 //	Application time: 0.1203145 seconds
 //	Entering safepoint region: G1CollectForAllocation
 //	Leaving safepoint region
-//	Total time for which application threads were stopped: 0.0012345 seconds, Stopping threads took: 0.0000123 seconds
+//	Total time for which application threads were stopped: 0.0012345 seconds,
+//	  Stopping threads took: 0.0000123 seconds
 //
 // # VM operations and compilations
 //
-// With vmoperation=debug there are lines for the begin and the end of each VM operation,
-// and with jit+compilation=debug a line when a compilation starts, in the form of
-// PrintCompilation without the time:
+// With vmoperation=debug, the log has lines for the begin and the end of each VM operation. With
+// jit+compilation=debug, it has a line when a compilation starts, in the form of PrintCompilation without the time:
 //
-//	begin VM_Operation (0x00007f1e2c5fd5b0): G1CollectForAllocation, mode: safepoint, requested by thread 0x00007f1e54027000
+//	begin VM_Operation (0x00007f1e2c5fd5b0): G1CollectForAllocation, mode: safepoint, requested by thread 0x00007f1e54…
 //	  71   %     4       Spin::spin @ 12 (38 bytes)
+//
+// The API may change between minor versions before 1.0.
 package hslog
 
 import (
@@ -51,16 +55,10 @@ import (
 	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
-// A SyntaxError is a line that is not as HotSpot writes them.
-type SyntaxError struct {
-	File string
-	Line int
-	Msg  string
-}
+// A SyntaxError reports a line that does not have the form in which HotSpot writes its log.
+type SyntaxError = lines.SyntaxError
 
-func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
-
-// A Reader reads the events of one JVM's log, in the order in which they ended.
+// A Reader reads the events of one JVM's log, in the order of their ends.
 type Reader struct {
 	in   *lines.Reader
 	name string
@@ -68,44 +66,46 @@ type Reader struct {
 
 	event  event.Event
 	isBad  bool
-	open   []begun // what has begun, the newest at the end
-	region string  // the operation of the safepoint that JDK 9 to 12 are in
-	// regionMono is when that has begun; 0 for unknown.
+	open   []begun // what has begun, the newest last
+	region string  // the VM operation of the current safepoint, for JDK 9 to 12
+	// regionMono is when this safepoint began; 0 if unknown.
 	regionMono int64
 	names      map[string]label // by the text that a name was read from
 }
 
-// A label is what a text says: a name, and for a collection its cause.
+// A label is a name, and the cause of a collection, that were read from a text.
 type label struct {
 	text, name, cause string
 }
 
-// A begun is a collection or an operation whose end is not read yet.
+// A begun is a collection or an operation whose end was not read yet.
 type begun struct {
 	kind  event.Kind
 	id    uint64 // the number of the collection, or the address of the operation
 	mono  int64
 	label label
-	// inner is when a pause began inside of this one, and has ended; 0 for none.
+	// inner is when a pause inside this one began, if that pause has ended; 0 otherwise.
 	inner int64
 }
 
 const (
-	// longestLine is longer than any line of these parts of the log. Of a method's name of
-	// 64 kB only the beginning would be of use.
+	// longestLine is an upper bound for the lines that matter. A method's name may have 64 kB, but a longer line is
+	// reported as bad.
 	longestLine = 64 << 10
-	// mostOpen is more than ever goes on at once.
+	// mostOpen is an upper bound for what goes on at the same time. Beyond it, the oldest is forgotten.
 	mostOpen = 64
-	// mostNames is more than the names of all collections, operations and their causes.
+	// mostNames is an upper bound for the names of collections and operations, with their causes. Further ones are
+	// not remembered.
 	mostNames = 1 << 16
 )
 
-// NewReader returns a reader of a JVM's log. The name is for messages.
+// NewReader returns a Reader of a JVM's log. The name is used in messages only.
 func NewReader(r io.Reader, name string, pid int) *Reader {
-	return &Reader{in: lines.NewReader(r, longestLine), name: name, names: map[string]label{}, event: event.Event{PID: pid}}
+	return &Reader{in: lines.NewReader(r, longestLine), name: name, names: map[string]label{},
+		event: event.Event{PID: pid}}
 }
 
-// Err is the error that ended the reading; nil after all was read.
+// Err returns the I/O error that ended the reading, or nil at the end of the log.
 func (r *Reader) Err() error {
 	if err := r.in.Err(); err != nil {
 		return fmt.Errorf("reading %s: %w", r.name, err)
@@ -113,11 +113,11 @@ func (r *Reader) Err() error {
 	return nil
 }
 
-// Lines is how many lines were read so far.
+// Lines returns the number of lines that were read so far.
 func (r *Reader) Lines() int { return r.in.Number() }
 
-// Record gives what Scan has read: an *event.Event or a *SyntaxError. It belongs to the
-// reader, until the next Scan. The Args of an event may be kept.
+// Record returns what Scan has read: an *event.Event or a *SyntaxError. It belongs to the Reader and is valid until
+// the next Scan. The Args of an event may be kept.
 func (r *Reader) Record() any {
 	if r.isBad {
 		return &r.bad
@@ -125,8 +125,8 @@ func (r *Reader) Record() any {
 	return &r.event
 }
 
-// Scan reads to the next event or bad line. A last line without its end is left out, because
-// a JVM that was killed was writing it.
+// Scan reads up to the next event or bad line. It ignores a last line without a line end, because a killed JVM was
+// writing it.
 func (r *Reader) Scan() bool {
 	for r.in.Scan() {
 		found, msg := false, "the line is too long"
@@ -134,7 +134,7 @@ func (r *Reader) Scan() bool {
 			found, msg = r.read(r.in.Line())
 		}
 		if r.isBad = msg != ""; r.isBad {
-			r.bad = SyntaxError{r.name, r.in.Number(), msg}
+			r.bad = SyntaxError{File: r.name, Line: r.in.Number(), Msg: msg}
 		}
 		if found || r.isBad {
 			return true
@@ -143,7 +143,7 @@ func (r *Reader) Scan() bool {
 	return false
 }
 
-// read reads a line. found tells that it completes an event; msg says why it is a bad line.
+// read reads a line. found is true if the line completes an event. If it is a bad line, msg says why.
 func (r *Reader) read(line []byte) (found bool, msg string) {
 	if len(line) == 0 {
 		return false, ""
@@ -151,8 +151,8 @@ func (r *Reader) read(line []byte) (found bool, msg string) {
 	d, ok := cutDecorations(line)
 	switch {
 	case !ok || d.tags == nil:
-		return false, "it has not HotSpot's decorations tn and tg, a time in nanoseconds and tags: " +
-			"-Xlog:gc,gc+start,safepoint:file=FILE:tn,ti,tg writes them"
+		return false, "HotSpot's decorations tn and tg (a time in nanoseconds, and tags) are missing: " +
+			"-Xlog:gc,gc+start,safepoint:file=FILE:tn,ti,tg has them"
 	}
 	r.event = event.Event{PID: r.event.PID, TID: d.tid, MonoNanos: d.mono}
 	switch string(d.tags) {
@@ -170,18 +170,18 @@ func (r *Reader) read(line []byte) (found bool, msg string) {
 	return false, ""
 }
 
-// decorations are what is in front of a message.
+// decorations are what precedes a message.
 type decorations struct {
 	mono    int64
 	tid     int
-	tags    []byte // nil without
+	tags    []byte // nil if there are none
 	message []byte
 }
 
-// levels are the words of the decoration l, which are no tags.
+// levels are the words of the decoration l (level), which are not tags.
 var levels = [][]byte{[]byte("trace"), []byte("debug"), []byte("info"), []byte("warning"), []byte("error")}
 
-// cutDecorations parts a line. It is false for one without a time.
+// cutDecorations splits a line into its decorations and its message. It returns false if the line has no time.
 func cutDecorations(line []byte) (d decorations, ok bool) {
 	for len(line) > 0 && line[0] == '[' {
 		end := bytes.IndexByte(line, ']')
@@ -192,7 +192,7 @@ func cutDecorations(line []byte) (d decorations, ok bool) {
 		line = line[end+1:]
 		n, rest := cutNumber(word)
 		switch {
-		case len(rest) == len(word): // it begins with no digit
+		case len(rest) == len(word): // it does not begin with a digit
 			if d.tags == nil && !isLevel(word) {
 				d.tags = word
 			}
@@ -218,11 +218,10 @@ func isLevel(word []byte) bool {
 	return false
 }
 
-// lastMono is later than any time of an event, in ns: 36 years.
+// lastMono is an upper bound for the time of an event, in ns: 36 years. A line with a later time is bad.
 const lastMono = 1 << 60
 
-// cutNumber cuts a decimal number from the start of a text. Of one that is too big it gives
-// the biggest there is.
+// cutNumber splits off the decimal number at the start of a text. If the number is too large, n is MaxUint64.
 func cutNumber(text []byte) (n uint64, rest []byte) {
 	i := 0
 	for ; i < len(text) && '0' <= text[i] && text[i] <= '9'; i++ {
@@ -235,7 +234,7 @@ func cutNumber(text []byte) (n uint64, rest []byte) {
 	return n, text[i:]
 }
 
-// label gives the label of a text; parse makes it where the text is new.
+// label returns the label of a text. It calls parse only for texts that are new.
 func (r *Reader) label(text []byte, parse func(string) label) label {
 	if l, ok := r.names[string(text)]; ok {
 		return l
@@ -247,11 +246,11 @@ func (r *Reader) label(text []byte, parse func(string) label) label {
 	return l
 }
 
-// plainLabel is the label of a text that is a name.
+// plainLabel returns the label of a text that is just a name.
 func plainLabel(text string) label { return label{text: text, name: text} }
 
-// begin notes that something has begun. If too much is open, the oldest is forgotten: its
-// end was lost.
+// begin records that something has begun. If too much is open already, the oldest is forgotten, because its end must
+// have been lost.
 func (r *Reader) begin(b begun) {
 	if len(r.open) >= mostOpen {
 		r.open = append(r.open[:0], r.open[1:]...)
@@ -259,7 +258,7 @@ func (r *Reader) begin(b begun) {
 	r.open = append(r.open, b)
 }
 
-// close takes what has begun at a place.
+// close removes the i-th open collection or operation and returns it.
 func (r *Reader) close(i int) begun {
 	b := r.open[i]
 	r.open = append(r.open[:i], r.open[i+1:]...)

@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// text writes what a reader finds, a line for each record.
+// text returns what a Reader finds, a line per record.
 func text(in string) string {
 	var out []string
 	r := NewReader(strings.NewReader(in), "log", 7)
@@ -41,7 +41,7 @@ func text(in string) string {
 }
 
 func TestReader(t *testing.T) {
-	const noDecorations = "it has not HotSpot's decorations tn and tg, a time in nanoseconds and tags: -Xlog:gc,gc+start,safepoint:file=FILE:tn,ti,tg writes them"
+	const noDecorations = "HotSpot's decorations tn and tg (a time in nanoseconds, and tags) are missing: -Xlog:gc,gc+start,safepoint:file=FILE:tn,ti,tg has them"
 	for _, c := range []struct{ name, in, want string }{
 		{"a pause", "[1000000ns][9][gc,start ] GC(0) Pause Young (Normal) (G1 Evacuation Pause)\n" +
 			"[4000000ns][9][gc       ] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 2.345ms\n",
@@ -87,19 +87,19 @@ func TestReader(t *testing.T) {
 		{"no decorations", "GC(0) Pause Young\n", "log:1: " + noDecorations},
 		{"JDK's usual decorations", "[0.012s][info][gc] GC(0) Pause Young (Normal) 1.0ms\n", "log:1: " + noDecorations},
 		{"a time that can't be", "[99999999999999999999ns][9][gc] GC(0) Pause\n", "log:1: " + noDecorations},
-		{"a safepoint longer than the JVM", "[1000ns][9][safepoint] Safepoint \"X\", Time since last: 1 ns, Reaching safepoint: 1 ns, Total: 2000 ns\n", "log:1: the times of a safepoint can't be"},
-		{"a wait longer than the safepoint", "[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 3 ns, Total: 2 ns\n", "log:1: the times of a safepoint can't be"},
+		{"a safepoint longer than the JVM", "[1000ns][9][safepoint] Safepoint \"X\", Time since last: 1 ns, Reaching safepoint: 1 ns, Total: 2000 ns\n", "log:1: the times of a safepoint are impossible"},
+		{"a wait longer than the safepoint", "[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 3 ns, Total: 2 ns\n", "log:1: the times of a safepoint are impossible"},
 		{"a safepoint without times", "[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 3 ns\n", "log:1: a safepoint without the times Reaching safepoint and Total"},
 		{"a safepoint without the wait", "[9000ns][9][safepoint] Safepoint \"X\", Total: 3 ns\n", "log:1: a safepoint without the times Reaching safepoint and Total"},
 		{"a safepoint without a name", "[9000ns][9][safepoint] Safepoint \"X, Reaching safepoint: 3 ns, Total: 3 ns\n", "log:1: the name of a safepoint has no end"},
 		{"a safepoint that was all wait, and all of the JVM", "[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 9000 ns, Total: 9000 ns\n", "safepoint X 0+9000 wait 9000"},
-		{"times that are none", "[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 3 ms, Total: 3 ns\n[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 3 ns, Total: 99999999999999999999 ns\n",
+		{"times that are not times", "[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 3 ms, Total: 3 ns\n[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 3 ns, Total: 99999999999999999999 ns\n",
 			"log:1: a safepoint without the times Reaching safepoint and Total\nlog:2: a safepoint without the times Reaching safepoint and Total"},
 		{"a cut safepoint of JDK 11", "[9000ns][9][safepoint] Total time for which application threads were stopped: 0.0012345\n" +
 			"[9000000ns][9][safepoint] Total time for which application threads were stopped: 0.0012345 seconds\n" +
 			"[9000000ns][9][safepoint] Total time for which application threads were stopped: 0.0012345 seconds, Stopping threads took: 0.0000123\n",
 			"log:1: a safepoint without its time\nlog:2: a safepoint without the time that stopping threads took\nlog:3: a safepoint without the time that stopping threads took"},
-		{"a safepoint whose region is not told again", "[2ns][9][safepoint] Entering safepoint region: A\n[5000ns][9][safepoint] Total time for which application threads were stopped:    0.000001 seconds, Stopping threads took: 0.0 seconds\n" +
+		{"a safepoint whose region is not logged again", "[2ns][9][safepoint] Entering safepoint region: A\n[5000ns][9][safepoint] Total time for which application threads were stopped:    0.000001 seconds, Stopping threads took: 0.0 seconds\n" +
 			"[9000ns][9][safepoint] Total time for which application threads were stopped: 0.000001 seconds, Stopping threads took: 0.0 seconds\n",
 			"safepoint A 4000+1000\nsafepoint  8000+1000"},
 		{"VM operations beside each other", "[5000ns][9][vmoperation] begin VM_Operation (0x1): A, mode: no safepoint, requested by thread 0x3\n[6000ns][9][vmoperation] begin VM_Operation (0x2): B, mode: safepoint, requested by thread 0x3\n" +
@@ -116,9 +116,10 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// The thread is the number among the decorations that is neither the time nor too large.
+// The thread is the number among the decorations that is neither the time nor too large for a thread id.
 func TestThread(t *testing.T) {
-	for in, want := range map[string]int{"[9000ns][4711][gc]": 4711, "[4711][9000ns][info][gc]": 4711, "[9000ns][2147483647][gc]": 1<<31 - 1,
+	for in, want := range map[string]int{"[9000ns][4711][gc]": 4711, "[4711][9000ns][info][gc]": 4711,
+		"[9000ns][2147483647][gc]": 1<<31 - 1,
 		"[9000ns][2147483648][gc]": 0, "[9000ns][gc]": 0, "[9000ns][12x][gc]": 0, "[9000ns][0.5s][17][gc]": 17} {
 		r := NewReader(strings.NewReader(in+" GC(0) Pause Full (a) 0.001ms\n"), "log", 7)
 		require.True(t, r.Scan(), in)
@@ -131,7 +132,7 @@ func TestThread(t *testing.T) {
 	assert.EqualError(t, r.Err(), "reading log: io: read/write on closed pipe")
 }
 
-// Whatever has begun and never ends takes no memory.
+// Things that begin and never end must not take more and more memory.
 func TestOpenIsBounded(t *testing.T) {
 	var in strings.Builder
 	for i := range 10_000 {
@@ -144,7 +145,7 @@ func TestOpenIsBounded(t *testing.T) {
 	assert.LessOrEqual(t, len(r.open), mostOpen)
 }
 
-// A line that is no event costs no memory.
+// A line that is not an event must not allocate memory.
 func TestNoAllocations(t *testing.T) {
 	const lines = 1000
 	in := strings.Repeat("[1000ns][9][gc,heap    ] GC(0) Eden regions: 23->0(20)\n[1000ns][9][safepoint] Application time: 0.1203145 seconds\n", lines)
@@ -158,7 +159,8 @@ func TestNoAllocations(t *testing.T) {
 }
 
 func TestFlag(t *testing.T) {
-	assert.Equal(t, "-Xlog:gc,gc+start,safepoint:file=/d/ev-%p.log:tn,ti,tg", Flag([]event.Kind{event.Safepoint, event.GC}, "/d/ev-%p.log"))
+	assert.Equal(t, "-Xlog:gc,gc+start,safepoint:file=/d/ev-%p.log:tn,ti,tg",
+		Flag([]event.Kind{event.Safepoint, event.GC}, "/d/ev-%p.log"))
 	assert.Equal(t, "-Xlog:jit+compilation=debug:file=f:tn,ti,tg", Flag([]event.Kind{event.Compilation}, "f"))
 	require.NoError(t, CheckFolder("/tmp/gasm-1/0123"))
 	for _, dir := range []string{"/a:b", "/a,b", "/100%p", "/a\"b"} {
@@ -166,7 +168,7 @@ func TestFlag(t *testing.T) {
 	}
 }
 
-// FuzzReader reads any text. Of what it finds, times and lengths can be.
+// FuzzReader reads arbitrary text. The times and durations of the events must be possible.
 func FuzzReader(f *testing.F) {
 	for _, name := range testLogs(f) {
 		in, err := os.ReadFile(name)
@@ -194,7 +196,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// testLogs are the committed logs of real JVMs.
+// testLogs returns the paths of the committed logs of real JVMs.
 func testLogs(tb testing.TB) []string {
 	paths, err := filepath.Glob("testdata/*.log")
 	require.NoError(tb, err)

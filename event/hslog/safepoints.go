@@ -6,7 +6,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// safepoint reads a message on a safepoint.
+// safepoint reads a message about a safepoint.
 func (r *Reader) safepoint(message []byte) (found bool, msg string) {
 	if rest, ok := bytes.CutPrefix(message, []byte(`Safepoint "`)); ok {
 		end := bytes.IndexByte(rest, '"')
@@ -49,21 +49,22 @@ func (r *Reader) safepoint(message []byte) (found bool, msg string) {
 	return r.stopped(name, wait, total)
 }
 
-// latestTimer is how long HotSpot may take to write a line into its log. JDK 9 to 12 begin to measure a safepoint when they have
-// written the line Application time, whose own time is that of the begin: some 5 µs earlier, or 20 in a JVM that has just started.
+// latestTimer is an upper bound for the time that HotSpot takes to write a line to its log. JDK 9 to 12 start to
+// measure a safepoint after they have written the line Application time. The time of that line is the begin of the
+// safepoint: about 5 µs earlier, or 20 µs in a JVM that has just started.
 const latestTimer = 10_000_000
 
 // stopped completes the event of a safepoint that has ended now.
 func (r *Reader) stopped(name string, wait, total int64) (found bool, msg string) {
 	if wait > total || total > r.event.MonoNanos {
-		return false, "the times of a safepoint can't be"
+		return false, "the times of a safepoint are impossible"
 	}
 	r.event.Kind, r.event.Name = event.Safepoint, name
 	r.event.MonoNanos, r.event.Nanos, r.event.WaitNanos = r.event.MonoNanos-total, total, wait
 	return true, ""
 }
 
-// field reads the nanoseconds behind a word: "Total: 101656 ns".
+// field reads the nanoseconds after a word: "Total: 101656 ns".
 func field(text []byte, word string) (nanos int64, ok bool) {
 	at := bytes.Index(text, []byte(word))
 	if at < 0 {
@@ -76,7 +77,7 @@ func field(text []byte, word string) (nanos int64, ok bool) {
 	return int64(n), true
 }
 
-// cutSeconds cuts "0.0012345 seconds" from the start of a text.
+// cutSeconds splits off "0.0012345 seconds" at the start of a text.
 func cutSeconds(text []byte) (nanos int64, rest []byte, ok bool) {
 	text = bytes.TrimLeft(text, " ")
 	end := bytes.IndexByte(text, ' ')

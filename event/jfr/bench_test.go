@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// BenchmarkReader reads a real recording of 200,000 of a program's events and some of the JVM's, and looks at when
-// each was, and at some fields.
+// BenchmarkReader reads a real recording with 200,000 events of a program and some of the JVM's, and looks at the
+// time and some fields of each.
 func BenchmarkReader(b *testing.B) {
 	jdks := gasmtest.NeedJDKs(b, withRecorder)
 	path := record(b, jdks[len(jdks)-1], recordedClasses(b), "default", "small", "200000")
@@ -49,7 +49,7 @@ func BenchmarkReader(b *testing.B) {
 	}
 }
 
-// readAll reads each field of an event: what stands in it, and the texts, the thread and the stack that it refers to.
+// readAll reads each field of an event, including texts, the thread and the stack.
 func readAll(e *Event) (n int64) {
 	for _, v := range e.Fields() {
 		switch v.Kind() {

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// filled repeats a piece until it is some megabytes.
+// filled repeats a piece until it has some megabytes.
 func filled(piece []byte) []byte { return bytes.Repeat(piece, 4<<20/len(piece)) }
 
-// TestBounded reads recordings that nothing writes, made to take as much memory as they can. All that is
-// allocated while one is read is bounded by its size.
+// TestBounded reads artificial recordings that try to make the Reader take as much memory as possible. All that is
+// allocated while one of them is read is bounded by its size.
 func TestBounded(t *testing.T) {
 	metadata := metadataOf(basicClasses()...)
 	names := slices.Concat(utf8Text("class"), utf8Text("id"))
@@ -27,7 +27,8 @@ func TestBounded(t *testing.T) {
 	}
 	var stacks [][]byte
 	for k := range int64(1000) {
-		stacks = append(stacks, sized(idEvent, integers(k, 0, 8, k+1, 1), []byte{emptyString}, integer(1), make([]byte, 8)))
+		stacks = append(stacks, sized(idEvent, integers(k, 0, 8, k+1, 1), []byte{emptyString}, integer(1),
+			make([]byte, 8)))
 	}
 	ones := filled([]byte{emptyString})
 	for _, c := range []struct {

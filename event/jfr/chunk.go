@@ -8,23 +8,23 @@ import (
 	"slices"
 )
 
-// A Chunk is a part of a recording that stands for itself: it has its own types and constants.
+// A Chunk is a self-contained part of a recording: it has its own types and constants.
 type Chunk struct {
 	Offset        int64 // in the file
 	Major, Minor  uint16
 	Clock         Clock
-	DurationNanos int64 // of an unfinished chunk until its last flush
-	// Unfinished says that the JVM was killed while it wrote the chunk, or is still writing it. The constants
-	// of its last events are missing.
+	DurationNanos int64 // for an unfinished chunk, the time until its last flush
+	// Unfinished is true if the JVM was killed while it wrote the chunk, or is still writing it. The constants of the
+	// last events are missing then.
 	Unfinished bool
-	// GMTMillis is the time zone that the JVM was in, east of Greenwich.
+	// GMTMillis is the offset of the JVM's time zone from UTC in milliseconds, positive east of Greenwich.
 	GMTMillis int
 
-	end         int64 // behind its last event that can be read
-	next        int64 // where the next chunk begins, if it has the magic there; else it is searched for from there
-	sized       bool  // the header says where the chunk ends, and the file has all of it
+	end         int64 // after the last event that can be read
+	next        int64 // where the next chunk begins, or where to begin the search for it
+	sized       bool  // the header has the chunk's size, and the file has the whole chunk
 	metadataAt  int64
-	checkpoints int64 // where the last one is
+	checkpoints int64 // offset of the last checkpoint in the chunk
 	types       map[int64]*Type
 	pools       pools
 	known       known
@@ -32,13 +32,13 @@ type Chunk struct {
 
 const headerSize = 68
 
-// magic is what chunks begin with, and the first byte of the version 2.
+// magic is what each chunk begins with: "FLR\0" and the first byte of the version 2.
 var magic = []byte("FLR\x00\x00")
 
-// parseHeader reads the header of a chunk at an offset of a file of some size.
+// parseHeader reads the header of the chunk at offset in a file of the given size.
 func parseHeader(d []byte, offset, size int64) (*Chunk, error) {
 	if len(d) < headerSize {
-		return nil, errors.New("the header of a chunk is cut")
+		return nil, errors.New("the header of a chunk is cut off")
 	}
 	c := &Chunk{Offset: offset, Major: binary.BigEndian.Uint16(d[4:]), Minor: binary.BigEndian.Uint16(d[6:])}
 	if c.Major != 2 {
@@ -53,9 +53,9 @@ func parseHeader(d []byte, offset, size int64) (*Chunk, error) {
 	c.Unfinished = d[64] != 0
 	switch {
 	case c.Clock.TicksPerSecond <= 0:
-		return nil, fmt.Errorf("a chunk has %d ticks a second", c.Clock.TicksPerSecond)
+		return nil, fmt.Errorf("a chunk has %d ticks per second", c.Clock.TicksPerSecond)
 	case d[67]&1 == 0:
-		return nil, errors.New("the integers of a chunk are not compressed, which HotSpot never writes")
+		return nil, errors.New("the integers of a chunk are not compressed, but HotSpot always compresses them")
 	}
 	c.end = size
 	if length := longs[0]; !c.Unfinished && length >= headerSize && length <= size-offset {
@@ -65,18 +65,18 @@ func parseHeader(d []byte, offset, size int64) (*Chunk, error) {
 	return c, nil
 }
 
-// A survey looks through a chunk for what its events need: metadata and checkpoints. They are copied, because the
-// window moves on.
+// A survey collects the metadata and the checkpoints of a chunk, which are needed to read its events. It copies them,
+// because the buffer moves on.
 type survey struct {
-	w           *window
+	w           *fileBuffer
 	chunk       *Chunk
 	metadata    [][]byte
 	checkpoints [][]byte
-	arena       []byte // what the last copies were cut from
+	arena       []byte // memory for small copies, see copy
 }
 
-// survey reads types and constants of a chunk. The chunk has no types when nothing of it can be read.
-func (c *Chunk) survey(w *window, damage *Damage) {
+// survey reads the types and constants of a chunk. If nothing of the chunk can be read, it has no types afterwards.
+func (c *Chunk) survey(w *fileBuffer, damage *Damage) {
 	s := &survey{w: w, chunk: c}
 	c.next = c.end
 	if err := s.walk(); err != nil {
@@ -108,15 +108,16 @@ func (c *Chunk) survey(w *window, damage *Damage) {
 
 func (c *Chunk) noMetadata() error {
 	if c.Unfinished {
-		return errors.New("the JVM ended while it wrote a chunk, before it wrote the chunk's types (a JDK before 14 writes them last): nothing of it can be read")
+		return errors.New("the JVM ended while it wrote a chunk, before it wrote the chunk's types " +
+			"(JDK 13 and older write them last): nothing of the chunk can be read")
 	}
-	return errors.New("a chunk has no types: nothing of it can be read")
+	return errors.New("a chunk has no types: nothing of the chunk can be read")
 }
 
-// Sizes of the shortest metadata event and checkpoint.
+// minSpecialSize is the size of the shortest metadata event or checkpoint.
 const minSpecialSize = 7
 
-// walk goes from event to event, and sets the chunk's end behind the last good one.
+// walk goes from event to event, and sets the chunk's end to the end of the last good one.
 func (s *survey) walk() error {
 	c := s.chunk
 	at, end := c.Offset+headerSize, c.end
@@ -136,7 +137,7 @@ func (s *survey) walk() error {
 	}
 	c.end = at
 	switch {
-	case c.Unfinished: // The JVM was killed while it wrote, or writes now.
+	case c.Unfinished: // The JVM was killed while it wrote the chunk, or is still writing it.
 	case at < end:
 		return fmt.Errorf("the last %d bytes of a chunk could not be read: the file is cut, or damaged there", end-at)
 	case !c.sized:
@@ -145,18 +146,18 @@ func (s *survey) walk() error {
 	return nil
 }
 
-// maxHead is how long size and type of an event can be.
+// maxHead is the largest size of an event's head, which is its size and type.
 const maxHead = 18
 
-// eventHead reads the size and type in front of an event, and gives how many bytes they take; -1
-// when there is none.
+// eventHead reads the size and type of an event. head is the number of bytes that they take, or -1 if they are cut
+// off.
 func eventHead(d []byte) (size, id int64, head int) {
 	size, next := varint(d, 0)
 	id, next = varint(d, next)
 	return int64(int32(size)), id, next
 }
 
-// take copies a metadata event (0) or checkpoint (1).
+// take copies a metadata event (id 0) or a checkpoint (id 1).
 func (s *survey) take(at, size, id int64, head int) {
 	if size < minSpecialSize {
 		return
@@ -173,7 +174,7 @@ func (s *survey) take(at, size, id int64, head int) {
 	}
 }
 
-// copy keeps small pieces together, because there may be many.
+// copy returns a copy of d. Small copies share memory, because there may be many of them.
 func (s *survey) copy(d []byte) []byte {
 	const arenaSize = 64 << 10
 	if len(d) > arenaSize/4 {
@@ -187,8 +188,8 @@ func (s *survey) copy(d []byte) []byte {
 	return s.arena[start:len(s.arena):len(s.arena)]
 }
 
-// follow takes what lies behind damage: the metadata that the header tells of, and the checkpoints from the
-// last to the one before, and so on.
+// follow reads what comes after damage: the metadata event whose offset is in the header, and the checkpoints, each
+// of which has the offset of the previous one.
 func (s *survey) follow() {
 	c := s.chunk
 	if at := c.Offset + c.metadataAt; c.metadataAt > 0 && at >= c.end {
@@ -211,8 +212,8 @@ func (s *survey) follow() {
 	slices.Reverse(s.checkpoints[first:])
 }
 
-// special takes the metadata (0) or checkpoint (1) at a place; nil when there is none that ends before
-// another place.
+// special reads the metadata event (want 0) or the checkpoint (want 1) at an offset. It returns nil if there is none
+// that ends at or before the offset before.
 func (s *survey) special(at, before, want int64) []byte {
 	if at > before {
 		return nil

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// A Clock translates the ticks of a chunk. All chunks of one JVM have the same ticks: nanoseconds
-// since its start by CLOCK_MONOTONIC, or those of the processor where JFR uses them.
+// A Clock converts the ticks of a chunk. The ticks of all chunks of one JVM are of the same clock: nanoseconds of
+// CLOCK_MONOTONIC since the JVM's start, or the processor's time stamp counter if JFR uses it.
 type Clock struct {
-	StartTicks     int64 // of the chunk
-	StartWallNanos int64 // at the same moment, since 1970
-	TicksPerSecond int64 // above 0
+	StartTicks     int64 // at the chunk's start
+	StartWallNanos int64 // the same moment in nanoseconds since 1970
+	TicksPerSecond int64 // positive
 }
 
-// Nanos translates a number of ticks, as the difference of two. It does not overflow: what is too
-// long becomes the longest duration.
+// Nanos converts a duration in ticks to nanoseconds. It does not overflow: a duration that is too long becomes the
+// longest possible one.
 func (c Clock) Nanos(ticks int64) int64 {
 	const second = 1_000_000_000
 	if c.TicksPerSecond == second {
@@ -37,43 +37,45 @@ func (c Clock) Nanos(ticks int64) int64 {
 	return int64(nanos)
 }
 
-// WallNanos translates a time in ticks into nanoseconds since 1970.
+// WallNanos converts a time in ticks to nanoseconds since 1970.
 func (c Clock) WallNanos(ticks int64) int64 { return c.StartWallNanos + c.Nanos(ticks-c.StartTicks) }
 
-// Coarse tells that the wall clock of the header has whole milliseconds, as that of JDK 8 and 11: times by
-// [Clock.WallAnchor] are up to a millisecond early then, and [Clock.Align] mends that. They calculate it as a double, which is
-// exact to 256 nanoseconds: 1795382187104999936.
+// Coarse reports whether the wall clock in the header is truncated to milliseconds, as in JDK 8 and 11. Times that are
+// computed with [Clock.WallAnchor] are up to a millisecond early then; [Clock.Align] corrects them. These JDKs
+// compute the wall clock as a double, whose error is up to 256 nanoseconds: 1795382187104999936.
 func (c Clock) Coarse() bool { return (c.StartWallNanos+256)%1_000_000 <= 512 }
 
-// An Anchor is one moment in a JVM's ticks and on CLOCK_MONOTONIC.
+// An Anchor is the same moment in a JVM's ticks and on CLOCK_MONOTONIC.
 type Anchor struct {
 	Ticks     int64
 	MonoNanos int64
 }
 
-// WallAnchor makes an anchor of the chunk's start, given one moment on the wall clock and on
-// CLOCK_MONOTONIC. It is as good as the header's wall clock: to a microsecond, or to a millisecond ([Clock.Coarse]).
+// WallAnchor returns an anchor at the chunk's start, given one moment on the wall clock and on CLOCK_MONOTONIC. It is
+// as precise as the wall clock in the header: to a microsecond, or to a millisecond if [Clock.Coarse].
 func (c Clock) WallAnchor(wallNanos, monoNanos int64) Anchor {
 	return Anchor{Ticks: c.StartTicks, MonoNanos: c.StartWallNanos - wallNanos + monoNanos}
 }
 
-// MonoNanos translates a time in ticks to CLOCK_MONOTONIC.
+// MonoNanos converts a time in ticks to CLOCK_MONOTONIC.
 func (c Clock) MonoNanos(ticks int64, a Anchor) int64 { return a.MonoNanos + c.Nanos(ticks-a.Ticks) }
 
-// alignWithin is how far a rough anchor may be off: the millisecond of JDK 11, and what the log is late.
+// alignWithin is the largest error of a rough anchor in ns: the millisecond of JDK 11, and the delay of the log.
 const alignWithin = 2_000_000
 
-// alignCluster is how far apart the differences of the same events may be, as the log and JFR have them.
+// alignCluster is the largest difference, in ns, between two offsets that count as the same.
 const alignCluster = 20_000
 
-// alignNear limits how many moments of the other clock are tried for each.
+// alignNear limits how many moments of the other clock are compared with each moment.
 const alignNear = 8
 
-// Align makes a better anchor of a rough one: by moments that are known in ticks, and other moments that are known on
-// CLOCK_MONOTONIC, when many of them are the same. Both are ascending. Of the offsets on which most agree it takes the end of the
-// first tenth, because on a busy machine the log is late, and never early; of a few the median. It is false when fewer than three
-// agree. For JDK 11 the moments are those at which safepoints end: jdk.SafepointEnd begins 2 µs before the log has a line
-// (-Xlog:safepoint), which no other pair of the two is so close to:
+// Align returns a better anchor than rough. It compares moments in ticks with moments on CLOCK_MONOTONIC, many of
+// which must be the same; both slices are sorted. It looks for the offset on which most of the pairs agree. On a busy
+// machine the log is late, but it is never early; so Align takes the offset at the end of the first tenth of these
+// pairs, or their median if there are fewer than ten. It returns false if fewer than three pairs agree.
+//
+// For JDK 11 the moments are the ends of safepoints. jdk.SafepointEnd begins 2 µs before HotSpot writes this line to
+// its log (-Xlog:safepoint). No other event and line are so close to each other:
 //
 //	[41537184637410ns][safepoint] Leaving safepoint region
 func (c Clock) Align(rough Anchor, ticks, monoNanos []int64) (a Anchor, ok bool) {

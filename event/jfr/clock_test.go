@@ -21,9 +21,9 @@ func TestClock(t *testing.T) {
 		{nanos, math.MaxInt64, math.MaxInt64},
 		{tsc, 24, 10},
 		{tsc, -24, -10},
-		{tsc, 2_400_000_000 * 86400 * 365, 86400 * 365 * 1_000_000_000}, // more than 64 bits in between
+		{tsc, 2_400_000_000 * 86400 * 365, 86400 * 365 * 1_000_000_000}, // an intermediate result of more than 64 bits
 		{tsc, 3, 1},
-		{Clock{TicksPerSecond: 1000}, math.MaxInt64, math.MaxInt64}, // too long
+		{Clock{TicksPerSecond: 1000}, math.MaxInt64, math.MaxInt64}, // too long for an int64
 		{Clock{TicksPerSecond: 1000}, math.MinInt64, -math.MaxInt64},
 	} {
 		assert.Equal(t, c.want, c.clock.Nanos(c.ticks), "%d ticks at %d a second", c.ticks, c.clock.TicksPerSecond)
@@ -44,10 +44,10 @@ func TestAlign(t *testing.T) {
 	var ticks, mono []int64
 	for i := range int64(50) {
 		ticks = append(ticks, i*1_500_000+i*i*1000)
-		if i%3 > 0 { // the log has not all of them
+		if i%3 > 0 { // the log does not have all of them
 			mono = append(mono, ticks[i]+7_000_000_000+i%5*1000)
 		}
-		mono = append(mono, ticks[i]+7_000_700_000+i*7919%600_000) // and others
+		mono = append(mono, ticks[i]+7_000_700_000+i*7919%600_000) // and has others
 	}
 	slices.Sort(mono)
 	for _, off := range []int64{-1_000_000, 0, 999_000} {

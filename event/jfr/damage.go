@@ -2,25 +2,26 @@ package jfr
 
 import "fmt"
 
-// Damage says what of a recording could not be read. The rest was.
+// Damage says what part of a recording could not be read. The rest was read.
 type Damage struct {
-	Chunks      int // that are cut, or of which nothing can be read
-	Checkpoints int // whose constants are missing, at least in part: values that refer to them are null
-	Events      int // that do not fit their type, or have none
-	// First are the first faults, as text for people.
+	Chunks      int // cut off, or completely unreadable
+	Checkpoints int // with missing constants; values that refer to these are null
+	Events      int // not in the form of their type, or of an unknown type
+	// First are messages about the first faults, for people.
 	First []string
 }
 
-// Any tells whether something could not be read.
+// Any reports whether anything could not be read.
 func (d Damage) Any() bool { return d.Chunks+d.Checkpoints+d.Events > 0 }
 
-// maxFaults is how many faults are told of.
+// maxFaults is the number of faults in Damage.First.
 const maxFaults = 8
 
 func (d *Damage) chunk(err error)      { d.Chunks++; d.note(err) }
 func (d *Damage) checkpoint(err error) { d.Checkpoints++; d.note(err) }
 
-// event makes no text of what is not told of: there may be an event for every two bytes.
+// event formats a message only for the first maxFaults faults, because a damaged file can have a fault for every two
+// bytes.
 func (d *Damage) event(format string, arg any) {
 	if d.Events++; len(d.First) < maxFaults {
 		d.note(fmt.Errorf(format, arg))
@@ -33,9 +34,9 @@ func (d *Damage) note(err error) {
 	}
 }
 
-// A VersionError is a recording of a version that this package does not read.
+// A VersionError reports a recording in a format version that this package does not read.
 type VersionError struct{ Major, Minor uint16 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("it is of version %d.%d, and gasm reads those of JDK 11 and newer (2.x): record with such a JDK", e.Major, e.Minor)
+	return fmt.Sprintf("its version is %d.%d, but gasm reads 2.x only: record with JDK 11 or newer", e.Major, e.Minor)
 }

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// The functions below take the place where a value begins, and give the place behind it:
-// -1 when the data ends before. -1 may be handed on, and gives -1 again.
+// The functions below get the offset i of a value in d and return the offset after the value. They return -1 if d
+// ends before the value does. If i is -1, they return -1 as well, so that calls can be chained without a check.
 
 // varint reads an integer at i.
 func varint(d []byte, i int) (v int64, next int) {
@@ -31,7 +31,7 @@ func varint(d []byte, i int) (v int64, next int) {
 	return 0, -1
 }
 
-// skipVarint gives the place behind the integer at i.
+// skipVarint returns the offset after the integer at i.
 func skipVarint(d []byte, i int) int {
 	for last := i + 8; uint(i) < uint(len(d)); i++ {
 		if d[i] < 0x80 || i == last {
@@ -41,7 +41,7 @@ func skipVarint(d []byte, i int) int {
 	return -1
 }
 
-// count reads a number of things that take at least a byte each.
+// count reads a number of items, each of which takes at least one byte.
 func count(d []byte, i int) (n, next int) {
 	v, next := varint(d, i)
 	if n := int64(int32(v)); next >= 0 && n >= 0 && n <= int64(len(d)-next) {
@@ -50,7 +50,7 @@ func count(d []byte, i int) (n, next int) {
 	return 0, -1
 }
 
-// skipBytes gives the place n bytes behind i.
+// skipBytes returns the offset n bytes after i.
 func skipBytes(d []byte, i, n int) int {
 	if i < 0 || n > len(d)-i {
 		return -1
@@ -68,7 +68,7 @@ const (
 	latin1String = 5
 )
 
-// skipString gives the place behind the string at i.
+// skipString returns the offset after the string at i.
 func skipString(d []byte, i int) int {
 	if uint(i) >= uint(len(d)) {
 		return -1
@@ -93,11 +93,11 @@ func skipString(d []byte, i int) int {
 	return -1
 }
 
-// text decodes the string at the start of d, which skipString has seen. It is "" for one in
-// the pool and for null.
+// text decodes the string at the start of d, which skipString has accepted. It returns "" for a key in the pool of
+// strings and for null.
 func text(d []byte) string { return textUpTo(d, len(d)) }
 
-// textUpTo decodes a string, at most some bytes or characters of it as they are encoded.
+// textUpTo is like text, but decodes at most limit bytes of the string, or limit characters of UTF-16.
 func textUpTo(d []byte, limit int) string {
 	if len(d) < 2 {
 		return ""
@@ -131,7 +131,7 @@ func decodeLatin1(d []byte) string {
 func decodeUTF16(d []byte, n int) string {
 	var b strings.Builder
 	b.Grow(n)
-	var pending rune // the first half of a pair
+	var pending rune // the first half of a surrogate pair
 	flush := func() {
 		if pending != 0 {
 			b.WriteRune(utf8.RuneError)
@@ -152,15 +152,15 @@ func decodeUTF16(d []byte, n int) string {
 			pending = c
 		default:
 			flush()
-			b.WriteRune(c) // half a pair becomes U+FFFD
+			b.WriteRune(c) // an unpaired surrogate becomes U+FFFD
 		}
 	}
 	flush()
 	return b.String()
 }
 
-// decodeUTF8 also understands HotSpot's UTF-8 of symbols and thread names (utf8.cpp): NUL is C0 80,
-// and a character above U+FFFF is two halves of three bytes each. A byte that fits nowhere becomes U+FFFD.
+// decodeUTF8 also decodes HotSpot's variant of UTF-8 in symbols and thread names (utf8.cpp): NUL is C0 80, and a
+// character above U+FFFF is a surrogate pair of three bytes each. Any other invalid byte becomes U+FFFD.
 func decodeUTF8(d []byte) string {
 	if utf8.Valid(d) {
 		return string(d)
@@ -182,7 +182,8 @@ func decodeUTF8(d []byte) string {
 	return b.String()
 }
 
-// surrogate reads half a pair, three bytes of HotSpot's UTF-8; 0 for anything else.
+// surrogate decodes one half of a surrogate pair, which takes three bytes in HotSpot's UTF-8. It returns 0 for
+// anything else.
 func surrogate(d []byte) rune {
 	if len(d) < 3 || d[0] != 0xED || d[1]&0xC0 != 0x80 || d[2]&0xC0 != 0x80 {
 		return 0

@@ -1,5 +1,5 @@
-// Package jfr reads recordings of Java Flight Recorder: all their events, also the
-// program's own, with all their fields.
+// Package jfr reads recordings of Java Flight Recorder: all events, including those of the program's own event types,
+// with all their fields.
 //
 //	r := jfr.NewReader(f, size, "run.jfr")
 //	for r.Scan() {
@@ -8,59 +8,68 @@
 //			fmt.Println(e.StartTicks(), e.Field("monitorClass").Field("name").Text())
 //		}
 //	}
-//	err := r.Err()      // the file could not be read, or is no recording
-//	lost := r.Damage()  // what of it could not be read
+//	err := r.Err()     // an I/O error, or the file is not a recording
+//	lost := r.Damage() // the parts that could not be read
 //
-// [Events] gives those of a recording that package event has kinds for, and the program's own, as one type with times on
-// CLOCK_MONOTONIC. [FindAnchor] finds how the recording's ticks are translated to it, and [Settings] makes the .jfc file with
-// which JFR records these events and little else. Package hotspot/jcmd has a JVM that runs begin and end a recording.
+// Besides the Reader, the package has what gasm needs to use a recording:
+//
+//   - [Events] returns the events of the kinds that package event defines, and those of the program's own types. All
+//     have the type event.Event, with times on CLOCK_MONOTONIC.
+//   - [FindAnchor] finds the relation between a recording's ticks and CLOCK_MONOTONIC.
+//   - [Settings] returns a .jfc file with which JFR records these events and little else.
+//
+// Package hotspot/jcmd starts and stops a recording in a running JVM.
+//
+// The API may change between minor versions before 1.0.
 //
 // # The format
 //
-// A recording is a sequence of chunks (versions 2.0 and 2.1: JDK 11 to 28, and what JDK 8
-// has from them). A chunk has a header of 68 bytes, big-endian (JfrChunkWriter, ChunkHeader.java):
+// A recording is a sequence of chunks. This package reads the format versions 2.0 and 2.1, which JDK 11 to 28 and the
+// backport to JDK 8 write. A chunk begins with a header of 68 bytes, big-endian (JfrChunkWriter, ChunkHeader.java):
 //
 //	 0  "FLR\0", 2 bytes major version, 2 bytes minor
 //	 8  size of the chunk, position of its last checkpoint, position of its metadata
-//	32  wall clock at its start in nanoseconds; how many it lasted
-//	48  ticks at its start; ticks a second
+//	32  wall clock at the chunk's start in ns since 1970, duration of the chunk in ns
+//	48  ticks at the chunk's start, ticks per second
 //	64  state: 0 finished, 255 while the header is being written, else a generation
-//	67  flags: 1 integers are compressed (they always are), 2 the recording's last chunk
+//	67  flags: 1 integers are compressed (always set), 2 the last chunk of the recording
 //
-// Then events follow. Each begins with its size and the id of its type. All integers but the header's
-// have seven bits a byte, the lowest first, and a set high bit where another byte follows;
-// the ninth byte has eight bits. Float and double are big-endian. Two ids are not of events:
+// The header is followed by events. Each begins with its size and the id of its type. Integers outside the header are
+// compressed: seven bits per byte, lowest bits first; a set high bit means that another byte follows; the ninth byte
+// has eight bits. Float and double are big-endian. Two ids are not ids of events:
 //
-//   - 0 is metadata: a table of strings and a tree of elements that says which types there are
-//     and which fields each has, with annotations (metadata.go). Ids differ from run to run.
-//   - 1 is a checkpoint: constants by type and key (pools.go). A field that the metadata marks with
-//     constantPool has a key in place of the value: threads, classes, methods, stack traces. What
-//     an event refers to often comes after it, so a chunk is looked through for these two
-//     before its events are read.
+//   - 0 is metadata: a table of strings, and a tree of elements that defines the types, their fields and their
+//     annotations (metadata.go). The ids of types differ from run to run.
+//   - 1 is a checkpoint: constants by type and key (pools.go). If the metadata marks a field with constantPool, an
+//     event has a key in place of the field's value. Threads, classes, methods and stack traces are constants. A
+//     constant often comes after the events that refer to it, so the Reader collects the metadata and the checkpoints
+//     of a chunk before it reads the chunk's events.
 //
-// # What is odd
+// # Peculiarities
 //
-//   - A type with one field and the attribute simpleType stands for this field: a GCName
-//     is a string. [Value] hides that.
-//   - A string begins with a byte: 0 null, 1 empty, 2 a key of the pool of strings, 3 UTF-8 (HotSpot's,
-//     which writes NUL and what is above U+FFFF in its own way), 4 UTF-16, 5 Latin-1.
-//   - int, short and char are written as unsigned; a negative int takes five bytes.
-//   - Of several constants with the same key the first of the chunk counts, as for the jfr tool.
-//   - A key without constant is null.
-//   - An event's class that was loaded in the middle of a chunk is in its last metadata. A JVM that
-//     ends in the middle of a chunk (kill -9) leaves the metadata and checkpoints of its last flush, which
-//     is at most a second old since JDK 14, and events behind them. The header's size is that of the
-//     flush, so such a chunk is read to the end of the file. JDK 11 writes metadata only when
-//     it finishes a chunk: of an unfinished one nothing can be read.
-//   - The weight of an allocation's sample is what its thread has allocated since its last one: [FirstSamples].
-//   - Events are in no order: a thread's full buffers come behind the one that it fills.
-//   - The jfr tool prints times of later chunks by the clock of the first chunk with the same types, which is some hundred
-//     nanoseconds off, and spans of ticks as doubles. It sorts the events of a chunk by when they ended.
-//   - The wall clock in the header of JDK 8 and 11 has whole milliseconds ([Clock]).
+//   - A type with a single field and the attribute simpleType stands for this field: a GCName is a string. [Value]
+//     hides this.
+//   - The first byte of a string is its encoding: 0 null, 1 empty, 2 a key in the pool of strings, 3 UTF-8 (HotSpot's
+//     variant, which encodes NUL and characters above U+FFFF differently), 4 UTF-16, 5 Latin-1.
+//   - int, short and char are written as unsigned integers; a negative int takes five bytes.
+//   - If several constants have the same key, the first one in the chunk wins, as in the jfr tool.
+//   - A key without a constant stands for null.
+//   - If the class of an event was loaded in the middle of a chunk, its type is in the chunk's last metadata event.
+//   - If the JVM ends in the middle of a chunk (kill -9), the file has the metadata and the checkpoints of the last
+//     flush and the events after it. Since JDK 14 the last flush is at most a second old. The size in the header is
+//     that of the last flush, so such a chunk is read to the end of the file. JDK 11 writes metadata only when it
+//     finishes a chunk, so nothing of an unfinished chunk can be read.
+//   - The weight of an allocation sample is the number of bytes that its thread has allocated since the thread's
+//     previous sample, see [FirstSamples].
+//   - Events are not sorted. The full buffers of a thread come after the buffer that it is filling.
+//   - The jfr tool computes times of later chunks with the clock of the first chunk that has the same types, which is
+//     wrong by some hundred nanoseconds. It computes time spans in ticks with doubles. It sorts the events of a chunk
+//     by their end.
+//   - The wall clock in the headers of JDK 8 and 11 is truncated to milliseconds ([Clock]).
 //
 // # Damage
 //
-// A recording may be cut, or made by an enemy. What can't be read is counted
-// ([Damage]), and the rest is read. All that is kept is bounded by the file's size, each byte is looked at
-// a bounded number of times, and types can't contain themselves but by key.
+// A recording may be cut off, or it may have been made by an attacker. What can't be read is counted in [Damage], and
+// the rest is read. Memory is bounded by the size of the file, each byte is looked at a bounded number of times, and
+// a type can contain itself only by way of a constant's key.
 package jfr

@@ -2,17 +2,17 @@ package jfr
 
 import "iter"
 
-// An Event is one of a recording. It is valid until the next Scan.
+// An Event is an event of a recording. It is valid until the next Scan.
 type Event struct {
 	chunk    *Chunk
 	typ      *Type
 	data     []byte
-	offsets  []int32 // of the fields in data
+	offsets  []int32 // offsets of the fields in data
 	start    int64
 	duration int64
 }
 
-// set takes an event whose size and type take head bytes. It tells whether the fields fit.
+// set reads an event whose size and type take head bytes. It reports whether the fields fit into it.
 func (e *Event) set(c *Chunk, t *Type, d []byte, head int) bool {
 	e.chunk, e.typ, e.data, e.offsets = c, t, d, e.offsets[:0]
 	i := head
@@ -31,24 +31,25 @@ func (e *Event) set(c *Chunk, t *Type, d []byte, head int) bool {
 	return true
 }
 
-// Chunk is the one that the event is in, with its clock.
+// Chunk returns the chunk that contains the event. The chunk has the clock of the event's ticks.
 func (e *Event) Chunk() *Chunk { return e.chunk }
 
-// Type is the event's type; its name is jdk.GCPhasePause, or that of the program's own.
+// Type returns the event's type. Its name is that of a type of the JVM, such as jdk.GCPhasePause, or of the program's
+// own.
 func (e *Event) Type() *Type { return e.typ }
 
-// StartTicks is when the event began, by [Chunk.Clock].
+// StartTicks returns when the event began, on [Chunk.Clock].
 func (e *Event) StartTicks() int64 { return e.start }
 
-// DurationTicks is how long it lasted; 0 for an event that has no duration.
+// DurationTicks returns how long the event lasted; 0 for an event without a duration.
 func (e *Event) DurationTicks() int64 { return e.duration }
 
-// MonoNanos is when the event began on CLOCK_MONOTONIC, and how many nanoseconds it lasted.
+// MonoNanos returns when the event began on CLOCK_MONOTONIC, and how many nanoseconds it lasted.
 func (e *Event) MonoNanos(a Anchor) (start, duration int64) {
 	return e.chunk.Clock.MonoNanos(e.start, a), e.chunk.Clock.Nanos(e.duration)
 }
 
-// Field is the value of a field; null when the type has none of the name.
+// Field returns the value of a field, or null if the type has no field of this name.
 func (e *Event) Field(name string) Value {
 	if i := e.typ.index(name); i >= 0 {
 		return e.at(i)
@@ -56,7 +57,7 @@ func (e *Event) Field(name string) Value {
 	return Value{}
 }
 
-// Fields are all fields with their values, in the order of the type.
+// Fields returns an iterator over all fields and their values, in the order of the type.
 func (e *Event) Fields() iter.Seq2[*Field, Value] {
 	return func(yield func(*Field, Value) bool) {
 		for i := range e.typ.Fields {

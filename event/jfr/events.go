@@ -8,17 +8,19 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// described says which events of the JVM's own are of the kinds, which field names them, and what else is told of them.
+// described maps the types of the JVM's own events to kinds. It also says which fields become an event's name and
+// arguments.
 var described = map[string]struct {
 	kind event.Kind
-	name string // a field; when it is none, the name itself
+	name string // the name of a field, or the event's name itself if there is no such field
 	args []string
 }{
-	"jdk.GCPhasePause":                {event.GC, "name", []string{"gcId"}},
-	"jdk.GCPhaseConcurrent":           {event.Concurrent, "name", []string{"gcId"}},
-	"jdk.ExecuteVMOperation":          {event.VMOperation, "operation", []string{"safepoint", "caller"}},
-	"jdk.Compilation":                 {event.Compilation, "method", nil},
-	"jdk.Deoptimization":              {event.Deopt, "method", []string{"compileId", "lineNumber", "bci", "instruction", "reason", "action"}},
+	"jdk.GCPhasePause":       {event.GC, "name", []string{"gcId"}},
+	"jdk.GCPhaseConcurrent":  {event.Concurrent, "name", []string{"gcId"}},
+	"jdk.ExecuteVMOperation": {event.VMOperation, "operation", []string{"safepoint", "caller"}},
+	"jdk.Compilation":        {event.Compilation, "method", nil},
+	"jdk.Deoptimization": {event.Deopt, "method",
+		[]string{"compileId", "lineNumber", "bci", "instruction", "reason", "action"}},
 	"jdk.JavaMonitorEnter":            {event.Lock, "monitorClass", []string{"previousOwner"}},
 	"jdk.JavaMonitorWait":             {event.Park, "monitorClass", []string{"notifier", "timedOut"}},
 	"jdk.ThreadPark":                  {event.Park, "parkedClass", nil},
@@ -31,8 +33,8 @@ var described = map[string]struct {
 	"jdk.ThreadEnd":                   {event.Thread, "thread", nil},
 }
 
-// Events gives what of a recording package event has kinds for, and the program's own events. A safepoint is made of
-// two of JFR's: it lasts from the request until all threads run again.
+// Events reads the events of a recording whose kinds are in package event, and those of the program's own types. A
+// safepoint is made of two events of JFR; it lasts from the request until all threads run again.
 type Events struct {
 	r      *Reader
 	pid    int
@@ -40,18 +42,18 @@ type Events struct {
 	chunk  *Chunk
 	at     Anchor // of the chunk
 	event  event.Event
-	begun  map[int64]event.Event // halves of safepoints, by their id
+	begun  map[int64]event.Event // first halves of safepoints, by safepoint id
 	stacks stacks
 }
 
-// NewEvents returns the events of a recording of a JVM. The anchor of a chunk says when its ticks are; [FindAnchor] finds one
-// for all chunks of a recording.
+// NewEvents returns the events of a recording of the JVM with the given pid. The function anchor returns a chunk's
+// Anchor; [FindAnchor] finds one that is valid for all chunks of a recording.
 func NewEvents(r *Reader, pid int, anchor func(*Chunk) Anchor) *Events {
 	return &Events{r: r, pid: pid, anchor: anchor, begun: make(map[int64]event.Event)}
 }
 
-// Scan reads the next event, in the order of the file. It returns false at the end, and when the file can't be
-// read, which Err of the Reader tells.
+// Scan reads the next event in the order of the file. It returns false at the end and after an I/O error, which the
+// Reader's Err returns.
 func (x *Events) Scan() bool {
 	for x.r.Scan() {
 		if x.convert(x.r.Event()) {
@@ -61,11 +63,11 @@ func (x *Events) Scan() bool {
 	return false
 }
 
-// Event is the last event, valid until the next Scan. Its thread's id is that in the JVM's own PID namespace; 0
-// for a virtual thread.
+// Event returns the last event that Scan has read. It is valid until the next Scan. Its TID is in the JVM's own PID
+// namespace, and 0 for a virtual thread.
 func (x *Events) Event() *event.Event { return &x.event }
 
-// convert makes the event of one of the recording. It tells whether it is one for the caller.
+// convert converts an event of the recording to x.event. It reports whether it is an event for the caller.
 func (x *Events) convert(e *Event) bool {
 	if e.chunk != x.chunk {
 		x.chunk, x.at = e.chunk, x.anchor(e.chunk)
@@ -109,8 +111,9 @@ func (x *Events) convert(e *Event) bool {
 	return true
 }
 
-// allocated is how many bytes an event of an allocation stands for: all that the thread has allocated since the last
-// one, where the event is a sample; a new TLAB, which is filled until the next event; or the object.
+// allocated returns how many bytes an allocation event stands for. For a sample these are all bytes that the thread
+// has allocated since its previous sample; for a new TLAB the size of the TLAB, which is filled until the next event;
+// otherwise the size of the object.
 func allocated(e *Event) int64 {
 	for _, field := range []string{"weight", "tlabSize", "allocationSize"} {
 		if v := e.Field(field); v.Kind() == Int {
@@ -120,11 +123,11 @@ func allocated(e *Event) int64 {
 	return 0
 }
 
-// maxBegun limits how many halves of safepoints are kept. One is open at a time, and the halves stand close
-// together in a recording.
+// maxBegun limits how many first halves of safepoints are kept. Only one safepoint is open at a time, and its two
+// halves are close together in a recording.
 const maxBegun = 1 << 12
 
-// safepoint joins the begin and the end of a safepoint, whichever comes first in the file.
+// safepoint joins the begin and the end of a safepoint, which may come in either order.
 func (x *Events) safepoint(begins bool, id int64) bool {
 	other, ok := x.begun[id]
 	if !ok {
@@ -146,7 +149,7 @@ func (x *Events) safepoint(begins bool, id int64) bool {
 	return true
 }
 
-// compilation tells of a compilation what HotSpot's log tells.
+// compilation sets the arguments that HotSpot's log has for a compilation.
 func (x *Events) compilation(e *Event) {
 	x.event.Args = []event.Arg{
 		{Name: "id", Value: strconv.FormatInt(e.Field("compileId").Int(), 10)},
@@ -163,7 +166,7 @@ func (x *Events) arg(name string, v Value) {
 	}
 }
 
-// label is a value as text, at most maxName bytes; "" for null, and for what has no text.
+// label returns the value as text of at most maxName bytes, or "" for null and for values without a text form.
 func (v Value) label() string {
 	switch v.kind {
 	case Bool:
@@ -198,15 +201,16 @@ func (v Value) structLabel() string {
 	return ""
 }
 
-// FindAnchor finds when the ticks of a recording are, given one moment on the wall clock and on CLOCK_MONOTONIC. A recording of JDK 8
-// or 11 is read to its end, for the moments at which safepoints ended. safepointEnds gives those of HotSpot's log, ascending, where
-// they are known. exact is false when the times may be up to a millisecond off. A recording of which nothing can be read has no
-// anchor, and ok is false.
+// FindAnchor returns an anchor for the ticks of a recording, given one moment on the wall clock and on
+// CLOCK_MONOTONIC. A recording of JDK 8 or 11 is read to its end, to collect the ends of safepoints. They are
+// compared with safepointEnds, which returns the ends of safepoints in HotSpot's log, sorted, or nil if they are
+// unknown. exact is false if the times may be off by up to a millisecond. ok is false if nothing of the recording
+// could be read.
 func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds func() []int64) (a Anchor, exact, ok bool) {
 	var chunk *Chunk
 	var clock Clock
-	var ends []int64                               // in ticks
-	var earliest, latest int64 = -1 << 62, 1 << 62 // of the anchor's time
+	var ends []int64                               // ends of safepoints, in ticks
+	var earliest, latest int64 = -1 << 62, 1 << 62 // bounds for the anchor's time
 	for r.Scan() {
 		e := r.Event()
 		if e.chunk != chunk {
@@ -218,7 +222,7 @@ func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds func() []in
 			if !clock.Coarse() {
 				return a, true, true
 			}
-			// The chunks of a JVM have the same ticks, and each one's wall clock was cut off to a millisecond.
+			// All chunks of a JVM have the same ticks, but the wall clock of each is rounded down to a millisecond.
 			at := next.MonoNanos - chunk.Clock.Nanos(next.Ticks-a.Ticks)
 			earliest, latest = max(earliest, at), min(latest, at+1_000_000)
 		}
@@ -229,7 +233,7 @@ func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds func() []in
 	if !ok {
 		return a, false, false
 	}
-	if earliest <= latest { // otherwise the wall clock was set
+	if earliest <= latest { // otherwise the wall clock was changed
 		a.MonoNanos = earliest + (latest-earliest)/2
 	}
 	slices.Sort(ends)
@@ -239,6 +243,7 @@ func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds func() []in
 	return a, exact, true
 }
 
-// logLate is how much later than jdk.SafepointEnd the log has the end of a safepoint at the least, in ns: with JDK 11 events of
-// the program's own were 1.0 (on an idle machine) to 2.2 µs (on a busy one) later than System.nanoTime without it.
+// logLate is the smallest delay in ns between jdk.SafepointEnd and the line for the end of the safepoint in HotSpot's
+// log. Without this correction, the program's own events in JDK 11 were 1.0 µs (on an idle machine) to 2.2 µs (on a
+// busy one) later than System.nanoTime.
 const logLate = 1500

@@ -12,11 +12,14 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// safepointChunk has safepoints in halves: each is begin or end, its time, duration and id.
+// safepointChunk returns a chunk with halves of safepoints. Each half is given as begin or end, time, duration and
+// id.
 func safepointChunk(startWall int64, halves ...[4]int64) []byte {
 	classes := append(basicClasses(),
-		class(60, "jdk.SafepointBegin", super, field("startTime", idLong), field("duration", idLong), field("safepointId", idLong)),
-		class(61, "jdk.SafepointEnd", super, field("startTime", idLong), field("duration", idLong), field("safepointId", idLong)))
+		class(60, "jdk.SafepointBegin", super, field("startTime", idLong), field("duration", idLong),
+			field("safepointId", idLong)),
+		class(61, "jdk.SafepointEnd", super, field("startTime", idLong), field("duration", idLong),
+			field("safepointId", idLong)))
 	parts := [][]byte{metadataOf(classes...)}
 	for _, h := range halves {
 		parts = append(parts, sized(60+h[0], integers(h[1:]...)))
@@ -29,7 +32,8 @@ func safepointChunk(startWall int64, halves ...[4]int64) []byte {
 }
 
 func TestSafepoints(t *testing.T) {
-	in := safepointChunk(0, [4]int64{0, 2000, 30, 1}, [4]int64{1, 2500, 10, 1}, [4]int64{1, 4000, 10, 2}, [4]int64{0, 3000, 7, 2}, [4]int64{0, 9000, 7, 3})
+	in := safepointChunk(0, [4]int64{0, 2000, 30, 1}, [4]int64{1, 2500, 10, 1}, [4]int64{1, 4000, 10, 2},
+		[4]int64{0, 3000, 7, 2}, [4]int64{0, 9000, 7, 3})
 	x := NewEvents(made(in), 4711, func(c *Chunk) Anchor { return Anchor{Ticks: c.Clock.StartTicks, MonoNanos: 1_000_000} })
 	var got []event.Event
 	for x.Scan() {
@@ -58,8 +62,9 @@ func TestFindAnchor(t *testing.T) {
 	a, exact, _ = find(slices.Concat(safepointChunk(wall+123_000_000, end), safepointChunk(wall+123_000_000, end)))
 	assert.Equal(t, mono+int64(123_500_000), a.MonoNanos)
 	assert.False(t, exact)
-	// At 123.8 ms the ticks were 100, and the safepoints ended thereafter.
-	a, exact, _ = find(safepointChunk(wall+123_000_000, [4]int64{1, 300, 0, 1}, [4]int64{1, 10_300, 0, 2}, [4]int64{1, 30_300, 0, 3}),
+	// The ticks were 100 at 123.8 ms, and the safepoints ended after that.
+	a, exact, _ = find(safepointChunk(wall+123_000_000, [4]int64{1, 300, 0, 1}, [4]int64{1, 10_300, 0, 2},
+		[4]int64{1, 30_300, 0, 3}),
 		mono+123_800_200, mono+123_810_200, mono+123_830_200)
 	assert.Equal(t, Anchor{Ticks: 100, MonoNanos: mono + 123_800_000 - logLate}, a)
 	assert.True(t, exact)
@@ -76,10 +81,11 @@ func TestJavaClass(t *testing.T) {
 	}
 }
 
-// A long constant that many events have is not copied whole for each of them.
+// A long constant that many events refer to is not copied completely for each of them.
 func TestLongNames(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
-	parts := [][]byte{metadataOf(basicClasses()...), checkpointOf(0, constantPool{idString, [][]byte{slices.Concat(integer(5), utf8Text(long))}})}
+	parts := [][]byte{metadataOf(basicClasses()...),
+		checkpointOf(0, constantPool{idString, [][]byte{slices.Concat(integer(5), utf8Text(long))}})}
 	for i := range int64(20_000) {
 		parts = append(parts, basicEvent(i, 3, []byte{pooledString, 5}, 1))
 	}

@@ -1,12 +1,13 @@
 package jfr
 
-// FirstSamples finds the samples of allocations that stand for more than what a thread allocated while it was recorded. The
-// weight of jdk.ObjectAllocationSample is what its thread has allocated since its last sample, so the first sample of a thread
-// weighs all since the thread's start, which may have been hours before. Of a thread that began within the recording
-// (jdk.ThreadStart) it is right. A recording has its chunks in one file, or in several, and events not always in the order of
-// their times.
+// FirstSamples finds allocation samples that stand for more than a thread allocated while it was recorded. The weight
+// of a jdk.ObjectAllocationSample is what its thread has allocated since its previous sample. So the first sample of
+// a thread includes everything since the thread's start, which may be hours before the recording. If the thread
+// started during the recording (jdk.ThreadStart), the weight is right. The chunks of a recording may be in several
+// files, and the events may not be sorted by time.
 //
-// A virtual thread is left alone: it has samples with what its carrier has allocated, and no event tells which one that is.
+// Samples of virtual threads are not considered: they have the allocations of the carrier thread, and no event says
+// which thread that is.
 type FirstSamples struct {
 	begun map[int64]bool
 	first map[int64]firstSample
@@ -17,10 +18,10 @@ type firstSample struct {
 	number    int
 }
 
-// maxThreads limits of how many threads it is remembered that they began.
+// maxThreads limits the number of threads whose start is remembered.
 const maxThreads = 1 << 20
 
-// See takes note of the last event of x. The number is the caller's, for [FirstSamples.Numbers].
+// See records the last event of x. The number identifies the event in the result of [FirstSamples.Numbers].
 func (s *FirstSamples) See(x *Events, number int) {
 	e := x.r.Event()
 	switch e.typ.Name {
@@ -39,7 +40,8 @@ func (s *FirstSamples) See(x *Events, number int) {
 	}
 }
 
-// Numbers are those of the first samples of threads that are not known to have begun within the recording, in no order.
+// Numbers returns the numbers of the first samples of threads that are not known to have started during the
+// recording, in no particular order.
 func (s *FirstSamples) Numbers() (numbers []int) {
 	for id, f := range s.first {
 		if !s.begun[id] {
@@ -49,7 +51,7 @@ func (s *FirstSamples) Numbers() (numbers []int) {
 	return numbers
 }
 
-// id tells a thread from all others of the JVM: the kernel may give an id again.
+// id returns a number that is unique among the threads of the JVM. The kernel's ids are not, because it reuses them.
 func (t *Thread) id() int64 {
 	if t.JavaID > 0 {
 		return t.JavaID
@@ -57,7 +59,7 @@ func (t *Thread) id() int64 {
 	return -t.OSID
 }
 
-// ofVirtual tells whether it is a virtual thread.
+// ofVirtual reports whether t is a virtual thread.
 func (t *Thread) ofVirtual() bool { return t.Virtual || t.OSID == 0 }
 
 func set[V any](m *map[int64]V, key int64, value V) {

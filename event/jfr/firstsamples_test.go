@@ -10,15 +10,15 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// Threads of sampledRecording, by the keys of their constants.
+// The threads of sampledRecording, by the keys of their constants.
 const (
 	ranBefore  = 1 + iota
-	begunThere // within the recording
+	begunThere // started during the recording
 	virtual
-	ofTheJVM // without an id of Java's
+	ofTheJVM // an internal thread of the JVM, without a Java id
 )
 
-// sampledChunk has samples of allocations and starts of threads.
+// sampledChunk returns a chunk with allocation samples and starts of threads.
 func sampledChunk(events ...[]byte) []byte {
 	threads := constantPool{idThread, [][]byte{
 		slices.Concat(integer(ranBefore), utf8Text("java"), integer(4711), utf8Text("main"), integer(1)),
@@ -27,17 +27,19 @@ func sampledChunk(events ...[]byte) []byte {
 		slices.Concat(integer(ofTheJVM), utf8Text("C2"), integer(4714), []byte{nullString}, integer(0)),
 	}}
 	classes := append(basicClasses(),
-		class(60, "jdk.ObjectAllocationSample", super, field("startTime", idLong), field("eventThread", idThread, pooled...), field("weight", idLong)),
-		class(61, "jdk.ThreadStart", super, field("startTime", idLong), field("eventThread", idThread, pooled...), field("thread", idThread, pooled...)))
+		class(60, "jdk.ObjectAllocationSample", super, field("startTime", idLong),
+			field("eventThread", idThread, pooled...), field("weight", idLong)),
+		class(61, "jdk.ThreadStart", super, field("startTime", idLong), field("eventThread", idThread, pooled...),
+			field("thread", idThread, pooled...)))
 	parts := append([][]byte{metadataOf(classes...), checkpointOf(0, threads)}, events...)
 	d := header{}.chunkOf(parts...)
-	binary.BigEndian.PutUint64(d[32:], 1_700_000_000_000_123_457) // not in whole milliseconds
+	binary.BigEndian.PutUint64(d[32:], 1_700_000_000_000_123_457) // not rounded to milliseconds
 	return d
 }
 
 func sample(start, thread, weight int64) []byte { return sized(60, integers(start, thread, weight)) }
 
-// sampledRecording has two chunks. What is first in the file is not what was first.
+// sampledRecording returns a recording of two chunks. Its events are not in the order of their times.
 func sampledRecording() []byte {
 	return slices.Concat(
 		sampledChunk(sample(5000, ranBefore, 70), sample(2000, ranBefore, 3_000_000_000), sample(3000, begunThere, 500),
@@ -45,8 +47,8 @@ func sampledRecording() []byte {
 		sampledChunk(sample(6000, begunThere, 600), sample(7000, ranBefore, 80), sample(7500, ofTheJVM, 9000)))
 }
 
-// The first sample of a thread is found by its time, in all chunks together; but for one that began there, and a virtual one.
-// testdata/samples.jfr is for tests of gasm itself.
+// The first sample of a thread is found by its time, over all chunks. Threads that started during the recording and
+// virtual threads have none. Tests of cmd/gasm use testdata/samples.jfr, too.
 func TestFirstSamples(t *testing.T) {
 	gasmtest.Golden(t, "samples.jfr", sampledRecording())
 	x := NewEvents(made(sampledRecording()), 1, func(c *Chunk) Anchor { return Anchor{Ticks: c.Clock.StartTicks} })

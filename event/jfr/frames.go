@@ -2,28 +2,31 @@ package jfr
 
 import "github.com/gasm-profiler/gasm/event"
 
-// stacks makes the frames of events. Events of one stack share them, and frames of one method its name.
+// stacks converts stack traces to the frames of events. Events with the same stack share its frames, and frames of
+// the same method share its name.
 type stacks struct {
-	byKey   map[int64][]event.Frame // of the chunk, by the key of the stack
-	methods map[int64]string        // of the chunk
-	kept    int                     // frames of all chunks
-	text    int                     // bytes of the names of methods of all chunks
+	byKey   map[int64][]event.Frame // of the current chunk, by the key of the stack trace
+	methods map[int64]string        // of the current chunk, by the key of the method
+	kept    int                     // number of frames in all chunks
+	text    int                     // bytes of the names of methods in all chunks
 }
 
-// Limits of what is kept of all stacks of a recording. A recording of an hour has some ten thousand stacks.
+// Limits for the stacks of one recording. A recording of an hour has about ten thousand stacks.
 const (
 	maxStackFrames = 1 << 21
 	maxMethodText  = 32 << 20
-	// maxDepth is how many frames of a stack are kept, the inner ones. JFR keeps 64, unless stackdepth says otherwise.
+	// maxDepth is the number of frames of a stack that are kept, counted from the innermost. JFR records 64, unless
+	// the option stackdepth says otherwise.
 	maxDepth = 256
 )
 
-// next forgets what the keys of a chunk mean.
+// next prepares for the next chunk, in which keys have other meanings.
 func (s *stacks) next() {
 	s.byKey, s.methods = map[int64][]event.Frame{}, map[int64]string{}
 }
 
-// frames gives the frames of a stack trace; nil for any other value, and where there are more than can be.
+// frames returns the frames of a stack trace. It returns nil for any other value, and if the limit of all frames is
+// reached.
 func (s *stacks) frames(v Value) []event.Frame {
 	if v.kind != Struct || v.typ.Name != "jdk.types.StackTrace" || v.key == 0 {
 		return nil
@@ -48,7 +51,7 @@ func (s *stacks) frames(v Value) []event.Frame {
 	return frames
 }
 
-// method is the name of a method, as that of a sample has it; "" when it is unknown.
+// method returns the name of a method in the form that samples have, or "" if it is unknown.
 func (s *stacks) method(v Value) string {
 	name, ok := s.methods[v.key]
 	if ok || v.kind != Struct || v.key == 0 {
@@ -62,7 +65,7 @@ func (s *stacks) method(v Value) string {
 	return name
 }
 
-// methodName is java.util.HashMap::get.
+// methodName returns a name like java.util.HashMap::get.
 func (v Value) methodName() string {
 	return v.Field("type").class() + "::" + v.Field("name").name()
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// TestKilled reads the chunk that a JVM leaves that is killed.
+// TestKilled reads the chunk that a killed JVM leaves.
 func TestKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs JVMs")
@@ -24,7 +24,8 @@ func TestKilled(t *testing.T) {
 	}) {
 		t.Run(j.Name(), func(t *testing.T) {
 			dir := t.TempDir()
-			cmd := exec.Command(j.Java(), "-XX:StartFlightRecording=settings=default", "-XX:FlightRecorderOptions=repository="+dir,
+			cmd := exec.Command(j.Java(), "-XX:StartFlightRecording=settings=default",
+				"-XX:FlightRecorderOptions=repository="+dir,
 				"-cp", classes, "Recorded", "wait", "1500")
 			out, err := cmd.StdoutPipe()
 			require.NoError(t, err)
@@ -33,7 +34,7 @@ func TestKilled(t *testing.T) {
 			for lines.Scan() && lines.Text() != "READY" {
 			}
 			require.NoError(t, cmd.Process.Kill())
-			_ = cmd.Wait() // which says that it was killed
+			_ = cmd.Wait() // the error says that it was killed
 			chunks, err := filepath.Glob(filepath.Join(dir, "*", "*.jfr"))
 			require.NoError(t, err)
 			require.Len(t, chunks, 1)

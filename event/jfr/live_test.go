@@ -18,7 +18,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// withRecorder wants the JDKs that run testdata/Recorded.java and have JFR.
+// withRecorder reports whether a JDK has JFR and can run testdata/Recorded.java.
 func withRecorder(j gasmtest.JDK) bool {
 	_, err := os.Stat(filepath.Join(j.Home, "lib", "jfr", "default.jfc"))
 	return j.Feature >= 11 && err == nil
@@ -32,7 +32,7 @@ func recordedClasses(tb testing.TB) string {
 	return dir
 }
 
-// record runs Recorded with a recording from its start to its end.
+// record runs Recorded and records it from its start to its end.
 func record(tb testing.TB, j gasmtest.JDK, classes, settings string, args ...string) (path string) {
 	tb.Helper()
 	return recordWith(tb, j, classes, settings, nil, args...)
@@ -41,7 +41,8 @@ func record(tb testing.TB, j gasmtest.JDK, classes, settings string, args ...str
 func recordWith(tb testing.TB, j gasmtest.JDK, classes, settings string, flags []string, args ...string) (path string) {
 	tb.Helper()
 	path = filepath.Join(tb.TempDir(), "run.jfr")
-	all := []string{"-XX:StartFlightRecording=dumponexit=true,filename=" + path + ",settings=" + settings, "-cp", classes, "Recorded"}
+	all := []string{"-XX:StartFlightRecording=dumponexit=true,filename=" + path + ",settings=" + settings, "-cp",
+		classes, "Recorded"}
 	cmd := exec.Command(j.Java(), slices.Concat(flags, all, args)...)
 	cmd.Dir = filepath.Dir(path)
 	out, err := cmd.CombinedOutput()
@@ -49,10 +50,11 @@ func recordWith(tb testing.TB, j gasmtest.JDK, classes, settings string, flags [
 	return path
 }
 
-// clocks is one moment on both clocks.
+// clocks is the same moment on both clocks.
 type clocks struct{ WallNanos, MonoNanos int64 }
 
-// readClocks reads the wall clock between two readings of CLOCK_MONOTONIC, as package capture does, which imports this one.
+// readClocks reads the wall clock between two readings of CLOCK_MONOTONIC. Package capture has the same function, but
+// it imports this package.
 func readClocks(tb testing.TB) (best clocks) {
 	tb.Helper()
 	width := int64(math.MaxInt64)
@@ -67,7 +69,7 @@ func readClocks(tb testing.TB) (best clocks) {
 	return best
 }
 
-// open opens a recording until the test ends.
+// open opens a recording and closes it at the end of the test.
 func open(tb testing.TB, path string) *Reader {
 	tb.Helper()
 	f, err := os.Open(path)
@@ -78,8 +80,8 @@ func open(tb testing.TB, path string) *Reader {
 	return NewReader(f, info.Size(), path)
 }
 
-// everything makes settings that record all events, with no threshold, from those of a JDK. A file's settings
-// are elements: <setting name="enabled">false</setting>.
+// everythingSettings converts settings of a JDK to settings that record all events, with no threshold. Settings are
+// elements in a file: <setting name="enabled">false</setting>.
 func everythingSettings(t *testing.T, j gasmtest.JDK) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(j.Home, "lib", "jfr", "profile.jfc"))
@@ -89,7 +91,7 @@ func everythingSettings(t *testing.T, j gasmtest.JDK) string {
 		{`(<setting name="stackTrace"[^>]*>)[^<]*`, "${1}true"},
 		{`(<setting name="threshold"[^>]*>)[^<]*`, "${1}0 ns"},
 		{`(<setting name="period"[^>]*>)[^<]*`, "${1}endChunk"},
-		{` control="[^"]*"`, ""}, // which would set it again
+		{` control="[^"]*"`, ""}, // a control would set the value again
 	} {
 		text = regexp.MustCompile(r.from).ReplaceAll(text, []byte(r.to))
 	}
@@ -98,13 +100,15 @@ func everythingSettings(t *testing.T, j gasmtest.JDK) string {
 	return path
 }
 
-// listed wants the JDKs whose recordings are compared in every run: newer ones have the format of 25. With -long it is all.
+// listed reports whether recordings of a JDK are compared in every run. Newer JDKs have the format of 25. With -long
+// all JDKs are compared.
 func listed(j gasmtest.JDK) bool {
 	return withRecorder(j) && (gasmtest.Long() || slices.Contains([]int{11, 17, 21, 25}, j.Feature))
 }
 
-// TestPrint compares all events of live recordings, field by field, with what the jfr tool prints of them: recordings with the settings that
-// come with the JDK, default and profile, and with all events there are. They are put together to one file, as JFR itself puts chunks together.
+// TestPrint compares all events of live recordings, field by field, with the output of the jfr tool. The recordings
+// are made with the settings default and profile, which come with the JDK, and with all events enabled. They are
+// concatenated to one file, as JFR itself concatenates chunks.
 func TestPrint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs JVMs")
@@ -114,7 +118,8 @@ func TestPrint(t *testing.T) {
 	for _, j := range gasmtest.NeedJDKs(t, listed) {
 		t.Run(j.Name(), func(t *testing.T) {
 			prefix := filepath.Join(t.TempDir(), "run")
-			out, err := exec.Command(j.Java(), "-cp", classes, "Recorded", "recordings", "180", prefix, everythingSettings(t, j)).CombinedOutput()
+			out, err := exec.Command(j.Java(), "-cp", classes, "Recorded", "recordings", "180", prefix,
+				everythingSettings(t, j)).CombinedOutput()
 			require.NoError(t, err, string(out))
 			var all []byte
 			own := 0
@@ -137,7 +142,7 @@ func TestPrint(t *testing.T) {
 			t.Logf("%d events, %d of the program's own, in %d chunks", n, own, len(chunks))
 			assert.Equal(t, 3*180, own)
 			assert.GreaterOrEqual(t, len(chunks), 3)
-			// The tools of 11 and 17 get time spans without end wrong.
+			// The tools of JDK 11 and 17 print unlimited time spans wrongly.
 			if gasmtest.Long() && j.Feature > 17 && hasTool(j) && tool(j) != newest {
 				comparePrint(t, tool(j), path)
 			}
@@ -145,16 +150,17 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// TestPrintChunks is TestPrint for recordings that JFR has in several chunks. It takes -long.
+// TestPrintChunks is TestPrint for recordings that JFR has split into several chunks. It needs -long.
 func TestPrintChunks(t *testing.T) {
 	if !gasmtest.Long() {
-		return // TestPrint has several chunks, too
+		return // TestPrint covers several chunks, too
 	}
 	newest := printer(t)
 	classes := recordedClasses(t)
 	for _, j := range gasmtest.NeedJDKs(t, withRecorder) {
 		t.Run(j.Name(), func(t *testing.T) {
-			path := recordWith(t, j, classes, "default", []string{"-XX:FlightRecorderOptions=maxchunksize=1M"}, "chunks", "5000")
+			path := recordWith(t, j, classes, "default", []string{"-XX:FlightRecorderOptions=maxchunksize=1M"},
+				"chunks", "5000")
 			comparePrint(t, newest, path)
 			chunks := map[int64]bool{}
 			r := open(t, path)
@@ -167,7 +173,7 @@ func TestPrintChunks(t *testing.T) {
 	}
 }
 
-// TestPrint8 is TestPrint for JDK 8, which has JFR since 8u262.
+// TestPrint8 is TestPrint for JDK 8, which has had JFR since 8u262.
 func TestPrint8(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs JVMs")
@@ -176,18 +182,19 @@ func TestPrint8(t *testing.T) {
 	classes := t.TempDir()
 	gasmtest.CompileJava(t, classes, 8, "testdata/Plain.java")
 	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool {
-		_, err := os.Stat(filepath.Join(j.LibJVM(), "../../../jfr.jar")) // from lib/amd64/server/libjvm.so
+		_, err := os.Stat(filepath.Join(j.LibJVM(), "../../../jfr.jar")) // relative to lib/amd64/server/libjvm.so
 		return j.Feature == 8 && err == nil
 	}) {
 		path := filepath.Join(t.TempDir(), "run.jfr")
-		out, err := exec.Command(j.Java(), "-XX:StartFlightRecording=settings=profile,filename="+path, "-cp", classes, "Plain").CombinedOutput()
+		out, err := exec.Command(j.Java(), "-XX:StartFlightRecording=settings=profile,filename="+path, "-cp", classes,
+			"Plain").CombinedOutput()
 		require.NoError(t, err, string(out))
 		assert.Greater(t, comparePrint(t, newest, path), 500, "flags and properties alone are so many")
 	}
 }
 
-// comparePrint compares a recording with what a jfr tool prints. The tool sorts the events of each chunk by
-// when they ended.
+// comparePrint compares a recording with the output of a jfr tool. The tool sorts the events of each chunk by their
+// end.
 func comparePrint(t *testing.T, tool, path string) (n int) {
 	t.Helper()
 	next, differences := sortedEvents(t, path), 0
@@ -207,7 +214,7 @@ func comparePrint(t *testing.T, tool, path string) (n int) {
 			clocks[e.chunk.Clock] = true
 			d = differEvent(e, want)
 			for clock := range clocks {
-				// Of several chunks with the same types the tool goes on with the clock of the first.
+				// For chunks with the same types, the tool keeps the clock of the first one.
 				if again := *e; d != "" {
 					chunk := *e.chunk
 					again.chunk, chunk.Clock = &chunk, clock
@@ -248,7 +255,8 @@ func differEvent(e *Event, want printed) string {
 	return ""
 }
 
-// sortedEvents gives the events of a recording one by one, those of each chunk sorted as the jfr tool does.
+// sortedEvents returns the events of a recording one by one. The events of each chunk are sorted as the jfr tool
+// sorts them.
 func sortedEvents(t *testing.T, path string) (next func() *Event) {
 	t.Helper()
 	r := open(t, path)

@@ -6,19 +6,20 @@ import (
 	"strconv"
 )
 
-// Limits of the metadata of a chunk. A JDK has some 3,500 strings, 450 types and 1,900 fields.
+// Limits for the metadata of a chunk. A JDK has about 3,500 strings, 450 types and 1,900 fields. Metadata beyond a
+// limit is treated as damaged, except that further types are ignored.
 const (
 	maxMetadataStrings  = 1 << 20
 	maxMetadataElements = 1 << 18
 	maxMetadataValues   = 1 << 20 // attributes of all elements
 	maxTypes            = 1 << 16
-	maxMetadataDepth    = 32 // of elements; JFR's are five deep
+	maxMetadataDepth    = 32 // levels of elements; JFR has five
 )
 
-// metadata is what a chunk's metadata events say.
+// metadata is the contents of a chunk's metadata events.
 type metadata struct {
 	types     map[int64]*Type
-	gmtMillis int // the time zone that the JVM was in, east of Greenwich
+	gmtMillis int // offset of the JVM's time zone from UTC, positive east of Greenwich
 }
 
 // A metadataParser reads one metadata event: a table of strings, and elements that refer to it.
@@ -34,18 +35,18 @@ type metadataParser struct {
 	elements int
 	values   int
 	into     *metadata
-	class    *Type // the one whose element is open
+	class    *Type // whose element is open
 	field    *Field
 }
 
 var errMetadata = errors.New("the metadata is cut or damaged")
 
-// add reads a metadata event, without its size and type. A class that is there already is replaced:
-// a later event of a chunk has all that the JVM knows by then.
+// add reads a metadata event without its size and type. It replaces classes that are known already, because a later
+// event of a chunk has everything that the JVM knows by then.
 func (m *metadata) add(d []byte) error {
 	p := &metadataParser{data: d, into: m}
 	for range 3 {
-		p.int() // start, duration, and an id that changes with the types
+		p.int() // start, duration, and an id that changes when the types do
 	}
 	if err := p.readStrings(); err != nil {
 		return err
@@ -87,11 +88,11 @@ func (p *metadataParser) string() string {
 	return ""
 }
 
-// element reads an element and those within it.
+// element reads an element and the elements within it.
 func (p *metadataParser) element(depth int) error {
 	p.elements++
 	if depth > maxMetadataDepth || p.elements > maxMetadataElements {
-		return errors.New("the metadata has too many elements or too deep ones")
+		return errors.New("the metadata has too many elements or is nested too deeply")
 	}
 	name := p.string()
 	attributes := make([]Attribute, 0, 4)
@@ -119,7 +120,8 @@ func (p *metadataParser) element(depth int) error {
 	return nil
 }
 
-// open takes what an element says. Elements within it belong to it until element is done.
+// open handles an element's name and attributes. The class or field that it opens stays open until element has read
+// the elements within it.
 func (p *metadataParser) open(name string, attributes []Attribute) {
 	switch name {
 	case "class":
@@ -135,11 +137,11 @@ func (p *metadataParser) open(name string, attributes []Attribute) {
 	case "annotation":
 		p.annotate(attributes)
 	case "setting":
-		p.class = nil // whose annotations are not the event's
+		p.class = nil // the annotations of a setting are not the event's
 	case "region":
 		for _, a := range attributes {
 			if a.Name == "gmtOffset" {
-				p.into.gmtMillis, _ = strconv.Atoi(a.Value) // what is no number is 0
+				p.into.gmtMillis, _ = strconv.Atoi(a.Value) // 0 if it is not a number
 			}
 		}
 	}
@@ -179,7 +181,7 @@ func newField(attributes []Attribute) Field {
 	return f
 }
 
-// number reads a decimal number; -1 for anything else, which is no type's id.
+// number reads a decimal number. It returns -1 for anything else, which is not the id of any type.
 func number(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -188,8 +190,8 @@ func number(text string) int64 {
 	return n
 }
 
-// annotate gives the open field, or else the open class, an annotation. Its first attribute is the id
-// of the annotation's class, which may come later: resolve finds its name.
+// annotate adds an annotation to the open field, or to the open class if no field is open. The first attribute is the
+// id of the annotation's class, which may come later in the metadata; resolve finds its name.
 func (p *metadataParser) annotate(attributes []Attribute) {
 	switch {
 	case p.class == nil:
@@ -200,7 +202,7 @@ func (p *metadataParser) annotate(attributes []Attribute) {
 	}
 }
 
-// resolve makes the types ready when all metadata of a chunk has been added.
+// resolve completes the types after all metadata of a chunk has been added.
 func (m *metadata) resolve() {
 	for _, t := range m.types {
 		t.prepare(m.types)
@@ -215,7 +217,7 @@ func (m *metadata) resolve() {
 	}
 }
 
-// name finds the names of annotations.
+// name sets the names of annotations.
 func (m *metadata) name(annotations []Annotation) {
 	for i := range annotations {
 		a := &annotations[i]
@@ -232,7 +234,7 @@ func (m *metadata) name(annotations []Annotation) {
 	}
 }
 
-// units are the values of the annotations that say what an integer is.
+// units are the units by annotation and by the annotation's value.
 var units = map[string]map[string]Unit{
 	"jdk.jfr.Timestamp": {"TICKS": TimestampTicks, "MILLISECONDS_SINCE_EPOCH": TimestampMillis},
 	"jdk.jfr.Timespan": {"TICKS": TimespanTicks, "NANOSECONDS": TimespanNanos, "MICROSECONDS": TimespanMicros,
@@ -241,7 +243,7 @@ var units = map[string]map[string]Unit{
 	"jdk.jfr.DataAmount": {"BYTES": Bytes},
 }
 
-// take sets what an annotation says of a field.
+// take sets what an annotation says about a field.
 func (f *Field) take(a Annotation) {
 	if a.Name == "jdk.jfr.Unsigned" {
 		f.Unsigned = true

@@ -9,23 +9,23 @@ import (
 
 // pools are the constants of a chunk.
 type pools struct {
-	blocks [][]byte // what checkpoints hold
+	blocks [][]byte // contents of the checkpoints
 	byType map[int64]*pool
 }
 
-// A pool has the constants of one type: their keys, and where their bytes are.
+// A pool has the constants of one type.
 type pool struct {
 	constants []constant
 	sorted    bool
 }
 
-// A constant is at an offset of a block, and as long as its type says.
+// A constant is a key and the position of the value. The type says how long the value is.
 type constant struct {
 	key           int64
 	block, offset uint32
 }
 
-// add takes the constants of a checkpoint, without its size and type:
+// add reads the constants of a checkpoint without its size and type:
 //
 //	start, duration, position of the previous checkpoint relative to this one, flags (a byte),
 //	number of pools, and for each: id of the type, number of constants, and for each its key and value
@@ -46,10 +46,10 @@ func (p *pools) add(d []byte, types map[int64]*Type) error {
 		}
 		t := types[id]
 		if t == nil {
-			return fmt.Errorf("it has constants of type %d, which is not in the metadata", id)
+			return fmt.Errorf("a checkpoint has constants of type %d, which is not in the metadata", id)
 		}
 		if t.fault != "" {
-			return fmt.Errorf("it has constants of a type that can't be read: %s", t.fault)
+			return fmt.Errorf("a checkpoint has constants of a type that can't be read: %s", t.fault)
 		}
 		i = p.addPool(d, i, t, constants)
 	}
@@ -59,7 +59,7 @@ func (p *pools) add(d []byte, types map[int64]*Type) error {
 	return nil
 }
 
-var errCheckpoint = errors.New("it is cut or damaged")
+var errCheckpoint = errors.New("a checkpoint is cut or damaged")
 
 func (p *pools) addPool(d []byte, i int, t *Type, n int) (next int) {
 	into := p.byType[t.ID]
@@ -84,7 +84,7 @@ func (p *pools) addPool(d []byte, i int, t *Type, n int) (next int) {
 	return i
 }
 
-// find gives the bytes that a constant begins with, or nil.
+// find returns the data of a checkpoint from the start of a constant's value on, or nil if there is no such constant.
 func (p *pools) find(t *Type, key int64) []byte {
 	in := p.byType[t.ID]
 	if in == nil {
@@ -93,7 +93,8 @@ func (p *pools) find(t *Type, key int64) []byte {
 	if !in.sorted {
 		in.sort()
 	}
-	i, ok := slices.BinarySearchFunc(in.constants, key, func(c constant, key int64) int { return cmp.Compare(c.key, key) })
+	i, ok := slices.BinarySearchFunc(in.constants, key,
+		func(c constant, key int64) int { return cmp.Compare(c.key, key) })
 	if !ok {
 		return nil
 	}
@@ -101,8 +102,8 @@ func (p *pools) find(t *Type, key int64) []byte {
 	return p.blocks[c.block][c.offset:]
 }
 
-// sort makes constants ready for find. Of several with one key the first counts, as for the
-// jfr tool.
+// sort prepares the constants for find. If several constants have the same key, the first one wins, as in the jfr
+// tool.
 func (p *pool) sort() {
 	slices.SortStableFunc(p.constants, func(a, b constant) int { return cmp.Compare(a.key, b.key) })
 	p.constants = slices.CompactFunc(p.constants, func(a, b constant) bool { return a.key == b.key })

@@ -19,13 +19,13 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// A printed is one event of `jfr print --json`.
+// A printed is an event in the output of `jfr print --json`.
 type printed struct {
 	Type   string         `json:"type"`
 	Values map[string]any `json:"values"`
 }
 
-// printer gives the newest jfr tool of this machine.
+// printer returns the newest jfr tool of this machine.
 func printer(t *testing.T) string {
 	t.Helper()
 	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 17 && hasTool(j) })
@@ -39,7 +39,7 @@ func hasTool(j gasmtest.JDK) bool {
 	return err == nil
 }
 
-// print runs `jfr print --json`, and gives its events one by one.
+// print runs `jfr print --json` and returns its events one by one.
 func printJSON(t *testing.T, tool, recording string, see func(printed)) {
 	t.Helper()
 	cmd := exec.Command(tool, "print", "--json", "--stack-depth", "2048", recording)
@@ -73,8 +73,7 @@ func decodePrinted(out io.Reader, see func(printed)) error {
 	return nil
 }
 
-// differ compares a value with what the jfr tool prints of it, and says where they differ; "" where they
-// do not.
+// differ compares a value with the output of the jfr tool. It returns how they differ, or "" if they don't.
 func differ(v Value, want any) string {
 	switch want := want.(type) {
 	case nil:
@@ -135,7 +134,8 @@ func differArray(v Value, want []any) string {
 	return ""
 }
 
-// differNumber compares numbers. The tool of 17 prints unsigned numbers as if they were signed: the bits are compared.
+// differNumber compares numbers. JDK 17's tool prints unsigned numbers as if they were signed, so the bits are
+// compared.
 func differNumber(v Value, want string) string {
 	same := false
 	switch v.Kind() {
@@ -174,7 +174,8 @@ func differText(v Value, want string) string {
 	if v.Kind() == Char {
 		got = string(rune(v.Int()))
 	}
-	// The tool decodes HotSpot's UTF-8 as if it were the standard's; the tests' names have no such characters.
+	// The tool decodes HotSpot's UTF-8 as if it were standard UTF-8, but no name in the tests has characters that
+	// differ.
 	if (v.Kind() == Char || v.Kind() == String) && got == want {
 		return ""
 	}
@@ -186,7 +187,7 @@ func differTime(v Value, want string) string {
 		return ""
 	}
 	at, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", want)
-	if err != nil { // with no seconds where they are 0
+	if err != nil { // seconds are omitted if they are 0
 		at, err = time.Parse("2006-01-02T15:04Z07:00", want)
 	}
 	if err != nil || at.UnixNano() != v.Nanos() {
@@ -197,9 +198,9 @@ func differTime(v Value, want string) string {
 
 var span = regexp.MustCompile(`^PT(?:(-?\d+)H)?(?:(-?\d+)M)?(?:(-?)(\d+)(?:\.(\d+))?S)?$`)
 
-// differSpan compares a duration with one like PT2H-3M-0.004S.
+// differSpan compares a duration with text like PT2H-3M-0.004S.
 func differSpan(v Value, want string) string {
-	if n := v.Int(); n == math.MinInt64 || n == math.MaxInt64 { // Duration.ofSeconds of these
+	if n := v.Int(); n == math.MinInt64 || n == math.MaxInt64 { // Duration.ofSeconds of these values
 		if strings.HasPrefix(strings.Replace(want, "PT-", "PT", 1), "PT2562047788015215H") {
 			return ""
 		}
@@ -220,7 +221,7 @@ func differSpan(v Value, want string) string {
 	total.Mul(total, big.NewInt(60e9))
 	total.Add(total, part(m[3]+m[4]+(m[5] + "000000000")[:9]))
 	same := total.IsInt64() && total.Int64() == v.Nanos()
-	if c := v.chunk.Clock; !same && v.Unit() == TimespanTicks { // the tool divides as doubles, which have 53 bits
+	if c := v.chunk.Clock; !same && v.Unit() == TimespanTicks { // the tool divides doubles, which have 53 bits
 		same = total.IsInt64() && total.Int64() == int64(float64(v.Int())/(float64(c.TicksPerSecond)/1e9))
 	}
 	if !same {

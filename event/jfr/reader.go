@@ -7,25 +7,25 @@ import (
 	"io"
 )
 
-// A Reader reads the events of a recording in the order of the file. That is not the order in which they were: the
-// JVM writes the full buffers of a thread behind the one that it fills.
+// A Reader reads the events of a recording in the order of the file. Events are not in the order of their times: the
+// JVM writes the full buffers of a thread after the buffer that it is filling.
 type Reader struct {
 	name   string
-	w      window
+	w      fileBuffer
 	chunk  *Chunk
 	chunks int
-	at     int64 // where the next event is, or the next chunk when chunk is nil
+	at     int64 // offset of the next event, or of the next chunk if chunk is nil
 	event  Event
 	damage Damage
 	err    error
 }
 
-// NewReader returns a reader of a recording of some size. The name is for messages only.
+// NewReader returns a Reader of a recording of the given size. The name is used in messages only.
 func NewReader(r io.ReaderAt, size int64, name string) *Reader {
-	return &Reader{name: name, w: window{file: r, size: size}}
+	return &Reader{name: name, w: fileBuffer{file: r, size: size}}
 }
 
-// Scan reads the next event. It returns false at the end, and when the file can't be read.
+// Scan reads the next event. It returns false at the end and after an I/O error.
 func (r *Reader) Scan() bool {
 	for r.err == nil {
 		switch {
@@ -47,7 +47,7 @@ func (r *Reader) Scan() bool {
 	return r.end()
 }
 
-// end ends the reading.
+// end ends the reading and returns false.
 func (r *Reader) end() bool {
 	r.event = Event{}
 	if r.err == nil && r.w.err != nil {
@@ -56,16 +56,17 @@ func (r *Reader) end() bool {
 	return false
 }
 
-// Event is the last event, valid until the next Scan.
+// Event returns the last event that Scan has read. It is valid until the next Scan.
 func (r *Reader) Event() *Event { return &r.event }
 
-// Err is why the file could not be read, or that it is no recording; nil at its end.
+// Err returns the I/O error that ended the reading, or an error if the file is not a recording. It returns nil at the
+// end of a recording.
 func (r *Reader) Err() error { return r.err }
 
-// Damage is what of the recording could not be read so far.
+// Damage returns what could not be read of the recording so far.
 func (r *Reader) Damage() Damage { return r.damage }
 
-// nextChunk makes the chunk at r.at ready, or the first good one behind it. It tells whether there is one.
+// nextChunk opens the chunk at r.at, or the first readable one after it. It reports whether there is one.
 func (r *Reader) nextChunk() bool {
 	for r.w.err == nil && (r.at < r.w.size || r.chunks == 0) {
 		head := r.w.view(r.at, headerSize)
@@ -74,7 +75,7 @@ func (r *Reader) nextChunk() bool {
 				r.err = r.noRecording(head)
 				return false
 			}
-			r.damage.chunk(errors.New("there are bytes between two chunks, or behind the last, that are none"))
+			r.damage.chunk(errors.New("the bytes between two chunks, or after the last one, are not a chunk"))
 			r.search()
 			continue
 		}
@@ -100,7 +101,8 @@ func (r *Reader) nextChunk() bool {
 	return false
 }
 
-// leave moves behind a chunk. What follows one whose end is not known may be the rest of an event.
+// leave moves to the end of a chunk. If the end is unknown, the next bytes may be the rest of an event, so leave
+// searches for the next chunk.
 func (r *Reader) leave(c *Chunk) {
 	r.at = c.next
 	if !c.sized {
@@ -108,18 +110,19 @@ func (r *Reader) leave(c *Chunk) {
 	}
 }
 
-// noRecording says that a file does not begin as recordings do.
+// noRecording returns the error for a file that does not begin as recordings do.
 func (r *Reader) noRecording(head []byte) error {
 	if r.w.err != nil {
-		return nil // which end tells of
+		return nil // end reports it
 	}
 	if len(head) == 0 {
 		return fmt.Errorf("%s is empty: the JVM writes a recording when it ends, or is told to by JFR.dump", r.name)
 	}
-	return fmt.Errorf("%s is no recording of Java Flight Recorder: it begins with %q, not with %q", r.name, head[:min(4, len(head))], magic[:4])
+	return fmt.Errorf("%s is not a recording of Java Flight Recorder: it begins with %q, not with %q", r.name,
+		head[:min(4, len(head))], magic[:4])
 }
 
-// search moves to the next magic, or to the end.
+// search moves to the next magic, or to the end of the file.
 func (r *Reader) search() {
 	for r.at < r.w.size {
 		d := r.w.rest(r.at)
@@ -131,16 +134,16 @@ func (r *Reader) search() {
 			r.at = r.w.size
 			return
 		}
-		r.at += int64(len(d) - len(magic) + 1) // a magic may begin in the last bytes
+		r.at += int64(len(d) - len(magic) + 1) // the last bytes may be the beginning of a magic
 	}
 }
 
-// readEvent reads the event at r.at, and moves behind it. It tells whether it is one for the caller.
+// readEvent reads the event at r.at and moves past it. It reports whether it is an event for the caller.
 func (r *Reader) readEvent() bool {
 	c := r.chunk
 	d := r.w.view(r.at, min(maxHead, c.end-r.at))
 	size, id, head := eventHead(d)
-	if head < 0 || size < int64(head) || size > c.end-r.at { // the file has changed since it was looked through
+	if head < 0 || size < int64(head) || size > c.end-r.at { // the file has changed since the survey
 		r.damage.chunk(errors.New("the file changes while it is read"))
 		r.at = c.end
 		return false

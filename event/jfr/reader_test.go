@@ -17,7 +17,7 @@ import (
 
 func made(d []byte) *Reader { return NewReader(bytes.NewReader(d), int64(len(d)), "made.jfr") }
 
-// read gives the starts of all events.
+// read returns the start times of all events.
 func read(r *Reader) (starts []int64) {
 	for r.Scan() {
 		starts = append(starts, r.Event().StartTicks())
@@ -56,14 +56,15 @@ func TestReader(t *testing.T) {
 	assert.Equal(t, Damage{}, r.Damage())
 }
 
-// Of two constants with one key the first counts, and each chunk has its own.
+// If two constants have the same key, the first one wins. Each chunk has its own constants.
 func TestConstants(t *testing.T) {
 	name := func(text string) []byte {
 		return checkpointOf(0, constantPool{idGCName, [][]byte{slices.Concat(integer(3), utf8Text(text))}})
 	}
 	metadata := metadataOf(basicClasses()...)
 	event := basicEvent(200, 3, utf8Text("x"), 1)
-	r := made(slices.Concat(header{}.chunkOf(metadata, name("first"), event, name("second")), header{}.chunkOf(metadata, event, name("third"))))
+	r := made(slices.Concat(header{}.chunkOf(metadata, name("first"), event, name("second")),
+		header{}.chunkOf(metadata, event, name("third"))))
 	var names []string
 	for r.Scan() {
 		names = append(names, r.Event().Field("gc").Text())
@@ -72,7 +73,7 @@ func TestConstants(t *testing.T) {
 	assert.Equal(t, Damage{}, r.Damage())
 }
 
-// Recordings that are cut, or otherwise not as they should be.
+// Recordings that are cut off or damaged.
 func TestDamage(t *testing.T) {
 	metadata := metadataOf(basicClasses()...)
 	event := func(start int64) []byte { return basicEvent(start, 3, utf8Text("x"), 1) }
@@ -84,7 +85,7 @@ func TestDamage(t *testing.T) {
 		name   string
 		in     []byte
 		starts []int64
-		want   Damage // First has parts of the texts
+		want   Damage // First has parts of the messages
 	}{
 		{"whole", slices.Concat(whole, whole), []int64{200, 300, 400, 200, 300, 400}, Damage{}},
 		{"cut in an event", whole[:len(whole)-3], []int64{200, 300}, Damage{Chunks: 1, First: []string{"bytes of a chunk could not be read"}}},
@@ -124,13 +125,16 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// What lies behind damage is found by the header: constants of the events in front of it.
+// Data after damage is found by the header: constants of the events before the damage.
 func TestBehindDamage(t *testing.T) {
-	metadata, event, checkpoint := metadataOf(basicClasses()...), basicEvent(100, 3, utf8Text("x"), 1), basicCheckpoint()
+	metadata, event, checkpoint := metadataOf(basicClasses()...), basicEvent(100, 3, utf8Text("x"), 1),
+		basicCheckpoint()
 	zeros := make([]byte, 10)
-	second := checkpointOf(-int64(len(checkpoint)), constantPool{idGCName, [][]byte{slices.Concat(integer(3), utf8Text("later"))}})
+	second := checkpointOf(-int64(len(checkpoint)),
+		constantPool{idGCName, [][]byte{slices.Concat(integer(3), utf8Text("later"))}})
 	at := int64(headerSize + len(event) + len(zeros))
-	in := header{metadata: at, checkpoints: at + int64(len(metadata)+len(checkpoint))}.chunkOf(event, zeros, metadata, checkpoint, second)
+	in := header{metadata: at, checkpoints: at + int64(len(metadata)+len(checkpoint))}.chunkOf(event, zeros, metadata,
+		checkpoint, second)
 	r := made(in)
 	require.True(t, r.Scan())
 	assert.Equal(t, "G1New", r.Event().Field("gc").Text())
@@ -139,7 +143,7 @@ func TestBehindDamage(t *testing.T) {
 	assert.Equal(t, 1, r.Damage().Chunks)
 }
 
-// Types that can't be read, or only by endless work.
+// Types that can't be read, or only with endless work.
 func TestTypes(t *testing.T) {
 	start := field("startTime", idLong)
 	const id = 50
@@ -180,7 +184,8 @@ func TestTypes(t *testing.T) {
 func TestCircles(t *testing.T) {
 	classes := append(basicClasses(),
 		class(60, "test.A", simple, field("x", 61, pooled...)), class(61, "test.B", simple, field("x", 60, pooled...)),
-		class(50, "test.Circle", super, field("startTime", idLong), field("a", 60, pooled...), field("s", idString), field("p", idString, pooled...)))
+		class(50, "test.Circle", super, field("startTime", idLong), field("a", 60, pooled...), field("s", idString),
+			field("p", idString, pooled...)))
 	checkpoint := checkpointOf(0,
 		constantPool{60, [][]byte{integers(1, 2)}}, constantPool{61, [][]byte{integers(2, 1)}},
 		constantPool{idString, [][]byte{integers(5, pooledString, 5)}})
@@ -196,9 +201,9 @@ func TestCircles(t *testing.T) {
 func TestForeign(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"", "made.jfr is empty"},
-		{"PK\x03\x04 a zip", `is no recording of Java Flight Recorder: it begins with "PK\x03\x04", not with "FLR\x00"`},
-		{"FL", "is no recording"},
-		{"FLR\x00\x00\x01\x00\x00" + strings.Repeat("\x00", 80), "it is of version 1.0, and gasm reads those of JDK 11"},
+		{"PK\x03\x04 a zip", `is not a recording of Java Flight Recorder: it begins with "PK\x03\x04", not with "FLR\x00"`},
+		{"FL", "is not a recording"},
+		{"FLR\x00\x00\x01\x00\x00" + strings.Repeat("\x00", 80), "its version is 1.0, but gasm reads 2.x only"},
 	} {
 		r := made([]byte(c.in))
 		assert.False(t, r.Scan())
@@ -207,7 +212,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// A brokenFile fails behind some bytes.
+// A brokenFile returns an error after some bytes.
 type brokenFile struct {
 	in   []byte
 	good int64
@@ -223,9 +228,9 @@ func (b brokenFile) ReadAt(d []byte, at int64) (int, error) {
 }
 
 func TestBrokenFile(t *testing.T) {
-	in := slices.Concat(basicChunk(), make([]byte, windowSize))
+	in := slices.Concat(basicChunk(), make([]byte, bufferSize))
 	for good := range int64(2) {
-		r := NewReader(brokenFile{in, good * windowSize}, int64(len(in)), "broken.jfr")
+		r := NewReader(brokenFile{in, good * bufferSize}, int64(len(in)), "broken.jfr")
 		read(r)
 		require.ErrorIs(t, r.Err(), errBroken)
 		assert.ErrorContains(t, r.Err(), "reading broken.jfr")
@@ -275,9 +280,9 @@ func TestVarint(t *testing.T) {
 	assert.Equal(t, -1, skipVarint([]byte{1}, -1))
 }
 
-// A large event does not fit the window.
+// A large event does not fit into the buffer.
 func TestWindow(t *testing.T) {
-	long := utf8Text(strings.Repeat("x", 3*windowSize))
+	long := utf8Text(strings.Repeat("x", 3*bufferSize))
 	parts := [][]byte{metadataOf(basicClasses()...)}
 	var starts []int64
 	for i := range int64(20_000) {
@@ -294,7 +299,7 @@ func TestWindow(t *testing.T) {
 	assert.Equal(t, Damage{}, r.Damage())
 }
 
-// visit looks at all that a value has, to a depth, and tells how many values these were.
+// visit looks at all parts of a value up to a depth and returns their number.
 func visit(v Value, depth int) (n int) {
 	_, _, _, _, _ = v.Int(), v.Float(), v.Bool(), v.Text(), v.Nanos()
 	n = 1
@@ -316,8 +321,10 @@ func visit(v Value, depth int) (n int) {
 
 func FuzzReader(f *testing.F) {
 	f.Add(basicChunk())
-	f.Add(slices.Concat(basicChunk(), header{state: 255}.chunkOf(metadataOf(basicClasses()...), basicEvent(1, 2, utf8Text("x"), 3))))
-	f.Add(header{}.chunkOf(metadataOf(append(basicClasses(), class(60, "test.Tree", nil, field("inner", 60, array...)))...), sized(60, make([]byte, 9))))
+	f.Add(slices.Concat(basicChunk(), header{state: 255}.chunkOf(metadataOf(basicClasses()...),
+		basicEvent(1, 2, utf8Text("x"), 3))))
+	f.Add(header{}.chunkOf(metadataOf(append(basicClasses(),
+		class(60, "test.Tree", nil, field("inner", 60, array...)))...), sized(60, make([]byte, 9))))
 	seeds, _ := filepath.Glob("testdata/*.jfr")
 	for _, path := range seeds {
 		d, err := os.ReadFile(path)
@@ -344,7 +351,7 @@ func FuzzReader(f *testing.F) {
 			t.Fatalf("%d events in %d bytes", n, len(in))
 		}
 		if err := r.Err(); err != nil && errors.Is(err, io.EOF) {
-			t.Fatal("the end is no error")
+			t.Fatal("the end is not an error")
 		}
 	})
 }

@@ -10,24 +10,28 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// A recorded is an event that gasm has JFR record.
+// A recorded is a type of events that gasm makes JFR record.
 type recorded struct {
 	event     string
-	threshold bool // it has a duration, and all of them are wanted
+	threshold bool // it has a duration, and events of any duration are wanted
 	stack     bool
-	throttle  string // how many of them: "300/s"
-	since     int    // the JDK that has it first
-	until     int    // the first JDK in which another one is better; 0 for none
+	throttle  string // the limit of its rate: "300/s"
+	since     int    // the first JDK that has it
+	until     int    // the first JDK that has a better one; 0 if there is none
 }
 
-// kinds are the events of each kind that a user may ask for.
+// kinds are the types of events that are recorded for each kind that a user may ask for.
 var kinds = map[event.Kind][]recorded{
-	event.GC:          {{event: "jdk.GarbageCollection", threshold: true}, {event: "jdk.GCPhasePause", threshold: true}},
-	event.Safepoint:   {{event: "jdk.SafepointBegin", threshold: true}, {event: "jdk.SafepointEnd", threshold: true}, {event: "jdk.ExecuteVMOperation", threshold: true}},
-	event.Compilation: {{event: "jdk.Compilation", threshold: true}, {event: "jdk.Deoptimization", stack: true, since: 14}},
-	event.Lock:        {{event: "jdk.JavaMonitorEnter", threshold: true, stack: true}},
-	event.Park:        {{event: "jdk.ThreadPark", threshold: true, stack: true}, {event: "jdk.JavaMonitorWait", threshold: true, stack: true}},
-	event.Sleep:       {{event: "jdk.ThreadSleep", threshold: true, stack: true}},
+	event.GC: {{event: "jdk.GarbageCollection", threshold: true},
+		{event: "jdk.GCPhasePause", threshold: true}},
+	event.Safepoint: {{event: "jdk.SafepointBegin", threshold: true}, {event: "jdk.SafepointEnd", threshold: true},
+		{event: "jdk.ExecuteVMOperation", threshold: true}},
+	event.Compilation: {{event: "jdk.Compilation", threshold: true},
+		{event: "jdk.Deoptimization", stack: true, since: 14}},
+	event.Lock: {{event: "jdk.JavaMonitorEnter", threshold: true, stack: true}},
+	event.Park: {{event: "jdk.ThreadPark", threshold: true, stack: true},
+		{event: "jdk.JavaMonitorWait", threshold: true, stack: true}},
+	event.Sleep: {{event: "jdk.ThreadSleep", threshold: true, stack: true}},
 	event.Alloc: {
 		{event: "jdk.ObjectAllocationSample", stack: true, throttle: "300/s", since: sampledAllocations},
 		{event: "jdk.ObjectAllocationInNewTLAB", stack: true, until: sampledAllocations},
@@ -35,24 +39,25 @@ var kinds = map[event.Kind][]recorded{
 	},
 	event.ClassLoad: {{event: "jdk.ClassLoad", threshold: true, stack: true}},
 	event.Thread:    {{event: "jdk.ThreadStart"}, {event: "jdk.ThreadEnd"}},
-	event.Own:       nil, // recorded as the program has it
+	event.Own:       nil, // recorded with the program's own settings
 }
 
-// Kinds are those that [Settings] knows.
+// Kinds returns the kinds that [Settings] accepts.
 func Kinds() []event.Kind { return slices.Sorted(maps.Keys(kinds)) }
 
-// Settings makes the text of a .jfc file for a feature release of the JDK, which has JFR record the events of
-// some kinds, all of them however short, and of the JVM's own nothing but what these need. The program's own events are recorded
-// as it wants them, because no settings are given for them; those that are named are switched on. A file is needed, because JDK 25
-// records nothing with settings=none and the same settings as options.
+// Settings returns the text of a .jfc file for a feature release of the JDK. With it JFR records all events of the
+// given kinds, however short they are, and of the JVM's other events only those that these need. The program's own
+// events are recorded with the program's own settings, because the file has none for them; those in named are
+// enabled. A file is needed, because with settings=none and the same settings as options JDK 25 records nothing.
 func Settings(feature int, of []event.Kind, named ...string) (string, error) {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
-		`<configuration version="2.0" label="gasm" description="What gasm shows beside samples" provider="gasm">` + "\n")
+		`<configuration version="2.0" label="gasm" description="What gasm shows beside samples" ` +
+		`provider="gasm">` + "\n")
 	for _, kind := range slices.Compact(slices.Sorted(slices.Values(of))) {
 		events, ok := kinds[kind]
 		if !ok {
-			return "", fmt.Errorf("JFR has no events of the kind %q: those that it has are %s", kind, strings.Join(kindNames(), ", "))
+			return "", fmt.Errorf("JFR has no events of the kind %q; it has %s", kind, strings.Join(kindNames(), ", "))
 		}
 		for _, e := range events {
 			if feature >= e.since && (e.until == 0 || feature < e.until) {
@@ -77,12 +82,12 @@ func Settings(feature int, of []event.Kind, named ...string) (string, error) {
 	return b.String(), nil
 }
 
-// sampledAllocations is the first JDK that takes samples of allocations. Of a thread that starts its first one is right
-// ([FirstSamples]), so starts are recorded with them.
+// sampledAllocations is the first JDK that samples allocations. The first sample of a thread has the right weight if
+// the thread started during the recording ([FirstSamples]), so the starts of threads are recorded as well.
 const sampledAllocations = 16
 
-// exactClock is the first long-lived JDK whose recordings tell exactly when they began. Those of older ones are put on the samples'
-// clock by the ends of safepoints ([FindAnchor]).
+// exactClock is the first long-term release whose recordings have the exact time of their start. Recordings of older
+// releases are aligned to the samples' clock by the ends of safepoints ([FindAnchor]).
 const exactClock = 17
 
 func kindNames() (names []string) {

@@ -46,16 +46,17 @@ func TestSettings(t *testing.T) {
 	for _, c := range []struct {
 		feature, want int
 		of            []event.Kind
-	}{{17, 1, []event.Kind{event.Alloc}}, {17, 1, []event.Kind{event.Alloc, event.Thread}}, {17, 0, []event.Kind{event.Lock}}, {11, 0, []event.Kind{event.Alloc}}} {
+	}{{17, 1, []event.Kind{event.Alloc}}, {17, 1, []event.Kind{event.Alloc, event.Thread}},
+		{17, 0, []event.Kind{event.Lock}}, {11, 0, []event.Kind{event.Alloc}}} {
 		text, err = Settings(c.feature, c.of)
 		require.NoError(t, err)
 		assert.Equal(t, c.want, strings.Count(text, starts), "%v", c)
 	}
 	_, err = Settings(17, []event.Kind{event.GC, event.Probe})
-	assert.EqualError(t, err, `JFR has no events of the kind "usdt": those that it has are alloc, class, compile, gc, jfr, lock, park, safepoint, sleep, thread`)
+	assert.EqualError(t, err, `JFR has no events of the kind "usdt"; it has alloc, class, compile, gc, jfr, lock, park, safepoint, sleep, thread`)
 }
 
-// TestSettingsKnown finds each event and setting in the settings that come with the JDKs.
+// TestSettingsKnown looks for each event and setting in the settings files of the JDKs.
 func TestSettingsKnown(t *testing.T) {
 	type settings struct {
 		Events []struct {
@@ -82,7 +83,7 @@ func TestSettingsKnown(t *testing.T) {
 		require.NotEmpty(t, ours.Events)
 		for _, e := range ours.Events {
 			for _, s := range e.Settings {
-				if s.Name != "stackTrace" || known[e.Name+" stackTrace"] { // theirs leave out what is not so by default
+				if s.Name != "stackTrace" || known[e.Name+" stackTrace"] { // omitted where it is the default
 					assert.True(t, known[e.Name+" "+s.Name], "%s %s of JDK %d", e.Name, s.Name, j.Feature)
 				}
 			}
@@ -90,7 +91,8 @@ func TestSettingsKnown(t *testing.T) {
 	}
 }
 
-// TestSettingsLive records with gasm's settings: there are events of each kind, and no others of the JVM's own.
+// TestSettingsLive records with gasm's settings. The recording must have events of each kind, and no other events of
+// the JVM.
 func TestSettingsLive(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs JVMs")
@@ -130,7 +132,7 @@ func TestSettingsLive(t *testing.T) {
 	}
 }
 
-// checkEvents checks the events of all kinds of a run of Recorded that began at a moment.
+// checkEvents checks the events of all kinds in a recording of a run of Recorded that began at a given moment.
 func checkEvents(t *testing.T, j gasmtest.JDK, recording string, began int64) {
 	t.Helper()
 	clock := readClocks(t)
@@ -138,7 +140,7 @@ func checkEvents(t *testing.T, j gasmtest.JDK, recording string, began int64) {
 	require.True(t, ok)
 	assert.Equal(t, j.Feature > 11, exact)
 	byKind := map[event.Kind][]event.Event{}
-	var locked, slept string // where
+	var locked, slept string // the stacks of a lock and a sleep
 	x := NewEvents(open(t, recording), 4711, func(*Chunk) Anchor { return anchor })
 	for x.Scan() {
 		e := *x.Event()
@@ -158,7 +160,8 @@ func checkEvents(t *testing.T, j gasmtest.JDK, recording string, began int64) {
 		}
 	}
 	require.NoError(t, x.r.Err())
-	for _, kind := range []event.Kind{event.GC, event.Safepoint, event.VMOperation, event.Compilation, event.Lock, event.Park, event.Sleep, event.Alloc, event.ClassLoad, event.Thread, event.Own} {
+	for _, kind := range []event.Kind{event.GC, event.Safepoint, event.VMOperation, event.Compilation, event.Lock,
+		event.Park, event.Sleep, event.Alloc, event.ClassLoad, event.Thread, event.Own} {
 		assert.NotEmpty(t, byKind[kind], kind)
 	}
 	assert.Contains(t, locked, " Recorded::")

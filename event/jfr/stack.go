@@ -2,57 +2,57 @@ package jfr
 
 import "strings"
 
-// A Thread is one of the JVM.
+// A Thread is a thread of the JVM.
 type Thread struct {
-	OSID    int64  // the kernel's id of it, in the JVM's own PID namespace; 0 for a virtual thread
-	JavaID  int64  // 0 for a thread of the JVM's own
-	Name    string // Java's name, or else that of the JVM's own thread
+	OSID    int64  // the kernel's thread id in the JVM's own PID namespace; 0 for a virtual thread
+	JavaID  int64  // Thread.threadId(); 0 for one of the JVM's internal threads
+	Name    string // the name in Java, or that of an internal thread
 	Virtual bool
 }
 
 // A Stack is a stack trace, the innermost frame first.
 type Stack struct {
 	Frames    []Frame
-	Truncated bool // there are outer frames that JFR has left out
+	Truncated bool // JFR has left out outer frames
 }
 
-// A Frame is one of a stack trace.
-type Frame struct {
+// A Frame is a frame of a stack trace.
+type Frame struct { // in Java's form: java.util.HashMap
 	Class      string // as Java has it: java.util.HashMap
 	Method     string
 	Descriptor string // (Ljava/lang/Object;)I
 	Line       int    // 0 when unknown
-	BCI        int    // where in the method's bytecode
+	BCI        int    // index in the method's bytecode
 	Type       string // "JIT compiled", "Inlined", "Interpreted", "Native"
 }
 
-// Limits of what is remembered of a chunk, because it is larger than what stands for it in the file. Most events have
-// one of the last few threads and stacks.
+// Limits for what is remembered of a chunk, because in memory it takes more than in the file. Most events have one of
+// the last few threads and stacks.
 const (
 	maxKept       = 1 << 14 // threads, stacks, methods
 	maxKeptFrames = 1 << 20 // of all stacks
 )
 
-// maxFrames is how many frames JFR keeps at most (stackdepth).
+// maxFrames is the largest number of frames that JFR can be told to record (stackdepth).
 const maxFrames = 2048
 
-// maxName is how much of a name is kept, in bytes. The class file format allows 65535, and a constant may have as
-// many frames that refer to it as the file has room for.
+// maxName is the number of bytes of a name that are kept. The class file format allows 65535, and a file can have as
+// many frames that refer to one such name as there is room for.
 const maxName = 4096
 
-// known is what of a chunk has been asked for, by the keys of constants.
+// known has the values of a chunk that were asked for so far, by the keys of their constants.
 type known struct {
 	threads map[int64]*Thread
 	stacks  map[int64]*Stack
-	methods map[int64]*Frame // with what frames of one method share
+	methods map[int64]*Frame // with what the frames of a method have in common
 	types   map[int64]*string
-	frames  int // of all stacks
+	frames  int // in all stacks
 }
 
-// Thread is the thread that the event is of; nil when it has none. It is shared by all events of the chunk.
+// Thread returns the thread of the event, or nil if it has none. All events of the chunk share it.
 func (e *Event) Thread() *Thread { return e.Field("eventThread").Thread() }
 
-// Thread is a thread; nil for any other value.
+// Thread returns the thread that v is, or nil for any other value.
 func (v Value) Thread() *Thread {
 	if v.kind != Struct || v.typ.Name != "java.lang.Thread" {
 		return nil
@@ -61,7 +61,8 @@ func (v Value) Thread() *Thread {
 	if t := k.threads[v.key]; t != nil {
 		return t
 	}
-	t := &Thread{OSID: v.Field("osThreadId").Int(), JavaID: v.Field("javaThreadId").Int(), Virtual: v.Field("virtual").Bool()}
+	t := &Thread{OSID: v.Field("osThreadId").Int(), JavaID: v.Field("javaThreadId").Int(),
+		Virtual: v.Field("virtual").Bool()}
 	if name := v.Field("javaName"); name.Kind() == String {
 		t.Name = name.name()
 	} else {
@@ -71,10 +72,10 @@ func (v Value) Thread() *Thread {
 	return t
 }
 
-// Stack is the stack trace of the event; nil when it has none. It is shared by all events of the chunk.
+// Stack returns the stack trace of the event, or nil if it has none. All events of the chunk share it.
 func (e *Event) Stack() *Stack { return e.Field("stackTrace").Stack() }
 
-// Stack is a stack trace; nil for any other value.
+// Stack returns the stack trace that v is, or nil for any other value.
 func (v Value) Stack() *Stack {
 	if v.kind != Struct || v.typ.Name != "jdk.types.StackTrace" {
 		return nil
@@ -115,7 +116,7 @@ func (v Value) frame() Frame {
 	return f
 }
 
-// method is what frames of a method have in common.
+// method returns a Frame with what all frames of the method have in common.
 func (v Value) method() Frame {
 	if v.kind != Struct {
 		return Frame{}
@@ -124,18 +125,20 @@ func (v Value) method() Frame {
 	if f := k.methods[v.key]; f != nil {
 		return *f
 	}
-	f := &Frame{Class: v.Field("type").class(), Method: v.Field("name").name(), Descriptor: v.Field("descriptor").name()}
+	f := &Frame{Class: v.Field("type").class(), Method: v.Field("name").name(),
+		Descriptor: v.Field("descriptor").name()}
 	keep(&k.methods, v.key, f)
 	return *f
 }
 
-// class is the name of a class as Java has it: java.util.HashMap, int[][].
+// class returns the name of a class in Java's form: java.util.HashMap, int[][].
 func (v Value) class() string { return javaClass(v.Field("name").name()) }
 
-// primitiveNames are those of descriptors of arrays: [I is int[].
-var primitiveNames = map[string]string{"Z": "boolean", "B": "byte", "C": "char", "S": "short", "I": "int", "J": "long", "F": "float", "D": "double"}
+// primitiveNames are the names of primitive types by their letter in descriptors of arrays: [I is int[].
+var primitiveNames = map[string]string{"Z": "boolean", "B": "byte", "C": "char", "S": "short", "I": "int", "J": "long",
+	"F": "float", "D": "double"}
 
-// javaClass makes Java's name of HotSpot's: java/util/HashMap, [I, [Ljava/lang/String;.
+// javaClass converts HotSpot's name of a class (java/util/HashMap, [I, [Ljava/lang/String;) to Java's.
 func javaClass(name string) string {
 	element := strings.TrimLeft(name, "[")
 	dimensions := len(name) - len(element)
@@ -149,7 +152,7 @@ func javaClass(name string) string {
 	return strings.ReplaceAll(element, "/", ".") + strings.Repeat("[]", dimensions)
 }
 
-// name is a text of which the beginning will do.
+// name returns a string, cut off after maxName bytes.
 func (v Value) name() string {
 	if v.kind != String {
 		return ""
@@ -157,7 +160,7 @@ func (v Value) name() string {
 	return textUpTo(v.raw, maxName)
 }
 
-// keep remembers what was found by a key.
+// keep remembers a value by its key.
 func keep[T any](in *map[int64]*T, key int64, found *T) {
 	switch {
 	case key == 0:

@@ -2,24 +2,24 @@ package jfr
 
 import "fmt"
 
-// A Type says how values are made up. It holds for one chunk.
+// A Type describes values of the recording. It is valid for one chunk.
 type Type struct {
 	ID     int64 // differs from run to run
 	Name   string
-	Super  string // eventSuper for events; "" for most
+	Super  string // eventSuper for events; "" for most types
 	Fields []Field
-	// Annotations of the class: its label, its category.
+	// Annotations are the annotations of the class, such as its label and category.
 	Annotations []Annotation
 
-	simple bool // stands for its only field
-	kind   Kind // of a primitive; Struct for a class
+	simple bool // it stands for its only field
+	kind   Kind // of a primitive type; Struct for a class
 	wire   wire
 	state  typeState
-	height int    // how deep its values are nested
-	fault  string // why its values can't be read; "" when they can
+	height int    // levels of nested types in its values
+	fault  string // why its values can't be read; "" if they can
 }
 
-// A Field is one of a Type.
+// A Field is a field of a Type.
 type Field struct {
 	Name        string
 	Type        *Type
@@ -29,20 +29,20 @@ type Field struct {
 	Unsigned    bool
 
 	typeID int64
-	pooled bool // the value is a key of a constant
+	pooled bool // its value is the key of a constant
 	wire   wire
 }
 
-// An Annotation is one of Java's on a class or field: jdk.jfr.Timespan with the values value=NANOSECONDS.
+// An Annotation is a Java annotation of a class or field: jdk.jfr.Timespan with value=NANOSECONDS.
 type Annotation struct {
 	Name   string
 	Values []Attribute
 }
 
-// An Attribute is one value of an annotation. Of an array each element is one: value-0, value-1.
+// An Attribute is one value of an annotation. Each element of an array is an attribute: value-0, value-1.
 type Attribute struct{ Name, Value string }
 
-// A Unit says what an integer is.
+// A Unit says what an integer measures.
 type Unit uint8
 
 // The units.
@@ -55,17 +55,17 @@ const (
 	TimespanMicros
 	TimespanMillis
 	TimespanSeconds
-	Percentage // 1 is all
+	Percentage // 1 is 100 %
 	Bytes
-	OtherUnit // as the annotation says
+	OtherUnit // see the field's annotation
 )
 
 const eventSuper = "jdk.jfr.Event"
 
-// IsEvent tells whether values of the type are events.
+// IsEvent reports whether values of the type are events.
 func (t *Type) IsEvent() bool { return t.Super == eventSuper }
 
-// Field gives the field of a name, or nil.
+// Field returns the field with a name, or nil if there is none.
 func (t *Type) Field(name string) *Field {
 	if i := t.index(name); i >= 0 {
 		return &t.Fields[i]
@@ -82,14 +82,14 @@ func (t *Type) index(name string) int {
 	return -1
 }
 
-// hasDuration tells whether the second field of an event is how long it lasted.
+// hasDuration reports whether the second field of an event is its duration.
 func (t *Type) hasDuration() bool { return len(t.Fields) > 1 && t.Fields[1].isLong("duration") }
 
 func (f *Field) isLong(name string) bool {
 	return f.Name == name && !f.Array && !f.pooled && f.wire == wireVarint
 }
 
-// wire is how the bytes of one value are skipped.
+// A wire says how the bytes of a value are skipped.
 type wire uint8
 
 const (
@@ -101,7 +101,7 @@ const (
 	wireString
 )
 
-// primitives are the types without fields whose values have bytes.
+// primitives are the types that have no fields and whose values are in the file.
 var primitives = map[string]struct {
 	kind Kind
 	wire wire
@@ -117,8 +117,8 @@ var primitives = map[string]struct {
 	"java.lang.String": {String, wireString},
 }
 
-// maxHeight limits how deep types are nested within one another, other than by keys. JFR's
-// own are three deep: a stack trace has frames, a frame has integers.
+// maxHeight limits how deeply types are nested within one another, other than by keys. JFR's own types have three
+// levels: a stack trace has frames, and a frame has integers.
 const maxHeight = 32
 
 type typeState uint8
@@ -129,8 +129,8 @@ const (
 	prepared
 )
 
-// prepare finds out how the values of a type are skipped, and whether they can be. Each value and each
-// field takes at least a byte then, so that no input makes a loop that is longer than itself.
+// prepare finds out how values of a type are skipped, and whether that is possible. Afterwards each value and each
+// field takes at least one byte, so no loop over an input has more iterations than the input has bytes.
 func (t *Type) prepare(types map[int64]*Type) {
 	if t.state != unprepared {
 		return
@@ -148,7 +148,8 @@ func (t *Type) prepare(types map[int64]*Type) {
 	for i := range t.Fields {
 		f := &t.Fields[i]
 		if f.Type = types[f.typeID]; f.Type == nil {
-			f.Type = &Type{ID: f.typeID, kind: Struct, state: prepared, fault: fmt.Sprintf("type %d is not in the metadata", f.typeID)}
+			f.Type = &Type{ID: f.typeID, kind: Struct, state: prepared,
+				fault: fmt.Sprintf("type %d is not in the metadata", f.typeID)}
 		}
 		if f.pooled {
 			f.wire = wireVarint
@@ -173,7 +174,7 @@ func (t *Type) prepare(types map[int64]*Type) {
 	}
 }
 
-// skip gives the place behind the value at i.
+// skip returns the offset after the value at i.
 func (t *Type) skip(d []byte, i int) int {
 	switch t.wire {
 	case wireVarint:
@@ -195,7 +196,7 @@ func (t *Type) skip(d []byte, i int) int {
 	return i
 }
 
-// skip gives the place behind the value of the field at i.
+// skip returns the offset after the field's value at i.
 func (f *Field) skip(d []byte, i int) int {
 	if !f.Array {
 		return f.skipOne(d, i)
@@ -207,7 +208,7 @@ func (f *Field) skip(d []byte, i int) int {
 	return i
 }
 
-// skipOne is skip for one element of an array.
+// skipOne is skip for a single value, or for one element of an array.
 func (f *Field) skipOne(d []byte, i int) int {
 	if f.wire == wireVarint {
 		return skipVarint(d, i)

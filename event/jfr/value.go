@@ -5,23 +5,23 @@ import (
 	"math"
 )
 
-// A Value is one of an event, and valid until the next Scan. What it holds is decoded when it is asked
-// for. Asking for what it is not gives zero: the text of a number is "", a field of a string is null.
+// A Value is a value in an event. It is valid until the next Scan. It is decoded on demand. Methods for another kind
+// of value return the zero value: the Text of a number is "", a Field of a string is null.
 type Value struct {
 	chunk *Chunk
 	typ   *Type
-	field *Field // which holds the value; nil for none
-	raw   []byte // begins with the value
+	field *Field // the field that holds the value; nil for the zero Value
+	raw   []byte // the value's bytes and what follows them
 	kind  Kind
 	key   int64
 }
 
-// Kind says what a Value is.
+// A Kind says what a Value is.
 type Kind uint8
 
 // The kinds.
 const (
-	Null Kind = iota // also of a field that the type does not have
+	Null Kind = iota // null, or the type does not have the field
 	Bool
 	Int // byte, short, int, long
 	Char
@@ -31,7 +31,7 @@ const (
 	Array
 )
 
-// value makes the value of a field whose bytes begin raw.
+// value returns the value of a field. raw begins with the value's bytes.
 func (c *Chunk) value(f *Field, raw []byte) Value {
 	if f.Array {
 		return Value{chunk: c, typ: f.Type, field: f, raw: raw, kind: Array}
@@ -39,12 +39,12 @@ func (c *Chunk) value(f *Field, raw []byte) Value {
 	return c.element(f, raw)
 }
 
-// maxHops limits how many keys and types lead from one to another before there is a value: a key of a
-// GCName, the type GCName, and a key of its string.
+// maxHops limits the number of keys and types between a field and its value. For example, a key leads to a GCName,
+// the type GCName to its only field, and the field's key to a string.
 const maxHops = 8
 
-// element makes a value of a field, or of one element of it when it is an array. It goes through keys, and
-// through types that stand for their only field.
+// element returns the value of a field, or of one element of the field's array. It follows keys, and types that stand
+// for their only field.
 func (c *Chunk) element(f *Field, raw []byte) Value {
 	v := Value{chunk: c, typ: f.Type, field: f, raw: raw}
 	pooled := f.pooled
@@ -74,10 +74,10 @@ func (c *Chunk) element(f *Field, raw []byte) Value {
 			v.typ, pooled = v.typ.Fields[0].Type, v.typ.Fields[0].pooled
 		}
 	}
-	return v // null: what leads in a circle has no value
+	return v // null: a circle has no value
 }
 
-// follow goes to the constant of a key. It tells whether there is one.
+// follow goes to the constant with a key. It reports whether there is one.
 func (v *Value) follow(key int64, _ int) bool {
 	if v.key == 0 {
 		v.key = key
@@ -86,18 +86,18 @@ func (v *Value) follow(key int64, _ int) bool {
 	return v.raw != nil
 }
 
-// Kind says what the value is.
+// Kind returns what the value is.
 func (v Value) Kind() Kind { return v.kind }
 
-// Type is the value's type, and that of its elements when it is an array; nil for a field that is
-// not there.
+// Type returns the value's type, or the type of its elements if it is an array. It returns nil for a field that does
+// not exist.
 func (v Value) Type() *Type { return v.typ }
 
-// Key is what the value was found by; 0 for null, and for one that stands in the event itself. Values
-// of one type and chunk with the same key are the same.
+// Key returns the key of the constant that the value is. It returns 0 for null and for a value in the event itself.
+// Values of the same type, chunk and key are equal.
 func (v Value) Key() int64 { return v.key }
 
-// Int is an integer, the code of a char, 1 for true. An unsigned long above MaxInt64 is negative.
+// Int returns an integer, the code of a char, or 1 for true. An unsigned long above MaxInt64 is negative.
 func (v Value) Int() int64 {
 	switch v.kind {
 	case Bool:
@@ -134,7 +134,7 @@ func (v Value) integer(unsigned bool) int64 {
 	return n
 }
 
-// Float is a number.
+// Float returns a number.
 func (v Value) Float() float64 {
 	switch {
 	case v.kind == Float && v.typ.wire == wireFour:
@@ -145,10 +145,10 @@ func (v Value) Float() float64 {
 	return float64(v.Int())
 }
 
-// Bool tells whether the value is true.
+// Bool reports whether the value is true.
 func (v Value) Bool() bool { return v.kind == Bool && v.raw[0] != 0 }
 
-// Text is a string.
+// Text returns a string.
 func (v Value) Text() string {
 	if v.kind != String {
 		return ""
@@ -156,7 +156,7 @@ func (v Value) Text() string {
 	return text(v.raw)
 }
 
-// Field is the value of a field.
+// Field returns the value of a field, or null if the value does not have it.
 func (v Value) Field(name string) Value {
 	if v.kind != Struct {
 		return Value{}
@@ -172,7 +172,7 @@ func (v Value) Field(name string) Value {
 	return Value{}
 }
 
-// Fields are all fields with their values.
+// Fields returns an iterator over all fields and their values.
 func (v Value) Fields() iter.Seq2[*Field, Value] {
 	return func(yield func(*Field, Value) bool) {
 		if v.kind != Struct {
@@ -189,7 +189,7 @@ func (v Value) Fields() iter.Seq2[*Field, Value] {
 	}
 }
 
-// Len is how many elements an array has.
+// Len returns the number of elements of an array.
 func (v Value) Len() int {
 	if v.kind != Array {
 		return 0
@@ -198,7 +198,7 @@ func (v Value) Len() int {
 	return n
 }
 
-// Elements are the values of an array.
+// Elements returns an iterator over the elements of an array.
 func (v Value) Elements() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		if v.kind != Array {
@@ -214,7 +214,7 @@ func (v Value) Elements() iter.Seq[Value] {
 	}
 }
 
-// Unit says what an integer is; NoUnit for a plain number.
+// Unit returns what an integer measures; NoUnit for a plain number.
 func (v Value) Unit() Unit {
 	if v.field == nil {
 		return NoUnit
@@ -222,8 +222,8 @@ func (v Value) Unit() Unit {
 	return v.field.Unit
 }
 
-// Nanos is a time span in nanoseconds, and a timestamp in nanoseconds since 1970, by the wall clock of the
-// chunk's header. MinInt64 and MaxInt64 stand for what has no end, in any unit.
+// Nanos returns a time span in nanoseconds, or a timestamp in nanoseconds since 1970 on the wall clock of the chunk's
+// header. MinInt64 and MaxInt64 stand for an unlimited time in all units.
 func (v Value) Nanos() int64 {
 	n := v.Int()
 	if n == math.MinInt64 || n == math.MaxInt64 || v.field == nil {
@@ -244,7 +244,7 @@ func (v Value) Nanos() int64 {
 	return n
 }
 
-// scale multiplies; what is too long becomes the longest.
+// scale returns n*by, or the largest or smallest int64 if that overflows.
 func scale(n, by int64) int64 {
 	switch {
 	case n > math.MaxInt64/by:

@@ -1,24 +1,56 @@
-// Package rings reads what probed methods have counted: the file that gasm's agent has a JVM's threads write
-// (agent/src/main/java/java/lang/GasmProbes.java), and what the agent tells of the probes.
+// Package rings reads what gasm's agent has counted in probed methods. The agent has each thread of the JVM write
+// into a file (agent/src/main/java/java/lang/GasmProbes.java), and writes a text about the probes themselves.
 //
-// The file of a JVM, probes-4711.ring, is little-endian, in words of 8 bytes. It grows by segments while the JVM runs, and
-// may be read at any time; after a kill it has all that was counted. A header of 4096 bytes comes first:
+// # The file
 //
-//	0 magic  1 process id  2 when it began, of CLOCK_MONOTONIC  3 bytes in use
-//	4 threads that had no room  5 methods that had no room in a thread  6 when it was stopped
+// The file of a JVM, probes-4711.ring, is little-endian and consists of words of 8 bytes. It grows by segments while
+// the JVM runs, and may be read at any time. If the JVM is killed, the file has everything that was counted until
+// then. It begins with a header of 4096 bytes. Its words are:
 //
-// A segment has 16 words and then its content. Word 0 is its kind, 1 its size in bytes, 2 the number of the thread's slot, -1
-// of that which threads share.
+//	0  magic number
+//	1  process id
+//	2  when the file was created, CLOCK_MONOTONIC in ns
+//	3  number of bytes in use
+//	4  number of threads for which there was no room
+//	5  number of methods for which there was no room in a thread
+//	6  when the counting was stopped
 //
-//   - 1, a ring: 3 the thread's id, 4 how many events were ever written, 5 how many there is room for, 8 to 15 the thread's
-//     name. Events of 3 words follow: the time; kind, 24 bits for the site, and 32 for the bytecode index; the object's identity
-//     hash, and the thread's id.
-//   - 2, the calls of a site in a thread: 3 the site, 4 entries, 5 returns, 6 exits by exception, 7 nanoseconds of outermost
-//     calls, 8 of the longest call; and then 592 buckets, see [BucketRange].
-//   - 3, the windows of a thread, as a ring: 6 when the one began that lasts, 7 its site. The three words are: when it began;
-//     8, the site, and the thread; when it ended.
+// Segments follow. Each has a head of 16 words, and then its content. Three words of the head are the same in all
+// segments:
 //
-// Kind 4 has segments of calls in it, up to one of size 0, which is not in use yet.
+//	0  kind of the segment, see below
+//	1  size in bytes
+//	2  number of the thread's slot; -1 for the slot that threads share
 //
-// The text, probes-4711.txt, has a line for each thing that the agent tells, with tabs between the fields; [ReadReport] reads it.
+// Kind 1 is a ring of events. Further words of the head:
+//
+//	3     the thread's id
+//	4     number of events written so far
+//	5     number of events for which the ring has room
+//	8-15  the thread's name
+//
+// Each event has 3 words: the time; the kind (8 bits), the site (24 bits) and the bytecode index (32 bits); the
+// identity hash of the object and the thread's id (32 bits each).
+//
+// Kind 2 has the calls of one site in one thread. Further words of the head:
+//
+//	3  the site
+//	4  number of entries
+//	5  number of returns
+//	6  number of exits by exception
+//	7  nanoseconds in outermost calls
+//	8  nanoseconds of the longest call
+//
+// The content is a histogram of 592 buckets, see [BucketRange].
+//
+// Kind 3 has the windows of a thread. It is a ring as well. Word 6 of the head is when the window began in which the
+// thread is now, and word 7 is the site of this window. The three words of a window are: its begin; the kind 8 (8
+// bits), the site (24 bits) and the thread's id (32 bits); its end.
+//
+// Kind 4 contains segments of kind 2. A segment of size 0 in it is not in use yet, and neither is anything after it.
+//
+// # The text
+//
+// The text, probes-4711.txt, has a line for each message of the agent, with tabs between the fields. [ReadReport]
+// reads it.
 package rings

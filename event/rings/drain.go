@@ -8,40 +8,42 @@ import (
 	"math"
 )
 
-// A Drain takes the windows out of a JVM's file while the JVM writes it, before new ones are written over them.
+// A Drain reads the windows from a JVM's file while the JVM writes it, before they are overwritten by new ones.
 //
-// What it writes has three words for each: when the window began; 8, the site and the thread, as in the ring; when it ended. Where windows
-// were lost, the first word is 0, and the third is how many.
+// It writes three words per window, as in the ring: when the window began; the kind 8, the site and the thread; when
+// the window ended. If windows were lost, it writes three words of which the first is 0 and the third is the number of
+// lost windows.
 type Drain struct {
 	file   io.ReaderAt
-	next   int64 // where the first segment begins that was not seen yet
+	next   int64 // offset of the first segment that was not seen yet
 	rings  []drainedRing
-	taken  int64
+	taken  int64 // number of windows in all rings
 	buffer []byte
 }
 
 type drainedRing struct {
-	offset   int64 // of the segment
+	offset   int64 // of the segment in the file
 	capacity int64
 	inFlight int64 // see maxInFlight
-	seen     int64 // how many windows had been written at the last look
-	taken    int64
+	seen     int64 // number of windows that had been written at the last look
+	taken    int64 // number of windows that were taken or lost
 }
 
-// maxInFlight is of how many windows a processor may hold the stores back, some dozens, and another one see them in another order than they
-// were made. aarch64 promises none, so the newest windows are taken at the next look, and so is a segment of which a part is missing.
+// maxInFlight bounds the windows whose stores may not be visible to this CPU yet: a CPU can hold back the stores of a
+// few dozen windows, and aarch64 may make them visible in another order. So the newest windows are taken at the next
+// look, and so is a segment that is only partly visible.
 const maxInFlight = 64
 
-// maxTaken is how many windows of a JVM are kept: an hour of 2000 a second.
+// maxTaken limits the number of windows that are kept of a JVM: an hour with 2000 windows per second.
 const maxTaken = 8_000_000
 
-// NewDrain takes windows from a file.
+// NewDrain returns a Drain of a JVM's file.
 func NewDrain(file io.ReaderAt) *Drain { return &Drain{file: file, next: headerSize} }
 
-// Take writes the windows that have ended since the last call, but for the newest.
+// Take writes the windows that have ended since the last call, except the newest ones.
 func (d *Drain) Take(w io.Writer) error { return d.takeAll(w, false) }
 
-// End writes those that are left, when the JVM's threads have ended or tell of no more.
+// End writes the remaining windows. It must be called after the JVM's threads have ended or have stopped counting.
 func (d *Drain) End(w io.Writer) error { return d.takeAll(w, true) }
 
 func (d *Drain) takeAll(w io.Writer, end bool) error {
@@ -65,11 +67,11 @@ func (d *Drain) words(offset int64, n int) ([]byte, error) {
 	return b, err
 }
 
-// findRings looks at the segments that have come.
+// findRings looks at new segments.
 func (d *Drain) findRings(end bool) error {
 	b, err := d.words(0, headWords)
 	if errors.Is(err, io.EOF) {
-		return nil // the JVM is about to write it
+		return nil // the JVM is about to write the header
 	}
 	if err != nil {
 		return err
@@ -87,10 +89,11 @@ func (d *Drain) findRings(end bool) error {
 		case size < 8*headWords || size > maxSegment || size%8 != 0:
 			return fmt.Errorf("the file of the probes is damaged at byte %d", d.next)
 		case kind == 0:
-			return nil // it is being made
+			return nil // the JVM is about to write the segment's size
 		case kind == 3:
 			if c := word(head, 5); c > 0 && 24*c <= size-8*headWords && c&(c-1) == 0 {
-				d.rings = append(d.rings, drainedRing{offset: d.next, capacity: c, inFlight: max(1, min(maxInFlight, c/4))})
+				d.rings = append(d.rings, drainedRing{offset: d.next, capacity: c,
+					inFlight: max(1, min(maxInFlight, c/4))})
 			}
 		}
 		d.next += size
@@ -111,7 +114,7 @@ func (d *Drain) take(r *drainedRing, end bool, w io.Writer) error {
 	if written <= r.taken {
 		return nil
 	}
-	// The JVM may be writing the next ones.
+	// The JVM may be overwriting the oldest windows right now.
 	first := min(max(r.taken, newest-r.capacity+r.inFlight), written)
 	out := make([]byte, 0, 24*(written-first)+24)
 	for at := first; at < written; {
@@ -153,7 +156,7 @@ func (d *Drain) written(r *drainedRing) (int64, error) {
 	return max(0, word(head, 4)), nil
 }
 
-// ReadDrained reads what a Drain has written. What is cut at the end is left out.
+// ReadDrained reads what a Drain has written. It ignores a window that is cut off at the end.
 func ReadDrained(r io.Reader) (*Windows, error) {
 	w := new(Windows)
 	b := make([]byte, 24<<10)
@@ -171,13 +174,14 @@ func ReadDrained(r io.Reader) (*Windows, error) {
 	}
 }
 
-// add adds the window that three words are of.
+// add adds the window that the three words in b describe.
 func (w *Windows) add(b []byte) {
 	from, what, to := word(b, 0), uint64(word(b, 1)), word(b, 2)
 	switch {
 	case from == 0 && what == 0 && to > 0 && to < math.MaxInt64-w.Dropped:
 		w.Dropped += to
 	case Kind(what>>56) == inside && from < to:
-		w.Spans = append(w.Spans, Span{TID: int(int32(what)), Site: int(what >> 32 & 0xffffff), FromMonoNanos: from, ToMonoNanos: to})
+		w.Spans = append(w.Spans, Span{TID: int(int32(what)), Site: int(what >> 32 & 0xffffff), FromMonoNanos: from,
+			ToMonoNanos: to})
 	}
 }

@@ -10,20 +10,22 @@ import (
 	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
-// A Site is a method that is probed, or whose locks or allocations are.
+// A Site is a method that is probed, or whose locks or allocations are probed.
 type Site struct {
 	ID         int
 	Kind       SiteKind
 	Class      string // "java.util.HashMap"
 	Method     string
 	Descriptor string // "(Ljava/lang/Object;)I"
-	Window     bool
-	First      int    // of the two sites of the shared object that other tracers see; of the kind SDT alone
-	Static     bool   // likewise
-	Probe      string // as the user wrote it
+	Window     bool   // its calls are windows
+	// First is the number of the first of its two sites in the shared object that other tracers see. Only the kind SDT
+	// has it.
+	First  int
+	Static bool   // the method is static; only for the kind SDT
+	Probe  string // the probe as the user wrote it
 }
 
-// A SiteKind says what is told of a site.
+// A SiteKind says what is reported of a site.
 type SiteKind string
 
 // The kinds of sites.
@@ -34,21 +36,21 @@ const (
 	SDT    SiteKind = "sdt"
 )
 
-// Name is "java.util.HashMap::get".
+// Name returns the class and the method, "java.util.HashMap::get".
 func (s *Site) Name() string { return s.Class + "::" + s.Method }
 
 // A Refusal is a method that can't be probed.
 type Refusal struct{ Probe, Method, Reason string }
 
-// A Miss is a probe that no method matches.
+// A Miss is a probe that matches no method.
 type Miss struct {
 	Probe     string
-	ClassSeen bool   // such a class is there, without such a method
-	Idle      bool   // its methods take no locks, or make no objects
-	Near      string // names that are similar, with ", " between them
+	ClassSeen bool   // the class exists, but does not have such a method
+	Idle      bool   // its methods take no locks or allocate no objects
+	Near      string // similar names, separated by ", "
 }
 
-// A Report is what the agent tells.
+// A Report is everything in the agent's text.
 type Report struct {
 	Sites    []Site
 	Refused  []Refusal
@@ -56,19 +58,19 @@ type Report struct {
 	Errors   []string
 	Started  bool
 	Stopped  bool
-	Restored int    // classes that were changed back
-	Object   string // the file of the shared object that other tracers see, in the report's folder; "" without
-	Bad      int    // lines that could not be read
+	Restored int    // number of classes that were changed back
+	Object   string // name of the shared object that other tracers see, a file next to the report; "" if there is none
+	Bad      int    // number of lines that could not be read
 }
 
-// More than any agent tells of.
+// Upper bounds for what an agent reports. Lines beyond them count as bad.
 const (
 	maxSites = 2048
 	maxOther = 1024
 	maxLine  = 1 << 20 // a name has 65535 bytes at most
 )
 
-// ReadReport reads the agent's text.
+// ReadReport reads the agent's text. The name is used in messages only.
 func ReadReport(r io.Reader, name string) (*Report, error) {
 	rep := new(Report)
 	in := lines.NewReader(r, maxLine)
@@ -83,7 +85,7 @@ func ReadReport(r io.Reader, name string) (*Report, error) {
 	return rep, nil
 }
 
-// places reads the sites of the shared object: "2,static".
+// places reads the numbers of the sites in the shared object: "2,static".
 func (s *Site) places(options string) bool {
 	first, static, found := strings.Cut(options, ",")
 	var err error
@@ -92,7 +94,7 @@ func (s *Site) places(options string) bool {
 	return err == nil && s.First >= 0 && found == s.Static
 }
 
-// objectName is that of the shared object, without a folder.
+// objectName matches the name of the shared object, without a directory.
 var objectName = regexp.MustCompile(`^java-[0-9]{1,10}(\.[0-9]{1,10})?\.so$`)
 
 func (rep *Report) line(f []string) (ok bool) {
@@ -100,8 +102,10 @@ func (rep *Report) line(f []string) (ok bool) {
 	case f[0] == "site" && len(f) == 8 && len(rep.Sites) < maxSites:
 		id, err := strconv.Atoi(f[1])
 		kind := SiteKind(f[2])
-		s := Site{ID: id, Kind: kind, Class: f[3], Method: f[4], Descriptor: f[5], Window: f[6] == "window", Probe: f[7]}
-		if err != nil || id <= 0 || id > maxSites || kind != Method && kind != Lock && kind != Alloc && (kind != SDT || !s.places(f[6])) {
+		s := Site{ID: id, Kind: kind, Class: f[3], Method: f[4], Descriptor: f[5], Window: f[6] == "window",
+			Probe: f[7]}
+		if err != nil || id <= 0 || id > maxSites || kind != Method && kind != Lock && kind != Alloc &&
+			(kind != SDT || !s.places(f[6])) {
 			return false
 		}
 		rep.Sites = append(rep.Sites, s)
@@ -117,7 +121,7 @@ func (rep *Report) line(f []string) (ok bool) {
 		rep.Started = true
 	case f[0] == "stopped" && len(f) == 2:
 		rep.Stopped = true
-		rep.Restored, _ = strconv.Atoi(f[1]) // a number that is damaged is none
+		rep.Restored, _ = strconv.Atoi(f[1]) // a damaged number counts as 0
 	default:
 		return false
 	}

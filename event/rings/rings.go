@@ -15,17 +15,17 @@ const (
 	magic      = 0x31626f72706d6767
 	headerSize = 4096
 	headWords  = 16
-	// Buckets is how many there are of a site's calls.
+	// Buckets is the number of buckets in the histogram of a site's calls.
 	Buckets = 32 + 35*16
-	// maxSegment is more than the largest ring that gasm asks for.
+	// maxSegment is an upper bound for the size of a segment: gasm does not ask for rings that are larger.
 	maxSegment = 64 << 20
 )
 
-// A Kind says what an event of a ring tells of.
+// A Kind is the kind of an event in a ring.
 type Kind uint8
 
-// The kinds of events. Owner tells that another thread goes on with the ring, whose thread until then is in TID of the events
-// before.
+// The kinds of events. Ring.Events does not return events of the kinds owner and inside. An owner says that another
+// thread continues the ring; the events before it have the TID of the previous thread.
 const (
 	Entry Kind = iota + 1
 	Exit
@@ -37,30 +37,32 @@ const (
 	inside
 )
 
-// An Event is what a ring keeps of a probe that was passed.
+// An Event is the passing of a probe, as a ring records it.
 type Event struct {
 	Kind      Kind
 	Site      int
 	MonoNanos int64
-	BCI       int    // of locks and allocations; -1 of a synchronized method's own lock
-	Identity  uint32 // System.identityHashCode of the object; 0 of calls but for entries with --probe-this. It is not unique
-	TID       int    // 0 when unknown
+	BCI       int // for locks and allocations; -1 for the lock of a synchronized method
+	// Identity is the System.identityHashCode of the object, which is not unique. Of calls only entries have it, with
+	// --probe-this; it is 0 otherwise.
+	Identity uint32
+	TID      int // 0 if unknown
 }
 
-// A Ring has the last events of a thread, or of several after one another.
+// A Ring has the last events of a thread, or of several threads one after another.
 type Ring struct {
-	Slot    int // -1 of threads that share it
-	TID     int // of the last thread
+	Slot    int // -1 if threads share it
+	TID     int // of the last thread that wrote into it
 	Thread  string
-	Written int64 // events
-	Dropped int64 // those of them that others were written over
+	Written int64 // number of events
+	Dropped int64 // number of events that were overwritten
 
 	body     []byte
 	first, n int
 	capacity int
 }
 
-// Events gives the events that are left, the oldest first.
+// Events returns an iterator over the events that are left, oldest first.
 func (r *Ring) Events() iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		for i := range r.n {
@@ -68,9 +70,10 @@ func (r *Ring) Events() iter.Seq[Event] {
 			what, who := uint64(word(r.body, at+1)), uint64(word(r.body, at+2))
 			kind := Kind(what >> 56)
 			if kind == 0 || kind >= owner {
-				continue // of another owner, or cut by a kill
+				continue // an event of the kind owner, or one that was cut short by a kill
 			}
-			e := Event{Kind: kind, Site: int(what >> 32 & 0xffffff), MonoNanos: word(r.body, at), BCI: int(int32(what)), Identity: uint32(who >> 32), TID: int(int32(who))}
+			e := Event{Kind: kind, Site: int(what >> 32 & 0xffffff), MonoNanos: word(r.body, at), BCI: int(int32(what)),
+				Identity: uint32(who >> 32), TID: int(int32(who))}
 			if !yield(e) {
 				return
 			}
@@ -78,7 +81,7 @@ func (r *Ring) Events() iter.Seq[Event] {
 	}
 }
 
-// Calls are the counts of a site in a slot.
+// Calls has the counts of a site in a slot.
 type Calls struct {
 	Slot, Site               int
 	Entries, Returns, Throws int64
@@ -86,28 +89,28 @@ type Calls struct {
 	Histogram                [Buckets]int64
 }
 
-// Windows are the times in which a thread was in methods that are windows.
+// Windows are the times during which a thread was in methods that are windows.
 type Windows struct {
 	Slot    int
 	Dropped int64
 	Spans   []Span
 }
 
-// A Span is one call of such a method. Its end is math.MaxInt64 while it lasts.
+// A Span is one call of such a method. ToMonoNanos is math.MaxInt64 if the call has not ended.
 type Span struct {
 	TID, Site                  int
 	FromMonoNanos, ToMonoNanos int64
 }
 
-// A Header says what holds for all of the file.
+// A Header has what applies to the whole file.
 type Header struct {
 	PID                int // in the JVM's own PID namespace
 	StartMonoNanos     int64
-	StopMonoNanos      int64 // 0 where nobody has stopped it
-	Refused, Uncounted int64 // threads, and methods in threads, that nothing could be counted of
+	StopMonoNanos      int64 // 0 if the counting was not stopped
+	Refused, Uncounted int64 // number of threads, and of methods in threads, that could not be counted
 }
 
-// A Reader reads a file of rings, segment by segment.
+// A Reader reads a file of rings segment by segment.
 type Reader struct {
 	r      io.Reader
 	name   string
@@ -115,14 +118,14 @@ type Reader struct {
 	err    error
 	begun  bool
 	offset int64
-	left   int64 // bytes in use behind offset
-	inner  int64 // those of them that are in a segment of segments
+	left   int64 // bytes in use after offset
+	inner  int64 // bytes of these that are in a segment of kind 4
 }
 
-// NewReader makes a reader. The name is for messages.
+// NewReader returns a Reader of a file. The name is used in messages only.
 func NewReader(r io.Reader, name string) *Reader { return &Reader{r: r, name: name} }
 
-// Scan reads the next segment. It is false at the end, and after an error.
+// Scan reads the next segment. It returns false at the end and after an error.
 func (r *Reader) Scan() bool {
 	if r.err != nil {
 		return false
@@ -145,14 +148,14 @@ func (r *Reader) Scan() bool {
 	return false
 }
 
-// Record is a *Header, which comes first, a *Ring, a *Calls or a *Windows.
+// Record returns what Scan has read: a *Header, which comes first, a *Ring, a *Calls or a *Windows.
 func (r *Reader) Record() any { return r.rec }
 
-// Err is nil after the end of a whole file.
+// Err returns the error that ended the reading, or nil at the end of a complete file.
 func (r *Reader) Err() error { return r.err }
 
 func (r *Reader) damaged(what string) error {
-	return fmt.Errorf("%s is damaged behind byte %d: %s", r.name, r.offset, what)
+	return fmt.Errorf("%s is damaged after byte %d: %s", r.name, r.offset, what)
 }
 
 func (r *Reader) read(n int) ([]byte, error) {
@@ -170,7 +173,7 @@ func (r *Reader) read(n int) ([]byte, error) {
 
 func word(b []byte, i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
 
-// small gives a word as a number that must be one; -1 when it is not.
+// small returns a word that must be a number from 0 to MaxInt32, or -1 if it is not.
 func small(b []byte, i int) int {
 	if v := word(b, i); v >= 0 && v <= math.MaxInt32 {
 		return int(v)
@@ -185,22 +188,23 @@ func (r *Reader) header() bool {
 		return false
 	}
 	if word(b, 0) != magic {
-		r.err = fmt.Errorf("%s is no file of probes, or one of another gasm's", r.name)
+		r.err = fmt.Errorf("%s is not a file of probes, or it is from another version of gasm", r.name)
 		return false
 	}
 	r.left = max(0, word(b, 3)-headerSize)
-	r.rec = &Header{PID: small(b, 1), StartMonoNanos: word(b, 2), Refused: max(0, word(b, 4)), Uncounted: max(0, word(b, 5)), StopMonoNanos: word(b, 6)}
+	r.rec = &Header{PID: small(b, 1), StartMonoNanos: word(b, 2), Refused: max(0, word(b, 4)),
+		Uncounted: max(0, word(b, 5)), StopMonoNanos: word(b, 6)}
 	return true
 }
 
-// segment reads one segment; nil for one that has nothing.
+// segment reads one segment. It returns nil if there is nothing for the caller in it.
 func (r *Reader) segment() (any, error) {
 	head, err := r.read(8 * headWords)
 	if err != nil {
 		return nil, err
 	}
 	size := word(head, 1)
-	if size == 0 && r.inner >= 8*headWords { // all that is left there is not in use
+	if size == 0 && r.inner >= 8*headWords { // the rest of the segment of kind 4 is not in use
 		rest := r.inner - 8*headWords
 		r.left, r.inner = r.left-r.inner, 0
 		_, err := r.read(int(rest))
@@ -236,7 +240,7 @@ func (r *Reader) segment() (any, error) {
 	return nil, nil
 }
 
-// order gives the places of a ring's events, the oldest first.
+// order returns the index of the oldest event in a ring, and the numbers of events that are left and overwritten.
 func order(written int64, capacity int) (first, n int, dropped int64) {
 	if written <= int64(capacity) {
 		return 0, int(max(0, written)), 0
@@ -259,8 +263,8 @@ func (r *Reader) ring(head, body []byte) (*Ring, error) {
 	}
 	written := max(0, word(head, 4))
 	first, n, dropped := order(written, capacity)
-	return &Ring{Slot: int(int32(word(head, 2))), TID: small(head, 3), Thread: threadName(head[64:128]), Written: written, Dropped: dropped,
-		body: body, first: first, n: n, capacity: capacity}, nil
+	return &Ring{Slot: int(int32(word(head, 2))), TID: small(head, 3), Thread: threadName(head[64:128]),
+		Written: written, Dropped: dropped, body: body, first: first, n: n, capacity: capacity}, nil
 }
 
 func threadName(b []byte) string {
@@ -272,8 +276,9 @@ func (r *Reader) calls(head, body []byte) (*Calls, error) {
 	if len(body) < 8*Buckets {
 		return nil, r.damaged("the calls of a method are cut")
 	}
-	c := &Calls{Slot: int(int32(word(head, 2))), Site: small(head, 3), Entries: max(0, word(head, 4)), Returns: max(0, word(head, 5)),
-		Throws: max(0, word(head, 6)), Nanos: max(0, word(head, 7)), MaxNanos: max(0, word(head, 8))}
+	c := &Calls{Slot: int(int32(word(head, 2))), Site: small(head, 3), Entries: max(0, word(head, 4)),
+		Returns: max(0, word(head, 5)), Throws: max(0, word(head, 6)), Nanos: max(0, word(head, 7)),
+		MaxNanos: max(0, word(head, 8))}
 	for i := range c.Histogram {
 		c.Histogram[i] = max(0, word(body, i))
 	}
@@ -292,13 +297,14 @@ func (r *Reader) windows(head, body []byte) (*Windows, error) {
 		w.add(body[at : at+24])
 	}
 	if open := word(head, 6); open > 0 {
-		w.Spans = append(w.Spans, Span{TID: small(head, 3), Site: small(head, 7), FromMonoNanos: open, ToMonoNanos: math.MaxInt64})
+		w.Spans = append(w.Spans, Span{TID: small(head, 3), Site: small(head, 7), FromMonoNanos: open,
+			ToMonoNanos: math.MaxInt64})
 	}
 	return w, nil
 }
 
-// BucketRange gives the times that a bucket counts, in ns: [lo, hi). Each of the first 32 counts one; each power of two behind
-// them has 16. The last one also counts what is longer.
+// BucketRange returns the range of times in ns that a bucket counts: [lo, hi). Each of the first 32 buckets counts a
+// single nanosecond. Above that, there are 16 buckets per power of two. The last bucket also counts all longer times.
 func BucketRange(i int) (lo, hi int64) {
 	if i < 32 {
 		return int64(i), int64(i) + 1
@@ -309,7 +315,7 @@ func BucketRange(i int) (lo, hi int64) {
 	return lo, lo + step
 }
 
-// Bucket gives the bucket that counts a time.
+// Bucket returns the bucket that counts a time.
 func Bucket(nanos int64) int {
 	if nanos < 32 {
 		return int(max(0, nanos))

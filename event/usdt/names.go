@@ -3,13 +3,13 @@ package usdt
 import (
 	"strings"
 
-	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
 // primitives are the types that a class's descriptor has a letter for.
 var primitives = map[string]string{"Z": "boolean", "B": "byte", "C": "char", "S": "short", "I": "int", "J": "long", "F": "float", "D": "double"}
 
-// javaClass gives a class as Java writes it: java.lang.String[] for [Ljava/lang/String;.
+// javaClass returns a class's name as Java writes it: java.lang.String[] for [Ljava/lang/String;.
 func javaClass(internal string) string {
 	element := strings.TrimLeft(internal, "[")
 	if dimensions := len(internal) - len(element); 0 < dimensions && dimensions < 256 { // JVMS 4.3.2
@@ -21,5 +21,5 @@ func javaClass(internal string) string {
 		}
 		element += strings.Repeat("[]", dimensions)
 	}
-	return printassembly.JavaName(strings.ReplaceAll(element, "/", "."))
+	return javaname.Decode(strings.ReplaceAll(element, "/", "."))
 }

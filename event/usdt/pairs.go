@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/event"
-	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
-// A firing is a probe that was reached.
+// A firing is one time that a probe was reached.
 type firing struct {
 	mono int64
 	tid  int
@@ -19,20 +19,20 @@ type firing struct {
 	args []argument
 }
 
-// opened names what a thread is in: "hotspot:thread__park". A thread that a probe's text does
-// not tell is 0.
+// An opened is the key of something that has begun: the thread, and the full name of the probe that
+// begins it ("hotspot:thread__park__begin"). If the text does not say which thread it was, tid is 0.
 type opened struct {
 	tid  int
 	what string
 }
 
-// A begun is something whose end is not read yet.
+// A begun is something that has begun and whose end was not read yet.
 type begun struct {
 	firing
 	what string
 }
 
-// endings say what in a probe's name stands for the begin of something, and what for its end.
+// endings are the parts of probes' names that mark the start of something and its end.
 var endings = []struct{ begin, end string }{
 	{"__begin", "__end"},
 	{"__entry", "__return"},
@@ -40,9 +40,10 @@ var endings = []struct{ begin, end string }{
 	{"monitor__wait", "monitor__waited"},
 }
 
-// halves tells whether a probe is the begin or the end of something, and of what; other is the
-// probe of the other half. The begin of a class's initialization has several ends, of which each
-// is an event of its own, and memory pools all begin before the first one ends.
+// halves reports whether a probe is the start or the end of something. what names that thing, and other
+// is the probe of the other half. The probes of a class's initialization are not halves, because one
+// start has several ends, each of which is an event of its own. Nor are those of memory pools, which
+// all begin before the first one ends.
 func halves(name string) (what, other string, begins, ends bool) {
 	if strings.HasPrefix(name, Provider+":class__initialization__") || strings.HasPrefix(name, Provider+":mem__pool__") {
 		return "", "", false, false
@@ -58,8 +59,8 @@ func halves(name string) (what, other string, begins, ends bool) {
 	return "", "", false, false
 }
 
-// halves tells the same of a probe of this text: where the other half is not recorded, there is
-// nothing to wait for.
+// halves is like the function halves, for this text: a probe whose other half was not recorded is not a
+// half.
 func (r *Reader) halves(name string) (what string, begins, ends bool) {
 	what, other, begins, ends := halves(name)
 	if r.recorded != nil && !r.recorded[other] {
@@ -68,20 +69,20 @@ func (r *Reader) halves(name string) (what string, begins, ends bool) {
 	return what, begins, ends
 }
 
-// reached takes a probe. The end of something makes an event of it.
+// reached handles a firing. The end of something becomes an event, together with its start.
 func (r *Reader) reached(f firing) (msg string) {
 	what, begins, ends := r.halves(f.name)
 	key := opened{f.tid, what}
 	switch {
 	case begins && r.n >= mostOpen:
-		return "more has begun and not ended than a JVM's threads can be in"
+		return "too many starts without an end: more than a JVM's threads can be in"
 	case begins:
 		r.open[key] = append(r.open[key], begun{f, what})
 		r.n++
 	case ends:
 		stack := r.open[key]
 		if len(stack) == 0 {
-			return "" // it began before the recording did
+			return "" // it began before the recording
 		}
 		b := stack[len(stack)-1]
 		if r.n--; len(stack) == 1 {
@@ -96,8 +97,8 @@ func (r *Reader) reached(f firing) (msg string) {
 	return ""
 }
 
-// moment makes an event of a probe alone. Where that is half of something, it tells of no park, lock or
-// collection that took no time, but of this probe.
+// moment returns the event of a firing alone. If the probe is half of something, the event is not a
+// park, a lock or a collection that took no time, but a firing of this probe.
 func (r *Reader) moment(f *firing) *event.Event {
 	e := r.event(f, nil, f.name)
 	if _, _, begins, ends := halves(f.name); (begins || ends) && e.Kind != event.JNI {
@@ -106,7 +107,7 @@ func (r *Reader) moment(f *firing) *event.Event {
 	return e
 }
 
-// unended notes what has no end in the text, because the recording ended before.
+// unended collects what has no end in the text, because the recording ended before.
 func (r *Reader) unended() {
 	r.ended = true
 	for _, stack := range r.open {
@@ -127,7 +128,7 @@ func (r *Reader) nextUnended() bool {
 	return true
 }
 
-// event makes an event of a begin and perhaps its end.
+// event returns the event of a start and, unless to is nil, its end.
 func (r *Reader) event(from, to *firing, what string) *event.Event {
 	e := &event.Event{PID: r.pid, TID: from.tid, MonoNanos: from.mono}
 	args := from.args
@@ -139,12 +140,12 @@ func (r *Reader) event(from, to *firing, what string) *event.Event {
 		what = strings.TrimSuffix(what, "__begin")
 	}
 	e.Kind, e.Name = kindOf(what), what
-	var used int // arguments that the name is made of
+	var used int // how many arguments became the name
 	switch e.Kind {
 	case event.GC:
 		e.Name = collection(what, args)
 	case event.Safepoint:
-		e.Name = "safepoint" // the probes do not say what for
+		e.Name = "safepoint" // the probes do not say what it is for
 	case event.VMOperation:
 		e.Name, used = textOf(args, 0, what), 1
 	case event.Compilation:
@@ -176,11 +177,12 @@ func (r *Reader) event(from, to *firing, what string) *event.Event {
 	return e
 }
 
-// probeArgument is the argument of an event that says which probe told of it, or of its begin.
+// probeArgument is the argument of an event that names the probe that the event, or its start, comes
+// from.
 const probeArgument = "probe"
 
-// Plain makes an event one of its probe, and not of the kind that the probe tells of. It is for
-// a JVM of which another source tells of the same.
+// Plain turns an event into one of its probe, without the kind that the probe stands for. It is for a
+// JVM whose events of that kind come from another source as well.
 func Plain(e *event.Event) {
 	for _, a := range e.Args {
 		if a.Name == probeArgument {
@@ -189,10 +191,10 @@ func Plain(e *event.Event) {
 	}
 }
 
-// CMS, which JDK 13 was the last to have, has probes of its own.
+// CMS has probes of its own. JDK 13 was the last release with CMS.
 const cmsMark, cmsRemark = PrivateProvider + ":cms__initmark", PrivateProvider + ":cms__remark"
 
-// kindOf says which kind of event a probe tells of.
+// kindOf returns the kind of the events that a probe reports.
 func kindOf(what string) event.Kind {
 	if strings.HasPrefix(what, JNIProvider+":") {
 		return event.JNI
@@ -220,7 +222,7 @@ func kindOf(what string) event.Kind {
 	return event.Probe
 }
 
-// collection names a pause of the collector.
+// collection returns the name of a collector's pause.
 func collection(what string, args []argument) string {
 	switch {
 	case what == cmsMark:
@@ -240,7 +242,7 @@ func textOf(args []argument, i int, otherwise string) string {
 	return otherwise
 }
 
-// className gives a class as Java writes it.
+// className returns a class's name as Java writes it.
 func className(a *argument) string {
 	if !a.isText {
 		return "(a class whose name could not be read)"
@@ -248,16 +250,16 @@ func className(a *argument) string {
 	return javaClass(a.text)
 }
 
-// methodName names the method of a compilation: behind the compiler's name its class, name
-// and signature.
+// methodName returns the name of a compilation's method. Its arguments are the compiler's name, and the
+// method's class, name and signature.
 func methodName(args []argument, otherwise string) string {
 	if len(args) < 4 || !args[1].isText || !args[2].isText {
 		return otherwise
 	}
-	return className(&args[1]) + "::" + printassembly.JavaName(args[2].text)
+	return className(&args[1]) + "::" + javaname.Decode(args[2].text)
 }
 
-// arguments names the arguments, but for the first ones that the name is made of.
+// arguments returns the named arguments, without the first ones, which the event's name is made of.
 func (r *Reader) arguments(probe string, args []argument, used int) (named []event.Arg) {
 	parameters := known[probe]
 	if len(parameters) != len(args) {
@@ -265,18 +267,18 @@ func (r *Reader) arguments(probe string, args []argument, used int) (named []eve
 	}
 	for i := used; i < len(args); i++ {
 		name := "arg" + strconv.Itoa(i)
-		shown := args[i].shown(number)
+		shown := args[i].shown(Number)
 		if parameters != nil {
-			name, shown = parameters[i].name, args[i].shown(parameters[i].kind)
+			name, shown = parameters[i].Name, args[i].shown(parameters[i].Kind)
 		} else if strings.HasPrefix(probe, JNIProvider) {
-			shown = args[i].shown(address)
+			shown = args[i].shown(Address)
 		}
 		named = append(named, event.Arg{Name: name, Value: shown})
 	}
 	return named
 }
 
-// results are what the end of something tells that its begin has not told.
+// results returns the arguments of an end that its start did not have.
 func (r *Reader) results(end *firing) []event.Arg {
 	switch end.name {
 	case Provider + ":method__compile__end", Provider + ":thread__sleep__end":
@@ -284,20 +286,20 @@ func (r *Reader) results(end *firing) []event.Arg {
 		return all[max(len(all)-1, 0):]
 	}
 	if strings.HasPrefix(end.name, JNIProvider) && len(end.args) == 1 {
-		return []event.Arg{{Name: "result", Value: end.args[0].shown(address)}}
+		return []event.Arg{{Name: "result", Value: end.args[0].shown(Address)}}
 	}
 	return nil
 }
 
-func (a *argument) shown(kind parameterKind) string {
+func (a *argument) shown(kind ParameterKind) string {
 	switch {
 	case a.unknown:
 		return "?"
 	case a.isText:
 		return a.text
-	case kind == boolean:
+	case kind == Boolean:
 		return strconv.FormatBool(a.number != 0)
-	case kind == address:
+	case kind == Address:
 		return fmt.Sprintf("%#x", uint64(a.number))
 	}
 	return strconv.FormatInt(a.number, 10)

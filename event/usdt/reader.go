@@ -12,50 +12,47 @@ import (
 )
 
 // A SyntaxError is a line that is not as gasm writes them.
-type SyntaxError struct {
-	File string
-	Line int
-	Msg  string
-}
+type SyntaxError = lines.SyntaxError
 
-func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
-
-// Lost says that so many events were lost, because they came faster than they were read.
+// Lost says how many events were lost because they came faster than they were read.
 type Lost struct{ Events int64 }
 
-// A Reader reads the text of one JVM's probes, and gives events in the order in which they
-// ended.
+// A Reader reads the text of one JVM's probes, and returns events in the order of their ends.
 type Reader struct {
 	in     *lines.Reader
 	name   string
 	pid    int
 	record any
 	open   map[opened][]begun
-	n      int // of what is open
+	n      int // how many things are in open
 	names  map[string]string
-	// recorded are the probes that were; nil where the text does not say.
+	// recorded are the probes that were recorded; nil if the text does not say.
 	recorded map[string]bool
-	rest     []begun // what had not ended, at the end of the text
+	rest     []begun // what had not ended at the end of the text
 	ended    bool
 }
 
 const (
-	// longestLine: three texts of 64 kB, of which each byte may be escaped, are not to be read.
+	// longestLine is the longest line that is read. Three texts of 64 kB, in which each byte may be
+	// escaped, can be longer; such a line is a SyntaxError.
 	longestLine = 256 << 10
-	// mostOpen is more than all threads of a JVM are in at once.
+	// mostOpen is an upper bound for what all threads of a JVM are in at the same time. Starts beyond
+	// it are bad lines.
 	mostOpen = 1 << 16
-	// mostArguments is more than any probe has; SystemTap's notes allow 12.
+	// mostArguments is an upper bound for the arguments of a probe; SystemTap's notes allow 12. A line
+	// with more is a bad line.
 	mostArguments = 32
-	// mostNames bounds what is kept of names that are read again and again.
+	// mostNames limits the names that are kept so that they are allocated only once. When there are
+	// more, all are forgotten.
 	mostNames = 1 << 16
 )
 
-// NewReader returns a reader of a JVM's text. The name is for messages.
+// NewReader returns a reader of a JVM's text. The name is for messages only.
 func NewReader(r io.Reader, name string, pid int) *Reader {
 	return &Reader{in: lines.NewReader(r, longestLine), name: name, pid: pid, open: map[opened][]begun{}, names: map[string]string{}}
 }
 
-// Err is the error that ended the reading; nil after all was read.
+// Err returns the error that ended the reading; nil after the whole text was read.
 func (r *Reader) Err() error {
 	if err := r.in.Err(); err != nil {
 		return fmt.Errorf("reading %s: %w", r.name, err)
@@ -63,14 +60,14 @@ func (r *Reader) Err() error {
 	return nil
 }
 
-// Lines is how many lines were read so far.
+// Lines returns how many lines were read so far.
 func (r *Reader) Lines() int { return r.in.Number() }
 
-// Record gives what Scan has read: an *event.Event, a *Lost or a *SyntaxError.
+// Record returns what Scan has read: an *event.Event, a *Lost or a *SyntaxError.
 func (r *Reader) Record() any { return r.record }
 
-// Scan reads to the next event or bad line. A last line without its end is left out: gasm was
-// killed while it wrote it.
+// Scan reads to the next event or bad line. It skips a last line without an end: gasm was killed while
+// it wrote that line.
 func (r *Reader) Scan() bool {
 	for r.in.Scan() {
 		r.record = nil
@@ -79,7 +76,7 @@ func (r *Reader) Scan() bool {
 			msg = r.read(r.in.Line())
 		}
 		if msg != "" {
-			r.record = &SyntaxError{r.name, r.in.Number(), msg}
+			r.record = &SyntaxError{File: r.name, Line: r.in.Number(), Msg: msg}
 		}
 		if r.record != nil {
 			return true
@@ -91,10 +88,10 @@ func (r *Reader) Scan() bool {
 	return r.nextUnended()
 }
 
-// read reads a line. What is wrong with it is "" when nothing is.
+// read reads a line. It returns what is wrong with the line, or "".
 func (r *Reader) read(line []byte) (msg string) {
 	if len(line) == 0 || line[0] == '#' {
-		if names, ok := bytes.CutPrefix(line, []byte(recordedHead)); ok {
+		if names, ok := bytes.CutPrefix(line, []byte(ProbesHead)); ok {
 			r.recorded = map[string]bool{}
 			for name := range strings.FieldsSeq(string(names)) {
 				r.recorded[name] = true
@@ -105,33 +102,33 @@ func (r *Reader) read(line []byte) (msg string) {
 	clock, rest, _ := bytes.Cut(line, []byte(" "))
 	mono, ok := parseSeconds(clock)
 	if !ok {
-		return "no time of CLOCK_MONOTONIC at the begin of the line"
+		return "no time on CLOCK_MONOTONIC at the start of the line"
 	}
 	number, rest, _ := bytes.Cut(rest, []byte(" "))
 	tid, err := strconv.ParseInt(string(number), 10, 32)
 	if err != nil || tid < 0 {
-		return "no thread id behind the time"
+		return "no thread id after the time"
 	}
 	word, rest, _ := bytes.Cut(rest, []byte(" "))
 	args, ok := parseArguments(rest)
 	if !ok {
-		return "arguments that are no numbers, and no texts in quotes"
+		return "arguments that are neither numbers nor texts in quotes"
 	}
 	switch name := r.intern(word); {
 	case strings.Contains(name, ":"):
 		return r.reached(firing{mono, int(tid), name, args})
-	case name == wordAllocated:
+	case name == WordAllocated:
 		return r.allocated(mono, args)
-	case name == wordLost && len(args) == 1 && args[0].number > 0:
+	case name == WordLost && len(args) == 1 && args[0].number > 0:
 		r.record = &Lost{args[0].number}
-	case name == wordEnd && len(args) == 0:
+	case name == WordEnd && len(args) == 0:
 	default:
-		return "no probe behind the thread id"
+		return "no probe after the thread id"
 	}
 	return ""
 }
 
-// intern gives a string, the same one for the same text.
+// intern returns the text as a string. The string is allocated only once for equal texts.
 func (r *Reader) intern(text []byte) string {
 	if s, ok := r.names[string(text)]; ok {
 		return s
@@ -144,7 +141,7 @@ func (r *Reader) intern(text []byte) string {
 	return s
 }
 
-// parseSeconds reads a time as 1884.749632617, in nanoseconds.
+// parseSeconds parses a time in seconds, such as 1884.749632617, and returns nanoseconds.
 func parseSeconds(text []byte) (nanos int64, ok bool) {
 	seconds, fraction, found := bytes.Cut(text, []byte("."))
 	if !found || len(fraction) != 9 || len(seconds) == 0 || len(seconds) > 9 {
@@ -161,7 +158,7 @@ func parseSeconds(text []byte) (nanos int64, ok bool) {
 	return nanos, true
 }
 
-// An argument is a number, or a text in quotes; unknown when it could not be read.
+// An argument is a number, or a text in quotes, or unknown if gasm could not read it.
 type argument struct {
 	number  int64
 	text    string
@@ -204,7 +201,7 @@ func parseArguments(rest []byte) (args []argument, ok bool) {
 	return args, true
 }
 
-// scan reads a number, in front of a blank.
+// scan reads the number at the start of the text, up to a blank.
 func (a *argument) scan(text string) (word string, ok bool) {
 	word, _, _ = strings.Cut(text, " ")
 	if word == "?" {
@@ -221,24 +218,24 @@ func (a *argument) scan(text string) (word string, ok bool) {
 	return word, err == nil
 }
 
-// allocated reads the sum of an instruction's allocations.
+// allocated reads a sum of allocations.
 func (r *Reader) allocated(mono int64, args []argument) (msg string) {
 	if len(args) != 6 || args[4].number <= 0 || args[5].number < 0 {
 		return "no addresses, class, count and bytes of allocations"
 	}
 	r.record = &event.Event{PID: r.pid, Kind: event.Alloc, Name: className(&args[3]), MonoNanos: mono, Bytes: args[5].number, PC: uint64(args[0].number),
-		Args: []event.Arg{{Name: countArgument, Value: strconv.FormatInt(args[4].number, 10)}, {Name: "caller", Value: args[1].shown(address)}, {Name: "above", Value: args[2].shown(address)}}}
+		Args: []event.Arg{{Name: countArgument, Value: strconv.FormatInt(args[4].number, 10)}, {Name: "caller", Value: args[1].shown(Address)}, {Name: "above", Value: args[2].shown(Address)}}}
 	return ""
 }
 
-// countArgument is the argument of an event of allocations that says how many they were.
+// countArgument is the argument of an event of allocations that says how many there were.
 const countArgument = "count"
 
-// Count is how many allocations an event of this source stands for.
+// Count returns how many allocations an event of this source stands for.
 func Count(e *event.Event) int64 {
 	for _, a := range e.Args {
 		if a.Name == countArgument {
-			n, _ := strconv.ParseInt(a.Value, 10, 64) // it is written by allocated
+			n, _ := strconv.ParseInt(a.Value, 10, 64) // allocated has written it
 			return n
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// read gives all events of a text, and what is wrong with it.
+// read returns all events of a text, and what is wrong with it.
 func read(t *testing.T, text string) (events []event.Event, wrong []string) {
 	t.Helper()
 	r := NewReader(strings.NewReader(text), "usdt-7.log", 7)
@@ -40,7 +40,7 @@ func args(pairs ...string) (all []event.Arg) {
 	return all
 }
 
-// A line or two of each kind, and the event that they are.
+// TestEvents checks a line or two of each kind, and the event that they become.
 func TestEvents(t *testing.T) {
 	check := func(text string, want event.Event) {
 		t.Helper()
@@ -87,7 +87,7 @@ func TestEvents(t *testing.T) {
 		event.Event{Kind: event.Alloc, Name: "java.lang.Integer", MonoNanos: 1e9, Bytes: 1920, PC: 0x7fae0c8d3a42, Args: args("count", "120", "caller", "0x0", "above", "0x7fae0c8d3a99")})
 }
 
-// Begins and ends find each other by thread, the inner ones first.
+// TestPairs checks that starts and ends are joined by thread, the inner ones first.
 func TestPairs(t *testing.T) {
 	events, wrong := read(t, "# gasm usdt 1\n"+
 		"1.000000000 1 hotspot:thread__park__end 0x1\n"+ // began before the recording
@@ -115,11 +115,11 @@ func TestPairs(t *testing.T) {
 	assert.Equal(t, "hotspot:thread__sleep__begin", events[3].Name)
 }
 
-// What begins has its end in the text only where the probe of its end is recorded, and the other way round.
+// TestHalves checks probes whose other half was not recorded: each firing is an event of its own.
 func TestHalves(t *testing.T) {
 	check := func(recorded, lines string, want ...event.Event) {
 		t.Helper()
-		events, wrong := read(t, textHead+"\n"+recordedHead+recorded+"\n"+lines)
+		events, wrong := read(t, TextHead+"\n"+ProbesHead+recorded+"\n"+lines)
 		assert.Empty(t, wrong)
 		for i := range want {
 			want[i].PID, want[i].TID, want[i].MonoNanos = 7, 1, int64(i+1)*1e9
@@ -140,8 +140,8 @@ func TestHalves(t *testing.T) {
 	check("hotspot_jni:GetEnv__entry", "1.000000000 1 hotspot_jni:GetEnv__entry 0x1\n",
 		event.Event{Kind: event.JNI, Name: "GetEnv", Args: args("arg0", "0x1", "probe", "hotspot_jni:GetEnv__entry")})
 
-	// However many they are.
-	events, wrong := read(t, recordedHead+begins+"\n"+strings.Repeat("1.000000000 1 "+begins+" 0x1 0 1\n", mostOpen+3))
+	// However many there are.
+	events, wrong := read(t, ProbesHead+begins+"\n"+strings.Repeat("1.000000000 1 "+begins+" 0x1 0 1\n", mostOpen+3))
 	assert.Empty(t, wrong)
 	assert.Len(t, events, mostOpen+3)
 }
@@ -155,13 +155,13 @@ func TestBadLines(t *testing.T) {
 		"1.000000000 1":                                     "no probe",
 		"1.000000000 1 word":                                "no probe",
 		"1.000000000 0 lost -1":                             "no probe",
-		"1.000000000 1 a:b \"x":                             "no texts in quotes",
-		"1.000000000 1 a:b \"x\"y":                          "no texts in quotes",
-		"1.000000000 1 a:b 1  2":                            "no texts in quotes",
-		"1.000000000 1 a:b 0xyz":                            "no texts in quotes",
-		"1.000000000 1 a:b x":                               "no texts in quotes",
+		"1.000000000 1 a:b \"x":                             "nor texts in quotes",
+		"1.000000000 1 a:b \"x\"y":                          "nor texts in quotes",
+		"1.000000000 1 a:b 1  2":                            "nor texts in quotes",
+		"1.000000000 1 a:b 0xyz":                            "nor texts in quotes",
+		"1.000000000 1 a:b x":                               "nor texts in quotes",
 		"1.000000000 0 allocated 0x1":                       "no addresses, class, count and bytes",
-		"1.000000000 1 a:b 1" + strings.Repeat(" 1", 40):    "no texts in quotes",
+		"1.000000000 1 a:b 1" + strings.Repeat(" 1", 40):    "nor texts in quotes",
 		"1.000000000 1 " + strings.Repeat("x", longestLine): "too long",
 	} {
 		_, wrong := read(t, line+"\n")
@@ -180,7 +180,7 @@ func TestBadLines(t *testing.T) {
 	assert.EqualError(t, r.Err(), "reading x: broken")
 }
 
-// What has begun and never ends takes no more than its bound.
+// TestManyBegins checks that starts without ends are kept up to a limit only.
 func TestManyBegins(t *testing.T) {
 	_, wrong := read(t, strings.Repeat("1.000000000 1 hotspot:thread__park__begin 0x1 0 1\n", mostOpen+3))
 	assert.Len(t, wrong, 3)

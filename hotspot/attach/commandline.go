@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// valued are options of java whose value is the next word (java -help).
-var valued = []string{"-cp", "-classpath", "--class-path", "-p", "--module-path", "--upgrade-module-path", "--add-modules",
-	"--enable-native-access", "--limit-modules", "--add-reads", "--add-exports", "--add-opens", "--patch-module", "--source"}
+// valued are options of the java command that are followed by their value as the next word (java -help).
+var valued = []string{"-cp", "-classpath", "--class-path", "-p", "--module-path", "--upgrade-module-path",
+	"--add-modules", "--enable-native-access", "--limit-modules", "--add-reads", "--add-exports", "--add-opens",
+	"--patch-module", "--source"}
 
-// mainOfArguments finds the main class or the jar on a JVM's command line; "" where it is
-// not there, as with an argument file or a launcher of another name.
+// mainOfArguments returns the main class or the jar on a JVM's command line. It returns "" if it is not there, as with
+// an argument file or a launcher of another name.
 func mainOfArguments(args []string) string {
 	for i := 1; i < len(args); i++ {
 		switch word := args[i]; {
@@ -33,8 +34,8 @@ func mainOfArguments(args []string) string {
 	return ""
 }
 
-// classPathOfArguments finds the class path on a JVM's command line; "" where it is not
-// there. A jar that is run is the whole class path.
+// classPathOfArguments returns the class path on a JVM's command line; "" if there is none. With -jar, the jar is the
+// whole class path.
 func classPathOfArguments(args []string) (classPath string) {
 	for i := 1; i < len(args); i++ {
 		next := ""
@@ -60,8 +61,8 @@ func classPathOfArguments(args []string) (classPath string) {
 	return classPath
 }
 
-// mainOf is the first word of what sun.rt.javaCommand has: the main class, module/class, or
-// the path of the jar, whose folder is left out.
+// mainOf returns the first word of the property sun.rt.javaCommand: the main class, module/class, or the jar. The
+// folder of the jar is left out.
 func mainOf(command string) string {
 	main, _, _ := strings.Cut(command, " ")
 	if strings.HasSuffix(main, ".jar") {

@@ -13,13 +13,14 @@ import (
 )
 
 func TestIsEmulator(t *testing.T) {
-	for program, want := range map[string]bool{"qemu-aarch64-static": true, "qemu-x86_64": true, "FEXInterpreter": true, "box64": true,
-		"java": false, "qemu": false, "gdb": false} {
+	for program, want := range map[string]bool{"qemu-aarch64-static": true, "qemu-x86_64": true, "FEXInterpreter": true,
+		"box64": true,
+		"java":  false, "qemu": false, "gdb": false} {
 		assert.Equal(t, want, isEmulator(program), program)
 	}
 }
 
-// A library that is mapped to be read is no JVM that runs here, and an emulator's is found.
+// TestHasAsData: a library that is only mapped for reading is not a JVM that runs here, and an emulator's is found.
 func TestHasAsData(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "libtest.so")
 	require.NoError(t, os.WriteFile(path, make([]byte, 4096), 0o600))
@@ -36,6 +37,6 @@ func TestHasAsData(t *testing.T) {
 	defer unix.Munmap(page)
 	assert.True(t, own.hasAsData("libtest.so"))
 	assert.False(t, own.isEmulated())
-	_, err = Look(os.Getpid())
-	assert.ErrorContains(t, err, "is no JVM: it has not loaded libjvm.so")
+	_, err = Look(t.Context(), os.Getpid())
+	assert.ErrorContains(t, err, "is not a JVM: it has not loaded libjvm.so")
 }

@@ -11,19 +11,20 @@ import (
 	"github.com/gasm-profiler/gasm/internal/jdk"
 )
 
-// files are the files that a process sees; none where they can't be reached.
+// files are the files that a process sees; none if they can't be reached.
 type files struct {
-	world  *foreign.World // nil without
+	world  *foreign.World // nil if the files can't be reached
 	ownPID int
 }
 
-// enter enters the files of the process. Those of another user's can be entered by root alone. Where the process has this
-// process's own ids, its /tmp may be that of this process, which shows at least which files are there.
-func (p process) enter(status foreign.Status) files {
+// enter enters the file system of the process. Only root can enter that of another user's process. Without root, if the
+// process has the same id in its own namespace as here, its /tmp may be that of gasm, which at least shows which files
+// are there.
+func (p process) enter(ctx context.Context, status foreign.Status) files {
 	f := files{ownPID: status.OwnPID}
 	var err error
-	if f.world, err = p.World(context.Background()); err != nil && status.OwnPID == p.PID() && os.Geteuid() != 0 {
-		f.world, err = foreign.OwnWorld(context.Background(), foreign.User{UID: os.Geteuid(), GID: os.Getegid()})
+	if f.world, err = p.World(ctx); err != nil && status.OwnPID == p.PID() && os.Geteuid() != 0 {
+		f.world, err = foreign.OwnWorld(ctx, foreign.User{UID: os.Geteuid(), GID: os.Getegid()})
 	}
 	if err != nil {
 		f.world = nil
@@ -37,16 +38,16 @@ func (f files) close() {
 	}
 }
 
-// perfFolderHead is what the names of HotSpot's folders of performance data begin with. A user's name follows, which may
-// be one that only the JVM's container knows.
+// perfFolderHead is the beginning of the names of HotSpot's folders of performance data. The name of a user follows,
+// who may exist only in the JVM's container.
 const perfFolderHead = "hsperfdata_"
 
-// maxPerfFolders is how many such folders are looked into. Anyone can make one in /tmp.
+// maxPerfFolders is how many such folders are looked into. Anyone can make them in /tmp.
 const maxPerfFolders = 256
 
-// eachPerfFolder calls see for the folders that belong to a user, until it returns true. Anyone can make a folder of such a
-// name in /tmp, so it must belong to the process's user, as HotSpot demands it, too (is_directory_secure in
-// perfMemory_posix.cpp).
+// eachPerfFolder calls see with each such folder that belongs to a user, until see returns true. Anyone can make a
+// folder of such a name in /tmp, so it must belong to the process's user. HotSpot demands that, too
+// (is_directory_secure in perfMemory_posix.cpp).
 func (f files) eachPerfFolder(uid int, see func(folder *foreign.Folder) (found bool)) {
 	if f.world == nil {
 		return
@@ -56,7 +57,7 @@ func (f files) eachPerfFolder(uid int, see func(folder *foreign.Folder) (found b
 		return
 	}
 	defer tmp.Close()
-	names, _ := tmp.Names() // where they can't be read there are none
+	names, _ := tmp.Names() // if they can't be read, there are none
 	looked := 0
 	for _, name := range names {
 		if !strings.HasPrefix(name, perfFolderHead) || looked == maxPerfFolders {
@@ -76,7 +77,7 @@ func (f files) eachPerfFolder(uid int, see func(folder *foreign.Folder) (found b
 	}
 }
 
-// perfText reads the process's performance data; nil where there are none.
+// perfText returns the process's performance data; nil if there are none.
 func (f files) perfText() (text []byte) {
 	if f.world == nil {
 		return nil
@@ -88,22 +89,23 @@ func (f files) perfText() (text []byte) {
 		}
 		defer file.Close()
 		text = make([]byte, min(file.Size(), maxPerfData))
-		n, _ := file.ReadAt(text, 0) // what can't be read is missing
+		n, _ := file.ReadAt(text, 0) // what can't be read is left out
 		text = text[:n]
 		return true
 	})
 	return text
 }
 
-// perfData reads the strings of the process's performance data; none where it can't be read.
+// perfData returns the strings of the process's performance data by name; none if they can't be read.
 func (f files) perfData() map[string]string {
-	strs, _ := perfStrings(f.perfText()) // another file has none
+	strs, _ := perfStrings(f.perfText()) // a file of another format has no strings
 	return strs
 }
 
-// hasPerfData reports whether there are performance data of the process, which other users can see and not read.
-func (p process) hasPerfData(status foreign.Status) (has bool) {
-	f := p.enter(status)
+// hasPerfData reports whether there are performance data of the process. Other users can see the file without reading
+// it.
+func (p process) hasPerfData(ctx context.Context, status foreign.Status) (has bool) {
+	f := p.enter(ctx, status)
 	defer f.close()
 	f.eachPerfFolder(status.UID, func(folder *foreign.Folder) bool {
 		_, err := folder.Stat(strconv.Itoa(status.OwnPID))
@@ -113,7 +115,7 @@ func (p process) hasPerfData(status foreign.Status) (has bool) {
 	return has
 }
 
-// version reads the version of the JDK in a folder from its release file; "" when that can't be found out.
+// version returns the version of the JDK in a folder, from its release file; "" if it can't be found out.
 func (f files) version(home string) string {
 	if f.world == nil {
 		return ""

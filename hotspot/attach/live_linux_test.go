@@ -2,6 +2,7 @@ package attach
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +24,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// waiter is a class that no other JVM of this machine runs.
+// waiter is the name of a class that no other JVM of this machine runs.
 var waiter = fmt.Sprintf("org.acme.Waiter%d", os.Getpid())
 
 const waiterSource = `package org.acme;
@@ -35,7 +36,7 @@ public class NAME {
 }
 `
 
-// waiterClasses compiles a program that waits for its stdin, for JDK 8 and newer.
+// waiterClasses compiles a program that waits for its stdin, for JDK 8 and newer. It returns the class path.
 func waiterClasses(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -44,13 +45,12 @@ func waiterClasses(t *testing.T) string {
 	require.NoError(t, os.WriteFile(source, []byte(strings.ReplaceAll(waiterSource, "NAME", name)), 0o644))
 	gasmtest.CompileJava(t, dir, 8, source)
 	for path := dir; path != os.TempDir() && path != "/"; path = filepath.Dir(path) {
-		require.NoError(t, os.Chmod(path, 0o755)) // for other users
+		require.NoError(t, os.Chmod(path, 0o755)) // so that other users can read it
 	}
 	return dir
 }
 
-// startWaiter starts a command that becomes the program, and waits until its main runs. It
-// ends with the test.
+// startWaiter starts a command that becomes the program, and waits until its main runs. It is ended with the test.
 func startWaiter(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	stdin, err := cmd.StdinPipe()
@@ -69,17 +69,18 @@ func startWaiter(t *testing.T, cmd *exec.Cmd) {
 	require.Equal(t, "READY\n", line)
 }
 
-// TestLook looks at JVMs of all releases that are here.
+// TestLook looks at JVMs of all releases on this machine.
 func TestLook(t *testing.T) {
 	classes := waiterClasses(t)
 	for _, jdk := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			for _, flags := range [][]string{nil, {"-XX:-UsePerfData"}} {
 				before := monotonic.Nanos()
-				cmd := exec.Command(jdk.Java(), slices.Concat(flags, []string{"-cp", classes, waiter, "an argument"})...)
+				cmd := exec.Command(jdk.Java(), slices.Concat(flags,
+					[]string{"-cp", classes, waiter, "an argument"})...)
 				startWaiter(t, cmd)
 				started := monotonic.Nanos()
-				j, err := Look(cmd.Process.Pid)
+				j, err := Look(t.Context(), cmd.Process.Pid)
 				require.NoError(t, err)
 				require.NoError(t, j.Unreadable)
 				assert.Equal(t, waiter, j.Main)
@@ -93,13 +94,14 @@ func TestLook(t *testing.T) {
 					version := strings.TrimPrefix(j.Version, "1.")
 					assert.True(t, strings.HasPrefix(version, strconv.Itoa(jdk.Feature)), j.Version)
 				}
-				assert.GreaterOrEqual(t, j.StartMonoNanos, before-20e6, "the start: 10 ms by the kernel, and two clocks are read for it, one after the other")
+				assert.GreaterOrEqual(t, j.StartMonoNanos, before-20e6,
+					"the start: 10 ms by the kernel, and two clocks are read for it, one after the other")
 				assert.Less(t, j.StartMonoNanos, started, "the start")
-				all, err := List()
+				all, err := List(t.Context())
 				require.NoError(t, err)
 				i := slices.IndexFunc(all, func(l Process) bool { return l.PID == j.PID })
 				require.GreaterOrEqual(t, i, 0)
-				all[i].StartMonoNanos = j.StartMonoNanos // which two readings of clocks are in
+				all[i].StartMonoNanos = j.StartMonoNanos // it is computed from two readings of clocks
 				assert.Equal(t, *j, all[i])
 			}
 		})
@@ -111,41 +113,42 @@ func TestChoose(t *testing.T) {
 	one := exec.Command(java, "-cp", classes, waiter)
 	startWaiter(t, one)
 	pid := strconv.Itoa(one.Process.Pid)
-	chosen, err := Choose([]string{pid, strings.TrimPrefix(waiter, "org."), pid})
+	chosen, err := Choose(t.Context(), []string{pid, strings.TrimPrefix(waiter, "org."), pid})
 	require.NoError(t, err)
 	require.Len(t, chosen, 1)
 	assert.Equal(t, one.Process.Pid, chosen[0].PID)
 	two := exec.Command(java, "-cp", classes, waiter)
 	startWaiter(t, two)
-	_, err = Choose([]string{strings.TrimPrefix(waiter, "org.")})
+	_, err = Choose(t.Context(), []string{strings.TrimPrefix(waiter, "org.")})
 	var several *AmbiguousError
 	require.ErrorAs(t, err, &several)
 	assert.Len(t, several.JVMs, 2)
 
-	_, err = Choose([]string{strconv.Itoa(os.Getpid())})
-	assert.ErrorContains(t, err, "is no JVM")
-	_, err = Choose([]string{"4194305"}) // more than any process id (PID_MAX_LIMIT)
+	_, err = Choose(t.Context(), []string{strconv.Itoa(os.Getpid())})
+	assert.ErrorContains(t, err, "is not a JVM")
+	_, err = Choose(t.Context(), []string{"4194305"}) // higher than any process id (PID_MAX_LIMIT)
 	assert.ErrorContains(t, err, "no process has the id 4194305")
 	dead := exec.Command("true")
 	require.NoError(t, dead.Start())
 	require.Eventually(t, func() bool {
-		_, err := Look(dead.Process.Pid)
+		_, err := Look(t.Context(), dead.Process.Pid)
 		return err != nil && strings.Contains(err.Error(), "has ended")
 	}, time.Minute, time.Millisecond, "a zombie")
 	require.NoError(t, dead.Wait())
 }
 
-// A JVM in a PID and a mount namespace of its own, with a /tmp of its own.
+// TestNamespaces looks at a JVM with its own PID and mount namespaces and its own /tmp.
 func TestNamespaces(t *testing.T) {
 	gasmtest.NeedRoot(t)
 	unshare := gasmtest.NeedTool(t, "unshare", "apt install util-linux")
 	java, classes := gasmtest.NeedJava(t), waiterClasses(t)
-	inside := t.TempDir() // where the classes are, seen from inside
+	inside := t.TempDir() // path of the classes as the JVM sees it
 	cmd := exec.Command(unshare, "-pf", "--mount-proc", "sh", "-c",
-		`mount --bind "$1" "$2" && mount -t tmpfs none /tmp && mkdir -p "$2" && exec "$3" -cp "$4" "$5"`, "sh", classes, inside, java, "/proc/self/cwd", waiter)
+		`mount --bind "$1" "$2" && mount -t tmpfs none /tmp && mkdir -p "$2" && exec "$3" -cp "$4" "$5"`, "sh", classes,
+		inside, java, "/proc/self/cwd", waiter)
 	cmd.Dir = classes
 	startWaiter(t, cmd)
-	all, err := List()
+	all, err := List(t.Context())
 	require.NoError(t, err)
 	i := slices.IndexFunc(all, func(j Process) bool { return j.Main == waiter })
 	require.GreaterOrEqual(t, i, 0, "%v", all)
@@ -156,12 +159,12 @@ func TestNamespaces(t *testing.T) {
 	status, err := p.Status()
 	require.NoError(t, err)
 	assert.Equal(t, 1, status.OwnPID)
-	files := process{p}.enter(status)
+	files := process{p}.enter(t.Context(), status)
 	defer files.close()
 	assert.NotEmpty(t, files.perfData()["sun.rt.javaCommand"], "by its own folder in /tmp")
 }
 
-// nobodyEnv has the test's program print what Look says of the process in it.
+// nobodyEnv makes the test's program print what Look returns for the process with the variable's value as its id.
 const nobodyEnv = "GASM_TEST_LOOK"
 
 func TestMain(m *testing.M) {
@@ -177,7 +180,7 @@ func lookAndPrint(pid string) int {
 		return 1
 	}
 	text := ""
-	j, err := Look(n)
+	j, err := Look(context.Background(), n)
 	if err == nil {
 		text, err = j.String()+" of "+j.User+"\n", j.Err()
 	}
@@ -190,10 +193,10 @@ func lookAndPrint(pid string) int {
 	return 0
 }
 
-// lookAs gives what another user without rights sees of a process.
+// lookAs returns what another, unprivileged user sees of a process.
 func lookAs(t *testing.T, uid uint32, pid int) string {
 	t.Helper()
-	// The test's program is in a folder that only its user can pass.
+	// The test's program is in a folder that only its own user can enter.
 	self, err := os.ReadFile("/proc/self/exe")
 	require.NoError(t, err)
 	program := filepath.Join(t.TempDir(), "attach.test")
@@ -209,7 +212,7 @@ func lookAs(t *testing.T, uid uint32, pid int) string {
 	return string(out)
 }
 
-// Another user's JVM is known, and why it can't be read.
+// TestOtherUser: another user's JVM is found, with the reason why it can't be read.
 func TestOtherUser(t *testing.T) {
 	gasmtest.NeedRoot(t)
 	cmd := exec.Command(gasmtest.NeedJava(t), "-cp", waiterClasses(t), waiter)
@@ -223,10 +226,11 @@ func TestOtherUser(t *testing.T) {
 	require.NoError(t, other.Start())
 	defer other.Wait()
 	defer other.Process.Kill()
-	assert.Contains(t, lookAs(t, gasmtest.Nobody, other.Process.Pid), "(sleep) can't be looked into: it belongs to root")
+	assert.Contains(t, lookAs(t, gasmtest.Nobody, other.Process.Pid),
+		"(sleep) can't be looked into: it belongs to root")
 }
 
-// A native image is a program with this section, as GraalVM makes it.
+// TestNativeImage: a native image is a program with an ELF section that GraalVM adds.
 func TestNativeImage(t *testing.T) {
 	objcopy := gasmtest.NeedTool(t, "objcopy", "apt install binutils")
 	dir := t.TempDir()
@@ -241,14 +245,14 @@ func TestNativeImage(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
-	j, err := Look(cmd.Process.Pid)
+	j, err := Look(t.Context(), cmd.Process.Pid)
 	require.NoError(t, err)
 	assert.Equal(t, NativeImage, j.Kind)
 	assert.Equal(t, "app", j.Main)
 	assert.ErrorContains(t, j.Unreadable, "it is a native image of GraalVM, which compiles nothing while it runs")
 }
 
-// OpenJ9 has a libjvm.so, too. This is a process that has mapped files of these names.
+// TestOpenJ9: OpenJ9 has a libjvm.so, too. Here it is a process that has mapped files of the same names.
 func TestOpenJ9(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"libjvm.so", "libj9vm29.so"} {
@@ -260,10 +264,10 @@ func TestOpenJ9(t *testing.T) {
 		require.NoError(t, errors.Join(err, f.Close()))
 		defer syscall.Munmap(memory)
 	}
-	j, err := Look(os.Getpid())
+	j, err := Look(t.Context(), os.Getpid())
 	require.NoError(t, err)
 	assert.Equal(t, OpenJ9, j.Kind)
-	assert.ErrorContains(t, j.Unreadable, "it is an OpenJ9")
+	assert.ErrorContains(t, j.Unreadable, "it runs OpenJ9")
 }
 
 func TestHomeOf(t *testing.T) {

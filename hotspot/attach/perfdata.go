@@ -6,29 +6,29 @@ import (
 	"errors"
 )
 
-// Where the fields are, in bytes (PerfDataPrologue and PerfDataEntry in perfMemory.hpp).
+// Offsets and sizes in bytes (PerfDataPrologue and PerfDataEntry in perfMemory.hpp).
 const (
 	prologueSize = 32
 	byteOrderAt  = 4  // 0 big, 1 little
-	usedAt       = 8  // bytes of the file that are in use
+	usedAt       = 8  // number of bytes of the file that are in use
 	firstEntryAt = 24 // offset of the first entry
 	entriesAt    = 28 // number of entries
 
 	entrySize    = 20
-	nameAt       = 4 // offset in the entry
-	vectorLenAt  = 8 // of a string: the bytes that are kept for it
+	nameAt       = 4 // offset of the name in the entry
+	vectorLenAt  = 8 // for a string: how many bytes are reserved for it
 	dataTypeAt   = 12
 	dataOffsetAt = 16
 )
 
 var perfDataMagic = []byte{0xca, 0xfe, 0xc0, 0xc0}
 
-// maxPerfData is more than HotSpot keeps by itself (PerfDataMemorySize, 32 kB), in bytes. It
-// can be set, but the strings come first.
+// maxPerfData is how many bytes of the file are read. HotSpot's default is 32 kB (PerfDataMemorySize). With a higher
+// one, the strings still come first.
 const maxPerfData = 1 << 20
 
-// perfStrings gives the strings in HotSpot's file of performance data by their names. A file
-// that is cut or damaged gives those in front of the damage.
+// perfStrings returns the strings in HotSpot's file of performance data, by name. From a cut or damaged file it returns
+// the strings before the damage.
 func perfStrings(file []byte) (map[string]string, error) {
 	found := map[string]string{}
 	err := eachEntry(file, func(entry []byte, order binary.ByteOrder) bool {
@@ -43,11 +43,12 @@ func perfStrings(file []byte) (map[string]string, error) {
 	return found, nil
 }
 
-// perfLong gives a number in HotSpot's file of performance data.
+// perfLong returns a number from HotSpot's file of performance data.
 func perfLong(file []byte, name string) (value int64, found bool) {
-	_ = eachEntry(file, func(entry []byte, order binary.ByteOrder) bool { // another file has none
+	_ = eachEntry(file, func(entry []byte, order binary.ByteOrder) bool { // a file of another format has no numbers
 		nameOffset, dataOffset := order.Uint32(entry[nameAt:]), order.Uint32(entry[dataOffsetAt:])
-		if entry[dataTypeAt] != 'J' || uint64(nameOffset) > uint64(len(entry)) || uint64(dataOffset)+8 > uint64(len(entry)) {
+		if entry[dataTypeAt] != 'J' || uint64(nameOffset) > uint64(len(entry)) ||
+			uint64(dataOffset)+8 > uint64(len(entry)) {
 			return true
 		}
 		if n, terminated := untilZero(entry[nameOffset:]); !terminated || n != name {
@@ -59,7 +60,7 @@ func perfLong(file []byte, name string) (value int64, found bool) {
 	return value, found
 }
 
-// eachEntry calls see for each entry, until it returns false.
+// eachEntry calls see with each entry, until see returns false.
 func eachEntry(file []byte, see func(entry []byte, order binary.ByteOrder) bool) error {
 	if len(file) < prologueSize || !bytes.HasPrefix(file, perfDataMagic) {
 		return errors.New("not HotSpot's performance data")
@@ -68,7 +69,7 @@ func eachEntry(file []byte, see func(entry []byte, order binary.ByteOrder) bool)
 	if file[byteOrderAt] == 0 {
 		order = binary.BigEndian
 	}
-	// The file may be larger than what is in use, and a JVM that starts has not counted its entries yet.
+	// The file may be larger than the part in use, and a JVM that is starting has not counted its entries yet.
 	number := func(at int) int { return int(int32(order.Uint32(file[at:]))) }
 	at := number(firstEntryAt)
 	for range number(entriesAt) {
@@ -84,8 +85,7 @@ func eachEntry(file []byte, see func(entry []byte, order binary.ByteOrder) bool)
 	return nil
 }
 
-// stringEntry reads an entry that is a string. Its value ends with a zero, and so does its
-// name.
+// stringEntry decodes an entry that is a string. Both the name and the value end with a zero.
 func stringEntry(entry []byte, order binary.ByteOrder) (name, value string, ok bool) {
 	nameOffset, dataOffset := order.Uint32(entry[nameAt:]), order.Uint32(entry[dataOffsetAt:])
 	length := order.Uint32(entry[vectorLenAt:])

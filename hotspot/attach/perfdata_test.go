@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A perfEntry is a value in a file of performance data. A number has no text.
+// A perfEntry is a value in a file of performance data. text is "" for a number.
 type perfEntry struct{ name, text string }
 
-// perfFileOf makes a file of performance data.
+// perfFileOf returns a file of performance data.
 func perfFileOf(order binary.ByteOrder, entries ...perfEntry) []byte {
 	file := make([]byte, prologueSize)
 	copy(file, perfDataMagic)
@@ -35,11 +35,12 @@ func perfFileOf(order binary.ByteOrder, entries ...perfEntry) []byte {
 		file = append(file, entry...)
 	}
 	order.PutUint32(file[usedAt:], uint32(len(file)))
-	return append(file, make([]byte, 100)...) // what is not in use
+	return append(file, make([]byte, 100)...) // unused bytes
 }
 
 func TestPerfStrings(t *testing.T) {
-	entries := []perfEntry{{"sun.rt.javaCommand", "org.acme.Server a b"}, {"sun.ci.totalTime", ""}, {"java.property.java.vm.version", "17.0.15+6"}}
+	entries := []perfEntry{{"sun.rt.javaCommand", "org.acme.Server a b"}, {"sun.ci.totalTime", ""},
+		{"java.property.java.vm.version", "17.0.15+6"}}
 	want := map[string]string{"sun.rt.javaCommand": "org.acme.Server a b", "java.property.java.vm.version": "17.0.15+6"}
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		got, err := perfStrings(perfFileOf(order, entries...))
@@ -81,7 +82,7 @@ func FuzzPerfData(f *testing.F) {
 		for name, value := range got {
 			size += len(name) + len(value)
 		}
-		// The offsets of a hostile entry may have its name in its value, but nothing is taken from outside of it.
+		// An entry's offsets may be such that its name is inside its value, but nothing outside the entry is read.
 		if size > 2*len(file) {
 			t.Fatalf("%d bytes of strings in a file of %d", size, len(file))
 		}
@@ -105,7 +106,8 @@ func TestMainOfArguments(t *testing.T) {
 }
 
 func TestNamed(t *testing.T) {
-	jvms := []Process{{PID: 1, Main: "org.acme.Server", Version: "17"}, {PID: 2, Main: "org.acme.ServerTest"}, {PID: 3, Main: "app.jar"}, {PID: 4}}
+	jvms := []Process{{PID: 1, Main: "org.acme.Server", Version: "17"}, {PID: 2, Main: "org.acme.ServerTest"},
+		{PID: 3, Main: "app.jar"}, {PID: 4}}
 	for name, want := range map[string]int{"org.acme.Server": 1, "ServerTest": 2, "app": 3} {
 		j, err := named(jvms, name)
 		require.NoError(t, err)
@@ -114,7 +116,8 @@ func TestNamed(t *testing.T) {
 	_, err := named(jvms, "acme")
 	var several *AmbiguousError
 	require.ErrorAs(t, err, &several)
-	assert.EqualError(t, err, `2 JVMs have "acme" in their main class or jar: 1 (org.acme.Server, 17), 2 (org.acme.ServerTest); name one by its process id`)
+	assert.EqualError(t, err,
+		`2 JVMs have "acme" in their main class or jar: 1 (org.acme.Server, 17), 2 (org.acme.ServerTest); name one by its process id`)
 	for _, name := range []string{"", "acme.jar"} {
 		_, err = named(jvms, name)
 		assert.ErrorContains(t, err, "`gasm attach` lists those that run")

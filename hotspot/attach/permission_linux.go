@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// userName is the name of a user, or the id of one that has no name here.
+// userName returns the name of a user, or the id if the user has no name here.
 func userName(uid int) string {
 	u, err := user.LookupId(strconv.Itoa(uid))
 	if err != nil {
@@ -24,15 +24,15 @@ func userName(uid int) string {
 	return u.Username
 }
 
-// tryMemory finds out whether the memory of the process can be read; nil when it can. It reads a byte of the code that the
-// kernel itself has mapped, for which nobody has to wait.
+// tryMemory returns nil if the memory of the process can be read, and otherwise why not. It reads a byte of the vDSO,
+// which the kernel itself has mapped, so the read can't block.
 func (p process) tryMemory(mappings []native.Mapping, uid int) error {
 	at := slices.IndexFunc(mappings, func(m native.Mapping) bool { return m.Path == native.VDSO })
 	if err := p.CheckMemory(); err != nil {
 		return err
 	}
 	if at < 0 {
-		return nil // whoever reads it will see
+		return nil // reading the JVM will show it
 	}
 	var buf [1]byte
 	local := []unix.Iovec{{Base: &buf[0]}}
@@ -48,7 +48,7 @@ func (p process) tryMemory(mappings []native.Mapping, uid int) error {
 var errNoPtrace = errors.New("gasm is root without the capability SYS_PTRACE: give it that (docker run --cap-add SYS_PTRACE; " +
 	"in Kubernetes securityContext.capabilities.add)")
 
-// whyHidden explains that /proc/PID/maps is not to be read.
+// whyHidden returns why /proc/PID/maps can't be read.
 func whyHidden(pid, uid int) error {
 	switch self := os.Geteuid(); {
 	case self == 0:
@@ -59,7 +59,7 @@ func whyHidden(pid, uid int) error {
 	return fmt.Errorf("the kernel protects it, because it has rights that gasm lacks: run gasm as root (sudo gasm attach %d)", pid)
 }
 
-// whyRefused explains that the memory of a process is not to be read, though its maps are.
+// whyRefused returns why the memory of a process can't be read, although its maps can.
 func whyRefused(err error, uid int) error {
 	if !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.ENOSYS) {
 		return err
@@ -70,7 +70,7 @@ func whyRefused(err error, uid int) error {
 	scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope") // kernels without Yama have none
 	switch value := strings.TrimSpace(string(scope)); {
 	case value == "3":
-		return errors.New("kernel.yama.ptrace_scope is 3, so no process may be read until the machine is started anew with another value")
+		return errors.New("kernel.yama.ptrace_scope is 3, so no process may be read until the machine is rebooted with another value")
 	case value == "1" || value == "2":
 		return fmt.Errorf("kernel.yama.ptrace_scope is %s: run gasm as root, or sudo sysctl kernel.yama.ptrace_scope=0", value)
 	case os.Geteuid() == 0:

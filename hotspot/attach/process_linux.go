@@ -20,17 +20,20 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// listTime is how long all processes of the machine may take to be looked at. One that means harm can have a look at its
-// memory wait for ever.
+// listTime bounds the time for looking at all processes of the machine. A hostile process can make gasm wait for ever
+// when it looks at its memory.
 const listTime = 6 * time.Second
 
-// List finds the JVMs that run, and that this process can see, by ascending process id. One that does not let itself be
-// looked at is among them if it is called java.
-func List() ([]Process, error) {
+// List returns the running JVMs that this process can see, by ascending process id. A process that gives no answer is
+// included if its name is java.
+func List(ctx context.Context) ([]Process, error) {
 	jvms, hanging, err := foreign.Each(listTime, func(pid int) (*Process, bool) {
-		j, err := look(pid)
+		j, err := look(ctx, pid)
 		return j, err == nil
 	})
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("looking for JVMs: %w", err)
 	}
@@ -47,7 +50,7 @@ func List() ([]Process, error) {
 	return found, nil
 }
 
-// silent describes a process that does not let itself be looked at; nil for one that nothing tells to be a JVM.
+// silent describes a process that gives no answer. It returns nil if nothing indicates that the process is a JVM.
 func silent(pid int) *Process {
 	p, err := foreign.Open(pid)
 	if err != nil {
@@ -61,21 +64,22 @@ func silent(pid int) *Process {
 	return &Process{PID: pid, Kind: HotSpot, User: userName(status.UID), Unreadable: errSilent}
 }
 
-var errSilent = errors.New("the kernel gives no answer for it: its memory may be mapped from a file system that does not answer")
+var errSilent = errors.New(
+	"the kernel does not answer: its memory may be mapped from a file system that does not answer")
 
-// lookTime is how long one process may take to be looked at.
+// lookTime bounds the time for looking at one process.
 const lookTime = 8 * time.Second
 
-// Look looks at one process. The error is of one that is no JVM, or not there.
-func Look(pid int) (*Process, error) {
-	j, err := foreign.Within(context.Background(), lookTime, func() (*Process, error) { return look(pid) })
+// Look returns what can be found out about a process. The error says that it does not exist or is not a JVM.
+func Look(ctx context.Context, pid int) (*Process, error) {
+	j, err := foreign.Within(ctx, lookTime, func() (*Process, error) { return look(ctx, pid) })
 	if errors.Is(err, foreign.ErrLate) {
 		err = fmt.Errorf("process %d can't be looked at: %w", pid, errSilent)
 	}
 	return j, err
 }
 
-func look(pid int) (*Process, error) {
+func look(ctx context.Context, pid int) (*Process, error) {
 	opened, err := foreign.Open(pid)
 	if errors.Is(err, foreign.ErrEnded) {
 		return nil, fmt.Errorf("%w: `gasm attach` lists the JVMs that run", err)
@@ -93,32 +97,20 @@ func look(pid int) (*Process, error) {
 		return nil, fmt.Errorf("process %d has ended", pid)
 	}
 	mappings, mapsErr := native.ReadMaps(pid)
-	libjvm := slices.IndexFunc(mappings, func(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" })
 	hidden := errors.Is(mapsErr, fs.ErrPermission)
-	j := &Process{PID: pid, Kind: HotSpot, User: userName(status.UID), OfOther: status.UID != os.Geteuid(), StartMonoNanos: p.startMonoNanos()}
-	switch {
-	case hidden && (status.Name == "java" || p.hasPerfData(status)):
-	case libjvm >= 0 && slices.ContainsFunc(mappings, isJ9):
-		j.Kind = OpenJ9
-	case libjvm >= 0:
-	case p.isNativeImage():
-		j.Kind = NativeImage
-	case hidden:
-		return nil, fmt.Errorf("process %d (%s) can't be looked into: %w", pid, status.Name, whyHidden(pid, status.UID))
-	case p.isEmulated():
-		return nil, fmt.Errorf("process %d (%s) runs a JVM of another processor in an emulator: its addresses are not those of this processor, "+
-			"so there is nothing to sample: run gasm and the JVM on such a machine", pid, status.Name)
-	default:
-		return nil, fmt.Errorf("process %d (%s) is no JVM: it has not loaded libjvm.so", pid, status.Name)
+	j := &Process{PID: pid, User: userName(status.UID), OfOther: status.UID != os.Geteuid(),
+		StartMonoNanos: p.startMonoNanos()}
+	if j.Kind, err = p.kind(ctx, status, mappings, hidden); err != nil {
+		return nil, err
 	}
 	home := ""
-	if libjvm >= 0 {
+	if libjvm := slices.IndexFunc(mappings, isLibJVM); libjvm >= 0 {
 		home = homeOf(mappings[libjvm].Path)
 	}
-	p.describe(j, status, home)
+	p.describe(ctx, j, status, home)
 	switch {
 	case j.Kind == OpenJ9:
-		j.Unreadable = errors.New("it is an OpenJ9, and gasm knows how HotSpot keeps its code, and no other JVM")
+		j.Unreadable = errors.New("it runs OpenJ9, and gasm can read the code of HotSpot only")
 	case j.Kind == NativeImage:
 		j.Unreadable = fmt.Errorf("it is a native image of GraalVM, which compiles nothing while it runs: "+
 			"a profiler of native programs shows its code (perf record -p %d)", pid)
@@ -130,11 +122,39 @@ func look(pid int) (*Process, error) {
 	return j, nil
 }
 
-// isJ9 tells the library of OpenJ9: libj9vm29.so.
+// kind returns which JVM the process runs. hidden is true if its mappings could not be read. The error is that of a
+// process that is not a JVM, or not one of this processor.
+func (p process) kind(ctx context.Context, status foreign.Status, mappings []native.Mapping,
+	hidden bool) (Kind, error) {
+	hasLibJVM := slices.ContainsFunc(mappings, isLibJVM)
+	switch {
+	case hidden && (status.Name == "java" || p.hasPerfData(ctx, status)):
+		return HotSpot, nil
+	case hasLibJVM && slices.ContainsFunc(mappings, isJ9):
+		return OpenJ9, nil
+	case hasLibJVM:
+		return HotSpot, nil
+	case p.isNativeImage():
+		return NativeImage, nil
+	case hidden:
+		return "", fmt.Errorf("process %d (%s) can't be looked into: %w", p.PID(), status.Name,
+			whyHidden(p.PID(), status.UID))
+	case p.isEmulated():
+		return "", fmt.Errorf("process %d (%s) runs a JVM of another processor in an emulator: "+
+			"its addresses are not those of this processor, so there is nothing to sample: "+
+			"run gasm and the JVM on such a machine", p.PID(), status.Name)
+	}
+	return "", fmt.Errorf("process %d (%s) is not a JVM: it has not loaded libjvm.so", p.PID(), status.Name)
+}
+
+// isLibJVM reports whether a mapping is of libjvm.so, which HotSpot and OpenJ9 have.
+func isLibJVM(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" }
+
+// isJ9 reports whether a mapping is of OpenJ9's library: libj9vm29.so.
 func isJ9(m native.Mapping) bool { return strings.HasPrefix(filepath.Base(m.Path), "libj9vm") }
 
-// homeOf gives the JDK's folder of a libjvm.so: in lib/server since JDK 9, before that in
-// jre/lib/amd64/server.
+// homeOf returns the JDK's folder of a libjvm.so, which lies in lib/server since JDK 9 and in jre/lib/amd64/server
+// before.
 func homeOf(libjvm string) string {
 	lib := filepath.Dir(filepath.Dir(libjvm))
 	if filepath.Base(lib) != "lib" {
@@ -147,19 +167,20 @@ func homeOf(libjvm string) string {
 	return home
 }
 
-// A process is one that may run a JVM.
+// A process is a process that may run a JVM.
 type process struct{ *foreign.Process }
 
-// maxText is how much of a command line or an environment is read, in bytes: they have no limit.
+// maxText bounds how much is read of a command line or an environment, in bytes: the kernel has no limit.
 const maxText = 1 << 20
 
-// text reads a file of the process in /proc; "" where that can't be done.
+// text reads a file of the process in /proc; "" if that fails.
 func (p process) text(name string) string {
 	text, _ := p.Read(name, maxText)
 	return string(text)
 }
 
-// startMonoNanos is when the process started. The kernel counts by the clock that goes on while the machine sleeps.
+// startMonoNanos returns when the process started. The kernel has that time on CLOCK_BOOTTIME, which goes on while the
+// machine sleeps.
 func (p process) startMonoNanos() int64 {
 	stat, err := p.Stat()
 	var boot unix.Timespec
@@ -169,22 +190,23 @@ func (p process) startMonoNanos() int64 {
 	return int64(stat.StartTicks)*10_000_000 - (boot.Nano() - monotonic.Nanos())
 }
 
-// describe finds out what the JVM runs, and its version. Its home is the JDK's folder, as the JVM has it; "" when unknown.
-func (p process) describe(j *Process, status foreign.Status, home string) {
-	files := p.enter(status)
+// describe sets what the JVM runs, and its version. home is the JDK's folder in the JVM's file system; "" if unknown.
+func (p process) describe(ctx context.Context, j *Process, status foreign.Status, home string) {
+	files := p.enter(ctx, status)
 	defer files.close()
 	strs := files.perfData()
 	j.Command = strs["sun.rt.javaCommand"]
 	j.Main = mainOf(j.Command)
 	words := strings.Split(strings.TrimRight(p.text("cmdline"), "\x00"), "\x00")
-	// HotSpot keeps no more than a kilobyte of the property, so that the command line comes first.
-	j.ClassPath = p.absolute(cmp.Or(classPathOfArguments(words), p.environment("CLASSPATH"), strs["java.property.java.class.path"]))
+	// HotSpot cuts the property at a kilobyte, so the command line takes precedence.
+	j.ClassPath = p.absolute(cmp.Or(classPathOfArguments(words), p.environment("CLASSPATH"),
+		strs["java.property.java.class.path"]))
 	j.Version = strs["java.property.java.vm.version"]
-	// JDK 8 has a version of HotSpot's own there: 25.504-b01.
+	// In JDK 8 it is HotSpot's own version: 25.504-b01.
 	if old := strs["java.property.java.version"]; strings.HasPrefix(old, "1.") {
 		j.Version = old
 	}
-	if j.Kind == NativeImage { // whose command line has no class
+	if j.Kind == NativeImage { // its command line has no class
 		j.Main = cmp.Or(j.Main, status.Name)
 	}
 	if j.Main == "" {
@@ -195,7 +217,7 @@ func (p process) describe(j *Process, status foreign.Status, home string) {
 	}
 }
 
-// environment gives the value of a variable of the process, as it was at its start.
+// environment returns the value that a variable had when the process started.
 func (p process) environment(variable string) string {
 	for entry := range strings.SplitSeq(p.text("environ"), "\x00") { // only the process's user can read it
 		if value, ok := strings.CutPrefix(entry, variable+"="); ok {
@@ -205,7 +227,7 @@ func (p process) environment(variable string) string {
 	return ""
 }
 
-// absolute makes the paths of a list absolute, which are relative to the process's folder.
+// absolute makes the paths of a list absolute. Relative ones are relative to the process's working folder.
 func (p process) absolute(list string) string {
 	folder, err := p.Readlink("cwd")
 	if list == "" || err != nil {
@@ -213,29 +235,30 @@ func (p process) absolute(list string) string {
 	}
 	paths := filepath.SplitList(list)
 	for i, path := range paths {
-		if !filepath.IsAbs(path) { // an empty one is the folder itself
+		if !filepath.IsAbs(path) { // an empty path is the working folder itself
 			paths[i] = filepath.Join(folder, path)
 		}
 	}
 	return strings.Join(paths, string(filepath.ListSeparator))
 }
 
-// isEmulated tells whether the process is an emulator that runs a JVM.
+// isEmulated reports whether the process is an emulator that runs a JVM.
 func (p process) isEmulated() bool {
 	program, err := p.Readlink("exe")
 	return err == nil && isEmulator(filepath.Base(program)) && p.hasAsData("libjvm.so")
 }
 
-// isEmulator knows the programs that run those of other processors: "qemu-aarch64-static".
+// isEmulator reports whether a program runs programs of other processors: "qemu-aarch64-static".
 func isEmulator(program string) bool {
 	return strings.HasPrefix(program, "qemu-") || strings.HasPrefix(program, "FEX") || program == "box64"
 }
 
-// maxMaps is an upper bound for the list of a process's mappings, in bytes: it may have 65 530 (vm.max_map_count).
+// maxMaps is an upper bound for the list of a process's mappings, in bytes; the rest is not read. A process may have 65
+// 530 mappings (vm.max_map_count).
 const maxMaps = 1 << 24
 
-// hasAsData reports whether the process has mapped a library, executable or not. An emulator has the
-// code of others as data.
+// hasAsData reports whether the process has mapped a library, executable or not. An emulator maps the code of other
+// processors as data.
 func (p process) hasAsData(library string) bool {
 	text, _ := p.Read("maps", maxMaps)
 	for line := range bytes.Lines(text) {

@@ -2,12 +2,16 @@
 
 package attach
 
-import "errors"
+import (
+	"context"
+	"errors"
+)
 
-var errUnsupported = errors.New("gasm reads the memory of running JVMs on Linux alone: start the program by gasm profile")
+var errUnsupported = errors.New(
+	"gasm reads the memory of running JVMs on Linux only: start the program with gasm profile")
 
-// List finds the JVMs that run. It works on Linux alone.
-func List() ([]Process, error) { return nil, errUnsupported }
+// List returns an error: reading running JVMs works on Linux only.
+func List(context.Context) ([]Process, error) { return nil, errUnsupported }
 
-// Look looks at one process. It works on Linux alone.
-func Look(pid int) (*Process, error) { return nil, errUnsupported }
+// Look returns an error: reading running JVMs works on Linux only.
+func Look(context.Context, int) (*Process, error) { return nil, errUnsupported }

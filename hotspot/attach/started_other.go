@@ -2,7 +2,11 @@
 
 package attach
 
-import "github.com/gasm-profiler/gasm/internal/foreign"
+import (
+	"context"
 
-// Started reports whether a JVM has come so far that it runs its program. It is known on Linux alone.
-func Started(*foreign.Process) (started, known bool) { return false, false }
+	"github.com/gasm-profiler/gasm/internal/foreign"
+)
+
+// Started returns known false: performance data are read on Linux only.
+func Started(context.Context, *foreign.Process) (started, known bool) { return false, false }

@@ -7,24 +7,24 @@ import (
 	"syscall"
 
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
-	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
-// A Class is one that is loaded.
+// A Class is a loaded class.
 type Class struct {
 	Name    string // "org/acme/Svc$Inner"
 	Flags   Flags
 	Methods []Method
 }
 
-// A Method is one of a class.
+// A Method is a method of a Class.
 type Method struct {
 	Name       string // "tiny", "<init>"
 	Descriptor string // "(ILjava/lang/String;)V"
 	Flags      Flags
 }
 
-// Flags are those of class files.
+// Flags are access flags, with the values that they have in class files.
 type Flags uint32
 
 // The flags that say what can be done with a class or a method.
@@ -36,15 +36,17 @@ const (
 	Abstract  Flags = 0x400
 )
 
-// Limits, above what any program has. What is beyond is left out: the memory is not what it is taken for.
+// Upper bounds, above what any program has. Beyond them, the memory does not hold what it should, and the rest is
+// skipped.
 const (
 	maxClasses    = 1 << 20
 	maxMethods    = 1 << 16 // a class file counts them in 16 bits
 	maxAllMethods = 1 << 22 // of the wanted classes
 )
 
-// Read lists the loaded classes whose names are wanted, in HotSpot's order, with their methods. Bridges are left out: they call
-// the method of the same name. HotSpot adds some of its own, as a class has no method for one of its interfaces.
+// Read returns the loaded classes whose names are wanted, in HotSpot's order, with their methods. Bridge methods are
+// left out, because they only call the method of the same name. HotSpot adds some methods of its own, such as one for
+// an interface's method that the class does not implement.
 func Read(vm *vmstructs.VM, wanted func(class string) bool) ([]Class, error) {
 	l, err := newLayout(vm)
 	if err != nil {
@@ -67,12 +69,12 @@ type reader struct {
 	vm     *vmstructs.VM
 	layout *layout
 	wanted func(string) bool
-	seen   map[uint64]bool // addresses of loaders, classes and entries: a damaged list may lead back to what was read
-	read   int             // methods
+	seen   map[uint64]bool // addresses that were read: a damaged list may lead back to one
+	read   int             // number of methods
 	found  []Class
 }
 
-// first tells whether something is read for the first time.
+// first reports whether this address is read for the first time.
 func (r *reader) first(at uint64) bool {
 	if r.seen[at] || len(r.seen) >= maxClasses {
 		return false
@@ -97,10 +99,10 @@ func (r *reader) readLoaders() error {
 	return err
 }
 
-// fatal tells whether an error is more than damage in one place.
+// fatal reports whether an error means that nothing can be read any more, rather than damage in one place.
 func fatal(err error) bool { return errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) }
 
-// readChain reads the classes of a loader.
+// readChain reads the classes of a loader. klass is the address of the first one.
 func (r *reader) readChain(klass uint64) error {
 	for klass != 0 && r.first(klass) {
 		header, err := r.vm.Read(nil, klass, r.layout.klassSize)
@@ -115,7 +117,7 @@ func (r *reader) readChain(klass uint64) error {
 	return nil
 }
 
-// readDictionary reads JDK 8's system dictionary: a table of lists of entries.
+// readDictionary reads JDK 8's system dictionary, a hash table whose buckets are lists of entries.
 func (r *reader) readDictionary() error {
 	l := r.layout
 	dictionary, err := r.vm.Uint64(l.dictionary.At)
@@ -145,8 +147,8 @@ func (r *reader) readDictionary() error {
 	return nil
 }
 
-// readBucket reads a list of the dictionary. The lowest bit of an address is no part of it. A class is in the lists of all
-// loaders that have asked for it, so it counts only where it is its own loader's.
+// readBucket reads a list of the dictionary. The lowest bit of an entry's address is not a part of it. A class is in
+// the list of each loader that has asked for it, so it counts only in the entry of its own loader.
 func (r *reader) readBucket(entry uint64) error {
 	l := r.layout
 	for entry &^= 1; entry != 0 && r.first(entry); {
@@ -175,7 +177,7 @@ func (r *reader) readBucket(entry uint64) error {
 	return nil
 }
 
-// readClass reads a class by a copy of its InstanceKlass, if it is one and is wanted.
+// readClass reads a class and its methods if it is wanted. header is a copy of its InstanceKlass; arrays are skipped.
 func (r *reader) readClass(header []byte) error {
 	l := r.layout
 	if isArray := int32(l.layoutHelper.In(header)) <= 0; isArray {
@@ -233,7 +235,7 @@ func (r *reader) readMethod(at uint64) (m Method, err error) {
 	return m, err
 }
 
-// entry reads a text of a constant pool.
+// entry reads the text that an entry of a constant pool points to.
 func (r *reader) entry(entries, index uint64) (string, error) {
 	symbol, err := r.vm.Uint64(entries + 8*index)
 	if err != nil {
@@ -242,7 +244,7 @@ func (r *reader) entry(entries, index uint64) (string, error) {
 	return r.symbol(symbol &^ 1)
 }
 
-// symbol reads a Symbol, HotSpot's kind of text. Most are short, so that they take one read.
+// symbol reads a Symbol, HotSpot's kind of text. Most are short enough for one read.
 func (r *reader) symbol(at uint64) (string, error) {
 	l := r.layout
 	buf := make([]byte, 64)
@@ -258,5 +260,5 @@ func (r *reader) symbol(at uint64) (string, error) {
 			return "", err
 		}
 	}
-	return printassembly.JavaName(string(symbol[l.symbolBody:size])), nil
+	return javaname.Decode(string(symbol[l.symbolBody:size])), nil
 }

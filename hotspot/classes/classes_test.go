@@ -14,19 +14,19 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs/vmtest"
 )
 
-// A fakeJVM is the memory of a HotSpot with two loaders, of the form of JDK 8 or 17.
+// A fakeJVM is the memory of a HotSpot with two loaders, in the form of JDK 8 or 17.
 type fakeJVM struct {
 	*vmtest.Memory
 	symbols vmtest.Symbols
-	begin   int // of what is read by the test, in Data
+	begin   int // offset in Data of what the test reads
 	// Addresses of the class One, of the dictionary, and of the last loader or entry.
 	one, dictionary, last uint64
 
-	gone  error // of all looks at it after so many reads; nil for none
+	gone  error // the error of all reads after so many reads; nil for none
 	reads int
 }
 
-// ReadAt reads the memory, until the JVM is gone.
+// ReadAt implements io.ReaderAt, until the JVM is gone.
 func (j *fakeJVM) ReadAt(buf []byte, addr int64) (int, error) {
 	if j.gone != nil {
 		if j.reads--; j.reads < 0 {
@@ -42,15 +42,19 @@ var fakeFields = map[string]struct {
 	typeName string
 }{
 	"Klass::_name": {0, "Symbol*"}, "Klass::_layout_helper": {8, "int"}, "Klass::_access_flags": {12, "AccessFlags"},
-	"InstanceKlass::_methods": {16, "Array<Method*>*"}, "InstanceKlass::_class_loader_data": {24, "ClassLoaderData*"}, "Klass::_next_link": {32, "Klass*"},
+	"InstanceKlass::_methods": {16, "Array<Method*>*"}, "InstanceKlass::_class_loader_data": {24, "ClassLoaderData*"},
+	"Klass::_next_link":   {32, "Klass*"},
 	"Array<int>::_length": {0, "int"}, "Array<Method*>::_data": {8, "Method*"},
 	"Method::_constMethod": {0, "ConstMethod*"}, "Method::_access_flags": {8, "AccessFlags"},
-	"ConstMethod::_constants": {0, "ConstantPool*"}, "ConstMethod::_name_index": {8, "u2"}, "ConstMethod::_signature_index": {10, "u2"},
-	"Symbol::_length": {0, "u2"}, "Symbol::_body": {2, "u1"},
+	"ConstMethod::_constants": {0, "ConstantPool*"}, "ConstMethod::_name_index": {8, "u2"},
+	"ConstMethod::_signature_index": {10, "u2"},
+	"Symbol::_length":               {0, "u2"}, "Symbol::_body": {2, "u1"},
 	"ClassLoaderData::_klasses": {0, "Klass*"}, "ClassLoaderData::_next": {8, "ClassLoaderData*"},
-	"BasicHashtable<mtInternal>::_table_size": {0, "int"}, "BasicHashtable<mtInternal>::_buckets": {8, "HashtableBucket<mtInternal>*"},
-	"BasicHashtableEntry<mtInternal>::_next": {0, "BasicHashtableEntry<mtInternal>*"},
-	"IntptrHashtableEntry::_literal":         {8, "intptr_t"}, "DictionaryEntry::_loader_data": {16, "ClassLoaderData*"},
+	"BasicHashtable<mtInternal>::_table_size": {0, "int"},
+	"BasicHashtable<mtInternal>::_buckets":    {8, "HashtableBucket<mtInternal>*"},
+	"BasicHashtableEntry<mtInternal>::_next":  {0, "BasicHashtableEntry<mtInternal>*"},
+	"IntptrHashtableEntry::_literal":          {8, "intptr_t"},
+	"DictionaryEntry::_loader_data":           {16, "ClassLoaderData*"},
 }
 
 func newFakeJVM(release int) *fakeJVM {
@@ -59,8 +63,10 @@ func newFakeJVM(release int) *fakeJVM {
 	one := j.addClass("org/acme/One", 1, 7, "run", "()V", "<init>", "(ILjava/lang/String;)V")
 	array := j.addClass("[I", -5, 7)
 	two := j.addClass("org/acme/Two", 0x20, 8, "stop", "()V")
-	tables := vmtest.Tables{Offsets: map[string]uint64{}, Statics: map[string]uint64{}, Types: map[string]string{}, Ints: map[string]int32{},
-		Sizes: map[string]uint64{"int": 4, "u2": 2, "u1": 1, "AccessFlags": 4, "intptr_t": 8, "InstanceKlass": 40, "Method": 16, "ConstMethod": 16, "ConstantPool": 8}}
+	tables := vmtest.Tables{Offsets: map[string]uint64{}, Statics: map[string]uint64{}, Types: map[string]string{},
+		Ints: map[string]int32{},
+		Sizes: map[string]uint64{"int": 4, "u2": 2, "u1": 1, "AccessFlags": 4, "intptr_t": 8, "InstanceKlass": 40,
+			"Method": 16, "ConstMethod": 16, "ConstantPool": 8}}
 	for name, f := range fakeFields {
 		tables.Offsets[name], tables.Types[name] = f.at, f.typeName
 	}
@@ -89,7 +95,7 @@ func (j *fakeJVM) addSymbol(text string) uint64 {
 	return j.Add(append(binary.LittleEndian.AppendUint16(nil, uint16(len(text))), text...)...)
 }
 
-// addClass adds a class of a loader; names and descriptors of methods by turns.
+// addClass adds a class of a loader. methods are names and descriptors in turns.
 func (j *fakeJVM) addClass(name string, helper int32, loader uint64, methods ...string) uint64 {
 	array := []uint64{uint64(len(methods) / 2)}
 	for i := 0; i < len(methods); i += 2 {
@@ -97,7 +103,8 @@ func (j *fakeJVM) addClass(name string, helper int32, loader uint64, methods ...
 		constMethod := j.AddUint64(pool, 1|2<<16)
 		array = append(array, j.AddUint64(constMethod, uint64(Static)))
 	}
-	return j.AddUint64(j.addSymbol(name), uint64(uint32(helper))|(1<<16|uint64(Interface))<<32, j.AddUint64(array...), loader, 0)
+	return j.AddUint64(j.addSymbol(name), uint64(uint32(helper))|(1<<16|uint64(Interface))<<32,
+		j.AddUint64(array...), loader, 0)
 }
 
 func (j *fakeJVM) link(klass, next uint64) {
@@ -114,7 +121,8 @@ func TestReadFake(t *testing.T) {
 		found, err := Read(vm, all)
 		require.NoError(t, err)
 		assert.Equal(t, []Class{
-			{Name: "org/acme/One", Flags: Interface, Methods: []Method{{"run", "()V", Static}, {"<init>", "(ILjava/lang/String;)V", Static}}},
+			{Name: "org/acme/One", Flags: Interface,
+				Methods: []Method{{"run", "()V", Static}, {"<init>", "(ILjava/lang/String;)V", Static}}},
 			{Name: "org/acme/Two", Flags: Interface, Methods: []Method{{"stop", "()V", Static}}},
 		}, found)
 		found, err = Read(vm, func(class string) bool { return class == "org/acme/Two" })
@@ -123,7 +131,7 @@ func TestReadFake(t *testing.T) {
 	}
 }
 
-// put writes a number of eight bytes.
+// put writes an eight-byte number.
 func (j *fakeJVM) put(at, number uint64) {
 	binary.LittleEndian.PutUint64(j.Data[at-vmtest.Base:], number)
 }
@@ -132,7 +140,8 @@ func (j *fakeJVM) number(at uint64) uint64 {
 	return binary.LittleEndian.Uint64(j.Data[at-vmtest.Base:])
 }
 
-// A class that is damaged is left out, and all others are there. What can't be reached any more is an error, as is a JVM that has ended.
+// TestReadDamaged: a damaged class is left out, and all others are found. If a list can't be read on, or the JVM has
+// ended, there is an error.
 func TestReadDamaged(t *testing.T) {
 	two := []Class{{Name: "org/acme/Two", Flags: Interface, Methods: []Method{{"stop", "()V", Static}}}}
 	for name, damage := range map[string]func(j *fakeJVM){
@@ -165,14 +174,15 @@ func TestReadDamaged(t *testing.T) {
 			j := newFakeJVM(release)
 			vm, err := vmstructs.New(j, j.symbols.Address)
 			require.NoError(t, err)
-			j.gone, j.reads = gone, 8 // it ends after some looks at it
+			j.gone, j.reads = gone, 8 // it ends after some reads
 			_, err = Read(vm, all)
 			require.ErrorIs(t, err, gone, "JDK %d", release)
 		}
 	}
 }
 
-// A damaged list that leads back ends, and so does one in which a loader has itself as the next one.
+// TestReadLoops: reading ends for a damaged list that leads back to an earlier element, and for a loader that is its
+// own next one.
 func TestReadLoops(t *testing.T) {
 	for _, release := range []int{8, 17} {
 		j := newFakeJVM(release)
@@ -190,7 +200,7 @@ func TestReadLoops(t *testing.T) {
 	}
 }
 
-// Names are as long as a class file may have them, and the memory may end behind a short one.
+// TestReadLongNames: names may be as long as a class file allows, and the memory may end after a short one.
 func TestReadLongNames(t *testing.T) {
 	for _, length := range []int{1, 61, 62, 63, 64, 65535} {
 		j := newFakeJVM(17)
@@ -213,7 +223,7 @@ func TestReadLongNames(t *testing.T) {
 	assert.Len(t, found, 1)
 }
 
-// FuzzRead damages the memory.
+// FuzzRead damages the memory. A patch is an address and the new byte.
 func FuzzRead(f *testing.F) {
 	jvms := map[int]*fakeJVM{8: newFakeJVM(8), 17: newFakeJVM(17)}
 	whole := map[int][]byte{}
@@ -237,7 +247,7 @@ func FuzzRead(f *testing.F) {
 				j.Data[at] = patches[2]
 			}
 		}
-		found, _ := Read(vm, all) // that it ends, and within which memory
+		found, _ := Read(vm, all) // checks that it ends, and how much it reads
 		methods := 0
 		for _, c := range found {
 			methods += len(c.Methods)

@@ -1,11 +1,13 @@
-// Package classes lists the classes that a running JVM has loaded, and their methods, out of its memory: nothing in the
-// JVM runs or changes for it.
+// Package classes reads from a running JVM's memory which classes it has loaded, and their methods. Nothing runs in the
+// JVM or changes in it for that.
 //
 //	found, err := classes.Read(vm, func(class string) bool { return strings.HasPrefix(class, "org/acme/") })
 //
-// HotSpot has a list of class loaders (ClassLoaderDataGraph), each of these a list of its classes (Klass), and each class
-// an array of its methods. Classes are loaded and unloaded while the lists are read, so what was unloaded meanwhile may be
-// missing or have damaged names; HotSpot frees the memory of a class loader at once, and of a single class never.
+// HotSpot has a list of class loaders (ClassLoaderDataGraph). Each loader has a list of its classes (Klass), and each
+// class an array of its methods. The JVM may load and unload classes while the lists are read. A class that is unloaded
+// meanwhile may be missing or have a damaged name. HotSpot frees the memory of a class loader as a whole, and never
+// that of a single class.
 //
-// JDK 8's tables have no classes of a class loader. There the system dictionary has them: a hash table.
+// In JDK 8, HotSpot's tables do not have the classes of a class loader. There the classes are read from the system
+// dictionary, a hash table.
 package classes

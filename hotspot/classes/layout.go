@@ -4,10 +4,10 @@ import "github.com/gasm-profiler/gasm/hotspot/vmstructs"
 
 type field = vmstructs.Field
 
-// A layout says where HotSpot's structures have what is read of them.
+// A layout says where the fields that are read of HotSpot's structures are.
 type layout struct {
-	// Since JDK 9: the list of ClassLoaderData, each with the list of its Klasses.
-	loaders                   uint64 // address of the first one's address
+	// JDK 9 and newer: the list of ClassLoaderData, each with the list of its Klasses.
+	loaders                   uint64 // address of the variable that points to the first one
 	loaderKlasses, loaderNext uint64
 
 	// JDK 8: the system dictionary, and its entries.
@@ -37,7 +37,7 @@ func newLayout(vm *vmstructs.VM) (*layout, error) {
 		signatureIndex: q.field("ConstMethod::_signature_index"),
 		symbolLength:   q.field("Symbol::_length"), symbolBody: q.field("Symbol::_body").At,
 	}
-	l.classFlags = q.first("Klass::_access_flags", "InstanceKlass::_access_flags") // the latter since JDK 28
+	l.classFlags = q.first("Klass::_access_flags", "InstanceKlass::_access_flags") // JDK 28 moved it to InstanceKlass
 	if vm.Release == 8 {
 		l.readDictionary(&q)
 	} else {
@@ -50,13 +50,15 @@ func newLayout(vm *vmstructs.VM) (*layout, error) {
 
 func (l *layout) readDictionary(q *query) {
 	l.dictionary = q.Static("SystemDictionary::_dictionary")
-	l.tableSize, l.buckets = q.field("BasicHashtable<mtInternal>::_table_size").At, q.field("BasicHashtable<mtInternal>::_buckets").At
+	l.tableSize, l.buckets = q.field("BasicHashtable<mtInternal>::_table_size").At,
+		q.field("BasicHashtable<mtInternal>::_buckets").At
 	l.entryNext = q.field("BasicHashtableEntry<mtInternal>::_next").At
-	l.entryKlass, l.entryLoader = q.field("IntptrHashtableEntry::_literal").At, q.field("DictionaryEntry::_loader_data").At
+	l.entryKlass, l.entryLoader = q.field("IntptrHashtableEntry::_literal").At,
+		q.field("DictionaryEntry::_loader_data").At
 	l.klassLoader = q.field("InstanceKlass::_class_loader_data")
 }
 
-// A query asks HotSpot's tables for what must be there.
+// A query looks up what must exist in HotSpot's tables.
 type query struct{ vmstructs.Query }
 
 func (q *query) field(name string) field {
@@ -68,7 +70,7 @@ func (q *query) field(name string) field {
 	return f
 }
 
-// first finds the first of some fields that is there.
+// first returns the first of some fields that exists.
 func (q *query) first(names ...string) field {
 	for _, name := range names {
 		if _, ok := q.VM.Offset(name); ok {

@@ -17,7 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// TestRead compares what the memory of each JDK's JVM tells of classes with what they tell of themselves by reflection.
+// TestRead compares the classes in the memory of each JDK's JVM with what the program finds by reflection.
 func TestRead(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := t.TempDir()
@@ -25,14 +25,14 @@ func TestRead(t *testing.T) {
 	for _, jdk := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			cmd := exec.Command(jdk.Java(), "-Xshare:auto", "-cp", dir, "Listed")
-			cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8") // a class whose file has a name beyond ASCII
+			cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8") // the file of one class has a name beyond ASCII
 			input, err := cmd.StdinPipe()
 			require.NoError(t, err)
 			output, err := cmd.StdoutPipe()
 			require.NoError(t, err)
 			require.NoError(t, cmd.Start())
 			defer func() {
-				input.Close() // which ends it
+				input.Close() // which ends the program
 				assert.NoError(t, cmd.Wait())
 			}()
 			var want []string

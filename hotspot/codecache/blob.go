@@ -2,43 +2,42 @@ package codecache
 
 import "github.com/gasm-profiler/gasm/printassembly"
 
-// A State says whether an nmethod is run.
+// A State says whether an nmethod can be entered.
 type State int8
 
 const (
 	InUse State = iota
-	// NotEntrant code is not entered any more. Threads may still be in it.
+	// NotEntrant code is not entered any more, but threads may still be in it.
 	NotEntrant
 )
 
-// A Blob is a piece of code that is or was in the code cache: a compiled method, a stub, a
-// codelet of the interpreter …. The Cache changes State and GoneMonoNanos, within a Poll;
-// all else stays as it is.
+// A Blob is a piece of code that is or was in the code cache: a compiled method, a stub, a codelet of the interpreter
+// and so on. A Poll of the Cache may change State, LastMonoNanos and GoneMonoNanos; the other fields never change.
 type Blob struct {
 	Kind   printassembly.Kind
 	Lo, Hi uint64 // the code
-	Name   string // of nmethods and native wrappers as printassembly.Installed has it
-	// Method tells of an nmethod or a native wrapper all that LogCompilation's tag does,
-	// but when it was installed. It is nil for all others.
+	Name   string // for nmethods and native wrappers as in printassembly.Installed
+	// Method is nil unless the blob is an nmethod or a native wrapper. It has all that LogCompilation's tag has, except
+	// the time of installation.
 	Method *printassembly.Installed
 	State  State
 
-	// SinceMonoNanos is the Poll that saw the blob first. NotBeforeMonoNanos is the Poll
-	// before that, at which it was not there; 0 when there was none.
+	// SinceMonoNanos is the time of the Poll that saw the blob first. NotBeforeMonoNanos is the time of the Poll before
+	// that one, when the blob was not there; 0 if there was no such Poll.
 	SinceMonoNanos, NotBeforeMonoNanos int64
-	// GoneMonoNanos is the Poll that did not see the blob any more; 0 for one that is
-	// there. It was still there at the Poll before, at LastMonoNanos.
+	// GoneMonoNanos is the time of the Poll that did not see the blob any more; 0 if it is still there. LastMonoNanos
+	// is the time of the Poll before that one, when the blob was still there.
 	LastMonoNanos, GoneMonoNanos int64
 }
 
-// Gone tells that the blob is not in the code cache any more.
+// Gone reports whether the blob is not in the code cache any more.
 func (b *Blob) Gone() bool { return b.GoneMonoNanos != 0 }
 
-// Changes are what a Poll found.
+// Changes are the differences that a Poll found to the Poll before.
 type Changes struct {
-	Added []*Blob // were not there at the last Poll; by ascending address
-	Gone  []*Blob // were there at the last Poll, and are not now: freed, replaced, moved
+	Added []*Blob // blobs that were not there at the last Poll, by ascending address
+	Gone  []*Blob // blobs that were there at the last Poll and are not now: freed, replaced or moved
 }
 
-// Any tells whether there are any.
+// Any reports whether there are any.
 func (c Changes) Any() bool { return len(c.Added)+len(c.Gone) > 0 }

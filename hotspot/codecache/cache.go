@@ -10,11 +10,11 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// A Namer gives the name ("pkg.Class::method", as printassembly.Installed has it) and the
-// size of the bytecode of the Method at an address.
+// A Namer returns the name and the bytecode size of the Method at an address. The name has the form
+// "pkg.Class::method", as in printassembly.Installed.
 type Namer func(method uint64) (name string, bytecodeSize int, err error)
 
-// A Cache knows what is and was in the code cache of one JVM. It is for one goroutine.
+// A Cache knows which code is and was in the code cache of one JVM. Only one goroutine may use it.
 type Cache struct {
 	vm     *vmstructs.VM
 	layout *layout
@@ -23,42 +23,43 @@ type Cache struct {
 	heaps  []*heap
 	pieces pieces
 
-	jvmci      bool              // level 4 is compiled by a JVMCI compiler
-	names      map[uint64]string // of blobs, by address; read in this Poll
-	nmethods   map[uint64]string // those of nmethods, which never change
-	current    []*Blob           // by address
+	jvmci      bool              // code of level 4 was compiled by a JVMCI compiler
+	names      map[uint64]string // names of blobs by address, read in this Poll
+	nmethods   map[uint64]string // names of nmethods by address, which never change
+	current    []*Blob           // the blobs that are there, by address
 	history    history
-	now, last  int64 // this Poll and the one before
-	notBefore  int64 // for what is found now
-	generation int   // counts walks through a whole heap
+	now, last  int64 // times of this Poll and of the one before
+	notBefore  int64 // Blob.NotBeforeMonoNanos of blobs found now
+	generation int   // counts passes over the blocks of a heap
 	fresh      []*freshBlock
-	failures   int    // Polls that failed in a row
-	blockBuf   []byte // of the blocks that are just being read
+	failures   int    // Polls in a row that failed
+	blockBuf   []byte // memory for the blocks of the current batch
 	changes    Changes
 }
 
-// New makes a Cache of a JVM. Nothing is known before the first Poll.
+// New returns a Cache for a JVM. It is empty until the first Poll.
 func New(vm *vmstructs.VM, name Namer) (*Cache, error) {
 	l, err := newLayout(vm)
 	if err != nil {
 		return nil, err
 	}
-	c := &Cache{vm: vm, layout: l, namer: name, names: map[uint64]string{}, nmethods: map[uint64]string{}, history: newHistory()}
+	c := &Cache{vm: vm, layout: l, namer: name, names: map[uint64]string{}, nmethods: map[uint64]string{},
+		history: newHistory()}
 	if err := c.watch.find(vm, l); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// maxFailures is how many Polls may fail in a row before they are taken to fail for good.
-// While HotSpot starts, its structures lead nowhere for moments.
+// maxFailures is how many Polls in a row may fail before an error is returned as permanent. While HotSpot starts, its
+// pointers are invalid for moments.
 const maxFailures = 50
 
-// Poll looks what has changed since the last Poll. The first one finds all that there is.
-// If nothing has changed, it takes one system call.
+// Poll finds out what has changed since the last Poll. The first Poll finds all blobs. If nothing has changed, a Poll
+// takes one system call.
 //
-// An error says that the memory can't be read, as when the process has ended; syscall.ESRCH
-// then. It comes with what was found before.
+// An error means that the memory can't be read. It wraps syscall.ESRCH if the process has ended. The changes that were
+// found before the error are returned with it.
 func (c *Cache) Poll(nowMonoNanos int64) (Changes, error) {
 	c.now = nowMonoNanos
 	c.notBefore = c.last
@@ -106,18 +107,17 @@ func (c *Cache) poll() error {
 	return nil
 }
 
-// recheck is how long what seems unchanged is believed while the JVM compiles. A method
-// that was freed and another one that got the same memory between two Polls leave no trace
-// in the heap.
+// recheck is how long a heap that looks unchanged is not read again while the JVM compiles. If a method is freed and
+// another one gets its memory between two Polls, the heap shows no trace of it.
 const recheck = 250 * time.Millisecond
 
-// pollHeap reads of one heap what has changed.
+// pollHeap reads what has changed in one heap.
 func (c *Cache) pollHeap(hp *heap) error {
 	before := hp.next
 	grown, changed := hp.update(c.layout)
 	pause := max(recheck, 50*hp.walkTook)
 	compiled := hp.compileIDs != c.watch.compileIDs
-	if len(c.watch.counts) == 0 { // nothing tells
+	if len(c.watch.counts) == 0 { // the counters of compile ids are not known
 		compiled, pause = true, 4*pause
 	}
 	unexplained := !changed && compiled && c.now-hp.walked > int64(pause)
@@ -125,7 +125,7 @@ func (c *Cache) pollHeap(hp *heap) error {
 		if unexplained {
 			c.notBefore = hp.walked
 		}
-		// What HotSpot was about to change while it was read is read once more.
+		// HotSpot may have been changing the heap while it was read, so it is read once more.
 		hp.walkAgain = changed
 		started := time.Now()
 		if err := c.readBlocks(hp, 0); err != nil {
@@ -141,7 +141,7 @@ func (c *Cache) pollHeap(hp *heap) error {
 	return c.readBlocks(hp, before)
 }
 
-// finish makes the lists of what a Poll has found.
+// finish updates the list of blobs and the history with what a Poll has found.
 func (c *Cache) finish() {
 	if !c.changes.Any() {
 		return
@@ -170,7 +170,7 @@ func (c *Cache) finish() {
 		merged = append(merged, b)
 	}
 	merged = append(merged, added...)
-	// Two blobs overlap only if the memory was read while HotSpot changed it. The next Poll knows better.
+	// Two blobs overlap only if the memory was read while HotSpot changed it. The next Poll corrects that.
 	end := uint64(0)
 	c.current = slices.DeleteFunc(merged, func(b *Blob) bool {
 		if b.Lo < end {
@@ -181,7 +181,7 @@ func (c *Cache) finish() {
 	})
 }
 
-// add makes blobs known, which were not there at a moment.
+// add adds blobs that are new, and that were not there at the time notBefore.
 func (c *Cache) add(notBefore int64, blobs ...*Blob) {
 	for _, b := range blobs {
 		b.SinceMonoNanos, b.NotBeforeMonoNanos = c.now, notBefore

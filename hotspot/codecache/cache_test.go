@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// fakeReleases have a code cache of different forms.
+// fakeReleases are releases with different forms of the code cache.
 var fakeReleases = []int{8, 17, 25}
 
 func names(blobs []*Blob) (names []string) {
@@ -23,7 +23,7 @@ func names(blobs []*Blob) (names []string) {
 	return names
 }
 
-// poll polls and gives what came and went.
+// poll polls, and returns the names of the blobs that came and went.
 func poll(t *testing.T, c *Cache, now int64) (added, gone []string) {
 	t.Helper()
 	changes, err := c.Poll(now)
@@ -32,7 +32,7 @@ func poll(t *testing.T, c *Cache, now int64) (added, gone []string) {
 	return names(changes.Added), names(changes.Gone)
 }
 
-// check checks that what is known does not contradict itself.
+// check checks that what the Cache knows is consistent.
 func (c *Cache) check(t *testing.T) {
 	t.Helper()
 	end := uint64(0)
@@ -48,11 +48,13 @@ func TestPieces(t *testing.T) {
 	for _, release := range fakeReleases {
 		c := newFakeJVM(release).cache(t)
 		added, gone := poll(t, c, 10)
-		assert.Equal(t, []string{"6 slow signature handler", "6 return entry points", "2 StubRoutines::call_stub", "2 StubRoutines::catch_exception",
+		assert.Equal(t, []string{"6 slow signature handler", "6 return entry points", "2 StubRoutines::call_stub",
+			"2 StubRoutines::catch_exception",
 			"2 StubRoutines (1)", "5 vtbl[3]"}, added, "JDK %d", release)
 		assert.Empty(t, gone)
 		first := c.Blobs()[0]
-		assert.Equal(t, [2]uint64{0, 32}, [2]uint64{first.Lo % fakeAlign, first.Hi - first.Lo}, "the code is behind the codelet's head")
+		assert.Equal(t, [2]uint64{0, 32}, [2]uint64{first.Lo % fakeAlign, first.Hi - first.Lo},
+			"the code follows the codelet's header")
 		added, gone = poll(t, c, 20)
 		assert.Empty(t, added)
 		assert.Empty(t, gone)
@@ -77,8 +79,10 @@ func TestMethodsComeAndGo(t *testing.T) {
 		one := c.Find(j.code + segment<<fakeLog2 + fakeHeader + fakeNMethod)
 		require.NotNil(t, one)
 		assert.Equal(t, []int64{30, 20}, []int64{one.SinceMonoNanos, one.NotBeforeMonoNanos})
-		want := printassembly.Installed{ID: 7, Compiler: "c1", Level: 3, Name: "A::one", BytecodeSize: 7, Address: one.Lo - fakeNMethod, Size: 200,
-			Lo: one.Lo, Stub: one.Lo + 32, Hi: one.Lo + 48, ScopesPCs: one.Lo + 72, ScopesData: one.Lo + 56, Metadata: one.Lo + 48}
+		want := printassembly.Installed{ID: 7, Compiler: "c1", Level: 3, Name: "A::one", BytecodeSize: 7,
+			Address: one.Lo - fakeNMethod, Size: 200,
+			Lo: one.Lo, Stub: one.Lo + 32, Hi: one.Lo + 48, ScopesPCs: one.Lo + 72, ScopesData: one.Lo + 56,
+			Metadata: one.Lo + 48}
 		if release == 25 {
 			want.ScopesPCs, want.ScopesData, want.Metadata = 0x6000_0010, 0x6000_0040, 0x5000_0008
 		}
@@ -95,7 +99,7 @@ func TestMethodsComeAndGo(t *testing.T) {
 		poll(t, c, 60)
 		checkAt(t, c, one.Lo)
 
-		// It dies, and its block is freed later.
+		// It dies, and its block is freed at a later Poll.
 		j.setState(j.code+segment<<fakeLog2+fakeHeader, c.layout.deadState)
 		j.free++
 		j.put64(j.heap+fakeNextSegment, j.next, j.free)
@@ -105,8 +109,7 @@ func TestMethodsComeAndGo(t *testing.T) {
 	}
 }
 
-// checkAt asks who had an address, which A::one had until a moment between 40 and 50, and
-// then C::three.
+// checkAt asks which blob had an address. A::one had it until a moment between 40 and 50, and C::three after that.
 func checkAt(t *testing.T, c *Cache, pc uint64) {
 	t.Helper()
 	cases := []struct {
@@ -147,8 +150,8 @@ func TestUnnamed(t *testing.T) {
 	assert.Equal(t, []string{"0 " + unknownMethod}, added)
 }
 
-// TestReplacedUnseen: a method is freed and another one gets its memory, and the list of
-// free blocks looks as before. Only the compile id tells.
+// TestReplacedUnseen: a method is freed and another one gets its memory, while the list of free blocks stays the same.
+// Only the compile id shows it.
 func TestReplacedUnseen(t *testing.T) {
 	j := newFakeJVM(17)
 	segment := j.next
@@ -161,13 +164,14 @@ func TestReplacedUnseen(t *testing.T) {
 	j.addMethod(segment, 8, "B::two", 0)
 	j.put64(j.heap+fakeNextSegment, j.next, before)
 	added, _ := poll(t, c, 30)
-	assert.Empty(t, added, "nothing tells")
+	assert.Empty(t, added, "nothing shows it yet")
 	j.put32(j.symbols[compileIDSymbols[0]], 2)
 	now := 30 + 2*recheck.Nanoseconds()
 	added, gone := poll(t, c, now)
 	assert.Equal(t, []string{"0 B::two"}, added)
 	assert.Equal(t, []string{"0 A::one"}, gone)
-	assert.Equal(t, int64(20), c.Find(j.code+segment<<fakeLog2+fakeHeader+fakeNMethod).NotBeforeMonoNanos, "that was when all was looked at")
+	assert.Equal(t, int64(20), c.Find(j.code+segment<<fakeLog2+fakeHeader+fakeNMethod).NotBeforeMonoNanos,
+		"that was when all was looked at")
 }
 
 // TestStarting polls a HotSpot that has not made its code cache yet.
@@ -184,7 +188,7 @@ func TestStarting(t *testing.T) {
 	assert.NotEmpty(t, added)
 }
 
-// TestLost polls a JVM whose heap leads nowhere, as that of one that ends.
+// TestLost polls a JVM whose heap has invalid addresses, as that of a JVM that is ending.
 func TestLost(t *testing.T) {
 	j := newFakeJVM(17)
 	j.addMethod(j.next, 7, "A::one", 0)
@@ -216,8 +220,8 @@ func TestHistoryIsBounded(t *testing.T) {
 	assert.NotEmpty(t, h.at(1<<20+(maxHistory+9)*64))
 }
 
-// FuzzWalk damages the memory of a JVM, and polls before and after. A patch is an address
-// and a byte, of three bytes.
+// FuzzWalk damages the memory of a JVM, and polls before and after. A patch has three bytes: two of an address, and the
+// new byte.
 func FuzzWalk(f *testing.F) {
 	jvms := map[int]*fakeJVM{}
 	whole := map[int][]byte{}
@@ -232,7 +236,8 @@ func FuzzWalk(f *testing.F) {
 		}
 		for segment := range j.next {
 			offset := j.code + segment<<fakeLog2 - vmtest.Base
-			f.Add(release, []byte{byte(offset), byte(offset >> 8), 0x7f, byte(offset + 24), byte((offset + 24) >> 8), 0xff})
+			f.Add(release, []byte{byte(offset), byte(offset >> 8), 0x7f, byte(offset + 24),
+				byte((offset + 24) >> 8), 0xff})
 			offset = j.segmap + segment - vmtest.Base
 			f.Add(release, []byte{byte(offset), byte(offset >> 8), 0})
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// cpuTime is what this process has used.
+// cpuTime returns the CPU time that this process has used.
 func cpuTime() time.Duration {
 	var usage unix.Rusage
 	unix.Getrusage(unix.RUSAGE_SELF, &usage)
@@ -29,7 +29,8 @@ func cpuTime() time.Duration {
 func TestChurn(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := t.TempDir()
-	gasmtest.CompileJava(t, dir, 17, gasmtest.Testdata("programs", "Churn.java"), gasmtest.Testdata("programs", "MemoryFile.java"),
+	gasmtest.CompileJava(t, dir, 17, gasmtest.Testdata("programs", "Churn.java"),
+		gasmtest.Testdata("programs", "MemoryFile.java"),
 		gasmtest.Testdata("programs", "MemoryFiles.java"))
 	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		t.Run(jdk.Name(), func(t *testing.T) { testChurn(t, jdk, dir) })
@@ -77,13 +78,15 @@ func testChurn(t *testing.T, jdk gasmtest.JDK, dir string) {
 		}
 		assert.Equal(t, tag.Name, b.Name)
 	}
-	// A method that is freed between two polls is not seen. On a machine with 17 busy threads on 2 CPUs, 0 of 1806 were.
+	// A method that is freed between two Polls is not seen. On a machine with 17 busy threads on 2 CPUs, none of 1806
+	// were missed.
 	assert.LessOrEqual(t, missed, (len(tags)-first)/200)
-	t.Logf("%d of %d methods were not seen; %d polls in %v took %v of CPU time with the test; %d are there, %d are gone",
+	t.Logf(
+		"%d of %d methods were not seen; %d polls in %v took %v of CPU time with the test; %d are there, %d are gone",
 		missed, len(tags)-first, polls, took, busy, len(c.Blobs()), len(c.history.order))
 }
 
-// checkText reads back what AppendTo writes of all blobs.
+// checkText writes all blobs with AppendTo, and reads the text back.
 func checkText(t *testing.T, c *Cache) {
 	t.Helper()
 	text := []byte("<hotspot_log version='160 1' process='7' time_ms='1000'>\n")
@@ -109,7 +112,7 @@ func checkText(t *testing.T, c *Cache) {
 	}
 }
 
-// notEntrant is LogCompilation's tag for a method that is not entered any more.
+// notEntrant matches LogCompilation's tag for a method that is not entered any more.
 var notEntrant = regexp.MustCompile(`<make_not_entrant [^>]*compile_id='(\d+)'`)
 
 // checkStates compares the states of nmethods with LogCompilation's tags.
@@ -132,10 +135,10 @@ func checkStates(t *testing.T, j *jvm, c *Cache) {
 		if told[b.Method.ID] {
 			assert.Equal(t, NotEntrant, b.State, "%+v", b.Method)
 		} else if b.State == NotEntrant {
-			untold++ // the tag is in a buffer of HotSpot's still
+			untold++ // the tag is still in a buffer of HotSpot's
 		}
 	}
-	t.Logf("%v, told of %d, not of %d", states, len(told), untold)
+	t.Logf("%v, %d with a tag, %d without", states, len(told), untold)
 	assert.Less(t, untold, states[InUse]/4, "7 of 259 were, at most")
 	assert.Positive(t, states[NotEntrant])
 }

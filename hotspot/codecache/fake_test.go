@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs/vmtest"
 )
 
-// A fakeJVM is the memory of a HotSpot with one heap of code, of the form of JDK 8, 17 or 25.
+// A fakeJVM is the memory of a HotSpot with one code heap, in the form of JDK 8, 17 or 25.
 type fakeJVM struct {
 	*vmtest.Memory
 	release     int
@@ -21,12 +21,12 @@ type fakeJVM struct {
 	code        uint64 // its memory
 	segmap      uint64
 	next        uint64 // segments in use
-	free        uint64 // counts the changes of the list of free blocks
+	free        uint64 // counts the changes to the list of free blocks
 	names       map[string]uint64
 	methodNames map[uint64]string // by the address of the Method
 }
 
-// What the structures of a fakeJVM have where, in bytes.
+// Sizes, offsets and other properties of a fakeJVM's structures, in bytes where nothing else is said.
 const (
 	fakeLog2, fakeSegments     = 7, 64
 	fakeHeapSize               = 80
@@ -35,19 +35,24 @@ const (
 	fakeCodeletSize, fakeAlign = 16, 32
 )
 
-// fakeFields are the fields of a fakeJVM that all releases have: offset and type.
+// fakeFields are the fields of a fakeJVM that exist in all releases: offset and type.
 var fakeFields = map[string]struct {
 	at       uint64
 	typeName string
 }{
-	"CodeHeap::_memory": {0, "VirtualSpace"}, "CodeHeap::_segmap": {16, "VirtualSpace"}, "CodeHeap::_log2_segment_size": {32, "int"},
-	"VirtualSpace::_low": {0, "char*"}, "VirtualSpace::_high": {8, "char*"},
-	"HeapBlock::_header": {0, "HeapBlock::Header"}, "HeapBlock::Header::_length": {0, "size_t"}, "HeapBlock::Header::_used": {8, "bool"},
-	"CodeBlob::_name": {0, "const char*"}, "CodeBlob::_size": {8, "int"}, "CodeBlob::_code_offset": {12, "int"}, "CodeBlob::_data_offset": {16, "int"},
+	"CodeHeap::_memory": {0, "VirtualSpace"}, "CodeHeap::_segmap": {16, "VirtualSpace"},
+	"CodeHeap::_log2_segment_size": {32, "int"},
+	"VirtualSpace::_low":           {0, "char*"}, "VirtualSpace::_high": {8, "char*"},
+	"HeapBlock::_header": {0, "HeapBlock::Header"}, "HeapBlock::Header::_length": {0, "size_t"},
+	"HeapBlock::Header::_used": {8, "bool"},
+	"CodeBlob::_name":          {0, "const char*"}, "CodeBlob::_size": {8, "int"},
+	"CodeBlob::_code_offset": {12, "int"}, "CodeBlob::_data_offset": {16, "int"},
 	"nmethod::_compile_id": {20, "int"}, "nmethod::_entry_bci": {24, "int"}, "nmethod::_comp_level": {28, "int"},
-	"nmethod::_state": {32, "volatile signed char"}, "nmethod::_method": {40, "Method*"}, "nmethod::_stub_offset": {48, "int"},
+	"nmethod::_state": {32, "volatile signed char"}, "nmethod::_method": {40, "Method*"},
+	"nmethod::_stub_offset":        {48, "int"},
 	"nmethod::_scopes_data_offset": {52, "int"}, "nmethod::_scopes_pcs_offset": {56, "int"},
-	"StubQueue::_stub_buffer": {0, "address"}, "StubQueue::_queue_begin": {8, "int"}, "StubQueue::_queue_end": {12, "int"},
+	"StubQueue::_stub_buffer": {0, "address"}, "StubQueue::_queue_begin": {8, "int"},
+	"StubQueue::_queue_end":            {12, "int"},
 	"StubQueue::_number_of_stubs":      {16, "int"},
 	"InterpreterCodelet::_size":        {0, "int"},
 	"InterpreterCodelet::_description": {8, "const char*"},
@@ -55,12 +60,14 @@ var fakeFields = map[string]struct {
 	"Flag::_name": {0, "const char*"}, "Flag::_addr": {8, ""}, "Flag::_type": {16, "int"},
 }
 
-// fakeTables are the tables of a fakeJVM but for the addresses of static fields.
+// fakeTables returns the tables of a fakeJVM without the addresses of static fields.
 func fakeTables(release int) vmtest.Tables {
 	tables := vmtest.Tables{Offsets: map[string]uint64{}, Statics: map[string]uint64{}, Types: map[string]string{},
-		Sizes: map[string]uint64{"int": 4, "size_t": 8, "bool": 1, "address": 8, "u2": 2, "CodeBlobKind": 1, "CodeHeap": fakeHeapSize,
-			"HeapBlock": fakeHeader, "HeapBlock::Header": fakeHeader, "nmethod": fakeNMethod, "StubQueue": 24, "InterpreterCodelet": fakeCodeletSize,
-			"JVMFlag": 24, "Flag": 24},
+		Sizes: map[string]uint64{"int": 4, "size_t": 8, "bool": 1, "address": 8, "u2": 2, "CodeBlobKind": 1,
+			"CodeHeap":  fakeHeapSize,
+			"HeapBlock": fakeHeader, "HeapBlock::Header": fakeHeader, "nmethod": fakeNMethod, "StubQueue": 24,
+			"InterpreterCodelet": fakeCodeletSize,
+			"JVMFlag":            24, "Flag": 24},
 		Ints: map[string]int32{"InvocationEntryBci": -1}}
 	field := func(name string, at uint64, typeName string) {
 		tables.Offsets[name], tables.Types[name] = at, typeName
@@ -69,7 +76,8 @@ func fakeTables(release int) vmtest.Tables {
 		field(name, f.at, f.typeName)
 	}
 	if release >= 25 {
-		for i, name := range []string{"None", "Nmethod", "Buffer", "Adapter", "Vtable", "MHAdapter", "RuntimeBlob", "RuntimeStub", "Deoptimization", "Safepoint"} {
+		for i, name := range []string{"None", "Nmethod", "Buffer", "Adapter", "Vtable", "MHAdapter", "RuntimeBlob",
+			"RuntimeStub", "Deoptimization", "Safepoint"} {
 			tables.Ints["CodeBlobKind::"+name] = int32(i)
 		}
 		field("CodeBlob::_kind", 33, "CodeBlobKind")
@@ -111,7 +119,7 @@ func newFakeJVM(release int) *fakeJVM {
 	queue := j.AddUint64(0, 0, 0)
 	static("AbstractInterpreter::_code", "StubQueue*", j.AddUint64(queue))
 
-	// The code begins at a multiple of what codelets are aligned at.
+	// The code begins at a multiple of the codelets' alignment.
 	j.Add(make([]byte, -(vmtest.Base+len(j.Data))&(fakeAlign-1))...)
 	j.code = j.Add(make([]byte, fakeSegments<<fakeLog2)...)
 	j.put64(j.heap, j.code, j.code+fakeSegments<<fakeLog2, j.segmap, j.segmap+fakeSegments)
@@ -150,8 +158,10 @@ func (j *fakeJVM) addFakePieces(queue uint64) {
 	j.put64(vtable, 0, 3|1<<48)
 	table := make([]uint64, vtableTableSize)
 	table[7] = vtable
-	j.symbols = vmtest.Symbols{stubListSymbol: j.AddUint64(list), vtableSymbol: j.AddUint64(table...), vtableChunkSymbol: j.AddUint64(1),
-		vtableSizeSymbol: j.Add(40, 0, 0, 0), itableSizeSymbol: j.Add(60, 0, 0, 0), compileIDSymbols[0]: j.Add(1, 0, 0, 0)}
+	j.symbols = vmtest.Symbols{stubListSymbol: j.AddUint64(list), vtableSymbol: j.AddUint64(table...),
+		vtableChunkSymbol: j.AddUint64(1),
+		vtableSizeSymbol:  j.Add(40, 0, 0, 0), itableSizeSymbol: j.Add(60, 0, 0, 0),
+		compileIDSymbols[0]: j.Add(1, 0, 0, 0)}
 }
 
 func (j *fakeJVM) put64(at uint64, numbers ...uint64) {
@@ -166,7 +176,7 @@ func (j *fakeJVM) put32(at uint64, numbers ...uint32) {
 	}
 }
 
-// text gives the address of a name, of which there is one.
+// text returns the address of a name, which is added only once.
 func (j *fakeJVM) text(name string) uint64 {
 	if j.names[name] == 0 {
 		j.names[name] = j.AddText(name)
@@ -174,7 +184,7 @@ func (j *fakeJVM) text(name string) uint64 {
 	return j.names[name]
 }
 
-// allocate makes a block of some segments, at the end or where one was freed.
+// allocate makes a used block of some segments, at the end or where one was freed.
 func (j *fakeJVM) allocate(segment, segments uint64) (blob uint64) {
 	for i := range segments {
 		j.Data[j.segmap-vmtest.Base+segment+i] = byte(i)
@@ -190,14 +200,14 @@ func (j *fakeJVM) allocate(segment, segments uint64) (blob uint64) {
 	return at + fakeHeader
 }
 
-// release frees the block at a segment.
+// freeBlock frees the block at a segment.
 func (j *fakeJVM) freeBlock(segment uint64) {
 	j.put64(j.code+segment<<fakeLog2+8, 0)
 	j.free++
 	j.put64(j.heap+fakeNextSegment, j.next, j.free)
 }
 
-// addBlob adds a blob that is no nmethod, and gives where its code begins.
+// addBlob adds a blob that is not an nmethod, and returns where its code begins.
 func (j *fakeJVM) addBlob(name string, kind byte, size uint64) (lo uint64) {
 	const header = 48
 	at := j.allocate(j.next, (fakeHeader+header+size+1<<fakeLog2-1)>>fakeLog2)
@@ -222,7 +232,7 @@ func (j *fakeJVM) addMethod(segment uint64, id int, name string, state int8) (ad
 	j.put64(at+40, method)
 	j.put32(at+48, fakeNMethod+32)
 	if j.release >= 25 {
-		j.put32(at+52, 64, 16) // scopes data behind the PcDescs
+		j.put32(at+52, 64, 16) // scopes data after the PcDescs
 		j.put64(at+64, 0x5000_0000, 24|8<<32)
 		j.put64(at+80, 0x6000_0000, 100)
 	} else {

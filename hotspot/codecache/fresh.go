@@ -10,12 +10,12 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A freshBlock is one that was not there at the last Poll. It has no parts yet.
+// A freshBlock is a block that was not there at the last Poll. Its blobs have not been made yet.
 type freshBlock struct {
 	heap   *heap
 	block  *block
 	header header
-	tries  int // how often its method could not be named
+	tries  int // how often its method could not be named so far
 
 	installed *printassembly.Installed // of nmethods
 	method    uint64                   // address of its Method
@@ -41,14 +41,14 @@ func (c *Cache) newFresh(hp *heap, h *header, b *block, tries int) *freshBlock {
 	return f
 }
 
-// unknownMethod names a method whose class was unloaded before it could be named.
+// unknownMethod is the name of a method whose class was unloaded before the name could be read.
 const unknownMethod = "unknown::method"
 
-// maxTries is at how many Polls it is tried to name a method. Its class may be on its way
-// out, and so is the nmethod then.
+// maxTries is at how many Polls a method's name is tried. If the class is about to be unloaded, its nmethod goes soon,
+// too.
 const maxTries = 3
 
-// nameFresh names the blobs that are new, and makes them known if they are still there.
+// nameFresh names the new blobs, and adds those that are still there.
 func (c *Cache) nameFresh() error {
 	if len(c.fresh) == 0 {
 		return nil
@@ -60,7 +60,8 @@ func (c *Cache) nameFresh() error {
 			if err != nil || strings.HasPrefix(t.Name, "::") || strings.HasSuffix(t.Name, "::") {
 				t.Name = ""
 			}
-			if t.Kind == "c2n" && (t.Name == "jdk.internal.vm.Continuation::enterSpecial" || t.Name == "jdk.internal.vm.Continuation::doYield") {
+			if t.Kind == "c2n" && (t.Name == "jdk.internal.vm.Continuation::enterSpecial" ||
+				t.Name == "jdk.internal.vm.Continuation::doYield") {
 				t.Kind = "cnt" // Method::is_continuation_native_intrinsic
 			}
 		}
@@ -92,17 +93,18 @@ func (c *Cache) nameFresh() error {
 	return nil
 }
 
-// blob makes the blob of an nmethod.
+// blob returns the Blob of an nmethod.
 func (f *freshBlock) blob() *Blob {
-	b := &Blob{Kind: printassembly.NMethod, Lo: f.header.lo, Hi: f.header.hi, Name: f.installed.Name, Method: f.installed, State: f.state}
+	b := &Blob{Kind: printassembly.NMethod, Lo: f.header.lo, Hi: f.header.hi, Name: f.installed.Name,
+		Method: f.installed, State: f.state}
 	if f.installed.Kind == "c2n" || f.installed.Kind == "cnt" {
 		b.Kind = printassembly.Native
 	}
 	return b
 }
 
-// stillThere tells which of the new blobs are still what they were before they got a
-// name: HotSpot may have freed an nmethod and its class in the meantime.
+// stillThere returns for each fresh block whether its header is still what it was before its name was read. HotSpot may
+// have freed an nmethod and its class in the meantime.
 func (c *Cache) stillThere() ([]bool, error) {
 	size := c.layout.blockSize + c.layout.blobSize
 	pieces := make([]vmstructs.Piece, len(c.fresh))
@@ -128,10 +130,11 @@ func (c *Cache) stillThere() ([]bool, error) {
 	return there, nil
 }
 
-// longestName is more than the names of most blobs have, in bytes.
+// longestName is how many bytes of a name are read at first. Most names are shorter; the rest of the others is read one
+// by one.
 const longestName = 64
 
-// readNames reads the names of blobs that blocks have, at once.
+// readNames reads the names of the blobs in these blocks, all at once.
 func (c *Cache) readNames(blocks []vmstructs.Piece, read []bool) error {
 	l := c.layout
 	wanted := map[uint64]bool{}
@@ -156,7 +159,7 @@ func (c *Cache) readNames(blocks []vmstructs.Piece, read []bool) error {
 	return nil
 }
 
-// texts reads strings of C. Those that can't be read are "".
+// texts reads zero-terminated strings. A string that can't be read is "".
 func (c *Cache) texts(addresses []uint64) (map[uint64]string, error) {
 	texts := make(map[uint64]string, len(addresses))
 	buf := make([]byte, len(addresses)*longestName)
@@ -173,7 +176,7 @@ func (c *Cache) texts(addresses []uint64) (map[uint64]string, error) {
 			texts[p.Addr] = string(p.Buf[:end])
 			continue
 		}
-		texts[p.Addr], _ = c.vm.Text(p.Addr) // it is longer, or at the end of what is mapped
+		texts[p.Addr], _ = c.vm.Text(p.Addr) // it is longer, or lies at the end of a mapping
 	}
 	return texts, nil
 }
@@ -183,7 +186,7 @@ func (c *Cache) hasName(at uint64) bool {
 	return ok || c.nmethods[at] != ""
 }
 
-// name gives the name of a blob that readNames has read.
+// name returns a blob's name, which readNames has read from an address.
 func (c *Cache) name(at uint64) string {
 	if name, ok := c.nmethods[at]; ok {
 		return name

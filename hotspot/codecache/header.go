@@ -4,23 +4,23 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A header is what a block of the code cache says of the blob in it.
+// A header is what a block of the code cache says about its blob.
 type header struct {
-	segment uint64 // the block's first
-	end     uint64 // the segment behind its last
-	limit   uint64 // address behind the block
-	address uint64 // of the blob
+	segment uint64 // index of the block's first segment
+	end     uint64 // index of the first segment after the block
+	limit   uint64 // address after the block
+	address uint64 // address of the blob
 
 	nameAt, kind, size uint64
 	lo, hi             uint64 // the code
-	compileID          uint64 // 0 for all but nmethods
+	compileID          uint64 // 0 except for nmethods
 	state              int8   // of nmethods
 
-	raw []byte // of the nmethod; valid while it is decoded
+	raw []byte // the bytes of an nmethod; valid only while the block is decoded
 }
 
-// identity is what tells two blobs at one address apart. All of it is set once, when
-// HotSpot makes the blob.
+// An identity distinguishes blobs that were at the same address at different times. HotSpot sets all of these fields
+// once, when it makes the blob.
 type identity struct {
 	end, nameAt, kind, size, lo, hi, compileID uint64
 }
@@ -29,8 +29,8 @@ func (h *header) identity() identity {
 	return identity{h.end, h.nameAt, h.kind, h.size, h.lo, h.hi, h.compileID}
 }
 
-// decode reads the copy of a block. ok is false if the block is free, or if there is no
-// blob in it that can be one: HotSpot may be about to make it.
+// decode decodes the copy of a block. used is false if the block is free. ok is false if the block is free or does not
+// hold a valid blob yet, because HotSpot may be about to make it.
 func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, ok bool) {
 	l := c.layout
 	if uint64(len(data)) < l.blockSize || l.blockUsed.In(data) != 1 {
@@ -43,7 +43,8 @@ func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, o
 	start := hp.low + segment<<hp.log2
 	blob := data[l.blockSize:]
 	h = header{segment: segment, end: segment + length, limit: start + length<<hp.log2, address: start + l.blockSize,
-		nameAt: l.blob.name.In(blob), size: l.blob.size.In(blob), lo: l.blob.codeBegin.In(blob), hi: l.blob.codeEnd.In(blob)}
+		nameAt: l.blob.name.In(blob), size: l.blob.size.In(blob), lo: l.blob.codeBegin.In(blob),
+		hi: l.blob.codeEnd.In(blob)}
 	if l.blob.offsets {
 		h.lo += h.address
 		h.hi += h.address
@@ -51,11 +52,12 @@ func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, o
 	if l.blob.hasKind {
 		h.kind = l.blob.kind.In(blob)
 	}
-	if h.nameAt == 0 || h.hi-h.lo > maxBlob || h.size > h.limit-h.address || h.lo < h.address || h.hi < h.lo || h.hi > h.limit {
+	if h.nameAt == 0 || h.hi-h.lo > maxBlob || h.size > h.limit-h.address || h.lo < h.address || h.hi < h.lo ||
+		h.hi > h.limit {
 		return h, true, false
 	}
 	if c.isNMethod(&h) {
-		if h.lo == h.hi { // no method is without code
+		if h.lo == h.hi { // every method has code
 			return h, true, false
 		}
 		h.compileID, h.state, h.raw = l.nmethod.compileID.In(blob), int8(l.nmethod.state.In(blob)), blob
@@ -63,12 +65,11 @@ func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, o
 	return h, true, true
 }
 
-// maxBlob is more than HotSpot gives to one piece of code, in bytes. Package printassembly
-// takes a longer one for damage, too.
+// maxBlob is an upper bound for the size of a blob, in bytes; a larger one is treated as invalid. Package printassembly
+// has the same limit.
 const maxBlob = 1 << 26
 
-// isNMethod tells nmethods from other blobs: by their kind, or in JDK 24 and older by
-// their name.
+// isNMethod reports whether the blob is an nmethod: by its kind, or in JDK 24 and older by its name.
 func (c *Cache) isNMethod(h *header) bool {
 	if c.layout.blob.hasKind {
 		return h.kind == c.layout.blob.kindNMethod
@@ -80,8 +81,8 @@ func (c *Cache) isNMethod(h *header) bool {
 	return false
 }
 
-// installed makes of an nmethod's header what LogCompilation's tag tells of it, but for
-// the names that other structures have. method is the address of its Method.
+// installed returns what LogCompilation's tag says of an nmethod, from its header. The method's name and bytecode size
+// are missing; they are in the Method, whose address is returned too.
 func (c *Cache) installed(h *header) (t *printassembly.Installed, method uint64) {
 	n, blob := &c.layout.nmethod, h.raw
 	t = &printassembly.Installed{ID: int(h.compileID), Level: int(int8(n.level.In(blob))),
@@ -110,7 +111,7 @@ func (c *Cache) installed(h *header) (t *printassembly.Installed, method uint64)
 	return t, n.method.In(blob)
 }
 
-// tables says where an nmethod has its tables. LogCompilation leaves out empty ones.
+// tables sets where an nmethod has its tables. Like LogCompilation, it leaves out empty ones.
 func (c *Cache) tables(h *header, t *printassembly.Installed) {
 	l, blob := c.layout, h.raw
 	n := &l.nmethod
@@ -122,7 +123,7 @@ func (c *Cache) tables(h *header, t *printassembly.Installed) {
 	if n.scopesDataIsAddress {
 		data -= base
 	}
-	pcsEnd, dataEnd := end, pcs // JDK 22 and older have the scopes in front of the PcDescs
+	pcsEnd, dataEnd := end, pcs // in JDK 22 and older, the scopes lie before the PcDescs
 	if n.immutable {
 		pcsEnd, dataEnd = data, end
 	}
@@ -138,7 +139,7 @@ func (c *Cache) tables(h *header, t *printassembly.Installed) {
 		if from < size {
 			t.Metadata = l.blob.mutableData.In(blob) + from
 		}
-	case n.immutable: // JDK 23 and 24: it is behind the oops
+	case n.immutable: // JDK 23 and 24: it lies after the oops
 		if at := h.hi + n.metadata.In(blob); at < h.address+h.size {
 			t.Metadata = at
 		}

@@ -9,36 +9,35 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A heap is one of the parts of the code cache (HotSpot's CodeHeap). Its memory is cut in
-// segments, of 64 or 128 bytes. A block of several segments has a header, and behind that
-// one blob, or nothing if it is free. The segment map has a byte for each segment. It is
-// 0 for the first one of a block; but that of a block that was freed and joined with
-// another may be 0 as well.
+// A heap is one of the parts of the code cache (HotSpot's CodeHeap). Its memory is divided into segments of 64 or 128
+// bytes. A block is a run of segments with a header, followed by one blob, or by nothing if the block is free. The
+// segment map has a byte for each segment, which is 0 for the first segment of a block. It may also be 0 in the middle
+// of a block: for the first segment of a free block that was joined with the one before.
 type heap struct {
 	at   uint64
-	data []byte // a copy of the CodeHeap
+	data []byte // a copy of the CodeHeap structure
 
-	low, high uint64 // the memory
+	low, high uint64 // the memory of its segments
 	segmap    uint64 // address of the segment map
 	log2      uint
-	next      uint64 // how many segments are in use
-	changing  []byte // see layout.changing; nil before the first look
+	next      uint64 // number of segments in use
+	changing  []byte // a copy of the field layout.changing; nil before the first Poll
 
-	blocks    map[uint64]*block // those that have a blob, by their first segment
-	unsettled map[uint64]int    // segments of blocks to read again, and how often their blob could not be named
+	blocks    map[uint64]*block // blocks that have a blob, by their first segment
+	unsettled map[uint64]int    // first segments of blocks to read again, with how often their blob could not be named
 
-	walkAgain  bool // it was changed while or just before it was walked through
-	walked     int64
-	walkTook   time.Duration
-	compileIDs [3]uint64 // when it was walked through
+	walkAgain  bool          // the heap changed during its last pass or just before; make another one
+	walked     int64         // time of the last pass over all blocks
+	walkTook   time.Duration // how long it took
+	compileIDs [3]uint64     // the compile ids at that time
 }
 
-// A block is one that has a blob.
+// A block is a block of a heap that has a blob.
 type block struct {
 	identity
 	generation int
 	parts      []*Blob
-	// Of those that are no nmethods.
+	// Only for blobs that are not nmethods.
 	kind printassembly.Kind
 	name string
 }
@@ -47,11 +46,12 @@ func newHeap(at uint64) *heap {
 	return &heap{at: at, blocks: map[uint64]*block{}, unsettled: map[uint64]int{}}
 }
 
-// maxSegments is more than HotSpot allows: 2 GB (CODE_CACHE_SIZE_LIMIT) in segments of 64 bytes.
+// maxSegments is the largest number of segments that HotSpot allows: 2 GB (CODE_CACHE_SIZE_LIMIT) in segments of 64
+// bytes.
 const maxSegments = 1 << 25
 
-// update reads the copy of the CodeHeap. grown tells that there are more segments than
-// before, changed that the list of free blocks is another one.
+// update decodes the copy of the CodeHeap. grown reports whether there are more segments than before, changed whether
+// the list of free blocks is different.
 func (hp *heap) update(l *layout) (grown, changed bool) {
 	before := hp.next
 	hp.low, hp.high = l.memoryLow.In(hp.data), l.memoryHigh.In(hp.data)
@@ -60,7 +60,7 @@ func (hp *heap) update(l *layout) (grown, changed bool) {
 	if hp.low == 0 || hp.high < hp.low || hp.log2 < 3 || hp.log2 > 16 {
 		hp.next = 0 // HotSpot has not reserved its memory yet
 	}
-	// HotSpot makes room first, then it uses it. But the copy of the CodeHeap was not made in one moment.
+	// HotSpot makes room before it uses it. But the copy of the CodeHeap was not made in one moment.
 	most := min((hp.high-hp.low)>>(hp.log2&63), maxSegments, l.segmapHigh.In(hp.data)-hp.segmap)
 	clipped := hp.next > most
 	hp.next = min(hp.next, most)
@@ -71,13 +71,13 @@ func (hp *heap) update(l *layout) (grown, changed bool) {
 	return hp.next > before, changed
 }
 
-// maxBlobs is more than there are in any code cache, the largest of which has 2 GB.
+// maxBlobs is an upper bound for the blobs of a heap; more are an error. The largest code cache has 2 GB.
 const maxBlobs = 1 << 20
 
-// batch is how many blocks are read at once.
+// batch is how many blocks are read with one system call.
 const batch = 1024
 
-// readBlocks reads the blocks from a segment on.
+// readBlocks reads the blocks from a segment to the end of the heap.
 func (c *Cache) readBlocks(hp *heap, from uint64) error {
 	segments, err := c.vm.Read(nil, hp.segmap+from, hp.next-from)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *Cache) readBlocks(hp *heap, from uint64) error {
 	return nil
 }
 
-// readUnsettled reads again the blocks that HotSpot may not have been done with.
+// readUnsettled reads the blocks again that HotSpot may not have finished.
 func (c *Cache) readUnsettled(hp *heap) error {
 	if len(hp.unsettled) == 0 {
 		return nil
@@ -123,7 +123,7 @@ func (c *Cache) readUnsettled(hp *heap) error {
 	return r.flush()
 }
 
-// drop notes that what was in a block is gone.
+// drop notes that the blob in a block is gone.
 func (c *Cache) drop(hp *heap, segment uint64) {
 	if b, ok := hp.blocks[segment]; ok {
 		c.changes.Gone = append(c.changes.Gone, b.parts...)
@@ -138,11 +138,11 @@ type blockReader struct {
 	settle   bool // read new blocks once more at the next Poll
 	segments []uint64
 	pieces   []vmstructs.Piece
-	end      uint64 // the segment behind the last blob
+	end      uint64 // the first segment after the last used block
 	count    int
 }
 
-// add reads the block that begins at a segment, soon.
+// add queues the block that begins at a segment; the queued blocks are read together.
 func (r *blockReader) add(segment uint64) error {
 	if r.count++; r.count > maxBlobs {
 		return fmt.Errorf("a heap of it can't have more than %d blocks", maxBlobs)
@@ -159,7 +159,7 @@ func (r *blockReader) add(segment uint64) error {
 	return r.flush()
 }
 
-// flush reads what was added.
+// flush reads the queued blocks.
 func (r *blockReader) flush() error {
 	read, err := r.cache.vm.GatherSome(r.pieces)
 	if err != nil {
@@ -177,7 +177,7 @@ func (r *blockReader) flush() error {
 	return nil
 }
 
-// block takes the copy of a block.
+// block compares the copy of a block with what is known of it, and notes what has changed.
 func (r *blockReader) block(segment uint64, data []byte) {
 	c, hp := r.cache, r.heap
 	h, used, ok := c.decode(hp, segment, data)
@@ -190,7 +190,7 @@ func (r *blockReader) block(segment uint64, data []byte) {
 	old := hp.blocks[segment]
 	switch {
 	case !alive:
-		if used && h.state <= 0 { // not done, or not installed
+		if used && h.state <= 0 { // HotSpot has not finished or not installed it
 			hp.unsettled[segment] = tries
 		}
 		c.drop(hp, segment)
@@ -209,7 +209,7 @@ func (r *blockReader) block(segment uint64, data []byte) {
 	}
 }
 
-// stateOf tells apart nmethods that are alive, see [deadState].
+// stateOf returns the State of an nmethod that is alive (see deadState) by its _state.
 func stateOf(state int8) State {
 	if state == 0 {
 		return InUse

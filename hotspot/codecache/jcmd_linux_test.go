@@ -16,25 +16,26 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// jcmd runs a command of a JVM.
+// jcmd runs one of jcmd's commands in the JVM.
 func (j *jvm) jcmd(t *testing.T, command string) string {
 	t.Helper()
-	out, err := exec.Command(gasmtest.NeedTool(t, "jcmd", "scripts/setup.sh installs a JDK"), fmt.Sprint(j.Process.Pid), command).CombinedOutput()
+	out, err := exec.Command(gasmtest.NeedTool(t, "jcmd", "scripts/setup.sh installs a JDK"), fmt.Sprint(j.Process.Pid),
+		command).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return string(out)
 }
 
-// An entry is a blob as the JVM tells of it.
+// An entry is a blob as the JVM reports it.
 type entry struct {
 	id, level int
 	lo, hi    uint64
 	name      string
 }
 
-// around polls a Cache, has the JVM tell of its blobs, and polls again. all are the blobs
-// of both polls, and kept those that were in both: jcmd has the JVM run methods that it
-// has not run before.
-func around(t *testing.T, c *Cache, list func() map[entry]bool, entries func() []entry) (told, kept, all map[entry]bool) {
+// around polls a Cache, has the JVM list its blobs, and polls again. all are the blobs of both Polls, and kept those
+// that were in both. They differ because the JVM runs methods for jcmd that it has not run before.
+func around(t *testing.T, c *Cache, list func() map[entry]bool, entries func() []entry) (
+	told, kept, all map[entry]bool) {
 	t.Helper()
 	kept, all = map[entry]bool{}, map[entry]bool{}
 	_, err := c.Poll(1)
@@ -56,7 +57,7 @@ func compare(t *testing.T, told, kept, all map[entry]bool) {
 	t.Helper()
 	common := 0
 	for e := range told {
-		assert.True(t, all[e], "the JVM alone knows %+v", e)
+		assert.True(t, all[e], "only the JVM knows %+v", e)
 	}
 	for e, inBoth := range kept {
 		if inBoth {
@@ -64,11 +65,11 @@ func compare(t *testing.T, told, kept, all map[entry]bool) {
 			assert.True(t, told[e], "the JVM does not know %+v", e)
 		}
 	}
-	t.Logf("the JVM tells of %d, gasm of %d, of which %d before and after", len(told), len(all), common)
+	t.Logf("the JVM lists %d, gasm %d; %d of these were there before and after", len(told), len(all), common)
 	assert.Greater(t, common, 200)
 }
 
-// TestCodelist compares the nmethods with those that the JVM tells of.
+// TestCodelist compares the nmethods with those that the JVM lists.
 func TestCodelist(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := classPath(t)
@@ -146,8 +147,9 @@ func TestPerfmap(t *testing.T) {
 				f := strings.SplitN(strings.TrimSpace(line), " ", 3)
 				lo := address(t, f[0])
 				e := entry{lo: lo, hi: lo + address(t, f[1]), name: strings.TrimSpace(f[2])}
-				// JDK 28 tells of parts of blobs, too: "StubRoutines mulAdd_stub (stub gen)", "vtable stub [5]".
-				if b := c.Find(lo); b != nil && b.Lo == lo && b.Hi == e.hi && (b.Kind == printassembly.Stub || b.Kind == printassembly.VtableStub) {
+				// JDK 28 lists parts of blobs, too: "StubRoutines mulAdd_stub (stub gen)", "vtable stub [5]".
+				if b := c.Find(lo); b != nil && b.Lo == lo && b.Hi == e.hi &&
+					(b.Kind == printassembly.Stub || b.Kind == printassembly.VtableStub) {
 					if b.Kind == printassembly.Stub {
 						i := strings.LastIndex(b.Name, "::")
 						assert.Equal(t, e.name, b.Name[:i]+" "+b.Name[i+2:])
@@ -164,10 +166,12 @@ func TestPerfmap(t *testing.T) {
 		told, kept, all := around(t, c, list, func() (entries []entry) {
 			for _, hp := range c.heaps {
 				for _, b := range hp.blocks {
-					if jdk.Feature >= 28 && b.compileID == 0 && b.parts[0].Name != b.name && b.kind != printassembly.Interpreter && b.kind != printassembly.Adapter {
-						continue // it tells only of the parts
+					if jdk.Feature >= 28 && b.compileID == 0 && b.parts[0].Name != b.name &&
+						b.kind != printassembly.Interpreter && b.kind != printassembly.Adapter {
+						continue // only its parts are listed
 					}
-					entries = append(entries, entry{lo: b.lo, hi: b.hi, name: strings.TrimPrefix(b.name, safepointPrefix)})
+					entries = append(entries, entry{lo: b.lo, hi: b.hi,
+						name: strings.TrimPrefix(b.name, safepointPrefix)})
 				}
 			}
 			return entries

@@ -4,7 +4,7 @@ import "github.com/gasm-profiler/gasm/hotspot/vmstructs"
 
 type field = vmstructs.Field
 
-// A layout says where HotSpot's structures have what is read of them.
+// A layout says where the fields that are read of HotSpot's structures are.
 type layout struct {
 	// The heaps: CodeCache::_heaps is a GrowableArray<CodeHeap*>*. JDK 8 has one, CodeCache::_heap.
 	heaps               field
@@ -12,61 +12,61 @@ type layout struct {
 	arrayLength         field // of a GrowableArray
 	arrayData           field
 	heapSize            uint64 // of a CodeHeap
-	memoryLow           field  // VirtualSpaces of a CodeHeap: the code, and a byte for each of its segments
+	memoryLow           field  // the VirtualSpaces of a CodeHeap: its code, and its map with a byte for each segment
 	memoryHigh          field
 	segmapLow           field
 	segmapHigh          field
-	log2Segment         field // log2 of the size of a segment, in bytes
-	nextSegment         field // how many segments are in use, from the first one on
-	changing            field // all that changes with each change of the heap; of any size
+	log2Segment         field // log2 of the segment size in bytes
+	nextSegment         field // number of segments in use, which are the first ones
+	changing            field // the bytes that change whenever the heap changes; of any size
 	blockLength         field // of a HeapBlock, in segments
 	blockUsed           field
-	blockSize, blobSize uint64 // of a HeapBlock's header, and of what is read of the blob behind it
+	blockSize, blobSize uint64 // sizes of a HeapBlock's header, and of the part of the blob after it that is read
 
 	blob     blobLayout
 	nmethod  nmethodLayout
 	codelets codeletLayout
 
-	invocationBCI int32 // nmethod::_entry_bci of a method that is no OSR method
-	deadState     int8  // nmethod::_state from which on an nmethod is never run again
+	invocationBCI int32 // nmethod::_entry_bci of a method that is not compiled by OSR
+	deadState     int8  // nmethods with this nmethod::_state or a higher one are never run again
 }
 
-// A blobLayout is that of a CodeBlob.
+// A blobLayout is the layout of a CodeBlob.
 type blobLayout struct {
 	name, size field
-	// kind is a CodeBlobKind (JDK 25 and newer). Older ones have only virtual functions for it.
+	// kind is a CodeBlobKind (JDK 25 and newer). Older releases have virtual functions instead.
 	hasKind                                                     bool
 	kind                                                        field
 	kindNMethod, kindAdapter, kindMH, kindVtable, kindSafepoint uint64
-	codeBegin, codeEnd                                          field // addresses (JDK 22 and older), or offsets from the blob's own
-	offsets                                                     bool
-	outside                                                     bool // mutable data lies outside of the blob (JDK 25 and newer)
+	codeBegin, codeEnd                                          field // addresses (JDK 22 and older) or offsets
+	offsets                                                     bool  // codeBegin and codeEnd are offsets
+	outside                                                     bool  // mutable data is outside the blob (JDK 25+)
 	mutableData, mutableDataSize, relocationSize                field
 }
 
-// An nmethodLayout is that of an nmethod.
+// An nmethodLayout is the layout of an nmethod.
 type nmethodLayout struct {
 	compileID, entryBCI, level, state, method, stub field
 
-	// Where its tables are, as offsets from the nmethod, its immutable data (JDK 23 and newer)
-	// or what is said here. Each ends where the next begins.
+	// Where the tables begin: offsets from the nmethod, or from its immutable data (JDK 23 and newer), unless a field
+	// below says otherwise. Each table ends where the next one begins.
 	scopesPCs, scopesData, metadata, dependencies field
 	scopesDataIsAddress                           bool // JDK 11 to 22
-	hasMetadata                                   bool // there is a field for where it is; it is behind the relocations otherwise
+	hasMetadata                                   bool // a field has its place; otherwise it follows the relocations
 	immutable                                     bool
 	immutableData, immutableDataSize              field
 }
 
-// A codeletLayout is that of the interpreter's StubQueue and of its InterpreterCodelets.
+// A codeletLayout is the layout of the interpreter's StubQueue and of its InterpreterCodelets.
 type codeletLayout struct {
-	queue                     field // static: address of the StubQueue
+	queue                     field // static field with the address of the StubQueue
 	queueSize                 uint64
 	buffer, begin, end, count field
 	codeletSize               uint64
 	size, description         field
 }
 
-// newLayout finds all of it. The error names what HotSpot's tables lack.
+// newLayout returns the layout of a JVM's structures. The error names what HotSpot's tables lack.
 func newLayout(vm *vmstructs.VM) (*layout, error) {
 	q := query{vmstructs.Query{VM: vm, Of: "the code cache of "}}
 	l := &layout{}
@@ -123,7 +123,8 @@ func (l *layout) readBlob(q *query) {
 			q.Must(ok, "CodeBlobKind::"+name)
 			return uint64(n)
 		}
-		b.kindNMethod, b.kindAdapter, b.kindMH, b.kindVtable = kind("Nmethod"), kind("Adapter"), kind("MHAdapter"), kind("Vtable")
+		b.kindNMethod, b.kindAdapter, b.kindMH, b.kindVtable = kind("Nmethod"), kind("Adapter"), kind("MHAdapter"),
+			kind("Vtable")
 		b.kindSafepoint = kind("Safepoint")
 	}
 	if b.codeBegin, b.offsets = q.VM.Field("CodeBlob::_code_offset"); b.offsets {
@@ -132,7 +133,8 @@ func (l *layout) readBlob(q *query) {
 		b.codeBegin, b.codeEnd = q.field("CodeBlob::_code_begin"), q.field("CodeBlob::_code_end")
 	}
 	if b.mutableData, b.outside = q.VM.Field("CodeBlob::_mutable_data"); b.outside {
-		b.mutableDataSize, b.relocationSize = q.field("CodeBlob::_mutable_data_size"), q.field("CodeBlob::_relocation_size")
+		b.mutableDataSize, b.relocationSize = q.field("CodeBlob::_mutable_data_size"),
+			q.field("CodeBlob::_relocation_size")
 	}
 }
 
@@ -167,8 +169,8 @@ func (l *layout) readCodelets(q *query) {
 	q.Must(c.queueSize < 1<<10 && c.codeletSize < 1<<10, "StubQueue as it was from JDK 8 to 28")
 }
 
-// deadState gives the first of the states of nmethods that will never be run again. No
-// table tells them (nmethod.hpp, compiledMethod.hpp):
+// deadState returns the lowest state of nmethods that will never be run again. No table has the states (nmethod.hpp,
+// compiledMethod.hpp):
 //
 //	JDK 8         in_use 0, not_entrant 1, zombie 2, unloaded 3
 //	JDK 11 to 19  not_installed -1, in_use 0, not_used 1, not_entrant 2, zombie 3, unloaded 4
@@ -181,20 +183,20 @@ func deadState(release int) int8 {
 	return 3
 }
 
-// A query asks HotSpot's tables for what must be there.
+// A query looks up what must exist in HotSpot's tables.
 type query struct{ vmstructs.Query }
 
-// field finds a field whose type HotSpot tells.
+// field returns a field. HotSpot must say its type.
 func (q *query) field(name string) field {
 	f, ok := q.VM.Field(name)
 	if f.Size == 0 && f.Type == "VirtualSpace" {
-		f.Size = 1 // only its place is asked for
+		f.Size = 1 // only its address is used
 	}
 	q.Must(ok && f.Size > 0, name)
 	return f
 }
 
-// first finds the first of some fields that is there.
+// first returns the first of some fields that exists.
 func (q *query) first(names ...string) field {
 	for _, name := range names[:len(names)-1] {
 		if f, ok := q.VM.Field(name); ok {

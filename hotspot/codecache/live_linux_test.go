@@ -39,7 +39,7 @@ public class Busy {
         MethodHandle twice = MethodHandles.lookup().findStatic(Busy.class, "twice", MethodType.methodType(int.class, int.class));
         Pattern word = Pattern.compile("([a-z]+)(\\d*)");
         long end = System.nanoTime() + (args.length > 0 ? Long.parseLong(args[0]) * 1000000L : Long.MAX_VALUE / 2);
-        for (int n = 0; n < 20_000 || System.nanoTime() < end; n++) { // on a busy machine a time is not enough
+        for (int n = 0; n < 20_000 || System.nanoTime() < end; n++) { // on a busy machine a time alone is not enough
             Map<String, Integer> counts = new TreeMap<>();
             Matcher m = word.matcher("abc12 def" + n + " and so on");
             while (m.find()) {
@@ -70,8 +70,7 @@ func classPath(t *testing.T) string {
 	return dir
 }
 
-// start starts a JVM that writes LogCompilation's log, and waits until some methods are
-// compiled.
+// start starts a JVM that writes LogCompilation's log, and waits until a number of methods are compiled.
 func start(t *testing.T, jdk gasmtest.JDK, methods int, args ...string) *jvm {
 	t.Helper()
 	j := &jvm{log: filepath.Join(t.TempDir(), "log")}
@@ -86,11 +85,12 @@ func start(t *testing.T, jdk gasmtest.JDK, methods int, args ...string) *jvm {
 		j.Process.Kill()
 		j.Wait()
 	})
-	require.Eventually(t, func() bool { return len(j.tags()) >= methods }, time.Minute, 20*time.Millisecond, "the JVM compiles methods: %s", content(stderr.Name()))
+	require.Eventually(t, func() bool { return len(j.tags()) >= methods }, time.Minute, 20*time.Millisecond,
+		"the JVM compiles methods: %s", content(stderr.Name()))
 	return j
 }
 
-// A content is shown as what the file has then.
+// A content is the path of a file, and is formatted as what the file contains at that time.
 type content string
 
 func (c content) String() string {
@@ -103,7 +103,7 @@ func (c content) String() string {
 
 var tagLine = regexp.MustCompile(`(?m)^<nmethod .*\n`)
 
-// tags reads those of the log.
+// tags returns the tags of installed methods in the log.
 func (j *jvm) tags() (tags []printassembly.Installed) {
 	log, _ := os.ReadFile(j.log)
 	for _, line := range tagLine.FindAll(log, -1) {
@@ -114,7 +114,7 @@ func (j *jvm) tags() (tags []printassembly.Installed) {
 	return tags
 }
 
-// open opens it.
+// open opens the JVM and returns a Cache for it.
 func (j *jvm) open(t *testing.T) *Cache {
 	t.Helper()
 	var err error
@@ -127,7 +127,7 @@ func (j *jvm) open(t *testing.T) *Cache {
 	return c
 }
 
-// eachJDK runs a test with each JDK of this machine.
+// eachJDK runs a test with each JDK on this machine.
 func eachJDK(t *testing.T, test func(t *testing.T, jdk gasmtest.JDK)) {
 	jdks := gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true })
 	require.NotEmpty(t, jdks)
@@ -139,24 +139,26 @@ func eachJDK(t *testing.T, test func(t *testing.T, jdk gasmtest.JDK)) {
 	}
 }
 
-// TestInstalled compares what the headers of nmethods tell with LogCompilation's tags.
+// TestInstalled compares the headers of nmethods with LogCompilation's tags.
 func TestInstalled(t *testing.T) {
 	dir := classPath(t)
 	eachJDK(t, func(t *testing.T, jdk gasmtest.JDK) {
-		// G1's collections may free methods that are not entered any more.
+		// G1's collections may free methods that are not entered any more, so the serial collector is used.
 		j, c := testInstalled(t, jdk, 250, "-XX:+UseSerialGC", "-cp", dir, "Busy")
 		checkStates(t, j, c)
 		checkText(t, c)
 	})
 }
 
-// TestKindsOfJVM does the same with JVMs that manage their memory or compile in other ways.
+// TestKindsOfJVM does the same for JVMs with other garbage collectors and other ways to compile.
 func TestKindsOfJVM(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := classPath(t)
 	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
-		for _, flags := range [][]string{{"-XX:+UseSerialGC"}, {"-XX:+UseParallelGC"}, {"-XX:+UseG1GC"}, {"-XX:+UseZGC"}, {"-XX:+UseShenandoahGC"},
-			{"-XX:-UseCompressedOops"}, {"-XX:-SegmentedCodeCache"}, {"-XX:-TieredCompilation"}, {"-XX:TieredStopAtLevel=1"}, {"-Xcomp"}, {"-Xshare:off"},
+		for _, flags := range [][]string{{"-XX:+UseSerialGC"}, {"-XX:+UseParallelGC"}, {"-XX:+UseG1GC"},
+			{"-XX:+UseZGC"}, {"-XX:+UseShenandoahGC"},
+			{"-XX:-UseCompressedOops"}, {"-XX:-SegmentedCodeCache"}, {"-XX:-TieredCompilation"},
+			{"-XX:TieredStopAtLevel=1"}, {"-Xcomp"}, {"-Xshare:off"},
 			{"-XX:ReservedCodeCacheSize=2g"}} {
 			t.Run(fmt.Sprint(jdk.Name(), flags), func(t *testing.T) {
 				t.Parallel()
@@ -206,13 +208,14 @@ func testInstalled(t *testing.T, jdk gasmtest.JDK, methods int, args ...string) 
 	return j, c
 }
 
-// likeMemory completes what a tag does not tell.
-func likeMemory(jdk gasmtest.JDK, tag printassembly.Installed, memory *printassembly.Installed) printassembly.Installed {
+// likeMemory fills in what a tag does not have, from what was found in memory.
+func likeMemory(jdk gasmtest.JDK, tag printassembly.Installed,
+	memory *printassembly.Installed) printassembly.Installed {
 	tag.UptimeMillis = 0
 	if tag.Level == 0 && tag.Compiler != "" { // without tiers, tags have no level
 		tag.Level = memory.Level
 	}
-	if jdk.Feature == 8 { // its tags do not tell where the metadata is, which lies between the code and the scopes
+	if jdk.Feature == 8 { // its tags do not say where the metadata is, which lies between the code and the scopes
 		if tag.Stub == tag.Hi {
 			tag.Stub = memory.Hi
 		}

@@ -11,11 +11,12 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// TestMany finds the blobs of a JVM that has compiled all that it ran.
+// TestMany finds the blobs of a JVM that has compiled all that it ran (-Xcomp).
 func TestMany(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := t.TempDir()
-	gasmtest.CompileJava(t, dir, 17, gasmtest.Testdata("programs", "Churn.java"), gasmtest.Testdata("programs", "MemoryFile.java"),
+	gasmtest.CompileJava(t, dir, 17, gasmtest.Testdata("programs", "Churn.java"),
+		gasmtest.Testdata("programs", "MemoryFile.java"),
 		gasmtest.Testdata("programs", "MemoryFiles.java"))
 	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		t.Run(jdk.Name(), func(t *testing.T) {
@@ -27,11 +28,12 @@ func TestMany(t *testing.T) {
 			changes, err := c.Poll(monotonic.Nanos())
 			require.NoError(t, err)
 			cpu = cpuTime() - cpu
-			t.Logf("%d blobs took %v of CPU time, %v of it for opening; %v of wall time", len(changes.Added), cpu, opened, time.Since(wall))
+			t.Logf("%d blobs took %v of CPU time, %v of it for opening; %v of wall time", len(changes.Added), cpu,
+				opened, time.Since(wall))
 			assert.Greater(t, len(changes.Added), 5000)
 			walk := cpu
 
-			_, err = c.Poll(monotonic.Nanos()) // looks once more at what may have been changing
+			_, err = c.Poll(monotonic.Nanos()) // checks once more what may have been changing
 			require.NoError(t, err)
 			cpu = cpuTime()
 			const polls = 1000
@@ -41,7 +43,7 @@ func TestMany(t *testing.T) {
 				require.False(t, changes.Any())
 			}
 			cpu = (cpuTime() - cpu) / polls
-			t.Logf("a poll in vain took %v of CPU time", cpu)
+			t.Logf("a poll that finds nothing took %v of CPU time", cpu)
 			assert.Less(t, 100*cpu, walk, "it is some ten thousandth of a walk")
 		})
 	}

@@ -10,26 +10,24 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A piece is a part of a blob that HotSpot has a name for: a stub, a codelet of the
-// interpreter, a vtable stub.
+// A piece is a part of a blob that HotSpot has a name for: a stub, a codelet of the interpreter, or a vtable stub.
 type piece struct {
 	kind   printassembly.Kind
 	lo, hi uint64
 	name   string
 }
 
-// pieces are all pieces. HotSpot makes nearly all of them while it starts.
+// pieces are all pieces of all blobs. HotSpot makes nearly all of them while it starts.
 type pieces struct {
 	changed bool
-	all     []piece // by address
+	all     []piece // all pieces, by address
 
 	stubs, codelets, vtables    []piece
-	stubList, chunk, queueCount uint64 // when these were read
-	unfinished                  bool   // a stub was just being made
+	stubList, chunk, queueCount uint64 // heads of the lists when they were read
+	unfinished                  bool   // a stub was being made when the list was read
 }
 
-// maxList is more than there are pieces of one sort, each of which has a stub or a
-// codelet of some bytes.
+// maxList is an upper bound for the pieces of one kind; longer lists are read up to it.
 const maxList = 1 << 14
 
 // read reads the lists that have changed.
@@ -54,14 +52,14 @@ func (p *pieces) read(c *Cache) error {
 		}
 	}
 	if p.changed {
-		// JDK 28 has vtable stubs in the list of stubs, too. The first of two at one address counts.
+		// In JDK 28 the list of stubs has vtable stubs, too. Of two pieces at one address, the first one counts.
 		p.all = slices.Concat(p.vtables, p.codelets, p.stubs)
 		slices.SortStableFunc(p.all, func(a, b piece) int { return cmp.Compare(a.lo, b.lo) })
 	}
 	return nil
 }
 
-// within gives the pieces that begin in a range.
+// within returns the pieces that begin in [lo, hi).
 func (p *pieces) within(lo, hi uint64) []piece {
 	find := func(at uint64) int {
 		i, _ := slices.BinarySearchFunc(p.all, at, func(p piece, at uint64) int { return cmp.Compare(p.lo, at) })
@@ -70,12 +68,12 @@ func (p *pieces) within(lo, hi uint64) []piece {
 	return p.all[find(lo):max(find(hi), find(lo))]
 }
 
-// readStubs reads the list of StubCodeDescs (stubCodeGenerator.hpp). New ones are put in
-// front:
+// readStubs reads the list of StubCodeDescs (stubCodeGenerator.hpp). HotSpot adds new ones at the head of the list. A
+// StubCodeDesc begins with:
 //
 //	StubCodeDesc* _next; const char* _group; const char* _name; address _begin; address _end;
 //
-// JDK 8 has int _index in front of _begin.
+// JDK 8 has an int _index before _begin.
 func (p *pieces) readStubs(c *Cache) error {
 	p.stubs, p.unfinished = nil, false
 	begin := c.stubBegin()
@@ -102,7 +100,7 @@ func (p *pieces) readStubs(c *Cache) error {
 	kept := p.stubs[:0]
 	for i, s := range p.stubs {
 		if s.hi <= s.lo {
-			p.unfinished = true // its end comes when its code is there
+			p.unfinished = true // _end is set when the code is complete
 			continue
 		}
 		if s.name = names[descs[i].group] + "::" + names[descs[i].name]; s.name != "::" {
@@ -113,10 +111,10 @@ func (p *pieces) readStubs(c *Cache) error {
 	return nil
 }
 
-// maxStubDesc is what is read of a StubCodeDesc, in bytes.
+// maxStubDesc is how many bytes of a StubCodeDesc are read.
 const maxStubDesc = 48
 
-// stubBegin is where a StubCodeDesc has _begin.
+// stubBegin returns the offset of StubCodeDesc::_begin.
 func (c *Cache) stubBegin() int {
 	if c.vm.Release == 8 {
 		return 32
@@ -124,11 +122,12 @@ func (c *Cache) stubBegin() int {
 	return 24
 }
 
-// maxInterpreter is more than the interpreter takes, in bytes: JDK 25's takes 100 kB.
+// maxInterpreter is an upper bound for the size of the interpreter's code, in bytes; a larger one is not read. JDK 25's
+// has 100 kB.
 const maxInterpreter = 1 << 22
 
-// readCodelets reads the interpreter's StubQueue. Its memory has InterpreterCodelets, one
-// behind the other, each of them with its code behind it.
+// readCodelets reads the interpreter's StubQueue. Its memory is a sequence of InterpreterCodelets, each followed by its
+// code.
 func (p *pieces) readCodelets(c *Cache) error {
 	p.codelets = nil
 	l, queue := &c.layout.codelets, c.watch.queue
@@ -150,7 +149,7 @@ func (p *pieces) readCodelets(c *Cache) error {
 		start := l.buffer.In(queue) + begin + at
 		lo := (start + l.codeletSize + align - 1) &^ (align - 1)
 		if size > uint64(len(data))-at || lo > start+size {
-			break // one that is being made, or that was not used
+			break // it is being made, or was not used
 		}
 		texts = append(texts, l.description.In(data[at:]))
 		p.codelets = append(p.codelets, piece{kind: printassembly.Interpreter, lo: lo, hi: start + size})
@@ -166,17 +165,17 @@ func (p *pieces) readCodelets(c *Cache) error {
 	return err
 }
 
-// What a VtableStub has in front of its code (vtableStubs.hpp):
+// The size of a VtableStub's fields, which lie before its code, and of the hash table (vtableStubs.hpp):
 //
 //	VtableStub* _next; const short _index; short _ame_offset; short _npe_offset; bool _is_vtable_stub;
 //
-// and in JDK 28, which has them twice, a byte that is 0 for callers that C1 has compiled.
+// JDK 28 has two stubs for each index: the one for callers that C1 has compiled has a byte that is 0.
 const (
 	vtableStubSize  = 16
 	vtableTableSize = 256
 )
 
-// readVtables reads the VtableStubs, which are in a hash table.
+// readVtables reads the VtableStubs from their hash table.
 func (p *pieces) readVtables(c *Cache) error {
 	p.vtables = nil
 	table, ok := c.watch.symbols[vtableSymbol]
@@ -211,13 +210,14 @@ func (p *pieces) readVtables(c *Cache) error {
 				name = [...]string{"(c1) ", "(full opt) "}[s.Buf[15]&1] + name
 			}
 			lo := s.Addr + vtableStubSize
-			p.vtables = append(p.vtables, piece{kind: printassembly.VtableStub, lo: lo, hi: lo + sizes[isVtable], name: name})
+			p.vtables = append(p.vtables, piece{kind: printassembly.VtableStub, lo: lo, hi: lo + sizes[isVtable],
+				name: name})
 		}
 	}
 	return nil
 }
 
-// symbolInt reads a variable of four bytes; 0 where it can't be found or read.
+// symbolInt reads a four-byte variable by its symbol. It returns 0 if the symbol is unknown or can't be read.
 func (c *Cache) symbolInt(name string) uint64 {
 	at, ok := c.watch.symbols[name]
 	if !ok {

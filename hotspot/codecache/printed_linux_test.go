@@ -10,12 +10,13 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// TestPrinted compares stubs, codelets and adapters with what HotSpot prints of them.
+// TestPrinted compares stubs, codelets and adapters with what HotSpot prints about them.
 func TestPrinted(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := classPath(t)
 	eachJDK(t, func(t *testing.T, jdk gasmtest.JDK) {
-		j := start(t, jdk, 100, "-XX:+IgnoreUnrecognizedVMOptions", "-XX:+PrintInterpreter", "-XX:+PrintStubCode", "-XX:+PrintAdapterHandlers",
+		j := start(t, jdk, 100, "-XX:+IgnoreUnrecognizedVMOptions", "-XX:+PrintInterpreter", "-XX:+PrintStubCode",
+			"-XX:+PrintAdapterHandlers",
 			"-XX:+LogVMOutput", "-XX:-DisplayVMOutput", "-cp", dir, "Busy")
 		gasmtest.Stop(t, j.Process.Pid)
 		c := j.open(t)

@@ -6,10 +6,9 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// findStubList looks for StubCodeDesc::_list where no symbol tells of it, as in Debian's
-// JDK 8: among libjvm.so's variables it is the address of the longest list of things that
-// can be StubCodeDescs. It tries at the 1st, 2nd, 4th … Poll, because a JVM that has just
-// started has no stubs yet. A try takes 5 to 25 ms.
+// findStubList searches for StubCodeDesc::_list where it has no symbol, as in Debian's JDK 8. Of libjvm.so's variables
+// it is the one that points to the longest list of structures that look like StubCodeDescs. The search is made at the
+// 1st, 2nd, 4th, 8th … Poll, because a JVM that has just started has no stubs yet. It takes 5 to 25 ms.
 func (c *Cache) findStubList() error {
 	if _, ok := c.watch.symbols[stubListSymbol]; ok || len(c.heaps) == 0 || len(c.vm.Variables()) == 0 {
 		return nil
@@ -22,7 +21,7 @@ func (c *Cache) findStubList() error {
 	for _, r := range c.vm.Variables() {
 		data, err := c.vm.Read(nil, r[0], r[1]-r[0])
 		if err != nil {
-			continue // a part of it may be protected
+			continue // a part of the range may be protected
 		}
 		descs, err := c.stubDescs(data)
 		if err != nil {
@@ -39,8 +38,8 @@ func (c *Cache) findStubList() error {
 	return nil
 }
 
-// stubDescs reads what these numbers are the addresses of, and gives what of that can be
-// a StubCodeDesc, with its _next.
+// stubDescs takes the numbers in data for addresses, and reads what they point to. It returns the addresses of what
+// looks like a StubCodeDesc, with the _next of each.
 func (c *Cache) stubDescs(data []byte) (map[uint64]uint64, error) {
 	begin := c.stubBegin()
 	seen, descs := map[uint64]bool{}, map[uint64]uint64{}
@@ -72,8 +71,7 @@ func (c *Cache) stubDescs(data []byte) (map[uint64]uint64, error) {
 	return descs, flush()
 }
 
-// isStubDesc tells whether something can be a StubCodeDesc: its code lies in the code
-// cache.
+// isStubDesc reports whether data looks like a StubCodeDesc: its code lies in the code cache.
 func (c *Cache) isStubDesc(data []byte, begin int) bool {
 	lo, hi := binary.LittleEndian.Uint64(data[begin:]), binary.LittleEndian.Uint64(data[begin+8:])
 	for _, hp := range c.heaps {
@@ -84,7 +82,8 @@ func (c *Cache) isStubDesc(data []byte, begin int) bool {
 	return false
 }
 
-// lengthOfList counts the StubCodeDescs of a list, whose first one is known.
+// lengthOfList returns the number of StubCodeDescs in the list that begins at an address; 0 if it is not such a list.
+// first has the first StubCodeDesc's _next by its address.
 func (c *Cache) lengthOfList(first map[uint64]uint64, at uint64) (n int) {
 	next, ok := first[at]
 	if !ok {

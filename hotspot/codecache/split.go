@@ -6,7 +6,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// kindOf tells what the blob of a block is that has no nmethod.
+// kindOf returns the kind of a blob that is not an nmethod.
 func (c *Cache) kindOf(h *header, name string) printassembly.Kind {
 	l := &c.layout.blob
 	if l.hasKind {
@@ -30,12 +30,12 @@ func (c *Cache) kindOf(h *header, name string) printassembly.Kind {
 	return printassembly.RuntimeBlob
 }
 
-// smallestGap is how many bytes between two pieces are more than what aligns the second
-// one, at 64 bytes at most.
+// smallestGap is the least size in bytes of a gap between two pieces that becomes a blob. A smaller gap may be mere
+// alignment, which is up to 64 bytes.
 const smallestGap = 65
 
-// split makes the blobs of a block that has no nmethod: a blob for each piece in it, and
-// for what lies between pieces.
+// split returns the blobs of a block that does not hold an nmethod: one for each piece in it, and one for each gap
+// between pieces.
 func (c *Cache) split(b *block) []*Blob {
 	var parts []*Blob
 	at := b.lo
@@ -46,7 +46,7 @@ func (c *Cache) split(b *block) []*Blob {
 	}
 	for _, p := range c.pieces.within(b.lo, b.hi) {
 		if p.lo < at || p.hi > b.hi {
-			continue // it overlaps with the one in front: the list is damaged, or is being changed
+			continue // it overlaps the one before: the list is damaged, or is just being changed
 		}
 		rest(p.lo, smallestGap)
 		parts = append(parts, &Blob{Kind: p.kind, Lo: p.lo, Hi: p.hi, Name: p.name})
@@ -60,8 +60,7 @@ func (c *Cache) split(b *block) []*Blob {
 	return parts
 }
 
-// splitAgain splits all blocks after there are other pieces. Blobs that are still the
-// same stay.
+// splitAgain splits all blocks again after the pieces have changed. Blobs that are the same as before are kept.
 func (c *Cache) splitAgain() {
 	for _, hp := range c.heaps {
 		for _, segment := range sortedKeys(hp.blocks) {

@@ -14,8 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// TestFromStart polls a JVM while it starts, and compares what is known at the end with
-// what a Cache finds that comes only then.
+// TestFromStart polls a JVM while it starts, and compares the result with that of a Cache that is made at the end.
 func TestFromStart(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := classPath(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// AppendTo appends the line with which a log of HotSpot tells of the blob. uptimeMillis
-// is when the blob came, since the JVM's start; the line of a method has it.
+// AppendTo appends the line that a log of HotSpot has for the blob. uptimeMillis is when the blob appeared, in
+// milliseconds since the JVM's start; only the line of a method has it.
 //
 //	<nmethod compile_id='138' compile_kind='osr' compiler='c2' level='4' size='…' address='0x…' insts_offset='…' … method='Hot sum ()V' bytes='28' stamp='0.579'/>
 //	StubRoutines::libmLog [0x…, 0x…] (631 bytes)
@@ -38,11 +38,11 @@ func (b *Blob) AppendTo(text []byte, uptimeMillis int64) []byte {
 	return fmt.Appendf(text, "Decoding %s [%#016x, %#016x] (%d bytes)\n", name, b.Lo, b.Hi, size)
 }
 
-// safepointPrefix is what HotSpot prints in front of the names of SafepointBlobs in JDK
-// 28. In older JDKs all have the name SafepointBlob.
+// safepointPrefix is a part of the names of SafepointBlobs in JDK 28. In older JDKs, all of them have the name
+// SafepointBlob.
 const safepointPrefix = "SafepointBlob - "
 
-// isSingleton knows the blobs that HotSpot does not call RuntimeStub.
+// isSingleton reports whether HotSpot prints a blob's name without "RuntimeStub".
 func isSingleton(name string) bool {
 	switch name {
 	case "DeoptimizationBlob", "ExceptionBlob", "SafepointBlob", "UncommonTrapBlob":
@@ -51,8 +51,8 @@ func isSingleton(name string) bool {
 	return strings.HasPrefix(name, safepointPrefix)
 }
 
-// appendTag appends LogCompilation's tag. Offsets are from the address of the nmethod,
-// also of what lies outside of it. oops_offset is where the code ends.
+// appendTag appends LogCompilation's tag of a method. All offsets are relative to the nmethod's address, even those of
+// tables that lie outside the nmethod. oops_offset is where the code ends.
 func appendTag(text []byte, t *printassembly.Installed, uptimeMillis int64) []byte {
 	text = fmt.Appendf(text, "<nmethod compile_id='%d'", t.ID)
 	if t.Kind != "" {
@@ -74,12 +74,12 @@ func appendTag(text []byte, t *printassembly.Installed, uptimeMillis int64) []by
 	offset("scopes_data", t.ScopesData)
 	offset("scopes_pcs", t.ScopesPCs)
 	offset("metadata", t.Metadata)
-	return fmt.Appendf(text, " method='%s' bytes='%d' stamp='%d.%03d'/>\n", taggedName(t.Name), t.BytecodeSize, uptimeMillis/1000, uptimeMillis%1000)
+	return fmt.Appendf(text, " method='%s' bytes='%d' stamp='%d.%03d'/>\n", taggedName(t.Name), t.BytecodeSize,
+		uptimeMillis/1000, uptimeMillis%1000)
 }
 
-// taggedName writes "pkg.Class::method" as "pkg/Class method ()V". The descriptor is not
-// the method's, but such that the names of method handles' methods, "linkToStatic(LLIJ)D",
-// are read back.
+// taggedName converts "pkg.Class::method" to "pkg/Class method ()V". The descriptor is not the method's own. It is
+// chosen so that a reader gets the same name back, also for method handles' methods such as "linkToStatic(LLIJ)D".
 func taggedName(name string) string {
 	class, method, _ := strings.Cut(name, "::")
 	descriptor := "()V"

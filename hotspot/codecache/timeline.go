@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// Blobs gives all blobs that are there now, by ascending address. It is valid until the
-// next Poll.
+// Blobs returns all blobs that are there now, by ascending address. The slice is valid until the next Poll.
 func (c *Cache) Blobs() []*Blob { return c.current }
 
-// Find gives the blob that has the address now, as of the last Poll; nil if there was
-// none. Something new may be there then: Poll, and look again.
+// Find returns the blob that contained the address at the last Poll; nil if there was none. If newer code may be there,
+// call Poll and Find again.
 func (c *Cache) Find(pc uint64) *Blob {
 	i, found := slices.BinarySearchFunc(c.current, pc, func(b *Blob, pc uint64) int { return cmp.Compare(b.Lo, pc) })
 	if !found {
@@ -22,10 +21,10 @@ func (c *Cache) Find(pc uint64) *Blob {
 	return c.current[i]
 }
 
-// At gives the blob that had the address at a moment; nil if none is known.
+// At returns the blob that contained the address at a moment; nil if none is known.
 //
-// Between two Polls the Cache does not know when a blob came or went. If two blobs may
-// have had the address at the moment, it is ambiguous, and At gives the newer one.
+// The Cache does not know when a blob came or went between two Polls. If two blobs may have had the address at the
+// moment, At returns the newer one and ambiguous is true.
 func (c *Cache) At(pc uint64, monoNanos int64) (b *Blob, ambiguous bool) {
 	consider := func(candidate *Blob) {
 		if !candidate.possible(monoNanos) {
@@ -45,22 +44,22 @@ func (c *Cache) At(pc uint64, monoNanos int64) (b *Blob, ambiguous bool) {
 	return b, ambiguous
 }
 
-// possible tells whether the blob may have been there at a moment. A blob that was there
-// at the first Poll may have been there ever since.
+// possible reports whether the blob may have been there at a moment. A blob that was there at the first Poll may have
+// been there at any time before.
 func (b *Blob) possible(monoNanos int64) bool {
 	return monoNanos > b.NotBeforeMonoNanos && (!b.Gone() || monoNanos < b.GoneMonoNanos)
 }
 
-// A history has the blobs that are gone, by the pages of memory that they had.
+// A history holds the blobs that are gone, by the memory pages that they covered.
 type history struct {
 	pages map[uint64][]*Blob
-	order []*Blob // as they went
+	order []*Blob // in the order in which they went
 }
 
 const historyPage = 1 << 12
 
-// maxHistory bounds how many blobs that are gone are known. A JVM whose code cache is too
-// small replaces some 1000 methods a second.
+// maxHistory bounds the number of blobs in a history; beyond it, the oldest quarter is forgotten. A JVM whose code
+// cache is too small replaces about 1000 methods a second.
 const maxHistory = 1 << 18
 
 func newHistory() history { return history{pages: map[uint64][]*Blob{}} }
@@ -87,7 +86,7 @@ func (h *history) forget(b *Blob) {
 	}
 }
 
-// at gives those that had an address.
+// at returns the blobs in the history that covered an address.
 func (h *history) at(pc uint64) []*Blob {
 	var found []*Blob
 	for _, b := range h.pages[pc/historyPage] {

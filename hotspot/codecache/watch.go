@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// HotSpot's names for what its tables do not tell.
+// Symbols of what is not in HotSpot's tables.
 const (
 	stubListSymbol    = "_ZN12StubCodeDesc5_listE"
 	vtableSymbol      = "_ZN11VtableStubs6_tableE"
@@ -17,32 +17,34 @@ const (
 	vtableChunkSymbol = "_ZN10VtableStub6_chunkE"
 )
 
-// compileIDSymbols count the methods that were to be compiled, and native wrappers.
+// compileIDSymbols are counters of the methods that were to be compiled, of OSR compilations, and of native wrappers.
 var compileIDSymbols = [...]string{"_ZN13CompileBroker15_compilation_idE", "_ZN13CompileBroker19_osr_compilation_idE",
 	"_ZN13CompileBroker22_native_compilation_idE"}
 
-// A watch is what tells whether anything has changed: some structures of HotSpot, which
-// are read at once at the start of each Poll.
+// A watch is what shows whether anything has changed: some structures of HotSpot, which are all read at once at the
+// start of each Poll.
 type watch struct {
 	symbols map[string]uint64
-	counts  []uint64                  // addresses of those of compileIDSymbols that are there
+	counts  []uint64                  // addresses of those of compileIDSymbols that are known
 	flags   map[string]vmstructs.Flag // without their values: HotSpot sets some while it starts
 
-	// What was read last.
-	heapsAt    uint64 // the GrowableArray of heaps, or JDK 8's only heap; 0 while HotSpot starts
+	// What the last read found.
+	heapsAt    uint64 // address of the GrowableArray of heaps, or of JDK 8's only heap; 0 while HotSpot starts
 	array      []byte
 	compileIDs [len(compileIDSymbols)]uint64
 	stubList   uint64
-	queueAt    uint64 // the interpreter's StubQueue; 0 while HotSpot starts
+	queueAt    uint64 // address of the interpreter's StubQueue; 0 while HotSpot starts
 	queue      []byte
-	scans      int    // how often the list of stubs was looked for
-	chunk      uint64 // where the next vtable stub comes to lie
+	scans      int    // how often the list of stubs was searched for
+	chunk      uint64 // where the next vtable stub will be
 }
 
-// find finds out what to watch.
+// find finds the addresses of what to watch.
 func (w *watch) find(vm *vmstructs.VM, l *layout) (err error) {
-	names := slices.Concat(compileIDSymbols[:], []string{stubListSymbol, vtableSymbol, vtableSizeSymbol, itableSizeSymbol, vtableChunkSymbol})
-	// Without the library's file (it was replaced since, and we aren't root) names of stubs are missing, and no more.
+	names := slices.Concat(compileIDSymbols[:], []string{stubListSymbol, vtableSymbol, vtableSizeSymbol,
+		itableSizeSymbol, vtableChunkSymbol})
+	// If the library's file can't be opened (it was replaced since, and gasm does not run as root), only the names of
+	// stubs are missing.
 	if w.symbols, err = vm.Symbols(names...); err != nil {
 		w.symbols = map[string]uint64{}
 	}
@@ -55,10 +57,10 @@ func (w *watch) find(vm *vmstructs.VM, l *layout) (err error) {
 	return err
 }
 
-// arraySize is more than a GrowableArray's fields take, in bytes.
+// arraySize is how many bytes of a GrowableArray are read. Its fields take fewer.
 const arraySize = 32
 
-// read reads all that is watched. What is not there yet is looked for.
+// read reads all that is watched, and finds structures that HotSpot has made since the last Poll.
 func (w *watch) read(c *Cache) error {
 	l := c.layout
 	var heaps, queueAt, stubs, chunk [8]byte
@@ -99,7 +101,7 @@ func (w *watch) read(c *Cache) error {
 	return w.findHeaps(c, binary.LittleEndian.Uint64(heaps[:]))
 }
 
-// sized gives a buffer of a size, which it keeps.
+// sized returns *buf if it has this size, and otherwise sets it to a new buffer.
 func sized(buf *[]byte, size uint64) []byte {
 	if uint64(len(*buf)) != size {
 		*buf = make([]byte, size)
@@ -107,10 +109,10 @@ func sized(buf *[]byte, size uint64) []byte {
 	return *buf
 }
 
-// maxHeaps is more than HotSpot has: JDK 27 has four.
+// maxHeaps is an upper bound for the number of heaps; more are an error. JDK 27 has four.
 const maxHeaps = 16
 
-// findHeaps looks whether HotSpot has made heaps since the last Poll.
+// findHeaps finds heaps that HotSpot has made since the last Poll.
 func (w *watch) findHeaps(c *Cache, at uint64) error {
 	l := c.layout
 	if at == 0 || l.oneHeap && at == w.heapsAt {
@@ -128,7 +130,8 @@ func (w *watch) findHeaps(c *Cache, at uint64) error {
 			return nil
 		}
 		if count > maxHeaps {
-			return fmt.Errorf("there can't be %d heaps: gasm does not know the code cache of this build of JDK %d", count, c.vm.Release)
+			return fmt.Errorf("there can't be %d heaps: gasm does not know the code cache of this build of JDK %d",
+				count, c.vm.Release)
 		}
 		data, err := c.vm.Read(nil, l.arrayData.In(w.array), 8*count)
 		if err != nil {
@@ -140,7 +143,7 @@ func (w *watch) findHeaps(c *Cache, at uint64) error {
 		}
 	}
 	w.heapsAt = at
-	jvmci, _ := c.flag("UseJVMCICompiler") // it does not change after the arguments were read
+	jvmci, _ := c.flag("UseJVMCICompiler") // it does not change once the arguments were read
 	c.jvmci = jvmci == 1
 	for i, at := range list {
 		if i < len(c.heaps) && c.heaps[i].at == at {
@@ -155,7 +158,7 @@ func (w *watch) findHeaps(c *Cache, at uint64) error {
 	return nil
 }
 
-// flag reads the value of a flag as it is now; false where the JVM has no such flag.
+// flag reads the current value of a flag. ok is false if the JVM has no such flag or it can't be read.
 func (c *Cache) flag(name string) (value uint64, ok bool) {
 	f, ok := c.watch.flags[name]
 	if !ok || f.Size > 8 {

@@ -15,11 +15,11 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// look copies the methods that have samples for the first time. It polls before, because
-// the samples are younger than the last poll. It tells whether anything was new.
+// look copies the methods that have samples for the first time. It polls before that, because the samples are younger
+// than the last poll. It reports whether anything was new.
 func (f *Follower) look() (news bool) {
 	f.mu.Lock()
-	f.seen, f.places = f.places, f.seen[:0]
+	f.seen, f.pending = f.pending, f.seen[:0]
 	f.mu.Unlock()
 	news = f.poll()
 	for _, at := range f.seen {
@@ -39,12 +39,12 @@ func (f *Follower) look() (news bool) {
 	return news
 }
 
-// sampled copies the method that a sample was in, all of it if there is time for that.
+// sampled copies the method of a sample, all of it if there is time for that.
 func (f *Follower) sampled(b *codecache.Blob, pc uint64) {
 	switch waiting := f.excerpts[b]; {
 	case waiting != nil:
 		waiting.samples++
-		_ = f.addTo(waiting, b, pc) // it has what was added before
+		_ = f.addTo(waiting, b, pc) // after an error, what was added before is kept
 	case f.state[b] != 0:
 	case f.budget.left() > 0:
 		f.state[b] = f.take(b)
@@ -64,7 +64,7 @@ func (f *Follower) take(b *codecache.Blob) copyState {
 	return f.count(b, err)
 }
 
-// count counts a method that was copied, or was not.
+// count counts a method that was copied, or that could not be.
 func (f *Follower) count(b *codecache.Blob, err error) copyState {
 	switch {
 	case err == nil:
@@ -81,19 +81,19 @@ func (f *Follower) count(b *codecache.Blob, err error) copyState {
 	return failed
 }
 
-// isJVM tells whether a process has libjvm.so mapped. One that has ended has nothing.
+// isJVM reports whether a process has mapped libjvm.so. A process that has ended has no mappings.
 func isJVM(pid int) bool {
 	mappings, _ := native.ReadMaps(pid)
 	return slices.ContainsFunc(mappings, func(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" })
 }
 
-// isGone tells whether a method could not be copied because it was gone, or the JVM.
+// isGone reports whether a method could not be copied because it, or the JVM, was gone.
 func isGone(err error) bool {
 	return errors.Is(err, nmethod.ErrGone) || errors.Is(err, syscall.ESRCH) || errors.Is(err, fs.ErrNotExist)
 }
 
-// keepNames is how long the names of classes and methods are taken for those at their
-// addresses. Classes may be unloaded, and others put at their addresses, at any time.
+// keepNames is how long names of classes and methods are assumed to be valid. Classes may be unloaded, and others put
+// at their addresses, at any time.
 const keepNames = 250 * time.Millisecond
 
 func (f *Follower) forgetNames() {
@@ -103,9 +103,9 @@ func (f *Follower) forgetNames() {
 	}
 }
 
-// copyMethod copies one method. Where its debug info makes no sense, names that the copier
-// had may be those of classes that were unloaded, or the method was replaced while it was
-// read: then it is read again. What was copied of it stays when there is no more to be had.
+// copyMethod copies one method. If its debug info makes no sense, the method is read again: the copier may have had
+// names of classes that are unloaded, or the method was replaced while it was read. If the second copy fails, too, the
+// part that was copied is kept.
 func (f *Follower) copyMethod(m *printassembly.Installed) error {
 	f.forgetNames()
 	start := len(f.log.text)

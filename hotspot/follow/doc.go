@@ -1,36 +1,33 @@
-// Package follow has the code of one JVM while it runs, out of its memory, and writes it
-// down as HotSpot would have printed it. The JVM needs no flag and writes nothing.
+// Package follow reads the code of one JVM from its memory while it runs, and writes it to a log in the form in which
+// HotSpot would have printed it. The JVM needs no flag and writes nothing.
 //
-// A [Follower] polls the code cache (package codecache) for blobs that came and went. It
-// is told the program counters of samples, and copies (package nmethod) each compiled
-// method when a sample is in it for the first time: a program compiles thousands of
-// methods, and has samples in a few hundred of them. Its log is of the form that package
-// printassembly reads:
+// A [Follower] polls the code cache (package codecache) for blobs that came and went. Its caller passes it the program
+// counters of samples. When a sample is in a compiled method for the first time, the Follower copies the method
+// (package nmethod): a program compiles thousands of methods, and has samples in a few hundred of them. Its log has the
+// form that package printassembly reads:
 //
 //	<hotspot_log version='160 1' process='2490' time_ms='1795221479359'>   the head, as HotSpot writes it
-//	StubRoutines::libmLog [0x…, 0x…] (631 bytes)                           what is no method
+//	StubRoutines::libmLog [0x…, 0x…] (631 bytes)                           a blob that is not a method
 //	<nmethod compile_id='138' compiler='c2' … stamp='0.579'/>              each method, when it is seen first
 //	Compiled method (c2) …                                                 a copy of each method that has samples
-//	<source_file class='Foo' name='Foo.kt'/>                               the file of each class in frames of copies, once
+//	<source_file class='Foo' name='Foo.kt'/>                               source file of each class in copied frames
 //
-// To copy a method takes a millisecond, nearly all of it for the names in its debug info. A
-// JVM that compiles thousands of methods would wait for that as much as for a third
-// compiler's thread. So copies have a budget, and what is beyond it has the debug info of
-// sampled instructions alone until there is time for the rest (excerpts.go).
+// Copying a method takes about a millisecond, most of it for the names in its debug info. In a JVM that compiles
+// thousands of methods, copying them all would take as much CPU time as a third compiler thread. So copies have a
+// budget. Beyond it, a method is copied with the debug info of its sampled instructions only, until there is time for
+// the rest (excerpts.go).
 //
 // # Times
 //
-// HotSpot does not note when it installed a method. A method that is seen at one poll, and
-// was not at the one before, came at some time between the two. Its stamp is the time of
-// the poll before: what HotSpot has just compiled is hot, while the method whose memory it
-// took had not been run for some time, or its memory would not have been free. So of the
-// two a sample from between the polls belongs to the new one, most likely. How many such
-// samples there were is a figure of the [Result].
+// HotSpot does not record when it installed a method. If a method is seen at one poll and was not there at the poll
+// before, it came at some time between the two. Its stamp in the log is the time of the poll before. The reason: code
+// that HotSpot has just compiled is hot, whereas the method that had the memory before had not run for some time, or
+// its memory would not have been freed. So a sample between the two polls most likely belongs to the new method.
+// [Result].Ambiguous counts such samples.
 //
 // # How often it looks
 //
-// A poll in which nothing is new takes some microseconds. While methods come, the pause is
-// 10 ms, or up to 40 ms where polls are so slow that they would take more than 4 % of a
-// processor; each poll without news doubles it, up to 2.6 s. Samples have the Follower look
-// at once, so a pause is long only while the JVM runs no code.
+// A poll that finds nothing new takes some microseconds. While methods come, the pause between polls is 10 ms, or up to
+// 40 ms if polls are so slow that they would take more than 4 % of a CPU. Each poll without news doubles the pause, up
+// to 2.6 s. A sample ends the pause at once, so a pause is long only while the JVM runs no code.
 package follow

@@ -7,12 +7,11 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 )
 
-// A JVM that starts compiles thousands of methods, and half of its samples in compiled code
-// are in methods that have no other sample. To copy all of these with all of their debug info
-// takes a processor a third of the time that the JVM has for its own work. So there is a
-// budget. Beyond it a method is copied as an excerpt, with the debug info of the sampled
-// instructions, which is all that sums of samples need. The methods with the most samples are
-// the first to be copied as a whole.
+// A JVM that starts compiles thousands of methods, and half of its samples in compiled code are in methods that have no
+// other sample. Copying all of these with all of their debug info takes a third as much CPU time as the JVM has for its
+// own work. So copies have a budget. Beyond it, a method is copied as an excerpt, which has the debug info of its
+// sampled instructions. That is all that sums of samples need. When the budget allows, the methods with the most
+// samples are the first to be copied completely.
 
 // An excerpt is a method that was copied in part.
 type excerpt struct {
@@ -20,25 +19,25 @@ type excerpt struct {
 	samples int
 }
 
-// A budget is the time that may be spent on copies.
+// A budget is CPU time that may be spent on copies. It grows with time, and copies use it up.
 type budget struct {
-	has, most time.Duration // that is saved up, and that may be
-	since     time.Time     // when it was last added to
+	has, most time.Duration // what is saved up, and the limit for that
+	since     time.Time     // when has was last increased
 }
 
 const (
-	// budgetShare is which part of a processor copies may take in the long run, 1 of so many.
+	// budgetShare is the part of a CPU that copies may take in the long run: 1/budgetShare.
 	budgetShare = 25
-	// budgetStart is what there is at first, and the most that is saved up: enough for all
-	// methods of a program that has warmed up, at a millisecond for each.
+	// budgetStart is the budget at the start, and the most that is saved up. It is enough for all methods of a program
+	// that has warmed up, at a millisecond each.
 	budgetStart = 200 * time.Millisecond
-	// budgetEnd is for what is still to be copied when the following ends before the JVM.
+	// budgetEnd is for the remaining copies when the following ends before the JVM.
 	budgetEnd = 100 * time.Millisecond
 )
 
 func newBudget(most time.Duration) budget { return budget{most, most, time.Now()} }
 
-// left is what may be spent now.
+// left returns how much may be spent now.
 func (b *budget) left() time.Duration {
 	now := time.Now()
 	b.has = min(b.has+now.Sub(b.since)/budgetShare, b.most)
@@ -48,7 +47,7 @@ func (b *budget) left() time.Duration {
 
 func (b *budget) spend(d time.Duration) { b.has -= d }
 
-// takeExcerpt copies a method without all of its debug info.
+// takeExcerpt copies a method with the debug info of one sampled instruction.
 func (f *Follower) takeExcerpt(b *codecache.Blob, pc uint64) copyState {
 	waiting := &excerpt{samples: 1}
 	if err := f.addTo(waiting, b, pc); waiting.Excerpt == nil {
@@ -71,16 +70,17 @@ func (f *Follower) addTo(e *excerpt, b *codecache.Blob, pc uint64) error {
 	return e.Add(code, pc)
 }
 
-// completeSome copies methods of which there are excerpts, as long as the budget lasts.
+// completeSome completes the copies of methods that have excerpts, as long as the budget lasts.
 func (f *Follower) completeSome() {
 	for len(f.excerpts) > 0 && f.budget.left() > 0 {
 		f.complete(f.hottestExcerpt())
 	}
 }
 
-// completeLast copies what it can of the rest, and writes down the excerpts of all others.
+// completeLast completes as many copies as budgetEnd allows, and writes the excerpts of all other methods.
 func (f *Follower) completeLast() {
-	for end := time.Now().Add(budgetEnd); len(f.excerpts) > 0 && !f.gone && f.budget.most > 0 && time.Now().Before(end); {
+	for end := time.Now().Add(budgetEnd); len(f.excerpts) > 0 && !f.gone && f.budget.most > 0 &&
+		time.Now().Before(end); {
 		f.complete(f.hottestExcerpt())
 	}
 	for b := range f.excerpts {
@@ -97,7 +97,7 @@ func (f *Follower) hottestExcerpt() (hottest *codecache.Blob) {
 	return hottest
 }
 
-// complete copies a method of which there is an excerpt.
+// complete copies a method that has an excerpt so far.
 func (f *Follower) complete(b *codecache.Blob) {
 	start := len(f.log.text)
 	began := time.Now()
@@ -112,7 +112,7 @@ func (f *Follower) complete(b *codecache.Blob) {
 	f.state[b] = f.count(b, nil)
 }
 
-// writeExcerpt writes down the excerpt of a method, if there is one.
+// writeExcerpt writes the excerpt of a method, if it has one.
 func (f *Follower) writeExcerpt(b *codecache.Blob) {
 	e := f.excerpts[b]
 	if e == nil {

@@ -15,18 +15,19 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/printassembly"
-	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// Two Followers are told of the same samples of a JVM that compiles all the time. One of them
-// copies methods as a whole, the other makes excerpts alone. At each sampled instruction both
-// have the same inlined methods and lines. (HotSpot changes code that runs, when a call is resolved
-// or a method left, so the instructions are not compared.)
+// TestExcerpts gives two Followers the same samples of a JVM that compiles all the time. One of them copies methods
+// completely, the other makes excerpts only. At each sampled instruction both must have the same inlined methods and
+// lines. (The instructions are not compared, because HotSpot changes running code when a call is resolved or a method
+// is invalidated.)
 func TestExcerpts(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classPath := t.TempDir()
 	programs := gasmtest.Testdata("programs")
-	gasmtest.CompileJava(t, classPath, 17, filepath.Join(programs, "Compile.java"), filepath.Join(programs, "MemoryFile.java"), filepath.Join(programs, "MemoryFiles.java"))
+	gasmtest.CompileJava(t, classPath, 17, filepath.Join(programs, "Compile.java"),
+		filepath.Join(programs, "MemoryFile.java"), filepath.Join(programs, "MemoryFiles.java"))
 	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			t.Parallel()
@@ -42,13 +43,14 @@ func compareExcerpts(t *testing.T, cmd *exec.Cmd) {
 	pid := cmd.Process.Pid
 	awaitHotSpot(t, pid)
 	start := func(name string, o Options) *Follower {
-		o.Log, o.StartMonoNanos, o.StartWallMillis = filepath.Join(t.TempDir(), name), monotonic.Nanos()-1e9, time.Now().UnixMilli()-1000
+		o.Log, o.StartMonoNanos, o.StartWallMillis = filepath.Join(t.TempDir(), name), monotonic.Nanos()-1e9,
+			time.Now().UnixMilli()-1000
 		f, err := Start(pid, o)
 		require.NoError(t, err)
 		return f
 	}
 	followers := []*Follower{start("whole", Options{budget: time.Hour}), start("excerpts", Options{budget: -time.Hour})}
-	n, err := sampler.AttachNative(sampler.Options{PID: pid, Frequency: 997, Dir: t.TempDir()})
+	n, err := collect.AttachNative(collect.Options{PID: pid, Frequency: 997, Dir: t.TempDir()})
 	require.NoError(t, err)
 	stream := n.Subscribe(1<<16, 20*time.Millisecond)
 	sampled := map[uint64]bool{}
@@ -98,7 +100,7 @@ type instruction struct {
 	pc uint64
 }
 
-// readCode gives the instructions of a log that have one of the addresses.
+// readCode returns the instructions of a log that are at one of the addresses.
 func readCode(t *testing.T, path string, at map[uint64]bool) map[instruction]printassembly.Instruction {
 	file, err := os.Open(path)
 	require.NoError(t, err)

@@ -16,24 +16,22 @@ import (
 
 // Options say how a JVM is followed.
 type Options struct {
-	// Log is the path of the log that is written. The file must not exist.
+	// Log is the path of the log to write. The file must not exist.
 	Log string
-	// StartMonoNanos and StartWallMillis are the moment from which the stamps in the log
-	// count, on two clocks. It is not behind the JVM's start.
+	// StartMonoNanos and StartWallMillis are the same moment on two clocks: the one from which the stamps in the log
+	// count. It must not be later than the JVM's start.
 	StartMonoNanos, StartWallMillis int64
-	// Command is the main class or jar and its arguments, as the property
-	// sun.java.command has them; may be "".
+	// Command is the main class or jar and its arguments, as in the property sun.java.command; it may be "".
 	Command string
-	// ClassPath is the JVM's class path; "" when nobody knows it.
+	// ClassPath is the JVM's class path; "" if it is unknown.
 	ClassPath string
-	// Launched tells that the JVM has just been started. Then HotSpot may still be
-	// setting itself up, and is waited for.
+	// Launched is true if the JVM has just been started. HotSpot may then still be initializing, and the Follower waits
+	// for it.
 	Launched bool
-	// All has every method copied as soon as it is seen, for want of samples while the JVM
-	// runs.
+	// All makes the Follower copy every method as soon as it is seen, for use without samples.
 	All bool
 
-	budget time.Duration // for a test, in place of budgetStart; below 0 there are excerpts alone
+	budget time.Duration // for a test, in place of budgetStart; if negative, all copies are excerpts
 }
 
 // A Follower follows the code of one JVM.
@@ -43,31 +41,31 @@ type Follower struct {
 	log  *logWriter
 	stop chan struct{}
 	done chan struct{}
-	wake chan struct{} // has one element while places is not empty
-	// switched has one element when paused was changed.
+	wake chan struct{} // has one element while pending is not empty
+	// switched has one element after paused was changed.
 	switched chan struct{}
 	paused   atomic.Bool
 
-	mu     sync.Mutex
-	places []place // of samples, that the Follower has not looked at
-	known  int     // methods that were seen so far
+	mu      sync.Mutex
+	pending []sample // samples that the Follower has not looked at yet
+	known   int      // how many methods were seen so far
 
-	// What follows belongs to the goroutine that runs.
+	// The fields below belong to the goroutine of run.
 	vm       *vmstructs.VM
 	cache    *codecache.Cache
 	copier   *nmethod.Copier
-	forgetAt time.Time // when the copier must forget what it read of names
-	seen     []place   // a buffer
+	forgetAt time.Time // when the copier must forget the names that it has read
+	seen     []sample  // the samples being looked at; pending reuses its memory
 	state    map[*codecache.Blob]copyState
-	excerpts map[*codecache.Blob]*excerpt // of the methods that are still to be copied
+	excerpts map[*codecache.Blob]*excerpt // of the methods that are still to be copied completely
 	budget   budget                       // for copies
-	pollTook time.Duration                // the last poll
+	pollTook time.Duration                // duration of the last poll
 	gone     bool                         // the JVM has ended, or can't be read any more
 	result   Result
 }
 
-// A place is where and when a sample was.
-type place struct {
+// A sample is an address at which the JVM was sampled, and the time on CLOCK_MONOTONIC.
+type sample struct {
 	pc        uint64
 	monoNanos int64
 }
@@ -78,46 +76,44 @@ type copyState uint8
 const (
 	copied copyState = iota + 1
 	failed
-	excerpted // it is one of Follower.excerpts
+	excerpted // it is in Follower.excerpts
 )
 
 // A Result says what became of a JVM's code.
 type Result struct {
-	// Methods is how many methods were seen in the code cache, and Copied those of them
-	// that had samples and were copied.
+	// Methods is how many methods were seen in the code cache, and Copied how many of them had samples and were copied.
 	Methods, Copied int
-	// Excerpts counts those copied methods that have lines and inlined methods at sampled
-	// instructions alone, because they or their JVM were gone before the rest was read.
+	// Excerpts counts the copied methods that have lines and inlined methods at sampled instructions only, because they
+	// or their JVM were gone before the rest was read.
 	Excerpts int
-	// Late counts the methods that had samples and were gone, alone or with their JVM,
-	// before all of them was copied. Missed counts all others that could not be copied, or
-	// not with all of their debug info.
+	// Late counts the methods that had samples and were gone, alone or with their JVM, before they were copied
+	// completely. Missed counts all others that could not be copied, or not with all of their debug info.
 	Late, Missed int
-	// Samples counts those that the Follower was told of, and Ambiguous those of them at
-	// addresses that changed their owner between the two polls around them.
+	// Samples counts the calls of Sampled. Ambiguous counts those of them at an address that belonged to two different
+	// blobs at the polls before and after the sample.
 	Samples, Ambiguous int
-	// NoFrames is why the methods have machine code and names, but neither lines nor inlined
-	// methods; nil where they have these.
+	// NoFrames is why the methods have machine code and names, but neither lines nor inlined methods; nil if they have
+	// them.
 	NoFrames error
-	// Why is the reason for the first method that was missed, nil without one.
+	// Why is the reason for the first method that was missed; nil if there was none.
 	Why error
-	// Unread is why the code cache could not be read at all, or not any more while the JVM
-	// lived; nil otherwise.
+	// Unread is why the code cache could not be read at all, or not any more while the JVM was running; nil otherwise.
 	Unread error
-	// Disk is the error that ended the writing, nil without one.
+	// Disk is the error that ended the writing; nil if there was none.
 	Disk error
-	// SafepointsOnly tells that methods have lines, and the JVM runs without DebugNonSafepoints, so that they are
-	// those of the next safepoint.
+	// SafepointsOnly is true if methods have lines and the JVM runs without -XX:+DebugNonSafepoints, so that an
+	// instruction has the line of the next safepoint.
 	SafepointsOnly bool
 }
 
-// Start begins to follow a process. When it returns without an error, all methods that
-// the JVM had are known, unless it was just launched.
+// Start begins to follow a process. Unless the JVM was just launched, all of its methods are known when Start returns
+// without an error.
 //
 // The error says why the process can't be followed; see vmstructs.Open for its types.
 func Start(pid int, o Options) (*Follower, error) {
 	f := &Follower{pid: pid, o: o, stop: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
-		switched: make(chan struct{}, 1), state: map[*codecache.Blob]copyState{}, excerpts: map[*codecache.Blob]*excerpt{}, budget: newBudget(cmp.Or(o.budget, budgetStart))}
+		switched: make(chan struct{}, 1), state: map[*codecache.Blob]copyState{},
+		excerpts: map[*codecache.Blob]*excerpt{}, budget: newBudget(cmp.Or(o.budget, budgetStart))}
 	if !o.Launched {
 		if err := f.open(); err != nil {
 			return nil, err
@@ -152,7 +148,7 @@ func (f *Follower) open() (err error) {
 	return nil
 }
 
-// stubName gives the name of the stub at an address, which a call leads to; "" without one.
+// stubName returns the name of the stub at an address that a call leads to; "" if there is none.
 func (f *Follower) stubName(at uint64) string {
 	b := f.cache.Find(at)
 	if b == nil || b.Kind != printassembly.Stub {
@@ -162,23 +158,23 @@ func (f *Follower) stubName(at uint64) string {
 	return name
 }
 
-// began is called when HotSpot was found. It looks at all code that there is.
+// began is called once HotSpot was found. It finds all code that is already there.
 func (f *Follower) began() {
 	f.log.head(f.vm)
 	f.poll()
 	flags, err := f.vm.Flags(debugInfoFlag)
-	f.result.SafepointsOnly = err == nil && f.result.NoFrames == nil && flags[debugInfoFlag].Size > 0 && flags[debugInfoFlag].Value == 0
+	f.result.SafepointsOnly = err == nil && f.result.NoFrames == nil && flags[debugInfoFlag].Size > 0 &&
+		flags[debugInfoFlag].Value == 0
 }
 
-// debugInfoFlag has HotSpot note the bytecode of every instruction.
+// debugInfoFlag is the flag that makes HotSpot record the bytecode of every instruction, not only of safepoints.
 const debugInfoFlag = "DebugNonSafepoints"
 
-// Sampled tells that a sample was at an address. Any goroutine may call it; it does not
-// wait.
+// Sampled notes that a sample was taken at an address. Any goroutine may call it; it does not block.
 func (f *Follower) Sampled(pc uint64, monoNanos int64) {
 	f.mu.Lock()
-	if len(f.places) < maxPlaces {
-		f.places = append(f.places, place{pc, monoNanos})
+	if len(f.pending) < maxPending {
+		f.pending = append(f.pending, sample{pc, monoNanos})
 	}
 	f.mu.Unlock()
 	select {
@@ -187,23 +183,22 @@ func (f *Follower) Sampled(pc uint64, monoNanos int64) {
 	}
 }
 
-// maxPlaces is more than a second of samples of the largest machine has. What is beyond
-// was sampled while the Follower could not run.
-const maxPlaces = 1 << 17
+// maxPending is an upper bound for the pending samples; further ones are dropped. The largest machine has fewer samples
+// in a second, so more of them mean that the Follower could not run.
+const maxPending = 1 << 17
 
-// Methods is how many methods were seen so far. Any goroutine may call it.
+// Methods returns how many methods were seen so far. Any goroutine may call it.
 func (f *Follower) Methods() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.known
 }
 
-// Pause has the Follower leave the JVM alone until Resume. The samples that it is told of are
-// still looked at: they were taken before.
+// Pause stops polling the JVM until Resume. Samples are still looked at, because they were taken before the pause.
 func (f *Follower) Pause() { f.turn(true) }
 
-// Resume has the Follower look at the code cache again, at once and from then on. All methods
-// that came since Pause count as there since then.
+// Resume polls the code cache at once, and regularly from then on. All methods that came since Pause get the time of
+// Pause.
 func (f *Follower) Resume() { f.turn(false) }
 
 func (f *Follower) turn(paused bool) {
@@ -214,22 +209,23 @@ func (f *Follower) turn(paused bool) {
 	}
 }
 
-// Stop ends the following. All samples that were told of before are looked at first.
+// Stop ends the following, after looking at all samples that Sampled was called with.
 func (f *Follower) Stop() Result {
 	close(f.stop)
 	<-f.done
 	return f.result
 }
 
-// The pauses between two polls. A sample ends a pause, so a long one is for a JVM that
-// sleeps, which is to cost next to nothing. Without samples nothing ends it.
+// The pauses between two polls. A sample ends a pause, so a pause gets long only for a JVM that sleeps, which should cost
+// next to nothing. If there are no samples (Options.All), nothing ends a pause, and longestWithoutWake is the limit, as it
+// is while methods with excerpts wait to be copied completely.
 const (
 	shortestPause      = 10 * time.Millisecond
 	longestPause       = 2560 * time.Millisecond
 	longestWithoutWake = 320 * time.Millisecond
 )
 
-// run polls again and again, until it is stopped or the JVM has ended.
+// run polls until it is stopped or the JVM has ended.
 func (f *Follower) run() {
 	defer close(f.done)
 	defer f.end()
@@ -248,7 +244,7 @@ func (f *Follower) run() {
 			f.completeLast()
 			return
 		case <-f.switched:
-			f.poll() // so that what comes in a pause came in the pause
+			f.poll() // so that what comes during a pause gets a time within the pause
 			if timer.Stop(); !f.paused.Load() {
 				pause = shortestPause
 				timer.Reset(pause)
@@ -271,19 +267,19 @@ func (f *Follower) run() {
 		f.rest()
 	}
 	<-f.stop
-	f.look() // what was sampled last is counted as late
+	f.look() // the methods of the last samples are counted as late
 	f.completeLast()
 }
 
-// pollShare is which part of a processor polls take at most, 1 of so many, while the rest
-// that this needs is below longestRest.
+// Polls may take 1/pollShare of a CPU. The rest after a poll is as long as that requires, but not longer than
+// longestRest.
 const (
 	pollShare   = 25
 	longestRest = 40 * time.Millisecond
 )
 
-// rest waits after a poll. A JVM that compiles all the time needs its processors itself,
-// and its larger code cache makes polls slow.
+// rest waits after a poll. A JVM that compiles all the time needs its CPUs itself, and its larger code cache makes
+// polls slow.
 func (f *Follower) rest() {
 	rest := min(pollShare*f.pollTook, longestRest)
 	f.pollTook = 0
@@ -296,8 +292,8 @@ func (f *Follower) rest() {
 	}
 }
 
-// await waits until HotSpot has set up its code cache. It is false where the Follower was
-// stopped before.
+// await waits until HotSpot has set up its code cache. It returns false if the JVM has ended or the Follower was
+// stopped before that.
 func (f *Follower) await() bool {
 	for {
 		err := f.open()
@@ -321,8 +317,7 @@ func (f *Follower) await() bool {
 	}
 }
 
-// poll finds out which blobs came and went, and writes down those that came. It tells
-// whether there were any.
+// poll finds out which blobs came and went, and writes those that came. It reports whether there were any.
 func (f *Follower) poll() (news bool) {
 	if f.gone {
 		return false
@@ -344,7 +339,7 @@ func (f *Follower) poll() (news bool) {
 	return len(changes.Added)+len(changes.Gone) > 0
 }
 
-// add writes down the blobs that came.
+// add writes the blobs that came.
 func (f *Follower) add(blobs []*codecache.Blob) {
 	methods := 0
 	for _, b := range blobs {
@@ -364,8 +359,8 @@ func (f *Follower) add(blobs []*codecache.Blob) {
 	f.mu.Unlock()
 }
 
-// uptimeMillis translates a time into a stamp of the log. What was there before the
-// Follower was, 0, is taken to have been there from the JVM's start on.
+// uptimeMillis converts a time to a stamp of the log. Blobs that were there before the Follower have the time 0, and
+// get the time of the JVM's start.
 func (f *Follower) uptimeMillis(mono int64) int64 {
 	return max(0, (mono-f.o.StartMonoNanos)/int64(time.Millisecond))
 }

@@ -17,11 +17,11 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// A JVM that was started without any flag is followed, with samples of it. Each sample in
-// compiled code, or in any other code of the JVM's own, is in a blob of the log, and methods
-// with samples have code.
+// TestFollow follows a JVM that was started without any flag, and samples it. Each sample in compiled code, or in other
+// code of the JVM's own, must be in a blob of the log, and methods with samples must have code.
 func TestFollow(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classPath := t.TempDir()
@@ -46,16 +46,18 @@ func follow(t *testing.T, jdk gasmtest.JDK, args ...string) {
 	require.Equal(t, "MEASURE\n", line)
 	log := filepath.Join(t.TempDir(), "asm.log")
 	began := time.Now()
-	f, err := Start(cmd.Process.Pid, Options{Log: log, ClassPath: "the:class path", StartMonoNanos: monotonic.Nanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
+	f, err := Start(cmd.Process.Pid, Options{Log: log, ClassPath: "the:class path",
+		StartMonoNanos: monotonic.Nanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
 	require.NoError(t, err)
 	t.Logf("known after %v: %d methods", time.Since(began), f.Methods())
-	// Until the method with the loop is compiled by the last compiler, some of it is interpreted: on a busy machine for long.
+	// Until the last compiler has compiled the method with the loop, some of it is interpreted. On a busy machine that
+	// takes long.
 	compiled := regexp.MustCompile(`(?m)^<nmethod .* level='4' .*method='Shares rounds `)
 	require.Eventually(t, func() bool {
 		text, err := os.ReadFile(log)
 		return err == nil && compiled.Match(text)
 	}, 2*time.Minute, 50*time.Millisecond, "C2 compiles Shares::rounds")
-	n, err := sampler.AttachNative(sampler.Options{PID: cmd.Process.Pid, Frequency: 997, Dir: t.TempDir()})
+	n, err := collect.AttachNative(collect.Options{PID: cmd.Process.Pid, Frequency: 997, Dir: t.TempDir()})
 	require.NoError(t, err)
 	stream := n.Subscribe(1<<16, 20*time.Millisecond)
 	var samples []sampler.Sample
@@ -109,7 +111,8 @@ func follow(t *testing.T, jdk gasmtest.JDK, args ...string) {
 			withCode++
 		}
 	}
-	t.Logf("%d samples, %d of them unknown, %d with code; %d blobs, %d bytes", len(samples), unknown, withCode, len(read.Blobs), info.Size())
+	t.Logf("%d samples, %d of them unknown, %d with code; %d blobs, %d bytes", len(samples), unknown, withCode,
+		len(read.Blobs), info.Size())
 	assert.LessOrEqual(t, unknown*200, len(samples), "0.5 %")
 	assert.NotEmpty(t, samples)
 	assert.Greater(t, withCode*100, len(samples)*90, "next to all are in the loops, which are copied")
@@ -124,8 +127,8 @@ func awaitHotSpot(t *testing.T, pid int) {
 	}, time.Minute, 10*time.Millisecond, "the JVM starts")
 }
 
-// A Follower that pauses writes nothing, whatever the JVM compiles, and knows what has come
-// when it goes on.
+// TestPause: a paused Follower writes nothing, whatever the JVM compiles. After the pause it finds what has come
+// meanwhile.
 func TestPause(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classPath := t.TempDir()
@@ -138,17 +141,20 @@ func TestPause(t *testing.T) {
 	defer cmd.Process.Kill()
 	awaitHotSpot(t, cmd.Process.Pid)
 	log := filepath.Join(t.TempDir(), "asm.log")
-	f, err := Start(cmd.Process.Pid, Options{Log: log, StartMonoNanos: monotonic.Nanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
+	f, err := Start(cmd.Process.Pid, Options{Log: log, StartMonoNanos: monotonic.Nanos() - 1e9,
+		StartWallMillis: time.Now().UnixMilli() - 1000})
 	require.NoError(t, err)
 	size := func() int64 {
 		info, err := os.Stat(log)
 		require.NoError(t, err)
 		return info.Size()
 	}
-	require.Eventually(t, func() bool { return f.Methods() > 200 }, time.Minute, 10*time.Millisecond, "javac is being compiled")
+	require.Eventually(t, func() bool { return f.Methods() > 200 }, time.Minute, 10*time.Millisecond,
+		"javac is being compiled")
 	require.Positive(t, size())
 	f.Pause()
-	// A poll that has begun goes on to its end, which on a busy machine takes a while. Without the pause the log would not rest.
+	// A poll that has begun goes on to its end, which takes a while on a busy machine. Without the pause, the log would
+	// not stop growing.
 	paused := int64(-1)
 	for deadline := time.Now().Add(time.Minute); size() != paused; time.Sleep(500 * time.Millisecond) {
 		require.True(t, time.Now().Before(deadline), "the log grows in the pause")

@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A logWriter writes the log. After a failure nothing more is written.
+// A logWriter writes the log. After an error it writes nothing more.
 type logWriter struct {
 	o       Options
 	pid     int
@@ -27,27 +27,27 @@ func newLogWriter(pid int, o Options) (*logWriter, error) {
 	return &logWriter{pid: pid, o: o, file: file}, nil
 }
 
-// head writes what HotSpot writes first (defaultStream::start_log), as far as readers of
-// the log need it. vm is nil where the JVM could not be read.
+// head writes the first lines of HotSpot's log (defaultStream::start_log), as far as readers of the log need them. vm
+// is nil if the JVM could not be read.
 func (w *logWriter) head(vm *vmstructs.VM) {
 	version, info, command := "", "", w.o.Command
 	if vm != nil {
-		version, info, _ = vm.Version() // the rest is as good without
+		version, info, _ = vm.Version() // after an error, both are ""
 		command = cmp.Or(commandOf(vm), command)
 	}
-	w.text = fmt.Appendf(w.text, "<hotspot_log version='160 1' process='%d' time_ms='%d'>\n", w.pid, w.o.StartWallMillis)
-	w.text = fmt.Appendf(w.text, "<vm_version>\n<release>\n%s\n</release>\n<info>\n%s\n</info>\n</vm_version>\n", printassembly.Escape(version), printassembly.Escape(info))
+	w.text = fmt.Appendf(w.text, "<hotspot_log version='160 1' process='%d' time_ms='%d'>\n", w.pid,
+		w.o.StartWallMillis)
+	w.text = fmt.Appendf(w.text, "<vm_version>\n<release>\n%s\n</release>\n<info>\n%s\n</info>\n</vm_version>\n",
+		printassembly.Escape(version), printassembly.Escape(info))
 	w.text = fmt.Appendf(w.text, "<vm_arguments>\n<command>\n%s\n</command>\n%s</vm_arguments>\n",
 		printassembly.Escape(command), printassembly.Properties(w.o.ClassPath))
 	w.text = append(w.text, "<tty>\n<writer thread='gasm'/>\n"...)
 }
 
-// maxCommand bounds what is read of a command, in bytes. The main class and the first
-// arguments are at its start.
+// maxCommand is how many bytes of a command are read. The main class and the first arguments are at its beginning.
 const maxCommand = 4096
 
-// commandOf reads the main class or jar and its arguments from the JVM; "" when it does
-// not tell.
+// commandOf reads the main class or jar and its arguments from the JVM. It returns "" if they can't be read.
 func commandOf(vm *vmstructs.VM) string {
 	at, ok := vm.Static("Arguments::_java_command")
 	if !ok {
@@ -59,7 +59,7 @@ func commandOf(vm *vmstructs.VM) string {
 	}
 	var text []byte
 	for len(text) < maxCommand {
-		// A piece at a time, because the memory behind the text may not be there.
+		// It is read piece by piece, because the memory after the text may not be mapped.
 		piece, err := vm.Read(nil, address+uint64(len(text)), 64)
 		if err != nil {
 			piece, err = vm.Read(nil, address+uint64(len(text)), 1)
@@ -88,7 +88,7 @@ func (w *logWriter) flush() {
 	w.text = w.text[:0]
 }
 
-// close writes the end of the log, which tells a whole log from one that was cut.
+// close writes the end of the log, which distinguishes a complete log from one that was cut.
 func (w *logWriter) close() {
 	w.text = append(w.text, "</tty>\n</hotspot_log>\n"...)
 	w.flush()

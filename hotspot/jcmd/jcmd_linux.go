@@ -17,7 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// exchange writes a request, and returns the text of the answer. The command is for messages.
+// exchange writes a request and returns the text of the answer. The command is only for messages.
 func exchange(ctx context.Context, p *foreign.Process, command string, text []byte) (string, error) {
 	t, err := newTarget(ctx, p)
 	if err != nil {
@@ -38,19 +38,19 @@ func exchange(ctx context.Context, p *foreign.Process, command string, text []by
 		err = ErrEnded
 	}
 	if err != nil {
-		return "", fmt.Errorf("the JVM with pid %d did not answer to %s: %w", p.PID(), commandName(command), err)
+		return "", fmt.Errorf("the JVM with pid %d gave no answer to %s: %w", p.PID(), commandName(command), err)
 	}
 	return parseReply(p.PID(), command, reply)
 }
 
-// errNobody is the error of a request that nobody in the JVM will ever read.
+// errNobody is the error of a request that no thread of the JVM will ever read.
 var errNobody = errors.New("its thread for commands has ended")
 
-// listenerPause is how long an answer may take before gasm looks whether the JVM still has the thread that gives one.
+// listenerPause is how long to wait for an answer before checking that the JVM still has the thread that answers.
 const listenerPause = 300 * time.Millisecond
 
-// talk connects to the JVM, writes a request and reads the answer. With watch, it gives up with errNobody if there is no
-// answer and nobody to give one.
+// talk connects to the JVM, writes a request and reads the answer. If watch is true, it gives up with errNobody when
+// there is neither an answer nor a thread that could give one.
 func (t *target) talk(ctx context.Context, text []byte, watch bool) ([]byte, error) {
 	conn, err := t.connect(ctx)
 	if err != nil {
@@ -81,9 +81,9 @@ func (t *target) talk(ctx context.Context, text []byte, watch bool) ([]byte, err
 	return reply, err
 }
 
-// talkAnew has the JVM begin to listen anew, and talks to it. Its thread ends when it can't accept a connection, because the
-// JVM has as many files open as it may (AttachListenerThread::thread_entry in attachListener.cpp); the socket stays, and
-// nobody reads what comes there.
+// talkAnew makes the JVM listen again, and talks to it. The JVM's listening thread ends when it can't accept a
+// connection, because the JVM has as many files open as it may (AttachListenerThread::thread_entry in
+// attachListener.cpp). The socket stays, but nobody reads from it.
 func (t *target) talkAnew(ctx context.Context, text []byte) ([]byte, error) {
 	err := t.mayAsk(ctx)
 	if err == nil {
@@ -93,15 +93,16 @@ func (t *target) talkAnew(ctx context.Context, text []byte) ([]byte, error) {
 		err = t.ask(ctx, t.dialed)
 	}
 	if err != nil {
-		return nil, &NotToldError{t.PID(), fmt.Errorf("%w, and it can't be asked to begin another one: %w", errNobody, err)}
+		return nil, &NotToldError{t.PID(), fmt.Errorf("%w, and it can't be asked to begin another one: %w",
+			errNobody, err)}
 	}
 	return t.talk(ctx, text, false)
 }
 
-// listenerThread is the name of the JVM's thread for commands, which is as long as the kernel lets a name be.
+// listenerThread is the name of the JVM's listening thread. It has the greatest length that the kernel allows.
 const listenerThread = "Attach Listener"
 
-// hasListener reports whether the JVM has the thread that answers. It is true where nobody knows.
+// hasListener reports whether the JVM has the thread that answers, or might have it.
 func (t *target) hasListener() bool {
 	threads := t.Threads()
 	for _, tid := range threads {
@@ -113,20 +114,21 @@ func (t *target) hasListener() bool {
 	return len(threads) == 0
 }
 
-// A target is a process that is to be asked.
+// A target is the process that a command is for.
 type target struct {
 	*foreign.Process
 	status foreign.Status
 	world  *foreign.World
 	tmp    *foreign.Folder
-	dialed int64 // the socketChange of what was connected to last
+	dialed int64 // the socketChange of the socket that was connected to last
 	cancel func()
 }
 
-// removeTime is how long the file that asks a JVM to listen may take to be removed when nobody waits for the JVM any more.
+// removeTime is how much longer than its caller's context a target's World lives, so that the file that asks the JVM to
+// listen can still be removed.
 const removeTime = 300 * time.Millisecond
 
-// newTarget enters the files of a process.
+// newTarget enters the file system of a process. Its calls in there outlive ctx by removeTime.
 func newTarget(ctx context.Context, p *foreign.Process) (*target, error) {
 	t := &target{Process: p}
 	var err error
@@ -164,7 +166,7 @@ func (t *target) close() {
 
 func (t *target) socketName() string { return fmt.Sprintf(".java_pid%d", t.status.OwnPID) }
 
-// connect connects to the JVM's socket, and has the JVM make it before if need be.
+// connect connects to the JVM's socket. If there is none, it makes the JVM listen first.
 func (t *target) connect(ctx context.Context) (net.Conn, error) {
 	listens, err := t.listens()
 	if err != nil {
@@ -191,10 +193,11 @@ func (t *target) connect(ctx context.Context) (net.Conn, error) {
 	return conn, nil
 }
 
-// noSocket is the socketChange of a JVM without a socket.
+// noSocket is the socketChange of a JVM that has no socket.
 const noSocket = 0
 
-// socketChange is when the JVM's socket was last changed, in nanoseconds, by which it is known from another one.
+// socketChange returns when the JVM's socket was last changed, in nanoseconds. The time distinguishes it from a later
+// socket of the same name.
 func (t *target) socketChange() int64 {
 	info, err := t.tmp.Stat(t.socketName())
 	if err != nil {
@@ -203,20 +206,20 @@ func (t *target) socketChange() int64 {
 	return info.ChangedNanos
 }
 
-// listens reports whether the JVM's socket is there.
+// listens reports whether the JVM's socket exists.
 func (t *target) listens() (bool, error) {
 	listens, err := t.tmp.HasSocket(t.socketName())
 	switch {
 	case errors.Is(err, foreign.ErrNotSocket):
-		err = fmt.Errorf("/tmp/%s is not a socket of the JVM's: remove it", t.socketName())
+		err = fmt.Errorf("/tmp/%s is not the JVM's socket: remove it", t.socketName())
 	case err != nil:
 		err = fmt.Errorf("looking for its socket: %w", err)
 	}
 	return listens, err
 }
 
-// mayAsk finds out whether SIGQUIT will have the JVM listen, and do nothing else. It ends a program that is no JVM, such as
-// one that the process has become by exec, also where that handles the signal.
+// mayAsk returns nil if SIGQUIT will make the JVM listen, and do nothing else. The process must be a JVM: it may have
+// started another program by exec, and SIGQUIT ends most programs, even if they handle it.
 func (t *target) mayAsk(ctx context.Context) error {
 	disabled, err := vmstructs.Ask(ctx, vmstructs.FlagsTime, t.PID(), func(vm *vmstructs.VM) (bool, error) {
 		flags, err := vm.Flags("DisableAttachMechanism")
@@ -225,8 +228,8 @@ func (t *target) mayAsk(ctx context.Context) error {
 	other := (*vmstructs.OpenError)(nil)
 	switch {
 	case errors.As(err, &other) && slices.Contains(notHotSpot, other.Reason):
-		return errors.New("it is no JVM with HotSpot")
-	case err != nil && other == nil: // if it can't be read, nobody knows
+		return errors.New("it is not a JVM with HotSpot")
+	case err != nil && other == nil: // if it can't be read, it may be a JVM
 		return err
 	case disabled:
 		return errors.New("it was started with -XX:+DisableAttachMechanism: start it without this flag")
@@ -234,23 +237,23 @@ func (t *target) mayAsk(ctx context.Context) error {
 	return t.checkCatches()
 }
 
-// notHotSpot are the reasons by which a process is known not to have the HotSpot that can be asked.
+// notHotSpot are the reasons for which a process surely does not have a HotSpot that can be asked.
 var notHotSpot = []vmstructs.Reason{vmstructs.NoJVM, vmstructs.OpenJ9, vmstructs.NativeImage}
 
 // checkCatches checks that the process handles SIGQUIT now.
 func (t *target) checkCatches() error {
 	now, err := t.Status()
 	if err == nil && now.Catches&(1<<(unix.SIGQUIT-1)) == 0 {
-		err = errors.New("it does not handle SIGQUIT: it is no JVM, or one that has just been started")
+		err = errors.New("it does not handle SIGQUIT: it is not a JVM, or one that has just been started")
 	}
 	return err
 }
 
-// askTime is how long a JVM may take until it listens. A safepoint must pass, and a busy machine is slow.
+// askTime bounds the time until a JVM listens. It has to reach a safepoint first, and a busy machine is slow.
 const askTime = 10 * time.Second
 
-// ask has the JVM make its socket. It is another one than the one that was last changed at old: the thread for commands
-// begins before it puts its socket in the place of one that nobody reads (LinuxAttachListener::init).
+// ask makes the JVM create its socket, and waits for a socket that was not last changed at old. The JVM's listening
+// thread starts before it replaces a socket that nobody reads (LinuxAttachListener::init).
 func (t *target) ask(ctx context.Context, old int64) error {
 	remove, err := t.trigger()
 	if err != nil {
@@ -263,7 +266,8 @@ func (t *target) ask(ctx context.Context, old int64) error {
 	if err := t.Signal(unix.SIGQUIT); err != nil {
 		return fmt.Errorf("sending it SIGQUIT: %w", err)
 	}
-	late := fmt.Errorf("it did not listen within %s: it may be stopped, or was started with -XX:+DisableAttachMechanism", askTime)
+	late := fmt.Errorf(
+		"it did not listen within %s: it may be stopped, or was started with -XX:+DisableAttachMechanism", askTime)
 	ctx, cancel := context.WithTimeoutCause(ctx, askTime, late)
 	defer cancel()
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
@@ -284,12 +288,12 @@ func (t *target) ask(ctx context.Context, old int64) error {
 
 func triggerName(ownPID int) string { return fmt.Sprintf(".attach_pid%d", ownPID) }
 
-// trigger makes the file that tells the JVM what SIGQUIT is for. It must belong to the JVM's user. One that is there
-// already, as a program that was killed leaves it, does as well. The JVM also looks in the folder that it works in, for
-// the case that /tmp can't be written to.
+// trigger creates the file that says what SIGQUIT is for. It must belong to the JVM's user. If a file of that name is
+// there already, as left behind by a killed program, it serves as well. If nothing can be created in /tmp, the file is
+// created in the JVM's working folder, where the JVM looks, too.
 func (t *target) trigger() (remove func(), err error) {
 	name := triggerName(t.status.OwnPID)
-	removeHere := func() { _ = t.tmp.Remove(name) } // else RemoveTrigger does
+	removeHere := func() { _ = t.tmp.Remove(name) } // if this fails, RemoveTrigger removes the file later
 	if err = t.tmp.Create(name, nil); err == nil {
 		return removeHere, nil
 	}
@@ -310,8 +314,8 @@ func (t *target) trigger() (remove func(), err error) {
 	}, nil
 }
 
-// RemoveTrigger removes the file by which a gasm that was killed has asked a JVM to listen. While the JVM does not listen,
-// it may be another program's, which is about to ask.
+// RemoveTrigger removes the file by which a killed gasm has asked a JVM to listen. As long as the JVM does not listen,
+// it leaves the file: it may be that of another program, which is about to ask.
 func RemoveTrigger(ctx context.Context, p *foreign.Process) error {
 	t, err := newTarget(ctx, p)
 	if err != nil {
@@ -319,7 +323,7 @@ func RemoveTrigger(ctx context.Context, p *foreign.Process) error {
 	}
 	defer t.close()
 	if listens, err := t.listens(); !listens || err != nil {
-		return nil // of a socket that is not the JVM's, whoever talks to it next tells
+		return nil // if another process has the socket, the next command returns that error
 	}
 	return t.tmp.Remove(triggerName(t.status.OwnPID))
 }

@@ -10,8 +10,8 @@ import (
 )
 
 func exchange(context.Context, *foreign.Process, string, []byte) (string, error) {
-	return "", errors.New("gasm talks to running JVMs on Linux alone: use jcmd, or start the program with gasm profile")
+	return "", errors.New("gasm talks to running JVMs on Linux only: use jcmd, or start the program with gasm profile")
 }
 
-// RemoveTrigger removes what is only there on Linux.
+// RemoveTrigger does nothing: the file exists on Linux only.
 func RemoveTrigger(context.Context, *foreign.Process) error { return nil }

@@ -23,7 +23,7 @@ func TestQuote(t *testing.T) {
 	}
 	for _, bad := range []string{`it's "b"`, "a\nb", "a\x00b"} {
 		_, err := Quote(bad)
-		assert.ErrorContains(t, err, "can't be told to a JVM")
+		assert.ErrorContains(t, err, "can't be passed to a JVM")
 	}
 }
 
@@ -33,7 +33,7 @@ func TestRequest(t *testing.T) {
 	assert.Equal(t, "1\x00jcmd\x00VM.version\x00\x00\x00", string(got))
 	for _, c := range []struct{ in, want string }{
 		{"", "no command"},
-		{"VM\x00version", "can't be told"},
+		{"VM\x00version", "can't be passed"},
 		{strings.Repeat("x", 1025), "at most 1024 bytes"},
 	} {
 		_, err := request(c.in)
@@ -45,18 +45,22 @@ func TestParseReply(t *testing.T) {
 	text, err := parseReply(4711, "VM.version", []byte("0\nOpenJDK\nJDK 17\n"))
 	require.NoError(t, err)
 	assert.Equal(t, "OpenJDK\nJDK 17\n", text)
-	_, err = parseReply(4711, "VM.none all=true", []byte("1\njava.lang.IllegalArgumentException: Unknown\n\tdiagnostic command\n"))
+	_, err = parseReply(4711, "VM.none all=true", []byte(
+		"1\njava.lang.IllegalArgumentException: Unknown\n\tdiagnostic command\n"))
 	var failed *FailedError
 	require.ErrorAs(t, err, &failed)
-	assert.Equal(t, "the JVM with pid 4711 did not do VM.none: java.lang.IllegalArgumentException: Unknown diagnostic command", err.Error())
+	assert.Equal(t,
+		"the JVM with pid 4711 did not do VM.none: java.lang.IllegalArgumentException: Unknown diagnostic command",
+		err.Error())
 	for _, bad := range []string{"", "0", "no\n"} {
 		_, err := parseReply(4711, "VM.version", []byte(bad))
-		assert.ErrorContains(t, err, "no answer", bad)
+		assert.ErrorContains(t, err, "unknown answer", bad)
 	}
 }
 
 func FuzzReply(f *testing.F) {
-	for _, in := range []string{"0\nOpenJDK\n", "1\njava.lang.IllegalArgumentException: Unknown diagnostic command\n", "", "x", "-1\n\xff"} {
+	for _, in := range []string{"0\nOpenJDK\n", "1\njava.lang.IllegalArgumentException: Unknown diagnostic command\n",
+		"", "x", "-1\n\xff"} {
 		f.Add([]byte(in))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -65,7 +69,7 @@ func FuzzReply(f *testing.F) {
 			t.Fatalf("%q is %q and %q", in, text, err)
 		}
 		if !utf8.ValidString(text) {
-			t.Fatalf("%q is no text", text)
+			t.Fatalf("%q is not UTF-8", text)
 		}
 	})
 }

@@ -30,7 +30,8 @@ const waiterSource = `public class Waiter {
 }
 `
 
-// waiterClasses compiles a program that waits for its stdin, for JDK 8 and newer, and for all users.
+// waiterClasses compiles a program that waits for its stdin, for JDK 8 and newer and for all users. It returns the
+// class path.
 func waiterClasses(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -43,14 +44,14 @@ func waiterClasses(t *testing.T) string {
 	return dir
 }
 
-// A waiting program has its output in lines.
+// A waiting is a program that waits, and the lines of its output.
 type waiting struct {
 	pid   int
 	lines *bufio.Scanner
 	stdin io.Closer
 }
 
-// startWaiter starts a command that becomes the program, and waits until its main runs. It ends with the test.
+// startWaiter starts a command that becomes the program, and waits until its main runs. It is ended with the test.
 func startWaiter(t *testing.T, cmd *exec.Cmd) *waiting {
 	t.Helper()
 	stdin, err := cmd.StdinPipe()
@@ -71,7 +72,7 @@ func startWaiter(t *testing.T, cmd *exec.Cmd) *waiting {
 	return w
 }
 
-// rest ends the program, and gives what it has printed since.
+// rest ends the program, and returns what it has printed since it was ready.
 func (w *waiting) rest() (text []string) {
 	w.stdin.Close()
 	for w.lines.Scan() {
@@ -92,7 +93,7 @@ func run(t *testing.T, pid int, command string) (string, error) {
 	return Run(limited(t), p, command)
 }
 
-// opened opens a process until the test ends.
+// opened opens a process for the duration of the test.
 func opened(t *testing.T, pid int) *foreign.Process {
 	t.Helper()
 	p, err := foreign.Open(pid)
@@ -101,7 +102,7 @@ func opened(t *testing.T, pid int) *foreign.Process {
 	return p
 }
 
-// TestRun talks to JVMs of all releases that are here.
+// TestRun talks to JVMs of all releases on this machine.
 func TestRun(t *testing.T) {
 	classes := waiterClasses(t)
 	for _, j := range gasmtest.NeedJDKs(t, allJDKs) {
@@ -113,7 +114,7 @@ func TestRun(t *testing.T) {
 		})
 		t.Run(j.Name(), func(t *testing.T) {
 			w := startWaiter(t, exec.Command(j.Java(), "-cp", classes, "Waiter"))
-			for range 2 { // it listens already the second time
+			for range 2 { // the second time, the JVM listens already
 				text, err := run(t, w.pid, "VM.version")
 				require.NoError(t, err)
 				assert.Contains(t, text, "JDK "+strings.TrimPrefix(fmt.Sprint(j.Feature), "1."))
@@ -128,7 +129,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestLog has JVMs write a log to a file whose name has blanks, and end that.
+// TestLog has JVMs log to a file whose name has blanks, and stop that.
 func TestLog(t *testing.T) {
 	classes := waiterClasses(t)
 	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature > 8 }) {
@@ -148,14 +149,15 @@ func TestLog(t *testing.T) {
 			var failed *FailedError
 			err = StartLog(ctx, p, "/none/such/file", "gc", "", "")
 			require.ErrorAs(t, err, &failed)
-			assert.ErrorContains(t, err, "did not do VM.log: Error opening log file '/none/such/file': No such file or directory")
+			assert.ErrorContains(t, err,
+				"did not do VM.log: Error opening log file '/none/such/file': No such file or directory")
 			require.ErrorAs(t, StartLog(ctx, p, path, "nonsense", "", ""), &failed)
 			assert.Empty(t, w.rest(), "nothing is printed")
 		})
 	}
 }
 
-// limited is a context of two minutes.
+// limited returns a context of two minutes.
 func limited(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -163,7 +165,7 @@ func limited(t *testing.T) context.Context {
 	return ctx
 }
 
-// hasOpen tells whether a process has a file open.
+// hasOpen reports whether a process has a file open.
 func hasOpen(t *testing.T, pid int, path string) bool {
 	t.Helper()
 	dir := fmt.Sprintf("/proc/%d/fd", pid)
@@ -177,7 +179,7 @@ func hasOpen(t *testing.T, pid int, path string) bool {
 	return false
 }
 
-// TestRecording has JVMs record, dump and end a recording with gasm's settings, and reads it.
+// TestRecording has JVMs start, dump and end a recording with gasm's settings, and reads the files.
 func TestRecording(t *testing.T) {
 	classes := waiterClasses(t)
 	for _, j := range gasmtest.NeedJDKs(t, allJDKs) {
@@ -227,7 +229,7 @@ func TestRecording(t *testing.T) {
 	}
 }
 
-// TestRefused asks JVMs that don't want to be asked, and what is none. They go on, and print nothing.
+// TestRefused asks JVMs that must not be asked, and a program that is not a JVM. They keep running and print nothing.
 func TestRefused(t *testing.T) {
 	classes := waiterClasses(t)
 	for _, j := range gasmtest.NeedJDKs(t, allJDKs) {
@@ -246,14 +248,14 @@ func TestRefused(t *testing.T) {
 		_ = sleeper.Wait()
 	}()
 	_, err := run(t, sleeper.Process.Pid, "VM.version")
-	require.ErrorContains(t, err, "it is no JVM with HotSpot")
+	require.ErrorContains(t, err, "it is not a JVM with HotSpot")
 	_, err = run(t, os.Getpid(), "VM.version") // which handles SIGQUIT, and ends
-	require.ErrorContains(t, err, "it is no JVM with HotSpot")
+	require.ErrorContains(t, err, "it is not a JVM with HotSpot")
 	_, err = run(t, 1<<22, "VM.version")
 	assert.ErrorContains(t, err, "no process has the id 4194304")
 }
 
-// TestStopped asks a JVM that is stopped. The asking ends when its time is over.
+// TestStopped asks a stopped JVM. The call ends when its time is over.
 func TestStopped(t *testing.T) {
 	w := startWaiter(t, exec.Command(gasmtest.NeedJava(t), "-cp", waiterClasses(t), "Waiter"))
 	for _, listens := range []bool{false, true} {
@@ -268,7 +270,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestOthers talks to JVMs of another user, as root, and to one with a /tmp and process ids of its own.
+// TestOthers talks, as root, to JVMs of another user, and to one with its own /tmp and process ids.
 func TestOthers(t *testing.T) {
 	gasmtest.NeedRoot(t)
 	classes := waiterClasses(t)

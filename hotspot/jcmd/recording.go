@@ -7,7 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// The commands below say in their text whether the JVM has done them, and never in the number of the answer. JDK 8 to 28:
+// Whether the JVM has executed one of the commands below follows from the text of its answer, never from the number.
+// JDK 8 to 28 print:
 //
 //	JFR.start    Started recording 2. No limit specified, using maxsize=250MB as default.
 //	             Could not find file '/none.jfc'
@@ -18,23 +19,24 @@ import (
 //	VM.log       nothing
 //	             Error opening log file '/none/x.log': No such file or directory
 //
-// All paths are those of the JVM, which may have another root than gasm, and whose user must be able to read or write there.
+// All paths are resolved in the JVM, which may have another root folder than gasm, and the JVM's user must have access.
 
-// StartRecording has a JVM record into its repository, by the settings of a .jfc file. If the JVM ends before the recording does, it
-// writes what it has into a file; nowhere, when the file is "".
+// StartRecording makes a JVM record into its repository, with the settings of a .jfc file. If the JVM ends before the
+// recording does, it writes the recording to the file atExit, or nowhere if that is "".
 func StartRecording(ctx context.Context, p *foreign.Process, name, settings, atExit string) error {
 	onExit := ""
 	if atExit != "" {
 		onExit = "true"
 	}
-	command, err := withValues("JFR.start", "name", name, "settings", settings, "dumponexit", onExit, "filename", atExit)
+	command, err := withValues("JFR.start", "name", name, "settings", settings, "dumponexit", onExit,
+		"filename", atExit)
 	if err != nil {
 		return err
 	}
 	return expect(ctx, p, command, "Started recording ")
 }
 
-// DumpRecording has a JVM write what a recording has so far into a file, and go on.
+// DumpRecording makes a JVM write a recording so far to a file. The recording goes on.
 func DumpRecording(ctx context.Context, p *foreign.Process, name, file string) error {
 	command, err := withValues("JFR.dump", "name", name, "filename", file)
 	if err != nil {
@@ -43,7 +45,7 @@ func DumpRecording(ctx context.Context, p *foreign.Process, name, file string) e
 	return expect(ctx, p, command, "Dumped recording ")
 }
 
-// StopRecording ends a recording, and has the JVM write it into a file; nowhere, when the file is "".
+// StopRecording ends a recording. The JVM writes it to a file, or nowhere if that is "".
 func StopRecording(ctx context.Context, p *foreign.Process, name, file string) error {
 	command, err := withValues("JFR.stop", "name", name, "filename", file)
 	if err != nil {
@@ -52,17 +54,18 @@ func StopRecording(ctx context.Context, p *foreign.Process, name, file string) e
 	return expect(ctx, p, command, "Stopped recording ")
 }
 
-// StartLog has a JVM of JDK 9 or newer log into a file, too: what is as behind -Xlog: ("gc,safepoint=debug"), and so are the
-// decorators ("tn,ti,tg") and the options ("filecount=0").
+// StartLog makes a JVM of JDK 9 or newer log to a file in addition to what it logs already. what is written as in -Xlog
+// ("gc,safepoint=debug"), and so are the decorators ("tn,ti,tg") and the options ("filecount=0").
 func StartLog(ctx context.Context, p *foreign.Process, file, what, decorators, options string) error {
-	command, err := withValues("VM.log", "output", file, "what", what, "decorators", decorators, "output_options", options)
+	command, err := withValues("VM.log", "output", file, "what", what, "decorators", decorators,
+		"output_options", options)
 	if err != nil {
 		return err
 	}
 	return expect(ctx, p, command, "")
 }
 
-// StopLog ends what StartLog began. The JVM closes the file.
+// StopLog ends what StartLog started. The JVM closes the file.
 func StopLog(ctx context.Context, p *foreign.Process, file string) error {
 	command, err := withValues("VM.log", "output", file, "what", "all=off")
 	if err != nil {
@@ -71,7 +74,7 @@ func StopLog(ctx context.Context, p *foreign.Process, file string) error {
 	return expect(ctx, p, command, "")
 }
 
-// withValues puts names and their values behind a command. Those that are "" are left out.
+// withValues appends names and their values to a command. It leaves out values that are "".
 func withValues(command string, values ...string) (string, error) {
 	for i := 0; i < len(values); i += 2 {
 		if values[i+1] == "" {
@@ -86,7 +89,7 @@ func withValues(command string, values ...string) (string, error) {
 	return command, nil
 }
 
-// expect runs a command whose text has a line that begins so when it is done; or no text, when that is "".
+// expect runs a command. It succeeds if a line of the output begins with done or, if done is "", if there is no output.
 func expect(ctx context.Context, p *foreign.Process, command, done string) error {
 	text, err := Run(ctx, p, command)
 	if err != nil {

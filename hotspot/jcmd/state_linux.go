@@ -8,10 +8,11 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// awaitRunning waits until the JVM is not stopped. One that is stopped gives no answer, but does later what it has got
-// meanwhile; and SIGQUIT, once gasm has given up and its file is gone, has it print all its threads' stacks.
+// awaitRunning waits until the JVM is not stopped. A stopped JVM does not answer, but executes later what it has
+// received meanwhile. If it gets SIGQUIT, and gasm has given up and removed its file before the JVM goes on, it prints
+// the stacks of all its threads.
 func (t *target) awaitRunning(ctx context.Context) error {
-	stopped := fmt.Errorf("it is stopped, by a signal or a debugger: `kill -CONT %d` has it go on", t.PID())
+	stopped := fmt.Errorf("it is stopped, by a signal or a debugger: `kill -CONT %d` resumes it", t.PID())
 	ctx, cancel := context.WithTimeoutCause(ctx, askTime, stopped)
 	defer cancel()
 	for isStopped(t.Process) {
@@ -30,13 +31,15 @@ func isStopped(p *foreign.Process) bool {
 	return err == nil && stat.Stopped()
 }
 
-// How often a process's state is looked at, and how long a process may take to end once its sockets are closed.
+// statePause is the time between two looks at a process's state. endingTime bounds the time until a process has ended
+// after its sockets were closed.
 const (
 	statePause = 20 * time.Millisecond
 	endingTime = time.Second
 )
 
-// endsSoon reports whether a process whose socket is closed has ended. The kernel closes it before it says so.
+// endsSoon reports whether a process whose socket is closed has ended. The kernel closes the socket shortly before it
+// reports the end.
 func endsSoon(ctx context.Context, p *foreign.Process) bool {
 	ctx, cancel := context.WithTimeout(ctx, endingTime)
 	defer cancel()

@@ -22,7 +22,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// playedEnv has the test's program play a JVM that listens: what it does with what it is told is the variable's value.
+// playedEnv makes the test's program play a JVM that listens. The variable's value says how it treats a command.
 const playedEnv = "GASM_TEST_PLAYED_JVM"
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play listens as a JVM does, takes one command, and then ends, closes the connection, says nothing, or says too much.
+// play listens as a JVM does, accepts one command, and then ends, closes the connection, says nothing, or says too
+// much.
 func play(how string) {
 	path := fmt.Sprintf("/tmp/.java_pid%d", os.Getpid())
 	l, err := net.Listen("unix", path)
@@ -63,16 +64,17 @@ func play(how string) {
 	os.Exit(0)
 }
 
-// listen is the thread by which gasm sees that a JVM takes commands.
+// listen is the thread whose name tells gasm that a JVM accepts commands.
 func listen() {
 	runtime.LockOSThread()
 	if name, err := unix.BytePtrFromString(listenerThread); err == nil {
-		_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(name)), 0, 0, 0) // else play waits for ever
+		// Without the name, play would wait for ever.
+		_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(name)), 0, 0, 0)
 	}
 	select {}
 }
 
-// played starts such a process. It ends with the test.
+// played starts a process that plays a JVM. It is ended with the test.
 func played(t *testing.T, how string) *foreign.Process {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -81,7 +83,7 @@ func played(t *testing.T, how string) *foreign.Process {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Process.Kill() // it may have ended already
 		_ = cmd.Wait()
 		os.Remove(fmt.Sprintf("/tmp/.java_pid%d", cmd.Process.Pid))
 	})
@@ -89,13 +91,13 @@ func played(t *testing.T, how string) *foreign.Process {
 	return opened(t, cmd.Process.Pid)
 }
 
-// A connection is closed without an answer by a JVM that ends, and by one that goes on.
+// TestClosedWithoutAnswer: a JVM closes the connection without an answer, and ends or goes on.
 func TestClosedWithoutAnswer(t *testing.T) {
 	for _, ends := range []bool{true, false} {
 		how := "closes"
-		want := "the JVM with pid %d gave no answer to VM.version that gasm knows: \"\""
+		want := "the JVM with pid %d gave an unknown answer to VM.version: \"\""
 		if ends {
-			how, want = "ends", "the JVM with pid %d did not answer to VM.version: it has ended"
+			how, want = "ends", "the JVM with pid %d gave no answer to VM.version: it has ended"
 		}
 		p := played(t, how)
 		_, err := Run(limited(t), p, "VM.version -all")
@@ -106,16 +108,17 @@ func TestClosedWithoutAnswer(t *testing.T) {
 	}
 }
 
-// One that never answers is waited for until the context is done.
+// TestNoAnswer: a JVM that never answers is waited for until the context is done.
 func TestNoAnswer(t *testing.T) {
 	p := played(t, "is silent")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, errors.New("that was too long"))
 	defer cancel()
 	_, err := Run(ctx, p, "VM.version")
-	assert.EqualError(t, err, fmt.Sprintf("the JVM with pid %d did not answer to VM.version: that was too long", p.PID()))
+	assert.EqualError(t, err, fmt.Sprintf("the JVM with pid %d gave no answer to VM.version: that was too long",
+		p.PID()))
 }
 
-// Of an answer of a megabyte some words are shown.
+// TestLongAnswer: of an answer of a megabyte, only some words are shown.
 func TestLongAnswer(t *testing.T) {
 	_, err := Run(limited(t), played(t, "talks"), "VM.version")
 	var failed *FailedError
@@ -123,7 +126,7 @@ func TestLongAnswer(t *testing.T) {
 	assert.Regexp(t, `did not do VM\.version: (no, ){100} … \(\d{6,7} bytes in all\)$`, err.Error())
 }
 
-// A socket at which another process listens, and a file that is no socket, are not talked to.
+// TestImpostor: gasm does not talk to a socket at which another process listens, or to a file that is not a socket.
 func TestImpostor(t *testing.T) {
 	sleeper := exec.Command("sleep", "600")
 	require.NoError(t, sleeper.Start())
@@ -136,19 +139,20 @@ func TestImpostor(t *testing.T) {
 	l, err := net.Listen("unix", path)
 	require.NoError(t, err)
 	_, err = Run(limited(t), p, "VM.version")
-	assert.ErrorContains(t, err, fmt.Sprintf("connecting to its socket: process %d listens there, and not the process itself", os.Getpid()))
+	assert.ErrorContains(t, err,
+		fmt.Sprintf("connecting to its socket: process %d listens there, not the process itself", os.Getpid()))
 	l.Close()
 	require.NoError(t, os.Symlink("/dev/null", path))
 	defer os.Remove(path)
 	_, err = Run(limited(t), p, "VM.version")
-	assert.ErrorContains(t, err, path+" is not a socket of the JVM's: remove it")
+	assert.ErrorContains(t, err, path+" is not the JVM's socket: remove it")
 	os.Remove(path)
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	_, err = Run(limited(t), p, "VM.version")
-	assert.ErrorContains(t, err, path+" is not a socket of the JVM's: remove it")
+	assert.ErrorContains(t, err, path+" is not the JVM's socket: remove it")
 }
 
-// What is not there, has ended or is stopped is told nothing.
+// TestNotTold: a JVM that does not exist, has ended or is stopped gets no command.
 func TestNotTold(t *testing.T) {
 	stopped, ended := played(t, "closes"), played(t, "closes")
 	gasmtest.Stop(t, stopped.PID())

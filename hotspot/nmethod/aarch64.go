@@ -2,10 +2,10 @@ package nmethod
 
 import "encoding/binary"
 
-// How aarch64's code has an address in it: the target of a branch, or a constant that is moved to a
-// register, in pieces, for the blr or br behind it (MacroAssembler::target_addr_for_insn).
+// An address in aarch64's code is the target of a branch, or a constant that several instructions move to a register,
+// piece by piece, for the blr or br after them (MacroAssembler::target_addr_for_insn).
 
-// targetARM64 gives the target of the instructions at an address.
+// targetARM64 returns the address that the instructions at an address branch to or move to a register.
 func targetARM64(code []byte, at uint64) (uint64, bool) {
 	word, ok := instructionARM64(code, 0)
 	switch {
@@ -26,7 +26,7 @@ func instructionARM64(code []byte, n int) (word uint32, ok bool) {
 	return binary.LittleEndian.Uint32(code[4*n:]), true
 }
 
-// pageARM64 takes the address of a page, of adrp, and what is added to it:
+// pageARM64 returns the address of the page that adrp has, plus what the next instructions add to it:
 //
 //	adrp x8, page                        adrp x8, page
 //	add  x8, x8, #offset                 movk x8, #bits, lsl #32        (beyond 4 GB)
@@ -47,7 +47,7 @@ func pageARM64(code []byte, at uint64) (uint64, bool) {
 	return target, true
 }
 
-// movedConstantARM64 gives the constant of movz and of the movks behind it:
+// movedConstantARM64 returns the constant of a movz and the two movks after it:
 //
 //	movz x8, #0x1234
 //	movk x8, #0x5678, lsl #16

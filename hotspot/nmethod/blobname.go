@@ -6,33 +6,36 @@ import (
 	"fmt"
 )
 
-// A codeHeap is a part of the code cache. It consists of segments, and each blob has one
-// or more of them.
+// A codeHeap is a part of the code cache. It consists of segments; each blob covers one or more of them.
 type codeHeap struct {
-	lo, hi      uint64 // what is reserved for it
+	lo, hi      uint64 // the address range that is reserved for it
 	segments    uint64 // address of the segment map: a byte for each segment
-	log2Segment uint32 // the size of a segment
+	log2Segment uint32 // log2 of the segment size in bytes
 }
 
-// heapLayout says where HotSpot has the code heaps.
+// A heapLayout says where HotSpot's code heaps are, and where in its structures the needed fields are. Numbers are
+// offsets and sizes in bytes unless they are addresses.
 type heapLayout struct {
-	heaps                    uint64 // address of a field with the address of a GrowableArray<CodeHeap*>
-	length, data             uint64 // fields of that
-	memory, segmap           uint64 // the CodeHeap's VirtualSpaces
+	heaps                    uint64 // address of a variable that points to a GrowableArray<CodeHeap*>
+	length, data             uint64 // fields of the GrowableArray
+	memory, segmap           uint64 // the VirtualSpaces of a CodeHeap
 	log2Segment              uint64
 	lowBoundary, highReserve uint64 // fields of a VirtualSpace
 	low                      uint64
-	blockHeader              uint64 // size of what is in front of a blob
-	blockUsed                uint64 // offset of a byte in it
+	blockHeader              uint64 // size of the header before a blob
+	blockUsed                uint64 // offset of a byte in the header that is not 0 if the block is used
 	blobName                 uint64
 }
 
-// findHeaps finds the code heaps.
+// findHeaps sets l.heaps.
 func (l *layout) findHeaps(q *query) {
 	h := &l.heaps
-	h.memory, h.segmap, h.log2Segment = q.field("CodeHeap::_memory"), q.field("CodeHeap::_segmap"), q.field("CodeHeap::_log2_segment_size")
-	h.lowBoundary, h.highReserve, h.low = q.field("VirtualSpace::_low_boundary"), q.field("VirtualSpace::_high_boundary"), q.field("VirtualSpace::_low")
-	h.blockHeader, h.blockUsed, h.blobName = q.Size("HeapBlock"), q.field("HeapBlock::Header::_used"), q.field("CodeBlob::_name")
+	h.memory, h.segmap, h.log2Segment = q.field("CodeHeap::_memory"), q.field("CodeHeap::_segmap"),
+		q.field("CodeHeap::_log2_segment_size")
+	h.lowBoundary, h.highReserve, h.low = q.field("VirtualSpace::_low_boundary"),
+		q.field("VirtualSpace::_high_boundary"), q.field("VirtualSpace::_low")
+	h.blockHeader, h.blockUsed, h.blobName = q.Size("HeapBlock"), q.field("HeapBlock::Header::_used"),
+		q.field("CodeBlob::_name")
 	h.data = q.field("GrowableArray<int>::_data")
 	var ok bool
 	if h.length, ok = q.VM.Offset("GrowableArrayBase::_len"); !ok {
@@ -42,10 +45,10 @@ func (l *layout) findHeaps(q *query) {
 	q.Must(ok, "CodeCache::_heaps")
 }
 
-// maxHeaps is more code heaps than a JVM has.
+// maxHeaps is an upper bound for the number of code heaps; more are an error.
 const maxHeaps = 16
 
-// codeHeaps reads the code heaps, once.
+// codeHeaps returns the code heaps. It reads them once.
 func (c *Copier) codeHeaps() ([]codeHeap, error) {
 	if c.heaps != nil {
 		return c.heaps, nil
@@ -78,7 +81,7 @@ func (c *Copier) codeHeaps() ([]codeHeap, error) {
 	return heaps, nil
 }
 
-// codeHeap reads the CodeHeap whose address is at an address.
+// codeHeap reads the CodeHeap that a pointer in the JVM's memory points to.
 func (c *Copier) codeHeap(pointer uint64) (h codeHeap, err error) {
 	l := &c.layout.heaps
 	at, err := c.vm.Uint64(pointer)
@@ -91,17 +94,19 @@ func (c *Copier) codeHeap(pointer uint64) (h codeHeap, err error) {
 		return h, err
 	}
 	h = codeHeap{
-		lo: binary.LittleEndian.Uint64(data[l.memory+l.lowBoundary:]), hi: binary.LittleEndian.Uint64(data[l.memory+l.highReserve:]),
-		segments: binary.LittleEndian.Uint64(data[l.segmap+l.low:]), log2Segment: binary.LittleEndian.Uint32(data[l.log2Segment:]),
+		lo:          binary.LittleEndian.Uint64(data[l.memory+l.lowBoundary:]),
+		hi:          binary.LittleEndian.Uint64(data[l.memory+l.highReserve:]),
+		segments:    binary.LittleEndian.Uint64(data[l.segmap+l.low:]),
+		log2Segment: binary.LittleEndian.Uint32(data[l.log2Segment:]),
 	}
 	if h.hi < h.lo || h.log2Segment > 20 {
-		return h, errors.New("a code heap is not what it is taken for: HotSpot's layout may have changed")
+		return h, errors.New("a code heap has impossible values: HotSpot's layout may have changed")
 	}
 	return h, nil
 }
 
-// blobName reads the name of the blob at an address (CodeCache::find_blob); "" where there
-// is no code cache, and an error where the blob can't be found.
+// blobName returns the name of the blob at an address (CodeCache::find_blob). It returns "" if the address is not in
+// the code cache, and an error if it is and no blob is found there.
 func (c *Copier) blobName(addr uint64) (string, error) {
 	heaps, err := c.codeHeaps()
 	if err != nil {
@@ -124,15 +129,15 @@ func (c *Copier) blobName(addr uint64) (string, error) {
 	return "", nil
 }
 
-// errNoBlob tells that an address of the code cache is in no blob.
+// errNoBlob means that an address in the code cache is in no blob.
 var errNoBlob = errors.New("there is no blob")
 
-// maxSteps is more than it takes to find the first segment of a blob.
+// maxSteps is an upper bound for the steps to the first segment of a blob; more are an error.
 const maxSteps = 1 << 12
 
-// findBlob finds the blob at an address of a heap. The segment map says for each segment
-// how many segments to go back, 0 at the first one of a block. A long way takes several
-// steps. 0xff is a segment that was never used (CodeHeap::find_block_for).
+// findBlob returns the address of the blob at an address of a heap. The segment map has for each segment how many
+// segments to go back towards the first one of its block, where it has 0. A long way takes several steps. A segment
+// with 0xff has never been used (CodeHeap::find_block_for).
 func (c *Copier) findBlob(h codeHeap, addr uint64) (blob uint64, err error) {
 	segment := (addr - h.lo) >> h.log2Segment
 	var step [1]byte

@@ -17,8 +17,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// TestCopyBlobs copies all methods of a JVM that was started without any flag, on each JDK
-// of the machine: what codecache tells of them does for a tag. That of JDK 8 have no frames.
+// TestCopyBlobs copies all methods of a JVM that was started without any flag, on each JDK of the machine. What
+// codecache returns replaces a tag. Copies of JDK 8 have no frames.
 func TestCopyBlobs(t *testing.T) {
 	gasmtest.NeedTime(t)
 	classPath := t.TempDir()
@@ -37,7 +37,7 @@ func TestCopyBlobs(t *testing.T) {
 	}
 }
 
-// openStopped opens a JVM, stops it when it has so many methods, and gives these.
+// openStopped opens a JVM, stops it when it has that many methods, and returns them.
 func openStopped(t testing.TB, process *os.Process, methods int) (*Copier, []*codecache.Blob) {
 	t.Helper()
 	var copier *Copier
@@ -122,10 +122,12 @@ func testCopyBlobs(t *testing.T, jdk gasmtest.JDK, c *Copier, blobs []*codecache
 func BenchmarkCopy(b *testing.B) {
 	jdks := gasmtest.NeedJDKs(b, func(j gasmtest.JDK) bool { return j.Feature == 25 || j.Feature == 17 })
 	classPath := b.TempDir()
-	gasmtest.CompileJava(b, classPath, 17, gasmtest.Testdata("programs", "Compile.java"), gasmtest.Testdata("programs", "MemoryFile.java"), gasmtest.Testdata("programs", "MemoryFiles.java"))
+	gasmtest.CompileJava(b, classPath, 17, gasmtest.Testdata("programs", "Compile.java"),
+		gasmtest.Testdata("programs", "MemoryFile.java"), gasmtest.Testdata("programs", "MemoryFiles.java"))
 	for _, jdk := range jdks {
 		b.Run(jdk.Name(), func(b *testing.B) {
-			cmd := exec.Command(jdk.Java(), "-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints", "-cp", classPath, "Compile")
+			cmd := exec.Command(jdk.Java(), "-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints", "-cp",
+				classPath, "Compile")
 			require.NoError(b, cmd.Start())
 			defer cmd.Wait()
 			defer cmd.Process.Kill()

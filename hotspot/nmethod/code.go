@@ -7,23 +7,22 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A Code is a copy of a compiled method. Its parts are valid until its Copier's next
-// Copy.
+// A Code is a copy of a compiled method. It is valid until its Copier's next Copy.
 type Code struct {
 	*printassembly.Installed
-	MachineCode   []byte // of [Lo, Hi)
+	MachineCode   []byte // the bytes of [Lo, Hi)
 	VerifiedEntry uint64 // address of the verified entry point; 0 when unknown
 	OSRBCI        int    // the bci at which an OSR method is entered
 
 	copier  *Copier
-	nmethod []byte // all of it, of which the machine code is a part
-	// The parts of its data that lie outside of it (JDK 23 and newer).
+	nmethod []byte // the whole nmethod, which contains the machine code
+	// The parts of its data that lie outside the nmethod (JDK 23 and newer).
 	immutable, mutable memoryBlock
-	// Its sections (nmethod.hpp has a list of them). No field tells where they end, so each goes on to the end of
-	// the memory that it lies in. The wrapper of a native method has none.
+	// Its sections (nmethod.hpp lists them). No field says where a section ends, so each slice extends to the end of
+	// the memory block that the section lies in. The wrapper of a native method has no sections.
 	scopesPCs  []byte   // PcDescs
-	scopesData []byte   // scopes, to which PcDescs and other scopes lead
-	methods    []uint64 // the addresses of Methods: a scope has an index of it, from 1 on
+	scopesData []byte   // scopes; PcDescs and other scopes have offsets into it
+	methods    []uint64 // addresses of Methods; a scope has an index into it, which counts from 1
 }
 
 // A memoryBlock is a part of a JVM's memory.
@@ -32,11 +31,12 @@ type memoryBlock struct {
 	data    []byte
 }
 
-// Copy copies the method that a tag of LogCompilation tells of. The error is [ErrGone]
-// where the tag's method is not there any more.
+// Copy copies the method that a tag of LogCompilation describes. The error is [ErrGone] if that method is not there any
+// more.
 func (c *Copier) Copy(tag *printassembly.Installed) (*Code, error) {
 	if tag.Lo < tag.Address || tag.Hi < tag.Lo || tag.Size < tag.Hi-tag.Address {
-		return nil, fmt.Errorf("its code [%#x, %#x) does not lie in its nmethod [%#x, %#x)", tag.Lo, tag.Hi, tag.Address, tag.Address+tag.Size)
+		return nil, fmt.Errorf("its code [%#x, %#x) does not lie in its nmethod [%#x, %#x)", tag.Lo, tag.Hi,
+			tag.Address, tag.Address+tag.Size)
 	}
 	c.prepare()
 	code := &c.code
@@ -58,9 +58,8 @@ func (c *Copier) Copy(tag *printassembly.Installed) (*Code, error) {
 	return code, nil
 }
 
-// isThere tells whether what was read is the tag's method, and whether that is still at
-// its address. When HotSpot frees an nmethod, all of it but a flag in front of it may stay
-// as it was.
+// isThere reports whether what was read is the tag's method, and whether that method is still at its address. When
+// HotSpot frees an nmethod, all of it may stay as it was, except for a flag in the header of its block.
 func (c *Code) isThere() bool {
 	l, vm := &c.copier.layout, c.copier.vm
 	now, err := vm.Uint32(c.Address + l.compileID)
@@ -68,14 +67,14 @@ func (c *Code) isThere() bool {
 		return false
 	}
 	if l.heaps.blockHeader == 0 {
-		return true // HotSpot's tables do not tell what is in front of it
+		return true // HotSpot's tables do not describe the header
 	}
 	var used [1]byte
 	_, err = vm.Read(used[:], c.Address-l.heaps.blockHeader+l.heaps.blockUsed, 1)
 	return err == nil && used[0] != 0
 }
 
-// field32 reads a field of the nmethod, of four bytes; 0 where it has no such field.
+// field32 returns a four-byte field of the nmethod; 0 if the offset lies outside.
 func (c *Code) field32(offset uint64) uint32 {
 	if uint64(len(c.nmethod)) < 4 || offset > uint64(len(c.nmethod))-4 {
 		return 0
@@ -83,7 +82,7 @@ func (c *Code) field32(offset uint64) uint32 {
 	return binary.LittleEndian.Uint32(c.nmethod[offset:])
 }
 
-// field64 reads a field of the nmethod, of eight bytes; 0 where it has no such field.
+// field64 returns an eight-byte field of the nmethod; 0 if the offset lies outside.
 func (c *Code) field64(offset uint64) uint64 {
 	if uint64(len(c.nmethod)) < 8 || offset > uint64(len(c.nmethod))-8 {
 		return 0
@@ -91,8 +90,7 @@ func (c *Code) field64(offset uint64) uint64 {
 	return binary.LittleEndian.Uint64(c.nmethod[offset:])
 }
 
-// verifiedEntry gives the address of the verified entry point; 0 where the field does
-// not lead into the code.
+// verifiedEntry returns the address of the verified entry point; 0 if the field does not lead into the code.
 func (c *Code) verifiedEntry() uint64 {
 	l := &c.copier.layout
 	at := c.field64(l.verifiedEntry)
@@ -105,7 +103,7 @@ func (c *Code) verifiedEntry() uint64 {
 	return at
 }
 
-// readDebugInfo finds the sections, and reads what of them lies outside of the nmethod.
+// readDebugInfo finds the sections, and reads those that lie outside the nmethod.
 func (c *Code) readDebugInfo() error {
 	c.scopesPCs, c.scopesData, c.methods = nil, nil, c.methods[:0]
 	l := &c.copier.layout
@@ -129,7 +127,7 @@ func (c *Code) readDebugInfo() error {
 		return err
 	}
 	if c.Metadata == 0 {
-		return nil // there is no scope that would refer to a method
+		return nil // no scope refers to a method
 	}
 	metadata, err := c.section("metadata lies", c.Metadata, c.mutable)
 	if err != nil {
@@ -141,7 +139,7 @@ func (c *Code) readDebugInfo() error {
 	return nil
 }
 
-// readOutside reads data of the nmethod that lies outside of it.
+// readOutside reads data that belongs to the nmethod and lies outside it.
 func (c *Code) readOutside(b *memoryBlock, where outside) (err error) {
 	b.address, b.data = 0, b.data[:0]
 	if !where.exists {
@@ -155,15 +153,15 @@ func (c *Code) readOutside(b *memoryBlock, where outside) (err error) {
 	return err
 }
 
-// section gives the memory from an address on, which lies in the block or in the
-// nmethod itself. JDK 25's tags tell the offset of a section from the nmethod's
-// address wherever the section lies.
+// section returns the memory from an address to the end of the block or the nmethod, whichever contains it. In JDK 25's
+// tags the offset of a section is relative to the nmethod's address, even where the section lies outside.
 func (c *Code) section(name string, address uint64, block memoryBlock) ([]byte, error) {
 	for _, b := range []memoryBlock{block, {c.Address, c.nmethod}} {
 		if offset := address - b.address; address >= b.address && offset < uint64(len(b.data)) {
 			return b.data[offset:], nil
 		}
 	}
-	return nil, fmt.Errorf("its %s outside the nmethod and the memory that it points to; HotSpot's layout may have changed: "+
-		"please report this build of JDK %d", name, c.copier.layout.release)
+	return nil, fmt.Errorf(
+		"its %s outside the nmethod and the memory that it points to; HotSpot's layout may have changed: "+
+			"please report this build of JDK %d", name, c.copier.layout.release)
 }

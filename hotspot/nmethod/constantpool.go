@@ -4,15 +4,15 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
-// poolEntry reads an entry of a ConstantPool.
+// poolEntry returns an entry of a ConstantPool.
 func (c *Copier) poolEntry(pool, index uint64) (uint64, error) {
 	return c.vm.Uint64(pool + c.layout.poolEnd + 8*index)
 }
 
-// symbolAt reads the Symbol that an entry of a ConstantPool leads to.
+// symbolAt reads the Symbol that an entry of a ConstantPool points to.
 func (c *Copier) symbolAt(pool, index uint64) (string, error) {
 	at, err := c.poolEntry(pool, index)
 	if err != nil {
@@ -21,12 +21,12 @@ func (c *Copier) symbolAt(pool, index uint64) (string, error) {
 	return c.symbol(at)
 }
 
-// symbol reads a Symbol, HotSpot's kind of text. An address out of a ConstantPool may
-// have its lowest bit set, which is no part of it (CPSlot in constantPool.hpp).
+// symbol reads a Symbol, HotSpot's kind of text. An address in a ConstantPool may have its lowest bit set, which is not
+// a part of the address (CPSlot in constantPool.hpp).
 func (c *Copier) symbol(at uint64) (string, error) {
 	at &^= 1
 	l := &c.layout
-	var buf [64]byte // most have less, so that they take one read
+	var buf [64]byte // enough for most symbols, so that they take one read
 	symbol, err := c.vm.Read(buf[:], at, uint64(len(buf)))
 	if err != nil { // the memory may end sooner
 		if symbol, err = c.vm.Read(buf[:], at, l.symbolBody); err != nil {
@@ -42,15 +42,14 @@ func (c *Copier) symbol(at uint64) (string, error) {
 	return string(symbol[l.symbolBody:size]), nil
 }
 
-// A memberKey is an entry of an array of a ConstantPoolCache.
+// A memberKey identifies an entry of one of the arrays of a ConstantPoolCache.
 type memberKey struct {
 	pool    uint64 // the address of the ConstantPool
-	methods bool   // of the array for methods, else of that for fields
+	methods bool   // the array is that of the methods, not that of the fields
 	index   uint64
 }
 
-// member names the field or the method that the bytecode at a bci refers to; "" for a
-// bytecode that refers to none.
+// member returns the name of the field or method that the bytecode at a bci refers to; "" if it refers to none.
 func (c *Copier) member(m *method, bci int) string {
 	name := c.bytecodeName(m, bci)
 	key := memberKey{pool: m.pool}
@@ -65,11 +64,11 @@ func (c *Copier) member(m *method, bci int) string {
 	if len(operand) < 2 {
 		return ""
 	}
-	key.index = uint64(binary.LittleEndian.Uint16(operand)) // HotSpot has rewritten it in the machine's order of bytes
+	key.index = uint64(binary.LittleEndian.Uint16(operand)) // HotSpot has rewritten it in the machine's byte order
 	return c.memberName(key)
 }
 
-// memberName reads the name that an entry leads to, once; "" where it can't be read.
+// memberName returns the name that an entry leads to; "" if it can't be read. It reads each name once.
 func (c *Copier) memberName(key memberKey) string {
 	if name, ok := c.members[key]; ok {
 		return name
@@ -78,14 +77,14 @@ func (c *Copier) memberName(key memberKey) string {
 	if err != nil {
 		name = ""
 	}
-	c.members[key] = printassembly.JavaName(name)
+	c.members[key] = javaname.Decode(name)
 	return c.members[key]
 }
 
-// readMemberName goes from the entry to the constant pool's Fieldref or Methodref, from
-// there to its NameAndType, and from there to the name. A ref's lower half is the index
-// of its class and its upper half that of the NameAndType (ConstantPool::field_at_put);
-// a NameAndType's lower half is the index of the name (name_and_type_at_put).
+// readMemberName goes from the entry to the constant pool's Fieldref or Methodref, from there to its NameAndType, and
+// from there to the name. The lower half of a Fieldref or Methodref is the index of its class, and the upper half the
+// index of its NameAndType (ConstantPool::field_at_put). The lower half of a NameAndType is the index of the name
+// (name_and_type_at_put).
 func (c *Copier) readMemberName(key memberKey) (string, error) {
 	array := &c.layout.fieldEntries
 	if key.methods {

@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// Known tells whether this package knows the debug info of a feature release of the
-// JDK: its copies were compared with what that release prints.
+// Known reports whether this package knows the debug info of a feature release of the JDK: the tests compare its copies
+// with what that release prints.
 func Known(release int) bool {
 	switch release {
 	case 11, 17, 21, 25, 26, 27, 28:
@@ -18,42 +18,40 @@ func Known(release int) bool {
 	return false
 }
 
-// ErrGone tells that a method was gone before it could be copied: its nmethod was
-// freed, or its memory has another nmethod by now.
+// ErrGone means that a method was gone before it could be copied: its nmethod was freed, or another nmethod has its
+// memory now.
 var ErrGone = errors.New("the method was gone before it was copied")
 
-// A Copier copies compiled methods out of the memory of one JVM. It is for one
-// goroutine.
+// A Copier copies compiled methods out of the memory of one JVM. Only one goroutine may use it.
 type Copier struct {
 	vm     *vmstructs.VM
 	layout layout
 
 	names Names
 
-	// What is read before the first method is copied, and does not change.
+	// What is read once, before the first method is copied, and does not change.
 	prepared  bool
 	symbols   map[string]uint64 // of libjvm.so
-	bytecodes *[256]string      // names, by the numbers that HotSpot has for them
+	bytecodes *[256]string      // names, by HotSpot's numbers
 	tables    []virtualTable
 	heaps     []codeHeap
 
-	// What was read before, see Forget.
+	// What was read before; see Forget.
 	methods  map[uint64]*method      // by the address of the Method
 	classes  map[uint64]string       // names, by the address of the Klass
 	members  map[memberKey]string    // names; "" where none could be read
-	kinds    map[uint64]metadataKind // by the address of the virtual functions
+	kinds    map[uint64]metadataKind // by the address of the table of virtual functions
 	metadata map[uint64]string       // descriptions, by address; "" where none could be read
-	targets  map[uint64]string       // names of what is called, by address; "" where it has none
+	targets  map[uint64]string       // names of the targets of calls, by address; "" where there is none
 
-	// The classes whose source files were looked up, and those files that are not written
-	// down yet.
+	// The classes whose source files were looked up, and the files that were not written by AppendSourceFiles yet.
 	sourced map[string]bool
 	untold  []sourceFile
 
 	code Code // of the last Copy
 }
 
-// NewCopier makes a Copier for a JVM. JDK 8 is the oldest that it can be.
+// NewCopier returns a Copier for a JVM of JDK 8 or newer.
 func NewCopier(vm *vmstructs.VM) (*Copier, error) {
 	l, err := newLayout(vm)
 	if err != nil {
@@ -64,28 +62,27 @@ func NewCopier(vm *vmstructs.VM) (*Copier, error) {
 	return c, nil
 }
 
-// Frames tells why copies have no frames and no relocations: the JVM's release is not
-// [Known], or its tables lack something. It is nil where they have them.
+// Frames returns why copies have no frames and no relocations: the JVM's release is not [Known], or HotSpot's tables
+// lack something. It returns nil if copies have them.
 func (c *Copier) Frames() error {
 	c.prepare()
 	return c.layout.noFrames
 }
 
-// Forget forgets the names of methods, classes, members and blobs, which a Copier
-// otherwise reads once for each address. When classes are unloaded or code is freed,
-// HotSpot may put others at their addresses.
+// Forget discards the names of methods, classes, members and blobs, which a Copier otherwise reads once for each
+// address. After classes are unloaded or code is freed, HotSpot may put others at the same addresses.
 func (c *Copier) Forget() {
 	c.methods, c.classes, c.members = map[uint64]*method{}, map[uint64]string{}, map[memberKey]string{}
 	c.metadata, c.targets = map[uint64]string{}, map[uint64]string{}
 }
 
-// prepare reads what all methods need, once.
+// prepare reads what all methods need. It does so once.
 func (c *Copier) prepare() {
 	if c.prepared {
 		return
 	}
 	c.prepared = true
-	// Without the symbols most can be done: HotSpot works with libraries from which they were stripped off.
+	// Most of a copy needs no symbols. A library from which they were stripped is not an error.
 	c.symbols, _ = c.vm.Symbols(append(slices.Collect(maps.Keys(virtualTables)), javaCodes)...)
 	c.kinds = map[uint64]metadataKind{}
 	c.readVirtualTables()

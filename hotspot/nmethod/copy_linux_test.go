@@ -20,27 +20,28 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// enoughMethods is how many methods must be compiled before the program is stopped. Among
-// so many there is much of C1's and C2's code. On an idle machine it takes two seconds.
+// enoughMethods is how many methods must be compiled before the program is stopped. They include much code of both C1
+// and C2. On an idle machine it takes two seconds.
 const enoughMethods = 600
 
-// A followedJVM is what was printed and copied of one program.
+// A followedJVM is what was printed and what was copied of one program.
 type followedJVM struct {
 	printed, copied map[string]*printedMethod
-	installed       map[string]bool // compile ids of the methods that tags tell of
+	installed       map[string]bool // compile ids of the methods that have tags
 	result          tagResult
+	lateness        time.Duration // how late this process was woken at most, because others had the processors
 }
 
-// follow runs a program in a JVM that prints all its code, and tells of it by tags too,
-// with a tagFollower beside it that copies all code. When that many methods were compiled, it
-// stops the JVM until the tagFollower has read the log to its end. So no method is late
-// because the JVM ended, however busy the machine is. Then the JVM goes on and exits, which
-// completes what it was printing.
+// follow runs a program in a JVM that prints all its code and LogCompilation's tags, while a tagFollower copies all
+// code. When that many methods were compiled, it stops the JVM until the tagFollower has read the log to its end. So no
+// method is lost because the JVM ended, however busy the machine is. Then the JVM goes on and exits, which completes
+// its output.
 func follow(t *testing.T, methods int, java string, args ...string) followedJVM {
 	t.Helper()
 	dir := t.TempDir()
 	logPath, copiesPath := filepath.Join(dir, "printed.log"), filepath.Join(dir, "copied.log")
-	flags := append(printassembly.CaptureFlags(logPath, printassembly.Selection{}), "-XX:+LogCompilation", "-XX:CompileCommand=log,gasm.none::none")
+	flags := append(printassembly.CaptureFlags(logPath, printassembly.Selection{}), "-XX:+LogCompilation",
+		"-XX:CompileCommand=log,gasm.none::none")
 	cmd := exec.Command(java, append(flags, args...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -54,13 +55,14 @@ func follow(t *testing.T, methods int, java string, args ...string) followedJVM 
 	}, time.Minute, time.Millisecond, "the JVM makes its log")
 	require.NoError(t, f.open())
 	f.copier.SetNames(Names{Stub: stubNames(t, f.copier), Function: FunctionNames(cmd.Process.Pid)})
+	late := gasmtest.Lateness(t)
 	go f.run()
 	require.Eventually(t, func() (ok bool) {
 		log, err := os.ReadFile(logPath)
 		return err == nil && bytes.Count(log, []byte("\n<nmethod ")) >= methods
 	}, time.Minute, 100*time.Millisecond, "the JVM compiles methods")
 	gasmtest.Stop(t, cmd.Process.Pid)
-	result := f.Stop()
+	result, lateness := f.end(), late()
 	untilStop, err := os.ReadFile(logPath)
 	require.NoError(t, err)
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
@@ -68,7 +70,7 @@ func follow(t *testing.T, methods int, java string, args ...string) followedJVM 
 	cmd.Wait()
 	require.Equal(t, 128+int(syscall.SIGTERM), cmd.ProcessState.ExitCode(), "%s", &stderr)
 	require.NoError(t, os.WriteFile(copiesPath, nil, 0o600))
-	require.NoError(t, f.AppendTo(copiesPath))
+	require.NoError(t, f.appendTo(copiesPath))
 
 	log, err := os.ReadFile(logPath)
 	require.NoError(t, err)
@@ -78,10 +80,10 @@ func follow(t *testing.T, methods int, java string, args ...string) followedJVM 
 	for _, m := range regexp.MustCompile(`(?m)^<nmethod compile_id='(\d+)'.*\n`).FindAllSubmatch(untilStop, -1) {
 		installed[string(m[1])] = true
 	}
-	return followedJVM{readPrinted(t, bytes.NewReader(log)), readPrinted(t, bytes.NewReader(copies)), installed, result}
+	return followedJVM{readPrinted(t, bytes.NewReader(log)), readPrinted(t, bytes.NewReader(copies)), installed, result, lateness}
 }
 
-// stubNames gives the names of stubs. New ones are made when a compiler starts.
+// stubNames returns a function that names stubs. HotSpot makes new stubs when a compiler starts.
 func stubNames(t *testing.T, c *Copier) func(addr uint64) string {
 	cache, err := codecache.New(c.vm, c.MethodName)
 	require.NoError(t, err)
@@ -100,8 +102,8 @@ func stubNames(t *testing.T, c *Copier) func(addr uint64) string {
 	}
 }
 
-// TestCopy compares each method that a program has compiled with what HotSpot printed of
-// it: name, code, and the frames at each instruction that has any.
+// TestCopy compares each method that a program has compiled with what HotSpot printed of it: its name, its code, and
+// the frames of each instruction that has any.
 func TestCopy(t *testing.T) {
 	gasmtest.NeedTime(t)
 	classPath := t.TempDir()
@@ -110,9 +112,9 @@ func TestCopy(t *testing.T) {
 	require.NotEmpty(t, jdks)
 	for _, jdk := range jdks {
 		flags := []string{"-XX:+UseCompressedOops"}
-		switch jdk.Feature { // one of each way in which HotSpot has laid out its code
+		switch jdk.Feature { // one flag for each way in which HotSpot lays out its code
 		case 11:
-			flags = append(flags, "-XX:-UseCompressedOops") // the code cache is far from all other memory
+			flags = append(flags, "-XX:-UseCompressedOops") // the code cache is then far from all other memory
 		case 17, 25:
 			flags = append(flags, "-XX:+UseZGC") // it has no compressed oops, and barriers of its own
 		}
@@ -129,9 +131,15 @@ func testCopy(t *testing.T, jdk gasmtest.JDK, jvm followedJVM) {
 	t.Logf("%+v", result)
 	require.NoError(t, result.Disk)
 	assert.GreaterOrEqual(t, len(jvm.installed), enoughMethods)
-	assert.Equal(t, len(jvm.installed), result.Copied+result.Late+result.Missed, "each method that was told of is counted")
-	// HotSpot may replace a method, and drop the old one, before it could be copied.
-	assert.LessOrEqual(t, result.Missed+result.Late, result.Copied/100, "%v", result.Why)
+	assert.Equal(t, len(jvm.installed), result.Copied+result.Late+result.Missed,
+		"each method that has a tag is counted")
+	// HotSpot may replace a method and free the old one before it could be copied.
+	assert.LessOrEqual(t, result.Missed, result.Copied/100, "%v", result.Why)
+	most := result.Copied / 100
+	if jvm.lateness > 20*time.Millisecond { // 51 of 602 were late where 36 threads wanted 2 processors
+		most = result.Copied / 4
+	}
+	assert.LessOrEqual(t, result.Late, most, "this process was woken %v late", jvm.lateness)
 	assert.Len(t, jvm.copied, result.Copied)
 	for head, c := range jvm.copied {
 		c.check(t, head)
@@ -152,21 +160,22 @@ func testCopy(t *testing.T, jdk gasmtest.JDK, jvm followedJVM) {
 	for what, n := range c.rest {
 		t.Logf("%6d %s", n, what)
 	}
-	// Stubs of static calls lead to the interpreter's adapters once a call was resolved: 0.1 to 0.3 % of all relocations.
+	// Once a call is resolved, stubs of static calls lead to the interpreter's adapters: 0.1 to 0.3 % of all
+	// relocations.
 	assert.Less(t, float64(c.otherRelocs), 0.01*float64(c.relocs), "relocations that differ")
 	assert.Greater(t, c.relocs, 10_000, "a method has 30 to 40 on the average")
 	assert.Equal(t, result.Copied, c.methods)
 	assert.LessOrEqual(t, unseen, result.Missed+result.Late)
 	assert.Greater(t, c.comments, 10_000, "a method has 22 to 35 on the average")
-	// HotSpot fills in calls and classes after it has printed the code: 0.1 to 0.2 % of the bytes, and more where the
-	// machine is so busy that the copy comes late. Copies of another method would differ in most bytes.
+	// HotSpot fills in calls and classes after it has printed the code: 0.1 to 0.2 % of the bytes, and more where a
+	// busy machine makes the copy late. A copy of another method would differ in most bytes.
 	assert.Less(t, float64(c.patched), 0.02*float64(c.bytes), "bytes that differ")
 }
 
-// figures count what was compared: code in bytes, comments with frames.
+// figures count what was compared: code in bytes, and comments that have frames.
 type figures struct{ methods, bytes, patched, comments, wrong, relocs, otherRelocs int }
 
-// A comparison compares methods, and fails the test for each that differs.
+// A comparison compares methods, and fails the test for each difference.
 type comparison struct {
 	*testing.T
 	figures
@@ -188,7 +197,7 @@ func (c *comparison) compare(printed, copied *printedMethod) {
 	for _, k := range copied.comments {
 		cell := k.at &^ 3
 		if _, ok := byCell[cell]; !ok && k.frames != "" {
-			byCell[cell] = k.frames // HotSpot prints the first of those in four bytes
+			byCell[cell] = k.frames // HotSpot prints only the first comment in each four bytes
 		}
 	}
 	for _, k := range printed.comments {
@@ -212,8 +221,8 @@ func (c *comparison) compare(printed, copied *printedMethod) {
 	}
 }
 
-// compareRelocations compares the text of each relocation that is printed with that of the
-// copy. HotSpot prints one for each four bytes, and passes over some kinds for others.
+// compareRelocations compares the text of each printed relocation with that of the copy. HotSpot prints one relocation
+// for each four bytes, and prefers some kinds to others.
 func (c *comparison) compareRelocations(printed, copied *printedMethod) {
 	byCell := map[uint64]string{}
 	for _, k := range copied.comments {
@@ -241,8 +250,8 @@ func (c *comparison) compareRelocations(printed, copied *printedMethod) {
 	}
 }
 
-// namesProgram has names with letters that have one, two, three and four bytes in UTF-8. Of
-// the last ones, modified UTF-8 has six bytes, and UTF-16 two units.
+// namesProgram has names with letters of one, two, three and four bytes in UTF-8. A letter of four bytes has six bytes
+// in modified UTF-8, and two units in UTF-16.
 const namesProgram = `
 public class Names {
     static class A𝒜ö日 {
@@ -266,10 +275,10 @@ public class Names {
     }
 }`
 
-// TestCopyNames: tags have the names of classes in modified UTF-8, and a copy has them in
-// UTF-8. The outermost frames are those of the method all the same.
+// TestCopyNames: tags have the names of classes in modified UTF-8, and a copy has them in UTF-8. The outermost frames
+// must still be recognized as those of the method.
 func TestCopyNames(t *testing.T) {
-	t.Setenv("LC_ALL", "C.UTF-8") // Java names the class files in the locale's encoding: without a locale in ASCII
+	t.Setenv("LC_ALL", "C.UTF-8") // Java names class files in the locale's encoding, which is ASCII without a locale
 	classPath := t.TempDir()
 	source := filepath.Join(classPath, "Names.java")
 	require.NoError(t, os.WriteFile(source, []byte(namesProgram), 0o600))

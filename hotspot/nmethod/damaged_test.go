@@ -29,7 +29,7 @@ type damagedMethod struct {
 
 func (m *damagedMethod) nmethod() []byte { return m.Data[m.address-vmtest.Base:] }
 
-// section gives the bytes from the start of a section, whose offset the tag has.
+// section returns the bytes from the start of a section to the end of the memory. The tag has the section's offset.
 func (m *damagedMethod) section(name string) []byte {
 	m.Helper()
 	_, rest, ok := strings.Cut(m.tag, " "+name+"_offset='")
@@ -40,19 +40,18 @@ func (m *damagedMethod) section(name string) []byte {
 	return m.nmethod()[offset:]
 }
 
-// constMethod gives the bytes of the ConstMethod of the first method of its metadata.
+// constMethod returns the bytes of the ConstMethod of the first method in the metadata.
 func (m *damagedMethod) constMethod() []byte {
 	method := binary.LittleEndian.Uint64(m.section("metadata"))
 	return m.Data[binary.LittleEndian.Uint64(m.Data[method-vmtest.Base+constMethodPointer:])-vmtest.Base:]
 }
 
-// TestDamaged: a method whose memory is not what it is taken for is missed, and the
-// reason is told. Its machine code is copied all the same, if its sections were found. It
-// is late when its nmethod is another one.
+// TestDamaged: a method with damaged memory counts as missed, with a reason. Its machine code is copied anyway if its
+// sections were found. A method counts as late if its nmethod was replaced.
 func TestDamaged(t *testing.T) {
 	cases := map[string]struct {
 		damage func(m *damagedMethod)
-		why    string // it was missed
+		why    string // why it was missed
 		late   bool
 	}{
 		"not at all":                      {func(m *damagedMethod) {}, "", false},
@@ -76,16 +75,16 @@ func TestDamaged(t *testing.T) {
 		"metadata elsewhere": {func(m *damagedMethod) {
 			m.tag = strings.Replace(m.tag, "metadata_offset='", "metadata_offset='9999", 1)
 		}, "its metadata lies outside the nmethod", false},
-		"relocations behind the nmethod": {func(m *damagedMethod) { put(m.nmethod(), dataEndOffset+16, m.address+1<<20) },
+		"relocations beyond the nmethod": {func(m *damagedMethod) { put(m.nmethod(), dataEndOffset+16, m.address+1<<20) },
 			"its relocations lie outside the nmethod", false},
-		"relocations that end in front of their start": {func(m *damagedMethod) { put(m.nmethod(), dataEndOffset+16, m.address) },
+		"relocations that end before their start": {func(m *damagedMethod) { put(m.nmethod(), dataEndOffset+16, m.address) },
 			"its relocations lie outside the nmethod", false},
 		"relocations of other code": {func(m *damagedMethod) { put(m.nmethod(), contentBeginOffset, m.address+1<<20) },
 			"its relocations lie outside the nmethod", false},
 		"a ConstMethod that is too small": {func(m *damagedMethod) { put(m.constMethod(), wordsOffset, uint32(4)) }, "a method of its debug info: the ConstMethod at 0x", false},
 		"a ConstMethod that is too large": {func(m *damagedMethod) { put(m.constMethod(), wordsOffset, uint32(1<<31)) }, "are more than any structure of HotSpot has", false},
 		"a chain of frames without end": {func(m *damagedMethod) {
-			scopes := []byte{0xff} // each calls the one in front of it
+			scopes := []byte{0xff} // each scope has the one before as its caller
 			at := 0
 			for range maxFrames + 2 {
 				next := len(scopes)
@@ -93,7 +92,7 @@ func TestDamaged(t *testing.T) {
 				at = next
 			}
 			put(m.section("scopes_pcs"), pcDescSize+4, uint32(at))
-			scopesAt := m.Add(scopes...) // behind the nmethod, which is made longer to hold them
+			scopesAt := m.Add(scopes...) // after the nmethod, which is made longer to contain them
 			m.tag = strings.Replace(m.tag, " size='", " size='9", 1)
 			m.tag = strings.Replace(m.tag, " scopes_data_offset='", " scopes_data_offset='"+strconv.Itoa(int(scopesAt-m.address))+"' was='", 1)
 			m.Add(make([]byte, 10000)...)
@@ -135,7 +134,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestLayout takes each field, size and constant away from HotSpot's tables.
+// TestLayout removes each field, size and constant from HotSpot's tables in turn.
 func TestLayout(t *testing.T) {
 	require.NotEmpty(t, releases)
 	for _, release := range releases {
@@ -184,8 +183,8 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// FuzzCopy changes the memory of a JVM: a JVM changes it while it is read. A patch is an
-// address and a byte, of four bytes.
+// FuzzCopy changes the memory of a JVM, because a JVM changes it while it is read. A patch has four bytes: three of an
+// address, and the new byte.
 func FuzzCopy(f *testing.F) {
 	type jvm struct {
 		*fakeJVM
@@ -266,7 +265,7 @@ func checkReadable(t *testing.T, text string, code *Code) {
 	require.Equal(t, b.Hi, at)
 }
 
-// FuzzUnpack reads packed data that is anything at all.
+// FuzzUnpack reads arbitrary bytes as packed data.
 func FuzzUnpack(f *testing.F) {
 	for _, release := range releases {
 		f.Add(packLines([]lineNumber{{0, 5}, {4, 6}, {104, 3}}, release), 1, release, 110)
@@ -282,7 +281,7 @@ func FuzzUnpack(f *testing.F) {
 		m := method{bytecode: data, lines: lines}
 		for _, l := range lines {
 			if got := m.line(l.bci); l.bci >= 0 && l.bci < len(data) && !slices.ContainsFunc(lines, func(o lineNumber) bool { return o.bci == l.bci && o.line == got }) {
-				t.Fatalf("bci %d is of line %d, which is not one of its", l.bci, got)
+				t.Fatalf("bci %d has line %d, which is not in the list", l.bci, got)
 			}
 			(&Copier{bytecodes: new([256]string)}).bytecodeName(&m, l.bci)
 		}
@@ -299,7 +298,7 @@ func FuzzUnpack(f *testing.F) {
 		last := 0
 		err := eachPCDesc(data, codeSize, func(d pcDesc) bool {
 			if d.end <= last || d.end > codeSize {
-				t.Fatalf("%+v behind %d in %d bytes of code", d, last, codeSize)
+				t.Fatalf("%+v after %d in %d bytes of code", d, last, codeSize)
 			}
 			last = d.end
 			return true
@@ -310,9 +309,9 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// TestTextBound: names of 64 kB and long chains of frames would make a text without end.
+// TestTextBound: without a bound, names of 64 kB and long chains of frames would make an endless text.
 func TestTextBound(t *testing.T) {
-	long := fakeMethod{class: "A", name: strings.Repeat("\x01", 60_000), bytecode: sum} // six characters each in the text
+	long := fakeMethod{class: "A", name: strings.Repeat("\x01", 60_000), bytecode: sum} // six characters each as text
 	chain := slices.Repeat([]fakeFrame{{1, 0}}, maxFrames-1)
 	nops := bytes.Repeat([]byte{0x90}, 300)
 	var many []fakeDebugInfo
@@ -339,7 +338,7 @@ func TestTextBound(t *testing.T) {
 	}
 }
 
-// TestUnloadedClass: another class is at the address of one whose name was read before.
+// TestUnloadedClass: another class is at the address of a class whose name was read before.
 func TestUnloadedClass(t *testing.T) {
 	j := newFakeJVM(17)
 	_, tag := j.addCode(roundTrips["inlined"].code)

@@ -1,50 +1,45 @@
-// Package nmethod copies compiled methods out of a running JVM: their machine code
-// and their debug info. It writes them down in the text form in which HotSpot prints
-// them, which package printassembly reads.
+// Package nmethod copies compiled methods out of a running JVM: their machine code and their debug info. It writes them
+// in the text form in which HotSpot prints them, which package printassembly reads.
 //
-// A [Copier] copies the method that an Installed tells of: package codecache makes these of
-// what is in the code cache, and package printassembly of LogCompilation's tags. A [Code] is
-// such a copy, and [Code.AppendTo] writes it down. The text has each comment at its
-// instruction, where HotSpot's own text has it at a cell of four bytes.
+// A [Copier] copies the method that a printassembly.Installed describes. Package codecache makes these from the code
+// cache, and package printassembly from LogCompilation's tags. A [Code] is such a copy, and [Code.AppendTo] writes it.
+// Its text has each comment at its instruction, whereas HotSpot's own text has it at a cell of four bytes.
 //
-// [Copier.AppendSourceFiles] writes down what HotSpot does not print: the names of the files that
-// the classes of frames were made from.
+// [Copier.AppendSourceFiles] writes something that HotSpot does not print: the names of the source files of the classes
+// in frames.
 //
 // # Releases
 //
-// Package vmstructs reads the JVM's memory and knows where the fields of HotSpot's
-// structures are. Nothing in a JVM tells how debug info and relocations are packed
-// (debugInfo.hpp, compressedStream.hpp, unsigned5.hpp, relocInfo.hpp). [Known] has the
-// releases of the JDK whose packing this package knows; TestCopy compares each method of a
-// program with what HotSpot prints of it. Of other releases, from JDK 8 on, the copies have
-// names and machine code alone, and [Copier.Frames] tells why. What changed:
+// Package vmstructs reads the JVM's memory and knows where the fields of HotSpot's structures are. Nothing in a JVM
+// describes the encoding of debug info and relocations (debugInfo.hpp, compressedStream.hpp, unsigned5.hpp,
+// relocInfo.hpp). [Known] has the releases of the JDK whose encoding this package knows; TestCopy compares each
+// compiled method of a program with what HotSpot prints of it. Copies from other releases, from JDK 8 on, have only
+// names and machine code, and [Copier.Frames] says why. What changed from release to release:
 //
-//	20  UNSIGNED5 has no zero bytes. The kind of a relocation has five bits and not four;
-//	    there are new kinds behind the prefix.
-//	23  debug info lies outside of the nmethod, in immutable data
-//	25  metadata and relocations do too, in mutable data; stubs are named as "Stub::name"
+//	20  UNSIGNED5 has no zero bytes. The kind of a relocation has five bits instead of four;
+//	    there are new kinds after the kind prefix.
+//	23  debug info lies outside the nmethod, in immutable data
+//	25  metadata and relocations lie outside, too, in mutable data; stubs are named "Stub::name"
 //	28  two more bytecodes of HotSpot's own; no relocations of entry guards, new ones of
 //	    barriers; methods are printed with their modifiers
 //
-// HotSpot's own bytecodes are taken from its table of them, which is a symbol of libjvm.so
-// that is not exported. Where it was stripped off, releases up to 27 have a list here.
+// HotSpot's own bytecodes are read from its table of bytecodes, whose symbol libjvm.so does not export. If the symbol
+// was stripped, a list in this package serves for releases up to 27.
 //
 // # Relocations
 //
-// Relocations have the words that HotSpot has for them, which differ by release: the filler
-// between two that are far apart is "{no_reloc}" up to JDK 21 and "{other}" later. These
-// are different from HotSpot's print:
+// Relocations are written with HotSpot's words, which differ by release: the filler between two relocations that are
+// far apart is "{no_reloc}" up to JDK 21 and "{other}" later. The following differs from HotSpot's output:
 //
-//   - "{oop}" does not tell the object: collectors move objects while they are read.
-//   - HotSpot prints one relocation of each four bytes, a copy has them all.
-//   - A call or a class that was resolved after HotSpot had printed the method is resolved
-//     in the copy.
-//   - "{metadata}" does not tell which where symbols were stripped off, because nothing but
-//     the address of its virtual functions tells what it is.
+//   - "{oop}" does not name the object, because collectors may move it while it is read.
+//   - HotSpot prints one relocation for each four bytes; a copy has all of them.
+//   - A call or a class that was resolved after HotSpot had printed the method is resolved in the copy.
+//   - "{metadata}" does not say what it refers to if symbols were stripped, because only the address of its virtual
+//     functions identifies it.
 //
-// Relocations of aarch64 have the same form, with other widths. They were compared with what JDK 21 prints,
-// in an emulator: 0.5 % differ. The targets of calls by trampolines have no names.
+// Relocations of aarch64 have the same form with fields of other widths. They were compared with the output of JDK 21
+// in an emulator: 0.5 % differ. The targets of calls through trampolines have no names.
 //
-// The JVM's threads run while its memory is read. A method that was replaced in the
-// meantime is noticed by its compile id, which is read again after all else.
+// The JVM's threads run while its memory is read. To notice that a method was replaced in the meantime, its compile id
+// is read again after everything else.
 package nmethod

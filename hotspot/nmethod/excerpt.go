@@ -7,28 +7,28 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// An Excerpt is a copy of a method that has the debug info of some of its instructions
-// alone. To read all debug info of a method takes a hundred times longer than to read its
-// machine code, because names of methods lie all over the JVM's memory.
+// An Excerpt is a copy of a method with the debug info of only some instructions. Reading all debug info of a method
+// takes a hundred times longer than reading its machine code, because the names of methods are scattered over the JVM's
+// memory.
 type Excerpt struct {
 	code     Code
 	comments []excerptComment // by ascending offset
 }
 
-// An excerptComment is the text of the frames of one PcDesc, without an address.
+// An excerptComment has the frames of one PcDesc as text, without an address.
 type excerptComment struct {
-	end    int // see pcDesc
+	end    int // see pcDesc.end
 	frames []byte
 }
 
-// Excerpt makes an Excerpt that has machine code alone. Unlike the copy, it stays valid.
+// Excerpt returns an Excerpt with the machine code and no debug info. Unlike c, it stays valid.
 func (c *Code) Excerpt() *Excerpt {
-	return &Excerpt{code: Code{Installed: c.Installed, MachineCode: slices.Clone(c.MachineCode), VerifiedEntry: c.VerifiedEntry, OSRBCI: c.OSRBCI}}
+	return &Excerpt{code: Code{Installed: c.Installed, MachineCode: slices.Clone(c.MachineCode),
+		VerifiedEntry: c.VerifiedEntry, OSRBCI: c.OSRBCI}}
 }
 
-// Add adds the debug info of the instruction at an address, out of a copy of the method.
-// An instruction that has none has that of the next one that has; see
-// [printassembly.Instruction].
+// Add adds the debug info of the instruction at an address. c is a copy of the same method. If the instruction has no
+// debug info, that of the next instruction that has some is added; see [printassembly.Instruction].
 func (e *Excerpt) Add(c *Code, pc uint64) error {
 	offset := int(pc - c.Lo)
 	var failed error
@@ -36,7 +36,8 @@ func (e *Excerpt) Add(c *Code, pc uint64) error {
 		if d.end <= offset {
 			return true
 		}
-		i, found := slices.BinarySearchFunc(e.comments, d.end, func(c excerptComment, end int) int { return c.end - end })
+		i, found := slices.BinarySearchFunc(e.comments, d.end,
+			func(c excerptComment, end int) int { return c.end - end })
 		if found {
 			return false
 		}
@@ -50,8 +51,8 @@ func (e *Excerpt) Add(c *Code, pc uint64) error {
 	return cmp.Or(failed, err)
 }
 
-// AppendTo appends the method as text, as [Code.AppendTo] does. A comment at its first
-// instruction says why it has so few.
+// AppendTo appends the method as text, as [Code.AppendTo] does. A comment at its first instruction says why few
+// instructions have frames.
 func (e *Excerpt) AppendTo(text []byte) []byte {
 	w := codeWriter{code: &e.code, text: e.code.appendHead(text)}
 	w.text = append(w.text, "[MachCode]\n"+printassembly.ExactMark+"\n"...)
@@ -66,4 +67,4 @@ func (e *Excerpt) AppendTo(text []byte) []byte {
 	return append(w.text, "[/MachCode]\n"...)
 }
 
-const excerptMark = "lines of the sampled instructions alone: the method was gone before the others were read"
+const excerptMark = "only sampled instructions have lines: the method was gone before the others were read"

@@ -15,8 +15,8 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs/vmtest"
 )
 
-// A fakeJVM is the memory of a HotSpot that has the form of one release of the JDK. Its
-// structures have what this package reads of them, at offsets of their own.
+// A fakeJVM is the memory of a HotSpot in the form of one release of the JDK. Its structures have the fields that this
+// package reads, at offsets of their own.
 type fakeJVM struct {
 	*vmtest.Memory
 	release int
@@ -26,7 +26,7 @@ type fakeJVM struct {
 	blob    uint64            // the address of the blob of the code cache
 }
 
-// What the structures of a fakeJVM have where, in bytes.
+// Offsets and sizes in a fakeJVM's structures, in bytes.
 const (
 	compileIDOffset, entryBCIOffset, verifiedOffset     = 8, 12, 16
 	immutableOffset, mutableOffset, instsOffset         = 24, 40, 128
@@ -54,15 +54,16 @@ func newFakeJVM(release int) *fakeJVM {
 	return j
 }
 
-// fakeTables are the tables of a fakeJVM, with the names that its release has.
+// fakeTables returns the tables of a fakeJVM, with the names of its release.
 func fakeTables(release int) vmtest.Tables {
 	tables := vmtest.Tables{
 		Offsets: map[string]uint64{
 			"nmethod::_compile_id": compileIDOffset, "nmethod::_entry_bci": entryBCIOffset,
 			"Method::_constMethod":    constMethodPointer,
 			"ConstMethod::_constants": poolOffset, "ConstMethod::_constMethod_size": wordsOffset,
-			"ConstMethod::_code_size": codeSizeField, "ConstMethod::_name_index": nameIndexField, "ConstMethod::_signature_index": signatureField,
-			"ConstantPool::_pool_holder": holderOffset, "ConstantPool::_cache": cacheOffset,
+			"ConstMethod::_code_size": codeSizeField, "ConstMethod::_name_index": nameIndexField,
+			"ConstMethod::_signature_index": signatureField,
+			"ConstantPool::_pool_holder":    holderOffset, "ConstantPool::_cache": cacheOffset,
 			"Klass::_name":    klassNameOffset,
 			"Symbol::_length": symbolLengthOffset, "Symbol::_body": symbolBodyOffset,
 		},
@@ -89,12 +90,15 @@ func fakeTables(release int) vmtest.Tables {
 		tables.Sizes["ConstantPoolCache"], tables.Sizes["ConstantPoolCacheEntry"] = cacheHeader, cacheStride
 	} else {
 		tables.Offsets["nmethod::_verified_entry_offset"] = verifiedOffset
-		tables.Offsets["nmethod::_immutable_data"], tables.Offsets["nmethod::_immutable_data_size"] = immutableOffset, immutableOffset+8
-		tables.Offsets["CodeBlob::_mutable_data"], tables.Offsets["CodeBlob::_mutable_data_size"] = mutableOffset, mutableOffset+8
+		tables.Offsets["nmethod::_immutable_data"], tables.Offsets["nmethod::_immutable_data_size"] = immutableOffset,
+			immutableOffset+8
+		tables.Offsets["CodeBlob::_mutable_data"], tables.Offsets["CodeBlob::_mutable_data_size"] = mutableOffset,
+			mutableOffset+8
 		tables.Offsets["ConstantPoolCache::_resolved_field_entries"] = fieldsPointer
 		tables.Offsets["ConstantPoolCache::_resolved_method_entries"] = methodsPointer
 		tables.Offsets["ResolvedFieldEntry::_cpool_index"], tables.Sizes["ResolvedFieldEntry"] = fieldIndex, fieldStride
-		tables.Offsets["ResolvedMethodEntry::_cpool_index"], tables.Sizes["ResolvedMethodEntry"] = methodIndex, methodStride
+		tables.Offsets["ResolvedMethodEntry::_cpool_index"], tables.Sizes["ResolvedMethodEntry"] = methodIndex,
+			methodStride
 		tables.Sizes["Array<ResolvedFieldEntry>"] = arrayHeader + fieldStride
 		tables.Sizes["Array<ResolvedMethodEntry>"] = arrayHeader + methodStride
 	}
@@ -112,7 +116,7 @@ func (j *fakeJVM) copier(tb testing.TB) *Copier {
 	return c
 }
 
-// put writes numbers of some bytes over a structure's bytes.
+// put overwrites bytes of a structure with a number of two, four or eight bytes.
 func put[N uint16 | uint32 | uint64](structure []byte, offset int, n N) {
 	switch binary.Size(n) {
 	case 2:
@@ -131,7 +135,7 @@ func (j *fakeJVM) addSymbol(name string) uint64 {
 	return j.Add(append(symbol, name...)...)
 }
 
-// class gives the address of the Klass of a class, by its internal name.
+// class returns the address of the Klass with an internal name. It adds the class if necessary.
 func (j *fakeJVM) class(name string) uint64 {
 	if at, ok := j.classes[name]; ok {
 		return at
@@ -149,23 +153,23 @@ func (j *fakeJVM) class(name string) uint64 {
 	return j.classes[name]
 }
 
-// isAnonymousName tells the names of the tests' anonymous classes.
+// isAnonymousName reports whether a class of the tests is an anonymous one, by its name.
 func isAnonymousName(name string) bool { return strings.Contains(name, "Anonymous") }
 
 // A fakeMethod is a Java method. The operands of its bytecodes for members are indices
 // of members.
 type fakeMethod struct {
 	class, name string // as in the class file, in modified UTF-8
-	file        string // that the class was made from
+	file        string // source file of the class
 	bytecode    []byte
 	lines       []lineNumber
 	members     []string
 }
 
-// sourceFileEntry is the entry of a ConstantPool that has the name of the source file.
+// sourceFileEntry is the index of the ConstantPool's entry that has the name of the source file.
 const sourceFileEntry = 3
 
-// addMethod adds a Method with all that it leads to.
+// addMethod adds a Method and everything that it refers to.
 func (j *fakeJVM) addMethod(m fakeMethod) uint64 {
 	entries := []uint64{0, j.addSymbol(m.name), j.addSymbol("(I)V"), j.addSymbol(m.file)}
 	cacheEntries := make([]byte, max(cacheStride, fieldStride, methodStride)*(len(m.members)+1))
@@ -215,7 +219,7 @@ func (j *fakeJVM) addMethod(m fakeMethod) uint64 {
 	return j.Add(method...)
 }
 
-// packLines packs line numbers, all of them as signed differences.
+// packLines packs line numbers, all as signed differences.
 func packLines(lines []lineNumber, release int) []byte {
 	var data []byte
 	last := lineNumber{}
@@ -229,19 +233,19 @@ func packLines(lines []lineNumber, release int) []byte {
 	return append(data, 0)
 }
 
-// A fakeFrame is a method at a bci.
+// A fakeFrame is a position in a method.
 type fakeFrame struct {
 	method int // index of the method in fakeCode.methods
 	bci    int
 }
 
-// fakeDebugInfo is that of the instruction that ends at an offset; innermost frame first.
+// fakeDebugInfo is the debug info of the instruction that ends at an offset, with the innermost frame first.
 type fakeDebugInfo struct {
 	end    int
 	frames []fakeFrame
 }
 
-// A fakeCode is a compiled method. The first of its methods is that which was compiled.
+// A fakeCode is a compiled method. The first of its methods is the one that was compiled.
 type fakeCode struct {
 	compiler, kind string
 	level          int
@@ -249,13 +253,13 @@ type fakeCode struct {
 	verified       int // offset of the verified entry point
 	osrBCI         int
 	methods        []fakeMethod
-	metadata       []uint64 // addresses, behind those of the methods
+	metadata       []uint64 // addresses of further metadata, after those of the methods
 	debugInfo      []fakeDebugInfo
 	relocs         []fakeReloc
-	patch          func(code []byte, lo uint64) // changes the code when its address is known
+	patch          func(code []byte, lo uint64) // changes the code once its address is known
 }
 
-// addCode adds an nmethod, and gives its compile id and LogCompilation's tag for it.
+// addCode adds an nmethod, and returns its compile id and LogCompilation's tag for it.
 func (j *fakeJVM) addCode(c fakeCode) (id int, tag string) {
 	id = j.nextID
 	j.nextID++
@@ -317,11 +321,10 @@ func (j *fakeJVM) addCode(c fakeCode) (id int, tag string) {
 	return id, j.tag(c, id, at, len(nmethod), offsets)
 }
 
-// addOutside adds data outside of an nmethod, and writes its address and size to the
-// nmethod's fields.
+// addOutside adds data outside an nmethod, and sets the nmethod's fields to the data's address and size.
 func (j *fakeJVM) addOutside(nmethod uint64, field int, parts ...[]byte) uint64 {
 	data := slices.Concat(parts...)
-	j.AddUint64(0) // it does not follow the nmethod
+	j.AddUint64(0) // so that the data does not follow the nmethod directly
 	at := j.Add(data...)
 	header := j.Data[nmethod-vmtest.Base:]
 	put(header, field, at)
@@ -329,7 +332,7 @@ func (j *fakeJVM) addOutside(nmethod uint64, field int, parts ...[]byte) uint64 
 	return at
 }
 
-// packDebugInfo makes the scopes data and the PcDescs.
+// packDebugInfo returns the scopes data and the PcDescs.
 func (c *fakeCode) packDebugInfo(release int) (scopesData, scopesPCs []byte) {
 	scopesData = []byte{0xff} // no scope is at 0
 	known := map[string]int{}
@@ -354,7 +357,7 @@ func (c *fakeCode) packDebugInfo(release int) (scopesData, scopesPCs []byte) {
 	return scopesData, pcDescs(append(list, [2]int{len(c.insts) + len(c.stubs) + 1, 0})...)
 }
 
-// tag is LogCompilation's line (nmethod::log_new_nmethod).
+// tag returns LogCompilation's line (nmethod::log_new_nmethod).
 func (j *fakeJVM) tag(c fakeCode, id int, at uint64, size int, offsets map[string]int) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "<nmethod compile_id='%d'", id)
@@ -364,7 +367,8 @@ func (j *fakeJVM) tag(c fakeCode, id int, at uint64, size int, offsets map[strin
 	if c.compiler != "" {
 		fmt.Fprintf(&s, " compiler='%s'", c.compiler)
 	}
-	fmt.Fprintf(&s, " level='%d' entry='%#016x' size='%d' address='%#016x' insts_offset='%d'", c.level, at, size, at, instsOffset)
+	fmt.Fprintf(&s, " level='%d' entry='%#016x' size='%d' address='%#016x' insts_offset='%d'", c.level, at, size, at,
+		instsOffset)
 	if len(c.stubs) > 0 {
 		offsets["stub"] = instsOffset + len(c.insts)
 	}
@@ -381,7 +385,7 @@ func (j *fakeJVM) tag(c fakeCode, id int, at uint64, size int, offsets map[strin
 	return s.String()
 }
 
-// quoted writes the name of a method as tags have it (UTF8::as_quoted_ascii).
+// quoted returns the name of a method in the form that tags have (UTF8::as_quoted_ascii).
 func quoted(name string) string {
 	var s strings.Builder
 	for _, unit := range utf16.Encode([]rune(name)) {

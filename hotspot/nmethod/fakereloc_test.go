@@ -8,10 +8,10 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs/vmtest"
 )
 
-// Where the structures that relocations lead to have what, in bytes.
+// Offsets in the structures that relocations lead to, in bytes.
 const (
 	blobNameOffset                                        = 16
-	dataEndOffset, contentBeginOffset                     = 96, 120 // behind _data_end come the ends of the relocations
+	dataEndOffset, contentBeginOffset                     = 96, 120 // the ends of the relocations follow _data_end
 	contentOffsetField, relocationSizeField               = 96, 100
 	heapMemoryOffset, heapSegmapOffset, log2SegmentOffset = 8, 64, 120
 	lowBoundaryOffset, highBoundaryOffset, lowOffset      = 0, 8, 16
@@ -20,13 +20,15 @@ const (
 	methodDataMethodOffset, accessFlagsOffset             = 8, 24
 )
 
-// addRelocationTables adds what HotSpot's tables tell of what relocations need.
+// addRelocationTables adds to HotSpot's tables what relocations need.
 func addRelocationTables(t *vmtest.Tables, release int) {
 	maps.Copy(t.Offsets, map[string]uint64{
 		"CodeBlob::_name": blobNameOffset, "CodeHeap::_memory": heapMemoryOffset, "CodeHeap::_segmap": heapSegmapOffset,
 		"CodeHeap::_log2_segment_size": log2SegmentOffset, "VirtualSpace::_low_boundary": lowBoundaryOffset,
-		"VirtualSpace::_high_boundary": highBoundaryOffset, "VirtualSpace::_low": lowOffset, "HeapBlock::Header::_used": blockUsedOffset,
-		"GrowableArray<int>::_data": arrayDataOffset, "MethodData::_method": methodDataMethodOffset, "Method::_access_flags": accessFlagsOffset,
+		"VirtualSpace::_high_boundary": highBoundaryOffset, "VirtualSpace::_low": lowOffset,
+		"HeapBlock::Header::_used":  blockUsedOffset,
+		"GrowableArray<int>::_data": arrayDataOffset, "MethodData::_method": methodDataMethodOffset,
+		"Method::_access_flags": accessFlagsOffset,
 	})
 	t.Sizes["HeapBlock"] = blockHeaderSize
 	if release < 17 {
@@ -37,12 +39,12 @@ func addRelocationTables(t *vmtest.Tables, release int) {
 	if release < 25 {
 		t.Offsets["CodeBlob::_data_end"], t.Offsets["CodeBlob::_content_begin"] = dataEndOffset, contentBeginOffset
 	} else {
-		t.Offsets["CodeBlob::_content_offset"], t.Offsets["CodeBlob::_relocation_size"] = contentOffsetField, relocationSizeField
+		t.Offsets["CodeBlob::_content_offset"], t.Offsets["CodeBlob::_relocation_size"] = contentOffsetField,
+			relocationSizeField
 	}
 }
 
-// addVirtualTables adds a table of virtual functions for each class that has one, and
-// HotSpot's table of bytecodes.
+// addVirtualTables adds a table of virtual functions for each class in virtualTables, and HotSpot's table of bytecodes.
 func (j *fakeJVM) addVirtualTables() {
 	for i, name := range slices.Sorted(maps.Keys(virtualTables)) {
 		table := make([]uint64, 2+comparedFunctions)
@@ -54,7 +56,7 @@ func (j *fakeJVM) addVirtualTables() {
 	j.symbols[javaCodes] = j.Add(codesOf(j.release)...)
 }
 
-// codesOf makes HotSpot's table of bytecodes.
+// codesOf returns HotSpot's table of bytecodes.
 func codesOf(release int) (table []byte) {
 	for code := range 256 {
 		java := code
@@ -66,8 +68,8 @@ func codesOf(release int) (table []byte) {
 	return table
 }
 
-// rewritten gives the bytecode that one of HotSpot's own stands for, "" for others. JDK 28
-// has two more in front of those that older ones have.
+// rewritten returns the standard bytecode that one of HotSpot's own bytecodes replaces, and "" for other numbers. JDK
+// 28 has two bytecodes more, before those of older releases.
 func rewritten(code, release int) string {
 	own := rewrittenNames
 	if release >= 28 {
@@ -79,22 +81,21 @@ func rewritten(code, release int) string {
 	return own[code]
 }
 
-// virtualTable gives the address that objects of a class have of its virtual functions.
+// virtualTable returns the address of a class's virtual functions, as the objects of the class have it.
 func (j *fakeJVM) virtualTable(class string) uint64 { return j.symbols[class] + tableHeader }
 
-// archived gives such an address as the archive of class data sharing has it: that of a
-// copy.
+// archived returns the same address as it is in the archive of class data sharing: that of a copy of the table.
 func (j *fakeJVM) archived(class string) uint64 {
 	at := j.virtualTable(class) - vmtest.Base
 	return j.Add(slices.Clone(j.Data[at : at+8*comparedFunctions])...)
 }
 
-// fakeBlob is a blob of the code cache of a fakeJVM. It has 400 bytes and so lies in
-// several segments.
+// fakeBlob is the name of a blob in the code cache of a fakeJVM. The blob has 400 bytes, and therefore covers several
+// segments.
 const fakeBlob = "throw_null_pointer_exception Runtime1 stub"
 
-// addHeap adds the code cache: a blob, and a free block behind it. It gives the address of
-// the variable CodeCache::_heaps.
+// addHeap adds the code cache, which has a blob and a free block after it. It returns the address of the variable
+// CodeCache::_heaps.
 func (j *fakeJVM) addHeap() (heaps uint64) {
 	const segments = 8
 	memory := make([]byte, segments*64)
@@ -117,13 +118,13 @@ func (j *fakeJVM) addHeap() (heaps uint64) {
 // A fakeReloc is a relocation of the instruction at an offset.
 type fakeReloc struct {
 	offset int
-	kind   relocKind // as package nmethod numbers them
+	kind   relocKind // in package nmethod's numbering
 	format int
 	data   []uint16
 }
 
-// packRelocations packs relocations as CodeBuffer does. Offsets that are too far from the
-// last one need others between them.
+// packRelocations packs relocations as HotSpot's CodeBuffer does. If the distance from the last relocation is too long
+// for one word, filler relocations come between them.
 func packRelocations(list []fakeReloc, release int) []byte {
 	p := packingOf(release, false)
 	low := 16 - p.kindBits

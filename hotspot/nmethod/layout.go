@@ -7,31 +7,31 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// A layout says where HotSpot's structures have what is read of them: offsets and
-// sizes are in bytes, from the start of each structure.
+// A layout says where the fields that are read of HotSpot's structures are. Offsets and sizes are in bytes, and offsets
+// are from the start of each structure.
 type layout struct {
 	release int  // feature release of the JDK
-	arm64   bool // else x86-64
-	// noFrames tells why debug info can't be read; nil where it can. Then what is below is
-	// known only as far as names of methods need it.
+	arm64   bool // aarch64, otherwise x86-64
+	// noFrames says why debug info can't be read; nil if it can. If it is not nil, only the fields that names of
+	// methods need are set.
 	noFrames error
 
 	// nmethod
 	compileID, entryBCI uint64
-	verifiedEntry       uint64 // the entry point behind the check of the receiver's class
-	verifiedEntryShort  bool   // it is not an address but an offset from the start of the code, of two bytes
+	verifiedEntry       uint64 // the entry point after the check of the receiver's class
+	verifiedEntryShort  bool   // it is not an address but a two-byte offset from the start of the code
 	immutable, mutable  outside
 
 	// Method and ConstMethod
 	constMethod      uint64
 	constants        uint64 // address of the ConstantPool
-	constMethodWords uint64 // size of the ConstMethod and what lies behind it, in words of eight bytes
+	constMethodWords uint64 // size of the ConstMethod and of what follows it, in words of eight bytes
 	constMethodFlags uint64
-	constMethodWide  bool   // the flags have four bytes and not two
-	hasLineNumbers   uint32 // the flag of a method that has line numbers
+	constMethodWide  bool   // the flags have four bytes, not two
+	hasLineNumbers   uint32 // the flag of methods that have line numbers
 	bytecodeSize     uint64
 	nameIndex        uint64 // index of the method's name in the ConstantPool
-	signatureIndex   uint64 // and of its signature
+	signatureIndex   uint64 // index of the method's signature
 	constMethodEnd   uint64 // where the bytecode starts
 
 	// ConstantPool and ConstantPoolCache
@@ -44,7 +44,7 @@ type layout struct {
 	// Klass and Symbol
 	className                uint64 // address of a Symbol
 	hasAnonymous             bool   // there are anonymous classes (JDK 14 and older)
-	classMiscFlags           uint64 // these tell whether a class is one
+	classMiscFlags           uint64 // flags that include isAnonymous
 	symbolLength, symbolBody uint64
 
 	// What relocations refer to
@@ -52,18 +52,17 @@ type layout struct {
 	heaps            heapLayout
 	methodDataMethod uint64 // the Method of a MethodData
 	accessFlags      uint64 // of a Method
-	printsModifiers  bool   // HotSpot prints them
+	printsModifiers  bool   // HotSpot prints the modifiers of methods
 }
 
-// outside says where an nmethod has the address and the size of data of its own that
-// lies outside of it.
+// An outside says where an nmethod has the address and the size of data that belongs to it and lies outside it.
 type outside struct {
 	exists        bool
 	address, size uint64
 }
 
-// newLayout makes the layout of a JVM. The error names what HotSpot's tables lack of
-// what the names of methods need, noFrames what they lack beyond that.
+// newLayout returns the layout of a JVM. The error names what HotSpot's tables lack that the names of methods need.
+// noFrames is set to what they lack for debug info.
 func newLayout(vm *vmstructs.VM) (layout, error) {
 	q := query{vmstructs.Query{VM: vm}}
 	l := layout{release: vm.Release, arm64: runtime.GOARCH == "arm64",
@@ -92,14 +91,14 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 	return l, nil
 }
 
-// findDebugInfo finds what frames need.
+// findDebugInfo sets the fields that frames and relocations need.
 func (l *layout) findDebugInfo(q *query) {
 	l.constMethodWords, l.poolCache = q.field("ConstMethod::_constMethod_size"), q.field("ConstantPool::_cache")
 	if l.constMethodFlags, l.constMethodWide = q.VM.Offset("ConstMethod::_flags._flags"); !l.constMethodWide {
 		l.constMethodFlags = q.field("ConstMethod::_flags")
 	}
 	l.hasLineNumbers = q.constant("ConstMethodFlags::_misc_has_linenumber_table", "ConstMethod::_has_linenumber_table")
-	// JDK 23 and newer keep debug info outside of the nmethod, JDK 25 and newer also the addresses of methods.
+	// JDK 23 and newer keep debug info outside the nmethod, and JDK 25 and newer also the addresses of methods.
 	if l.immutable.address, l.immutable.exists = q.VM.Offset("nmethod::_immutable_data"); l.immutable.exists {
 		l.immutable.size = q.field("nmethod::_immutable_data_size")
 	}
@@ -113,7 +112,7 @@ func (l *layout) findDebugInfo(q *query) {
 	l.printsModifiers = l.release >= 28
 }
 
-// A query asks HotSpot's tables for what must be there.
+// A query looks up what must exist in HotSpot's tables.
 type query struct{ vmstructs.Query }
 
 func (q *query) field(name string) uint64 {
@@ -122,7 +121,7 @@ func (q *query) field(name string) uint64 {
 	return offset
 }
 
-// constant gives the first of some constants that is there.
+// constant returns the first of some constants that exists.
 func (q *query) constant(names ...string) uint32 {
 	for _, name := range names {
 		if value, ok := q.VM.Int(name); ok {
@@ -133,28 +132,30 @@ func (q *query) constant(names ...string) uint32 {
 	return 0
 }
 
-// A cacheArray is an array of a ConstantPoolCache. Resolved bytecodes have an index of
-// such an array as their operand, and its entries lead on to the constant pool.
+// A cacheArray is an array of a ConstantPoolCache. A resolved bytecode has an index into such an array as its operand,
+// and the array's entry leads to the constant pool.
 type cacheArray struct {
 	inline  bool   // the array is a part of the ConstantPoolCache
 	pointer uint64 // otherwise, the offset of the array's address in the ConstantPoolCache
 	first   uint64 // the offset of the first entry in the array, or in the ConstantPoolCache
 	stride  uint64 // the size of an entry
-	index   uint64 // the offset in an entry of an index of the constant pool, of two bytes
+	index   uint64 // the offset in an entry of a two-byte index into the constant pool
 }
 
-// cacheArrays finds the arrays for fields and for methods. JDK 11 to 21 have one array
-// for both, behind the fields of the ConstantPoolCache (cpCache.hpp).
+// cacheArrays returns the arrays for fields and for methods. JDK 11 to 21 have one array for both, after the fields of
+// the ConstantPoolCache (cpCache.hpp).
 func (q *query) cacheArrays() (fields, methods cacheArray) {
 	if stride, ok := q.VM.Size("ConstantPoolCacheEntry"); ok && stride > 0 {
-		both := cacheArray{inline: true, first: q.Size("ConstantPoolCache"), stride: stride, index: q.field("ConstantPoolCacheEntry::_indices")}
+		both := cacheArray{inline: true, first: q.Size("ConstantPoolCache"), stride: stride,
+			index: q.field("ConstantPoolCacheEntry::_indices")}
 		return both, both
 	}
 	array := func(pointer, entry string) cacheArray {
 		stride := q.Size(entry)
 		return cacheArray{pointer: q.field("ConstantPoolCache::" + pointer), stride: stride,
-			first: q.Size("Array<"+entry+">") - stride, // an Array<T> is declared with one T
+			first: q.Size("Array<"+entry+">") - stride, // HotSpot declares Array<T> with one T
 			index: q.field(entry + "::_cpool_index")}
 	}
-	return array("_resolved_field_entries", "ResolvedFieldEntry"), array("_resolved_method_entries", "ResolvedMethodEntry")
+	return array("_resolved_field_entries", "ResolvedFieldEntry"),
+		array("_resolved_method_entries", "ResolvedMethodEntry")
 }

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/internal/javaname"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A metadataKind is what a thing in HotSpot's metaspace is. Nothing but the address of its
-// virtual functions tells.
+// A metadataKind is the kind of an object in HotSpot's metaspace. Only the address of the object's virtual functions
+// identifies it.
 type metadataKind int
 
 const (
@@ -20,30 +21,37 @@ const (
 	klassMetadata
 )
 
-// virtualTables are the tables of virtual functions of HotSpot's classes, by the names
-// that the linker has for them.
+// virtualTables are the symbols of the virtual function tables of HotSpot's classes.
 var virtualTables = map[string]metadataKind{
-	"_ZTV6Method": methodMetadata, "_ZTV10MethodData": methodDataMetadata,
-	"_ZTV13InstanceKlass": klassMetadata, "_ZTV16InstanceRefKlass": klassMetadata, "_ZTV19InstanceMirrorKlass": klassMetadata,
-	"_ZTV24InstanceClassLoaderKlass": klassMetadata, "_ZTV23InstanceStackChunkKlass": klassMetadata,
-	"_ZTV13ObjArrayKlass": klassMetadata, "_ZTV14TypeArrayKlass": klassMetadata,
-	"_ZTV10ValueKlass": klassMetadata, "_ZTV11InlineKlass": klassMetadata, "_ZTV13RefArrayKlass": klassMetadata, "_ZTV14FlatArrayKlass": klassMetadata,
+	"_ZTV6Method":                    methodMetadata,
+	"_ZTV10MethodData":               methodDataMetadata,
+	"_ZTV13InstanceKlass":            klassMetadata,
+	"_ZTV16InstanceRefKlass":         klassMetadata,
+	"_ZTV19InstanceMirrorKlass":      klassMetadata,
+	"_ZTV24InstanceClassLoaderKlass": klassMetadata,
+	"_ZTV23InstanceStackChunkKlass":  klassMetadata,
+	"_ZTV13ObjArrayKlass":            klassMetadata,
+	"_ZTV14TypeArrayKlass":           klassMetadata,
+	"_ZTV10ValueKlass":               klassMetadata,
+	"_ZTV11InlineKlass":              klassMetadata,
+	"_ZTV13RefArrayKlass":            klassMetadata,
+	"_ZTV14FlatArrayKlass":           klassMetadata,
 }
 
-// comparedFunctions is how many virtual functions of two tables are compared. Each class
-// of metadata has some more, and all classes differ in the first ones.
+// comparedFunctions is how many virtual functions of two tables are compared. Each class of metadata has more, and the
+// first ones differ between all classes.
 const comparedFunctions = 12
 
-// tableHeader is the size of what is in front of the first virtual function.
+// tableHeader is the size in bytes of what lies before the first virtual function of a table.
 const tableHeader = 16
 
-// A virtualTable is the first functions of a table in libjvm.so.
+// A virtualTable has the first functions of a table in libjvm.so.
 type virtualTable struct {
 	kind      metadataKind
 	functions []byte
 }
 
-// readVirtualTables reads the tables whose symbols are there.
+// readVirtualTables reads the tables whose symbols are known.
 func (c *Copier) readVirtualTables() {
 	for name, kind := range virtualTables {
 		at, ok := c.symbols[name]
@@ -58,8 +66,8 @@ func (c *Copier) readVirtualTables() {
 	}
 }
 
-// kindOf tells what the metadata at an address is. What lies in the archive of class data
-// sharing has copies of the tables (cppVtables.cpp), so the functions are compared.
+// kindOf returns the kind of the metadata at an address. Metadata in the archive of class data sharing has copies of
+// the tables (cppVtables.cpp), so the functions are compared, not the tables' addresses.
 func (c *Copier) kindOf(metadata uint64) metadataKind {
 	table, err := c.vm.Uint64(metadata)
 	if err != nil {
@@ -82,8 +90,8 @@ func (c *Copier) kindOf(metadata uint64) metadataKind {
 	return kind
 }
 
-// metadataName describes metadata as HotSpot prints it (print_value_on), escaped for a log;
-// "" where nobody can tell what it is:
+// metadataName describes metadata as HotSpot prints it (print_value_on), escaped for a log. It returns "" if its kind
+// is unknown. Examples:
 //
 //	'java/util/ArrayList'
 //	{type array byte}
@@ -122,7 +130,7 @@ func (c *Copier) readMetadataName(at uint64) (string, error) {
 			return "", err
 		}
 		if c.kindOf(method) != methodMetadata {
-			return "", fmt.Errorf("the data at %#x is that of no method", at)
+			return "", fmt.Errorf("the data at %#x does not belong to a method", at)
 		}
 		if name := c.metadataName(method); name != "" {
 			return "method data for " + name, nil
@@ -156,19 +164,20 @@ func (c *Copier) methodText(method uint64) (string, error) {
 	}
 	modifiers, err := c.modifiers(method)
 	return fmt.Sprintf("{method} {%#016x} %s'%s' '%s' in '%s'", method, modifiers,
-		printassembly.JavaName(name), printassembly.JavaName(signature), class), err
+		javaname.Decode(name), javaname.Decode(signature), class), err
 }
 
-// modifierTexts are the flags of a method in the order in which HotSpot prints them.
+// modifierTexts are the modifiers of methods in the order in which HotSpot prints them.
 var modifierTexts = []struct {
 	flag uint32
 	text string
 }{
 	{1, "public "}, {2, "private "}, {4, "protected "}, {8, "static "}, {0x10, "final "}, {0x20, "synchronized "},
-	{0x40, "bridge "}, {0x80, "varargs "}, {0x100, "native "}, {0x400, "abstract "}, {0x800, "strict "}, {0x1000, "synthetic "},
+	{0x40, "bridge "}, {0x80, "varargs "}, {0x100, "native "}, {0x400, "abstract "}, {0x800, "strict "},
+	{0x1000, "synthetic "},
 }
 
-// modifiers reads the flags of a method, which JDK 28 and newer print.
+// modifiers returns the text of a method's modifiers, which JDK 28 and newer print; "" for older releases.
 func (c *Copier) modifiers(method uint64) (string, error) {
 	if !c.layout.printsModifiers {
 		return "", nil
@@ -183,22 +192,22 @@ func (c *Copier) modifiers(method uint64) (string, error) {
 	return text.String(), err
 }
 
-// klassSymbol reads the internal name of a class: "java/lang/String", "[I".
+// klassSymbol returns the internal name of a class: "java/lang/String", "[I".
 func (c *Copier) klassSymbol(klass uint64) (string, error) {
 	symbol, err := c.vm.Uint64(klass + c.layout.className)
 	if err != nil {
 		return "", err
 	}
 	name, err := c.symbol(symbol)
-	return printassembly.JavaName(name), err
+	return javaname.Decode(name), err
 }
 
-// elementTypes are the types of elements in the names of arrays.
+// elementTypes are the names of primitive types, by the letters that stand for them in the names of arrays.
 var elementTypes = map[string]string{
 	"Z": "bool", "C": "char", "F": "float", "D": "double", "B": "byte", "S": "short", "I": "int", "J": "long",
 }
 
-// klassText describes a class by its internal name: 'java/lang/String', {type array int},
+// klassText returns HotSpot's text for a class, from its internal name: 'java/lang/String', {type array int},
 // 'java/lang/Object'[].
 func klassText(name string) string {
 	element := strings.TrimLeft(name, "[")

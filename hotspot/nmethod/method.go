@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/internal/javaname"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A method is what debug info needs of a Java method (HotSpot's Method and
-// ConstMethod).
+// A method has what debug info needs to know of a Java method (HotSpot's Method and ConstMethod).
 type method struct {
 	name     string // "pkg.Class::method"
 	bytecode []byte // as HotSpot has rewritten it
@@ -18,7 +18,7 @@ type method struct {
 	pool     uint64 // the address of its ConstantPool
 }
 
-// method reads the Method at an address, once.
+// method returns the Method at an address. It reads each Method once.
 func (c *Copier) method(at uint64) (*method, error) {
 	if m, ok := c.methods[at]; ok {
 		return m, nil
@@ -32,8 +32,8 @@ func (c *Copier) method(at uint64) (*method, error) {
 	return m, nil
 }
 
-// readMethod reads the Method at an address. Behind its ConstMethod lie the bytecode
-// and then the packed line numbers (constMethod.hpp has a drawing of it).
+// readMethod reads the Method at an address. Its ConstMethod is followed by the bytecode and then by the packed line
+// numbers (constMethod.hpp has a drawing of it).
 func (c *Copier) readMethod(at uint64) (*method, error) {
 	l := &c.layout
 	constMethod, head, err := c.readConstMethod(at)
@@ -48,7 +48,8 @@ func (c *Copier) readMethod(at uint64) (*method, error) {
 	}
 	size := 8 * uint64(binary.LittleEndian.Uint32(head[l.constMethodWords:]))
 	if size < l.constMethodEnd+bytecodeSize {
-		return nil, fmt.Errorf("the ConstMethod at %#x has %d bytes of bytecode in %d bytes", constMethod, bytecodeSize, size)
+		return nil, fmt.Errorf("the ConstMethod at %#x has %d bytes of bytecode in %d bytes", constMethod,
+			bytecodeSize, size)
 	}
 	rest, err := c.vm.Read(nil, constMethod+l.constMethodEnd, size-l.constMethodEnd)
 	if err != nil {
@@ -62,7 +63,7 @@ func (c *Copier) readMethod(at uint64) (*method, error) {
 	return m, err
 }
 
-// readConstMethod reads the fixed part of the ConstMethod of the Method at an address.
+// readConstMethod reads the fixed part of the ConstMethod that belongs to the Method at an address.
 func (c *Copier) readConstMethod(method uint64) (at uint64, head []byte, err error) {
 	if at, err = c.vm.Uint64(method + c.layout.constMethod); err == nil {
 		head, err = c.vm.Read(nil, at, c.layout.constMethodEnd)
@@ -70,8 +71,8 @@ func (c *Copier) readConstMethod(method uint64) (at uint64, head []byte, err err
 	return at, head, err
 }
 
-// MethodName reads the name of the Method at an address as LogCompilation's tags have it
-// (Installed.Name), and the size of its bytecode. It needs no release that is [Known].
+// MethodName returns the name of the Method at an address, in the form of Installed.Name, and the size of its bytecode.
+// It works with every release, not only with those that are [Known].
 func (c *Copier) MethodName(method uint64) (name string, bytecodeSize int, err error) {
 	_, head, err := c.readConstMethod(method)
 	if err != nil {
@@ -86,8 +87,8 @@ func (c *Copier) MethodName(method uint64) (name string, bytecodeSize int, err e
 	return name, int(binary.LittleEndian.Uint16(head[c.layout.bytecodeSize:])), nil
 }
 
-// nameOf reads the name of a method from the fixed part of its ConstMethod, and puts the
-// name of its class in front: "pkg.Class::method".
+// nameOf returns the name of a method with its class, "pkg.Class::method". constMethod is the fixed part of its
+// ConstMethod.
 func (c *Copier) nameOf(constMethod []byte) (string, error) {
 	pool := binary.LittleEndian.Uint64(constMethod[c.layout.constants:])
 	name, err := c.symbolAt(pool, uint64(binary.LittleEndian.Uint16(constMethod[c.layout.nameIndex:])))
@@ -102,11 +103,11 @@ func (c *Copier) nameOf(constMethod []byte) (string, error) {
 	if err == nil && (class == "" || name == "") {
 		err = errors.New("it is empty: its class may have been unloaded")
 	}
-	return class + "::" + printassembly.JavaName(name), err
+	return class + "::" + javaname.Decode(name), err
 }
 
-// withBasicSignature appends to a name what tells HotSpot's own methods of method handles
-// apart: "java.lang.invoke.MethodHandle::invokeBasic(LI)L".
+// withBasicSignature appends the basic signature to the name if the method is one of HotSpot's own methods for method
+// handles, which differ only in that: "java.lang.invoke.MethodHandle::invokeBasic(LI)L".
 func (c *Copier) withBasicSignature(name string, constMethod []byte) (string, error) {
 	class, method, _ := strings.Cut(name, "::")
 	if !printassembly.HasBasicSignature(class, method) {
@@ -117,7 +118,7 @@ func (c *Copier) withBasicSignature(name string, constMethod []byte) (string, er
 	return name + printassembly.BasicSignature(descriptor), err
 }
 
-// className reads the name of a class as HotSpot prints it, once.
+// className returns the name of a class as HotSpot prints it. It reads each name once.
 func (c *Copier) className(klass uint64) (string, error) {
 	if name, ok := c.classes[klass]; ok {
 		return name, nil
@@ -144,17 +145,15 @@ func (c *Copier) className(klass uint64) (string, error) {
 	return name, nil
 }
 
-// isAnonymous is _misc_is_anonymous of JDK 11's instanceKlass.hpp: the class was made
-// by Unsafe.defineAnonymousClass.
+// isAnonymous is _misc_is_anonymous of JDK 11's instanceKlass.hpp: the class was made by Unsafe.defineAnonymousClass.
 const isAnonymous = 1 << 5
 
-// A lineNumber says that the code from a bci on is of a source line.
+// A lineNumber says that the code from a bci on belongs to a source line.
 type lineNumber struct{ bci, line int }
 
-// readLineNumbers unpacks a method's line numbers, which are in the class file's order
-// (CompressedLineNumberReadStream::read_pair). Each byte has the differences to the
-// entry before, five bits of the bci and three of the line. 0xff says that both come
-// as signed numbers, and 0 ends the list.
+// readLineNumbers unpacks a method's line numbers, which are in the order of the class file
+// (CompressedLineNumberReadStream::read_pair). Each byte has the differences to the entry before: five bits for the bci
+// and three for the line. 0xff means that both differences follow as signed numbers, and 0 ends the list.
 func readLineNumbers(data []byte, release int) []lineNumber {
 	var lines []lineNumber
 	u := newUnpacker(data, 0, release)
@@ -177,9 +176,9 @@ func readLineNumbers(data []byte, release int) []lineNumber {
 	}
 }
 
-// line gives the source line of a bci; 0 when the method does not tell. As HotSpot does
-// (Method::line_number_from_bci), it takes the entry of the bci itself, else that of
-// the highest bci below; of several for that one, the last.
+// line returns the source line of a bci; 0 if the method has no line numbers. Like HotSpot
+// (Method::line_number_from_bci), it uses the entry of the bci itself or, without one, the entry with the highest bci
+// below. If several have that bci, the last one counts.
 func (m *method) line(bci int) int {
 	if bci == syncEntryBCI {
 		bci = 0

@@ -52,8 +52,7 @@ func compileOld(t testing.TB, folder string) {
 	gasmtest.CompileJava(t, folder, 8, source)
 }
 
-// TestMethodName compares names and sizes of bytecode with those of LogCompilation's
-// tags, on each JDK of the machine.
+// TestMethodName compares names and bytecode sizes with those of LogCompilation's tags, on each JDK of the machine.
 func TestMethodName(t *testing.T) {
 	classPath := t.TempDir()
 	compileOld(t, classPath)
@@ -66,7 +65,8 @@ func TestMethodName(t *testing.T) {
 
 func testMethodName(t *testing.T, jdk gasmtest.JDK, classPath string) {
 	logPath := filepath.Join(t.TempDir(), "log")
-	cmd := exec.Command(jdk.Java(), "-XX:+UnlockDiagnosticVMOptions", "-XX:+LogCompilation", "-XX:LogFile="+logPath, "-cp", classPath, "Old")
+	cmd := exec.Command(jdk.Java(), "-XX:+UnlockDiagnosticVMOptions", "-XX:+LogCompilation", "-XX:LogFile="+logPath,
+		"-cp", classPath, "Old")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	require.NoError(t, cmd.Start())
@@ -99,7 +99,7 @@ func testMethodName(t *testing.T, jdk gasmtest.JDK, classPath string) {
 		}
 		name, size, err := c.MethodName(method)
 		if err != nil {
-			freed++ // HotSpot writes over what was an nmethod, and its compile id may outlive its method
+			freed++ // HotSpot overwrites freed nmethods, and a compile id may outlive its method
 			continue
 		}
 		assert.Equal(t, tag.Name, name)
@@ -110,7 +110,7 @@ func testMethodName(t *testing.T, jdk gasmtest.JDK, classPath string) {
 	assert.Greater(t, same, 100)
 }
 
-// methodField gives the offset of an nmethod's Method.
+// methodField returns the offset of nmethod::_method.
 func methodField(t *testing.T, vm *vmstructs.VM) uint64 {
 	t.Helper()
 	for _, name := range []string{"nmethod::_method", "CompiledMethod::_method"} {

@@ -3,15 +3,15 @@ package nmethod
 import (
 	"strings"
 
-	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
-// externalName writes the name of a class as HotSpot prints it (Klass::external_name):
-// java/lang/String is java.lang.String, and the address of a hidden class stands behind
-// a slash. HotSpot has and prints the name in modified UTF-8; here it is in UTF-8.
+// externalName converts the internal name of a class to the name that HotSpot prints (Klass::external_name):
+// java/lang/String becomes java.lang.String, and the address of a hidden class follows a slash. HotSpot has the name in
+// modified UTF-8; the result is in UTF-8.
 func externalName(internal string) string {
 	class, address, hidden := strings.Cut(internal, "+0x")
-	class = strings.ReplaceAll(printassembly.JavaName(class), "/", ".")
+	class = strings.ReplaceAll(javaname.Decode(class), "/", ".")
 	if hidden {
 		class += "/0x" + address
 	}

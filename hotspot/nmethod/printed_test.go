@@ -11,10 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
-// A printedMethod is what a log has of one method.
+// A printedMethod is a method in a log.
 type printedMethod struct {
 	head     string // its first line without its time
 	id       string // its compile id
@@ -30,8 +30,8 @@ type comment struct {
 	reloc  string
 }
 
-// readPrinted reads the methods of a log by their first lines, in the simplest way
-// there is. Without hsdis HotSpot prints cells of four bytes.
+// readPrinted reads the methods of a log, by their first lines, in the simplest possible way. HotSpot without hsdis
+// prints cells of four bytes.
 func readPrinted(t *testing.T, log io.Reader) map[string]*printedMethod {
 	t.Helper()
 	methods := map[string]*printedMethod{}
@@ -40,8 +40,8 @@ func readPrinted(t *testing.T, log io.Reader) map[string]*printedMethod {
 	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
-		// HotSpot has names with \u00fc, a copy has them in UTF-8.
-		line := strings.TrimSpace(printassembly.JavaName(lines.Text()))
+		// HotSpot's text has \u00fc in names where a copy has UTF-8.
+		line := strings.TrimSpace(javaname.Decode(lines.Text()))
 		words := strings.Fields(line)
 		switch {
 		case strings.HasPrefix(line, "Compiled method ("):
@@ -80,8 +80,8 @@ func readPrinted(t *testing.T, log io.Reader) map[string]*printedMethod {
 //
 //	Compiled method (c1) 363 73 % s! 3 Workload::dot @ 4 (28 bytes)
 //
-// without the time and the letters for what a tag does not tell: s synchronized, ! with
-// exception handlers, b blocking.
+// without the time and without the letters for what a tag does not have: s synchronized, ! with exception handlers, b
+// blocking.
 func withoutTime(words []string) string {
 	head, rest := []string{words[2], words[4]}, words[5:]
 	for ; strings.Trim(rest[0], "%s!bn") == ""; rest = rest[1:] {
@@ -97,7 +97,7 @@ func withoutTime(words []string) string {
 
 var unescapeXML = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&apos;", "'", "&amp;", "&")
 
-// frame takes a line ";*invokevirtual length {reexecute=0 rethrow=0 return_oop=0}" or
+// frame reads a line ";*invokevirtual length {reexecute=0 rethrow=0 return_oop=0}" or
 // "; - java.lang.String::length@9 (line 1519)".
 func (m *printedMethod) frame(words []string) {
 	if len(m.comments) == 0 {
@@ -117,8 +117,8 @@ func (m *printedMethod) frame(words []string) {
 	}
 }
 
-// check checks what must be so in any method: comments are within the code, and
-// their outermost frame is of the method itself.
+// check checks what must be true of every method: its comments lie within the code, and their outermost frames belong
+// to the method.
 func (m *printedMethod) check(t *testing.T, head string) {
 	for _, c := range m.comments {
 		if c.frames == "" {

@@ -2,15 +2,15 @@ package nmethod
 
 import "encoding/binary"
 
-// A relocation says what an instruction refers to, so that HotSpot can find and change
-// it: a class, another method, a stub (relocInfo.hpp).
+// A relocation says what an instruction refers to, so that HotSpot can find and change it: a class, another method, a
+// stub (relocInfo.hpp).
 type relocation struct {
-	offset    int // of its instruction, from the start of the code; negative in the constants in front of it
+	offset    int // of its instruction, from the start of the code; negative in the constants before the code
 	kind      relocKind
-	format    int     // what it means depends on the kind
-	immediate bool    // the data is one word, which is the only one in data
-	data      []byte  // words of two bytes, the meaning of which depends on the kind
-	small     [2]byte // what data is, if immediate
+	format    int     // its meaning depends on the kind
+	immediate bool    // the data is the single word in small
+	data      []byte  // two-byte words whose meaning depends on the kind
+	small     [2]byte // the data, if immediate
 }
 
 // A relocKind is HotSpot's relocInfo::relocType.
@@ -39,16 +39,15 @@ const (
 	relocPatchableBarrier // JDK 28
 )
 
-// A relocPacking says how a relocation is packed into a word of two bytes. From the
-// highest bit on, it has the kind, a format, and the offset from the instruction of the
-// relocation in front of it.
+// A relocPacking says how a relocation is packed into a two-byte word. From the highest bit down, the word has the
+// kind, a format, and the distance from the previous relocation's instruction.
 type relocPacking struct {
 	kindBits, formatBits uint
-	unit                 int  // of offsets, in bytes
-	noEntryGuard         bool // the kinds behind relocEntryGuard have its number and those behind it
+	unit                 int  // of distances, in bytes
+	noEntryGuard         bool // relocEntryGuard does not exist: the kinds after it have numbers that are lower by one
 }
 
-// packingOf gives the packing of a release.
+// packingOf returns the packing of a release.
 func packingOf(release int, arm64 bool) relocPacking {
 	p := relocPacking{kindBits: 4, formatBits: 2, unit: 1, noEntryGuard: release >= 28}
 	if release >= 20 {
@@ -63,24 +62,23 @@ func packingOf(release int, arm64 bool) relocPacking {
 	return p
 }
 
-// A relocReader reads packed relocations, one after the other.
+// A relocReader reads packed relocations one after another.
 type relocReader struct {
 	packing relocPacking
 	data    []byte
-	offset  int // of the last one's instruction
+	offset  int // of the last relocation's instruction
 }
 
-// next reads the next relocation; false at the end, and where the data is damaged.
+// next reads the next relocation. It returns false at the end, and where the data is damaged.
 //
-// The data of a relocation stands in front of it, behind a word of the kind prefix. That
-// word has either the number of words of the data, or the data itself, if it is small
-// (RelocIterator::advance_over_prefix).
+// The data of a relocation lies before it, after a word of the kind relocPrefix. That word has either the number of
+// words of the data, or the data itself if it is small (RelocIterator::advance_over_prefix).
 func (r *relocReader) next() (rel relocation, ok bool) {
 	word, ok := r.word()
 	if !ok {
 		return rel, false
 	}
-	low := 16 - r.packing.kindBits // how many bits the kind leaves
+	low := 16 - r.packing.kindBits // how many bits remain beside the kind
 	if relocKind(word>>low) == relocPrefix {
 		isSize, rest := word>>(low-1)&1 != 0, word&(1<<(low-1)-1)
 		if isSize {
@@ -113,7 +111,7 @@ func (r *relocReader) word() (word uint16, ok bool) {
 	return word, true
 }
 
-// words gives the data.
+// words returns the relocation's data.
 func (r *relocation) words() []byte {
 	if r.immediate {
 		return r.small[:]
@@ -121,9 +119,9 @@ func (r *relocation) words() []byte {
 	return r.data
 }
 
-// number gives the n-th of the numbers that the data has: of one word each if there are
-// at most as many words as numbers, else of two words each, the upper one first
-// (Relocation::unpack_2_ints). What is not there is 0.
+// number returns the n-th number of the data, which holds that many numbers. If there are no more words than numbers,
+// each number has one word, otherwise two words, the upper one first (Relocation::unpack_2_ints). A missing number is
+// 0.
 func (r *relocation) number(n, numbers int) int {
 	data := r.words()
 	if len(data) <= 2*numbers {

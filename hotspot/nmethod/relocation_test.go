@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// relocInsts are 343 bytes of x86-64's code.
+// relocInsts are 343 bytes of x86-64 code.
 var relocInsts = slices.Concat(fromHex(`
 	48b80000000000000000 # 0 movabs
 	e800000000           # 10 call
@@ -28,13 +28,14 @@ var relocInsts = slices.Concat(fromHex(`
 // nativeFunction is the constant of the second movabs.
 const nativeFunction = 0x12345678
 
-// relocCode makes a method with relocations of all kinds that JDK 11 has. Its metadata are
-// two methods, classes, the data of a method, and something unknown.
+// relocCode returns a method with relocations of all kinds of JDK 11. Its metadata are two methods, classes, the
+// MethodData of a method, and something unknown.
 func relocCode(j *fakeJVM) (code fakeCode, profiled uint64) {
 	profiled = j.addMethod(fakeMethod{class: "p/Profiled", name: "<clinit>", bytecode: sum})
 	data := j.AddUint64(j.virtualTable("_ZTV10MethodData"), profiled)
 	return fakeCode{compiler: "c2", level: 4, insts: relocInsts,
-		methods:  []fakeMethod{{class: "p/Hot", name: "sum", bytecode: sum}, {class: "java/util/Größe", name: "<init>", bytecode: sum}},
+		methods: []fakeMethod{{class: "p/Hot", name: "sum", bytecode: sum},
+			{class: "java/util/Größe", name: "<init>", bytecode: sum}},
 		metadata: []uint64{j.class("java/util/ArrayList"), j.class("[B"), j.class("[[Lp/Hot;"), data, j.AddUint64(7)},
 		relocs: []fakeReloc{
 			{0, relocMetadata, 0, []uint16{2}}, {0, relocMetadata, 0, []uint16{3}}, {0, relocMetadata, 0, []uint16{4}},
@@ -44,7 +45,8 @@ func relocCode(j *fakeJVM) (code fakeCode, profiled uint64) {
 			{15, relocStaticCall, 0, nil}, {15, relocOptVirtualCall, 0, []uint16{1}},
 			{20, relocRuntimeCallWithPool, 0, nil}, {26, relocRuntimeCall, 0, nil},
 			{31, relocRuntimeCall, 2, nil}, {31, relocOop, 0, []uint16{5}}, {31, relocExternalWord, 0, []uint16{0, 1}},
-			{41, relocPoll, 1, nil}, {41, relocPollReturn, 0, nil}, {41, relocInternalWord, 0, nil}, {41, relocSectionWord, 0, nil},
+			{41, relocPoll, 1, nil}, {41, relocPollReturn, 0, nil}, {41, relocInternalWord, 0, nil},
+			{41, relocSectionWord, 0, nil},
 			{341, relocStaticStub, 0, nil}, {341, relocTrampolineStub, 0, nil}, {5000, relocPoll, 0, nil},
 		},
 		patch: func(code []byte, lo uint64) {
@@ -63,7 +65,7 @@ func relocNames(j *fakeJVM) Names {
 	}
 }
 
-// comments gives the comments of a copy's instructions, by their offset.
+// comments returns the comments of a copy's instructions, by offset.
 func comments(t *testing.T, text string) map[int][]string {
 	t.Helper()
 	l, err := printassembly.NewLog(strings.NewReader(text), int64(len(text)), "log")
@@ -80,8 +82,7 @@ func comments(t *testing.T, text string) map[int][]string {
 	return found
 }
 
-// TestRelocations: the comments of relocations on each release, with the words that it has
-// for them.
+// TestRelocations checks the comments of relocations on each release, in the release's words.
 func TestRelocations(t *testing.T) {
 	require.NotEmpty(t, releases)
 	for _, release := range releases {
@@ -112,9 +113,11 @@ func TestRelocations(t *testing.T) {
 			assert.Equal(t, filler, got[296], "between offsets that are far apart")
 			delete(got, 296)
 			assert.Equal(t, map[int][]string{
-				0: {fmt.Sprintf("{metadata({method} {%#016x} %s'<init>' '(I)V' in 'java/util/Größe')}", second, modifiers),
+				0: {fmt.Sprintf("{metadata({method} {%#016x} %s'<init>' '(I)V' in 'java/util/Größe')}",
+					second, modifiers),
 					"{metadata('java/util/ArrayList')}", "{metadata({type array byte})}", "{metadata('p/Hot'[][])}",
-					fmt.Sprintf("{metadata(method data for {method} {%#016x} %s'<clinit>' '(I)V' in 'p/Profiled')}", profiled, modifiers),
+					fmt.Sprintf("{metadata(method data for {method} {%#016x} %s'<clinit>' '(I)V' in 'p/Profiled')}",
+						profiled, modifiers),
 					"{metadata}", "{metadata(" + null + ")}", "{metadata}", "{metadata}"},
 				10:  {"{runtime_call " + fakeBlob + "}"},
 				15:  {"{virtual_calljava.util.Größe::<init>}", "{static_call}", "{optimized virtual_callp.Hot::sum}"},
@@ -128,7 +131,7 @@ func TestRelocations(t *testing.T) {
 	}
 }
 
-// TestNewRelocations: the kinds that JDK 20 has added, and JDK 28 has numbered anew.
+// TestNewRelocations checks the kinds that were added in JDK 20, and renumbered in JDK 28.
 func TestNewRelocations(t *testing.T) {
 	cases := map[int][]string{
 		21: {"{other}", "{other}", "{other}"},
@@ -142,7 +145,8 @@ func TestNewRelocations(t *testing.T) {
 		if release >= 28 {
 			list = []fakeReloc{list[0], list[2], {41, relocPatchableBarrier, 0, []uint16{1, 2, 0x101}}}
 		}
-		_, tag := j.addCode(fakeCode{compiler: "c2", insts: relocInsts, relocs: list, methods: []fakeMethod{{class: "A", name: "a", bytecode: sum}}})
+		_, tag := j.addCode(fakeCode{compiler: "c2", insts: relocInsts, relocs: list,
+			methods: []fakeMethod{{class: "A", name: "a", bytecode: sum}}})
 		installed, ok := printassembly.ParseInstalled([]byte(tag))
 		require.True(t, ok)
 		if release >= 28 {
@@ -152,7 +156,7 @@ func TestNewRelocations(t *testing.T) {
 	}
 }
 
-// TestTargetARM64 finds the addresses in aarch64's code.
+// TestTargetARM64 finds the addresses in aarch64 code.
 func TestTargetARM64(t *testing.T) {
 	for _, c := range []struct {
 		code []uint32
@@ -161,12 +165,12 @@ func TestTargetARM64(t *testing.T) {
 		{[]uint32{0x14000040}, 0x1234_5100},                                        // b .+0x100
 		{[]uint32{0x97ffffc0}, 0x1234_4f00},                                        // bl .-0x100
 		{[]uint32{0x90000008}, 0x1234_5000},                                        // adrp x8, this page
-		{[]uint32{0xb0000008, 0x9119e108}, 0x1234_6678},                            // adrp x8, the next one; add x8, x8, #0x678
+		{[]uint32{0xb0000008, 0x9119e108}, 0x1234_6678},                            // adrp x8, next; add x8, x8, #0x678
 		{[]uint32{0xf0ffffe8, 0x9119e108}, 0x1234_4678},                            // adrp x8, the one before
 		{[]uint32{0x90000008, 0x9119e129}, 0x1234_5000},                            // add x9, x9, #0x678
 		{[]uint32{0x90000008, 0xf2c00fe8, 0x9119e108}, 0x7f_1234_5678},             // movk x8, #0x7f, lsl #32
 		{[]uint32{0xd2824688, 0xf2aacf08, 0xf2c00fe8, 0xd63f0100}, 0x7f_5678_1234}, // movz x8; movk; movk; blr x8
-		{[]uint32{0xd2824688, 0xf2aacf08, 0xf2c00fe9}, 0},                          // of x9
+		{[]uint32{0xd2824688, 0xf2aacf08, 0xf2c00fe9}, 0},                          // the last movk is for x9
 		{[]uint32{0xd2824688, 0xf2aacf08}, 0},
 		{[]uint32{0xd63f0100}, 0}, // blr x8
 		{nil, 0},
@@ -183,7 +187,7 @@ func TestTargetARM64(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// FuzzRelocations reads relocations that are anything at all.
+// FuzzRelocations reads arbitrary bytes as relocations.
 func FuzzRelocations(f *testing.F) {
 	for _, release := range releases {
 		code, _ := relocCode(newFakeJVM(release))
@@ -195,7 +199,7 @@ func FuzzRelocations(f *testing.F) {
 		last, left := 0, len(data)
 		for rel, ok := r.next(); ok; rel, ok = r.next() {
 			if rel.offset < last || len(r.data) >= left || len(rel.words()) > len(data) {
-				t.Fatalf("%+v behind %d, %d of %d bytes left", rel, last, len(r.data), left)
+				t.Fatalf("%+v after %d, %d of %d bytes left", rel, last, len(r.data), left)
 			}
 			last, left = rel.offset, len(r.data)
 			for numbers := range 3 {

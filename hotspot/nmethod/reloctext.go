@@ -7,18 +7,32 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// relocTexts are what HotSpot prints of relocations, without what some of them have
-// behind it (nmethod::reloc_string_for).
+// relocTexts are HotSpot's words for relocations, without the details that follow some of them
+// (nmethod::reloc_string_for).
 var relocTexts = [...]string{
-	relocNone: "other", relocOop: "oop", relocVirtualCall: "virtual_call", relocOptVirtualCall: "optimized virtual_call",
-	relocStaticCall: "static_call", relocStaticStub: "static_stub", relocRuntimeCall: "runtime_call", relocExternalWord: "external_word",
-	relocInternalWord: "internal_word", relocSectionWord: "section_word", relocPoll: "poll", relocPollReturn: "poll_return",
-	relocMetadata: "metadata", relocTrampolineStub: "trampoline_stub", relocRuntimeCallWithPool: "runtime_call",
-	relocPrefix: "other", relocPostCallNop: "post_call_nop", relocEntryGuard: "entry_guard", relocBarrier: "barrier",
-	relocPatchableBarrier: "patchable_barrier",
+	relocNone:                "other",
+	relocOop:                 "oop",
+	relocVirtualCall:         "virtual_call",
+	relocOptVirtualCall:      "optimized virtual_call",
+	relocStaticCall:          "static_call",
+	relocStaticStub:          "static_stub",
+	relocRuntimeCall:         "runtime_call",
+	relocExternalWord:        "external_word",
+	relocInternalWord:        "internal_word",
+	relocSectionWord:         "section_word",
+	relocPoll:                "poll",
+	relocPollReturn:          "poll_return",
+	relocMetadata:            "metadata",
+	relocTrampolineStub:      "trampoline_stub",
+	relocRuntimeCallWithPool: "runtime_call",
+	relocPrefix:              "other",
+	relocPostCallNop:         "post_call_nop",
+	relocEntryGuard:          "entry_guard",
+	relocBarrier:             "barrier",
+	relocPatchableBarrier:    "patchable_barrier",
 }
 
-// relocText gives the text of a kind in a release.
+// relocText returns the word for a kind of relocation in a release.
 func relocText(kind relocKind, release int) string {
 	switch {
 	case kind == relocNone && release < 22:
@@ -29,7 +43,7 @@ func relocText(kind relocKind, release int) string {
 	return relocTexts[kind]
 }
 
-// renumbered gives the kind that a number stands for: JDK 28 has no more entry guards.
+// renumbered returns the kind that a packed number stands for. JDK 28 has no entry guards any more.
 func (p relocPacking) renumbered(number uint16) relocKind {
 	kind := relocKind(number)
 	if p.noEntryGuard && kind >= relocEntryGuard {
@@ -38,21 +52,20 @@ func (p relocPacking) renumbered(number uint16) relocKind {
 	return kind
 }
 
-// relocations says where an nmethod has its relocations, and from which address on they
-// count.
+// relocations says where an nmethod has its relocations, and from which address their offsets count.
 type relocations struct {
 	packing relocPacking
-	// The offset of a field with the address of the nmethod's content, which is its
-	// constants, code and stubs; or of a field of four bytes with the offset of that.
+	// content is the offset of a field that holds the address of the nmethod's content, which is its constants, code
+	// and stubs. If contentOffset is true, the field has four bytes and holds an offset from the nmethod.
 	content       uint64
 	contentOffset bool
-	// In JDK 25 and newer they lie at the start of the mutable data, and their size is a
-	// field of four bytes. In older ones the two fields behind CodeBlob::_data_end have the
+	// In JDK 25 and newer, relocations lie at the start of the mutable data, and size is the offset of a four-byte
+	// field with their size. In older ones, ends is the offset of two fields after CodeBlob::_data_end, which have the
 	// addresses of their start and end.
 	size, ends uint64
 }
 
-// findRelocations finds where relocations are.
+// findRelocations sets l.relocations.
 func (l *layout) findRelocations(q *query) {
 	r := &l.relocations
 	r.packing = packingOf(l.release, l.arm64)
@@ -66,7 +79,7 @@ func (l *layout) findRelocations(q *query) {
 	}
 }
 
-// relocReader gives a reader of the method's relocations.
+// relocReader returns a reader of the method's relocations.
 func (c *Code) relocReader() (*relocReader, error) {
 	r := &c.copier.layout.relocations
 	reader := &relocReader{packing: r.packing, offset: int(c.field64(r.content) - c.Lo)}
@@ -78,16 +91,18 @@ func (c *Code) relocReader() (*relocReader, error) {
 		lo, hi := c.field64(r.ends), c.field64(r.ends+8)
 		block, from, size = memoryBlock{c.Address, c.nmethod}, lo-c.Address, hi-lo
 	}
-	if from > uint64(len(block.data)) || size > uint64(len(block.data))-from || reader.offset > 0 || reader.offset < -len(c.nmethod) {
-		return reader, fmt.Errorf("its relocations lie outside the nmethod and the memory that it points to; HotSpot's layout may have changed: "+
-			"please report this build of JDK %d", c.copier.layout.release)
+	if from > uint64(len(block.data)) || size > uint64(len(block.data))-from || reader.offset > 0 ||
+		reader.offset < -len(c.nmethod) {
+		return reader, fmt.Errorf(
+			"its relocations lie outside the nmethod and the memory that it points to; HotSpot's layout may have changed: "+
+				"please report this build of JDK %d", c.copier.layout.release)
 	}
 	reader.data = block.data[from : from+size]
 	return reader, nil
 }
 
-// appendRelocation appends what HotSpot prints of a relocation: "{poll}",
-// "{runtime_call throw_null_pointer_exception Runtime1 stub}".
+// appendRelocation appends a relocation as HotSpot prints it: "{poll}", "{runtime_call throw_null_pointer_exception
+// Runtime1 stub}".
 func (c *Code) appendRelocation(text []byte, r *relocation) []byte {
 	text = append(append(text, '{'), relocText(r.kind, c.copier.layout.release)...)
 	switch r.kind {
@@ -97,7 +112,8 @@ func (c *Code) appendRelocation(text []byte, r *relocation) []byte {
 		}
 	case relocPatchableBarrier: // three words: the offset of a stub, and what the barrier is for
 		if data := r.words(); len(data) == 6 {
-			text = fmt.Appendf(text, " metadata=%#x target=%#016x", binary.LittleEndian.Uint16(data[4:]), c.Lo+uint64(r.number(0, 1)))
+			text = fmt.Appendf(text, " metadata=%#x target=%#016x", binary.LittleEndian.Uint16(data[4:]),
+				c.Lo+uint64(r.number(0, 1)))
 		}
 	case relocRuntimeCall, relocRuntimeCallWithPool:
 		if target, ok := c.target(r.offset); ok {
@@ -119,9 +135,9 @@ func (c *Code) appendRelocation(text []byte, r *relocation) []byte {
 	return append(text, '}')
 }
 
-// callee gives the name of a call's callee, which has an index in the nmethod's metadata
-// if HotSpot did not take it from the bytecode, "" otherwise. HotSpot prints it without a
-// blank in front.
+// callee returns the name of a call's callee if it has an index in the nmethod's metadata. HotSpot sets the index only
+// if it did not take the callee from the bytecode; otherwise callee returns "". HotSpot prints the name without a blank
+// before it.
 func (c *Code) callee(index int) string {
 	if index <= 0 || index > len(c.methods) {
 		return ""
@@ -133,8 +149,8 @@ func (c *Code) callee(index int) string {
 	return printassembly.Escape(name)
 }
 
-// metadata gives the address that a relocation of metadata refers to. It is in the
-// nmethod's table, or, where the index is 0, in the code (metadata_Relocation::metadata_addr).
+// metadata returns the address that a metadata relocation refers to. It is in the nmethod's table or, if the index is
+// 0, in the code (metadata_Relocation::metadata_addr).
 func (c *Code) metadata(r *relocation) (uint64, bool) {
 	index := r.number(0, 1)
 	switch {
@@ -149,7 +165,7 @@ func (c *Code) metadata(r *relocation) (uint64, bool) {
 	return c.methods[index-1], true
 }
 
-// from gives the machine code from an offset on.
+// from returns the machine code from an offset to the end.
 func (c *Code) from(offset int) []byte {
 	if offset < 0 || offset > len(c.MachineCode) {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// insts are 35 bytes of x86-64's code: one row and a short one.
+// insts are 35 bytes of x86-64 code: a full row and a short one.
 var insts = fromHex(`
 	8b4608           # 0  mov    0x8(%rsi),%eax
 	55               # 3  push   %rbp
@@ -30,12 +30,12 @@ var insts = fromHex(`
 	5d               # 33 pop    %rbp
 	c3               # 34 ret`)
 
-// stubs are 10 bytes of it.
+// stubs are 10 bytes of x86-64 code.
 var stubs = fromHex(`
 	e900000000 # 35 jmp
 	e900000000 # 40 jmp`)
 
-// fromHex reads the digits of lines that may have comments.
+// fromHex decodes lines of hexadecimal digits, which may end with comments.
 func fromHex(text string) []byte {
 	var digits strings.Builder
 	for line := range strings.Lines(text) {
@@ -49,16 +49,14 @@ func fromHex(text string) []byte {
 	return data
 }
 
-// The bytecodes of sum: aload_0, getfield #0, iload_1, iadd, invokevirtual #1, ireturn;
-// HotSpot has rewritten the operands to indices of its own. fastGet has HotSpot's own
-// bytecode for getfield of an int.
+// sum has the bytecodes aload_0, getfield #0, iload_1, iadd, invokevirtual #1, ireturn; HotSpot has rewritten the
+// operands to its own indices. fastGet has HotSpot's own bytecode for getfield of an int.
 var (
 	sum     = []byte{0x2a, 0xb4, 0, 0, 0x1b, 0x60, 0xb6, 1, 0, 0xac}
 	fastGet = []byte{0x2a, 203 + 5, 0, 0, 0xac}
 )
 
-// roundTrips are methods as HotSpot compiles them, with the frames and comments that
-// are to come back.
+// roundTrips are methods as HotSpot compiles them, with the comments and frames that a reader must get back.
 var roundTrips = map[string]struct {
 	code fakeCode
 	name string // of the method
@@ -68,8 +66,10 @@ var roundTrips = map[string]struct {
 	"inlined": {
 		code: fakeCode{compiler: "c1", level: 3, insts: insts, stubs: stubs, verified: 3,
 			methods: []fakeMethod{
-				{class: "p/Hot", name: "sum", bytecode: sum, lines: []lineNumber{{0, 10}, {4, 12}, {6, 11}}, members: []string{"count", "size"}},
-				{class: "java/util/List", name: "size", bytecode: fastGet, lines: []lineNumber{{0, 99999}}, members: []string{"length"}},
+				{class: "p/Hot", name: "sum", bytecode: sum, lines: []lineNumber{{0, 10}, {4, 12}, {6, 11}},
+					members: []string{"count", "size"}},
+				{class: "java/util/List", name: "size", bytecode: fastGet, lines: []lineNumber{{0, 99999}},
+					members: []string{"length"}},
 			},
 			debugInfo: []fakeDebugInfo{
 				{3, []fakeFrame{{0, -1}}},
@@ -118,9 +118,10 @@ var roundTrips = map[string]struct {
 	"names": {
 		code: fakeCode{compiler: "c2", level: 4, insts: insts, verified: 0,
 			methods: []fakeMethod{
-				{class: "p/größe/日本$\xed\xa0\xb5\xed\xb2\x9c&<T>", name: "λ<&'\"@7)", bytecode: sum, members: []string{"mal_µ", "a<b>"}},
+				{class: "p/größe/日本$\xed\xa0\xb5\xed\xb2\x9c&<T>", name: "λ<&'\"@7)", bytecode: sum,
+					members: []string{"mal_µ", "a<b>"}},
 				{class: "p/A$$Lambda+0x00007f00120a", name: "run", bytecode: []byte{0x00}},
-				{class: "p/Line\nbreak", name: "two\nlines", bytecode: []byte{0xff}}, // there is no such bytecode
+				{class: "p/Line\nbreak", name: "two\nlines", bytecode: []byte{0xff}}, // no bytecode has this number
 			},
 			debugInfo: []fakeDebugInfo{
 				{10, []fakeFrame{{0, 1}}},
@@ -143,8 +144,8 @@ var roundTrips = map[string]struct {
 	},
 }
 
-// TestRoundTrip copies methods out of the memory of a HotSpot of each known release,
-// and reads the copies with printassembly.
+// TestRoundTrip copies methods out of the memory of a HotSpot of each known release, and reads the copies with
+// printassembly.
 func TestRoundTrip(t *testing.T) {
 	require.NotEmpty(t, releases)
 	require.NotEmpty(t, roundTrips)
@@ -184,7 +185,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// checkBlob compares what the index of the log tells of a method.
+// checkBlob compares a method with what the log's index says about it.
 func checkBlob(t *testing.T, b *printassembly.Blob, c fakeCode) {
 	t.Helper()
 	kind := printassembly.NMethod
@@ -237,8 +238,8 @@ func checkCode(t *testing.T, l *printassembly.Log, b *printassembly.Blob, c fake
 	assert.Equal(t, want, told)
 }
 
-// TestAnonymousClass: JDK 14 and older have classes that go by the name of another one.
-// HotSpot prints their address behind it.
+// TestAnonymousClass: JDK 14 and older have anonymous classes, which share the name of another class. HotSpot prints
+// their address after the name.
 func TestAnonymousClass(t *testing.T) {
 	j := newFakeJVM(11)
 	anonymous := fakeMethod{class: "p/Anonymous$1", name: "run", bytecode: sum}
@@ -249,7 +250,7 @@ func TestAnonymousClass(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(text, frame), text)
 }
 
-// copied gives the text of the method that a tag tells of.
+// copied returns the text of a copy of the method that a tag describes.
 func copied(t *testing.T, c *Copier, tag string) string {
 	t.Helper()
 	installed, ok := printassembly.ParseInstalled([]byte(tag))

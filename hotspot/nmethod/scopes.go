@@ -5,17 +5,16 @@ import (
 	"fmt"
 )
 
-// An unpacker reads numbers in HotSpot's UNSIGNED5 encoding, one to five bytes each
-// (unsigned5.hpp; compressedStream.hpp in JDK 17 and older). They are numbers to the
-// base of 64, the lowest digit first. A byte of 192 or more means that another byte
-// follows. The fifth byte is always the last one.
+// An unpacker reads numbers in HotSpot's UNSIGNED5 encoding, which have one to five bytes (unsigned5.hpp;
+// compressedStream.hpp in JDK 17 and older). The digits are to the base of 64, the lowest one first. A byte of 192 or
+// more means that another byte follows, unless it is the fifth one.
 type unpacker struct {
 	data []byte
 	at   int // of the next byte
-	// excluded is 1 in JDK 20 and newer, where no number has a zero byte: each digit is
-	// one less than its byte. It is 0 in older JDKs.
+	// excluded is 1 in JDK 20 and newer, where numbers have no zero bytes and each digit is its byte minus one. It is 0
+	// in older JDKs.
 	excluded uint32
-	short    bool // there was too little data
+	short    bool // the data ended too early
 }
 
 func newUnpacker(data []byte, at, release int) *unpacker {
@@ -26,7 +25,7 @@ func newUnpacker(data []byte, at, release int) *unpacker {
 	return u
 }
 
-// next gives the next byte; 0 behind the last one.
+// next returns the next byte, or 0 after the last one.
 func (u *unpacker) next() byte {
 	if u.at < 0 || u.at >= len(u.data) {
 		u.short = true
@@ -56,30 +55,30 @@ func (u *unpacker) signed() int {
 	return int(int32(n>>1) ^ -int32(n&1))
 }
 
-// A pcDesc is debug info of the instruction that ends at an offset (HotSpot's PcDesc).
+// A pcDesc says which scope an instruction has (HotSpot's PcDesc).
 type pcDesc struct {
-	end   int // from the start of the code
+	end   int // end of the instruction, from the start of the code
 	scope int // offset of the innermost frame's scope in the scopes data; 0 for none
 }
 
-// pcDescSize is the size of a PcDesc: the two fields of a pcDesc, the scope of its
-// objects, and flags, of four bytes each.
+// pcDescSize is the size of a PcDesc in bytes. It has the two fields of a pcDesc, the scope of its objects, and flags,
+// of four bytes each.
 const pcDescSize = 16
 
-// eachPCDesc calls take with each PcDesc of code of codeSize bytes, in ascending
-// order, until take is false. The first PcDesc is in front of the code and the last one
-// is behind it: they only mark the ends (nmethod::copy_scopes_pcs). An error means that
-// the data is not PcDescs.
+// eachPCDesc calls take with each PcDesc in ascending order, until take returns false. The code has codeSize bytes. The
+// first PcDesc lies before the code and the last one after it; they only mark the ends (nmethod::copy_scopes_pcs). An
+// error means that the data is not PcDescs.
 func eachPCDesc(data []byte, codeSize int, take func(pcDesc) bool) error {
 	last := 0
 	for ; len(data) >= pcDescSize; data = data[pcDescSize:] {
-		d := pcDesc{end: int(int32(binary.LittleEndian.Uint32(data))), scope: int(int32(binary.LittleEndian.Uint32(data[4:])))}
+		d := pcDesc{end: int(int32(binary.LittleEndian.Uint32(data))),
+			scope: int(int32(binary.LittleEndian.Uint32(data[4:])))}
 		switch {
 		case d.end > codeSize:
 			return nil
 		case d.end <= 0:
 			continue
-		case d.end <= last: // DebugInformationRecorder::add_new_pc_offset takes no such
+		case d.end <= last: // DebugInformationRecorder::add_new_pc_offset does not allow that
 			return fmt.Errorf("a PcDesc at %d follows one at %d", d.end, last)
 		}
 		last = d.end
@@ -90,21 +89,21 @@ func eachPCDesc(data []byte, codeSize int, take func(pcDesc) bool) error {
 	return nil
 }
 
-// A scope is one frame of debug info (ScopeDesc::decode_body).
+// A scope is a frame of debug info (ScopeDesc::decode_body).
 type scope struct {
 	sender int // offset in the scopes data of the caller's scope; 0 for the outermost frame
-	method int // index of the method in the nmethod's metadata, from 1 on
+	method int // index of the method in the nmethod's metadata, counted from 1
 	bci    int
 }
 
-// readScope reads the scope at an offset of the scopes data; false where there is none.
+// readScope reads the scope at an offset of the scopes data. ok is false if there is none.
 func readScope(data []byte, offset, release int) (scope, bool) {
 	if offset <= 0 {
 		return scope{}, false // 0 is DebugInformationRecorder::serialized_null
 	}
 	u := newUnpacker(data, offset, release)
 	s := scope{sender: int(u.unsigned()), method: int(u.unsigned()), bci: int(u.unsigned()) - 1}
-	// HotSpot records the outermost frame first (describe_scope), so a caller's scope stands in front. This also
-	// keeps damaged data from making a circle.
+	// HotSpot records the outermost frame first (describe_scope), so a caller's scope has a lower offset. Checking that
+	// also keeps damaged data from forming a loop.
 	return s, !u.short && s.sender < offset
 }

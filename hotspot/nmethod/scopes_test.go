@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pack packs a number in the encoding UNSIGNED5, as unsigned5.hpp describes it: low is
-// how many digits the last byte may have, and x how many values no byte has.
+// pack packs a number in the encoding UNSIGNED5 as unsigned5.hpp describes it. low is the number of values that a last
+// byte can have, and x the number of byte values that are not used.
 func pack(n uint32, release int) []byte {
 	x, low := uint32(0), uint32(192)
 	if release >= 20 {
@@ -29,7 +29,7 @@ func pack(n uint32, release int) []byte {
 	return out
 }
 
-// releases are those that package nmethod knows.
+// releases are the releases that package nmethod knows.
 var releases = []int{11, 17, 21, 25, 26, 27, 28}
 
 func TestKnown(t *testing.T) {
@@ -57,7 +57,7 @@ func TestUnpack(t *testing.T) {
 }
 
 func TestUnpackKnown(t *testing.T) {
-	// From scopes that JDK 17 and 25 printed.
+	// The bytes come from scopes that JDK 17 and 25 printed.
 	u := newUnpacker([]byte{0xd2, 0x03, 0xe2, 0x02}, 0, 17)
 	assert.Equal(t, []uint32{0xd2 + 3*64, 0xe2 + 2*64}, []uint32{u.unsigned(), u.unsigned()})
 	u = newUnpacker([]byte{0xd2, 0x03}, 0, 25)
@@ -87,7 +87,7 @@ func TestLines(t *testing.T) {
 	assert.Zero(t, (&method{bytecode: make([]byte, 4)}).line(2), "no table")
 }
 
-// pcDescs packs PcDescs, each of an offset in the code and one in the scopes data.
+// pcDescs packs PcDescs. Each has an offset in the code and an offset in the scopes data.
 func pcDescs(list ...[2]int) []byte {
 	var data []byte
 	for _, d := range list {
@@ -104,13 +104,15 @@ func TestPCDescs(t *testing.T) {
 		want []pcDesc
 		err  string
 	}{
-		"the one behind the code ends them": {pcDescs([2]int{-1, 0}, [2]int{12, 1}, [2]int{20, 7}, [2]int{64, 9}, [2]int{65, 0}, [2]int{3, 3}),
+		"the one after the code ends them": {pcDescs([2]int{-1, 0}, [2]int{12, 1}, [2]int{20, 7}, [2]int{64, 9},
+			[2]int{65, 0}, [2]int{3, 3}),
 			[]pcDesc{{12, 1}, {20, 7}, {64, 9}}, ""},
-		"no end":         {pcDescs([2]int{-1, 0}, [2]int{12, 1}), []pcDesc{{12, 1}}, ""},
-		"cut":            {pcDescs([2]int{12, 1}, [2]int{20, 7})[:pcDescSize+8], []pcDesc{{12, 1}}, ""},
-		"none":           {nil, nil, ""},
-		"the same again": {pcDescs([2]int{12, 1}, [2]int{12, 7}), []pcDesc{{12, 1}}, "a PcDesc at 12 follows one at 12"},
-		"descending":     {pcDescs([2]int{12, 1}, [2]int{7, 7}), []pcDesc{{12, 1}}, "a PcDesc at 7 follows one at 12"},
+		"no end": {pcDescs([2]int{-1, 0}, [2]int{12, 1}), []pcDesc{{12, 1}}, ""},
+		"cut":    {pcDescs([2]int{12, 1}, [2]int{20, 7})[:pcDescSize+8], []pcDesc{{12, 1}}, ""},
+		"none":   {nil, nil, ""},
+		"the same again": {pcDescs([2]int{12, 1}, [2]int{12, 7}), []pcDesc{{12, 1}},
+			"a PcDesc at 12 follows one at 12"},
+		"descending": {pcDescs([2]int{12, 1}, [2]int{7, 7}), []pcDesc{{12, 1}}, "a PcDesc at 7 follows one at 12"},
 	}
 	require.NotEmpty(t, cases)
 	for name, c := range cases {

@@ -5,15 +5,15 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/javaname"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A sourceFileIndex is the field that has the index, in a class's constant pool, of the name
-// of the file that the class was made from. It has two bytes, and is 0 for a class that does
-// not tell.
+// A sourceFileIndex is the field that has the index, in a class's constant pool, of the name of the class's source
+// file. The field has two bytes, and is 0 if the class file has no such name.
 type sourceFileIndex struct {
 	exists  bool
-	ofClass bool // it is a field of the InstanceKlass, as in JDK 11, and not of the ConstantPool
+	ofClass bool // it is a field of the InstanceKlass, as in JDK 11, not of the ConstantPool
 	offset  uint64
 }
 
@@ -25,25 +25,23 @@ func newSourceFileIndex(vm *vmstructs.VM) (s sourceFileIndex) {
 	return s
 }
 
-// A sourceFile says from which file a class was made.
+// A sourceFile says from which source file a class was compiled.
 type sourceFile struct{ class, file string }
 
-// learnSourceFile reads from which file the class of a method was made, if that was not
-// read before.
+// learnSourceFile reads the source file of a method's class, if that was not read before.
 func (c *Copier) learnSourceFile(m *method) {
 	class, _, _ := strings.Cut(m.name, "::")
 	if c.sourced[class] {
 		return
 	}
 	c.sourced[class] = true
-	// Without the name the method is as good.
+	// A method is copied even if the name can't be read.
 	if file, err := c.sourceFile(m.pool); err == nil && file != "" {
 		c.untold = append(c.untold, sourceFile{class, file})
 	}
 }
 
-// sourceFile reads the name of the file that the class of a ConstantPool was made from; ""
-// where the class does not tell.
+// sourceFile returns the name of the source file of the class with a ConstantPool; "" if the class does not have it.
 func (c *Copier) sourceFile(pool uint64) (string, error) {
 	field := c.layout.sourceFile
 	if !field.exists {
@@ -66,11 +64,11 @@ func (c *Copier) sourceFile(pool uint64) (string, error) {
 		return "", nil
 	}
 	name, err := c.symbolAt(pool, uint64(n))
-	return printassembly.JavaName(name), err
+	return javaname.Decode(name), err
 }
 
-// AppendSourceFiles appends from which files classes were made that were in frames of copies
-// for the first time. Lines for these stand between methods.
+// AppendSourceFiles appends a line with the source file of each class that was in a copy's frames for the first time
+// since the last call. Such lines may stand between methods.
 func (c *Copier) AppendSourceFiles(text []byte) []byte {
 	for _, s := range c.untold {
 		text = printassembly.AppendSourceFile(text, s.class, s.file)

@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// The files of all classes in frames are told, each once, however often methods are copied.
+// TestSourceFiles: the files of all classes in frames are written once each, however often methods are copied.
 func TestSourceFiles(t *testing.T) {
 	require.NotEmpty(t, releases)
 	for _, release := range releases {

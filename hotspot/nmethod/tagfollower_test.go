@@ -16,8 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A CompilerSet says whose methods are copied. The wrappers of native methods, which no
-// compiler made, are copied with any set.
+// A CompilerSet says whose methods are copied. The wrappers of native methods, which no compiler made, are always
+// copied.
 type CompilerSet int
 
 const (
@@ -25,7 +25,7 @@ const (
 	C2             // and JVMCI's compilers
 )
 
-// has tells whether a method is copied, by the compiler that its tag names.
+// has reports whether a method is copied. compiler is the one that its tag names.
 func (s CompilerSet) has(compiler string) bool {
 	switch compiler {
 	case "":
@@ -36,8 +36,8 @@ func (s CompilerSet) has(compiler string) bool {
 	return s&C2 != 0
 }
 
-// A tagFollower reads a JVM's log while the JVM writes it, and copies the methods that
-// LogCompilation's tags in it tell of. So tests copy a method soon after it was printed.
+// A tagFollower reads a JVM's log while the JVM writes it, and copies the methods that LogCompilation's tags announce.
+// So a test copies each method soon after it was printed.
 type tagFollower struct {
 	pid        int
 	compilers  CompilerSet
@@ -46,35 +46,34 @@ type tagFollower struct {
 	stop, done chan struct{}
 
 	copier   *Copier   // nil before the first method
-	forgetAt time.Time // when the copier must forget what it read of names
+	forgetAt time.Time // when the copier must forget the names that it has read
 	cutLine  []byte    // the start of a line of the log whose end was not read yet
-	text     []byte    // of copies, not written yet
+	text     []byte    // copies that were not written yet
 	result   tagResult
 }
 
 // A tagResult says what became of the methods that were to be copied.
 type tagResult struct {
 	Copied int
-	// Late counts the methods that were gone, alone or with their JVM, before all of them
-	// was copied. Missed counts all others that could not be copied, or not with all of
-	// their debug info.
+	// Late counts the methods that were gone, alone or with their JVM, before they were copied completely. Missed
+	// counts all others that could not be copied, or not with all of their debug info.
 	Late, Missed int
-	// Why is the reason for the first method that was missed, nil without one.
+	// Why is the reason for the first method that was missed; nil if there was none.
 	Why error
-	// Disk is the error that ended the copying, nil without one.
+	// Disk is the error that ended the copying; nil if there was none.
 	Disk error
 }
 
-// The pauses between two looks at the log. Short pauses lose fewer methods when the JVM
-// exits; long ones use less CPU. Each look in vain doubles the pause. After the longest
-// one, only a write to the log wakes the tagFollower, where the system can tell of it.
+// The pauses between two looks at the log. Short pauses lose fewer methods when the JVM exits; long ones use less CPU.
+// Each look that finds nothing doubles the pause. After the longest pause, only a write to the log wakes the
+// tagFollower, on systems that announce writes.
 const shortestPause, longestPause = 4 * time.Millisecond, 16 * time.Millisecond
 
 // newTagFollower opens the files.
 func newTagFollower(pid int, compilers CompilerSet, log, copies string) (*tagFollower, error) {
 	f := &tagFollower{pid: pid, compilers: compilers, stop: make(chan struct{}), done: make(chan struct{})}
 	var err error
-	// Another user may have put something else there than the log that was seen.
+	// Another user may have replaced the log that was seen.
 	if f.log, _, err = regular.OpenNoLink(log); err != nil {
 		return nil, err
 	}
@@ -85,7 +84,7 @@ func newTagFollower(pid int, compilers CompilerSet, log, copies string) (*tagFol
 	return f, nil
 }
 
-// run looks at the log again and again until it is stopped, and then to its end.
+// run looks at the log again and again until it is stopped, and then reads it to its end.
 func (f *tagFollower) run() {
 	defer close(f.done)
 	watch := inotify.NextWrite(f.log.Name())
@@ -100,7 +99,7 @@ func (f *tagFollower) run() {
 		var written <-chan struct{}
 		timeout := time.After(pause)
 		if pause == longestPause && watch.Arm() {
-			if f.readAll(buf) > 0 { // written before the watch was armed
+			if f.readAll(buf) > 0 { // it was written before the watch was armed
 				continue
 			}
 			written, timeout = watch.C, nil
@@ -115,7 +114,7 @@ func (f *tagFollower) run() {
 	}
 }
 
-// readAll reads the log to its present end. It gives the number of bytes.
+// readAll reads the log to its present end. It returns the number of bytes.
 func (f *tagFollower) readAll(buf []byte) (n int) {
 	for {
 		got, err := f.log.Read(buf)
@@ -128,11 +127,10 @@ func (f *tagFollower) readAll(buf []byte) (n int) {
 	}
 }
 
-// maxLine is more than the tag of any method takes, in bytes. Of a longer line the rest
-// is left out.
+// maxLine is an upper bound for the length of a tag, in bytes. The rest of a longer line is dropped.
 const maxLine = 1 << 17
 
-// take takes the lines of a chunk of the log, which may begin and end within a line.
+// take processes the lines of a chunk of the log. The chunk may begin and end within a line.
 func (f *tagFollower) take(chunk []byte) {
 	for {
 		end := bytes.IndexByte(chunk, '\n')
@@ -151,7 +149,7 @@ func (f *tagFollower) take(chunk []byte) {
 	}
 }
 
-// takeLine copies the method that a line of the log tells of.
+// takeLine copies the method of a line of the log, if the line is a tag.
 func (f *tagFollower) takeLine(line []byte) {
 	if !bytes.HasPrefix(line, []byte("<nmethod ")) || f.result.Disk != nil {
 		return
@@ -177,16 +175,16 @@ func (f *tagFollower) takeLine(line []byte) {
 	}
 }
 
-// isGone tells whether a method could not be copied because it was gone, or the JVM.
+// isGone reports whether a method could not be copied because it, or the JVM, was gone.
 func isGone(err error) bool {
 	return errors.Is(err, ErrGone) || errors.Is(err, syscall.ESRCH) || errors.Is(err, fs.ErrNotExist)
 }
 
-// keepNames is how long the names of classes and methods are taken for those at their
-// addresses. Classes may be unloaded, and others put at their addresses, at any time.
+// keepNames is how long names of classes and methods are assumed to be valid. Classes may be unloaded, and others put
+// at their addresses, at any time.
 const keepNames = 50 * time.Millisecond
 
-// copyMethod copies one method. A JVM that could not be opened is not tried again.
+// copyMethod copies one method. If the JVM could not be opened once, it is not tried again.
 func (f *tagFollower) copyMethod(tag *printassembly.Installed) error {
 	if f.copier == nil {
 		if f.result.Missed > 0 {
@@ -210,8 +208,8 @@ func (f *tagFollower) copyMethod(tag *printassembly.Installed) error {
 			return nil
 		}
 	}
-	// Classes may have been unloaded whose names the copier had, or the method was replaced while its debug info was
-	// read. What was copied of the method stays when there is no more to be had.
+	// Classes whose names the copier had read may have been unloaded, or the method was replaced while its debug info
+	// was read. What was copied of the method stays if no more can be read.
 	f.copier.Forget()
 	if code, err = f.copier.Copy(tag); err == nil {
 		f.text, err = code.AppendTo(f.text[:start])
@@ -219,7 +217,7 @@ func (f *tagFollower) copyMethod(tag *printassembly.Installed) error {
 	return err
 }
 
-// open opens the JVM.
+// open opens the JVM and makes the copier.
 func (f *tagFollower) open() error {
 	vm, err := vmstructs.Open(f.pid)
 	if err != nil {
@@ -243,17 +241,16 @@ func (f *tagFollower) flush() {
 	f.text = f.text[:0]
 }
 
-// Stop ends the following, when the log has been read to its end.
-func (f *tagFollower) Stop() tagResult {
+// end ends the following after the log was read to its end.
+func (f *tagFollower) end() tagResult {
 	close(f.stop)
 	<-f.done
 	f.log.Close()
 	return f.result
 }
 
-// AppendTo appends the copies to a log that nobody writes any more. It must be called
-// after Stop, and once.
-func (f *tagFollower) AppendTo(log string) error {
+// appendTo appends the copies to the log, once nobody writes it any more. It must be called once, after end.
+func (f *tagFollower) appendTo(log string) error {
 	defer f.copies.Close()
 	if size, err := f.copies.Seek(0, io.SeekEnd); size == 0 {
 		return err

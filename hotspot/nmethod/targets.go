@@ -9,28 +9,26 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// Names names what runtime calls go to, where no field in the JVM's memory does. A nil
-// function names nothing.
+// Names names the targets of runtime calls that have no name in the JVM's structures. A nil function names nothing.
 type Names struct {
-	// Stub gives the name of the stub at an address of the code cache, as HotSpot's
-	// StubCodeDesc has it ("jbyte_arraycopy"); "" where there is none. JDK 25 and newer
-	// print it.
+	// Stub returns the name of the stub at an address of the code cache, as it is in HotSpot's StubCodeDesc
+	// ("jbyte_arraycopy"); "" if there is none. JDK 25 and newer print it.
 	Stub func(addr uint64) string
-	// Function gives the name of the native function at an address, as HotSpot prints it:
-	// "os::breakpoint()". [FunctionNames] makes one.
+	// Function returns the name of the native function at an address, as HotSpot prints it: "os::breakpoint()".
+	// [FunctionNames] returns such a function.
 	Function func(addr uint64) string
 }
 
-// SetNames says who names the targets of runtime calls.
+// SetNames sets the functions that name the targets of runtime calls.
 func (c *Copier) SetNames(names Names) { c.names = names }
 
-// FunctionNames makes Names.Function for a process. It reads the mappings and the symbols
-// of a library when the first address in it is asked for.
+// FunctionNames returns a Names.Function for a process. It reads the mappings when it is first called, and the symbols
+// of a library when it is first called with an address in it.
 func FunctionNames(pid int) func(addr uint64) string {
 	resolver := native.NewResolver()
 	resolver.Parameters = true
 	readMaps := sync.OnceFunc(func() {
-		mappings, _ := native.ReadMaps(pid) // without them nothing has a name
+		mappings, _ := native.ReadMaps(pid) // without them, nothing has a name
 		resolver.Add(mappings...)
 	})
 	return func(addr uint64) string {
@@ -46,8 +44,8 @@ func FunctionNames(pid int) func(addr uint64) string {
 	}
 }
 
-// target gives the address that the instruction at an offset of the code calls or jumps
-// to, or moves to a register for the call behind it (Relocation::pd_call_destination).
+// target returns the address that the instruction at an offset of the code calls or jumps to, or moves to a register
+// for the call after it (Relocation::pd_call_destination).
 func (c *Code) target(offset int) (uint64, bool) {
 	code, at := c.from(offset), c.Lo+uint64(offset)
 	if c.copier.layout.arm64 {
@@ -55,7 +53,7 @@ func (c *Code) target(offset int) (uint64, bool) {
 	}
 	if len(code) >= 5 && (code[0] == 0xe8 || code[0] == 0xe9) {
 		target := at + 5 + displacement(code[1:])
-		// A jump to itself is one that has no target yet. Older JDKs take it for one to −1.
+		// A jump to itself has no target yet. Older JDKs treat it as a jump to −1.
 		return target, target != at || c.copier.layout.release >= 20
 	}
 	if len(code) >= 6 && code[0] == 0x0f && code[1]&0xf0 == 0x80 {
@@ -64,10 +62,10 @@ func (c *Code) target(offset int) (uint64, bool) {
 	return movedConstant(code)
 }
 
-// displacement reads four bytes with a sign.
+// displacement reads a signed four-byte number.
 func displacement(code []byte) uint64 { return uint64(int64(int32(binary.LittleEndian.Uint32(code)))) }
 
-// movedConstant gives the constant that x86-64's movabs moves to a register.
+// movedConstant returns the constant that x86-64's movabs moves to a register.
 func movedConstant(code []byte) (uint64, bool) {
 	if len(code) < 10 || code[0]&0xf8 != 0x48 || code[1]&0xf8 != 0xb8 {
 		return 0, false
@@ -75,8 +73,8 @@ func movedConstant(code []byte) (uint64, bool) {
 	return binary.LittleEndian.Uint64(code[2:]), true
 }
 
-// targetName names an address as HotSpot names the target of a runtime call, escaped for a
-// log; "" where it has no name.
+// targetName returns the name that HotSpot prints for the target of a runtime call, escaped for a log; "" if it has
+// none.
 func (c *Copier) targetName(addr uint64) string {
 	if name, ok := c.targets[addr]; ok {
 		return name

@@ -8,25 +8,24 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// syncEntryBCI is the bci of what a method does before its first bytecode, such as
-// taking its lock (SynchronizationEntryBCI in globalDefinitions.hpp).
+// syncEntryBCI is the bci of what a method does before its first bytecode, such as taking its lock
+// (SynchronizationEntryBCI in globalDefinitions.hpp).
 const syncEntryBCI = -1
 
-// rowBytes is how many bytes of code a line has, unless a mark cuts it.
+// rowBytes is how many bytes of code a line has, unless a mark ends it earlier.
 const rowBytes = 32
 
-// maxFrames is more than a chain of inlined methods has; HotSpot's MaxInlineLevel is 15.
+// maxFrames is an upper bound for a chain of inlined methods; a longer one is an error. HotSpot's MaxInlineLevel is 15.
 const maxFrames = 500
 
-// maxText is more than the text of any method takes, in bytes. It bounds what memory
-// that is not what it is taken for is made into.
+// maxText is an upper bound for the text of a method, in bytes; more is an error. It limits the output for memory that
+// does not really hold debug info.
 const maxText = 1 << 26
 
 var errTooLarge = errors.New("its debug info is larger than that of any method")
 
-// AppendTo appends the method as text, in the form in which HotSpot prints it without
-// hsdis. An error is about the method's debug info or relocations. The text then has all
-// machine code, and the comments in front of what was wrong.
+// AppendTo appends the method as text, in the form in which HotSpot prints it without hsdis. An error is about the
+// method's debug info or relocations. The text then has all machine code, and the comments up to the error.
 func (c *Code) AppendTo(text []byte) ([]byte, error) {
 	w := codeWriter{code: c, limit: len(text) + maxText}
 	w.text = c.appendHead(text)
@@ -36,8 +35,7 @@ func (c *Code) AppendTo(text []byte) ([]byte, error) {
 	return append(w.text, "[/MachCode]\n"...), err
 }
 
-// comments writes the comments, each in front of the row that it is about, and the rows
-// in front of the last one.
+// comments writes the comments, each before the row that it belongs to, and the rows before the last comment.
 func (w *codeWriter) comments() error {
 	c := w.code
 	if c.copier.layout.noFrames != nil {
@@ -65,8 +63,8 @@ func (w *codeWriter) comments() error {
 	return err
 }
 
-// relocationsTo writes the relocations of the instructions that start in front of an
-// offset, each at the start of its instruction.
+// relocationsTo writes the relocations of the instructions that start before an offset, each at the start of its
+// instruction.
 func (w *codeWriter) relocationsTo(offset int) error {
 	for ; w.hasReloc && w.reloc.offset < offset; w.hasReloc = w.nextRelocation() {
 		if len(w.text) > w.limit {
@@ -80,7 +78,7 @@ func (w *codeWriter) relocationsTo(offset int) error {
 	return nil
 }
 
-// nextRelocation reads the next relocation that is in the code; false at the end.
+// nextRelocation reads the next relocation within the code. It returns false at the end.
 func (w *codeWriter) nextRelocation() (ok bool) {
 	for {
 		if w.reloc, ok = w.relocs.next(); !ok || w.reloc.offset >= 0 {
@@ -89,21 +87,23 @@ func (w *codeWriter) nextRelocation() (ok bool) {
 	}
 }
 
-// appendHead appends the lines in front of the code:
+// appendHead appends the lines before the code:
 //
 //	Compiled method (c2) 363 73 % 4 Workload::dot @ 4 (28 bytes)
 //	 total in heap  [0x00007fae08ed7610,0x00007fae08ed7a90] = 1152
 //	 main code      [0x00007fae08ed77a0,0x00007fae08ed7900] = 352
 //	 stub code      [0x00007fae08ed7900,0x00007fae08ed7918] = 24
 func (c *Code) appendHead(text []byte) []byte {
-	compiler, attribute, name, size := c.Compiler, ' ', printassembly.Escape(c.Name), fmt.Sprintf("%d bytes", c.BytecodeSize)
+	compiler, attribute, name, size := c.Compiler, ' ', printassembly.Escape(c.Name),
+		fmt.Sprintf("%d bytes", c.BytecodeSize)
 	switch {
 	case c.Kind == "osr":
 		attribute, name = '%', name+fmt.Sprintf(" @ %d", c.OSRBCI)
 	case c.Compiler == "":
 		compiler, attribute, size = "n/a", 'n', "native"
 	}
-	text = fmt.Appendf(text, "Compiled method (%s) %d %d %c %d %s (%s)\n", compiler, c.UptimeMillis, c.ID, attribute, c.Level, name, size)
+	text = fmt.Appendf(text, "Compiled method (%s) %d %d %c %d %s (%s)\n", compiler, c.UptimeMillis, c.ID, attribute,
+		c.Level, name, size)
 	text = appendRange(text, "total in heap", c.Address, c.Address+c.Size)
 	text = appendRange(text, "main code", c.Lo, c.Stub)
 	if c.Stub < c.Hi {
@@ -116,14 +116,14 @@ func appendRange(text []byte, name string, lo, hi uint64) []byte {
 	return fmt.Appendf(text, " %-14s [%#016x,%#016x] = %d\n", name, lo, hi, hi-lo)
 }
 
-// A codeWriter writes the rows of a method's code, with comments in front of them.
+// A codeWriter writes the rows of a method's code, with comments before them.
 type codeWriter struct {
 	code    *Code
 	text    []byte
-	limit   int // of the length of text
-	nextRow int // offset in the code of what is not written yet
+	limit   int // of the length of text, in bytes
+	nextRow int // offset in the code of the first byte that was not written yet
 
-	// The text of the last chain of frames, without addresses. The next PcDesc often has the same scope.
+	// The text of the last chain of frames, without addresses. The next PcDesc often has the same chain.
 	frames []byte
 	scope  int
 	err    error // of a comment
@@ -133,7 +133,7 @@ type codeWriter struct {
 	hasReloc bool
 }
 
-// rowsTo writes the rows in front of the one that holds the byte at an offset.
+// rowsTo writes the rows before the one that holds the byte at an offset.
 func (w *codeWriter) rowsTo(offset int) {
 	size := len(w.code.MachineCode)
 	for w.nextRow < size && w.nextRow+rowBytes <= offset {
@@ -144,8 +144,8 @@ func (w *codeWriter) rowsTo(offset int) {
 	}
 }
 
-// row writes the bytes from one offset to another, or to the next mark. It gives the
-// offset where it ended:
+// row writes the bytes from one offset to another, or to the next mark if that comes first. It returns the offset where
+// it stopped:
 //
 //	[Verified Entry Point]
 //	  0x00007fae08ed77a0: e85b be41 | 1566 6666 | 0f1f 8400
@@ -174,8 +174,8 @@ func (w *codeWriter) row(from, to int) (end int) {
 
 const digits = "0123456789abcdef"
 
-// appendAddress writes the address of an offset: two blanks, 0x00007fae08ed77a0 and a
-// colon. It is most of what a method's text takes in time, and fmt is slower.
+// appendAddress writes the address of an offset: two blanks, 0x00007fae08ed77a0 and a colon. Addresses take most of the
+// time of writing a method, and fmt is slower.
 func (w *codeWriter) appendAddress(offset int) {
 	at := w.code.Lo + uint64(offset)
 	w.text = append(w.text, "  0x"...)
@@ -185,14 +185,13 @@ func (w *codeWriter) appendAddress(offset int) {
 	w.text = append(w.text, ':')
 }
 
-// A mark is a line in front of the instruction at an offset of the code, which names
-// the section that begins there.
+// A mark is a line before the instruction at an offset of the code. It names the section that begins there.
 type mark struct {
 	offset int
 	text   string
 }
 
-// marks gives the method's marks. A mark that the method does not have is at -1.
+// marks returns the method's marks. A mark that the method does not have is at -1.
 func (c *Code) marks() [2]mark {
 	verified, stub := -1, -1
 	if c.VerifiedEntry > 0 {
@@ -204,8 +203,7 @@ func (c *Code) marks() [2]mark {
 	return [2]mark{{verified, "[Verified Entry Point]"}, {stub, "[Stub Code]"}}
 }
 
-// comment writes the frames of a PcDesc, at the address of the last byte of its
-// instruction.
+// comment writes the frames of a PcDesc at the address of the last byte of its instruction.
 func (w *codeWriter) comment(d pcDesc) error {
 	if d.scope != w.scope || len(w.frames) == 0 {
 		var err error
@@ -232,8 +230,8 @@ func (w *codeWriter) comment(d pcDesc) error {
 //	 ; - Foo::inlined@9 (line 12)
 //	 ; - Foo::bar@3 (line 30)
 //
-// The outermost frame must be of the method itself. If it is not, then the memory is
-// not what it is taken for.
+// The outermost frame must be that of the method itself. If it is not, the memory does not hold the method's debug
+// info.
 func (c *Code) appendFrames(text []byte, offset int) ([]byte, error) {
 	for n := 0; offset > 0 && n < maxFrames; n++ {
 		s, ok := readScope(c.scopesData, offset, c.copier.layout.release)
@@ -266,7 +264,7 @@ func (c *Code) appendFrames(text []byte, offset int) ([]byte, error) {
 	return text, nil
 }
 
-// appendBytecode appends what the innermost frame was doing, on a line of its own.
+// appendBytecode appends what the innermost frame was doing, as a line of its own.
 func (c *Copier) appendBytecode(text []byte, m *method, bci int) []byte {
 	name := c.bytecodeName(m, bci)
 	if bci == syncEntryBCI {

@@ -10,27 +10,28 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/sdt"
 )
 
-// agentJar is what `make agent` makes of the sources in agent/.
+// agentJar is the agent, which `make agent` builds from the sources in agent/.
 //
 //go:embed agent.jar
 var agentJar []byte
 
-// How much the JVM keeps. The file of a JVM has a ring for each of at most 256 threads.
+// How much the JVM keeps. The file of a JVM has a ring of events for each of up to 256 threads.
 const (
-	ringEvents   = 1 << 15 // 0.8 MB a thread
+	ringEvents   = 1 << 15 // 0.8 MB per thread
 	windowEvents = 1 << 15
 	fileLimit    = 512 << 20
 )
 
-// MaxRings is an upper bound for the size of the file that a JVM counts in, in bytes. The agent makes none that is larger.
+// MaxRings is an upper bound for the size of the file that a JVM counts in, in bytes. The agent never makes a larger
+// one.
 const MaxRings = fileLimit
 
-// MaxReport is an upper bound for the size of a report, in bytes: 2048 sites with names of 1 kB, and as many refusals. The
-// rest of a larger one is not read.
+// MaxReport is an upper bound for the size of a report, in bytes: 2048 sites with names of 1 kB, and as many refusals.
+// The rest of a larger report is not read.
 const MaxReport = 16 << 20
 
-// Names of files: the agent, as JDK 8 loads it and as newer ones do; what it is to do; the shared object of which each JVM
-// makes a copy.
+// Names of files: the agent as JDK 8 loads it, the agent as newer releases load it, the list of what to probe, and the
+// shared object that each JVM copies.
 const (
 	jarFile     = "agent.jar"
 	classesFile = "agent.classes"
@@ -38,7 +39,7 @@ const (
 	sitesFile   = "sites.so"
 )
 
-// program returns the contents of the files that are the agent, by their names.
+// program returns the contents of the agent's own files, by name.
 func program() (map[string][]byte, error) {
 	classes, err := classFiles(agentJar)
 	if err != nil {
@@ -47,8 +48,8 @@ func program() (map[string][]byte, error) {
 	return map[string][]byte{jarFile: agentJar, classesFile: classes}, nil
 }
 
-// contents returns the contents of all files that the agent needs, by their names. The folder is where the JVM is to make
-// its own, as the JVM sees it.
+// contents returns the contents of all files that the agent needs, by name. folder is where the JVM is to create its
+// files, as the JVM sees it.
 func contents(folder string, specs []Spec) (map[string][]byte, error) {
 	files, err := program()
 	if err != nil {
@@ -72,9 +73,9 @@ func contents(folder string, specs []Spec) (map[string][]byte, error) {
 	return files, nil
 }
 
-// Write writes the files into a folder of gasm's own, where nobody else can write. The prefix is that of their paths; folder
-// is where the JVM is to make its own, as the JVM sees it. All users can read the files, because the command may become
-// any.
+// Write writes the agent's files to a folder of gasm's own, where nobody else can write. prefix is the beginning of
+// their paths. folder is where the JVM is to create its files, as the JVM sees it. All users can read the files,
+// because the command may become any user.
 func Write(prefix, folder string, specs []Spec) error {
 	files, err := contents(folder, specs)
 	if err != nil {
@@ -88,14 +89,14 @@ func Write(prefix, folder string, specs []Spec) error {
 	return nil
 }
 
-// create makes a file that all can read.
+// create creates a file that everyone can read.
 func create(path string, content []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := f.Chmod(0o644); err != nil { // whatever the umask is
+	if err := f.Chmod(0o644); err != nil { // independent of the umask
 		return err
 	}
 	if _, err := f.Write(content); err != nil {
@@ -104,18 +105,19 @@ func create(path string, content []byte) error {
 	return f.Close()
 }
 
-// Remove removes what Write has written.
+// Remove removes the files that Write has written.
 func Remove(prefix string) {
 	for _, name := range []string{sitesFile, jarFile, classesFile, probesFile} {
 		os.Remove(prefix + name)
 	}
 }
 
-// StartOption is the JVM's option that starts the agent with the JVM. The prefix is that of the files as the JVM sees them.
+// StartOption returns the JVM's option that starts the agent together with the JVM. prefix is the one of Write, as the
+// JVM sees it.
 func StartOption(prefix string) string {
 	return "-javaagent:" + prefix + jarFile + "=start:" + prefix
 }
 
-// RingFile and ReportFile are the names of what the agent writes, by process id.
+// RingFile and ReportFile return the names of the files that the agent writes in the JVM with a process id.
 func RingFile(pid int) string   { return fmt.Sprintf("probes-%d.ring", pid) }
 func ReportFile(pid int) string { return fmt.Sprintf("probes-%d.txt", pid) }

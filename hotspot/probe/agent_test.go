@@ -18,31 +18,33 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// builtWith is the release of javac that agent.jar was made with. Others write other class files.
+// builtWith is the version of javac that has compiled agent.jar. Other versions write different class files.
 const builtWith = "javac 17."
 
-// TestAgentIsBuilt builds the agent from its sources, which must give the jar that is a part of gasm (make agent).
+// TestAgentIsBuilt builds the agent from its sources. The result must be the jar that is committed (make agent).
 func TestAgentIsBuilt(t *testing.T) {
 	gasmtest.NeedTime(t)
 	mvn := gasmtest.NeedTool(t, "mvn", "apt-get install maven")
 	gasmtest.NeedTool(t, "javac", "apt-get install openjdk-17-jdk-headless")
-	if version, err := exec.Command("javac", "-version").CombinedOutput(); err != nil || !strings.HasPrefix(string(version), builtWith) {
-		t.Skipf("the agent is built with %s, and here is %s", builtWith, version)
+	if version, err := exec.Command("javac", "-version").CombinedOutput(); err != nil ||
+		!strings.HasPrefix(string(version), builtWith) {
+		t.Skipf("the agent is built with %s, and this machine has %s", builtWith, version)
 	}
 	target := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	pom := filepath.Join(filepath.Dir(gasmtest.Testdata()), "agent", "pom.xml")
-	out, err := exec.CommandContext(ctx, mvn, "-q", "-B", "-Dstyle.color=never", "-Dgasm.target="+target, "-f", pom, "package").CombinedOutput()
+	out, err := exec.CommandContext(ctx, mvn, "-q", "-B", "-Dstyle.color=never", "-Dgasm.target="+target, "-f", pom,
+		"package").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	built, err := os.ReadFile(filepath.Join(target, "agent.jar"))
 	require.NoError(t, err)
 	if !bytes.Equal(built, agentJar) {
-		t.Errorf("agent.jar is not what its sources give (make agent): other are %s", strings.Join(differing(t, agentJar, built), ", "))
+		t.Errorf("agent.jar is out of date (make agent): %s differ", strings.Join(differing(t, agentJar, built), ", "))
 	}
 }
 
-// differing names the entries of two jars that are not the same.
+// differing returns the names of the entries that differ between two jars.
 func differing(t *testing.T, a, b []byte) (names []string) {
 	t.Helper()
 	inA, inB := entries(t, a), entries(t, b)
@@ -74,7 +76,7 @@ func entries(t *testing.T, jar []byte) map[string]string {
 	return found
 }
 
-// TestAgentSize: the agent is a part of gasm, and of each capture's folder. ASM alone has 126 kB.
+// TestAgentSize: the agent is a part of gasm, and of each capture's folder. ASM by itself has 126 kB.
 func TestAgentSize(t *testing.T) {
 	assert.Less(t, len(agentJar), 172_000)
 }

@@ -10,14 +10,16 @@ import (
 	"strings"
 )
 
-// What the agent's Loader defines: the classes that probed methods call, and the others, of which the entry is the last.
+// What the agent's Loader defines: first the classes that probed methods call, then the others. The entry class is the
+// last one.
 const (
 	runtimePackage = "java/lang/"
 	entryClass     = "org/gasm/agent/Entry"
 )
 
-// classFiles gives the classes in the agent's jar as its Loader reads them: each class file behind its length in four bytes, behind those
-// of its superclass and interfaces; first those of the boot loader, then a length of 0, then the others, and a length of 0.
+// classFiles converts the agent's jar to the form that its Loader reads. Each class file follows its length in four
+// bytes, and comes after the class files of its superclass and interfaces. First come the classes of the boot loader,
+// then a length of 0, then the other classes, and a length of 0 again.
 func classFiles(jar []byte) ([]byte, error) {
 	files, err := readJar(jar)
 	if err != nil {
@@ -39,7 +41,7 @@ func classFiles(jar []byte) ([]byte, error) {
 	return s.out, nil
 }
 
-// readJar gives the class files of a jar by the names of their classes: "java/lang/Object".
+// readJar returns the class files of a jar by their class names, such as "java/lang/Object".
 func readJar(jar []byte) (map[string][]byte, error) {
 	z, err := zip.NewReader(bytes.NewReader(jar), int64(len(jar)))
 	if err != nil {
@@ -63,7 +65,8 @@ func readJar(jar []byte) (map[string][]byte, error) {
 	return files, nil
 }
 
-// A sorter writes class files in the order in which a loader that can't be asked for one must get them.
+// A sorter writes class files in an order in which each class comes after those that it needs, because the Loader can't
+// load a class on demand.
 type sorter struct {
 	files map[string][]byte
 	done  map[string]bool
@@ -78,7 +81,7 @@ func (s *sorter) names() (names []string) {
 	return names
 }
 
-// add writes a class, and before it those above it, unless they are written or are the JDK's.
+// add writes a class after its superclasses, except those that are written already or belong to the JDK.
 func (s *sorter) add(name string) {
 	file, ok := s.files[name]
 	if !ok || s.done[name] {
@@ -94,14 +97,15 @@ func (s *sorter) add(name string) {
 
 func (s *sorter) end() { s.out = binary.BigEndian.AppendUint32(s.out, 0) }
 
-// superclasses gives the names of a class's superclass and interfaces, by its class file (chapter 4 of the JVM's specification), which is
-// one of the agent's own.
+// superclasses returns the names of a class's superclass and interfaces, from its class file (chapter 4 of the JVM
+// Specification). The class must be one of the agent's own: the file is not checked.
 func superclasses(file []byte) (names []string) {
 	const utf8, long, double, class = 1, 5, 6, 7
 	u2 := func(at int) int { return int(binary.BigEndian.Uint16(file[at:])) }
 	// Sizes of the other constants, by tag, in bytes.
-	sizes := map[byte]int{3: 4, 4: 4, long: 8, double: 8, class: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4}
-	constants := map[int]int{} // where they are, by index
+	sizes := map[byte]int{3: 4, 4: 4, long: 8, double: 8, class: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2,
+		17: 4, 18: 4}
+	constants := map[int]int{} // offsets of constants, by index
 	at := 10
 	for i := 1; i < u2(8); i++ {
 		constants[i] = at
@@ -109,13 +113,13 @@ func superclasses(file []byte) (names []string) {
 		case utf8:
 			at += 3 + u2(at+1)
 		case long, double:
-			i++ // they take two indices
+			i++ // each takes two indices
 			fallthrough
 		default:
 			at += 1 + sizes[tag]
 		}
 	}
-	for i := range 1 + u2(at+6) { // behind the access flags and the class itself
+	for i := range 1 + u2(at+6) { // they follow the access flags and the class itself
 		of := u2(at + 4)
 		if i > 0 {
 			of = u2(at + 6 + 2*i)

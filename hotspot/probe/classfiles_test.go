@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestClassFiles: each class of the jar is there once, in its group, and behind those that it extends, because the JVM can't ask for them.
+// TestClassFiles: each class of the jar is there once, in its group, and after the classes that it extends, because the
+// Loader can't load a class on demand.
 func TestClassFiles(t *testing.T) {
 	out, err := classFiles(agentJar)
 	require.NoError(t, err)
@@ -37,7 +38,7 @@ func TestClassFiles(t *testing.T) {
 		group = append(group, name)
 		for _, above := range superclasses(file) {
 			jdk := strings.HasPrefix(above, "java/") && !strings.HasPrefix(above, "java/lang/Gasm")
-			assert.True(t, jdk || defined[above], "%s is in front of %s", name, above)
+			assert.True(t, jdk || defined[above], "%s comes before %s", name, above)
 		}
 	}
 	require.Len(t, groups, 2)
@@ -47,7 +48,7 @@ func TestClassFiles(t *testing.T) {
 	assert.Contains(t, groups[1], "org/gasm/agent/asm/ClassReader")
 }
 
-// TestSuperclasses: the names are those that javac was given.
+// TestSuperclasses: the names are those in the sources.
 func TestSuperclasses(t *testing.T) {
 	files, err := readJar(agentJar)
 	require.NoError(t, err)

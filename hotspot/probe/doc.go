@@ -1,13 +1,22 @@
-// Package probe has gasm's agent for the JVM, and says what it is to do.
+// Package probe has gasm's agent for the JVM, and tells the agent what to probe.
 //
-// The agent (agent/ has its sources, `make agent` builds it into agent.jar here) changes the methods that are chosen, and no others,
-// so that they tell of their entries, exits, locks and allocations. Package event/rings reads what they tell.
+// The agent changes the chosen methods, and no others, so that they record their entries, exits, locks and allocations.
+// Package event/rings reads what they have recorded. The agent's sources are in the folder agent/; `make agent` builds
+// agent.jar in this folder from them.
 //
-// A JVM gets it by -javaagent at its start ([StartOption]), or through its attach socket while it runs ([Load], [Unload]).
-// Both take a prefix of file names: PREFIXagent.jar is the agent, PREFIXagent.classes has its classes for JDK 9 and newer, PREFIXsites.so is what each JVM makes a copy of where other tracers
-// are to see probes (package sdt), and PREFIXprobes says what is probed, in lines with tabs between the fields:
+// A JVM gets the agent by the option -javaagent at its start ([StartOption]), or through its attach socket while it
+// runs ([Load], [Session.Unload]). In both cases the agent gets a prefix of file names:
 //
-//	folder  /tmp/gasm-123/5f3a…                        where the JVMs' files are made
-//	rings   65536  131072  536870912                   events in a thread's ring, windows in one, bytes of a JVM's file
-//	method  Svc::tiny(int)  Svc  tiny  int  window     kind, what the user wrote, class, method, argument types or -, options or -
+//	PREFIXagent.jar      the agent
+//	PREFIXagent.classes  its classes, as JDK 9 and newer load them
+//	PREFIXsites.so       a shared object that each JVM copies if other tracers are to see probes (package sdt)
+//	PREFIXprobes         what to probe, as lines with tabs between the fields
+//
+// The lines of PREFIXprobes:
+//
+//	folder  /tmp/gasm-123/5f3a…                       where the JVMs' files are created
+//	rings   65536  131072  536870912                  events in a thread's ring, windows in a ring, bytes of the file
+//	method  Svc::tiny(int)  Svc  tiny  int  window    kind, the user's text, class, method, argument types, options
+//
+// Argument types or options that are missing are written as a hyphen.
 package probe

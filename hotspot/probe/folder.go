@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// folderHead is what the name of a Session's folder begins with. The JVM's own process id follows, and where another user
-// has that name, 128 random bits.
+// folderHead is the beginning of the name of a Session's folder. The JVM's own process id follows and, if another user
+// has taken that name, 128 random bits.
 const folderHead = "gasm-probes-"
 
 var folderName = regexp.MustCompile(`^` + folderHead + `[0-9]{1,10}(-[0-9a-f]{32})?$`)
 
-// IsFolder reports whether a path, as a JVM has it, is that of a Session's folder.
+// IsFolder reports whether a path, as the JVM sees it, is that of a Session's folder.
 func IsFolder(path string) bool {
 	name, ok := strings.CutPrefix(path, "/tmp/")
 	return ok && folderName.MatchString(name)
 }
 
-// ownFiles are the names of all files that a Session and its JVM make in its folder.
-var ownFiles = regexp.MustCompile(`^(agent\.jar|agent\.classes|probes|sites\.so|error|probes-[0-9]{1,10}\.(ring|txt)|java-[0-9]{1,10}(\.[0-9]{1,10})?\.so)$`)
+// ownFiles matches the names of all files that a Session and its JVM create in its folder.
+var ownFiles = regexp.MustCompile(
+	`^(agent\.jar|agent\.classes|probes|sites\.so|error|probes-[0-9]{1,10}\.(ring|txt)|java-[0-9]{1,10}(\.[0-9]{1,10})?\.so)$`)
 
-// A LeftError is the error of a JVM in which probes may be left. Its folder stays, so that they can be ended later
-// ([EndLeft]).
+// A LeftError means that probes may be left in a JVM. Its folder stays, so that they can be removed later ([EndLeft]).
 type LeftError struct {
 	PID int
 	Err error // what went wrong

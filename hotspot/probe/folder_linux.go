@@ -13,13 +13,13 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// Place returns the path, as the JVM has it, of the folder that the next Session with it is to use. It has the same name
-// each time, because the JVM adds the path of each agent to its class path once, and keeps it. Anyone can make a folder of
-// that name in /tmp. Then it has a name that nobody can guess.
+// Place returns the path of the folder that the next Session with a JVM is to use, as the JVM sees it. The name is the
+// same each time, because the JVM adds the path of each agent to its class path and keeps it. Anyone can make a folder
+// of that name in /tmp. In that case the name gets a random suffix that nobody can guess.
 func Place(w *foreign.World, ownPID int) (string, error) {
 	tmp, err := w.Tmp()
 	if err != nil {
-		return "", fmt.Errorf("its folder /tmp, which the agent's files would be in, can't be looked into: %w", err)
+		return "", fmt.Errorf("its /tmp can't be opened for the agent's files: %w", err)
 	}
 	defer tmp.Close()
 	name := fmt.Sprint(folderHead, ownPID)
@@ -34,7 +34,7 @@ func Place(w *foreign.World, ownPID int) (string, error) {
 	return path.Join("/tmp", name), nil
 }
 
-// isFreeOrOwn reports whether nothing has a name, or a folder of the JVM's user.
+// isFreeOrOwn reports whether a name in /tmp is free, or is that of a folder of the JVM's user.
 func isFreeOrOwn(tmp *foreign.Folder, name string) (bool, error) {
 	_, err := tmp.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,7 +44,7 @@ func isFreeOrOwn(tmp *foreign.Folder, name string) (bool, error) {
 		return false, err
 	}
 	folder, err := tmp.Folder(name)
-	if err != nil { // a file, a link, a mount point, or a folder that is closed to the JVM's user
+	if err != nil { // it is a file, a link, a mount point, or a folder that the JVM's user can't read
 		return false, nil
 	}
 	defer folder.Close()
@@ -52,7 +52,7 @@ func isFreeOrOwn(tmp *foreign.Folder, name string) (bool, error) {
 	return owner == tmp.World().User().UID, err
 }
 
-// openFolder opens the folder of a Session in the JVM's /tmp, or makes it, and locks it.
+// openFolder opens a Session's folder in the JVM's /tmp, which it creates if necessary, and locks it.
 func openFolder(tmp *foreign.Folder, name string) (*foreign.Folder, error) {
 	folder, err := tmp.Folder(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +71,7 @@ func openFolder(tmp *foreign.Folder, name string) (*foreign.Folder, error) {
 	return folder, nil
 }
 
-// removeFiles removes the files of a Session from its folder.
+// removeFiles removes a Session's files from its folder.
 func removeFiles(folder *foreign.Folder) error {
 	names, err := folder.Names()
 	for _, name := range names {
@@ -82,7 +82,7 @@ func removeFiles(folder *foreign.Folder) error {
 	return err
 }
 
-// EndLeft ends the probes that a gasm has left in a JVM, and removes its folder. The path is that of [Place].
+// EndLeft removes the probes that an earlier gasm has left in a JVM, and its folder. The path is that of [Place].
 func EndLeft(ctx context.Context, p *foreign.Process, w *foreign.World, path string) error {
 	s, err := open(p, w, path)
 	if err != nil {
@@ -96,8 +96,8 @@ func EndLeft(ctx context.Context, p *foreign.Process, w *foreign.World, path str
 	return nil
 }
 
-// RemoveFolder removes the folder of a JVM that has ended, unless another gasm uses it for one with the same process id.
-// The World is one of the user whom the JVM had.
+// RemoveFolder removes the folder of a JVM that has ended, unless another gasm uses it for a JVM with the same process
+// id. The World must be that of the JVM's user.
 func RemoveFolder(w *foreign.World, path string) {
 	s, err := open(nil, w, path)
 	if err == nil {

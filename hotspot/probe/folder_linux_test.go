@@ -12,19 +12,23 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// A folder of probes is known by its name, since the note of it is a file that anybody could have damaged.
+// TestIsFolder: a folder is recognized by its name, because the note about it is a file that anybody could have
+// damaged.
 func TestIsFolder(t *testing.T) {
 	for _, path := range []string{"/tmp/gasm-probes-12", "/tmp/gasm-probes-4194304-0123456789abcdef0123456789abcdef"} {
 		assert.True(t, IsFolder(path), path)
 	}
-	for _, other := range []string{"", "/tmp", "/tmp/gasm-probes-", "/tmp/gasm-probes-12x", "/tmp/gasm-probes-12/..", "/tmp/gasm-probes-/1", "/var/tmp/gasm-probes-12",
-		"tmp/gasm-probes-12", "/tmp/gasm-jvm-12", "/tmp/x/gasm-probes-12", "/tmp/gasm-probes-12345678901", "/tmp/gasm-probes-12-", "/tmp/gasm-probes-12-0123456789abcdef",
-		"/tmp/gasm-probes-12-0123456789abcdef0123456789abcde/", "/tmp/gasm-probes-12-0123456789abcdef0123456789abcdef0"} {
+	for _, other := range []string{"", "/tmp", "/tmp/gasm-probes-", "/tmp/gasm-probes-12x", "/tmp/gasm-probes-12/..",
+		"/tmp/gasm-probes-/1", "/var/tmp/gasm-probes-12", "tmp/gasm-probes-12", "/tmp/gasm-jvm-12",
+		"/tmp/x/gasm-probes-12", "/tmp/gasm-probes-12345678901", "/tmp/gasm-probes-12-",
+		"/tmp/gasm-probes-12-0123456789abcdef",
+		"/tmp/gasm-probes-12-0123456789abcdef0123456789abcde/",
+		"/tmp/gasm-probes-12-0123456789abcdef0123456789abcdef0"} {
 		assert.False(t, IsFolder(other), other)
 	}
 }
 
-// ownWorld enters the files of this process.
+// ownWorld enters the file system of this process.
 func ownWorld(t *testing.T) *foreign.World {
 	t.Helper()
 	w, err := foreign.OwnWorld(t.Context(), foreign.User{UID: os.Geteuid(), GID: os.Getegid()})
@@ -33,7 +37,7 @@ func ownWorld(t *testing.T) *foreign.World {
 	return w
 }
 
-// freePath is that of a folder of a JVM that no machine has.
+// freePath returns the path of the folder for a process id that no process has.
 func freePath(t *testing.T) (path string, ownPID int) {
 	t.Helper()
 	ownPID = 4_000_000_000 + os.Getpid()
@@ -42,8 +46,8 @@ func freePath(t *testing.T) (path string, ownPID int) {
 	return path, ownPID
 }
 
-// The folder of a JVM that has ended goes, unless a gasm uses it, and nothing else: no link, nothing that a link leads to,
-// and no file that neither gasm nor its agent makes.
+// TestRemoveFolder: the folder of a JVM that has ended is removed, unless a gasm uses it. Nothing else is removed:
+// neither links, nor what they lead to, nor files that neither gasm nor its agent creates.
 func TestRemoveFolder(t *testing.T) {
 	w := ownWorld(t)
 	path, _ := freePath(t)
@@ -62,7 +66,8 @@ func TestRemoveFolder(t *testing.T) {
 
 	require.NoError(t, os.Mkdir(path, 0o700))
 	require.NoError(t, os.Symlink(filepath.Join(elsewhere, "probes"), filepath.Join(path, "agent.jar")))
-	for _, name := range []string{"agent.classes", "probes", "sites.so", "error", "probes-12.ring", "probes-12.txt", "java-12.so", "java-12.1.so"} {
+	for _, name := range []string{"agent.classes", "probes", "sites.so", "error", "probes-12.ring", "probes-12.txt",
+		"java-12.so", "java-12.1.so"} {
 		require.NoError(t, os.WriteFile(filepath.Join(path, name), nil, 0o600))
 	}
 	lock, err := open(nil, w, path)
@@ -82,7 +87,7 @@ func TestRemoveFolder(t *testing.T) {
 	assert.True(t, whole())
 }
 
-// Anyone can make a folder in /tmp. One of another user's name, a file and a link are gone around, by a name that nobody can guess.
+// TestPlace: if another user's folder, a file or a link has the name, the folder gets a name that nobody can guess.
 func TestPlace(t *testing.T) {
 	w := ownWorld(t)
 	path, ownPID := freePath(t)

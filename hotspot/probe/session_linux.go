@@ -17,26 +17,27 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// A Session is the agent at work in a JVM that was running before.
+// A Session is the agent at work in a JVM that was already running.
 //
-// Its files are in a folder in the JVM's own /tmp, which belongs to the JVM's user. It is locked by the gasm that uses it.
+// Its files are in a folder in the JVM's own /tmp, which belongs to the JVM's user. The gasm that uses the folder has
+// it locked.
 type Session struct {
-	p      *foreign.Process // nil where the JVM has ended
+	p      *foreign.Process // nil if the JVM has ended
 	ownPID int              // in the JVM's PID namespace
-	path   string           // of the folder, as the JVM has it
-	tmp    *foreign.Folder  // the folder that it is in
+	path   string           // path of the folder, as the JVM sees it
+	tmp    *foreign.Folder  // the folder's parent
 	folder *foreign.Folder
 
-	// What the agent writes is opened when it has begun, so that it is still there when somebody cleans up /tmp.
+	// The agent's output is opened as soon as it exists, so that it can still be read if somebody cleans up /tmp.
 	ring, report *foreign.File
-	notOpened    error // why one of them was not; nil when both were
-	cleaned      bool  // the folder was removed and made anew since
+	notOpened    error // why one of them could not be opened; nil if both were
+	cleaned      bool  // the folder was removed and recreated since
 }
 
-// open opens the folder of a Session, or makes it.
+// open opens a Session's folder, which it creates if necessary.
 func open(p *foreign.Process, w *foreign.World, folder string) (*Session, error) {
 	if !IsFolder(folder) {
-		return nil, fmt.Errorf("%s is no folder for probes", folder)
+		return nil, fmt.Errorf("%s is not a folder for probes", folder)
 	}
 	s := &Session{p: p, path: folder}
 	if p != nil {
@@ -57,11 +58,13 @@ func open(p *foreign.Process, w *foreign.World, folder string) (*Session, error)
 	return s, nil
 }
 
-// Load has the agent probe methods of a JVM that runs, by a folder at a path that [Place] has chosen. What it could do so
-// far is in the report; more classes may come. The process and its World must stay open until the Session is closed.
+// Load makes the agent probe methods of a running JVM. path is the path of the Session's folder, chosen by [Place]. The
+// report says what the agent has done so far; more classes may be loaded later. The process and its World must stay
+// open until the Session is closed.
 //
-// Where the JVM may have the probes all the same, the error is a [*LeftError].
-func Load(ctx context.Context, p *foreign.Process, w *foreign.World, path string, specs []Spec) (*Session, *rings.Report, error) {
+// If there is an error, and the JVM may have the probes nevertheless, the error is a [*LeftError].
+func Load(ctx context.Context, p *foreign.Process, w *foreign.World, path string,
+	specs []Spec) (*Session, *rings.Report, error) {
 	s, err := open(p, w, path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the JVM with pid %d can't be probed: %w", p.PID(), err)
@@ -102,7 +105,7 @@ func (s *Session) start(ctx context.Context, specs []Spec) (*rings.Report, error
 	case len(rep.Errors) > 0:
 		err = errors.New(rep.Errors[0])
 	case !rep.Started:
-		err = errors.New("gasm's agent did not start in it, and does not say why: please report this JDK")
+		err = errors.New("gasm's agent did not start in it, and did not say why: please report this JDK")
 	}
 	if err != nil {
 		if left := s.end(ctx); left != nil { // it may have begun
@@ -117,7 +120,7 @@ func (s *Session) start(ctx context.Context, specs []Spec) (*rings.Report, error
 	return rep, nil
 }
 
-// write writes files into the folder.
+// write writes files to the folder.
 func (s *Session) write(files map[string][]byte) error {
 	for name, content := range files {
 		if err := s.folder.Create(name, content); err != nil {
@@ -127,7 +130,7 @@ func (s *Session) write(files map[string][]byte) error {
 	return nil
 }
 
-// tell has the JVM load the agent with a command and the prefix of its files. Where the JVM may do it although it gave no
+// tell makes the JVM load the agent with a command and the prefix of its files. If the JVM may obey although it gave no
 // answer, the error is a *LeftError.
 func (s *Session) tell(ctx context.Context, command string) error {
 	prefix := s.path + "/"
@@ -140,14 +143,14 @@ func (s *Session) tell(ctx context.Context, command string) error {
 	case errors.As(err, &refused):
 		return errors.New(whyNotLoaded(refused.Brief()))
 	case errors.As(err, &notTold):
-		return notTold.Err // the caller says that it can't be told anything
+		return notTold.Err // the caller adds that the JVM can't be told anything
 	case errors.Is(err, jcmd.ErrEnded):
 		return err
 	}
 	return &LeftError{s.p.PID(), err}
 }
 
-// whyNotLoaded says why a JVM has refused the agent.
+// whyNotLoaded returns why a JVM has refused the agent. reply is the JVM's answer.
 func whyNotLoaded(reply string) string {
 	switch {
 	case strings.Contains(reply, "EnableDynamicAgentLoading"):
@@ -155,12 +158,12 @@ func whyNotLoaded(reply string) string {
 	case strings.Contains(reply, "java.instrument"):
 		return "its runtime has no module java.instrument: add the module to it (jlink --add-modules java.instrument)"
 	case reply == "":
-		return "it does not take agents, and does not say why"
+		return "it has refused the agent, and did not say why"
 	}
 	return "it did not take the agent: " + reply
 }
 
-// whyNotStarted reads what the agent has written when it could not even begin.
+// whyNotStarted returns the error that the agent has written if it could not even start, and otherwise err.
 func (s *Session) whyNotStarted(err error) error {
 	if rep, readErr := s.read("error"); readErr == nil && len(rep.Errors) > 0 {
 		return errors.New(rep.Errors[0])
@@ -168,7 +171,7 @@ func (s *Session) whyNotStarted(err error) error {
 	return err
 }
 
-// Report reads what the agent has told so far.
+// Report returns what the agent has reported so far.
 func (s *Session) Report() (*rings.Report, error) { return s.read(ReportFile(s.ownPID)) }
 
 func (s *Session) read(name string) (*rings.Report, error) {
@@ -180,16 +183,16 @@ func (s *Session) read(name string) (*rings.Report, error) {
 	return rings.ReadReport(io.NewSectionReader(f, 0, MaxReport), path.Join(s.path, name))
 }
 
-// ReportSize returns the size of what the agent has told so far, in bytes.
+// ReportSize returns the size in bytes of what the agent has reported so far.
 func (s *Session) ReportSize() (int64, error) {
 	info, err := s.folder.Stat(ReportFile(s.ownPID))
 	return info.Size, err
 }
 
-// Rings returns the file that the JVM counts in; nil where it has made none. It is the Session's.
+// Rings returns the file that the JVM counts in; nil if there is none. The Session closes it.
 func (s *Session) Rings() *foreign.File { return s.ring }
 
-// OpenObject opens the shared object that the report names, to publish methods in it.
+// OpenObject opens the shared object that the report names, so that methods can be published in it.
 func (s *Session) OpenObject(name string) (sdt.Storage, error) {
 	f, err := s.folder.OpenToWrite(name)
 	if err != nil {
@@ -198,15 +201,15 @@ func (s *Session) OpenObject(name string) (sdt.Storage, error) {
 	return f, nil
 }
 
-// RemoveObject removes a shared object, so that no tracer finds its probes any more.
+// RemoveObject removes a shared object, so that tracers don't find its probes any more.
 func (s *Session) RemoveObject(name string) error { return s.folder.Remove(name) }
 
-// ObjectPath returns the path by which other programs of this machine find a file in the folder.
+// ObjectPath returns the path by which other programs on this machine find a file in the folder.
 func (s *Session) ObjectPath(name string) string {
 	return fmt.Sprintf("/proc/%d/root%s/%s", s.p.PID(), s.path, name)
 }
 
-// Save copies what the JVM has counted, and what the agent has told, into empty files.
+// Save copies what the JVM has counted and what the agent has reported to empty files.
 func (s *Session) Save(counted, told *os.File) error {
 	err := s.notOpened
 	if s.ring != nil {
@@ -218,11 +221,12 @@ func (s *Session) Save(counted, told *os.File) error {
 	if gone, _ := s.folder.Removed(); err != nil || !gone && !s.cleaned {
 		return err
 	}
-	return errors.New("somebody has removed the folder in its /tmp meanwhile, so that methods which were probed later are missing")
+	return errors.New(
+		"somebody has removed the folder in its /tmp meanwhile, so that methods which were probed later are missing")
 }
 
-// Unload has the agent change all classes back. The files stay until Close. The error is a [*LeftError] where they may
-// not all be what they were.
+// Unload makes the agent change all classes back. The files stay until Close. If some classes may still be changed, the
+// error is a [*LeftError].
 func (s *Session) Unload(ctx context.Context) error {
 	if err := s.end(ctx); err != nil {
 		return &LeftError{s.p.PID(), err}
@@ -230,10 +234,10 @@ func (s *Session) Unload(ctx context.Context) error {
 	return nil
 }
 
-// end has the agent change all classes back, and returns nil when it has said that it did. It is told so in its own
-// folder, which is made anew where somebody has removed it.
+// end makes the agent change all classes back, and returns nil once the agent has reported that. The agent gets the
+// command and reports through its folder, which is created anew if somebody has removed it.
 func (s *Session) end(ctx context.Context) error {
-	if rep, err := s.Report(); err == nil && rep.Stopped { // it did when nobody waited for it any more
+	if rep, err := s.Report(); err == nil && rep.Stopped { // it stopped after a caller gave up waiting
 		return checkStopped(rep)
 	}
 	if err := s.restore(); err != nil {
@@ -263,7 +267,7 @@ func checkStopped(rep *rings.Report) error {
 	return errors.New(strings.Join(append(rep.Errors, "restart it to be sure"), "; "))
 }
 
-// restore makes the folder and the agent's files anew where they are missing: the JVM can be told nothing without them.
+// restore recreates the folder and the agent's files if they are missing. Without them, the JVM can't get a command.
 func (s *Session) restore() error {
 	gone, err := s.folder.Removed()
 	if err != nil {
@@ -289,16 +293,16 @@ func (s *Session) restore() error {
 	return s.write(files)
 }
 
-// Close removes the files, and ends the use of the folder.
+// Close removes the files and the folder, and unlocks it.
 func (s *Session) Close() {
 	s.remove()
 	s.release()
 }
 
-// Leave ends the use of the folder, which stays: probes may be left in the JVM.
+// Leave unlocks the folder and keeps it, because probes may be left in the JVM.
 func (s *Session) Leave() { s.release() }
 
-// remove removes the folder. What the JVM's user has put into it stays, and then the folder does.
+// remove removes the files and the folder. If the JVM's user has put other files there, these and the folder stay.
 func (s *Session) remove() {
 	_ = removeFiles(s.folder)
 	_ = s.tmp.RemoveFolder(path.Base(s.path))

@@ -7,25 +7,27 @@ import (
 	"strings"
 )
 
-// A Spec is what is to be probed.
+// A Spec says what to probe.
 type Spec struct {
 	Text   string // as the user wrote it
 	Kind   Kind
-	Class  string // a pattern, in which * is any text
-	Method string // a pattern
-	// Arguments are the types of the arguments, without their packages where the user left these out; nil for all overloads.
+	Class  string // a pattern, in which * stands for any text
+	Method string // a pattern likewise
+	// Arguments are the types of the arguments; nil for all overloads. A type has its package only if the user wrote
+	// it.
 	Arguments []string
-	// Window tells that it is to be known of each moment whether a thread is in the method.
+	// Window is true if the profile needs to know at each moment whether a thread is in the method.
 	Window bool
-	// This has the list of calls say whose method each one is.
+	// This is true if the list of calls is to have the object whose method was called.
 	This bool
 }
 
 // A Kind says what of a method or class is probed.
 type Kind string
 
-// The kinds: entries and exits of methods, locks that methods of a class take, allocations in methods; entries and exits of
-// methods that dtrace, perf and bpftrace see, and gasm does not count.
+// The kinds: Methods are entries and exits of methods, Locks are locks that methods of a class take, Allocations are
+// allocations in methods. SDT are entries and exits of methods that dtrace, perf and bpftrace see, and that gasm does
+// not count.
 const (
 	Methods     Kind = "method"
 	Locks       Kind = "lock"
@@ -33,45 +35,49 @@ const (
 	SDT         Kind = "sdt"
 )
 
-// ParseMethod reads CLASS::METHOD or CLASS::METHOD(TYPE, TYPE).
+// ParseMethod parses CLASS::METHOD or CLASS::METHOD(TYPE, TYPE).
 func ParseMethod(text string, kind Kind) (Spec, error) {
 	s := Spec{Text: text, Kind: kind}
 	name, arguments, found := strings.Cut(text, "(")
 	if found {
-		list, behind, closed := strings.Cut(arguments, ")")
-		if !closed || behind != "" {
-			return s, fmt.Errorf("%q is no method: behind the types of its arguments there is one ), and no more", text)
+		list, rest, closed := strings.Cut(arguments, ")")
+		if !closed || rest != "" {
+			return s, fmt.Errorf(
+				"%q is not a method: the list of argument types must end with a ), and nothing may follow", text)
 		}
 		s.Arguments = []string{}
 		for t := range strings.SplitSeq(list, ",") {
 			if t = strings.TrimSpace(t); t != "" {
 				s.Arguments = append(s.Arguments, t)
 			} else if strings.TrimSpace(list) != "" {
-				return s, fmt.Errorf("%q is no method: a type of its arguments is missing", text)
+				return s, fmt.Errorf("%q is not a method: a type of its arguments is missing", text)
 			}
 		}
 	}
 	s.Class, s.Method, found = strings.Cut(name, "::")
 	if !found || s.Class == "" || s.Method == "" {
-		return s, fmt.Errorf("%q is no method: it is CLASS::METHOD, as java.util.HashMap::get, in which * is any text", text)
+		return s, fmt.Errorf(
+			"%q is not a method: use CLASS::METHOD, such as java.util.HashMap::get, where * stands for any text", text)
 	}
 	return s, s.check()
 }
 
-// ParseClass reads a pattern for classes.
+// ParseClass parses a pattern for classes.
 func ParseClass(text string, kind Kind) (Spec, error) {
 	s := Spec{Text: text, Kind: kind, Class: text, Method: "*"}
 	if text == "" || strings.Contains(text, "::") {
-		return s, fmt.Errorf("%q is no class: it is a name with its package, as java.util.HashMap, in which * is any text", text)
+		return s, fmt.Errorf(
+			"%q is not a class: use a name with its package, such as java.util.HashMap, where * stands for any text",
+			text)
 	}
 	return s, s.check()
 }
 
-// MatchesClass tells whether a class is meant: "org.acme.Svc$Inner".
+// MatchesClass reports whether the Spec matches a class, such as "org.acme.Svc$Inner".
 func (s *Spec) MatchesClass(class string) bool { return matches(s.Class, class) }
 
-// MatchesMethod tells whether a method of such a class is meant, by its name and the full types of its parameters. It is what the
-// agent's Probe does.
+// MatchesMethod reports whether the Spec matches a method of such a class, by its name and the full types of its
+// parameters. It does the same as the agent's class Probe.
 func (s *Spec) MatchesMethod(name string, parameters []string) bool {
 	if !matches(s.Method, name) || name == "<clinit>" && s.Method != name {
 		return false
@@ -81,7 +87,7 @@ func (s *Spec) MatchesMethod(name string, parameters []string) bool {
 	})
 }
 
-// matches tells whether a text matches a pattern.
+// matches reports whether a text matches a pattern.
 func matches(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {
@@ -98,18 +104,18 @@ func matches(pattern, text string) bool {
 
 func (s *Spec) check() error {
 	if strings.Contains(s.Class, "/") {
-		return fmt.Errorf("%q has a /: the parts of a class's name have . between them", s.Text)
+		return fmt.Errorf("%q has a /: write a class's name with dots", s.Text)
 	}
 	if strings.ContainsAny(s.Text, "\t\n\r\x00") {
 		return fmt.Errorf("%q has more than one line", s.Text)
 	}
 	if strings.Trim(s.Class, "*") == "" {
-		return errors.New("* alone would have every class of the JVM changed: name a class or a package")
+		return errors.New("* alone would change every class of the JVM: name a class or a package")
 	}
 	return nil
 }
 
-// line is the agent's.
+// line returns the line for the agent's file of probes.
 func (s *Spec) line() string {
 	arguments, options := "-", []string{}
 	if s.Arguments != nil {
@@ -124,10 +130,11 @@ func (s *Spec) line() string {
 	if len(options) == 0 {
 		options = []string{"-"}
 	}
-	return strings.Join([]string{string(s.Kind), s.Text, s.Class, s.Method, arguments, strings.Join(options, ",")}, "\t")
+	return strings.Join([]string{string(s.Kind), s.Text, s.Class, s.Method, arguments, strings.Join(options, ",")},
+		"\t")
 }
 
-// Merge joins specs of the same text, of which one may be a window, or ask for more.
+// Merge joins specs that have the same kind and text. The result has the options of all.
 func Merge(specs []Spec) (merged []Spec) {
 	at := map[string]int{}
 	for _, s := range specs {

@@ -13,7 +13,8 @@ func TestMatches(t *testing.T) {
 		t.Helper()
 		s, err := ParseMethod(spec, SDT)
 		require.NoError(t, err)
-		assert.Equal(t, want, s.MatchesClass(class) && s.MatchesMethod(method, parameters), "%s and %s::%s(%s)", spec, class, method, strings.Join(parameters, ", "))
+		assert.Equal(t, want, s.MatchesClass(class) && s.MatchesMethod(method, parameters), "%s and %s::%s(%s)", spec,
+			class, method, strings.Join(parameters, ", "))
 	}
 	check("Svc::tiny", "Svc", "tiny", true)
 	check("Svc::tiny", "org.acme.Svc", "tiny", false)
@@ -33,11 +34,12 @@ func TestMatches(t *testing.T) {
 	check("Svc::tiny()", "Svc", "tiny", false, "int")
 }
 
-// What the user writes is a method or a class, or the message says what it should be.
+// TestParse: what the user writes is a valid method or class, or the message says what it should be.
 func TestParse(t *testing.T) {
 	s, err := ParseMethod("org.acme.Svc::tiny( int ,String[])", Methods)
 	require.NoError(t, err)
-	assert.Equal(t, Spec{Text: "org.acme.Svc::tiny( int ,String[])", Kind: Methods, Class: "org.acme.Svc", Method: "tiny", Arguments: []string{"int", "String[]"}}, s)
+	assert.Equal(t, Spec{Text: "org.acme.Svc::tiny( int ,String[])", Kind: Methods, Class: "org.acme.Svc",
+		Method: "tiny", Arguments: []string{"int", "String[]"}}, s)
 	assert.Equal(t, "method\torg.acme.Svc::tiny( int ,String[])\torg.acme.Svc\ttiny\tint,String[]\t-", s.line())
 	s, err = ParseMethod("Svc::tiny()", Allocations)
 	require.NoError(t, err)
@@ -46,27 +48,28 @@ func TestParse(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Spec{Text: "org.acme.*", Kind: Locks, Class: "org.acme.*", Method: "*"}, s)
 	for text, want := range map[string]string{
-		"":                "is no method: it is CLASS::METHOD",
-		"Svc":             "is no method: it is CLASS::METHOD",
-		"::tiny":          "is no method: it is CLASS::METHOD",
-		"Svc::":           "is no method: it is CLASS::METHOD",
-		"Svc::tiny(int":   "behind the types of its arguments there is one )",
-		"Svc::tiny(int)x": "behind the types of its arguments there is one )",
+		"":                "is not a method: use CLASS::METHOD",
+		"Svc":             "is not a method: use CLASS::METHOD",
+		"::tiny":          "is not a method: use CLASS::METHOD",
+		"Svc::":           "is not a method: use CLASS::METHOD",
+		"Svc::tiny(int":   "the list of argument types must end with a )",
+		"Svc::tiny(int)x": "the list of argument types must end with a )",
 		"Svc::tiny(int,)": "a type of its arguments is missing",
 		"org/Svc::tiny":   "has a /",
 		"Svc::ti\tny":     "has more than one line",
-		"**::tiny":        "* alone would have every class of the JVM changed",
+		"**::tiny":        "* alone would change every class of the JVM",
 	} {
 		_, err := ParseMethod(text, Methods)
 		assert.ErrorContains(t, err, want, text)
 	}
-	for text, want := range map[string]string{"": "is no class", "Svc::tiny": "is no class", "a/b": "has a /", "*": "* alone", "a\nb": "has more than one line"} {
+	for text, want := range map[string]string{"": "is not a class", "Svc::tiny": "is not a class", "a/b": "has a /",
+		"*": "* alone", "a\nb": "has more than one line"} {
 		_, err := ParseClass(text, Locks)
 		assert.ErrorContains(t, err, want, text)
 	}
 }
 
-// One and the same method may be counted and be a window; the order is that in which they were asked for.
+// TestMerge: the same method may be counted and be a window. The order is that of the first mention.
 func TestMerge(t *testing.T) {
 	spec := func(text string, kind Kind, window bool) Spec {
 		s, err := ParseMethod(text, kind)
@@ -74,7 +77,8 @@ func TestMerge(t *testing.T) {
 		s.Window = window
 		return s
 	}
-	merged := Merge([]Spec{spec("A::b", Methods, false), spec("A::c", Methods, true), spec("A::b", SDT, false), spec("A::b", Methods, true), spec("A::c", Methods, false)})
+	merged := Merge([]Spec{spec("A::b", Methods, false), spec("A::c", Methods, true), spec("A::b", SDT, false),
+		spec("A::b", Methods, true), spec("A::c", Methods, false)})
 	assert.Equal(t, []Spec{spec("A::b", Methods, true), spec("A::c", Methods, true), spec("A::b", SDT, false)}, merged)
 	assert.True(t, strings.HasSuffix(merged[0].line(), "\tA\tb\t-\twindow"), merged[0].line())
 }

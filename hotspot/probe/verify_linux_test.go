@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// A program that runs much of the JDK, and prints what came of it.
+// busySource is a program that runs much of the JDK, and prints its results.
 const busySource = `import java.util.*;
 import java.util.concurrent.*;
 import java.util.stream.*;
@@ -36,28 +36,32 @@ public class Busy {
 }
 `
 
-// TestVerified probes all that can be of whole packages of the JDK, with their locks and allocations, and has the JVM verify the changed
-// classes, which it does not for its own without being asked.
+// TestVerified probes everything possible in whole packages of the JDK, with locks and allocations. It has the JVM
+// verify the changed classes, which for the JDK's own classes takes an option.
 func TestVerified(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := t.TempDir()
 	source := filepath.Join(dir, "Busy.java")
 	require.NoError(t, os.WriteFile(source, []byte(busySource), 0o600))
 	gasmtest.CompileJava(t, dir, 8, source)
-	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return slices.Contains([]int{8, 25}, j.Feature) }) {
+	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool {
+		return slices.Contains([]int{8, 25}, j.Feature)
+	}) {
 		t.Run(j.Name(), func(t *testing.T) {
 			options := []string{"-cp", dir, "Busy"}
 			want, err := exec.Command(j.Java(), options...).Output()
 			require.NoError(t, err)
 			var specs []Spec
-			for _, pattern := range []string{"Busy*", "java.util.zip.*", "java.util.concurrent.*", "sun.nio.ch.*", "java.io.*"} {
+			for _, pattern := range []string{"Busy*", "java.util.zip.*", "java.util.concurrent.*", "sun.nio.ch.*",
+				"java.io.*"} {
 				for _, kind := range []Kind{Methods, Locks, Allocations} {
 					specs = append(specs, Spec{Text: pattern, Kind: kind, Class: pattern, Method: "*"})
 				}
 			}
 			files := t.TempDir()
 			require.NoError(t, Write(files+"/", files, specs))
-			verified := []string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+BytecodeVerificationLocal", "-XX:+BytecodeVerificationRemote", StartOption(files + "/")}
+			verified := []string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+BytecodeVerificationLocal",
+				"-XX:+BytecodeVerificationRemote", StartOption(files + "/")}
 			cmd := exec.Command(j.Java(), append(verified, options...)...)
 			got, err := cmd.Output()
 			require.NoError(t, err)

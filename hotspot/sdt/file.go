@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// A Storage is where an object is: a file of this process's, or one in the file system of a JVM.
+// A Storage is the file that holds an object: a file of this process, or one in the file system of a JVM.
 type Storage interface {
 	io.ReaderAt
 	io.WriterAt
@@ -19,7 +19,7 @@ type Storage interface {
 type File struct {
 	machine *Machine
 	f       Storage
-	second  bool // the list of probes is in the second area
+	second  bool // the current list of probes is in the second area
 }
 
 // Empty returns the content of an object without probes.
@@ -35,8 +35,8 @@ func Empty(m *Machine) ([]byte, error) {
 	return content, nil
 }
 
-// Publish has the object show these probes, and no others. A tracer that reads the file meanwhile sees the old list or
-// the new one.
+// Publish makes the object show these probes and no others. A tracer that reads the file at the same time sees the old
+// list or the new one.
 func (o *File) Publish(probes []Probe) error {
 	place := uint64(firstArea)
 	if !o.second {
@@ -47,7 +47,8 @@ func (o *File) Publish(probes []Probe) error {
 		return err
 	}
 	if len(data) > areaSize {
-		return fmt.Errorf("%d probes take %d bytes in a shared object, which has room for %d", len(probes), len(data), areaSize)
+		return fmt.Errorf("%d probes take %d bytes in a shared object, which has room for %d", len(probes),
+			len(data), areaSize)
 	}
 	if _, err := o.f.WriteAt(data, int64(place)); err != nil {
 		return err
@@ -59,17 +60,17 @@ func (o *File) Publish(probes []Probe) error {
 	return nil
 }
 
-// sectionsPlace is where the header says where the sections are (e_shoff).
+// sectionsPlace is the offset of the header's field with the offset of the sections (e_shoff).
 const sectionsPlace = 40
 
-// Open opens an object that began as [Empty] and that a JVM has copied. What is mapped of it must be unchanged: the folder
-// may be one in which others can write too. The File closes f, also if there is an error.
+// Open opens an object that was created by [Empty] and copied by a JVM. It returns an error if the part that is mapped
+// has changed: others may be able to write to the folder. The File closes f, which is also closed if there is an error.
 func Open(f Storage, m *Machine) (*File, error) {
 	want := image(m)
 	have := make([]byte, len(want))
 	_, err := f.ReadAt(have, 0)
 	if err == nil && !bytes.Equal(have[headersAt:], want[headersAt:]) {
-		err = errors.New("it is not one that gasm has written")
+		err = errors.New("it was not written by gasm")
 	}
 	if err != nil {
 		f.Close()
@@ -80,5 +81,5 @@ func Open(f Storage, m *Machine) (*File, error) {
 	return o, nil
 }
 
-// Close closes the file, which stays.
+// Close closes the Storage. The object stays.
 func (o *File) Close() error { return o.f.Close() }

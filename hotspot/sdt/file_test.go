@@ -76,8 +76,8 @@ func openStorage(t *testing.T, path string) *os.File {
 	return f
 }
 
-// mappedText lists what the dynamic linker and tracers read of an object, but for notes and probes: sections, dynamic entries, relocations,
-// symbols, texts and the first and the last site.
+// mappedText lists what the dynamic linker and tracers read of an object, except notes and probes: sections, dynamic
+// entries, relocations, symbols, texts, and the first and the last site.
 func mappedText(t *testing.T, path string) string {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -88,7 +88,8 @@ func mappedText(t *testing.T, path string) string {
 	var b strings.Builder
 	sections := map[string][]byte{}
 	for i, s := range f.Sections {
-		fmt.Fprintf(&b, "%2d %-18s %v %v addr %#x align %d entsize %d link %d info %d", i, s.Name, s.Type, s.Flags, s.Addr, s.Addralign, s.Entsize, s.Link, s.Info)
+		fmt.Fprintf(&b, "%2d %-18s %v %v addr %#x align %d entsize %d link %d info %d", i, s.Name, s.Type, s.Flags,
+			s.Addr, s.Addralign, s.Entsize, s.Link, s.Info)
 		if s.Flags&elf.SHF_ALLOC != 0 {
 			fmt.Fprintf(&b, " offset %#x size %#x", s.Offset, s.Size)
 		}
@@ -114,7 +115,7 @@ func mappedText(t *testing.T, path string) string {
 	return b.String()
 }
 
-// checkMapped compares what a JVM maps with what was there when it did, but for the header.
+// checkMapped checks that what a JVM has mapped is unchanged, apart from the header.
 func checkMapped(t *testing.T, path string, want []byte) {
 	t.Helper()
 	have, err := os.ReadFile(path)
@@ -126,7 +127,7 @@ func checkMapped(t *testing.T, path string, want []byte) {
 	}
 }
 
-// checkSymbols looks the sites up in the symbols.
+// checkSymbols checks that each site has its symbol.
 func checkSymbols(t *testing.T, path string, probes []Probe) {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -142,18 +143,20 @@ func checkSymbols(t *testing.T, path string, probes []Probe) {
 		t.Fatalf("%d symbols of %d probes", len(symbols), len(probes))
 	}
 	for i, p := range probes {
-		if s := symbols[i]; s.Name != p.Symbol || s.Value != siteAddress(p.Site) || f.Sections[s.Section].Name != ".text" {
+		if s := symbols[i]; s.Name != p.Symbol || s.Value != siteAddress(p.Site) ||
+			f.Sections[s.Section].Name != ".text" {
 			t.Errorf("the symbol of %s is %+v", p.Name, s)
 		}
 	}
 }
 
-// TestFull publishes as many probes as there are sites, with the longest names.
+// TestFull publishes as many probes as there are sites, with the longest possible names.
 func TestFull(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "java-1.so")
 	o := create(t, path, AMD64)
 	defer o.Close()
-	long := Method{Class: strings.Repeat("LongName", 100), Name: strings.Repeat("m", 50), Descriptor: "(" + strings.Repeat("I", 200) + ")V"}
+	long := Method{Class: strings.Repeat("LongName", 100), Name: strings.Repeat("m", 50), Descriptor: "(" +
+		strings.Repeat("I", 200) + ")V"}
 	var all []Probe
 	for i := 0; i < Sites; i += 2 {
 		entry, ret, err := long.Probes(i)
@@ -186,7 +189,7 @@ func TestOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 3 { // the list is in the first area and in the second one
+	for range 3 { // so that the list was in the first area and in the second one
 		if err := o.Publish([]Probe{entry, ret}); err != nil {
 			t.Fatal(err)
 		}

@@ -6,24 +6,26 @@ import (
 	"encoding/binary"
 )
 
-// soname is the object's name for the dynamic linker, and the start of the dynamic strings.
+// soname is the object's name for the dynamic linker. It is one of the dynamic strings.
 const soname = "libjava-probes.so"
 
-// image makes what is mapped of an object, and its header, which refers to no sections yet.
+// image returns the part of an object that is mapped, with a header that does not refer to sections yet.
 func image(m *Machine) []byte {
 	b := make(buffer, dataOffset+dataEnd-dataAt)
 	b.put(0, header(m, 0, 0))
 	b.put(headersAt, []elf.Prog64{
-		{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Filesz: codeEnd, Memsz: codeEnd, Align: 0x10000},
+		{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Filesz: codeEnd, Memsz: codeEnd,
+			Align: 0x10000},
 		{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_W), Off: dataOffset, Vaddr: dataAt, Paddr: dataAt,
 			Filesz: dataEnd - dataAt, Memsz: dataEnd - dataAt, Align: 0x10000},
-		{Type: uint32(elf.PT_DYNAMIC), Flags: uint32(elf.PF_R | elf.PF_W), Off: dataOffset, Vaddr: dynamicAt, Paddr: dynamicAt,
-			Filesz: dynamicSize, Memsz: dynamicSize, Align: 8},
-		// Without this one the JVM would make its stacks executable, and say so.
+		{Type: uint32(elf.PT_DYNAMIC), Flags: uint32(elf.PF_R | elf.PF_W), Off: dataOffset, Vaddr: dynamicAt,
+			Paddr: dynamicAt, Filesz: dynamicSize, Memsz: dynamicSize, Align: 8},
+		// Without this header the JVM would make its stacks executable, and print a warning.
 		{Type: uint32(elf.PT_GNU_STACK), Flags: uint32(elf.PF_R | elf.PF_W), Align: 16},
 	})
-	b.put(hashAt, []uint32{1, 2, 1, 0, 0}) // one bucket with the symbol 1
-	b.put(symbolsAt, []elf.Sym64{{}, {Name: 1, Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC), Shndx: textSection, Value: codeAt, Size: semaphoresEntry}})
+	b.put(hashAt, []uint32{1, 2, 1, 0, 0}) // one bucket, which has symbol 1
+	b.put(symbolsAt, []elf.Sym64{{}, {Name: 1, Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC), Shndx: textSection,
+		Value: codeAt, Size: semaphoresEntry}})
 	b.put(stringsAt, []byte(dynamicStrings))
 	b.put(codeAt, m.code)
 	for i := range Sites {
@@ -36,33 +38,35 @@ func image(m *Machine) []byte {
 
 const dynamicStrings = "\x00JNI_OnLoad\x00" + soname + "\x00"
 
-// header is the file's header. Its sections begin at an offset in the file.
+// header returns the file's header. sectionsAt is the offset of the section headers in the file.
 func header(m *Machine, sectionsAt uint64, sections int) elf.Header64 {
-	h := elf.Header64{Type: uint16(elf.ET_DYN), Machine: uint16(m.machine), Version: 1, Phoff: headersAt, Shoff: sectionsAt,
-		Ehsize: 64, Phentsize: 56, Phnum: 4, Shentsize: 64, Shnum: uint16(sections)}
+	h := elf.Header64{Type: uint16(elf.ET_DYN), Machine: uint16(m.machine), Version: 1, Phoff: headersAt,
+		Shoff: sectionsAt, Ehsize: 64, Phentsize: 56, Phnum: 4, Shentsize: 64, Shnum: uint16(sections)}
 	if sections > 0 {
 		h.Shstrndx = uint16(sections - 1)
 	}
 	copy(h.Ident[:], elf.ELFMAG)
-	h.Ident[elf.EI_CLASS], h.Ident[elf.EI_DATA], h.Ident[elf.EI_VERSION] = byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), 1
+	h.Ident[elf.EI_CLASS], h.Ident[elf.EI_DATA], h.Ident[elf.EI_VERSION] = byte(elf.ELFCLASS64),
+		byte(elf.ELFDATA2LSB), 1
 	return h
 }
 
 const dynamicSize = 10 * 16
 
-// dynamic is what the dynamic linker needs.
+// dynamic returns what the dynamic linker needs.
 func dynamic() []elf.Dyn64 {
 	return []elf.Dyn64{
 		{Tag: int64(elf.DT_SONAME), Val: uint64(len("\x00JNI_OnLoad\x00"))},
 		{Tag: int64(elf.DT_HASH), Val: hashAt},
 		{Tag: int64(elf.DT_STRTAB), Val: stringsAt}, {Tag: int64(elf.DT_STRSZ), Val: uint64(len(dynamicStrings))},
 		{Tag: int64(elf.DT_SYMTAB), Val: symbolsAt}, {Tag: int64(elf.DT_SYMENT), Val: 24},
-		{Tag: int64(elf.DT_RELA), Val: relocsAt}, {Tag: int64(elf.DT_RELASZ), Val: 6 * 24}, {Tag: int64(elf.DT_RELAENT), Val: 24},
+		{Tag: int64(elf.DT_RELA), Val: relocsAt}, {Tag: int64(elf.DT_RELASZ), Val: 6 * 24},
+		{Tag: int64(elf.DT_RELAENT), Val: 24},
 		{Tag: int64(elf.DT_NULL)},
 	}
 }
 
-// putTexts writes the texts that JNI gets, and the table of native methods, whose addresses are relocated.
+// putTexts writes the texts that are passed to JNI, and the table of native methods, whose addresses are relocated.
 func (b buffer) putTexts(m *Machine) {
 	at := uint64(textsAt)
 	text := func(s string) (address uint64) {
@@ -83,7 +87,7 @@ func (b buffer) putTexts(m *Machine) {
 	}
 }
 
-// A buffer is a file that is being made.
+// A buffer is the content of a file that is being made.
 type buffer []byte
 
 // put writes a value of fixed size at an offset.
@@ -91,11 +95,11 @@ func (b buffer) put(at uint64, value any) {
 	copy(b[at:], encoded(value))
 }
 
-// encoded gives the bytes of a value of fixed size.
+// encoded returns the bytes of a value of fixed size.
 func encoded(value any) []byte {
 	var w bytes.Buffer
 	if err := binary.Write(&w, binary.LittleEndian, value); err != nil {
-		panic(err) // a value without a fixed size
+		panic(err) // the value has no fixed size
 	}
 	return w.Bytes()
 }

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// A Machine is an instruction set that there can be objects for.
+// A Machine is an instruction set for which objects can be made.
 type Machine struct {
 	machine   elf.Machine
-	relative  uint64 // the relocation that adds the address that the object is loaded at
-	site      []byte // the nop, and the return
+	relative  uint64 // type of the relocation that adds the load address
+	site      []byte // a nop and a return
 	registers [MaxValues]string
 	code      []byte
 }
 
-// The machines that gasm knows. AMD64's nop has 5 bytes, which newer kernels replace by a call, and older ones by a
+// The supported machines. AMD64's nop has 5 bytes, which newer kernels replace by a call, and older ones by a
 // breakpoint.
 var (
 	AMD64 = &Machine{elf.EM_X86_64, 8 /* R_X86_64_RELATIVE */, []byte{0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3, 0xcc, 0xcc},
@@ -26,7 +26,7 @@ var (
 		[...]string{"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"}, unhex(arm64Code)}
 )
 
-// ThisMachine is the machine that gasm was built for.
+// ThisMachine returns the machine that gasm was built for.
 func ThisMachine() (*Machine, error) {
 	switch runtime.GOARCH {
 	case "amd64":
@@ -34,18 +34,20 @@ func ThisMachine() (*Machine, error) {
 	case "arm64":
 		return ARM64, nil
 	}
-	return nil, fmt.Errorf("--probe-sdt: gasm has no machine code for %s: it works on x86-64 and aarch64", runtime.GOARCH)
+	return nil, fmt.Errorf("--probe-sdt: gasm has no machine code for %s: it works on x86-64 and aarch64",
+		runtime.GOARCH)
 }
 
 func unhex(text string) []byte {
 	code, err := hex.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil {
-		panic(err) // a constant, which TestCode reads
+		panic(err) // it is a constant, which TestCode checks
 	}
 	return code
 }
 
-// The machine code that testdata/amd64.s and testdata/arm64.s are assembled to. TestCode says how, and compares.
+// The machine code that results from assembling testdata/amd64.s and testdata/arm64.s. TestCode shows how, and
+// compares.
 const (
 	amd64Code = `
 534883ec10488b07488d742408ba06000100ff503085c07540488b5c2408488b

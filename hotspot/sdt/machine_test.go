@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// TestCode assembles the machine code and compares it with what the package has.
+// TestCode assembles the machine code and compares it with the package's constants.
 func TestCode(t *testing.T) {
 	for _, c := range []struct {
 		machine       *Machine
@@ -26,8 +26,10 @@ func TestCode(t *testing.T) {
 			dir := t.TempDir()
 			object, linked, code := filepath.Join(dir, "o"), filepath.Join(dir, "elf"), filepath.Join(dir, "bin")
 			run(t, as, fmt.Sprintf("--defsym=slots=%d", Sites), "-o", object, filepath.Join("testdata", c.source))
-			args := []string{"-N", "--no-warn-rwx-segments", "-Ttext", fmt.Sprintf("%#x", codeAt), "-e", "0", "-o", linked, object}
-			for name, at := range map[string]int{"classname": textsAt, "methods": methodsAt, "semaphores": semaphores, "sites": sitesAt} {
+			args := []string{"-N", "--no-warn-rwx-segments", "-Ttext", fmt.Sprintf("%#x", codeAt), "-e", "0", "-o",
+				linked, object}
+			for name, at := range map[string]int{"classname": textsAt, "methods": methodsAt, "semaphores": semaphores,
+				"sites": sitesAt} {
 				args = append(args, fmt.Sprintf("--defsym=%s=%d", name, at))
 			}
 			run(t, c.tools+"ld", args...)
@@ -37,7 +39,8 @@ func TestCode(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(c.machine.code, want) {
-				t.Errorf("the machine code of %s is, in machine.go:\n%s\nand in testdata:", c.source, hex.Dump(c.machine.code))
+				t.Errorf("the machine code of %s is, in machine.go:\n%s\nand in testdata:", c.source,
+					hex.Dump(c.machine.code))
 				for i := 0; i < len(want); i += 32 {
 					t.Logf("%x", want[i:min(i+32, len(want))])
 				}

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A Method is one whose calls are to be probes.
+// A Method is a method whose calls are to be probes.
 type Method struct {
-	Class      string // as in class files, with slashes or full stops: "org/acme/Svc$Inner"
+	Class      string // with slashes, as in class files, or with dots: "org/acme/Svc$Inner"
 	Name       string // "tiny", "<init>"
 	Descriptor string // "(ILjava/lang/String;)V"
 	Static     bool
 }
 
-// DTrace takes names of 63 bytes.
+// maxName is the longest name in bytes: DTrace accepts 63. maxSymbol is the longest symbol.
 const (
 	entrySuffix, returnSuffix = "__entry", "__return"
 
@@ -21,10 +21,10 @@ const (
 	maxSymbol = 120
 )
 
-// stringType is the type whose values are shown as text.
+// stringType is the type whose values are passed as text.
 const stringType = "Ljava/lang/String;"
 
-// Probes are the two probes of a method; their sites are the given one and the next.
+// Probes returns the two probes of a method. Their sites are the given one and the next.
 func (m Method) Probes(site int) (entry, ret Probe, err error) {
 	parameters, result, err := parseDescriptor(m.Descriptor)
 	if err != nil {
@@ -36,11 +36,12 @@ func (m Method) Probes(site int) (entry, ret Probe, err error) {
 			entry.Values = append(entry.Values, valueOf(p))
 		}
 	}
-	ret = Probe{Site: site + 1, Name: m.ProbeName() + returnSuffix, Symbol: entry.Symbol, Values: []Value{Number, valueOf(result), Text}}
+	ret = Probe{Site: site + 1, Name: m.ProbeName() + returnSuffix, Symbol: entry.Symbol,
+		Values: []Value{Number, valueOf(result), Text}}
 	return entry, ret, nil
 }
 
-// Parameters are the types of the parameters in full, as Java has them: "java.lang.String[]".
+// Parameters returns the full types of the parameters as Java has them, such as "java.lang.String[]".
 func (m Method) Parameters() (types []string, err error) {
 	parameters, _, err := parseDescriptor(m.Descriptor)
 	for _, p := range parameters {
@@ -56,8 +57,9 @@ func valueOf(descriptor string) Value {
 	return Number
 }
 
-// ProbeName is what the names of the method's probes begin with: "Svc.tiny", "Outer.Inner.init". It has the class's
-// name without its package, and neither characters that a tracer's language has a meaning for, nor others than ASCII.
+// ProbeName returns the beginning of the names of the method's probes: "Svc.tiny", "Outer.Inner.init". It has the
+// class's name without its package. Characters that are not ASCII, or have a meaning in a tracer's language, are
+// replaced.
 func (m Method) ProbeName() string {
 	class := m.Class[strings.LastIndexAny(m.Class, "/.")+1:]
 	name := plain(class) + "." + plain(strings.Trim(m.Name, "<>"))
@@ -67,7 +69,8 @@ func (m Method) ProbeName() string {
 	return name
 }
 
-// plain replaces what is neither a letter, a digit nor an underscore: '$' by a full stop, all else by an underscore.
+// plain replaces all characters except letters, digits and underscores: '$' by a full stop, all others by an
+// underscore.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -80,7 +83,7 @@ func plain(name string) string {
 	}, name)
 }
 
-// symbol is the method as a function. Of a long name it has the end.
+// symbol returns the method written as a function. A long one is cut at its beginning.
 func (m Method) symbol(parameters []string) string {
 	var types []string
 	for _, p := range parameters {
@@ -98,15 +101,16 @@ func (m Method) symbol(parameters []string) string {
 	return symbol[max(0, len(symbol)-maxSymbol):]
 }
 
-var primitives = map[byte]string{'Z': "boolean", 'B': "byte", 'C': "char", 'S': "short", 'I': "int", 'J': "long", 'F': "float", 'D': "double", 'V': "void"}
+var primitives = map[byte]string{'Z': "boolean", 'B': "byte", 'C': "char", 'S': "short", 'I': "int", 'J': "long",
+	'F': "float", 'D': "double", 'V': "void"}
 
-// shortType names a type of a descriptor without its package: "[Ljava/lang/String;" is "String[]".
+// shortType returns a descriptor's type without its package: "[Ljava/lang/String;" becomes "String[]".
 func shortType(descriptor string) string {
 	name := longType(descriptor)
 	return name[strings.LastIndexByte(name, '.')+1:]
 }
 
-// longType names a type of a descriptor: "[Ljava/lang/String;" is "java.lang.String[]".
+// longType returns a descriptor's type: "[Ljava/lang/String;" becomes "java.lang.String[]".
 func longType(descriptor string) string {
 	element := strings.TrimLeft(descriptor, "[")
 	name := primitives[element[0]]
@@ -116,10 +120,10 @@ func longType(descriptor string) string {
 	return name + strings.Repeat("[]", len(descriptor)-len(element))
 }
 
-// parseDescriptor reads a method's descriptor: "(ILjava/lang/String;)V" has the parameters "I" and "Ljava/lang/String;"
-// and the result "V".
+// parseDescriptor parses a method's descriptor: "(ILjava/lang/String;)V" has the parameters "I" and
+// "Ljava/lang/String;" and the result "V".
 func parseDescriptor(descriptor string) (parameters []string, result string, err error) {
-	bad := fmt.Errorf("%q is no descriptor of a method", descriptor)
+	bad := fmt.Errorf("%q is not a method's descriptor", descriptor)
 	rest, ok := strings.CutPrefix(descriptor, "(")
 	for ok && !strings.HasPrefix(rest, ")") {
 		n := typeLength(rest)
@@ -135,7 +139,7 @@ func parseDescriptor(descriptor string) (parameters []string, result string, err
 	return parameters, rest[1:], nil
 }
 
-// typeLength is the length of the type that a text begins with; 0 when it begins with none.
+// typeLength returns the length of the type at the beginning of a text; 0 if there is none.
 func typeLength(text string) int {
 	n := len(text) - len(strings.TrimLeft(text, "["))
 	switch {

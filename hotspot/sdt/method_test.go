@@ -13,7 +13,8 @@ func TestMethod(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := fmt.Sprintf("%d %s %s [%s] %d %s [%s]", entry.Site, entry.Name, entry.Symbol, AMD64.arguments(entry.Values), ret.Site, ret.Name, ARM64.arguments(ret.Values))
+		got := fmt.Sprintf("%d %s %s [%s] %d %s [%s]", entry.Site, entry.Name, entry.Symbol,
+			AMD64.arguments(entry.Values), ret.Site, ret.Name, ARM64.arguments(ret.Values))
 		if got != want {
 			t.Errorf("%v:\n got %s\nwant %s", m, got, want)
 		}
@@ -33,10 +34,12 @@ func TestMethod(t *testing.T) {
 	check(Method{Class: "aZ09_/azAZ09_", Name: "az`{@[/:", Descriptor: "()V"}, // what is next to letters and digits
 		"6 azAZ09_.az________entry aZ09_.azAZ09_.az`{@[._() [-8@%rdi] 7 azAZ09_.az________return [-8@x0 -8@x1 8@x2]")
 	long := Method{Class: "p/" + strings.Repeat("Long", 100), Name: "method", Descriptor: "()V"}
-	check(long, "6 "+strings.Repeat("Long", 100)[400-maxName+7:]+".method__entry "+strings.Repeat("Long", 100)[400-maxSymbol+9:]+".method() [-8@%rdi] 7 "+
+	check(long, "6 "+strings.Repeat("Long", 100)[400-maxName+7:]+".method__entry "+strings.Repeat("Long",
+		100)[400-maxSymbol+9:]+".method() [-8@%rdi] 7 "+
 		strings.Repeat("Long", 100)[400-maxName+7:]+".method__return [-8@x0 -8@x1 8@x2]")
 
-	for _, bad := range []string{"", "()", "(", "(I", "()I)", "(V)V", "(L;)V", "(Lx)V", "([V)V", "([)V", "()VV", "I", "(Q)V", "()[V"} {
+	for _, bad := range []string{"", "()", "(", "(I", "()I)", "(V)V", "(L;)V", "(Lx)V", "([V)V", "([)V", "()VV", "I",
+		"(Q)V", "()[V"} {
 		if _, _, err := (Method{Class: "A", Name: "b", Descriptor: bad}).Probes(0); err == nil {
 			t.Errorf("%q is taken for a descriptor", bad)
 		}

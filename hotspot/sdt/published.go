@@ -2,15 +2,15 @@ package sdt
 
 import "fmt"
 
-// A Published is an object that a JVM has loaded, with the methods that it shows. It is for one goroutine.
+// A Published is an object that a JVM has loaded, and the methods in it. Only one goroutine may use it.
 type Published struct {
-	// Methods are those that it shows, in the order in which they came.
+	// Methods are the methods in the object, in the order in which they were added.
 	Methods []Method
 
 	file   *File
 	taken  [Sites]bool
 	probes []Probe
-	shown  int // of probes
+	shown  int // how many of probes were published
 }
 
 // NewPublished opens the object that a JVM has loaded. It closes f, also if there is an error.
@@ -22,10 +22,10 @@ func NewPublished(f Storage, m *Machine) (*Published, error) {
 	return &Published{file: file}, nil
 }
 
-// Has tells whether a site is a method's entry.
+// Has reports whether a site is the entry of a method.
 func (p *Published) Has(site int) bool { return site >= 0 && site < Sites && p.taken[site] }
 
-// Add adds a method, of which a site is the entry and the next one the return. Publish shows it.
+// Add adds a method. The site is its entry, and the next site its return. Tracers see it after Publish.
 func (p *Published) Add(site int, m Method) error {
 	if site < 0 || site+1 >= Sites || site%2 != 0 || p.taken[site] || m.Class == "" || m.Name == "" {
 		return fmt.Errorf("%s.%s can't have the site %d", m.Class, m.Name, site)
@@ -40,7 +40,7 @@ func (p *Published) Add(site int, m Method) error {
 	return nil
 }
 
-// Publish has tracers see what was added.
+// Publish makes tracers see the methods that were added.
 func (p *Published) Publish() error {
 	if p.shown == len(p.probes) {
 		return nil
@@ -52,5 +52,6 @@ func (p *Published) Publish() error {
 	return nil
 }
 
-// Close ends it. The object stays, with its probes, until its file is removed. The JVM has it mapped and runs on.
+// Close closes the object's Storage. The object stays with its probes until its file is removed. The JVM has it mapped
+// and is not affected.
 func (p *Published) Close() error { return p.file.Close() }

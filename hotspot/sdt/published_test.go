@@ -64,7 +64,7 @@ func TestPublished(t *testing.T) {
 	checkSymbols(t, object, want)
 }
 
-// FuzzMethod takes a method's names from a JVM, which may be any text.
+// FuzzMethod takes the names of a method from a JVM, which may be any text.
 func FuzzMethod(f *testing.F) {
 	f.Add("org/acme/Svc", "tiny", "(ILjava/lang/String;)J", true)
 	f.Add("A$B", "<init>", "([[[Lx;DJ)V", false)

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// A Probe is one site that tracers see.
+// A Probe is a site that tracers see.
 type Probe struct {
-	Site   int     // its number, below Sites
+	Site   int     // its number, less than Sites
 	Name   string  // "Svc.tiny__entry"
-	Symbol string  // the method as a function: "org.acme.Svc.tiny(int,String)"
+	Symbol string  // the method written as a function: "org.acme.Svc.tiny(int,String)"
 	Values []Value // the arguments, at most MaxValues
 }
 
-// A Value says what an argument is.
+// A Value is the type of an argument.
 type Value int
 
-// An argument is a signed number, or the address of a string of C.
+// An argument is a signed number, or the address of a zero-terminated string.
 const (
 	Number Value = iota
 	Text
@@ -29,30 +29,39 @@ const (
 // textSection is the index of .text among the sections.
 const textSection = 5
 
-// sections makes what tracers read of an object, for a place in the file: the sections that no process maps, and
-// behind them the headers of all. The bytes depend on the probes alone, and so does the build id.
+// sections returns the part of an object that tracers read: the sections that no process maps, followed by the headers
+// of all sections. place is its offset in the file. The build id depends only on the probes.
 func sections(m *Machine, place uint64, probes []Probe) (data []byte, headersAt uint64, count int, err error) {
 	s := sectionWriter{place: place}
 	read, mapped := uint64(elf.SHF_ALLOC), uint64(elf.SHF_ALLOC|elf.SHF_WRITE)
 	s.headers = []elf.Section64{{},
-		{Name: s.name(".hash"), Type: uint32(elf.SHT_HASH), Flags: read, Addr: hashAt, Off: hashAt, Size: 20, Link: 2, Addralign: 8, Entsize: 4},
-		{Name: s.name(".dynsym"), Type: uint32(elf.SHT_DYNSYM), Flags: read, Addr: symbolsAt, Off: symbolsAt, Size: 48, Link: 3, Info: 1, Addralign: 8, Entsize: 24},
-		{Name: s.name(".dynstr"), Type: uint32(elf.SHT_STRTAB), Flags: read, Addr: stringsAt, Off: stringsAt, Size: uint64(len(dynamicStrings)), Addralign: 1},
-		{Name: s.name(".rela.dyn"), Type: uint32(elf.SHT_RELA), Flags: read, Addr: relocsAt, Off: relocsAt, Size: 6 * 24, Link: 2, Addralign: 8, Entsize: 24},
-		{Name: s.name(".text"), Type: uint32(elf.SHT_PROGBITS), Flags: read | uint64(elf.SHF_EXECINSTR), Addr: codeAt, Off: codeAt, Size: codeEnd - codeAt, Addralign: 16},
-		{Name: s.name(".stapsdt.base"), Type: uint32(elf.SHT_PROGBITS), Flags: read, Addr: baseAt, Off: baseAt, Size: 1, Addralign: 1},
-		{Name: s.name(".dynamic"), Type: uint32(elf.SHT_DYNAMIC), Flags: mapped, Addr: dynamicAt, Off: dataOffset, Size: dynamicSize, Link: 3, Addralign: 8, Entsize: 16},
-		{Name: s.name(".probes"), Type: uint32(elf.SHT_PROGBITS), Flags: mapped, Addr: semaphores, Off: semaphores - dataAt + dataOffset, Size: dataEnd - semaphores, Addralign: 4},
+		{Name: s.name(".hash"), Type: uint32(elf.SHT_HASH), Flags: read, Addr: hashAt, Off: hashAt, Size: 20, Link: 2,
+			Addralign: 8, Entsize: 4},
+		{Name: s.name(".dynsym"), Type: uint32(elf.SHT_DYNSYM), Flags: read, Addr: symbolsAt, Off: symbolsAt, Size: 48,
+			Link: 3, Info: 1, Addralign: 8, Entsize: 24},
+		{Name: s.name(".dynstr"), Type: uint32(elf.SHT_STRTAB), Flags: read, Addr: stringsAt, Off: stringsAt,
+			Size: uint64(len(dynamicStrings)), Addralign: 1},
+		{Name: s.name(".rela.dyn"), Type: uint32(elf.SHT_RELA), Flags: read, Addr: relocsAt, Off: relocsAt,
+			Size: 6 * 24, Link: 2, Addralign: 8, Entsize: 24},
+		{Name: s.name(".text"), Type: uint32(elf.SHT_PROGBITS), Flags: read | uint64(elf.SHF_EXECINSTR), Addr: codeAt,
+			Off: codeAt, Size: codeEnd - codeAt, Addralign: 16},
+		{Name: s.name(".stapsdt.base"), Type: uint32(elf.SHT_PROGBITS), Flags: read, Addr: baseAt, Off: baseAt, Size: 1,
+			Addralign: 1},
+		{Name: s.name(".dynamic"), Type: uint32(elf.SHT_DYNAMIC), Flags: mapped, Addr: dynamicAt, Off: dataOffset,
+			Size: dynamicSize, Link: 3, Addralign: 8, Entsize: 16},
+		{Name: s.name(".probes"), Type: uint32(elf.SHT_PROGBITS), Flags: mapped, Addr: semaphores,
+			Off: semaphores - dataAt + dataOffset, Size: dataEnd - semaphores, Addralign: 4},
 	}
 	notes, err := allNotes(m, probes)
 	if err != nil {
 		return nil, 0, 0, err
 	}
 	symbols, texts := symbolTable(probes)
-	id := sha1.Sum(append(notes, texts...)) // by which perf knows the file
+	id := sha1.Sum(append(notes, texts...)) // perf identifies the file by it
 	s.add(".note.stapsdt", elf.SHT_NOTE, notes, elf.Section64{Addralign: 4})
 	s.add(".note.gnu.build-id", elf.SHT_NOTE, note("GNU\x00", 4, 3, id[:]), elf.Section64{Addralign: 4})
-	s.add(".symtab", elf.SHT_SYMTAB, symbols, elf.Section64{Link: uint32(len(s.headers) + 1), Info: 1, Addralign: 8, Entsize: 24})
+	s.add(".symtab", elf.SHT_SYMTAB, symbols, elf.Section64{Link: uint32(len(s.headers) + 1), Info: 1, Addralign: 8,
+		Entsize: 24})
 	s.add(".strtab", elf.SHT_STRTAB, texts, elf.Section64{Addralign: 1})
 	name := s.name(".shstrtab")
 	s.names.WriteByte(0)
@@ -63,12 +72,12 @@ func sections(m *Machine, place uint64, probes []Probe) (data []byte, headersAt 
 	return s.data.Bytes(), headersAt, len(s.headers), nil
 }
 
-// A sectionWriter collects sections.
+// A sectionWriter collects sections and their headers.
 type sectionWriter struct {
-	place   uint64 // of data, in the file
+	place   uint64 // offset of data in the file
 	data    bytes.Buffer
 	headers []elf.Section64
-	names   bytes.Buffer // each with a zero in front
+	names   bytes.Buffer // each after a zero
 }
 
 func (s *sectionWriter) name(name string) uint32 {
@@ -95,17 +104,19 @@ func (s *sectionWriter) addNamed(name uint32, kind elf.SectionType, data []byte,
 	s.data.Write(data)
 }
 
-// The lengths of "stapsdt", the owner of a note. perf and bpftrace leave notes out whose owner has another length than it
-// has with the zero behind it. DTrace takes both.
+// The lengths that notes state for their owner, "stapsdt". The right length includes the zero at its end. perf and
+// bpftrace skip notes with another length, and DTrace accepts both.
 const dtraceOwner, owner = 7, 8
 
-// allNotes has two notes for each probe: for DTrace alone, which has names with a full stop, and for all. perf reads no
-// note of an object in which one has a name that C would refuse.
+// allNotes returns two notes for each probe: one for DTrace alone, whose names have a full stop, and one for all
+// tracers. perf reads no note at all of an object in which a name is not a C identifier.
 func allNotes(m *Machine, probes []Probe) ([]byte, error) {
 	var notes []byte
 	for _, p := range probes {
-		if p.Site < 0 || p.Site >= Sites || len(p.Values) > MaxValues || len(p.Name) > maxName+len(returnSuffix) || len(p.Symbol) > maxSymbol {
-			return nil, fmt.Errorf("%s can't be a probe of a shared object: site %d of %d, %d values, %d bytes of symbol",
+		if p.Site < 0 || p.Site >= Sites || len(p.Values) > MaxValues || len(p.Name) > maxName+len(returnSuffix) ||
+			len(p.Symbol) > maxSymbol {
+			return nil, fmt.Errorf(
+				"%s can't be a probe of a shared object: site %d of %d, %d values, %d bytes of symbol",
 				p.Name, p.Site, Sites, len(p.Values), len(p.Symbol))
 		}
 		place := encoded([]uint64{siteAddress(p.Site), baseAt, semaphores + uint64(p.Site)*semaphoreSize})
@@ -114,7 +125,8 @@ func allNotes(m *Machine, probes []Probe) ([]byte, error) {
 			name  string
 			owner uint32
 		}{{p.Name, dtraceOwner}, {strings.ReplaceAll(p.Name, ".", "_"), owner}} {
-			notes = append(notes, note("stapsdt\x00", n.owner, 3, append(slices.Clip(place), "java\x00"+n.name+rest...))...)
+			notes = append(notes, note("stapsdt\x00", n.owner, 3,
+				append(slices.Clip(place), "java\x00"+n.name+rest...))...)
 		}
 	}
 	return notes, nil
@@ -122,14 +134,14 @@ func allNotes(m *Machine, probes []Probe) ([]byte, error) {
 
 func siteAddress(site int) uint64 { return sitesAt + uint64(site)*siteSize }
 
-// note makes a note of ELF. The text of the owner has a multiple of 4 bytes; how many of them count is said apart.
+// note returns an ELF note. owner has a multiple of 4 bytes, and count is how many of them the note's header states.
 func note(owner string, count, kind uint32, description []byte) []byte {
 	n := encoded([]uint32{count, uint32(len(description)), kind})
 	n = append(append(n, owner...), description...)
 	return append(n, make([]byte, -len(n)&3)...)
 }
 
-// arguments says where the values are: "-8@%rdi 8@%rsi", where 8 is an address.
+// arguments returns where the values are, in the format of notes: "-8@%rdi 8@%rsi", where 8 stands for an address.
 func (m *Machine) arguments(values []Value) string {
 	var text []byte
 	for i, v := range values {
@@ -144,12 +156,12 @@ func (m *Machine) arguments(values []Value) string {
 	return string(text)
 }
 
-// symbolTable has a function for each site, so that tracers tell the method.
+// symbolTable returns a function symbol for each site, so that tracers can name the method.
 func symbolTable(probes []Probe) (symbols, texts []byte) {
 	table, texts := []elf.Sym64{{}}, []byte{0}
 	for _, p := range probes {
-		table = append(table, elf.Sym64{Name: uint32(len(texts)), Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC), Shndx: textSection,
-			Value: siteAddress(p.Site), Size: siteSize})
+		table = append(table, elf.Sym64{Name: uint32(len(texts)), Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_FUNC),
+			Shndx: textSection, Value: siteAddress(p.Site), Size: siteSize})
 		texts = append(append(texts, p.Symbol...), 0)
 	}
 	return encoded(table), texts

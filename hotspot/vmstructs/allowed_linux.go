@@ -24,9 +24,9 @@ func Allowed() error {
 	return allowedBy(string(bytes.TrimSpace(text)), mayTrace())
 }
 
-// allowedBy judges by kernel.yama.ptrace_scope: 0 anyone of the same user may read a
-// process's memory, 1 its parent and the parent's ancestors, 2 those with
-// CAP_SYS_PTRACE, 3 nobody.
+// allowedBy returns an error if kernel.yama.ptrace_scope keeps a process from reading the memory of its children. Its
+// values: with 0 any process of the same user may read, with 1 the parent and the parent's ancestors, with 2 processes
+// that have CAP_SYS_PTRACE, with 3 nobody.
 func allowedBy(ptraceScope string, mayTrace bool) error {
 	switch ptraceScope {
 	case "", "0", "1":
@@ -39,7 +39,7 @@ func allowedBy(ptraceScope string, mayTrace bool) error {
 	return fmt.Errorf("the kernel refuses to let gasm read the JVM's memory (kernel.yama.ptrace_scope is %s)", ptraceScope)
 }
 
-// mayTrace tells whether this process has CAP_SYS_PTRACE.
+// mayTrace reports whether this process has CAP_SYS_PTRACE.
 func mayTrace() bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData

@@ -1,43 +1,42 @@
-// Package vmstructs reads the memory of a running HotSpot, and what HotSpot tells
-// in it of itself.
+// Package vmstructs reads the memory of a running HotSpot, and the description of its own data structures that HotSpot
+// keeps there.
 //
-// HotSpot keeps tables of its own data structures for the serviceability agent and
-// similar tools (vmStructs.cpp). libjvm.so exports them as variables:
+// HotSpot has tables of its data structures for the serviceability agent and similar tools (vmStructs.cpp). libjvm.so
+// exports them as variables:
 //
 //	gHotSpotVMStructs       nmethod::_compile_id is 308 bytes from the start of an nmethod;
 //	                        CodeCache::_heaps is a static field at address 0x7f…
 //	gHotSpotVMTypes         a ConstMethod has 56 bytes
 //	gHotSpotVMIntConstants  ConstMethodFlags::_misc_has_linenumber_table is 1
 //
-// A [VM] has these tables, the release of the JDK, and the process's memory:
+// A [VM] holds these tables, the release of the JDK, and access to the process's memory:
 //
 //	vm, err := vmstructs.Open(pid)
 //	offset, ok := vm.Offset("Method::_constMethod")
 //	constMethod, err := vm.Uint64(method + offset)
 //
-// A [Field] has the width that HotSpot has for it, because that changes from release to
-// release: nmethod::_comp_level had four bytes and has one.
+// A [Field] has its size from these tables too, because sizes change from release to release: nmethod::_comp_level had
+// four bytes in old releases and has one in new ones.
 //
-// [VM.Symbols] finds variables that libjvm.so does not export. [VM.Flags] reads the JVM's
-// flags, and tells where they are.
+// [VM.Symbols] finds variables that libjvm.so does not export. [VM.Flags] reads the JVM's flags and where their values
+// are.
 //
-// What the tables do not tell, such as how debug info is packed, is the business of
-// the packages above this one, which know it for some releases of the JDK.
+// Some things are not in the tables, such as the encoding of debug info. They are known to the packages that import
+// this one, for certain releases of the JDK.
 //
 // # How memory is read
 //
-// What libjvm.so exports is read from its image in memory, not from its file, which a
-// package's update may have replaced. Only [VM.Symbols] needs the file. Each system call
-// has its price, so the tables are read by [Memory.Gather], many pieces at once: opening a
-// JVM takes some 30 system calls and 2 ms, and another 5 ms for symbols.
+// The exported variables of libjvm.so are found in its image in memory, not in its file, because a package update may
+// have replaced the file. Only [VM.Symbols] needs the file. Each system call costs time, so [Memory.Gather] reads many
+// pieces of the tables at once: opening a JVM takes about 30 system calls and 2 ms, and another 5 ms for symbols.
 //
-// The memory is read by process_vm_readv, which stops no thread of the process. So
-// what is read may change between two reads, and within one: a reader must check that
-// what it read is still the same thing (an nmethod has its compile id for that).
+// Memory is read with process_vm_readv, which does not stop the threads of the process. So the memory may change
+// between two reads, and during one. A reader must check that it has still read the same thing. For an nmethod, the
+// compile id serves for that.
 //
-// The kernel lets those read the memory of a process who may trace it. That is the
-// same user, unless the process gave up the right, and where the kernel has the Yama
-// module only the process's parent and its ancestors (see [Allowed]).
+// The kernel lets a process read another one's memory if it may trace it. In general that takes the same user, and a
+// process that has not made itself undumpable. Where the kernel has the Yama module, it may also have to be the parent
+// of the process, or an ancestor of the parent (see [Allowed]).
 //
-// This is for Linux alone. Elsewhere [Open] and [Allowed] give errors.ErrUnsupported.
+// The package works on Linux. Elsewhere [Open] and [Allowed] return errors.ErrUnsupported.
 package vmstructs

@@ -2,31 +2,29 @@ package vmstructs
 
 import "fmt"
 
-// A Reason says why a process can't be read.
+// A Reason is why a process can't be read.
 type Reason int
 
 const (
-	// Unknown is any other reason, such as a HotSpot of a form that is not known.
+	// Unknown is any reason without a constant of its own, such as a build of HotSpot with unknown structures.
 	Unknown Reason = iota
-	// Gone tells that the process has ended, or that there never was one.
+	// Gone means that the process has ended or never existed.
 	Gone
-	// Refused tells that the kernel does not let this process read the other's memory.
+	// Refused means that the kernel does not let this process read the other one's memory.
 	Refused
-	// NoJVM tells that the process has not loaded libjvm.so: it is no JVM, or one that has
-	// only just started.
+	// NoJVM means that the process has not loaded libjvm.so: it is not a JVM, or a JVM that has only just started.
 	NoJVM
-	// OpenJ9 tells that it is a JVM, and not HotSpot.
+	// OpenJ9 means that the process runs OpenJ9, a JVM other than HotSpot.
 	OpenJ9
-	// NativeImage tells that GraalVM made a program of Java without a JVM.
+	// NativeImage means that the program was compiled by GraalVM's native-image and has no JVM.
 	NativeImage
 )
 
-// An OpenError is why [Open] could not open a process. Its text is one line that names the
-// process, the cause and the mend.
+// An OpenError is the error of [Open]. Its text is one line that names the process, the cause and the fix.
 type OpenError struct {
 	PID    int
 	Reason Reason
-	Err    error // syscall.ESRCH or fs.ErrNotExist in its chain where the process is gone
+	Err    error // wraps syscall.ESRCH or fs.ErrNotExist if the process is gone
 }
 
 func (e *OpenError) Error() string { return fmt.Sprintf("process %d %v", e.PID, e.Err) }

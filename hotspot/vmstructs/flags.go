@@ -6,21 +6,21 @@ import (
 	"fmt"
 )
 
-// A Flag is one of the JVM's options of the form -XX:…: "CodeEntryAlignment".
+// A Flag is one of the JVM's -XX options. The name of -XX:CodeEntryAlignment is "CodeEntryAlignment".
 type Flag struct {
 	Name    string
 	Address uint64 // of its value
 	// Type is "bool", "int", "uint", "intx", "uintx", "uint64_t", "size_t", "double", "ccstr" or "ccstrlist".
 	Type  string
 	Size  uint64 // of its value, in bytes
-	Value uint64 // a bool is 0 or 1; of a double the bits, of a text the address
+	Value uint64 // a bool is 0 or 1; a double is its bits; a text is its address
 }
 
-// flagTypes are the types of flags from JDK 16 on, where HotSpot has numbers for them
-// (jvmFlag.hpp). JDK 15 and older have texts.
+// flagTypes are the types of flags by the numbers that HotSpot has for them in JDK 16 and newer (jvmFlag.hpp). JDK 15
+// and older have the type's name instead.
 var flagTypes = []string{"bool", "int", "uint", "intx", "uintx", "uint64_t", "size_t", "double", "ccstr", "ccstrlist"}
 
-// flagSize gives the size of a flag's value in bytes, 0 for an unknown type.
+// flagSize returns the size of a flag's value in bytes, 0 for an unknown type.
 func flagSize(typeName string) uint64 {
 	switch typeName {
 	case "bool":
@@ -33,10 +33,10 @@ func flagSize(typeName string) uint64 {
 	return 0
 }
 
-// maxFlags is more than there are: JDK 8 to 28 have up to 1400.
+// maxFlags is an upper bound for the number of flags; more are an error. JDK 8 to 28 have up to 1400.
 const maxFlags = 1 << 14
 
-// Flags reads flags, by their names. Those that this JVM does not have are not in the map.
+// Flags returns the flags with these names. Flags that this JVM does not have are not in the map.
 func (vm *VM) Flags(names ...string) (map[string]Flag, error) {
 	wanted := map[string]bool{}
 	for _, name := range names {
@@ -80,7 +80,7 @@ type flagTable struct {
 	hasTextsAsFlagTypes bool
 }
 
-// rows gives each flag's row.
+// rows yields the row of each flag.
 func (t *flagTable) rows() func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		for rest := t.data; uint64(len(rest)) >= t.stride; rest = rest[t.stride:] {
@@ -108,10 +108,10 @@ func (vm *VM) flagTable() (*flagTable, error) {
 	ok[6] = t.stride >= 24 && t.stride <= maxStride
 	for _, there := range ok {
 		if !there {
-			return nil, errors.New("HotSpot's tables do not tell of them as those of JDK 8 to 28 do")
+			return nil, errors.New("HotSpot's tables do not describe them as those of JDK 8 to 28 do")
 		}
 	}
-	t.addr.Size = 8 // its type is not told: void*
+	t.addr.Size = 8 // HotSpot does not say its type, which is void*
 	t.hasTextsAsFlagTypes = t.typ.Size == 8
 	at, err := vm.Uint64(flags.At)
 	if err != nil {
@@ -128,7 +128,7 @@ func (vm *VM) flagTable() (*flagTable, error) {
 	return t, err
 }
 
-// flag reads what a row tells of.
+// flag decodes a row, and reads the flag's value.
 func (vm *VM) flag(name string, row []byte, t *flagTable, texts *pageReader) (Flag, error) {
 	f := Flag{Name: name, Address: t.addr.In(row)}
 	switch number := t.typ.In(row); {
@@ -141,7 +141,7 @@ func (vm *VM) flag(name string, row []byte, t *flagTable, texts *pageReader) (Fl
 		f.Type = flagTypes[number]
 	}
 	if f.Size = flagSize(f.Type); f.Size == 0 {
-		return f, fmt.Errorf("its type is none of those that JDK 8 to 28 have")
+		return f, fmt.Errorf("it has a type that JDK 8 to 28 do not have")
 	}
 	var value [8]byte
 	_, err := vm.Read(value[:0], f.Address, f.Size)

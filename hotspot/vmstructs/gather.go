@@ -7,24 +7,24 @@ import (
 	"syscall"
 )
 
-// A Piece is a part of a process's memory: Buf gets the bytes from Addr on.
+// A Piece is a part of a process's memory: the len(Buf) bytes at Addr, which are read into Buf.
 type Piece struct {
 	Addr uint64
 	Buf  []byte
 }
 
-// A gatherer reads many pieces at once. It tells how many it has read from the first one
-// on. The error is why it could not read the next one.
+// A gatherer reads many pieces at once, in their order. It returns how many it has read, and the error of the next one
+// if it could not read that.
 type gatherer interface {
 	readPieces(pieces []Piece) (read int, err error)
 }
 
-// Gather reads many pieces of the memory, up to 1024 with one system call. It is for
-// what lies scattered: the headers of blobs, names.
+// Gather reads many pieces of memory, up to 1024 of them with one system call. It is for what is scattered over the
+// memory, such as the headers of blobs, or names.
 //
-// It reads in the order of the pieces, and tells how many it has read. If these are not
-// all, then the error is about the first of the others. A caller that can do without
-// that one goes on behind it.
+// It reads in the order of the pieces and returns how many it has read. If err is not nil, it is the error of
+// pieces[read]. A caller that can do without that piece calls Gather again with the pieces after it, or uses
+// [Memory.GatherSome].
 func (m Memory) Gather(pieces []Piece) (read int, err error) {
 	for _, p := range pieces {
 		if len(p.Buf) > maxRead {
@@ -57,9 +57,8 @@ func readEach(r io.ReaderAt, pieces []Piece) (read int, err error) {
 	return len(pieces), nil
 }
 
-// GatherSome reads those of the pieces that can be read, and tells of each whether it
-// was. The error is set only if the memory can't be read at all any more, because the
-// process has ended or forbids it.
+// GatherSome reads the pieces that can be read, and returns for each piece whether it was read. The error is not nil
+// only if nothing can be read any more, because the process has ended or forbids it.
 func (m Memory) GatherSome(pieces []Piece) (ok []bool, err error) {
 	ok = make([]bool, len(pieces))
 	for from := 0; from < len(pieces); {
@@ -70,10 +69,10 @@ func (m Memory) GatherSome(pieces []Piece) (ok []bool, err error) {
 		if err != nil && lost(err) {
 			return ok, err
 		}
-		from += n + 1 // the next one can't be read
+		from += n + 1 // pieces[from+n] can't be read
 	}
 	return ok, nil
 }
 
-// lost tells that nothing of a process can be read any more.
+// lost reports whether err means that nothing of the process can be read any more.
 func lost(err error) bool { return errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) }

@@ -10,18 +10,18 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// An image is a library as it lies in the memory of a process. Unlike its file, it is
-// always the right one, and always there.
+// An image is a loaded ELF library in the memory of a process. Unlike the library's file it is always there, and always
+// the version that the process runs.
 type image struct {
 	memory Memory
-	bias   uint64 // the difference between an address in the process and the one that the file has for it
+	bias   uint64 // address in the process minus address in the file
 	progs  []elf.ProgHeader
 }
 
-// maxImage is more than libjvm.so has in front of its code, in bytes.
+// maxImage is an upper bound for the bytes between libjvm.so's ELF header and its code. It is not searched farther.
 const maxImage = 1 << 26
 
-// findImage finds the image that a mapping of code is of. It starts at a page below.
+// findImage finds the ELF image that contains m. It searches downwards from m.Lo, page by page, for an ELF header.
 func findImage(memory Memory, m native.Mapping) (*image, error) {
 	const batch = 1024
 	var heads [batch][64]byte
@@ -46,8 +46,8 @@ func findImage(memory Memory, m native.Mapping) (*image, error) {
 	return nil, errors.New("no library of 64 bits is in memory where its code is mapped")
 }
 
-// newImage reads the headers of the library at an address, if it is the one whose code is
-// mapped.
+// newImage reads the program headers of the library at an address. It returns an error unless m is a mapping of this
+// library.
 func newImage(memory Memory, at uint64, head []byte, m native.Mapping) (*image, error) {
 	const size = 56 // of an Elf64_Phdr
 	count := uint64(binary.LittleEndian.Uint16(head[56:]))
@@ -58,8 +58,9 @@ func newImage(memory Memory, at uint64, head []byte, m native.Mapping) (*image, 
 	img := &image{memory: memory}
 	for ; len(data) >= size; data = data[size:] {
 		number := func(offset int) uint64 { return binary.LittleEndian.Uint64(data[offset:]) }
-		img.progs = append(img.progs, elf.ProgHeader{Type: elf.ProgType(binary.LittleEndian.Uint32(data)), Flags: elf.ProgFlag(binary.LittleEndian.Uint32(data[4:])),
-			Off: number(8), Vaddr: number(16), Filesz: number(32), Memsz: number(40)})
+		img.progs = append(img.progs, elf.ProgHeader{Type: elf.ProgType(binary.LittleEndian.Uint32(data)),
+			Flags: elf.ProgFlag(binary.LittleEndian.Uint32(data[4:])),
+			Off:   number(8), Vaddr: number(16), Filesz: number(32), Memsz: number(40)})
 	}
 	for _, p := range img.progs {
 		if p.Type == elf.PT_LOAD && p.Off == 0 {
@@ -73,18 +74,20 @@ func newImage(memory Memory, at uint64, head []byte, m native.Mapping) (*image, 
 	return img, nil
 }
 
-// loadBias gives the difference between an address in the process and the address that a
-// library has for it.
+// loadBias returns the difference between an address in the process and the address in the library's file. m is a
+// mapping of the library's code.
 func loadBias(progs []elf.ProgHeader, m native.Mapping) (uint64, error) {
 	for _, p := range progs {
-		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off <= m.FileOffset+m.Hi-m.Lo && m.FileOffset < p.Off+p.Filesz {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off <= m.FileOffset+m.Hi-m.Lo &&
+			m.FileOffset < p.Off+p.Filesz {
 			return m.Lo - m.FileOffset - (p.Vaddr - p.Off), nil
 		}
 	}
-	return 0, fmt.Errorf("the segments of %s are not those that are mapped: it was replaced after the JVM had loaded it; start the JVM again", m.Path)
+	return 0, fmt.Errorf(
+		"the segments of %s are not those that are mapped: it was replaced after the JVM had loaded it; start the JVM again", m.Path)
 }
 
-// variables gives the memory that has the library's variables: .data and .bss.
+// variables returns the address ranges of the library's variables: .data and .bss.
 func (img *image) variables() (ranges [][2]uint64) {
 	for _, p := range img.progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_W != 0 && p.Memsz <= maxImage {
@@ -94,10 +97,10 @@ func (img *image) variables() (ranges [][2]uint64) {
 	return ranges
 }
 
-// maxExported is more than libjvm.so exports, some 1000 symbols.
+// maxExported is an upper bound for the number of exported symbols; more are an error. libjvm.so has about 1000.
 const maxExported = 1 << 20
 
-// exported gives the addresses of the symbols that the library exports.
+// exported returns the addresses of the symbols that the library exports, by name.
 func (img *image) exported() (map[string]uint64, error) {
 	d, err := img.dynamic()
 	if err != nil {
@@ -128,8 +131,8 @@ func (img *image) exported() (map[string]uint64, error) {
 	return symbols, nil
 }
 
-// dynamic reads what the library tells the dynamic linker, which may have made addresses
-// of the process of those of the file.
+// dynamic reads the library's dynamic section. The dynamic linker may have replaced its addresses, which are those of
+// the file, by addresses in the process.
 func (img *image) dynamic() (map[elf.DynTag]uint64, error) {
 	for _, p := range img.progs {
 		if p.Type != elf.PT_DYNAMIC {
@@ -158,8 +161,8 @@ func (img *image) dynamic() (map[elf.DynTag]uint64, error) {
 	return nil, errors.New("it has no dynamic section")
 }
 
-// symbolCount finds out how many symbols the library has for the dynamic linker. Only its
-// hash tables tell.
+// symbolCount returns the number of symbols in the library's dynamic symbol table. The dynamic section does not have
+// it; it follows from the hash tables.
 func (img *image) symbolCount(d map[elf.DynTag]uint64) (uint64, error) {
 	count := uint64(0)
 	if at, ok := d[elf.DT_HASH]; ok {
@@ -180,15 +183,16 @@ func (img *image) symbolCount(d map[elf.DynTag]uint64) (uint64, error) {
 	return count, nil
 }
 
-// gnuHashCount counts the symbols of a table of DT_GNU_HASH. It has four numbers, a Bloom
-// filter, for each bucket the index of its first symbol, and then for each symbol from the
-// first one on a hash, whose lowest bit is set in the last one of a bucket.
+// gnuHashCount returns the number of symbols of a DT_GNU_HASH table. The table has four numbers, a Bloom filter, the
+// index of the first symbol of each bucket, and then a hash for each symbol from the first hashed one on. The lowest
+// bit of a hash is set for the last symbol of a bucket.
 func (img *image) gnuHashCount(at uint64) (uint64, error) {
 	var head [16]byte
 	if _, err := img.memory.Read(head[:], at, 16); err != nil {
 		return 0, err
 	}
-	buckets, first, bloom := binary.LittleEndian.Uint32(head[:]), binary.LittleEndian.Uint32(head[4:]), binary.LittleEndian.Uint32(head[8:])
+	buckets, first, bloom := binary.LittleEndian.Uint32(head[:]), binary.LittleEndian.Uint32(head[4:]),
+		binary.LittleEndian.Uint32(head[8:])
 	if buckets > maxExported || bloom > maxExported {
 		return 0, fmt.Errorf("there can't be %d buckets", buckets)
 	}

@@ -10,12 +10,11 @@ import (
 // aarch64.
 type Memory struct{ reader io.ReaderAt }
 
-// maxRead bounds what is read at once, in bytes. No nmethod, class or symbol is
-// larger, so a larger size is a sign that the memory is not what it is taken for.
+// maxRead bounds a single read, in bytes. Every nmethod, class and symbol is smaller, so a larger size means that the
+// memory is not what the caller takes it for.
 const maxRead = 1 << 26
 
-// Read reads size bytes at an address. It returns them in buf where they fit into
-// its capacity, else in a new slice.
+// Read reads size bytes at an address. It returns them in buf if its capacity is enough, and in a new slice otherwise.
 func (m Memory) Read(buf []byte, addr, size uint64) ([]byte, error) {
 	if size > maxRead {
 		return nil, tooLarge(addr, size)
@@ -34,7 +33,7 @@ func tooLarge(addr, size uint64) error {
 	return fmt.Errorf("the %d bytes at %#x are more than any structure of HotSpot has", size, addr)
 }
 
-// Uint64 reads eight bytes at an address: a pointer, a size_t.
+// Uint64 reads eight bytes at an address, such as a pointer or a size_t.
 func (m Memory) Uint64(addr uint64) (uint64, error) {
 	var buf [8]byte
 	b, err := m.Read(buf[:], addr, 8)

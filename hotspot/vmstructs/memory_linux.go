@@ -19,7 +19,7 @@ func (pid processMemory) ReadAt(buf []byte, addr int64) (int, error) {
 	remote := []unix.RemoteIovec{{Base: uintptr(addr), Len: len(buf)}}
 	n, err := unix.ProcessVMReadv(int(pid), local, remote, 0)
 	if err == nil && n < len(buf) {
-		err = io.ErrUnexpectedEOF // a part of it is not mapped
+		err = io.ErrUnexpectedEOF // only a part of it is mapped
 	}
 	return max(n, 0), err
 }
@@ -27,8 +27,8 @@ func (pid processMemory) ReadAt(buf []byte, addr int64) (int, error) {
 // maxPieces is how many pieces process_vm_readv takes (IOV_MAX).
 const maxPieces = 1024
 
-// maxGathered bounds what is read at once, in bytes: one system call reads 2 GB at most,
-// and what it did not read for that reason would look as if it were not mapped.
+// maxGathered bounds the bytes of one system call. The kernel reads at most 2 GB at once, and pieces beyond that would
+// look as if they were not mapped.
 const maxGathered = 1 << 28
 
 // readPieces reads some of the pieces with one system call.

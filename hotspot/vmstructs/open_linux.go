@@ -16,11 +16,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// Open finds the HotSpot in a process. The process must have loaded libjvm.so; a JVM
-// that writes a log has.
+// Open finds the HotSpot in a process. The process must have loaded libjvm.so; a JVM that has written a log has.
 //
-// The error is an [*OpenError]. Where the process has ended it is syscall.ESRCH or
-// fs.ErrNotExist, too.
+// The error is an [*OpenError]. If the process has ended, it wraps syscall.ESRCH or fs.ErrNotExist.
 func Open(pid int) (*VM, error) {
 	vm, err := open(pid)
 	var typed *OpenError
@@ -62,7 +60,7 @@ func open(pid int) (*VM, error) {
 	return vm, nil
 }
 
-// checkMemory finds out whether reading the memory of a process could wait for ever.
+// checkMemory returns an error if reading the memory of a process could block for ever.
 func checkMemory(pid int) error {
 	p, err := foreign.Open(pid)
 	if errors.Is(err, foreign.ErrEnded) {
@@ -87,23 +85,23 @@ func findLibJVM(pid int) (native.Mapping, error) {
 	case err != nil:
 		return native.Mapping{}, err
 	case len(mappings) == 0:
-		// A process that has ended has no memory, until its parent waits for it.
+		// A process that has ended has no mappings, until its parent waits for it.
 		return native.Mapping{}, syscall.ESRCH
 	}
 	for _, m := range mappings {
 		if strings.HasPrefix(filepath.Base(m.Path), "libj9vm") {
-			return native.Mapping{}, &OpenError{pid, OpenJ9, fmt.Errorf("runs OpenJ9 (%s): gasm reads the code of HotSpot alone", m.Path)}
+			return native.Mapping{}, &OpenError{pid, OpenJ9, fmt.Errorf("runs OpenJ9 (%s): gasm can read the code of HotSpot only", m.Path)}
 		}
 	}
 	if isNativeImage(pid) {
 		return native.Mapping{}, &OpenError{pid, NativeImage,
 			errors.New("is a native image of GraalVM, which has no JVM: its code is in its file, so perf can show it")}
 	}
-	return native.Mapping{}, &OpenError{pid, NoJVM, errors.New("has not loaded libjvm.so: it is no JVM with HotSpot")}
+	return native.Mapping{}, &OpenError{pid, NoJVM, errors.New("has not loaded libjvm.so: it is not a JVM with HotSpot")}
 }
 
-// isNativeImage tells whether the program of a process is one that GraalVM's native-image
-// made: its heap is in a section of its own.
+// isNativeImage reports whether the program of a process was compiled by GraalVM's native-image. Such a program has its
+// heap in a section of its own.
 func isNativeImage(pid int) bool {
 	p, err := foreign.Open(pid)
 	if err != nil {
@@ -118,7 +116,7 @@ func isNativeImage(pid int) bool {
 	return hasSection(f, ".svm_heap")
 }
 
-// explain says what an error of reading a process means.
+// explain turns an error of reading a process into an OpenError that says what it means for the user.
 func explain(pid int, err error) error {
 	switch {
 	case errors.Is(err, unix.ESRCH), errors.Is(err, fs.ErrNotExist):

@@ -23,12 +23,13 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// startPaused starts a JVM that stops before it runs any Java, with libjvm.so loaded. It
-// ends with the test.
+// startPaused starts a JVM that stops before it runs any Java, with libjvm.so loaded. The JVM is killed at the end of
+// the test.
 func startPaused(t *testing.T, java string) *exec.Cmd {
 	t.Helper()
 	paused := filepath.Join(t.TempDir(), "paused")
-	cmd := exec.Command(java, "-XX:+UnlockDiagnosticVMOptions", "-XX:+PauseAtStartup", "-XX:PauseAtStartupFile="+paused, "-version")
+	cmd := exec.Command(java, "-XX:+UnlockDiagnosticVMOptions", "-XX:+PauseAtStartup",
+		"-XX:PauseAtStartupFile="+paused, "-version")
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
@@ -41,7 +42,7 @@ func startPaused(t *testing.T, java string) *exec.Cmd {
 	return cmd
 }
 
-// TestOpen reads the tables of each JDK here.
+// TestOpen reads the tables of each JDK on this machine.
 func TestOpen(t *testing.T) {
 	jdks := gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true })
 	require.NotEmpty(t, jdks)
@@ -52,9 +53,10 @@ func TestOpen(t *testing.T) {
 			vm, err := Open(pid)
 			require.NoError(t, err)
 			assert.Equal(t, jdk.Feature, vm.Release)
-			t.Logf("%d offsets, %d statics, %d sizes, %d ints", len(vm.tables.offsets), len(vm.tables.statics), len(vm.tables.sizes), len(vm.tables.ints))
-			// The least of JDK 8 to 28 are 492 and 80 (JDK 28's), 334 (26's) and 224 (8's). Much less would be a table that was not
-			// read to its end.
+			t.Logf("%d offsets, %d statics, %d sizes, %d ints", len(vm.tables.offsets), len(vm.tables.statics),
+				len(vm.tables.sizes), len(vm.tables.ints))
+			// The smallest counts in JDK 8 to 28 are 492 and 80 (JDK 28), 334 (JDK 26) and 224 (JDK 8). Much lower ones
+			// would mean that a table was not read to its end.
 			assert.Greater(t, len(vm.tables.offsets), 400)
 			assert.Greater(t, len(vm.tables.statics), 60)
 			assert.Greater(t, len(vm.tables.sizes), 250)
@@ -80,8 +82,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// startCopy starts a copy of the program sleep under another name. It ends with the
-// test.
+// startCopy starts a copy of the program sleep under another name. It is killed at the end of the test.
 func startCopy(t *testing.T, name string) (pid int, path string) {
 	t.Helper()
 	data, err := os.ReadFile(gasmtest.NeedTool(t, "sleep", "coreutils have it"))
@@ -94,8 +95,7 @@ func startCopy(t *testing.T, name string) (pid int, path string) {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	// Start returns when the kernel has given the process a new memory, which is empty at
-	// first.
+	// Start returns when the kernel has given the process its new memory, which has no mappings at first.
 	require.Eventually(t, func() bool {
 		mappings, err := native.ReadMaps(cmd.Process.Pid)
 		return err == nil && slices.ContainsFunc(mappings, func(m native.Mapping) bool { return m.Path == path })
@@ -119,7 +119,7 @@ func TestOpenNoJVM(t *testing.T) {
 	require.ErrorContains(t, err, path+" does not export gHotSpotVMStructs")
 }
 
-// exportedSymbols gives those of libjvm.so in a process.
+// exportedSymbols returns the exported symbols of the libjvm.so in a process, and its mapping.
 func exportedSymbols(t *testing.T, pid int) (map[string]uint64, native.Mapping) {
 	t.Helper()
 	library, err := findLibJVM(pid)
@@ -152,9 +152,8 @@ func TestExported(t *testing.T) {
 	assert.Equal(t, want, symbols)
 }
 
-// TestReplacedLibrary: a JDK that was updated has another libjvm.so at the path of the
-// one that a JVM has loaded. What it exports is in memory. The other symbols are in the
-// file, which only root can still open.
+// TestReplacedLibrary: after an update of the JDK, another libjvm.so is at the path of the one that a JVM has loaded.
+// The exported symbols are in memory. The others are in the file, which only root can still open.
 func TestReplacedLibrary(t *testing.T) {
 	pid, path := startCopy(t, "libjvm.so")
 	before, library := exportedSymbols(t, pid)
@@ -175,22 +174,23 @@ func TestReplacedLibrary(t *testing.T) {
 			require.NotErrorIs(t, err, fs.ErrNotExist)
 		}
 	}
-	check(library) // as read before the update
+	check(library) // as it was found before the update
 	after, library := exportedSymbols(t, pid)
 	assert.Equal(t, before, after)
 	assert.True(t, library.Deleted)
 	check(library)
 
-	// The file at the path of a deleted one is never right, even if it got the same inode.
+	// The file at the path of a deleted one is never the right one, even if it got the same inode.
 	library.Path, library.Inode, library.Lo = update, 0, library.Lo+1
 	require.NoError(t, os.Link(path, update))
 	_, err = fileSymbols(library, nil)
 	require.ErrorContains(t, err, "if it was updated, start the JVM again")
 }
 
-// TestSymbols looks for a function of HotSpot's that is not exported.
+// TestSymbols looks up a function of HotSpot that is not exported.
 func TestSymbols(t *testing.T) {
-	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature > 8 }) // Debian strips those of its 8
+	// Debian strips the symbols of its JDK 8.
+	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature > 8 })
 	require.NotEmpty(t, jdks)
 	for _, jdk := range jdks {
 		t.Run(jdk.Name(), func(t *testing.T) {
@@ -207,7 +207,7 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// TestFlags reads flags, and the version.
+// TestFlags reads flags and the JVM's version.
 func TestFlags(t *testing.T) {
 	jdks := gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true })
 	require.NotEmpty(t, jdks)
@@ -215,7 +215,8 @@ func TestFlags(t *testing.T) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			vm, err := Open(startPaused(t, jdk.Java()).Process.Pid)
 			require.NoError(t, err)
-			flags, err := vm.Flags("PauseAtStartup", "DebugNonSafepoints", "MaxInlineLevel", "PauseAtStartupFile", "NoSuchFlag")
+			flags, err := vm.Flags("PauseAtStartup", "DebugNonSafepoints", "MaxInlineLevel", "PauseAtStartupFile",
+				"NoSuchFlag")
 			require.NoError(t, err)
 			require.Len(t, flags, 4)
 			assert.Equal(t, "bool", flags["PauseAtStartup"].Type)
@@ -236,7 +237,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestRefused opens a process as a user who may not.
+// TestRefused opens a process as a user who is not allowed to.
 func TestRefused(t *testing.T) {
 	if os.Getenv("GASM_TEST_OPEN") != "" {
 		pid, err := strconv.Atoi(os.Getenv("GASM_TEST_OPEN"))
@@ -245,7 +246,8 @@ func TestRefused(t *testing.T) {
 		var refused *OpenError
 		require.ErrorAs(t, err, &refused)
 		assert.Equal(t, Refused, refused.Reason)
-		assert.ErrorContains(t, err, fmt.Sprintf("process %d can't be read: it belongs to another user; run gasm as that user, or as root", pid))
+		assert.ErrorContains(t, err,
+			fmt.Sprintf("process %d can't be read: it belongs to another user; run gasm as that user, or as root", pid))
 		return
 	}
 	gasmtest.NeedRoot(t)
@@ -315,7 +317,7 @@ func TestProcessMemory(t *testing.T) {
 	assert.Empty(t, got)
 }
 
-// TestGather reads pieces of the test's own memory, of which one is not mapped.
+// TestGather reads pieces of the test's own memory, one of which is not mapped.
 func TestGather(t *testing.T) {
 	require.NoError(t, Allowed())
 	m := Memory{processMemory(os.Getpid())}

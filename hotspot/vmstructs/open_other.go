@@ -4,9 +4,8 @@ package vmstructs
 
 import "errors"
 
-// Open finds the HotSpot in a process. It works on Linux alone.
+// Open returns errors.ErrUnsupported: reading a JVM works on Linux only.
 func Open(pid int) (*VM, error) { return nil, errors.ErrUnsupported }
 
-// Allowed tells why this process may not read the memory of the processes that it
-// starts. It works on Linux alone.
+// Allowed returns errors.ErrUnsupported: reading a JVM works on Linux only.
 func Allowed() error { return errors.ErrUnsupported }

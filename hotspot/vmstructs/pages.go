@@ -5,22 +5,22 @@ import (
 	"fmt"
 )
 
-// A pageReader reads memory in whole pages and keeps them. It is for what does not
-// change and is read in many small parts: HotSpot's tables and their strings.
+// A pageReader reads memory in whole pages and keeps them. It is for memory that does not change and is read in many
+// small parts: HotSpot's tables and their strings.
 type pageReader struct {
 	Memory
 	pages map[uint64][]byte // by address
 }
 
-// pageSize is that of the smallest pages there are. Memory is mapped in pages, so the
-// rest of a page can be read where a part of it can.
+// pageSize is the smallest page size of all machines. Memory is mapped in pages, so if a part of a page can be read,
+// all of it can.
 const pageSize = 1 << 12
 
-// maxPages bounds what a pageReader keeps. HotSpot's tables with all their texts lie in
-// some 200 pages.
+// maxPages bounds the pages that a pageReader keeps; reading more is an error. HotSpot's tables with all their texts
+// lie in about 200 pages.
 const maxPages = 1 << 12
 
-// read copies the bytes at an address to buf.
+// read fills buf with the bytes at an address.
 func (r *pageReader) read(buf []byte, addr uint64) error {
 	for len(buf) > 0 {
 		rest, err := r.restOfPage(addr)
@@ -33,11 +33,11 @@ func (r *pageReader) read(buf []byte, addr uint64) error {
 	return nil
 }
 
-// maxText is longer than any name in HotSpot's tables, in bytes. The longest of JDK 11
-// to 25 has 68.
+// maxText is an upper bound for the length of a text, in bytes; a longer one is an error. The longest name in the
+// tables of JDK 11 to 25 has 68 bytes.
 const maxText = 1 << 8
 
-// text reads a string that ends with a zero.
+// text reads a zero-terminated string.
 func (r *pageReader) text(addr uint64) (string, error) {
 	var text []byte
 	for len(text) < maxText {
@@ -54,19 +54,20 @@ func (r *pageReader) text(addr uint64) (string, error) {
 	return "", fmt.Errorf("the text at %#x has no end", addr)
 }
 
-// has tells whether the page of an address was read.
+// has reports whether the page with an address has been read.
 func (r *pageReader) has(addr uint64) bool {
 	_, ok := r.pages[addr&^(pageSize-1)]
 	return ok
 }
 
-// prefetch reads the pages of these addresses, and the next few behind each, at once.
-// Those that can't be read are left out: who needs them gets the error then.
-func (r *pageReader) prefetch(behind int, addrs ...uint64) {
+// prefetch reads the pages with these addresses at once, and after each of them as many further pages as following says. Pages
+// that can't be read are left out: a later read of one returns the error.
+func (r *pageReader) prefetch(following int, addrs ...uint64) {
 	var pieces []Piece
 	asked := map[uint64]bool{}
 	for _, addr := range addrs {
-		for page := addr &^ (pageSize - 1); page <= addr+uint64(behind)*pageSize && page >= addr&^(pageSize-1); page += pageSize {
+		first, last := addr&^(pageSize-1), addr+uint64(following)*pageSize
+		for page := first; first <= page && page <= last; page += pageSize {
 			if _, ok := r.pages[page]; ok || asked[page] {
 				continue
 			}
@@ -85,13 +86,13 @@ func (r *pageReader) prefetch(behind int, addrs ...uint64) {
 	}
 }
 
-// restOfPage gives the bytes from an address to the end of its page.
+// restOfPage returns the bytes from an address to the end of its page.
 func (r *pageReader) restOfPage(addr uint64) ([]byte, error) {
 	start := addr &^ (pageSize - 1)
 	page, ok := r.pages[start]
 	if !ok {
 		if len(r.pages) >= maxPages {
-			return nil, fmt.Errorf("what is read lies in more than %d pages", maxPages)
+			return nil, fmt.Errorf("the tables lie in more than %d pages", maxPages)
 		}
 		var err error
 		if page, err = r.Read(nil, start, pageSize); err != nil {

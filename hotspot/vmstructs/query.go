@@ -2,32 +2,33 @@ package vmstructs
 
 import "fmt"
 
-// A Query asks HotSpot's tables for what must be there. The packages that read a part of HotSpot embed
-// one, and add how they read fields.
+// A Query looks up fields and types that must exist in HotSpot's tables, and remembers the first one that does not. The
+// packages that read a part of HotSpot embed a Query and add lookups of their own.
 type Query struct {
 	VM *VM
-	// Of is what gasm does not know where something is missing: "the code cache of "; "" for the JVM as
-	// a whole.
+	// Of says for the error message which part of HotSpot gasm does not know, such as "the code cache of ". It is ""
+	// for the JVM as a whole.
 	Of string
-	// Missing says what was not there first; nil while all was.
+	// Missing is the error about the first thing that was missing; nil if there was none.
 	Missing error
 }
 
-// Must notes what is not there.
+// Must sets Missing if found is false. name is what was not found.
 func (q *Query) Must(found bool, name string) {
 	if !found && q.Missing == nil {
-		q.Missing = fmt.Errorf("HotSpot's tables have no %s: gasm does not know %sthis build of JDK %d", name, q.Of, q.VM.Release)
+		q.Missing = fmt.Errorf("HotSpot's tables have no %s: gasm does not know %sthis build of JDK %d", name, q.Of,
+			q.VM.Release)
 	}
 }
 
-// Static finds a static field: "CodeCache::_heaps".
+// Static returns a static field, such as "CodeCache::_heaps".
 func (q *Query) Static(name string) Field {
 	f, ok := q.VM.StaticField(name)
 	q.Must(ok, name)
 	return f
 }
 
-// Size gives the size of a type in bytes.
+// Size returns the size of a type in bytes.
 func (q *Query) Size(name string) uint64 {
 	size, ok := q.VM.Size(name)
 	q.Must(ok, name)

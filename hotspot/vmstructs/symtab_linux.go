@@ -10,16 +10,17 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// fileSymbols finds symbols in the file of libjvm.so that is mapped: also those that the
-// library does not export. It finds none where the JDK's maker has stripped them off.
+// fileSymbols returns the addresses of symbols from the file of libjvm.so that is mapped, including symbols that the
+// library does not export. The result is empty if the JDK's vendor has stripped the symbol table.
 //
-// A libjvm.so has some 100 000 symbols. Package elf would make a string of each name,
-// which takes 20 ms; this takes 5.
+// A libjvm.so has about 100 000 symbols. Package elf would allocate a string for each name, which takes 20 ms; this
+// takes 5 ms.
 func fileSymbols(m native.Mapping, names []string) (map[string]uint64, error) {
 	file, _, err := native.OpenMapped(&m)
 	if err != nil {
 		// The reason is not wrapped, because fs.ErrNotExist says that the process has ended.
-		return nil, fmt.Errorf("the file that the JVM loaded can't be opened (%v); if it was updated, start the JVM again", err)
+		return nil, fmt.Errorf(
+			"the file that the JVM loaded can't be opened (%v); if it was updated, start the JVM again", err)
 	}
 	defer file.Close()
 	f, err := native.NewELF(file)
@@ -54,7 +55,7 @@ func fileSymbols(m native.Mapping, names []string) (map[string]uint64, error) {
 		longest = max(longest, len(name))
 	}
 	for ; len(symbols) >= elf.Sym64Size; symbols = symbols[elf.Sym64Size:] {
-		// st_shndx, at 6, is 0 in a symbol that the library only uses.
+		// st_shndx, at offset 6, is 0 for a symbol that the library only uses.
 		at := uint64(binary.LittleEndian.Uint32(symbols))
 		if at >= uint64(len(texts)) || binary.LittleEndian.Uint16(symbols[6:]) == uint16(elf.SHN_UNDEF) {
 			continue
@@ -67,7 +68,7 @@ func fileSymbols(m native.Mapping, names []string) (map[string]uint64, error) {
 	return found, nil
 }
 
-// maxSection is more than the largest tables of symbols have, in bytes: JDK 25's have 5 MB.
+// maxSection is an upper bound for the size of a symbol table, in bytes; a larger one is an error. JDK 25's have 5 MB.
 const maxSection = 1 << 26
 
 func sectionData(s *elf.Section) ([]byte, error) {
@@ -79,7 +80,7 @@ func sectionData(s *elf.Section) ([]byte, error) {
 	return data, err
 }
 
-// hasSection tells whether a file of ELF has a section of this name.
+// hasSection reports whether an ELF file has a section of this name.
 func hasSection(r io.ReaderAt, name string) bool {
 	f, err := native.NewELF(r)
 	return err == nil && f.Section(name) != nil

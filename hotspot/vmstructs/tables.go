@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// tables are HotSpot's tables of its own data structures (vmStructs.cpp), by the
-// names that C++ has for what is in them.
+// tables are HotSpot's tables of its own data structures (vmStructs.cpp). The keys are C++ names.
 type tables struct {
 	offsets map[string]column // "Method::_constMethod": in bytes from the start of a Method
 	statics map[string]column // "CodeCache::_heaps": address
@@ -16,20 +15,18 @@ type tables struct {
 	ints    map[string]int32  // "ConstMethod::_has_linenumber_table"
 }
 
-// A column is where a field is, and its type as C++ has it: "int", "Metadata*". HotSpot
-// does not tell the types of some fields.
+// A column is where a field is, and its C++ type, such as "int" or "Metadata*". For some fields HotSpot has no type.
 type column struct {
 	at       uint64 // offset, or address of a static field
 	typeName string
 }
 
-// readTables reads the tables. symbol gives the address of one of the variables that
-// libjvm.so exports.
+// readTables reads the tables. symbol returns the address of a variable that libjvm.so exports.
 //
-// The rows of a table are read first, then all texts that they refer to. So all takes
-// some ten system calls.
+// The rows of all tables are read first, and then all texts that they refer to. That takes about ten system calls.
 func readTables(memory Memory, symbol func(name string) (uint64, error)) (tables, error) {
-	t := tables{offsets: map[string]column{}, statics: map[string]column{}, sizes: map[string]uint64{}, ints: map[string]int32{}}
+	t := tables{offsets: map[string]column{}, statics: map[string]column{}, sizes: map[string]uint64{},
+		ints: map[string]int32{}}
 	r := tableReader{memory: pageReader{memory, map[uint64][]byte{}}, symbol: symbol}
 	fields := r.rows("gHotSpotVMStruct", "TypeName", "FieldName", "TypeString", "IsStatic", "Offset", "Address")
 	types := r.rows("gHotSpotVMType", "TypeName", "Size")
@@ -61,7 +58,7 @@ func readTables(memory Memory, symbol func(name string) (uint64, error)) (tables
 	return t, nil
 }
 
-// sizeOf gives the size in bytes of a type as C++ has it; 0 when it is not known.
+// sizeOf returns the size of a C++ type in bytes; 0 when it is not known.
 func (t *tables) sizeOf(typeName string) uint64 {
 	name := strings.TrimSpace(typeName)
 	if strings.HasSuffix(name, "*") {
@@ -76,8 +73,7 @@ func (t *tables) sizeOf(typeName string) uint64 {
 	return t.sizes[name]
 }
 
-// A tableReader reads the tables. After its first error, which it keeps, it reads
-// nothing more.
+// A tableReader reads the tables. After its first error, which it keeps, it reads nothing more.
 type tableReader struct {
 	memory pageReader
 	symbol func(string) (uint64, error)
@@ -85,25 +81,25 @@ type tableReader struct {
 	err    error
 }
 
-// maxRows is more than any table has. The largest of JDK 11 to 25 has 838 (JDK 11).
+// maxRows is an upper bound for the rows of a table; more are an error. The largest table of JDK 11 to 25 has 838 rows
+// (JDK 11).
 const maxRows = 1 << 15
 
-// maxStride is more than the size of any table's rows, in bytes. That of
-// gHotSpotVMStructs has the largest, 48.
+// maxStride is an upper bound for the size of a table's rows, in bytes; larger rows are an error. Those of
+// gHotSpotVMStructs are the largest, with 48 bytes.
 const maxStride = 256
 
 // rows reads some columns of a table.
 //
-// HotSpot exports the address of the first row, the size of a row and the place of
-// each column. For the table "gHotSpotVMType" and the column "Size":
+// HotSpot exports the address of the first row, the size of a row and the offset of each column. For the table
+// "gHotSpotVMType" and the column "Size":
 //
 //	gHotSpotVMTypes                 the address of the first row
 //	gHotSpotVMTypeEntryArrayStride  the size of a row
 //	gHotSpotVMTypeEntrySizeOffset   the offset of the column Size in a row
 //
-// The first column must be the address of a name. It is zero in the row behind the
-// last one. A value has the eight bytes at its column: those of a shorter column have
-// other columns in their upper half.
+// The first column must be the address of a name. It is zero in the row after the last one. Each value has the eight
+// bytes at its column's offset; if the column is shorter, the upper bytes belong to other columns.
 func (r *tableReader) rows(table string, columns ...string) (rows [][]uint64) {
 	at, stride := r.variable(table+"s"), r.variable(table+"EntryArrayStride")
 	offsets := make([]uint64, len(columns))
@@ -113,7 +109,7 @@ func (r *tableReader) rows(table string, columns ...string) (rows [][]uint64) {
 	if r.err == nil && (stride > maxStride || slices.Max(offsets) >= stride) {
 		r.err = fmt.Errorf("%s can't have rows of %d bytes with columns at %d", table, stride, offsets)
 	}
-	var row [maxStride + 8]byte // a short column at a row's end has eight bytes, too
+	var row [maxStride + 8]byte // a short column at the end of a row is read as eight bytes, too
 	for range maxRows {
 		if r.err != nil {
 			return nil
@@ -141,10 +137,10 @@ func (r *tableReader) rows(table string, columns ...string) (rows [][]uint64) {
 	return nil
 }
 
-// ahead is how many pages are read at once while a table is. The largest has 41 kB.
+// ahead is how many further pages are read at once when a table is read. The largest table has 41 kB.
 const ahead = 12
 
-// variable reads one of libjvm.so's variables, of eight bytes.
+// variable reads an eight-byte variable of libjvm.so.
 func (r *tableReader) variable(name string) uint64 {
 	if r.err != nil {
 		return 0

@@ -14,7 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs/vmtest"
 )
 
-// someTables have a row or two of each kind.
+// someTables has a row or two of each kind.
 var someTables = vmtest.Tables{
 	Offsets: map[string]uint64{"Method::_constMethod": 8, "ConstMethod::_flags._flags": 28},
 	Statics: map[string]uint64{"CodeCache::_heaps": 0x7f0000001000},
@@ -23,7 +23,7 @@ var someTables = vmtest.Tables{
 	Types:   map[string]string{"Method::_constMethod": "ConstMethod*", "CodeCache::_heaps": "GrowableArray<CodeHeap*>*"},
 }
 
-// columns are fields with the types that someTables has for them.
+// columns returns these fields as columns, with their types in someTables.
 func columns(places map[string]uint64) map[string]column {
 	fields := map[string]column{}
 	for name, at := range places {
@@ -40,14 +40,14 @@ func TestTables(t *testing.T) {
 	assert.Equal(t, tables{offsets: columns(someTables.Offsets), statics: columns(someTables.Statics), sizes: someTables.Sizes, ints: someTables.Ints}, got)
 }
 
-// TestShortColumn: HotSpot's constants of 32 bits have rows of 12 bytes on no machine of
-// today. If they had, the number behind a row's end would not be the row's.
+// TestShortColumn: a table may have rows of 12 bytes for HotSpot's 32-bit constants, although no machine of today does.
+// The number after the end of such a row would not belong to it.
 func TestShortColumn(t *testing.T) {
 	m := vmtest.New()
 	symbols := m.AddTables(someTables)
 	rows := binary.LittleEndian.AppendUint64(nil, m.AddText("seven"))
 	rows = binary.LittleEndian.AppendUint32(rows, 7)
-	rows = append(append(rows, make([]byte, 8)...), "what is behind"...)
+	rows = append(append(rows, make([]byte, 8)...), "what follows it"...)
 	symbols["gHotSpotVMIntConstants"] = m.AddUint64(m.Add(rows...))
 	symbols["gHotSpotVMIntConstantEntryArrayStride"] = m.AddUint64(12)
 	got, err := readTables(Memory{m}, symbols.Address)
@@ -69,7 +69,7 @@ func TestTablesErrors(t *testing.T) {
 			"gHotSpotVMType can't have rows of 0 bytes"},
 		"rows too large": {func(m *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypeEntryArrayStride"] = m.AddUint64(1 << 40) },
 			"can't have rows of 1099511627776 bytes"},
-		"column behind its row": {func(m *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypeEntrySizeOffset"] = m.AddUint64(32) },
+		"column beyond its row": {func(m *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypeEntrySizeOffset"] = m.AddUint64(32) },
 			"can't have rows of 32 bytes with columns at [0 32]"},
 		"name unmapped": {func(m *vmtest.Memory, s vmtest.Symbols) {
 			s["gHotSpotVMTypes"] = m.AddUint64(m.AddUint64(1, 0, 0, 0, 0, 0, 0, 0))
@@ -133,7 +133,7 @@ func TestRelease(t *testing.T) {
 	}{
 		"JDK 25": {map[string]uint64{"Abstract_VM_Version::_vm_major_version": version, "CodeCache::_heaps": 1}, 25, ""},
 		"JDK 8":  {map[string]uint64{"Abstract_VM_Version::_vm_major_version": version, "CodeCache::_heap": 1}, 8, ""},
-		"none":   {map[string]uint64{"CodeCache::_heaps": 1}, 0, "do not tell its version"},
+		"none":   {map[string]uint64{"CodeCache::_heaps": 1}, 0, "do not have its version"},
 		"wild":   {map[string]uint64{"Abstract_VM_Version::_vm_major_version": 7}, 0, "reading 4 bytes at 0x7"},
 	}
 	require.NotEmpty(t, cases)
@@ -175,7 +175,7 @@ func TestMemory(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
-// TestGatherSome reads pieces of memory that has no system call to gather them.
+// TestGatherSome reads pieces from a memory that is not a gatherer.
 func TestGatherSome(t *testing.T) {
 	m := vmtest.New()
 	at := m.Add(1, 2, 3)
@@ -186,7 +186,7 @@ func TestGatherSome(t *testing.T) {
 	assert.Equal(t, []byte{1, 0, 3}, []byte{pieces[0].Buf[0], pieces[1].Buf[0], pieces[2].Buf[0]})
 }
 
-// TestFields reads fields with the widths that HotSpot's tables tell.
+// TestFields reads fields with the sizes of HotSpot's tables.
 func TestFields(t *testing.T) {
 	m := vmtest.New()
 	symbols := m.AddTables(vmtest.Tables{
@@ -213,7 +213,7 @@ func TestFields(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// TestPages reads across the ends of pages, of which each is read once.
+// TestPages reads across page ends, and checks that each page is read once.
 func TestPages(t *testing.T) {
 	m := vmtest.New()
 	m.Add(make([]byte, 2*pageSize-4)...)
@@ -236,14 +236,14 @@ func TestPages(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
-// FuzzTables changes bytes of the tables: the memory of a process may hold anything. A
-// patch is an address and a byte, of three bytes.
+// FuzzTables changes bytes of the tables, because the memory of a process may hold anything. A patch has three bytes:
+// two of an offset, and the new byte.
 func FuzzTables(f *testing.F) {
 	m := vmtest.New()
 	symbols := m.AddTables(someTables)
 	whole := slices.Clone(m.Data)
 	f.Add([]byte{})
-	for _, name := range slices.Sorted(maps.Keys(symbols)) { // all that tells where things are
+	for _, name := range slices.Sorted(maps.Keys(symbols)) { // all symbols that locate the tables
 		at := symbols[name] - vmtest.Base
 		for _, value := range []byte{0, 1, 8, 0xff} {
 			f.Add([]byte{byte(at), byte(at >> 8), value})

@@ -6,8 +6,7 @@ import (
 	"io"
 )
 
-// A VM is a running HotSpot whose memory can be read. It does not change and may be
-// used by several goroutines.
+// A VM is a running HotSpot whose memory can be read. It does not change, and several goroutines may use it at once.
 type VM struct {
 	Memory
 	// Release is the feature release of the JDK: 17, 25.
@@ -15,13 +14,12 @@ type VM struct {
 
 	tables  tables
 	symbols func(names []string) (map[string]uint64, error)
-	// variables are the ranges of addresses of libjvm.so's own variables.
+	// variables are the address ranges of libjvm.so's own variables.
 	variables [][2]uint64
 }
 
-// New makes a VM of the memory of a process. Offsets of the reader are addresses in
-// the process. symbol gives the address of one of the variables that libjvm.so
-// exports.
+// New returns the VM in the memory of a process. Offsets of the reader are addresses in the process. symbol returns the
+// address of a variable that libjvm.so exports.
 func New(memory io.ReaderAt, symbol func(name string) (uint64, error)) (*VM, error) {
 	vm := &VM{Memory: Memory{memory}}
 	vm.symbols = func(names []string) (map[string]uint64, error) {
@@ -45,13 +43,13 @@ func New(memory io.ReaderAt, symbol func(name string) (uint64, error)) (*VM, err
 
 // A Field is a field of one of HotSpot's structures.
 type Field struct {
-	At   uint64 // offset in bytes from the start of the structure; the address of a static field
-	Size uint64 // in bytes; 0 when HotSpot does not tell the field's type
-	Type string // as C++ has it: "int", "Metadata*"; "" when HotSpot does not tell it
+	At   uint64 // offset in bytes from the start of the structure; for a static field its address
+	Size uint64 // in bytes; 0 when HotSpot does not say the field's type
+	Type string // in C++: "int", "Metadata*"; "" when HotSpot does not say it
 }
 
-// In reads a field of a structure, of up to eight bytes, out of a copy of the structure.
-// It is without its sign. It is 0 where the copy does not have all of the field.
+// In returns the value of a field of up to eight bytes from a copy of its structure, as an unsigned number. It returns
+// 0 if the copy is too short for the field.
 func (f Field) In(structure []byte) (value uint64) {
 	if f.Size > 8 || f.At > uint64(len(structure)) || f.Size > uint64(len(structure))-f.At {
 		return 0
@@ -62,14 +60,13 @@ func (f Field) In(structure []byte) (value uint64) {
 	return value
 }
 
-// Field finds a field: "nmethod::_compile_id". It is false when HotSpot's tables do not
-// have it.
+// Field returns a field, such as "nmethod::_compile_id". ok is false if HotSpot's tables do not have it.
 func (vm *VM) Field(name string) (f Field, ok bool) {
 	c, ok := vm.tables.offsets[name]
 	return vm.field(c), ok
 }
 
-// StaticField finds a static field: "CodeCache::_heaps".
+// StaticField returns a static field, such as "CodeCache::_heaps".
 func (vm *VM) StaticField(name string) (f Field, ok bool) {
 	c, ok := vm.tables.statics[name]
 	return vm.field(c), ok
@@ -77,61 +74,57 @@ func (vm *VM) StaticField(name string) (f Field, ok bool) {
 
 func (vm *VM) field(c column) Field { return Field{c.at, vm.tables.sizeOf(c.typeName), c.typeName} }
 
-// Offset gives the offset of a field from the start of its structure, in bytes:
-// "Method::_constMethod", "ConstMethod::_flags._flags". It is false when HotSpot's
-// tables do not have the field.
+// Offset returns the offset of a field from the start of its structure, in bytes. Names are "Method::_constMethod" or,
+// for a field of a field, "ConstMethod::_flags._flags". ok is false if HotSpot's tables do not have the field.
 func (vm *VM) Offset(field string) (offset uint64, ok bool) {
 	c, ok := vm.tables.offsets[field]
 	return c.at, ok
 }
 
-// Static gives the address of a static field: "CodeCache::_heaps".
+// Static returns the address of a static field, such as "CodeCache::_heaps".
 func (vm *VM) Static(field string) (address uint64, ok bool) {
 	c, ok := vm.tables.statics[field]
 	return c.at, ok
 }
 
-// Size gives the size of a type in bytes: "ConstMethod", "Array<ResolvedFieldEntry>".
+// Size returns the size of a type in bytes. Names are "ConstMethod" or "Array<ResolvedFieldEntry>".
 func (vm *VM) Size(name string) (size uint64, ok bool) {
 	size, ok = vm.tables.sizes[name]
 	return size, ok
 }
 
-// Int gives the value of a constant of 32 bits: "ConstMethod::_has_linenumber_table".
+// Int returns the value of a 32-bit constant, such as "ConstMethod::_has_linenumber_table".
 func (vm *VM) Int(constant string) (value int32, ok bool) {
 	value, ok = vm.tables.ints[constant]
 	return value, ok
 }
 
-// Symbols gives the addresses of variables and functions of libjvm.so, by the names that
-// the linker has for them: "_ZN12StubCodeDesc5_listE". It reads the file that is mapped,
-// each time that it is called, so ask for all at once (5 ms). Those that it does not find
-// are not in the map: the makers of some JDKs strip them off.
+// Symbols returns the addresses of variables and functions of libjvm.so by their linker names, such as
+// "_ZN12StubCodeDesc5_listE". Each call reads the file that the process has mapped, which takes 5 ms, so ask for all
+// names at once. Symbols that are not found, because the JDK's vendor has stripped them, are not in the map.
 func (vm *VM) Symbols(names ...string) (map[string]uint64, error) { return vm.symbols(names) }
 
-// Variables gives the ranges of addresses that have libjvm.so's variables, for those who
-// look for one that no symbol tells of.
+// Variables returns the address ranges of libjvm.so's variables. A caller can search them for a variable that has no
+// symbol.
 func (vm *VM) Variables() [][2]uint64 { return vm.variables }
 
-// readRelease reads the feature release of the JDK. JDK 8 calls its HotSpot version
-// 25 (Debian's 8u402 is HotSpot 25.402). It has one code heap, where newer releases
-// have a list of them in CodeCache::_heaps.
+// readRelease reads the feature release of the JDK. JDK 8 calls its HotSpot version 25 (Debian's 8u402 is HotSpot
+// 25.402), so it is recognized by its one code heap; newer releases have a list of heaps in CodeCache::_heaps.
 func (vm *VM) readRelease() (int, error) {
 	if _, ok := vm.Static("CodeCache::_heap"); ok {
 		return 8, nil
 	}
 	at, ok := vm.Static("Abstract_VM_Version::_vm_major_version")
 	if !ok {
-		return 0, errors.New("HotSpot's tables do not tell its version: they have no Abstract_VM_Version::_vm_major_version")
+		return 0, errors.New("HotSpot's tables do not have its version (Abstract_VM_Version::_vm_major_version)")
 	}
 	release, err := vm.Uint32(at)
 	return int(release), err
 }
 
-// Version reads how the JVM calls its version: "17.0.15+6-Debian-1deb12u1". Info is the
-// longer text, which also names the platform: "OpenJDK 64-Bit Server VM
-// (17.0.15+6-Debian-1deb12u1) for linux-amd64 JRE (…)". Both are "" in a JVM that is only
-// just starting.
+// Version returns the JVM's version, "17.0.15+6-Debian-1deb12u1", and its longer description, which also names the
+// platform: "OpenJDK 64-Bit Server VM (17.0.15+6-Debian-1deb12u1) for linux-amd64 JRE (…)". Both are "" in a JVM that
+// is only just starting.
 func (vm *VM) Version() (version, info string, err error) {
 	if version, err = vm.staticText("Abstract_VM_Version::_s_vm_release"); err == nil {
 		info, err = vm.staticText("Abstract_VM_Version::_s_internal_vm_info_string")
@@ -142,7 +135,7 @@ func (vm *VM) Version() (version, info string, err error) {
 	return version, info, nil
 }
 
-// staticText reads the text that a static field has the address of.
+// staticText reads the text whose address is in a static field.
 func (vm *VM) staticText(field string) (string, error) {
 	at, ok := vm.Static(field)
 	if !ok {
@@ -155,7 +148,7 @@ func (vm *VM) staticText(field string) (string, error) {
 	return vm.Text(text)
 }
 
-// Text reads a string of C, which is an error if it is longer than 255 bytes.
+// Text reads a zero-terminated string. A string longer than 255 bytes is an error.
 func (m Memory) Text(addr uint64) (string, error) {
 	r := pageReader{m, map[uint64][]byte{}}
 	return r.text(addr)

@@ -1,4 +1,4 @@
-// Package arrows draws the jumps of code as arrows of characters beside its lines.
+// Package arrows draws the jumps of code as arrows beside its lines, with characters.
 package arrows
 
 import (
@@ -6,28 +6,29 @@ import (
 	"slices"
 )
 
-// An Arrow is a jump from one of the lines 0 … n-1 of a listing to another one. With To < 0 or To ≥ n it leaves them.
+// An Arrow is a jump from one of the lines 0 … n-1 of a listing to another one. If To < 0 or To ≥ n, it leaves the
+// lines.
 type Arrow struct {
 	From, To int
-	Loop     bool // it closes a loop, and is drawn with heavy lines
+	Loop     bool // the jump closes a loop, and is drawn with heavy lines
 }
 
 // Glyphs are the characters that arrows are drawn with.
 type Glyphs struct {
-	startDown, startUp rune // the topmost jump of an arrow that goes down, the lowest one of an arrow that goes up
-	join               rune // another jump to the same target, on the arrow's way
-	Pass               rune // a line that an arrow passes
-	fromAbove          rune // the target of an arrow that goes down
-	fromBelow          rune // the target of an arrow that goes up
-	leaveUp, leaveDown rune // a jump that leaves the lines
-	self               rune // a jump to itself
-	heavy              *strokes
+	startDown, startUp rune     // the topmost jump of an arrow that goes down, the lowest jump of an arrow that goes up
+	join               rune     // another jump to the same target, between the arrow's ends
+	Pass               rune     // a line that an arrow passes
+	fromAbove          rune     // the target of an arrow that goes down
+	fromBelow          rune     // the target of an arrow that goes up
+	leaveUp, leaveDown rune     // a jump that leaves the lines
+	self               rune     // a jump to itself
+	heavy              *strokes // for arrows that close a loop; nil if these have no look of their own
 }
 
-// Strokes are the parts of an arrow that are other ones where it closes a loop.
+// Strokes are the characters that differ for an arrow that closes a loop.
 type strokes struct{ startDown, startUp, join, pass rune }
 
-// The two sets of characters that gasm has.
+// The two sets of characters.
 var (
 	Unicode = Glyphs{
 		startDown: '╭', startUp: '╰', join: '├', Pass: '│', fromAbove: '↘', fromBelow: '↗',
@@ -39,15 +40,15 @@ var (
 	}
 )
 
-// A Gutter is the drawing of arrows beside lines. All its strings have the same width, 0 without arrows.
+// A Gutter is the drawing of arrows beside lines. All of its strings have the same width, which is 0 without arrows.
 type Gutter struct {
 	Width   int
-	At      []string // per line
-	After   []string // for rows between the line and the next one: comments, section marks
-	Dropped int      // jumps for which there was no column
+	At      []string // one for each line
+	After   []string // for rows between that line and the next one: comments, section marks
+	Dropped int      // how many jumps are not drawn, because there was no column for them
 }
 
-// A track is what one column draws: all jumps to one line that come from the same side of it.
+// A track is an arrow with one target and all jumps to it that come from the same side. It is drawn in one column.
 type track struct {
 	top, bottom int // lines, both included
 	target      int
@@ -55,13 +56,13 @@ type track struct {
 	sources     []int
 }
 
-// maxTracks is how many arrows are drawn: each is compared with those that are there, and no method of a real program has
-// so many.
+// maxTracks is an upper bound for the tracks that are drawn; the others are dropped. Each track is compared with those
+// before it, so their number must be bounded. No method of a real program has as many.
 const maxTracks = 1 << 14
 
-// Layout draws arrows beside n lines, in at most maxColumns columns. Jumps with a common target share a column.
-// Short arrows are drawn first and close to the code, so a loop lies within the one around it, and the arrows that find
-// no room are the longest. Jumps out of the lines have a column of their own, next to the code.
+// Layout draws arrows beside n lines, in at most maxColumns columns. Jumps with a common target share a column. Short
+// arrows are drawn first and next to the code, so an inner loop is drawn inside the outer one, and the arrows without a
+// column are the longest. Jumps that leave the lines have a column of their own, next to the code.
 func Layout(n int, arrows []Arrow, maxColumns int, g Glyphs) Gutter {
 	tracks, leaving := tracksOf(n, arrows)
 	var columns [][]track // from the code outwards
@@ -84,11 +85,11 @@ func Layout(n int, arrows []Arrow, maxColumns int, g Glyphs) Gutter {
 	return out
 }
 
-// tracksOf groups arrows into tracks, shortest first, and picks out those that leave the n lines.
+// tracksOf groups arrows into tracks, the shortest first. It returns the arrows that leave the n lines separately.
 func tracksOf(n int, arrows []Arrow) (tracks []track, leaving []Arrow) {
 	type key struct {
 		target int
-		side   int // +1 for arrows that go down, -1 up, 0 to itself
+		side   int // +1 for arrows that go down, -1 for those that go up, 0 for a jump to itself
 		loop   bool
 	}
 	index := map[key]int{}
@@ -114,6 +115,7 @@ func tracksOf(n int, arrows []Arrow) (tracks []track, leaving []Arrow) {
 	return tracks, leaving
 }
 
+// overlaps reports whether a track has a line in common with a track in a column.
 func overlaps(column []track, t track) bool {
 	return slices.ContainsFunc(column, func(u track) bool { return t.top <= u.bottom && u.top <= t.bottom })
 }
@@ -150,7 +152,7 @@ func (out *Gutter) draw(n int, columns [][]track, leaving []Arrow, g Glyphs) {
 	}
 }
 
-// of gives the characters that a track is drawn with.
+// of returns the characters that a track is drawn with.
 func (g Glyphs) of(t track) Glyphs {
 	if s := g.heavy; t.loop && s != nil {
 		g.startDown, g.startUp, g.join, g.Pass = s.startDown, s.startUp, s.join, s.pass
@@ -158,7 +160,7 @@ func (g Glyphs) of(t track) Glyphs {
 	return g
 }
 
-// ends draws the track's sources and its target, with set.
+// ends draws the track's sources and its target. It calls set for each.
 func (t track) ends(g Glyphs, set func(y int, r rune)) {
 	for _, y := range t.sources {
 		switch {
@@ -180,7 +182,7 @@ func (t track) ends(g Glyphs, set func(y int, r rune)) {
 	}
 }
 
-// canvas makes n rows of width blanks.
+// canvas returns n rows of width blanks.
 func canvas(n, width int) [][]rune {
 	rows := make([][]rune, n)
 	for y := range rows {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestArrows compares pictures. A row is a line; "-" in front of a row marks what stands between two lines.
+// TestArrows compares drawings. In want, "|" separates the lines.
 func TestArrows(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -47,8 +47,8 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// checkGutter checks what holds for every gutter: rows of one width, and a line between two rows just where both have
-// something in the column and none of them is the arrow's end there.
+// checkGutter checks what holds for every gutter: all rows have one width, and between two rows a column has a line
+// only if an arrow continues there.
 func checkGutter(t *testing.T, name string, n int, g Gutter) {
 	t.Helper()
 	if len(g.At) != n || len(g.After) != n {

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// usualTime is how long a process may take to be looked at before the next one is begun beside it.
+// usualTime is how long looking at a process may take before the next one is started in parallel.
 const usualTime = 100 * time.Millisecond
 
-// Each calls look for each process of the machine but this one, several at a time, and returns what look returned for those
-// that it is true for. look may wait for ever, as for a process that means harm: when the limit is over, Each returns
-// without it, and silent has the ids of those that it is without.
+// Each calls look for all processes of the machine except this one, several at a time. found has the results of those
+// calls whose second result was true. A call may block for ever, because a process may be hostile. When the limit is
+// over, Each returns without such calls, and silent has the ids of their processes.
 func Each[T any](limit time.Duration, look func(pid int) (T, bool)) (found map[int]T, silent []int, err error) {
 	pids, err := processes()
 	if err != nil {
@@ -63,7 +63,7 @@ begin:
 	return found, silent, nil
 }
 
-// processes returns the ids of the machine's processes but this one.
+// processes returns the ids of all processes of the machine except this one.
 func processes() (pids []int, err error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Processes that let nobody look at them do not keep the others from being found.
+// TestEach: processes that block whoever looks at them do not keep the others from being found.
 func TestEach(t *testing.T) {
 	var hanging []int
 	for range 20 {

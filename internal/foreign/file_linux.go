@@ -12,17 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A File is an open regular file in a [World]. What the process writes to it meanwhile shows.
+// A File is an open regular file in a [World]. The process may go on writing to it.
 type File struct {
 	w    *World
 	fd   int
-	path string // as the process has it; for messages
-	info Info   // when it was opened
-	at   int64  // where Read goes on
+	path string // as the process sees it; for messages
+	info Info   // at the time of opening
+	at   int64  // offset of the next Read
 }
 
-// Open opens a file of the folder for reading. It must be a regular one with a single name, as a JVM makes them: one
-// with several can be anybody's.
+// Open opens a file in the folder for reading. It must be a regular file with one link, as a JVM creates it: with
+// several links it could be anybody's file.
 func (d *Folder) Open(name string) (*File, error) { return d.open(name, unix.O_RDONLY) }
 
 // OpenToWrite is Open for reading and writing.
@@ -36,14 +36,15 @@ func (d *Folder) open(name string, flags int) (*File, error) {
 	return d.w.newFile(d.fd, name, shown, flags, noMounts)
 }
 
-// Open opens a regular file by a path without links, on whatever mount it is, for reading. A file of the JDK's is one.
+// Open opens a regular file for reading, by a path without symbolic links, which may cross mount points. The files of a
+// JDK are opened with it.
 func (w *World) Open(shown string) (*File, error) {
 	return w.newFile(w.root, strings.TrimPrefix(path.Clean(shown), "/"), shown, unix.O_RDONLY, noLinks)
 }
 
 func (w *World) newFile(at int, name, shown string, flags int, resolve uint64) (*File, error) {
 	return call(w, func() (*File, error) {
-		// O_NONBLOCK is for a named pipe, which would be waited for.
+		// O_NONBLOCK keeps the call from blocking at a named pipe.
 		fd, err := openAt(at, name, shown, flags|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_NOCTTY, 0, resolve)
 		if err != nil {
 			return nil, err
@@ -57,8 +58,8 @@ func (w *World) newFile(at int, name, shown string, flags int, resolve uint64) (
 	}, func(f *File) { unix.Close(f.fd) })
 }
 
-// regularFile looks at an open file. Its error is of what is not a regular file, or has several names where it must have
-// one.
+// regularFile returns the Info of an open file. It returns an error if the file is not regular or, with single, if it
+// has several links.
 func regularFile(fd int, single bool) (Info, error) {
 	var s unix.Stat_t
 	if err := unix.Fstat(fd, &s); err != nil {
@@ -68,7 +69,7 @@ func regularFile(fd int, single bool) (Info, error) {
 	case s.Mode&unix.S_IFMT != unix.S_IFREG:
 		return Info{}, errors.New("it is not a regular file, as a JVM makes them")
 	case single && s.Nlink > 1:
-		return Info{}, errors.New("it has several names, and may be anybody's")
+		return Info{}, errors.New("it has several links, and may be anybody's")
 	}
 	return infoOf(&s), nil
 }
@@ -79,19 +80,19 @@ func (f *File) Close() error {
 	return nil
 }
 
-// Path returns the path of the file as the process has it.
+// Path returns the path of the file, as the process sees it.
 func (f *File) Path() string { return f.path }
 
-// Size returns the size that the file had when it was opened, in bytes.
+// Size returns the size of the file in bytes, at the time of opening.
 func (f *File) Size() int64 { return f.info.Size }
 
-// Info returns what was known of the file when it was opened.
+// Info returns the file's Info at the time of opening.
 func (f *File) Info() Info { return f.info }
 
-// chunk is how many bytes one call reads or writes at most.
+// chunk is the largest number of bytes that one call reads or writes.
 const chunk = 1 << 20
 
-// ReadAt is that of io.ReaderAt.
+// ReadAt implements io.ReaderAt.
 func (f *File) ReadAt(p []byte, offset int64) (n int, err error) {
 	for n < len(p) {
 		part := min(len(p)-n, chunk)
@@ -111,7 +112,7 @@ func (f *File) ReadAt(p []byte, offset int64) (n int, err error) {
 	return n, nil
 }
 
-// Read is that of io.Reader.
+// Read implements io.Reader.
 func (f *File) Read(p []byte) (int, error) {
 	n, err := f.ReadAt(p[:min(len(p), chunk)], f.at)
 	f.at += int64(n)
@@ -121,7 +122,7 @@ func (f *File) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// WriteAt is that of io.WriterAt.
+// WriteAt implements io.WriterAt.
 func (f *File) WriteAt(p []byte, offset int64) (n int, err error) {
 	for n < len(p) {
 		part := append([]byte(nil), p[n:min(n+chunk, len(p))]...)
@@ -138,17 +139,17 @@ func (f *File) failed(op string, err error) error {
 	return &fs.PathError{Op: op, Path: f.path, Err: err}
 }
 
-// A TooLargeError is the error of a file that is larger than what it should be.
+// A TooLargeError means that a file is larger than expected.
 type TooLargeError struct {
 	Path        string
 	Size, Limit int64
 }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("%s has %d bytes, more than the %d that such a file may have", e.Path, e.Size, e.Limit)
+	return fmt.Sprintf("%s has %d bytes; at most %d are allowed", e.Path, e.Size, e.Limit)
 }
 
-// ReadAll returns the content of a file of at most limit bytes.
+// ReadAll returns the content of a file. A file of more than limit bytes is a *TooLargeError.
 func (f *File) ReadAll(limit int64) ([]byte, error) {
 	if f.Size() > limit {
 		return nil, &TooLargeError{f.path, f.Size(), limit}
@@ -156,8 +157,8 @@ func (f *File) ReadAll(limit int64) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, 0, limit))
 }
 
-// CopyTo copies a file of at most limit bytes to an empty one. What is a hole stays one, so that a file without a block on
-// disk takes none here either.
+// CopyTo copies a file to an empty one. A file of more than limit bytes is a *TooLargeError. Holes stay holes, so that
+// a sparse file takes no space on disk here either.
 func (f *File) CopyTo(to *os.File, limit int64) error {
 	now, err := call(f.w, func() (Info, error) { return regularFile(f.fd, false) }, nil)
 	if err != nil {
@@ -182,14 +183,14 @@ func (f *File) CopyTo(to *os.File, limit int64) error {
 	return to.Truncate(size)
 }
 
-// data finds the next piece of the file that is not a hole: [from, end), where from is end if there is none.
+// data returns the next piece of the file that is not a hole, [from, end). from is end if there is none.
 func (f *File) data(at, size int64) (from, end int64, err error) {
 	piece, err := call(f.w, func() ([2]int64, error) {
 		from, err := unix.Seek(f.fd, at, unix.SEEK_DATA)
 		switch {
 		case errors.Is(err, unix.ENXIO): // the rest is a hole
 			return [2]int64{size, size}, nil
-		case err != nil: // the file system knows no holes
+		case err != nil: // the file system does not support holes
 			return [2]int64{at, size}, nil
 		}
 		from = max(from, at) // a file system in user space may say anything
@@ -202,9 +203,9 @@ func (f *File) data(at, size int64) (from, end int64, err error) {
 	return min(piece[0], size), piece[1], err
 }
 
-// Release returns the file as one of the calling process, and ends the use of this one. A read is made by the thread that
-// reads then, and not by the World's, so a file of a file system in user space is an error, unless this process has the
-// World's user.
+// Release returns the file as an ordinary file of gasm's, and ends the use of f. Reads are then made by the thread that
+// calls Read, not by the World's thread, and have no time limit. So a file of a file system in user space is an error,
+// unless gasm runs as the World's user.
 func (f *File) Release() (*os.File, error) {
 	kind, err := call(f.w, func() (int64, error) { return fileSystem(f.fd) }, nil)
 	if err == nil && kind == unix.FUSE_SUPER_MAGIC && f.w.user.UID != os.Geteuid() {

@@ -11,20 +11,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Folder is an open folder in a [World]. It stays the same one, whatever becomes of its name.
+// A Folder is an open folder in a [World]. It remains the same folder even if it is renamed or replaced.
 type Folder struct {
 	w    *World
 	fd   int
-	path string // as the process has it; for messages
+	path string // as the process sees it; for messages
 }
 
-// Lookups never follow links, and never leave the folder that they begin in. Below /tmp they pass no mount either.
+// Lookups never follow symbolic links, and never leave the folder in which they begin. Below /tmp they do not cross
+// mount points either.
 const (
 	noLinks  = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
 	noMounts = noLinks | unix.RESOLVE_NO_XDEV
 )
 
-// lookups is how often a lookup is made that the kernel gives up because something was renamed meanwhile.
+// lookups is how often a lookup is tried if the kernel gives it up because something was renamed meanwhile.
 const lookups = 8
 
 // openAt opens a file by a path relative to a folder. shown is the path for messages.
@@ -42,18 +43,19 @@ func openAt(folder int, name, shown string, flags int, mode uint32, resolve uint
 	case err == nil:
 		return fd, nil
 	case errors.Is(err, unix.ENOSYS):
-		err = errors.New("the kernel has no openat2, which Linux has since 5.6, or a seccomp filter refuses it: nothing else is safe here")
+		err = errors.New(
+			"the kernel has no openat2, which Linux has since 5.6, or a seccomp filter refuses it: nothing else is safe here")
 	case errors.Is(err, unix.EXDEV):
-		err = errors.New("it is a mount point, or leads out of where it should be, and gasm passes neither")
+		err = errors.New("it is a mount point or leads out of its folder, and gasm follows neither")
 	case errors.Is(err, unix.ENOTDIR):
-		err = errors.New("it is not a folder, and gasm follows no links")
+		err = errors.New("it is not a folder, and gasm does not follow links")
 	case errors.Is(err, unix.ELOOP):
-		err = errors.New("it is a link, or is reached through one, and gasm follows none")
+		err = errors.New("it is a link or is reached through one, and gasm does not follow links")
 	}
 	return -1, &fs.PathError{Op: "open", Path: shown, Err: err}
 }
 
-// inside returns the path of a name in the folder, for messages, and an error for what is no plain name.
+// inside returns the path of a name in the folder, for messages. It returns an error if the name is not a plain one.
 func (d *Folder) inside(name string) (string, error) {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
 		return "", fmt.Errorf("%q is not the name of a file", name)
@@ -61,15 +63,16 @@ func (d *Folder) inside(name string) (string, error) {
 	return path.Join(d.path, name), nil
 }
 
-// Tmp opens the process's /tmp, which may be a mount of its own. A link is an error.
+// Tmp opens the process's /tmp, which may be a mount point. A symbolic link is an error.
 func (w *World) Tmp() (*Folder, error) { return w.folder("/tmp") }
 
-// folder opens a folder by its path, on whatever mount it is.
+// folder opens a folder by its path, which may cross mount points, as a starting point for lookups.
 func (w *World) folder(shown string) (*Folder, error) {
 	return w.newFolder(w.root, strings.TrimPrefix(shown, "/"), shown, unix.O_PATH, noLinks)
 }
 
-// Folder opens a folder by a path without links, on whatever mount it is. Its files must be on the same one.
+// Folder opens a folder by a path without symbolic links, which may cross mount points. Lookups in the folder do not
+// cross them.
 func (w *World) Folder(shown string) (*Folder, error) {
 	return w.newFolder(w.root, strings.TrimPrefix(path.Clean(shown), "/"), shown, unix.O_RDONLY, noLinks)
 }
@@ -86,7 +89,7 @@ func (w *World) newFolder(at int, name, shown string, flags int, resolve uint64)
 
 func closeLate(fd int) { unix.Close(fd) }
 
-// WorkingFolder opens the folder that the process works in, in its World.
+// WorkingFolder opens the process's working folder. w must be the process's World.
 func (p *Process) WorkingFolder(w *World) (*Folder, error) {
 	fd, err := p.openAt("cwd", unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
@@ -98,7 +101,7 @@ func (p *Process) WorkingFolder(w *World) (*Folder, error) {
 // Close closes the folder.
 func (d *Folder) Close() { d.w.closeDescriptor(d.fd) }
 
-// Path returns the path of the folder as the process has it.
+// Path returns the path of the folder, as the process sees it.
 func (d *Folder) Path() string { return d.path }
 
 // Folder opens a folder in this one.
@@ -110,8 +113,8 @@ func (d *Folder) Folder(name string) (*Folder, error) {
 	return d.w.newFolder(d.fd, name, shown, unix.O_RDONLY, noMounts)
 }
 
-// MakeFolder makes a folder in this one, which nobody but the process's user can use, and opens it. The name must be
-// free.
+// MakeFolder creates a folder in this one, which only the process's user can access, and opens it. It is an error if
+// the name exists.
 func (d *Folder) MakeFolder(name string) (*Folder, error) {
 	shown, err := d.inside(name)
 	if err != nil {
@@ -129,10 +132,10 @@ func (d *Folder) MakeFolder(name string) (*Folder, error) {
 	return d.Folder(name)
 }
 
-// maxNames is an upper bound for the entries of a folder that are looked at. What is beyond is not found.
+// maxNames is an upper bound for the entries of a folder that are read. The others are not found.
 const maxNames = 1 << 17
 
-// Names returns the names in the folder, in no order.
+// Names returns the names in the folder, in no particular order.
 func (d *Folder) Names() ([]string, error) {
 	return call(d.w, func() ([]string, error) {
 		fd, err := openAt(d.fd, ".", d.path, unix.O_RDONLY|unix.O_DIRECTORY, 0, noMounts)
@@ -156,13 +159,13 @@ func (d *Folder) Names() ([]string, error) {
 	}, nil)
 }
 
-// An Info is what the file system says of a file.
+// An Info is what the file system says about a file.
 type Info struct {
 	Regular bool
 	Size    int64 // in bytes
 	UID     int
-	// ChangedNanos is when it was last changed, its name and its owner included, by the wall clock. It tells a file from
-	// another one that is put in its place.
+	// ChangedNanos is when the file, its name or its owner was last changed, by the wall clock (ctime). It
+	// distinguishes a file from another one that replaces it.
 	ChangedNanos int64
 }
 
@@ -170,7 +173,7 @@ func infoOf(s *unix.Stat_t) Info {
 	return Info{s.Mode&unix.S_IFMT == unix.S_IFREG, s.Size, int(s.Uid), unix.TimespecToNsec(s.Ctim)}
 }
 
-// Stat looks at a file of the folder. A link is not followed.
+// Stat returns the Info of a file in the folder. It does not follow a symbolic link.
 func (d *Folder) Stat(name string) (Info, error) {
 	shown, err := d.inside(name)
 	if err != nil {
@@ -185,7 +188,7 @@ func (d *Folder) Stat(name string) (Info, error) {
 	}, nil)
 }
 
-// Owner returns the id of the user whom the folder belongs to.
+// Owner returns the user id of the folder's owner.
 func (d *Folder) Owner() (int, error) {
 	return call(d.w, func() (int, error) {
 		var s unix.Stat_t
@@ -196,7 +199,7 @@ func (d *Folder) Owner() (int, error) {
 	}, nil)
 }
 
-// Removed reports whether the folder has no name any more.
+// Removed reports whether the folder has been removed.
 func (d *Folder) Removed() (bool, error) {
 	return call(d.w, func() (bool, error) {
 		var s unix.Stat_t
@@ -207,7 +210,7 @@ func (d *Folder) Removed() (bool, error) {
 	}, nil)
 }
 
-// Create makes a file that nobody but the process's user can use, with a content. The name must be free.
+// Create creates a file with a content, which only the process's user can access. It is an error if the name exists.
 func (d *Folder) Create(name string, content []byte) error {
 	shown, err := d.inside(name)
 	if err != nil {
@@ -230,10 +233,10 @@ func (d *Folder) Create(name string, content []byte) error {
 	})
 }
 
-// Remove removes a file of the folder. One that is not there is no error.
+// Remove removes a file in the folder. It is not an error if there is none.
 func (d *Folder) Remove(name string) error { return d.unlink(name, 0) }
 
-// RemoveFolder removes an empty folder of the folder. One that is not there is no error.
+// RemoveFolder removes an empty folder in the folder. It is not an error if there is none.
 func (d *Folder) RemoveFolder(name string) error { return d.unlink(name, unix.AT_REMOVEDIR) }
 
 func (d *Folder) unlink(name string, flags int) error {
@@ -249,10 +252,10 @@ func (d *Folder) unlink(name string, flags int) error {
 	})
 }
 
-// ErrLocked is the error of a folder that another gasm has locked.
+// ErrLocked means that another gasm has locked a folder.
 var ErrLocked = errors.New("another gasm uses it")
 
-// Lock locks the folder until it is closed, or gasm ends.
+// Lock locks the folder until it is closed or gasm ends. If another gasm has locked it, the error is ErrLocked.
 func (d *Folder) Lock() error {
 	return d.w.do(func() error {
 		switch err := unix.Flock(d.fd, unix.LOCK_EX|unix.LOCK_NB); {
@@ -265,12 +268,12 @@ func (d *Folder) Lock() error {
 	})
 }
 
-// in returns a context that is done when the World's is, or ctx.
+// in returns a context that is done when ctx or the World's context is.
 func (w *World) in(ctx context.Context) (context.Context, context.CancelFunc) {
 	both, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })
 	return both, func() { stop(); cancel(nil) }
 }
 
-// World returns the World that the folder is in.
+// World returns the World of the folder.
 func (d *Folder) World() *World { return d.w }

@@ -10,25 +10,27 @@ import (
 	"time"
 )
 
-// errUnsupported is the error of everything here. Other systems than Linux let gasm reach nothing of another process.
-var errUnsupported = errors.New("gasm reaches the files of running JVMs on Linux alone: start the program by gasm profile")
+// errUnsupported is the error of all calls: on systems other than Linux, gasm can't access what belongs to another
+// process.
+var errUnsupported = errors.New(
+	"gasm reaches the files of running JVMs on Linux only: start the program with gasm profile")
 
-// A Process is a process that may mean harm. There is none but on Linux.
+// A Process is a process that may be hostile. It exists on Linux only.
 type Process struct{}
 
-// A User is who a process is to the kernel.
+// A User is the identity of a process for the kernel.
 type User struct {
 	UID, GID int
 	Groups   []int
 }
 
-// A Stat is what is known of a process.
+// A Stat is the state and the start time of a process.
 type Stat struct {
 	State      byte
 	StartTicks uint64
 }
 
-// A Status is what is known of a process and of who it is.
+// A Status is the name, the state and the user of a process.
 type Status struct {
 	Name  string
 	State byte
@@ -46,7 +48,7 @@ type Folder struct{}
 // A File is an open regular file in a [World].
 type File struct{}
 
-// An Info is what the file system says of a file.
+// An Info is what the file system says about a file.
 type Info struct {
 	Regular      bool
 	Size         int64

@@ -3,7 +3,6 @@ package foreign
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,20 +19,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxMaps is an upper bound for the list of a process's mappings, in bytes: it may have 65 530 of them (vm.max_map_count).
+// maxMaps is an upper bound for the list of a process's mappings, in bytes; a longer list is an error. A process may
+// have 65 530 mappings (vm.max_map_count).
 const maxMaps = 1 << 24
 
-// errManyMaps is the error of a longer list. Paths of the longest kind make one of 260 MB.
-var errManyMaps = errors.New("the list of what it has mapped is longer than that of any JVM")
+// errManyMaps is the error of a longer list. With paths of the greatest length, a list has 260 MB.
+var errManyMaps = errors.New("the list of its mappings is too long for a JVM")
 
 // A region is a line of proc(5)'s maps.
 type region struct {
 	lo, hi uint64 // [lo, hi)
 	device string // "fe:00"; "00:00" for memory without a file
-	path   string // "" likewise
+	path   string // "" for memory without a file
 }
 
-// regions reads the mappings of the process, until see returns false. The kernel answers without looking at the memory.
+// regions calls see with the mappings of the process, until see returns false. The kernel answers without accessing the
+// memory itself.
 func (p *Process) regions(see func(r region) (more bool)) error {
 	f, err := p.openProc("maps")
 	if err != nil {
@@ -55,7 +56,8 @@ func (p *Process) regions(see func(r region) (more bool)) error {
 	return nil
 }
 
-// parseRegion reads a line: "7f4027ac7000-7f4027c1d000 r-xp 00026000 fe:00 326269    /usr/lib/x86_64-linux-gnu/libc.so.6".
+// parseRegion parses a line: "7f4027ac7000-7f4027c1d000 r-xp 00026000 fe:00 326269
+// /usr/lib/x86_64-linux-gnu/libc.so.6".
 func parseRegion(line string) (r region, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 5 {
@@ -72,19 +74,19 @@ func parseRegion(line string) (r region, ok bool) {
 	return r, errLo == nil && errHi == nil
 }
 
-// noDevice is that of memory without a file.
+// noDevice is the device of memory without a file.
 const noDevice = "00:00"
 
-// CheckMemory returns an error if reading the process's memory could wait for ever. That is so where it is mapped from a
-// file system in user space (FUSE), whose user answers as it likes, and is not this process's own: whoever waits there can't
-// even be killed. A process that maps such a file later is not noticed.
+// CheckMemory returns an error if reading the process's memory could block for ever. That is the case if a part of it
+// is mapped from a file system in user space (FUSE) of another user, who decides when to answer. A thread that waits
+// there can't even be killed. CheckMemory can't exclude that the process maps such a file later.
 func (p *Process) CheckMemory() error {
 	status, err := p.Status()
 	if err != nil || status.UID == os.Geteuid() {
 		return err
 	}
 	kinds := p.mountedKinds()
-	unknown := map[string]region{} // by the device
+	unknown := map[string]region{} // a mapping for each device with an unknown file system
 	var found error
 	err = p.regions(func(r region) bool {
 		kind, mounted := kinds[r.device]
@@ -109,7 +111,7 @@ func (p *Process) CheckMemory() error {
 	return nil
 }
 
-// isUserSpace reports whether a kind of file system, as mountinfo has it, is one in user space.
+// isUserSpace reports whether a kind of file system, as mountinfo names it, is one in user space.
 func isUserSpace(kind string) bool { return strings.HasPrefix(kind, "fuse") }
 
 func refuseUserSpace(r region) error {
@@ -117,15 +119,15 @@ func refuseUserSpace(r region) error {
 		"run gasm as its user, or the JVM from another file system", r.path)
 }
 
-// maxMounts is how much is read of a list of mounts, in bytes: a namespace may have 100 000 of them (fs.mount-max).
+// maxMounts bounds how much of a list of mounts is read, in bytes. A namespace may have 100 000 mounts (fs.mount-max).
 const maxMounts = 1 << 25
 
-// mountedKinds are the kinds of the file systems that the process and this one have mounted, by their devices as maps has
-// them ("00:2d"; mountinfo has "0:45").
+// mountedKinds returns the kinds of the file systems that the process and gasm have mounted, by device. Devices have
+// the form of maps, "00:2d", where mountinfo has "0:45".
 func (p *Process) mountedKinds() map[string]string {
 	kinds := map[string]string{}
 	own, _ := os.ReadFile("/proc/self/mountinfo")
-	theirs, _ := p.Read("mountinfo", maxMounts) // of one that has ended there is nothing to be read
+	theirs, _ := p.Read("mountinfo", maxMounts) // if the process has ended, there are none
 	for _, text := range [][]byte{own, theirs} {
 		for line := range bytes.Lines(text) {
 			before, after, _ := strings.Cut(string(line), " - ")
@@ -142,11 +144,11 @@ func (p *Process) mountedKinds() map[string]string {
 	return kinds
 }
 
-// deviceName is the name that maps has for a device.
+// deviceName returns a device as maps names it.
 func deviceName(major, minor uint32) string { return fmt.Sprintf("%02x:%02x", major, minor) }
 
-// kernelDevices are those of file systems that the kernel has for itself, and nobody mounts: of shared memory, of huge pages
-// of each size, and of libaio's rings.
+// kernelDevices returns the devices of the file systems that the kernel has for its own use and nobody mounts: those of
+// shared memory, of huge pages of each size, and of libaio's rings.
 var kernelDevices = sync.OnceValue(func() (devices []string) {
 	kinds := []int{0}
 	sizes, _ := filepath.Glob("/sys/kernel/mm/hugepages/hugepages-*kB")
@@ -170,7 +172,7 @@ var kernelDevices = sync.OnceValue(func() (devices []string) {
 	return append(devices, ringDevice()...)
 })
 
-// ringDevice is the device of libaio's rings. Only a mapping of one has it.
+// ringDevice returns the device of libaio's rings. It can only be seen in a mapping of such a ring.
 func ringDevice() (device []string) {
 	var ring uintptr
 	if _, _, errno := unix.RawSyscall(unix.SYS_IO_SETUP, 1, uintptr(unsafe.Pointer(&ring)), 0); errno != 0 {
@@ -182,7 +184,7 @@ func ringDevice() (device []string) {
 		return nil
 	}
 	defer self.Close()
-	_ = self.regions(func(r region) bool { // without it, whoever uses libaio is asked about
+	_ = self.regions(func(r region) bool { // if this fails, the file system of such mappings is checked
 		if r.lo == uint64(ring) {
 			device = []string{r.device}
 		}
@@ -191,24 +193,24 @@ func ringDevice() (device []string) {
 	return device
 }
 
-// statTime is how long a file system may take to say what it is.
+// statTime bounds the time for asking a file system what it is.
 const statTime = time.Second
 
-// fileSystem returns the kind of the file system of an open file, as statfs(2) has it. One in user space that does not let
-// this user in, as is the rule for root, is not even asked (fuse_statfs in the kernel's fs/fuse/inode.c).
+// fileSystem returns the kind of the file system of an open file (statfs(2)). The kernel does not ask a file system in
+// user space that excludes this user, as it usually excludes root (fuse_statfs in the kernel's fs/fuse/inode.c).
 func fileSystem(fd int) (kind int64, err error) {
 	var s unix.Statfs_t
 	err = unix.Fstatfs(fd, &s)
 	return int64(s.Type), err
 }
 
-// ErrUserSpace is the error of a file of another user's process that is of a file system in user space.
-var ErrUserSpace = errors.New("it is of a file system in user space (FUSE), which may never answer")
+// ErrUserSpace means that a file of another user's process is in a file system in user space.
+var ErrUserSpace = errors.New("it is in a file system in user space (FUSE), which may never answer")
 
-// checkFileSystem checks that a mapping is not of a file system in user space. It is for one that nobody has mounted any
-// more, or not here.
+// checkFileSystem returns an error if a mapping is from a file system in user space. It is used if the file system is
+// not in a list of mounts, because it was unmounted or is mounted elsewhere.
 func (p *Process) checkFileSystem(r region) error {
-	kind, err := Within(context.Background(), statTime, func() (int64, error) {
+	kind, err := WithinLimit(statTime, func() (int64, error) {
 		at, err := p.openAt(fmt.Sprintf("map_files/%x-%x", r.lo, r.hi), unix.O_PATH)
 		if err != nil {
 			return 0, err
@@ -227,15 +229,15 @@ func (p *Process) checkFileSystem(r region) error {
 	return nil
 }
 
-// errInFile is the error of a command line or an environment that is not in memory without a file.
-var errInFile = errors.New("it is not in memory of the process's own, and reading it could wait for ever")
+// errInFile means that a command line or an environment lies in a mapped file.
+var errInFile = errors.New("it lies in a file that the process has mapped, and reading it could block for ever")
 
-// The fields of proc(5)'s stat that say where the command line and the environment begin, counted from the state on, which is
-// the third field.
+// textFields are the fields of proc(5)'s stat with the addresses of the command line and the environment. They are
+// counted from the state, which is the third field.
 var textFields = map[string]int{"cmdline": 48 - 3, "environ": 50 - 3}
 
-// checkText checks that a text of the process which the kernel reads out of its memory is in memory without a file, as it
-// is in every process that has not done something to it.
+// checkText checks a text of the process that the kernel reads from its memory. The text must be in memory without a
+// file, where it is in every process that has not tampered with it.
 func (p *Process) checkText(name string) error {
 	field, ok := textFields[name]
 	if !ok {
@@ -255,10 +257,10 @@ func (p *Process) checkText(name string) error {
 		return nil // before Linux 3.5
 	}
 	at, err := strconv.ParseUint(fields[field], 10, 64)
-	if err != nil || at == 0 { // hidden from this user, who can't read the text either; or a thread of the kernel's
+	if err != nil || at == 0 { // a kernel thread; or hidden from this user, who can't read the text either
 		return nil
 	}
-	regions, own := 0, false // one that has ended has no regions
+	regions, own := 0, false // no regions: it has ended
 	err = p.regions(func(r region) bool {
 		regions++
 		if r.lo <= at && at < r.hi {
@@ -269,7 +271,7 @@ func (p *Process) checkText(name string) error {
 	switch {
 	case err == nil && regions > 0 && !own:
 		return errInFile
-	case errors.Is(err, fs.ErrPermission): // another user's, whose text the kernel shows all the same
+	case errors.Is(err, fs.ErrPermission): // it is another user's process, whose text the kernel shows nevertheless
 		return nil
 	}
 	return err

@@ -3,7 +3,6 @@ package foreign
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,15 +15,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Process is a process that may mean harm. It is the same one until Close: when it has ended, calls fail with an error
-// that wraps [ErrEnded], also when another process has its id by then. A Process is for any goroutine.
+// A Process is a process that may be hostile. Until Close it refers to the same process: once that has ended, calls
+// fail with an error that wraps [ErrEnded], even if another process has got its id. Several goroutines may use a
+// Process at once.
 type Process struct {
 	pid   int
-	proc  *os.File // /proc/PID; it never means another process (proc_pid in the kernel's fs/proc/internal.h)
-	pidfd int      // -1 where the kernel has none
+	proc  *os.File // /proc/PID; never refers to another process (proc_pid in the kernel's fs/proc/internal.h)
+	pidfd int      // -1 if the kernel does not have pidfds
 }
 
-// NoProcessError is the error of an id that no process has.
+// A NoProcessError means that no process has an id.
 type NoProcessError struct{ PID int }
 
 func (e *NoProcessError) Error() string { return fmt.Sprintf("no process has the id %d", e.PID) }
@@ -32,7 +32,8 @@ func (e *NoProcessError) Error() string { return fmt.Sprintf("no process has the
 // Is reports whether the target is [ErrEnded].
 func (e *NoProcessError) Is(target error) bool { return target == ErrEnded }
 
-// Open opens a process, which may be any user's. A process without an id is a *NoProcessError. The caller closes it.
+// Open opens a process of any user. If no process has the id, the error is a *NoProcessError. The caller must close the
+// Process.
 func Open(pid int) (*Process, error) {
 	proc, err := os.OpenFile(fmt.Sprintf("/proc/%d", pid), os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -45,7 +46,7 @@ func Open(pid int) (*Process, error) {
 	if p.pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
 		p.pidfd = -1
 	}
-	// Its id can't have been given to another process between the two, if it is still there.
+	// If it still exists, its id can't have been given to another process in between.
 	if _, err := p.Stat(); err != nil {
 		p.Close()
 		return nil, &NoProcessError{pid}
@@ -62,16 +63,16 @@ func (p *Process) Close() {
 	}
 }
 
-// PID is the process's id.
+// PID returns the process's id.
 func (p *Process) PID() int { return p.pid }
 
-// readTime is how long the kernel may take to answer for a process. Its command line and its environment are read out of
-// its memory, which can be mapped from a file system that does not answer.
+// readTime bounds the time of a read in /proc. The kernel reads a process's command line and environment from its
+// memory, which can be mapped from a file system that does not answer.
 const readTime = 5 * time.Second
 
-// Read reads a file of the process in /proc by its name ("status", "task/12/comm"), and at most limit bytes of it.
+// Read returns a file of the process in /proc, by its name ("status", "task/12/comm"). It returns at most limit bytes.
 func (p *Process) Read(name string, limit int64) ([]byte, error) {
-	return Within(context.Background(), readTime, func() ([]byte, error) {
+	return WithinLimit(readTime, func() ([]byte, error) {
 		if err := p.checkText(name); err != nil {
 			return nil, err
 		}
@@ -87,8 +88,8 @@ func (p *Process) Read(name string, limit int64) ([]byte, error) {
 
 func readAll(f *os.File, limit int64) ([]byte, error) { return io.ReadAll(io.LimitReader(f, limit)) }
 
-// at calls f with the descriptor of /proc/PID, which stays open until f returns. After Close it fails: a Read that took too
-// long may still be under way, and by then the number can be another file's.
+// at calls f with the descriptor of /proc/PID, which stays open until f returns. After Close it returns an error: a
+// Read that takes too long may still be running then, and the descriptor's number could belong to another file.
 func (p *Process) at(f func(fd int) error) error {
 	conn, err := p.proc.SyscallConn()
 	if err != nil {
@@ -100,7 +101,7 @@ func (p *Process) at(f func(fd int) error) error {
 	return err
 }
 
-// openAt opens a name in /proc/PID, and returns a descriptor.
+// openAt opens a name in /proc/PID and returns a descriptor.
 func (p *Process) openAt(name string, flags int) (fd int, err error) {
 	err = p.at(func(at int) error {
 		fd, err = unix.Openat(at, name, flags|unix.O_CLOEXEC, 0)
@@ -118,7 +119,7 @@ func (p *Process) openProc(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// gone turns the error of a process that nobody can wait for any more into ErrEnded. The kernel knows nothing of it then.
+// gone replaces the kernel's error for a process that no longer exists by ErrEnded.
 func (p *Process) gone(err error) error {
 	if errors.Is(err, unix.ESRCH) {
 		return ErrEnded
@@ -126,8 +127,8 @@ func (p *Process) gone(err error) error {
 	return err
 }
 
-// Readlink returns where a link of the process in /proc leads ("cwd", "exe"), as text. It is a path of the process's own
-// mount namespace, and to look there is for a [World].
+// Readlink returns the target of a link of the process in /proc ("cwd", "exe") as text. It is a path in the process's
+// own mount namespace; use a [World] to open it.
 func (p *Process) Readlink(name string) (string, error) {
 	buf := make([]byte, unix.PathMax+64) // the kernel adds " (deleted)"
 	n := 0
@@ -141,7 +142,7 @@ func (p *Process) Readlink(name string) (string, error) {
 	return string(buf[:n]), nil
 }
 
-// OpenFiles returns the paths that the process's descriptors are of, without those that are no files.
+// OpenFiles returns the paths of the files that the process has open. Descriptors without a path are left out.
 func (p *Process) OpenFiles() (paths []string) {
 	for _, name := range p.names("fd") {
 		if target, err := p.Readlink("fd/" + name); err == nil && strings.HasPrefix(target, "/") {
@@ -151,16 +152,17 @@ func (p *Process) OpenFiles() (paths []string) {
 	return paths
 }
 
-// A Status is what is used of proc(5)'s status. Everyone can read it, unless /proc is mounted with hidepid.
+// A Status has some fields of proc(5)'s status. Everyone can read them, unless /proc is mounted with hidepid.
 type Status struct {
 	Name  string
-	State byte // 'R', 'S', 'T' for stopped, 'Z' for a process that nobody has waited for
+	State byte // 'R', 'S', 'T' for stopped, 'Z' for ended but not waited for by its parent
 	User
-	OwnPID  int    // in the innermost PID namespace that the process is in
+	OwnPID  int    // its id in its own (innermost) PID namespace
 	Catches uint64 // the signals that it handles: bit n-1 for signal n
 }
 
-// maxStatus is an upper bound for the size of a status, in bytes. Only a list of thousands of groups is long.
+// maxStatus is an upper bound for the size of a status, in bytes; the rest is not read. Only thousands of groups make
+// it long.
 const maxStatus = 1 << 20
 
 // Status reads the status of the process.
@@ -207,7 +209,7 @@ func parseStatus(pid int, text string) (s Status, err error) {
 	return s, nil
 }
 
-// effective returns the second of the four ids of a line: "Uid:	1000	1000	1000	1000".
+// effective returns the second of the ids in a line: "Uid: 1000 1000 1000 1000".
 func effective(fields []string) (int, error) {
 	if len(fields) < 2 {
 		return -1, errors.New("its status has no effective user or group")
@@ -227,7 +229,7 @@ func numbers(fields []string) ([]int, error) {
 	return all, nil
 }
 
-// OwnTID returns the id that a thread has in the innermost PID namespace that the process is in.
+// OwnTID returns a thread's id in the process's own (innermost) PID namespace.
 func (p *Process) OwnTID(tid int) (int, error) {
 	text, err := p.Read(fmt.Sprintf("task/%d/status", tid), maxStatus)
 	if err != nil {
@@ -237,13 +239,13 @@ func (p *Process) OwnTID(tid int) (int, error) {
 	return s.OwnPID, err
 }
 
-// A Stat is what is used of proc(5)'s stat.
+// A Stat has some fields of proc(5)'s stat.
 type Stat struct {
 	State      byte   // as in [Status]; 'X' for a process that is being removed
-	StartTicks uint64 // when it started, in hundredths of a second since the machine did
+	StartTicks uint64 // when it started, in hundredths of a second since the machine's start
 }
 
-// Ended reports whether the process has ended. Its parent may not have waited for it.
+// Ended reports whether the process has ended. Its parent may not have waited for it yet.
 func (s Stat) Ended() bool { return s.State == 0 || s.State == 'Z' || s.State == 'X' }
 
 // Stopped reports whether the process is stopped: by SIGSTOP, Ctrl-Z or a debugger.
@@ -263,7 +265,8 @@ func (p *Process) Stat() (Stat, error) {
 	return parseStat(text), nil
 }
 
-// parseStat reads the 3rd and the 22nd field. The second one is the name in parentheses, which may hold anything.
+// parseStat parses the third and the 22nd field. The second field is the name in parentheses, which may contain
+// anything.
 func parseStat(text []byte) (s Stat) {
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	if len(fields) < 20 {
@@ -274,7 +277,7 @@ func parseStat(text []byte) (s Stat) {
 	return s
 }
 
-// StatOf reads the stat of the process that has an id now; it is zero where none has.
+// StatOf returns the Stat of the process that has an id now; it is zero if there is none.
 func StatOf(pid int) Stat {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -283,13 +286,13 @@ func StatOf(pid int) Stat {
 	return parseStat(text)
 }
 
-// Ended reports whether the process has ended. Its parent may not have waited for it.
+// Ended reports whether the process has ended. Its parent may not have waited for it yet.
 func (p *Process) Ended() bool {
 	s, err := p.Stat()
 	return errors.Is(err, ErrEnded) || err == nil && s.Ended()
 }
 
-// Signal sends the process a signal. No other process can get it.
+// Signal sends the process a signal. It can't reach another process.
 func (p *Process) Signal(sig unix.Signal) error {
 	if p.pidfd < 0 {
 		return errors.New("the kernel has no pidfd_open, which Linux has since 5.3, or a seccomp filter refuses it")
@@ -301,12 +304,13 @@ func (p *Process) Signal(sig unix.Signal) error {
 	return err
 }
 
-// Program opens the file of the program that the process runs, which the kernel has mapped. It is for reading. The error is
-// that of Mapped.
+// Program opens the file of the process's program for reading. The kernel has that file mapped. The errors are those of
+// Mapped.
 func (p *Process) Program() (*os.File, error) { return p.openFile("exe") }
 
-// Memory opens the memory that the process has now, for reading and writing. It takes the same user or root. When the process
-// runs another program, nothing can be read or written any more. A read can wait for a file system that does not answer.
+// Memory opens the process's present memory for reading and writing, which takes the same user or root. After the
+// process has started another program (exec), reads and writes fail. A read can block for a file system that does not
+// answer.
 func (p *Process) Memory() (*os.File, error) {
 	fd, err := p.openAt("mem", unix.O_RDWR)
 	if err != nil {
@@ -315,9 +319,10 @@ func (p *Process) Memory() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "mem"), nil
 }
 
-// Mapped opens the regular file that the process has mapped at [lo, hi), for reading. The kernel leads there without a
-// path, and also if the file has none any more. It takes root (CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN). A file of a file
-// system in user space (FUSE) is an error, unless the process is this one's user's: whoever reads it can wait for ever.
+// Mapped opens the regular file that the process has mapped at [lo, hi), for reading. The kernel needs no path for
+// that, so it also works for a deleted file. It takes root (CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN). A file in a file
+// system in user space (FUSE) is an error, unless the process belongs to gasm's user, because reading it can block for
+// ever.
 func (p *Process) Mapped(lo, hi uint64) (*os.File, error) {
 	return p.openFile(fmt.Sprintf("map_files/%x-%x", lo, hi))
 }
@@ -339,13 +344,13 @@ func (p *Process) openFile(name string) (*os.File, error) {
 	if kind, err := fileSystem(at); err != nil || kind == unix.FUSE_SUPER_MAGIC && status.UID != os.Geteuid() {
 		return nil, failed(cmp.Or(err, ErrUserSpace))
 	}
-	if _, err := regularFile(at, false); err != nil { // to open a device does something
+	if _, err := regularFile(at, false); err != nil { // opening a device can have effects
 		return nil, failed(err)
 	}
 	return os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", at), os.O_RDONLY|unix.O_NONBLOCK, 0)
 }
 
-// Threads returns the ids of the process's threads, none of one that has ended.
+// Threads returns the ids of the process's threads; none if it has ended.
 func (p *Process) Threads() (tids []int) {
 	for _, name := range p.names("task") {
 		if tid, err := strconv.Atoi(name); err == nil {
@@ -355,8 +360,8 @@ func (p *Process) Threads() (tids []int) {
 	return tids
 }
 
-// maxEntries is an upper bound for the entries of a folder in /proc that are looked at, such as descriptors and threads.
-// What a process has beyond is not found.
+// maxEntries is an upper bound for the entries of a folder in /proc that are read, such as descriptors and threads.
+// Entries beyond it are not found.
 const maxEntries = 1 << 16
 
 // names returns the names in a folder of the process in /proc.
@@ -367,23 +372,23 @@ func (p *Process) names(folder string) []string {
 	}
 	dir := os.NewFile(uintptr(fd), folder)
 	defer dir.Close()
-	names, _ := dir.Readdirnames(maxEntries) // of one that ends in between there are fewer
+	names, _ := dir.Readdirnames(maxEntries) // if the process ends meanwhile, there are fewer
 	return names
 }
 
-// Namespace returns what stat says of a namespace of the process ("pid", "mnt"): its device and its inode name it.
+// Namespace returns the stat of a namespace of the process ("pid", "mnt"), whose device and inode identify it.
 func (p *Process) Namespace(kind string) (s unix.Stat_t, err error) {
 	return p.stat("ns/" + kind)
 }
 
-// stat returns what stat says of what a link of the process in /proc leads to.
+// stat returns the stat of what a link of the process in /proc leads to.
 func (p *Process) stat(name string) (s unix.Stat_t, err error) {
 	err = p.at(func(at int) error { return unix.Fstatat(at, name, &s, 0) })
 	return s, p.gone(err)
 }
 
-// SharesFiles reports whether a process has the root folder and the mounts that this process has, so that paths lead both
-// to the same files.
+// SharesFiles reports whether a process has the same root folder and mounts as gasm, so that a path leads to the same
+// file for both.
 func SharesFiles(pid int) bool {
 	p, err := Open(pid)
 	if err != nil {

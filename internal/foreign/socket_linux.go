@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrNotSocket is wrapped by the error of a name that is not a socket of the process's user.
+// ErrNotSocket is wrapped by the error of a name that does not belong to a socket of the process's user.
 var ErrNotSocket = errors.New("it is not a socket of the process's user")
 
-// HasSocket reports whether the folder has a socket of this name. What is there and is not one, or belongs to another
-// user, is an error that wraps [ErrNotSocket]: anyone can make a file in /tmp.
+// HasSocket reports whether the folder has a socket of this name. Anyone can create a file in /tmp, so if the name
+// belongs to something else or to another user's socket, the error wraps [ErrNotSocket].
 func (d *Folder) HasSocket(name string) (bool, error) {
 	err := d.w.do(func() error {
 		fd, err := d.openSocket(name)
@@ -31,7 +31,7 @@ func (d *Folder) HasSocket(name string) (bool, error) {
 	return err == nil, err
 }
 
-// openSocket opens a socket without connecting to it, and checks that it is one.
+// openSocket opens a socket without connecting to it, and checks what it is.
 func (d *Folder) openSocket(name string) (int, error) {
 	shown, err := d.inside(name)
 	if err != nil {
@@ -52,11 +52,11 @@ func (d *Folder) openSocket(name string) (int, error) {
 	return fd, nil
 }
 
-// Pauses between two attempts to connect while the queue of a socket is full.
+// The pauses between two attempts to connect while a socket's queue is full.
 const shortestPause, longestPause = time.Millisecond, 50 * time.Millisecond
 
-// Dial connects to a socket of the folder. The process of the World must be the one that listens there. It waits while
-// the socket's queue is full, until ctx is done.
+// Dial connects to a socket in the folder, at which the World's own process must listen. It waits while the socket's
+// queue is full, until ctx is done.
 func (d *Folder) Dial(ctx context.Context, name string) (net.Conn, error) {
 	ctx, cancel := d.w.in(ctx)
 	defer cancel()
@@ -79,7 +79,7 @@ func (d *Folder) Dial(ctx context.Context, name string) (net.Conn, error) {
 	}
 }
 
-// connect returns a socket that is connected to the one of a name, which it looks at once and then has open.
+// connect returns a connection to a socket. It checks the socket on a descriptor, and connects to that descriptor.
 func (d *Folder) connect(name string) (int, error) {
 	to, err := d.openSocket(name)
 	if err != nil {
@@ -101,7 +101,7 @@ func (d *Folder) connect(name string) (int, error) {
 	return fd, nil
 }
 
-// checkPeer checks that the process of the World listens at the other end of a connection. The kernel knows who has
+// checkPeer checks that the World's process listens at the other end of a connection. The kernel has recorded who
 // called listen(2) there.
 func (w *World) checkPeer(fd int) error {
 	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
@@ -109,7 +109,7 @@ func (w *World) checkPeer(fd int) error {
 		return err
 	}
 	if int(peer.Pid) != w.pid {
-		return fmt.Errorf("process %d listens there, and not the process itself", peer.Pid)
+		return fmt.Errorf("process %d listens there, not the process itself", peer.Pid)
 	}
 	return nil
 }

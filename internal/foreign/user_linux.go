@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A User is who a process is to the kernel.
+// A User is the identity of a process for the kernel.
 type User struct {
-	UID, GID int   // the effective ones
-	Groups   []int // the supplementary ones
+	UID, GID int   // effective ids
+	Groups   []int // supplementary groups
 }
 
 // same reports whether two users have the same rights.
@@ -22,8 +22,8 @@ func (u User) same(other User) bool {
 	return u.UID == other.UID && u.GID == other.GID && slices.Equal(u.Groups, other.Groups)
 }
 
-// become makes the calling thread one of the user, in the way of set, without capabilities. The thread must be locked to
-// its goroutine, and must end with it. A process that is not root stays who it is.
+// become gives the calling thread the user's identity and takes away its capabilities. set changes the user id. The
+// thread must be locked to its goroutine, and must end with it. If gasm is not root, the identity stays the same.
 func (u User) become(set func(uid int) error) error {
 	if os.Geteuid() != 0 && os.Geteuid() != u.UID {
 		return errors.New("it belongs to another user: run gasm as that user or as root")
@@ -47,11 +47,11 @@ func (u User) become(set func(uid int) error) error {
 	return nil
 }
 
-// replace changes the thread's groups, its group and its user. The system calls are made directly, because those of Go
+// replace changes the thread's groups, group and user. It makes the system calls directly, because Go's functions
 // change all threads.
 func (u User) replace(set func(uid int) error) error {
 	if now, err := unix.Getgroups(); err != nil || !slices.Equal(now, u.Groups) {
-		groups := make([]uint32, len(u.Groups)+1) // so that there is a first one
+		groups := make([]uint32, len(u.Groups)+1) // one more, so that groups[0] exists
 		for i, g := range u.Groups {
 			groups[i] = uint32(g)
 		}
@@ -69,21 +69,21 @@ func (u User) replace(set func(uid int) error) error {
 	return nil
 }
 
-// forFiles makes a user the one as whom the calling thread reaches files (setfsuid(2)). The real, the effective and the
-// saved user stay, so that the other user can neither signal the thread nor change how it is scheduled.
+// forFiles changes the user as whom the calling thread accesses files (setfsuid(2)). The real, the effective and the
+// saved user stay the same, so the other user can neither signal the thread nor change its scheduling.
 func forFiles(uid int) error { return unix.Setfsuid(uid) }
 
-// effectively makes a user the effective one of the calling thread, whom the other end of a socket takes it for. That user
-// can change how the thread is scheduled (sched_setaffinity(2)), so it should do little and end.
+// effectively changes the effective user of the calling thread, which the other end of a socket sees. That user can
+// change the thread's scheduling (sched_setaffinity(2)), so the thread should do little and end.
 func effectively(uid int) error {
-	const keep = ^uintptr(0) // for the real and the saved one
+	const keep = ^uintptr(0) // leaves the real and the saved user as they are
 	if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, keep, uintptr(uid), keep); errno != 0 {
 		return errno
 	}
 	return nil
 }
 
-// speaking runs f on a thread of its own whose effective user is u. JVMs before JDK 12 answer no other one, not even root.
+// speaking runs f on a new thread whose effective user is u. JVMs before JDK 12 answer only that user, not even root.
 func (u User) speaking(f func() error) error {
 	done := make(chan error, 1)
 	go offFirstThread(func() {
@@ -96,17 +96,17 @@ func (u User) speaking(f func() error) error {
 	return <-done
 }
 
-// offFirstThread runs f on a thread of its own, which ends with f and is not the first one of the process. Others see the
-// first thread's user as the process's: kill(2) and /proc/PID ask for it.
+// offFirstThread runs f on a locked thread that ends with f and is not the first thread of the process. The first
+// thread must not change, because the kernel takes its user for that of the process, for kill(2) and for /proc/PID.
 func offFirstThread(f func()) {
-	runtime.LockOSThread() // and never unlocked, so that the runtime ends the thread with the goroutine
+	runtime.LockOSThread() // it is never unlocked, so that the runtime ends the thread with the goroutine
 	if unix.Gettid() != unix.Getpid() {
 		f()
 		return
 	}
 	elsewhere := make(chan struct{})
 	go func() {
-		runtime.LockOSThread() // the first thread is this goroutine's parent's, which waits
+		runtime.LockOSThread() // the first thread is locked to the parent goroutine, which waits
 		close(elsewhere)
 		f()
 	}()

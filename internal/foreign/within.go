@@ -13,9 +13,15 @@ var ErrLate = errors.New("no answer in time")
 // ErrEnded is wrapped by the error of a process that has ended.
 var ErrEnded = errors.New("it has ended")
 
-// Within runs f in a goroutine of its own, and waits until it returns, limit is over, or ctx is done. It is for what can
-// wait for another process and can't be interrupted, such as reading its memory where that is mapped from a file system
-// of its own making. If f has not returned, its result is dropped; f must not share memory with the caller then.
+// WithinLimit is Within for functions that look at a process for a short time and have no context: only limit ends the
+// wait. A caller that has a context uses Within.
+func WithinLimit[T any](limit time.Duration, f func() (T, error)) (T, error) {
+	return Within(context.Background(), limit, f)
+}
+
+// Within runs f in a new goroutine, and waits until f returns, limit is over, or ctx is done. It is for calls that can
+// block because of another process and can't be interrupted, such as reading memory that the process has mapped from a
+// file system of its own. If f has not returned, its result is dropped. So f must not share memory with the caller.
 func Within[T any](ctx context.Context, limit time.Duration, f func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -35,6 +41,6 @@ func Within[T any](ctx context.Context, limit time.Duration, f func() (T, error)
 	case <-ctx.Done():
 		return none, context.Cause(ctx)
 	case <-timer.C:
-		return none, fmt.Errorf("%w, which was %s", ErrLate, limit)
+		return none, fmt.Errorf("%w (%s)", ErrLate, limit)
 	}
 }

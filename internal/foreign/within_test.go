@@ -24,7 +24,7 @@ func TestWithin(t *testing.T) {
 	never := func() (int, error) { <-hang; return 7, nil }
 	_, err = Within(t.Context(), time.Millisecond, never)
 	require.ErrorIs(t, err, ErrLate)
-	assert.EqualError(t, err, "no answer in time, which was 1ms")
+	assert.EqualError(t, err, "no answer in time (1ms)")
 	ctx, cancel := contextWithin(t, time.Millisecond)
 	defer cancel()
 	_, err = Within(ctx, time.Minute, never)

@@ -11,31 +11,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A World is the file system that a process sees, reached as its user (see the package comment). It stays when the
-// process ends. A World, and what is opened in it, is for any goroutine; its calls run one after another.
+// A World is the file system that a process sees, accessed as the process's user (see the package comment). It remains
+// usable after the process has ended. Several goroutines may use a World and what is opened in it; its calls run one
+// after another.
 //
-// Its calls fail when its context is done. Close must be called.
+// A World is one bounded piece of work, from Process.World or OwnWorld to Close. That is why it holds a context: when
+// the context is done, all calls of the World and of its files and folders fail. Close must be called.
 type World struct {
 	ctx    context.Context
-	pid    int // of the process; 0 for gasm's own root folder
+	pid    int // id of the process; 0 for gasm's own file system
 	user   User
-	root   int // a descriptor of the root folder
+	root   int // descriptor of the root folder
 	jobs   chan func()
 	quit   chan struct{}
 	closed sync.Once
-	hangs  atomic.Int32 // how many calls have not returned in time
+	hangs  atomic.Int32 // number of calls that have not returned in time
 	unused unused
 }
 
-// unused are descriptors that the thread closes after its call: one that is closed earlier could be another file's before
-// the call comes to use it.
+// unused are descriptors that the World's thread closes after its current call. If a descriptor was closed earlier, its
+// number could belong to another file by the time that the call uses it.
 type unused struct {
 	sync.Mutex
 	fds   []int
-	ended bool // the thread has
+	ended bool // the thread has ended
 }
 
-// add has a descriptor closed.
+// add queues a descriptor to be closed.
 func (u *unused) add(fd int) {
 	u.Lock()
 	defer u.Unlock()
@@ -46,7 +48,7 @@ func (u *unused) add(fd int) {
 	u.fds = append(u.fds, fd)
 }
 
-// close closes what is not used any more. last says that the thread makes no calls after this.
+// close closes the queued descriptors. last is true if the thread makes no calls after this.
 func (u *unused) close(last bool) {
 	u.Lock()
 	fds := u.fds
@@ -57,23 +59,23 @@ func (u *unused) close(last bool) {
 	}
 }
 
-// callTime is how long one call may take. A busy disk answers within a second.
+// callTime bounds the time of one call. A busy disk answers within a second.
 const callTime = 5 * time.Second
 
-// World enters the process's file system.
+// World enters the process's file system. The World's calls fail once ctx is done.
 func (p *Process) World(ctx context.Context) (*World, error) {
 	before, err := p.Status()
 	if err != nil {
 		return nil, err
 	}
 	root, err := p.openAt("root", unix.O_PATH|unix.O_DIRECTORY)
-	if err != nil && p.Ended() { // one that nobody has waited for has no root folder
+	if err != nil && p.Ended() { // a process that was not waited for has no root folder
 		return nil, ErrEnded
 	}
 	if err != nil {
 		return nil, fmt.Errorf("its files can't be looked at: %w", err)
 	}
-	// A process can run a program of another user's, such as su, between the two.
+	// In between, the process can have started a program of another user, such as su.
 	after, err := p.Status()
 	if err == nil && !after.same(before.User) {
 		err = errors.New("its user has changed")
@@ -88,7 +90,7 @@ func (p *Process) World(ctx context.Context) (*World, error) {
 	return newWorld(ctx, p.pid, after.User, root)
 }
 
-// OwnWorld enters the file system that this process sees, as another user.
+// OwnWorld enters gasm's own file system as another user.
 func OwnWorld(ctx context.Context, u User) (*World, error) {
 	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -114,7 +116,7 @@ func newWorld(ctx context.Context, pid int, u User, root int) (*World, error) {
 	return w, nil
 }
 
-// work makes the calls, until Close.
+// work makes the calls until Close.
 func (w *World) work() {
 	defer w.unused.close(true)
 	for {
@@ -128,7 +130,7 @@ func (w *World) work() {
 	}
 }
 
-// Close ends the thread, and releases the root folder. Folders and files are closed by themselves.
+// Close ends the thread and closes the root folder. Folders and files must be closed separately.
 func (w *World) Close() {
 	w.closed.Do(func() {
 		w.closeDescriptor(w.root)
@@ -136,13 +138,13 @@ func (w *World) Close() {
 	})
 }
 
-// User is the user as whom the files are reached.
+// User returns the user as whom the files are accessed.
 func (w *World) User() User { return w.user }
 
-// closeTime is how long a descriptor is waited for that is being closed. A file system in user space is asked.
+// closeTime bounds the time for closing a descriptor, for which the kernel may ask a file system in user space.
 const closeTime = 500 * time.Millisecond
 
-// closeDescriptor has the thread close a descriptor, and waits until it has, unless it is in a call that hangs.
+// closeDescriptor makes the thread close a descriptor. It waits for that, unless the thread is blocked in a call.
 func (w *World) closeDescriptor(fd int) {
 	w.unused.add(fd)
 	if w.hangs.Load() > 0 {
@@ -168,7 +170,7 @@ func (w *World) closeDescriptor(fd int) {
 	}
 }
 
-// hang has the World's calls fail at once until a call that is late has come back, for which f waits.
+// hang makes the World's calls fail at once until a late call has returned. f waits for that call.
 func (w *World) hang(f func()) {
 	w.hangs.Add(1)
 	go func() {
@@ -180,10 +182,10 @@ func (w *World) hang(f func()) {
 // errClosed is the error of a call after Close.
 var errClosed = errors.New("the file system of the process is not in use any more")
 
-// errHangs is the error of a call that has not returned in time, and of all calls until it does.
+// errHangs is the error of a call that has not returned in time, and of all later calls until it does.
 var errHangs = fmt.Errorf("its file system does not answer: %w", ErrLate)
 
-// call runs f on the thread of a World. If f returns too late, its result is given to undo, which may be nil. So f must
+// call runs f on the World's thread. If f returns too late, its result is passed to undo, unless undo is nil. So f must
 // not share memory with the caller.
 func call[T any](w *World, f func() (T, error), undo func(T)) (T, error) {
 	type result struct {
@@ -229,7 +231,7 @@ func call[T any](w *World, f func() (T, error), undo func(T)) (T, error) {
 	return none, why
 }
 
-// do is call for what has no result.
+// do is call for functions without a result.
 func (w *World) do(f func() error) error {
 	_, err := call(w, func() (struct{}, error) { return struct{}{}, f() }, nil)
 	return err

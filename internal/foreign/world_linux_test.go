@@ -24,8 +24,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// stranger starts a shell as the user nobody in namespaces of its own, with a /tmp of its own, which runs a script and then
-// does nothing. $CANARY is a folder of root's that all can read, and $1 what is given.
+// stranger starts a shell as the user nobody, with its own namespaces and its own /tmp. The shell runs a script and
+// then waits. $CANARY is a folder of root's that everyone can read, and $1 is the first of args.
 func stranger(t *testing.T, script string, args ...string) (p *Process, canary string) {
 	t.Helper()
 	gasmtest.NeedRoot(t)
@@ -59,7 +59,7 @@ func stranger(t *testing.T, script string, args ...string) (p *Process, canary s
 	return p, canary
 }
 
-// tmpOf enters the files of a process, and opens its /tmp.
+// tmpOf enters the file system of a process and opens its /tmp.
 func tmpOf(t *testing.T, p *Process) *Folder {
 	t.Helper()
 	w, err := p.World(t.Context())
@@ -71,7 +71,7 @@ func tmpOf(t *testing.T, p *Process) *Folder {
 	return tmp
 }
 
-// isWhole checks that nobody has changed the canary.
+// isWhole checks that the canary is unchanged.
 func isWhole(t *testing.T, canary string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(canary, "file"))
@@ -87,12 +87,13 @@ func isWhole(t *testing.T, canary string) {
 	assert.Len(t, entries, 1)
 }
 
-// A process can put anything at a name. Whatever is done with it then, nothing of root's changes, and nothing waits.
+// TestWhatIsPlanted: a process can put anything at a name. Whatever is done with the name, nothing of root's changes,
+// and nothing blocks.
 func TestWhatIsPlanted(t *testing.T) {
 	for what, c := range map[string]struct {
 		plant string // at /tmp/x
-		open  string // what to read it as a file says
-		enter string // what to enter it as a folder says
+		open  string // what the error of opening it as a file says
+		enter string // what the error of opening it as a folder says
 	}{
 		"a link to a file":        {`ln -s "$CANARY/file" x`, "a link", "not a folder"},
 		"a link to a folder":      {`ln -s "$CANARY" x`, "a link", "not a folder"},
@@ -101,7 +102,7 @@ func TestWhatIsPlanted(t *testing.T) {
 		"a folder under a mount":  {`mkdir x; mount --bind "$CANARY" x`, "a mount point", "a mount point"},
 		"a file under a mount":    {`touch x; mount --bind "$CANARY/file" x`, "a mount point", "a mount point"},
 		"a file of the kernel's":  {`touch x; mount --bind /proc/kmsg x`, "a mount point", "a mount point"},
-		"a file with two names":   {`touch y; ln y x`, "several names", "not a folder"},
+		"a file with two names":   {`touch y; ln y x`, "several links", "not a folder"},
 		"a folder that is closed": {`mkdir -m 0 x`, "permission denied", "permission denied"},
 		"a link through /proc":    {`ln -s /proc/1/root x`, "a link", "not a folder"},
 		"another file system":     {`mkdir x; mount -t tmpfs none x`, "a mount point", "a mount point"},
@@ -123,14 +124,14 @@ func TestWhatIsPlanted(t *testing.T) {
 			assert.Error(t, err)
 			_, err = tmp.Dial(t.Context(), "x")
 			assert.Error(t, err)
-			_ = tmp.Remove("x") // what is removed there is the stranger's
+			_ = tmp.Remove("x") // only something of the stranger's is removed
 			_ = tmp.RemoveFolder("x")
 			isWhole(t, canary)
 		})
 	}
 }
 
-// A name can't lead out of its folder.
+// TestNames: a name can't lead out of its folder.
 func TestNames(t *testing.T) {
 	p, canary := stranger(t, "mkdir x")
 	tmp := tmpOf(t, p)
@@ -148,8 +149,8 @@ func TestNames(t *testing.T) {
 	isWhole(t, canary)
 }
 
-// Everything is done as the process's user: what is made is that user's, and what that user may not do is refused, also
-// where it is outside of /tmp.
+// TestAsTheUser: everything is done as the process's user. New files belong to that user, and what the user may not do
+// is refused, inside /tmp and outside.
 func TestAsTheUser(t *testing.T) {
 	p, _ := stranger(t, `mkdir -m 700 secret; echo text >secret/file; chmod 600 secret/file; touch -d @0 secret`)
 	tmp := tmpOf(t, p)
@@ -196,7 +197,7 @@ func TestAsTheUser(t *testing.T) {
 	assert.True(t, gone)
 }
 
-// identity is what the kernel says of a thread.
+// identity returns what the kernel says about the identity of a thread.
 func identity(t *testing.T, tid int) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/status", tid))
@@ -216,7 +217,8 @@ func threadOf(t *testing.T, w *World) int {
 	return tid
 }
 
-// The thread has the user's rights and no others. The user has no power over it, and the rest of gasm stays what it is.
+// TestIdentity: the thread has the user's rights and no others. The user has no power over it, and gasm's other threads
+// stay as they are.
 func TestIdentity(t *testing.T) {
 	p, _ := stranger(t, ":")
 	w := tmpOf(t, p).World()
@@ -234,12 +236,15 @@ func TestIdentity(t *testing.T) {
 	assert.Equal(t, "0 0 0 0", self["Uid"])
 	assert.NotEqual(t, strings.Repeat("0", 16), self["CapEff"])
 	for _, id := range []int{tid, os.Getpid()} {
-		out, err := exec.Command("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c", "kill -KILL "+strconv.Itoa(id)).CombinedOutput()
+		out, err := exec.Command("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c",
+			"kill -KILL "+strconv.Itoa(id)).CombinedOutput()
 		require.Error(t, err)
 		assert.Contains(t, string(out), "not permitted")
-		// In a user namespace of its own a process has all capabilities, as far as the kernel's cap_safe_nice compares them.
-		for _, change := range []string{"taskset -p 1 %d", "chrt --idle --pid 0 %d", "renice -n 19 -p %d", "ionice -c 3 -p %d"} {
-			out, err := exec.Command("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "unshare", "-Ur", "sh", "-c",
+		// In its own user namespace a process has all capabilities, and the kernel's cap_safe_nice compares only these.
+		for _, change := range []string{"taskset -p 1 %d", "chrt --idle --pid 0 %d", "renice -n 19 -p %d",
+			"ionice -c 3 -p %d"} {
+			out, err := exec.Command("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "unshare",
+				"-Ur", "sh", "-c",
 				fmt.Sprintf(change, id)).CombinedOutput()
 			assert.Error(t, err, change)
 			assert.Contains(t, string(out), "not permitted", change)
@@ -248,7 +253,7 @@ func TestIdentity(t *testing.T) {
 
 	threads := sync.Map{}
 	var all sync.WaitGroup
-	for range 40 { // one of them would be given the first thread
+	for range 40 { // one of them would get the first thread
 		all.Go(func() {
 			w, err := p.World(t.Context())
 			if err != nil {
@@ -276,7 +281,8 @@ func TestIdentity(t *testing.T) {
 	assert.Equal(t, 0, os.Geteuid())
 }
 
-// The root of a container has root's user id, and its capabilities go all the same: another user's files stay closed to it.
+// TestRootWithoutCapabilities: in a container, the process may have root's user id. The capabilities are given up
+// nevertheless, so another user's files stay inaccessible.
 func TestRootWithoutCapabilities(t *testing.T) {
 	gasmtest.NeedRoot(t)
 	cmd := exec.Command("sleep", "600")
@@ -303,7 +309,7 @@ func TestRootWithoutCapabilities(t *testing.T) {
 	assert.ErrorIs(t, err, fs.ErrPermission)
 }
 
-// A /tmp that is a mount is usual in containers, and one that is a link would lead to a folder of this process's own root.
+// TestTmp: in containers /tmp is usually a mount point. If it is a link, it would lead to a folder in gasm's own root.
 func TestTmp(t *testing.T) {
 	p, _ := stranger(t, "touch here") // in a tmpfs
 	_, err := tmpOf(t, p).Stat("here")
@@ -315,10 +321,10 @@ func TestTmp(t *testing.T) {
 	require.NoError(t, err)
 	defer w.Close()
 	_, err = w.Tmp()
-	assert.ErrorContains(t, err, "open /tmp: it is not a folder, and gasm follows no links")
+	assert.ErrorContains(t, err, "open /tmp: it is not a folder, and gasm does not follow links")
 }
 
-// Files are copied within their limits, and holes stay holes.
+// TestFiles: files are copied within their limits, and holes stay holes.
 func TestFiles(t *testing.T) {
 	p, _ := stranger(t, `truncate -s 1T sparse; truncate -s 100M holes; echo begin | dd of=holes conv=notrunc status=none
 		echo end | dd of=holes bs=1M seek=99 conv=notrunc status=none; truncate -s 100M holes; printf 0123456789 >small`)
@@ -338,7 +344,7 @@ func TestFiles(t *testing.T) {
 	var tooLarge *TooLargeError
 	_, err := opened("sparse").ReadAll(1 << 20)
 	require.ErrorAs(t, err, &tooLarge)
-	assert.EqualError(t, err, "/tmp/sparse has 1099511627776 bytes, more than the 1048576 that such a file may have")
+	assert.EqualError(t, err, "/tmp/sparse has 1099511627776 bytes; at most 1048576 are allowed")
 	require.ErrorAs(t, opened("sparse").CopyTo(to(), 1<<30), &tooLarge)
 
 	copied := to()
@@ -379,7 +385,7 @@ func TestFiles(t *testing.T) {
 	assert.Equal(t, "01ab", string(buf))
 }
 
-// A folder is locked by one gasm alone.
+// TestLock: only one gasm can lock a folder.
 func TestLock(t *testing.T) {
 	p, _ := stranger(t, `mkdir x`)
 	tmp := tmpOf(t, p)
@@ -394,8 +400,8 @@ func TestLock(t *testing.T) {
 	require.NoError(t, two.Lock())
 }
 
-// A call that does not return is waited for no longer than its limit, or than the context. Those after it fail at once, until
-// it has returned.
+// TestHangs: a call that does not return is waited for until its limit or the context ends. The calls after it fail at
+// once, until it has returned.
 func TestHangs(t *testing.T) {
 	w, err := OwnWorld(t.Context(), User{UID: os.Geteuid(), GID: os.Getegid()})
 	require.NoError(t, err)
@@ -417,7 +423,7 @@ func TestHangs(t *testing.T) {
 	require.Eventually(t, func() bool { _, err := w.Tmp(); return err == nil }, time.Minute, time.Millisecond)
 }
 
-// The process is the one that was opened, also when it has ended, and its files are still there then.
+// TestEnded: a Process is the one that was opened, even after it has ended, and its files are still accessible then.
 func TestEnded(t *testing.T) {
 	cmd := exec.Command("sleep", "600")
 	require.NoError(t, cmd.Start())
@@ -438,7 +444,7 @@ func TestEnded(t *testing.T) {
 	require.Eventually(t, p.Ended, time.Minute, time.Millisecond)
 	_, err = p.World(t.Context())
 	require.ErrorIs(t, err, ErrEnded, "nobody has waited for it")
-	_ = cmd.Wait() // which says that it was killed
+	_ = cmd.Wait() // the error says that it was killed
 	for _, err := range []error{
 		p.Signal(unix.SIGTERM),
 		func() error { _, err := p.Status(); return err }(),
@@ -457,8 +463,8 @@ func TestEnded(t *testing.T) {
 	assert.EqualError(t, err, "no process has the id 4194304")
 }
 
-// A socket must be one of the process's user, and the process itself must listen there. One whose queue is full is waited
-// for until the context is done.
+// TestDial: a socket must belong to the process's user, and the process itself must listen there. If its queue is full,
+// Dial waits until the context is done.
 func TestDial(t *testing.T) {
 	path := fmt.Sprintf("/tmp/gasm-test-%d.sock", os.Getpid())
 	l, err := net.Listen("unix", path)
@@ -518,7 +524,7 @@ func TestDialFull(t *testing.T) {
 	defer w.Close()
 	tmp, err := w.Tmp()
 	require.NoError(t, err)
-	for range 100 { // nobody accepts them
+	for range 100 { // nobody accepts the connections
 		conn, err := tmp.Dial(t.Context(), filepath.Base(path))
 		if err != nil {
 			assert.ErrorContains(t, err, "the test waits no longer")

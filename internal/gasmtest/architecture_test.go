@@ -5,7 +5,10 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,13 +26,14 @@ const module = "github.com/gasm-profiler/gasm/"
 var mayImport = map[string][]string{
 	"disasm":                   nil,
 	"printassembly":            {"disasm"},
-	"sampler":                  {"sampler/perfevent"},
+	"sampler":                  nil,
+	"sampler/collect":          {"sampler", "sampler/perfevent"},
 	"sampler/perfevent":        nil,
 	"capture":                  {"event", "event/hslog", "event/jfr", "event/rings", "event/usdt", "printassembly", "sampler"},
 	"event":                    nil,
 	"event/hslog":              {"event"},
 	"event/rings":              nil,
-	"event/usdt":               {"event", "printassembly", "sampler", "sampler/perfevent"},
+	"event/usdt":               {"event"},
 	"hotspot/vmstructs":        nil,
 	"hotspot/nmethod":          {"hotspot/vmstructs", "printassembly"},
 	"event/jfr":                {"event"},
@@ -38,13 +42,14 @@ var mayImport = map[string][]string{
 	"hotspot/jcmd":             {"hotspot/vmstructs"},
 	"hotspot/probe":            {"event/rings", "hotspot/jcmd", "hotspot/sdt"},
 	"hotspot/sdt":              nil,
-	"hotspot/classes":          {"hotspot/vmstructs", "printassembly"},
+	"hotspot/usdt":             {"event", "event/usdt", "sampler/collect", "sampler/perfevent"},
+	"hotspot/classes":          {"hotspot/vmstructs"},
 	"hotspot/follow":           {"hotspot/codecache", "hotspot/nmethod", "hotspot/vmstructs", "printassembly"},
-	"record":                   {"capture", "event/hslog", "event/usdt", "hotspot/attach", "hotspot/follow", "hotspot/nmethod", "hotspot/probe", "hotspot/vmstructs", "printassembly", "record/command", "record/debuginfo", "record/folder", "record/jvmevents", "record/jvmfolder", "record/patience", "record/probes", "record/processend", "record/windows", "sampler"},
+	"record":                   {"capture", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/nmethod", "hotspot/probe", "hotspot/usdt", "hotspot/vmstructs", "printassembly", "record/command", "record/debuginfo", "record/folder", "record/jvmevents", "record/jvmfolder", "record/patience", "record/probes", "record/processend", "record/windows", "sampler", "sampler/collect"},
 	"record/command":           nil,
 	"record/debuginfo":         {"hotspot/vmstructs", "record/lockedfolder", "record/processend"},
 	"record/folder":            {"capture", "event/hslog", "hotspot/probe", "record/lockedfolder"},
-	"record/jvmevents":         {"capture", "event", "event/hslog", "event/jfr", "event/usdt", "hotspot/attach", "hotspot/jcmd", "hotspot/vmstructs", "record/jvmfolder", "record/patience", "record/processend", "sampler"},
+	"record/jvmevents":         {"capture", "event", "event/hslog", "event/jfr", "hotspot/attach", "hotspot/jcmd", "hotspot/usdt", "hotspot/vmstructs", "record/jvmfolder", "record/patience", "record/processend", "sampler"},
 	"record/jvmfolder":         {"event/hslog", "hotspot/jcmd", "hotspot/probe", "record/lockedfolder", "record/processend"},
 	"record/lockedfolder":      {"record/processend"},
 	"record/patience":          nil,
@@ -54,18 +59,25 @@ var mayImport = map[string][]string{
 	"profile":                  {"capture", "disasm", "event", "event/rings", "printassembly", "sampler"},
 	"report/schema":            nil,
 	"report/page":              {"capture", "disasm", "event", "printassembly", "profile", "report/schema", "sampler"},
-	"report":                   {"capture", "disasm", "event", "event/rings", "printassembly", "profile", "report/page", "report/schema", "sampler"},
+	"report/amount":            {"profile", "sampler"},
+	"report/names":             nil,
+	"report/text":              {"capture", "disasm", "event", "event/rings", "printassembly", "profile", "report/amount", "report/names"},
+	"report/stacks":            {"capture", "profile", "report/names", "sampler"},
+	"report/reporttest":        {"capture", "disasm", "event", "printassembly", "profile"},
+	"report":                   {"capture", "disasm", "event", "event/rings", "printassembly", "profile", "report/amount", "report/names", "report/page", "report/schema", "report/stacks", "report/text"},
 	"diff":                     {"capture", "report/schema", "sampler"},
-	"doctor":                   {"event/hslog", "event/usdt", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "printassembly", "record", "sampler"},
-	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "profile", "record", "report", "sampler"},
-	"bench":                    {"event/usdt", "sampler"},
+	"doctor":                   {"event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "hotspot/usdt", "printassembly", "record", "sampler", "sampler/collect"},
+	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "profile", "record", "report", "report/text", "sampler"},
+	"bench":                    {"hotspot/usdt", "sampler", "sampler/collect"},
 	"internal/arrows":          nil,
 	"internal/gasmtest":        nil,
 	"packaging":                nil,
+	"internal/fields":          nil,
 	"internal/foreign":         nil,
 	"internal/htmlpage":        nil,
 	"internal/inotify":         nil,
 	"internal/javasource":      nil,
+	"internal/javaname":        nil,
 	"internal/jdk":             nil,
 	"internal/jmhresult":       nil,
 	"internal/layout":          nil,
@@ -98,6 +110,40 @@ func TestImports(t *testing.T) {
 	})
 	for dir := range mayImport {
 		assert.True(t, seen[dir], "there is no package %s", dir)
+	}
+}
+
+// readers are the packages that turn a capture into a report, as patterns of go list. They work on any machine, so they
+// know nothing of kernels and processes.
+var readers = []string{"capture", "profile", "report/...", "diff", "event/...", "printassembly", "disasm", "sampler"}
+
+// notForReaders recognizes what readers must not depend on: BPF, running programs, the network's protocols, and the
+// packages of the project that record.
+var notForReaders = regexp.MustCompile(`^(github\.com/cilium/ebpf|os/exec|net/http|` +
+	module + `(cmd|record|doctor|bench|hotspot|agent|sampler/collect|sampler/perfevent|internal/tool))(/|$)`)
+
+// TestReadersKnowNoKernel follows the imports of readers on all systems that gasm runs on.
+func TestReadersKnowNoKernel(t *testing.T) {
+	t.Parallel()
+	args := []string{"list", "-f", `{{.ImportPath}}{{range .Deps}} {{.}}{{end}}`}
+	for _, pattern := range readers {
+		args = append(args, "./"+pattern)
+	}
+	for _, system := range []string{"linux", "darwin"} {
+		cmd := exec.Command("go", args...)
+		cmd.Dir = filepath.Dir(Testdata())
+		cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		listed := 0
+		for line := range strings.Lines(string(out)) {
+			listed++
+			words := strings.Fields(line)
+			for _, dependency := range words[1:] {
+				assert.NotRegexp(t, notForReaders, dependency, "%s depends on it on %s", words[0], system)
+			}
+		}
+		assert.GreaterOrEqual(t, listed, len(readers))
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// Captures are the folders of testdata/captures that have a log and, but for that of
-// aarch64, its samples. Others are whole captures, see UnpackFolder.
+// Captures are the folders of testdata/captures that have a log and, except for the one of
+// aarch64, its samples. Whole captures are packed differently, see UnpackFolder.
 var Captures = []string{"jdk8-full-hsdis", "jdk11-lean-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-lean-none-dtrace",
 	"jdk17-full-hsdis", "jdk21-arm64-lean-none", "jdk25-lean-none", "jdk25-full-hsdis"}
 
@@ -25,11 +25,11 @@ const (
 	Samples = "samples.txt"
 )
 
-// unpacked holds the files of captures that were read, by their path.
+// unpacked holds the text of the capture files that were read, by their path.
 var unpacked sync.Map
 
-// Capture gives the text of one file of a committed capture, Log or Samples. The
-// bytes are shared by all tests of a package and must not be changed.
+// Capture returns the text of one file of a committed capture: Log or Samples. All
+// tests of a package share the bytes, which must not be changed.
 func Capture(tb testing.TB, capture, file string) []byte {
 	tb.Helper()
 	path := Testdata("captures", capture, file+".gz")
@@ -41,7 +41,7 @@ func Capture(tb testing.TB, capture, file string) []byte {
 	return text
 }
 
-// Gunzip gives the text of a file packed by gzip.
+// Gunzip returns the text of a file packed by gzip.
 func Gunzip(tb testing.TB, path string) []byte {
 	tb.Helper()
 	f, err := os.Open(path)
@@ -61,7 +61,7 @@ func Gunzip(tb testing.TB, path string) []byte {
 }
 
 // UnpackCapture writes the samples and the log of a committed capture into a
-// folder, and gives the paths of both.
+// folder, and returns the paths of both.
 func UnpackCapture(tb testing.TB, capture, dir string) (samples, log string) {
 	tb.Helper()
 	samples, log = filepath.Join(dir, Samples), filepath.Join(dir, Log)
@@ -79,7 +79,7 @@ const (
 	Surefire = "surefire" // Maven and the forks of its tests
 )
 
-// UnpackFolder unpacks a whole capture into a new folder, and gives its path.
+// UnpackFolder unpacks a whole capture into a new folder, and returns its path.
 func UnpackFolder(tb testing.TB, name string) string {
 	tb.Helper()
 	dir := tb.TempDir()

@@ -1,12 +1,12 @@
-// Package gasmtest is what gasm's tests share: golden files, the committed
-// captures, and the JDKs, samplers and tools of the machine that runs the tests.
+// Package gasmtest contains what gasm's tests share: golden files, the committed
+// captures, and access to the JDKs, samplers and tools of the machine.
 //
 // A function whose name starts with Need skips the test when the machine lacks
-// something, and says what would provide it. `make test` lists all skipped tests
-// at its end; in CI, only the skips that it expects are allowed.
+// something, and says how to get it. `make test` lists all skipped tests at its end;
+// in CI, only the skips in .ci/expected-skips.txt are allowed.
 //
-// The package imports nothing of gasm's but internal/jdk, so that the tests inside
-// every other package can use it.
+// Of gasm's packages it imports only internal/jdk, so that the internal tests of every
+// other package can use it.
 package gasmtest
 
 import (
@@ -14,9 +14,9 @@ import (
 	"path/filepath"
 )
 
-// root is the repository's folder. It is found when the test starts, because a
-// test may change its working folder later. It is "" in a test binary that a test
-// runs elsewhere, as a helper.
+// root is the repository's folder. It is found when the test program starts, because a
+// test may change the working folder later. It is "" in a test program that another
+// test runs elsewhere, as a helper.
 var root = findRoot()
 
 func findRoot() string {
@@ -25,7 +25,7 @@ func findRoot() string {
 		return ""
 	}
 	for {
-		// A go.mod alone does not tell: the browser's tests are a module within this one.
+		// go.mod does not identify it: the browser's tests are a module within this one.
 		if _, err := os.Stat(filepath.Join(dir, "testdata", "captures")); err == nil {
 			return dir
 		}
@@ -36,7 +36,7 @@ func findRoot() string {
 	}
 }
 
-// Testdata gives the absolute path of a file or folder below the repository's
+// Testdata returns the absolute path of a file or folder below the repository's
 // testdata folder.
 func Testdata(elements ...string) string {
 	if root == "" {

@@ -25,8 +25,8 @@ var ofProcesses = map[string]string{
 	"hotspot/probe/session_linux.go":     "a path for other programs, which gasm does not open",
 	"internal/native/maps.go":            "the name of a text, for messages",
 	"internal/native/proc_linux.go":      "the kernel's list of mappings",
-	"sampler/drain_linux.go":             "the names of threads",
-	"sampler/host.go":                    "whether a process is there",
+	"sampler/collect/drain_linux.go":     "the names of threads",
+	"sampler/collect/host.go":            "whether a process is there",
 	"sampler/perfevent/running_linux.go": "the threads of a process",
 }
 
@@ -68,7 +68,7 @@ var inHotSpot = map[string][]string{
 	"hotspot/vmstructs/open_linux.go":    {"os.ReadFile"}, // the same
 	"hotspot/follow/log.go":              {"os.OpenFile"}, // a log in the capture
 	"hotspot/probe/agent.go":             {"os.OpenFile", "os.Remove"},
-	"event/usdt/uprobes_linux.go":        {"os.ReadFile"}, // the kernel's number for uprobes
+	"hotspot/usdt/uprobes_linux.go":      {"os.ReadFile"}, // the kernel's number for uprobes
 }
 
 // inRecord are the calls in package record and the packages below it that remove more than a file, give rights, or begin a file of
@@ -97,7 +97,7 @@ func TestFilesOfOthers(t *testing.T) {
 		eachCall(file, func(call string) {
 			allowed := inRecord
 			switch {
-			case (strings.HasPrefix(dir, "hotspot/") || dir == "event/usdt") && fileCalls.MatchString(call):
+			case strings.HasPrefix(dir, "hotspot/") && fileCalls.MatchString(call):
 				allowed = inHotSpot
 			case dir != "record" && !strings.HasPrefix(dir, "record/") || !dangerous.MatchString(call):
 				return

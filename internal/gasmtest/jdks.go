@@ -18,25 +18,26 @@ type JDK struct {
 	Feature int    // the feature release: 17, 25
 }
 
-// Name is "jdk17". Of several JDKs of one feature release, NeedJDKs gives one.
+// Name returns a name for subtests: "jdk17". It is unique, because NeedJDKs returns only one
+// JDK of each feature release.
 func (j JDK) Name() string { return fmt.Sprintf("jdk%d", j.Feature) }
 
-// Java is the path of its java program.
+// Java returns the path of its java program.
 func (j JDK) Java() string { return filepath.Join(j.Home, "bin", "java") }
 
-// LibJVM is the path of its libjvm.so.
+// LibJVM returns the path of its libjvm.so.
 func (j JDK) LibJVM() string { return jdk.LibJVM(j.Home) }
 
-// compiles tells whether it is a whole JDK and not a JRE.
+// compiles reports whether it is a whole JDK and not a JRE.
 func (j JDK) compiles() bool {
 	_, err := os.Stat(filepath.Join(j.Home, "bin", "javac"))
 	return err == nil
 }
 
-// allJDKs finds the JDKs and JREs of this machine once: the java on the PATH, what
-// packages install in /usr/lib/jvm, and what scripts/setup.sh fetches into
-// testdata/jdks. Of each feature release there is one, a whole JDK before a JRE,
-// and that on the PATH before others.
+// allJDKs finds the JDKs and JREs of this machine once: the java on the PATH, those that
+// packages install in /usr/lib/jvm, and those that scripts/setup.sh fetches into
+// testdata/jdks. It returns one of each feature release. It prefers whole JDKs to JREs, and
+// the one on the PATH to others.
 var allJDKs = sync.OnceValue(func() []JDK {
 	var javas []string
 	if path, err := exec.LookPath("java"); err == nil {
@@ -65,9 +66,23 @@ var allJDKs = sync.OnceValue(func() []JDK {
 	return found
 })
 
-// NeedJDKs gives the JDKs of this machine that are wanted, by ascending release,
-// one of each. Without any the test is skipped.
+// NeedJDKs returns those JDKs of this machine that a test wants, one of each feature
+// release, in ascending order. If more than three are wanted, it returns the oldest, the
+// default one (the java on the PATH) and the newest: what differs between two releases
+// usually shows at an end, and each JDK takes its time. With AllJDKs, it returns all. If
+// the machine has none of the wanted JDKs, the test is skipped.
 func NeedJDKs(tb testing.TB, wanted func(JDK) bool) []JDK {
+	tb.Helper()
+	found := NeedEachJDK(tb, wanted)
+	if AllJDKs() {
+		return found
+	}
+	return someJDKs(found, defaultRelease())
+}
+
+// NeedEachJDK is like NeedJDKs, but returns all wanted JDKs, however many. It is for tests that
+// are quick, and for those in which each of the wanted releases takes a way of its own.
+func NeedEachJDK(tb testing.TB, wanted func(JDK) bool) []JDK {
 	tb.Helper()
 	found := slices.DeleteFunc(slices.Clone(allJDKs()), func(j JDK) bool { return !wanted(j) })
 	if len(found) == 0 {
@@ -76,11 +91,40 @@ func NeedJDKs(tb testing.TB, wanted func(JDK) bool) []JDK {
 	return found
 }
 
-// WholeJDK17 wants JDKs, not JREs, that print code without hsdis and run what
-// JavaPrograms compiles: 17 and newer. It is what most live tests run.
+// AllJDKs reports whether tests run on all JDKs that suit them: with GASM_JDKS=all in the
+// environment, as `make test-all` has it, or with -long.
+func AllJDKs() bool { return Long() || os.Getenv("GASM_JDKS") == "all" }
+
+// someJDKs returns the first and the last of the JDKs, which are in ascending order, and
+// the one of the default release if it is among them.
+func someJDKs(all []JDK, defaultRelease int) []JDK {
+	var some []JDK
+	for i, j := range all {
+		if i == 0 || i == len(all)-1 || j.Feature == defaultRelease {
+			some = append(some, j)
+		}
+	}
+	return some
+}
+
+// defaultRelease is the feature release of the java on the PATH; 0 if there is none.
+var defaultRelease = sync.OnceValue(func() int {
+	path, err := exec.LookPath("java")
+	if err != nil {
+		return 0
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return 0
+	}
+	return jdk.Release([]string{target})
+})
+
+// WholeJDK17 reports whether j is a JDK, not a JRE, of release 17 or newer: those print code
+// without hsdis, and run the programs that the tests compile. Most live tests run on these.
 func WholeJDK17(j JDK) bool { return j.Feature >= 17 && j.compiles() }
 
-// NeedJava gives the real path of the java on the PATH.
+// NeedJava returns the path of the java on the PATH, without symbolic links.
 func NeedJava(tb testing.TB) string {
 	tb.Helper()
 	path, err := filepath.EvalSymlinks(NeedTool(tb, "java", "scripts/setup.sh installs a JDK"))
@@ -90,8 +134,7 @@ func NeedJava(tb testing.TB) string {
 	return path
 }
 
-// CompileJava compiles Java files for a release of Java, with all debug info, into
-// a folder.
+// CompileJava compiles Java files for a release of Java into a folder, with all debug info.
 func CompileJava(tb testing.TB, dir string, release int, files ...string) {
 	tb.Helper()
 	javac := NeedTool(tb, "javac", "scripts/setup.sh installs a JDK")

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Lateness begins to measure how late this process is woken, because others have the processors. The
-// function that it gives ends that, and tells the most. A test of how soon something happens allows
-// as much for each process or thread that must be woken for it.
+// Lateness begins to measure how late this process is woken because other processes have the processors.
+// The returned function ends the measurement, and returns the largest lateness. A test of how soon something
+// happens allows this much more time for each process or thread that must be woken for it.
 func Lateness(tb testing.TB) (most func() time.Duration) {
 	tb.Helper()
 	const pause = 5 * time.Millisecond

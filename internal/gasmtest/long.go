@@ -4,5 +4,5 @@ import "flag"
 
 var long = flag.Bool("long", false, "run the long forms of tests: large inputs, many repetitions")
 
-// Long tells that a test may take minutes, because -long asks for it.
+// Long reports whether a test may take minutes, because -long was given.
 func Long() bool { return *long }

@@ -11,18 +11,19 @@ import (
 	"time"
 )
 
-// NeedTool gives the path of a program on the PATH. mend says how to get it.
-func NeedTool(tb testing.TB, name, mend string) string {
+// NeedTool returns the path of a program on the PATH. If it is missing, the test is skipped;
+// fix says how to get it.
+func NeedTool(tb testing.TB, name, fix string) string {
 	tb.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		tb.Skipf("no %s on PATH: %s", name, mend)
+		tb.Skipf("no %s on PATH: %s", name, fix)
 	}
 	return path
 }
 
-// NeedPerf skips a test where perf can't sample. The tests are of what gasm makes
-// of perf, not of whether this machine has it.
+// NeedPerf skips a test if perf can't sample. Tests check how gasm uses perf, and not
+// whether this machine has it.
 func NeedPerf(tb testing.TB) {
 	tb.Helper()
 	NeedTool(tb, "perf", "scripts/setup.sh installs it")
@@ -35,15 +36,15 @@ var perfWorks = sync.OnceValue(func() error {
 	return try(30*time.Second, "perf", "record", "-e", "cpu-clock:u", "-o", "/dev/null", "true")
 })
 
-// NeedNative skips a test where the kernel does not let this process sample by itself.
+// NeedNative skips a test if the kernel does not let this process sample by itself.
 func NeedNative(tb testing.TB) {
 	tb.Helper()
 	if err := nativeWorks(); err != nil {
-		tb.Skipf("perf_event_open is refused: %v (gasm doctor says what mends it)", err)
+		tb.Skipf("perf_event_open is refused: %v (gasm doctor says how to fix it)", err)
 	}
 }
 
-// NeedDTrace skips a test where DTrace can't sample.
+// NeedDTrace skips a test if DTrace can't sample.
 func NeedDTrace(tb testing.TB) {
 	tb.Helper()
 	NeedTool(tb, "dtrace", "scripts/install-dtrace.sh installs it")
@@ -52,13 +53,13 @@ func NeedDTrace(tb testing.TB) {
 	}
 }
 
-// DTrace for Linux takes seconds to end, on a busy machine half a minute. If it were
-// killed before, its uprobes would stay in the kernel.
+// DTrace for Linux takes seconds to end, and on a busy machine half a minute. If it is
+// killed before that, its uprobes stay in the kernel.
 var dtraceWorks = sync.OnceValue(func() error {
 	return try(2*time.Minute, "dtrace", "-n", "BEGIN { exit(0); } profile-997 /arg1/ { trace(pid); }")
 })
 
-// try runs a command that ought to end within a time.
+// try runs a command, and kills it after limit.
 func try(limit time.Duration, name string, args ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -76,7 +77,7 @@ func NeedRoot(tb testing.TB) {
 	}
 }
 
-// NeedBenchmarks gives the path of the jar of JMH benchmarks in testdata/benchmarks.
+// NeedBenchmarks returns the path of the jar of JMH benchmarks in testdata/benchmarks.
 func NeedBenchmarks(tb testing.TB) string {
 	tb.Helper()
 	jar := Testdata("benchmarks", "target", "benchmarks.jar")
@@ -86,7 +87,7 @@ func NeedBenchmarks(tb testing.TB) string {
 	return jar
 }
 
-// NeedJMHProfiler gives the path of the jar with JMH's profiler -prof gasm.
+// NeedJMHProfiler returns the path of the jar with JMH's profiler -prof gasm.
 func NeedJMHProfiler(tb testing.TB) string {
 	tb.Helper()
 	jar := filepath.Join(filepath.Dir(Testdata()), "integrations", "jmh", "target", "gasm-jmh.jar")
@@ -104,8 +105,8 @@ func NeedTime(tb testing.TB) {
 	}
 }
 
-// NeedSmallDisk makes a file system of a size as mount takes it ("256k"), and gives
-// its folder, which is gone after the test.
+// NeedSmallDisk mounts a file system of a size in mount's syntax ("256k"), and returns
+// its folder. It is unmounted after the test.
 func NeedSmallDisk(tb testing.TB, size string) (dir string) {
 	tb.Helper()
 	dir = tb.TempDir()
@@ -121,8 +122,8 @@ func NeedSmallDisk(tb testing.TB, size string) (dir string) {
 	return dir
 }
 
-// NeedSurefire gives a new copy of the Maven project testdata/surefire. What Maven needs for
-// its tests is on the machine already.
+// NeedSurefire returns the folder of a new copy of the Maven project testdata/surefire. Maven
+// needs no network for its tests, because `make surefire` has fetched what they need.
 func NeedSurefire(tb testing.TB) (dir string) {
 	tb.Helper()
 	NeedTime(tb)
@@ -138,7 +139,7 @@ func NeedSurefire(tb testing.TB) (dir string) {
 	return dir
 }
 
-// NeedLanguages gives the folder of the Maven project testdata/languages, whose programs in
+// NeedLanguages returns the folder of the Maven project testdata/languages. Its programs in
 // Scala and Kotlin are compiled.
 func NeedLanguages(tb testing.TB) (dir string) {
 	tb.Helper()
@@ -149,7 +150,7 @@ func NeedLanguages(tb testing.TB) (dir string) {
 	return Testdata("languages")
 }
 
-// NeedBPFTrace skips a test where bpftrace can't trace.
+// NeedBPFTrace skips a test if bpftrace can't trace.
 func NeedBPFTrace(tb testing.TB) {
 	tb.Helper()
 	NeedTool(tb, "bpftrace", "scripts/setup.sh installs it")

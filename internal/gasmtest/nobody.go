@@ -15,9 +15,10 @@ import (
 // Nobody is the user and group id of the user without rights, nobody.
 const Nobody = 65534
 
-// JVMOfNobody gives the credential of a command that becomes a JVM, or starts one, as the user without rights. A JVM that
-// was killed leaves its socket, /tmp/.java_pid4711. The next JVM with this process id removes it as it starts, if it may:
-// one of another user can't, and then nobody can talk to it. So those of processes that are gone are removed here.
+// JVMOfNobody returns the credential for a command that is a JVM, or starts one, as the user without rights. A JVM that
+// was killed leaves its socket, /tmp/.java_pid4711. The next JVM with this process id removes the socket as it starts. A JVM
+// of another user may not remove it, and then nobody can attach to that JVM. So JVMOfNobody removes the sockets of
+// processes that are gone.
 func JVMOfNobody(tb testing.TB) *syscall.Credential {
 	tb.Helper()
 	left, err := filepath.Glob("/tmp/.java_pid*")

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// An Output is what a program has printed so far. It is for any goroutine.
+// An Output holds what a program has printed so far. Any goroutine may use it.
 type Output struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -1,6 +1,7 @@
 package gasmtest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,14 +10,14 @@ import (
 	"syscall"
 )
 
-// protections are the settings without which gasm has HotSpot print all code, and lets no
-// other user log.
+// protections are kernel settings (fs.protected_symlinks …). Unless all of them are on, gasm
+// has HotSpot print all code, and lets no other user log.
 var protections = []string{"symlinks", "hardlinks", "fifos"}
 
-// ProtectTmp is called first in TestMain. Where the kernel opens what other users have
-// made in /tmp, it starts the test program anew in a mount namespace in which it seems
-// that it does not: nobody plants anything on a machine for tests. Only root can do so;
-// the tests of others run as their machine is.
+// ProtectTmp must be the first call in TestMain. If the kernel is set to open what other users
+// have made in /tmp, it restarts the test program in a mount namespace in which the settings
+// seem to be on: nobody attacks a machine for tests. Only root can do so; the tests of other
+// users run with the settings as they are.
 func ProtectTmp() {
 	if os.Geteuid() != 0 || protected() {
 		return
@@ -42,8 +43,13 @@ func seemProtected() error {
 	if err := syscall.Unshare(syscall.CLONE_NEWNS); err != nil {
 		return err
 	}
-	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
-		return err
+	err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, "")
+	if errors.Is(err, syscall.EINVAL) {
+		// In a chroot, / is a folder and not a mount. What is mounted below is in /proc, which is one.
+		err = syscall.Mount("", "/proc", "", syscall.MS_REC|syscall.MS_PRIVATE, "")
+	}
+	if err != nil {
+		return fmt.Errorf("making mounts private: %w", err)
 	}
 	dir, err := os.MkdirTemp("", "protected-")
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 )
 
 // Stop stops a process, and returns when all of its threads have stopped. A SIGSTOP alone is not enough: kill(2)
-// returns as soon as one thread was told, and until that one has run, which on a busy machine takes a while, the others
-// go on. With the test's end it goes on, so that nothing waits forever for one that a failed test has left stopped.
+// returns as soon as one thread has the signal. The others go on until that thread runs, which takes a while on a busy
+// machine. The process continues when the test ends, so that nothing waits forever after a failed test.
 func Stop(t testing.TB, pid int) {
 	t.Helper()
 	require.NoError(t, unix.Kill(pid, unix.SIGSTOP))
@@ -29,7 +29,8 @@ func Stop(t testing.TB, pid int) {
 	require.False(t, ended, "process %d has ended before it was stopped", pid)
 }
 
-// threadStates gives a letter for each thread of a process as proc(5) has them: T stopped, Z ended, and others; "" for a process that is gone.
+// threadStates returns a letter for the state of each thread of a process, as in proc(5): T is stopped, Z has ended. It
+// returns "" for a process that is gone.
 func threadStates(pid int) (states string) {
 	stats, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid)) // the pattern is well-formed
 	for _, stat := range stats {

@@ -10,28 +10,28 @@ import (
 // colour matches the escape sequences of layout's styles.
 var colour = regexp.MustCompile("\x1b\\[(0|1|2|1?;?3[0-7])m")
 
-// unshown matches what a terminal obeys, and what turns text around or hides in it: control
-// characters, the separators of lines, marks, embeddings, overrides and isolates of the
-// direction of text, the byte order mark and its like.
+// unshown matches characters that a terminal obeys, that change the direction of text, or that
+// are invisible: control characters, line separators, marks, embeddings, overrides and isolates
+// of the direction of text, the byte order mark and similar ones.
 var unshown = regexp.MustCompile(`[\x00-\x09\x0b-\x1f\x7f-\x{9f}\x{ad}\x{61c}\x{200b}\x{200e}\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}\x{fff9}-\x{fffb}\x{e0000}-\x{e007f}]`)
 
-// TerminalText checks that text for people is UTF-8 and has no character that is not shown
-// as itself, apart from line ends and, if they are wanted, colours.
+// TerminalText checks that text for people is UTF-8, and that all of its characters are shown
+// as they are, except line ends and, if colours is true, the escape sequences of colours.
 func TerminalText(tb testing.TB, text string, colours bool) {
 	tb.Helper()
 	if colours {
 		text = colour.ReplaceAllString(text, "")
 	}
 	if !utf8.ValidString(text) {
-		tb.Errorf("no valid UTF-8: %q", text)
+		tb.Errorf("not valid UTF-8: %q", text)
 	}
 	if at := unshown.FindStringIndex(text); at != nil {
 		tb.Errorf("the character %q is raw in %q", text[at[0]:at[1]], text[max(at[0]-80, 0):min(at[1]+80, len(text))])
 	}
 }
 
-// Inject puts text into the middle of each string below what value points to. Strings that
-// are equal stay equal.
+// Inject inserts text into the middle of each string in the value that value points to. Equal
+// strings stay equal.
 func Inject(value any, text string) { inject(reflect.ValueOf(value).Elem(), text) }
 
 func inject(v reflect.Value, text string) {

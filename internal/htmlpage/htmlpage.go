@@ -1,7 +1,7 @@
 // Package htmlpage has what gasm's HTML pages share: how they look, and what they may do.
 //
-// Each page is one file that a browser opens from disk. Its style sheet is [Style] with the
-// page's own behind it; report/page says which classes there are.
+// Each page is one file that a browser opens from disk. Its style sheet is [Style], followed by the page's own. The
+// comment of package report/page lists the classes.
 package htmlpage
 
 import (
@@ -16,8 +16,8 @@ import (
 //go:embed page.css
 var Style string
 
-// Policy is a page's Content-Security-Policy: nothing is fetched from anywhere, and no
-// script runs but the page's own. Bars have their lengths in style attributes.
+// Policy returns a page's Content-Security-Policy: the browser fetches nothing, and runs only the page's own script.
+// Style attributes are allowed, because the lengths of bars are in them.
 func Policy(style, script string) string {
 	hash := func(text string) string {
 		sum := sha256.Sum256([]byte(text))

@@ -1,30 +1,28 @@
-// Package inotify tells when something happens to a file or a folder, so that nobody
-// has to look at it again and again: [NewFiles] of new files in a folder, and
-// [NextWrite] of the next write to a file.
+// Package inotify signals changes of a file or a folder, so that a program need not check for them all the time:
+// [NewFiles] signals new files in a folder, and [NextWrite] the next write to a file.
 //
-// Linux tells of it (inotify(7)), as long as the machine has watches left: each user
-// has a limited number of them (fs.inotify.max_user_instances). Where it can't be had,
-// and on other systems, [NewFiles] looks at regular intervals, and [NextWrite] says so.
+// It uses inotify(7) on Linux, as long as the machine allows: each user can have a limited number of instances
+// (fs.inotify.max_user_instances). Where inotify is not available, and on other systems, [NewFiles] signals at regular
+// intervals, and [File.Arm] returns false.
 //
-// A watch may tell without a reason. Whoever is told must look.
+// A signal may come without a reason. Whoever receives it must check what has changed.
 package inotify
 
 import "time"
 
-// A Folder tells of new files in a folder.
+// A Folder signals new files in a folder.
 type Folder struct {
-	// C gets a value when there are new files. It holds one value at most, for all files
-	// since it was read.
+	// C gets a value when there are new files. It holds at most one value, for all files that came since the last value
+	// was received.
 	C    <-chan struct{}
 	stop func()
 }
 
-// pollInterval is for where inotify can't be had. What is waited for is the log of a
-// JVM, whose start takes 50 ms and more.
+// pollInterval is the interval of signals without inotify. The file that gasm waits for is a JVM's log, and a JVM takes
+// 50 ms or more to start.
 const pollInterval = 20 * time.Millisecond
 
-// NewFiles begins to watch a folder for files that are created in it or moved to it.
-// The caller must call Close.
+// NewFiles starts to watch a folder for files that are created in it or moved to it. The caller must call Close.
 func NewFiles(dir string) *Folder {
 	b := newBell()
 	if i, err := openInstance(b.ring); err == nil {
@@ -39,18 +37,16 @@ func NewFiles(dir string) *Folder {
 // Close ends the watch.
 func (f *Folder) Close() { f.stop() }
 
-// A File tells of the next write to a file. While a file is written all the time, it
-// should not be armed, because each write that is told of costs the writer something.
+// A File signals the next write to a file. It should not be armed while the file is being written all the time, because
+// each signal slows down the writer a little.
 type File struct {
-	// C gets a value at the next write after Arm. It may also have one for a write that
-	// an earlier Arm was for.
+	// C gets a value at the next write after Arm. It may also have a value for a write after an earlier Arm.
 	C        <-chan struct{}
 	path     string
-	instance *instance // nil where it can't be had
+	instance *instance // nil if inotify is not available
 }
 
-// NextWrite makes a watch for the next write to a file. It tells of nothing before
-// [File.Arm]. The caller must call Close.
+// NextWrite returns a File that signals nothing until [File.Arm] is called. The caller must call Close.
 func NextWrite(path string) *File {
 	b := newBell()
 	i, err := openInstance(b.ring)
@@ -60,14 +56,14 @@ func NextWrite(path string) *File {
 	return &File{b, path, i}
 }
 
-// Arm asks to be told of the next write. It is false where that can't be had, and the
-// caller has to look at the file from time to time.
+// Arm asks for a signal at the next write. It returns false if that is not possible, and the caller has to check the
+// file from time to time.
 func (f *File) Arm() bool {
 	if f.instance == nil {
 		return false
 	}
 	select {
-	case <-f.C: // of an earlier write
+	case <-f.C: // drops the signal of an earlier write
 	default:
 	}
 	return f.instance.addNextWrite(f.path) == nil
@@ -80,7 +76,7 @@ func (f *File) Close() {
 	}
 }
 
-// A bell holds one value at most, until somebody reads it.
+// A bell holds at most one value, until somebody receives it.
 type bell chan struct{}
 
 func newBell() bell { return make(bell, 1) }
@@ -92,7 +88,7 @@ func (b bell) ring() {
 	}
 }
 
-// every rings at regular intervals, until stop is called.
+// every rings at regular intervals until stop is called.
 func (b bell) every(interval time.Duration) (stop func()) {
 	ticker, done := time.NewTicker(interval), make(chan struct{})
 	go func() {

@@ -6,14 +6,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An instance is one of inotify's, with its watches.
+// An instance is an inotify instance with its watches.
 type instance struct {
 	fd     int
 	events *os.File // the same descriptor
 }
 
-// openInstance opens an instance without watches. It calls tell for the events, from a
-// goroutine of its own, until the instance is closed.
+// openInstance opens an instance without watches. It calls tell for events, in a goroutine of its own, until the
+// instance is closed.
 func openInstance(tell func()) (*instance, error) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
@@ -21,7 +21,7 @@ func openInstance(tell func()) (*instance, error) {
 	}
 	i := &instance{fd, os.NewFile(uintptr(fd), "inotify")}
 	go func() {
-		buf := make([]byte, 4096) // what the events say does not matter
+		buf := make([]byte, 4096) // the content of the events does not matter
 		for {
 			if _, err := i.events.Read(buf); err != nil {
 				return // it was closed

@@ -44,7 +44,7 @@ func TestNextWrite(t *testing.T) {
 		line()
 		requireTold(t, f.C, "a write")
 		select {
-		case <-f.C: // the end of the watch itself may be told of, too
+		case <-f.C: // the end of the watch itself may be signalled, too
 		case <-time.After(10 * time.Millisecond):
 		}
 		line()
@@ -52,7 +52,7 @@ func TestNextWrite(t *testing.T) {
 	}
 	require.True(t, f.Arm())
 	line()
-	require.True(t, f.Arm(), "a write that was told of and not read")
+	require.True(t, f.Arm(), "the signal of a write was not received")
 	line()
 	requireTold(t, f.C, "a write")
 
@@ -60,8 +60,7 @@ func TestNextWrite(t *testing.T) {
 	assert.False(t, f.Arm(), "there is no such file any more")
 }
 
-// TestNoInotify uses up all descriptors, as a machine may have no inotify instance
-// left.
+// TestNoInotify uses up all descriptors, because a machine may have no inotify instance left.
 func TestNoInotify(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "log")
@@ -81,7 +80,7 @@ func TestNoInotify(t *testing.T) {
 	requireTold(t, folder.C, "the end of the next interval")
 }
 
-// TestCloseFreesDescriptors: a user may have 128 instances of inotify on many machines.
+// TestCloseFreesDescriptors: on many machines a user may have only 128 instances of inotify.
 func TestCloseFreesDescriptors(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "log")
@@ -98,5 +97,6 @@ func TestCloseFreesDescriptors(t *testing.T) {
 		folder.Close()
 		file.Close()
 	}
-	require.Eventually(t, func() bool { return descriptors() <= before }, patience, time.Millisecond, "the reading goroutines close them")
+	require.Eventually(t, func() bool { return descriptors() <= before }, patience, time.Millisecond,
+		"the reading goroutines close them")
 }

@@ -4,7 +4,7 @@ package inotify
 
 import "errors"
 
-// An instance is never had on systems other than Linux.
+// An instance does not exist on systems other than Linux.
 type instance struct{}
 
 func openInstance(func()) (*instance, error)  { return nil, errors.ErrUnsupported }

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patience is how long a test waits for what must come. It is much longer than anything
-// takes on a busy machine, and only a failing test waits that long.
+// patience is how long a test waits for what must come. It is much longer than anything takes on a busy machine, so
+// only a failing test waits that long.
 const patience = 20 * time.Second
 
 func requireTold(t *testing.T, c <-chan struct{}, of string) {
@@ -19,17 +19,16 @@ func requireTold(t *testing.T, c <-chan struct{}, of string) {
 	select {
 	case <-c:
 	case <-time.After(patience):
-		t.Fatalf("not told of %s", of)
+		t.Fatalf("no signal for %s", of)
 	}
 }
 
-// assertSilent: nothing may come. It can't wait for ever; an event takes some 10 µs to
-// come.
+// assertSilent fails the test if a signal comes. It waits only briefly; a signal takes about 10 µs.
 func assertSilent(t *testing.T, c <-chan struct{}, about string) {
 	t.Helper()
 	select {
 	case <-c:
-		t.Errorf("told of %s", about)
+		t.Errorf("a signal for %s", about)
 	case <-time.After(50 * time.Millisecond):
 	}
 }
@@ -39,7 +38,7 @@ func write(t *testing.T, path, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// TestNewFiles works with inotify and without.
+// TestNewFiles works with inotify and without it.
 func TestNewFiles(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	f := NewFiles(dir)
@@ -55,18 +54,19 @@ func TestNewFiles(t *testing.T) {
 	requireTold(t, f.C, "ten files")
 }
 
-// TestPoll watches a folder that is not there yet, which inotify can't.
+// TestPoll watches a folder that does not exist yet, for which inotify can't be used.
 func TestPoll(t *testing.T) {
 	start := time.Now()
 	f := NewFiles(filepath.Join(t.TempDir(), "none"))
 	for range 3 {
 		requireTold(t, f.C, "the end of an interval")
 	}
-	assert.GreaterOrEqual(t, time.Since(start), 2*pollInterval, "three ends of intervals, of which a late one may come at once")
+	assert.GreaterOrEqual(t, time.Since(start), 2*pollInterval,
+		"three signals, one of which may follow a late one at once")
 	f.Close()
 	time.Sleep(2 * pollInterval)
 	select {
-	case <-f.C: // rang before Close
+	case <-f.C: // it came before Close
 	default:
 	}
 	assertSilent(t, f.C, "an interval after Close")

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// A classSource is where the code of a class is from.
+// A classSource says where the code of a class comes from.
 type classSource struct {
 	file  sourceFile
-	root  string // the folder or jar that has the class file; "" when it was not found
-	debug smap   // nil for a class whose code is all from file
+	root  string // the directory or jar that has the class file; "" if it was not found
+	debug smap   // nil if all code of the class comes from file
 }
 
-// lines is how many lines the file had when the class was compiled; 0 when nobody knows.
-// Kotlin's maps begin with the lines of the class's own file.
+// lines returns how many lines the file had when the class was compiled, or 0 if that is unknown. Kotlin's maps begin
+// with the lines of the class's own file.
 func (c *classSource) lines() int {
 	if path.Ext(c.file.base) == ".kt" && len(c.debug) > 0 {
 		if own := c.debug[0]; own.file == c.file && own.from == 1 && own.line == 1 && own.each == 1 {
@@ -24,7 +24,7 @@ func (c *classSource) lines() int {
 	return 0
 }
 
-// class finds out where the code of a class is from, once.
+// class returns where the code of a class comes from. It looks for each class only once.
 func (f *Finder) class(name string) *classSource {
 	c := f.classes[name]
 	if c == nil {
@@ -37,9 +37,9 @@ func (f *Finder) class(name string) *classSource {
 func (f *Finder) findClass(name string) *classSource {
 	plain := name
 	if i := strings.IndexAny(plain, "/+"); i >= 0 {
-		plain = plain[:i] // the address of a hidden class stands there
+		plain = plain[:i] // the address of a hidden class follows
 	}
-	// The class of a lambda has no lines, or those of the class that the lambda is in.
+	// The class of a lambda has no line numbers, or those of the class that contains the lambda.
 	plain, _, _ = strings.Cut(plain, "$$Lambda")
 	dir, outer := outerClass(plain)
 	c := &classSource{file: sourceFile{dir: dir, base: cmp.Or(f.told[name], f.told[plain])}}
@@ -47,7 +47,7 @@ func (f *Finder) findClass(name string) *classSource {
 	if !onlyJDK(dir) {
 		file, root, ok = f.classPath.find(plain)
 	}
-	// A class file that names another source is not the one that the JVM has.
+	// A class file that names another source file is not the one that the JVM has loaded.
 	if ok && (c.file.base == "" || c.file.base == file.source) {
 		c.file.base, c.root, c.debug = file.source, root, parseSMAP(file.debug)
 	}
@@ -57,20 +57,20 @@ func (f *Finder) findClass(name string) *classSource {
 	return c
 }
 
-// onlyJDK tells whether a class is in a package that no class path has. To look for it there
-// opens all that is on the class path.
+// onlyJDK reports whether a class can only come from the JDK, given the directory of its package. Searching the class
+// path for it would open every jar in vain.
 func onlyJDK(dir string) bool {
 	top, _, _ := strings.Cut(dir, "/")
 	return top == "java" || top == "jdk" || top == "sun"
 }
 
-// outerClass takes the name of a class apart: the folder of its package, and the name of the
-// class that it is in, or its own. For java.util.HashMap$Node these are java/util and HashMap.
+// outerClass splits the name of a class into the directory of its package and the name of its outermost class. For
+// java.util.HashMap$Node these are java/util and HashMap.
 func outerClass(class string) (dir, outer string) {
 	if i := strings.LastIndexByte(class, '.'); i >= 0 {
 		dir, class = class[:i], class[i+1:]
 	}
-	// A dollar sign begins the name of an inner class, but not at the start of the name.
+	// A dollar sign begins the name of an inner class, unless it is at the start of the name.
 	inner := strings.TrimLeft(class, "$")
 	if i := strings.IndexByte(inner, '$'); i >= 0 {
 		class = class[:len(class)-len(inner)+i]
@@ -78,8 +78,8 @@ func outerClass(class string) (dir, outer string) {
 	return strings.ReplaceAll(dir, ".", "/"), class
 }
 
-// guess gives the likeliest name of the file of a class: Foo.java, or a file of another
-// language of which there is one. Kotlin has the functions of Foo.kt in the class FooKt.
+// guess returns the likeliest name of the source file of a class: Foo.java, or an existing file of another language.
+// Kotlin compiles the functions in Foo.kt to the class FooKt.
 func (f *Finder) guess(dir, outer string) string {
 	usual := outer + ".java"
 	if f.load(sourceFile{dir, usual}).problem != noFile {
@@ -91,7 +91,8 @@ func (f *Finder) guess(dir, outer string) string {
 			return file.base
 		}
 	}
-	if functionsOf, ok := strings.CutSuffix(outer, "Kt"); ok && f.load(sourceFile{dir, functionsOf + ".kt"}).lines != nil {
+	if functionsOf, ok := strings.CutSuffix(outer, "Kt"); ok &&
+		f.load(sourceFile{dir, functionsOf + ".kt"}).lines != nil {
 		return functionsOf + ".kt"
 	}
 	if f.load(sourceFile{dir, outer + ".clj"}).lines != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A classWriter writes class files. Only what it is told of is in them.
+// A classWriter writes class files that contain only what is added to it.
 type classWriter struct {
 	constants bytes.Buffer
 	count     uint16
@@ -26,7 +26,7 @@ func (w *classWriter) utf8(text string) uint16 {
 	return w.count
 }
 
-// other adds a constant of another kind; some take two indices.
+// other adds a constant of another kind; some kinds take two indices.
 func (w *classWriter) other(tag byte, size int, indices uint16) {
 	w.constants.WriteByte(tag)
 	w.constants.Write(make([]byte, size))
@@ -44,15 +44,17 @@ func be(values ...any) []byte {
 	return b.Bytes()
 }
 
-// classBytes is a class file with a field, a method with code, and constants of all kinds.
+// classBytes returns a class file with a field, a method with code, and constants of all kinds.
 func classBytes(source, debug string) []byte {
 	w := &classWriter{}
-	for tag, size := range map[byte]int{3: 4, 4: 4, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2} {
+	for tag, size := range map[byte]int{3: 4, 4: 4, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4,
+		19: 2, 20: 2} {
 		w.other(tag, size, 1)
 	}
 	w.other(5, 8, 2)
 	w.other(6, 8, 2)
-	name, code, file, extension, synthetic := w.utf8("name"), w.utf8("Code"), w.utf8("SourceFile"), w.utf8("SourceDebugExtension"), w.utf8("Synthetic")
+	name, code, file, extension, synthetic := w.utf8("name"), w.utf8("Code"), w.utf8("SourceFile"),
+		w.utf8("SourceDebugExtension"), w.utf8("Synthetic")
 	sourceName := w.utf8(source)
 	member := be(uint16(1), name, name, uint16(1), code, uint32(3), "abc")
 	attributes := [][]byte{be(synthetic, uint32(0))}
@@ -62,8 +64,10 @@ func classBytes(source, debug string) []byte {
 	if debug != "" {
 		attributes = append(attributes, be(extension, uint32(len(debug)), debug))
 	}
-	head := be(uint32(0xcafebabe), uint32(61), w.count+1, w.constants.Bytes(), uint16(0x21), uint16(1), uint16(1), uint16(2), uint16(1), uint16(1))
-	return bytes.Join([][]byte{head, be(uint16(1)), member, be(uint16(2)), member, member, be(uint16(len(attributes))), bytes.Join(attributes, nil)}, nil)
+	head := be(uint32(0xcafebabe), uint32(61), w.count+1, w.constants.Bytes(), uint16(0x21), uint16(1), uint16(1),
+		uint16(2), uint16(1), uint16(1))
+	return bytes.Join([][]byte{head, be(uint16(1)), member, be(uint16(2)), member, member, be(uint16(len(attributes))),
+		bytes.Join(attributes, nil)}, nil)
 }
 
 func TestParseClass(t *testing.T) {
@@ -83,7 +87,7 @@ func TestParseClass(t *testing.T) {
 	assert.ErrorIs(t, err, errNoClass)
 }
 
-// FuzzParseClass reads class files that may have anything in them.
+// FuzzParseClass reads class files with arbitrary contents.
 func FuzzParseClass(f *testing.F) {
 	f.Add(classBytes("Main.kt", kotlinMap))
 	f.Add(classBytes("", ""))
@@ -121,7 +125,7 @@ org/acme/MainKt
 *E
 `
 
-// jsp is a map as the compilers of JSP write it: each line of the page is some of Java's.
+// jsp is a map as the compilers of JSP write it: each line of the page stands for several lines of Java.
 const jsp = `SMAP
 hello_jsp.java
 JSP
@@ -141,7 +145,7 @@ pages/hello.jsp
 *E
 `
 
-// mapped reads a map slowly: it writes down each number.
+// mapped reads a map slowly: it records each line number.
 func mapped(m smap) map[int]string {
 	all := map[int]string{}
 	for n := range 200 {
@@ -153,8 +157,10 @@ func mapped(m smap) map[int]string {
 }
 
 func TestSMAP(t *testing.T) {
-	want := map[int]string{53: "pages/hello.jsp:01", 54: "pages/hello.jsp:02", 55: "pages/hello.jsp:02", 56: "pages/hello.jsp:02", 57: "pages/hello.jsp:02", 58: "pages/hello.jsp:02",
-		70: "pages/hello.jsp:10", 71: "pages/hello.jsp:10", 72: "pages/hello.jsp:11", 73: "pages/hello.jsp:11", 74: "pages/hello.jsp:12", 75: "pages/hello.jsp:12",
+	want := map[int]string{53: "pages/hello.jsp:01", 54: "pages/hello.jsp:02", 55: "pages/hello.jsp:02",
+		56: "pages/hello.jsp:02", 57: "pages/hello.jsp:02", 58: "pages/hello.jsp:02",
+		70: "pages/hello.jsp:10", 71: "pages/hello.jsp:10", 72: "pages/hello.jsp:11", 73: "pages/hello.jsp:11",
+		74: "pages/hello.jsp:12", 75: "pages/hello.jsp:12",
 		90: "?/greeting.jsp:04", 91: "?/greeting.jsp:05"}
 	assert.Equal(t, want, mapped(parseSMAP(jsp)))
 	assert.Equal(t, want, mapped(parseSMAP(strings.ReplaceAll(jsp, "\n", "\r\n"))))
@@ -171,7 +177,7 @@ func TestSMAP(t *testing.T) {
 	}
 }
 
-// FuzzSMAP reads maps that may have anything in them.
+// FuzzSMAP reads maps with arbitrary contents.
 func FuzzSMAP(f *testing.F) {
 	f.Add(kotlinMap, 33)
 	f.Add(jsp, 72)
@@ -200,7 +206,8 @@ func TestClassPath(t *testing.T) {
 	for _, paths := range [][]string{{"/no/such.jar", jar, jar}, {filepath.Join(dir, "*")}} {
 		c := classPath{left: maxRead}
 		c.add(paths...)
-		for class, want := range map[string]string{"a.B": "B.kt lib.jar", "a.C": "C.scala more", "a.Bad": "", "a.D": "", "": "", "..a": "", "/etc/passwd": ""} {
+		for class, want := range map[string]string{"a.B": "B.kt lib.jar", "a.C": "C.scala more", "a.Bad": "", "a.D": "",
+			"": "", "..a": "", "/etc/passwd": ""} {
 			found, root, _ := c.find(class)
 			assert.Equal(t, want, strings.TrimSpace(found.source+" "+root), class)
 		}

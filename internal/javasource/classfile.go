@@ -5,17 +5,15 @@ import (
 	"errors"
 )
 
-// A classFile is what a class file says about the source of its class (chapter 4 of the
-// JVM's specification).
+// A classFile is what a class file says about the source of its class (chapter 4 of the JVM specification).
 type classFile struct {
-	source string // its SourceFile attribute: "Range.scala"; "" without one
-	debug  string // its SourceDebugExtension attribute, see smap; "" without one
+	source string // its SourceFile attribute: "Range.scala"; "" if it has none
+	debug  string // its SourceDebugExtension attribute, see smap; "" if it has none
 }
 
 var errNoClass = errors.New("not a class file, or a damaged one")
 
-// parseClass reads a class file. All of it is walked over, because what it says about the
-// source stands at its end.
+// parseClass reads a class file. It has to read all of it, because the attributes are at its end.
 func parseClass(data []byte) (classFile, error) {
 	r := classReader{data: data}
 	if r.u4() != 0xcafebabe {
@@ -48,13 +46,13 @@ func parseClass(data []byte) (classFile, error) {
 	return c, nil
 }
 
-// A classReader reads numbers, the highest byte first. Behind the end they are 0.
+// A classReader reads big-endian numbers. After the end of the data they are 0.
 type classReader struct {
 	data  []byte
 	short bool // there was too little data
 }
 
-// take gives the next bytes; nil where there are fewer.
+// take returns the next n bytes, or nil if there are fewer.
 func (r *classReader) take(n uint64) []byte {
 	if n > uint64(len(r.data)) {
 		r.data, r.short = nil, true
@@ -77,11 +75,12 @@ func (r *classReader) number(size uint64) (n uint64) {
 func (r *classReader) u2() uint64 { return r.number(2) }
 func (r *classReader) u4() uint64 { return r.number(4) }
 
-// constants walks over the constant pool, and gives its texts by their indices.
+// constants reads the constant pool and returns its texts by index.
 func (r *classReader) constants() map[uint64][]byte {
 	const utf8, long, double = 1, 5, 6
-	// Sizes of the other constants, by tag, in bytes.
-	sizes := map[uint64]uint64{3: 4, 4: 4, long: 8, double: 8, 7: 2, 8: 2, 16: 2, 19: 2, 20: 2, 9: 4, 10: 4, 11: 4, 12: 4, 17: 4, 18: 4, 15: 3}
+	// Sizes in bytes of the other constants, by tag.
+	sizes := map[uint64]uint64{3: 4, 4: 4, long: 8, double: 8, 7: 2, 8: 2, 16: 2, 19: 2, 20: 2, 9: 4, 10: 4, 11: 4,
+		12: 4, 17: 4, 18: 4, 15: 3}
 	texts := map[uint64][]byte{}
 	count := r.u2()
 	for i := uint64(1); i < count && !r.short; i++ {
@@ -102,7 +101,7 @@ func (r *classReader) constants() map[uint64][]byte {
 	return texts
 }
 
-// attributes hands on attributes: the index of the name, and the value.
+// attributes calls take with each attribute: the index of its name, and its value.
 func (r *classReader) attributes(take func(name uint64, value []byte)) {
 	for n := r.u2(); n > 0 && !r.short; n-- {
 		name := r.u2()

@@ -10,29 +10,29 @@ import (
 	"strings"
 )
 
-// maxClassPath is more folders and jars than any program has on its class path. It bounds
-// how many files are open at once.
+// maxClassPath is an upper bound for the directories and jars on a class path. Further ones are ignored. It also
+// bounds how many files are open at once.
 const maxClassPath = 2000
 
-// A classPath finds class files in the folders and jars that a JVM has its classes from. It
-// opens them one after the other, as they are needed.
+// A classPath finds class files in the directories and jars from which a JVM has loaded its classes. It opens them
+// one after the other, as they are needed.
 type classPath struct {
 	next []string // not opened yet
 	seen map[string]bool
-	// nested are jars in the jar that was opened last. They come before next.
+	// nested are the jars inside the jar that was opened last. They come before next.
 	nested        []*zip.File
-	nestedEntries int // of all such jars that were opened
+	nestedEntries int // number of files in all such jars that were opened
 	open          []classRoot
 	left          allowance
 }
 
-// A classRoot is a folder or a jar of classes.
+// A classRoot is a directory or a jar with classes.
 type classRoot struct {
 	tree
-	name string // without its folder: "scala-library-2.13.14.jar"
+	name string // without its directory: "scala-library-2.13.14.jar"
 }
 
-// add appends paths, each once. A path that ends in "/*" is all jars of a folder.
+// add appends paths that are not there yet. A path that ends in "/*" stands for all jars in a directory.
 func (c *classPath) add(paths ...string) {
 	if c.seen == nil {
 		c.seen = map[string]bool{}
@@ -40,7 +40,7 @@ func (c *classPath) add(paths ...string) {
 	for _, p := range paths {
 		all := []string{p}
 		if folder, isAll := strings.CutSuffix(p, string(filepath.Separator)+"*"); isAll {
-			all, _ = filepath.Glob(filepath.Join(escapeGlob(folder), "*.[jJ][aA][rR]")) // its pattern is right
+			all, _ = filepath.Glob(filepath.Join(escapeGlob(folder), "*.[jJ][aA][rR]")) // the pattern is valid
 		}
 		for _, p := range all {
 			if p != "" && !c.seen[p] && len(c.seen) < maxClassPath {
@@ -55,8 +55,8 @@ func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// find reads the class file of a class: "a.b.Foo$Bar". root is the name of the folder or jar
-// that has it.
+// find reads the class file of a class like "a.b.Foo$Bar". root is the name of the directory or jar in which it was
+// found.
 func (c *classPath) find(class string) (found classFile, root string, ok bool) {
 	file := strings.ReplaceAll(class, ".", "/") + ".class"
 	if !fs.ValidPath(file) {
@@ -76,8 +76,7 @@ func (c *classPath) find(class string) (found classFile, root string, ok bool) {
 	return found, "", false
 }
 
-// openNext opens the next folder or jar; false when there is none. Those that are not there
-// any more are left out.
+// openNext opens the next directory or jar. It skips those that no longer exist, and returns false if none is left.
 func (c *classPath) openNext() bool {
 	if c.openNested() {
 		return true
@@ -92,10 +91,10 @@ func (c *classPath) openNext() bool {
 		c.open = append(c.open, classRoot{t, filepath.Base(p)})
 		if jar, isJar := t.(*zipFile); isJar {
 			c.nested = nestedJars(jar.archive)
-			manifest, _ := c.left.all(t, "META-INF/MANIFEST.MF", maxManifest) // without one there is no more
+			manifest, _ := c.left.all(t, "META-INF/MANIFEST.MF", maxManifest) // a missing manifest has no Class-Path
 			before := slices.Clone(c.next)
 			c.next = nil
-			c.add(manifestClassPath(string(manifest), p)...) // they come right behind the jar
+			c.add(manifestClassPath(string(manifest), p)...) // they come directly after the jar
 			c.next = append(c.next, before...)
 		}
 		return true
@@ -111,11 +110,11 @@ func (c *classPath) close() (errs []error) {
 	return errs
 }
 
-// maxManifest is more than any manifest has, in bytes.
+// maxManifest is an upper bound for the size of a manifest in bytes. A larger one is ignored.
 const maxManifest = 4 << 20
 
-// manifestClassPath gives the paths of a jar's Class-Path: URLs, relative to the jar's own. A
-// line of a manifest goes on in the next one behind a blank.
+// manifestClassPath returns the paths in a manifest's Class-Path: URLs relative to the jar's own. A line of a
+// manifest that begins with a blank continues the line before.
 func manifestClassPath(manifest, jar string) []string {
 	manifest = strings.NewReplacer("\r\n ", "", "\n ", "", "\r ", "").Replace(manifest)
 	for line := range strings.FieldsFuncSeq(manifest, func(r rune) bool { return r == '\n' || r == '\r' }) {

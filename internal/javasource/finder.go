@@ -1,29 +1,27 @@
-// Package javasource finds lines of source by class and line number, in folders and in
-// archives of sources: the JDK's src.zip, the -sources.jar of a library. The source may be
-// of any language that is compiled to class files.
+// Package javasource finds source lines by class and line number, in directories and in archives of sources, such as
+// the JDK's src.zip and the -sources.jar of a library. The sources may be in any language that is compiled to class
+// files.
 //
 // # Which file
 //
-// A class file has the name of the file that it was made from, without folders: its
-// SourceFile attribute. The JVM knows it, and package nmethod copies it; else the class file
-// itself is read, from the class path of the program ([Finder.Know]). Where nobody has the
-// name, it is guessed: the class a.b.Bench is in Bench.java, or in a file of another language
-// that declares it.
+// A class file contains the name of its source file without directories, in its SourceFile attribute. The JVM has it
+// in memory, and package nmethod copies it. If it is not known from there, the class file itself is read from the
+// program's class path ([Finder.Know]). If it is not there either, the name is guessed: the class a.b.Bench is in
+// Bench.java, or in a file of another language that declares it.
 //
-// The file of the class a.b.Bench is one whose path ends in a/b/Bench.java. In front of that
-// there may be folders, such as src/main/java, or the name of a module
-// (java.base/java/util/HashMap.java). A path may end like this by chance, so the file must
-// also declare the package a.b. Files of Kotlin and Scala may lie in any folder: they are
-// found by their name and the package that they declare. Where there are several such files
-// that are equally likely, none is taken: no line is better than a wrong one.
+// The path of the source file of the class a.b.Bench ends in a/b/Bench.java. Before that there may be directories,
+// such as src/main/java, or the name of a module (java.base/java/util/HashMap.java). A path may end like this by
+// chance, so the file must also declare the package a.b. Files of Kotlin and Scala may be in any directory; they are
+// found by their name and the package that they declare. If several files are equally likely, none is chosen, because
+// no line is better than a wrong one.
 //
 // # Which line
 //
-// A class may have code that was made from other files: Kotlin's compiler copies inline
-// functions into their callers. Its class file says of each number from which file and line
-// it is (see smap). Without the class file such numbers are beyond the end of the file.
+// A class may contain code from other source files: Kotlin's compiler copies inline functions into their callers. The
+// class file says for each line number which line of which file it stands for (see smap). Without the class file,
+// such numbers are beyond the end of the class's own file.
 //
-// [Finder.Missing] tells which lines were not found, and why.
+// [Finder.Missing] returns how many lines were not found, and why.
 package javasource
 
 import (
@@ -39,59 +37,60 @@ import (
 )
 
 const (
-	// maxFileSize is more than any file of source or any class has, in bytes. A larger file is
-	// taken for something else.
+	// maxFileSize is an upper bound for the size of a source file or a class file in bytes. A larger file must be
+	// something else and is ignored.
 	maxFileSize = 16 << 20
-	// headSize is how much of a file is read for its package: more than a licence takes.
+	// headSize is how many bytes of a file are searched for its package. A licence takes less.
 	headSize = 64 << 10
-	// maxAlike is how many files of one name in a tree are looked into.
+	// maxAlike is how many files with the same name are looked at in a tree.
 	maxAlike = 200
 )
 
-// A Finder finds source lines. It reads a file once, when a line of it is needed first. It
-// is not safe for concurrent use.
+// A Finder finds source lines. It reads a file once, when one of its lines is first needed. It is not safe for
+// concurrent use.
 type Finder struct {
 	trees     []tree
 	classPath classPath
-	told      map[string]string // names of source files, by class
+	told      map[string]string // names of source files by class, as given to Know
 	classes   map[string]*classSource
 	files     map[sourceFile]*loaded
-	asked     map[place]miss
-	left      allowance // for files of source
+	asked     map[classLine]miss
+	left      allowance // for source files
 }
 
 // A Line is a line of source.
 type Line struct {
-	File   string // without folders; "" when nobody knows it
-	Number int    // of the line in the file
-	Text   string // without blanks around it; "" when it was not found
+	File   string // without directories; "" if it is unknown
+	Number int    // line number in the file
+	Text   string // without surrounding blanks; "" if it was not found
 }
 
-// A sourceFile is a file by its name and the folder that the package asks for.
+// A sourceFile is the name of a file and the directory that its package requires.
 type sourceFile struct{ dir, base string }
 
-// unknownDir is the folder of a file that does not say its package.
+// unknownDir is the directory of a file whose package is not given.
 const unknownDir = "?"
 
 func (s sourceFile) path() string { return path.Join(s.dir, s.base) }
 
-// A tree is a folder or an archive that has source files.
+// A tree is a directory or an archive with source files.
 type tree interface {
-	// find gives the paths in the tree that end in the path of a file, the likeliest first.
-	// Paths that take long to find come last.
+	// find returns the paths in the tree that end in the path of a file, likeliest first. Paths that take long to
+	// find come last.
 	find(file string) iter.Seq[string]
-	// named gives all paths of source files of a name.
+	// named returns the paths of all source files with a name.
 	named(base string) []string
-	// open opens the file at such a path, and path is how a user names it.
+	// open opens the file at such a path, and path returns the path that is shown to users.
 	open(name string) (io.ReadCloser, error)
 	path(name string) string
 	close() error
 }
 
-// New opens folders and archives. The Finder searches them in this order. An error has the
-// path of what could not be opened.
+// New returns a Finder that searches directories and archives in the order of their paths. An error contains the path
+// that could not be opened.
 func New(paths []string) (*Finder, error) {
-	f := &Finder{classes: map[string]*classSource{}, files: map[sourceFile]*loaded{}, asked: map[place]miss{}, left: maxRead}
+	f := &Finder{classes: map[string]*classSource{}, files: map[sourceFile]*loaded{}, asked: map[classLine]miss{},
+		left: maxRead}
 	f.classPath.left = maxRead
 	for _, p := range paths {
 		if err := f.Add(p); err != nil {
@@ -101,8 +100,8 @@ func New(paths []string) (*Finder, error) {
 	return f, nil
 }
 
-// Add opens one more folder or archive, which is searched last. It is for before the first
-// line is asked for.
+// Add opens one more directory or archive, which is searched last. It must be called before the first line is asked
+// for.
 func (f *Finder) Add(path string) error {
 	t, err := openTree(path)
 	if err == nil {
@@ -111,8 +110,8 @@ func (f *Finder) Add(path string) error {
 	return err
 }
 
-// Know tells what is known of the program, before the first line is asked for: the names of
-// source files by class, and the folders and jars that the JVM has classes from.
+// Know sets what is known about the program: the names of source files by class, and the directories and jars from
+// which the JVM has loaded classes. It must be called before the first line is asked for.
 func (f *Finder) Know(sourceFiles map[string]string, classPath []string) {
 	f.told = sourceFiles
 	f.classPath.add(classPath...)
@@ -128,9 +127,9 @@ func (f *Finder) Close() error {
 	return errors.Join(errs...)
 }
 
-// Place gives the file, by its name below the root of its sources, and the line in it that a
-// number stands for in the code of a class. Number 0 is for the class's own file. A method may
-// stand behind the class.
+// Place returns the file and the line that a line number in the code of a class stands for. The file is a path
+// relative to the root of its sources. Number 0 stands for the class's own file. The class may be followed by a
+// method (a.b.Bench::run).
 func (f *Finder) Place(class string, number int) (file string, line int) {
 	class, _, _ = strings.Cut(class, "::")
 	at, line := f.place(f.class(class), number)
@@ -140,7 +139,7 @@ func (f *Finder) Place(class string, number int) (file string, line int) {
 	return at.path(), line
 }
 
-// place gives the file and the line that a number stands for.
+// place returns the file and the line that a line number stands for.
 func (f *Finder) place(c *classSource, number int) (sourceFile, int) {
 	file, line, ok := c.debug.find(number)
 	if !ok {
@@ -152,7 +151,7 @@ func (f *Finder) place(c *classSource, number int) (sourceFile, int) {
 	return file, line
 }
 
-// Lines gives all lines of a file that Place has named; none where there is no such file.
+// Lines returns all lines of a file that Place has returned, or nil if the file does not exist.
 func (f *Finder) Lines(file string) []string {
 	dir, base := path.Split(file)
 	var lines []string
@@ -162,8 +161,8 @@ func (f *Finder) Lines(file string) []string {
 	return lines
 }
 
-// Line gives the line that a number stands for in the code of a class. A method may stand
-// behind the class: java.util.HashMap$Node::getValue.
+// Line returns the line that a line number in the code of a class stands for. The class may be followed by a method:
+// java.util.HashMap$Node::getValue.
 func (f *Finder) Line(class string, number int) Line {
 	class, _, _ = strings.Cut(class, "::")
 	if number < 1 {
@@ -179,25 +178,25 @@ func (f *Finder) Line(class string, number int) Line {
 	if file == c.file {
 		m.compiled = c.lines()
 	} else {
-		m.root = "" // that of the class which it was inlined into
+		m.root = "" // it is the root of the class that the code was inlined into
 	}
 	l.Text, m.problem = f.text(file, at, &m)
-	f.asked[place{class, number}] = m
+	f.asked[classLine{class, number}] = m
 	return l
 }
 
-// nowhere is what Kotlin's compiler names as the file of code that it made up
-// (SourceMapper's callSite markers, KotlinDebug).
+// nowhere is the file name that Kotlin's compiler gives to code that it has generated (SourceMapper's callSite
+// markers, KotlinDebug).
 var nowhere = sourceFile{"kotlin/jvm/internal", "fake.kt"}
 
-// text gives a line of a file, or why there is none.
+// text returns a line of a file, or why there is none.
 func (f *Finder) text(file sourceFile, line int, m *miss) (string, problem) {
 	source := f.load(file)
 	m.paths, m.lines = source.paths, len(source.lines)
 	switch n := len(source.lines); {
 	case source.lines == nil:
 		return "", source.problem
-	case m.compiled > 0 && m.compiled != n && m.compiled != n+1: // Kotlin counts the end of the last line
+	case m.compiled > 0 && m.compiled != n && m.compiled != n+1: // Kotlin also counts the end of the last line
 		return "", changed
 	case line > len(source.lines):
 		return "", beyond
@@ -209,14 +208,14 @@ func (f *Finder) text(file sourceFile, line int, m *miss) (string, problem) {
 	return text, found
 }
 
-// A loaded is the lines of a file, or why there are none.
+// A loaded has the lines of a file, or the reason why there are none.
 type loaded struct {
 	lines   []string
 	problem problem
-	paths   []string // of the files that are as likely
+	paths   []string // two paths that are equally likely
 }
 
-// load reads a file, once.
+// load returns the lines of a file. It reads each file only once.
 func (f *Finder) load(file sourceFile) *loaded {
 	l := f.files[file]
 	if l == nil {
@@ -236,13 +235,13 @@ func (f *Finder) load(file sourceFile) *loaded {
 	return l
 }
 
-// A candidate is a file that may be the one that is looked for.
+// A candidate is a file that may be the one being looked for.
 type candidate struct {
 	name string
 	text []byte
 }
 
-// alike gives the likeliest file of a tree, and those that are as likely and differ from it.
+// alike returns the likeliest file of a tree, and files that are as likely and have other contents.
 func (f *Finder) alike(t tree, file sourceFile) []candidate {
 	pkg := strings.ReplaceAll(file.dir, "/", ".")
 	var all []candidate
@@ -262,7 +261,7 @@ func (f *Finder) alike(t tree, file sourceFile) []candidate {
 	}
 	tried := 0
 	for name := range t.find(file.path()) {
-		// Of the paths that come first, no two are as short.
+		// Among the first paths, no two are as short as this.
 		if tried++; take(name, true) || tried > maxAlike || len(all) > 0 && depth(name) <= depth(file.path()) {
 			break
 		}
@@ -270,7 +269,8 @@ func (f *Finder) alike(t tree, file sourceFile) []candidate {
 	if len(all) > 0 {
 		return all
 	}
-	others := slices.DeleteFunc(slices.Clone(t.named(file.base)), func(name string) bool { return endsIn(name, file.path()) })
+	others := slices.DeleteFunc(slices.Clone(t.named(file.base)),
+		func(name string) bool { return endsIn(name, file.path()) })
 	slices.SortFunc(others, func(a, b string) int { return cmp.Or(compareTests(a, b), compareLikely(a, b)) })
 	for _, name := range others[:min(len(others), maxAlike)] {
 		if take(name, false) {
@@ -280,12 +280,12 @@ func (f *Finder) alike(t tree, file sourceFile) []candidate {
 	return all
 }
 
-// clean makes a source line fit to be printed. It writes tabs as blanks, and one blank for
-// each character that can't be seen: such characters can change a terminal's colours, or
-// the order of its letters.
+// clean makes a source line fit to be printed. It replaces tabs by blanks, and each invisible character by one blank,
+// because such characters can change the colours of a terminal or the order of letters. It removes surrounding
+// blanks.
 func clean(line string) string { return strings.TrimSpace(visible(line)) }
 
-// visible is clean with the blanks around the line.
+// visible is clean, but keeps the surrounding blanks.
 func visible(line string) string {
 	const tabWidth = 4
 	var b strings.Builder

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sources are files as projects and archives have them.
+// sources are files as projects and archives contain them.
 var sources = map[string]string{
 	"src/main/java/a/b/Bench.java":      "/* of\n   a company */\npackage a.b;\n\nclass Bench {\n\tint n;\t// how many\r\n    class Inner { int deep; }\n}\n",
 	"src/test/java/a/b/Bench.java":      "package a.b; // the test's own\n",
@@ -122,7 +122,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// A capture says which files its classes were made from. Files that are no sources are not shown, whatever it says.
+// A capture says which files its classes were compiled from. Files that are not sources are not shown, whatever it
+// says.
 func TestSecrets(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{".env", "id_rsa", "secrets.properties", "a/b/.env", "A.java"} {
@@ -133,7 +134,8 @@ func TestSecrets(t *testing.T) {
 	archive := map[string]string{".env": "PASSWORD=1\n", "id_rsa": "PASSWORD=1\n", "A.java": "PASSWORD=1\n"}
 	for place, f := range map[string]*Finder{"folder": finder(t, dir), "archive": finder(t, archiveOf(t, archive))} {
 		told := map[string]string{"Own": "A.java"}
-		for class, file := range map[string]string{"A": ".env", "a.b.C": ".env", "D": "id_rsa", "E": "secrets.properties", "F": "../" + filepath.Base(dir) + "/.env", "G": dir + "/.env"} {
+		for class, file := range map[string]string{"A": ".env", "a.b.C": ".env", "D": "id_rsa",
+			"E": "secrets.properties", "F": "../" + filepath.Base(dir) + "/.env", "G": dir + "/.env"} {
 			told[class] = file
 		}
 		f.Know(told, nil)
@@ -147,8 +149,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestOrder: the first path that has a class counts, even if it is only the folder of the
-// class's package.
+// TestOrder checks that the first path that has a class wins, even if it is only the directory of the class's
+// package.
 func TestOrder(t *testing.T) {
 	one := folderOf(t, map[string]string{"Bench.java": "package a.b; // one\n", "Plain.java": "package q;\n"})
 	two := archiveOf(t, map[string]string{"a/b/Bench.java": "package a.b; // two\n", "a/b/Else.java": "package a.b; // two\n", "Plain.java": "// two\n"})
@@ -170,7 +172,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestCache: a file is read once, and looked for once, even if there is none.
+// TestCache checks that a file is looked for and read only once, even if it does not exist.
 func TestCache(t *testing.T) {
 	dir := folderOf(t, map[string]string{"src/a/Bench.java": "package a;\n"})
 	f := finder(t, dir)
@@ -208,9 +210,10 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestAllowance: archives that unpack to much are read up to a limit.
+// TestAllowance checks that archives that unpack to a large size are read up to a limit.
 func TestAllowance(t *testing.T) {
-	f := finder(t, archiveOf(t, map[string]string{"A.java": "class A {}\n", "B.java": strings.Repeat("\n", 200), "C.java": "class C {}\n"}))
+	f := finder(t, archiveOf(t, map[string]string{"A.java": "class A {}\n", "B.java": strings.Repeat("\n", 200),
+		"C.java": "class C {}\n"}))
 	f.left = 100
 	for class, want := range map[string]string{"A": "class A {}"} {
 		if got := f.Line(class, 1).Text; got != want {
@@ -223,7 +226,7 @@ func TestAllowance(t *testing.T) {
 		}
 	}
 	_, missing, causes := f.Missing()
-	if last := causes[len(causes)-1]; missing != 2 || !strings.Contains(last, "more than 256 MB of files are needed") {
+	if last := causes[len(causes)-1]; missing != 2 || !strings.Contains(last, "need more than 256 MB of files") {
 		t.Errorf("%d are missing: %s", missing, last)
 	}
 }
@@ -268,7 +271,7 @@ func TestPackageOf(t *testing.T) {
 	}
 }
 
-// FuzzSource reads files that may have anything in them.
+// FuzzSource reads files with arbitrary contents.
 func FuzzSource(f *testing.F) {
 	for _, text := range sources {
 		f.Add(text)

@@ -11,20 +11,21 @@ import (
 	"github.com/gasm-profiler/gasm/internal/jdk"
 )
 
-// ForeignJDK says that a src.zip is of another version of the JDK than the one that ran,
-// so that its lines are not those that ran; "" when it is of the same version, or none of
-// the two is known. ran is the version that HotSpot's log has: "17.0.15+6-Debian-1deb12u1".
+// ForeignJDK returns a note if a src.zip belongs to another JDK version than the JVM that ran, because line numbers
+// then differ. It returns "" if the versions agree or either is unknown. ran is the version in HotSpot's log:
+// "17.0.15+6-Debian-1deb12u1".
 func ForeignJDK(path string, pid int, ran string) string {
 	version := sourceVersion(path)
 	ran, _, _ = strings.Cut(strings.ReplaceAll(ran, "-", "+"), "+")
 	if version == "" || ran == "" || ran == version {
 		return ""
 	}
-	return fmt.Sprintf("--source %s is of JDK %s, and pid %d ran %s: lines of the JDK's own classes may be others", path, version, pid, ran)
+	return fmt.Sprintf("--source %s is for JDK %s, but pid %d ran %s: lines of the JDK's own classes may be wrong",
+		path, version, pid, ran)
 }
 
-// JDKSource finds the src.zip of the JDK that ran on this machine; "" when there is none of
-// its version.
+// JDKSource returns the path of the src.zip of a JDK on this machine with the version that ran, or "" if there is
+// none.
 func JDKSource(ran string) string {
 	homes := []string{os.Getenv("JAVA_HOME")}
 	if java, err := exec.LookPath("java"); err == nil {
@@ -33,7 +34,7 @@ func JDKSource(ran string) string {
 		}
 	}
 	for _, pattern := range []string{"/usr/lib/jvm/*", "/Library/Java/JavaVirtualMachines/*/Contents/Home"} {
-		installed, _ := filepath.Glob(pattern) // the patterns are right
+		installed, _ := filepath.Glob(pattern) // the patterns are valid
 		homes = append(homes, installed...)
 	}
 	for _, home := range homes {
@@ -41,15 +42,14 @@ func JDKSource(ran string) string {
 		if home == "" || ran == "" || sourceVersion(path) == "" || ForeignJDK(path, 0, ran) != "" {
 			continue
 		}
-		if _, err := os.Stat(path); err == nil { // Debian has links to what another package brings
+		if _, err := os.Stat(path); err == nil { // Debian has dangling links
 			return path
 		}
 	}
 	return ""
 }
 
-// SplitPaths takes lists of paths apart, as class paths are: what is no path as a whole may
-// be several.
+// SplitPaths splits lists of paths like class paths. A value that exists as a file is not split.
 func SplitPaths(values []string) (paths []string) {
 	for _, value := range values {
 		if _, err := os.Stat(value); err == nil {
@@ -65,9 +65,9 @@ func SplitPaths(values []string) (paths []string) {
 	return paths
 }
 
-// sourceVersion gives the version of the JDK that a src.zip belongs to. A JDK has it in
-// lib, up to JDK 8 in its own folder. It is "" for other files, and for JDK 8, whose JVM
-// gives its own version ("25.402-b06"), which no release file has.
+// sourceVersion returns the version of the JDK that a src.zip belongs to. A JDK has its src.zip in lib; JDK 8 and
+// older have it in their own directory. It returns "" for other files, and for JDK 8, whose JVM reports a version
+// ("25.402-b06") that is in no release file.
 func sourceVersion(path string) string {
 	if filepath.Base(path) != "src.zip" {
 		return ""

@@ -10,12 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The source of a JDK is found where it is of the version that ran, and nowhere else.
+// The source of a JDK is found if it has the version that ran, and not otherwise.
 func TestJDKSource(t *testing.T) {
 	home := folderOf(t, map[string]string{"release": "JAVA_VERSION=\"99.0.3\"\n", "lib/src.zip": ""})
 	t.Setenv("JAVA_HOME", home)
 	path := filepath.Join(home, "lib", "src.zip")
-	for ran, want := range map[string]string{"99.0.3+9-LTS": path, "99.0.3-internal": path, "99.0.4+1": "", "99": "", "": ""} {
+	for ran, want := range map[string]string{"99.0.3+9-LTS": path, "99.0.3-internal": path, "99.0.4+1": "", "99": "",
+		"": ""} {
 		assert.Equal(t, want, JDKSource(ran), ran)
 	}
 	require.NoError(t, os.Remove(path))

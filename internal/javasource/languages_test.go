@@ -35,9 +35,9 @@ func TestPackageOfLanguages(t *testing.T) {
 	}
 }
 
-// languageSources are files as Kotlin, Scala, Groovy and Clojure have them.
+// languageSources are files as projects in Kotlin, Scala, Groovy and Clojure contain them.
 var languageSources = map[string]string{
-	"src/main/kotlin/util/Main.kt":              "package org.acme.util\n\nfun main() { }\n", // without what all packages have in common
+	"src/main/kotlin/util/Main.kt":              "package org.acme.util\n\nfun main() { }\n", // without the common prefix of all packages
 	"src/main/kotlin/org/acme/Twice.kt":         "package org.acme\nclass Twice // the class\n",
 	"commonMain/generated/_Arrays.kt":           "@file:JvmName(\"ArraysKt\")\n\npackage kotlin.collections\n\nfun each() { } // of arrays\n",
 	"commonMain/other/_Arrays.kt":               "package other\n",
@@ -55,14 +55,15 @@ var languageSources = map[string]string{
 	"src/main/kotlin/org/acme/KotlinGuessed.kt": "package org.acme\nobject KotlinGuessed\n",
 }
 
-// TestLanguages finds lines by the names of files that the JVM has told of, or without these.
+// TestLanguages finds lines by the names of files that the JVM knows, and without them.
 func TestLanguages(t *testing.T) {
 	told := map[string]string{
 		"org.acme.util.MainKt": "Main.kt", "kotlin.collections.ArraysKt___ArraysKt": "_Arrays.kt", "scala.collection.immutable.Range$": "Range.scala",
 		"scala.collection.package$": "package.scala", "org.acme.Cross": "Cross.scala", "org.acme.Same": "Same.scala", "org.acme.Tested": "Tested.scala",
 		"org.acme.Script$_run_closure1": "Script.groovy", "my_app.core$run": "core.clj", "org.acme.Twice$Lambda/0x0000": "Twice.kt", "x.Absent": "Absent.kt",
 	}
-	for place, root := range map[string]string{"folder": folderOf(t, languageSources), "archive": archiveOf(t, languageSources)} {
+	for place, root := range map[string]string{"folder": folderOf(t, languageSources),
+		"archive": archiveOf(t, languageSources)} {
 		f := finder(t, root)
 		f.Know(told, nil)
 		for _, c := range []struct {
@@ -81,7 +82,7 @@ func TestLanguages(t *testing.T) {
 			{"my_app.core$run::invoke", 2, "core.clj:2 (defn run [] 1)"},
 			{"org.acme.Twice$Lambda/0x0000::run", 2, "Twice.kt:2 class Twice // the class"},
 			{"x.Absent::run", 2, "Absent.kt:2 "},
-			// Nobody has told the names of these.
+			// The names of these files are not known.
 			{"org.acme.Twice$Inner::run", 2, "Twice.kt:2 class Twice // the class"},
 			{"org.acme.KotlinGuessed::run", 2, "KotlinGuessed.kt:2 object KotlinGuessed"},
 			{"org.acme.NotInIt::run", 2, "NotInIt.java:2 "},
@@ -98,8 +99,8 @@ func TestLanguages(t *testing.T) {
 		assert.Equal(t, 18, asked)
 		assert.Equal(t, 5, missing)
 		all := strings.ReplaceAll(strings.Join(causes, "\n"), root+string(filepath.Separator), "ROOT/")
-		assert.Equal(t, `2 of 18 lines have no source: org.acme.Twice (line 3 is beyond the end of Twice.kt, which has 2: it is code of an inline function, `+
-			`and the class file, which says of which, is not on the class path; or it is another version)
+		assert.Equal(t, `2 of 18 lines have no source: org.acme.Twice (line 3 is beyond the end of Twice.kt, which has 2: it is code of an inline function `+
+			`whose class file, which says where the function is, is not on the class path; or it is another version)
 1 of 18 lines have no source: org.acme.* (no file NotInIt.java in the given roots)
 1 of 18 lines have no source: x.* (no file Absent.kt in the given roots)
 1 of 18 lines have no source: org.acme.Cross (ROOT/cross/scala-2.12/org/acme/Cross.scala and ROOT/cross/scala-2.13/org/acme/Cross.scala are equally likely: `+
@@ -107,7 +108,7 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// TestMapped: lines of Kotlin's inline functions are in other files, which the class file tells.
+// TestMapped checks that lines of Kotlin's inline functions are found in other files, by the class file.
 func TestMapped(t *testing.T) {
 	arrays := "package kotlin.collections\n" + strings.Repeat("\n", 13577) + "// line 13579\n// line 13580\n"
 	main := "package org.acme\n" + strings.Repeat("// main\n", 29)
@@ -119,7 +120,8 @@ func TestMapped(t *testing.T) {
 	without.Know(told, nil)
 	other.Know(map[string]string{"org.acme.MainKt": "Other.kt"}, []string{jar})
 	for number, want := range map[int]Line{
-		30: {"Main.kt", 30, "// main"}, 31: {"_Arrays.kt", 13579, "// line 13579"}, 32: {"_Arrays.kt", 13580, "// line 13580"}, 33: {"_Arrays.kt", 13581, ""}, 35: {},
+		30: {"Main.kt", 30, "// main"}, 31: {"_Arrays.kt", 13579, "// line 13579"},
+		32: {"_Arrays.kt", 13580, "// line 13580"}, 33: {"_Arrays.kt", 13581, ""}, 35: {},
 	} {
 		assert.Equal(t, want, with.Line("org.acme.MainKt::main", number))
 		plain := Line{File: "Main.kt", Number: number}
@@ -127,18 +129,23 @@ func TestMapped(t *testing.T) {
 			plain.Text = "// main"
 		}
 		assert.Equal(t, plain, without.Line("org.acme.MainKt::main", number))
-		assert.Equal(t, Line{File: "Other.kt", Number: number}, other.Line("org.acme.MainKt::main", number), "the class file is of another version")
+		assert.Equal(t, Line{File: "Other.kt", Number: number}, other.Line("org.acme.MainKt::main", number),
+			"the class file is of another version")
 	}
 	all := finder(t, folderOf(t, map[string]string{"Main.kt": main}))
-	library := archiveOf(t, map[string]string{"kotlin/collections/ArraysKt.class": string(classBytes("_Arrays.kt", ""))})
+	library := archiveOf(t, map[string]string{"kotlin/collections/ArraysKt.class": string(classBytes("_Arrays.kt",
+		""))})
 	all.Know(nil, []string{jar, library})
-	for _, place := range []place{{"org.acme.MainKt", 30}, {"org.acme.MainKt", 31}, {"kotlin.collections.ArraysKt", 7}} {
+	for _, place := range []classLine{{"org.acme.MainKt", 30}, {"org.acme.MainKt", 31},
+		{"kotlin.collections.ArraysKt", 7}} {
 		all.Line(place.class, place.line)
 	}
 	_, _, same := all.Missing()
-	assert.Equal(t, []string{"2 of 3 lines have no source: kotlin.collections.* (" + filepath.Base(library) + ": no file _Arrays.kt in the given roots)"}, same)
+	assert.Equal(t, []string{"2 of 3 lines have no source: kotlin.collections.* (" + filepath.Base(library) +
+		": no file _Arrays.kt in the given roots)"}, same)
 
-	changed := finder(t, folderOf(t, map[string]string{"Main.kt": main + "// more\n// lines\n", "gen/_Arrays.kt": arrays}))
+	changed := finder(t, folderOf(t, map[string]string{"Main.kt": main + "// more\n// lines\n",
+		"gen/_Arrays.kt": arrays}))
 	changed.Know(told, []string{jar})
 	assert.Equal(t, Line{"_Arrays.kt", 13579, "// line 13579"}, changed.Line("org.acme.MainKt::main", 31))
 	assert.Equal(t, Line{"Main.kt", 30, ""}, changed.Line("org.acme.MainKt::main", 30))
@@ -151,7 +158,7 @@ func TestMapped(t *testing.T) {
 	assert.Contains(t, causes[0], "4 of 5 lines have no source: org.acme.MainKt (line 31 is beyond the end of Main.kt, which has 30: it is code of an inline function")
 }
 
-// TestClassFiles: where the JVM has told nothing, class files name the files of Groovy and Clojure.
+// TestClassFiles checks that class files provide the names of the files of Groovy and Clojure if the JVM has not.
 func TestClassFiles(t *testing.T) {
 	const clojureMap = "SMAP\ncore.java\nClojure\n*S Clojure\n*F\n+ 1 core.clj\nmy_app/core.clj\n*L\n1#1,1200:1\n*E"
 	jar := archiveOf(t, map[string]string{
@@ -172,10 +179,12 @@ func TestClassFiles(t *testing.T) {
 	} {
 		assert.Equal(t, want, f.Line(class, 2), class)
 	}
-	for _, class := range []string{"org.acme.util.Lambdas$$Lambda/0x0000000800c03000::get", "org.acme.util.Lambdas$$Lambda$14+0x1::get", "org.acme.util.App::main"} {
+	for _, class := range []string{"org.acme.util.Lambdas$$Lambda/0x0000000800c03000::get",
+		"org.acme.util.Lambdas$$Lambda$14+0x1::get", "org.acme.util.App::main"} {
 		assert.Equal(t, Line{"Main.kt", 3, "fun main() { }"}, f.Line(class, 3), class)
 	}
 	asked, missing, causes := f.Missing()
 	assert.Equal(t, []int{7, 2}, []int{asked, missing})
-	assert.Equal(t, []string{"2 of 7 lines have no source: org.acme.* (" + filepath.Base(jar) + ": no file Absent.groovy in the given roots)"}, causes)
+	assert.Equal(t, []string{"2 of 7 lines have no source: org.acme.* (" + filepath.Base(jar) +
+		": no file Absent.groovy in the given roots)"}, causes)
 }

@@ -9,52 +9,52 @@ import (
 	"strings"
 )
 
-// A problem is why a line was not found.
+// A problem is the reason why a line was not found.
 type problem uint8
 
 const (
 	found     problem = iota
-	noFile            // no file of its name and package
-	ambiguous         // several files that are equally likely
+	noFile            // there is no file with its name and package
+	ambiguous         // several files are equally likely
 	beyond            // the file has fewer lines
-	blank             // the line is empty, so no code was made from it
-	changed           // the file has not as many lines as when it was compiled
+	blank             // the line is empty, so it can't be the source of any code
+	changed           // the file had another number of lines when it was compiled
 )
 
-// A place is a line as debug info tells it.
-type place struct {
+// A classLine is a line number in the code of a class, as debug info has it.
+type classLine struct {
 	class string
 	line  int
 }
 
-// A miss is what became of the search for a line.
+// A miss is the result of the search for a line.
 type miss struct {
 	problem
 	class string
 	file  sourceFile
 	line  int // in the file
-	lines int // that the file has
-	// compiled is how many it had when the class was compiled; 0 when nobody knows.
+	lines int // number of lines of the file
+	// compiled is the number of lines that the file had when the class was compiled; 0 if unknown.
 	compiled int
 	mapped   bool // the class has an smap
 	root     string
 	paths    []string
 }
 
-// maxCauses is how many causes are told of, the most frequent first, and maxNames how many
-// files or classes of one.
+// maxCauses is how many causes are reported, most frequent first. maxNames is how many files or classes are named for
+// each.
 const (
 	maxCauses = 6
 	maxNames  = 3
 )
 
-// Missing tells how many different lines were asked for, how many of these were not found,
-// and why, a sentence for each cause:
+// Missing returns how many different lines were asked for, how many of these were not found, and why. Each cause is a
+// sentence:
 //
-//	12 of 40 lines have no source: scala.collection.* (scala-library-2.13.14.jar: no file List.scala, Range.scala in the given roots)
+//	12 of 40 lines have no source: scala.collection.* (scala-library-2.13.14.jar: no file List.scala, Range.scala …)
 func (f *Finder) Missing() (asked, missing int, causes []string) {
 	groups := map[string][]miss{}
-	roots := map[string]string{} // by folder of a package
+	roots := map[string]string{} // by the directory of a package
 	for _, m := range f.asked {
 		if m.root != "" {
 			roots[m.file.dir] = m.root
@@ -74,18 +74,21 @@ func (f *Finder) Missing() (asked, missing int, causes []string) {
 	told := 0
 	for _, key := range keys[:min(len(keys), maxCauses)] {
 		told += len(groups[key])
-		causes = append(causes, fmt.Sprintf("%d of %d lines have no source: %s", len(groups[key]), asked, sentence(groups[key])))
+		causes = append(causes, fmt.Sprintf("%d of %d lines have no source: %s", len(groups[key]), asked,
+			sentence(groups[key])))
 	}
 	if told < missing {
-		causes = append(causes, fmt.Sprintf("%d of %d lines have no source, for %d other reasons", missing-told, asked, len(keys)-maxCauses))
+		causes = append(causes, fmt.Sprintf("%d of %d lines have no source, for %d other reasons", missing-told, asked,
+			len(keys)-maxCauses))
 	}
 	if f.left == 0 || f.classPath.left == 0 {
-		causes = append(causes, fmt.Sprintf("more than %d MB of files are needed for the lines of this report: some were not read", maxRead>>20))
+		causes = append(causes, fmt.Sprintf("the lines of this report need more than %d MB of files: "+
+			"some files were not read", maxRead>>20))
 	}
 	return asked, missing, causes
 }
 
-// cause is the same for lines that are missing for the same reason.
+// cause returns a text that is the same for lines that are missing for the same reason.
 func (m miss) cause() string {
 	origin := m.file.path()
 	if m.problem == noFile {
@@ -94,8 +97,7 @@ func (m miss) cause() string {
 	return fmt.Sprint(m.problem, " ", origin)
 }
 
-// origin says whose file it is: the library's or the folder's where the class was found, the
-// JDK's, or that of a package.
+// origin returns to whom the file belongs: the jar or directory in which the class was found, the JDK, or a package.
 func (m miss) origin() string {
 	switch {
 	case m.ofJDK():
@@ -106,14 +108,17 @@ func (m miss) origin() string {
 	return m.file.dir
 }
 
-// ofJDK tells whether the file is one of the JDK's own.
+// ofJDK reports whether the file belongs to the JDK.
 func (m miss) ofJDK() bool {
-	return m.root == "" && (onlyJDK(m.file.dir) || strings.HasPrefix(m.file.dir+"/", "javax/") || strings.HasPrefix(m.file.dir, "com/sun/"))
+	return m.root == "" && (onlyJDK(m.file.dir) || strings.HasPrefix(m.file.dir+"/", "javax/") ||
+		strings.HasPrefix(m.file.dir, "com/sun/"))
 }
 
-// sentence tells the cause of some misses that have the same.
+// sentence describes the common cause of some misses.
 func sentence(group []miss) string {
-	slices.SortFunc(group, func(a, b miss) int { return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.line, b.line)) })
+	slices.SortFunc(group, func(a, b miss) int {
+		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.line, b.line))
+	})
 	m := group[0]
 	switch m.problem {
 	case noFile:
@@ -127,15 +132,19 @@ func sentence(group []miss) string {
 		}
 		return fmt.Sprintf("%s (%sno file %s %s)", packages(group), origin, names, mend)
 	case ambiguous:
-		return fmt.Sprintf("%s (%s and %s are equally likely: name the root of one of them)", classes(group), m.paths[0], m.paths[1])
+		return fmt.Sprintf("%s (%s and %s are equally likely: name the root of one of them)", classes(group),
+			m.paths[0], m.paths[1])
 	case beyond:
 		why := "it is another version"
 		if !m.mapped && path.Ext(m.file.base) == ".kt" {
-			why = "it is code of an inline function, and the class file, which says of which, is not on the class path; or it is another version"
+			why = "it is code of an inline function whose class file, which says where the function is, " +
+				"is not on the class path; or it is another version"
 		}
-		return fmt.Sprintf("%s (line %d is beyond the end of %s, which has %d: %s)", classes(group), m.line, m.file.base, m.lines, why)
+		return fmt.Sprintf("%s (line %d is beyond the end of %s, which has %d: %s)", classes(group), m.line,
+			m.file.base, m.lines, why)
 	case changed:
-		return fmt.Sprintf("%s (%s has %d lines, and had %d when it was compiled: it is another version)", classes(group), m.file.base, m.lines, m.compiled)
+		return fmt.Sprintf("%s (%s has %d lines, and had %d when it was compiled: it is another version)",
+			classes(group), m.file.base, m.lines, m.compiled)
 	default:
 		return fmt.Sprintf("%s (line %d of %s is empty: it is another version)", classes(group), m.line, m.file.base)
 	}
@@ -157,8 +166,8 @@ func firstOf(group []miss, name func(m miss) string) string {
 	return strings.Join(names, ", ")
 }
 
-// packages is the package that the files of some misses are all in, "scala.collection.*", or
-// those at their tops: "java.*, jdk.*".
+// packages returns the package that contains all files of some misses, "scala.collection.*", or the top-level
+// packages if there is none: "java.*, jdk.*".
 func packages(group []miss) string {
 	common := strings.Split(group[0].file.dir, "/")
 	for _, m := range group[1:] {

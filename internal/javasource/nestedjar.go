@@ -9,15 +9,16 @@ import (
 	"strings"
 )
 
-// nestedFolders are where Spring Boot's jars, and web applications, have the jars of their libraries:
-// BOOT-INF/lib/kotlin-stdlib-2.0.21.jar.
+// nestedFolders are the directories in which Spring Boot's jars and web applications have the jars of their
+// libraries: BOOT-INF/lib/kotlin-stdlib-2.0.21.jar.
 var nestedFolders = []string{"BOOT-INF/lib/", "WEB-INF/lib/", "WEB-INF/lib-provided/"}
 
-// maxNestedEntries is more files than all libraries of a program have. A hostile jar can have one library
-// under many names, each of which takes memory for its list of files.
+// maxNestedEntries is an upper bound for the number of files in all libraries of a program; beyond it, no further
+// libraries are opened. A hostile jar can contain the same library under many names, each of which takes memory for
+// its list of files.
 const maxNestedEntries = 500_000
 
-// nestedJars are the jars of libraries in a jar.
+// nestedJars returns the jars of libraries in a jar.
 func nestedJars(outer *zip.Reader) (jars []*zip.File) {
 	for _, f := range outer.File[:min(len(outer.File), maxEntries)] {
 		in := func(folder string) bool { return strings.HasPrefix(f.Name, folder) }
@@ -28,14 +29,14 @@ func nestedJars(outer *zip.Reader) (jars []*zip.File) {
 	return jars
 }
 
-// openNested opens the next jar in the jar that was opened last; false when there is none.
+// openNested opens the next jar inside the jar that was opened last. It returns false if there is none.
 func (c *classPath) openNested() bool {
 	for len(c.nested) > 0 && len(c.open) < maxClassPath && c.nestedEntries < maxNestedEntries {
 		entry := c.nested[0]
 		c.nested = c.nested[1:]
 		jar, err := c.left.nested(entry)
 		if err != nil {
-			continue // it is damaged, or too large; its classes are not known then
+			continue // it is damaged or too large; its classes stay unknown
 		}
 		c.nestedEntries += len(jar.File)
 		name := path.Base(entry.Name)
@@ -46,7 +47,7 @@ func (c *classPath) openNested() bool {
 	return false
 }
 
-// nested opens a jar in a jar. Spring Boot's are stored as they are, and read in place; others are unpacked.
+// nested opens a jar inside a jar. Spring Boot's are not compressed and are read in place; others are unpacked.
 func (a *allowance) nested(entry *zip.File) (*zip.Reader, error) {
 	if entry.Method == zip.Store {
 		raw, err := entry.OpenRaw()

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// nestingJar makes a jar with one jar in it, several times.
+// nestingJar returns a jar that contains the same jar several times.
 func nestingJar(t *testing.T, method uint16, inner string, names ...string) string {
 	t.Helper()
 	data, err := os.ReadFile(inner)
@@ -29,7 +29,7 @@ func nestingJar(t *testing.T, method uint16, inner string, names ...string) stri
 	return file.Name()
 }
 
-// Class files in the jars of a jar, as Spring Boot has them (stored) and web applications (packed).
+// Class files in the jars of a jar, which are stored in Spring Boot's jars and compressed in web applications.
 func TestNestedJars(t *testing.T) {
 	inner := archiveOf(t, map[string]string{"org/acme/Named.class": string(classBytes("Script.groovy", ""))})
 	for _, c := range []struct {
@@ -40,7 +40,7 @@ func TestNestedJars(t *testing.T) {
 		{zip.Store, "BOOT-INF/lib/acme-1.0.jar", "Script.groovy"},
 		{zip.Deflate, "WEB-INF/lib/acme-1.0.jar", "Script.groovy"},
 		{zip.Store, "WEB-INF/lib-provided/acme-1.0.jar", "Script.groovy"},
-		{zip.Store, "lib/acme-1.0.jar", "Named.java"}, // nobody loads it: the name is guessed
+		{zip.Store, "lib/acme-1.0.jar", "Named.java"}, // the class is not loaded from anywhere, so the name is guessed
 		{zip.Store, "BOOT-INF/lib/acme-1.0.txt", "Named.java"},
 	} {
 		f := finder(t, folderOf(t, languageSources))
@@ -49,7 +49,7 @@ func TestNestedJars(t *testing.T) {
 	}
 }
 
-// What is no jar is left out, and what comes behind it is found.
+// A file that is not a jar is skipped, and those after it are found.
 func TestNestedNoJar(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "text")
 	require.NoError(t, os.WriteFile(text, []byte("no jar"), 0o600))
@@ -61,12 +61,14 @@ func TestNestedNoJar(t *testing.T) {
 	}
 }
 
-// A hostile jar can have one library under many names: from some number of files on no more are opened.
+// A hostile jar can contain the same library under many names. After a number of files, no more libraries are opened.
 func TestNestedBomb(t *testing.T) {
 	inner := archiveOf(t, map[string]string{"org/acme/Other.class": "", "org/acme/Another.class": ""})
-	for entries, opened := range map[int]int{0: 4, maxNestedEntries - 3: 3, maxNestedEntries - 1: 2, maxNestedEntries: 1} {
+	for entries, opened := range map[int]int{0: 4, maxNestedEntries - 3: 3, maxNestedEntries - 1: 2,
+		maxNestedEntries: 1} {
 		f := finder(t, folderOf(t, languageSources))
-		f.Know(nil, []string{nestingJar(t, zip.Store, inner, "BOOT-INF/lib/a.jar", "BOOT-INF/lib/b.jar", "BOOT-INF/lib/c.jar")})
+		f.Know(nil, []string{nestingJar(t, zip.Store, inner, "BOOT-INF/lib/a.jar", "BOOT-INF/lib/b.jar",
+			"BOOT-INF/lib/c.jar")})
 		f.classPath.nestedEntries = entries
 		assert.Equal(t, "Named.java", f.Line("org.acme.Named::run", 2).File)
 		assert.Len(t, f.classPath.open, opened, "the jar itself, and those in it")

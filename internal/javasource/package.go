@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// A language says how the package of a file is declared.
+// A language says how a file declares its package.
 type language uint8
 
 const (
-	// unknown is a language whose declarations are not read, so that the path alone tells.
-	// Clojure is one: its loader finds a namespace by the path of its file.
+	// unknown is a language whose declarations are not read, so only the path is compared. Clojure is one: its loader
+	// finds a namespace by the path of its file.
 	unknown language = iota
 	java
 	kotlin
@@ -20,12 +20,14 @@ const (
 	groovy
 )
 
-// languages are those of source files, by the ends of their names.
+// languages are the languages of source files, by file name extension.
 var languages = map[string]language{
 	".java": java, ".kt": kotlin, ".kts": kotlin, ".scala": scala, ".sc": scala,
 	".groovy": groovy, ".gvy": groovy, ".gy": groovy, ".gsh": groovy, ".gradle": groovy,
-	".clj": unknown, ".cljc": unknown, ".rb": unknown, ".py": unknown, ".js": unknown, ".jsp": unknown, ".jspx": unknown, ".tag": unknown,
-	".xtend": unknown, ".ceylon": unknown, ".fr": unknown, ".lisp": unknown, ".golo": unknown, ".bsh": unknown, ".mod": unknown, ".flix": unknown,
+	".clj": unknown, ".cljc": unknown, ".rb": unknown, ".py": unknown, ".js": unknown, ".jsp": unknown,
+	".jspx": unknown, ".tag": unknown,
+	".xtend": unknown, ".ceylon": unknown, ".fr": unknown, ".lisp": unknown, ".golo": unknown, ".bsh": unknown,
+	".mod": unknown, ".flix": unknown,
 }
 
 func isSource(base string) bool {
@@ -33,7 +35,7 @@ func isSource(base string) bool {
 	return ok
 }
 
-// Declarations of packages at the start of a text. Blanks may stand around the dots of Java's.
+// These match declarations of packages at the start of a text. In Java there may be blanks around the dots.
 var (
 	javaPackage   = regexp.MustCompile(`^package\s+([\w$.\s\pL]+?)\s*;`)
 	otherPackage  = regexp.MustCompile("^package[ \\t]+((?:[\\w$.\\pL]|`[^`\\n]*`)+)")
@@ -41,10 +43,10 @@ var (
 	fileAnnotated = regexp.MustCompile(`^@file\s*:\s*[\w.]*`)
 )
 
-// packageOf gives the package that a file declares, "" without one. Only comments and
-// blanks can stand in front of the declaration; in Kotlin's files, annotations can, too.
+// packageOf returns the package that a file declares, or "" if it declares none. Only comments and blanks may come
+// before the declaration, and in Kotlin also annotations.
 //
-// A Scala file may declare it in several clauses:
+// A Scala file may declare its package in several clauses:
 //
 //	package scala
 //	package collection.immutable
@@ -82,7 +84,7 @@ func packageOf(text []byte, l language) string {
 	}
 }
 
-// skipBlanks cuts off blanks and comments. In some languages comments can be nested.
+// skipBlanks removes blanks and comments from the start of a text. In some languages comments can be nested.
 func skipBlanks(text []byte, nested bool) []byte {
 	for {
 		text = bytes.TrimLeft(text, " \t\r\n\f")
@@ -97,7 +99,7 @@ func skipBlanks(text []byte, nested bool) []byte {
 	}
 }
 
-// skipComment gives what is behind the end of a comment.
+// skipComment returns the text after the end of a comment.
 func skipComment(text []byte, nested bool) []byte {
 	for depth := 1; depth > 0; {
 		i := bytes.IndexByte(text, '*')
@@ -118,8 +120,7 @@ func skipComment(text []byte, nested bool) []byte {
 	return text
 }
 
-// skipArguments cuts off what is in parentheses or brackets at the start of a text, where it
-// has any.
+// skipArguments removes what is in parentheses or brackets at the start of a text, if anything is.
 func skipArguments(text []byte) []byte {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -145,19 +146,20 @@ func skipArguments(text []byte) []byte {
 	return nil
 }
 
-// belongs tells whether a file of a name declares a package. byPath tells that the file's
-// path ends in the package's folder.
+// belongs reports whether a file with the given name declares a package. byPath is true if the file's path ends in
+// the package's directory.
 func belongs(text []byte, base, pkg string, byPath bool) bool {
 	l := languages[path.Ext(base)]
 	if l == unknown {
 		return byPath
 	}
 	declared := packageOf(text, l)
-	// A Scala file may declare packages within the one at its head.
+	// A Scala file may declare packages inside the one at its top.
 	return declared == pkg || l == scala && byPath && declared != "" && strings.HasPrefix(pkg, declared+".")
 }
 
-// declares tells whether a text has a class of a name, as far as a look at it tells.
+// declares reports whether a text seems to have a class with the given name.
 func declares(text []byte, name string) bool {
-	return regexp.MustCompile(`\b(?:class|object|interface|trait|enum|record)\s+` + regexp.QuoteMeta(name) + `\b`).Match(text)
+	const keyword = `\b(?:class|object|interface|trait|enum|record)\s+`
+	return regexp.MustCompile(keyword + regexp.QuoteMeta(name) + `\b`).Match(text)
 }

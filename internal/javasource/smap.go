@@ -8,37 +8,37 @@ import (
 	"strings"
 )
 
-// A smap says which lines of which files the line numbers of a class stand for (JSR 45,
-// "Debugging Support for Other Languages"). Kotlin writes one into each class that has code
-// of inline functions: their lines have numbers beyond the end of the class's own file.
+// A smap says which lines of which files the line numbers of a class stand for (JSR 45, "Debugging Support for Other
+// Languages"). Kotlin writes one into each class that contains code of inline functions. The lines of such code have
+// numbers beyond the end of the class's own file.
 //
 //	SMAP
 //	Main.kt
-//	Kotlin                                        the stratum that counts
+//	Kotlin                                        the default stratum
 //	*S Kotlin
 //	*F
 //	+ 1 Main.kt
 //	org/acme/MainKt
 //	+ 2 _Arrays.kt
-//	kotlin/collections/ArraysKt___ArraysKt        in place of the path of the file, as JSR 45 has it
+//	kotlin/collections/ArraysKt___ArraysKt        the class, where JSR 45 has the path of the file
 //	*L
-//	1#1,30:1                                      30 lines from line 1 of file 1 on are 1, 2, 3 …
-//	13579#2,4:31                                  4 lines from line 13579 of file 2 on are 31, 32 …
+//	1#1,30:1                                      30 lines from line 1 of file 1 on have the numbers 1, 2, 3 …
+//	13579#2,4:31                                  4 lines from line 13579 of file 2 on have the numbers 31, 32 …
 //	*E
-type smap []smapRange // in the order of from
+type smap []smapRange // sorted by from
 
-// A smapRange says where numbers of lines in [from, to) are from. each is how many numbers
-// in a row are of one line.
+// A smapRange says what the line numbers in [from, to) stand for. each is how many consecutive numbers stand for the
+// same line.
 type smapRange struct {
 	from, to, each int
 	file           sourceFile
-	line           int // that from stands for
+	line           int // the line that from stands for
 }
 
-// maxLine is more lines than any file of source has.
+// maxLine is an upper bound for line numbers. Entries with larger ones are ignored.
 const maxLine = 1 << 30
 
-// parseSMAP reads the stratum that the map names as its default. What is damaged is left out.
+// parseSMAP reads the stratum that the map names as its default. It ignores damaged entries.
 func parseSMAP(text string) smap {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -71,12 +71,12 @@ func parseSMAP(text string) smap {
 
 type smapParser struct {
 	files  map[int]sourceFile
-	file   int // of the line entry before
+	file   int // of the previous line entry
 	ranges smap
 }
 
-// fileEntry reads "1 Main.kt", or "+ 1 Main.kt" with the path on the next line. It tells
-// whether that line was read, too.
+// fileEntry reads "1 Main.kt", or "+ 1 Main.kt" with the path on the next line. It reports whether it has read the
+// next line as well.
 func (p *smapParser) fileEntry(line string, next []string) (two bool) {
 	rest, two := strings.CutPrefix(line, "+ ")
 	number, name, _ := strings.Cut(strings.TrimSpace(rest), " ")
@@ -93,8 +93,8 @@ func (p *smapParser) fileEntry(line string, next []string) (two bool) {
 	return two
 }
 
-// lineEntry reads "13579#2,4:31,1": first line, file, how many lines; the number that stands
-// for the first, how many numbers stand for each.
+// lineEntry reads "13579#2,4:31,1": the first line, the file and the number of lines; then the number that stands for
+// the first line, and how many numbers stand for each line.
 func (p *smapParser) lineEntry(line string) {
 	in, out, ok := strings.Cut(line, ":")
 	in, repeat, _ := strings.Cut(in, ",")
@@ -124,7 +124,7 @@ func (p *smapParser) lineEntry(line string) {
 	p.ranges = append(p.ranges, r)
 }
 
-// find gives the file and the line that a number stands for.
+// find returns the file and the line that a line number stands for.
 func (m smap) find(number int) (file sourceFile, line int, ok bool) {
 	i, exact := slices.BinarySearchFunc(m, number, func(r smapRange, n int) int { return cmp.Compare(r.from, n) })
 	if !exact {

@@ -17,15 +17,15 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// maxEntries is how many files and folders of a tree are looked at. It is more than a large
-// project has, and it bounds the time for a folder that was named by mistake, such as /.
+// maxEntries is how many files and directories of a tree are looked at. A large project has fewer. It bounds the time
+// for a directory that was named by mistake, such as /.
 const maxEntries = 1_000_000
 
-// openTree opens a folder or an archive.
+// openTree opens a directory or an archive.
 func openTree(p string) (tree, error) {
 	info, err := os.Stat(p)
 	if err != nil {
-		return nil, err // it has the path
+		return nil, err // it contains the path
 	}
 	if info.IsDir() {
 		if p, err = filepath.EvalSymlinks(p); err != nil { // WalkDir does not follow links
@@ -38,7 +38,7 @@ func openTree(p string) (tree, error) {
 	}
 	file, size, err := regular.Open(p)
 	if err != nil {
-		return nil, err // it has the path
+		return nil, err // it contains the path
 	}
 	archive, err := zip.NewReader(file, size)
 	if err != nil {
@@ -62,7 +62,7 @@ func (x index) add(name string) {
 	}
 }
 
-// find gives the paths that end in the path of a file, in whole elements, the likeliest first.
+// find returns the paths whose last elements are the path of a file, likeliest first.
 func (x index) find(file string) []string {
 	var found []string
 	for _, name := range x[path.Base(file)] {
@@ -74,16 +74,16 @@ func (x index) find(file string) []string {
 	return found
 }
 
-// endsIn tells whether the last elements of a path are those of a file.
+// endsIn reports whether the last elements of a path are those of file.
 func endsIn(name, file string) bool { return name == file || strings.HasSuffix(name, "/"+file) }
 
-// compareLikely sorts paths of one file. Those with the fewest elements come first: copies of
-// a tree of sources are deeper. Of others, tests come last.
+// compareLikely sorts paths of the same file. Those with the fewest elements come first, because copies of a source
+// tree are deeper. Among paths of the same depth, tests come last.
 func compareLikely(a, b string) int {
 	return cmp.Or(cmp.Compare(depth(a), depth(b)), compareTests(a, b), cmp.Compare(a, b))
 }
 
-// compareTests sorts tests behind all others.
+// compareTests sorts tests after everything else.
 func compareTests(a, b string) int {
 	test := func(name string) int {
 		if isTest(name) {
@@ -96,25 +96,23 @@ func compareTests(a, b string) int {
 
 func depth(name string) int { return strings.Count(name, "/") }
 
-// isTest knows the folders in which Maven, Gradle and sbt have tests.
+// isTest reports whether a path is in a directory in which Maven, Gradle and sbt have tests.
 func isTest(name string) bool {
 	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(element string) bool {
 		return element == "test" || element == "tests" || element == "it"
 	})
 }
 
-// A folder is a tree on disk: the root of sources, or a project that has one or more of
-// these.
+// A folder is a tree on disk: the root of sources, or a project that contains one or more such roots.
 type folder struct {
 	dir   string
 	index index // nil until it is needed
 }
 
-// find tries the paths first that are right if the folder is the root of sources, or the
-// folder of the class's package. So it does not walk through the root of sources for a
-// class that is there.
+// find first tries the paths that are right if the folder is the root of sources, or the directory of the class's
+// package. So it does not walk the root of sources for a class that is there.
 //
-// A capture names the files, and may come from somebody who wants to see others, such as .env. Only those of known
+// The file names come from the capture. Its author may want to see other files, such as .env, so only files of known
 // languages are found.
 func (f *folder) find(file string) iter.Seq[string] {
 	return func(yield func(string) bool) {
@@ -141,8 +139,8 @@ func (f *folder) named(base string) []string {
 	return f.index[base]
 }
 
-// walk makes the index. It leaves out folders that can't be read, and folders whose names
-// begin with a dot, because no package has such a name.
+// walk builds the index. It skips directories that can't be read, and directories whose names begin with a dot,
+// because no package has such a name.
 func (f *folder) walk() {
 	f.index = index{}
 	entries := 0
@@ -175,7 +173,7 @@ func (f *folder) path(name string) string { return filepath.Join(f.dir, filepath
 
 func (f *folder) close() error { return nil }
 
-// A zipFile is a tree in a jar or zip.
+// A zipFile is a tree in a jar or zip file.
 type zipFile struct {
 	name    string
 	archive *zip.Reader
@@ -203,14 +201,15 @@ func (z *zipFile) path(name string) string { return filepath.Join(z.name, filepa
 
 func (z *zipFile) close() error { return z.file.Close() }
 
-// An allowance is how many bytes may still be read. It bounds the time for archives that
-// unpack to a thousand times their size.
+// An allowance is how many more bytes may be read. It bounds the time for archives that unpack to a thousand times
+// their size.
 type allowance int64
 
-// maxRead is more than all sources of the hot code of any program, or all of its hot classes.
+// maxRead is an upper bound for the size of all sources of a program's hot code, or of all its hot classes. Beyond
+// it, nothing more is read.
 const maxRead allowance = 256 << 20
 
-// all reads a file of a tree, unless it has more than so many bytes.
+// all reads a file of a tree. It returns an error if the file has more than limit bytes.
 func (a *allowance) all(t tree, name string, limit int64) ([]byte, error) {
 	text, err := a.head(t, name, limit+1)
 	if err == nil && int64(len(text)) > limit {
@@ -219,9 +218,9 @@ func (a *allowance) all(t tree, name string, limit int64) ([]byte, error) {
 	return text, err
 }
 
-// head reads a file of a tree, but at most so many bytes.
+// head reads at most the first limit bytes of a file of a tree.
 func (a *allowance) head(t tree, name string, limit int64) ([]byte, error) {
-	if int64(*a) < limit { // what it may take
+	if int64(*a) < limit { // how much it may still read
 		limit = int64(*a) + 1
 	}
 	file, err := t.open(name)

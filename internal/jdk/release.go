@@ -1,5 +1,4 @@
-// Package jdk knows what the folder of a JDK says about it, and how a JVM reads its
-// options.
+// Package jdk reads what the folder of a JDK says about it, and knows how a JVM reads its options.
 package jdk
 
 import (
@@ -13,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// Release gives the feature release (17, 25) of the JDK that a command's program is
-// part of: java, javac, jshell. It is 0 for any other command.
+// Release returns the feature release (17, 25) of the JDK to which a command's program belongs: java, javac, jshell. It
+// returns 0 for any other command.
 func Release(command []string) int {
 	path, err := exec.LookPath(command[0])
 	if err != nil {
@@ -23,8 +22,7 @@ func Release(command []string) int {
 	return javaRelease(path)
 }
 
-// javaRelease reads the feature release of the JDK that a program belongs to; 0 when
-// that can't be found out.
+// javaRelease returns the feature release of the JDK to which a program belongs; 0 if that can't be found out.
 func javaRelease(java string) int {
 	target, err := filepath.EvalSymlinks(java)
 	if err != nil {
@@ -34,21 +32,22 @@ func javaRelease(java string) int {
 	if release := Feature(Version(home)); release > 0 {
 		return release
 	}
-	// Debian's JDK 8 has no release file. It is the last JDK with its classes in a jar.
+	// Debian's JDK 8 has no release file. JDK 8 is the last release with its classes in a jar.
 	if _, err := os.Stat(filepath.Join(home, "lib/rt.jar")); err == nil {
 		return 8
 	}
 	return 0
 }
 
-// LibJVM finds the library in the folder of a JDK that is the JVM; "" if there is none.
-// Since JDK 9 it is in lib/server, before that in a folder named after the architecture.
+// LibJVM returns the path of the library that is the JVM in a JDK's folder; "" if there is none. Since JDK 9 it is in
+// lib/server, before that in a folder named after the architecture.
 func LibJVM(home string) string {
 	name := "libjvm.so"
 	if runtime.GOOS == "darwin" {
 		name = "libjvm.dylib"
 	}
-	for _, dir := range []string{"lib/server", "jre/lib/*/server", "jre/lib/server", "lib/*/server", "lib/client", "lib/minimal", "lib/zero"} {
+	for _, dir := range []string{"lib/server", "jre/lib/*/server", "jre/lib/server", "lib/*/server", "lib/client",
+		"lib/minimal", "lib/zero"} {
 		if paths, _ := filepath.Glob(filepath.Join(home, dir, name)); len(paths) > 0 {
 			return paths[0]
 		}
@@ -56,8 +55,7 @@ func LibJVM(home string) string {
 	return ""
 }
 
-// Feature is the feature release of a version: 17 of "17.0.15+6", 8 of "1.8.0_432"; 0
-// when the version is unknown.
+// Feature returns the feature release of a version: 17 for "17.0.15+6", 8 for "1.8.0_432"; 0 if the version is unknown.
 func Feature(version string) int {
 	digits := strings.TrimPrefix(version, "1.")
 	if end := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
@@ -67,22 +65,22 @@ func Feature(version string) int {
 	return n
 }
 
-// Version reads the version of the JDK in a folder from its release file: "17.0.15",
-// "1.8.0_402"; "" when that can't be found out.
+// Version returns the version of the JDK in a folder, from its release file: "17.0.15", "1.8.0_402"; "" if that can't
+// be found out.
 func Version(home string) string { return Properties(home)["JAVA_VERSION"] }
 
-// MaxRelease is an upper bound for the size of a release file, in bytes. Those of all vendors have less than 4 kB. A larger
-// file is not read.
+// MaxRelease is an upper bound for the size of a release file, in bytes; a larger file is not read. Those of all
+// vendors have less than 4 kB.
 const MaxRelease = 1 << 16
 
-// Properties reads what the release file in the folder of a JDK says, in lines such as
-// JAVA_VERSION="17.0.15". It is empty where there is no such file.
+// Properties returns the properties in the release file of a JDK's folder, which has lines such as
+// JAVA_VERSION="17.0.15". It returns an empty map if there is no such file.
 func Properties(home string) map[string]string {
-	text, _ := regular.ReadFile(filepath.Join(home, "release"), MaxRelease) // without one there are no properties
+	text, _ := regular.ReadFile(filepath.Join(home, "release"), MaxRelease) // without the file there are no properties
 	return ParseRelease(text)
 }
 
-// ParseRelease reads the properties in a release file.
+// ParseRelease parses the properties in a release file.
 func ParseRelease(text []byte) map[string]string {
 	values := map[string]string{}
 	for line := range strings.Lines(string(text)) {

@@ -24,12 +24,12 @@ func TestProperties(t *testing.T) {
 	assert.Empty(t, Version(home))
 	text := "IMPLEMENTOR=\"Azul Systems, Inc.\"\nJAVA_VERSION=\"17.0.15\"\nSOURCE=\".:git:x=y\"\nnonsense\nID=unquoted\nCUT=\"\n"
 	require.NoError(t, os.WriteFile(filepath.Join(home, "release"), []byte(text), 0o644))
-	assert.Equal(t, map[string]string{"IMPLEMENTOR": "Azul Systems, Inc.", "JAVA_VERSION": "17.0.15", "SOURCE": ".:git:x=y"}, Properties(home))
+	assert.Equal(t, map[string]string{"IMPLEMENTOR": "Azul Systems, Inc.", "JAVA_VERSION": "17.0.15",
+		"SOURCE": ".:git:x=y"}, Properties(home))
 	assert.Equal(t, "17.0.15", Version(home))
 }
 
-// TestRelease has the folders of a JDK as Temurin lays it out, of Debian's JRE 8, and of no
-// JDK at all.
+// TestRelease has folders with the layouts of Temurin's JDK, of Debian's JRE 8, and of no JDK at all.
 func TestRelease(t *testing.T) {
 	cases := []struct {
 		name   string
@@ -38,9 +38,12 @@ func TestRelease(t *testing.T) {
 		want   int
 		libjvm string // on Linux
 	}{
-		{"JDK 25", map[string]string{"release": "JAVA_VERSION=\"25.0.1\"\n", "lib/server/libjvm.so": ""}, "bin/java", 25, "lib/server/libjvm.so"},
-		{"Debian's JRE 8", map[string]string{"lib/rt.jar": "", "lib/amd64/server/libjvm.so": ""}, "bin/java", 8, "lib/amd64/server/libjvm.so"},
-		{"JDK 8", map[string]string{"release": "JAVA_VERSION=\"1.8.0_402\"\n", "jre/lib/rt.jar": "", "jre/lib/amd64/server/libjvm.so": ""}, "bin/javac", 8,
+		{"JDK 25", map[string]string{"release": "JAVA_VERSION=\"25.0.1\"\n", "lib/server/libjvm.so": ""}, "bin/java",
+			25, "lib/server/libjvm.so"},
+		{"Debian's JRE 8", map[string]string{"lib/rt.jar": "", "lib/amd64/server/libjvm.so": ""}, "bin/java", 8,
+			"lib/amd64/server/libjvm.so"},
+		{"JDK 8", map[string]string{"release": "JAVA_VERSION=\"1.8.0_402\"\n", "jre/lib/rt.jar": "",
+			"jre/lib/amd64/server/libjvm.so": ""}, "bin/javac", 8,
 			"jre/lib/amd64/server/libjvm.so"},
 		{"no JDK", map[string]string{"lib/tools.jar": ""}, "bin/java", 0, ""},
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFlagsArrive of package record has JVMs read such options.
+// JVMs read such options in TestFlagsArrive of package record.
 func TestAddToolOptions(t *testing.T) {
 	check := func(env, options []string, want ...string) {
 		t.Helper()

@@ -5,7 +5,7 @@
 //	    "primaryMetric" : { "score" : 15.7, "scoreError" : 0.2, "scoreUnit" : "ns/op",
 //	        "rawData" : [ [ 15.6, 15.8 ], [ 15.7, 15.7 ] ] }, … }, … ]
 //
-// JMH writes numbers that JSON lacks as strings: "scoreError" : "NaN".
+// JMH writes numbers that don't exist in JSON as strings: "scoreError" : "NaN".
 package jmhresult
 
 import (
@@ -19,19 +19,19 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// A Result is what JMH measured of one benchmark with one set of parameters in one mode.
+// A Result is what JMH measured for one benchmark with one set of parameters in one mode.
 type Result struct {
-	Name  string // as JMH announces it: "org.sample.Bench.measure (size=10)"
+	Name  string // in the form of JMH's output: "org.sample.Bench.measure (size=10)"
 	Mode  string // "avgt", "thrpt", "sample", "ss"
 	Unit  string // "ns/op", "ops/us"
 	Score float64
-	Error float64     // half of the 99.9 % confidence interval; 0 where JMH does not know it
+	Error float64     // half of the 99.9 % confidence interval; 0 if JMH does not know it
 	Forks [][]float64 // the scores of each fork's iterations; nil in the mode "sample"
 }
 
 const (
-	maxFile    = 64 << 20 // bytes; of 5000 trials with 100 iterations each it has 20 MB
-	maxResults = 5_000    // as trials of a capture
+	maxFile    = 64 << 20 // bytes; the results of 5000 trials with 100 iterations each take 20 MB
+	maxResults = 5_000    // as many as trials in a capture
 )
 
 // ReadFile reads a file of results.
@@ -42,7 +42,7 @@ func ReadFile(path string) ([]Result, error) {
 	}
 	defer f.Close()
 	if size > maxFile {
-		return nil, fmt.Errorf("reading JMH's results: %s has %d MB, more than the %d MB that are read", path, size>>20, maxFile>>20)
+		return nil, fmt.Errorf("reading JMH's results: %s has %d MB; the limit is %d MB", path, size>>20, maxFile>>20)
 	}
 	results, err := Read(f)
 	if err != nil {
@@ -51,7 +51,7 @@ func ReadFile(path string) ([]Result, error) {
 	return results, nil
 }
 
-// A result is one as the file has it.
+// A result is one element of JMH's JSON array, before conversion to a Result.
 type result struct {
 	Benchmark string
 	Mode      string
@@ -64,16 +64,16 @@ type result struct {
 	} `json:"primaryMetric"`
 }
 
-// Read reads results.
+// Read reads results from r, which has the contents of such a file.
 func Read(r io.Reader) ([]Result, error) {
 	dec := json.NewDecoder(io.LimitReader(r, maxFile))
 	if start, err := dec.Token(); err != nil || start != json.Delim('[') {
-		return nil, errors.Join(errors.New("it is no list of JMH's results (-rf json writes one)"), err)
+		return nil, errors.Join(errors.New("not a list of JMH's results (-rf json writes one)"), err)
 	}
 	var results []Result
 	for dec.More() {
 		if len(results) == maxResults {
-			return nil, fmt.Errorf("it has more than %d results", maxResults)
+			return nil, fmt.Errorf("more than %d results", maxResults)
 		}
 		var in result
 		if err := dec.Decode(&in); err != nil {
@@ -85,13 +85,14 @@ func Read(r io.Reader) ([]Result, error) {
 		return nil, err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something stands behind the list of results")
+		return nil, errors.New("unexpected data after the list of results")
 	}
 	return results, nil
 }
 
 func (in *result) result() Result {
-	r := Result{Name: in.Benchmark, Mode: in.Mode, Unit: in.Primary.ScoreUnit, Score: float64(in.Primary.Score), Error: in.Primary.ScoreError.known()}
+	r := Result{Name: in.Benchmark, Mode: in.Mode, Unit: in.Primary.ScoreUnit, Score: float64(in.Primary.Score),
+		Error: in.Primary.ScoreError.known()}
 	if len(in.Params) > 0 {
 		r.Name += " (" + strings.Join(in.Params, ", ") + ")"
 	}
@@ -105,10 +106,10 @@ func (in *result) result() Result {
 	return r
 }
 
-// A number is a JSON number, or a string of one that JSON lacks.
+// A number is a JSON number, or a string with a number that does not exist in JSON.
 type number float64
 
-// UnmarshalJSON reads a number; what is none is NaN.
+// UnmarshalJSON reads a number. Anything else becomes NaN.
 func (n *number) UnmarshalJSON(text []byte) error {
 	var f float64
 	if json.Unmarshal(text, &f) != nil {
@@ -118,7 +119,7 @@ func (n *number) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// known is 0 for what is no number.
+// known returns n, or 0 if n is NaN or infinite.
 func (n number) known() float64 {
 	if f := float64(n); !math.IsNaN(f) && !math.IsInf(f, 0) {
 		return f
@@ -126,14 +127,14 @@ func (n number) known() float64 {
 	return 0
 }
 
-// params are "name=value", in the file's order, which is also that of JMH's output.
+// params are texts "name=value" in the order of the file, which is also the order in JMH's output.
 type params []string
 
 // UnmarshalJSON reads an object of strings.
 func (p *params) UnmarshalJSON(text []byte) error {
 	dec := json.NewDecoder(strings.NewReader(string(text)))
 	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
-		return err // null has none
+		return err // null has no parameters
 	}
 	for dec.More() {
 		name, err := dec.Token()

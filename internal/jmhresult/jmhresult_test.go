@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testdata has a file that JMH 1.37 wrote.
+// The file in testdata was written by JMH 1.37.
 func TestReadFile(t *testing.T) {
 	results, err := ReadFile("testdata/results.json")
 	require.NoError(t, err)
@@ -30,7 +30,7 @@ func TestReadFile(t *testing.T) {
 	assert.Positive(t, r.Error)
 	assert.Equal(t, "org.gasm.bench.MapWalk.walk (size=4096)", results[1].Name)
 	assert.Equal(t, "thrpt", results[2].Mode)
-	assert.Zero(t, results[2].Error, "of a single iteration JMH knows none: NaN")
+	assert.Zero(t, results[2].Error, "for a single iteration JMH writes NaN")
 }
 
 func TestRead(t *testing.T) {
@@ -53,7 +53,7 @@ func TestRead(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, results, maxResults)
 	_, err = Read(strings.NewReader("[{}" + strings.Repeat(",{}", maxResults) + "]"))
-	assert.EqualError(t, err, "it has more than 5000 results")
+	assert.EqualError(t, err, "more than 5000 results")
 	_, err = ReadFile(filepath.Join(t.TempDir(), "none.json"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -9,16 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// Text from outside is data: names of classes, methods, threads and files, commands, what
-// HotSpot and other programs print. All of it can hold characters that a terminal obeys
-// (ESC, and U+009B, which is ESC and a bracket), that turn the order of the letters on the
-// screen around (U+202E), or that nobody sees. Everything that this package writes or
-// measures goes through Escape. The one exception is what [Page.Paint] adds.
+// Text from outside is data: names of classes, methods, threads and files, commands, and the output of HotSpot and
+// other programs. Any of it can contain characters that control a terminal (ESC, and U+009B, which means ESC and a
+// bracket), that reverse the order of the letters on the screen (U+202E), or that are invisible. Everything that this
+// package writes or measures goes through Escape. The only exception are the escape sequences that [Page.Paint] adds.
 
-// Escape shows the characters that are not to reach a terminal as \n, \r, \t, \x1b, \u202e
-// and \U000e0001, and a byte that is not UTF-8 as \xff. It leaves backslashes alone. So
-// escaped text stays as it is when it is escaped again, and text that had \x1b from the
-// start looks the same: where that matters, there is JSON.
+// Escape writes the characters that must not reach a terminal as \n, \r, \t, \x1b, \u202e and \U000e0001, and a byte
+// that is not UTF-8 as \xff. It does not change backslashes. So escaping twice has the same result as escaping once,
+// and text that contained the four characters \x1b from the start looks the same as an escape. Where that matters,
+// there is JSON.
 func Escape(s string) string {
 	i := firstUnsafe(s)
 	if i == len(s) {
@@ -48,6 +47,7 @@ func Escape(s string) string {
 	return b.String()
 }
 
+// writeEscape writes the escape of a character.
 func writeEscape(b *strings.Builder, r rune) {
 	switch {
 	case r == '\n':
@@ -65,7 +65,7 @@ func writeEscape(b *strings.Builder, r rune) {
 	}
 }
 
-// firstUnsafe gives the index of the first character that Escape changes; len(s) for none.
+// firstUnsafe returns the index of the first character that Escape changes, or len(s) if there is none.
 func firstUnsafe(s string) int {
 	i := 0
 	for i < len(s) && s[i] >= ' ' && s[i] < 0x7f {
@@ -83,8 +83,8 @@ func firstUnsafe(s string) int {
 	return i
 }
 
-// EscapeJSON writes characters in the strings of JSON, as encoding/json makes it, as
-// \u009b that JSON lets pass and that are not to reach a terminal. It means the same.
+// EscapeJSON escapes the characters that must not reach a terminal although JSON allows them in strings, as \u009b.
+// text is JSON as encoding/json writes it. The result has the same meaning.
 func EscapeJSON(text []byte) []byte {
 	var out []byte
 	before, done := ' ', 0 // done is how much of text is in out
@@ -106,16 +106,16 @@ func EscapeJSON(text []byte) []byte {
 	return append(out, text[done:]...)
 }
 
-// isSafe tells whether a terminal shows a character as one sees it in any text. These it
-// does not show so:
+// isSafe reports whether a terminal shows a character as a visible letter. before is the character before it. These
+// characters are not safe:
 //
-//   - control characters, which it obeys;
-//   - format characters (Cf), among them all that change the direction of text, and others
-//     that have no look of their own: two names that differ would look the same;
+//   - control characters, which control the terminal;
+//   - format characters (Cf), among them all that change the direction of text, and other invisible ones: two names that
+//     differ only in these would look the same;
 //   - the separators of lines and paragraphs (U+2028, U+2029).
 //
-// The two joiners are format characters as well, but Persian and Indian words and many an
-// emoji need them. They pass behind a character of such a text, which is never of ASCII.
+// The two joiners are format characters as well, but Persian and Indian words and many emoji need them. They are safe
+// after a character that is not ASCII, as all characters of such a text are.
 func isSafe(r, before rune) bool {
 	const nonJoiner, joiner = '\u200c', '\u200d'
 	switch {
@@ -129,11 +129,11 @@ func isSafe(r, before rune) bool {
 	return !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// A Text is text as a [Page] writes it, with colours perhaps, and all else escaped. Only
-// this package makes one, so nothing gets into it in another way.
+// A Text is text that a [Page] writes as it is: it may have colours, and everything else in it is escaped. Only this
+// package can make one, so it never contains text that was not escaped.
 type Text struct{ s string }
 
-// Join puts strings, which it escapes, and Texts together.
+// Join concatenates Texts and other values. It escapes the other values.
 func Join(parts ...any) Text {
 	var b strings.Builder
 	for _, part := range parts {
@@ -142,11 +142,11 @@ func Join(parts ...any) Text {
 	return Text{b.String()}
 }
 
-// Message makes a line of a message of a constant format. The arguments are escaped. The
-// line has no end. Only errors that errors.Join has put together have lines of their own.
+// Message formats a message. The format must be a constant; the arguments are escaped. The result is one line, without
+// a newline at its end. Only errors that errors.Join has joined are on a line each.
 func Message(format string, args ...any) string { return expand(format, args...) }
 
-// expand is fmt.Sprintf, with the arguments escaped. It changes args.
+// expand is fmt.Sprintf with escaped arguments. It overwrites the elements of args.
 func expand(format string, args ...any) string {
 	if len(args) == 0 {
 		return Escape(format)
@@ -167,7 +167,7 @@ func expand(format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// errorText is the text of an error; joined errors are on a line each.
+// errorText returns the escaped text of an error. Joined errors are on a line each.
 func errorText(err error) string {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -179,15 +179,15 @@ func errorText(err error) string {
 		escaped = append(escaped, Escape(e.Error()))
 	}
 	if err.Error() != strings.Join(raw, "\n") {
-		return Escape(err.Error()) // fmt.Errorf made it
+		return Escape(err.Error()) // made by fmt.Errorf with several %w
 	}
 	return strings.Join(escaped, "\n")
 }
 
-// formatted escapes what fmt makes of a value, whatever its type and the verb are.
+// formatted escapes the text that fmt makes from a value, whatever the value's type and the verb are.
 type formatted struct{ value any }
 
-// Format is for package fmt.
+// Format implements fmt.Formatter.
 func (f formatted) Format(s fmt.State, verb rune) {
-	_, _ = io.WriteString(s, Escape(fmt.Sprintf(fmt.FormatString(s, verb), f.value))) // into fmt's own buffer
+	_, _ = io.WriteString(s, Escape(fmt.Sprintf(fmt.FormatString(s, verb), f.value))) // fmt's buffer returns no errors
 }

@@ -20,7 +20,7 @@ var escapes = map[string]string{
 	`C:\users\x`:              `C:\users\x`,
 	"größe 日本 😀 ❤\ufe0f e\u0301 \u00a0": "größe 日本 😀 ❤\ufe0f e\u0301 \u00a0",
 	"\x1b]0;pwned\x07":               `\x1b]0;pwned\x07`,
-	"\x1b[31m":                       `\x1b[31m`, // also those that Paint makes
+	"\x1b[31m":                       `\x1b[31m`, // Paint's own sequences too
 	"a\nb\r\tc\x00\x7f":              `a\nb\r\tc\x00\x7f`,
 	"\u0080\u009b31m\u009f":          `\u0080\u009b31m\u009f`,
 	"\xff\xc2\x80\x80 cut \xe6\x97":  `\xff\u0080\x80 cut \xe6\x97`,
@@ -30,10 +30,10 @@ var escapes = map[string]string{
 	"\u200e\u200f\u061c":             `\u200e\u200f\u061c`,
 	"\ufeff\u200b\u00ad\u2060\u180e": `\ufeff\u200b\u00ad\u2060\u180e`,
 	"\U000e0001\U000e0041\U000e0fff": `\U000e0001\U000e0041\U000e0fff`,
-	"\u115f\u3164\u034f":             `\u115f\u3164\u034f`,       // without a look
-	"👩\u200d💻 می\u200cخواهم":         "👩\u200d💻 می\u200cخواهم",   // the joiners, where they do something
-	"a\u200db\u200c":                 `a\u200db\u200c`,           // and where they hide
-	"\u202e\u200d é\x1b\u200c":       `\u202e\u200d é\x1b\u200c`, // also behind an escape
+	"\u115f\u3164\u034f":             `\u115f\u3164\u034f`,       // invisible letters
+	"👩\u200d💻 می\u200cخواهم":         "👩\u200d💻 می\u200cخواهم",   // the joiners, where they have an effect
+	"a\u200db\u200c":                 `a\u200db\u200c`,           // and where they are invisible
+	"\u202e\u200d é\x1b\u200c":       `\u202e\u200d é\x1b\u200c`, // also after an escape
 	"é\u200d\u200d":                  "é\u200d\u200d",
 	"\u200c":                         `\u200c`,
 }
@@ -48,8 +48,7 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// Whatever comes in, nothing of it reaches a terminal raw, and each line is as wide as
-// Width says.
+// No text reaches a terminal raw, and each line is as wide as Width says.
 func FuzzEscape(f *testing.F) {
 	for raw := range escapes {
 		f.Add(raw, 12)
@@ -58,7 +57,7 @@ func FuzzEscape(f *testing.F) {
 		width = max(width%100, 1)
 		escaped := Escape(raw)
 		if escaped != Escape(escaped) {
-			t.Errorf("%q becomes %q, and that %q", raw, escaped, Escape(escaped))
+			t.Errorf("%q becomes %q, and that becomes %q", raw, escaped, Escape(escaped))
 		}
 		for _, short := range []string{ShortMethod(raw, width, "…"), ShortMiddle(raw, width, "…"), CutEnd(raw, width, "…"), CutStart(raw, width, "…")} {
 			gasmtest.TerminalText(t, short, false)
@@ -83,7 +82,7 @@ func FuzzEscape(f *testing.F) {
 	})
 }
 
-// JSON has the same value with and without the escapes.
+// JSON means the same with and without the escapes.
 func FuzzEscapeJSON(f *testing.F) {
 	for raw := range escapes {
 		f.Add(raw)
@@ -100,7 +99,7 @@ func FuzzEscapeJSON(f *testing.F) {
 	})
 }
 
-// raw is the text of several kinds of arguments.
+// raw is the text that arguments of several types have.
 const raw = "a\x1b\nb"
 
 type namedText string

@@ -5,15 +5,13 @@ import (
 	"strings"
 )
 
-// A Locale is the setting of the environment that says how text is encoded. Both parts
-// are "" where there is none.
+// A Locale is the environment variable that says how text is encoded. Both fields are "" if no such variable is set.
 type Locale struct {
 	Variable string // "LC_ALL"
 	Value    string // "C.UTF-8"
 }
 
-// UserLocale gives the locale by the rules of setlocale(3): of these variables, the
-// first one that is not empty counts.
+// UserLocale returns the locale by the rules of setlocale(3): the first of these variables that is not empty counts.
 func UserLocale() Locale {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if value := os.Getenv(name); value != "" {
@@ -23,9 +21,8 @@ func UserLocale() Locale {
 	return Locale{}
 }
 
-// UTF8 tells whether the locale can show box-drawing characters. An environment without
-// a locale is that of a container or of CI more often than that of an old terminal. It
-// is taken for UTF-8.
+// UTF8 reports whether the locale can show box-drawing characters. An environment without a locale is more often a
+// container or CI than an old terminal, so UTF8 returns true for it.
 func (l Locale) UTF8() bool {
 	value := strings.ToLower(l.Value)
 	return value == "" || strings.Contains(value, "utf-8") || strings.Contains(value, "utf8")

@@ -10,7 +10,7 @@ func TestUserLocale(t *testing.T) {
 		t.Setenv("LANG", lang)
 		l := UserLocale()
 		if l.Variable != variable || l.UTF8() != utf8 {
-			t.Errorf("%q, %q, %q: got %v, UTF-8 %v, want that of %q, %v", all, ctype, lang, l, l.UTF8(), variable, utf8)
+			t.Errorf("%q, %q, %q: got %v, UTF-8 %v, want the one of %q, %v", all, ctype, lang, l, l.UTF8(), variable, utf8)
 		}
 	}
 	check("", "", "", "", true)

@@ -8,17 +8,16 @@ import (
 
 // Look says how a text is drawn.
 type Look struct {
-	ASCII bool // draw with ASCII alone; what comes from the program may still be other text
-	Color bool // ANSI colours
-	Width int  // columns of the terminal; 0 where the text goes to no terminal
+	ASCII bool // draw with ASCII characters only; names of the profiled program may still have others
+	Color bool // use ANSI colours
+	Width int  // columns of the terminal; 0 if the text does not go to a terminal
 }
 
-// RuleWidth is how wide rules, headings and paragraphs are where the terminal is not
-// narrower. It is perfasm's.
+// RuleWidth is how many columns rules, headings and paragraphs have if the terminal is not narrower. perfasm has the
+// same.
 const RuleWidth = 100
 
-// A Style is an ANSI escape sequence. These colours can be read on a light and on a
-// dark background.
+// A Style is an ANSI escape sequence. These colours can be read on a light and on a dark background.
 type Style string
 
 const (
@@ -34,28 +33,27 @@ const (
 
 const reset = "\x1b[0m"
 
-// A Page is a text on its way out. It keeps the first error of its writer until
-// Flush, so that nothing that writes on it has to look at errors.
+// A Page is a text that is being written. It keeps the first error of its writer until Flush, so that the code that
+// writes on it need not check errors.
 type Page struct {
 	Look
 	out *bufio.Writer
 }
 
-// NewPage begins a text. The caller calls Flush at its end.
+// NewPage returns a page that writes to w. The caller must call Flush at the end.
 func NewPage(w io.Writer, look Look) *Page { return &Page{look, bufio.NewWriter(w)} }
 
-// Flush writes what is left, and gives the first error of all writing.
+// Flush writes the rest, and returns the first error of all writing.
 func (p *Page) Flush() error { return p.out.Flush() }
 
-// Line writes one line, without the blanks at its end. All arguments but Texts are
-// escaped. A format without arguments is written as it is.
+// Line formats and writes one line, without blanks at its end. It escapes all arguments except Texts. A format without
+// arguments is written as it is.
 func (p *Page) Line(format string, args ...any) {
 	p.out.WriteString(strings.TrimRight(expand(format, args...), " "))
 	p.out.WriteByte('\n')
 }
 
-// Paint puts text, which it escapes, into a style, where there are colours. It is all that
-// makes escape sequences.
+// Paint escapes text and, if the page has colours, puts it into a style. Nothing else writes escape sequences.
 func (p *Page) Paint(s Style, text string) Text {
 	text = Escape(text)
 	if !p.Color || s == Plain || text == "" {
@@ -64,7 +62,7 @@ func (p *Page) Paint(s Style, text string) Text {
 	return Text{string(s) + text + reset}
 }
 
-// Glyph is the first text, or the second one where only ASCII is drawn.
+// Glyph returns the first text, or the second one if only ASCII is drawn.
 func (p *Page) Glyph(unicode, ascii string) string {
 	if p.ASCII {
 		return ascii
@@ -72,10 +70,10 @@ func (p *Page) Glyph(unicode, ascii string) string {
 	return unicode
 }
 
-// Ellipsis stands for what was left out.
+// Ellipsis returns the sign for something that was left out.
 func (p *Page) Ellipsis() string { return p.Glyph("…", "...") }
 
-// Columns is how many columns a text gets that would like to have n of them.
+// Columns returns how many columns a text may have: n, or fewer if the terminal is narrower.
 func (p *Page) Columns(n int) int {
 	if p.Width > 0 {
 		return min(n, p.Width)
@@ -86,7 +84,7 @@ func (p *Page) Columns(n int) int {
 // Rule writes a heading in perfasm's manner: ....[Hottest Regions]........
 func (p *Page) Rule(title string) { p.Heading('.', title) }
 
-// Heading is Rule with another character than a dot.
+// Heading is Rule with any character in place of the dot.
 func (p *Page) Heading(fill byte, title string) {
 	mark := string(fill)
 	text := strings.Repeat(mark, 4) + "[" + title + "]"
@@ -94,11 +92,11 @@ func (p *Page) Heading(fill byte, title string) {
 	p.Line("%s%s", p.Paint(Bold, text), strings.Repeat(mark, rest))
 }
 
-// EndRule writes the line of dots below what Rule began.
+// EndRule writes the line of dots that ends a section which Rule began.
 func (p *Page) EndRule() { p.Line("%s", strings.Repeat(".", p.Columns(RuleWidth))) }
 
-// Paragraph writes wrapped text behind a mark, "note: ", under which its other lines
-// are indented.
+// Paragraph writes wrapped text after a mark, for example "note: ". All lines but the first are indented by the mark's
+// width.
 func (p *Page) Paragraph(mark, text string) {
 	for i, line := range Wrap(text, p.Columns(RuleWidth)-Width(mark)) {
 		if i > 0 {
@@ -108,8 +106,8 @@ func (p *Page) Paragraph(mark, text string) {
 	}
 }
 
-// Field writes a line for each value, the first one behind a label of a width: in a
-// header "JVMs:       fork 1, pid 1709".
+// Field writes a line for each value, the first one after a label that is padded to a width:
+// "JVMs:       fork 1, pid 1709".
 func (p *Page) Field(width int, name string, values ...string) {
 	label := ""
 	if name != "" {

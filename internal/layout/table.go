@@ -8,8 +8,8 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 )
 
-// Table lays out cells, which it escapes, in columns without borders and gives the lines. A nil header makes no line.
-// Blanks at the start of a cell stay; those at the end of a line are removed.
+// Table escapes cells, lays them out in columns without borders, and returns the lines. If header is nil, there is no
+// line for it. Blanks at the start of a cell stay; those at the end of a line are removed.
 func Table(header []string, rows [][]string, aligns []tw.Align) []string {
 	section := tw.CellConfig{
 		Formatting: tw.CellFormatting{AutoWrap: tw.WrapNone, AutoFormat: tw.Off},
@@ -36,7 +36,7 @@ func Table(header []string, rows [][]string, aligns []tw.Align) []string {
 	for i, row := range rows {
 		escaped[i] = escapeAll(row)
 	}
-	// Strings into a strings.Builder: neither can fail.
+	// Strings written to a strings.Builder: neither call can fail.
 	_ = t.Bulk(escaped)
 	_ = t.Render()
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
@@ -46,6 +46,7 @@ func Table(header []string, rows [][]string, aligns []tw.Align) []string {
 	return lines
 }
 
+// escapeAll returns the escaped cells.
 func escapeAll(cells []string) []string {
 	escaped := make([]string, len(cells))
 	for i, cell := range cells {

@@ -7,22 +7,22 @@ import (
 	"golang.org/x/term"
 )
 
-// LookOf is how text is drawn by default that goes to a file, in this environment: with
-// colours only where the file is a terminal. Its Width is the terminal's. Where there is no
-// terminal, or it tells no width, it is that of $COLUMNS, and 0 without.
+// LookOf returns how text for a file is drawn by default in this environment. There are colours only if the file is a
+// terminal. Width is the terminal's width. If the file is not a terminal, or the width is unknown, Width is $COLUMNS,
+// or 0 if that is not set.
 func LookOf(out *os.File) Look {
 	look := Look{ASCII: !UserLocale().UTF8(), Width: columns(os.Getenv("COLUMNS"))}
 	if IsTerminal(out) {
 		if width, _, err := term.GetSize(int(out.Fd())); err == nil && width > 0 {
 			look.Width = width
 		}
-		// By no-color.org, any value of NO_COLOR but the empty one switches colours off.
+		// According to no-color.org, any value of NO_COLOR except the empty one switches colours off.
 		look.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	}
 	return look
 }
 
-// columns is a width in the environment. A value that makes no sense is none.
+// columns parses a width from the environment. It returns 0 for values that are not a plausible width.
 func columns(value string) int {
 	const least, most = 20, 10_000
 	if n, err := strconv.Atoi(value); err == nil && n >= least && n <= most {
@@ -31,5 +31,5 @@ func columns(value string) int {
 	return 0
 }
 
-// IsTerminal tells whether a file is a terminal.
+// IsTerminal reports whether a file is a terminal.
 func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

@@ -7,9 +7,9 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// Width is how many columns text takes on a terminal when it is written: an escape takes
-// as many as it has letters, Chinese letters and emoji take two, and accents none. Of an
-// emoji that is made of several, each counts, as for most terminals and for [Table].
+// Width returns how many columns text takes on a terminal after escaping. An escape takes as many columns as it has
+// letters, a Chinese letter or an emoji takes two, and an accent none. If an emoji is composed of several, each of them
+// counts, as in most terminals and in [Table].
 func Width(text string) int {
 	n := 0
 	for _, r := range Escape(text) {
@@ -18,6 +18,7 @@ func Width(text string) int {
 	return n
 }
 
+// runeWidth returns how many columns a character takes. It is not a control character.
 func runeWidth(r rune) int {
 	if r < utf8.RuneSelf {
 		return 1 // Escape leaves no control characters
@@ -35,7 +36,7 @@ func PadRight(s string, width int) string {
 	return Escape(s) + strings.Repeat(" ", max(width-Width(s), 0))
 }
 
-// head is as much of the start of s, which is escaped, as fits into width columns.
+// head returns as much of the start of s as fits into width columns. s is escaped.
 func head(s string, width int) string {
 	for i, r := range s {
 		if width -= runeWidth(r); width < 0 {
@@ -45,8 +46,8 @@ func head(s string, width int) string {
 	return s
 }
 
-// tail is as much of the end of s, which is escaped, as fits into width columns. It does
-// not begin with an accent, whose letter is cut off.
+// tail returns as much of the end of s as fits into width columns. s is escaped. The result does not begin with an
+// accent whose letter was cut off.
 func tail(s string, width int) string {
 	over := Width(s) - width
 	for i, r := range s {

@@ -18,7 +18,7 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// Letters that take two columns are cut whole, and accents go with their letters.
+// A letter that takes two columns is cut off as a whole, and an accent together with its letter.
 func TestCut(t *testing.T) {
 	check := func(got, want string) {
 		t.Helper()

@@ -1,15 +1,27 @@
-// Package lines reads texts of which any line may be damaged, and the last one cut.
+// Package lines reads texts in which any line may be damaged and the last one cut off, because a program was killed
+// while it wrote them. A reader of such a text reports a bad line as a [SyntaxError] and goes on.
 package lines
 
 import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 )
 
-// A Reader gives the lines of a text one after another. A last line without its end is left out: something is writing it,
-// or was killed while it did.
+// A SyntaxError reports a line that does not have the form that its reader expects. The readers of the project's text
+// formats export it under their own names (hslog.SyntaxError, sampler.SyntaxError).
+type SyntaxError struct {
+	File string // the name that the reader was created with
+	Line int    // from 1
+	Msg  string // what is wrong with the line
+}
+
+func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
+
+// A Reader returns the lines of a text one after another. It skips a last line without a line end: another process is
+// still writing it, or was killed while writing it.
 type Reader struct {
 	in   *bufio.Reader
 	n    int
@@ -18,12 +30,13 @@ type Reader struct {
 	err  error
 }
 
-// NewReader returns a reader of lines of at most so many bytes, their ends among them.
+// NewReader returns a Reader of the lines in r. A line of more than longest bytes, including its line end, is skipped
+// and reported by TooLong.
 func NewReader(r io.Reader, longest int) *Reader {
 	return &Reader{in: bufio.NewReaderSize(r, longest)}
 }
 
-// Scan goes to the next line; it is false at the end, and on an I/O error.
+// Scan advances to the next line. It returns false at the end of the text and after an I/O error.
 func (r *Reader) Scan() bool {
 	if r.err != nil {
 		return false
@@ -44,16 +57,18 @@ func (r *Reader) Scan() bool {
 	return true
 }
 
-// Line is the line without its end, until the next Scan; nil when it is too long.
+// Line returns the current line without its line end, or nil if the line is too long. The slice is valid until the next
+// call of Scan.
 func (r *Reader) Line() []byte { return r.line }
 
-// TooLong tells that the line is longer than any that means something, and was passed over.
+// TooLong reports whether the current line is longer than the limit that NewReader was given. Such a line is skipped.
 func (r *Reader) TooLong() bool { return r.long }
 
-// Number is that of the line, from 1 on: how many were read so far.
+// Number returns the number of the current line. The first line has number 1, so after the last Scan it is the number
+// of lines that were read.
 func (r *Reader) Number() int { return r.n }
 
-// Err is the I/O error that ended the reading; nil after all was read.
+// Err returns the I/O error that ended the reading, or nil at the end of the text.
 func (r *Reader) Err() error {
 	if errors.Is(r.err, io.EOF) {
 		return nil

@@ -10,19 +10,23 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A line that is too long is one line, and not the end. The last one lacks its end.
+// TestReader checks that a line that is too long is skipped and counted as one line, and that a last line without its
+// line end is left out.
 func TestReader(t *testing.T) {
 	t.Parallel()
-	const longest = 16 // the least that a bufio.Reader has
+	const longest = 16 // the smallest buffer that bufio.NewReaderSize makes
 	long := strings.Repeat("x", 3*longest+1)
-	text := "one\n\n" + long + "\r\ntwo\r\n" + strings.Repeat("y", longest-1) + "\n" + strings.Repeat("z", longest) + "\ncut"
+	text := "one\n\n" + long + "\r\ntwo\r\n" + strings.Repeat("y", longest-1) + "\n" + strings.Repeat("z", longest) +
+		"\ncut"
 	type line struct {
 		text    string
 		number  int
 		tooLong bool
 	}
-	want := []line{{"one", 1, false}, {"", 2, false}, {"", 3, true}, {"two", 4, false}, {strings.Repeat("y", longest-1), 5, false}, {"", 6, true}}
-	for name, in := range map[string]io.Reader{"whole": strings.NewReader(text), "bytes": iotest.OneByteReader(strings.NewReader(text))} {
+	want := []line{{"one", 1, false}, {"", 2, false}, {"", 3, true}, {"two", 4, false},
+		{strings.Repeat("y", longest-1), 5, false}, {"", 6, true}}
+	for name, in := range map[string]io.Reader{"whole": strings.NewReader(text),
+		"bytes": iotest.OneByteReader(strings.NewReader(text))} {
 		var found []line
 		r := NewReader(in, longest)
 		for r.Scan() {
@@ -34,7 +38,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-func TestReaderTellsErrors(t *testing.T) {
+func TestReaderReturnsErrors(t *testing.T) {
 	t.Parallel()
 	for _, before := range []string{"", "one\n", "one\ncut", strings.Repeat("long", 9)} {
 		broken := errors.New("broken")

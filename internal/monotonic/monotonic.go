@@ -1,11 +1,12 @@
-// Package monotonic reads the clock that all times of a capture are of.
+// Package monotonic reads the clock of all times in a capture.
 package monotonic
 
 import "golang.org/x/sys/unix"
 
-// Nanos is the time of CLOCK_MONOTONIC: the clock of samples, of HotSpot's log and of System.nanoTime.
+// Nanos returns the time of CLOCK_MONOTONIC, which is also the clock of samples, of HotSpot's log and of
+// System.nanoTime.
 func Nanos() int64 {
 	var now unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // every Unix has this clock, and there is no other error
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // every Unix has this clock, and no other error is possible
 	return now.Nano()
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Go's own monotonic clock is the same one: what lies between two readings of one clock does not take longer by the other.
+// Go's own monotonic clock must be the same: an interval between two readings of one clock contains no longer
+// interval of the other.
 func TestNanos(t *testing.T) {
 	t.Parallel()
 	outer, began := Nanos(), time.Now()

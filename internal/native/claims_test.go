@@ -31,12 +31,13 @@ func TestClaims(t *testing.T) {
 	check(1, pc, "exported_a", ours)
 	gap := Range{Lo: base + a.lo + a.size, Hi: base + d.lo, Module: "lib.so.stripped"}
 	check(2, pc, "", gap)
-	check(2, pc, "exported_a", gap)         // the nearest symbol
+	check(2, pc, "exported_a", gap)         // the name of the nearest symbol
 	check(2, pc, "exported_f@@VERS_1", gap) // another symbol, with its version
-	check(2, pc, "puts@plt", gap)           // there is no stub
+	check(2, pc, "puts@plt", gap)           // the address is not in a stub
 	check(2, pc, "hidden_c", Range{Lo: pc, Hi: pc + 1, Module: "lib.so.stripped", Symbol: "hidden_c"})
 	check(2, pc+1, "", gap)
-	check(2, base+a.lo, "hidden_c", Range{Lo: base + a.lo, Hi: base + a.lo + a.size, Module: "lib.so.stripped", Symbol: "exported_a"})
+	check(2, base+a.lo, "hidden_c", Range{Lo: base + a.lo, Hi: base + a.lo + a.size, Module: "lib.so.stripped",
+		Symbol: "exported_a"})
 
 	table := r.Table()
 	got, ok := table.Resolve(2, pc)
@@ -50,7 +51,8 @@ func TestClaims(t *testing.T) {
 }
 
 func TestClaimForms(t *testing.T) {
-	c := newClaims([]string{"_ZN17GCTraceTimeDriverD1Ev", "_ZN3FooIS_IiEE3barEPKc", "JVM_Halt@@SUNWprivate_1.1", "memcpy"})
+	c := newClaims([]string{"_ZN17GCTraceTimeDriverD1Ev", "_ZN3FooIS_IiEE3barEPKc",
+		"JVM_Halt@@SUNWprivate_1.1", "memcpy"})
 	cases := map[string]bool{
 		"GCTraceTimeDriver::~GCTraceTimeDriver":   true,
 		"GCTraceTimeDriver::~GCTraceTimeDriver()": true,
@@ -73,8 +75,7 @@ func TestClaimForms(t *testing.T) {
 	}
 }
 
-// TestPLT: samplers have names for the stubs of imported functions, which no symbol table
-// has.
+// TestPLT: samplers have names for the stubs of imported functions, which are in no symbol table.
 func TestPLT(t *testing.T) {
 	path := compile(t, "-pie", "-fPIE", "-DMAIN")
 	img := load(t, path)

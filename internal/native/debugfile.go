@@ -18,28 +18,29 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// debugFolder is where distributions install separate debug files.
+// debugFolder is the folder in which distributions install separate debug files.
 const debugFolder = "/usr/lib/debug"
 
-// longestDebugData bounds what .gnu_debugdata is unpacked to, in bytes. The largest ones
-// have some ten MB.
+// longestDebugData is an upper bound for the unpacked size of .gnu_debugdata, in bytes; a larger one is an error. The
+// largest ones have about ten MB.
 const longestDebugData = 1 << 28
 
-// longestDebugFile bounds debug files, in bytes. Those of the largest programs, with all that a debugger wants, have 2 GB.
+// longestDebugFile is an upper bound for the size of a debug file, in bytes; a larger one is an error. Those of the
+// largest programs have 2 GB with everything that a debugger needs.
 const longestDebugFile = 4 << 30
 
 // A debugFinder finds the functions that were stripped from a file.
 type debugFinder struct {
-	folder string // debugFolder, but in tests
-	// beside is true if debug files in the file's own folder may be read. In a folder of another user's, a name can
-	// lead to any file.
+	folder string // debugFolder, except in tests
+	// beside is true if debug files in the file's own folder may be read. If the folder belongs to another user, a name
+	// in it can lead to any file.
 	beside bool
-	// note is called with a sentence about what was found but could not be used.
+	// note is called with a sentence about debug information that was found and could not be used.
 	note func(text string)
 }
 
-// symbols gives the functions that the debug file of an ELF file has, or else its
-// .gnu_debugdata; none when there is neither. The path is that of the ELF file.
+// symbols returns the functions in the debug file of an ELF file or, if there is none, in its .gnu_debugdata. The
+// result is empty if there is neither. path is the path of the ELF file.
 func (d debugFinder) symbols(path string, o object) symbolTable {
 	for _, find := range []func(string, object) (symbolTable, error){d.byBuildID, d.byLink, d.packed} {
 		found, err := find(path, o)
@@ -53,7 +54,7 @@ func (d debugFinder) symbols(path string, o object) symbolTable {
 	return symbolTable{}
 }
 
-// byBuildID reads the debug file that the build id leads to.
+// byBuildID reads the debug file for the file's build id.
 func (d debugFinder) byBuildID(_ string, o object) (symbolTable, error) {
 	id := hex.EncodeToString(buildID(o.File, o.size))
 	if id == "" {
@@ -62,8 +63,8 @@ func (d debugFinder) byBuildID(_ string, o object) (symbolTable, error) {
 	return d.read(filepath.Join(d.folder, ".build-id", id[:2], id[2:]+".debug"), o, nil)
 }
 
-// byLink reads the debug file that .gnu_debuglink names. The section has the name of a
-// file without its folder, and the checksum of the file.
+// byLink reads the debug file that .gnu_debuglink names. The section has a file name without a folder, and the checksum
+// of the file.
 func (d debugFinder) byLink(path string, o object) (symbolTable, error) {
 	section := o.Section(".gnu_debuglink")
 	if section == nil || section.FileSize > 1<<12 {
@@ -103,9 +104,8 @@ func (d debugFinder) byLink(path string, o object) (symbolTable, error) {
 	return symbolTable{}, last
 }
 
-// read gives the functions of the debug file of o at a path. If sum is not nil, it must
-// be the CRC-32 of the debug file. Without such a file there are no functions and there
-// is no error.
+// read returns the functions of the debug file of o at a path. If sum is not nil, it must be the CRC-32 of the debug
+// file. If there is no file, the result is empty and not an error.
 func (d debugFinder) read(path string, o object, sum *uint32) (symbolTable, error) {
 	f, size, err := regular.Open(path)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -116,7 +116,7 @@ func (d debugFinder) read(path string, o object, sum *uint32) (symbolTable, erro
 	}
 	defer f.Close()
 	if size > longestDebugFile {
-		return symbolTable{}, fmt.Errorf("%s has %d bytes, which no debug file has", path, size)
+		return symbolTable{}, fmt.Errorf("%s has %d bytes, which is too large for a debug file", path, size)
 	}
 	if sum != nil {
 		crc := crc32.NewIEEE()
@@ -134,8 +134,8 @@ func (d debugFinder) read(path string, o object, sum *uint32) (symbolTable, erro
 	return found, nil
 }
 
-// packed reads .gnu_debugdata: an ELF file packed by xz, with the functions that are not
-// among the dynamic symbols. Fedora and its kin leave it in stripped files.
+// packed reads .gnu_debugdata, an ELF file that is packed by xz. It has the functions that are not among the dynamic
+// symbols. Fedora and related distributions leave it in stripped files.
 func (d debugFinder) packed(_ string, o object) (symbolTable, error) {
 	section := o.Section(".gnu_debugdata")
 	if section == nil {
@@ -163,7 +163,7 @@ func (d debugFinder) packed(_ string, o object) (symbolTable, error) {
 	return found, nil
 }
 
-// functionsOf gives the functions of a debug file of o.
+// functionsOf returns the functions of a debug file of o.
 func functionsOf(r io.ReaderAt, size int64, o object) (symbolTable, error) {
 	debug, err := newObject(r, size)
 	if err != nil {

@@ -7,15 +7,17 @@ import (
 	"io"
 )
 
-// Upper bounds for the sections of an ELF file, and for the table of their names in bytes. libjvm.so has some 40 sections
-// and 400 bytes of names. Package elf makes a string of each name, so the two bound what it needs: 64 MB.
+// Upper bounds for the number of sections of an ELF file, and for the size of the table of their names in bytes; more
+// is an error. libjvm.so has about 40 sections and 400 bytes of names. Package elf makes a string of each name, so
+// together the two limit its memory to 64 MB.
 const (
 	maxSections     = 1 << 10
 	maxSectionNames = 1 << 16
 )
 
-// NewELF is elf.NewFile for a file that anybody may have written, and may change meanwhile. Package elf reads tables of any
-// size that the file's header names; NewELF returns an error where they are larger than those of any program.
+// NewELF is elf.NewFile for a file that anybody may have written, and that may change while it is read. Package elf
+// reads tables of any size that the file's header states. NewELF returns an error if they are larger than those of any
+// program.
 func NewELF(r io.ReaderAt) (*elf.File, error) {
 	head := make([]byte, 64)
 	if n, err := r.ReadAt(head, 0); n < len(head) {
@@ -29,7 +31,7 @@ func NewELF(r io.ReaderAt) (*elf.File, error) {
 	if t.offset == 0 {
 		return elf.NewFile(&keptReader{r, []keptPiece{{0, head}}})
 	}
-	// No sections here means more than 65 279, whose number is elsewhere.
+	// A file with more than 65 279 sections has 0 here, and their number elsewhere.
 	if t.sections == 0 || t.sections > maxSections || t.names >= t.sections || t.offset > 1<<62 {
 		return nil, fmt.Errorf("its ELF header has %d sections, and at most %d are read", t.sections, maxSections)
 	}
@@ -46,11 +48,11 @@ func NewELF(r io.ReaderAt) (*elf.File, error) {
 // A sectionTable says where the headers of a file's sections are (elf(5)).
 type sectionTable struct {
 	order    binary.ByteOrder
-	wide     bool   // of 64 bits
+	wide     bool   // the file is a 64-bit one
 	offset   uint64 // 0 if there are none
-	each     int    // the size of one, in bytes
+	each     int    // size of a header in bytes
 	sections int
-	names    int // which one has the names of all
+	names    int // index of the section with the names of all sections
 }
 
 func (t *sectionTable) readHeader(head []byte) {
@@ -65,7 +67,7 @@ func (t *sectionTable) readHeader(head []byte) {
 	t.names = int(t.order.Uint16(sizes[4:]))
 }
 
-// checkNames checks the section that has the names.
+// checkNames checks the section with the names.
 func (t *sectionTable) checkNames(headers []byte) error {
 	h := headers[t.names*t.each:]
 	var flags, size uint64
@@ -75,7 +77,7 @@ func (t *sectionTable) checkNames(headers []byte) error {
 	case !t.wide && t.each >= binary.Size(elf.Section32{}):
 		flags, size = uint64(t.order.Uint32(h[8:])), uint64(t.order.Uint32(h[20:]))
 	default:
-		return fmt.Errorf("the headers of its sections have %d bytes each, which can't be", t.each)
+		return fmt.Errorf("the headers of its sections have an impossible size: %d bytes", t.each)
 	}
 	if size > maxSectionNames || elf.SectionFlag(flags)&elf.SHF_COMPRESSED != 0 {
 		return fmt.Errorf("the names of its sections have %d bytes, and at most %d are read", size, maxSectionNames)
@@ -83,7 +85,7 @@ func (t *sectionTable) checkNames(headers []byte) error {
 	return nil
 }
 
-// A keptReader reads a file, of which some pieces are as they were when they were checked.
+// A keptReader reads a file, some pieces of which it returns as they were when they were checked.
 type keptReader struct {
 	file   io.ReaderAt
 	pieces []keptPiece

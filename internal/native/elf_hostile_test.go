@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// endless is a file with a content at its beginning and then zeros, as a sparse file of any size is. It counts what is read.
+// An endless is a file with some content followed by zeros, like a sparse file of any size. It counts what is read.
 type endless struct {
 	head []byte
 	read int
@@ -29,7 +29,7 @@ func (e *endless) ReadAt(p []byte, at int64) (int, error) {
 	return len(p), nil
 }
 
-// hostileELF is an ELF file of 64 bits with sections whose headers stand after its own.
+// hostileELF returns a 64-bit ELF file with sections, whose headers follow the file's header.
 func hostileELF(t *testing.T, sections uint16, names elf.Section64) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -42,17 +42,21 @@ func hostileELF(t *testing.T, sections uint16, names elf.Section64) []byte {
 	return b.Bytes()
 }
 
-// A file can say that it has tables of any size, which package elf would read.
+// TestHostileELF: a file can claim to have tables of any size, which package elf would read.
 func TestHostileELF(t *testing.T) {
 	for what, c := range map[string]struct {
 		sections uint16
 		names    elf.Section64
 		want     string
 	}{
-		"names without end":  {1, elf.Section64{Type: uint32(elf.SHT_STRTAB), Size: 1 << 40}, "the names of its sections have 1099511627776 bytes"},
-		"names a bit large":  {1, elf.Section64{Type: uint32(elf.SHT_STRTAB), Size: maxSectionNames + 1}, "the names of its sections have 65537 bytes"},
-		"compressed names":   {1, elf.Section64{Type: uint32(elf.SHT_STRTAB), Size: 100, Flags: uint64(elf.SHF_COMPRESSED)}, "the names of its sections"},
-		"many sections":      {maxSections + 1, elf.Section64{Type: uint32(elf.SHT_STRTAB)}, "its ELF header has 1025 sections"},
+		"names without end": {1, elf.Section64{Type: uint32(elf.SHT_STRTAB), Size: 1 << 40},
+			"the names of its sections have 1099511627776 bytes"},
+		"names a bit large": {1, elf.Section64{Type: uint32(elf.SHT_STRTAB), Size: maxSectionNames + 1},
+			"the names of its sections have 65537 bytes"},
+		"compressed names": {1, elf.Section64{Type: uint32(elf.SHT_STRTAB), Size: 100,
+			Flags: uint64(elf.SHF_COMPRESSED)}, "the names of its sections"},
+		"many sections": {maxSections + 1, elf.Section64{Type: uint32(elf.SHT_STRTAB)},
+			"its ELF header has 1025 sections"},
 		"a number elsewhere": {0, elf.Section64{Size: 1 << 32}, "its ELF header has 0 sections"},
 	} {
 		file := &endless{head: hostileELF(t, c.sections, c.names)}
@@ -60,12 +64,13 @@ func TestHostileELF(t *testing.T) {
 		assert.ErrorContains(t, err, c.want, what)
 		assert.Less(t, file.read, 1<<18, what)
 	}
-	f, err := NewELF(&endless{head: hostileELF(t, maxSections, elf.Section64{Type: uint32(elf.SHT_STRTAB), Size: maxSectionNames})})
+	f, err := NewELF(&endless{head: hostileELF(t, maxSections,
+		elf.Section64{Type: uint32(elf.SHT_STRTAB), Size: maxSectionNames})})
 	require.NoError(t, err)
 	assert.Len(t, f.Sections, maxSections)
 }
 
-// A changing file has other headers each time that they are read.
+// A changing is a file whose headers change after they were checked.
 type changing struct {
 	is, becomes endless
 	reads       int
@@ -89,10 +94,10 @@ func TestChangingELF(t *testing.T) {
 	assert.Less(t, file.becomes.read, 1<<12)
 }
 
-// The machine's libraries are read as package elf reads them.
+// TestELFOfLibraries: NewELF reads the machine's libraries as package elf does.
 func TestELFOfLibraries(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("another system's libraries are no ELF files")
+		t.Skip("other systems' libraries are not ELF files")
 	}
 	read := 0
 	require.NoError(t, filepath.WalkDir("/usr/lib", func(path string, d os.DirEntry, err error) error {

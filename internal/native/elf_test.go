@@ -15,9 +15,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// program has exported and static functions, and prints the address of one of each kind.
-// Each function has a section of its own, so that strip can drop the symbol of one. Each is
-// aligned to 64 bytes, so that there are gaps.
+// program has exported and static functions, and prints the address of one of each kind. Each function is in its own
+// section, so that strip can remove single symbols. Each is aligned to 64 bytes, so that there are gaps.
 const program = `
 #include <stdio.h>
 #include <unistd.h>
@@ -38,7 +37,7 @@ int main(void) {
 #endif
 `
 
-// compile makes a shared library, or with -DMAIN a program, with debug information.
+// compile builds a shared library, or with -DMAIN a program, with debug information.
 func compile(t testing.TB, flags ...string) string {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -47,22 +46,22 @@ func compile(t testing.TB, flags ...string) string {
 	dir := t.TempDir()
 	source := write(t, filepath.Join(dir, "lib.c"), []byte(program))
 	out := filepath.Join(dir, "lib.so")
-	args := append([]string{"-O1", "-g", "-fno-inline", "-ffunction-sections", "-Wl,--build-id", "-o", out, source}, flags...)
+	args := append([]string{"-O1", "-g", "-fno-inline", "-ffunction-sections", "-Wl,--build-id", "-o", out, source},
+		flags...)
 	run(t, "gcc", args...)
 	return out
 }
 
 var shared = []string{"-shared", "-fPIC"}
 
-// The functions of program, those that are exported first.
+// The functions of program: exported has those that are exported.
 var (
 	exported = []string{"exported_a", "exported_d", "exported_f"}
 	static   = []string{"static_b", "hidden_c", "static_e"}
 )
 
-// checkFunctions compares the names of bytes in each function of program, and of those
-// beside it, with what nm lists of the file that has all symbols. Functions that are not
-// named must be gaps.
+// checkFunctions compares the names of bytes in each function of program, and of bytes beside it, with nm's list for
+// the file that has all symbols. Functions that are not named must be gaps.
 func checkFunctions(t *testing.T, full string, img *image, named ...string) {
 	t.Helper()
 	checked := 0
@@ -87,7 +86,7 @@ func checkFunctions(t *testing.T, full string, img *image, named ...string) {
 		}
 		for _, addr := range []uint64{s.lo - 1, s.lo + s.size} {
 			slot, _, _ := img.find(addr)
-			assert.Empty(t, img.name(slot), "beside %s", s.name) // they are aligned to 64
+			assert.Empty(t, img.name(slot), "beside %s", s.name) // functions are aligned to 64
 		}
 	}
 	assert.Equal(t, len(exported)+len(static), checked)
@@ -118,12 +117,12 @@ func TestStripped(t *testing.T) {
 	checkFunctions(t, lib, img, exported...)
 }
 
-// TestMiniDebugInfo packs the functions that are not exported, as Fedora's find-debuginfo
-// does.
+// TestMiniDebugInfo packs the functions that are not exported, as Fedora's find-debuginfo does.
 func TestMiniDebugInfo(t *testing.T) {
 	lib := compile(t, shared...)
 	dir := filepath.Dir(lib)
-	debug, keep, mini, stripped := filepath.Join(dir, "full.debug"), filepath.Join(dir, "keep"), filepath.Join(dir, "mini"), filepath.Join(dir, "stripped.so")
+	debug, keep, mini, stripped := filepath.Join(dir, "full.debug"), filepath.Join(dir, "keep"),
+		filepath.Join(dir, "mini"), filepath.Join(dir, "stripped.so")
 	public := map[string]bool{}
 	for _, s := range nm(t, lib, "-D") {
 		public[s.name] = true
@@ -136,7 +135,8 @@ func TestMiniDebugInfo(t *testing.T) {
 	}
 	write(t, keep, []byte(strings.Join(names, "\n")+"\n"))
 	run(t, "objcopy", "--only-keep-debug", lib, debug)
-	run(t, "objcopy", "-S", "--remove-section", ".gdb_index", "--remove-section", ".comment", "--keep-symbols="+keep, debug, mini)
+	run(t, "objcopy", "-S", "--remove-section", ".gdb_index", "--remove-section", ".comment", "--keep-symbols="+keep,
+		debug, mini)
 	run(t, "xz", mini)
 	run(t, "objcopy", "-S", "--add-section", ".gnu_debugdata="+mini+".xz", lib, stripped)
 
@@ -148,7 +148,8 @@ func TestMiniDebugInfo(t *testing.T) {
 		data, err := os.ReadFile(mini + ".xz")
 		require.NoError(t, err)
 		damaged := filepath.Join(t.TempDir(), "damaged.so")
-		run(t, "objcopy", "-S", "--add-section", ".gnu_debugdata="+write(t, mini+".cut", data[:len(data)/2]), lib, damaged)
+		run(t, "objcopy", "-S", "--add-section", ".gnu_debugdata="+write(t, mini+".cut", data[:len(data)/2]),
+			lib, damaged)
 		r := NewResolver()
 		img, failure := r.load(&Mapping{Path: damaged})
 		assert.Empty(t, failure)

@@ -9,25 +9,24 @@ import (
 	"strings"
 )
 
-// An image is what is known of one ELF file. Its addresses are those in the file.
+// An image is what is known of an ELF file. Its addresses are those in the file.
 type image struct {
 	segments []segment      // executable ones first
 	pieces   []piece        // sorted, without overlaps
-	texts    names          // of the pieces
+	texts    names          // the names of the pieces
 	named    map[int]string // demangled names, by slot
 	plt      []span         // the stubs of imported functions
 
-	// complete tells that more than the dynamic symbols is known, so that an address
-	// without a function is in none. An image of a file that could not be read is complete,
-	// too, because a sampler could not read the file either.
+	// complete is true if more than the dynamic symbols is known, so that an address without a function is in none. An
+	// image of a file that could not be read is complete, too, because the sampler could not read the file either.
 	complete bool
 	dynamic  []nameAt // all dynamic symbols, unless complete
-	exported *claims  // made of dynamic when it is needed first
+	exported *claims  // the names in dynamic; nil until it is needed
 
-	parameters bool // names have them
+	parameters bool // names have parameters
 }
 
-// A segment is a part of a file that is loaded.
+// A segment is a loaded part of a file.
 type segment struct {
 	offset, size uint64 // in the file
 	addr         uint64
@@ -39,7 +38,7 @@ type object struct {
 	size int64 // in bytes
 }
 
-// nameless makes the image of a file whose functions could not be read.
+// nameless returns the image of a file whose functions could not be read.
 func nameless() *image {
 	return &image{segments: []segment{{size: ^uint64(0)}}, complete: true}
 }
@@ -53,15 +52,16 @@ func newObject(r io.ReaderAt, size int64) (object, error) {
 	return object{f, size}, nil
 }
 
-// ErrReplaced tells that a path leads to another file than the one that was mapped.
+// ErrReplaced means that a path leads to another file than the one that was mapped.
 var ErrReplaced = errors.New("another file is at this path now")
 
-// newImage reads the functions of an ELF file. If the file's own symbol table has none,
-// it calls more to find them elsewhere; more may be nil.
+// newImage reads the functions of an ELF file. If the file's own symbol table has none, it calls more, which looks for
+// them elsewhere; more may be nil.
 func newImage(o object, more func() symbolTable) (*image, error) {
 	img := &image{segments: loadSegments(o.File), named: map[int]string{}}
 	for _, s := range o.Sections {
-		if s.Flags&elf.SHF_EXECINSTR != 0 && (s.Name == ".plt" || strings.HasPrefix(s.Name, ".plt.") || s.Name == ".iplt") {
+		if s.Flags&elf.SHF_EXECINSTR != 0 && (s.Name == ".plt" || strings.HasPrefix(s.Name, ".plt.") ||
+			s.Name == ".iplt") {
 			img.plt = append(img.plt, span{lo: s.Addr, hi: s.Addr + s.Size})
 		}
 	}
@@ -79,9 +79,9 @@ func newImage(o object, more func() symbolTable) (*image, error) {
 	functions := static.functions
 	img.complete = len(functions) > 0
 	img.texts = names{static.text, dynamic.text}
-	const ofDynamic = 1 // in texts
+	const ofDynamic = 1 // index in texts
 	for _, fn := range dynamic.functions {
-		// Only if all functions are known is it known where one without a size ends.
+		// The end of a function without a size is known only if all functions are.
 		if img.complete || !fn.unsized {
 			fn.name.table = ofDynamic
 			functions = append(functions, fn)
@@ -106,11 +106,10 @@ func readImage(data []byte) (*image, error) {
 	return newImage(o, nil)
 }
 
-// loadSegments gives the segments as the file has them, executable ones first. Behind
-// these it gives the same segments with the rest of their first and last pages, because
-// whole pages are mapped.
+// loadSegments returns the segments as they are in the file, executable ones first. After these come the same segments,
+// extended to whole pages, because whole pages are mapped.
 func loadSegments(f *elf.File) []segment {
-	const page = 1 << 16 // the largest that Linux uses
+	const page = 1 << 16 // the largest page size on Linux
 	var exact, wholePages []segment
 	for _, executable := range []bool{true, false} {
 		for _, p := range f.Progs {
@@ -126,7 +125,7 @@ func loadSegments(f *elf.File) []segment {
 	return append(exact, wholePages...)
 }
 
-// addr gives the address of the byte at an offset of the file.
+// addr returns the address of the byte at an offset of the file.
 func (img *image) addr(offset uint64) (uint64, bool) {
 	for i := range img.segments {
 		if s := &img.segments[i]; offset-s.offset < s.size && offset >= s.offset {
@@ -136,8 +135,8 @@ func (img *image) addr(offset uint64) (uint64, bool) {
 	return 0, false
 }
 
-// find gives the slot of an address, and the slot's range. Slot 2i+1 is the i-th piece,
-// and slot 2i is the gap before it. Each address is in one slot.
+// find returns the slot of an address, and the slot's range. Slot 2i+1 is the i-th piece, and slot 2i is the gap before
+// it. Each address is in exactly one slot.
 func (img *image) find(addr uint64) (slot int, lo, hi uint64) {
 	i, in := slices.BinarySearchFunc(img.pieces, addr, func(p piece, addr uint64) int {
 		switch {
@@ -161,7 +160,7 @@ func (img *image) find(addr uint64) (slot int, lo, hi uint64) {
 	return 2 * i, lo, hi
 }
 
-// name gives the demangled name of a slot's function, "" for a gap.
+// name returns the demangled name of a slot's function, "" for a gap.
 func (img *image) name(slot int) string {
 	if slot%2 == 0 {
 		return ""
@@ -179,8 +178,7 @@ func (img *image) name(slot int) string {
 	return name
 }
 
-// believes tells whether a sampler's claim for an address in a gap is to be taken. The
-// package comment has the rules.
+// believes reports whether a sampler's claim for an address in a gap is believed. The package comment has the rules.
 func (img *image) believes(claim string, addr uint64) bool {
 	if isPLT(claim) {
 		return slices.ContainsFunc(img.plt, func(s span) bool { return s.lo <= addr && addr < s.hi })

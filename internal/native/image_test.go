@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzImage reads damaged ELF files, with sections that lead to debug files.
+// FuzzImage reads damaged ELF files, with sections that refer to debug files.
 func FuzzImage(f *testing.F) {
 	lib := compile(f, "-shared", "-fPIC", "-nostdlib", "-s", "-g0", "-Wl,-z,noseparate-code")
 	linked := lib + ".linked"
 	run(f, "objcopy", "--add-gnu-debuglink="+lib, lib, linked)
-	for _, path := range []string{linked, compile(f, "-shared", "-fPIC", "-nostdlib", "-g0", "-Wl,-z,noseparate-code")} {
+	for _, path := range []string{linked, compile(f, "-shared", "-fPIC", "-nostdlib", "-g0",
+		"-Wl,-z,noseparate-code")} {
 		data, err := os.ReadFile(path)
 		require.NoError(f, err)
 		f.Add(data, uint64(0x1000))
@@ -51,7 +52,7 @@ func FuzzImage(f *testing.F) {
 	})
 }
 
-// BenchmarkResolve names PCs of libjvm.so, at random, which were all named before.
+// BenchmarkResolve names random PCs in libjvm.so, all of which were named before.
 func BenchmarkResolve(b *testing.B) {
 	lib := jdks(b)[0].LibJVM()
 	r := NewResolver()

@@ -18,8 +18,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// TestLibjvm compares the functions of each JDK's libjvm.so with what nm lists, of the
-// whole file and of a stripped one.
+// TestLibjvm compares the functions of each JDK's libjvm.so with nm's list, for the whole file and for a stripped one.
 func TestLibjvm(t *testing.T) {
 	for _, jdk := range jdks(t) {
 		t.Run(jdk.Name(), func(t *testing.T) {
@@ -40,12 +39,13 @@ func TestLibjvm(t *testing.T) {
 	}
 }
 
-// compareWithNM compares the names of addresses at random, and of addresses at the ends of
-// functions, with the symbols that nm lists.
-// unsized tells whether functions without a size have names.
+// compareWithNM compares the names of random addresses, and of addresses at the ends of functions, with nm's symbols.
+// unsized is true if functions without a size have names.
 func compareWithNM(t *testing.T, img *image, symbols []nmSymbol, unsized bool) {
 	t.Helper()
-	symbols = slices.DeleteFunc(symbols, func(s nmSymbol) bool { return !s.function() || startup[s.name] && s.size == 0 })
+	symbols = slices.DeleteFunc(symbols, func(s nmSymbol) bool {
+		return !s.function() || startup[s.name] && s.size == 0
+	})
 	var sized, sizeless []nmSymbol
 	largest := uint64(0)
 	for _, s := range symbols {
@@ -91,13 +91,13 @@ func compareWithNM(t *testing.T, img *image, symbols []nmSymbol, unsized bool) {
 	}
 	t.Logf("%d of %d have names", named, len(addrs))
 	assert.Zero(t, wrong, "of %d addresses", len(addrs))
-	// The first and the last byte of 400 functions have names, unless the symbol table does not tell the function's
-	// size. With JDK 11 to 28, 819 to 2297 addresses had names.
+	// The first and the last byte of 400 functions have names, unless the symbol table lacks the function's size. With
+	// JDK 11 to 28, 819 to 2297 addresses had names.
 	assert.Greater(t, named, 750)
 }
 
-// namesAt gives the names of the function that an address is in; if several lie in one another, of the one that begins
-// last. No function is larger than largest. With 0 they have no known size: it is the nearest one below.
+// namesAt returns the names of the function that contains an address. If several do, it is the one that starts last.
+// largest is the size of the largest function. If it is 0, sizes are ignored: the result is the nearest function below.
 func namesAt(sorted []nmSymbol, addr, largest uint64) map[string]bool {
 	names, start := map[string]bool{}, uint64(0)
 	after := sort.Search(len(sorted), func(i int) bool { return sorted[i].lo > addr })

@@ -6,30 +6,30 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
-// VDSO is the path, and the module, of the code that the kernel itself maps into each
-// process.
+// VDSO is the path, and the module, of the code that the kernel itself maps into each process.
 const VDSO = "[vdso]"
 
-// A Mapping is a part of a file that a process has mapped to execute.
+// A Mapping is a part of a file that a process has mapped executable.
 type Mapping struct {
 	PID        int
 	Lo, Hi     uint64 // [Lo, Hi)
 	FileOffset uint64 // of Lo, in bytes
 	Path       string // "/usr/lib/jvm/…/libjvm.so", or VDSO; anything else is memory without a file
 
-	// The device and the inode of the file as the kernel's maps have them; all are 0 when
-	// they are not known. They tell whether the path leads to another file by now. stat may
-	// give others, see the package comment.
+	// The device and the inode of the file, as in the kernel's maps; all are 0 if they are not known. They show whether
+	// the path still leads to the same file. stat may return others, see the package comment.
 	DevMajor, DevMinor uint32
 	Inode              uint64
 
-	// Deleted tells that the kernel says that the path is not this file's any more.
+	// Deleted is true if the kernel says that the path does not belong to this file any more.
 	Deleted bool
 }
 
-// file tells whether the mapping is of a file that may have functions, or of the vDSO.
+// file reports whether the mapping is of a file that may have functions, or of the vDSO.
 func (m *Mapping) file() bool {
 	if m.Path == VDSO {
 		return true
@@ -45,30 +45,24 @@ func (m *Mapping) file() bool {
 	return true
 }
 
-// module gives the base name of the file.
+// module returns the base name of the file.
 func (m *Mapping) module() string {
 	return m.Path[strings.LastIndexByte(m.Path, '/')+1:]
 }
 
-// memory has the starts of paths that the kernel's maps give to memory without a file. JITs
-// execute code in memfds and in shared memory.
+// memory has the beginnings of the paths that the kernel's maps have for memory without a file. JITs execute code in
+// memfds and in shared memory.
 var memory = []string{"//anon", "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:"}
 
 // A SyntaxError is a line that could not be read.
-type SyntaxError struct {
-	File string // as the reader was told
-	Line int    // from 1
-	Msg  string
-}
+type SyntaxError = lines.SyntaxError
 
-func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
-
-// ParseMaps reads the text of a /proc/PID/maps. It gives the executable mappings of files
-// and of the vDSO. It works on every system.
+// ParseMaps parses the text of a /proc/PID/maps. It returns the executable mappings of files and of the vDSO. It works
+// on every system.
 //
-// Lines that it does not understand are left out. The error is then the first of these, a
-// [*SyntaxError], and comes with the mappings of all other lines. Any other error is r's,
-// and comes with the mappings in front of it.
+// Lines that it does not understand are skipped. The error is then that of the first such line, a [*SyntaxError], and
+// the mappings of all other lines are returned as well. Any other error is r's, and the mappings of the lines before it
+// are returned as well.
 func ParseMaps(r io.Reader, pid int) ([]Mapping, error) {
 	var mappings []Mapping
 	err := scanMaps(r, fmt.Sprintf("/proc/%d/maps", pid), func(m Mapping, executable bool) {
@@ -83,33 +77,32 @@ func ParseMaps(r io.Reader, pid int) ([]Mapping, error) {
 // scanMaps calls each with the mapping of each line.
 func scanMaps(r io.Reader, name string, each func(m Mapping, executable bool)) error {
 	var bad error
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<20) // the kernel writes no line that is longer than a page
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, 1<<20) // the kernel writes no line that is longer than a page
 	number := 0
-	for lines.Scan() {
+	for in.Scan() {
 		number++
-		if lines.Text() == "" {
+		if in.Text() == "" {
 			continue
 		}
-		m, executable, msg := parseMapping(lines.Text())
+		m, executable, msg := parseMapping(in.Text())
 		if msg == "" {
 			each(m, executable)
 		} else if bad == nil {
-			bad = &SyntaxError{name, number, msg}
+			bad = &SyntaxError{File: name, Line: number, Msg: msg}
 		}
 	}
-	if err := lines.Err(); err != nil {
+	if err := in.Err(); err != nil {
 		return fmt.Errorf("reading %s after line %d: %w", name, number, err)
 	}
 	return bad
 }
 
-// parseMapping reads a line:
+// parseMapping parses a line:
 //
 //	7f4027ac7000-7f4027c1d000 r-xp 00026000 fe:00 326269                     /usr/lib/x86_64-linux-gnu/libc.so.6
 //
-// The path may hold blanks. Anonymous memory has none. The msg says what is wrong with the
-// line, "" if nothing.
+// The path may contain blanks. Anonymous memory has no path. msg says what is wrong with the line, "" if nothing.
 func parseMapping(line string) (m Mapping, executable bool, msg string) {
 	addresses, rest, _ := strings.Cut(line, " ")
 	permissions, rest, _ := strings.Cut(rest, " ")

@@ -27,9 +27,11 @@ func TestParseMaps(t *testing.T) {
 	got, err := ParseMaps(strings.NewReader(mapsText), 7)
 	require.NoError(t, err)
 	assert.Equal(t, []Mapping{
-		{PID: 7, Lo: 0x55f41f342000, Hi: 0x55f41f347000, FileOffset: 0x2000, Path: "/usr/bin/cat", DevMajor: 0xfe, Inode: 247026},
+		{PID: 7, Lo: 0x55f41f342000, Hi: 0x55f41f347000, FileOffset: 0x2000, Path: "/usr/bin/cat", DevMajor: 0xfe,
+			Inode: 247026},
 		{PID: 7, Lo: 0x7f27b3000000, Hi: 0x7f27b3001000, Path: "/tmp/a b", DevMajor: 0xfe, Inode: 17, Deleted: true},
-		{PID: 7, Lo: 0x7f27b3001000, Hi: 0x7f27b3002000, FileOffset: 0x1000, Path: "/tmp/line\nbreak", DevMajor: 0x103, DevMinor: 10, Inode: 18},
+		{PID: 7, Lo: 0x7f27b3001000, Hi: 0x7f27b3002000, FileOffset: 0x1000, Path: "/tmp/line\nbreak", DevMajor: 0x103,
+			DevMinor: 10, Inode: 18},
 		{PID: 7, Lo: 0x7f4027c94000, Hi: 0x7f4027c96000, Path: "[vdso]"},
 	}, got)
 }

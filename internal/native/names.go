@@ -7,21 +7,20 @@ import (
 )
 
 const (
-	// longestMangled bounds the work on one name, in bytes. The longest ones of a libjvm.so
-	// have some hundred.
+	// longestMangled limits the work for one name, in bytes; a longer name is not demangled. The longest names of a
+	// libjvm.so have some hundred bytes.
 	longestMangled = 1 << 14
-	// longestName bounds the length of a demangled name, as a power of two. A short mangled
-	// name can stand for a very long one.
+	// longestName limits the length of a demangled name, as a power of two. A short mangled name can stand for a very
+	// long one.
 	longestName = 14
 )
 
-// Demangle gives the name of a C++ or Rust function as perf prints it: without
-// parameters and without the suffix of a part that the compiler split off (".cold"), but
-// with template arguments. All other names come back as they are, also those that are
-// demangled already.
+// Demangle returns the name of a C++ or Rust function as perf prints it: without parameters and without the suffix of a
+// part that the compiler split off (".cold"), but with template arguments. It returns all other names unchanged,
+// including names that are not mangled.
 func Demangle(name string) string { return demangled(name, demangle.NoParams) }
 
-// demangled is Demangle with options of the demangler.
+// demangled is Demangle with options for the demangler.
 func demangled(name string, options ...demangle.Option) string {
 	if len(name) < 3 || name[0] != '_' || len(name) > longestMangled {
 		return name
@@ -37,8 +36,7 @@ func demangled(name string, options ...demangle.Option) string {
 	return text
 }
 
-// unversioned cuts the version off a name: linkers write "memcpy@@GLIBC_2.14" to symbol
-// tables.
+// unversioned removes the version from a name: linkers write "memcpy@@GLIBC_2.14" to symbol tables.
 func unversioned(name string) string {
 	if i := strings.IndexByte(name, '@'); i > 0 {
 		return name[:i]
@@ -46,19 +44,18 @@ func unversioned(name string) string {
 	return name
 }
 
-// isPLT tells the names that samplers make for the stubs of imported functions:
-// "memset@plt". No symbol table has them.
+// isPLT reports whether a name is one that samplers make for the stub of an imported function: "memset@plt". Such names
+// are in no symbol table.
 func isPLT(name string) bool { return strings.HasSuffix(name, "@plt") }
 
-// claimKey gives the form of a name in which names are compared. Demanglers differ in
-// blanks ("> >"), and some write " [clone .cold]" behind a name.
+// claimKey returns the form of a name that is used to compare names. Demanglers differ in blanks ("> >"), and some
+// append " [clone .cold]" to a name.
 func claimKey(name string) string {
 	name, _, _ = strings.Cut(name, " [clone ")
 	return strings.ReplaceAll(unversioned(name), " ", "")
 }
 
-// A claims is the names of a file's dynamic symbols, in the forms in which samplers may
-// print them.
+// A claims has the names of a file's dynamic symbols, in the forms in which samplers may print them.
 type claims struct {
 	names map[string]bool // by claimKey
 	known map[string]bool // answers of has
@@ -77,7 +74,7 @@ func newClaims(symbols []string) *claims {
 	return c
 }
 
-// has tells whether the claim is the name of one of the symbols.
+// has reports whether the claim is the name of one of the symbols.
 func (c *claims) has(claim string) bool {
 	is, ok := c.known[claim]
 	if !ok {

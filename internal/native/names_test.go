@@ -39,8 +39,7 @@ func TestDemangle(t *testing.T) {
 	}
 }
 
-// TestDemangleLikeBinutils demangles the names of each libjvm.so. perf has the same
-// demangler as binutils.
+// TestDemangleLikeBinutils demangles the names of each libjvm.so. perf uses the demangler of binutils.
 func TestDemangleLikeBinutils(t *testing.T) {
 	for _, jdk := range jdks(t) {
 		var names []string
@@ -56,8 +55,8 @@ func TestDemangleLikeBinutils(t *testing.T) {
 		different := 0
 		for i, want := range bytes.Split(bytes.TrimSpace(out), []byte("\n")) {
 			if got := Demangle(names[i]); got != string(want) {
-				// If a template argument is a function, c++filt gives it with its parameters. And it
-				// writes a number behind references to temporaries.
+				// If a template argument is a function, c++filt prints it with its parameters. It also appends a number
+				// to references to temporaries.
 				different++
 				assert.True(t, strings.Contains(names[i], "XadL") || strings.HasPrefix(names[i], "_ZGR"),
 					"%s\n got %s\nwant %s", names[i], got, want)

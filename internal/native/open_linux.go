@@ -11,13 +11,13 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// OpenMapped opens the regular file of a mapping for reading, and returns its size in bytes. It never opens another file
-// than the one that is mapped: then the error is [ErrReplaced], unless another one says more.
+// OpenMapped opens the regular file of a mapping for reading, and returns its size in bytes. It never opens another
+// file than the mapped one. If it finds only another file, the error is [ErrReplaced].
 //
-// The kernel leads to the file of a live process without a path, if this process is root. Otherwise the path is looked up
-// in this process's root folder, and then in that of the mapping's process. Both are done as the user of that process,
-// who may have made the path. A path of a process that has ended, of which nobody knows the user, is looked up by
-// O_PATH, which does nothing to what is there.
+// For root, the kernel leads to the file of a live process without a path. Otherwise the path is looked up first in
+// gasm's root folder and then in that of the mapping's process. Both lookups are done as the user of that process, who
+// may have chosen the path. If the process has ended, its user is unknown. Then the path is first opened with O_PATH,
+// which has no effect on the file.
 func OpenMapped(m *Mapping) (f *os.File, size int64, err error) {
 	p, err := foreign.Open(m.PID)
 	if err == nil {
@@ -25,7 +25,7 @@ func OpenMapped(m *Mapping) (f *os.File, size int64, err error) {
 		if f, err = p.Mapped(m.Lo, m.Hi); err == nil && isFileOf(f, m) {
 			return withSize(f)
 		}
-		if err == nil { // the mapping is not there any more
+		if err == nil { // the mapping does not exist any more
 			f.Close()
 		}
 		if errors.Is(err, foreign.ErrUserSpace) {
@@ -55,7 +55,7 @@ func OpenMapped(m *Mapping) (f *os.File, size int64, err error) {
 	return nil, 0, first
 }
 
-// withSize adds its size to an open file.
+// withSize returns an open file with its size.
 func withSize(f *os.File) (*os.File, int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -65,18 +65,20 @@ func withSize(f *os.File) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// openHere opens a path of this process's root folder. The process p is nil when it has ended.
+// openHere opens a path in gasm's root folder. p is nil if the process has ended.
 func openHere(p *foreign.Process, path string) (*os.File, error) {
 	if p != nil {
 		if status, err := p.Status(); err == nil && status.UID != os.Geteuid() {
-			return openIn(path, func(ctx context.Context) (*foreign.World, error) { return foreign.OwnWorld(ctx, status.User) })
+			return openIn(path, func(ctx context.Context) (*foreign.World, error) {
+				return foreign.OwnWorld(ctx, status.User)
+			})
 		}
 	}
 	f, _, err := regular.Open(path)
 	return f, err
 }
 
-// openThere opens a path of the root folder of a process.
+// openThere opens a path in the root folder of a process.
 func openThere(p *foreign.Process, path string) (*os.File, error) {
 	if p == nil {
 		return nil, foreign.ErrEnded
@@ -84,6 +86,8 @@ func openThere(p *foreign.Process, path string) (*os.File, error) {
 	return openIn(path, p.World)
 }
 
+// openIn opens a path in the file system that enter returns. It needs no caller's context: it makes two calls, and the
+// World limits the time of each.
 func openIn(path string, enter func(context.Context) (*foreign.World, error)) (*os.File, error) {
 	w, err := enter(context.Background())
 	if err != nil {

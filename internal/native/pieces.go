@@ -6,17 +6,16 @@ import (
 	"slices"
 )
 
-// A piece is a function, or a part of one: a function in which others start has a piece
-// before, between and behind them.
+// A piece is a function, or a part of one: if other functions start in a function, it has pieces before, between and
+// after them.
 type piece struct {
 	lo, hi uint64
 	name   nameAt
 }
 
-// arrange makes a sorted list of pieces without overlaps. At each address it has the
-// function that starts last; of those that start together, the preferred one. A function
-// without a size ends where the next one starts. It never hides a part of a function that
-// has a size.
+// arrange returns a sorted list of pieces without overlaps. At each address, the function that starts last wins; if
+// several start together, the preferred one. A function without a size ends where the next one starts. It never hides a
+// part of a function that has a size.
 func arrange(symbols []symbol, texts names) []piece {
 	order := inOrder(symbols, texts)
 	unsized := 0
@@ -25,10 +24,9 @@ func arrange(symbols []symbol, texts names) []piece {
 			unsized++
 		}
 	}
-	// A later span wins. Those of symbols without a size come first. Both are filled in from
-	// their ends.
+	// A later span wins. The spans of symbols without a size come first. Both groups are filled in from their ends.
 	spans, sized := make([]span, len(order)), len(order)
-	next := ^uint64(0) // the next address above this one at which a symbol starts
+	next := ^uint64(0) // the next higher address at which a symbol starts
 	for i := len(order) - 1; i >= 0; i-- {
 		s, at := &order[i], &sized
 		if i+1 < len(order) && order[i+1].lo > s.lo {
@@ -49,8 +47,8 @@ func arrange(symbols []symbol, texts names) []piece {
 	return pieces
 }
 
-// inOrder gives the spans of symbols, sorted by where they start. Of those that start
-// together the preferred one comes last.
+// inOrder returns the spans of symbols, sorted by their starts. Of the spans that start together, the preferred one
+// comes last.
 func inOrder(symbols []symbol, texts names) []span {
 	order := make([]span, len(symbols))
 	for i, s := range symbols {
@@ -63,15 +61,16 @@ func inOrder(symbols []symbol, texts names) []span {
 			end++
 		}
 		if end-first > 1 {
-			slices.SortFunc(order[first:end], func(a, b span) int { return texts.prefer(&symbols[b.id], &symbols[a.id]) })
+			slices.SortFunc(order[first:end], func(a, b span) int {
+				return texts.prefer(&symbols[b.id], &symbols[a.id])
+			})
 		}
 		first = end
 	}
 	return order
 }
 
-// prefer compares two symbols at one address. The one whose name is to be shown comes
-// first.
+// prefer compares two symbols at one address. The one whose name is preferred comes first.
 func (n names) prefer(a, b *symbol) int {
 	if c := cmp.Compare(a.binding, b.binding); c != 0 {
 		return c

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMappedAs: the device and the inode of a mapping are those of its file and of no other
-// one, whatever stat says of them.
+// TestMappedAs: a mapping has the device and the inode of its own file and of no other one, whatever stat returns for
+// them.
 func TestMappedAs(t *testing.T) {
 	open := func(data string) *os.File {
 		f, err := os.Open(write(t, filepath.Join(t.TempDir(), "a b"), []byte(data)))
@@ -31,7 +31,7 @@ func TestMappedAs(t *testing.T) {
 	}
 }
 
-// TestReplacedWhileMapped: the path of a mapping leads to another file now.
+// TestReplacedWhileMapped: the path of a mapping leads to another file by now.
 func TestReplacedWhileMapped(t *testing.T) {
 	lib := compile(t, shared...)
 	f, err := os.Open(lib)

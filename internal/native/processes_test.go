@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Processes that fork, become other programs, and end.
+// TestProcesses has processes that fork, become other programs, and end.
 func TestProcesses(t *testing.T) {
 	lib := compile(t, shared...)
 	r := NewResolver()
@@ -28,7 +28,7 @@ func TestProcesses(t *testing.T) {
 	r.Fork(1, 2)
 	check(2, "exported_a")
 	check(1, "exported_a")
-	r.Fork(7, 3) // of an unknown process
+	r.Fork(7, 3) // process 7 is unknown
 	check(3, "")
 	r.Fork(2, 4)
 	r.Forget(2)
@@ -47,7 +47,7 @@ func TestProcesses(t *testing.T) {
 		assert.True(t, ok, "what was resolved stays, of pid %d", pid)
 		assert.Equal(t, "exported_a", found.Symbol)
 	}
-	for pid := range 1000 { // processes without samples leave nothing behind
+	for pid := range 1000 { // processes without samples leave nothing
 		r.Fork(4, 1000+pid)
 		r.Forget(1000 + pid)
 	}

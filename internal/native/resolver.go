@@ -1,7 +1,6 @@
 package native
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -13,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// A Range is a function, or a gap between two functions, of a file that a process has
-// mapped. A function in which other functions start has several ranges.
+// A Range is a function in a file that a process has mapped, or a gap between two functions. A function in which other
+// functions start has several ranges.
 type Range struct {
 	PID    int
 	Lo, Hi uint64 // [Lo, Hi), inside one mapping
@@ -22,29 +21,29 @@ type Range struct {
 	Symbol string // the function's name, demangled; "" for a gap
 }
 
-// A Resolver names addresses by the mappings of processes and by the mapped files. It
-// reads a file once, when the first address in it is resolved. That takes a few
-// milliseconds for ten thousand functions. A Resolver is not safe for concurrent use.
+// A Resolver names addresses by the mappings of processes and by the mapped files. It reads a file once, when the first
+// address in it is resolved. That takes a few milliseconds for ten thousand functions. A Resolver is not safe for
+// concurrent use.
 type Resolver struct {
-	// Parameters gives the names of functions of C++ their parameters, as HotSpot has them:
-	// "os::breakpoint()". It must be set before the first Resolve.
+	// Parameters keeps the parameters in the names of C++ functions, as HotSpot prints them: "os::breakpoint()". It
+	// must be set before the first Resolve.
 	Parameters bool
 
 	processes map[int]*process // by pid
 	images    map[fileKey]*image
-	folder    string // debugFolder, but in tests
+	folder    string // debugFolder, except in tests
 	notes     []string
 }
 
-// A fileKey is what mappings tell of the identity of a file.
+// A fileKey is what a mapping says about the identity of its file.
 type fileKey struct {
 	path         string
 	major, minor uint32 // of the device
 	inode        uint64
 	deleted      bool
-	// Of the vDSO, which is no file; else 0 and false.
+	// For the vDSO, which is not a file; otherwise 0 and false.
 	size uint64
-	low  bool // it lies in the lowest 4 GB, as in processes of 32 bits
+	low  bool // it lies in the lowest 4 GB, as in 32-bit processes
 }
 
 // A process has the mappings of one process.
@@ -53,26 +52,25 @@ type process struct {
 	gone  []Range // what was found in mappings before later ones replaced them
 }
 
-// A part is a mapping, or what later mappings have left of it.
+// A part is a mapping, or the rest of one that later mappings have partly replaced.
 type part struct {
 	Mapping
 	module string
 	image  *image // nil until an address is resolved
 
-	asked    []uint64          // a bit for each slot of the image that was asked for
-	found    []Range           // of these slots
-	oneBytes map[uint64]string // the names of ranges of one byte, by PC
+	asked    []uint64          // a bit for each slot of the image that was resolved
+	found    []Range           // the ranges of these slots
+	oneBytes map[uint64]string // the names of one-byte ranges, by PC
 }
 
-// NewResolver makes a Resolver without mappings.
+// NewResolver returns a Resolver without mappings.
 func NewResolver() *Resolver {
 	return &Resolver{processes: map[int]*process{}, images: map[fileKey]*image{}, folder: debugFolder}
 }
 
-// Add adds mappings of processes, in the order in which they were made: a mapping replaces
-// those that it overlaps in the same process. A mapping that the Resolver has already
-// changes nothing. A mapping without a file is welcome, because it tells that a file is not
-// mapped there any more. Empty mappings are ignored.
+// Add adds mappings of processes, in the order in which they were made: a mapping replaces those that it overlaps in
+// the same process. A mapping that the Resolver already has changes nothing. Mappings without a file should be added,
+// too, because they show that a file is not mapped there any more. Empty mappings are ignored.
 func (r *Resolver) Add(mappings ...Mapping) {
 	for _, m := range mappings {
 		if m.Lo >= m.Hi {
@@ -112,15 +110,15 @@ func (p *process) add(m Mapping) {
 	p.parts = slices.Replace(p.parts, first, last, replacement...)
 }
 
-// newPart makes the part [lo, hi) of a mapping.
+// newPart returns the part [lo, hi) of a mapping.
 func newPart(m Mapping, lo, hi uint64) *part {
 	m.FileOffset += lo - m.Lo
 	m.Lo, m.Hi = lo, hi
 	return &part{Mapping: m, module: m.module()}
 }
 
-// Fork gives a new process the mappings of the one that it was forked from. What is known
-// of an older process with its id is gone.
+// Fork gives a new process the mappings of the process that it was forked from. The mappings of an older process with
+// its id are dropped.
 func (r *Resolver) Fork(parent, child int) {
 	r.Forget(child)
 	from := r.processes[parent]
@@ -139,8 +137,8 @@ func (r *Resolver) Fork(parent, child int) {
 	}
 }
 
-// Forget drops the mappings of a process that has ended or has become another program.
-// What was resolved in them stays.
+// Forget drops the mappings of a process that has ended or has become another program. What was resolved in them is
+// kept for the Table.
 func (r *Resolver) Forget(pid int) {
 	p := r.processes[pid]
 	if p == nil {
@@ -155,8 +153,7 @@ func (r *Resolver) Forget(pid int) {
 	}
 }
 
-// Path gives what is mapped at a PC of a process, also when that is no file, "" when it is
-// unknown.
+// Path returns the path of what is mapped at a PC of a process, even if it is not a file; "" if it is unknown.
 func (r *Resolver) Path(pid int, pc uint64) string {
 	if p := r.processes[pid]; p != nil {
 		if at := p.find(pc); at != nil {
@@ -166,7 +163,7 @@ func (r *Resolver) Path(pid int, pc uint64) string {
 	return ""
 }
 
-// find gives the part that holds pc, nil when there is none.
+// find returns the part that contains pc, nil if there is none.
 func (p *process) find(pc uint64) *part {
 	lo, hi := 0, len(p.parts)
 	for lo < hi {
@@ -183,13 +180,13 @@ func (p *process) find(pc uint64) *part {
 	return nil
 }
 
-// Resolve names a PC of a process. The claim is the name that the sampler gave, "" when it
-// gave none. The answer is false when no file is mapped there, as for JIT code.
+// Resolve returns the Range of a PC in a process. The claim is the sampler's name for the PC, "" if it has none. ok is
+// false if no file is mapped there, as for JIT code.
 //
-// The package comment says when a claim is believed. The Range of an answer says for which
-// other PCs the caller may use it too; for a claim that was believed it is the one byte at
-// pc. In a file that has only dynamic symbols, the Range may be a gap between two of them.
-// Such an answer holds for another PC in the gap only if that PC comes with the same claim.
+// The package comment says when a claim is believed. The caller may use the answer for all other PCs in the Range, too;
+// for a claim that was believed, the Range is the one byte at pc. In a file that has only dynamic symbols, the Range
+// may be a gap between two of them. For another PC in the gap, such an answer is valid only if that PC has the same
+// claim.
 func (r *Resolver) Resolve(pid int, pc uint64, claim string) (Range, bool) {
 	p := r.processes[pid]
 	if p == nil {
@@ -223,20 +220,20 @@ func (r *Resolver) Resolve(pid int, pc uint64, claim string) (Range, bool) {
 	return found, true
 }
 
-// oneByte gives, and keeps, the range of one PC.
+// oneByte returns, and keeps, the range of a single PC.
 func (at *part) oneByte(pc uint64, symbol string) Range {
 	known, ok := at.oneBytes[pc]
 	if !ok || known != symbol {
 		if at.oneBytes == nil {
 			at.oneBytes = map[uint64]string{}
 		}
-		known = strings.Clone(symbol) // the claim may be a part of a long text of the sampler's
+		known = strings.Clone(symbol) // the claim may be a part of a long text of the sampler
 		at.oneBytes[pc] = known
 	}
 	return Range{PID: at.PID, Lo: pc, Hi: pc + 1, Module: at.module, Symbol: known}
 }
 
-// keep keeps what was found in a slot, once.
+// keep keeps the range that was found for a slot, once.
 func (at *part) keep(slot int, found Range) {
 	if at.asked == nil {
 		at.asked = make([]uint64, len(at.image.pieces)*2/bits.UintSize+1)
@@ -248,8 +245,8 @@ func (at *part) keep(slot int, found Range) {
 	}
 }
 
-// appendFound appends what was resolved in this part. Ranges of one byte come last,
-// because they lie in gaps, and the later one of overlapping ranges counts.
+// appendFound appends what was resolved in this part. One-byte ranges come last, because they lie in gaps, and of
+// overlapping ranges the later one counts.
 func (at *part) appendFound(to []Range) []Range {
 	to = append(to, at.found...)
 	for pc, symbol := range at.oneBytes {
@@ -258,7 +255,7 @@ func (at *part) appendFound(to []Range) []Range {
 	return to
 }
 
-// image gives the image of a part's file, which other parts may share.
+// image returns the image of a part's file, which other parts may share.
 func (r *Resolver) image(at *part) *image {
 	key := fileKey{path: at.Path, major: at.DevMajor, minor: at.DevMinor, inode: at.Inode, deleted: at.Deleted}
 	if at.Path == VDSO {
@@ -277,12 +274,11 @@ func (r *Resolver) image(at *part) *image {
 	return img
 }
 
-// loadTime is how long the file of a mapping may take to be read. A process can have mapped one of a file system that does
-// not answer.
+// loadTime bounds the time for reading the file of a mapping, which may be in a file system that does not answer.
 const loadTime = 20 * time.Second
 
-// load reads the file of a mapping. If there is no image, then failure says what is wrong
-// with the file, behind the file's name.
+// load reads the file of a mapping. If it returns no image, failure says what is wrong, as a sentence that begins with
+// the file's name.
 func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 	type loaded struct {
 		*image
@@ -290,9 +286,10 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 		notes   []string
 	}
 	folder, mapping := r.folder, *m
-	l, err := foreign.Within(context.Background(), loadTime, func() (loaded, error) {
+	l, err := foreign.WithinLimit(loadTime, func() (loaded, error) {
 		var l loaded
-		l.image, l.failure = readMapped(&mapping, debugFinder{folder: folder, note: func(text string) { l.notes = append(l.notes, text) }})
+		l.image, l.failure = readMapped(&mapping, debugFinder{folder: folder,
+			note: func(text string) { l.notes = append(l.notes, text) }})
 		return l, nil
 	})
 	if err != nil {
@@ -304,7 +301,7 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 	return l.image, l.failure
 }
 
-// readMapped is load, for a goroutine of its own.
+// readMapped does the work of load. It may run longer than load waits.
 func readMapped(m *Mapping, debug debugFinder) (img *image, failure string) {
 	if m.Path == VDSO {
 		data, err := readVDSO(m)
@@ -345,13 +342,12 @@ func (r *Resolver) note(text string) {
 	}
 }
 
-// Notes gives a sentence for each file that could not be read, in the order in which the
-// files were needed. The slice is the caller's.
+// Notes returns a sentence for each file that could not be read, in the order in which the files were needed. The slice
+// is a copy.
 func (r *Resolver) Notes() []string { return slices.Clone(r.notes) }
 
-// Table gives what Resolve has found so far, to be kept with a capture. A table has no
-// times: if addresses of a mapping and of one that replaced it were both resolved, it has
-// the later ones.
+// Table returns what Resolve has found so far, to be kept with a capture. A table has no times: if addresses were
+// resolved in a mapping and in one that replaced it, the table has the later ones.
 func (r *Resolver) Table() *Table {
 	var all []Range
 	for _, p := range r.processes {

@@ -114,7 +114,8 @@ func TestResolveVDSO(t *testing.T) {
 			assert.Equal(t, VDSO, got.Module)
 			found[strings.TrimLeft(got.Symbol, "_")] = true
 		}
-		assert.True(t, found["clock_gettime"] || found["vdso_clock_gettime"] || found["kernel_clock_gettime"], "%v", found)
+		assert.True(t, found["clock_gettime"] || found["vdso_clock_gettime"] || found["kernel_clock_gettime"],
+			"%v", found)
 		assert.Empty(t, r.Notes())
 
 		m.PID, m.Hi = 2, m.Hi+0x1000
@@ -205,8 +206,10 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		m    Mapping
 		want string
 	}{
-		{"replaced.so", data, Mapping{Inode: 1, DevMajor: 1}, "replaced.so was replaced while the command ran: its functions have no names"},
-		{"deleted.so", data, Mapping{Deleted: true}, "deleted.so was deleted or replaced while it was in use: its functions have no names"},
+		{"replaced.so", data, Mapping{Inode: 1, DevMajor: 1},
+			"replaced.so was replaced while the command ran: its functions have no names"},
+		{"deleted.so", data, Mapping{Deleted: true},
+			"deleted.so was deleted or replaced while it was in use: its functions have no names"},
 		{"missing.so", nil, Mapping{}, "no such file"},
 		{"text.so", []byte("INPUT(libc.so)"), Mapping{}, "text.so could not be read"},
 		{"empty.so", []byte{}, Mapping{}, "empty.so could not be read"},

@@ -5,16 +5,14 @@ import (
 	"slices"
 )
 
-// A span is a range [lo, hi) of addresses, and an index by which its user knows what is
-// there.
+// A span is a range [lo, hi) of addresses, with an index that identifies what is there.
 type span struct {
 	lo, hi uint64
 	id     int32
 }
 
-// flatten cuts spans that overlap. Where they do, the later one in the slice wins. The
-// result is a new slice, sorted and without overlaps. A span may be missing in it, or be
-// there in several parts. Empty and backward spans are left out.
+// flatten cuts overlapping spans, so that the later one in the slice wins. The result is a new slice, sorted and
+// without overlaps. A span may be missing from it, or be there in several parts. Empty and backward spans are left out.
 func flatten(spans []span) []span {
 	order := make([]span, 0, len(spans))
 	for i, s := range spans {
@@ -26,8 +24,8 @@ func flatten(spans []span) []span {
 	return cut(spans, order)
 }
 
-// cut is flatten of spans whose order is known: sorted by where they start, each with its
-// index among the spans as its id.
+// cut is flatten for spans whose order is known: order has them sorted by their starts, and the id of each is its index
+// in spans.
 func cut(spans, order []span) []span {
 	w := sweep{spans: spans, flat: make([]span, 0, len(order))}
 	for _, s := range order {
@@ -39,15 +37,14 @@ func cut(spans, order []span) []span {
 }
 
 const (
-	// digitBits is how much of an address sortByStart looks at in one pass.
+	// digitBits is how many bits of an address sortByStart uses in one pass.
 	digitBits = 11
-	// fewSpans is up to how many spans comparing them takes less time than to count digits.
+	// fewSpans is the number of spans up to which comparing them is faster than counting digits.
 	fewSpans = 512
 )
 
-// sortByStart sorts spans by where they start. Those that start together stay in their
-// order. Many are sorted digit by digit, the lowest one first: comparing the symbols of a
-// libjvm.so takes longer than to read them.
+// sortByStart sorts spans by their starts. It is stable. Many spans are sorted digit by digit, the lowest one first:
+// comparing the symbols of a libjvm.so would take longer than reading them.
 func sortByStart(spans []span) {
 	byStart := func(a, b span) int { return cmp.Compare(a.lo, b.lo) }
 	if slices.IsSortedFunc(spans, byStart) {
@@ -57,7 +54,7 @@ func sortByStart(spans []span) {
 		slices.SortStableFunc(spans, byStart)
 		return
 	}
-	differs := uint64(0) // the bits in which not all are the same
+	differs := uint64(0) // the bits in which the addresses differ
 	for _, s := range spans {
 		differs |= s.lo ^ spans[0].lo
 	}
@@ -66,7 +63,7 @@ func sortByStart(spans []span) {
 		if differs>>shift&(1<<digitBits-1) == 0 {
 			continue
 		}
-		var ends [1<<digitBits + 1]int32 // at a digit: where the next span with it goes
+		var ends [1<<digitBits + 1]int32 // for each digit: where the next span with it goes
 		for _, s := range from {
 			ends[s.lo>>shift&(1<<digitBits-1)+1]++
 		}
@@ -80,18 +77,18 @@ func sortByStart(spans []span) {
 		}
 		from, to = to, from
 	}
-	copy(spans, from) // nothing when they are there already
+	copy(spans, from) // does nothing if they are there already
 }
 
-// A sweep goes from the lowest address to the highest, and builds the result behind it.
+// A sweep goes from the lowest address to the highest, and builds the result on its way.
 type sweep struct {
 	spans []span
-	open  latest // the spans that started at or before pos; some of them have ended
+	open  latest // the spans that start at or before pos; some of them may have ended
 	pos   uint64
 	flat  []span // the result for all addresses below pos
 }
 
-// to goes on to the address hi. No span starts between pos and hi.
+// to advances to the address hi. No span starts between pos and hi.
 func (w *sweep) to(hi uint64) {
 	for len(w.open) > 0 && w.pos < hi {
 		s := w.spans[w.open[0]]
@@ -126,7 +123,7 @@ func (h *latest) push(index int) {
 	}
 }
 
-// pop takes the top off.
+// pop removes the top.
 func (h *latest) pop() {
 	a := *h
 	last := len(a) - 1

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestFlatten looks at every address, before and after.
+// TestFlatten compares the owner of every address before and after.
 func TestFlatten(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
@@ -77,7 +77,7 @@ func TestArrange(t *testing.T) {
 	}, got)
 }
 
-// Many spans are sorted as the library sorts them, whichever bits their addresses have.
+// TestSortByStart: many spans are sorted as the standard library would sort them, whichever bits their addresses have.
 func TestSortByStart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, n := range []int{0, 1, fewSpans, fewSpans + 1, 5 * fewSpans} {

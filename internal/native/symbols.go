@@ -7,48 +7,49 @@ import (
 )
 
 const (
-	// longestSection is more than any section has that is read, in bytes. The symbols of a
+	// longestSection is an upper bound for the size of a section, in bytes; a larger one is an error. The symbols of a
 	// browser have some hundred MB.
 	longestSection = 1 << 30
-	// longestSymbol is more than any name in a symbol table has, in bytes.
+	// longestSymbol is an upper bound for the length of a name in a symbol table, in bytes. A longer name is read as
+	// "".
 	longestSymbol = 1 << 16
-	// longestUnsized is how far a function without a size goes at most, in bytes.
+	// longestUnsized is the largest extent of a function without a size, in bytes.
 	longestUnsized = 1 << 12
 )
 
-// A symbol is a function in a symbol table. It has no pointer: a library has some ten
-// thousand, which the collector need not look at.
+// A symbol is a function in a symbol table. It has no pointers, so that the garbage collector need not look at the ten
+// thousands of symbols of a library.
 type symbol struct {
-	lo, hi  uint64 // of a function without a size, hi is how far it goes at most
+	lo, hi  uint64 // if unsized, hi is the largest possible end
 	name    nameAt
 	binding uint8 // 0 global, 1 weak, 2 local
-	unsized bool  // the table does not tell the size
+	unsized bool  // the table does not have the size
 }
 
-// names has the text of each symbol table's names. A name ends at a zero byte.
+// names has the texts with the names of several symbol tables. A name ends at a zero byte.
 type names [][]byte
 
-// A nameAt is where a name is in names.
+// A nameAt is the position of a name in names.
 type nameAt struct {
 	offset uint32
 	table  uint8
 }
 
-// at gives a name without copying it. It is empty when it has no end.
+// at returns a name without copying it. It returns an empty name if the name has no end.
 func (n names) at(a nameAt) []byte {
 	text := n[a.table][a.offset:]
 	return text[:max(0, bytes.IndexByte(text[:min(len(text), longestSymbol)], 0))]
 }
 
-// A symbolTable is what is used of a symbol table of ELF.
+// A symbolTable is what is needed of an ELF symbol table.
 type symbolTable struct {
 	functions []symbol
-	text      []byte   // of the names
-	defined   []nameAt // of a dynamic table: all defined symbols, functions or not
+	text      []byte   // the names
+	defined   []nameAt // in a dynamic table: all defined symbols, functions or not
 }
 
-// readSymbols reads the first symbol table of a kind, SHT_SYMTAB or SHT_DYNSYM. For a
-// file without one it gives an empty table and no error.
+// readSymbols reads the first symbol table of a kind, SHT_SYMTAB or SHT_DYNSYM. If the file has none, it returns an
+// empty table and no error.
 func readSymbols(f *elf.File, size int64, kind elf.SectionType) (symbolTable, error) {
 	section := f.SectionByType(kind)
 	if section == nil {
@@ -93,7 +94,7 @@ func readSymbols(f *elf.File, size int64, kind elf.SectionType) (symbolTable, er
 	return t, nil
 }
 
-// parseSymbol decodes the entry at the start of data, of 32 or 64 bits.
+// parseSymbol decodes the 32-bit or 64-bit entry at the start of data.
 func parseSymbol(f *elf.File, data []byte) elf.Sym64 {
 	o := f.ByteOrder
 	if f.Class == elf.ELFCLASS32 {
@@ -108,8 +109,8 @@ func parseSymbol(f *elf.File, data []byte) elf.Sym64 {
 	}
 }
 
-// function tells whether a symbol is a function, and which addresses it has. A function
-// in assembler may have no type, or no size. A symbol without both is a label.
+// function returns a symbol's address range, and whether the symbol is a function. A function in assembler may have no
+// type, or no size. A symbol without both is a label.
 func function(f *elf.File, s elf.Sym64) (symbol, bool) {
 	fn := symbol{lo: s.Value, hi: s.Value + s.Size, unsized: s.Size == 0}
 	index := elf.SectionIndex(s.Shndx)
@@ -143,15 +144,14 @@ func function(f *elf.File, s elf.Sym64) (symbol, bool) {
 	return fn, fn.lo < fn.hi
 }
 
-// startup has the functions of gcc's crtbegin.o and its kin. They stand first in a file
-// and have no size. Their names would be given to padding, and to functions behind them
-// whose symbols were stripped.
+// startup has the functions of gcc's crtbegin.o and similar files. They come first in a file and have no size. Without
+// this list their names would also cover padding, and functions after them whose symbols were stripped.
 var startup = map[string]bool{
 	"deregister_tm_clones": true, "register_tm_clones": true, "__do_global_dtors_aux": true, "frame_dummy": true,
 	"call_weak_fn": true, "_init": true, "_fini": true,
 }
 
-// sectionData reads a section of a file of the given size in bytes.
+// sectionData reads a section of a file. size is the file's size in bytes.
 func sectionData(s *elf.Section, size int64) ([]byte, error) {
 	switch {
 	case s.Type == elf.SHT_NOBITS || s.Type == elf.SHT_NULL:
@@ -168,7 +168,7 @@ func sectionData(s *elf.Section, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// buildID gives the id that the linker gave to this build of the file, nil without one.
+// buildID returns the id that the linker gave to this build of the file, nil if it has none.
 func buildID(f *elf.File, size int64) []byte {
 	section := f.Section(".note.gnu.build-id")
 	if section == nil || section.FileSize > 1<<12 {

@@ -15,16 +15,15 @@ import (
 // tableHeader is the first line of a table's text. Lines that start with # are comments.
 const tableHeader = "# Native functions of processes: pid, start, end (not included), module, function. Nothing after the module: no function is known.\n"
 
-// A Table is what a [Resolver] has found: the ranges that were asked for, and no others. It
-// does not change, and is safe for concurrent use.
+// A Table is what a [Resolver] has found: the ranges of all PCs that were resolved, and no others. It does not change,
+// and is safe for concurrent use.
 type Table struct {
 	ranges   []Range // sorted by process and address, without overlaps
-	bad      int     // lines that were left out
+	bad      int     // number of skipped lines
 	firstBad error
 }
 
-// newTable makes a table. Where ranges of a process overlap, the later one in the slice
-// wins.
+// newTable returns a table of ranges. If ranges of a process overlap, the later one in the slice wins.
 func newTable(ranges []Range) *Table {
 	spans := map[int][]span{}
 	for i, x := range ranges {
@@ -41,8 +40,8 @@ func newTable(ranges []Range) *Table {
 	return t
 }
 
-// Resolve names a PC of a process. The answer is false when nobody had asked for the PC's
-// range before the table was made.
+// Resolve returns the Range of a PC in a process. ok is false if no PC in that range was resolved before the table was
+// made.
 func (t *Table) Resolve(pid int, pc uint64) (Range, bool) {
 	i, ok := slices.BinarySearchFunc(t.ranges, pc, func(x Range, pc uint64) int {
 		switch {
@@ -61,20 +60,20 @@ func (t *Table) Resolve(pid int, pc uint64) (Range, bool) {
 	return t.ranges[i], true
 }
 
-// Len is the number of ranges.
+// Len returns the number of ranges.
 func (t *Table) Len() int { return len(t.ranges) }
 
-// BadLines tells how many lines [ReadTable] left out, and the first of them, a
-// [*SyntaxError]; 0 and nil when all were good.
+// BadLines returns how many lines [ReadTable] has skipped, and the error of the first of them, a [*SyntaxError]; 0 and
+// nil if there were none.
 func (t *Table) BadLines() (int, error) { return t.bad, t.firstBad }
 
-// Write writes the table as text, a line per range, which [ReadTable] reads:
+// Write writes the table as text, one line for each range, which [ReadTable] reads:
 //
 //	24997 0x7f27b3c81e50 0x7f27b3c81fb0 libjvm.so _Copy_arrayof_conjoint_bytes
 //
-// For a gap the line ends with the module. A function's name may hold blanks. In a module
-// they are written in octal, "my\040lib.so", and so are backslashes and control characters
-// in both names. "-" stands for no module. An error is w's.
+// For a gap the line ends with the module. A function's name may contain blanks. In a module's name they are written in
+// octal, "my\040lib.so". Backslashes and control characters are written in octal in both. "-" stands for no module. An
+// error is w's.
 func (t *Table) Write(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	out.WriteString(tableHeader)
@@ -100,8 +99,7 @@ func (t *Table) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// appendEscaped appends a name. It writes the bytes from 0 to highest in octal, and
-// backslashes and DEL.
+// appendEscaped appends a name. It writes the bytes from 0 to highest in octal, and also backslashes and DEL.
 func appendEscaped(to []byte, name string, highest byte) []byte {
 	for _, c := range []byte(name) {
 		if c <= highest || c == '\\' || c == 0x7f {
@@ -113,8 +111,7 @@ func appendEscaped(to []byte, name string, highest byte) []byte {
 	return to
 }
 
-// unescape undoes appendEscaped. A backslash that starts no octal number stands for
-// itself.
+// unescape undoes appendEscaped. A backslash before something other than an octal number stands for itself.
 func unescape(name string) string {
 	if strings.IndexByte(name, '\\') < 0 {
 		return name
@@ -133,16 +130,15 @@ func unescape(name string) string {
 	return string(out)
 }
 
-// longestLine is more than any line of a table has, in bytes.
+// longestLine is an upper bound for the length of a line, in bytes; a longer line is bad.
 const longestLine = 1 << 20
 
-// maxRanges is more than the ranges of any table: those of 1000 processes with 1000 functions
-// each.
+// maxRanges is an upper bound for the ranges of a table, as much as 1000 processes with 1000 functions each. Further
+// lines are bad.
 const maxRanges = 1 << 20
 
-// ReadTable reads what [Table.Write] wrote. Bad lines are left out and counted. Where ranges
-// overlap, the later line wins. The name is for messages. An error is r's, and comes with
-// the table of the lines in front of it.
+// ReadTable reads what [Table.Write] wrote. Bad lines are skipped and counted. If ranges overlap, the later line wins.
+// name is for messages. An error is r's; the table then has the lines before it.
 func ReadTable(r io.Reader, name string) (*Table, error) {
 	var (
 		ranges   []Range
@@ -175,7 +171,7 @@ func ReadTable(r io.Reader, name string) (*Table, error) {
 		}
 		if msg != "" {
 			if bad == 0 {
-				firstBad = &SyntaxError{name, number, msg}
+				firstBad = &SyntaxError{File: name, Line: number, Msg: msg}
 			}
 			bad++
 		}
@@ -188,7 +184,7 @@ func ReadTable(r io.Reader, name string) (*Table, error) {
 	return t, nil
 }
 
-// intern gives the one copy of a name.
+// intern returns the single copy of a name.
 func intern(names map[string]string, name string) string {
 	known, ok := names[name]
 	if !ok {
@@ -198,8 +194,8 @@ func intern(names map[string]string, name string) string {
 	return known
 }
 
-// parseRange reads a line of a table. The msg says what is wrong with it, "" if nothing. It
-// takes longer to explain than to read the line, so only the first bad line is explained.
+// parseRange parses a line of a table. msg says what is wrong with it, "" if nothing. Explaining takes longer than
+// parsing, so only the first bad line is explained.
 func parseRange(line string, explain bool) (x Range, msg string) {
 	pid, rest, _ := strings.Cut(line, " ")
 	lo, rest, _ := strings.Cut(rest, " ")

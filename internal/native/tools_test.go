@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// tool gives the path of a program that belongs to gcc, binutils or xz.
+// tool returns the path of a program of gcc, binutils or xz.
 func tool(tb testing.TB, name string) string {
 	tb.Helper()
 	return gasmtest.NeedTool(tb, name, "scripts/setup.sh test installs it")
@@ -28,8 +28,7 @@ func run(tb testing.TB, name string, args ...string) []byte {
 	return out
 }
 
-// jdks gives the JDKs whose libjvm.so has a symbol table, as most have. That of Debian's
-// JDK 8 has none.
+// jdks returns the JDKs whose libjvm.so has a symbol table. Most have one, but not Debian's JDK 8.
 func jdks(tb testing.TB) []gasmtest.JDK {
 	tb.Helper()
 	found := gasmtest.NeedJDKs(tb, func(j gasmtest.JDK) bool {
@@ -42,17 +41,17 @@ func jdks(tb testing.TB) []gasmtest.JDK {
 	return found
 }
 
-// An nmSymbol is a line that nm prints.
+// An nmSymbol is a line of nm's output.
 type nmSymbol struct {
 	lo, size uint64
 	kind     byte
 	name     string
 }
 
-// function tells whether the symbol is code, by nm's letter: i is an indirect function. u, a unique symbol, is data.
+// function reports whether the symbol is code, by nm's letter. i is an indirect function; u, a unique symbol, is data.
 func (s nmSymbol) function() bool { return strings.IndexByte("tTwWi", s.kind) >= 0 }
 
-// nm lists the defined symbols of a file with binutils.
+// nm returns the defined symbols of a file, from binutils' nm.
 func nm(tb testing.TB, path string, flags ...string) []nmSymbol {
 	tb.Helper()
 	var stderr bytes.Buffer
@@ -78,7 +77,7 @@ func nm(tb testing.TB, path string, flags ...string) []nmSymbol {
 	return symbols
 }
 
-// load reads the image of a file.
+// load returns the image of a file.
 func load(tb testing.TB, path string) *image {
 	tb.Helper()
 	img, failure := NewResolver().load(&Mapping{Path: path})

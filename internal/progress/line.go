@@ -7,15 +7,15 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// A Line says what is going on while nobody knows for how long. On a terminal it is
-// rewritten in place; elsewhere it is written once.
+// A Line says what is going on while the end is not in sight. On a terminal it is rewritten in place; otherwise it is
+// written once.
 type Line struct {
 	stderr *os.File
 	shown  bool
-	width  int // of the terminal; 0 where it is none
+	width  int // of the terminal; 0 if stderr is not a terminal
 }
 
-// NewLine makes a line that shows nothing yet.
+// NewLine returns a Line that does not show anything yet.
 func NewLine(stderr *os.File) *Line {
 	l := &Line{stderr: stderr}
 	if layout.IsTerminal(stderr) {
@@ -24,13 +24,13 @@ func NewLine(stderr *os.File) *Line {
 	return l
 }
 
-// Show shows a text, which it escapes, in place of the one before. It tells whether another
-// one would be shown, too.
+// Show escapes a text and shows it in place of the previous one. It reports whether another text would be shown as
+// well.
 func (l *Line) Show(text string) (again bool) {
 	text = layout.Message("gasm: %s", text)
 	switch {
 	case l.width > 0:
-		if layout.Width(text) >= l.width { // a line that wraps can't be taken back
+		if layout.Width(text) >= l.width { // a wrapped line can't be erased
 			text = layout.ShortMiddle(text, l.width-1, "...")
 		}
 		fmt.Fprintf(l.stderr, "\r%s\x1b[K", text)
@@ -41,7 +41,7 @@ func (l *Line) Show(text string) (again bool) {
 	return l.width > 0
 }
 
-// Done takes the line off a terminal. It may be shown again.
+// Done erases the line from a terminal. Show may be called again afterwards.
 func (l *Line) Done() {
 	if l.width > 0 && l.shown {
 		fmt.Fprint(l.stderr, "\r\x1b[K")

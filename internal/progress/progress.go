@@ -1,5 +1,4 @@
-// Package progress shows on a terminal how far work has come that takes longer than a
-// second.
+// Package progress shows the progress of work on a terminal, if the work takes longer than a second.
 package progress
 
 import (
@@ -11,15 +10,14 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// A Bar is the display of one piece of work.
+// A Bar shows the progress of one piece of work.
 type Bar struct {
-	bar     *progressbar.ProgressBar // nil where stderr is no terminal
-	start   time.Time                // of the work; zero before its first bytes
+	bar     *progressbar.ProgressBar // nil if stderr is not a terminal
+	start   time.Time                // when the work began; zero before its first bytes
 	unshown int
 }
 
-// New shows work on total bytes, -1 when that is unknown, from the first
-// bytes on.
+// New returns a Bar for work on total bytes, or -1 if the total is unknown. The work begins with its first bytes.
 func New(stderr *os.File, doing string, total int64) *Bar {
 	b := &Bar{}
 	if layout.IsTerminal(stderr) {
@@ -31,7 +29,7 @@ func New(stderr *os.File, doing string, total int64) *Bar {
 	return b
 }
 
-// Add counts quietly for a second, and then shows.
+// Add reports that so many more bytes are done. The Bar is shown when the work has lasted for a second.
 func (b *Bar) Add(bytes int) {
 	if b.start.IsZero() {
 		b.start = time.Now()
@@ -43,7 +41,7 @@ func (b *Bar) Add(bytes int) {
 	}
 }
 
-// Done takes the display away.
+// Done removes the Bar from the terminal.
 func (b *Bar) Done() {
 	if b.bar != nil && !b.start.IsZero() && time.Since(b.start) >= time.Second {
 		_ = b.bar.Finish()

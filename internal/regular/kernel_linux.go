@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kernelSystems are file systems whose files are regular ones by their mode only. Their
-// size is not that of what they hold, and some of them wait: /proc/kmsg, trace_pipe.
+// kernelSystems are file systems whose files are regular only according to their mode. Their size is not that of their
+// content, and reading some of them blocks: /proc/kmsg, trace_pipe.
 var kernelSystems = map[int64]string{
 	unix.PROC_SUPER_MAGIC:    "proc",
 	unix.SYSFS_MAGIC:         "sysfs",
@@ -18,8 +18,8 @@ var kernelSystems = map[int64]string{
 	unix.CGROUP2_SUPER_MAGIC: "cgroup",
 }
 
-// kernelSystem gives the name of the file system when it is one of the kernel's own; ""
-// for one that has files.
+// kernelSystem returns the name of the file system of an open file if it is one of the kernel's own; "" for a file
+// system with real files.
 func kernelSystem(f *os.File) string {
 	var fs unix.Statfs_t
 	if unix.Fstatfs(int(f.Fd()), &fs) != nil {

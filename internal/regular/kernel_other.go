@@ -4,5 +4,5 @@ package regular
 
 import "os"
 
-// kernelSystem gives "": only Linux shows what the kernel knows as files.
+// kernelSystem returns "": only Linux has such file systems.
 func kernelSystem(*os.File) string { return "" }

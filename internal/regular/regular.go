@@ -1,9 +1,8 @@
 // Package regular opens regular files, and only these.
 //
-// A capture comes from somebody else, and so do the paths in it. To open a pipe waits
-// for its writer, to open some devices does something, and /dev/zero has no end. So the
-// kind of a file is looked at before it is opened, and again when it is open, because it
-// may have been replaced in between.
+// A capture comes from somebody else, and so do the paths in it. Opening a pipe blocks until it has a writer, opening
+// some devices has effects, and /dev/zero has no end. So the kind of a file is checked before it is opened, and again
+// once it is open, because it may have been replaced in between.
 package regular
 
 import (
@@ -14,7 +13,7 @@ import (
 	"syscall"
 )
 
-// An Error says that a path names no regular file.
+// An Error means that a path does not lead to a regular file.
 type Error struct {
 	Path string
 	Kind string // what it is: "a folder", "a pipe"
@@ -24,17 +23,17 @@ func (e *Error) Error() string {
 	if e.Kind == folder {
 		return e.Path + " is a folder, not a file"
 	}
-	return e.Path + " is " + e.Kind + ", and gasm reads regular files only: save what it holds as one"
+	return e.Path + " is " + e.Kind + ", and gasm reads regular files only: save its content to a file"
 }
 
 const folder = "a folder"
 
-// Open opens a regular file, or a link to one, for reading, and gives its size. It never
-// waits. The error is an *Error where the path names something else.
+// Open opens a regular file, or a link to one, for reading, and returns its size. It never blocks. If the path leads to
+// something else, the error is an *Error.
 func Open(path string) (f *os.File, size int64, err error) { return open(path, os.Stat, 0) }
 
-// OpenNoLink is Open for a folder that others can write to: a link is an error, because
-// it may lead to a file that only this user can read.
+// OpenNoLink is Open for a folder to which others can write: a link is an error, because it may lead to a file that
+// only this user can read.
 func OpenNoLink(path string) (f *os.File, size int64, err error) {
 	return open(path, os.Lstat, syscall.O_NOFOLLOW)
 }
@@ -66,7 +65,7 @@ func open(path string, stat func(string) (fs.FileInfo, error), flags int) (f *os
 	return f, info.Size(), nil
 }
 
-// ReadFile gives the content of a regular file of at most limit bytes.
+// ReadFile returns the content of a regular file. A file of more than limit bytes is an error.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	f, size, err := Open(path)
 	if err != nil {
@@ -74,17 +73,18 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	if size > limit {
-		return nil, fmt.Errorf("%s has %d bytes, more than the %d that such a file may have", path, size, limit)
+		return nil, fmt.Errorf("%s has %d bytes; at most %d are allowed", path, size, limit)
 	}
 	return io.ReadAll(io.LimitReader(f, size))
 }
 
-// check tells what a file is that is no regular one.
+// check returns an error that names the kind of file (pipe, device, directory), or nil for a regular file.
 func check(path string, info fs.FileInfo) error {
 	kinds := []struct {
 		is   fs.FileMode
 		kind string
-	}{{fs.ModeDir, folder}, {fs.ModeNamedPipe, "a pipe"}, {fs.ModeSocket, "a socket"}, {fs.ModeDevice, "a device"}, {fs.ModeSymlink, "a link"}}
+	}{{fs.ModeDir, folder}, {fs.ModeNamedPipe, "a pipe"}, {fs.ModeSocket, "a socket"}, {fs.ModeDevice, "a device"},
+		{fs.ModeSymlink, "a link"}}
 	for _, k := range kinds {
 		if info.Mode()&k.is != 0 {
 			return &Error{path, k.kind}

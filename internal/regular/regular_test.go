@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// within fails a test that waits for something that never comes.
+// within fails the test if do does not return in time.
 func within(t *testing.T, limit time.Duration, do func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -41,22 +41,23 @@ func TestOpen(t *testing.T) {
 	socket, err := net.Listen("unix", at("socket"))
 	require.NoError(t, err)
 	defer socket.Close()
-	reader, writer, err := os.Pipe() // as a shell's <(command) gives it
+	reader, writer, err := os.Pipe() // like a shell's <(command)
 	require.NoError(t, err)
 	defer reader.Close()
 	defer writer.Close()
 
-	cases := map[string]string{at("pipe"): "a pipe", at("link-to-pipe"): "a pipe", at("socket"): "a socket", dir: "a folder",
+	cases := map[string]string{at("pipe"): "a pipe", at("link-to-pipe"): "a pipe", at("socket"): "a socket",
+		dir:         "a folder",
 		"/dev/zero": "a device", os.DevNull: "a device"}
 	if runtime.GOOS == "linux" {
 		cases[fmt.Sprintf("/proc/self/fd/%d", reader.Fd())] = "a pipe"
 		cases["/proc/self/status"] = "a file of the kernel's (proc)"
-		cases["/proc/kmsg"] = "a file of the kernel's (proc)" // waits for the kernel's next message
+		cases["/proc/kmsg"] = "a file of the kernel's (proc)" // reading it waits for the kernel's next message
 		cases["/sys/kernel/notes"] = "a file of the kernel's (sysfs)"
 	}
 	for path, kind := range cases {
 		if _, err := os.Stat(path); err != nil && filepath.Dir(path) != dir {
-			continue // a container without it
+			continue // a container may not have it
 		}
 		within(t, time.Minute, func() {
 			_, _, err := Open(path)
@@ -90,7 +91,7 @@ func TestOpen(t *testing.T) {
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-// A path that is a pipe one time and a file another time is never waited for.
+// TestOpenReplaced: Open never blocks for a path that is a pipe at one time and a file at another.
 func TestOpenReplaced(t *testing.T) {
 	dir := t.TempDir()
 	path, file, pipe := filepath.Join(dir, "path"), filepath.Join(dir, "file"), filepath.Join(dir, "pipe")

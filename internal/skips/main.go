@@ -1,16 +1,16 @@
-// Skips prints one list of the tests that `go test -json` skipped, with their
-// reasons, and with -expected fails when the list has a skip that nobody expects:
+// Skips prints a list of the tests that `go test -json` skipped, with their
+// reasons. With -expected it fails if a skip is not in a file of expected skips:
 //
 //	go run ./internal/skips [-expected .ci/expected-skips.txt] tests.json
 //
-// The file of expected skips has one a line: the name of the test, and after white
-// space the reason. Both are regular expressions for the whole text. A test is named
-// by its package's folder and its own name. An empty line, or one that starts with #,
-// means nothing:
+// Each line of that file has the name of a test and, after white space, the reason.
+// Both are regular expressions for the whole text. A test's name begins with the folder
+// of its package. Empty lines and lines that start with # are ignored:
 //
 //	sampler\.TestRefused  kernel\.perf_event_paranoid is -?\d+: .*
 //
-// A skip that is expected and does not occur is no error, because machines differ.
+// It is not an error if an expected skip does not occur: machines differ, and a stage of
+// the tests has only some of them.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 )
 
 func main() {
-	expected := flag.String("expected", "", "fail for skips that this `file` does not have")
+	expected := flag.String("expected", "", "fail for skips that are not in this `file`")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		flag.Usage()
@@ -43,7 +43,7 @@ func run(eventsPath, expectedPath string) error {
 		return fmt.Errorf("%s: %w", eventsPath, err)
 	}
 	if tests == 0 {
-		return fmt.Errorf("%s tells of no test: it should be what go test -json prints", eventsPath)
+		return fmt.Errorf("%s has no test results: it should be what go test -json prints", eventsPath)
 	}
 	fmt.Printf("==> %d of %d tests and subtests were skipped\n", len(skips), tests)
 	for _, s := range skips {
@@ -68,7 +68,7 @@ func run(eventsPath, expectedPath string) error {
 		}
 	}
 	if unexpected > 0 {
-		return fmt.Errorf("%d skips are not in %s: mend the machine, or add them there", unexpected, expectedPath)
+		return fmt.Errorf("%d skips are not in %s: fix the machine, or add them there", unexpected, expectedPath)
 	}
 	return nil
 }

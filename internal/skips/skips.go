@@ -15,7 +15,7 @@ type skip struct {
 	reason string // no perf on PATH: scripts/setup.sh installs it
 }
 
-// modulePath is cut off the names of packages.
+// modulePath is removed from the names of packages.
 const modulePath = "github.com/gasm-profiler/gasm"
 
 // An event is a line of go test -json (go doc test2json):
@@ -26,10 +26,10 @@ type event struct {
 	Action, Package, Test, Output string
 }
 
-// readSkips gives the skipped tests in the order in which they ended, and the number
-// of all tests that ended.
+// readSkips returns the number of tests that ended, and the skipped ones in the order in
+// which they ended.
 func readSkips(r io.Reader) (tests int, skips []skip, err error) {
-	output := map[event][]string{} // by a key with the package and the test only
+	output := map[event][]string{} // by a key that has only the package and the test
 	for d := json.NewDecoder(r); ; {
 		var e event
 		if err := d.Decode(&e); errors.Is(err, io.EOF) {
@@ -37,7 +37,7 @@ func readSkips(r io.Reader) (tests int, skips []skip, err error) {
 		} else if err != nil {
 			return 0, nil, err
 		}
-		if e.Test == "" { // of the package: it is skipped when it has no test files
+		if e.Test == "" { // an event of the package, which is skipped if it has no test files
 			continue
 		}
 		key := event{Package: e.Package, Test: e.Test}
@@ -57,7 +57,7 @@ func readSkips(r io.Reader) (tests int, skips []skip, err error) {
 	}
 }
 
-// testName gives sampler.TestPerf for TestPerf of the package in the folder sampler.
+// testName returns the folder of the test's package and the test's name: sampler.TestPerf.
 func testName(e event) string {
 	folder := strings.TrimPrefix(strings.TrimPrefix(e.Package, modulePath), "/")
 	if folder == "" {
@@ -69,7 +69,7 @@ func testName(e event) string {
 // logged matches the first line of what a test logs: "    need.go:18: no perf on PATH".
 var logged = regexp.MustCompile(`^\s+[^\s:]+\.go:\d+: (.*)`)
 
-// reason gives what a test logged last, which is what it gave to Skip, on one line.
+// reason returns what a test logged last, on one line. This is the argument of Skip.
 func reason(output []string) string {
 	var words []string
 	for _, line := range output {

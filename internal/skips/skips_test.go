@@ -55,7 +55,7 @@ func TestRun(t *testing.T) {
 	}
 	all := write("events", events)
 	require.NoError(t, run(all, ""))
-	require.ErrorContains(t, run(write("nothing", ""), ""), "tells of no test")
+	require.ErrorContains(t, run(write("nothing", ""), ""), "has no test results")
 
 	for name, test := range map[string]struct{ expected, fails string }{
 		"both":           {"# why\n\ncmd/gasm\\.TestA  perf can't .*\ncmd/gasm\\.TestB/sub\tno reason given\n", ""},

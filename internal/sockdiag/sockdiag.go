@@ -1,18 +1,19 @@
-// Package sockdiag asks the kernel when a TCP connection of this machine last received data, as ss(8) does by
-// sock_diag(7). Nobody needs privileges for it, and the connection's own processes are not disturbed.
+// Package sockdiag asks the kernel when a TCP connection of this machine last received data, with sock_diag(7) as in
+// ss(8). That takes no privileges, and does not disturb the connection's own processes.
 //
-// The kernel counts time in its ticks, of 1 to 10 ms (CONFIG_HZ), so what it tells is right to a tick. Only Linux tells it.
+// The kernel measures time in ticks of 1 to 10 ms (CONFIG_HZ), so its answer is exact to a tick. The package works on
+// Linux only.
 package sockdiag
 
 import "errors"
 
-// ErrNoConnection is the error for a port that no connection of this machine has.
+// ErrNoConnection means that no connection of this machine has a port.
 var ErrNoConnection = errors.New("no TCP connection has this port")
 
-// A Time is some time in [Lo, Hi): CLOCK_MONOTONIC in ns. It is about two of the kernel's ticks wide.
+// A Time is a moment in [Lo, Hi) on CLOCK_MONOTONIC, in ns. The range is about two of the kernel's ticks wide.
 type Time struct {
 	Lo, Hi int64
 }
 
-// Middle is the likeliest time.
+// Middle returns the most likely moment.
 func (t Time) Middle() int64 { return t.Lo + (t.Hi-t.Lo)/2 }

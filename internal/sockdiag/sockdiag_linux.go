@@ -14,21 +14,21 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// LastReceived gives the time at which the side of a connection that has the local port last received data. Of
-// several connections it is the one that received data last.
+// LastReceived returns when the side of a connection with a local port last received data. If several connections have
+// the port, it returns the latest time of all.
 func LastReceived(port uint16) (Time, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
 		return Time{}, fmt.Errorf("asking for connections: %w", os.NewSyscallError("socket", err))
 	}
 	defer unix.Close(fd)
-	// The kernel answers at once; this is for one that does not.
+	// The kernel answers at once. The limit is for a kernel that does not.
 	limit := unix.NsecToTimeval(int64(time.Second))
 	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit); err != nil {
 		return Time{}, fmt.Errorf("asking for connections: %w", os.NewSyscallError("setsockopt", err))
 	}
 	var newest Time
-	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} { // Java's sockets are of the second one
+	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} { // Java's sockets are AF_INET6
 		at, err := lastOf(fd, family, port)
 		if err != nil && !errors.Is(err, ErrNoConnection) {
 			return Time{}, fmt.Errorf("asking for connections of port %d: %w", port, err)
@@ -43,7 +43,7 @@ func LastReceived(port uint16) (Time, error) {
 	return newest, nil
 }
 
-// lastOf asks for the connections of one family. The kernel tells how long ago data came, in its ticks, at some moment
+// lastOf asks for the connections of one family. The kernel says how long ago data came, in its ticks, at a moment
 // between two readings of the clock.
 func lastOf(fd int, family uint8, port uint16) (Time, error) {
 	before, tick, err := clock()
@@ -61,7 +61,7 @@ func lastOf(fd int, family uint8, port uint16) (Time, error) {
 	return Time{before - ago - tick, after - ago + tick}, err
 }
 
-// leastAgo reads the kernel's answer, to its end.
+// leastAgo reads the kernel's answer to its end, and returns the shortest time since data was received, in ns.
 func leastAgo(fd int) (least int64, err error) {
 	least = -1
 	buf := make([]byte, 32<<10) // the kernel's messages are not larger
@@ -95,7 +95,7 @@ func leastAgo(fd int) (least int64, err error) {
 	}
 }
 
-// clock reads CLOCK_MONOTONIC, and gives how long a tick of the kernel is.
+// clock returns the time on CLOCK_MONOTONIC and the length of the kernel's tick, in ns.
 func clock() (now, tick int64, err error) {
 	var grain unix.Timespec
 	if err := unix.ClockGetres(unix.CLOCK_MONOTONIC_COARSE, &grain); err != nil {
@@ -104,17 +104,17 @@ func clock() (now, tick int64, err error) {
 	return monotonic.Nanos(), grain.Nano(), nil
 }
 
-// What linux/inet_diag.h has.
+// Constants of linux/inet_diag.h.
 const (
 	infoAttribute = 2 // INET_DIAG_INFO
 	requestSize   = 56
 	messageSize   = 72
 	established   = 1 // TCP_ESTABLISHED
-	closeWait     = 8 // TCP_CLOSE_WAIT: the other side has ended
+	closeWait     = 8 // TCP_CLOSE_WAIT: the other side has closed its end
 )
 
-// request is a struct nlmsghdr and a struct inet_diag_req_v2: all connections of a family with this local port, with
-// their struct tcp_info.
+// request returns a struct nlmsghdr and a struct inet_diag_req_v2, which ask for all connections of a family with a
+// local port, and for their struct tcp_info.
 func request(family uint8, port uint16) []byte {
 	text := make([]byte, unix.SizeofNlMsghdr+requestSize)
 	binary.NativeEndian.PutUint32(text, uint32(len(text)))
@@ -127,7 +127,7 @@ func request(family uint8, port uint16) []byte {
 	return text
 }
 
-// sinceReceived takes tcpi_last_data_recv out of a struct inet_diag_msg with its attributes, in ns.
+// sinceReceived returns tcpi_last_data_recv from a struct inet_diag_msg with its attributes, in ns.
 func sinceReceived(message []byte) (ago int64, ok bool) {
 	const at = int(unsafe.Offsetof(unix.TCPInfo{}.Last_data_recv))
 	for rest := message[min(len(message), messageSize):]; len(rest) >= unix.SizeofRtAttr; {
@@ -143,7 +143,7 @@ func sinceReceived(message []byte) (ago int64, ok bool) {
 	return 0, false
 }
 
-// refusal is the error of a struct nlmsgerr.
+// refusal returns the error in a struct nlmsgerr.
 func refusal(message []byte) error {
 	if len(message) < 4 {
 		return errors.New("the kernel refused it")

@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// Data that is sent between two readings of the clock is received between them. Nobody has read it yet, and what is asked
-// later is the same.
+// TestLastReceived: data that is sent between two readings of the clock was received between them. Nobody has read the
+// data yet, and asking later gives the same answer.
 func TestLastReceived(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
 		listener, err := net.Listen("tcp", address)
@@ -43,7 +43,7 @@ func TestLastReceived(t *testing.T) {
 				narrowest = min(narrowest, time.Duration(got.Hi-got.Lo))
 			}
 		}
-		// Two ticks of the slowest kernel, HZ=100, and what it takes to ask.
+		// The limit is two ticks of the slowest kernel (HZ=100), and the time for asking.
 		assert.Less(t, narrowest, 25*time.Millisecond, address)
 	}
 }
@@ -56,10 +56,11 @@ func TestLastReceivedOfNone(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNoConnection, "one that only listens has no connection")
 }
 
-// What is not as the kernel writes it has no time.
+// TestSinceReceived: a message that is not in the kernel's format has no time.
 func TestSinceReceived(t *testing.T) {
 	message := make([]byte, messageSize)
-	for _, attributes := range [][]byte{nil, {1}, {0, 0, 2, 0}, {200, 0, 2, 0}, {8, 0, 2, 0, 1, 2, 3, 4}, {5, 0, 9, 0, 1}} {
+	for _, attributes := range [][]byte{nil, {1}, {0, 0, 2, 0}, {200, 0, 2, 0}, {8, 0, 2, 0, 1, 2, 3, 4},
+		{5, 0, 9, 0, 1}} {
 		_, ok := sinceReceived(append(message, attributes...))
 		assert.False(t, ok, "%v", attributes)
 	}

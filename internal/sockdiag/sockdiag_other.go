@@ -4,7 +4,7 @@ package sockdiag
 
 import "errors"
 
-// LastReceived is Linux's.
+// LastReceived returns an error: it works on Linux only.
 func LastReceived(uint16) (Time, error) {
-	return Time{}, errors.New("only Linux tells when a connection received data")
+	return Time{}, errors.New("when a connection received data is known on Linux only")
 }

@@ -1,21 +1,21 @@
-// Package student has quantiles of Student's t distribution: how many standard errors a mean
-// of few values may be off.
+// Package student computes quantiles of Student's t distribution. They say how many standard errors a mean of few
+// values may be off.
 package student
 
 import "math"
 
-// Quantile gives the t that a value of the distribution is below with a probability, which is
-// at least 0.5 and less than 1. degrees are the degrees of freedom, at least 1.
+// Quantile returns the t for which a value of the distribution is below t with the given probability. The probability
+// must be at least 0.5 and less than 1. degrees is the number of degrees of freedom, at least 1.
 func Quantile(probability float64, degrees int) float64 {
 	degrees = max(degrees, 1)
-	if !(probability > 0.5) { // NaN is not
+	if !(probability > 0.5) { // also for NaN
 		return 0
 	}
 	low, high := 0.0, 1.0
 	for cumulative(high, degrees) < probability && high < 1e12 {
 		low, high = high, 2*high
 	}
-	for range 200 { // more than a float64 has bits
+	for range 200 { // more than the bits of a float64
 		middle := (low + high) / 2
 		if cumulative(middle, degrees) < probability {
 			low = middle
@@ -26,10 +26,10 @@ func Quantile(probability float64, degrees int) float64 {
 	return high
 }
 
-// cumulative is the probability that a value is below t, which is not negative. It sums the
-// finite series for integer degrees (Abramowitz and Stegun, 26.7.3 and 26.7.4).
+// cumulative returns the probability that a value is below t, which must not be negative. It sums the finite series
+// for integer degrees (Abramowitz and Stegun, 26.7.3 and 26.7.4).
 func cumulative(t float64, degrees int) float64 {
-	if degrees > 2000 { // where it is the normal distribution, to five digits
+	if degrees > 2000 { // equal to the normal distribution to five digits
 		return 0.5 * (1 + math.Erf(t/math.Sqrt2))
 	}
 	n := float64(degrees)

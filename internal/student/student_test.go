@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The figures are those of the tables that books have.
+// The values are from published tables.
 func TestQuantile(t *testing.T) {
 	for _, c := range []struct {
 		probability float64
@@ -18,7 +18,8 @@ func TestQuantile(t *testing.T) {
 		{0.9995, 1, 636.619}, {0.9995, 2, 31.599}, {0.9995, 3, 12.924}, {0.9995, 4, 8.610}, {0.9995, 5, 6.869}, {0.9995, 9, 4.781}, {0.9995, 60, 3.460},
 		{0.995, 5, 4.032}, {0.9, 7, 1.415}, {0.975, 5000, 1.960},
 	} {
-		assert.InDelta(t, c.want, Quantile(c.probability, c.degrees), 0.0006*max(1, c.want), "%g, %d degrees", c.probability, c.degrees)
+		assert.InDelta(t, c.want, Quantile(c.probability, c.degrees), 0.0006*max(1, c.want), "%g, %d degrees",
+			c.probability, c.degrees)
 	}
 	assert.Zero(t, Quantile(0.5, 3))
 	assert.Zero(t, Quantile(math.NaN(), 3))

@@ -1,4 +1,4 @@
-// Package tool runs programs of others: samplers, java, what tells of a machine.
+// Package tool runs programs of others: samplers, java, and tools that describe a machine.
 package tool
 
 import (
@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Command is a command that speaks English, and is killed with its children at the end of ctx. Ctrl-C on the terminal does not reach it.
+// Command returns a command with English output. When ctx is done, it is killed with its children. Ctrl-C on the
+// terminal does not reach it.
 func Command(ctx context.Context, path string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
@@ -22,8 +23,7 @@ func Command(ctx context.Context, path string, args ...string) *exec.Cmd {
 		}
 		return err
 	}
-	// If the tool leaves a child behind that has its stderr open, Wait does not wait
-	// for the child.
+	// If a child of the tool still has its stderr open after the tool has ended, Wait does not wait for the child.
 	cmd.WaitDelay = time.Second
 	return cmd
 }

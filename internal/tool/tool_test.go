@@ -18,14 +18,15 @@ func pipe(t *testing.T) (read, write *os.File) {
 	return read, write
 }
 
-// At the end of its context a command is killed with its children: nobody has the pipe open any more that they write into.
+// TestCommandIsKilledWithItsChildren: at the end of its context a command is killed with its children. So the pipe to
+// which they write is closed at its other end.
 func TestCommandIsKilledWithItsChildren(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cmd := Command(ctx, "/bin/sh", "-c", "sh -c 'echo $LC_ALL; read never' <&3 & wait")
 	read, write := pipe(t)
 	out, theirs := pipe(t)
-	defer write.Close() // the child waits for what is never written
+	defer write.Close() // the child reads from it, and nothing is ever written
 	cmd.ExtraFiles = append(cmd.ExtraFiles, read)
 	cmd.Stdout = theirs
 	require.NoError(t, cmd.Start())
@@ -34,7 +35,7 @@ func TestCommandIsKilledWithItsChildren(t *testing.T) {
 	lines := bufio.NewScanner(out)
 	require.True(t, lines.Scan())
 	assert.Equal(t, "C", lines.Text())
-	require.NoError(t, out.SetReadDeadline(time.Now().Add(time.Minute))) // it is there at once
+	require.NoError(t, out.SetReadDeadline(time.Now().Add(time.Minute))) // it comes at once
 	cancel()
 	assert.Error(t, cmd.Wait())
 	assert.False(t, lines.Scan(), "the child has ended, with its end of the pipe")

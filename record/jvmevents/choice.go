@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/event/hslog"
 	"github.com/gasm-profiler/gasm/event/jfr"
-	"github.com/gasm-profiler/gasm/event/usdt"
+	"github.com/gasm-profiler/gasm/hotspot/usdt"
 )
 
 // DefaultKinds are the kinds of events that HotSpot logs in every profile. They cost nothing that can be measured: a

@@ -90,9 +90,9 @@ func (r *recorder) awaitStart(ctx context.Context) bool {
 		if r.process == nil || processend.HasEnded(r.pid, r.ticks) {
 			return false
 		}
-		started, known := attach.Started(r.process)
+		started, known := attach.Started(ctx, r.process)
 		if started || !known && time.Since(looked) > surelyUp {
-			if seen, err := attach.Look(r.pid); err == nil {
+			if seen, err := attach.Look(ctx, r.pid); err == nil {
 				r.feature = jdk.Feature(seen.Version)
 				return true
 			}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
-	"github.com/gasm-profiler/gasm/event/usdt"
+	"github.com/gasm-profiler/gasm/hotspot/usdt"
 	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/record/processend"
 )
@@ -79,7 +79,7 @@ func (u *usdtRecorders) record(ctx context.Context, pid int, begun func()) {
 		u.o.Problem(fmt.Errorf("writing the USDT events of JVM %d: %w", pid, err))
 		return
 	}
-	recorder, err := usdt.Start(pid, usdt.Options{
+	recorder, err := usdt.Start(context.WithoutCancel(ctx), pid, usdt.Options{
 		Patterns: u.patterns, Text: f, Placed: u.o.Placed(pid), DTrace: u.o.Choice.ByDTrace, Sudo: u.o.Choice.Sudo})
 	if err != nil {
 		f.Close()

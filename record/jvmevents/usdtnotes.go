@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gasm-profiler/gasm/event/usdt"
+	"github.com/gasm-profiler/gasm/hotspot/usdt"
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 	"github.com/gasm-profiler/gasm/internal/layout"
 )

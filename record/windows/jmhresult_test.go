@@ -61,7 +61,7 @@ func TestTakeResults(t *testing.T) {
 	require.NoError(t, os.Chtimes(path, time.Time{}, time.Unix(0, now).Add(-time.Hour)))
 	assert.Contains(t, takeResults(command, now, trials), "wrote no results", "the file is of an older run")
 	require.NoError(t, os.WriteFile(path, []byte(`{}`), 0o600))
-	assert.Contains(t, takeResults(command, now, trials), "no list of JMH's results")
+	assert.Contains(t, takeResults(command, now, trials), "not a list of JMH's results")
 }
 
 // The scores of JMH's lines are those of its table at the end.

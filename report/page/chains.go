@@ -9,15 +9,15 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// Chains are the inlining chains of one listing, each once. The page has them as numbers:
-// a chain is a list of method, bytecode index and line for each frame, the innermost first,
-// and a method is its place in the list of methods.
+// chains are the inlining chains of one listing, each of them once. The page has them as numbers: a chain is a list of
+// method, bytecode index and line for each frame, the innermost first, and a method is its index in the list of
+// methods.
 type chains struct {
 	Methods []string `json:"methods"`
 	Chains  [][]int  `json:"chains"`
 	methods map[string]int
 	known   map[string]int
-	last    []printassembly.Frame // that was asked for, with its number
+	last    []printassembly.Frame // the last chain that was asked for; number is its number
 	number  int
 }
 
@@ -25,8 +25,8 @@ func newChains() *chains {
 	return &chains{Methods: []string{}, Chains: [][]int{}, methods: map[string]int{}, known: map[string]int{}}
 }
 
-// numberOf gives the number of a chain; -1 for no chain. Instructions without debug info of
-// their own have the very chain of the next one.
+// numberOf returns the number of a chain, or -1 for no chain. Instructions without debug info of their own share the
+// slice of the next instruction's chain.
 func (c *chains) numberOf(frames []printassembly.Frame) int {
 	if len(frames) == 0 {
 		return -1
@@ -37,12 +37,12 @@ func (c *chains) numberOf(frames []printassembly.Frame) int {
 	return c.number
 }
 
-// sameChain tells whether two chains are one in memory.
+// sameChain reports whether two chains are the same slice in memory.
 func sameChain(a, b []printassembly.Frame) bool {
 	return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0]
 }
 
-// find gives the number of a chain, which it keeps.
+// find returns the number of a chain, and adds the chain if it is new.
 func (c *chains) find(frames []printassembly.Frame) int {
 	chain := make([]int, 0, 3*len(frames))
 	var key []byte
@@ -66,8 +66,8 @@ func (c *chains) find(frames []printassembly.Frame) int {
 	return len(c.Chains) - 1
 }
 
-// json is the chains with the texts of the other syntax, for the page's script. Loops are the
-// loops around each loop, see loopParents; ends are their last lines, see loopEnds.
+// json returns the chains for the page's script, with the texts of the other syntax. loops are the loops around each
+// loop, see loopParents; ends are the lines with which they close, see loopEnds.
 func (c *chains) json(other []string, syntax string, loops []int, ends [][]int) []byte {
 	escaped := make([]string, len(other))
 	for i, text := range other {
@@ -81,28 +81,27 @@ func (c *chains) json(other []string, syntax string, loops []int, ends [][]int) 
 		Ends   [][]int  `json:"ends,omitempty"`
 	}{c, escaped, syntax, loops, ends})
 	if err != nil {
-		return []byte("{}") // cannot happen: it is strings and numbers
+		return []byte("{}") // can't happen: these are strings and numbers
 	}
 	return text
 }
 
-// A chips is the state of what a listing has said of inlining so far.
+// chips writes what is new about inlining at each instruction of a listing.
 type chips struct {
-	last []printassembly.Frame
+	last []printassembly.Frame // the chain of the instruction before
 }
 
-// maxChips is how many levels of a chain are written at one instruction. The page's status
-// line has the others.
+// maxChips is how many levels of a chain are written at one instruction. The page's status line has the others.
 const maxChips = 4
 
-// append writes what is new in an instruction's chain: nested chips from the outermost
-// method that is another one than before to the innermost, or a new line of the same method.
+// append appends what is new in an instruction's chain: nested chips, from the outermost method that differs from the
+// chain before to the innermost method, or a new line of the same method.
 func (c *chips) append(b []byte, frames []printassembly.Frame) []byte {
 	if len(frames) == 0 || sameChain(frames, c.last) {
 		return b
 	}
 	defer func() { c.last = frames }()
-	common := 0 // callers that are the same, from the outermost on
+	common := 0 // how many callers are the same, from the outermost on
 	for common < len(frames)-1 && common < len(c.last)-1 && sameCall(frames[len(frames)-1-common], c.last[len(c.last)-1-common]) {
 		common++
 	}
@@ -136,4 +135,5 @@ func (c *chips) append(b []byte, frames []printassembly.Frame) []byte {
 	return append(b, ' ')
 }
 
+// sameCall reports whether two frames are the same place of a call.
 func sameCall(a, b printassembly.Frame) bool { return a.Method == b.Method && a.BCI == b.BCI }

@@ -27,19 +27,19 @@ type codeView struct {
 	Data               template.JS
 	Inlined            []inlined
 	Loops              []loopView
-	Switch             bool // there is another syntax
+	Switch             bool // whether the page has the other syntax too
 	LoopsLeftOut       bool
 	NoSource           bool
-	Events             []string // headings of the columns of counts
+	Events             []string // headings of the columns of counts; nil for a single event
 	Kind               string
 	ArrowsLeft, Beside string
 }
 
-// An inlined is what a method has of a listing.
+// An inlined is a method with its samples in a listing.
 type inlined struct {
 	Method      string
 	Brief       string // see brief
-	Link        string // its hottest instruction
+	Link        string // to its hottest instruction
 	Self, Total string
 	Raw, RawAll int64
 	counts      profile.Counts
@@ -47,6 +47,7 @@ type inlined struct {
 	place       place
 }
 
+// A loopView is a loop with its samples in a listing.
 type loopView struct {
 	Number, Depth, Lines int
 	Share                string
@@ -54,7 +55,7 @@ type loopView struct {
 	Link                 string
 }
 
-// code makes the view of a listing.
+// code returns the view of a listing.
 func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing, at *places, totals []int64) *codeView {
 	number := b.listing
 	b.listing++
@@ -77,10 +78,10 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 		}
 	}
 	if n := w.gutter.Dropped; n > 0 {
-		v.ArrowsLeft = counted(n, "more jump") + " have no arrow"
+		v.ArrowsLeft = counted(n, "jump") + " without an arrow"
 	}
 	if n := l.Beside; len(n) > 0 && n[0] > 0 {
-		v.Beside = counted(int(n[0]), "sample") + " at addresses that the log has no code for"
+		v.Beside = counted(int(n[0]), "sample") + " at addresses whose code is not in the log"
 	}
 	v.About = b.aboutCode(p, l, at, totals)
 	v.Inlined = inlinedIn(number, l, totals)
@@ -89,13 +90,13 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 	return v
 }
 
-// aboutCode says what one should know of a listing.
+// aboutCode returns what a reader should know about a listing.
 func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing, at *places, totals []int64) []string {
 	about := []string{counted(len(l.Lines), "instruction"), fmt.Sprintf("0x%x", l.Lo)}
 	if l.CompileID > 0 {
 		about = append(about, "compile id "+strconv.Itoa(l.CompileID))
 		if m := at.sums[[2]string{l.Source, l.Method}]; m != nil && m.Blobs > 1 && len(l.Counts) > 0 && m.Counts[0] > l.Counts[0] {
-			about = append(about, fmt.Sprintf("the method's %d compilations have %s together", m.Blobs, percent(m.Counts[0], totals[0])))
+			about = append(about, fmt.Sprintf("the method's %d compilations have %s in total", m.Blobs, percent(m.Counts[0], totals[0])))
 		}
 	}
 	if len(p.PIDs) > 1 {
@@ -119,14 +120,14 @@ func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing, at *places, 
 	case l.CompileID > 0 && some == 0:
 		about = append(about, "no lines of Java: HotSpot kept no debug info for this code")
 	case l.CompileID > 0 && slices.ContainsFunc(b.in.Profiles.Capture.JVMs, sparse):
-		about = append(about, fmt.Sprintf("HotSpot kept lines for its %s alone: each instruction is shown with the line of the next one, because the JVM ran without DebugNonSafepoints", counted(own, "safepoint")))
+		about = append(about, fmt.Sprintf("HotSpot kept lines for its %s only, because the JVM ran without DebugNonSafepoints: other instructions are shown with the line of the next safepoint", counted(own, "safepoint")))
 	case own > 0:
-		about = append(about, fmt.Sprintf("HotSpot kept the line of %d%% of the instructions; the others are shown with the line of the next one that has one", (100*own+len(l.Lines)/2)/len(l.Lines)))
+		about = append(about, fmt.Sprintf("HotSpot kept the line of %d%% of the instructions; the others are shown with the line of the next instruction that has a line", (100*own+len(l.Lines)/2)/len(l.Lines)))
 	}
 	return about
 }
 
-// inlinedIn sums up a listing by innermost method, and by all methods of its chains.
+// inlinedIn sums up a listing by the innermost methods, and by all methods of its chains.
 func inlinedIn(number int, l *profile.Listing, totals []int64) []inlined {
 	by := map[string]*inlined{}
 	get := func(method string) *inlined {
@@ -170,7 +171,7 @@ func inlinedIn(number int, l *profile.Listing, totals []int64) []inlined {
 	return all
 }
 
-// loopParents gives the number of the loop around each loop; 0 for none.
+// loopParents returns the number of the loop around each loop; 0 for none.
 func loopParents(loops []profile.Loop) []int {
 	parents := make([]int, len(loops))
 	for i := range loops {
@@ -179,7 +180,7 @@ func loopParents(loops []profile.Loop) []int {
 	return parents
 }
 
-// loopEnds gives the lines that each loop closes with.
+// loopEnds returns, for each loop, the lines with which it closes.
 func loopEnds(l *profile.Listing, blocks []profile.Block, loops []profile.Loop) [][]int {
 	ends := make([][]int, len(loops))
 	for i := range loops {
@@ -188,7 +189,7 @@ func loopEnds(l *profile.Listing, blocks []profile.Block, loops []profile.Loop) 
 	return ends
 }
 
-// loopViews are the loops that have samples, hottest first.
+// loopViews returns the loops that have samples, the hottest one first.
 func loopViews(number int, l *profile.Listing, blocks []profile.Block, loops []profile.Loop, totals []int64) []loopView {
 	order := make([]int, 0, len(loops))
 	for i := range loops {

@@ -7,7 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// eventTable makes a table whose columns are numbers, and then text; the rows are sorted by the first.
+// eventTable returns a table without rows. Its columns are numbers, then texts. The first column is marked as sorted.
 func (t *tableBuilder) eventTable(id, title, note string, numbers, texts []string) *table {
 	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-" + id, Title: title, Note: note}
 	for i, name := range numbers {
@@ -19,17 +19,18 @@ func (t *tableBuilder) eventTable(id, title, note string, numbers, texts []strin
 	return out
 }
 
-// number is a cell that is sorted by its value.
+// number returns a cell that is sorted by a value.
 func number(text string, value float64) cell {
 	return cell{Text: text, Sort: strconv.FormatFloat(value, 'f', -1, 64)}
 }
 
+// millis returns a cell with a time in ms.
 func millis(ms float64) cell { return number(fmt.Sprintf("%.2f", ms), ms) }
 
-// events are the sums of what happened, by kind and name.
+// events returns the table of events, summed up by kind and name.
 func (t *tableBuilder) events() *table {
-	out := t.eventTable("events", "Events", "kinds overlap: a pause of the collector is inside a safepoint", []string{"samples during", "count", "ms", "longest"}, []string{"kind", "name"})
-	out.Columns[0].Sorted = false // they are by kind
+	out := t.eventTable("events", "Events", "kinds overlap: a GC pause, for example, lies within a safepoint", []string{"samples during", "count", "ms", "longest"}, []string{"kind", "name"})
+	out.Columns[0].Sorted = false // rows are ordered by kind
 	for _, e := range t.r.Happened[:t.limit(len(t.r.Happened))] {
 		var during int64
 		if len(e.Samples.Values) > 0 {
@@ -41,9 +42,9 @@ func (t *tableBuilder) events() *table {
 	return t.cut(out, len(t.r.Happened))
 }
 
-// locks are where threads waited for locks.
+// locks returns the table of places where threads waited for locks.
 func (t *tableBuilder) locks() *table {
-	out := t.eventTable("locks", "Locks", "where threads waited for locks that others had", []string{"ms", "longest", "count"}, []string{"at", "lock", "had by"})
+	out := t.eventTable("locks", "Locks", "where threads waited for locks that others held", []string{"ms", "longest", "count"}, []string{"at", "lock", "held by"})
 	for _, l := range t.r.Locks[:t.limit(len(t.r.Locks))] {
 		out.Rows = append(out.Rows, row{Link: t.siteLink(l.At), Cells: []cell{millis(l.TotalMS), millis(l.LongestMS), number(strconv.Itoa(l.Count), float64(l.Count)),
 			{Text: site(l.At), Name: true}, {Text: shown(l.Class)}, {Text: shown(l.Owner)}}})
@@ -51,9 +52,9 @@ func (t *tableBuilder) locks() *table {
 	return t.cut(out, len(t.r.Locks))
 }
 
-// allocations are where the program allocates.
+// allocations returns the table of places where the program allocates.
 func (t *tableBuilder) allocations() *table {
-	out := t.eventTable("allocations", "Allocations", "what samples of the allocations stand for", []string{"MB", "events"}, []string{"at", "class"})
+	out := t.eventTable("allocations", "Allocations", "how much the program allocated, estimated from samples if not each allocation was recorded", []string{"MB", "events"}, []string{"at", "class"})
 	for _, a := range t.r.Allocations[:t.limit(len(t.r.Allocations))] {
 		out.Rows = append(out.Rows, row{Link: t.siteLink(a.At), Cells: []cell{number(fmt.Sprintf("%.1f", float64(a.Bytes)/1e6), float64(a.Bytes)),
 			number(strconv.Itoa(a.Events), float64(a.Events)), {Text: allocator(&a), Name: true}, {Text: shown(a.Class)}}})
@@ -61,7 +62,7 @@ func (t *tableBuilder) allocations() *table {
 	return t.cut(out, len(t.r.Allocations))
 }
 
-// allocator is the place of an allocation: the program's own, or what of the JVM allocates for it.
+// allocator returns the place of an allocation: a place in the program, or the JVM's code that allocates for it.
 func allocator(a *schema.Allocation) string {
 	if a.At == nil && a.Code != nil {
 		return shown(a.Code.Source + ": " + a.Code.Name)
@@ -69,7 +70,7 @@ func allocator(a *schema.Allocation) string {
 	return site(a.At)
 }
 
-// site is a place in the program.
+// site returns a place in the program: "java.util.HashMap::resize:705".
 func site(f *schema.Frame) string {
 	if f == nil {
 		return "(no stack)"
@@ -81,6 +82,7 @@ func site(f *schema.Frame) string {
 	return text
 }
 
+// siteLink returns the link to the code of a place; "" for none.
 func (t *tableBuilder) siteLink(f *schema.Frame) string {
 	if f == nil {
 		return ""

@@ -9,23 +9,23 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// borrowedMark is in front of a line of Java that is that of the next instruction which has one.
+// borrowedMark precedes a line of Java that belongs to a later instruction, because HotSpot kept none for this one.
 const borrowedMark = "~"
 
-// A hotLine is one of the hottest instructions as the overview shows it.
+// A hotLine is one of the hottest instructions, as the overview shows it.
 type hotLine struct {
-	Link, Text, Share string // without a link its code is not in the page
+	Link, Text, Share string // Link is "" if the code is not in the page
 	Method            string // of the compiled code
-	Made, Whole       string // the innermost method and line that it was made from, short and whole
-	Guess             bool   // that is what the next instruction with debug info was made from
+	Made, Whole       string // the innermost method and line that the instruction was made from, in short and in full
+	Guess             bool   // whether Made is that of the next instruction with debug info
 	Loop              string
-	Where             string // all of that in words
+	Where             string // all of this in words
 	Samples           string
 	Raw               int64
 	Parts             string
 }
 
-// newHotLine makes that of an instruction.
+// newHotLine returns the view of an instruction.
 func newHotLine(h *schema.HotLine, parts profile.PartCounts, at *places, totals []int64) *hotLine {
 	n := h.Counts.Values[0]
 	out := &hotLine{Link: at.instruction(h.Source, h.Method, h.CompileID, uint64(h.Addr)), Text: shown(h.Text), Method: shown(h.Method), Guess: h.FramesOfNext,
@@ -52,8 +52,8 @@ func newHotLine(h *schema.HotLine, parts profile.PartCounts, at *places, totals 
 }
 
 // where says what an instruction was made from, and in which loop it is:
-// "Node::find:7, inlined into Tree::get, in loop 1, depth 2 of the machine code". Frames is
-// how long its inlining chain is.
+// "Node::find:7, inlined into Tree::get, in loop 1, depth 2 of the machine code". frames is the length of its inlining
+// chain.
 func (h *hotLine) where(frames int) string {
 	text, made := brief(h.Method), h.Made
 	if h.Guess {
@@ -71,7 +71,7 @@ func (h *hotLine) where(frames int) string {
 	return text
 }
 
-// hotLines are the hottest instructions of a profile.
+// hotLines returns the hottest instructions of a profile.
 func hotLines(p *profile.Profile, r *schema.Profile, at *places, totals []int64) []*hotLine {
 	var all []*hotLine
 	for i := range r.Hottest {
@@ -80,16 +80,16 @@ func hotLines(p *profile.Profile, r *schema.Profile, at *places, totals []int64)
 	return all
 }
 
-// hotTable is the table of the hottest instructions. It has the samples of the first event as
-// numbers, too: shares of single instructions are small.
+// hotTable returns the table of the hottest instructions. It has the samples of the first event as numbers too, because
+// the shares of single instructions are small.
 func (t *tableBuilder) hotTable() *table {
-	note := "a loop has its number in the code of its method"
+	note := "loops are numbered within the code of their method"
 	guess := false
 	for i := range t.r.Hottest {
 		guess = guess || t.r.Hottest[i].FramesOfNext
 	}
 	if guess {
-		note += "; ~: HotSpot kept no line for this instruction, and this is that of the next one that has one"
+		note += "; ~: HotSpot kept no line for this instruction, so the line of the next instruction that has one is shown"
 	}
 	out := t.start("hot", "Hottest instructions", note, "samples", "instruction", "made from", "loop", "in")
 	out.Columns[len(t.totals)].Number = true

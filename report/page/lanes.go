@@ -9,16 +9,16 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-// laneHeight is that of a lane of events below the samples, in the units of the drawing.
+// laneHeight is the height of a lane of events below the samples, in the units of the drawing.
 const laneHeight = 5
 
-// lanes are what lanes of events are called, and their colours.
+// lanes has the names and colours of the lanes of events.
 var lanes = map[event.Kind]struct{ class, name string }{
-	event.GC: {"kernel", "pauses of the collector"}, event.Safepoint: {"out", "safepoints"}, event.Concurrent: {"kernel", "concurrent collections"},
+	event.GC: {"kernel", "GC pauses"}, event.Safepoint: {"out", "safepoints"}, event.Concurrent: {"kernel", "concurrent collections"},
 	event.Compilation: {"c1", "compilations"}, event.Lock: {"native", "waiting for locks"}, event.Own: {"c2", "the program's own events"},
 }
 
-// drawLanes draws when events lasted, below the samples: a lane for each kind, darker where they lasted longer.
+// drawLanes draws the events below the samples: a lane for each kind. A bin is darker the more of it the events took.
 func drawLanes(out *strings.Builder, j *profile.JVMHistory) {
 	for i, lane := range j.Lanes {
 		about := lanes[lane.Kind]
@@ -33,7 +33,7 @@ func drawLanes(out *strings.Builder, j *profile.JVMHistory) {
 	}
 }
 
-// laneLegend says what the lanes are, from the top down.
+// laneLegend names the lanes, from the top down.
 func laneLegend(jvms []profile.JVMHistory) template.HTML {
 	var names []string
 	seen := map[event.Kind]bool{}

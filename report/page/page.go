@@ -15,19 +15,18 @@ import (
 // Input is what a page is made of.
 type Input struct {
 	Profiles *profile.Profiles
-	Report   *schema.Report // of Profiles: the numbers of the tables are its
-	Names    []string       // of Profiles.Trials, for people
-	Command  string         // as one would type it
-	// Place gives the file that a line number of a method stands for, and the line in it; the
-	// class's own file for line 0. FileLines gives all lines of a file; none where there is no
-	// such file. Both are nil when there are no sources.
+	Report   *schema.Report // of the same profiles; the tables show its numbers
+	Names    []string       // of the profiles, as people know them
+	Command  string         // as one would type it in a shell
+	// Place returns the file that a line number of a method stands for, and the line in it; for line 0, the class's own
+	// file. FileLines returns all lines of a file, or nil if there is no such file. Both are nil if there are no sources.
 	Place     func(method string, line int) (file string, at int)
 	FileLines func(file string) []string
-	// PerOperation gives what one sample of an event is per operation of the benchmark, and in
-	// which unit; false where nobody knows.
+	// PerOperation returns how much one sample of an event is per operation of the benchmark, and in which unit. ok is
+	// false if that is unknown.
 	PerOperation func(p *profile.Profile, event int) (factor float64, decimals int, unit string, ok bool)
-	Top          int    // rows of a table that are shown at first; 0 for all
-	Unit         string // of counts, at first: "percent", "raw" or "norm"
+	Top          int    // how many rows of a table are shown at first; 0 for all
+	Unit         string // the unit of counts at first: "percent", "raw" or "norm"
 	Intel        bool   // instructions are in Intel's syntax
 }
 
@@ -37,7 +36,7 @@ var templateText string
 //go:embed page.js
 var scriptText string
 
-// pageTemplate has the page around the code.
+// pageTemplate is the page without the rows of code.
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"shown": shown,
 	"inc":   func(i int) int { return i + 1 },

@@ -1,5 +1,5 @@
-// The page works without this script. What it adds: one view at a time, keys, links that survive another run, sorting,
-// counts in other units, the jump under the cursor, the map, the sums of selections, sources beside the code.
+// The page works without this script. The script adds: one view at a time, keys, links that survive another run, sorting,
+// counts in other units, the jump at the cursor, the map, the sums of selections, sources beside the code.
 const $ = (selector, within = document) => within.querySelector(selector);
 const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
 const make = (tag, properties, ...children) => {
@@ -22,14 +22,14 @@ const sections = $$(".profile");
 const fileOf = new Map(); // method → index of its file
 const placeOf = (method, line) => data.moved?.[method]?.[line] ?? [fileOf.get(method), line];
 data.files?.forEach((file, i) => file.methods.forEach((m) => fileOf.set(m, i)));
-const marked = new Map(); // class → the elements that have it; to look for them takes long in a large page
+const marked = new Map(); // class → the elements that have it; searching a large page is slow
 let profile = 0;
 let event = 0;
 let unit = data.unit || "percent";
-let only = null; // of each part of the profile whether its samples count; null when all do
-let version = 0; // changes with it
-let totals = []; // of the profile's samples that count
-let code = null; // the info of the listing that is shown; null in the overview
+let only = null; // for each part of the profile, whether its samples count; null if all do
+let version = 0; // changes whenever only does
+let totals = []; // how many samples of the profile count, by event
+let code = null; // the info of the shown listing; null in the overview
 let cursor = null; // row
 let anchor = null; // where the selection began
 
@@ -44,7 +44,7 @@ function mark(name, elements) {
 const infos = new Map();
 const firstOf = data.profiles.map((_, p) => articles.findIndex((a) => +a.dataset.p === p));
 
-// info is what the script knows of a listing; it is made when the listing is shown first.
+// info returns what the script knows about a listing, since it was first shown.
 function info(article) {
 	let it = infos.get(article);
 	if (it) return it;
@@ -94,7 +94,7 @@ function info(article) {
 	return it;
 }
 
-// share adds up the parts that count in a text of counts by part: "0.12 3 7.2".
+// share adds up the parts that count. In "0.12 3 7.2", part 0 has 12 samples, part 3 has 1, part 7 has 2.
 function share(text) {
 	let sum = 0;
 	for (const one of text ? text.split(" ") : []) {
@@ -116,7 +116,7 @@ function countsOf(row) {
 const countsOfMethod = (it) => (only ? it.parts.map(share) : it.counts);
 const count = (row, e = event) => countsOf(row)[e] || 0;
 const offset = (row) => parseInt(row.id.slice(row.id.indexOf("-") + 1), 16);
-// lastOf is the last one of a sorted list that is ok, or the first one.
+// lastOf returns the last element of a sorted list for which ok is true, or the first element.
 function lastOf(list, ok) {
 	let [lo, hi] = [0, list.length - 1];
 	while (lo < hi) {
@@ -126,20 +126,20 @@ function lastOf(list, ok) {
 	}
 	return list[lo];
 }
-// rowAt is the instruction at an offset, or the last one in front of it.
+// rowAt returns the instruction at an offset, or the last one before it.
 const rowAt = (it, at) => lastOf(it.rows, (row) => offset(row) <= at);
 const rowById = (id) => {
 	const el = document.getElementById(id);
 	return el && el.classList.contains("r") ? el : null;
 };
 
-// hotRows are the rows with samples of the event, hottest first.
+// hotRows returns the rows with samples of the event, the hottest one first.
 function hotRows(it) {
 	return (it.hot[event] ??= it.rows.filter((r) => count(r)).sort((a, b) => count(b) - count(a) || a.at - b.at));
 }
 
-// layout finds out where each group is. All rows have one height, so nothing needs to be measured, and the browser is told
-// how high each chunk is before it comes into view.
+// layout computes where each group is. All rows have the same height, so it measures nothing. The browser knows the height
+// of each chunk before it comes into view.
 function layout(it) {
 	if (!it.dirty) return;
 	let y = it.lines.firstElementChild.matches(".events") ? ROW : 0;
@@ -194,7 +194,7 @@ function rewrite(within, it) {
 		if (row) el.className = `h${heat(n, eventOf(el))}`;
 	}
 }
-// refresh writes what is shown anew where other samples count than before, or in another unit.
+// refresh updates counts after a change of what counts, or of the unit.
 function refresh() {
 	const shown = code || overview;
 	const state = `${unit} ${version}`;
@@ -216,7 +216,7 @@ function setUnit(next) {
 	if (code && cursor) setCursor(cursor, { still: true });
 	if (code) drawSources();
 }
-// sumParts adds up what the page has for instructions alone: the samples of blocks, loops and inlined methods.
+// sumParts adds up the parts of blocks, loops and inlined methods. The page has only those of instructions.
 function sumParts(it) {
 	const loops = [];
 	for (const g of it.groups) {
@@ -238,7 +238,7 @@ function sumParts(it) {
 	for (const { cells } of $$(".loops tbody tr", it.article)) cells[0].sum = loops[cells[1].textContent.slice(5)] ?? 0;
 	for (const { cells } of $$(".inlined tbody tr", it.article)) [cells[0].sum, cells[1].sum] = methods.get(cells[2].title) ?? [0, 0];
 }
-// scale makes the bars of a table as long as their samples are to the most in it, and sorts it again.
+// scale sets the lengths of a table's bars, relative to the most samples in it, and sorts the table again.
 function scale(table) {
 	const most = [];
 	const cells = $$("[data-n]", table).map((el) => [el, samplesOf(el), eventOf(el)]);
@@ -248,9 +248,9 @@ function scale(table) {
 	table.sort();
 }
 
-// --- threads and time: the samples of some parts of the profile alone ---
+// --- threads and time: only the samples of some parts of the profile ---
 
-let choices = {}; // of the profile: texts, and which numbers of threads or slices they mean
+let choices = {}; // of the profile: texts, and the numbers of threads or slices that they mean
 function listChoices() {
 	choices = { threads: [], time: [] };
 	const { threads = [], slices = [] } = data.profiles[profile].parts ?? {};
@@ -273,7 +273,7 @@ function listChoices() {
 	}
 }
 const addOption = (select, { text }) => select.append(make("option", { value: select.length, textContent: text }));
-// choose lets the samples of some threads, and of some slices of time, count alone.
+// choose makes only the samples of some threads and of some slices of time count.
 function choose() {
 	const { parts, totals: whole } = data.profiles[profile];
 	const [threads, time] = ["threads", "time"].map((name) => choices[name][$(`#${name}`).value - 1]);
@@ -286,7 +286,7 @@ function choose() {
 	$("#only").hidden = !only;
 	const names = [threads, time].flatMap((choice) => choice?.text ?? []).join(", ");
 	$("#only span").textContent =
-		`Only ${names}: ${totals.map((n, e) => `${number(n)} of ${number(whole[e])}`).join(", ")} samples. Shares are of these; tables that are not known so finely are hidden.`;
+		`Only ${names}: ${totals.map((n, e) => `${number(n)} of ${number(whole[e])}`).join(", ")} samples. Percentages are of these; tables without samples by thread and time are hidden.`;
 	$$(".pick").forEach((el) => el.classList.toggle("on", !!time && ok(time, +el.dataset.slice)));
 	refresh();
 	if (!code) return;
@@ -294,7 +294,7 @@ function choose() {
 	drawSources();
 	setCursor(cursor, { still: true });
 }
-// pick chooses a slice of time; with extend all from the one that was chosen before on.
+// pick chooses a slice of time. With extend, it chooses all slices from the one chosen before.
 function pick(slice, extend) {
 	const select = $("#time");
 	const { slices } = data.profiles[profile].parts;
@@ -336,7 +336,7 @@ function link(it, row) {
 	const nth = same.findIndex((c) => c.id === it.id);
 	return `#m=${quote(it.method)}&t=${quote(it.tier)}${nth > 0 ? `&n=${nth + 1}` : ""}${row ? `&o=0x${offset(row).toString(16)}` : ""}${profileLink()}`;
 }
-// resolve finds what a link means in this page.
+// resolve finds the place in this page that a link means.
 function resolve(hash) {
 	const el = hash.includes("=") ? null : document.getElementById(hash.slice(1));
 	if (el?.classList.contains("r")) return { article: el.closest(".code"), row: el };
@@ -356,7 +356,7 @@ function resolve(hash) {
 	const row = Number.isNaN(at) ? null : rowAt(info(article), at);
 	return { article, row };
 }
-// push adds a place to the browser's history; depth counts those that the page has added.
+// push adds a place to the browser's history. depth counts the places that the page has added.
 const push = (hash) => history.pushState({ depth: (history.state?.depth || 0) + 1 }, "", hash);
 function follow(hash, pushed) {
 	const to = resolve(hash);
@@ -373,7 +373,7 @@ function notice(text) {
 
 // --- views ---
 
-// What is hidden is found by the browser's search, where it can do that.
+// The browser's search finds hidden text too, if the browser supports that.
 const hidden = "onbeforematch" in root ? "until-found" : "";
 const hide = (el, away) => (away ? el.setAttribute("hidden", hidden) : el.removeAttribute("hidden"));
 function setProfile(p) {
@@ -445,7 +445,7 @@ function setCursor(row, { center, extend, still } = {}) {
 		g.el.open = true;
 		code.dirty = true;
 	}
-	if (!still) reveal(row, center); // first of all: once something is changed, the browser must find out anew where all is
+	if (!still) reveal(row, center); // before any change, which makes the browser compute all positions again
 	mark("rel", []);
 	if (cursor && cursor !== row) cursor.removeAttribute("tabindex");
 	if (!extend) anchor = row;
@@ -474,11 +474,11 @@ function reveal(row, center) {
 	if (Math.abs(top - was) > view) showFirst(code, Math.max(top, 0), view);
 	box.scrollTop = top;
 }
-// showFirst lets the browser lay out and draw those chunks first that one sees after a jump. What is around them, several
-// times as much, which it gets ready for scrolling, comes after that.
+// showFirst makes the browser draw the visible chunks first after a jump. The chunks around them, which it prepares for
+// scrolling, are several times as many.
 function showFirst(it, top, view) {
-	const first = new Map(); // chunk → how it is shown
-	const around = 1.5 * root.clientHeight + 60 * ROW; // as far as Chromium lays out
+	const first = new Map(); // chunk → its visibility
+	const around = 1.5 * root.clientHeight + 60 * ROW; // how far beyond the view Chromium lays out
 	const chunks = (y) => {
 		const all = [];
 		for (let k = rowAtY(it, y).closest(".k"); k; k = k.parentElement.closest(".k")) all.push(k);
@@ -518,7 +518,7 @@ function showSelection() {
 }
 const note = (...children) => make("p", { className: "note" }, ...children);
 const samples = (n) => `${number(n)} sample${n > 1 ? "s" : ""}`;
-// place is where a row is, as offset and as address: "+0x1a0 (0x7f4ddbed18a0)".
+// place returns where a row is, as offset and as address: "+0x1a0 (0x7f4ddbed18a0)".
 const place = (row) => `+0x${offset(row).toString(16)} (0x${$("code", row).previousSibling.data.trim()})`;
 const linkTo = (row) => make("a", { href: `#${row.id}`, textContent: place(row) });
 const targetOf = (row) => {
@@ -531,14 +531,14 @@ const links = (rows, most) => [
 ];
 const mnemonic = (row) => $("code", row).textContent.trim().split(/\s/)[0];
 const isJump = (row) => /^(j|b$|b\.|cbn?z|tbn?z)/.test(mnemonic(row));
-// blockOf is the name of a row's block. Blocks without samples share a heading: B61–B68.
+// blockOf returns the name of a row's block. Blocks without samples share a heading: B61–B68.
 function blockOf(row) {
 	const { el, first } = row.group;
 	const b = $("summary", el).textContent.match(/B(\d+)(–B\d+)?/);
 	const nth = code.starts.filter((r) => r.at > first && r.at <= row.at).length;
 	return `B${+b[1] + nth}${b[2] ? ` of ${b[0]}` : ""}`;
 }
-// goal is where a jump leads: the instruction, its block with its samples, and the uncommon trap that it runs into.
+// goal describes where a jump leads: the instruction, its block with its samples, the uncommon trap at its end.
 function goal(to) {
 	const { first, n } = to.group;
 	const sum = code.rows.slice(first, first + n).reduce((all, r) => all + count(r), 0);
@@ -588,7 +588,7 @@ function drawJump() {
 	if (above) jumps.push(note("samples tend to be charged to the instruction behind the slow one: look at ", linkTo(above), " above, too"));
 	code.jumpsBox.replaceChildren(...jumps);
 }
-// frames gives the inlining chain of a row, the innermost first.
+// frames returns the inlining chain of a row, the innermost frame first.
 function frames(row) {
 	const chain = code.chains[row.dataset.f];
 	const out = [];
@@ -609,8 +609,7 @@ function drawChain() {
 		return el;
 	});
 	if (!lines.length) lines.push(note("no debug info"));
-	if (cursor.classList.contains("n"))
-		lines.push(note("HotSpot kept no line of Java for this instruction: this is that of the next one that has one."));
+	if (cursor.classList.contains("n")) lines.push(note("HotSpot kept no line for this instruction: this is the line of the next one."));
 	code.chainBox.replaceChildren(...lines);
 	later(showLine);
 }
@@ -684,7 +683,8 @@ function showLine() {
 	const y = el.offsetTop - box.offsetTop;
 	if (y < box.scrollTop + ROW || y > box.scrollTop + box.clientHeight - 3 * ROW) box.scrollTop = y - box.clientHeight / 2;
 }
-// rowsOf are the rows that were made from a line of a file, hottest first: its own in front of those of what was inlined into it.
+// rowsOf returns the rows that were made from a line of a file, the hottest one first. Rows of the line itself come before
+// those of methods inlined into it.
 function rowsOf(file, line) {
 	const found = [[], []];
 	for (const [c, list] of code.byChain) {
@@ -710,7 +710,7 @@ function drawMap() {
 	const paths = {};
 	const hot = hotRows(it);
 	for (const r of hot) {
-		const part = count(r) / count(hot[0]); // of the hottest: what is hot here stands out, however hot it is
+		const part = count(r) / count(hot[0]); // relative to the hottest row, which always stands out
 		const level = 1 + (part > 0.1) + (part > 0.5);
 		(paths[level] ??= []).push(`M0 ${rowY(it, r)}h${1 + 3 * level}v${tick}h-${1 + 3 * level}z`);
 	}
@@ -747,7 +747,7 @@ function followJump() {
 	const next = code.jumpRows.find((r) => r.at > cursor.at);
 	const leads = isJump(cursor) || /^(call|blr?$)/.test(mnemonic(cursor));
 	$("#where").textContent =
-		`${mnemonic(cursor)} ${leads ? "leads out of this page" : "is no jump or call"}` +
+		`${mnemonic(cursor)} ${leads ? "leads out of this page" : "is not a jump or call"}` +
 		(next ? `; the next jump: ${mnemonic(next)} at ${place(next)}` : "");
 }
 function press(name, on) {
@@ -773,7 +773,7 @@ const actions = {
 		if (!code.other) return;
 		code.rows.forEach((row, i) => {
 			const el = $("code", row);
-			if (el.firstElementChild) return; // jumps are the same in both
+			if (el.firstElementChild) return; // a jump is the same in both syntaxes
 			const was = el.textContent;
 			el.textContent = code.other[i].padEnd(was.length > was.trimEnd().length || was.length >= 38 ? 38 : 0);
 			code.other[i] = was.trimEnd();
@@ -807,7 +807,7 @@ function neighbour(by) {
 }
 function leave() {
 	$("#home").focus();
-	$("#where").textContent = "Tab leads through the page again; a click or h goes back to the code";
+	$("#where").textContent = "Tab moves through the page again; a click or h goes back to the code";
 }
 const back = () => (history.state?.depth ? history.back() : follow("#overview", true));
 
@@ -1055,7 +1055,7 @@ $("#only button").addEventListener("click", () => {
 	for (const id of ["threads", "time"]) $(`#${id}`).value = 0;
 	choose();
 });
-// widen makes the side panel as wide as so many percent of the window.
+// widen sets the width of the side panel, in percent of the window.
 function widen(part) {
 	const width = Math.min(Math.max(Math.round(part), 15), 80);
 	root.style.setProperty("--side", `${width}%`);
@@ -1082,7 +1082,7 @@ $("#tabs")?.addEventListener("keydown", (e) => {
 articles.forEach((a) => a.addEventListener("beforematch", () => code?.article !== a && showFound(a)));
 overview.addEventListener("beforematch", (e) => e.target === overview && showOverview());
 sections.forEach((s, i) => s.addEventListener("beforematch", () => setProfile(i)));
-// showFound shows the listing in which the browser's search has found something, and leaves it to the browser to scroll.
+// showFound shows the listing in which the browser's search found something. The browser scrolls by itself.
 function showFound(article) {
 	push(link(info(article)));
 	showCode(article, null, { still: true });

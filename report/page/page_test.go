@@ -21,13 +21,14 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report"
 	"github.com/gasm-profiler/gasm/report/schema"
+	"github.com/gasm-profiler/gasm/report/text"
 )
 
-// profiles makes the profiles of a committed capture, with all code that the page can have.
+// profiles returns the profiles of a committed capture, with all code that the page can have.
 func profiles(t *testing.T, name string) *profile.Profiles {
 	t.Helper()
 	o := profile.DefaultOptions()
-	o.Listings, o.Hottest, o.History, o.Parts, o.SkipLines = 12_000, true, true, true, true // as --format html has them
+	o.Listings, o.Hottest, o.History, o.Parts, o.SkipLines = 12_000, true, true, true, true // as with --format html
 	var c *capture.Capture
 	var err error
 	if name == "spread" || name == "huge" || name == "sort" {
@@ -43,15 +44,15 @@ func profiles(t *testing.T, name string) *profile.Profiles {
 	return ps
 }
 
-// page writes the page of profiles.
+// page returns the page of profiles.
 func page(t *testing.T, ps *profile.Profiles) string {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, report.WriteHTML(&b, ps, report.Options{Gasm: "0.1.0", Top: 20}))
+	require.NoError(t, report.WriteHTML(&b, ps, report.Options{Gasm: "0.1.0", Options: text.Options{Top: 20}}))
 	return b.String()
 }
 
-// jsonOf is the JSON report of the same profiles, read again.
+// jsonOf returns the JSON report of the same profiles, read again.
 func jsonOf(t *testing.T, ps *profile.Profiles) *schema.Report {
 	t.Helper()
 	var b bytes.Buffer
@@ -61,13 +62,13 @@ func jsonOf(t *testing.T, ps *profile.Profiles) *schema.Report {
 	return &r
 }
 
-// between is the text from the first start on up to the next end.
+// between returns the text from the first start up to the next end.
 func between(t *testing.T, text, start, end string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(text, start)
 	require.True(t, ok, "%s is not in the page", start)
 	before, _, ok := strings.Cut(rest, end)
-	require.True(t, ok, "%s is not behind %s", end, start)
+	require.True(t, ok, "%s is not after %s", end, start)
 	return before
 }
 
@@ -81,7 +82,7 @@ var (
 	parted   = regexp.MustCompile(`data-n="(\d+)"(?: data-e="\d")? data-v="([^"]*)"`)
 )
 
-// tableOf is a table of the page: of each row the numbers of samples, and all text.
+// tableOf returns a table of the page: the numbers of samples of each row, and all of its text.
 func tableOf(t *testing.T, text, id string) (counts [][]int64, texts []string) {
 	t.Helper()
 	body := between(t, between(t, text, `id="`+id+`"`, "</section>"), "<tbody>", "</tbody>")
@@ -98,7 +99,7 @@ func tableOf(t *testing.T, text, id string) (counts [][]int64, texts []string) {
 	return counts, texts
 }
 
-// The page's numbers are the JSON's, and each listing's rows add up to its method's.
+// The numbers in the page are those of the JSON report, and the rows of each listing add up to its method.
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"jdk17-lean-none", "jdk17-full-hsdis", "jdk8-full-hsdis", "spread", "huge"} {
@@ -149,7 +150,7 @@ func checkTables(t *testing.T, text string, number int, p *schema.Profile) {
 	require.NotEmpty(t, hot)
 	for i, h := range p.Hottest {
 		events := len(p.Account.Values)
-		assert.Equal(t, h.Counts.Values, hot[i][:events], "the hottest instructions are the JSON's")
+		assert.Equal(t, h.Counts.Values, hot[i][:events], "the hottest instructions are those of the JSON report")
 		assert.Contains(t, texts[i], h.Text)
 		if h.Loop > 0 {
 			assert.Contains(t, texts[i], fmt.Sprintf("loop %d", h.Loop))
@@ -157,7 +158,7 @@ func checkTables(t *testing.T, text string, number int, p *schema.Profile) {
 			assert.Contains(t, texts[i], "in no loop")
 		}
 		assert.Equal(t, h.FramesOfNext, strings.Contains(texts[i], "~"), texts[i])
-		assert.Equal(t, hot[i][0], hot[i][events], "the samples, as share and as number")
+		assert.Equal(t, hot[i][0], hot[i][events], "samples as a share and as a number")
 		assert.Contains(t, texts[i], fmt.Sprintf(" %d ", hot[i][0]))
 	}
 	// Methods and native functions share a table.
@@ -175,7 +176,7 @@ func checkTables(t *testing.T, text string, number int, p *schema.Profile) {
 	}
 }
 
-// checkParts adds up the samples by part: they are all samples.
+// checkParts checks that the samples by part add up to all samples.
 func checkParts(t *testing.T, text string, ps *profile.Profiles) {
 	t.Helper()
 	all := parted.FindAllStringSubmatch(text, -1)
@@ -237,13 +238,13 @@ func checkListings(t *testing.T, text string, ps *profile.Profiles) {
 			left.Add(l.Counts)
 		}
 		for e, a := range p.Accounts {
-			assert.Equal(t, a.Compiled+a.Stub+a.Interpreter, left[e], "all code is listed or told of")
+			assert.Equal(t, a.Compiled+a.Stub+a.Interpreter, left[e], "all code is listed, or a note says how much is not")
 		}
 	}
 	assert.Len(t, articles, number)
 }
 
-// checkLoops compares the loops of the JSON report with those of the page, and its hottest instruction with the rows.
+// checkLoops compares the loops of the JSON report with those of the page, and the hottest instruction with the rows.
 func checkLoops(t *testing.T, text string, ps *profile.Profiles, has bool) {
 	t.Helper()
 	articles := listing.FindAllString(text, -1)
@@ -254,7 +255,7 @@ func checkLoops(t *testing.T, text string, ps *profile.Profiles, has bool) {
 			article := articles[number]
 			number++
 			for _, line := range l.Lines {
-				assert.LessOrEqual(t, slices.Compare(line.Counts, p.Hottest[0].Counts.Values), 0, "no instruction is hotter than the hottest")
+				assert.LessOrEqual(t, slices.Compare(line.Counts, p.Hottest[0].Counts.Values), 0, "no instruction is hotter than the hottest one")
 			}
 			for _, h := range p.Hottest {
 				if h.Source != l.Source || h.Method != l.Method || h.CompileID != l.CompileID {
@@ -281,7 +282,7 @@ func checkLoops(t *testing.T, text string, ps *profile.Profiles, has bool) {
 	assert.Equal(t, has, compared > 0, "loops")
 }
 
-// Whatever is in names, it is text in the page.
+// Whatever names contain, it is text in the page.
 func TestHostileNames(t *testing.T) {
 	const evil = "</script><img src=x onerror=alert(1)>\"'`${1}&lt;\u202e\x1b[31m\u2028"
 	ps := profiles(t, "jdk17-lean-none")
@@ -298,7 +299,7 @@ func TestHostileNames(t *testing.T) {
 	assert.Contains(t, html.UnescapeString(text), `<img src=x onerror=alert(1)>`)
 }
 
-// large is a profile whose method has n instructions: real ones, over and over again.
+// large returns a profile whose method has n instructions: real ones, repeated.
 func large(t *testing.T, n int) *profile.Profiles {
 	t.Helper()
 	ps := profiles(t, "huge")
@@ -324,7 +325,7 @@ func large(t *testing.T, n int) *profile.Profiles {
 	return ps
 }
 
-// A page of a very large method has each instruction, and is not much larger than its code.
+// The page of a very large method has all of its instructions, and is not much larger than its code.
 func TestLargePage(t *testing.T) {
 	const n = 50_000
 	text := page(t, large(t, n))
@@ -333,7 +334,7 @@ func TestLargePage(t *testing.T) {
 	keepPage(t, "large.html", text)
 }
 
-// keepPage writes a page into the folder $GASM_PAGES, for a look at it in a browser.
+// keepPage writes a page into the folder $GASM_PAGES, so that one can open it in a browser.
 func keepPage(t *testing.T, name, text string) {
 	t.Helper()
 	if dir := os.Getenv("GASM_PAGES"); dir != "" {
@@ -341,7 +342,7 @@ func keepPage(t *testing.T, name, text string) {
 	}
 }
 
-// Nothing can be fetched: the policy forbids it, and there is nothing in the page to fetch.
+// The page fetches nothing: the policy forbids it, and the page has nothing to fetch.
 func TestSelfContained(t *testing.T) {
 	text := page(t, profiles(t, "jdk25-lean-none"))
 	policy := html.UnescapeString(between(t, text, `http-equiv="Content-Security-Policy" content="`, `"`))
@@ -350,7 +351,7 @@ func TestSelfContained(t *testing.T) {
 	assert.NotRegexp(t, `(?i)<(?:link|img|iframe|object|embed|base|form action)\b|\bsrc=|@import|url\(`, text)
 	ids := map[string]bool{}
 	for _, id := range regexp.MustCompile(`id="([^"]*)"`).FindAllStringSubmatch(text, -1) {
-		assert.False(t, ids[id[1]], "%s is there twice", id[1])
+		assert.False(t, ids[id[1]], "the id %s occurs twice", id[1])
 		ids[id[1]] = true
 	}
 	for _, link := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(text, -1) {
@@ -359,7 +360,7 @@ func TestSelfContained(t *testing.T) {
 	}
 }
 
-// The page's own files are small enough to be in every report.
+// The script and the style sheet are small enough to be in every report.
 func TestFilesAreSmall(t *testing.T) {
 	sum := 0
 	for _, name := range []string{"../../internal/htmlpage/page.css", "page.js"} {
@@ -370,7 +371,8 @@ func TestFilesAreSmall(t *testing.T) {
 	assert.Less(t, sum, 60_000)
 }
 
-// Of a method that was compiled several times, each listing says what all of its compilations have, which is what the tables show.
+// If a method was compiled several times, each of its listings says how many samples all compilations have, because the
+// tables show that number.
 func TestCompilationsTogether(t *testing.T) {
 	t.Parallel()
 	ps := profiles(t, "jdk11-lean-hsdis")
@@ -383,11 +385,11 @@ func TestCompilationsTogether(t *testing.T) {
 		require.GreaterOrEqual(t, i, 0, l.Method)
 		all := p.Methods[i].Counts.Values[0]
 		if all == l.Counts[0] {
-			assert.NotContains(t, about, "together", l.Method)
+			assert.NotContains(t, about, "in total", l.Method)
 			continue
 		}
 		said++
-		assert.Contains(t, about, fmt.Sprintf("the method's %d compilations have %.2f%% together", p.Methods[i].Blobs, 100*float64(all)/float64(p.Account.Values[0].Profiled)))
+		assert.Contains(t, about, fmt.Sprintf("the method's %d compilations have %.2f%% in total", p.Methods[i].Blobs, 100*float64(all)/float64(p.Account.Values[0].Profiled)))
 	}
 	assert.Positive(t, said)
 }

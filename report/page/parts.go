@@ -8,27 +8,29 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-// partsData is what the script needs to know to show the samples of some threads or of some
-// time alone. Counts by part are texts, as partText writes them.
+// partsData is what the script needs to know to show only the samples of some threads or of some time. Counts by part
+// are texts, as partText writes them.
 type partsData struct {
-	List    [][2]int     `json:"list"` // of each part its slice and its threads
+	List    [][2]int     `json:"list"` // for each part: index of its time slice, index of its thread group
 	Slices  []sliceData  `json:"slices"`
 	Threads []threadData `json:"threads"`
-	All     []string     `json:"all"` // of each event
+	All     []string     `json:"all"` // for each event
 }
 
+// sliceData is a slice of time.
 type sliceData struct {
 	Name string `json:"name"`
 	JVM  string `json:"jvm"`
 }
 
+// threadData is a group of threads.
 type threadData struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"` // "" for the other threads of the kind
 }
 
-// partText writes the samples of an event, part by part, as the attribute data-v has them: the
-// number of the part and, where it is not 1, the number of samples: "0.12 3 7.2".
+// partText writes the samples of an event, part by part, for the attribute data-v: the number of the part and, if it is
+// not 1, the number of samples. "0.12 3 7.2" are 12 samples of part 0, 1 of part 3 and 2 of part 7.
 func partText(counts profile.PartCounts, event int) string {
 	var b []byte
 	for _, c := range counts {
@@ -47,7 +49,7 @@ func partText(counts profile.PartCounts, event int) string {
 	return string(b)
 }
 
-// partTexts writes those of all events.
+// partTexts returns the texts of all events.
 func partTexts(counts profile.PartCounts, events int) []string {
 	texts := make([]string, events)
 	for e := range texts {
@@ -56,7 +58,7 @@ func partTexts(counts profile.PartCounts, events int) []string {
 	return texts
 }
 
-// partsOf makes the parts of a profile for the script; nil where there are none.
+// partsOf returns the parts of a profile for the script, or nil if there are none.
 func (b *builder) partsOf(p *profile.Profile, events int) *partsData {
 	parts := p.Parts
 	if parts == nil {
@@ -79,7 +81,7 @@ func (b *builder) partsOf(p *profile.Profile, events int) *partsData {
 	return d
 }
 
-// sliceName is "2.00–4.00 s", as the axis of the time line counts them.
+// sliceName returns the name of a slice of time, by the axis of the time line: "2–4.50 s".
 func sliceName(s profile.TimeSlice, from int64) string {
 	if s.FromMonoNanos < 0 {
 		return "without a time"
@@ -88,7 +90,7 @@ func sliceName(s profile.TimeSlice, from int64) string {
 	return seconds(s.FromMonoNanos) + "–" + seconds(s.ToMonoNanos) + " s"
 }
 
-// jvmName names a JVM shortly.
+// jvmName returns a short name of a JVM: "fork 2", "pid 4711".
 func (b *builder) jvmName(pid int) string {
 	for _, j := range b.in.Profiles.Capture.JVMs {
 		if j.PID == pid && j.Fork > 0 {

@@ -26,7 +26,7 @@ func frames(text ...string) []printassembly.Frame {
 	return chain
 }
 
-// What a listing says of inlining, instruction by instruction.
+// What a listing writes about inlining, instruction by instruction.
 func TestChips(t *testing.T) {
 	var c chips
 	for _, step := range []struct {
@@ -49,7 +49,7 @@ func TestChips(t *testing.T) {
 	}
 }
 
-// Each chain is in the data once, and can be read again.
+// Each chain is in the data once, and can be restored from it.
 func TestChains(t *testing.T) {
 	c := newChains()
 	list := [][]printassembly.Frame{frames("a::b|1"), frames("c::d|2", "a::b|1"), frames("a::b|1"), frames("a::b|12", "a::b|1"), frames("a::b|1", "a::b|21")}
@@ -91,7 +91,7 @@ func TestTexts(t *testing.T) {
 	assert.Equal(t, `a&lt;b&gt;&amp;&#34;&#39;\u202e`, string(appendText(nil, "a<b>&\"'\u202e")))
 }
 
-// What the overview says of where the hottest instruction is.
+// What the overview says about the place of the hottest instruction.
 func TestWhere(t *testing.T) {
 	for _, c := range []struct {
 		method, made, loop string
@@ -108,7 +108,7 @@ func TestWhere(t *testing.T) {
 	}
 }
 
-// A line is marked where most of its samples are at instructions without a line of their own.
+// A line is marked if most of its samples are at instructions without a line of their own.
 func TestMark(t *testing.T) {
 	l := profile.Listing{Lines: make([]profile.Line, 4)}
 	for i, counts := range []int64{3, 2, 2, 3} {
@@ -119,7 +119,7 @@ func TestMark(t *testing.T) {
 	assert.Equal(t, []string{"~", "", ""}, []string{at.mark("A::f", 1), at.mark("A::f", 2), at.mark("B::g", 1)})
 }
 
-// Of a file the page has the lines that code was made from, and some around them.
+// The page has the lines of a file that code was made from, and some lines around them.
 func TestSources(t *testing.T) {
 	file := make([]string, 100)
 	for i := range file {
@@ -173,7 +173,7 @@ func TestSources(t *testing.T) {
 	assert.Equal(t, 3, read, "each file is read once")
 }
 
-// The time line has each sample, the windows and the slices.
+// The time line has all samples, the windows and the slices.
 func TestTimeline(t *testing.T) {
 	ps := &profile.Profiles{}
 	ps.Capture.JVMs = []capture.JVM{{PID: 7, Main: "<Main>", Fork: 2}}

@@ -9,19 +9,19 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// Places says where in the page's code something is, as ids of the page: "c3" is listing 3,
-// and "c3-1a0" its instruction 0x1a0 bytes behind its start. "" is nowhere.
+// places finds where something is in the page's code. Places are ids of the page: "c3" is listing 3, and "c3-1a0" its
+// instruction 0x1a0 bytes after its start. "" means that it is not in the page.
 type places struct {
 	p           *profile.Profile
 	first       int // the number of the profile's first listing
 	methods     map[[2]string]int
 	sums        map[[2]string]*profile.Method // of all compilations of a method by one compiler, by source and name
-	byName      map[string]int                // listing numbers
+	byName      map[string]int                // numbers of listings
 	compiled    map[compiledKey]int
 	frames      map[string]place
 	lines       map[lineKey]place
-	borrowed    map[lineKey]int64 // samples at instructions that have the line of the next one, less those at others
-	hottestLine []string          // ids, by listing
+	borrowed    map[lineKey]int64 // samples at instructions that have the line of a later one, minus those at the other instructions of the line
+	hottestLine []string          // ids of the hottest instructions, by listing
 }
 
 type compiledKey struct {
@@ -40,6 +40,7 @@ type place struct {
 	counts profile.Counts
 }
 
+// newPlaces returns the places of a profile. first is the number of its first listing.
 func newPlaces(p *profile.Profile, first int) *places {
 	at := &places{p: p, first: first, methods: map[[2]string]int{}, sums: map[[2]string]*profile.Method{}, byName: map[string]int{}, compiled: map[compiledKey]int{},
 		frames: map[string]place{}, lines: map[lineKey]place{}, borrowed: map[lineKey]int64{}}
@@ -87,11 +88,12 @@ func hotter[K comparable](m map[K]place, key K, p place) {
 	}
 }
 
-// rowID is the id of a line of a listing.
+// rowID returns the id of a line of a listing.
 func rowID(number int, l *profile.Listing, line int) string {
 	return "c" + strconv.Itoa(number) + "-" + strconv.FormatUint(l.Lines[line].Lo-l.Lines[0].Lo, 16)
 }
 
+// method returns the hottest instruction of a method.
 func (at *places) method(source, name string) string {
 	if i, ok := at.methods[[2]string{source, name}]; ok {
 		return at.hottestLine[i-at.first]
@@ -99,6 +101,7 @@ func (at *places) method(source, name string) string {
 	return ""
 }
 
+// compilation returns the hottest instruction of a compilation.
 func (at *places) compilation(method string, id int) string {
 	if i, ok := at.compiled[compiledKey{method, id}]; ok {
 		return at.hottestLine[i-at.first]
@@ -106,7 +109,7 @@ func (at *places) compilation(method string, id int) string {
 	return ""
 }
 
-// instruction gives the one at an address.
+// instruction returns the instruction at an address.
 func (at *places) instruction(source, method string, id int, lo uint64) string {
 	for i := range at.p.Listings {
 		l := &at.p.Listings[i]
@@ -124,8 +127,7 @@ func (at *places) instruction(source, method string, id int, lo uint64) string {
 	return ""
 }
 
-// regionParts adds up the samples of a region by part; nil where its code is not listed, or
-// not all of it.
+// regionParts adds up the samples of a region by part. It returns nil if not all of the region's code is listed.
 func (at *places) regionParts(r *schema.Region) profile.PartCounts {
 	for i := range at.p.Listings {
 		l := &at.p.Listings[i]
@@ -145,9 +147,11 @@ func (at *places) regionParts(r *schema.Region) profile.PartCounts {
 	return nil
 }
 
+// frame returns the hottest instruction that was made from a method.
 func (at *places) frame(method string) string { return at.frames[method].id }
 
-// mark is in front of a line that HotSpot has not kept for most of its samples: it is that of the next instruction with a line.
+// mark returns borrowedMark for a line that HotSpot has not kept for most of its samples: their instructions have the
+// line of a later one.
 func (at *places) mark(method string, line int) string {
 	if at.borrowed[lineKey{method, line}] > 0 {
 		return borrowedMark
@@ -155,4 +159,5 @@ func (at *places) mark(method string, line int) string {
 	return ""
 }
 
+// line returns the hottest instruction that was made from a line.
 func (at *places) line(method string, line int) string { return at.lines[lineKey{method, line}].id }

@@ -6,9 +6,9 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// probes are what probed methods have counted.
+// probes returns the table of what probed methods have counted.
 func (t *tableBuilder) probes() *table {
-	out := t.eventTable("probes", "Probes", "calls of probed methods, in or out of the window; of locks those taken, of allocations the objects",
+	out := t.eventTable("probes", "Probes", "calls of probed methods, inside and outside the window; for locks, how often they were taken; for allocations, the objects",
 		[]string{"ms", "count", "exceptions", "p50 µs", "p90 µs", "p99 µs", "max µs"}, []string{"of", "method", "descriptor"})
 	for i := range t.r.Probes[:t.limit(len(t.r.Probes))] {
 		p := &t.r.Probes[i]
@@ -18,6 +18,7 @@ func (t *tableBuilder) probes() *table {
 	return t.cut(out, len(t.r.Probes))
 }
 
+// probeKind returns what a probe counts.
 func probeKind(p *schema.Probe) string {
 	switch p.Kind {
 	case "lock":
@@ -28,8 +29,10 @@ func probeKind(p *schema.Probe) string {
 	return "calls"
 }
 
+// count64 returns a cell with a number.
 func count64(n int64) cell { return number(strconv.FormatInt(n, 10), float64(n)) }
 
+// micros returns a cell with a time in µs.
 func micros(nanos int64) cell {
 	return number(strconv.FormatFloat(float64(nanos)/1e3, 'f', 3, 64), float64(nanos))
 }

@@ -15,44 +15,42 @@ const (
 	maxArrowColumns = 10
 	// countColumns is the width of one column of counts: of "100.00%" and a blank.
 	countColumns = 8
-	// textColumns is how many columns an instruction has before its comments. Longer ones push
-	// theirs to the right.
+	// textColumns is how many columns an instruction has before its comments. A longer instruction pushes its comments to
+	// the right.
 	textColumns = 38
-	// chunkRows is about how many rows the browser lays out together, when they come into view.
+	// chunkRows is about how many rows are in a chunk. The browser lays out a chunk when it comes into view.
 	chunkRows = 50
-	// pieceRows is about how many rows are in a piece: chunks that the browser passes over together.
-	// To look at each chunk of large code takes it too long.
+	// pieceRows is about how many rows are in a piece: chunks that the browser skips together. In large code, the browser
+	// would take too long to look at each chunk.
 	pieceRows = 1000
-	// hugeRows is the size of code from which on its cold parts are folded, if they have at
-	// least foldedRows.
+	// In code of at least hugeRows rows, cold parts of at least foldedRows rows are folded at first.
 	hugeRows, foldedRows = 200, 12
 )
 
-// A rowWriter writes the rows of one listing as HTML. It writes the HTML by hand, because a
-// template takes several times as long for so many small pieces.
+// A rowWriter writes the rows of one listing as HTML, without a template, because a template takes several times as
+// long for so many small pieces.
 type rowWriter struct {
-	number  int // of the listing in the page
+	number  int // the listing's number in the page
 	listing *profile.Listing
-	totals  []int64 // of the profile, by event
+	totals  []int64 // the profile's samples, by event
 	blocks  []profile.Block
 	loops   []profile.Loop
-	// loopsUnknown tells that the code is too large to look for its loops.
+	// loopsUnknown is true if the code is too large to look for its loops.
 	loopsUnknown bool
-	// shares tells of each line whether it begins a block that shares its heading with the one before.
+	// shares says for each line whether it begins a block that shares its heading with the block before.
 	shares  []bool
 	gutter  arrows.Gutter
-	listed  map[string]int // the hottest listing of each name in the profile
+	listed  map[string]int // the number of the hottest listing of each name in the profile
 	chains  *chains
 	chips   chips
 	done    []byte // whole pieces
 	piece   []byte // the piece that is being written: whole chunks
 	out     []byte // the chunk that is being written
-	rows    int    // in it
+	rows    int    // in the chunk
 	inPiece int    // rows in the piece
 }
 
-// write writes all rows, in groups that can be folded: each block that has samples, and
-// each run of blocks that have none.
+// write writes all rows, in groups that can be folded: each block with samples, and each run of blocks without samples.
 func (w *rowWriter) write() []byte {
 	l := w.listing
 	w.gutter = arrows.Layout(len(l.Lines), w.jumps(), maxArrowColumns, arrows.Unicode)
@@ -72,8 +70,8 @@ func (w *rowWriter) write() []byte {
 	return w.done
 }
 
-// jumps are those within the code. Those that close a loop are told apart: beside a long block a detour, which leaves the
-// way and comes back to it from below, looks like a loop otherwise.
+// jumps returns the jumps within the code. Jumps that close a loop are drawn differently. Otherwise a detour, whose
+// jump back comes from below, would look like a loop beside a long block.
 func (w *rowWriter) jumps() []arrows.Arrow {
 	lines, closing := w.listing.Lines, w.closing()
 	var found []arrows.Arrow
@@ -85,7 +83,7 @@ func (w *rowWriter) jumps() []arrows.Arrow {
 	return found
 }
 
-// closing are the lines that loops close with.
+// closing returns the lines with which loops close.
 func (w *rowWriter) closing() map[int]bool {
 	all := map[int]bool{}
 	for i := range w.loops {
@@ -96,7 +94,7 @@ func (w *rowWriter) closing() map[int]bool {
 	return all
 }
 
-// startChunk begins the next chunk where the open one has no room for so many rows.
+// startChunk begins the next chunk if the open one has no room for so many rows.
 func (w *rowWriter) startChunk(rows int) {
 	if w.rows > 0 && w.rows+rows > chunkRows {
 		w.endChunk()
@@ -104,8 +102,8 @@ func (w *rowWriter) startChunk(rows int) {
 	w.rows += rows
 }
 
-// endChunk ends the open chunk. The browser is told how many rows a chunk has, so that it
-// knows how high the chunk is before it lays it out.
+// endChunk ends the open chunk. The chunk has its number of rows as a style, so that the browser knows how high the
+// chunk is before it lays it out.
 func (w *rowWriter) endChunk() {
 	if w.rows > 0 {
 		w.piece = appendChunk(w.piece, w.rows, w.out)
@@ -117,7 +115,7 @@ func (w *rowWriter) endChunk() {
 	}
 }
 
-// endPiece ends the open piece. Small code has none.
+// endPiece ends the open piece. Small code has no pieces.
 func (w *rowWriter) endPiece() {
 	if len(w.listing.Lines) < 2*pieceRows {
 		w.done = append(w.done, w.piece...)
@@ -127,12 +125,13 @@ func (w *rowWriter) endPiece() {
 	w.piece, w.inPiece = w.piece[:0], 0
 }
 
+// appendChunk appends rows as a chunk, or chunks as a piece.
 func appendChunk(b []byte, rows int, text []byte) []byte {
 	b = strconv.AppendInt(append(b, `<div class="k" style="--r:`...), int64(rows), 10)
 	return append(append(append(b, "\">\n"...), text...), "</div>\n"...)
 }
 
-// group writes blocks [first, last).
+// group writes the blocks [first, last).
 func (w *rowWriter) group(first, last int) {
 	from, to := w.blocks[first].From, w.blocks[last-1].To
 	cold := w.blocks[first].Cold()
@@ -188,7 +187,7 @@ func (w *rowWriter) largeGroup(from, to int) {
 	w.done = append(w.done, "</details>\n</div>\n"...)
 }
 
-// commonLoop is the innermost loop that all of some blocks are in; -1 for none.
+// commonLoop returns the innermost loop that contains all of some blocks; -1 for none.
 func (w *rowWriter) commonLoop(first, last int) int {
 	loop := w.blocks[first].Loop
 	for _, b := range w.blocks[first+1 : last] {
@@ -199,13 +198,13 @@ func (w *rowWriter) commonLoop(first, last int) int {
 	return loop
 }
 
-// heading writes the line above a group: its samples, its arrows, and what it is.
+// heading writes the line above a group: its samples, its arrows, its blocks and its loop.
 func (w *rowWriter) heading(first, last, loop int) {
 	sum := make(profile.Counts, len(w.totals))
 	for _, b := range w.blocks[first:last] {
 		sum.Add(b.Counts)
 	}
-	w.counts(sum, nil) // the script adds up parts
+	w.counts(sum, nil) // the script adds up the parts
 	if from := w.blocks[first].From; from > 0 && w.gutter.Width > 0 {
 		w.arrows(w.gutter.After[from-1])
 	} else {
@@ -233,7 +232,7 @@ func (w *rowWriter) heading(first, last, loop int) {
 	}
 }
 
-// loopName says in which loop a group is, and whether it begins it.
+// loopName says in which loop a group is, and whether the group begins it.
 func (w *rowWriter) loopName(loop, first int) string {
 	text := "loop " + strconv.Itoa(loop+1)
 	if w.loops[loop].Head == first {
@@ -245,7 +244,7 @@ func (w *rowWriter) loopName(loop, first int) string {
 	return text
 }
 
-// counts writes a column for each event. Parts are the counts by part; nil for none.
+// counts writes a column for each event. parts are the counts by part, or nil.
 func (w *rowWriter) counts(c profile.Counts, parts profile.PartCounts) {
 	for e, n := range c {
 		text := percent(n, w.totals[e])
@@ -284,7 +283,7 @@ func (w *rowWriter) row(i int) {
 	l := &w.listing.Lines[i]
 	w.out = append(w.out, `<div class="r`...)
 	if len(l.Frames) > 0 && !l.OwnFrames {
-		w.out = append(w.out, " n"...) // it has the debug info of a later one
+		w.out = append(w.out, " n"...) // it has the debug info of a later instruction
 	}
 	if w.shares[i] {
 		w.out = append(w.out, " s"...)
@@ -322,14 +321,14 @@ func (w *rowWriter) row(i int) {
 	w.out = append(w.out, "</div>\n"...)
 }
 
-// appendID appends the id of the row at an address: "c3-1a0", the listing's number and the
-// distance from its start.
+// appendID appends the id of the row at an address: "c3-1a0", from the listing's number and the distance from its
+// start.
 func (w *rowWriter) appendID(b []byte, addr uint64) []byte {
 	b = append(strconv.AppendInt(append(b, 'c'), int64(w.number), 10), '-')
 	return strconv.AppendUint(b, addr-w.listing.Lines[0].Lo, 16)
 }
 
-// text writes the instruction. The target of a jump within the listing is a link.
+// text writes the instruction. The target of a jump within the listing is a link; linked reports whether there is one.
 func (w *rowWriter) text(l *profile.Line) (linked bool) {
 	to := profile.LineAt(w.listing.Lines, l.Target)
 	at := strings.LastIndex(l.Text, "0x")
@@ -347,7 +346,7 @@ func (w *rowWriter) text(l *profile.Line) (linked bool) {
 }
 
 var (
-	// bytecodeFlags are 0 for a bytecode that is compiled in the usual way:
+	// bytecodeFlags follow a bytecode. They are 0 if it was compiled in the usual way:
 	//	;*getfield localsPos {reexecute=0 rethrow=0 return_oop=0}
 	bytecodeFlags = regexp.MustCompile(`\s*\{\w+=\d(?: \w+=\d)*\}`)
 	zeroFlag      = regexp.MustCompile(`\w+=0 ?`)
@@ -355,8 +354,7 @@ var (
 	oopMap = regexp.MustCompile(`^(?:Immutable)?OopMap\s*\{`)
 )
 
-// comments are what stands behind an instruction: chips of what was inlined, its bytecode,
-// and HotSpot's relocations.
+// comments returns what follows an instruction: chips of inlined methods, its bytecode, and HotSpot's relocations.
 func (w *rowWriter) comments(l *profile.Line) []byte {
 	b := w.chips.append(nil, l.Frames)
 	var notes []string
@@ -383,7 +381,7 @@ func (w *rowWriter) comments(l *profile.Line) []byte {
 	return b
 }
 
-// setFlags are those that are not 0, in braces: " {reexecute=1}".
+// setFlags returns the flags that are not 0, in braces: " {reexecute=1}".
 func setFlags(flags string) string {
 	if flags = strings.TrimRight(zeroFlag.ReplaceAllString(flags, ""), " }"); strings.HasSuffix(flags, "{") {
 		return ""
@@ -391,8 +389,8 @@ func setFlags(flags string) string {
 	return flags + "}"
 }
 
-// appendTarget writes the name of the code that a call or jump leads to. It is a link where
-// that code is in the page.
+// appendTarget appends the name of the code that a call or jump leads to. The name is a link if that code is in the
+// page.
 func (w *rowWriter) appendTarget(b []byte, l *profile.Line) []byte {
 	if to, ok := w.listed[l.TargetName]; ok && l.Direct() {
 		b = strconv.AppendInt(append(b, `<a href="#c`...), int64(to), 10)

@@ -10,15 +10,14 @@ import (
 )
 
 const (
-	// sourceMargin is how many lines of a file are shown around each that code was made from.
+	// sourceMargin is how many lines of a file are shown before and after each line that code was made from.
 	sourceMargin = 6
-	// maxSourceBytes and maxSourceFiles bound what the page has of sources. Files come with the
-	// hottest code first.
+	// maxSourceBytes and maxSourceFiles limit how much of the sources the page has. Files of the hottest code come first.
 	maxSourceBytes = 400_000
 	maxSourceFiles = 150
 )
 
-// A sourceFile is what the page has of one file.
+// A sourceFile is the part of a file that the page has.
 type sourceFile struct {
 	ID      int
 	Name    string
@@ -26,32 +25,32 @@ type sourceFile struct {
 	methods []string
 }
 
-// A sourceLine is a line of a file. Gap tells that lines before it are left out.
+// A sourceLine is a line of a file. Gap is true if lines before it are left out.
 type sourceLine struct {
 	Number int
 	Text   string
 	Gap    bool
 }
 
-// sourceFiles collect the lines that listings were made from.
+// sourceFiles collects the lines that listings were made from.
 type sourceFiles struct {
 	place   func(method string, line int) (string, int)
 	lines   func(file string) []string
-	byName  map[string]*collected // nil for files that are not there
+	byName  map[string]*collected // nil for files that do not exist
 	places  map[classLine]sourcePlace
 	order   []*collected
 	methods map[string]bool
-	// elsewhere are the moved lines that code was made from.
+	// elsewhere has the moved lines that code was made from.
 	elsewhere map[profile.MethodLine]sourcePlace
 }
 
-// A collected is a file with the lines that are wanted of it.
+// A collected is a file, with the lines of it that the page shows.
 type collected struct {
-	id      int // in the page; -1 when it is not there
+	id      int // the number in the page; -1 if the file is not in the page
 	name    string
 	lines   []string
 	wanted  map[int]bool
-	methods []string // whose class was made from the file
+	methods []string // methods whose class was made from the file
 }
 
 // A classLine is a line number in the code of a class.
@@ -60,19 +59,20 @@ type classLine struct {
 	line  int
 }
 
-// A sourcePlace is a line of a file. moved tells that it is not that of its number in the file
-// of the class: Kotlin's compiler gives lines of inline functions other numbers.
+// A sourcePlace is a line of a file. moved is true if it is not the line with that number in the class's own file:
+// Kotlin's compiler numbers the lines of inline functions differently.
 type sourcePlace struct {
 	file  *collected // nil for none
 	line  int
 	moved bool
 }
 
+// newSourceFiles returns an empty collection. See Input for the functions.
 func newSourceFiles(place func(string, int) (string, int), lines func(string) []string) *sourceFiles {
 	return &sourceFiles{place: place, lines: lines, byName: map[string]*collected{}, places: map[classLine]sourcePlace{}, methods: map[string]bool{}, elsewhere: map[profile.MethodLine]sourcePlace{}}
 }
 
-// find finds the line that a number stands for; the class's own file for number 0.
+// find returns the line that a number stands for; for number 0, the class's own file.
 func (s *sourceFiles) find(method string, line int) sourcePlace {
 	if s.place == nil {
 		return sourcePlace{}
@@ -91,7 +91,7 @@ func (s *sourceFiles) find(method string, line int) sourcePlace {
 	return at
 }
 
-// file opens a file, once.
+// file reads a file, once. It returns nil if there is no such file.
 func (s *sourceFiles) file(name string) *collected {
 	f, known := s.byName[name]
 	if known {
@@ -105,7 +105,7 @@ func (s *sourceFiles) file(name string) *collected {
 	return f
 }
 
-// line gives the text of a line; "" where there is none.
+// line returns the text of a line, or "" if there is none.
 func (s *sourceFiles) line(method string, line int) string {
 	at := s.find(method, line)
 	if at.file == nil || at.line < 1 || at.line > len(at.file.lines) {
@@ -114,7 +114,7 @@ func (s *sourceFiles) line(method string, line int) string {
 	return layout.CutEnd(strings.TrimSpace(at.file.lines[at.line-1]), 100, "…")
 }
 
-// add wants the lines of all frames of a listing.
+// add collects the lines of all frames of a listing.
 func (s *sourceFiles) add(l *profile.Listing) {
 	if s.place == nil {
 		return
@@ -135,7 +135,7 @@ func (s *sourceFiles) add(l *profile.Listing) {
 	}
 }
 
-// files gives the files with the lines that are wanted and those around them.
+// files returns the files, with the collected lines and those around them.
 func (s *sourceFiles) files() []sourceFile {
 	var out []sourceFile
 	room := maxSourceBytes
@@ -165,8 +165,8 @@ func (s *sourceFiles) files() []sourceFile {
 	return out
 }
 
-// moved tells of the lines that are elsewhere than their numbers say, for the script. It is for
-// after files.
+// moved returns the moved lines for the script: by method and number, the number of a file and a line in it. files must
+// be called first.
 func (s *sourceFiles) moved() map[string]map[int][2]int {
 	out := map[string]map[int][2]int{}
 	for line, at := range s.elsewhere {

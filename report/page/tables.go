@@ -12,24 +12,25 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// A table is one of the overview's.
+// A table is a table of the overview.
 type table struct {
 	ID, Title, Note string
 	Columns         []column
 	Rows            []row
-	Shown           int // rows that are there before one asks for all
+	Shown           int // how many rows are shown until one asks for all
 	More            string
-	Whole           bool // it has counts of the whole profile only, and not by part
+	Whole           bool // whether it has counts only for the whole profile, not by part
 }
 
-// A column is a heading. Number tells that it is sorted by number, largest first.
+// A column is a column's heading. Number is true if it is sorted by number, the largest first.
 type column struct {
 	Name   string
 	Number bool
-	Sorted bool // the rows come sorted by it
+	Sorted bool // whether the rows are sorted by it at first
 	Event  int
 }
 
+// A row is a row of a table.
 type row struct {
 	Cells []cell
 	Link  string // to code: "c3-1a0"; "" for none
@@ -41,20 +42,20 @@ type cell struct {
 	Count bool
 	Raw   int64
 	Event int
-	Unit  string // that the number is always written in; "" for the one that is chosen
-	Width string // of its bar, in percent
-	Kind  string // colour of a source
-	Name  bool   // it is the row's name, which is the link
-	Code  bool   // it is an instruction
-	Cut   string // the whole of a text that is cut where it is too long
-	Parts string // the count by part, see partText
-	Sort  string // what it is sorted by, where that is not Text
+	Unit  string // the unit in which the number is always written; "" for the chosen unit
+	Width string // the width of its bar, in percent
+	Kind  string // the kind of code, for the colour of a source
+	Name  bool   // whether it is the row's name, which is the link
+	Code  bool   // whether it is an instruction
+	Cut   string // the whole text, if the shown text is cut when it is too long
+	Parts string // the samples by part, see partText
+	Sort  string // what it is sorted by, if that is not Text
 }
 
-// maxRows is how many rows of a table the page has at most, but where --top asks for more.
+// maxRows is how many rows a table has at most, unless --top asks for more.
 const maxRows = 100
 
-// A tableBuilder makes the tables of one profile.
+// A tableBuilder builds the tables of one profile.
 type tableBuilder struct {
 	b      *builder
 	p      *profile.Profile
@@ -63,6 +64,7 @@ type tableBuilder struct {
 	totals []int64
 }
 
+// tables returns the tables of a profile that have rows.
 func (b *builder) tables(p *profile.Profile, r *schema.Profile, at *places, totals []int64) []*table {
 	t := &tableBuilder{b, p, r, at, totals}
 	all := []*table{t.hotTable(), t.methods(), t.frames(), t.lines(), t.regions(), t.native(), t.threads(), t.probes(), t.events(), t.locks(), t.allocations(), t.compilations(), t.jvms(), t.forks(), t.sources(), t.account()}
@@ -73,7 +75,7 @@ func (b *builder) tables(p *profile.Profile, r *schema.Profile, at *places, tota
 	return all
 }
 
-// start begins a table whose first columns are samples, one for each event.
+// start returns a table without rows. Its first columns are samples, one for each event.
 func (t *tableBuilder) start(id, title, note string, columns ...string) *table {
 	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-" + id, Title: title, Note: note}
 	for e, event := range t.r.Account.Events {
@@ -89,7 +91,7 @@ func (t *tableBuilder) start(id, title, note string, columns ...string) *table {
 	return out
 }
 
-// listingProfile is the number of a profile in the page.
+// listingProfile returns the number of a profile in the page.
 func (b *builder) listingProfile(p *profile.Profile) int {
 	for i := range b.in.Profiles.Trials {
 		if p == &b.in.Profiles.Trials[i] {
@@ -99,7 +101,7 @@ func (b *builder) listingProfile(p *profile.Profile) int {
 	return 0
 }
 
-// counts are the cells of samples. Parts are the same by part; nil where they are not known.
+// counts returns cells with samples. parts are the same samples by part, or nil if these are unknown.
 func (t *tableBuilder) counts(c []int64, parts profile.PartCounts) []cell {
 	cells := make([]cell, 0, len(c)+3)
 	for e, n := range c {
@@ -108,11 +110,12 @@ func (t *tableBuilder) counts(c []int64, parts profile.PartCounts) []cell {
 	return cells
 }
 
+// count returns a cell with samples of one event.
 func (t *tableBuilder) count(n int64, e int, parts profile.PartCounts) cell {
 	return cell{Text: percent(n, t.totals[e]), Count: true, Raw: n, Event: e, Sort: strconv.FormatInt(n, 10), Parts: partText(parts, e)}
 }
 
-// parts are those of the profile; none where it has none.
+// parts returns the parts of the profile. They are empty if it has none.
 func (t *tableBuilder) parts() *profile.Parts {
 	if t.p.Parts == nil {
 		return &profile.Parts{}
@@ -120,7 +123,8 @@ func (t *tableBuilder) parts() *profile.Parts {
 	return t.p.Parts
 }
 
-// cut leaves out rows that are too many, and says so. full is how many there would be.
+// cut finishes a table: it says how many rows are left out, and how many are shown at first. full is how many rows
+// there would be.
 func (t *tableBuilder) cut(out *table, full int) *table {
 	scaleBars(out)
 	out.Shown = len(out.Rows)
@@ -129,12 +133,12 @@ func (t *tableBuilder) cut(out *table, full int) *table {
 		out.Shown = first
 	}
 	if left := full - len(out.Rows); left > 0 {
-		out.More = fmt.Sprintf("%s are left out; --top 0 has all", counted(left, "more row"))
+		out.More = fmt.Sprintf("%s left out; --top 0 shows all", counted(left, "more row"))
 	}
 	return out
 }
 
-// scaleBars makes the bars of each event as long as their samples are to the most in the table.
+// scaleBars sets the lengths of bars: the most samples of an event in the table have the longest bar.
 func scaleBars(out *table) {
 	most := map[int]int64{}
 	for _, r := range out.Rows {
@@ -151,7 +155,7 @@ func scaleBars(out *table) {
 	}
 }
 
-// limit is how many rows of so many a table has.
+// limit returns how many of n rows a table has.
 func (t *tableBuilder) limit(n int) int {
 	if t.b.in.Top == 0 {
 		return n
@@ -159,9 +163,9 @@ func (t *tableBuilder) limit(n int) int {
 	return min(n, max(maxRows, t.b.in.Top))
 }
 
-// methods are compiled methods, stubs, codelets and native functions, hottest first.
+// methods returns the table of compiled methods, stubs, codelets and native functions, the hottest one first.
 func (t *tableBuilder) methods() *table {
-	out := t.start("methods", "Hottest methods", "as compiled, with all that was inlined into them; native functions among them", "kind", "name")
+	out := t.start("methods", "Hottest methods", "as compiled, including everything inlined into them; native functions are ranked with them", "kind", "name")
 	type item struct {
 		counts schema.Counts
 		row    row
@@ -186,7 +190,7 @@ func (t *tableBuilder) methods() *table {
 	return t.cut(out, len(items))
 }
 
-// regions are runs of sampled instructions.
+// regions returns the table of regions: runs of sampled instructions.
 func (t *tableBuilder) regions() *table {
 	out := t.start("regions", "Hottest regions", "runs of sampled instructions within one piece of code", "kind", "region", "instructions from")
 	for _, r := range t.r.Regions[:t.limit(len(t.r.Regions))] {
@@ -200,9 +204,9 @@ func (t *tableBuilder) regions() *table {
 	return t.cut(out, len(t.r.Regions))
 }
 
-// frames are Java methods with inlining undone.
+// frames returns the table of Java methods with inlining undone.
 func (t *tableBuilder) frames() *table {
-	out := t.start("frames", "Hottest frames", "inlining undone: each instruction counts for the innermost Java method that it was made from; total: for each of its inlining chain", "total", "method", "hottest lines")
+	out := t.start("frames", "Hottest frames", "inlining undone: self counts an instruction for the innermost Java method that it was made from, total for every method of its inlining chain", "total", "method", "hottest lines")
 	at := len(t.r.Account.Events)
 	out.Columns[at].Number = true
 	frames := slices.Clone(t.r.Frames)
@@ -219,13 +223,13 @@ func (t *tableBuilder) frames() *table {
 	return t.cut(out, len(frames))
 }
 
-// lines are lines of Java, with their text where there are sources.
+// lines returns the table of lines of Java, with their text if there are sources.
 func (t *tableBuilder) lines() *table {
 	columns := []string{"line", "text"}
 	if t.b.in.Place == nil {
 		columns = columns[:1]
 	}
-	out := t.start("lines", "Hottest lines", "of Java, whatever methods they were inlined into", columns...)
+	out := t.start("lines", "Hottest lines", "of Java, in whichever compiled methods they are", columns...)
 	type line struct {
 		method string
 		schema.LineTotal
@@ -255,11 +259,12 @@ func (t *tableBuilder) lines() *table {
 		out.Rows = append(out.Rows, row{Link: t.places.line(l.method, l.Line), Cells: cells})
 	}
 	if borrowed {
-		out.Note += "; ~: most of the samples are at instructions that HotSpot kept no line for, and this is that of the next one that has one"
+		out.Note += "; ~: HotSpot kept no line for most of these samples' instructions, so the line of the next instruction that has one is shown"
 	}
 	return t.cut(out, len(all))
 }
 
+// native returns the table of native functions.
 func (t *tableBuilder) native() *table {
 	out := t.start("native", "Native functions", "outside the code cache", "module", "function")
 	for _, n := range t.r.Native[:t.limit(len(t.r.Native))] {
@@ -269,6 +274,7 @@ func (t *tableBuilder) native() *table {
 	return t.cut(out, len(t.r.Native))
 }
 
+// threads returns the table of threads.
 func (t *tableBuilder) threads() *table {
 	out := t.start("threads", "Threads", "by name, without the number at its end", "kind", "thread")
 	for _, k := range t.r.Threads {
@@ -282,9 +288,9 @@ func (t *tableBuilder) threads() *table {
 	return t.cut(out, full)
 }
 
-// compilations are the versions of the hottest methods.
+// compilations returns the table of the versions of the hottest methods.
 func (t *tableBuilder) compilations() *table {
-	out := t.start("compilations", "Compilations of the hottest methods", "each version of their code; times are in seconds of the JVM's life, * is within the window", "kind", "method", "compile id", "JVM", "made", "left", "why")
+	out := t.start("compilations", "Compilations of the hottest methods", "each version of their code; times are in seconds since the JVM's start, * is within the window", "kind", "method", "compile id", "JVM", "made", "left", "why")
 	several := len(t.p.PIDs) > 1
 	if !several {
 		out.Columns = slices.DeleteFunc(out.Columns, func(c column) bool { return c.Name == "JVM" })
@@ -310,17 +316,17 @@ func (t *tableBuilder) compilations() *table {
 			Cells: append(cells, cell{Text: seconds(c.MadeMillis, c.MadeInside)}, cell{Text: left}, cell{Text: shown(why)})})
 	}
 	for i := range out.Columns {
-		out.Columns[i].Sorted = false // they are by method and time
+		out.Columns[i].Sorted = false // rows are ordered by method and time
 	}
 	return t.cut(out, len(out.Rows))
 }
 
-// jvms are the processes of the profile, where there are several.
+// jvms returns the table of the profile's JVMs, or nil if there is only one.
 func (t *tableBuilder) jvms() *table {
 	if len(t.r.JVMs) < 2 {
 		return nil
 	}
-	out := t.start("jvms", "JVMs", "what each was sampled in: Java is code of the code cache, native is outside of it", "JVM", "Java", "JIT", "GC", "native")
+	out := t.start("jvms", "JVMs", "where the samples of each were: Java is code in the code cache, native is code outside it", "JVM", "Java", "JIT", "GC", "native")
 	for i := range out.Columns[len(t.r.Account.Events)+1:] {
 		out.Columns[len(t.r.Account.Events)+1+i].Number = true
 	}
@@ -346,7 +352,8 @@ func (t *tableBuilder) jvms() *table {
 	return t.cut(out, full)
 }
 
-// forks compare the JVMs of a trial by their shares of the hottest methods.
+// forks returns the table that compares the JVMs of a trial by their shares of the hottest methods. It returns nil if
+// there is nothing to compare.
 func (t *tableBuilder) forks() *table {
 	const most, methods = 10, 15
 	uncompared := func(m schema.Method) bool { return m.PerJVM == nil }
@@ -376,11 +383,12 @@ func (t *tableBuilder) forks() *table {
 	}
 	out.Shown = len(out.Rows)
 	if left := len(t.r.JVMs) - len(jvms); left > 0 {
-		out.More = counted(left, "more JVM") + " have no column"
+		out.More = counted(left, "more JVM") + " without a column"
 	}
 	return out
 }
 
+// sources returns the table of compilers, libraries and the kernel.
 func (t *tableBuilder) sources() *table {
 	out := t.start("sources", "Distribution by source", "compilers, libraries, the kernel", "source")
 	for _, s := range t.r.Sources {
@@ -389,15 +397,15 @@ func (t *tableBuilder) sources() *table {
 	return t.cut(out, len(out.Rows))
 }
 
-// printingRow is only there where HotSpot printed the code.
-const printingRow = "· of gasm's printing (HotSpot)"
+// printingRow is only in the account if HotSpot printed the code.
+const printingRow = "· gasm's printing (HotSpot)"
 
-// outsideMethodRow is only there with --window-method.
+// outsideMethodRow is only in the account with --window-method.
 const outsideMethodRow = "· outside the method"
 
-// account says where each sample went.
+// account returns the table that says where each sample went.
 func (t *tableBuilder) account() *table {
-	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-account", Title: "Account of samples", Note: "both sums are exact: taken = other … + in the profile; in the profile = compiled … + unresolved"}
+	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-account", Title: "Account of samples", Note: "both sums are exact: the rows with one dot add up to taken, the rows with two dots to in the profile"}
 	for e, event := range t.r.Account.Events {
 		name := shown(event)
 		if len(t.r.Account.Events) == 1 {
@@ -411,9 +419,9 @@ func (t *tableBuilder) account() *table {
 		count func(a *schema.Account) int64
 	}{
 		{"taken", func(a *schema.Account) int64 { return a.Total }},
-		{"· of other processes, JVMs and trials", func(a *schema.Account) int64 { return a.OtherProcess }},
+		{"· other processes, JVMs and trials", func(a *schema.Account) int64 { return a.OtherProcess }},
 		{"· outside the window", func(a *schema.Account) int64 { return a.OutsideWindow }},
-		{"· of other threads", func(a *schema.Account) int64 { return a.OtherThread }},
+		{"· other threads", func(a *schema.Account) int64 { return a.OtherThread }},
 		{outsideMethodRow, func(a *schema.Account) int64 { return a.OutsideMethod }},
 		{printingRow, func(a *schema.Account) int64 { return a.Printing }},
 		{"· lost", func(a *schema.Account) int64 { return a.Lost }},

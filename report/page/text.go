@@ -10,11 +10,11 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// shown is text from outside as the page shows it: what would turn letters around, or be
-// seen by nobody, is written as an escape. The page's own escaping for HTML comes on top.
+// shown escapes characters of text from outside that are invisible or reverse the order of letters. Escaping for HTML
+// comes on top.
 func shown(s string) string { return layout.Escape(s) }
 
-// appendText appends text from outside to HTML.
+// appendText appends text from outside to HTML. It escapes the text both ways.
 func appendText(b []byte, s string) []byte {
 	s = layout.Escape(s)
 	from := 0
@@ -40,8 +40,7 @@ func appendText(b []byte, s string) []byte {
 	return append(b, s[from:]...)
 }
 
-// percent is n's share of total as the text report writes it: "30.09%". It is "" for
-// nothing.
+// percent writes n's share of total as the text report does: "30.09%". It returns "" for no samples.
 func percent(n, total int64) string {
 	if n == 0 || total == 0 {
 		return ""
@@ -53,7 +52,7 @@ func percent(n, total int64) string {
 	return fmt.Sprintf("%d.%02d%%", hundredths/100, hundredths%100)
 }
 
-// portion is n's share of total for the length of a bar, in percent.
+// portion returns n's share of total in percent, for the length of a bar.
 func portion(n, total int64) string {
 	if total == 0 {
 		return "0"
@@ -61,7 +60,7 @@ func portion(n, total int64) string {
 	return strconv.FormatFloat(100*float64(n)/float64(total), 'f', 1, 64)
 }
 
-// heatOf is how hot a number of samples is, 0 to 6: by the share of the whole that they are.
+// heatOf returns how hot a number of samples is, from 0 to 6, by its share of total.
 func heatOf(n, total int64) int {
 	if n == 0 || total == 0 {
 		return 0
@@ -75,16 +74,15 @@ func heatOf(n, total int64) int {
 	return heat
 }
 
-// brief takes pkg.Outer$Inner::method apart, and gives Inner::method. The name of an
-// anonymous class keeps the class around it, as that of a lambda does: Outer$1::method,
-// Outer$$Lambda::apply.
+// brief shortens pkg.Outer$Inner::method to Inner::method. The names of anonymous classes and lambdas keep the class
+// around them: Outer$1::method, Outer$$Lambda::apply.
 func brief(method string) string {
 	class, name, found := strings.Cut(method, "::")
 	if !found {
 		return method
 	}
 	if i := strings.IndexAny(class, "/+"); i > 0 {
-		class = class[:i] // of a hidden class: its address follows
+		class = class[:i] // the address of a hidden class follows
 	}
 	class = class[strings.LastIndexByte(class, '.')+1:]
 	if i := strings.LastIndexByte(class, '$'); i >= 0 {
@@ -95,7 +93,7 @@ func brief(method string) string {
 	return class + "::" + name
 }
 
-// counted writes a number of things, with the thousands apart: "12 345 instructions".
+// counted writes a number of things, with thin spaces between groups of three digits: "12 345 instructions".
 func counted(n int, thing string) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0 && n >= 10_000; i -= 3 {

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	maxTimelines   = 8  // JVMs that have a time line of their own
-	timelineHeight = 48 // of one, in the units of the drawing
+	maxTimelines   = 8  // how many JVMs have a time line
+	timelineHeight = 48 // in the units of the drawing
 )
 
 // doings are the parts of a time line, from the bottom up, with their classes.
@@ -22,11 +22,11 @@ var doings = []struct {
 	class, name string
 }{
 	{profile.RanJava, "c2", "Java"}, {profile.RanNative, "native", "native and kernel"}, {profile.RanJIT, "c1", "JIT compilers"},
-	{profile.RanGC, "kernel", "collector"}, {profile.NotCounted, "out", "not in this profile"},
+	{profile.RanGC, "kernel", "garbage collector"}, {profile.NotCounted, "out", "not in this profile"},
 }
 
-// timeline draws the samples of a profile over the run, a drawing for each JVM, with the
-// windows shaded. It has numbers and escaped text only.
+// timeline draws the samples of a profile over time: a drawing for each JVM, with the windows shaded. The HTML contains
+// only numbers and escaped text.
 func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 	h := ps.History
 	jvms := h.Of(p.PIDs)
@@ -38,7 +38,7 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 	seconds := float64(h.Bins) * float64(h.StepNanos) / 1e9
 	for i := range jvms {
 		if i == maxTimelines {
-			fmt.Fprintf(&out, `<p class="note">%s with fewer samples are not drawn.</p>`, counted(len(jvms)-i, "more JVM"))
+			fmt.Fprintf(&out, `<p class="note">%s with fewer samples are not drawn.</p>`, counted(len(jvms)-i, "JVM"))
 			break
 		}
 		j := &jvms[i]
@@ -65,12 +65,12 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 	if windows := `<span class="key k-window">%s</span></p>`; p.Slices == nil {
 		fmt.Fprintf(&out, windows, "window")
 	} else {
-		fmt.Fprintf(&out, windows, "window, and the slices that runs are compared by")
+		fmt.Fprintf(&out, windows, "window, with the slices of time by which gasm diff compares runs")
 	}
 	return template.HTML(out.String()) + legend
 }
 
-// drawSlices draws what one clicks to see the samples of a slice of time alone.
+// drawSlices draws the areas that one clicks to see only the samples of a slice of time.
 func drawSlices(out *strings.Builder, p *profile.Profile, h *profile.History, pid int) {
 	if p.Parts == nil || len(p.Parts.Slices) < 2 {
 		return
@@ -110,7 +110,7 @@ func drawWindows(out *strings.Builder, ps *profile.Profiles, p *profile.Profile,
 	}
 }
 
-// windowsOf are the windows of a JVM, in the order of time.
+// windowsOf returns the windows of a JVM in the order of their times.
 func windowsOf(ps *profile.Profiles, p *profile.Profile, pid int) []capture.Window {
 	const most = 1000
 	var windows []capture.Window
@@ -128,7 +128,7 @@ func windowsOf(ps *profile.Profiles, p *profile.Profile, pid int) []capture.Wind
 	return windows
 }
 
-// drawBins stacks the samples of each bin, by what they were of.
+// drawBins stacks the samples of each bin by what the JVM was doing.
 func drawBins(out *strings.Builder, j *profile.JVMHistory) {
 	var most int64 = 1
 	for _, bin := range j.Bins {

@@ -1,23 +1,22 @@
-// Package schema is the JSON report: the types that package report writes, and that
-// everything that reads a report uses.
+// Package schema has the types of the JSON report, for package report, which writes it, and for everything that reads
+// it.
 //
-// They are schema 1, in the order in which a report has them. report/testdata/schema1.json
-// says the same to machines, as a JSON Schema. Fields may be added to schema 1; to change or to drop one takes
-// schema 2.
+// The types are schema 1, in the order in which a report has them. report/testdata/schema1.json describes the same as a
+// JSON Schema. Fields may be added to schema 1; changing or dropping one takes schema 2.
 //
-// Counts are objects with a member for each event that was sampled, in the order of
-// the capture's events ([PerEvent]). Addresses are strings ([Address]).
+// Counts are objects with a member for each event that was sampled, in the order of the capture's events ([PerEvent]).
+// Addresses are strings ([Address]).
 package schema
 
-// Version is the number of the schema that this package has.
+// Version is the number of the schema that these types are.
 const Version = 1
 
-// A Report is all of a JSON report.
+// A Report is a whole JSON report.
 type Report struct {
 	Schema  int      `json:"schema"` // Version
 	Gasm    string   `json:"gasm"`   // the version of gasm that wrote it
 	Capture *Capture `json:"capture"`
-	// Chosen says as flags which samples of the measurement the report is of; "" for all.
+	// Chosen has the flags that chose the samples of the report, e.g. "--thread app"; "" if these are all samples.
 	Chosen   string    `json:"chosen,omitempty"`
 	Profiles []Profile `json:"profiles"` // one for each trial or, without trials, for each program
 }
@@ -27,40 +26,39 @@ type Capture struct {
 	Command   []string  `json:"command"`
 	Sampler   string    `json:"sampler"`
 	Events    []string  `json:"events"`    // as sampled
-	Frequency int       `json:"frequency"` // Hz; 0 when unknown
+	Frequency int       `json:"frequency"` // Hz; 0 if unknown
 	JVMs      []Process `json:"jvms"`
-	Attached  bool      `json:"attached,omitempty"`  // to JVMs that ran already; there is no command
-	Code      string    `json:"code,omitempty"`      // how it was had: "printed" by HotSpot, "copied" out of its memory, or "mixed"
-	Selection string    `json:"selection,omitempty"` // which code HotSpot printed, as flags; "" for all
+	Attached  bool      `json:"attached,omitempty"`  // whether gasm attached to running JVMs, so that there is no command
+	Code      string    `json:"code,omitempty"`      // "printed" by HotSpot, "copied" from its memory, or "mixed"
+	Selection string    `json:"selection,omitempty"` // the flags that say which code HotSpot printed; "" for all code
 	Notes     []string  `json:"notes"`
 }
 
-// A Process is one of the JVMs that the command started.
+// A Process is one of the JVMs that the command started or that gasm attached to.
 type Process struct {
 	PID     int    `json:"pid"`
 	Main    string `json:"main"`
 	Version string `json:"version"`
-	Fork    int    `json:"fork,omitempty"` // JMH's number of it
-	// SafepointsOnly tells that frames and lines of its code are those of the next safepoint.
+	Fork    int    `json:"fork,omitempty"` // JMH's number of the fork
+	// SafepointsOnly is true if the frames and lines of its code are those of the next safepoint.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
-	// Taken are all its samples, in or out of the windows.
+	// Taken are all of its samples, inside and outside the windows.
 	Taken Counts `json:"taken,omitzero"`
 }
 
-// A Profile is the profile of one trial, or of one program. Program and JDK are those of all
-// JVMs of a profile without a trial.
+// A Profile is the profile of one trial or of one program. A profile without a trial has a Program and a JDK, which all
+// of its JVMs share.
 type Profile struct {
 	Trial         string            `json:"trial"`
-	Program       string            `json:"program,omitempty"` // the main class, or the jar without a number that is made at run time
+	Program       string            `json:"program,omitempty"` // the main class, or the jar without the number that tools add at run time
 	JDK           string            `json:"jdk,omitempty"`
 	PIDs          []int             `json:"pids"`
 	WindowSeconds float64           `json:"window_seconds"`
-	Operations    float64           `json:"operations,omitempty"` // in the window, where JMH's scores tell
-	Score         *Score            `json:"score,omitempty"`      // what JMH measured
+	Operations    float64           `json:"operations,omitempty"` // in the window; 0 if no score of JMH says how many
+	Score         *Score            `json:"score,omitempty"`      // what JMH measured; nil without JMH
 	Account       PerEvent[Account] `json:"account"`
 	JVMs          []Share           `json:"jvms"` // in the order of PIDs
-	// Slices are the samples of a benchmark over time: profile.SlicesPerJVM slices of
-	// each JVM, in the order of PIDs.
+	// Slices are the samples of a benchmark over time: profile.SlicesPerJVM slices of each JVM, in the order of PIDs.
 	Slices  Slices       `json:"slices,omitzero"`
 	Regions []Region     `json:"regions"`
 	Methods []Method     `json:"methods"`
@@ -70,30 +68,30 @@ type Profile struct {
 	Threads []ThreadKind `json:"threads"`
 	// Happened are the events in the windows, summed up by kind and name.
 	Happened []Event `json:"events,omitempty"`
-	// Probes are what probed methods have counted, in or out of the windows.
+	// Probes are what probed methods have counted, inside and outside the windows.
 	Probes []Probe `json:"probes,omitempty"`
-	// Delays are what ran while threads waited for others to come to a safepoint.
+	// Delays are the code that ran while threads waited for others to reach a safepoint.
 	Delays []Delay `json:"time_to_safepoint,omitempty"`
-	// Locks are where threads waited for locks that others had, the longest first.
+	// Locks are the places where threads waited for locks that other threads held. The longest wait comes first.
 	Locks []Lock `json:"locks,omitempty"`
-	// Allocations are where the program allocates, most first.
+	// Allocations are the places where the program allocates. The one with the most bytes comes first.
 	Allocations []Allocation `json:"allocations,omitempty"`
-	// Compilations are the versions of the hottest methods' code, by method, and by the time
-	// they were made. Of several JVMs they are of the one with the most samples of the method.
+	// Compilations are the versions of the hottest methods' code, by method, and by the time at which they were made. If
+	// there are several JVMs, they are those of the JVM with the most samples of the method.
 	Compilations []Compilation `json:"compilations,omitempty"`
 	// Hottest are the instructions with the most samples, whether their regions have lines or not.
 	Hottest []HotLine `json:"hottest,omitempty"`
-	// Loops are the loops with samples of the code that Hottest is in, the one with the most samples first.
+	// Loops are the loops in the code of Hottest that have samples. The loop with the most samples comes first.
 	Loops    []Loop   `json:"loops,omitempty"`
 	Warnings []string `json:"warnings"`
 }
 
-// A Score is what JMH measured of a trial.
+// A Score is the result that JMH measured for a trial.
 type Score struct {
 	Mode  string  `json:"mode"` // JMH's: "avgt", "thrpt", "sample", "ss"
 	Unit  string  `json:"unit"` // "ns/op", "ops/us"
 	Value float64 `json:"value"`
-	// Error is half of the 99.9 % confidence interval; it is missing where it is not known.
+	// Error is half of the 99.9 % confidence interval; it is missing if it is unknown.
 	Error float64 `json:"error,omitempty"`
 	// Forks are the scores of each fork's iterations.
 	Forks [][]float64 `json:"forks,omitempty"`
@@ -106,16 +104,15 @@ type Score struct {
 type Account struct {
 	Total         int64 `json:"total"`
 	OutsideWindow int64 `json:"outside_window"`
-	// OtherProcess are the samples of all processes that are no JVM of the profile.
-	// OtherJVM and OtherTrial are parts of it: JVMs of the command that are in no trial or of
-	// other programs, and JVMs of other trials.
+	// OtherProcess counts the samples of all processes that are not a JVM of the profile. OtherJVM and OtherTrial are
+	// parts of it: JVMs of the command that are in no trial or run other programs, and JVMs of other trials.
 	OtherProcess int64 `json:"other_process"`
 	OtherJVM     int64 `json:"other_jvm,omitempty"`
 	OtherTrial   int64 `json:"other_trial,omitempty"`
-	OtherThread  int64 `json:"other_thread,omitempty"` // of threads that are not chosen
-	// OutsideMethod are those whose thread was not in the method of --window-method.
+	OtherThread  int64 `json:"other_thread,omitempty"` // of threads that were not chosen
+	// OutsideMethod counts the samples whose thread was not in the method of --window-method.
 	OutsideMethod int64 `json:"outside_method,omitempty"`
-	// Printing is what HotSpot spent on printing code for gasm. No other number of the profile has it.
+	// Printing counts the samples in which HotSpot printed code for gasm. No other number of the profile includes them.
 	Printing    int64 `json:"printing,omitempty"`
 	Lost        int64 `json:"lost"`
 	Profiled    int64 `json:"profiled"`
@@ -127,13 +124,13 @@ type Account struct {
 	Unresolved  int64 `json:"unresolved"`
 }
 
-// A Share is what one JVM has of a profile.
+// A Share is the part of a profile that one JVM has.
 type Share struct {
 	PID    int    `json:"pid"`
 	Counts Counts `json:"counts"`
 	Native Counts `json:"native"` // outside the code cache, kernel included
-	// JIT and GC are the samples of the JIT compilers' and the collector's threads, Java those
-	// of all other threads in the code cache.
+	// JIT and GC are the samples of the JIT compilers' and the garbage collector's threads, Java those of all other
+	// threads in the code cache.
 	Java Counts `json:"java,omitzero"`
 	JIT  Counts `json:"jit,omitzero"`
 	GC   Counts `json:"gc,omitzero"`
@@ -149,8 +146,8 @@ type Region struct {
 	Lo        Address `json:"lo"`
 	Hi        Address `json:"hi"`
 	Counts    Counts  `json:"counts"`
-	Lines     []Line  `json:"lines,omitempty"`   // of hot regions
-	TooBig    int     `json:"too_big,omitempty"` // number of lines, where there are too many to be listed
+	Lines     []Line  `json:"lines,omitempty"`   // only of hot regions
+	TooBig    int     `json:"too_big,omitempty"` // the number of lines, if there are too many to be listed
 }
 
 // A Line is one instruction of a region.
@@ -158,7 +155,7 @@ type Line struct {
 	Addr     Address  `json:"addr"`
 	Section  string   `json:"section,omitempty"`
 	Text     string   `json:"text"`
-	Target   string   `json:"target,omitempty"` // name of the code that it calls or jumps to
+	Target   string   `json:"target,omitempty"` // the name of the code that it calls or jumps to
 	Counts   Counts   `json:"counts"`
 	Frames   []Frame  `json:"frames"` // the inlining chain, innermost first
 	Comments []string `json:"comments"`
@@ -173,13 +170,14 @@ type HotLine struct {
 	Text      string  `json:"text"`
 	Counts    Counts  `json:"counts"`
 	Frames    []Frame `json:"frames"` // the inlining chain, innermost first
-	// FramesOfNext tells that HotSpot kept no debug info for the instruction: Frames are those of the next one that has some.
+	// FramesOfNext is true if HotSpot kept no debug info for the instruction. Frames are then those of the next
+	// instruction with debug info.
 	FramesOfNext bool `json:"frames_of_next,omitempty"`
-	// Loop is the number of the innermost loop around it in the code of its method, see the type Loop; 0 for none. Depth is
-	// how many loops there are around it.
+	// Loop is the number of the innermost loop around the instruction in the code of its method, see the type Loop; 0 for
+	// none. Depth is how many loops there are around it.
 	Loop  int `json:"loop,omitempty"`
 	Depth int `json:"depth,omitempty"`
-	// LoopUnknown tells that the code is too large to look for its loops.
+	// LoopUnknown is true if the code is too large to look for its loops.
 	LoopUnknown bool `json:"loop_unknown,omitempty"`
 }
 
@@ -188,16 +186,15 @@ type Loop struct {
 	Source       string  `json:"source"`
 	Method       string  `json:"method"`
 	CompileID    int     `json:"compile_id"`
-	Number       int     `json:"number"`           // in the order of the addresses at which the loops of the code begin, from 1 on
+	Number       int     `json:"number"`           // from 1 on, in the order of the addresses at which the loops of the code begin
 	Inside       int     `json:"inside,omitempty"` // the number of the loop around it; 0 for none
-	Depth        int     `json:"depth"`            // 1 for a loop in no other one
+	Depth        int     `json:"depth"`            // 1 for a loop that is in no other loop
 	Begins       Address `json:"begins"`
 	Instructions int     `json:"instructions"`
-	Counts       Counts  `json:"counts"` // with those of the loops in it
+	Counts       Counts  `json:"counts"` // including the loops in it
 }
 
-// A Compilation is one version of a hot method's code. Times are milliseconds of the JVM's
-// life.
+// A Compilation is one version of a hot method's code. Times are in milliseconds since the JVM's start.
 type Compilation struct {
 	Method       string `json:"method"`
 	Source       string `json:"source"`
@@ -208,14 +205,13 @@ type Compilation struct {
 	PID          int    `json:"pid"`
 	MadeMillis   int64  `json:"made_ms"`
 	MadeInWindow bool   `json:"made_in_window"`
-	// Left tells when and why it was left; it is missing of one that was not, and where the log
-	// does not tell.
+	// Left says when and why the code was left. It is missing if that did not happen, or if the log does not say so.
 	Left   *CompilationEnd   `json:"left,omitempty"`
 	Counts Counts            `json:"counts"`
 	Share  PerEvent[float64] `json:"share"` // of the profile
 }
 
-// A CompilationEnd says when and why code was left.
+// A CompilationEnd says when and why code was left: HotSpot invalidated it, and no thread enters it any more.
 type CompilationEnd struct {
 	Millis   int64  `json:"ms"`
 	InWindow bool   `json:"in_window"`
@@ -227,8 +223,8 @@ type CompilationEnd struct {
 type Frame struct {
 	Method string `json:"method"`
 	BCI    int    `json:"bci"`
-	Line   int    `json:"line"` // 0 when unknown
-	// File is the name of the file that the class was made from, as the class has it; "" when unknown.
+	Line   int    `json:"line"` // 0 if unknown
+	// File is the name of the file that the class was made from, as the class itself says it; "" if unknown.
 	File string `json:"file,omitempty"`
 }
 
@@ -246,7 +242,7 @@ type Method struct {
 // Frames sums up the instructions whose innermost Java frame is one method.
 type Frames struct {
 	Method string      `json:"method"`
-	File   string      `json:"file,omitempty"` // as of a Frame
+	File   string      `json:"file,omitempty"` // as in a Frame
 	Counts Counts      `json:"counts"`         // as the innermost method
 	Total  Counts      `json:"total"`          // anywhere in the inlining chain
 	PerJVM PerJVM      `json:"per_jvm,omitempty"`
@@ -254,9 +250,9 @@ type Frames struct {
 	Lines  []LineTotal `json:"lines"`
 }
 
-// A LineTotal is what one source line has of Frames.
+// A LineTotal is the part of Frames that one source line has.
 type LineTotal struct {
-	Line   int    `json:"line"` // 0 when unknown
+	Line   int    `json:"line"` // 0 if unknown
 	Counts Counts `json:"counts"`
 }
 
@@ -269,13 +265,13 @@ type Native struct {
 	Slices Slices `json:"slices,omitzero"`
 }
 
-// A Source sums up one value of the Source column.
+// A Source sums up all code of one source: "c2, level 4", "kernel", "libjvm.so".
 type Source struct {
 	Source string `json:"source"`
 	Counts Counts `json:"counts"`
 }
 
-// A ThreadKind sums up threads that do the same sort of work.
+// A ThreadKind sums up threads that do the same kind of work.
 type ThreadKind struct {
 	Kind    string   `json:"kind"`
 	Counts  Counts   `json:"counts"`
@@ -288,23 +284,22 @@ type Thread struct {
 	Counts Counts `json:"counts"`
 }
 
-// An Event sums up the events of one kind and name: pauses of the garbage collector.
+// An Event sums up the events of one kind and name, for example one kind of pause of the garbage collector.
 type Event struct {
 	Kind      string  `json:"kind"` // "gc", "gc-concurrent", "safepoint", "vm-operation", "compile", "lock", "jfr" …
 	Name      string  `json:"name"`
-	Count     int     `json:"count"` // of those that began in the windows
+	Count     int     `json:"count"` // how many of them began in the windows
 	TotalMS   float64 `json:"total_ms"`
 	LongestMS float64 `json:"longest_ms"`
-	// WaitMS is the time until all threads had come to the safepoints, which is a part of the total.
+	// WaitMS is the time until all threads had reached the safepoints. It is a part of the total.
 	WaitMS        float64 `json:"wait_ms,omitempty"`
 	LongestWaitMS float64 `json:"longest_wait_ms,omitempty"`
-	Samples       Counts  `json:"samples"` // that were taken in the meantime
+	Samples       Counts  `json:"samples"` // that were taken while such an event lasted
 }
 
-// A Delay is code that ran in application threads while other threads waited for them to
-// come to a safepoint.
+// A Delay is code that ran in application threads while other threads waited for them to reach a safepoint.
 type Delay struct {
-	Source    string      `json:"source"` // of a native function its module
+	Source    string      `json:"source"` // for a native function, its module
 	Name      string      `json:"name"`
 	CompileID int         `json:"compile_id,omitempty"`
 	Counts    Counts      `json:"counts"`
@@ -319,8 +314,8 @@ type DelayLine struct {
 	Frames []Frame `json:"frames"`
 }
 
-// A Probe has what a probed method has counted. Of locks, Entries are those that were taken, and Returns those that were given
-// back; of allocations, Entries are the objects.
+// A Probe is what a probed method has counted. For locks, Entries counts how often one was taken, and Returns how often
+// one was released. For allocations, Entries counts the objects.
 type Probe struct {
 	Kind       string  `json:"kind"` // "method", "lock", "alloc"
 	Method     string  `json:"method"`
@@ -330,11 +325,11 @@ type Probe struct {
 	Exceptions int64   `json:"exceptions"`
 	TotalMS    float64 `json:"total_ms"` // of outermost calls
 	MaxNS      int64   `json:"max_ns,omitempty"`
-	// Percentiles are exact to a thirty-second.
+	// Percentiles are exact to 1/32.
 	P50 int64 `json:"p50_ns,omitempty"`
 	P90 int64 `json:"p90_ns,omitempty"`
 	P99 int64 `json:"p99_ns,omitempty"`
-	// Distribution are the calls that have ended, by how long they took. Times of no call are left out.
+	// Distribution counts the calls that have ended, by how long they took. Buckets without a call are left out.
 	Distribution []ProbeBucket `json:"distribution,omitempty"`
 	Threads      []ProbeThread `json:"threads"`
 }
@@ -346,10 +341,10 @@ type ProbeBucket struct {
 	Count  int64 `json:"count"`
 }
 
-// A ProbeThread is what a thread has of a Probe.
+// A ProbeThread is the part of a Probe that one thread has.
 type ProbeThread struct {
 	PID        int     `json:"pid"`
-	TID        int     `json:"tid"` // 0 where several threads count together
+	TID        int     `json:"tid"` // 0 if several threads are counted together
 	Name       string  `json:"name"`
 	Entries    int64   `json:"entries"`
 	Returns    int64   `json:"returns"`
@@ -362,7 +357,7 @@ type ProbeThread struct {
 type Lock struct {
 	At        *Frame  `json:"at,omitempty"`
 	Class     string  `json:"class"`           // of the lock
-	Owner     string  `json:"owner,omitempty"` // the thread that had it most often before, without the number at its end
+	Owner     string  `json:"owner,omitempty"` // the thread that held it most often, by its name without the number at the end
 	Count     int     `json:"count"`
 	TotalMS   float64 `json:"total_ms"`
 	LongestMS float64 `json:"longest_ms"`
@@ -372,9 +367,9 @@ type Lock struct {
 type Allocation struct {
 	At     *Frame `json:"at,omitempty"`
 	Class  string `json:"class"`
-	Events int    `json:"events"` // samples of the allocations, or each of them
-	Bytes  int64  `json:"bytes"`  // that the events stand for
-	// Code is the instruction that allocates, where that is known.
+	Events int    `json:"events"` // how many allocations were sampled, or took place if each is recorded
+	Bytes  int64  `json:"bytes"`  // how much the program allocated, as the events say it
+	// Code is the instruction that allocates; nil if it is unknown.
 	Code *AllocationCode `json:"code,omitempty"`
 }
 

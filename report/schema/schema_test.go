@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An object is what the JSON Schema says of one object.
+// An object is what the JSON Schema says about one object.
 type object struct {
 	Required             []string
 	Properties           map[string]object
@@ -21,8 +21,8 @@ type object struct {
 	Defs                 map[string]object `json:"$defs"`
 }
 
-// The types of this package and the JSON Schema that others rely on have the same
-// members, and the same of them may be missing.
+// The types of this package and the JSON Schema, which other programs rely on, have the same members, and the same
+// members may be missing in both.
 func TestSchemaFile(t *testing.T) {
 	text, err := os.ReadFile("../testdata/schema1.json")
 	require.NoError(t, err)
@@ -77,10 +77,10 @@ func TestSchemaFile(t *testing.T) {
 		for _, name := range rule.Required {
 			assert.True(t, required[name], "%s.%s can be missing", path, name)
 		}
-		assert.Len(t, rule.Required, len(required), "%s: what is always there, %v, is required: %v", path, required, rule.Required)
+		assert.Len(t, rule.Required, len(required), "%s: the members that are always there are %v, those required %v", path, required, rule.Required)
 	}
 	compare("report", reflect.TypeFor[Report](), root)
-	assert.Equal(t, 34, compared, "objects; a new one is compared too")
+	assert.Equal(t, 34, compared, "number of objects that were compared")
 }
 
 func TestPerEvent(t *testing.T) {
@@ -95,7 +95,7 @@ func TestPerEvent(t *testing.T) {
 	assert.Zero(t, read.Of("page-faults"))
 	assert.False(t, read.IsZero())
 	require.NoError(t, json.Unmarshal([]byte(`{"a":1,"b":2,"a":3}`), &read))
-	assert.Equal(t, Counts{Events: []string{"a", "b"}, Values: []int64{3, 2}}, read, "the last of one name")
+	assert.Equal(t, Counts{Events: []string{"a", "b"}, Values: []int64{3, 2}}, read, "the last member of a name counts")
 	require.NoError(t, json.Unmarshal([]byte(`null`), &read))
 	assert.True(t, read.IsZero())
 	for _, bad := range []string{`[1]`, `7`, `{"a":"x"}`, `{"a":1`} {
@@ -111,11 +111,11 @@ func TestAddress(t *testing.T) {
 	var read Address
 	require.NoError(t, json.Unmarshal(text, &read))
 	assert.Equal(t, a, read)
-	assert.ErrorContains(t, json.Unmarshal([]byte(`"12z"`), &read), `"12z" is no address`)
+	assert.ErrorContains(t, json.Unmarshal([]byte(`"12z"`), &read), `"12z" is not an address`)
 	assert.Error(t, json.Unmarshal([]byte(`12`), &read))
 }
 
-// FuzzReport reads any text as a report; what can be read is written back as it is.
+// FuzzReport reads any text as a report. Whatever can be read is written back unchanged.
 func FuzzReport(f *testing.F) {
 	text, err := os.ReadFile("../testdata/small.json")
 	require.NoError(f, err)

@@ -8,15 +8,15 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// settled is how long after a record's time the record is in its ring for certain. The
-// kernel takes the time first and writes then, which takes microseconds, unless the
-// virtual CPU is taken away meanwhile.
+// settled is how long after a record's time the record is certainly in its ring. The kernel takes the
+// time first and writes the record afterwards. That takes microseconds, unless the virtual CPU is taken
+// away meanwhile.
 const settled = 20 * time.Millisecond
 
-// Drain gives the records that have come since the last call, in the order of their
-// times, and says how many there were in the rings. The latest ones are kept for the next
-// call, because a record that belongs in front of them may still be on its way into
-// another ring. With all, none are kept.
+// Drain calls give for each record that has come since the last call, in the order of their times, and
+// returns how many records were in the rings. It keeps the latest records for the next call, because a
+// record that belongs before them may still be on its way into another ring. If all is true, it keeps
+// none.
 //
 // A record is valid until give returns.
 func (s *Set) Drain(all bool, give func(*Record)) (found int) {
@@ -30,14 +30,14 @@ func (s *Set) Drain(all bool, give func(*Record)) (found int) {
 		}
 	}
 	kept := copy(s.batch, s.batch[n:])
-	clear(s.batch[kept:]) // their texts
+	clear(s.batch[kept:]) // so that their texts can be freed
 	s.batch = s.batch[:kept]
 	return found
 }
 
-// fill takes all records out of the rings, and says how many.
+// fill takes all records out of the rings, and returns how many there were.
 func (s *Set) fill() int {
-	for c, r := range s.rings { // first all, so that the times fit together
+	for c, r := range s.rings { // all heads first, so that the times fit together
 		if r != nil {
 			s.heads[c] = r.Head()
 		}
@@ -62,18 +62,17 @@ func (s *Set) take(data []byte) {
 	s.batch = append(s.batch, r)
 }
 
-// followed says which threads a set is about.
+// followed says which threads a set samples.
 type followed struct {
-	// tids are the threads that events were opened on while they ran, and when. nil when
-	// events were opened on one thread only, which all others come of.
+	// tids are the threads that events were opened on while they ran, with the time of that. It is nil
+	// if events were opened on one thread only, from which all others descend.
 	tids map[int32]int64
-	// pids are the processes whose records are kept, where the events are of the whole
-	// machine; nil otherwise.
+	// pids are the processes whose records are kept, if the events are for the whole machine; nil
+	// otherwise.
 	pids map[int32]bool
 }
 
-// keep tells whether a record counts, and learns from it. Records come in the order of
-// their times.
+// keep reports whether a record counts, and learns from it. Records come in the order of their times.
 func (f *followed) keep(r *Record) bool {
 	if f.pids != nil {
 		if r.Kind == Fork && r.PID != r.PPID { // the new process may have the id of one that has ended
@@ -81,8 +80,8 @@ func (f *followed) keep(r *Record) bool {
 		}
 		return f.pids[r.PID] || r.Kind == Lost || r.Kind == Throttle
 	}
-	// A thread that was made while events were being opened may have inherited them, and
-	// then they were opened on it as well. Only its own tell of it.
+	// A thread that was made while events were being opened may have inherited them, and then they were
+	// opened on it as well. Only the records of its own events count.
 	if _, opened := f.tids[r.by]; opened && r.owner != r.by && r.Kind != Lost && r.Kind != Throttle {
 		return false
 	}

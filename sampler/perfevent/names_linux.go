@@ -18,18 +18,18 @@ type Event struct {
 	Config [3]uint64
 	// Flags are bits of perf_event_attr (unix.PerfBitExcludeKernel …).
 	Flags uint64
-	// Precise is how near to the instruction the PC must be, from 0 to 3. With
-	// BestPrecise it is as near as this machine can.
+	// Precise is how near to the instruction the PC must be, from 0 to 3. BestPrecise means as near as
+	// this machine can.
 	Precise     int
 	BestPrecise bool
-	// CPUs are those that can count the event; nil for all.
+	// CPUs are the CPUs that can count the event; nil for all.
 	CPUs []int
 }
 
-// A NameError says that there is no event of a name.
+// A NameError says that there is no event of that name.
 type NameError struct {
 	Name  string
-	Cause string // what is wrong with the name; "" when it is just not known
+	Cause string // what is wrong with the name; "" if it is just not known
 }
 
 func (e *NameError) Error() string {
@@ -39,8 +39,7 @@ func (e *NameError) Error() string {
 	return fmt.Sprintf("there is no event %s: %s", e.Name, e.Cause)
 }
 
-// The kernel's generic events by perf's names for them, without aliases of which perf
-// itself has none.
+// The kernel's generic events by perf's names for them, without aliases that perf itself does not have.
 var (
 	hardwareEvents = map[string]uint64{
 		"cycles": unix.PERF_COUNT_HW_CPU_CYCLES, "cpu-cycles": unix.PERF_COUNT_HW_CPU_CYCLES,
@@ -83,17 +82,17 @@ var (
 	cacheResults = map[string]uint64{"refs": 0, "Reference": 0, "ops": 0, "access": 0, "misses": 1, "miss": 1}
 )
 
-// Lookup finds an event by its parts as perf spells them: "cpu", "event=0x3c" and "u" are
-// those of "cpu/event=0x3c/u". The pmu and the modifiers may be "". The spec is the whole
-// text, for messages. If there is no such event, the error is a [*NameError].
+// Lookup finds an event by its parts as perf spells them: "cpu", "event=0x3c" and "u" are the parts of
+// "cpu/event=0x3c/u". The pmu and the modifiers may be "". The spec is the whole text, for messages. If
+// there is no such event, the error is a [*NameError].
 func Lookup(spec, pmu, name, modifiers string) (Event, error) {
 	return theKernel.lookup(spec, pmu, name, modifiers)
 }
 
-// A kernel is where the kernel tells of its events.
+// A kernel is where the kernel describes its events.
 type kernel struct {
 	devices string   // the folder of the PMUs
-	tracing []string // folders of the tracepoints, of which there is one at most
+	tracing []string // folders where the tracepoints may be; at most one of them exists
 }
 
 var theKernel = kernel{"/sys/bus/event_source/devices",
@@ -138,8 +137,8 @@ func (k kernel) bareEvent(name string) (Event, error) {
 	return Event{}, &NameError{}
 }
 
-// cacheEvent gives the configuration of a name as L1-dcache-load-misses: a cache, and
-// what is done in it with which result, loads and all of them by default.
+// cacheEvent returns the configuration of a name such as L1-dcache-load-misses: a cache, an operation
+// and its result. Without these, it counts loads, whatever their result.
 func cacheEvent(name string) (config uint64, ok bool) {
 	rest := ""
 	for start, number := range caches {
@@ -173,14 +172,14 @@ func cacheEvent(name string) (config uint64, ok bool) {
 	return 0, false
 }
 
-// rawEvent gives the configuration of a name as r01c4, which is hexadecimal.
+// rawEvent returns the configuration of a name such as r01c4, which is hexadecimal.
 func rawEvent(name string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(name, "r")
 	config, err := strconv.ParseUint(digits, 16, 64)
 	return config, ok && err == nil
 }
 
-// tracepoint finds a tracepoint's number. Others than root may not look.
+// tracepoint finds a tracepoint's number. Only root may look it up.
 func (k kernel) tracepoint(system, point string) (Event, error) {
 	if strings.ContainsAny(system+point, "/*?") {
 		return Event{}, &NameError{}
@@ -206,7 +205,7 @@ func (k kernel) tracepoint(system, point string) (Event, error) {
 	return Event{}, &NameError{}
 }
 
-// modify takes modifiers as "u" and "Pk" (get_event_modifier() in the kernel's
+// modify applies modifiers such as "u" and "Pk" (get_event_modifier() in the kernel's
 // tools/perf/util/parse-events.c).
 func (e *Event) modify(modifiers string) error {
 	const levels = unix.PerfBitExcludeUser | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// The parts of an event as sampler.ParseEvent finds them.
+// The parts of an event as sampler.ParseEvent returns them.
 type parts struct{ pmu, name, modifiers string }
 
 func (p parts) spec() string {
@@ -29,15 +30,15 @@ func (p parts) spec() string {
 	return p.name
 }
 
-// Every event is asked of the kernel as perf asks for it. perf prints that also when the
-// kernel then refuses the event.
+// TestEventsAreLikePerfs checks that every event is requested from the kernel as perf requests it. perf prints
+// the request even if the kernel then refuses the event.
 func TestEventsAreLikePerfs(t *testing.T) {
 	gasmtest.NeedTime(t)
 	gasmtest.NeedPerf(t)
 	var cases []parts
 	for _, names := range []map[string]uint64{hardwareEvents, softwareEvents} {
 		for name := range names {
-			if name != "cgroup-switches" { // perf 6.1 prints no attributes of it
+			if name != "cgroup-switches" { // perf 6.1 prints no attributes for it
 				cases = append(cases, parts{name: name})
 			}
 		}
@@ -60,8 +61,8 @@ func TestEventsAreLikePerfs(t *testing.T) {
 	}
 }
 
-// likePerf compares an event with what perf asks the kernel for. It runs perf by a
-// command, to which it appends perf's arguments.
+// likePerf compares an event with what perf asks the kernel for. It runs perf by a command, to which it
+// appends perf's arguments.
 func likePerf(t *testing.T, k kernel, c parts, command ...string) {
 	t.Helper()
 	spec := c.spec()
@@ -75,7 +76,7 @@ func likePerf(t *testing.T, k kernel, c parts, command ...string) {
 	assert.Equal(t, perfsAttributes(t, spec, command), printed(&o.attr), spec)
 }
 
-// printed gives what says which event an attribute is of, as perf -vv prints it.
+// printed returns the fields that say which event an attribute is for, as perf -vv prints them.
 func printed(attr *unix.PerfEventAttr) map[string]uint64 {
 	fields := map[string]uint64{"type": uint64(attr.Type), "config": attr.Config,
 		"{ bp_addr, config1 }": attr.Ext1, "{ bp_len, config2 }": attr.Ext2,
@@ -95,26 +96,32 @@ func printed(attr *unix.PerfEventAttr) map[string]uint64 {
 	return fields
 }
 
-// perfsAttributes runs perf record -vv, and reads the first attributes that it prints.
+// attributeLine matches a line in which perf -vv prints an attribute's name and value. perf 6.12 adds a name for some values:
+//
+//	type                             3
+//	type                             3 (PERF_TYPE_HW_CACHE)
+//	{ bp_addr, config1 }             0x1
+var attributeLine = regexp.MustCompile(`^ *(\{ .* \}|\S+) +(\S+)`)
+
+// perfsAttributes runs perf record -vv, and returns the first attributes that it prints.
 func perfsAttributes(t *testing.T, spec string, command []string) map[string]uint64 {
 	t.Helper()
 	args := append(command[1:], "record", "-vv", "-F", "999", "-e", spec, "-o", "/dev/null", "true")
-	out, _ := exec.Command(command[0], args...).CombinedOutput() // it fails where the event is refused
+	out, _ := exec.Command(command[0], args...).CombinedOutput() // it fails if the event is refused
 	_, text, ok := strings.Cut(string(out), "perf_event_attr:\n")
 	require.True(t, ok, "%s: %s", spec, out)
 	fields := map[string]uint64{}
 	known := printed(&unix.PerfEventAttr{Type: 1, Config: 1, Ext1: 1, Ext2: 1, Bits: ^uint64(0)})
 	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "---") {
 			break
 		}
-		i := strings.LastIndexByte(line, ' ')
-		name := strings.TrimSpace(line[:i+1])
-		if known[name] == 0 {
+		m := attributeLine.FindStringSubmatch(line)
+		if m == nil || known[m[1]] == 0 {
 			continue // how it is sampled
 		}
-		value, err := strconv.ParseUint(line[i+1:], 0, 64)
+		name := m[1]
+		value, err := strconv.ParseUint(m[2], 0, 64)
 		require.NoError(t, err, line)
 		if value != 0 {
 			fields[name] = value
@@ -123,7 +130,7 @@ func perfsAttributes(t *testing.T, spec string, command []string) map[string]uin
 	return fields
 }
 
-// A PMU's events, by a folder as the kernel makes it, which perf sees in place of the
+// TestPMUsAreLikePerfs looks up a PMU's events in a folder like the kernel's, which perf sees in place of the
 // kernel's.
 func TestPMUsAreLikePerfs(t *testing.T) {
 	gasmtest.NeedTime(t)
@@ -148,8 +155,8 @@ func TestPMUsAreLikePerfs(t *testing.T) {
 	}
 }
 
-// Names that there are not. perf's term ldlat=30 behind mem-loads, which has ldlat=3, gives
-// 31 in perf 6.1; here the user's value counts.
+// TestNames looks up names of events that do not exist. If perf's term ldlat=30 follows mem-loads,
+// which has ldlat=3, perf 6.1 computes 31; gasm uses the user's value.
 func TestNames(t *testing.T) {
 	plain := kernel{devices: filepath.Join("testdata", "plain"), tracing: []string{filepath.Join("testdata", "tracing")}}
 	bad := func(want string, p parts) {
@@ -187,7 +194,8 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, Event{Name: "x", Type: unix.PERF_TYPE_TRACEPOINT, Config: [3]uint64{372}, Flags: unix.PerfBitExcludeGuest}, e)
 }
 
-// A processor with two kinds of cores: each CPU is asked for the event of its own PMU.
+// TestHybrid checks a processor with two kinds of cores: each CPU is asked for the event of its own
+// PMU.
 func TestHybrid(t *testing.T) {
 	k := kernel{devices: filepath.Join("testdata", "hybrid")}
 	cores := k.corePMUs()

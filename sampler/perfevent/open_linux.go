@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Ring sizes in bytes for each CPU. The largest one is what perf takes, and what
-// kernel.perf_event_mlock_kb allows by default: at 1001 Hz it holds ten seconds.
+// Ring sizes in bytes for each CPU. perf uses the largest one, and kernel.perf_event_mlock_kb allows it
+// by default. At 1001 Hz it holds ten seconds.
 const (
 	largestRing  = 512 << 10
 	smallestRing = 32 << 10
@@ -20,17 +20,17 @@ const (
 type Options struct {
 	Events    []Event // not empty
 	Frequency int     // samples of each event per second and CPU
-	// Pauses has the set have one more event, which never happens and goes on while the others
-	// pause: a disabled event does not tell of mappings and threads either.
+	// Pauses gives the set one more event, which never happens and stays enabled while the others
+	// pause: the kernel reports no mappings and threads together with a disabled event.
 	Pauses bool
 }
 
-// Dummy is an event that never happens. The kernel tells of mappings and threads beside it.
+// Dummy is an event that never happens. The kernel reports mappings and threads together with it.
 var Dummy = Event{Name: "dummy", Type: unix.PERF_TYPE_SOFTWARE, Config: [3]uint64{unix.PERF_COUNT_SW_DUMMY}}
 
 // An OpenError says that the kernel refused an event.
 type OpenError struct {
-	Event string // its name
+	Event string // the event's name
 	Call  string // "perf_event_open" or "mmap"
 	Err   unix.Errno
 }
@@ -40,41 +40,40 @@ func (e *OpenError) Error() string { return fmt.Sprintf("%s for event %s: %v", e
 // Unwrap returns e.Err.
 func (e *OpenError) Unwrap() error { return e.Err }
 
-// A Set is events that are open on the threads of a process, one of each on each CPU.
-// Only Interrupt may be called at the same time as another method.
+// A Set is a set of events that are open on the threads of a process, each event once on each CPU. Only
+// Interrupt may be called at the same time as another method.
 type Set struct {
 	events []opening
 	cpus   []int
 	cores  []corePMU
 	fds    []descriptor
 	byID   map[uint64]descriptor
-	rings  []*Ring // by the index of the CPU; nil where no event could be opened
+	rings  []*Ring // by the index of the CPU; nil if no event could be opened there
 	owners []int   // by the index of the CPU: the descriptor that has the ring; -1 for none
-	// tracking is the index of the event that tells of mappings and threads.
+	// tracking is the index of the event with which the kernel reports mappings and threads.
 	tracking int
 	heads    []uint64
 	waiter   *waiter
-	batch    []Record // taken out of the rings, and kept until their order is known
+	batch    []Record // taken out of the rings, but kept until their order is known
 	followed
 }
 
-// An opening is an event and how the kernel has to be asked for it.
+// An opening is an event and the attributes with which the kernel opens it.
 type opening struct {
 	Event
 	attr     unix.PerfEventAttr
-	precise  int  // of the attempt, or of the event that is open
+	precise  int  // of the next attempt, or of the open event
 	userOnly bool // the kernel is left out because this user may not see it
 }
 
-// A descriptor is an event that is open on a thread and a CPU.
+// A descriptor is that of an event that is open on a thread and a CPU.
 type descriptor struct {
 	fd, event, cpu int   // event and cpu are indexes
 	tid            int32 // 0 for all threads of the machine
 }
 
-// Open opens events on the first thread of a process. They begin when it execs, and
-// all threads and processes that come of it inherit them. If the kernel refuses, the
-// error is an [*OpenError].
+// Open opens events on the first thread of a process. They begin when it execs, and all threads and
+// processes that descend from it inherit them. If the kernel refuses, the error is an [*OpenError].
 func Open(pid int, o Options) (*Set, error) {
 	s, err := newSet(o, unix.PerfBitEnableOnExec|unix.PerfBitInherit)
 	if err != nil {
@@ -90,7 +89,7 @@ func Open(pid int, o Options) (*Set, error) {
 	return s, nil
 }
 
-// newSet makes a set without any open event. Its events start disabled.
+// newSet returns a set without any open event. Its events will be opened disabled.
 func newSet(o Options, flags uint64) (s *Set, err error) {
 	s = &Set{byID: map[uint64]descriptor{}, cores: theKernel.corePMUs()}
 	if s.cpus, err = OnlineCPUs(); err != nil {
@@ -117,7 +116,7 @@ func newSet(o Options, flags uint64) (s *Set, err error) {
 	return s, nil
 }
 
-// attributes are how the kernel is asked for an event.
+// attributes returns the attributes with which the kernel opens an event.
 func attributes(e *Event, frequency int, flags uint64) unix.PerfEventAttr {
 	attr := unix.PerfEventAttr{
 		Type: e.Type, Config: e.Config[0], Ext1: e.Config[1], Ext2: e.Config[2],
@@ -157,7 +156,7 @@ func (s *Set) add(tid int) error {
 	return nil
 }
 
-// openOn opens an event on a thread and a CPU, which is given by its index.
+// openOn opens an event on a thread and a CPU. cpu is the CPU's index.
 func (s *Set) openOn(event, tid, c int) error {
 	o := &s.events[event]
 	on := o.Event.on(s.cpus[c], s.cores)
@@ -181,8 +180,8 @@ func (s *Set) openOn(event, tid, c int) error {
 	return nil
 }
 
-// open opens the event. Where the kernel does not know something or does not allow it,
-// open asks for less, and goes on with that for the other CPUs.
+// open opens the event. If the kernel does not know something or does not allow it, open asks for less,
+// and does so for the other CPUs, too.
 func (o *opening) open(tid, cpu int) (int, error) {
 	for {
 		fd, err := unix.PerfEventOpen(&o.attr, tid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
@@ -195,8 +194,8 @@ func (o *opening) open(tid, cpu int) (int, error) {
 	}
 }
 
-// askLess changes what the kernel is asked for after an error. It is false when there is
-// nothing left to do without.
+// askLess changes the attributes after an error. It returns false if there is nothing left to do
+// without.
 func (o *opening) askLess(err error) bool {
 	const kernelBits = unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv
 	switch {
@@ -222,7 +221,7 @@ func (o *opening) askLess(err error) bool {
 	return false
 }
 
-// setPrecise asks for PCs that are as near to the instruction.
+// setPrecise asks for PCs that are this near to the instruction.
 func (o *opening) setPrecise(level int) {
 	o.precise = level
 	o.attr.Bits &^= unix.PerfBitPreciseIPBit1 | unix.PerfBitPreciseIPBit2

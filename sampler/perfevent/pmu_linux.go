@@ -43,8 +43,8 @@ func (k kernel) pmuEvent(pmu, terms string) (Event, error) {
 	return e, k.apply(&e, pmu, terms, true)
 }
 
-// apply sets what the terms say. A term without a value may be the name of one of the
-// PMU's events, which stands for terms, too.
+// apply applies terms to the event. A term without a value may be the name of one of the PMU's events,
+// which stands for terms, too.
 func (k kernel) apply(e *Event, pmu, terms string, mayName bool) error {
 	for term := range strings.SplitSeq(terms, ",") {
 		name, text, hasValue := strings.Cut(strings.TrimSpace(term), "=")
@@ -74,13 +74,13 @@ func (k kernel) apply(e *Event, pmu, terms string, mayName bool) error {
 	return nil
 }
 
-// withoutParameters leaves out the terms whose value the user has to give: "event=?".
+// withoutParameters leaves out the terms whose value the user has to set: "event=?".
 func withoutParameters(terms string) string {
 	kept := slices.DeleteFunc(strings.Split(terms, ","), func(term string) bool { return strings.HasSuffix(term, "=?") })
 	return strings.Join(kept, ",")
 }
 
-// missingParameter names a parameter of an event that the user's terms give no value.
+// missingParameter returns a parameter of an event for which the user's terms have no value, or "".
 func missingParameter(named, terms string) string {
 	for term := range strings.SplitSeq(named, ",") {
 		name, isParameter := strings.CutSuffix(term, "=?")
@@ -91,7 +91,7 @@ func missingParameter(named, terms string) string {
 	return ""
 }
 
-// set puts a term's value into the bits that the PMU's format says.
+// set puts a term's value into the bits that the PMU's format names.
 func (k kernel) set(e *Event, pmu, name string, value uint64) error {
 	format := k.read(pmu, filepath.Join("format", name))
 	if i := slices.Index(configs, name); format == "" && i >= 0 {
@@ -119,11 +119,10 @@ func (k kernel) set(e *Event, pmu, name string, value uint64) error {
 	return nil
 }
 
-// configs are the words of perf_event_attr that formats name, in the order of
-// Event.Config.
+// configs are the words of perf_event_attr that formats name, in the order of Event.Config.
 var configs = []string{"config", "config1", "config2"}
 
-// pmusWith gives the PMUs that have an event of a name, sorted.
+// pmusWith returns the PMUs that have an event of a name, sorted.
 func (k kernel) pmusWith(event string) (pmus []string) {
 	if strings.ContainsAny(event, "/*?[\\") {
 		return nil
@@ -141,8 +140,8 @@ type corePMU struct {
 	cpus   []int
 }
 
-// corePMUs gives the PMUs of the kinds of cores that an x86 processor has; none when all
-// cores are alike.
+// corePMUs returns the PMUs of the kinds of cores that an x86 processor has; none if all cores are
+// alike.
 func (k kernel) corePMUs() (cores []corePMU) {
 	for _, name := range []string{"cpu_core", "cpu_atom", "cpu_lowpower"} {
 		number, err := strconv.ParseUint(k.read(name, "type"), 10, 32)
@@ -154,8 +153,8 @@ func (k kernel) corePMUs() (cores []corePMU) {
 	return cores
 }
 
-// on gives the event as it is on a CPU. On a processor with several kinds of cores the
-// PMU of that CPU is asked for a generic event.
+// on returns the event for a CPU. On a processor with several kinds of cores, a generic event is
+// requested from the PMU of that CPU.
 func (e Event) on(cpu int, cores []corePMU) Event {
 	for _, core := range cores {
 		if !slices.Contains(core.cpus, cpu) {
@@ -171,7 +170,7 @@ func (e Event) on(cpu int, cores []corePMU) Event {
 	return e
 }
 
-// read reads a file of a PMU; "" where there is none.
+// read returns the text of a file of a PMU, or "" if there is no such file.
 func (k kernel) read(pmu, file string) string {
 	text, err := os.ReadFile(filepath.Join(k.devices, pmu, file))
 	if err != nil {
@@ -180,7 +179,7 @@ func (k kernel) read(pmu, file string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// OnlineCPUs gives the CPUs that are switched on.
+// OnlineCPUs returns the CPUs that are switched on.
 func OnlineCPUs() ([]int, error) {
 	const path = "/sys/devices/system/cpu/online"
 	text, err := os.ReadFile(path)
@@ -194,7 +193,7 @@ func OnlineCPUs() ([]int, error) {
 	return cpus, nil
 }
 
-// parseCPUs reads a list of CPUs: "0-3,8".
+// parseCPUs parses a list of CPUs: "0-3,8".
 func parseCPUs(list string) (cpus []int, err error) {
 	for part := range strings.SplitSeq(list, ",") {
 		lo, hi, err := parseRange(part)
@@ -208,7 +207,7 @@ func parseCPUs(list string) (cpus []int, err error) {
 	return cpus, nil
 }
 
-// parseRange reads "0-7" or "7".
+// parseRange parses "0-7" or "7".
 func parseRange(text string) (lo, hi uint64, err error) {
 	first, last, isRange := strings.Cut(text, "-")
 	if lo, err = strconv.ParseUint(first, 10, 32); err != nil || !isRange {

@@ -10,21 +10,21 @@ import (
 // sampleType is what the kernel writes with each record.
 const sampleType = unix.PERF_SAMPLE_IDENTIFIER | unix.PERF_SAMPLE_IP | unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_TIME | unix.PERF_SAMPLE_CPU
 
-// Sizes in bytes: of a record's header, of a sample, and of what is behind any other
-// record (struct sample_id: pid, tid, time, cpu, identifier).
+// Sizes in bytes: of a record's header, of a sample, and of what follows any other record (struct
+// sample_id: pid, tid, time, cpu, identifier).
 const (
 	headerSize = 8
 	sampleSize = headerSize + 40
 	idSize     = 32
 )
 
-// A Kind is what a record tells of.
+// A Kind is a kind of record.
 type Kind uint8
 
 // The kinds of records.
 const (
 	Sample   Kind = iota + 1
-	Mapping       // the process has mapped a file, or memory, to execute
+	Mapping       // the process has mapped a file, or memory, as code
 	Comm          // the thread has another name
 	Fork          // the thread PPID/PTID has made the thread PID/TID
 	Exit          // the thread has ended
@@ -32,25 +32,25 @@ const (
 	Throttle      // the kernel has paused the event because it came too often
 )
 
-// A Record is what the kernel tells of at a time.
+// A Record is what the kernel has reported at one time.
 type Record struct {
 	Kind
-	Mode       Mode  // of a Sample
-	Exec       bool  // of a Comm: the process has become another program
-	CPU        int32 // where the kernel has written it
-	PID, TID   int32 // -1 of a thread on its way out
-	PPID, PTID int32 // of a Fork
+	Mode       Mode  // for a Sample
+	Exec       bool  // for a Comm: the process has become another program
+	CPU        int32 // where the kernel has written the record
+	PID, TID   int32 // -1 for a thread that is ending
+	PPID, PTID int32 // for a Fork
 	MonoNanos  int64
-	IP         uint64 // of a Sample: the program counter
-	Count      uint64 // of Lost
-	Event      int    // of a Sample: the index of the event
-	Name       string // of a Comm
+	IP         uint64 // for a Sample: the program counter
+	Count      uint64 // for Lost
+	Event      int    // for a Sample: the index of the event
+	Name       string // for a Comm
 	Map        *Mapped
 	owner      int32 // the thread that the event was opened on
 	by         int32 // the thread in which the kernel has written the record
 }
 
-// A Mode is where a sampled thread was.
+// A Mode is the kind of code in which a thread was sampled.
 type Mode uint8
 
 // The modes.
@@ -77,7 +77,7 @@ const (
 	miscMmapNoPath = 1 << 14 // PERF_RECORD_MISC_MMAP_BUILD_ID: a build id in place of device and inode
 )
 
-// decode reads a record of which size bytes are there, header included. It is false for
+// decode reads a record from data, which is the whole record with its header. It returns false for
 // records of no interest, and for those that are shorter than they should be.
 func decode(data []byte, r *Record) bool {
 	kind, misc := binary.NativeEndian.Uint32(data), binary.NativeEndian.Uint16(data[4:])
@@ -152,7 +152,7 @@ func decodeMapping(body []byte, misc uint16, r *Record) bool {
 	return true
 }
 
-// identifier gives the id of the event that a record is of.
+// identifier returns the id of the event that a record belongs to.
 func identifier(data []byte) uint64 {
 	if binary.NativeEndian.Uint32(data) == unix.PERF_RECORD_SAMPLE {
 		if len(data) < sampleSize {
@@ -167,7 +167,7 @@ func uint64At(data []byte, at int) uint64 { return binary.NativeEndian.Uint64(da
 
 func int32At(data []byte, at int) int32 { return int32(binary.NativeEndian.Uint32(data[at:])) }
 
-// text gives what is in front of the first zero byte.
+// text returns the text before the first zero byte.
 func text(data []byte) string {
 	if end := bytes.IndexByte(data, 0); end >= 0 {
 		data = data[:end]

@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// words makes the bytes of a record out of a header and 8-byte words.
+// words returns the bytes of a record with a header and 8-byte words.
 func words(kind uint32, misc uint16, body ...uint64) []byte {
 	data := binary.NativeEndian.AppendUint32(nil, kind)
 	data = binary.NativeEndian.AppendUint16(data, misc)
@@ -27,12 +27,12 @@ func words(kind uint32, misc uint16, body ...uint64) []byte {
 	return data
 }
 
-// two is a word of two 32-bit values.
+// two returns a word with two 32-bit values.
 func two(lo, hi uint32) uint64 {
 	return binary.NativeEndian.Uint64(binary.NativeEndian.AppendUint32(binary.NativeEndian.AppendUint32(nil, lo), hi))
 }
 
-// name is words with a text that zeros follow.
+// name returns words with a text, padded with zeros.
 func name(text string) (found []uint64) {
 	bytes := append([]byte(text), make([]byte, 8-len(text)%8)...)
 	for ; len(bytes) > 0; bytes = bytes[8:] {
@@ -41,8 +41,8 @@ func name(text string) (found []uint64) {
 	return found
 }
 
-// by is what the kernel writes behind all records but samples: thread 7/8, time, CPU 1,
-// event 42.
+// by returns what the kernel writes after all records except samples: thread 7/8, time, CPU 1, event
+// 42.
 func by(nanos uint64) []uint64 { return []uint64{two(7, 8), nanos, two(1, 0), 42} }
 
 const minus1 = ^uint32(0)
@@ -54,7 +54,7 @@ func TestDecode(t *testing.T) {
 		assert.True(t, decode(data, &got))
 		assert.Equal(t, want, got)
 		assert.EqualValues(t, 42, identifier(data))
-		for n := headerSize; n < len(data); n += 8 { // nothing of a record that is cut is read behind its end
+		for n := headerSize; n < len(data); n += 8 { // nothing is read after the end of a record that is cut
 			decode(data[:n:n], &got)
 			if n >= headerSize+8 {
 				identifier(data[:n:n])
@@ -89,7 +89,7 @@ func TestDecode(t *testing.T) {
 	assert.False(t, decode(words(unix.PERF_RECORD_AUX, 0, slices.Concat([]uint64{1, 2, 3}, by(5))...), &r))
 }
 
-// Records that are cut or of any content are no danger.
+// FuzzDecode checks that records that are cut or of any content do no harm.
 func FuzzDecode(f *testing.F) {
 	f.Add(words(unix.PERF_RECORD_SAMPLE, 2, 42, 1, two(7, 8), 99, two(1, 0)))
 	f.Add(words(unix.PERF_RECORD_COMM, 0, slices.Concat([]uint64{two(70, 80)}, name("java"), by(5))...))
@@ -107,12 +107,12 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// newRing makes a ring in this process's own memory.
+// newRing returns a ring in this process's own memory.
 func newRing(size int) *Ring {
 	return &Ring{page: &unix.PerfEventMmapPage{}, data: make([]byte, size)}
 }
 
-// write puts a record behind the others, as the kernel does.
+// write appends a record, as the kernel does.
 func (r *Ring) write(record []byte) bool {
 	if r.page.Data_head+uint64(len(record))-r.page.Data_tail > uint64(len(r.data)) {
 		return false
@@ -123,7 +123,7 @@ func (r *Ring) write(record []byte) bool {
 	return true
 }
 
-// Records of many lengths go around the end of a ring.
+// TestRing sends records of many lengths around the end of a ring.
 func TestRing(t *testing.T) {
 	r := newRing(4096)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -151,8 +151,8 @@ func TestRing(t *testing.T) {
 	assert.Equal(t, r.page.Data_head, r.page.Data_tail, "and what comes behind it can be read")
 }
 
-// Records of several rings come in the order of their times. The latest are kept, for
-// what may still come in front of them.
+// TestDrainInOrder checks that records of several rings come in the order of their times. The latest are
+// kept, because other records may still have to come before them.
 func TestDrainInOrder(t *testing.T) {
 	s := &Set{rings: []*Ring{newRing(4096), nil, newRing(4096)}, heads: make([]uint64, 3), byID: map[uint64]descriptor{42: {event: 1}}}
 	now := uint64(monotonic.Nanos())
@@ -167,7 +167,7 @@ func TestDrainInOrder(t *testing.T) {
 	}
 	at(0, now-900*ms)
 	at(0, now-500*ms)
-	at(0, now-600*ms) // an interrupt came while the one before was written
+	at(0, now-600*ms) // an interrupt came while the record before it was written
 	at(2, now-700*ms)
 	at(2, now-1)
 	assert.Equal(t, 5, s.Drain(false, give))
@@ -179,7 +179,7 @@ func TestDrainInOrder(t *testing.T) {
 	assert.Len(t, got, 6)
 }
 
-// What a set keeps in memory does not grow with the records that go through its rings.
+// TestDrainMemory checks that a set's memory does not grow with the records that go through its rings.
 func TestDrainMemory(t *testing.T) {
 	gasmtest.NeedTime(t)
 	s := &Set{rings: []*Ring{newRing(largestRing), newRing(largestRing)}, heads: make([]uint64, 2), byID: map[uint64]descriptor{42: {}}}
@@ -221,21 +221,21 @@ func TestDrainMemory(t *testing.T) {
 	runtime.KeepAlive(s)
 }
 
-// Which records count of a process that is attached to.
+// TestFollowed checks which records count for a process that was attached to.
 func TestFollowed(t *testing.T) {
 	check := func(f *followed, want bool, r Record) {
 		t.Helper()
 		assert.Equal(t, want, f.keep(&r), "%+v", r)
 	}
-	// Thread 8 was opened at time 100, and has inherited events of thread 7 too.
+	// Thread 8 was opened at time 100, and has also inherited events of thread 7.
 	f := &followed{tids: map[int32]int64{7: 50, 8: 100}}
 	check(f, true, Record{Kind: Sample, TID: 7, by: 7, owner: 7})
 	check(f, true, Record{Kind: Sample, TID: 8, by: 8, owner: 8})
 	check(f, false, Record{Kind: Sample, TID: 8, by: 8, owner: 7})
 	check(f, true, Record{Kind: Sample, TID: 9, by: 9, owner: 7})                                           // it came later
 	check(f, true, Record{Kind: Fork, PID: 1, PPID: 1, TID: 8, PTID: 7, by: 7, owner: 7, MonoNanos: 90})    // the birth of thread 8
-	check(f, false, Record{Kind: Sample, TID: 8, by: 8, owner: 7})                                          // is still a thread of its own
-	check(f, false, Record{Kind: Fork, PID: 1, PPID: 1, TID: 10, PTID: 8, by: 8, owner: 7, MonoNanos: 150}) // told of twice
+	check(f, false, Record{Kind: Sample, TID: 8, by: 8, owner: 7})                                          // thread 8 has its own events
+	check(f, false, Record{Kind: Fork, PID: 1, PPID: 1, TID: 10, PTID: 8, by: 8, owner: 7, MonoNanos: 150}) // reported twice
 	check(f, true, Record{Kind: Fork, PID: 1, PPID: 1, TID: 8, PTID: 7, by: 7, owner: 7, MonoNanos: 200})   // another thread 8
 	check(f, true, Record{Kind: Sample, TID: 8, by: 8, owner: 7})
 

@@ -9,17 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Ring is the buffer into which the kernel writes the records of a CPU: a page with
-// the places of both ends, and behind it the records, in a size that is a power of two.
+// A Ring is the buffer into which the kernel writes the records of a CPU: a page with the positions of
+// both ends, and after it the records, in a size that is a power of two.
 type Ring struct {
 	memory []byte
 	page   *unix.PerfEventMmapPage
 	data   []byte
-	// whole has a record whose end is at the start of the buffer.
+	// whole has a copy of a record that goes around the end of the buffer.
 	whole []byte
 }
 
-// MapRing maps the buffer of an event. size is that of the records in bytes.
+// MapRing maps the buffer of an event. size is the size of the records in bytes.
 func MapRing(fd, size int) (*Ring, error) {
 	page := os.Getpagesize()
 	memory, err := unix.Mmap(fd, 0, page+size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
@@ -29,14 +29,14 @@ func MapRing(fd, size int) (*Ring, error) {
 	return &Ring{memory: memory, page: (*unix.PerfEventMmapPage)(unsafe.Pointer(&memory[0])), data: memory[page:]}, nil
 }
 
-// Unmap gives the buffer back.
+// Unmap releases the buffer.
 func (r *Ring) Unmap() { _ = unix.Munmap(r.memory) }
 
-// Head is how many bytes the kernel has written.
+// Head returns how many bytes the kernel has written.
 func (r *Ring) Head() uint64 { return atomic.LoadUint64(&r.page.Data_head) }
 
-// Read calls each with every record in front of head, and makes room for new ones. The
-// bytes are valid until each returns.
+// Read calls each with every record before head, and makes room for new ones. The bytes are valid until
+// each returns.
 func (r *Ring) Read(head uint64, each func(record []byte)) {
 	size := uint64(len(r.data))
 	tail := r.page.Data_tail
@@ -45,7 +45,7 @@ func (r *Ring) Read(head uint64, each func(record []byte)) {
 		// The size is a multiple of 8, so that a header is never in two parts.
 		length := uint64(binary.NativeEndian.Uint16(r.data[at+6:]))
 		if length < headerSize || tail+length > head {
-			tail = head // no record of the kernel's: nothing behind it can be found
+			tail = head // not a record of the kernel's: nothing after it can be found
 			break
 		}
 		if at+length <= size {

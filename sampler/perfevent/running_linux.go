@@ -12,12 +12,12 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// OpenRunning opens events on all threads of processes that run, and begins at once.
-// Threads and processes that come of these inherit the events. If the kernel refuses,
-// the error is an [*OpenError]. A process that has ended is one only if all have.
+// OpenRunning opens events on all threads of running processes, and begins at once. Threads and
+// processes that descend from these inherit the events. If the kernel refuses, the error is an
+// [*OpenError]. It is not an error that processes have ended, unless all have.
 //
-// That takes a descriptor for each thread, CPU and event. Where so many can't be had, the
-// events are opened for the whole machine, one on each CPU, if this user may do so. The
+// OpenRunning takes a descriptor for each thread, CPU and event. If so many are not allowed, it opens
+// the events for the whole machine, one on each CPU, provided that this user may do so. Then the
 // records of other processes are left out.
 func OpenRunning(pids []int, o Options) (*Set, error) {
 	s, err := openThreads(pids, o)
@@ -52,16 +52,16 @@ func openThreads(pids []int, o Options) (*Set, error) {
 	return s, nil
 }
 
-// mostRounds bounds how often addAll looks for new threads.
+// mostRounds limits how often addAll looks for new threads.
 const mostRounds = 20
 
-// addAll opens the events on all threads that a process has, and looks again until there is
-// none that it has not opened.
+// addAll opens the events on all threads of a process, and looks again until there is no thread that it
+// has not opened.
 //
-// A thread that comes while events are being opened may have inherited some of them. It
-// is opened as well, and followed.keep counts its own events only. A thread that comes
-// after its maker was opened on all CPUs has inherited all, which its Fork record tells;
-// so a process that makes threads all the time does not keep addAll from its end.
+// A thread that is made while events are being opened may have inherited some of them. addAll opens the
+// events on it as well, and followed.keep counts its own events only. A thread that is made after its
+// maker was opened on all CPUs has inherited all events, which its Fork record shows. So a process that
+// makes threads all the time does not keep addAll from ending.
 func (s *Set) addAll(pid int) error {
 	inherited := map[int32]bool{}
 	for range mostRounds {
@@ -101,8 +101,8 @@ func (s *Set) addRunning(tid int) error {
 	return s.control(s.fds[known:], unix.PERF_EVENT_IOC_ENABLE)
 }
 
-// scanForks takes the records out of the rings, keeps them for Drain, and notes which
-// threads have inherited the events from one that had all of them.
+// scanForks takes the records out of the rings, keeps them for Drain, and notes which threads have
+// inherited all events.
 func (s *Set) scanForks(inherited map[int32]bool) {
 	from := len(s.batch)
 	s.fill()
@@ -116,8 +116,8 @@ func (s *Set) scanForks(inherited map[int32]bool) {
 	}
 }
 
-// openMachine opens the events for all processes, and keeps the records of some processes
-// and their children.
+// openMachine opens the events for all processes, and keeps the records of some processes and their
+// children.
 func openMachine(pids []int, o Options) (*Set, error) {
 	s, err := newSet(o, 0)
 	if err != nil {
@@ -140,7 +140,7 @@ func openMachine(pids []int, o Options) (*Set, error) {
 	return s, nil
 }
 
-// Threads gives the ids of the threads that a process has now; none when it has ended.
+// Threads returns the ids of the threads that a process has now; none if it has ended.
 func Threads(pid int) (tids []int) {
 	entries, _ := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "task"))
 	for _, e := range entries {

@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapRings maps a ring for each CPU that has an event, and has all events of the CPU
-// write into it. A user who may lock less memory than the largest rings take gets
-// smaller ones.
+// mapRings maps a ring for each CPU that has an event, and makes all events of the CPU write into it. A
+// user who may lock less memory than the largest rings take gets smaller rings.
 func (s *Set) mapRings() error {
 	for size := largestRing; ; size /= 2 {
 		err := s.mapRingsOf(size)
@@ -53,7 +52,7 @@ func (s *Set) unmapRings() {
 	}
 }
 
-// shareRing has an event write into the ring of its CPU.
+// shareRing makes an event write into the ring of its CPU.
 func (s *Set) shareRing(d descriptor) error {
 	if err := unix.IoctlSetInt(d.fd, unix.PERF_EVENT_IOC_SET_OUTPUT, s.owners[d.cpu]); err != nil {
 		return &OpenError{s.events[d.event].Name, "PERF_EVENT_IOC_SET_OUTPUT", errnoOf(err)}
@@ -61,24 +60,23 @@ func (s *Set) shareRing(d descriptor) error {
 	return nil
 }
 
-// Wait waits until a ring is half full, for a time, or until Interrupt.
+// Wait waits until a ring is half full, or the time is over, or Interrupt is called.
 func (s *Set) Wait(d time.Duration) { s.waiter.wait(d) }
 
-// Interrupt ends Wait, also one that has not begun.
+// Interrupt ends the current Wait, or the next one if there is none.
 func (s *Set) Interrupt() { s.waiter.interrupt() }
 
-// Disable ends all events, those of children too. What they have written is still to be
-// drained.
+// Disable ends all events, including those of children. What they have written still has to be drained.
 func (s *Set) Disable() error { return s.control(s.fds, unix.PERF_EVENT_IOC_DISABLE) }
 
-// Pause disables the events, those of children too, until Resume. Of a set that was opened
-// with Pauses, mappings and threads are told of meanwhile.
+// Pause disables the events, including those of children, until Resume. For a set that was opened with
+// Pauses, the kernel reports mappings and threads meanwhile.
 func (s *Set) Pause() error { return s.control(s.sampled(), unix.PERF_EVENT_IOC_DISABLE) }
 
 // Resume enables the events after Pause.
 func (s *Set) Resume() error { return s.control(s.sampled(), unix.PERF_EVENT_IOC_ENABLE) }
 
-// sampled are all events but the one that only tells of mappings and threads.
+// sampled returns all events except the one that only reports mappings and threads.
 func (s *Set) sampled() (events []descriptor) {
 	for _, d := range s.fds {
 		if d.event != s.tracking || s.tracking == 0 {
@@ -97,11 +95,11 @@ func (s *Set) control(events []descriptor, request uint) error {
 	return nil
 }
 
-// counts are what an event tells of itself.
+// counts are the counts that an event has of itself.
 type counts struct{ id, lost uint64 }
 
-// readCounts reads an event's id, and how many of its samples did not fit into the ring,
-// those of inherited events included.
+// readCounts reads an event's id, and how many of its samples did not fit into the ring, including
+// those of inherited events.
 func (s *Set) readCounts(d descriptor) (counts, error) {
 	var buf [24]byte
 	n, err := unix.Read(d.fd, buf[:])
@@ -118,8 +116,8 @@ func (s *Set) readCounts(d descriptor) (counts, error) {
 	return c, nil
 }
 
-// Lost is how many samples of an event did not fit into the rings, by the kernel's own
-// count. It is 0 before Linux 6.0, which has no such count; see [Lost] of records.
+// Lost returns how many samples of an event did not fit into the rings, by the kernel's own count. It
+// returns 0 before Linux 6.0, which has no such count; see the records of Kind [Lost].
 func (s *Set) Lost(event int) (n uint64) {
 	for _, d := range s.fds {
 		if d.event == event {
@@ -130,17 +128,17 @@ func (s *Set) Lost(event int) (n uint64) {
 	return n
 }
 
-// UserOnly tells whether an event leaves the kernel out though it was not asked to,
-// because this user may not see the kernel.
+// UserOnly reports whether an event leaves the kernel out without being asked to, because this user may
+// not see the kernel.
 func (s *Set) UserOnly(event int) bool { return s.events[event].userOnly }
 
-// Precise is how near to the instruction an event's PCs are, from 0 to 3.
+// Precise returns how near to the instruction an event's PCs are, from 0 to 3.
 func (s *Set) Precise(event int) int { return s.events[event].precise }
 
-// Descriptors is how many files are open.
+// Descriptors returns how many files are open.
 func (s *Set) Descriptors() int { return len(s.fds) + 2 }
 
-// Memory is how many bytes all rings take.
+// Memory returns the size of all rings in bytes.
 func (s *Set) Memory() (n int) {
 	for _, r := range s.rings {
 		if r != nil {
@@ -150,7 +148,7 @@ func (s *Set) Memory() (n int) {
 	return n
 }
 
-// Close ends all events and gives up the rings. Nothing may be drained afterwards.
+// Close ends all events and releases the rings. Nothing may be drained afterwards.
 func (s *Set) Close() {
 	s.unmapRings()
 	for _, d := range s.fds {

@@ -12,16 +12,16 @@ import (
 
 // A waiter waits for something to happen at descriptors.
 //
-// It has an epoll, for which Go's own epoll waits as for a socket. While a goroutine is in
-// a system call that waits, Go's runtime watches it: after each pause it wakes up some
-// dozen times, which with a millisecond of work in between takes about as long again.
+// It has an epoll of its own, and Go's epoll waits for that as for a socket. If a goroutine waited in a
+// system call instead, Go's runtime would watch it, and wake up some dozen times after each pause. With
+// a millisecond of work between the pauses, that takes about as long again.
 type waiter struct {
 	epoll int
-	file  *os.File // of the epoll
+	file  *os.File // the epoll
 	conn  syscall.RawConn
 
-	mu   sync.Mutex // an interrupt may come while the waiter is closed
-	stop int        // an eventfd, by which interrupt ends wait; -1 when it is closed
+	mu   sync.Mutex // because an interrupt may come while the waiter is closed
+	stop int        // an eventfd by which interrupt ends wait; -1 when it is closed
 }
 
 func newWaiter() (w *waiter, err error) {
@@ -29,7 +29,7 @@ func newWaiter() (w *waiter, err error) {
 	if w.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return nil, err
 	}
-	err = unix.SetNonblock(w.epoll, true) // else os.NewFile takes it for one that Go can't wait for
+	err = unix.SetNonblock(w.epoll, true) // otherwise os.NewFile assumes that Go can't wait for it
 	w.file = os.NewFile(uintptr(w.epoll), "epoll")
 	if err == nil {
 		w.conn, err = w.file.SyscallConn()
@@ -50,22 +50,22 @@ func newWaiter() (w *waiter, err error) {
 	return w, nil
 }
 
-// watch has wait end when something happens at a descriptor, once each time.
+// watch makes wait end when something happens at a descriptor, once each time.
 func (w *waiter) watch(fd int) error {
 	return unix.EpollCtl(w.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)})
 }
 
-// wait waits until something happens, for a time, or until interrupt.
+// wait waits until something happens, or the time d is over, or interrupt is called.
 func (w *waiter) wait(d time.Duration) {
 	_ = w.file.SetReadDeadline(time.Now().Add(d)) // newWaiter has tried it
 	_ = w.conn.Read(func(uintptr) bool {
 		var events [8]unix.EpollEvent
 		n, _ := unix.EpollWait(w.epoll, events[:], 0)
-		return n != 0 // what happens next is found when it is waited for
+		return n != 0 // what happens next ends the next wait
 	})
 }
 
-// interrupt ends wait, also one that has not begun. After close it does nothing.
+// interrupt ends the current wait, or the next one if there is none. After close it does nothing.
 func (w *waiter) interrupt() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

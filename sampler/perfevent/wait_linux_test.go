@@ -10,18 +10,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wait ends with its time, with what happens at a descriptor, and with interrupt, also when
-// these came before it.
+// TestWait checks that wait ends with its time, with what happens at a descriptor, and with interrupt,
+// also if these came before it.
 func TestWait(t *testing.T) {
 	w, err := newWaiter()
 	require.NoError(t, err)
-	w.close() // from now on Go's own epoll is there
+	w.close() // from now on Go's own epoll exists
 	before, err := os.ReadDir("/proc/self/fd")
 	require.NoError(t, err)
 	w, err = newWaiter()
 	require.NoError(t, err)
 	const long, short = 20 * time.Second, 50 * time.Millisecond
-	// took is how long a wait takes. What else the machine does makes it longer.
+	// took returns how long a wait takes. Other work of the machine makes it longer.
 	took := func(d time.Duration) time.Duration {
 		began := time.Now()
 		w.wait(d)

@@ -50,7 +50,7 @@ func TestKills(t *testing.T) {
 					_ = cmd.Process.Signal(sig) // it may have ended
 					finish(t, cmd, s)
 					cancel()
-					runGasm(t, "attach")
+					v.endLeft(t)
 					assert.Empty(t, v.left(t))
 					if !assert.True(t, v.alive(), "the JVM has ended after kill %d", i) {
 						for _, path := range crashes() {

@@ -106,8 +106,8 @@ var faults = []fault{
 		for _, pattern := range []string{"/tmp/gasm-probes-" + v.pid() + "*", "/tmp/gasm-jvm-*", "/tmp/.attach_pid" + v.pid()} {
 			found, err := filepath.Glob(pattern)
 			require.NoError(t, err)
-			for _, path := range found {
-				require.NoError(t, os.RemoveAll(path))
+			for _, path := range found { // gasm or the JVM may make another file in it meanwhile
+				require.Eventually(t, func() bool { return os.RemoveAll(path) == nil }, time.Minute, time.Millisecond, "removing %s", path)
 			}
 		}
 		return func() {}

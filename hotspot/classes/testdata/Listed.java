@@ -2,7 +2,7 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 
-/** Tells all methods of some classes, then waits for the end of its input. */
+/** Prints all methods of some classes, then waits for the end of its input. */
 public class Listed {
     interface Shape {
         double area();
@@ -49,7 +49,7 @@ public class Listed {
         return name.substring(1).replace('.', '/');
     }
 
-    static void tell(Class<?> in, String name, Class<?>[] types, String result, int modifiers) {
+    static void print(Class<?> in, String name, Class<?>[] types, String result, int modifiers) {
         StringBuilder line = new StringBuilder(in.getName().replace('.', '/') + " " + name + "(");
         for (Class<?> t : types) {
             line.append(descriptor(t));
@@ -63,11 +63,11 @@ public class Listed {
         new Größe().text();
         for (Class<?> c : new Class<?>[] {Listed.class, Shape.class, Base.class, Größe.class, Runnable.class, java.util.BitSet.class}) {
             for (Constructor<?> m : c.getDeclaredConstructors()) {
-                tell(c, "<init>", m.getParameterTypes(), "V", m.getModifiers());
+                print(c, "<init>", m.getParameterTypes(), "V", m.getModifiers());
             }
             for (Method m : c.getDeclaredMethods()) {
                 if (!m.isBridge()) {
-                    tell(c, m.getName(), m.getParameterTypes(), m.getReturnType() == void.class ? "V" : descriptor(m.getReturnType()), m.getModifiers());
+                    print(c, m.getName(), m.getParameterTypes(), m.getReturnType() == void.class ? "V" : descriptor(m.getReturnType()), m.getModifiers());
                 }
             }
         }

@@ -1,10 +1,10 @@
-# The machine code of the shared object on x86-64. TestCode assembles it and compares it with code_amd64.go:
+# The machine code of the shared object on x86-64. TestCode assembles it and compares it with machine.go:
 #
 #   as -o amd64.o amd64.s
 #   ld -N -Ttext 0x400 --defsym … -o amd64.bin --oformat binary amd64.o
 #
-# The symbols that are not here are addresses of layout.go, and the numbers behind the table of JNI's functions are
-# those of the JNI specification, times eight.
+# The symbols that are not defined here are addresses in layout.go. The offsets in the table of JNI's functions are
+# their numbers in the JNI specification, times eight.
 
 	.text
 # jint JNI_OnLoad(JavaVM *vm, void *reserved)
@@ -48,7 +48,8 @@
 	.org	0xc0, 0xcc
 # static native void fire(int site, long v0, … long v7, String s0, … String s7)
 #
-# A string that is not null is the value of its place: it is copied to the stack. The values are in registers at the site.
+# A string that is not null replaces the value of the same index by its address: it is copied to the stack. At the site
+# the values are in registers.
 	push	%rbp
 	mov	%rsp, %rbp
 	push	%rbx

@@ -1,4 +1,4 @@
-// Package vmtest makes the memory of a HotSpot by hand, for tests that need no JVM.
+// Package vmtest builds the memory of a HotSpot by hand, for tests that need no JVM.
 //
 //	m := vmtest.New()
 //	method := m.Add(…)
@@ -18,17 +18,16 @@ import (
 // Base is the lowest address of a Memory.
 const Base = 0x10000
 
-// pageSize is that of the pages that memory is mapped in: a page is mapped as a whole.
+// pageSize is the size of a page. A page is mapped as a whole.
 const pageSize = 1 << 12
 
-// A Memory is memory from Base on, which grows at its end.
+// A Memory is memory from Base on, which grows at its end. It implements io.ReaderAt.
 type Memory struct{ Data []byte }
 
-// New makes an empty Memory.
+// New returns an empty Memory.
 func New() *Memory { return &Memory{} }
 
-// ReadAt reads at an address. What is behind the data's end, up to the end of its
-// last page, is zero.
+// ReadAt reads at an address. The bytes between the end of the data and the end of its last page are zero.
 func (m *Memory) ReadAt(buf []byte, addr int64) (int, error) {
 	end := Base + (int64(len(m.Data))+pageSize-1)&^(pageSize-1)
 	if addr < Base || addr >= end || int64(len(buf)) > end-addr {
@@ -39,7 +38,7 @@ func (m *Memory) ReadAt(buf []byte, addr int64) (int, error) {
 	return len(buf), nil
 }
 
-// Add adds bytes at the next multiple of eight and gives their address.
+// Add adds bytes at the next multiple of eight and returns their address.
 func (m *Memory) Add(data ...byte) (addr uint64) {
 	m.Data = append(m.Data, make([]byte, -len(m.Data)&7)...)
 	addr = Base + uint64(len(m.Data))
@@ -47,7 +46,7 @@ func (m *Memory) Add(data ...byte) (addr uint64) {
 	return addr
 }
 
-// AddUint64 adds numbers of eight bytes.
+// AddUint64 adds eight-byte numbers.
 func (m *Memory) AddUint64(numbers ...uint64) (addr uint64) {
 	var data []byte
 	for _, n := range numbers {
@@ -56,23 +55,22 @@ func (m *Memory) AddUint64(numbers ...uint64) (addr uint64) {
 	return m.Add(data...)
 }
 
-// AddText adds a string of C.
+// AddText adds a zero-terminated string.
 func (m *Memory) AddText(text string) (addr uint64) { return m.Add(append([]byte(text), 0)...) }
 
-// Tables are what HotSpot's tables of its own structures have in a test, by the names
-// that package vmstructs has for them.
+// Tables are HotSpot's tables of its own structures in a test. The keys are the names that package vmstructs uses.
 type Tables struct {
 	Offsets map[string]uint64 // of fields
 	Statics map[string]uint64 // addresses
 	Sizes   map[string]uint64 // of types
 	Ints    map[string]int32
-	Types   map[string]string // of fields, also static ones; HotSpot does not tell those of all
+	Types   map[string]string // of fields, also static ones; HotSpot does not say the types of all
 }
 
 // Symbols are the addresses of the variables that libjvm.so exports.
 type Symbols map[string]uint64
 
-// Address gives one of them.
+// Address returns the address of a symbol.
 func (s Symbols) Address(name string) (uint64, error) {
 	if addr, ok := s[name]; ok {
 		return addr, nil
@@ -80,11 +78,11 @@ func (s Symbols) Address(name string) (uint64, error) {
 	return 0, fmt.Errorf("no symbol %s", name)
 }
 
-// row has a row's columns by their names.
+// A row has the values of a row's columns by their names.
 type row map[string]uint64
 
-// AddTables adds the tables, whose rows have the form of vmStructs.hpp on machines of
-// 64 bits, and the variables that tell of them.
+// AddTables adds the tables, with rows as vmStructs.hpp defines them on 64-bit machines, and the variables that locate
+// them.
 func (m *Memory) AddTables(t Tables) Symbols {
 	symbols := Symbols{}
 	var structs, types, ints []row
@@ -107,7 +105,7 @@ func (m *Memory) AddTables(t Tables) Symbols {
 	return symbols
 }
 
-// field completes the row of a field with its names and its type.
+// field completes a field's row with its names and its type.
 func (m *Memory) field(name, typeString string, columns row) row {
 	typeName, fieldName, ok := strings.Cut(name, "::")
 	if !ok {
@@ -120,8 +118,7 @@ func (m *Memory) field(name, typeString string, columns row) row {
 	return columns
 }
 
-// addTable adds one table, whose columns are at these offsets in its rows, and a row of
-// zeros behind it.
+// addTable adds one table and a row of zeros after it. offsets are the offsets of the columns in a row.
 func (m *Memory) addTable(symbols Symbols, name string, stride uint64, offsets row, rows []row) {
 	data := make([]byte, stride*uint64(len(rows)+1))
 	for i, columns := range rows {

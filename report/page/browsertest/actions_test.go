@@ -12,7 +12,7 @@ import (
 
 type action = chromedp.Action[chromedp.Void]
 
-// back goes back in the history, as the browser's button does.
+// back goes back in the history, like the browser's button.
 func back() action { return run(`history.back()`) }
 
 // run runs a piece of JavaScript.
@@ -26,7 +26,7 @@ func run(script string, args ...any) action {
 	})
 }
 
-// choose chooses an option of a select.
+// choose selects an option of a select element.
 func choose(selector, value string) action {
 	return run(`const s = document.querySelector(%q); s.value = %q; s.dispatchEvent(new Event("change", { bubbles: true }))`, selector, value)
 }
@@ -36,8 +36,7 @@ func clickLink(row string) action {
 	return run(`document.getElementById(%q).querySelector("code a").click()`, row)
 }
 
-// stubClipboard takes what the page copies into window.copied: a browser without a screen
-// has no clipboard.
+// stubClipboard makes the page copy into window.copied, because a browser without a screen has no clipboard.
 func stubClipboard() action {
 	return run(`Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => { window.copied = text } } })`)
 }
@@ -61,13 +60,13 @@ func startOf(p *tab, selector string) []float64 {
 	return eval[[]float64](p, `(() => { const e = document.querySelector(%q); e.scrollIntoView({ block: "center", inline: "start" }); const r = e.getBoundingClientRect(); return [r.left + 60, r.top + r.height / 2] })()`, selector)
 }
 
-// shownSelector is a selector of the code that is shown.
+// shownSelector returns a selector of the shown code.
 func shownSelector(p *tab) string {
 	p.t.Helper()
 	return "#" + eval[string](p, shown+".id")
 }
 
-// pdf prints the page, which must have pages.
+// pdf prints the page, and checks that the result has pages.
 func pdf(t *testing.T) action {
 	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		text, err := chromedp.PrintToPDF()(ctx, target)

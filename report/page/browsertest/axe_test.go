@@ -16,7 +16,7 @@ import (
 // axeSum is the SHA-256 of axe.min.js of axe-core 4.14.1.
 const axeSum = "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c"
 
-// needAxe gives the text of axe-core, which checks pages by the rules of WCAG.
+// needAxe returns the script of axe-core, which checks pages by the rules of WCAG.
 func needAxe(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(gasmtest.Testdata("axe", "axe.min.js"))
@@ -28,25 +28,25 @@ func needAxe(t *testing.T) string {
 	return string(text)
 }
 
-// A violation is what axe-core says of a page.
+// A violation is a rule that a page breaks, as axe-core reports it.
 type violation struct {
 	ID    string   `json:"id"`
 	Help  string   `json:"help"`
 	Nodes []string `json:"nodes"`
 }
 
-// What axe-core is to look at. Of pages that differ in their colours alone, one is checked by all rules. A dialog
-// leaves nothing else of the page to be reached.
+// What axe-core checks. If pages differ only in their colours, one of them is checked by all rules. A dialog
+// makes the rest of the page unreachable.
 const (
 	everything = `document, { resultTypes: ["violations"] }`
 	colours    = `document, { resultTypes: ["violations"], runOnly: ["color-contrast"] }`
 	theDialog  = `document.querySelector("dialog[open]"), { resultTypes: ["violations"] }`
 )
 
-// checkAxe runs axe-core. It counts what it has looked at, because a check of nothing finds nothing.
+// checkAxe runs axe-core. It also checks how many rules held, because a check of an empty page finds nothing.
 func checkAxe(t *testing.T, p *tab, axe, what string) {
 	t.Helper()
-	// The page's own policy forbids it to run any other script; the browser's protocol may.
+	// The page's policy forbids other scripts, but the browser's protocol may run one.
 	if !eval[bool](p, `"axe" in window`) {
 		eval[bool](p, axe+"; true")
 	}
@@ -65,12 +65,11 @@ func checkAxe(t *testing.T, p *tab, axe, what string) {
 	}
 }
 
-// Nothing in the page is hard to read or to reach by the rules that axe-core knows, among
-// them contrast.
+// The page meets axe-core's rules, among them those about contrast and about what can be reached by keyboard.
 func TestAccessible(t *testing.T) {
 	needBrowser(t)
 	axe := needAxe(t)
-	path := reportPage(t, "sort", "--instructions", "150") // axe-core looks at every element, shown or not
+	path := reportPage(t, "sort", "--instructions", "150") // axe-core checks every element, visible or not
 	for name, l := range map[string]look{"light": {}, "dark": {dark: true}} {
 		for view, hash := range map[string]string{"overview": "", "code": "#c1"} {
 			t.Run(name+" "+view, func(t *testing.T) {

@@ -12,11 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// browsers are names of programs that understand chromedp. Debian has the first one.
+// browsers are names of browsers that chromedp can drive. The first one is Debian's.
 var browsers = []string{"chromium", "google-chrome", "chromium-browser"}
 
-// chrome is the browser that all tests share, each with a tab of its own. It takes a second
-// to start.
+// chrome is the browser that all tests share, because it takes a second to start. Each test has a tab of its own.
 var chrome struct {
 	sync.Mutex
 	ctx  context.Context
@@ -32,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// needBrowser gives the running browser. It skips the test where there is none.
+// needBrowser returns the running browser. It skips the test if there is none.
 func needBrowser(t *testing.T) context.Context {
 	t.Helper()
 	chrome.Lock()
@@ -51,7 +50,7 @@ func needBrowser(t *testing.T) context.Context {
 		t.Skip("no chromium on PATH: scripts/setup.sh installs it")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
-		// Root can't have the sandbox, and containers lack what it needs. The pages are gasm's own.
+		// Root can't use the sandbox, and containers lack what it needs. The pages are gasm's own.
 		chromedp.NoSandbox,
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"), // no test depends on a network
 		chromedp.WSURLReadTimeout(time.Minute),                  // the machine may be busy

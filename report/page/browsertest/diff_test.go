@@ -14,7 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/report"
 )
 
-// diffPage is the page that compares two runs of one program, with two JDKs.
+// diffPage returns the page that compares runs of one program on two JDKs.
 func diffPage(t *testing.T) (path string) {
 	t.Helper()
 	var reports []string
@@ -46,7 +46,7 @@ func TestDiff(t *testing.T) {
 	p.press("f")
 	assert.Equal(t, before, eval[[]string](p, folded), "f again")
 
-	// A method leads to its code, and what changed most is the first link of its blocks.
+	// A method is a link to its code, and the first link of its blocks is the one that changed most.
 	p.click("#t0-methods a")
 	p.awaits(`location.hash === "#t0-c0"`)
 	p.click("#t0-c0 .note a")

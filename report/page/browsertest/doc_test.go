@@ -1,13 +1,11 @@
-// Package browsertest opens gasm's pages in a browser, as people do: from disk, in Debian's
-// Chromium. It is a module of its own, so that gasm does not depend on what drives the
-// browser.
+// Package browsertest opens gasm's pages in a browser, as people do: from disk, in Debian's Chromium. It is a module of
+// its own, so that gasm does not depend on what drives the browser.
 //
-// A page must ask the network for nothing and have nothing to say on the console; every test
-// checks that at its end (see [tab]). Pages are made of committed captures, by gasm's own
-// binary where its command line matters, else by package report, which lets a test put other
-// names or more code into them.
+// A page must request nothing from the network and write nothing on the console; every test checks that at its end (see
+// [tab]). Pages are made from committed captures: by gasm's own binary if its command line matters, and otherwise by
+// package report, so that a test can put other names or more code into them.
 //
-// The screenshots that the documents show are written by
+// This command writes the screenshots that the documents show:
 //
 //	go test -run TestScreenshots -update
 package browsertest

@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// The scripts and style sheets of all pages are as prettier writes them, and eslint finds nothing
-// to say about the scripts. testdata/web has the versions and the rules of both.
+// The scripts and style sheets of all pages are formatted by prettier, and eslint reports nothing about the scripts.
+// testdata/web has the versions and the rules of both.
 func TestFormat(t *testing.T) {
 	tool := func(t *testing.T, path ...string) string {
 		t.Helper()

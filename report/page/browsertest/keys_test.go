@@ -13,7 +13,7 @@ import (
 
 const down = kb.ArrowDown
 
-// Every key of the page's help does what the help says.
+// Every key does what the page's help says.
 func TestKeys(t *testing.T) {
 	p := openCode(t, look{})
 	hot := eval[[]row](p, hottest)
@@ -113,7 +113,7 @@ func TestKeys(t *testing.T) {
 	})
 }
 
-// The side panel says which jump comes next, where it leads and what is there, and where a loop closes.
+// The side panel shows the next jump, where it leads and what is there, and where a loop closes.
 func TestNextJump(t *testing.T) {
 	p := openCode(t, look{})
 	panel := shownSelector(p) + " .jumps"
@@ -172,7 +172,7 @@ func TestEnterWithoutJump(t *testing.T) {
 	rowWith := func(what string) string {
 		return eval[string](p, `[...`+shown+`.querySelectorAll(".r")].find((r) => r.closest("details").open && !r.querySelector("a") && /^(%s)/.test(r.querySelector("code").textContent)).id`, what)
 	}
-	for what, said := range map[string]string{"mov": `^mov\S* is no jump or call; the next jump: j\S+ at \+0x[0-9a-f]+ \(0x[0-9a-f]+\)$`, "call": `^call leads out of this page(; |$)`} {
+	for what, said := range map[string]string{"mov": `^mov\S* is not a jump or call; the next jump: j\S+ at \+0x[0-9a-f]+ \(0x[0-9a-f]+\)$`, "call": `^call leads out of this page(; |$)`} {
 		row := rowWith(what)
 		p.open(eval[string](p, "location.pathname"), "#"+row)
 		p.awaits(`%s === %q`, cursor, row)
@@ -182,8 +182,8 @@ func TestEnterWithoutJump(t *testing.T) {
 	}
 }
 
-// Blocks without samples share a heading, B61–B68. The line at the bottom says in which of them the cursor is: a block begins
-// behind each jump.
+// Blocks without samples share a heading, B61–B68. The line at the bottom shows in which of them the cursor is: a block
+// begins after each jump.
 func TestNamesOfColdBlocks(t *testing.T) {
 	p := openCode(t, look{})
 	type run struct {

@@ -16,8 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-// Code of 50 000 instructions can be read: the browser lays out only what it shows, and yet
-// finds what it does not show. Times are logged; a busy machine may take any.
+// Code of 50 000 instructions can be read: the browser lays out only what it shows, and its search finds the rest too.
+// Times are logged but not checked, because a busy machine may take any time.
 func TestLarge(t *testing.T) {
 	ps := profiles(t, "huge")
 	l := enlarge(&ps.Trials[0], 50_000)
@@ -42,16 +42,17 @@ func TestLarge(t *testing.T) {
 	t.Logf("find: %v", time.Since(began).Round(time.Millisecond))
 }
 
-// jumps are how many jumps are measured, and maxJump is what one may take.
+// jumps is how many jumps are measured, and maxJump is how long one may take.
 const (
 	jumps   = 24
 	maxJump = 50 * time.Millisecond
 )
 
-// checkJumps follows links across the whole code. What counts of every jump is the time in which the page's thread works, from the
-// click until the frame that shows the target is drawn: the wait for the screen's next frame, and for other programs, is no part of
-// that. It is logged, as the time on the clock. Between two jumps there is time to read, in which the page gets ready what is around the target.
-// A processor that others use, too, is slower meanwhile: the same work, done in front of each jump, says how much.
+// checkJumps follows links across the whole code. It measures how long the page's thread works for each jump, from the
+// click until the frame that shows the target is drawn, without waiting for the screen's next frame and for other
+// programs. The time on the clock is logged as well. Between two jumps there is a pause as for reading, in which the
+// page prepares what is around the target. A CPU that other programs use is slower; the same work, done before each
+// jump, shows how much.
 func checkJumps(t *testing.T, p *tab, l *profile.Listing) {
 	call(p, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks})
 	busy := func() time.Duration {
@@ -99,7 +100,7 @@ func checkJumps(t *testing.T, p *tab, l *profile.Listing) {
 	t.Logf("%d jumps: work median %v, most %v; on the clock median %v, most %v; the same work %v to %v", jumps, worked[jumps/2], worked[jumps-1], waited[jumps/2], waited[jumps-1], idle, others[jumps-1])
 }
 
-// enlarge repeats the hottest code until it has so many instructions.
+// enlarge repeats the hottest code until it has a number of instructions.
 func enlarge(p *profile.Profile, n int) *profile.Listing {
 	l := &p.Listings[0]
 	once, size := l.Lines, l.Hi-l.Lo
@@ -123,13 +124,13 @@ func enlarge(p *profile.Profile, n int) *profile.Listing {
 	return l
 }
 
-// The browser's search opens code that is not shown.
+// The browser's search opens hidden code.
 func TestFindInHiddenCode(t *testing.T) {
 	ps := profiles(t, "sort")
 	p0 := &ps.Trials[0]
 	require.Greater(t, len(p0.Listings), 2)
 	l := &p0.Listings[2]
-	cold := slices.IndexFunc(l.Lines, func(line profile.Line) bool { return line.Counts[0] == 0 }) // which no table has
+	cold := slices.IndexFunc(l.Lines, func(line profile.Line) bool { return line.Counts[0] == 0 }) // an instruction that is in no table
 	require.GreaterOrEqual(t, cold, 0)
 	l.Lines[cold].Text += " needle-in-a-haystack"
 	p := open(t, pageOf(t, ps), "#c0", look{})
@@ -140,15 +141,14 @@ func TestFindInHiddenCode(t *testing.T) {
 	p.awaits(`%s.id === "c2"`, shown)
 }
 
-// inView tells whether the instruction with an id is where one sees it.
+// inView reports whether the instruction with an id is visible.
 const inView = `(() => {
 	const row = document.getElementById(%q).getBoundingClientRect();
 	const box = document.querySelector("#c0 .rows").getBoundingClientRect();
 	return row.height > 0 && row.top >= box.top && row.bottom <= box.bottom;
 })()`
 
-// find looks for text as the browser's own search does (Ctrl+F). Older browsers can't be told
-// to.
+// find searches for text like the browser's own search (Ctrl+F). Older browsers can't be told to do that.
 func find(p *tab, text string) error {
 	_, err := chromedp.Call(p.ctx, findinpage.FindFirst, findinpage.FindFirstParams{Query: text})
 	return err

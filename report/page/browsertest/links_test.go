@@ -10,8 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-// A link of one run leads to the same method in another run, at the same offset or, where
-// the code is shorter, its end.
+// A link of one run leads to the same method in another run, at the same offset or, if the code is shorter, at its end.
 func TestLinkOfAnotherRun(t *testing.T) {
 	p := openCode(t, look{})
 	hash := eval[string](p, "location.hash")
@@ -38,7 +37,7 @@ func TestLinkOfAnotherRun(t *testing.T) {
 	}
 }
 
-// Names of Java's own make can be in links and stand in the page as they are.
+// Names that the JDK generates can be in links, and are in the page unchanged.
 func TestInit(t *testing.T) {
 	ps := profiles(t, "sort")
 	const name = `java.util.ArrayList$"x"</script>::<init>`
@@ -55,7 +54,7 @@ func TestInit(t *testing.T) {
 	again.awaits(`%s === %q`, cursor, at)
 }
 
-// Whatever is in names is text: no element, no script, no text that is turned around.
+// Whatever names contain is text: no element, no script, no text in reverse order.
 func TestHostileNames(t *testing.T) {
 	const evil = "</script><script>document.title=1</script><img src=x onerror=alert(1)>\"'`${1}&lt;--><!--\u202e\x1b[31m\u2028"
 	ps := profiles(t, "jdk17-lean-none")
@@ -76,7 +75,7 @@ func TestHostileNames(t *testing.T) {
 	assert.Zero(t, eval[int](p, `document.querySelectorAll("img").length`))
 }
 
-// The heat is that of the event that is chosen.
+// The heat is that of the chosen event.
 func TestEvents(t *testing.T) {
 	ps := profiles(t, "sort")
 	addEvent(ps)
@@ -91,8 +90,7 @@ func TestEvents(t *testing.T) {
 	assert.Equal(t, hot, eval[string](p, cursor))
 }
 
-// addEvent adds an event, of which each instruction of code has the more samples the fewer
-// it has of the first one.
+// addEvent adds an event. An instruction has more samples of it the fewer it has of the first event.
 func addEvent(ps *profile.Profiles) {
 	p := &ps.Trials[0]
 	p.Listings = p.Listings[:1]

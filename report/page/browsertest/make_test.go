@@ -15,6 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report"
+	"github.com/gasm-profiler/gasm/report/text"
 )
 
 // built is gasm, built once for all tests, and the pages that it made.
@@ -23,7 +24,7 @@ var built struct {
 	dir string
 }
 
-// gasm runs gasm and gives the path of the page that it prints.
+// gasm runs gasm and returns the path of a file with the page that it prints.
 func gasm(t *testing.T, name string, args ...string) (path string) {
 	t.Helper()
 	built.Lock()
@@ -49,15 +50,14 @@ func gasm(t *testing.T, name string, args ...string) (path string) {
 	return path
 }
 
-// reportPage is the page of a committed capture, with the sources of its program. Some
-// flags make another page.
+// reportPage returns the page of a committed capture, with the sources of its program. flags are further flags of gasm.
 func reportPage(t *testing.T, name string, flags ...string) (path string) {
 	t.Helper()
 	args := append([]string{"report", "--format", "html", "--source", gasmtest.Testdata("captures")}, flags...)
 	return gasm(t, name+strings.Join(flags, ""), append(args, captureFiles(t, name)...)...)
 }
 
-// captureFiles unpacks a committed capture and gives the arguments that name it.
+// captureFiles unpacks a committed capture and returns the arguments that name it.
 func captureFiles(t *testing.T, name string) []string {
 	t.Helper()
 	if _, err := os.Stat(gasmtest.Testdata("captures", name+".tar.xz")); err == nil {
@@ -67,7 +67,7 @@ func captureFiles(t *testing.T, name string) []string {
 	return []string{samples, log}
 }
 
-// profiles are those of a committed capture, for a test that changes them.
+// profiles returns the profiles of a committed capture, for a test that changes them.
 func profiles(t *testing.T, name string) *profile.Profiles {
 	t.Helper()
 	files := captureFiles(t, name)
@@ -91,11 +91,11 @@ func profiles(t *testing.T, name string) *profile.Profiles {
 func pageOf(t *testing.T, ps *profile.Profiles) (path string) {
 	t.Helper()
 	var out bytes.Buffer
-	require.NoError(t, report.WriteHTML(&out, ps, report.Options{Gasm: "test", Top: 20}))
+	require.NoError(t, report.WriteHTML(&out, ps, report.Options{Gasm: "test", Options: text.Options{Top: 20}}))
 	path = filepath.Join(t.TempDir(), "page.html")
 	require.NoError(t, os.WriteFile(path, out.Bytes(), 0o644))
 	return path
 }
 
-// root is the project's folder.
+// root returns the project's folder.
 func root() string { return filepath.Dir(gasmtest.Testdata()) }

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Expressions that tests ask the page for.
+// Expressions that tests evaluate in the page.
 const (
 	cursor  = `(document.querySelector(".code:not([hidden]) .r.cur")?.id ?? "")`
 	inCode  = `!!document.activeElement?.closest(".rows")`
 	shown   = `[...document.querySelectorAll(".code")].find((a) => !a.hasAttribute("hidden"))`
-	hottest = `(() => { // rows of the code that is shown, hottest first
+	hottest = `(() => { // rows of the shown code, the hottest one first
 		const n = (r) => [...r.querySelectorAll("b[data-n]:not([data-e])")].reduce((sum, b) => sum + +b.dataset.n, 0);
 		return [...` + shown + `.querySelectorAll(".r")].map((r, i) => ({ id: r.id, n: n(r), i })).filter((r) => r.n).sort((a, b) => b.n - a.n || a.i - b.i);
 	})()`
@@ -27,8 +27,7 @@ type row struct {
 	N, I int
 }
 
-// openCode opens the page of a capture of Workload, which has sources and both syntaxes, at
-// the code of Workload::main.
+// openCode opens the page of a capture of Workload, which has sources and both syntaxes, at the code of Workload::main.
 func openCode(t *testing.T, l look) *tab {
 	t.Helper()
 	p := open(t, reportPage(t, "jdk17-lean-none"), "#m=Workload::main", l)
@@ -58,7 +57,7 @@ func TestOverview(t *testing.T) {
 	p.awaits(`!document.querySelector("#overview").hidden`)
 }
 
-// Tables are sorted by a click on a heading, by numbers or by text, and shortened ones open.
+// A click on a heading sorts a table by numbers or by text. A shortened table can be expanded.
 func TestTables(t *testing.T) {
 	p := open(t, reportPage(t, "jdk17-lean-none"), "", look{})
 	column := func(n int) []string {
@@ -68,7 +67,7 @@ func TestTables(t *testing.T) {
 		p.click(fmt.Sprintf("#p0-methods th:nth-child(%d) button", heading))
 		return eval[string](p, `[...document.querySelectorAll("#p0-methods th")].map((th) => th.getAttribute("aria-sort") ?? "").join()`)
 	}
-	// What is cut is the class, not the line.
+	// A long name loses its class, not its line.
 	assert.True(t, eval[bool](p, `(() => {
 		const names = [...document.querySelectorAll("#p0-hot td.cut bdi")].filter((name) => name.offsetWidth);
 		names.forEach((name) => name.prepend("Class".repeat(30)));
@@ -93,7 +92,7 @@ func TestTables(t *testing.T) {
 	assert.Less(t, before, len(byCount))
 }
 
-// The counts of the page are written in the unit that is chosen.
+// The counts of the page are written in the chosen unit.
 func TestUnits(t *testing.T) {
 	p := openCode(t, look{})
 	n := eval[row](p, hottest+"[0]").N
@@ -108,7 +107,7 @@ func TestUnits(t *testing.T) {
 	assert.Equal(t, percent, of(), "of all, again")
 }
 
-// A method may be found by its name, and by those of what was inlined.
+// A method is found by its name, and by the names of methods that were inlined.
 func TestFind(t *testing.T) {
 	p := open(t, reportPage(t, "jdk17-lean-none"), "", look{})
 	p.press("/")
@@ -125,7 +124,7 @@ func TestFind(t *testing.T) {
 	p.awaits(`!document.querySelector("#find").open`)
 }
 
-// A selection has its sum in the line at the bottom, and is copied as text and as Markdown.
+// The line at the bottom shows the sum of a selection. A selection can be copied as text and as Markdown.
 func TestCopy(t *testing.T) {
 	p := openCode(t, look{})
 	p.do(stubClipboard())
@@ -156,7 +155,7 @@ func TestCopy(t *testing.T) {
 	p.awaits(`document.querySelector("#copy-text").textContent === "Copied"`)
 }
 
-// Both syntaxes are there where the capture has bytes, and the other way round again.
+// If the capture has bytes, the page can switch to the other syntax and back.
 func TestSyntax(t *testing.T) {
 	p := openCode(t, look{})
 	all := `[...` + shown + `.querySelectorAll(".r code")].map((c) => c.textContent.trim()).join("\n")`
@@ -169,8 +168,8 @@ func TestSyntax(t *testing.T) {
 	assert.True(t, att == eval[string](p, all))
 }
 
-// The source beside the code shows the line at the cursor; a click on a line leads to its
-// hottest instruction, and what belongs together is marked under the mouse.
+// The source beside the code shows the line at the cursor. A click on a line leads to its hottest instruction. Under
+// the mouse, related code and lines are marked.
 func TestSources(t *testing.T) {
 	p := openCode(t, look{})
 	line := eval[string](p, `document.querySelector(".sl.at-cursor")?.dataset.l ?? ""`)
@@ -194,7 +193,7 @@ func TestSources(t *testing.T) {
 	assert.Less(t, eval[int](p, width), before)
 }
 
-// A profile of several programs has a switch, and a link carries the profile.
+// A page of several programs has a switch between profiles, and a link contains the profile.
 func TestProfiles(t *testing.T) {
 	path := reportPage(t, "programs")
 	p := open(t, path, "", look{})
@@ -211,7 +210,7 @@ func TestProfiles(t *testing.T) {
 	assert.Equal(t, "1", eval[string](again, `document.querySelector("#switch select").value`))
 }
 
-// What is printed has the code without buttons, on white.
+// The printed page has the code without buttons, on white.
 func TestPrint(t *testing.T) {
 	p := open(t, reportPage(t, "sort"), "", look{print: true})
 	assert.Equal(t, 0, eval[int](p, `[...document.querySelectorAll("#top, #status, .bar, .map, dialog")].filter((e) => e.getClientRects().length).length`))

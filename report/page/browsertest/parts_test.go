@@ -16,7 +16,7 @@ func options(p *tab, id string) []option {
 	return eval[[]option](p, `[...document.querySelectorAll(%q)].map((o) => ({ value: o.value, text: o.textContent }))`, "#"+id+" option")
 }
 
-// samplesShown are the samples of the rows of a table and of the code, by what they are of.
+// samplesShown returns the samples in the rows of a table and in the code, by name.
 func samplesShown(p *tab, selector string) map[string]int {
 	p.t.Helper()
 	return eval[map[string]int](p, `(() => {
@@ -30,8 +30,8 @@ func samplesShown(p *tab, selector string) map[string]int {
 	})()`, selector)
 }
 
-// The samples of some threads or of some time can be looked at alone: all numbers of the page are theirs, and those of
-// all choices add up to the whole.
+// The page can show only the samples of some threads or of some time: all of its numbers are then theirs, and the
+// numbers of all choices add up to the whole.
 func TestParts(t *testing.T) {
 	p := open(t, reportPage(t, "spread"), "", look{})
 	p.do(choose("#unit", "raw"))
@@ -96,7 +96,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// leaves are the choices that have no other ones within.
+// leaves returns the choices that contain no other choices.
 func leaves(all []option) []option {
 	return slices.DeleteFunc(slices.Clone(all[1:]), func(o option) bool {
 		return slices.ContainsFunc(all, func(other option) bool { return strings.HasPrefix(other.Text, o.Text+": ") })

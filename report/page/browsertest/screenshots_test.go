@@ -33,8 +33,8 @@ const (
 	maxScreenshot                     = 150_000 // bytes
 )
 
-// TestScreenshots checks that docs/page.md and docs/diff.md have pictures of all views, light and dark, and
-// writes them under -update. Fonts and so pictures differ between machines.
+// TestScreenshots checks that docs/page.md and docs/diff.md have pictures of all views, light and dark. With -update,
+// it writes the pictures. They differ between machines, because fonts do.
 func TestScreenshots(t *testing.T) {
 	var documents []byte
 	for _, name := range []string{"page.md", "diff.md"} {
@@ -63,7 +63,7 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
-// takeScreenshot writes what one sees of the page into a file, packed as small as it can be.
+// takeScreenshot writes the visible part of the page into a file, compressed as much as possible.
 func takeScreenshot(t *testing.T, p *tab, path string) {
 	t.Helper()
 	shot := call(p, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng})
@@ -75,8 +75,8 @@ func takeScreenshot(t *testing.T, p *tab, path string) {
 	require.NoError(t, os.WriteFile(path, out.Bytes(), 0o644))
 }
 
-// paletted is a picture in 256 of its colours: the most frequent ones that differ enough. The others are at the
-// edges of letters, where the nearest one will do. A small spot of a colour of its own keeps it.
+// paletted reduces a picture to 256 of its colours: the most frequent ones that differ enough. The other colours are at
+// the edges of letters, where the nearest one suffices. A small area with a distinct colour keeps it.
 func paletted(picture image.Image) *image.Paletted {
 	bounds := picture.Bounds()
 	counts := map[color.RGBA]int{}
@@ -107,7 +107,7 @@ func paletted(picture image.Image) *image.Paletted {
 	return out
 }
 
-// distance is how far two colours are apart in all channels together.
+// distance returns the sum of the differences of two colours in all channels.
 func distance(a, b color.RGBA) int {
 	apart := func(x, y uint8) int { return max(int(x), int(y)) - min(int(x), int(y)) }
 	return apart(a.R, b.R) + apart(a.G, b.G) + apart(a.B, b.B)

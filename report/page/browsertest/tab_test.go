@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A tab is a page in the browser. When its test ends, it must have asked for no file but its
-// own, and have said nothing on the console.
+// A tab is a page in the browser. When its test ends, the page must have requested only its own file, and have written
+// nothing on the console.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -32,7 +32,7 @@ type tab struct {
 	console  []string
 }
 
-// A look is how a page is to be shown.
+// A look is how a page is shown.
 type look struct {
 	dark          bool
 	print         bool
@@ -105,15 +105,15 @@ func (p *tab) listen(event any) {
 func (p *tab) check() {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	assert.NotEmpty(p.t, p.requests, "the page itself is a request")
+	assert.NotEmpty(p.t, p.requests, "the request for the page itself")
 	for _, url := range p.requests {
 		url, _, _ = strings.Cut(url, "#")
-		assert.True(p.t, strings.HasPrefix(url, "file:///") && strings.HasSuffix(url, ".html"), "the page asks for %s", url)
+		assert.True(p.t, strings.HasPrefix(url, "file:///") && strings.HasSuffix(url, ".html"), "the page requests %s", url)
 	}
 	assert.Empty(p.t, p.console, "the console")
 }
 
-// do does something in the tab.
+// do runs actions in the tab.
 func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	require.NoError(p.t, chromedp.Do(p.ctx, steps...))
@@ -133,8 +133,8 @@ func (p *tab) press(keys ...string) {
 	}
 }
 
-// keyEvents are those of a key. The character of a key belongs to its first event, because
-// a page that takes that as a command does not want the character typed.
+// keyEvents returns the events of a key. The first event has the key's character, because a page that takes the key as
+// a command prevents the character from being typed.
 func keyEvents(key rune) []*input.DispatchKeyEventParams {
 	events := kb.Encode(key)
 	for i, e := range events {
@@ -146,8 +146,7 @@ func keyEvents(key rune) []*input.DispatchKeyEventParams {
 	return events
 }
 
-// click clicks the first element that a selector matches, which the browser scrolls into
-// view.
+// click clicks the first element that a selector matches. The browser scrolls it into view.
 func (p *tab) click(selector string) {
 	p.t.Helper()
 	p.do(chromedp.Click(chromedp.CSS(selector)))
@@ -163,13 +162,13 @@ func (p *tab) awaits(expression string, args ...any) {
 	require.NoError(p.t, err, "waiting for %s; the status line says %q", expression, p.text("#where"))
 }
 
-// text is the text of the first element that a selector matches; "" without one.
+// text returns the text of the first element that a selector matches, or "" if there is none.
 func (p *tab) text(selector string) string {
 	p.t.Helper()
 	return eval[string](p, `document.querySelector(%q)?.textContent ?? ""`, selector)
 }
 
-// eval gives the value of an expression, which may be a promise of it.
+// eval returns the value of an expression. If it is a promise, eval waits for it.
 func eval[T any](p *tab, expression string, args ...any) T {
 	p.t.Helper()
 	if len(args) > 0 {

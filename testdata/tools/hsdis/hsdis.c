@@ -1,21 +1,21 @@
 /*
- * A small disassembler plug-in for HotSpot, on GNU libopcodes, for gasm's tests.
+ * A small disassembler plug-in for HotSpot, for gasm's tests. It uses GNU libopcodes.
  *
  *   gcc -O2 -shared -fPIC -o hsdis-amd64.so hsdis.c -lopcodes -lbfd
  *   LD_LIBRARY_PATH=. java -XX:+UnlockDiagnosticVMOptions -XX:+PrintAssembly ...
  *
  * HotSpot loads hsdis-<cpu>.so and calls decode_instructions_virtual with a
- * piece of code. It is told of each instruction by events, named as elements of
- * XML are: "insn" at the instruction's address in front of its text, "/insn" at
- * the address behind it. Text goes through HotSpot's own printf. An address
- * within an instruction is an event too ("addr"), so that HotSpot may print a
- * name; it gives NULL when it left that to the plug-in. Of "insn" the answer is
- * NULL as long as the plug-in shall go on.
+ * piece of code. The plug-in reports each instruction by two events, which are
+ * named like XML elements: "insn" with the instruction's address, before its
+ * text, and "/insn" with the address after the instruction. Text is written with
+ * HotSpot's own printf. An address in an operand is an event as well ("addr"), so
+ * that HotSpot can print a name for it; HotSpot returns NULL to leave the
+ * printing to the plug-in. For "insn" it returns NULL if the plug-in is to go on.
  *
- * -XX:PrintAssemblyOptions=intel asks for Intel's syntax, and gasm-code for each
- * instruction's bytes behind its text: "ret //c3".
+ * -XX:PrintAssemblyOptions=intel selects Intel syntax. gasm-code adds each
+ * instruction's bytes after its text: "ret //c3".
  *
- * binutils before 2.39 has no styles: compile with -DNO_STYLES there.
+ * binutils before 2.39 has no styles: compile with -DNO_STYLES for it.
  */
 #define PACKAGE "gasm-hsdis" /* bfd.h insists on these two */
 #define PACKAGE_VERSION "1"
@@ -72,7 +72,7 @@ static void print_address(bfd_vma address, struct disassemble_info *info)
 		job->print(job->print_stream, "0x%llx", (unsigned long long)address);
 }
 
-/* An instruction that goes on behind the end of the code is no error to report. */
+/* An instruction that extends beyond the end of the code is not reported as an error. */
 static void no_report(int status, bfd_vma address, struct disassemble_info *info)
 {
 	(void)status, (void)address, (void)info;

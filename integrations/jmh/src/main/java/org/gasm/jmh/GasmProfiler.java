@@ -18,21 +18,21 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.TextResult;
 
 /**
- * Has gasm profile JMH's forks.
+ * Profiles JMH's forks with gasm.
  *
- * <p>JMH makes an object of this class for each benchmark with its parameters, in its own JVM and in each fork. In its
- * own JVM, {@link #addJVMInvokeOptions} puts {@code gasm profile} in front of the fork's command, and
- * {@link #afterTrial} takes the capture that gasm has made; the last fork's makes the report. In the fork,
- * {@link #beforeIteration} and {@link #afterIteration} write down when each measured iteration began and ended, into
- * the file whose name the fork has from a system property. gasm reads it when the fork has ended.
+ * <p>JMH creates an object of this class for each benchmark with its parameters, both in its own JVM and in each fork.
+ * In JMH's own JVM, {@link #addJVMInvokeOptions} puts {@code gasm profile} before the fork's command, and
+ * {@link #afterTrial} keeps the capture that gasm has made. After the last fork it also makes the report. In the fork,
+ * {@link #beforeIteration} and {@link #afterIteration} write the begin and the end of each measured iteration to a
+ * file, whose name is in a system property. gasm reads the file after the fork has ended.
  */
 public class GasmProfiler implements ExternalProfiler, InternalProfiler {
 
     private static final AtomicBoolean SAID = new AtomicBoolean();
 
     private final Options options;
-    private final WindowWriter windows; // in a fork; else null
-    private Trial trial;                // in JMH's own JVM, of the benchmark that it runs now
+    private final WindowWriter windows; // in a fork; null otherwise
+    private Trial trial;                // in JMH's own JVM, for the benchmark that is running
 
     public GasmProfiler(String optionLine) throws ProfilerException {
         options = Options.parse(optionLine);
@@ -41,10 +41,10 @@ public class GasmProfiler implements ExternalProfiler, InternalProfiler {
 
     @Override
     public String getDescription() {
-        return "gasm: the machine code that the benchmark's time is spent in (-prof gasm:help has the options)";
+        return "gasm: the machine code in which the benchmark spends its time (-prof gasm:help lists the options)";
     }
 
-    /** In JMH's own JVM: whether there is a gasm. Otherwise it is said once how to get one. */
+    /** Returns whether this is JMH's own JVM and gasm was found. If gasm is missing, says once how to get it. */
     private boolean works() {
         if (windows != null) {
             return false;
@@ -73,7 +73,7 @@ public class GasmProfiler implements ExternalProfiler, InternalProfiler {
         try {
             return trialOf(params).invoke();
         } catch (IOException e) {
-            throw failed("making a folder for the capture", e);
+            throw failed("creating a folder for the capture", e);
         }
     }
 
@@ -85,7 +85,7 @@ public class GasmProfiler implements ExternalProfiler, InternalProfiler {
         try {
             return Collections.singletonList("-D" + WindowWriter.PROPERTY + "=" + trialOf(params).windowFile());
         } catch (IOException e) {
-            throw failed("making a folder for the capture", e);
+            throw failed("creating a folder for the capture", e);
         }
     }
 
@@ -97,7 +97,7 @@ public class GasmProfiler implements ExternalProfiler, InternalProfiler {
         try {
             trialOf(params).beforeFork();
         } catch (IOException e) {
-            throw failed("making a file for the windows", e);
+            throw failed("creating a file for the windows", e);
         }
     }
 
@@ -110,7 +110,7 @@ public class GasmProfiler implements ExternalProfiler, InternalProfiler {
             String report = trialOf(result.getParams()).afterFork();
             return report == null ? Collections.<Result>emptyList() : Arrays.asList(new TextResult(report, "gasm"));
         } catch (IOException | InterruptedException e) {
-            // The scores are there, and worth more than the report.
+            // Do not lose the scores, which are worth more than the report.
             return Arrays.asList(new TextResult("gasm made no report: " + e.getMessage() + System.lineSeparator(), "gasm"));
         }
     }
@@ -130,7 +130,7 @@ public class GasmProfiler implements ExternalProfiler, InternalProfiler {
         if (windows != null) {
             windows.begin(iteration);
         } else if (params.getForks() == 0 && SAID.compareAndSet(false, true)) {
-            System.err.println("# gasm profiles forks of JMH, and with -f 0 there is none: use -f 1");
+            System.err.println("# gasm profiles JMH's forks, but with -f 0 there are none: use -f 1");
         }
     }
 

@@ -12,12 +12,12 @@ import java.util.Map;
 import org.openjdk.jmh.profile.ProfilerException;
 
 /**
- * The options behind {@code -prof gasm:}, {@code name=value} each, with a semicolon between two. They have the names
- * that perfasm gives them, where it has the same.
+ * The options after {@code -prof gasm:}. Each has the form {@code name=value}; semicolons separate them. An option that
+ * JMH's perfasm has as well has the same name.
  */
 final class Options {
 
-    /** What an option is for: a flag of gasm's, or something that is done here. */
+    /** What an option stands for: a flag of gasm, or something that this class does. */
     private enum Kind { RECORDING, REPORTING, MILLIS, SWITCH, TURN_OFF, HERE }
 
     private static final class Option {
@@ -40,28 +40,28 @@ final class Options {
     }
 
     static {
-        add("dir", Kind.HERE, "", "folder that keeps the captures, and a page and a JSON report of each benchmark");
-        add("gasm", Kind.HERE, "", "path of gasm; else that of the environment variable GASM, else gasm of the PATH");
+        add("dir", Kind.HERE, "", "folder for the captures, and for a page and a JSON report of each benchmark");
+        add("gasm", Kind.HERE, "", "path of gasm; by default $GASM, or else gasm on the PATH");
         add("events", Kind.RECORDING, "--event", "events to sample, as perf names them, separated by commas");
         add("frequency", Kind.RECORDING, "--frequency", "samples per second and CPU");
         add("sampler", Kind.RECORDING, "--sampler", "auto, native, perf or dtrace");
-        add("sudo", Kind.SWITCH, "--sudo", "run dtrace by sudo");
-        add("code", Kind.RECORDING, "--code", "auto, copy or print: how the code is had");
+        add("sudo", Kind.SWITCH, "--sudo", "run dtrace with sudo");
+        add("code", Kind.RECORDING, "--code", "auto, copy or print: how to get the code");
         add("hotspotEvents", Kind.RECORDING, "--events", "events that HotSpot logs: gc,safepoint,compile or none");
-        add("delay", Kind.MILLIS, "--delay", "measure from this time after the fork's start on, in ms; -1: JMH's measured iterations");
-        add("length", Kind.MILLIS, "--length", "measure for this time, in ms; -1: JMH's measured iterations");
-        add("hotThreshold", Kind.REPORTING, "--hot-threshold", "annotate regions with this share, as 0.10");
+        add("delay", Kind.MILLIS, "--delay", "begin to measure after this time, in ms; -1: JMH's measured iterations");
+        add("length", Kind.MILLIS, "--length", "measure for this long, in ms; -1: JMH's measured iterations");
+        add("hotThreshold", Kind.REPORTING, "--hot-threshold", "annotate regions from this share on, such as 0.10");
         add("top", Kind.REPORTING, "--top", "rows of each table");
-        add("regions", Kind.REPORTING, "--regions", "annotate this many regions at least");
-        add("tooBigThreshold", Kind.REPORTING, "--too-big-threshold", "instructions of a region that are too many to show all");
-        add("printMargin", Kind.REPORTING, "--print-margin", "instructions shown around a region");
-        add("mergeMargin", Kind.REPORTING, "--merge-margin", "join sampled instructions so many bytes apart into a region");
-        add("mergeMethods", Kind.SWITCH, "--merge-methods", "one region for each method");
+        add("regions", Kind.REPORTING, "--regions", "annotate at least this many regions");
+        add("tooBigThreshold", Kind.REPORTING, "--too-big-threshold", "show only parts of a region with more instructions than this");
+        add("printMargin", Kind.REPORTING, "--print-margin", "number of instructions shown before and after a region");
+        add("mergeMargin", Kind.REPORTING, "--merge-margin", "join sampled instructions at most this many bytes apart");
+        add("mergeMethods", Kind.SWITCH, "--merge-methods", "show one region per method");
         add("showCounts", Kind.REPORTING, "--show-counts", "raw, norm (per operation) or percent_total");
         add("sort", Kind.REPORTING, "--sort", "sort frames by self or total");
         add("comments", Kind.REPORTING, "--comments", "folded, full or none");
         add("source", Kind.REPORTING, "--source", "a folder or jar of sources");
-        add("thread", Kind.REPORTING, "--thread", "count only the samples of app, jit, gc or jvm threads");
+        add("thread", Kind.REPORTING, "--thread", "count only samples of app, jit, gc or jvm threads");
         add("width", Kind.REPORTING, "--width", "columns of the report");
         add("ascii", Kind.SWITCH, "--ascii", "draw with ASCII only");
         add("intelSyntax", Kind.SWITCH, "--intel-syntax", "Intel syntax");
@@ -71,7 +71,7 @@ final class Options {
         add("skipInterpreter", Kind.SWITCH, "--skip-interpreter", "leave the interpreter out of the tables");
         add("skipVMStubs", Kind.SWITCH, "--skip-vm-stubs", "leave stubs out of the tables");
         add("saveLog", Kind.HERE, "", "save all code with its samples to a file");
-        add("saveLogTo", Kind.HERE, "", "folder of that file; else the current one");
+        add("saveLogTo", Kind.HERE, "", "folder of that file; by default the current one");
         add("saveLogToFile", Kind.HERE, "", "name of that file");
 
         String kept = "gasm keeps its samples as text in the capture: dir=FOLDER";
@@ -114,7 +114,7 @@ final class Options {
         if (option == null) {
             String reason = REFUSED.get(name);
             throw new ProfilerException(reason != null ? "gasm does not have perfasm's option " + name + ": " + reason
-                : "gasm has no option " + name + "; -prof gasm:help lists those that it has");
+                : "gasm has no option " + name + "; -prof gasm:help lists its options");
         }
         switch (option.kind) {
             case RECORDING:
@@ -143,7 +143,7 @@ final class Options {
 
     private static boolean isOn(String name, String value) throws ProfilerException {
         if (!value.equals("true") && !value.equals("false")) {
-            throw new ProfilerException("gasm: " + name + " is " + value + "; it can be true or false");
+            throw new ProfilerException("gasm: " + name + " is " + value + "; it must be true or false");
         }
         return value.equals("true");
     }
@@ -153,7 +153,7 @@ final class Options {
         try {
             millis = Integer.parseInt(value);
         } catch (NumberFormatException e) {
-            throw new ProfilerException("gasm: " + name + " is " + value + "; it is a number of milliseconds");
+            throw new ProfilerException("gasm: " + name + " is " + value + "; it must be a number of milliseconds");
         }
         if (millis >= 0) {
             recording.addAll(Arrays.asList(flag, millis + "ms"));
@@ -161,38 +161,38 @@ final class Options {
         }
     }
 
-    /** Flags of {@code gasm profile}. */
+    /** Returns flags for {@code gasm profile}. */
     List<String> recording() {
         return recording;
     }
 
-    /** Flags of {@code gasm report}. */
+    /** Returns flags for {@code gasm report}. */
     List<String> reporting() {
         return reporting;
     }
 
-    /** Whether the measurement is not that of JMH's iterations. */
+    /** Returns whether the options set what is measured, instead of JMH's iterations. */
     boolean ownWindow() {
         return ownWindow;
     }
 
-    /** The folder that keeps captures and reports; null for none. */
+    /** Returns the folder for captures and reports, or null if they are not kept. */
     Path directory() {
         return here.containsKey("dir") ? Paths.get(here.get("dir")).toAbsolutePath() : null;
     }
 
-    /** The folder for the annotated log; null without one. */
+    /** Returns the folder for the annotated log, or null if there is to be none. */
     Path saveLog() {
         boolean asked = here.containsKey("saveLogTo") || here.containsKey("saveLogToFile") || "true".equals(here.get("saveLog"));
         return asked ? Paths.get(here.getOrDefault("saveLogTo", ".")).toAbsolutePath() : null;
     }
 
-    /** The file for the annotated log, where it has a name of its own; else null. */
+    /** Returns the file for the annotated log if its name was given, or null. */
     Path saveLogFile() {
         return here.containsKey("saveLogToFile") ? Paths.get(here.get("saveLogToFile")).toAbsolutePath() : null;
     }
 
-    /** The path of gasm; null where there is none. */
+    /** Returns the path of gasm, or null if it was not found. */
     String executable() {
         String named = here.getOrDefault("gasm", System.getenv("GASM"));
         if (named != null && !named.isEmpty()) {
@@ -209,15 +209,15 @@ final class Options {
         return null;
     }
 
-    /** One line for users without gasm. */
+    /** Returns a line of help for users without gasm. */
     String howToGetGasm() {
         String named = here.getOrDefault("gasm", System.getenv("GASM"));
-        String missing = named == null || named.isEmpty() ? "there is no gasm on the PATH" : named + " is no program";
+        String missing = named == null || named.isEmpty() ? "there is no gasm on the PATH" : named + " is not a program";
         return "# gasm: " + missing + ", so nothing is profiled; to get it: go install github.com/gasm-profiler/gasm/cmd/gasm@latest";
     }
 
     static String help() {
-        StringBuilder text = new StringBuilder("options of -prof gasm, as name=value, with a semicolon between two:\n");
+        StringBuilder text = new StringBuilder("options of -prof gasm, as name=value, separated by semicolons:\n");
         for (Map.Entry<String, Option> e : KNOWN.entrySet()) {
             text.append(String.format("  %-16s %s%n", e.getKey(), e.getValue().help));
         }

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Has gasm make the reports on the captures of a trial's forks. */
+/** Makes the reports on the captures of a trial's forks, with gasm. */
 final class Reports {
 
     private final Options options;
@@ -22,7 +22,7 @@ final class Reports {
         this.fileName = fileName;
     }
 
-    /** Makes all that the options ask for, and gives the text for JMH's output. */
+    /** Makes all reports that the options ask for, and returns the text for JMH's output. */
     String make() throws IOException, InterruptedException {
         List<String> text = new ArrayList<>(options.reporting());
         if (options.saveLog() != null) {

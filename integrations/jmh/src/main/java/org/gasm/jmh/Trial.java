@@ -17,23 +17,23 @@ import java.util.regex.Pattern;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * One benchmark with one set of parameters, in JMH's own JVM: its folder of captures, one for each fork, and the report
- * on all of them.
+ * One benchmark with one set of parameters, in JMH's own JVM. It has a folder of captures, one for each fork, and makes
+ * the report on all of them.
  *
- * <p>gasm writes the capture of a fork always into the same folder, from where it is moved when the fork has ended. So
- * it does not matter whether JMH asks for the fork's command once or for each fork, and what a fork that failed has
- * left is written over.
+ * <p>gasm always writes the capture of a fork into the same folder. It is moved away after the fork has ended. So it
+ * does not matter whether JMH asks for the fork's command once or for each fork, and what a failed fork has left is
+ * overwritten.
  */
 final class Trial {
 
     private final Options options;
     private final BenchmarkParams params;
-    private final Path work;     // has the current capture and the windows
-    private final Path captures; // has those of the forks that have ended
+    private final Path work;     // contains the current capture and the windows
+    private final Path captures; // of the forks that have ended
     private final Path current;
     private final Path windows;
-    private int forks;           // that have ended
-    private String frequency;    // at which the first fork was sampled, so that all are alike
+    private int forks;           // number of forks that have ended
+    private String frequency;    // that of the first fork, which the others also use
 
     Trial(Options options, BenchmarkParams params) throws IOException {
         this.options = options;
@@ -44,7 +44,7 @@ final class Trial {
         windows = work.resolve("windows");
         captures = options.directory() == null ? work.resolve("forks") : options.directory().resolve(fileName());
         if (options.directory() != null) {
-            remove(captures); // of an earlier run
+            remove(captures); // captures of an earlier run
         }
         Files.createDirectories(captures);
     }
@@ -57,7 +57,7 @@ final class Trial {
         return windows;
     }
 
-    /** What is put in front of the fork's command. */
+    /** Returns what is put before the fork's command. */
     List<String> invoke() {
         List<String> command = new ArrayList<>(Arrays.asList(options.executable(), "profile", "--record-only", "-o", current.toString()));
         if (!options.ownWindow()) {
@@ -72,14 +72,14 @@ final class Trial {
         return command;
     }
 
-    /** Makes the file that the fork writes its windows to, with what the fork does not know. */
+    /** Creates the file to which the fork appends its windows. It begins with what the fork does not know. */
     void beforeFork() throws IOException {
         remove(current);
         String text = "trial " + name() + "\nfork " + (forks - params.getWarmupForks() + 1) + "\n";
         Files.write(windows, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Takes the capture of a fork that has ended. The last fork's gives the report; null for the others. */
+    /** Keeps the capture of a fork that has ended. Returns the report after the last fork, else null. */
     String afterFork() throws IOException, InterruptedException {
         forks++;
         int measured = forks - params.getWarmupForks();
@@ -87,7 +87,7 @@ final class Trial {
             return null;
         }
         if (!Files.isDirectory(current)) {
-            return measured < params.getForks() ? null : "gasm has left no capture of the last fork; see its messages above." + System.lineSeparator();
+            return measured < params.getForks() ? null : "gasm made no capture of the last fork; see its messages above." + System.lineSeparator();
         }
         if (frequency == null) {
             frequency = frequencyOf(current);
@@ -96,18 +96,18 @@ final class Trial {
         return measured < params.getForks() ? null : new Reports(options, captures, fileName()).make();
     }
 
-    /** JMH's own name of what it measures: {@code org.sample.Bench.measure (size=10)}, as in its progress lines. */
+    /** Returns the name in JMH's progress lines: {@code org.sample.Bench.measure (size=10)}. */
     private String name() {
         String values = values("=", ", ");
         return values.isEmpty() ? params.getBenchmark() : params.getBenchmark() + " (" + values + ")";
     }
 
-    /** A name for files: {@code org.sample.Bench.measure-avgt-size-10}. */
+    /** Returns a name for files: {@code org.sample.Bench.measure-avgt-size-10}. */
     private String fileName() {
         String values = values("-", "-");
         String name = params.getBenchmark() + "-" + params.getMode().shortLabel() + (values.isEmpty() ? "" : "-" + values);
         name = name.replaceAll("[^A-Za-z0-9._$-]", "_");
-        if (name.length() > 180) { // a file's name may have 255 bytes
+        if (name.length() > 180) { // file names are limited to 255 bytes
             name = name.substring(0, 170) + "-" + Integer.toHexString(name.hashCode());
         }
         return name;
@@ -132,7 +132,7 @@ final class Trial {
         return found.find() ? found.group(1) : null;
     }
 
-    /** Moves a folder of files, also to another file system. */
+    /** Moves a folder of files, if necessary to another file system. */
     private static void move(Path from, Path to) throws IOException {
         if (from.toFile().renameTo(to.toFile())) {
             return;
@@ -145,7 +145,7 @@ final class Trial {
         remove(from);
     }
 
-    /** Removes a folder with all that is in it. What can't be removed stays. */
+    /** Removes a folder and its contents, as far as possible. */
     static void remove(Path folder) {
         if (!Files.isDirectory(folder)) {
             return;
@@ -165,7 +165,7 @@ final class Trial {
                 }
             });
         } catch (IOException e) {
-            // It is in the folder for temporary files, or gasm says that the folder is not empty.
+            // The folder is among the temporary files, or gasm will report that it is not empty.
         }
     }
 }

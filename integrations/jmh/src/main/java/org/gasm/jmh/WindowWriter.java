@@ -11,12 +11,12 @@ import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.runner.IterationType;
 
 /**
- * Writes down in a fork when its measured iterations began and ended, a line each, which {@code gasm profile
+ * Writes, in a fork, when its measured iterations began and ended. Each is a line, which {@code gasm profile
  * --window-file} reads. {@link System#nanoTime()} is the clock of gasm's samples: CLOCK_MONOTONIC on Linux.
  */
 final class WindowWriter {
 
-    /** The system property that has the file's name. A fork has it, and no other JVM. */
+    /** The system property with the file's name. Only forks have it. */
     static final String PROPERTY = "gasm.windows";
 
     private final String file;
@@ -25,12 +25,12 @@ final class WindowWriter {
 
     private WindowWriter(String file) {
         this.file = file;
-        // "4711@host", which any HotSpot has; ProcessHandle is of Java 9.
+        // "4711@host" in any HotSpot. ProcessHandle needs Java 9.
         String name = ManagementFactory.getRuntimeMXBean().getName();
         this.pid = name.substring(0, Math.max(0, name.indexOf('@')));
     }
 
-    /** The writer of this JVM; null where it is no fork with gasm in front. */
+    /** Returns the writer of this JVM, or null if it is not a fork under gasm. */
     static WindowWriter inFork() {
         String file = System.getProperty(PROPERTY);
         return file == null ? null : new WindowWriter(file);
@@ -47,11 +47,11 @@ final class WindowWriter {
             return;
         }
         long ended = System.nanoTime();
-        // No String.format: the first call takes 25 ms, in which JMH's own line for the iteration waits.
+        // No String.format: its first call takes 25 ms and would delay JMH's own line for the iteration.
         String text = "score " + result.getBenchmarkParams().getMode().shortLabel() + " " + result.getScoreUnit() + "\n"
             + "window " + pid + " " + began + " " + ended + " " + operations(result) + " " + score(result) + "\n";
         try (OutputStream out = new FileOutputStream(file, true)) {
-            out.write(text.getBytes(StandardCharsets.UTF_8)); // one write, so that no line is there in part
+            out.write(text.getBytes(StandardCharsets.UTF_8)); // a single write, so that no line is written in part
         } catch (IOException e) {
             throw new IllegalStateException("gasm: writing " + file + ": " + e.getMessage(), e);
         }

@@ -1,0 +1,237 @@
+package usdt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"syscall"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/event/usdt"
+	"github.com/gasm-profiler/gasm/internal/regular"
+)
+
+// A bpf is the program in the kernel, attached to the places of one JVM. It consists of file
+// descriptors only, so nothing of it is left when gasm ends, however it ends.
+type bpf struct {
+	program  *ebpf.Program
+	links    []link.Link
+	ring     *ring
+	oneByOne int // places, if they are not set at once
+}
+
+// Allowed returns an error that says why this process may not record probes, or nil if it may. It has
+// the kernel set all probes of a library, which reach only this process; the note says how the way to
+// record differs from the best one, like that of a [Result]. With an empty path it only loads a program
+// (BPF). The end of ctx kills a DTrace that is tried.
+func Allowed(ctx context.Context, path string) (note string, err error) {
+	if err := machine(); err != nil {
+		return "", err
+	}
+	t := target{pid: int32(os.Getpid())}
+	if path == "" {
+		_, layouts := layOut([]Probe{{Provider: usdt.Provider, Name: "gc__end"}})
+		b := &bpf{}
+		defer b.close()
+		if b.ring, err = newRing(someSlots, layouts); err == nil {
+			b.program, err = b.newProgram(t, layouts, ebpf.AttachNone)
+		}
+		return "", refused(err)
+	}
+	file, _, err := regular.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	found, err := readLibrary(file, path)
+	if err != nil {
+		return "", err
+	}
+	probes, _ := Select(found, []string{usdt.Provider + ":*", usdt.PrivateProvider + ":*"})
+	places, layouts := layOut(probes)
+	b, err := load(t, os.Getpid(), path, places, layouts)
+	if err == nil {
+		b.close()
+		return b.note(), nil
+	}
+	if refused := (*RefusedError)(nil); errors.As(err, &refused) {
+		places, layouts = layOut(sampled(probes[:1])) // all of them would be set in each JVM of the machine
+		u, err := openUprobes(os.Getpid(), library{path: path}, places, layouts, refused)
+		if err == nil {
+			u.close()
+			return u.note(), nil
+		}
+		if !errors.As(err, &refused) {
+			return "", err
+		}
+		note, failed := allowedByDTrace(ctx, refused.Cause)
+		if failed != nil {
+			return "", withDTrace(refused, failed)
+		}
+		return note, nil
+	}
+	return "", err
+}
+
+// load loads the program and attaches it to the places in the library that a process has mapped.
+func load(t target, pid int, library string, places []place, layouts []layout) (b *bpf, err error) {
+	if !tryBPF {
+		return nil, refused(unix.EPERM)
+	}
+	b = &bpf{}
+	defer func() {
+		if err != nil {
+			b.close()
+		}
+	}()
+	slots := someSlots
+	if slices.ContainsFunc(places, func(p place) bool { return p.isFrequent() }) {
+		slots = manySlots
+	}
+	if b.ring, err = newRing(slots, layouts); err == nil {
+		err = b.attach(t, pid, library, places, layouts)
+	}
+	return b, refused(err)
+}
+
+// attach attaches the program to all places at once, which kernels since 6.6 can do, or one by one.
+func (b *bpf) attach(t target, pid int, library string, places []place, layouts []layout) (err error) {
+	lib, err := link.OpenExecutable(library)
+	if err != nil {
+		return err
+	}
+	if allAtOnce {
+		if err = b.attachAll(lib, t, pid, places, layouts); !errors.Is(err, ebpf.ErrNotSupported) {
+			return err
+		}
+	}
+	return b.attachEach(lib, t, pid, places, layouts)
+}
+
+// allAtOnce is false in a test of kernels before 6.6.
+var allAtOnce = true
+
+func (b *bpf) attachAll(lib *link.Executable, t target, pid int, places []place, layouts []layout) (err error) {
+	if b.program, err = b.newProgram(t, layouts, ebpf.AttachTraceUprobeMulti); err != nil {
+		return err
+	}
+	o := link.UprobeMultiOptions{PID: uint32(pid)}
+	if ofFirstThread() {
+		o.PID = 0 // the program itself checks whose event it is
+	}
+	for i := range places {
+		o.Addresses = append(o.Addresses, places[i].Offset)
+		o.Cookies = append(o.Cookies, places[i].cookie(i))
+	}
+	l, err := lib.UprobeMulti(nil, b.program, &o)
+	if err != nil {
+		b.program.Close()
+		b.program = nil
+		return err
+	}
+	b.links = []link.Link{l}
+	return nil
+}
+
+// ofFirstThread reports whether this kernel takes the id of a process for the id of its first thread
+// here. That was fixed in Linux 6.10 (commit 46ba0e49b642).
+func ofFirstThread() bool {
+	var name syscall.Utsname
+	if err := syscall.Uname(&name); err != nil {
+		return false
+	}
+	release := make([]byte, 0, len(name.Release))
+	for _, c := range name.Release {
+		release = append(release, byte(c))
+	}
+	var major, minor int
+	_, err := fmt.Sscanf(string(release), "%d.%d", &major, &minor)
+	return err == nil && (major < 6 || major == 6 && minor < 10)
+}
+
+// attachEach attaches the program to each place by a perf event of its own.
+func (b *bpf) attachEach(lib *link.Executable, t target, pid int, places []place, layouts []layout) (err error) {
+	if b.program, err = b.newProgram(t, layouts, ebpf.AttachNone); err != nil {
+		return err
+	}
+	for i := range places {
+		l, err := lib.Uprobe("", b.program, &link.UprobeOptions{Address: places[i].Offset, PID: pid, Cookie: places[i].cookie(i)})
+		if err != nil {
+			return fmt.Errorf("%s: %w", places[i].name, err)
+		}
+		b.links = append(b.links, l)
+	}
+	b.oneByOne = len(places)
+	return nil
+}
+
+func (b *bpf) newProgram(t target, layouts []layout, as ebpf.AttachType) (*ebpf.Program, error) {
+	return ebpf.NewProgram(&ebpf.ProgramSpec{Name: "gasm_usdt", Type: ebpf.Kprobe, AttachType: as,
+		// Kernels since 5.0 ignore the kernel version here. To find it out, the library would read
+		// /proc/self/mem, which a program with file capabilities may not read.
+		KernelVersion: 1,
+		// The kernel lets only programs under a license compatible with its own read memory and stacks.
+		License: "Dual BSD/GPL", Instructions: program(t, layouts, b.ring)})
+}
+
+func (b *bpf) read(_ bool, give func(record []byte)) { b.ring.read(give) }
+
+func (b *bpf) lost() int64 { return b.ring.lost() }
+
+func (b *bpf) note() string {
+	if b.oneByOne == 0 {
+		return ""
+	}
+	return fmt.Sprintf("this kernel sets USDT probes one by one (Linux 6.6 and newer at once): %d of them", b.oneByOne)
+}
+
+// detach takes the program off all places. No event comes after that.
+func (b *bpf) detach() error {
+	for _, l := range b.links {
+		l.Close()
+	}
+	b.links = nil
+	return nil
+}
+
+func (b *bpf) close() {
+	_ = b.detach() // it returns no error
+	if b.program != nil {
+		b.program.Close()
+	}
+	if b.ring != nil {
+		b.ring.close()
+	}
+}
+
+// refused converts an error of the kernel's to a *RefusedError if the kernel refused.
+func refused(err error) error {
+	var number syscall.Errno
+	switch errors.As(err, &number); {
+	case err == nil:
+		return nil
+	case number == syscall.EPERM, number == syscall.EACCES:
+		return &RefusedError{"the kernel lets this user have no BPF program (" + number.Error() + ")",
+			"run gasm as root, or give it the capabilities BPF and PERFMON (sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep gasm)"}
+	case number == syscall.ENOSYS, errors.Is(err, ebpf.ErrNotSupported):
+		return &RefusedError{Cause: "this kernel has no BPF programs at USDT probes; Linux 5.15 (aarch64: 5.18) and newer have them, with CONFIG_BPF_SYSCALL and CONFIG_UPROBE_EVENTS"}
+	case number == syscall.ESRCH, errors.Is(err, os.ErrNotExist):
+		return errGone
+	}
+	return fmt.Errorf("setting USDT probes: %w", err)
+}
+
+// machine returns an error if gasm can't assemble the program for this machine, because each machine
+// has other registers.
+func machine() error {
+	if !slices.Contains([]string{"amd64", "arm64"}, runtime.GOARCH) {
+		return fmt.Errorf("gasm does not know the registers of %s", runtime.GOARCH)
+	}
+	return nil
+}

@@ -1,0 +1,263 @@
+package usdt
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gasm-profiler/gasm/event/usdt"
+	"github.com/gasm-profiler/gasm/sampler/collect"
+)
+
+// A dtraced is a set of probes that DTrace records: the only way on systems other than Linux, and the
+// last resort there. DTrace reads the texts itself. It has a buffer for each processor, and prints one
+// buffer after another, so events are held back until all processors have come as far.
+type dtraced struct {
+	places  []place
+	layouts []layout
+	why     string        // why there is no other way; "" if DTrace was asked for
+	delay   time.Duration // from the start of DTrace until its probes were set
+	tracer  *collect.DTrace
+	pipe    *io.PipeWriter
+	ended   chan struct{} // closed when DTrace has printed all
+
+	mu     sync.Mutex
+	come   []*dtraceEvent
+	cpus   map[int]uint64 // how far each processor has come
+	first  uint64         // the first time that DTrace has printed
+	newest uint64
+	bad    int64 // lines that could not be read
+	good   int64 // events that could be read
+	total  int64 // probes reached, by DTrace's own count; 0 while it has not ended
+
+	texts map[textKey][]byte // of the events that read has handed out, by their place in the JVM
+}
+
+type textKey struct{ addr, length uint64 }
+
+const (
+	// settle is the time at the start in which no event is handed out. By its end each processor has
+	// printed a mark.
+	settle = uint64(time.Second)
+	// silence is the time after which a processor that prints no marks is no longer waited for, because
+	// it was switched off.
+	silence = uint64(5 * time.Second)
+	// mostHeld limits the events that are held back. When there are more, all are handed out.
+	mostHeld  = 1 << 18
+	mostTexts = 1 << 16
+)
+
+// openDTrace has DTrace record the probes of a JVM.
+func openDTrace(ctx context.Context, pid int, lib library, places []place, layouts []layout, sudo bool, why string) (*dtraced, error) {
+	d := &dtraced{places: places, layouts: layouts, why: why, ended: make(chan struct{}), cpus: map[int]uint64{}, texts: map[textKey][]byte{}}
+	if err := d.start(ctx, dtraceScript(pid, places, layouts, lib), sudo); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *dtraced) start(ctx context.Context, script *collect.Script, sudo bool) (err error) {
+	var text io.ReadCloser
+	text, d.pipe = io.Pipe()
+	go d.collect(text)
+	begin := time.Now()
+	d.tracer, err = collect.StartDTrace(ctx, collect.DTraceOptions{Sudo: sudo, Script: script, Text: d.pipe})
+	if err != nil {
+		d.pipe.Close()
+		return err
+	}
+	d.delay = time.Since(begin)
+	return nil
+}
+
+// collect reads what DTrace prints. After DTrace's last line it discards the rest, until the pipe is
+// closed.
+func (d *dtraced) collect(text io.ReadCloser) {
+	r := newDTraceReader(text)
+	for r.scan() {
+		d.mu.Lock()
+		switch rec := r.record.(type) {
+		case *dtraceEvent:
+			d.come = append(d.come, rec)
+			d.at(rec.cpu, rec.mono)
+		case *dtraceMark:
+			d.at(rec.cpu, rec.mono)
+		case dtraceTotal:
+			d.total = int64(rec)
+		default:
+			d.bad++
+		}
+		d.mu.Unlock()
+	}
+	close(d.ended)
+	_, _ = io.Copy(io.Discard, text) // reading a pipe of this process does not fail
+}
+
+func (d *dtraced) at(cpu int, mono uint64) {
+	d.cpus[cpu] = mono
+	d.newest = max(d.newest, mono)
+	if d.first == 0 {
+		d.first = mono
+	}
+}
+
+// until returns the time that all processors have come to. The caller holds the lock.
+func (d *dtraced) until() uint64 {
+	if d.newest < d.first+settle {
+		return 0
+	}
+	least := d.newest
+	for _, mono := range d.cpus {
+		if mono+silence > d.newest {
+			least = min(least, mono)
+		}
+	}
+	return least
+}
+
+// read calls give for each event that has come, in the order of their times.
+func (d *dtraced) read(all bool, give func(record []byte)) {
+	d.mu.Lock()
+	until := d.until()
+	slices.SortStableFunc(d.come, func(a, b *dtraceEvent) int { return cmp.Compare(a.mono, b.mono) })
+	n, _ := slices.BinarySearchFunc(d.come, until, func(e *dtraceEvent, until uint64) int { return cmp.Compare(e.mono, until) })
+	if all || len(d.come) > mostHeld {
+		n = len(d.come)
+	}
+	ready := slices.Clone(d.come[:n])
+	d.come = slices.Delete(d.come, 0, n)
+	d.mu.Unlock()
+	bad := int64(0)
+	for _, e := range ready {
+		if record, ok := d.record(e); ok {
+			give(record)
+		} else {
+			bad++
+		}
+	}
+	d.mu.Lock()
+	d.bad, d.good = d.bad+bad, d.good+int64(len(ready))-bad
+	d.mu.Unlock()
+}
+
+// record returns the record of an event, as the program in the kernel writes it. ok is false if the
+// event has not the fields of its probe.
+func (d *dtraced) record(e *dtraceEvent) (record []byte, ok bool) {
+	if e.probe >= len(d.places) {
+		return nil, false
+	}
+	p := &d.places[e.probe]
+	l := &d.layouts[p.layout]
+	record = binary.NativeEndian.AppendUint64(make([]byte, 0, l.size()), e.mono)
+	record = binary.NativeEndian.AppendUint64(record, uint64(uint32(e.tid)))
+	record = binary.NativeEndian.AppendUint64(record, p.cookie(e.probe))
+	fields, brief, at := fieldsLeft{fields: e.fields}, []byte(nil), 0
+	for _, par := range p.parameters {
+		var values [2]uint64
+		for k := range par.Kind.Width() {
+			if p.Args[at+k].isRead() {
+				values[k] = fields.number()
+				record = binary.NativeEndian.AppendUint64(record, values[k])
+			}
+		}
+		if p.hasText(par.Kind, at) {
+			if brief = fields.text(); par.Kind == usdt.Text {
+				d.keep(values[0], values[1], brief)
+			}
+		}
+		at += par.Kind.Width()
+	}
+	record = append(record, make([]byte, l.size()-len(record))...)
+	if l.caller && len(fields.fields) > 0 {
+		for i := range 2 + words { // the record may have no room for those of the stack
+			value := fields.number()
+			if to := l.callerAt() + 8*i; i < 2 || l.words {
+				binary.NativeEndian.PutUint64(record[to:], value)
+			}
+		}
+	}
+	if l.brief >= 0 {
+		copy(record[l.briefAt():], brief)
+	}
+	return record, !fields.missing && len(fields.fields) == 0
+}
+
+// fieldsLeft are the fields of an event that were not taken yet.
+type fieldsLeft struct {
+	fields  []dtraceField
+	missing bool // a field was asked for that is not there, or has another type
+}
+
+func (l *fieldsLeft) next(isText bool) (f dtraceField) {
+	if len(l.fields) == 0 || l.fields[0].isText != isText {
+		l.missing = true
+		return f
+	}
+	f, l.fields = l.fields[0], l.fields[1:]
+	return f
+}
+
+func (l *fieldsLeft) number() uint64 { return l.next(false).number }
+func (l *fieldsLeft) text() []byte   { return l.next(true).text }
+
+// keep keeps a text for the event that has it. If DTrace had no room for all of a text, an ellipsis is
+// appended.
+func (d *dtraced) keep(addr, length uint64, text []byte) {
+	if uint64(len(text)) < length && len(text) >= longestDTraceText {
+		text = append(text[:len(text):len(text)], "…"...)
+	} else {
+		text = text[:min(uint64(len(text)), length)]
+	}
+	d.texts[textKey{addr, length}] = text
+}
+
+// text returns a text of the events that read handed out last.
+func (d *dtraced) text(addr, length uint64) ([]byte, bool) {
+	text, ok := d.texts[textKey{addr, length}]
+	return text, ok || length == 0
+}
+
+// forget forgets the texts when they are many. It is called when the sums of allocations that need them
+// have been written.
+func (d *dtraced) forget() {
+	if len(d.texts) > mostTexts {
+		clear(d.texts)
+	}
+}
+
+// detach ends DTrace, which prints what it has, and takes some seconds to release what it holds of the
+// kernel.
+func (d *dtraced) detach() error {
+	err := d.tracer.Stop()
+	d.tracer.Wait()
+	d.pipe.Close()
+	<-d.ended
+	return err
+}
+
+// lost returns the number of events that did not come. A DTrace that is killed does not print how many
+// probes were reached. Then lost returns the losses that DTrace reported while it ran, without what a
+// processor lost last.
+func (d *dtraced) lost() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.total > 0 {
+		return max(0, d.total-d.good)
+	}
+	return d.tracer.Lost() + d.bad
+}
+
+func (d *dtraced) note() string {
+	began := fmt.Sprintf("USDT probes are recorded by DTrace, which took %.1f s to begin: what the JVM did before is missing", d.delay.Seconds())
+	if d.why != "" {
+		return d.why + ": " + began
+	}
+	return began
+}
+
+func (d *dtraced) close() {}

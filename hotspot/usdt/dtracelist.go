@@ -1,0 +1,48 @@
+package usdt
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/event/usdt"
+	"github.com/gasm-profiler/gasm/sampler/collect"
+)
+
+// probesListed returns the probes that DTrace lists in a process whose library's notes are not read.
+// Their arguments are those of the known probes. The size of an allocation is not trusted, because
+// DTrace does not say whether it has 4 bytes; see the package comment of event/usdt.
+func probesListed(pid int, listed []collect.DTraceProbe) (probes []Probe) {
+	seen := map[string]bool{}
+	for _, l := range listed {
+		p := Probe{Provider: strings.TrimSuffix(l.Provider, strconv.Itoa(pid)), Name: strings.ReplaceAll(l.Name, "-", "__"), Offset: uint64(len(probes))}
+		if seen[p.FullName()] {
+			continue // another place of the same probe
+		}
+		seen[p.FullName()] = true
+		for _, par := range usdt.Parameters(p.FullName()) {
+			o := Operand{Size: 8, Signed: par.Kind != usdt.Address, Form: RegisterForm, Index: -1}
+			if par.Kind == usdt.Boolean {
+				o.Size, o.Signed = 1, false
+			} else if p.Name == objectAlloc && par.Name == "size" {
+				o.Size = 4
+			}
+			p.Args = append(p.Args, o)
+			if par.Kind.Width() == 2 {
+				p.Args = append(p.Args, Operand{Size: 4, Signed: true, Form: RegisterForm, Index: -1})
+			}
+		}
+		probes = append(probes, p)
+	}
+	return probes
+}
+
+// allowedByDTrace tries DTrace without any probes. why is the reason why there is no other way.
+func allowedByDTrace(ctx context.Context, why string) (note string, err error) {
+	d := &dtraced{why: why, ended: make(chan struct{}), cpus: map[int]uint64{}}
+	if err := d.start(ctx, &collect.Script{}, false); err != nil {
+		return "", err
+	}
+	err = d.detach()
+	return d.note(), err
+}

@@ -1,0 +1,63 @@
+package usdt
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/event/usdt"
+)
+
+// Flag returns the option that a JVM must be started with so that the probe is reached; "" if it needs
+// none.
+func (p *Probe) Flag() string {
+	switch {
+	case p.Provider != usdt.Provider:
+		return ""
+	case strings.HasPrefix(p.Name, "monitor__"):
+		return monitorFlag
+	case p.Name == objectAlloc:
+		return allocFlag
+	case p.Name == "method__entry" || p.Name == "method__return":
+		return methodFlag
+	}
+	return ""
+}
+
+const (
+	monitorFlag = "-XX:+DTraceMonitorProbes"
+	allocFlag   = "-XX:+DTraceAllocProbes"
+	methodFlag  = "-XX:+DTraceMethodProbes"
+)
+
+// Told returns what a JVM reports only with an option that [FlagsOf] returned.
+func Told(option string) string {
+	return map[string]string{monitorFlag: "locks or Object.wait", allocFlag: "allocations", methodFlag: "calls of methods"}[option]
+}
+
+// objectAlloc is the probe of an allocation.
+const objectAlloc = "object__alloc"
+
+// Flags returns the options that a JVM must be started with so that all of these probes are reached,
+// sorted.
+func Flags(probes []Probe) []string {
+	var flags []string
+	for i := range probes {
+		if f := probes[i].Flag(); f != "" {
+			flags = append(flags, f)
+		}
+	}
+	slices.Sort(flags)
+	return slices.Compact(flags)
+}
+
+// FlagsOf returns the options that a JVM must be started with so that all probes that match the
+// patterns are reached.
+func FlagsOf(patterns []string) []string {
+	var all []Probe
+	for _, name := range usdt.Known() {
+		provider, name, _ := strings.Cut(name, ":")
+		all = append(all, Probe{Provider: provider, Name: name})
+	}
+	chosen, _ := Select(all, patterns)
+	return Flags(chosen)
+}

@@ -1,0 +1,150 @@
+package usdt
+
+import (
+	"runtime"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/event/usdt"
+)
+
+// A layout is the form of a record that the program in the kernel writes when a probe is reached.
+// Probes that have their arguments in the same places share a layout.
+//
+//	 0  the time
+//	 8  the thread (the lower half) and the process, in the JVM's namespace
+//	16  the place: the index of the recorded probe, and the number of the layout
+//	24  the arguments that are not constant, 8 bytes each
+//	 …  if caller is set: the address that the library's code returns to, and the address that a stub
+//	    there returns to, or 0
+//	 …  if words is set: the words on the caller's stack
+//	 …  if there is a brief text: its first bytes
+type layout struct {
+	args   []Operand // the arguments that are read
+	caller bool
+	// words is set for JDK 11 and 17, where C2's code calls a stub for each allocation that has probes.
+	// The stub's frame is not chained. Its return address is in the first words of the caller's stack.
+	words bool
+	// brief is the index in args of the address of a text that must be read at once; -1 if there is
+	// none.
+	brief int
+}
+
+const (
+	headSize  = 24
+	briefSize = 64
+	words     = 12 // of the stack: the stubs of OptoRuntime have frames of up to 6 words
+)
+
+// callerAt returns the offset of the caller in a record.
+func (l *layout) callerAt() int { return headSize + 8*len(l.args) }
+
+// briefAt returns the offset of the brief text.
+func (l *layout) briefAt() int {
+	at := l.callerAt()
+	if l.caller {
+		at += 16
+	}
+	if l.words {
+		at += 8 * words
+	}
+	return at
+}
+
+// size returns the size of a whole record.
+func (l *layout) size() int {
+	if l.brief >= 0 {
+		return l.briefAt() + briefSize
+	}
+	return l.briefAt()
+}
+
+// isRead reports whether an argument is in the record. Constants are in the note instead.
+func (o *Operand) isRead() bool { return o.Form == RegisterForm || o.Form == MemoryForm }
+
+// A place is a probe that is recorded.
+type place struct {
+	Probe
+	name       string // the probe's full name
+	layout     int
+	parameters []usdt.Parameter
+}
+
+// layOut returns the places of probes, and the layouts that they share.
+func layOut(probes []Probe) (places []place, layouts []layout) {
+	for _, p := range byOffset(probes) {
+		at := place{Probe: p, name: p.FullName(), parameters: parametersOf(&p)}
+		l := layoutOf(&at)
+		at.layout = slices.IndexFunc(layouts, func(have layout) bool {
+			return have.caller == l.caller && have.words == l.words && have.brief == l.brief && slices.Equal(have.args, l.args)
+		})
+		if at.layout < 0 {
+			at.layout = len(layouts)
+			layouts = append(layouts, l)
+		}
+		places = append(places, at)
+	}
+	return places, layouts
+}
+
+// parametersOf returns the parameters of a probe. If the probe is not known, or has another number of
+// arguments than the known one, its parameters are numbers without a name.
+func parametersOf(p *Probe) []usdt.Parameter {
+	parameters := usdt.Parameters(p.FullName())
+	width := 0
+	for _, par := range parameters {
+		width += par.Kind.Width()
+	}
+	if parameters != nil && width == len(p.Args) {
+		return parameters
+	}
+	kind := usdt.Number
+	if p.Provider == usdt.JNIProvider {
+		kind = usdt.Address
+	}
+	plain := make([]usdt.Parameter, len(p.Args))
+	for i := range plain {
+		plain[i].Kind = kind
+	}
+	return plain
+}
+
+func layoutOf(p *place) layout {
+	l := layout{caller: p.Name == objectAlloc, words: p.Name == objectAlloc && !p.hasSize(), brief: -1}
+	arg := 0
+	for _, par := range p.parameters {
+		for i := range par.Kind.Width() {
+			if o := p.Args[arg+i]; o.isRead() {
+				if par.Kind == usdt.Brief && i == 0 {
+					l.brief = len(l.args)
+				}
+				l.args = append(l.args, o)
+			}
+		}
+		arg += par.Kind.Width()
+	}
+	return l
+}
+
+// hasSize reports whether the size of an allocation can be trusted; see the package comment of
+// event/usdt.
+func (p *Probe) hasSize() bool { return len(p.Args) == 4 && p.Args[3].Size == 8 }
+
+// isFrequent reports whether a program may reach the probe a million times a second.
+func (p *Probe) isFrequent() bool {
+	return p.Provider == usdt.JNIProvider || p.Name == objectAlloc || p.Flag() == methodFlag
+}
+
+// cookie returns the number that the kernel passes to the program at each firing.
+func (p *place) cookie(index int) uint64 { return uint64(p.layout)<<32 | uint64(index) }
+
+// framePointer is the register that chains libjvm's frames: rbp, x29. It points to the caller's frame
+// pointer and the return address.
+var framePointer = map[string]int16{"amd64": 32, "arm64": 8 * 29}[runtime.GOARCH]
+
+// mostFrames is how many frames of the library are followed at most. An allocation by the interpreter
+// has seven.
+const mostFrames = 10
+
+// deepest is how far the caller's frame may be above that of libjvm, in bytes. An address beyond it is
+// not a frame: compiled code uses the frame pointer for anything.
+const deepest = 1 << 20

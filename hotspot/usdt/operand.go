@@ -1,0 +1,200 @@
+package usdt
+
+import (
+	"debug/elf"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// An Operand says where an argument is when a probe is reached.
+type Operand struct {
+	// Text is the operand as the note has it: "-4@%eax".
+	Text string
+	// Size is the number of its bytes, 1 to 8, or 0 if its form is unknown.
+	Size   int
+	Signed bool
+
+	Form
+	// Register and Index are registers, as offsets in bytes in the kernel's struct of registers
+	// (pt_regs). The address of a MemoryForm is the Register plus the Number plus the Index times the
+	// Scale. The Index is -1 if there is none.
+	Register, Index int
+	Scale           int
+	Number          int64 // the constant, or the offset from the register
+}
+
+// A Form is a kind of operand.
+type Form uint8
+
+// The forms.
+const (
+	UnknownForm Form = iota
+	ConstantForm
+	RegisterForm
+	MemoryForm
+)
+
+// An operandSyntax is how an assembler writes operands.
+type operandSyntax struct {
+	registers map[string]int // by name, without the %
+	parse     func(set operandSyntax, text string, o *Operand)
+}
+
+func operandsOf(machine elf.Machine) (operandSyntax, error) {
+	switch machine {
+	case elf.EM_X86_64:
+		return operandSyntax{x86Registers(), parseX86}, nil
+	case elf.EM_AARCH64:
+		return operandSyntax{armRegisters(), parseARM}, nil
+	}
+	return operandSyntax{}, fmt.Errorf("no operands of %v", machine)
+}
+
+// argumentStart matches the start of an argument: its size, which is negative for signed numbers, and
+// an @. An f marks a floating-point number.
+var argumentStart = regexp.MustCompile(`(?:^| )(-?[1248])(f?)@`)
+
+// parseOperands reads the arguments of a note. An operand of an unknown form has no value.
+func parseOperands(text string, set operandSyntax) []Operand {
+	starts := argumentStart.FindAllStringSubmatchIndex(text, -1)
+	var operands []Operand
+	for i, s := range starts {
+		end := len(text)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		size, _ := strconv.Atoi(text[s[2]:s[3]]) // digits, by the expression
+		o := Operand{Text: text[s[2]:end], Size: max(size, -size), Signed: size < 0, Register: -1, Index: -1}
+		if s[4] == s[5] { // no f
+			set.parse(set, strings.TrimSpace(text[s[1]:end]), &o)
+		}
+		if o.Form == UnknownForm {
+			o.Size = 0
+		}
+		operands = append(operands, o)
+	}
+	return operands
+}
+
+// value returns the operand's value, from the 8 bytes that were read for it.
+func (o *Operand) value(raw uint64) int64 {
+	if o.Form == ConstantForm {
+		raw = uint64(o.Number)
+	}
+	unused := 64 - 8*uint(o.Size)
+	if o.Signed {
+		return int64(raw<<unused) >> unused
+	}
+	return int64(raw << unused >> unused)
+}
+
+// memoryX86 matches a memory operand of x86-64: -60(%rbp), (%rax,%rcx,8).
+var memoryX86 = regexp.MustCompile(`^(-?\d+)?\(%(\w+)(?:,%(\w+)(?:,([1248]))?)?\)$`)
+
+func parseX86(set operandSyntax, text string, o *Operand) {
+	if number, ok := strings.CutPrefix(text, "$"); ok {
+		o.constant(number)
+		return
+	}
+	if name, ok := strings.CutPrefix(text, "%"); ok {
+		o.register(set, name)
+		return
+	}
+	if m := memoryX86.FindStringSubmatch(text); m != nil {
+		o.memory(set, m[2], m[3], m[4], m[1])
+	}
+}
+
+// memoryARM matches a memory operand of aarch64: [sp, 24], [x19], [x0, x1], [x0, x1, lsl 3].
+var memoryARM = regexp.MustCompile(`^\[(\w+)(?:, ?#?(-?\d+))?(?:, ?(x\d+)(?:, ?lsl #?([0-3]))?)?\]$`)
+
+func parseARM(set operandSyntax, text string, o *Operand) {
+	if m := memoryARM.FindStringSubmatch(text); m != nil {
+		scale := ""
+		if m[4] != "" {
+			shift, _ := strconv.Atoi(m[4]) // digits, by the expression
+			scale = strconv.Itoa(1 << shift)
+		}
+		o.memory(set, m[1], m[3], scale, m[2])
+		return
+	}
+	if text == "xzr" || text == "wzr" {
+		o.constant("0")
+		return
+	}
+	if o.register(set, text); o.Form == UnknownForm {
+		o.constant(strings.TrimPrefix(text, "#"))
+	}
+}
+
+func (o *Operand) constant(number string) {
+	n, err := strconv.ParseInt(number, 0, 64)
+	if err != nil {
+		u, err := strconv.ParseUint(number, 0, 64)
+		if err != nil {
+			return
+		}
+		n = int64(u)
+	}
+	o.Form, o.Number = ConstantForm, n
+}
+
+func (o *Operand) register(set operandSyntax, name string) {
+	if at, ok := set.registers[name]; ok {
+		o.Form, o.Register = RegisterForm, at
+	}
+}
+
+func (o *Operand) memory(set operandSyntax, base, index, scale, number string) {
+	var ok bool
+	if o.Register, ok = set.registers[base]; !ok {
+		return
+	}
+	if index != "" {
+		if o.Index, ok = set.registers[index]; !ok {
+			return
+		}
+	}
+	o.Scale = 1
+	if scale != "" {
+		o.Scale, _ = strconv.Atoi(scale) // digits, by the expression
+	}
+	if number != "" {
+		n, err := strconv.ParseInt(number, 10, 32)
+		if err != nil {
+			return // no instruction has such a number
+		}
+		o.Number = n
+	}
+	o.Form = MemoryForm
+}
+
+// x86Registers returns the offsets of the registers by all of their names, except %ah, %bh, %ch and
+// %dh, which are not at the start of a register. The order is that of struct pt_regs
+// (arch/x86/include/uapi/asm/ptrace.h).
+func x86Registers() map[string]int {
+	places := map[string]int{}
+	for i, name := range []string{"r15", "r14", "r13", "r12", "bp", "bx", "r11", "r10", "r9", "r8", "ax", "cx", "dx", "si", "di"} {
+		names := []string{name, name + "d", name + "w", name + "b"}
+		if name[0] != 'r' {
+			names = []string{"r" + name, "e" + name, name, strings.TrimSuffix(name, "x") + "l"}
+		}
+		for _, n := range names {
+			places[n] = 8 * i
+		}
+	}
+	places["rsp"], places["esp"] = 8*19, 8*19
+	return places
+}
+
+// armRegisters returns the offsets of the registers, in the order of struct user_pt_regs
+// (arch/arm64/include/uapi/asm/ptrace.h).
+func armRegisters() map[string]int {
+	places := map[string]int{"sp": 8 * 31, "wsp": 8 * 31}
+	for i := range 31 {
+		places["x"+strconv.Itoa(i)], places["w"+strconv.Itoa(i)] = 8*i, 8*i
+	}
+	return places
+}

@@ -1,0 +1,178 @@
+package usdt
+
+import (
+	"fmt"
+
+	"github.com/cilium/ebpf/asm"
+)
+
+// Registers of the program that keep their values across calls.
+const (
+	registers = asm.R6 // the JVM's registers, in the kernel's order
+	thread    = asm.R7 // the thread, with the process in the upper half
+	cookie    = asm.R8
+	record    = asm.R9
+)
+
+// A target is the process that is recorded, as the kernel knows it.
+type target struct {
+	pid int32 // in its own namespace
+	// The namespace of pid, by device and inode of /proc/PID/ns/pid. For the machine's first namespace,
+	// device is 0.
+	device, inode uint64
+	// The addresses of the library's code.
+	libjvmLo, libjvmHi uint64
+}
+
+// program assembles the program that the probes run. One program serves all probes: it finds out which
+// thread runs, takes the layout from its cookie, and writes a record.
+func program(t target, layouts []layout, r *ring) asm.Instructions {
+	p := append(asm.Instructions{asm.Mov.Reg(registers, asm.R1)}, whoRuns(t)...)
+	p = append(p, asm.Mov.Reg(asm.R1, registers), asm.FnGetAttachCookie.Call(), asm.Mov.Reg(cookie, asm.R0))
+	p = append(p, r.reserve()...)
+	p = append(p, asm.FnKtimeGetNs.Call(),
+		asm.StoreMem(record, 0, asm.R0, asm.DWord),
+		asm.StoreMem(record, 8, thread, asm.DWord),
+		asm.StoreMem(record, 16, cookie, asm.DWord),
+		asm.Mov.Reg(asm.R0, cookie),
+		asm.RSh.Imm(asm.R0, 32))
+	p = append(p, dispatch(0, len(layouts))...)
+	for i := range layouts {
+		p = append(p, layouts[i].write(i, t)...)
+	}
+	whole := r.submit()
+	whole[0] = whole[0].WithSymbol("whole")
+	p = append(append(p, whole...), asm.Ja.Label("end"))
+	p = append(p, r.count()...)
+	return append(p, asm.Mov.Imm(asm.R0, 0).WithSymbol("end"), asm.Return())
+}
+
+// whoRuns gets the ids of the thread, and ends the program if the thread does not belong to the
+// process.
+func whoRuns(t target) asm.Instructions {
+	if t.device == 0 {
+		return asm.Instructions{
+			asm.FnGetCurrentPidTgid.Call(),
+			asm.Mov.Reg(thread, asm.R0),
+			asm.RSh.Imm(asm.R0, 32),
+			asm.JNE.Imm(asm.R0, t.pid, "end"),
+		}
+	}
+	return asm.Instructions{
+		asm.LoadImm(asm.R1, int64(t.device), asm.DWord),
+		asm.LoadImm(asm.R2, int64(t.inode), asm.DWord),
+		asm.Mov.Reg(asm.R3, asm.RFP),
+		asm.Add.Imm(asm.R3, -8),
+		asm.Mov.Imm(asm.R4, 8),
+		asm.FnGetNsCurrentPidTgid.Call(), // thread and process, 4 bytes each; fails in other namespaces
+		asm.JNE.Imm(asm.R0, 0, "end"),
+		asm.LoadMem(thread, asm.RFP, -8, asm.DWord),
+		asm.Mov.Reg(asm.R0, thread),
+		asm.RSh.Imm(asm.R0, 32),
+		asm.JNE.Imm(asm.R0, t.pid, "end"),
+	}
+}
+
+// dispatch jumps to the code of the layout whose number is in R0. lo and hi are the half-open range of
+// layouts that it can be.
+func dispatch(lo, hi int) asm.Instructions {
+	if hi-lo == 1 {
+		return asm.Instructions{asm.Ja.Label(layoutLabel(lo))}
+	}
+	mid := (lo + hi) / 2
+	label := fmt.Sprintf("from %d to %d", mid, hi)
+	upper := dispatch(mid, hi)
+	upper[0] = upper[0].WithSymbol(label)
+	lower := append(asm.Instructions{asm.JGE.Imm(asm.R0, int32(mid), label)}, dispatch(lo, mid)...)
+	return append(lower, upper...)
+}
+
+func layoutLabel(i int) string { return fmt.Sprintf("layout %d", i) }
+
+// write writes what follows the head of a record.
+func (l *layout) write(i int, t target) asm.Instructions {
+	p := asm.Instructions{asm.Mov.Imm(asm.R1, 0).WithSymbol(layoutLabel(i))} // an instruction to jump to
+	for i := range l.args {
+		p = append(p, l.args[i].write(int16(headSize+8*i))...)
+	}
+	if l.caller {
+		p = append(p, findCaller(i, t, int16(l.callerAt()))...)
+	}
+	if l.words {
+		p = append(p, asm.Mov.Reg(asm.R3, thread), asm.Add.Imm(asm.R3, 16)) // the stack after the last frame of the library
+		p = append(p, readUser(int32(l.callerAt()+16), 8*words)...)
+	}
+	if l.brief >= 0 {
+		p = append(p, asm.LoadMem(asm.R3, record, int16(headSize+8*l.brief), asm.DWord))
+		p = append(p, readUser(int32(l.briefAt()), briefSize)...)
+	}
+	return append(p, asm.Ja.Label("whole"))
+}
+
+// findCaller goes through the library's frames, and writes the address that the last one returns to. It
+// leaves the frame pointer of that frame in the register thread. If that address is in a stub whose
+// frame is in the same chain, findCaller also writes the address that the stub returns to, else 0.
+// Frames of compiled code are not chained. bpf_get_stack does not stop there: it goes on where there
+// are no frames, and takes four times as long.
+func findCaller(i int, t target, at int16) asm.Instructions {
+	const next, back = -16, -8 // on the program's stack: the caller's frame, and the return address
+	fp := thread               // both are in the record already, like the cookie
+	done, end := fmt.Sprintf("caller of layout %d", i), fmt.Sprintf("callers of layout %d", i)
+	read := func(frame asm.Register) asm.Instructions {
+		return asm.Instructions{asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, next), asm.Mov.Imm(asm.R2, 16), asm.Mov.Reg(asm.R3, frame),
+			asm.FnProbeReadUser.Call()}
+	}
+	p := asm.Instructions{asm.LoadMem(cookie, registers, framePointer, asm.DWord)}
+	for range mostFrames {
+		p = append(p, asm.Mov.Reg(fp, cookie))
+		p = append(p, read(fp)...)
+		p = append(p,
+			asm.LoadMem(cookie, asm.RFP, next, asm.DWord),
+			asm.LoadMem(asm.R1, asm.RFP, back, asm.DWord), // 0 if nothing can be read there
+			asm.StoreMem(record, at, asm.R1, asm.DWord),
+			asm.LoadImm(asm.R2, int64(t.libjvmLo), asm.DWord),
+			asm.Sub.Reg(asm.R1, asm.R2),
+			asm.LoadImm(asm.R2, int64(t.libjvmHi-t.libjvmLo), asm.DWord),
+			asm.JGE.Reg(asm.R1, asm.R2, done))
+	}
+	p = append(p,
+		asm.Mov.Imm(asm.R1, 0),
+		asm.StoreMem(record, at, asm.R1, asm.DWord),
+		asm.Mov.Imm(asm.R1, 0).WithSymbol(done),
+		asm.StoreMem(record, at+8, asm.R1, asm.DWord),
+		asm.Mov.Reg(asm.R1, cookie),
+		asm.Sub.Reg(asm.R1, fp),
+		asm.JGE.Imm(asm.R1, deepest, end))
+	p = append(p, read(cookie)...)
+	return append(p,
+		asm.LoadMem(asm.R1, asm.RFP, back, asm.DWord),
+		asm.StoreMem(record, at+8, asm.R1, asm.DWord),
+		asm.Mov.Imm(asm.R1, 0).WithSymbol(end)) // an instruction to jump to
+}
+
+// write writes an argument into the record.
+func (o *Operand) write(at int16) asm.Instructions {
+	if o.Form == RegisterForm {
+		return asm.Instructions{asm.LoadMem(asm.R1, registers, int16(o.Register), asm.DWord), asm.StoreMem(record, at, asm.R1, asm.DWord)}
+	}
+	return append(o.address(), readUser(int32(at), int32(o.Size))...)
+}
+
+// address computes the address of an argument in the JVM's memory into R3.
+func (o *Operand) address() asm.Instructions {
+	p := asm.Instructions{asm.LoadMem(asm.R3, registers, int16(o.Register), asm.DWord)}
+	if o.Index >= 0 {
+		p = append(p, asm.LoadMem(asm.R1, registers, int16(o.Index), asm.DWord), asm.Mul.Imm(asm.R1, int32(o.Scale)), asm.Add.Reg(asm.R3, asm.R1))
+	}
+	return append(p, asm.Add.Imm(asm.R3, int32(o.Number)))
+}
+
+// readUser reads the JVM's memory at R3 into the record. If a page is not present, it writes zeros.
+func readUser(at, size int32) asm.Instructions {
+	return asm.Instructions{
+		asm.Mov.Reg(asm.R1, record),
+		asm.Add.Imm(asm.R1, at),
+		asm.Mov.Imm(asm.R2, size),
+		asm.FnProbeReadUser.Call(),
+	}
+}

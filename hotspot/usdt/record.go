@@ -1,0 +1,106 @@
+package usdt
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+)
+
+// lookPause is the time between two looks for events.
+const lookPause = 20 * time.Millisecond
+
+// A Recorder records probes of one JVM.
+type Recorder struct {
+	from    source
+	sink    *sink
+	age     func() // forgets texts that may have changed
+	unknown []string
+	set     int64         // when the probes were set, on CLOCK_MONOTONIC
+	stop    chan struct{} // closed when no more records come
+	done    chan struct{} // closed when all records were read
+}
+
+// A source has the kernel report the firings of probes: bpf, uprobes, or dtraced.
+type source interface {
+	// read calls give for each record that has come since the last call, in order within each thread.
+	// It holds back records that others may have to come before, unless all is true. A record is valid
+	// until give returns.
+	read(all bool, give func(record []byte))
+	detach() error // afterwards no record comes any more; the error says why some did not come
+	lost() int64   // the number of events that there was no room for
+	note() string  // how this way to record differs from the best one; "" if it is the best
+	close()
+}
+
+// A library is the libjvm.so of a process.
+type library struct {
+	file   *os.File // nil if the file is not known
+	path   string   // leads to the file from this process while it is open
+	lo, hi uint64   // addresses of its code in the process; 0 if they are not known
+}
+
+func (l *library) close() {
+	if l.file != nil {
+		l.file.Close()
+	}
+}
+
+// begin starts to read the records of the source.
+func (r *Recorder) begin() *Recorder {
+	r.set = monotonic.Nanos()
+	r.stop, r.done = make(chan struct{}), make(chan struct{})
+	go r.read()
+	return r
+}
+
+// recordByDTrace has DTrace record the probes.
+func (r *Recorder) recordByDTrace(ctx context.Context, pid int, lib library, chosen []Probe, o Options, why string) error {
+	places, layouts := layOut(byName(chosen))
+	d, err := openDTrace(ctx, pid, lib, places, layouts, o.Sudo, why)
+	if err != nil {
+		return err
+	}
+	r.from, r.age = d, d.forget
+	r.sink = newSink(o.Text, places, layouts)
+	r.sink.texts, r.sink.thread, r.sink.placed = d.text, func(own int) int { return own }, o.Placed
+	return nil
+}
+
+// read reads records until the recorder is stopped. It polls, because waking it up would cost the
+// program more than the firing of a probe.
+func (r *Recorder) read() {
+	defer close(r.done)
+	look := time.NewTicker(lookPause)
+	defer look.Stop()
+	for stopped := false; !stopped; {
+		select {
+		case <-look.C:
+		case <-r.stop:
+			stopped = true
+		}
+		r.from.read(stopped, r.sink.take)
+		r.sink.flush()
+		r.age()
+	}
+}
+
+// Stop ends the recording, and returns what it has found.
+func (r *Recorder) Stop() Result {
+	// The kernel takes the program off one place after another. Until that is done, some probes are
+	// recorded and others are not, so records after this moment are left out.
+	r.sink.until.Store(uint64(monotonic.Nanos()))
+	err := r.from.detach()
+	close(r.stop)
+	<-r.done
+	lost := r.from.lost()
+	r.from.close()
+	r.sink.end(r.sink.until.Load(), lost)
+	result := Result{Events: r.sink.events, Lost: lost + r.sink.full, Unknown: r.unknown, Note: r.from.note(), SetMonoNanos: r.set, Err: errors.Join(err, r.sink.err)}
+	if _, told := r.from.(*dtraced); told {
+		result.SetMonoNanos = 0
+	}
+	return result
+}

@@ -1,0 +1,47 @@
+//go:build !linux
+
+package usdt
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/gasm-profiler/gasm/event/usdt"
+	"github.com/gasm-profiler/gasm/sampler/collect"
+)
+
+// Allowed returns an error that says why this process may not record probes, or nil if it may. It tries
+// DTrace, which is the only way here. The end of ctx kills DTrace.
+func Allowed(ctx context.Context, _ string) (note string, err error) {
+	return allowedByDTrace(ctx, "")
+}
+
+// Start records probes of a JVM, and writes their text. DTrace lists the JVM's probes; the addresses of
+// the library's code stay unknown. The end of ctx kills DTrace.
+func Start(ctx context.Context, pid int, o Options) (*Recorder, error) {
+	listed, err := collect.ListDTrace(ctx, o.Sudo, dtraceProviders(pid)...)
+	if err != nil {
+		return nil, err
+	}
+	if len(listed) == 0 {
+		return nil, ErrNone
+	}
+	chosen, unknown := Select(probesListed(pid, listed), o.Patterns)
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("the JVM has none of the USDT probes %v: `dtrace -l -n 'hotspot%s:::'` lists them", unknown, strconv.Itoa(pid))
+	}
+	r := &Recorder{unknown: unknown}
+	if err := r.recordByDTrace(ctx, pid, library{}, chosen, o, ""); err != nil {
+		return nil, err
+	}
+	return r.begin(), nil
+}
+
+// dtraceProviders returns the descriptions by which DTrace knows all of HotSpot's probes in a process.
+func dtraceProviders(pid int) (descriptions []string) {
+	for _, p := range []string{usdt.Provider, usdt.JNIProvider, usdt.PrivateProvider} {
+		descriptions = append(descriptions, p+strconv.Itoa(pid)+":::")
+	}
+	return descriptions
+}

@@ -1,0 +1,82 @@
+package usdt
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
+)
+
+// A textCache reads texts out of the JVM's memory: the names of classes and methods, which stay where
+// they are as long as their class is loaded.
+type textCache struct {
+	pid   int
+	read  map[textKey][]byte
+	since time.Time
+}
+
+const (
+	// longestText is the largest text that is read. The names of methods have at most 64 kB.
+	longestText = 1 << 16
+	// textsLive is how long a text is taken to be unchanged. The name of a class that was unloaded may
+	// be overwritten by another name of the same length. Reading a text takes a microsecond.
+	textsLive = time.Second
+)
+
+func newTextCache(pid int) *textCache { return &textCache{pid: pid, read: map[textKey][]byte{}} }
+
+func (c *textCache) text(addr, length uint64) ([]byte, bool) {
+	if length == 0 {
+		return nil, true
+	}
+	if addr == 0 || length > longestText {
+		return nil, false
+	}
+	key := textKey{addr, length}
+	if text, ok := c.read[key]; ok {
+		return text, true
+	}
+	text := make([]byte, length)
+	local := []unix.Iovec{{Base: &text[0]}}
+	local[0].SetLen(len(text))
+	n, err := unix.ProcessVMReadv(c.pid, local, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(text)}}, 0)
+	if err != nil || n < len(text) {
+		return nil, false
+	}
+	c.read[key] = text
+	return text, true
+}
+
+// age forgets texts that may have changed.
+func (c *textCache) age(now time.Time) {
+	if now.Sub(c.since) > textsLive || len(c.read) > mostTexts {
+		clear(c.read)
+		c.since = now
+	}
+}
+
+// threadIDs translates the ids of threads from the JVM's namespace to gasm's.
+type threadIDs struct {
+	pid   int
+	known map[int]int
+}
+
+// of returns the id of a thread. When it meets a new thread, it reads the ids of all threads.
+func (t *threadIDs) of(own int) int {
+	if id, ok := t.known[own]; ok {
+		return id
+	}
+	t.known[own] = 0 // it has ended
+	p, err := foreign.Open(t.pid)
+	if err != nil {
+		return 0
+	}
+	defer p.Close()
+	for _, id := range p.Threads() {
+		if inner, err := p.OwnTID(id); err == nil {
+			t.known[inner] = id
+		}
+	}
+	return t.known[own]
+}

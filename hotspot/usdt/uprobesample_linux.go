@@ -1,0 +1,185 @@
+package usdt
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"runtime"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/event/usdt"
+)
+
+// samples converts perf's samples to records as the program in the kernel writes them. A sample has:
+//
+//	 0  the id of the event
+//	 8  the process and the thread, 4 bytes each
+//	16  the time
+//	24  whether there are registers; they follow, in the order of their numbers
+//	 …  the size of the stack's copy in bytes, the copy, and how many of its bytes are valid
+type samples struct {
+	places  []place
+	layouts []layout
+	lib     library
+}
+
+const sampleHead = 32
+
+func wordOf(data []byte, i int) uint64 { return binary.NativeEndian.Uint64(data[8*i:]) }
+
+// perfHeader cuts off the header of a perf record: its kind, 2 bytes of flags, 2 bytes of its size.
+func perfHeader(data []byte) (kind uint32, body []byte) {
+	if len(data) < 8 {
+		return 0, nil
+	}
+	return binary.NativeEndian.Uint32(data), data[8:]
+}
+
+// sampledRegisters is the mask of the registers that perf samples: all of the program's general ones
+// (asm/perf_regs.h in the kernel's source).
+var sampledRegisters = map[string]uint64{"amd64": 0xff00ff, "arm64": 1<<32 - 1}[runtime.GOARCH]
+
+// perfRegisters are the places of perf's registers in struct pt_regs, in words. On ARM both have the
+// same order.
+var perfRegisters = map[string][]int{"amd64": {10, 5, 11, 12, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0}}[runtime.GOARCH]
+
+// stackPointer is the offset of the stack pointer in struct pt_regs, in bytes, like framePointer.
+var stackPointer = map[string]int{"amd64": 8 * 19, "arm64": 8 * 31}[runtime.GOARCH]
+
+// The number of bytes of the stack that are sampled. HotSpot's frames with arguments of probes have up
+// to 500, and the seven frames of an allocation by the interpreter have 1500.
+const frameBytes, callerBytes = 1 << 10, 2 << 10
+
+// stackBytes returns how much of the stack must be sampled.
+func (l *layout) stackBytes() int {
+	switch {
+	case l.caller:
+		return callerBytes
+	case slices.ContainsFunc(l.args, func(o Operand) bool { return o.Form == MemoryForm }):
+		return frameBytes
+	}
+	return 0
+}
+
+// A moment is the state of a thread that was sampled.
+type moment struct {
+	registers [32]uint64
+	stack     []byte
+}
+
+func (m *moment) register(at int) uint64 { return m.registers[at/8%len(m.registers)] }
+
+// memory returns the bytes at an address if they are on the sampled stack.
+func (m *moment) memory(addr uint64, size int) (text []byte, ok bool) {
+	from := addr - m.register(stackPointer)
+	if from > uint64(len(m.stack)) || uint64(size) > uint64(len(m.stack))-from {
+		return nil, false
+	}
+	return m.stack[from:][:size], true
+}
+
+// momentOf reads the registers and the stack. If a sample is too short for a register, the register is
+// zero.
+func momentOf(body []byte) (m moment) {
+	rest := body[sampleHead:]
+	if wordOf(body, 3) == 0 { // PERF_SAMPLE_REGS_ABI_NONE
+		return m
+	}
+	for i := 0; i < bits.OnesCount64(sampledRegisters) && len(rest) >= 8; i++ {
+		at := i
+		if perfRegisters != nil {
+			at = perfRegisters[i]
+		}
+		m.registers[at], rest = wordOf(rest, 0), rest[8:]
+	}
+	if len(rest) >= 8 {
+		size := wordOf(rest, 0)
+		if rest = rest[8:]; uint64(len(rest)) >= size+8 && size <= callerBytes {
+			m.stack = rest[:min(size, binary.NativeEndian.Uint64(rest[size:]))]
+		}
+	}
+	return m
+}
+
+// record returns the record of a place.
+func (s *samples) record(index int, body []byte) []byte {
+	p := &s.places[index]
+	l, m := &s.layouts[p.layout], momentOf(body)
+	process := wordOf(body, 1) // the process comes first in memory, whatever the byte order
+	record := binary.NativeEndian.AppendUint64(make([]byte, 0, l.size()), wordOf(body, 2))
+	record = binary.NativeEndian.AppendUint64(record, bits.RotateLeft64(process, 32))
+	record = binary.NativeEndian.AppendUint64(record, p.cookie(index))
+	for i := range l.args {
+		record = binary.NativeEndian.AppendUint64(record, l.args[i].in(&m))
+	}
+	if l.caller {
+		pc, above, frame := s.caller(&m)
+		record = binary.NativeEndian.AppendUint64(record, pc)
+		record = binary.NativeEndian.AppendUint64(record, above)
+		if l.words {
+			text, _ := m.memory(frame+16, 8*words)
+			record = append(record, text...)
+		}
+	}
+	return append(record, make([]byte, l.size()-len(record))...)
+}
+
+// in returns the value of an argument.
+func (o *Operand) in(m *moment) uint64 {
+	if o.Form == RegisterForm {
+		return m.register(o.Register)
+	}
+	addr := m.register(o.Register) + uint64(o.Number)
+	if o.Index >= 0 {
+		addr += m.register(o.Index) * uint64(o.Scale)
+	}
+	var value [8]byte
+	text, _ := m.memory(addr, o.Size) // zeros if it is not on the stack, as the program in the kernel has them
+	copy(value[:], text)
+	return binary.NativeEndian.Uint64(value[:])
+}
+
+// caller goes through the frames of the library, as findCaller makes the kernel do. It returns the
+// address that the last frame returns to, the address that a stub there returns to, and the frame
+// pointer of the last frame.
+func (s *samples) caller(m *moment) (pc, above, frame uint64) {
+	frame = m.register(int(framePointer))
+	for range mostFrames {
+		pair, ok := m.memory(frame, 16)
+		if !ok {
+			return 0, 0, frame
+		}
+		next, back := wordOf(pair, 0), wordOf(pair, 1)
+		if back-s.lib.lo < s.lib.hi-s.lib.lo {
+			frame = next
+			continue
+		}
+		if pair, ok = m.memory(next, 16); ok && next-frame < deepest {
+			above = wordOf(pair, 1)
+		}
+		return back, above, frame
+	}
+	return 0, 0, frame
+}
+
+// sampled marks the arguments that perf can't sample as unknown: those in memory other than the stack,
+// and texts that are gone by the time they could be read.
+func sampled(probes []Probe) []Probe {
+	probes = slices.Clone(probes)
+	for i := range probes {
+		p := &probes[i]
+		p.Args = slices.Clone(p.Args)
+		for k := range p.Args {
+			if o := &p.Args[k]; o.Form == MemoryForm && o.Register != int(framePointer) && o.Register != stackPointer {
+				o.Form = UnknownForm
+			}
+		}
+		at := 0
+		for _, par := range parametersOf(p) {
+			if par.Kind == usdt.Brief {
+				p.Args[at].Form = UnknownForm
+			}
+			at += par.Kind.Width()
+		}
+	}
+	return probes
+}

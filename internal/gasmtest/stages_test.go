@@ -1,0 +1,85 @@
+package gasmtest
+
+import (
+	"go/ast"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// needsLive are the functions of this package whose callers sample or start JVMs.
+var needsLive = []string{"NeedPerf", "NeedNative", "NeedDTrace", "NeedBPFTrace", "NeedJava"}
+
+// TestStages compares the list of scripts/gotest.sh, which is made by searching the text of the files, with what the
+// parsed code says: which packages have tests that sample or start JVMs (the stage live), and which ones start
+// goroutines (the race detector).
+func TestStages(t *testing.T) {
+	const command = "cmd/gasm" // its tests run a program without the race detector
+	want := map[string]map[string]bool{}
+	eachFile(t, func(dir, name string, file *ast.File) {
+		if !listed(dir) {
+			return
+		}
+		if want[dir] == nil {
+			want[dir] = map[string]bool{}
+		}
+		test := strings.HasSuffix(name, "_test.go")
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				want[dir]["race"] = want[dir]["race"] || !test && dir != command
+			case *ast.CallExpr:
+				f, ok := n.Fun.(*ast.SelectorExpr)
+				if !ok {
+					break
+				}
+				_, ofField := f.X.(*ast.SelectorExpr) // b.Kind.Java() tells what a blob is
+				switch {
+				case test && f.Sel.Name == "Java" && !ofField:
+					want[dir]["live"] = true
+				case !test && dir != command && (f.Sel.Name == "Go" || f.Sel.Name == "AfterFunc"):
+					want[dir]["race"] = true
+				}
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && test && x.Name == "gasmtest" && slices.Contains(needsLive, n.Sel.Name) {
+					want[dir]["live"] = true
+				}
+			}
+			return true
+		})
+	})
+
+	list := exec.Command("scripts/gotest.sh", "--list")
+	list.Dir = filepath.Dir(Testdata())
+	out, err := list.Output()
+	require.NoError(t, err)
+	got := map[string]map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line) // live github.com/gasm-profiler/gasm/record race alone
+		require.GreaterOrEqual(t, len(words), 2, line)
+		dir := strings.TrimPrefix(words[1], module)
+		got[dir] = map[string]bool{}
+		for _, word := range append(words[2:], words[0]) {
+			got[dir][word] = true
+		}
+		assert.False(t, got[dir]["alone"] && !got[dir]["live"], line)
+	}
+	require.NotEmpty(t, got)
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(want)), slices.Collect(maps.Keys(got)))
+	for dir := range want {
+		for _, word := range []string{"live", "race"} {
+			assert.Equal(t, want[dir][word], got[dir][word], "%s: %s", dir, word)
+		}
+	}
+}
+
+// listed reports whether a folder is a package of the main module: testdata has programs of its own, and two folders are modules.
+func listed(dir string) bool {
+	return !strings.Contains("/"+dir+"/", "/testdata/") && dir != "packaging" && dir != "report/page/browsertest"
+}

@@ -1,0 +1,52 @@
+package gasmtest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// AwaitWork waits until a process has used this much more CPU time. Use it to wait for samples: their number depends on
+// the CPU time of the process, and a busy machine gives it little of each second. It fails if the process ends or gets
+// no CPU time for a minute.
+func AwaitWork(tb testing.TB, pid int, cpu time.Duration) {
+	tb.Helper()
+	begun, ok := cpuTime(pid)
+	used, since := begun, time.Now()
+	for ; ok && used < begun+cpu; time.Sleep(10 * time.Millisecond) {
+		var now time.Duration
+		if now, ok = cpuTime(pid); now > used {
+			used, since = now, time.Now()
+		}
+		if time.Since(since) > time.Minute {
+			tb.Fatalf("process %d has used no CPU time for a minute", pid)
+		}
+	}
+	if !ok {
+		tb.Fatalf("process %d has ended, or there is no /proc", pid)
+	}
+}
+
+// cpuTime returns the CPU time that the threads of a process have used, in steps of 10 ms; false if the process has ended.
+// In /proc/PID/stat the state follows the name, which may contain anything, and the times in user and kernel mode are the
+// 12th and 13th field from the state on:
+//
+//	4711 (java) S 4700 4711 4700 34816 4711 1077936128 8231 0 12 0 152 21 0 0 20 0 …
+func cpuTime(pid int) (used time.Duration, ok bool) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if err != nil || len(fields) < 13 || fields[0][0] == 'Z' {
+		return 0, false
+	}
+	for _, field := range fields[11:13] {
+		ticks, err := strconv.ParseInt(string(field), 10, 64)
+		if err != nil {
+			return 0, false
+		}
+		used += time.Duration(ticks) * 10 * time.Millisecond // USER_HZ is 100 for all programs
+	}
+	return used, true
+}

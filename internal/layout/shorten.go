@@ -1,0 +1,84 @@
+package layout
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// ShortMethod shortens a name such as pkg.Class::method to at most width columns. The end of a name says the most. So
+// the packages are abbreviated first, from the left ("o.o.jmh.samples.Bench::sum"), then the end of the class is cut
+// off, and then the beginning of what remains. A name without "::" loses its middle.
+func ShortMethod(name string, width int, ellipsis string) string {
+	name = Escape(name)
+	holder, method, found := strings.Cut(name, "::")
+	if !found {
+		return ShortMiddle(name, width, ellipsis)
+	}
+	if Width(name) > width {
+		holder = withoutZeros(holder)
+		name = holder + "::" + method
+	}
+	parts := strings.Split(holder, ".")
+	for i := 0; i < len(parts)-1 && Width(name) > width; i++ {
+		if _, size := utf8.DecodeRuneInString(parts[i]); size > 0 {
+			parts[i] = parts[i][:size]
+		}
+		name = strings.Join(parts, ".") + "::" + method
+	}
+	over := Width(name) - width
+	if over <= 0 {
+		return name
+	}
+	const leastClass = 6 // columns of a class name that still say something
+	class := parts[len(parts)-1]
+	if keep := Width(class) - over - Width(ellipsis); keep >= leastClass {
+		parts[len(parts)-1] = head(class, keep) + ellipsis
+		if strings.Contains(class, "/0x") { // the last digits of a hidden class say the most
+			parts[len(parts)-1] = ShortMiddle(class, keep+Width(ellipsis), ellipsis)
+		}
+		return strings.Join(parts, ".") + "::" + method
+	}
+	return CutStart(name, width, ellipsis)
+}
+
+// withoutZeros shortens the address in the name of a hidden class:
+//
+//	Spread$$Lambda/0x000000003a043920
+func withoutZeros(class string) string {
+	name, address, found := strings.Cut(class, "/0x")
+	if !found {
+		return class
+	}
+	return name + "/0x" + strings.TrimLeft(address, "0")
+}
+
+// ShortMiddle shortens s to at most width columns by cutting out its middle. It is for C++ names, whose two ends both
+// say something.
+func ShortMiddle(s string, width int, ellipsis string) string {
+	s = Escape(s)
+	keep := width - Width(ellipsis)
+	if Width(s) <= width || keep < 2 {
+		return s
+	}
+	return head(s, keep/2) + ellipsis + tail(s, keep-keep/2)
+}
+
+// CutEnd shortens s to at most width columns by cutting off its end.
+func CutEnd(s string, width int, ellipsis string) string {
+	s = Escape(s)
+	keep := width - Width(ellipsis)
+	if Width(s) <= width || keep < 1 {
+		return s
+	}
+	return head(s, keep) + ellipsis
+}
+
+// CutStart shortens s to at most width columns by cutting off its beginning.
+func CutStart(s string, width int, ellipsis string) string {
+	s = Escape(s)
+	keep := width - Width(ellipsis)
+	if Width(s) <= width || keep < 1 {
+		return s
+	}
+	return ellipsis + tail(s, keep)
+}

@@ -1,0 +1,31 @@
+package layout
+
+import "testing"
+
+const generated = "org.openjdk.jmh.samples.jmh_generated.JMHSample_08_DeadCode_measureRight_jmhTest::measureRight_avgt_jmhStub"
+
+func TestShortMethod(t *testing.T) {
+	check := func(name string, width int, want string) {
+		t.Helper()
+		if got := ShortMethod(name, width, "…"); got != want {
+			t.Errorf("%q in %d: got %q, want %q", name, width, got, want)
+		}
+	}
+	const hash = "java.util.HashMap::hash"
+	check(hash, 23, hash)
+	check(hash, 22, "j.util.HashMap::hash")
+	check(hash, 17, "j.u.HashMap::hash")
+	check(hash, 16, "…u.HashMap::hash") // too little of HashMap would remain
+	check(hash, 5, "…hash")
+	const lambda = "pkg.Spread$$Lambda/0x000000003a043920::apply"
+	check(lambda, 44, lambda)
+	check(lambda, 43, "pkg.Spread$$Lambda/0x3a043920::apply")
+	check(lambda, 33, "p.Spread$$Lam…a/0x3a043920::apply")
+	check(generated, 50, "o.o.j.s.j.JMHSample_08…::measureRight_avgt_jmhStub")
+	check(generated, 30, "…st::measureRight_avgt_jmhStub")
+	check("Workload::<init>", 16, "Workload::<init>")
+	check("ünï.Cläss::méthode", 16, "ü.Cläss::méthode")
+	check("invokevirtual codelet", 11, "invok…delet")
+	check("StubRoutines::jlong_disjoint_arraycopy", 38, "StubRoutines::jlong_disjoint_arraycopy")
+	check("StubRoutines::jlong_disjoint_arraycopy", 33, "StubRo…::jlong_disjoint_arraycopy")
+}

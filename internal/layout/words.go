@@ -1,0 +1,44 @@
+package layout
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Wrap breaks text at blanks and at ends of lines, into lines of at most width columns. A word that is longer gets a
+// line of its own. There is at least one line.
+func Wrap(text string, width int) []string {
+	isBlank := func(r rune) bool { return strings.ContainsRune(" \t\r\n", r) }
+	var lines []string
+	line := ""
+	for _, word := range strings.FieldsFunc(text, isBlank) {
+		word = Escape(word)
+		switch {
+		case line == "":
+			line = word
+		case Width(line)+1+Width(word) <= width:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+	}
+	return append(lines, line)
+}
+
+// Plural writes a number of things: "1 JVM", "2 JVMs".
+func Plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// Or lists alternatives: "auto", "auto or perf", "auto, perf or dtrace".
+func Or(values []string) string {
+	last := len(values) - 1
+	if last < 1 {
+		return strings.Join(values, "")
+	}
+	return strings.Join(values[:last], ", ") + " or " + values[last]
+}

@@ -1,0 +1,65 @@
+package printassembly
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+)
+
+// A namedTag is the position of a tag of LogCompilation for a method that was installed. If the method's code is
+// printed as well, the tag adds nothing.
+type namedTag struct {
+	at   int64
+	size int
+	id   int // compile id
+}
+
+// named records a tag. For a method that is printed as well, only its compile id is needed.
+func (x *indexer) named(tag []byte) {
+	if id, err := strconv.Atoi(string(attr(tag, "compile_id"))); err == nil {
+		x.tags = append(x.tags, namedTag{x.at, len(tag), id})
+	}
+}
+
+// addNamed adds the methods that only a tag names. It reads their tags again.
+//
+// Blobs are sorted by the time at which they were installed. For a method this is the position of its tag, because
+// gasm's copies of code come at the end of the log.
+func (x *indexer) addNamed(r io.ReaderAt) error {
+	blobs := x.idx.Blobs
+	for i := range blobs {
+		blobs[i].installed = blobs[i].offset
+	}
+	if len(x.tags) == 0 {
+		return nil
+	}
+	printed := map[int]int{}
+	for i := range blobs {
+		printed[blobs[i].ID] = i
+	}
+	var line []byte
+	for _, t := range x.tags {
+		if t.id == 0 {
+			continue
+		}
+		if i, ok := printed[t.id]; ok {
+			blobs[i].installed = min(blobs[i].installed, t.at)
+			continue
+		}
+		line = slices.Grow(line[:0], t.size)[:t.size]
+		if _, err := r.ReadAt(line, t.at); err != nil {
+			return fmt.Errorf("at offset %d: %w", t.at, err)
+		}
+		if installed, ok := ParseInstalled(line); ok && len(installed.Name) <= maxName {
+			b := Blob{Name: installed.Name, Lo: installed.Lo, Hi: installed.Hi,
+				offset: t.at, end: t.at + int64(t.size), installed: t.at, named: true}
+			installed.describe(&b)
+			blobs = append(blobs, b)
+		}
+	}
+	slices.SortStableFunc(blobs, func(a, b Blob) int { return cmp.Compare(a.installed, b.installed) })
+	x.idx.Blobs = blobs
+	return nil
+}

@@ -1,0 +1,110 @@
+package profile
+
+import "github.com/gasm-profiler/gasm/printassembly"
+
+// An Account says where each sample of one counter went.
+//
+//	Total    = OtherProcess + OtherJVM + OtherTrial + OutsideWindow + OtherThread + OutsideMethod + Printing + Lost + Profiled
+//	Profiled = Compiled + Stub + Interpreter + Native + Kernel + Unresolved
+type Account struct {
+	Total         int64
+	OtherProcess  int64 // of processes that are not JVMs of the command
+	OtherJVM      int64 // of the command's JVMs that are in another program, in no measurement, or not chosen
+	OtherTrial    int64 // of the JVMs of other trials, in or out of their windows
+	OutsideWindow int64 // of this trial's JVMs, before, between or after its windows
+	OtherThread   int64 // in the windows, of threads that [Options.Threads] leaves out
+	OutsideMethod int64 // in the windows, while the thread was not in [Options.WindowMethod]
+	Printing      int64 // in the windows, of HotSpot printing code for gasm, see printing.go
+	Lost          int64 // dropped by the sampler, by its own count
+	Profiled      int64 // in the profile
+
+	Compiled    int64 // compiled Java methods, and the wrappers of native methods
+	Stub        int64 // stubs, adapters, runtime blobs
+	Interpreter int64
+	Native      int64 // libjvm, libc, the program's own libraries
+	Kernel      int64
+	Unresolved  int64 // addresses in or near the code cache that are in no blob of the log
+}
+
+// Balanced reports whether both sums of the account hold.
+func (a Account) Balanced() bool {
+	return a.Total == a.Others()+a.OutsideWindow+a.OtherThread+a.OutsideMethod+a.Printing+a.Lost+a.Profiled &&
+		a.Profiled == a.Compiled+a.Stub+a.Interpreter+a.Native+a.Kernel+a.Unresolved
+}
+
+// Others returns the number of samples of processes that are not JVMs of this profile.
+func (a Account) Others() int64 { return a.OtherProcess + a.OtherJVM + a.OtherTrial }
+
+// accounts returns the account of each counter. The parts of an account are summed up from the same maps as everything
+// else in the profile. The totals were counted apart, sample by sample. So an account that is balanced shows that no
+// sample is missing.
+func (w *work) accounts(jvms jvmTotals) []Account {
+	t := w.trial
+	own := newJVMTotals(w.n) // those of this trial's JVMs
+	for _, pid := range t.pids {
+		own.add(w.b.timelines[pid])
+	}
+	total, lost, inside, kernel := w.counts(w.b.totals), w.counts(w.b.lost), w.counts(t.inside), w.counts(t.kernel)
+	var excluded [exclusions]Counts
+	for why, c := range t.excluded {
+		excluded[why] = w.counts(c)
+	}
+	accounts := make([]Account, w.n)
+	for e := range accounts {
+		a := &accounts[e]
+		*a = Account{Total: total[e] + lost[e], Lost: lost[e], Profiled: inside[e], Kernel: kernel[e],
+			OtherThread: excluded[otherThread][e], OutsideMethod: excluded[outsideMethod][e], Printing: excluded[ofPrinting][e]}
+		a.OtherProcess = total[e] - jvms.named[e] - jvms.unnamed[e]
+		a.OtherTrial = jvms.named[e] - own.named[e]
+		a.OtherJVM = jvms.unnamed[e] - own.unnamed[e]
+		a.OutsideWindow = own.named[e] + own.unnamed[e] - inside[e] - a.OtherThread - a.OutsideMethod - a.Printing
+	}
+	w.addCode(accounts)
+	return accounts
+}
+
+// addCode adds the samples by the kind of code to the accounts.
+func (w *work) addCode(accounts []Account) {
+	for key, c := range w.trial.code {
+		kind := w.code.blob(blobRef{key.jvm, key.blob}).Kind
+		for e, n := range c {
+			switch {
+			case kind.Java():
+				accounts[e].Compiled += n
+			case kind == printassembly.Interpreter:
+				accounts[e].Interpreter += n
+			default:
+				accounts[e].Stub += n
+			}
+		}
+	}
+	for key, c := range w.trial.native {
+		if w.b.functions.list[key.function].module == kernelModule {
+			continue
+		}
+		for e, n := range c {
+			accounts[e].Native += n
+		}
+	}
+	for _, c := range w.trial.unresolved {
+		for e, n := range c {
+			accounts[e].Unresolved += n
+		}
+	}
+}
+
+// jvmTotals are the sums of all samples of JVMs, in or out of windows: of those that are in a trial with a name, and
+// of all others.
+type jvmTotals struct{ named, unnamed Counts }
+
+func newJVMTotals(counters int) jvmTotals {
+	return jvmTotals{make(Counts, counters), make(Counts, counters)}
+}
+
+func (t *jvmTotals) add(line *timeline) {
+	if line.named {
+		t.named.Add(line.samples)
+	} else {
+		t.unnamed.Add(line.samples)
+	}
+}

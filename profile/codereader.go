@@ -1,0 +1,205 @@
+package profile
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// A blobRef names a blob: the JVM's index in Builder.jvms, and the blob's index in the JVM's CodeMap.
+type blobRef struct{ jvm, blob int }
+
+// A codeReader reads the code of blobs from the JVMs' logs for one profile, and keeps what it has read last. If code
+// can't be read, it says so with warnf, once for each blob, and the blob is without code.
+type codeReader struct {
+	jvms     []*jvmCode
+	opts     *Options
+	counters int                              // length of the Counts of lines
+	warnf    func(format string, args ...any) // adds a warning to the profile
+
+	listings  map[blobRef][]printassembly.Instruction // of the blobs that were read last
+	listed    int                                     // number of instructions in listings
+	debugInfo map[blobRef]*printassembly.DebugInfo    // of all blobs for which it can be had without a listing
+	unread    map[blobRef]bool                        // blobs whose code could not be read, or only in part
+}
+
+func newCodeReader(jvms []*jvmCode, opts *Options, counters int, warnf func(format string, args ...any)) *codeReader {
+	return &codeReader{jvms: jvms, opts: opts, counters: counters, warnf: warnf, listings: map[blobRef][]printassembly.Instruction{},
+		debugInfo: map[blobRef]*printassembly.DebugInfo{}, unread: map[blobRef]bool{}}
+}
+
+// blob returns the blob that r names.
+func (c *codeReader) blob(r blobRef) *printassembly.Blob { return c.jvms[r.jvm].code.Blob(r.blob) }
+
+// maxListed is how many instructions of listings are kept, which is more than the hot code of most programs has.
+// Beyond it, listings are dropped, and code that is needed again is read again.
+const maxListed = 2 << 20
+
+// listing returns a blob's instructions.
+func (c *codeReader) listing(r blobRef) []printassembly.Instruction {
+	insts, ok := c.listings[r]
+	if ok {
+		return insts
+	}
+	insts, err := c.jvms[r.jvm].Log.Code(c.blob(r), c.opts.Syntax)
+	if err != nil && !c.unread[r] {
+		c.unread[r] = true
+		if tooMuch := new(printassembly.TooMuchError); errors.As(err, &tooMuch) {
+			c.warnf("%v", err)
+		} else {
+			c.warnf("%v: shown without code", err)
+		}
+	}
+	if c.listed += len(insts); c.listed > maxListed {
+		clear(c.listings)
+		c.listed = len(insts)
+	}
+	c.listings[r] = insts
+	return insts
+}
+
+// readAhead reads the debug info of blobs, on all processors. A program that compiles much has samples in thousands of
+// methods, but only the hottest of them are shown. Where the debug info can't be had alone, readAhead reads the
+// listings, up to maxListed instructions. It ignores errors: listing reads that code again and warns.
+func (c *codeReader) readAhead(sampled []*sampledBlob) {
+	infos := make([]*printassembly.DebugInfo, len(sampled))
+	insts := make([][]printassembly.Instruction, len(sampled))
+	var next, listed atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(sampled)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(sampled); i = int(next.Add(1)) - 1 {
+				s := sampled[i]
+				if c.opts.skips(s.Kind) {
+					continue
+				}
+				log := c.jvms[s.jvm].Log
+				info, err := log.DebugInfo(s.Blob, c.opts.Syntax)
+				if infos[i] = info; err != nil || info != nil || listed.Load() >= maxListed {
+					continue
+				}
+				if code, err := log.Code(s.Blob, c.opts.Syntax); err == nil {
+					insts[i] = code
+					listed.Add(int64(len(code)))
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for i, s := range sampled {
+		if infos[i] != nil {
+			c.debugInfo[s.blobRef] = infos[i]
+		}
+		if insts[i] != nil {
+			c.listings[s.blobRef] = insts[i]
+			c.listed += len(insts[i])
+		}
+	}
+}
+
+// chain returns the inlining chain at a PC of compiled code, innermost frame first. An instruction without debug info
+// belongs to the method itself.
+func (c *codeReader) chain(s *sampledBlob, pc uint64) []printassembly.Frame {
+	chain := c.wholeChain(s, pc)
+	if c.jvms[s.jvm].SafepointsOnly {
+		return withoutAgent(chain)
+	}
+	return chain
+}
+
+func (c *codeReader) wholeChain(s *sampledBlob, pc uint64) []printassembly.Frame {
+	if info := c.debugInfo[s.blobRef]; info != nil {
+		if frames := info.Frames(pc); len(frames) > 0 {
+			return frames
+		}
+	} else if insts := c.listing(s.blobRef); find(insts, pc) >= 0 && len(insts[find(insts, pc)].Frames) > 0 {
+		return insts[find(insts, pc)].Frames
+	}
+	return []printassembly.Frame{{Method: s.Name}}
+}
+
+// agentClasses is how the names of those classes of gasm's agent begin that probed methods call.
+const agentClasses = "java.lang.Gasm"
+
+// withoutAgent removes calls of gasm's agent, and what these call, from the inner end of a chain. Where an instruction
+// has the debug info of the next safepoint, the next safepoint of nearly everything that a method with probes does
+// before its end is in a call of the agent.
+func withoutAgent(chain []printassembly.Frame) []printassembly.Frame {
+	for i := len(chain) - 2; i >= 0; i-- {
+		if strings.HasPrefix(chain[i].Method, agentClasses) {
+			return chain[i+1:]
+		}
+	}
+	return chain
+}
+
+// instructionEnd returns the end of the instruction at a PC. It returns false if the log has no instruction there.
+func (c *codeReader) instructionEnd(r blobRef, pc uint64) (uint64, bool) {
+	if info := c.debugInfo[r]; info != nil {
+		return info.End(pc)
+	}
+	insts := c.listing(r)
+	i := find(insts, pc)
+	if i < 0 {
+		return 0, false
+	}
+	return insts[i].Hi, true
+}
+
+// line returns the line of an instruction of some code, without samples.
+func (c *codeReader) line(from *mergedCode, in printassembly.Instruction) Line {
+	l := Line{Instruction: in, Counts: make(Counts, c.counters)}
+	if l.Direct() && (in.Target < from.Lo || in.Target >= from.Hi) {
+		j := c.jvms[from.jvm]
+		if i, ok := j.code.Find(in.Target, from.UptimeMillis); ok {
+			l.TargetName = j.Log.Blobs[i].Name
+		}
+	}
+	return l
+}
+
+// lines returns the lines of all instructions of some code, with their samples. The result beside has the samples at
+// addresses without an instruction.
+func (c *codeReader) lines(from *mergedCode, insts []printassembly.Instruction) (lines []Line, beside Counts) {
+	lines, beside = make([]Line, len(insts)), make(Counts, c.counters)
+	for i, in := range insts {
+		lines[i] = c.line(from, in)
+	}
+	for pc, counts := range from.mergedAtPC {
+		if i := find(insts, pc); i >= 0 {
+			lines[i].Counts.Add(counts)
+		} else {
+			beside.Add(counts)
+		}
+	}
+	return lines, beside
+}
+
+// otherSyntax returns the texts of instructions in the syntax that they are not in. It returns nil if the texts are the
+// same, or if the log has texts instead of bytes.
+func (c *codeReader) otherSyntax(from *mergedCode, insts []printassembly.Instruction) []string {
+	other := disasm.Intel
+	if c.opts.Syntax == disasm.Intel {
+		other = disasm.ATT
+	}
+	again, err := c.jvms[from.jvm].Log.Code(c.blob(from.blobRef), other)
+	if err != nil || len(again) != len(insts) {
+		return nil
+	}
+	texts, same := make([]string, len(again)), 0
+	for i, in := range again {
+		texts[i] = in.Text
+		if in.Text == insts[i].Text {
+			same++
+		}
+	}
+	if same == len(texts) {
+		return nil
+	}
+	return texts
+}

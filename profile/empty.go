@@ -1,0 +1,46 @@
+package profile
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrAsleep is the error for profiles without a sample when gasm was attached to JVMs that used no CPU time. Nothing
+// has gone wrong, and there is nothing to keep.
+var ErrAsleep = errors.New("no samples at all: the JVM used no CPU time while it was sampled")
+
+// WhyEmpty returns an error if no profile has a sample. The error says where all samples went instead. It is nil if
+// there is a sample, or if probed methods have counted calls.
+func (ps *Profiles) WhyEmpty() error {
+	var a Account
+	for _, p := range ps.Trials {
+		if len(p.Probes) > 0 && p.Accounts != nil && ps.builder != nil && ps.builder.methodWindows == nil {
+			return nil // calls were counted
+		}
+		for _, account := range p.Accounts {
+			if account.Profiled > 0 {
+				return nil
+			}
+			a = account
+		}
+	}
+	switch {
+	case a.Total == 0 && ps.Capture.Attached:
+		return ErrAsleep
+	case a.Total == 0:
+		return errors.New("no samples at all: the sampler saw nothing of the command")
+	case a.OtherProcess == a.Total-a.Lost:
+		return fmt.Errorf("all %d samples are of other processes, not of the JVMs whose logs these are: "+
+			"samples and logs must be of the same run", a.OtherProcess)
+	case a.OtherThread > 0:
+		return fmt.Errorf("no sample is of a thread that is chosen (%s); %s", ps.Chosen, ps.builder.threads.names())
+	case a.Others() == a.Total-a.Lost && ps.Chosen != "":
+		return fmt.Errorf("no sample is of a JVM that is chosen (%s); %d are of other JVMs of the command, %d of other processes",
+			ps.Chosen, a.OtherJVM+a.OtherTrial, a.OtherProcess)
+	case a.OutsideMethod > 0:
+		return fmt.Errorf("no sample is of a thread that was in the method (--window-method); %d are of threads that were not", a.OutsideMethod)
+	case a.OutsideWindow > 0:
+		return fmt.Errorf("no sample is in the measurement window; %d are outside of it", a.OutsideWindow)
+	}
+	return errors.New("no sample is in the profile")
+}

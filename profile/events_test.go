@@ -1,0 +1,160 @@
+package profile
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// during finds the same events as a look at all events for each time, however they overlap.
+func TestDuring(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	const span = 400
+	var events []event.Event
+	for i := range 300 {
+		e := event.Event{PID: 1 + i%2, Kind: event.GC, Name: fmt.Sprint(random.IntN(80)), MonoNanos: random.Int64N(span), Nanos: random.Int64N(9)}
+		if i%3 == 0 {
+			e.Kind, e.WaitNanos = event.Safepoint, random.Int64N(4)
+		}
+		events = append(events, e)
+	}
+	event.Sort(events)
+	x := newEventIndex(events)
+	assert.Len(t, x.totals, maxNames, "more names than bits")
+	for range 20_000 {
+		pid, at := 1+random.IntN(2), random.Int64N(span+20)-10
+		var want eventSet
+		for i := range events {
+			e := &events[i]
+			if e.PID != pid {
+				continue
+			}
+			if e.MonoNanos <= at && at < e.EndMonoNanos() {
+				want |= 1 << x.bit(e)
+			}
+			if e.MonoNanos <= at && at < e.MonoNanos+min(e.WaitNanos, e.Nanos) {
+				want |= 1 << waiting
+			}
+		}
+		require.Equal(t, want, x.during(pid, 7, at), "JVM %d at %d", pid, at)
+	}
+	assert.Zero(t, x.during(3, 7, 10), "a JVM without events")
+	assert.Zero(t, newEventIndex(nil).during(1, 7, 10), "no events at all")
+}
+
+// ms returns an event of JVM 1, with times in ms.
+func ms(kind event.Kind, name string, from, length, wait int64) event.Event {
+	return event.Event{PID: 1, Kind: kind, Name: name, MonoNanos: from * 1e6, Nanos: length * 1e6, WaitNanos: wait * 1e6}
+}
+
+// eventful returns a Builder for a JVM with two methods, two collections in safepoints, and a sample in each ms.
+func eventful(t *testing.T, trials ...capture.Trial) *Builder {
+	t.Helper()
+	log := newLog(t, c2(1, 1, "A::slow", 0x1000, nops(8)), c2(1, 2, "B::quick", 0x2000, nops(8)))
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}}, Trials: trials, Events: []event.Event{
+		ms(event.Safepoint, "Collect", 100, 20, 8), ms(event.GC, "Pause Young", 110, 9, 0),
+		ms(event.Safepoint, "Collect", 200, 10, 0), ms(event.GC, "Pause Full", 202, 5, 0),
+		ms(event.Safepoint, "Cleanup", 990, 1, 0),
+	}})
+	for at1 := range int64(1000) {
+		s := at(1, at1, 0x2004)
+		if 100 <= at1 && at1 < 106 {
+			s = at(1, at1, 0x1001)
+		}
+		if 110 <= at1 && at1 < 119 {
+			s = native(1, at1, "libjvm.so", "evacuate")
+			s.Thread = "GC Thread#1"
+		}
+		add(b, s)
+	}
+	return b
+}
+
+func TestEventTotals(t *testing.T) {
+	p := build(t, eventful(t), DefaultOptions())[0]
+	assert.Equal(t, []EventTotal{
+		{event.GC, "Pause Young", 1, 9e6, 9e6, 0, 0, Counts{9}},
+		{event.GC, "Pause Full", 1, 5e6, 5e6, 0, 0, Counts{5}},
+		{event.Safepoint, "Collect", 2, 30e6, 20e6, 8e6, 8e6, Counts{30}},
+		{event.Safepoint, "Cleanup", 1, 1e6, 1e6, 0, 0, Counts{1}},
+	}, p.Happened)
+}
+
+// The code that runs between the request and the arrival delays the safepoint. It is found to the instruction.
+func TestDelays(t *testing.T) {
+	p := build(t, eventful(t), DefaultOptions())[0]
+	require.Len(t, p.Delays, 2)
+	slow := p.Delays[0]
+	assert.Equal(t, "A::slow", slow.Method)
+	assert.Equal(t, Counts{6}, slow.Counts)
+	require.Len(t, slow.Lines, 1)
+	assert.EqualValues(t, 0x1001, slow.Lines[0].Lo)
+	assert.Equal(t, "A::slow", p.Regions[slow.Region].Method)
+	assert.Equal(t, "B::quick", p.Delays[1].Method)
+	assert.Equal(t, Counts{2}, p.Delays[1].Counts)
+}
+
+// A safepoint does not wait for the threads of the collector and the compilers.
+func TestDelaysOfApplication(t *testing.T) {
+	b := eventful(t)
+	jit := at(1, 103, 0x2004)
+	jit.Thread = "C2 CompilerThre"
+	inKernel := sampler.Sample{PID: 1, MonoNanos: 103e6, PC: 0xffff_ffff_8000_0000, Symbol: "clear_page", Module: sampler.KernelModule, Event: "cycles"}
+	add(b, jit, inKernel)
+	p := build(t, b, DefaultOptions())[0]
+	require.Len(t, p.Delays, 3)
+	assert.Equal(t, Counts{2}, p.Delays[1].Counts)
+	assert.Equal(t, Delay{Source: sampler.KernelModule, Method: "clear_page", Native: true, Region: -1, Counts: Counts{1}}, p.Delays[2])
+}
+
+// An event counts for the trial in whose window it begins.
+func TestEventsOfTrials(t *testing.T) {
+	b := eventful(t, capture.Trial{Name: "first", Windows: []capture.Window{window(1, 0, 150e6)}}, capture.Trial{Name: "second", Windows: []capture.Window{window(1, 150e6, 500e6)}})
+	ps := build(t, b, DefaultOptions())
+	require.Len(t, ps, 2)
+	for i, want := range []string{"Pause Young", "Pause Full"} {
+		require.Len(t, ps[i].Happened, 2)
+		assert.Equal(t, want, ps[i].Happened[0].Name)
+		assert.Equal(t, 1, ps[i].Happened[1].Count, "safepoints")
+	}
+	assert.Empty(t, ps[1].Delays)
+}
+
+func TestWindowEvent(t *testing.T) {
+	events := []event.Event{ms(event.GC, "a", 100, 10, 0), ms(event.GC, "b", 105, 10, 0), ms(event.Safepoint, "c", 300, 10, 0), ms(event.GC, "d", 400, 10, 0),
+		{PID: 2, Kind: event.GC, MonoNanos: 1, Nanos: 1}}
+	windows := []capture.Window{window(1, 110e6, 405e6), window(1, 500e6, 600e6)}
+	for text, want := range map[string][]capture.Window{
+		"gc":         {window(1, 110e6, 115e6), window(1, 400e6, 405e6), window(1, 500e6, 500e6)},
+		"!gc":        {window(1, 115e6, 400e6), window(1, 500e6, 600e6)},
+		"safepoint":  {window(1, 300e6, 310e6), window(1, 500e6, 500e6)},
+		"!safepoint": {window(1, 110e6, 300e6), window(1, 310e6, 405e6), window(1, 500e6, 600e6)},
+		"":           windows,
+	} {
+		w, err := ParseWindowEvent(text)
+		require.NoError(t, err)
+		assert.Equal(t, text, w.String())
+		measured := []measurement{{Trial: capture.Trial{Windows: windows}, pids: []int{1}}}
+		threads, err := w.narrow(measured, events)
+		require.NoError(t, err)
+		assert.Nil(t, threads)
+		assert.Equal(t, want, measured[0].Windows, text)
+	}
+	for _, bad := range []string{"jfr", "jfr:", "!", "gc,safepoint"} {
+		_, err := ParseWindowEvent(bad)
+		assert.ErrorContains(t, err, "use gc, safepoint or jfr:NAME", bad)
+	}
+	w, err := ParseWindowEvent("gc")
+	require.NoError(t, err)
+	_, err = w.narrow([]measurement{{Trial: capture.Trial{Windows: windows}}}, nil)
+	assert.ErrorContains(t, err, "the capture has no events of this kind")
+	_, err = w.narrow([]measurement{{}}, events)
+	assert.ErrorContains(t, err, "it is not known when the capture began")
+}

@@ -1,0 +1,94 @@
+package profile
+
+import (
+	"slices"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// leastOfThreshold is the part of the hot threshold that a region must have at least if it is to be annotated although
+// it is not hot. With the default threshold of 10 %, that is half a percent of the profile.
+const leastOfThreshold = 20
+
+// A methodHeat sums up the regions of one method.
+type methodHeat struct {
+	counts  Counts
+	hottest int  // index of its hottest region in the cuts
+	hot     bool // true if one of its regions is hot
+}
+
+// chooseHot marks the regions that are annotated: those above the hot threshold and, if these are fewer than
+// Options.Regions, the hottest region of each of the hottest methods. The heat of many programs is spread out, so that
+// no region is hot. Regions that are left out only because they have too few samples are counted in TooFew. The cuts
+// are ordered by heat.
+func (r *regionCutter) chooseHot(cuts []regionCut) {
+	if r.opts.SkipLines || len(cuts) == 0 {
+		return
+	}
+	shown := 0
+	for i := range cuts {
+		c := &cuts[i]
+		if c.Hot = r.p.IsHot(c.Counts); c.Hot {
+			shown++
+		}
+	}
+	hasCode := func(c regionCut) bool { return c.from.HasCode }
+	anyCode := slices.ContainsFunc(cuts, hasCode) // where HotSpot prints no code, names are all there is
+	var few []int                                 // cuts that are left out because they have too few samples
+	for _, m := range r.methodHeats(cuts) {
+		c := &cuts[m.hottest]
+		// Nobody can do anything about a codelet of the interpreter, and unprinted code has nothing to show.
+		useful := c.from.Kind != printassembly.Interpreter && c.from.Kind != printassembly.Unprinted && (hasCode(*c) || !anyCode)
+		warm := r.p.Share(c.Counts) >= r.p.HotThreshold/leastOfThreshold && useful
+		if shown+len(few) >= r.opts.Regions || m.hot || !warm {
+			continue
+		}
+		if slices.Max(c.Counts) < int64(r.opts.MinSamples) {
+			few = append(few, m.hottest)
+			continue
+		}
+		c.Hot = true
+		shown++
+	}
+	if shown == 0 { // a report always has some code
+		first := r.fallback(cuts)
+		cuts[first].Hot = true
+		few = slices.DeleteFunc(few, func(i int) bool { return i == first })
+	}
+	r.p.TooFew = len(few)
+}
+
+// methodHeats sums up the regions by method, hottest method first.
+func (r *regionCutter) methodHeats(cuts []regionCut) []*methodHeat {
+	type key struct{ source, name string }
+	of := map[key]*methodHeat{}
+	var methods []*methodHeat
+	for i := range cuts {
+		c := &cuts[i]
+		k := key{c.Source, c.Method}
+		m := of[k]
+		if m == nil {
+			m = &methodHeat{make(Counts, r.counters), i, false}
+			of[k] = m
+			methods = append(methods, m)
+		}
+		m.counts.Add(c.Counts)
+		m.hot = m.hot || c.Hot
+	}
+	slices.SortStableFunc(methods, func(a, b *methodHeat) int { return compareCounts(a.counts, b.counts) })
+	return methods
+}
+
+// fallback returns the index of the region that is annotated if no region is hot or warm. That is the hottest region if
+// only hot ones are wanted. Otherwise it is the hottest region of a compiled method, preferably of one with code.
+func (r *regionCutter) fallback(cuts []regionCut) int {
+	if r.opts.Regions <= 1 {
+		return 0
+	}
+	compiled := func(c regionCut) bool { return c.from.Kind.Java() }
+	withCode := func(c regionCut) bool { return compiled(c) && c.from.HasCode }
+	if i := slices.IndexFunc(cuts, withCode); i >= 0 {
+		return i
+	}
+	return max(slices.IndexFunc(cuts, compiled), 0)
+}

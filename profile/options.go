@@ -1,0 +1,76 @@
+package profile
+
+import (
+	"regexp"
+
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// Options are the choices of a profile. Options that perfasm has too have the same meanings and defaults.
+type Options struct {
+	// HotThreshold is the share of the profile, 0 to 1, from which on a region is annotated.
+	HotThreshold float64
+	// Regions is how many regions are annotated at least, if so many have enough samples to be worth it. See chooseHot
+	// in hotregions.go.
+	Regions int
+	// MinSamples is how many samples a region must have if it is to be annotated although it is not hot. With fewer, it
+	// is chance which of its instructions they fall on.
+	MinSamples int
+	// PrintMargin is the number of instructions shown around a region.
+	PrintMargin int
+	// MergeMargin is the largest distance in bytes between two sampled instructions of one region.
+	MergeMargin int
+	// MergeMethods makes one region of all sampled instructions of a blob, whatever lies between them.
+	MergeMethods bool
+	// TooBigThreshold is the number of instructions of a region above which only the code around its hottest
+	// instructions is annotated.
+	TooBigThreshold int
+	// SkipLines leaves out the annotated code. Nothing else changes.
+	SkipLines bool
+	// SkipInterpreter and SkipStubs leave regions and methods of these kinds out of the lists. The account still has
+	// their samples.
+	SkipInterpreter, SkipStubs bool
+	// Locations asks for [Profile.Locations].
+	Locations bool
+	// Listings asks for [Profile.Listings]. It is about the number of instructions in those of all profiles together; 0
+	// asks for none.
+	Listings int
+	// Hottest asks for [Profile.Hottest] and [Profile.HotLoops].
+	Hottest bool
+	// Parts asks for [Profile.Parts].
+	Parts bool
+	// History asks for [Profiles.History].
+	History bool
+	// Syntax is the assembly syntax of x86-64 code.
+	Syntax disasm.Syntax
+
+	// PID and JVM narrow the profiles to some JVMs of the capture, see [Options.Chooses]. The zero values do not.
+	PID int
+	JVM *regexp.Regexp
+	// Threads narrows the profiles to the samples of some threads.
+	Threads Threads
+	// WindowEvent narrows the windows to the times of events, or to those between them.
+	WindowEvent WindowEvent
+	// WindowMethod narrows the profiles to samples that were taken while their thread was in a method. It is the text
+	// that named the method when the capture was made. "" does not narrow the profiles.
+	WindowMethod string
+	// MergeJVMs makes one profile of all programs of a run without trials.
+	MergeJVMs bool
+	// Operations is how many operations were done in each profile. 0 takes the number from the capture.
+	Operations float64
+}
+
+// Limits are the highest values of options, by their flags' names. Nobody reads more lines of one region, and all of
+// them are laid out together.
+var Limits = map[string]int{"print-margin": 10_000, "too-big-threshold": 20_000, "instructions": 1_000_000}
+
+// DefaultOptions returns perfasm's defaults, except for Regions: perfasm only shows hot regions.
+func DefaultOptions() Options {
+	return Options{HotThreshold: 0.10, Regions: 5, MinSamples: 10, PrintMargin: 10, MergeMargin: 32, TooBigThreshold: 1000}
+}
+
+// skips reports whether the options leave code of a kind out of the lists.
+func (o *Options) skips(k printassembly.Kind) bool {
+	return o.SkipInterpreter && k == printassembly.Interpreter || o.SkipStubs && k.IsStub()
+}

@@ -1,0 +1,195 @@
+package profile
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// Profiles are the profiles of a capture: one for each trial.
+type Profiles struct {
+	// Capture describes what was recorded. Its Events are the counters that have samples, and its Notes also say what
+	// was found while the samples were read.
+	Capture capture.Description
+	// Trials has at least one profile. The profiles are in the order of the capture's trials. If the run has no trials,
+	// there is a profile for each program, the hottest first.
+	Trials []Profile
+	// Chosen has the flags that say which samples of the measurement count; "" if all of them do.
+	Chosen string
+	// Taken are all samples of each of Capture.JVMs, in or out of the windows. Only Of sets it.
+	Taken []Counts
+	// SourceFiles are the names of the files that classes were made from, by class, as far as the logs have them. If
+	// two JVMs differ, the name in the first one counts.
+	SourceFiles map[string]string
+	// History is only set if [Options.History] asks for it, and if samples have times.
+	History *History
+
+	builder *Builder // only Of sets it
+}
+
+// Code returns the samples in the code of each JVM that belongs to a trial.
+func (ps *Profiles) Code() []CodeCounts {
+	if ps.builder == nil {
+		return nil
+	}
+	return ps.builder.CodeCounts()
+}
+
+// Of reads all samples of a capture, joins them with the code that HotSpot had at their addresses at their times, and
+// returns a profile of each trial.
+func Of(c *capture.Capture, o Options) (*Profiles, error) {
+	config, err := choose(c, &o)
+	if err != nil {
+		return nil, err
+	}
+	events, eventNotes := c.ReadEvents()
+	probes, probeNotes := c.ReadProbes()
+	config.Events = events
+	methodNotes, err := config.narrow(&o, probes)
+	if err != nil {
+		return nil, err
+	}
+
+	ps := &Profiles{Capture: c.Description, Chosen: o.Chosen(), SourceFiles: sourceFiles(c), builder: NewBuilder(config)}
+	ps.Capture.Notes = slices.Clone(c.Notes)
+	ps.Capture.Notes.Add(nothingSelected(c))
+	ps.Capture.Notes.Add(slices.Concat(eventNotes, probeNotes, methodNotes)...)
+	if err := ps.addSamples(c); err != nil {
+		return nil, err
+	}
+	ps.noteLimits()
+	ps.build(c, o, events, probes)
+	return ps, nil
+}
+
+// addSamples adds all samples to the Builder, and notes what could not be read.
+func (ps *Profiles) addSamples(c *capture.Capture) error {
+	r, err := c.Samples()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	var samples, badLines int64
+	var firstBad sampler.SyntaxError
+	for r.Scan() {
+		switch rec := r.Record().(type) {
+		case *sampler.Sample:
+			samples++
+			ps.builder.Add(rec)
+		case *sampler.Lost:
+			ps.builder.Lost(rec.Count)
+		case *sampler.SyntaxError:
+			if badLines++; badLines == 1 {
+				firstBad = *rec
+			}
+		}
+	}
+	if r.Err() != nil {
+		return fmt.Errorf("reading the samples: %w", r.Err())
+	}
+	if samples == 0 && badLines > 0 {
+		return fmt.Errorf("%s holds no samples: line %d is neither perf script's text nor dtrace's (%s); gasm reads what "+
+			"'perf script --ns -F comm,pid,tid,time,event,ip,sym,dso' and dtrace's profile probe print", c.SamplesName(), firstBad.Line, &firstBad)
+	}
+	ps.builder.Lost(c.Lost)
+	ps.noteSamples(c.Guessed && r.UserOnly(), badLines, &firstBad)
+	return nil
+}
+
+// noteSamples notes what the samples' text lacks.
+func (ps *Profiles) noteSamples(userOnly bool, badLines int64, firstBad error) {
+	if userOnly {
+		ps.Capture.Notes.Add("the samples are of user space only: what the kernel did for the program is not in them")
+	}
+	switch badLines {
+	case 0:
+	case 1:
+		ps.Capture.Notes.Add(fmt.Sprintf("a line of the samples could not be read: %v", firstBad))
+	default:
+		ps.Capture.Notes.Add(fmt.Sprintf("%d lines of the samples could not be read, the first: %v", badLines, firstBad))
+	}
+}
+
+// noteLimits notes which limits of the Builder were reached.
+func (ps *Profiles) noteLimits() {
+	b := ps.builder
+	if b.excess > 0 {
+		ps.Capture.Notes.Add(fmt.Sprintf("the samples have more than %d events: %d samples of further events are left out", capture.MaxEvents, b.excess))
+	}
+	if b.folded > 0 {
+		ps.Capture.Notes.Add(fmt.Sprintf("the samples are in too many functions, threads or addresses: "+
+			"%d samples are counted without their names or exact addresses", b.folded))
+	}
+	if b.overlapping > 0 {
+		ps.Capture.Notes.Add(fmt.Sprintf("%s is damaged: %d windows of trials overlap those of another trial in the same JVM; "+
+			"time that is in two windows counts for the window that began first", capture.DescriptionFile, b.overlapping))
+	}
+}
+
+// build makes the profiles of what was counted.
+func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, probes []capture.Probes) {
+	b := ps.builder
+	ps.Trials = b.Build(o)
+	for i := range ps.Trials {
+		ps.Trials[i].Probes = probesOf(probes, ps.Trials[i].PIDs)
+	}
+	hottestFirst(ps.Trials)
+	ps.Taken = b.taken(c.JVMs)
+	ps.History = b.history.history()
+	ps.History.addLanes(events)
+	if counters := ps.Trials[0].Events; len(counters) > 0 {
+		ps.Capture.Events = counters
+	}
+}
+
+// sourceFiles collects the names of source files from all logs.
+func sourceFiles(c *capture.Capture) map[string]string {
+	all := map[string]string{}
+	for _, j := range slices.Backward(c.JVMs) {
+		if j.Log != nil {
+			maps.Copy(all, j.Log.SourceFiles)
+		}
+	}
+	return all
+}
+
+// SourceFile returns the name of the file that a method's class was made from, or "" if it is unknown.
+func (ps *Profiles) SourceFile(method string) string {
+	class, _, _ := strings.Cut(method, "::")
+	return ps.SourceFiles[class]
+}
+
+// hottestFirst sorts the profiles of programs. It leaves those of trials as they are.
+func hottestFirst(ps []Profile) {
+	if slices.ContainsFunc(ps, func(p Profile) bool { return p.Trial != "" }) {
+		return
+	}
+	profiled := func(p *Profile) Counts {
+		var c Counts
+		for _, a := range p.Accounts {
+			c = append(c, a.Profiled)
+		}
+		return c
+	}
+	slices.SortStableFunc(ps, func(a, b Profile) int { return compareCounts(profiled(&a), profiled(&b)) })
+}
+
+// nothingSelected returns a note if HotSpot compiled none of the methods whose code it was told to print, or "".
+func nothingSelected(c *capture.Capture) string {
+	if c.Selection == "" {
+		return ""
+	}
+	printed := func(b printassembly.Blob) bool { return b.Kind == printassembly.NMethod && b.HasCode }
+	for _, j := range c.JVMs {
+		if j.Log != nil && slices.ContainsFunc(j.Log.Blobs, printed) {
+			return ""
+		}
+	}
+	return "HotSpot compiled none of the methods that it was told to print: no compiled method has code in this report"
+}

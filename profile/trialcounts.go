@@ -1,0 +1,149 @@
+package profile
+
+import (
+	"github.com/gasm-profiler/gasm/capture"
+)
+
+// trialCounts has the counts of one trial. A Counts in it may be shorter than the list of counters, because another
+// counter may have come up later.
+type trialCounts struct {
+	measurement
+	inside     Counts             // all samples of the profile
+	excluded   [exclusions]Counts // samples in the windows that are not in the profile; none for outsideWindow
+	kernel     Counts
+	code       map[codeKey]Counts
+	native     map[nativeKey]Counts
+	unresolved map[addressKey]Counts
+	threads    map[threadKey]Counts
+	kept       *keptSamples // nil if no parts are wanted
+	eventCounts
+}
+
+// A codeKey tells the counts of code apart.
+type codeKey struct {
+	jvm, blob      int // as in blobRef
+	pc             uint64
+	slice, context int32 // slice is 0 in a trial that is not cut; context is an index in Builder.contexts
+}
+
+// A nativeKey tells the counts of native code apart.
+type nativeKey struct {
+	pid                      int
+	function, slice, context int32 // function is an index in Builder.functions
+}
+
+// An addressKey tells the counts of unresolved addresses apart.
+type addressKey struct {
+	pid            int
+	pc             uint64
+	slice, context int32
+}
+
+// A threadKey tells the counts of threads apart. outside is true for samples in native code.
+type threadKey struct {
+	pid     int
+	label   int32 // index in threadTable.labels
+	outside bool
+}
+
+func newTrialCounts(m measurement, parts bool) *trialCounts {
+	t := &trialCounts{measurement: m, code: map[codeKey]Counts{}, native: map[nativeKey]Counts{},
+		unresolved: map[addressKey]Counts{}, threads: map[threadKey]Counts{}}
+	if parts {
+		t.kept = &keptSamples{spots: map[spot]int32{}}
+	}
+	return t
+}
+
+// A function is native code: a function of a file or of the kernel.
+type function struct{ module, symbol string }
+
+// A functionTable numbers the native functions of all samples.
+type functionTable struct {
+	list  []function
+	index map[function]int32 // in list
+}
+
+// maxFunctions bounds the native functions of all samples; a libjvm.so has 60,000 symbols. Beyond it, functions
+// are counted together, without their names.
+const maxFunctions = 1 << 17
+
+// find returns the index of a native function, which it adds if it is new. named is false if there are too many
+// functions, so that the index is that of one without a name.
+func (t *functionTable) find(module, symbol string) (i int32, named bool) {
+	f := function{module, symbol}
+	i, named = t.index[f]
+	if named {
+		return i, true
+	}
+	named = len(t.list) < maxFunctions
+	if !named {
+		if f.symbol = ""; module != kernelModule {
+			f.module = UnknownModule
+		}
+		if i, ok := t.index[f]; ok {
+			return i, false
+		}
+	}
+	i = int32(len(t.list))
+	t.list = append(t.list, f)
+	t.index[f] = i
+	return i, named
+}
+
+// A sampleContext is what the samples at one address are told apart by: the thread that they were in, and the events
+// that lasted.
+type sampleContext struct {
+	label  int32 // index in threadTable.labels
+	events eventSet
+}
+
+// A contextTable numbers the contexts of all samples. The first one is that of no thread and no events.
+type contextTable struct {
+	list  []sampleContext
+	index map[sampleContext]int32 // in list
+}
+
+// maxContexts bounds the contexts. Beyond it, samples are counted for the thread without its events, or for neither.
+const maxContexts = 1 << 12
+
+func newContextTable() *contextTable {
+	return &contextTable{list: []sampleContext{{}}, index: map[sampleContext]int32{{}: 0}}
+}
+
+// find returns the index of a context, which it adds if it is new. If there are too many contexts, it returns the
+// index of the thread without its events, or else that of the first context.
+func (t *contextTable) find(c sampleContext) int32 {
+	for _, c := range []sampleContext{c, {c.label, 0}} {
+		if i, ok := t.index[c]; ok {
+			return i
+		}
+		if len(t.list) < maxContexts {
+			i := int32(len(t.list))
+			t.list = append(t.list, c)
+			t.index[c] = i
+			return i
+		}
+	}
+	return 0
+}
+
+// at returns the context with an index.
+func (t *contextTable) at(i int32) sampleContext {
+	if t == nil {
+		return sampleContext{}
+	}
+	return t.list[i]
+}
+
+// taken returns all samples of each JVM, in or out of the windows.
+func (b *Builder) taken(jvms []capture.JVM) []Counts {
+	all := make([]Counts, len(jvms))
+	for i, j := range jvms {
+		all[i] = make(Counts, len(b.counters))
+		if line := b.timelines[j.PID]; line != nil {
+			all[i].Add(line.samples)
+		}
+	}
+	return all
+}

@@ -1,0 +1,51 @@
+package amount
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// A Scale converts numbers of samples of one event to amounts per operation.
+type Scale struct {
+	Factor   float64 // the amount that one sample stands for
+	Decimals int     // digits after the point
+	Unit     string  // "CPU time per operation, in ns", "samples per 1000 operations"
+}
+
+// PerOperation returns the scale for event e of a profile whose Operations are known. Amounts are CPU time if a sample
+// of the event stands for a time, and samples otherwise. The unit suits the sum of all samples. The frequency is the
+// sampler's, in Hz, or 0 if it is unknown.
+func PerOperation(p *profile.Profile, e, frequency int) Scale {
+	total, ops := float64(p.Accounts[e].Profiled), p.Operations
+	nanos := sampler.ParseEvent(p.Events[e]).CPUNanos(frequency)
+	if nanos == 0 {
+		return withDecimals(total, Scale{Factor: 1000 / ops, Unit: "samples per 1000 operations"})
+	}
+	s := Scale{Factor: nanos / ops, Unit: "ns"}
+	for _, unit := range []string{"us", "ms", "s"} {
+		if total*s.Factor < 10000 {
+			break
+		}
+		s.Factor, s.Unit = s.Factor/1000, unit
+	}
+	s.Unit = "CPU time per operation, in " + s.Unit
+	return withDecimals(total, s)
+}
+
+// withDecimals chooses the decimals of a scale so that the sum of all samples is written with five digits.
+func withDecimals(total float64, s Scale) Scale {
+	digits := 1
+	if whole := total * s.Factor; whole > 0 {
+		digits = int(math.Floor(math.Log10(whole))) + 1
+	}
+	s.Decimals = min(max(5-digits, 0), 6)
+	return s
+}
+
+// Format writes a number of samples as an amount per operation, without its unit.
+func (s Scale) Format(samples int64) string {
+	return strconv.FormatFloat(float64(samples)*s.Factor, 'f', s.Decimals, 64)
+}

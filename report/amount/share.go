@@ -1,0 +1,70 @@
+// Package amount turns numbers of samples into what reports show of them: shares in percent, and amounts per operation.
+package amount
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// A Share is a percentage in hundredths: 6181 is 61.81 %. It is a whole number, so that sums of shares are exact.
+type Share int64
+
+// Whole is the share of everything: 100.00 %.
+const Whole Share = 10000
+
+// ShareOf returns n's share of total, rounded to the nearest hundredth of a percent. It returns 0 if total is 0.
+func ShareOf(n, total int64) Share {
+	if total == 0 {
+		return 0
+	}
+	return Share((2*10000*n + total) / (2 * total))
+}
+
+// String formats a share as reports write it: "61.81%".
+func (s Share) String() string { return fmt.Sprintf("%d.%02d%%", s/100, s%100) }
+
+// Shares returns the shares of counts in total, adjusted so that they add up to the share of their sum. Rounding each
+// share by itself leaves a difference of a few hundredths of a percent. Shares distributes it, one hundredth to a
+// share, and begins with the shares from which rounding took the most.
+func Shares(counts []int64, total int64) []Share {
+	parts := make([]Share, len(counts))
+	var sum int64
+	off := Share(0) // how much is missing in the sum of the parts
+	for i, n := range counts {
+		parts[i] = ShareOf(n, total)
+		off -= parts[i]
+		sum += n
+	}
+	off += ShareOf(sum, total)
+	for _, i := range byLoss(counts, parts, total) {
+		switch {
+		case off == 0:
+			return parts
+		case off > 0 && counts[i] > 0:
+			parts[i]++
+			off--
+		}
+	}
+	for _, least := range []Share{1, 0} { // if possible, a share above 0.00 % stays above it
+		for _, i := range slices.Backward(byLoss(counts, parts, total)) {
+			if off < 0 && parts[i] > least {
+				parts[i]--
+				off++
+			}
+		}
+	}
+	return parts
+}
+
+// byLoss returns the indexes of counts, ordered by how much rounding took from each count. The largest loss comes
+// first.
+func byLoss(counts []int64, parts []Share, total int64) []int {
+	order := make([]int, len(counts))
+	for i := range order {
+		order[i] = i
+	}
+	loss := func(i int) int64 { return 10000*counts[i] - int64(parts[i])*total }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(loss(b), loss(a)) })
+	return order
+}

@@ -1,0 +1,30 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/internal/layout"
+)
+
+// Names in lists of events are escaped, and a list that is longer than a table is complete.
+func TestEventFormats(t *testing.T) {
+	events := []event.Event{{PID: 1, Kind: event.Compilation, Name: "A::\x1b[31mb", MonoNanos: 5e9, Args: []event.Arg{{Name: "level", Value: "4"}}}}
+	for i := range tableRows {
+		events = append(events, event.Event{PID: 1, TID: 2, Kind: event.Safepoint, Name: "Cleanup", MonoNanos: 5e9 + int64(i+1)*1e6, Nanos: 1e5, WaitNanos: 1e3})
+	}
+	require.NotEmpty(t, EventFormats)
+	for _, f := range EventFormats {
+		var b bytes.Buffer
+		require.NoError(t, f.Write(&b, events, layout.Look{}))
+		assert.NotContains(t, b.String(), "\x1b", f.Name)
+		assert.Equal(t, tableRows, strings.Count(b.String(), "Cleanup"), f.Name)
+		b.Reset()
+		require.NoError(t, f.Write(&b, nil, layout.Look{}))
+	}
+}

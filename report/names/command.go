@@ -1,0 +1,77 @@
+// Package names writes the names that all reports share: commands as one types them in a shell, programs, and the files
+// that classes were made from.
+package names
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+)
+
+// maxCommandLines is about how many lines of the header a command may take.
+const maxCommandLines = 4
+
+// CommandLines writes a command as one would type it in a shell, on several lines if one line is too short. If it does
+// not fit on about four lines, the ellipsis replaces words in the middle.
+func CommandLines(words []string, width int, ellipsis string) []string {
+	if len(words) == 0 {
+		return nil
+	}
+	return layout.Wrap(shorten(quoteEscaped(words), maxCommandLines*width*9/10, ellipsis), width)
+}
+
+// Command writes a command as one would type it in a shell, on one line. In a command of more than 2000 columns, an
+// ellipsis replaces words in the middle.
+func Command(words []string) string {
+	const most = 2000
+	if len(words) == 0 {
+		return ""
+	}
+	return shorten(quoteEscaped(words), most, "…")
+}
+
+// ShortCommand writes a command as one would type it in a shell, on one line of at most width columns. It escapes
+// nothing: this is for files, not for terminals.
+func ShortCommand(words []string, width int) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = quote(w)
+	}
+	return shorten(quoted, width, "...")
+}
+
+// quoteEscaped escapes and quotes each word.
+func quoteEscaped(words []string) []string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = quote(layout.Escape(w)) // in this order, because a shell interprets the backslash of an escape too
+	}
+	return quoted
+}
+
+// quote puts a word into quotes if a shell would split or expand it.
+func quote(w string) string {
+	if w != "" && !strings.ContainsAny(w, " \t\n\"'`$&|;<>()*?[]{}!#~\\") {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}
+
+// shorten joins words to a text of at most width columns. It leaves out words in the middle as needed.
+func shorten(words []string, width int, ellipsis string) string {
+	ends := make([]int, len(words)+1) // ends[i]: columns of the first i words, each with a blank after it
+	for i, w := range words {
+		ends[i+1] = ends[i] + layout.Width(w) + 1
+	}
+	full := func(head, tail int) int { return ends[head] + ends[len(words)] - ends[tail] - 1 }
+	head, tail, gap := 0, 0, 0 // the words between head and tail are left out
+	for out := 1; out < len(words)-1 && full(head, tail)+gap > width; out++ {
+		head = (len(words) - out + 1) / 2
+		tail, gap = head+out, layout.Width(ellipsis)+1
+	}
+	if gap > 0 {
+		words = slices.Concat(words[:head], []string{ellipsis}, words[tail:])
+	}
+	return layout.ShortMiddle(strings.Join(words, " "), width, ellipsis)
+}

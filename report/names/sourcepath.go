@@ -1,0 +1,24 @@
+package names
+
+import "strings"
+
+// SourcePath returns the path of a method's source file below the root of the sources, for a file in the folder of its
+// package: "java/util/HashMap.java" for java.util.HashMap$Node::<init>. file is the file's name. If it is "", the name
+// is guessed from the class's name, by the rule of javac. SourcePath returns "" if no name can be guessed.
+func SourcePath(method, file string) string {
+	class, _, ok := strings.Cut(method, "::")
+	if !ok {
+		return ""
+	}
+	class, _, _ = strings.Cut(class, "/") // without the number of a hidden class
+	dot := strings.LastIndexByte(class, '.') + 1
+	outer, _, _ := strings.Cut(class[dot:], "$")
+	switch {
+	case file != "":
+	case outer == "":
+		return "" // made at run time: $Proxy7
+	default:
+		file = outer + ".java"
+	}
+	return strings.ReplaceAll(class[:dot], ".", "/") + file
+}

@@ -1,0 +1,71 @@
+package stacks
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// WriteCollapsed writes the profiles as collapsed stacks, which flame graph tools (flamegraph.pl, inferno) and
+// speedscope read. Each line is a stack and its number of samples: the frames from the outermost to the innermost,
+// separated by semicolons, then a blank and the number. The profiles must have their Locations.
+//
+//	main;org.gasm.bench.MapWalk::walk;java.util.HashMap$HashIterator::nextNode 1019
+//	C2 CompilerThread;libjvm.so;PhaseIdealLoop::build_loop_late 12
+//
+// Samplers take program counters and no stacks, so a stack is the thread, the compiled method, and the methods inlined
+// into it. A native function is below its library, and a stub or a codelet of the interpreter below its kind of code.
+// If there are several profiles, the outermost frame names the profile. The format has one number a line: the samples
+// of the first event. A thread without a name has no frame.
+func WriteCollapsed(w io.Writer, ps *profile.Profiles) error {
+	stacks := map[string]int64{}
+	for i := range ps.Trials {
+		p := &ps.Trials[i]
+		root := ""
+		if len(ps.Trials) > 1 {
+			root = ps.Name(p)
+		}
+		for k := range p.Locations {
+			l := &p.Locations[k]
+			if n := l.Counts[0]; n > 0 {
+				stacks[collapsedStack(root, l)] += n
+			}
+		}
+	}
+	out := bufio.NewWriter(w)
+	for _, stack := range slices.Sorted(maps.Keys(stacks)) {
+		fmt.Fprintf(out, "%s %d\n", stack, stacks[stack])
+	}
+	return out.Flush()
+}
+
+// collapsedStack returns the stack of a location, the outermost frame first.
+func collapsedStack(root string, l *profile.Location) string {
+	frames := make([]string, 0, len(l.Frames)+3)
+	for _, name := range []string{root, l.Thread} {
+		if name != "" {
+			frames = append(frames, collapsedFrame(name))
+		}
+	}
+	for _, f := range slices.Backward(l.Frames) {
+		frames = append(frames, collapsedFrame(f.Method))
+	}
+	if len(l.Frames) == 0 {
+		frames = append(frames, collapsedFrame(l.Source))
+		if l.Name != "" && l.Name != l.Source {
+			frames = append(frames, collapsedFrame(l.Name))
+		}
+	}
+	return strings.Join(frames, ";")
+}
+
+// collapsedFrame escapes a name for a frame. A colon replaces each semicolon, because semicolons separate frames.
+func collapsedFrame(name string) string {
+	return strings.ReplaceAll(layout.Escape(name), ";", ":")
+}

@@ -1,0 +1,58 @@
+package stacks
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/reporttest"
+)
+
+// stackLine matches a line that flamegraph.pl, inferno and speedscope accept.
+var stackLine = regexp.MustCompile(`^(.*) (\d+)$`)
+
+// collapsed returns the collapsed stacks of profiles, and the sum of their numbers.
+func collapsed(t *testing.T, h capture.Description, ps []profile.Profile) (text string, sum int64) {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, WriteCollapsed(&b, reporttest.Profiles(h, ps...)))
+	for line := range strings.Lines(b.String()) {
+		m := stackLine.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		require.NotNil(t, m, line)
+		n, err := strconv.ParseInt(m[2], 10, 64)
+		require.NoError(t, err)
+		sum += n
+	}
+	return b.String(), sum
+}
+
+// Two trials with one of everything, and a whole capture: the stacks have all samples of the first event.
+func TestCollapsed(t *testing.T) {
+	h, ps := joined(t)
+	text, sum := collapsed(t, h, ps)
+	gasmtest.Golden(t, "collapsed.txt", []byte(text))
+	assert.Equal(t, ps[0].Accounts[0].Profiled+ps[1].Accounts[0].Profiled, sum)
+	_, sum = collapsed(t, h, ps[:1])
+	assert.Equal(t, ps[0].Accounts[0].Profiled, sum)
+	_, sum = collapsed(t, h, nil)
+	assert.Zero(t, sum)
+}
+
+// A name can end neither a frame nor a line.
+func TestCollapsedNames(t *testing.T) {
+	text, _ := collapsed(t, reporttest.Header(), []profile.Profile{{Events: []string{"cycles"}, Locations: []profile.Location{
+		{Thread: "a;b\nc 7", Source: "c2, level 4", Counts: profile.Counts{3}, Frames: []printassembly.Frame{{Method: "in;ner\x1b"}, {Method: "outer"}}},
+		{Source: "libc.so.6", Name: "f(int) const", Counts: profile.Counts{2}},
+		{Source: "kernel", Counts: profile.Counts{0}},
+	}}})
+	assert.Equal(t, "a:b\\nc 7;outer;in:ner\\x1b 3\nlibc.so.6;f(int) const 2\n", text)
+}

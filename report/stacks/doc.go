@@ -1,0 +1,3 @@
+// Package stacks writes profiles in the formats of tools that show stacks: pprof's, and collapsed stacks for flame
+// graphs. Both are made of the profile's Locations: program counters with the methods that were inlined there.
+package stacks

@@ -1,0 +1,113 @@
+package text
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/amount"
+)
+
+// An accountRow is one line of the account. The counts of rows add up to the count of the row above that is indented
+// less.
+type accountRow struct {
+	label    string
+	count    func(a *profile.Account) int64
+	optional bool // the row is left out if it has no samples
+}
+
+// takenRows divide all samples taken.
+var takenRows = []accountRow{
+	{"  other trials", func(a *profile.Account) int64 { return a.OtherTrial }, true},
+	{"  other JVMs of the command", func(a *profile.Account) int64 { return a.OtherJVM }, true},
+	{"  other processes", func(a *profile.Account) int64 { return a.OtherProcess }, false},
+	{"  outside the window", func(a *profile.Account) int64 { return a.OutsideWindow }, false},
+	{"  other threads", func(a *profile.Account) int64 { return a.OtherThread }, true},
+	{"  outside the method", func(a *profile.Account) int64 { return a.OutsideMethod }, true},
+	{"  gasm's printing (HotSpot)", func(a *profile.Account) int64 { return a.Printing }, true},
+	{"  lost", func(a *profile.Account) int64 { return a.Lost }, false},
+	{"  in the profile", func(a *profile.Account) int64 { return a.Profiled }, false},
+}
+
+// profiledRows divide the samples in the profile.
+var profiledRows = []accountRow{
+	{"    compiled code", func(a *profile.Account) int64 { return a.Compiled }, false},
+	{"    stubs", func(a *profile.Account) int64 { return a.Stub }, false},
+	{"    interpreter", func(a *profile.Account) int64 { return a.Interpreter }, false},
+	{"    native code", func(a *profile.Account) int64 { return a.Native }, false},
+	{"    kernel", func(a *profile.Account) int64 { return a.Kernel }, false},
+	{"    unresolved", func(a *profile.Account) int64 { return a.Unresolved }, false},
+}
+
+// writeAccount writes the account of all samples.
+func writeAccount(v *view) {
+	v.Rule("Account of Samples")
+	taken := shownTakenRows(v.p)
+	labels := []string{"taken"}
+	for _, row := range slices.Concat(taken, profiledRows) {
+		labels = append(labels, row.label)
+	}
+	columns, header, aligns := [][]string{labels}, []string{""}, []tw.Align{tw.AlignLeft}
+	for e, event := range v.p.Events {
+		if len(v.p.Events) == 1 {
+			event = "samples"
+		}
+		columns = append(columns, accountColumns(&v.p.Accounts[e], taken)...)
+		header = append(header, event, "of taken", "of profile")
+		aligns = append(aligns, tw.AlignRight, tw.AlignRight, tw.AlignRight)
+	}
+	for _, line := range layout.Table(header, transpose(columns), aligns) {
+		v.Line("%s", line)
+	}
+	v.Line("")
+}
+
+// shownTakenRows returns the rows of takenRows that are not left out.
+func shownTakenRows(p *profile.Profile) []accountRow {
+	return slices.DeleteFunc(slices.Clone(takenRows), func(row accountRow) bool {
+		hasSamples := func(a profile.Account) bool { return row.count(&a) != 0 }
+		return row.optional && !slices.ContainsFunc(p.Accounts, hasSamples)
+	})
+}
+
+// accountColumns returns three columns for one event: counts, their shares of all samples taken, and their shares of
+// the samples in the profile.
+func accountColumns(a *profile.Account, takenRows []accountRow) [][]string {
+	taken, profiled := countsOf(a, takenRows), countsOf(a, profiledRows)
+	counts := []string{strconv.FormatInt(a.Total, 10)}
+	for _, n := range append(taken, profiled...) {
+		counts = append(counts, strconv.FormatInt(n, 10))
+	}
+	inProfile := len(taken) // the index of the row "in the profile", which ends the first block and heads the second one
+	ofTaken, ofProfile := make([]string, len(counts)), make([]string, len(counts))
+	if a.Total > 0 {
+		ofTaken[0] = amount.Whole.String()
+		fillShares(ofTaken[1:], taken, a.Total)
+	}
+	if a.Profiled > 0 {
+		ofProfile[inProfile] = amount.Whole.String()
+		fillShares(ofProfile[inProfile+1:], profiled, a.Profiled)
+	}
+	return [][]string{counts, ofTaken, ofProfile}
+}
+
+// countsOf returns the counts of rows.
+func countsOf(a *profile.Account, rows []accountRow) []int64 {
+	var counts []int64
+	for _, row := range rows {
+		counts = append(counts, row.count(a))
+	}
+	return counts
+}
+
+// fillShares writes the shares of counts into cells. Cells without samples stay blank.
+func fillShares(cells []string, counts []int64, total int64) {
+	for i, s := range amount.Shares(counts, total) {
+		if counts[i] > 0 {
+			cells[i] = s.String()
+		}
+	}
+}

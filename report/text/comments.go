@@ -1,0 +1,79 @@
+package text
+
+import (
+	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// fullComments writes instructions with all of their comments, as HotSpot and perfasm write them, or with none.
+type fullComments struct{ *listing }
+
+// instruction writes line i: a row, and one more for each comment after the first.
+func (c fullComments) instruction(i int, l *profile.Line) {
+	text, comments := lineText(l), c.comments(l)
+	row, width := c.row(i, l, text), layout.Width(text)
+	if width > c.column || len(comments) == 0 { // no room for a comment in this row
+		c.Line("%s", row)
+		row, width = c.nextRow(i), 0
+	}
+	for _, comment := range comments {
+		c.Line("%s%s%s", row, strings.Repeat(" ", c.column-width), comment)
+		row, width = c.nextRow(i), 0
+	}
+}
+
+// comments returns an instruction's comments in HotSpot's order and form: bytecode, frames, relocations. The line of
+// source follows the innermost frame, if there are sources.
+func (c fullComments) comments(l *profile.Line) []layout.Text {
+	if c.opts.Comments == None {
+		return nil
+	}
+	var first, last []layout.Text
+	for _, comment := range l.Comments {
+		switch comment = strings.TrimSpace(comment); {
+		case strings.HasPrefix(comment, "{"):
+			last = append(last, c.Paint(layout.Dim, "  ;   "+comment))
+		case strings.HasPrefix(comment, "*"):
+			first = append(first, c.Paint(layout.Dim, "  ;"+comment))
+		default:
+			first = append(first, c.Paint(layout.Dim, "  ; "+comment))
+		}
+	}
+	if l.OwnFrames {
+		for i, f := range l.Frames {
+			text := "  ; - " + f.String()
+			source := ""
+			if i == 0 {
+				source = c.sourceLine(f, c.instructionColumn()+c.column+layout.Width(text))
+			}
+			first = append(first, layout.Join(c.Paint(layout.Dim, text), source))
+		}
+	}
+	return append(first, last...)
+}
+
+// sourceLine returns the line of source of a frame whose comment ends at a column. It is cut to the width of the
+// terminal, but it keeps enough columns to be recognized.
+func (c fullComments) sourceLine(f printassembly.Frame, column int) string {
+	const (
+		gap   = "    "
+		least = 40
+		most  = 100
+	)
+	found := c.source(f)
+	if found.Text == "" {
+		return ""
+	}
+	text := found.Text
+	if place := found.elsewhere(f); place != "" {
+		text = strings.TrimSpace(place) + "  " + text
+	}
+	room := most
+	if c.Width > 0 {
+		room = min(max(c.Width-column-len(gap), least), most)
+	}
+	return gap + layout.CutEnd(text, room, c.Ellipsis())
+}

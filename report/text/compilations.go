@@ -1,0 +1,122 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// compilations writes the compilations of the hottest methods. They show whether a method was compiled again while it
+// was measured, and why.
+type compilations struct{ *view }
+
+// writeCompilations writes the table of compilations.
+func writeCompilations(v *view) {
+	t := compilations{v}
+	shown := t.telling()
+	if len(shown) == 0 {
+		return
+	}
+	left := slices.ContainsFunc(shown, func(c profile.Compilation) bool { return c.Ended != nil })
+	header, aligns := []string{"self", "made"}, []tw.Align{tw.AlignRight, tw.AlignRight}
+	if left {
+		header, aligns = append(header, "left"), append(aligns, tw.AlignRight)
+	}
+	var rows [][]string
+	for i := range shown {
+		c := &shown[i]
+		row := []string{t.inTable(0, c.Counts[0]), t.moment(c.MadeMillis, c.MadeInside)}
+		if left {
+			row = append(row, t.left(c))
+		}
+		rows = append(rows, append(row, c.Source+compileID(c.CompileID)+t.inJVM(c.PID)+why(c)))
+	}
+	lines := layout.Table(append(header, ""), rows, append(aligns, tw.AlignLeft))
+	t.Rule("Compilations of the Hottest Methods")
+	t.Line("%s", lines[0])
+	for i, line := range lines[1:] {
+		if i == 0 || shown[i].Method != shown[i-1].Method {
+			t.Line("%s", t.headingName(shown[i].Method, layout.ShortMethod, 0))
+		}
+		t.Line("%s", t.cut(line))
+	}
+	t.EndRule()
+	t.Paragraph("", t.note())
+	t.Line("")
+}
+
+// telling returns the compilations with samples, those that were made or left within the window, and those that a trap
+// ended. When the window is the whole run, every compilation was made within it, so that alone does not qualify.
+func (t compilations) telling() []profile.Compilation {
+	whole := t.wholeRun()
+	return slices.DeleteFunc(slices.Clone(t.p.Compilations), func(c profile.Compilation) bool {
+		inside := !whole && (c.MadeInside || c.EndedInside)
+		trapped := c.Ended != nil && c.Ended.Trap != ""
+		return !t.visible(c.Counts) && !inside && !trapped
+	})
+}
+
+// wholeRun reports whether all compilations were made within the window.
+func (t compilations) wholeRun() bool {
+	return !slices.ContainsFunc(t.p.Compilations, func(c profile.Compilation) bool { return !c.MadeInside })
+}
+
+// note explains the table.
+func (t compilations) note() string {
+	note := "Times are in seconds since the JVM's start."
+	if !t.wholeRun() && t.p.WindowSeconds > 0 {
+		note = "Times are in seconds since the JVM's start; * is within the window."
+	}
+	if !slices.ContainsFunc(t.p.Compilations, func(c profile.Compilation) bool { return c.Ended != nil }) {
+		note += " The log does not say when code was left."
+	}
+	return note
+}
+
+// moment writes a time since a JVM's start in seconds, and marks it if it is inside a window.
+func (t compilations) moment(millis int64, inside bool) string {
+	text := fmt.Sprintf("%.3f", float64(millis)/1000)
+	if inside && !t.wholeRun() {
+		return text + "*"
+	}
+	return text + " "
+}
+
+// left returns when a compilation was left: invalidated, so that no thread enters it any more. It returns "" if that
+// did not happen.
+func (t compilations) left(c *profile.Compilation) string {
+	if c.Ended == nil {
+		return ""
+	}
+	return t.moment(c.Ended.UptimeMillis, c.EndedInside)
+}
+
+// why returns why a compilation was left, as far as the log says it: ": uncommon trap, unstable_if".
+func why(c *profile.Compilation) string {
+	if c.Ended == nil {
+		return ""
+	}
+	var parts []string
+	for _, reason := range []string{c.Ended.Reason, c.Ended.Trap} {
+		if reason != "" {
+			parts = append(parts, reason)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(parts, ", ")
+}
+
+// inJVM names the JVM of a row if the profile has several.
+func (t compilations) inJVM(pid int) string {
+	if len(t.p.PIDs) < 2 {
+		return ""
+	}
+	return ", " + t.forkName(pid)
+}

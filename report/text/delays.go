@@ -1,0 +1,77 @@
+package text
+
+import (
+	"fmt"
+
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/amount"
+)
+
+// How much of the code that ran while threads waited for a safepoint is shown.
+const (
+	maxDelays     = 5 // methods
+	maxDelayLines = 3 // instructions of each
+)
+
+// writeDelays writes what ran while threads waited for others to reach a safepoint, with the hottest instructions.
+func writeDelays(v *view) {
+	s := sumOf(v.p, event.Safepoint)
+	if len(v.p.Delays) == 0 || !isTelling(v.p, s.wait, s.longestWait) {
+		return
+	}
+	var total int64
+	for _, d := range v.p.Delays {
+		total += d.Counts[0]
+	}
+	v.Rule("Time to Safepoint")
+	v.Paragraph("", fmt.Sprintf("Threads waited %s for others to reach %s (longest %s), while this code ran:",
+		millis(s.wait), layout.Plural(s.count, "safepoint"), millis(s.longestWait)))
+	for i := range v.p.Delays[:min(len(v.p.Delays), maxDelays)] {
+		writeDelay(v, &v.p.Delays[i], total)
+	}
+	v.EndRule()
+	v.Paragraph("", "Shares are of application threads' samples between the request and the last thread's arrival.")
+	v.Line("")
+}
+
+// writeDelay writes one method with its hottest instructions. total is the number of samples of all methods.
+func writeDelay(v *view, d *profile.Delay, total int64) {
+	tail := compileID(d.CompileID) + regionNumber(v.p, d)
+	name := d.Method
+	if d.Native && name == "" {
+		name = "(no symbol)"
+	}
+	v.Line("%s  %s", delayAmount(v, d.Counts, total),
+		d.Source+", "+v.headingName(name, layout.ShortMethod, layout.Width(d.Source+tail)+11)+tail)
+	for _, l := range d.Lines[:min(len(d.Lines), maxDelayLines)] {
+		line := fmt.Sprintf("   0x%x: %s", l.Lo, l.Text)
+		if len(l.Frames) > 0 {
+			line += fmt.Sprintf("  ; %s@%d (line %d)", l.Frames[0].Method, l.Frames[0].BCI, l.Frames[0].Line)
+		}
+		if v.Width > 0 {
+			line = layout.CutEnd(line, v.Width-9, v.Ellipsis())
+		}
+		v.Line("%s  %s", delayAmount(v, l.Counts, total), line)
+	}
+}
+
+// delayAmount writes samples of the first event as a share of those of all methods.
+func delayAmount(v *view, c profile.Counts, total int64) string {
+	return v.cell(0, c[0], amount.ShareOf(c[0], total))
+}
+
+// regionNumber names the annotated region that a delay is in: ", region 2". It returns "" if that is not annotated.
+func regionNumber(p *profile.Profile, d *profile.Delay) string {
+	if d.Region < 0 {
+		return ""
+	}
+	region := &p.Regions[d.Region]
+	for i, h := range hotspots(p) {
+		if h.region != nil && h.region.Lo == region.Lo && h.region.Method == region.Method && h.region.CompileID == region.CompileID {
+			return fmt.Sprintf(", region %d", i+1)
+		}
+	}
+	return ""
+}

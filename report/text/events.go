@@ -1,0 +1,168 @@
+package text
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// If events took less of the window than tellingShare, and nothing waited as long as tellingWait for a safepoint, there
+// is no table: a line in the overview is enough.
+const (
+	tellingShare = 0.01
+	tellingWait  = 10e6 // ns; a screen shows a picture for 16 ms
+)
+
+// An eventSum is the sum of all events of a kind.
+type eventSum struct {
+	count                             int
+	nanos, longest, wait, longestWait int64
+}
+
+// sumOf sums up the events of a kind.
+func sumOf(p *profile.Profile, kind event.Kind) (s eventSum) {
+	for _, t := range p.Happened {
+		if t.Kind == kind {
+			s.count += t.Count
+			s.nanos += t.Nanos
+			s.wait += t.WaitNanos
+			s.longest, s.longestWait = max(s.longest, t.LongestNanos), max(s.longestWait, t.LongestWaitNanos)
+		}
+	}
+	return s
+}
+
+// eventSummary returns the lines of the overview about events: how many pauses there were, and how long they took.
+func eventSummary(v *view) (lines []string) {
+	if s := sumOf(v.p, event.GC); s.count > 0 {
+		lines = append(lines, fmt.Sprintf("%s, %s (longest %s)", layout.Plural(s.count, "GC pause"), millis(s.nanos), millis(s.longest)))
+	}
+	if s := sumOf(v.p, event.Safepoint); s.count > 0 {
+		lines = append(lines, fmt.Sprintf("%s, %s, of which %s to reach them (longest %s)",
+			layout.Plural(s.count, "safepoint"), millis(s.nanos), millis(s.wait), millis(s.longestWait)))
+	}
+	return slices.Concat(lines, siteSummary(v), ownEvents(v.p), plainEvents(v.p))
+}
+
+// maxOwn is how many types of the program's own events the overview names.
+const maxOwn = 3
+
+// ownEvents returns lines of the overview about the program's own events.
+func ownEvents(p *profile.Profile) (lines []string) {
+	n := 0
+	for _, t := range p.Happened {
+		if t.Kind != event.Own {
+			continue
+		}
+		if n++; n <= maxOwn {
+			lines = append(lines, fmt.Sprintf("%d %s, %s (longest %s)", t.Count, t.Name, millis(t.Nanos), millis(t.LongestNanos)))
+		}
+	}
+	if n > maxOwn {
+		lines = append(lines, layout.Plural(n-maxOwn, "more type")+" of the program's own events")
+	}
+	return lines
+}
+
+// plainKinds are the kinds that are in no table, or only if they took long. The last one is the kind of
+// profile.OtherEvents.
+var plainKinds = []event.Kind{event.ClassLoad, event.JNI, event.Park, event.Sleep, event.Thread, event.Probe, ""}
+
+// plainEvents returns a line of the overview that counts the events of these kinds: "7 jni, 5 others".
+func plainEvents(p *profile.Profile) []string {
+	var counts []string
+	for _, kind := range plainKinds {
+		if s := sumOf(p, kind); s.count > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", s.count, cmp.Or(string(kind), "others")))
+		}
+	}
+	if len(counts) == 0 {
+		return nil
+	}
+	return []string{strings.Join(counts, ", ") + " (gasm events lists them)"}
+}
+
+// millis writes a time in ms, with three significant digits: "34.5 ms".
+func millis(nanos int64) string {
+	decimals := 2
+	switch {
+	case nanos >= 100e6:
+		decimals = 0
+	case nanos >= 10e6:
+		decimals = 1
+	}
+	return fmt.Sprintf("%.*f ms", decimals, float64(nanos)/1e6)
+}
+
+// isTelling reports whether events took long enough, or one of them did, to be in a table.
+func isTelling(p *profile.Profile, nanos, longest int64) bool {
+	return p.WindowSeconds > 0 && float64(nanos)/1e9 >= tellingShare*p.WindowSeconds || longest >= tellingWait
+}
+
+// writeEvents writes the table of events by kind and name, with the samples that were taken while they lasted.
+func writeEvents(v *view) {
+	telling := func(t profile.EventTotal) bool {
+		return isTelling(v.p, t.Nanos, t.LongestNanos) || v.p.Share(t.Counts) >= tellingShare
+	}
+	if !slices.ContainsFunc(v.p.Happened, telling) {
+		return
+	}
+	header, aligns := []string{}, []tw.Align{}
+	for _, name := range v.p.Events {
+		header, aligns = append(header, name), append(aligns, tw.AlignRight)
+	}
+	if len(v.p.Events) == 1 {
+		header[0] = "during"
+	}
+	header = append(header, "count", "total ms", "longest", "kind", "")
+	aligns = append(aligns, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignLeft, tw.AlignLeft)
+	shown := longestEvents(v.p.Happened, v.opts.Top)
+	var rows [][]string
+	for i := range shown {
+		t := &shown[i]
+		var row []string
+		for e, n := range t.Counts {
+			row = append(row, v.inTable(e, n))
+		}
+		row = append(row, fmt.Sprint(t.Count), fmt.Sprintf("%.2f", float64(t.Nanos)/1e6), fmt.Sprintf("%.2f", float64(t.LongestNanos)/1e6))
+		rows = append(rows, append(row, string(t.Kind), t.Name))
+	}
+	v.Rule("Events")
+	for _, line := range layout.Table(header, rows, aligns) {
+		v.Line("%s", v.cut(line))
+	}
+	v.EndRule()
+	note := "Kinds overlap: a GC pause, for example, lies within a safepoint."
+	if more := len(v.p.Happened) - len(shown); more > 0 {
+		note += fmt.Sprintf(" %s with less time left out.", layout.Plural(more, "row"))
+	}
+	v.Paragraph("", note)
+	v.Line("")
+}
+
+// longestEvents returns the n totals that took longest, or all if n is 0. It keeps their order.
+func longestEvents(all []profile.EventTotal, n int) []profile.EventTotal {
+	if n == 0 || len(all) <= n {
+		return all
+	}
+	var nanos []int64
+	for _, t := range all {
+		nanos = append(nanos, t.Nanos)
+	}
+	slices.Sort(nanos)
+	least := nanos[len(nanos)-n]
+	var longest []profile.EventTotal
+	for _, t := range all {
+		if t.Nanos >= least && len(longest) < n {
+			longest = append(longest, t)
+		}
+	}
+	return longest
+}

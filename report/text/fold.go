@@ -1,0 +1,104 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// A fold shortens the inlining chains of a listing: of each chain it writes only what differs from the chain before.
+type fold struct {
+	ellipsis string
+	last     []printassembly.Frame // the chain of the line before
+	line     int                   // line number of its innermost frame
+	named    map[string]bool       // methods that were written with their packages
+	chains   map[string]bool       // chains that were written, by chainKey
+}
+
+// newFold returns the fold of a new listing, whose heading has the name of the compiled method.
+func newFold(method, ellipsis string) *fold {
+	return &fold{ellipsis: ellipsis, last: []printassembly.Frame{{Method: method}},
+		named: map[string]bool{method: true}, chains: map[string]bool{method: true}}
+}
+
+// enter goes on to the next instruction. It returns the text about the instruction's methods, or "" if these are the
+// methods of the instruction before. known is true if the chain was written before; then the text is short.
+func (f *fold) enter(chain []printassembly.Frame) (text string, known bool) {
+	if len(chain) == 0 {
+		return "", false // no debug info
+	}
+	defer func() { f.last = chain }()
+	if len(f.last) > 0 && chain[0].Method == f.last[0].Method && sameCallers(chain[1:], f.last[1:]) {
+		return "", false
+	}
+	f.line = 0
+	key := chainKey(chain)
+	if f.chains[key] {
+		return f.name(chain[0].Method), true
+	}
+	f.chains[key] = true
+	differing := chain[:len(chain)-f.common(chain)]
+	parts := []string{f.name(differing[0].Method)}
+	for _, caller := range differing[1:] {
+		parts = append(parts, f.name(caller.Method)+lineNumber(caller.Line))
+	}
+	if len(differing) < len(chain) {
+		parts = append(parts, f.ellipsis)
+	}
+	return strings.Join(parts, " in "), false
+}
+
+// common returns how many callers at the end of a chain are those of the chain before. The innermost frame does not
+// count.
+func (f *fold) common(chain []printassembly.Frame) int {
+	n := 0
+	for n < len(chain)-1 && n < len(f.last)-1 && sameCaller(chain[len(chain)-1-n], f.last[len(f.last)-1-n]) {
+		n++
+	}
+	return n
+}
+
+// sameCaller reports whether two frames are the same place of a call.
+func sameCaller(a, b printassembly.Frame) bool { return a.Method == b.Method && a.BCI == b.BCI }
+
+// sameCallers reports whether two lists of frames are the same places of calls.
+func sameCallers(a, b []printassembly.Frame) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !sameCaller(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// chainKey returns a text that identifies a chain, without the place in the innermost method.
+func chainKey(chain []printassembly.Frame) string {
+	var b strings.Builder
+	b.WriteString(chain[0].Method)
+	for _, caller := range chain[1:] {
+		fmt.Fprintf(&b, " %s@%d", caller.Method, caller.BCI)
+	}
+	return b.String()
+}
+
+// name returns the method's whole name the first time, and then the name without packages.
+func (f *fold) name(method string) string {
+	if !f.named[method] {
+		f.named[method] = true
+		return method
+	}
+	class, name, found := strings.Cut(method, "::")
+	if !found {
+		return method
+	}
+	hidden := ""
+	if i := strings.IndexByte(class, '/'); i > 0 { // Spread$$Lambda/0x000000003a043920
+		const kept = 4 // digits that distinguish it from others
+		class, hidden = class[:i], "/"+f.ellipsis+class[max(i+1, len(class)-kept):]
+	}
+	return class[strings.LastIndexByte(class, '.')+1:] + hidden + "::" + name
+}

@@ -1,0 +1,221 @@
+package text
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/amount"
+)
+
+const (
+	// Up to maxForkColumns JVMs have a column each. For more JVMs, the columns are the least, the median and the largest
+	// share.
+	maxForkColumns = 6
+	maxForkRows    = 10
+)
+
+// leastForkShare is the share that a method must have in one of the JVMs to be in the table.
+const leastForkShare amount.Share = 200 // 2 %
+
+// A forkRow is a method, or all native code, whose shares in the JVMs of a trial are compared.
+type forkRow struct {
+	source, name string
+	counts       []int64 // by JVM, of the first event
+}
+
+// forks compares the JVMs of a profile that do the same.
+type forks struct {
+	*view
+	jvms []profile.JVMShare
+	at   []int // their indexes in the profile's Shares
+}
+
+// writeForks writes the shares of the hottest methods in each JVM. When a benchmark runs in one of two ways, the
+// columns show which JVM ran in which way.
+func writeForks(v *view) {
+	f := &forks{view: v}
+	repeats := f.repeating()
+	for i, s := range f.p.Shares {
+		if s.Counts[0] > 0 && repeats(s.PID) {
+			f.jvms, f.at = append(f.jvms, s), append(f.at, i)
+		}
+	}
+	jvms := f.jvms
+	uncompared := func(m profile.Method) bool { return m.PerJVM == nil }
+	if len(jvms) < 2 || slices.ContainsFunc(f.p.Methods, uncompared) {
+		return
+	}
+	header, columns := []string{}, [][]string{}
+	rows := f.rows()
+	if len(jvms) <= maxForkColumns {
+		for i, s := range jvms {
+			header = append(header, f.forkName(s.PID))
+			columns = append(columns, f.column(rows, func(shares []amount.Share) amount.Share { return shares[i] }))
+		}
+	} else {
+		header, columns = []string{"least", "median", "most"}, [][]string{
+			f.column(rows, slices.Min[[]amount.Share]),
+			f.column(rows, func(shares []amount.Share) amount.Share {
+				sorted := slices.Sorted(slices.Values(shares))
+				return sorted[len(sorted)/2]
+			}),
+			f.column(rows, slices.Max[[]amount.Share]),
+		}
+	}
+	spread := f.column(rows, func(shares []amount.Share) amount.Share { return slices.Max(shares) - slices.Min(shares) })
+	columns = append(columns, spread)
+	header = append(header, "spread", "", "")
+	var sources, names []string
+	for _, row := range rows {
+		sources = append(sources, row.source)
+		names = append(names, f.short(row.name, false))
+	}
+	columns = append(columns, sources, names)
+	aligns := slices.Repeat([]tw.Align{tw.AlignRight}, len(columns)-1)
+	f.Rule("Forks Compared (shares of each JVM's own samples)")
+	for _, line := range layout.Table(header, transpose(columns), append(aligns, tw.AlignLeft)) {
+		f.Line("%s", line)
+	}
+	f.EndRule()
+	f.explainChance()
+	f.Line("")
+}
+
+// repeating returns a function that reports whether a JVM does the same as the hottest one: it is a fork of a benchmark
+// or, when there is no benchmark, a JVM of the same main class.
+func (f *forks) repeating() func(pid int) bool {
+	oneProgram := f.p.Program != "" && f.p.Program != profile.OtherPrograms
+	if f.p.Trial != "" || oneProgram || len(f.p.Shares) == 0 {
+		return func(int) bool { return true }
+	}
+	mains := map[int]string{}
+	for _, j := range f.about.JVMs {
+		mains[j.PID] = profile.Program(j.Main)
+	}
+	hottest := slices.MaxFunc(f.p.Shares, func(a, b profile.JVMShare) int { return cmp.Compare(a.Counts[0], b.Counts[0]) })
+	main := mains[hottest.PID]
+	return func(pid int) bool { return main != "" && mains[pid] == main }
+}
+
+// maxForksNamed is how many forks or JVMs a heading names.
+const maxForksNamed = 4
+
+// inJVMs says in which of the profile's JVMs code has samples: ", in forks 1, 3". It returns "" if the profile has one
+// JVM.
+func (v *view) inJVMs(pids []int) string {
+	n, all, trial := len(pids), len(v.p.PIDs), v.p.Trial != ""
+	switch {
+	case n < 2 && all < 2:
+		return ""
+	case n > 1 && trial && n == all:
+		return fmt.Sprintf(", in %d forks", n)
+	case n > maxForksNamed && trial:
+		return fmt.Sprintf(", in %d of %d forks", n, all)
+	case n > maxForksNamed:
+		return fmt.Sprintf(", in %d of %d JVMs", n, all)
+	}
+	switch forks := v.forkNumbers(pids); len(forks) {
+	case 0:
+	case 1:
+		return ", in fork " + forks[0]
+	default:
+		return ", in forks " + strings.Join(forks, ", ")
+	}
+	var list []string
+	for _, pid := range pids {
+		list = append(list, strconv.Itoa(pid))
+	}
+	if n == 1 {
+		return ", in pid " + list[0]
+	}
+	return fmt.Sprintf(", in %d JVMs (pids %s)", n, strings.Join(list, ", "))
+}
+
+// forkNumbers returns JMH's numbers of JVMs, or nil if one of them has none.
+func (v *view) forkNumbers(pids []int) []string {
+	var numbers []string
+	for _, pid := range pids {
+		j := v.jvm(pid)
+		if v.p.Trial == "" || j.Fork == 0 {
+			return nil
+		}
+		numbers = append(numbers, strconv.Itoa(j.Fork))
+	}
+	return numbers
+}
+
+// rows returns the hottest methods, the hottest one first, and a row for native code.
+func (f *forks) rows() []forkRow {
+	var rows []forkRow
+	for _, m := range f.p.Methods {
+		if len(rows) == maxForkRows {
+			break
+		}
+		row := forkRow{source: m.Source, name: m.Name}
+		hot := false
+		for i, k := range f.at {
+			n := m.PerJVM[k][0]
+			row.counts = append(row.counts, n)
+			hot = hot || amount.ShareOf(n, f.jvms[i].Counts[0]) >= leastForkShare
+		}
+		if hot {
+			rows = append(rows, row)
+		}
+	}
+	native := forkRow{name: "<native code and kernel>"}
+	for _, s := range f.jvms {
+		native.counts = append(native.counts, s.Native[0])
+	}
+	return append(rows, native)
+}
+
+// column returns a column: for each row the number that the function returns for the row's shares in the JVMs.
+func (f *forks) column(rows []forkRow, number func([]amount.Share) amount.Share) []string {
+	var cells []string
+	for _, row := range rows {
+		shares := make([]amount.Share, len(f.jvms))
+		for i := range f.jvms {
+			shares[i] = amount.ShareOf(row.counts[i], f.jvms[i].Counts[0])
+		}
+		cells = append(cells, layout.PadLeft(number(shares).String(), len("100.00%")))
+	}
+	return cells
+}
+
+// explainChance says which spread may be chance, for the JVM with the fewest samples.
+func (f *forks) explainChance() {
+	least := f.jvms[0].Counts[0]
+	for _, s := range f.jvms {
+		least = min(least, s.Counts[0])
+	}
+	f.Line("%s", f.Paint(layout.Dim, fmt.Sprintf("Each JVM has at least %d samples, so a spread of up to %.1f percentage points may be chance.",
+		least, 100*chance(least))))
+}
+
+// chance returns how far apart two measured shares may be by chance if both are really one half, of n samples each: in
+// 99 of 100 cases the difference is smaller.
+func chance(n int64) float64 {
+	return 2.58 * math.Sqrt(2*0.25/float64(n))
+}
+
+// fitForkNames limits the columns of the names in the table of forks, unless that table has so many columns that the
+// names in all other tables would suffer.
+func fitForkNames(v *view) {
+	const column, source = len(" 100.00% "), len(" c2, level 4, osr ")
+	columns := min(len(v.p.Shares), maxForkColumns) + 1
+	width := max(v.opts.TableWidth-columns*column-source-cellPadding, leastName)
+	if width < readableName {
+		return
+	}
+	for _, m := range v.p.Methods[:min(len(v.p.Methods), maxForkRows)] {
+		v.fit(m.Name, false, width)
+	}
+}

@@ -1,0 +1,59 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// frameTable ranks Java methods, with inlining undone.
+func frameTable(v *view) *ranking {
+	t := &ranking{view: v, title: "Hottest Frames (inlining undone, by self)", more: "warm frame", about: "compiled code", withTotals: true}
+	frames := v.p.Frames
+	if v.opts.Sort == ByTotal {
+		t.title = "Hottest Frames (inlining undone, by total)"
+		frames = slices.Clone(frames)
+		slices.SortStableFunc(frames, func(a, b profile.FrameTotal) int { return slices.Compare(b.Total, a.Total) })
+	}
+	for i := range frames {
+		f := &frames[i]
+		t.add(f.Counts, func() rankingRow {
+			return rankingRow{total: f.Total, name: f.Method, details: hottestLines(v, f.Lines)}
+		})
+	}
+	return t
+}
+
+// hottestLines lists the hottest lines of a frame by the first event: ":12 61.8%, :14 3.1%, 2 more".
+func hottestLines(v *view, lines []profile.LineTotal) string {
+	most := 3
+	if v.narrow() {
+		most = 2
+	}
+	total := v.p.Accounts[0].Profiled
+	var cells []string
+	for _, l := range lines {
+		n := l.Counts[0]
+		if n == 0 || len(cells) == most {
+			continue
+		}
+		number, amount := "?", strconv.FormatInt(n, 10)
+		if l.Line > 0 {
+			number = strconv.Itoa(l.Line)
+		}
+		switch v.opts.Counts {
+		case Percent:
+			amount = fmt.Sprintf("%.1f%%", 100*float64(n)/float64(max(total, 1)))
+		case Norm:
+			amount = v.scale(0).Format(n)
+		}
+		cells = append(cells, ":"+number+" "+amount)
+	}
+	if more := len(lines) - len(cells); more > 0 && len(cells) > 0 {
+		cells = append(cells, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(cells, ", ")
+}

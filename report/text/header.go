@@ -1,0 +1,183 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/names"
+)
+
+// maxJVMLines is how many JVMs the header lists. The others are only counted.
+const maxJVMLines = 6
+
+// labelWidth is the width of the labels in the header, with the blanks after them.
+const labelWidth = len("Other JVMs: ")
+
+// field writes one field of the header, with a line for each value.
+func (d *document) field(name string, values ...string) { d.Field(labelWidth, name, values...) }
+
+// header writes what holds for all profiles.
+func (d *document) header(gasm string) {
+	d.field("gasm", nonEmpty(gasm)...)
+	d.field("Command", names.CommandLines(d.about.Command, d.Columns(layout.RuleWidth)-labelWidth, d.Ellipsis())...)
+	if d.about.Attached {
+		d.field("Attached", "to "+layout.Plural(len(d.about.JVMs), "running JVM"))
+	}
+	d.field("Sampler", nonEmpty(d.about.SamplerText())...)
+	d.field("Chosen", nonEmpty(d.ps.Chosen)...)
+	if d.single() || d.allProfiled() == 0 { // otherwise the table of JVMs has them
+		others := d.notProfiled()
+		d.field("Other JVMs", d.listed(len(others), func(i int) string { return d.otherJVM(others[i]) })...)
+	}
+	if !d.single() {
+		d.writeNotes()
+	}
+	if len(d.ps.Trials) == 0 {
+		d.Line("There is no profile: the capture has no JVM.")
+	}
+}
+
+// writeNotes writes the notes. Short notes that follow one another share a line.
+func (d *document) writeNotes() {
+	const mark, between = "note: ", "; "
+	line := ""
+	for _, n := range d.notes {
+		switch {
+		case line == "":
+			line = n
+		case layout.Width(mark+line+between+n) <= d.Columns(layout.RuleWidth):
+			line += between + n
+		default:
+			d.Paragraph(mark, line)
+			line = n
+		}
+	}
+	if line != "" {
+		d.Paragraph(mark, line)
+	}
+}
+
+// listed describes n JVMs, each with a line. If there are too many for a header, a last line counts the others.
+func (d *document) listed(n int, describe func(i int) string) []string {
+	more := n - maxJVMLines
+	if more == 1 {
+		more = 0 // a line that says "1 more" has room for that JVM
+	}
+	var lines []string
+	for i := range n - max(more, 0) {
+		lines = append(lines, describe(i))
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("%s %d more", d.Ellipsis(), more))
+	}
+	return lines
+}
+
+// nonEmpty returns a list of one string, or nil for an empty string.
+func nonEmpty(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
+}
+
+// notProfiled returns the JVMs that no profile is about: JMH's own process, Maven, Gradle.
+func (d *document) notProfiled() (others []*capture.JVM) {
+	profiled := map[int]bool{}
+	for i := range d.ps.Trials {
+		for _, pid := range d.ps.Trials[i].PIDs {
+			profiled[pid] = true
+		}
+	}
+	for i := range d.about.JVMs {
+		if j := &d.about.JVMs[i]; !profiled[j.PID] {
+			others = append(others, j)
+		}
+	}
+	return others
+}
+
+// otherJVM describes a JVM that no profile is about.
+func (d *document) otherJVM(j *capture.JVM) string {
+	text := j.String()
+	if trial := measuredIn(j, trialsByJVM(d.about.Trials)); trial != "" {
+		text = fmt.Sprintf("%s, pid %d", trial, j.PID)
+	}
+	return text + " (not profiled)"
+}
+
+// summary writes what holds for one profile.
+func (d *document) summary(v *view) {
+	p := v.p
+	d.field("JVMs", d.listed(len(p.PIDs), func(i int) string {
+		j := v.jvm(p.PIDs[i])
+		return j.String()
+	})...)
+	if d.single() { // otherwise the heading has it
+		d.field("Trial", nonEmpty(p.Trial)...)
+	}
+	if p.WindowSeconds > 0 {
+		d.field("Measured", fmt.Sprintf("%.2f s in %s", p.WindowSeconds, layout.Plural(len(p.PIDs), "JVM")))
+	}
+	if p.Score != nil {
+		text := p.Score.String()
+		if d.opts.ASCII {
+			text = strings.ReplaceAll(text, "±", "+-")
+		}
+		d.field("Score", text)
+	}
+	var samples []string
+	for e, a := range p.Accounts {
+		text := samplesOf(&a)
+		if len(p.Events) > 1 {
+			text = p.Events[e] + ": " + text
+		}
+		samples = append(samples, text)
+	}
+	d.field("Samples", samples...)
+	if d.opts.Counts == Norm { // the tables can't be read without it
+		d.field("Counts", v.perOperation())
+	}
+	if d.single() {
+		d.writeNotes()
+	}
+	for _, w := range p.Warnings {
+		if d.opts.ASCII {
+			w = strings.ReplaceAll(w, "±", "+-")
+		}
+		d.Paragraph("warning: ", w)
+	}
+	d.Line("")
+}
+
+// samplesOf says how many samples the profile has.
+func samplesOf(a *profile.Account) string {
+	if a.Profiled == a.Total {
+		return fmt.Sprintf("%d", a.Total)
+	}
+	return fmt.Sprintf("%d in this profile, of %d taken (see the account at the end)", a.Profiled, a.Total)
+}
+
+// writeWhyEmpty says why the profile has no samples, as far as the account shows it.
+func writeWhyEmpty(v *view) {
+	var reasons []string
+	for e, a := range v.p.Accounts {
+		text := "the sampler took none"
+		if a.Total > 0 {
+			text = fmt.Sprintf("of the %d taken, %d are of other processes, %d lie outside the measurement window, "+
+				"and %d were lost", a.Total, a.Others(), a.OutsideWindow, a.Lost)
+		}
+		if len(v.p.Events) > 1 {
+			text = v.p.Events[e] + ": " + text
+		}
+		reasons = append(reasons, text)
+	}
+	if len(reasons) == 0 { // the sampler named no event either
+		reasons = []string{"the sampler took none"}
+	}
+	v.Paragraph("", "No samples in the profile: "+strings.Join(reasons, "; ")+".")
+	v.Line("")
+}

@@ -1,0 +1,137 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/amount"
+)
+
+// A hotspot is what one heading of the annotated code is about: a region or, without code, a native function.
+type hotspot struct {
+	source, name string
+	counts       profile.Counts
+	region       *profile.Region // nil for a native function
+}
+
+// hotspots returns the regions that were chosen, and the native functions that are as hot, the hottest one first. It
+// returns nil if no code is wanted.
+func hotspots(p *profile.Profile) []hotspot {
+	var regions []profile.Region
+	for i := range p.Regions {
+		if p.Regions[i].Hot {
+			regions = append(regions, p.Regions[i])
+		}
+	}
+	if len(regions) == 0 && len(p.Regions) > 0 {
+		return nil
+	}
+	var all []hotspot
+	inOrder(regions, p.Native, func(reg *profile.Region) profile.Counts { return reg.Counts }, func(reg *profile.Region, n *profile.NativeFunction) {
+		switch {
+		case n == nil:
+			all = append(all, hotspot{reg.Source, reg.Method, reg.Counts, reg})
+		case p.IsHot(n.Counts):
+			all = append(all, hotspot{n.Module, symbol(n), n.Counts, nil})
+		}
+	})
+	return all
+}
+
+// writeHotRegions writes the annotated code of the hot regions.
+func writeHotRegions(v *view) {
+	hot := hotspots(v.p)
+	if len(hot) == 0 && len(v.p.Regions) > 0 {
+		return // with --skip-asm
+	}
+	v.Line("%s", v.Paint(layout.Bold, fmt.Sprintf("Hottest code regions (>%.2f%% \"%s\" events):", 100*v.p.HotThreshold, strings.Join(v.p.Events, `" or "`))))
+	v.Line(" %s", v.explainUnit())
+	v.Line(" A slow instruction's samples may appear on the next one (skid).")
+	above := 0
+	for above < len(hot) && v.p.IsHot(hot[above].counts) {
+		above++
+	}
+	switch {
+	case len(v.p.Regions) == 0:
+		v.Line(" No sample fell into compiled code, stubs or the interpreter.")
+	case above == 0:
+		v.Line(" No region is that hot. These are the hottest ones whose code is known.")
+	case above < len(hot):
+		v.Line(" Regions above this threshold come first; the hottest regions of the hottest methods follow.")
+	}
+	if n := v.p.TooFew; n > 0 {
+		v.Paragraph(" ", fmt.Sprintf("Left out, because they have too few samples: %s (--min-samples 1 shows all).", layout.Plural(n, "region")))
+	}
+	v.Line("")
+	for i := range hot {
+		writeHotspot(v, i+1, &hot[i])
+	}
+}
+
+// writeHotspot writes one hotspot, with its number in the report.
+func writeHotspot(v *view, number int, h *hotspot) {
+	v.Rule(fmt.Sprintf("Hottest Region %d", number))
+	if h.region == nil {
+		v.Line("%s", h.source+", "+v.headingName(h.name, layout.ShortMiddle, layout.Width(h.source)+2))
+		v.Line("")
+		v.Line("    (native code, which is not in HotSpot's log)")
+	} else {
+		writeRegion(v, h.region)
+	}
+	v.EndRule()
+	v.Line("%s  %s", v.countCells(h.counts), fmt.Sprintf("<total for region %d>", number))
+	v.Line("")
+}
+
+// writeRegion writes the heading of a region and its code.
+func writeRegion(v *view, reg *profile.Region) {
+	tail := compileID(reg.CompileID) + v.inJVMs(reg.PIDs) + safepointsOnly(v, reg)
+	v.Line("%s", reg.Source+", "+v.headingName(reg.Method, layout.ShortMethod, layout.Width(reg.Source)+2+layout.Width(tail))+tail)
+	if reg.TooBig > 0 && len(reg.Lines) > 0 {
+		writeTooBig(v, reg)
+	}
+	v.Line("")
+	switch {
+	case len(reg.Lines) > 0:
+		writeCode(v, reg)
+	case reg.TooBig > 0:
+		v.Line("    (%s: more than --too-big-threshold allows)", layout.Plural(reg.TooBig, "instruction"))
+	default:
+		v.Line("    (the log does not have its code)")
+	}
+}
+
+// safepointsOnly returns a mark for code of a JVM without DebugNonSafepoints, and "" for other code.
+func safepointsOnly(v *view, reg *profile.Region) string {
+	sparse := func(pid int) bool {
+		j := v.jvm(pid)
+		return j.SafepointsOnly
+	}
+	if reg.CompileID == 0 || !slices.ContainsFunc(reg.PIDs, sparse) {
+		return ""
+	}
+	return " (lines are those of the next safepoint)"
+}
+
+// writeTooBig writes how much of a region is left out.
+func writeTooBig(v *view, reg *profile.Region) {
+	left, counts := 0, v.zero()
+	for _, gap := range reg.Gaps {
+		left += gap.Instructions
+		counts.Add(gap.Counts)
+	}
+	v.Paragraph("note: ", fmt.Sprintf("%s has %d instructions in this region: the %d around the hottest ones are shown, %d with %s of the samples are left out "+
+		"(--too-big-threshold %d shows all)", reg.Method, reg.TooBig, len(reg.Lines), left, amount.ShareOf(counts[0], v.p.Accounts[0].Profiled), reg.TooBig))
+}
+
+// compileID returns ", compile id 586", or "" for code without a compile id.
+func compileID(id int) string {
+	if id == 0 {
+		return ""
+	}
+	return ", compile id " + strconv.Itoa(id)
+}

@@ -1,0 +1,237 @@
+package text
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/amount"
+	"github.com/gasm-profiler/gasm/report/names"
+)
+
+// The columns of the table of JVMs that count samples.
+const (
+	takenSamples  = iota // all of the JVM
+	samples              // in the profiles; each of the next columns is a part of these
+	javaSamples          // in the code that HotSpot generates
+	jitSamples           // of the JIT compilers' threads
+	gcSamples            // of the garbage collector's threads
+	nativeSamples        // in native code, of all other threads
+	jvmCounts
+)
+
+// A jvmRow is a JVM of the command, with its samples of the first event.
+type jvmRow struct {
+	pid       int // 0 in the row that sums up the JVMs that are left out
+	jdk, name string
+	profiled  bool // whether the JVM is in a profile
+	counts    [jvmCounts]int64
+}
+
+// jvmTable writes a row for each JVM of the command, whether it is in a profile or not.
+func (d *document) jvmTable() {
+	all := d.allProfiled()
+	if len(d.about.JVMs) < 2 || all == 0 {
+		return
+	}
+	rows := d.jvmRows()
+	title, jdk := "JVMs of the Command", sameJDK(rows)
+	if jdk != "" {
+		title += ", JDK " + jdk
+	}
+	d.Rule(title)
+	rows = d.cutJVMs(rows)
+	for _, line := range d.jvmLines(rows, all, jdk) {
+		d.Line("%s", line)
+	}
+	d.EndRule()
+	d.Line("%s", d.Paint(layout.Dim, "The first share is of the samples in all profiles; the others are of the JVM's own samples."))
+	if slices.ContainsFunc(rows, func(row jvmRow) bool { return !row.profiled }) {
+		d.Line("%s", d.Paint(layout.Dim, "- marks a JVM that is in no profile."))
+	}
+	d.Line("")
+}
+
+// cutJVMs keeps as many rows as a table may have, and sums up the others in one row.
+func (d *document) cutJVMs(rows []jvmRow) []jvmRow {
+	more := len(rows) - d.opts.Top
+	if d.opts.Top == 0 || more < 2 { // a row that sums up one JVM has room for that JVM
+		return rows
+	}
+	rest := jvmRow{name: fmt.Sprintf("<...other %s...>", layout.Plural(more, "JVM"))}
+	for _, row := range rows[d.opts.Top:] {
+		rest.profiled = rest.profiled || row.profiled
+		for i, n := range row.counts {
+			rest.counts[i] += n
+		}
+	}
+	return append(rows[:d.opts.Top], rest)
+}
+
+// jvmRows returns the rows of all JVMs. JVMs with the most samples in the profiles come first.
+func (d *document) jvmRows() []jvmRow {
+	trials := trialsByJVM(d.about.Trials)
+	rows := make([]jvmRow, len(d.about.JVMs))
+	at := map[int]int{}
+	for i := range d.about.JVMs {
+		j := &d.about.JVMs[i]
+		rows[i] = jvmRow{pid: j.PID, jdk: shortVersion(j.Version), name: cmp.Or(measuredIn(j, trials), names.Program(profile.Program(j.Main)), "?")}
+		if i < len(d.ps.Taken) && len(d.ps.Taken[i]) > 0 {
+			rows[i].counts[takenSamples] = d.ps.Taken[i][0]
+		}
+		at[j.PID] = i
+	}
+	for i := range d.ps.Trials {
+		p := &d.ps.Trials[i]
+		for _, pid := range p.PIDs {
+			if k, ok := at[pid]; ok {
+				rows[k].profiled = true
+			}
+		}
+		for _, s := range p.Shares {
+			if k, ok := at[s.PID]; ok && len(s.Counts) > 0 {
+				rows[k].add(&s)
+			}
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b jvmRow) int {
+		return cmp.Or(cmp.Compare(b.counts[samples], a.counts[samples]), cmp.Compare(b.counts[takenSamples], a.counts[takenSamples]))
+	})
+	return rows
+}
+
+// add adds the samples that the JVM has in one profile.
+func (row *jvmRow) add(s *profile.JVMShare) {
+	row.counts[samples] += s.Counts[0]
+	if s.Java == nil {
+		return
+	}
+	row.counts[javaSamples] += s.Java[0]
+	row.counts[jitSamples] += s.JIT[0]
+	row.counts[gcSamples] += s.GC[0]
+	row.counts[nativeSamples] += s.Counts[0] - s.Java[0] - s.JIT[0] - s.GC[0]
+}
+
+// sameJDK returns the version of all JVMs, or "" if the versions differ.
+func sameJDK(rows []jvmRow) string {
+	jdk := ""
+	for i, row := range rows {
+		if i > 0 && row.jdk != jdk {
+			return ""
+		}
+		jdk = row.jdk
+	}
+	return jdk
+}
+
+// jvmLines returns the lines of the table. Empty columns are left out. The column of JDKs is left out if jdk is not "",
+// because the title has it then.
+func (d *document) jvmLines(rows []jvmRow, all int64, jdk string) []string {
+	var header []string
+	var columns [][]string
+	add := func(name string, cell func(row *jvmRow) string) {
+		var column []string
+		for i := range rows {
+			column = append(column, cell(&rows[i]))
+		}
+		if columnWidth(column) > 0 {
+			header, columns = append(header, name), append(columns, column)
+		}
+	}
+	part := func(name string, which int, of func(row *jvmRow) int64) {
+		add(name, func(row *jvmRow) string {
+			if row.counts[which] == 0 {
+				return ""
+			}
+			return amount.ShareOf(row.counts[which], of(row)).String()
+		})
+	}
+	if slices.ContainsFunc(rows, func(row jvmRow) bool { return row.counts[takenSamples] > row.counts[samples] }) {
+		add("taken", func(row *jvmRow) string { return strconv.FormatInt(row.counts[takenSamples], 10) })
+	}
+	add("samples", func(row *jvmRow) string {
+		if !row.profiled {
+			return "-"
+		}
+		return strconv.FormatInt(row.counts[samples], 10)
+	})
+	part("share", samples, func(*jvmRow) int64 { return all })
+	own := func(row *jvmRow) int64 { return row.counts[samples] }
+	part("Java", javaSamples, own)
+	part("JIT", jitSamples, own)
+	part("GC", gcSamples, own)
+	part("native", nativeSamples, own)
+	add("pid", func(row *jvmRow) string { return strings.TrimPrefix(strconv.Itoa(row.pid), "0") })
+	if jdk == "" {
+		add("JDK", func(row *jvmRow) string { return row.jdk })
+	}
+	width := d.programWidth(header, columns)
+	add("program", func(row *jvmRow) string {
+		if width > 0 {
+			return shortDotted(row.name, width, d.Ellipsis())
+		}
+		return row.name
+	})
+	aligns := slices.Repeat([]tw.Align{tw.AlignRight}, len(columns)-1)
+	return layout.Table(header, transpose(columns), append(aligns, tw.AlignLeft))
+}
+
+// programWidth returns how wide the last column of the table may be; 0 for no limit.
+func (d *document) programWidth(header []string, before [][]string) int {
+	if d.opts.TableWidth == 0 {
+		return 0
+	}
+	used := cellPadding
+	for i, c := range before {
+		used += max(columnWidth(c), layout.Width(header[i])) + cellPadding
+	}
+	const least = 20
+	return max(d.opts.TableWidth-used, least)
+}
+
+// measuredIn says which fork of which trial a JVM is: "fork 2 of org.sample.Bench.measure". It returns "" for a JVM
+// that runs no trial. trialsOf are the names of the trials, by process id.
+func measuredIn(j *capture.JVM, trialsOf map[int][]string) string {
+	trials := trialsOf[j.PID]
+	switch {
+	case j.WarmupOf != "":
+		return "warm-up of " + j.WarmupOf
+	case len(trials) == 0:
+		return ""
+	}
+	text := trials[0]
+	if more := len(trials) - 1; more > 0 { // with -f 0
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	if j.Fork > 0 {
+		text = fmt.Sprintf("fork %d of %s", j.Fork, text)
+	}
+	return text
+}
+
+// trialsByJVM returns the names of the trials in which each JVM has windows, by process id.
+func trialsByJVM(trials []capture.Trial) map[int][]string {
+	names := map[int][]string{}
+	for i := range trials {
+		if trials[i].Name == "" {
+			continue
+		}
+		for _, pid := range trials[i].PIDs() {
+			names[pid] = append(names[pid], trials[i].Name)
+		}
+	}
+	return names
+}
+
+// shortVersion shortens a JDK's version: "17.0.15+6-Debian-1deb12u1" becomes "17.0.15+6".
+func shortVersion(version string) string {
+	short, _, _ := strings.Cut(version, "-")
+	return short
+}

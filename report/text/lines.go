@@ -1,0 +1,62 @@
+package text
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// A hotLine is a line of source with the samples of all instructions that were made from it, in whichever compiled
+// methods they are.
+type hotLine struct {
+	printassembly.Frame
+	counts profile.Counts
+}
+
+// lineTable ranks lines of source with their text. It has no rows if there are no sources, because the table of frames
+// has the numbers of the lines.
+func lineTable(v *view) *ranking {
+	t := &ranking{view: v, title: "Hottest Lines (inlining undone)", more: "warm line", about: "compiled code with lines"}
+	if v.opts.Source == nil {
+		return t
+	}
+	var lines []hotLine
+	for _, f := range v.p.Frames {
+		for _, l := range f.Lines {
+			if l.Line > 0 {
+				lines = append(lines, hotLine{printassembly.Frame{Method: f.Method, Line: l.Line}, l.Counts})
+			}
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b hotLine) int {
+		return cmp.Or(slices.Compare(b.counts, a.counts), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Line, b.Line))
+	})
+	for _, l := range lines {
+		t.add(l.counts, func() rankingRow {
+			found := v.source(l.Frame)
+			return rankingRow{name: l.Method, tail: found.place(l.Frame), details: found.Text}
+		})
+	}
+	width := sourceWidth(v, t.rows)
+	for i := range t.rows {
+		t.rows[i].details = layout.CutEnd(t.rows[i].details, width, v.Ellipsis())
+	}
+	return t
+}
+
+// sourceWidth returns how many columns lines of source have in the table with these rows: what names leave, but at
+// least a third of the table.
+func sourceWidth(v *view, rows []rankingRow) int {
+	const most, ofName, ofShare = 100, 36, len("100.00%")
+	if v.opts.TableWidth == 0 {
+		return most
+	}
+	names := 0
+	for i := range rows {
+		names = max(names, min(layout.Width(rows[i].name), ofName)+layout.Width(rows[i].tail))
+	}
+	return min(max(v.opts.TableWidth-ofShare-names-3*cellPadding, v.opts.TableWidth/3), most)
+}

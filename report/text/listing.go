@@ -1,0 +1,183 @@
+package text
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/internal/arrows"
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+const (
+	maxArrowColumns = 12
+	// Comments are in a column as far to the right as the longest instruction needs, within these limits.
+	minTextColumn = 28
+	maxTextColumn = 40
+	// Folded comments begin further to the left. Those of longer instructions follow the instruction.
+	maxFoldedColumn = 32
+)
+
+// A listing lays out the rows of annotated code: counts, arrows, margin, address, instruction, comments.
+type listing struct {
+	*view
+	noCounts string // blanks in place of counts
+	gutter   arrows.Gutter
+	margin   margin // empty if comments are folded
+	address  string // the format of addresses
+	column   int    // width of the instructions
+}
+
+// An instructionWriter writes instructions with their comments, in one of the forms of Options.Comments.
+type instructionWriter interface {
+	// instruction writes line i of the code.
+	instruction(i int, l *profile.Line)
+}
+
+// newListing lays out the instructions of a compiled method.
+func newListing(v *view, method string, lines []profile.Line) (*listing, instructionWriter) {
+	glyphs := arrows.Unicode
+	if v.ASCII {
+		glyphs = arrows.ASCII
+	}
+	ls := &listing{view: v, noCounts: v.countCells(nil), gutter: arrows.Layout(len(lines), jumps(v.opts, lines), maxArrowColumns, glyphs)}
+	if v.opts.Comments == Folded { // the rows above name the methods, and need more room
+		ls.address = "0x%012x:   "
+		ls.column = min(textColumn(lines, func(l *profile.Line) string { return l.Text }), maxFoldedColumn)
+		return ls, &foldedComments{listing: ls, fold: newFold(method, v.Ellipsis())}
+	}
+	ls.address = "0x%016x:   "
+	ls.margin = layoutMargin(lines, string(glyphs.Pass), v.Ellipsis())
+	ls.column = textColumn(lines, lineText)
+	return ls, fullComments{ls}
+}
+
+// writeCode writes a region's annotated instructions, and how much each gap leaves out.
+func writeCode(v *view, reg *profile.Region) {
+	lines, gaps := reg.Lines, reg.Gaps
+	if len(v.p.Events) > 1 {
+		v.Line("%s", v.eventCells())
+	}
+	ls, instructions := newListing(v, reg.Method, lines)
+	for i := range lines {
+		l := &lines[i]
+		switch {
+		case len(gaps) > 0 && gaps[0].Before == i:
+			ls.gap(i-1, gaps[0])
+			gaps = gaps[1:]
+		case i > 0 && l.Lo > lines[i-1].Hi:
+			v.Line("%s%s", ls.between(i-1), v.Ellipsis())
+		}
+		if l.Section != "" {
+			v.Line("%s%s", ls.between(i-1), v.Paint(layout.Bold, "["+l.Section+"]"))
+		}
+		instructions.instruction(i, l)
+	}
+	for _, gap := range gaps {
+		ls.gap(len(lines)-1, gap)
+	}
+	if n := ls.gutter.Dropped; n > 0 {
+		v.Line("%s(%s not drawn)", ls.between(-1), layout.Plural(n, "more arrow"))
+	}
+}
+
+// gap writes what is left out after line above.
+func (ls *listing) gap(above int, gap profile.Gap) {
+	text := ls.Ellipsis() + " " + layout.Plural(gap.Instructions, "instruction")
+	if samples := strings.TrimSpace(ls.countCells(gap.Counts)); samples != "" {
+		text += " with " + samples
+	}
+	ls.Line("%s%s", ls.between(above), ls.Paint(layout.Dim, text))
+}
+
+// row returns line i without its comments. text is the instruction.
+func (ls *listing) row(i int, l *profile.Line, text string) layout.Text {
+	heat := ls.heat(l.Counts)
+	return layout.Join(ls.Paint(heat, ls.countCells(l.Counts)), "  ", ls.gutter.At[i], "  ", ls.marginCell(ls.margin.atLine(i)),
+		fmt.Sprintf(ls.address, l.Lo), ls.Paint(heat, text))
+}
+
+// between returns the start of a row between two instructions: blanks in place of counts, and the arrows and the margin
+// that continue from line above. above is -1 before the first line.
+func (ls *listing) between(above int) layout.Text {
+	drawn, method := strings.Repeat(" ", ls.gutter.Width), ""
+	if above >= 0 {
+		drawn, method = ls.gutter.After[above], ls.margin.afterLine(above)
+	}
+	return layout.Join(ls.noCounts, "  ", drawn, "  ", ls.marginCell(method))
+}
+
+// nextRow returns the start of a row with one more comment of line i.
+func (ls *listing) nextRow(i int) layout.Text {
+	return layout.Join(ls.between(i), strings.Repeat(" ", ls.addressWidth()))
+}
+
+// addressWidth returns how many columns addresses take.
+func (ls *listing) addressWidth() int { return len(fmt.Sprintf(ls.address, uint64(0))) }
+
+// marginCell returns text padded to the width of the margin, or nothing if there is no margin.
+func (ls *listing) marginCell(text string) layout.Text {
+	if ls.margin.width == 0 {
+		return layout.Text{}
+	}
+	return layout.Join(ls.Paint(layout.Dim, text), strings.Repeat(" ", ls.margin.width-layout.Width(text)+2))
+}
+
+// arrowsEnd returns the number of columns up to the end of the arrows and the blanks after them.
+func (ls *listing) arrowsEnd() int { return layout.Width(ls.noCounts) + 2 + ls.gutter.Width + 2 }
+
+// instructionColumn returns the number of columns before the instructions.
+func (ls *listing) instructionColumn() int {
+	n := ls.arrowsEnd() + ls.addressWidth()
+	if ls.margin.width > 0 {
+		n += ls.margin.width + 2
+	}
+	return n
+}
+
+// lineText returns the instruction and the name of the code that it calls or jumps to. The name is left out if a
+// comment has it, as in {runtime_call UncommonTrapBlob}.
+func lineText(l *profile.Line) string {
+	named := func(comment string) bool { return strings.Contains(comment, l.TargetName) }
+	if l.TargetName == "" || slices.ContainsFunc(l.Comments, named) {
+		return l.Text
+	}
+	return l.Text + "  {" + l.TargetName + "}"
+}
+
+// textColumn returns the width of the column of instructions.
+func textColumn(lines []profile.Line, text func(*profile.Line) string) int {
+	column := minTextColumn
+	for i := range lines {
+		if n := layout.Width(text(&lines[i])); n <= maxTextColumn {
+			column = max(column, n)
+		}
+	}
+	return column
+}
+
+// jumps returns the jumps that are drawn.
+func jumps(o Options, lines []profile.Line) []arrows.Arrow {
+	var jumps []arrows.Arrow
+	for i := range lines {
+		l := &lines[i]
+		if l.Target == 0 || (l.Kind != disasm.Jump && l.Kind != disasm.CondJump) {
+			continue
+		}
+		to, found := slices.BinarySearchFunc(lines, l.Target, func(m profile.Line, target uint64) int {
+			return cmp.Compare(m.Lo, target)
+		})
+		switch {
+		case found && o.DrawIntraJumps:
+			jumps = append(jumps, arrows.Arrow{From: i, To: to})
+		case !found && o.DrawInterJumps && l.Target < l.Lo:
+			jumps = append(jumps, arrows.Arrow{From: i, To: -1})
+		case !found && o.DrawInterJumps:
+			jumps = append(jumps, arrows.Arrow{From: i, To: len(lines)})
+		}
+	}
+	return jumps
+}

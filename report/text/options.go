@@ -1,0 +1,46 @@
+package text
+
+import "github.com/gasm-profiler/gasm/internal/layout"
+
+// Options are the choices that the text report offers.
+type Options struct {
+	layout.Look
+	TableWidth int // columns that a table may take; 0 for no limit, so that names are not shortened
+	Counts     Counts
+	Top        int // rows per table; 0 for all
+	Sort       FrameSort
+	Comments   Comments
+
+	DrawIntraJumps bool // draw arrows for the jumps within a region
+	DrawInterJumps bool // mark jumps that leave the lines shown
+
+	// Source returns the line of source that a method (pkg.Class::method) has at a line number. It is nil if there are no
+	// sources.
+	Source func(method string, line int) SourceLine
+}
+
+// Counts says how numbers of samples are written.
+type Counts uint8
+
+const (
+	Percent Counts = iota // as percentages of the samples in the profile
+	Raw                   // as they are
+	Norm                  // per operation, if all profiles have Operations; else as percentages
+)
+
+// FrameSort says how the table of frames is sorted.
+type FrameSort uint8
+
+const (
+	BySelf  FrameSort = iota // by the samples in the method itself
+	ByTotal                  // by these and the samples in everything that was inlined into the method
+)
+
+// Comments says which of HotSpot's comments are written with code.
+type Comments uint8
+
+const (
+	Folded Comments = iota // an inlining chain once; of each later chain only what differs from the one before
+	Full                   // all, in the form of HotSpot and perfasm
+	None
+)

@@ -1,0 +1,198 @@
+package text
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+const (
+	maxOverviewRows    = 6 // of methods and native functions
+	maxOverviewSources = 5
+	maxOverviewFrames  = 3
+	// leastOverviewFrame is the part of the profile that a frame must have to be in the overview. If all frames have less,
+	// the heat is elsewhere.
+	leastOverviewFrame = 0.01
+	// leastOtherThreads is the part of the profile that threads of the JVM itself must have for a line about threads in
+	// the overview. With less, nearly everything is the program's own.
+	leastOtherThreads = 0.05
+)
+
+// An overview says in a few lines what is hottest. It comes before the annotated code, which can be long.
+type overview struct{ *view }
+
+func (o overview) write() {
+	o.field("Time in", o.joined(min(len(o.p.Sources), maxOverviewSources), func(i int) (string, profile.Counts) {
+		return o.p.Sources[i].Source, o.p.Sources[i].Counts
+	})...)
+	if o.jvmWorks() {
+		o.field("Threads", o.joined(o.busyThreads(), func(i int) (string, profile.Counts) { return o.p.Threads[i].Kind, o.p.Threads[i].Counts })...)
+	}
+	o.field("Hottest", o.hottest()...)
+	o.field("By line", o.hottestFrames()...)
+	if events := eventSummary(o.view); len(events) > 0 {
+		o.field("Events", events...)
+	}
+	o.Line("")
+}
+
+// joined returns lines with n things and their amounts, as many in a line as there is room for:
+// "52.10% c2, level 4; 20.03% kernel".
+func (o overview) joined(n int, thing func(i int) (name string, counts profile.Counts)) (lines []string) {
+	room := o.Columns(layout.RuleWidth) - labelWidth
+	for i := range n {
+		name, counts := thing(i)
+		amount := strings.TrimSpace(o.besideCode(0, counts[0]))
+		if amount == "" {
+			break
+		}
+		item := amount + " " + name
+		if len(lines) == 0 && len(o.p.Events) > 1 { // the overview is about the first event
+			item = o.p.Events[0] + ": " + item
+		}
+		if last := len(lines) - 1; last >= 0 && layout.Width(lines[last]+"; "+item) <= room {
+			lines[last] += "; " + item
+		} else {
+			lines = append(lines, item)
+		}
+	}
+	return lines
+}
+
+// jvmWorks reports whether the JVM's own threads, for example those of the compilers, have a part of the profile that
+// is worth a line.
+func (o overview) jvmWorks() bool {
+	others := int64(0)
+	for _, k := range o.p.Threads {
+		if k.Kind != profile.ApplicationThreads {
+			others += k.Counts[0]
+		}
+	}
+	return float64(others) >= leastOtherThreads*float64(o.p.Accounts[0].Profiled) && len(o.p.Threads) > 1
+}
+
+// busyThreads returns how many kinds of threads have at least one percent of the profile.
+func (o overview) busyThreads() int {
+	n := 0
+	for n < len(o.p.Threads) && 100*o.p.Threads[n].Counts[0] >= o.p.Accounts[0].Profiled {
+		n++
+	}
+	return n
+}
+
+// hottestFrames returns lines about the hottest Java methods with inlining undone, and their hottest lines of source.
+// They show why a compiled method is hot.
+func (o overview) hottestFrames() []string {
+	frames := o.frames()
+	if len(frames) == 0 {
+		return nil
+	}
+	var cells [][]string
+	for _, f := range frames {
+		amount := o.inTable(0, f.Counts[0])
+		cells = append(cells, []string{strings.TrimSpace(amount), o.short(f.Method, false), frameDetails(o.view, &f)})
+	}
+	lines := layout.Table(nil, cells, []tw.Align{tw.AlignRight, tw.AlignLeft, tw.AlignLeft})
+	for i := range lines {
+		lines[i] = strings.TrimPrefix(lines[i], " ")
+	}
+	return lines
+}
+
+// frames returns the frames of the overview.
+func (o overview) frames() []profile.FrameTotal {
+	frames := o.p.Frames[:min(len(o.p.Frames), maxOverviewFrames)]
+	for i := range frames {
+		if float64(frames[i].Counts[0]) < leastOverviewFrame*float64(o.p.Accounts[0].Profiled) || !o.visible(frames[i].Counts) {
+			return frames[:i]
+		}
+	}
+	return frames
+}
+
+// frameDetails lists the hottest lines of a frame whose numbers are known.
+func frameDetails(v *view, f *profile.FrameTotal) string {
+	var known []profile.LineTotal
+	for _, l := range f.Lines {
+		if l.Line > 0 && len(known) < 2 {
+			known = append(known, l)
+		}
+	}
+	return hottestLines(v, known)
+}
+
+// hottest returns lines about the hottest methods and native functions, with the numbers of their regions that are
+// annotated below.
+func (o overview) hottest() []string {
+	rows := o.rows()
+	if len(rows) == 0 {
+		return nil
+	}
+	var cells [][]string
+	for _, row := range rows {
+		amount := o.inTable(0, row.counts[0])
+		cells = append(cells, []string{strings.TrimSpace(amount), row.source, o.short(row.name, row.native) + row.tail})
+	}
+	lines := layout.Table(nil, cells, []tw.Align{tw.AlignRight, tw.AlignRight, tw.AlignLeft})
+	for i := range lines {
+		lines[i] = strings.TrimPrefix(lines[i], " ")
+	}
+	return lines
+}
+
+// rows returns the rows of the hottest methods and native functions.
+func (o overview) rows() []rankingRow {
+	type key struct{ source, name string }
+	regions := map[key][]string{}
+	for i, h := range hotspots(o.p) {
+		k := key{h.source, h.name}
+		regions[k] = append(regions[k], strconv.Itoa(i+1))
+	}
+	var rows []rankingRow
+	add := func(c profile.Counts, row rankingRow) {
+		if len(rows) == maxOverviewRows || !o.visible(c) {
+			return
+		}
+		row.counts = c
+		switch numbers := regions[key{row.source, row.name}]; {
+		case len(numbers) == 1:
+			row.tail = ", region " + numbers[0]
+		case len(numbers) > 1:
+			row.tail = ", regions " + strings.Join(numbers[:min(len(numbers), 3)], ", ")
+		}
+		rows = append(rows, row)
+	}
+	inOrder(o.p.Methods, o.p.Native, func(m *profile.Method) profile.Counts { return m.Counts }, func(m *profile.Method, n *profile.NativeFunction) {
+		if n != nil {
+			add(n.Counts, rankingRow{source: n.Module, name: symbol(n), native: true})
+		} else {
+			add(m.Counts, rankingRow{source: m.Source, name: m.Name})
+		}
+	})
+	return rows
+}
+
+// fitNames limits the columns of the names in the overview.
+func (o overview) fitNames() {
+	rows := o.rows()
+	source := 0
+	for _, row := range rows {
+		source = max(source, layout.Width(row.source))
+	}
+	const amount = len("100.00%") + cellPadding
+	for _, row := range rows {
+		o.fit(row.name, row.native, o.opts.TableWidth-labelWidth-amount-source-cellPadding-layout.Width(row.tail)-1)
+	}
+	details := 0
+	frames := o.frames()
+	for i := range frames {
+		details = max(details, layout.Width(frameDetails(o.view, &frames[i])))
+	}
+	for _, f := range frames {
+		o.fit(f.Method, false, o.opts.TableWidth-labelWidth-amount-details-cellPadding-1)
+	}
+}

@@ -1,0 +1,179 @@
+package text
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/gasm-profiler/gasm/event/rings"
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// Limits of what the report has about probes, apart from the tables.
+const (
+	maxDistributions = 4  // methods whose distribution is shown
+	maxProbeThreads  = 4  // threads of each
+	distributionBar  = 40 // columns of the longest bar
+)
+
+// probeTables writes what the probes have counted.
+type probeTables struct{ *view }
+
+// writeProbes writes a row for each probe, and then how long calls took.
+func writeProbes(v *view) {
+	t := probeTables{v}
+	if len(t.p.Probes) == 0 {
+		return
+	}
+	t.Rule("Probes")
+	t.callTable()
+	t.lockAndAllocationTable()
+	t.EndRule()
+	t.Paragraph("", "These are all calls during the recording, inside and outside the window. The total has the time of outermost calls only. Percentiles are exact to 1/32.")
+	shown := 0
+	for i := range t.p.Probes {
+		if p := &t.p.Probes[i]; p.Kind == rings.Method && p.Returns+p.Throws > 1 && shown < maxDistributions {
+			t.distribution(p)
+			shown++
+		}
+	}
+	t.Line("")
+}
+
+// callTable writes the methods.
+func (t probeTables) callTable() {
+	var rows [][]string
+	methods := t.ofKinds(rings.Method)
+	for _, p := range first(methods, t.opts.Top) {
+		rows = append(rows, []string{strconv.FormatInt(p.Entries, 10), strconv.FormatInt(p.Throws, 10), fmt.Sprintf("%.3f", float64(p.Nanos)/1e6),
+			duration(p.Percentile(0.5)), duration(p.Percentile(0.9)), duration(p.Percentile(0.99)), duration(p.MaxNanos), probeName(p, methods)})
+	}
+	right := tw.AlignRight
+	t.rows([]string{"calls", "thrown", "total ms", "p50", "p90", "p99", "max", ""}, rows, []tw.Align{right, right, right, right, right, right, right, tw.AlignLeft}, len(methods))
+}
+
+// lockAndAllocationTable writes the locks and allocations in methods.
+func (t probeTables) lockAndAllocationTable() {
+	var rows [][]string
+	others := t.ofKinds(rings.Lock, rings.Alloc)
+	for _, p := range first(others, t.opts.Top) {
+		released := ""
+		what := "allocations in "
+		if p.Kind == rings.Lock {
+			released, what = strconv.FormatInt(p.Returns, 10), "locks in "
+		}
+		rows = append(rows, []string{strconv.FormatInt(p.Entries, 10), released, what + probeName(p, others)})
+	}
+	t.rows([]string{"count", "released", ""}, rows, []tw.Align{tw.AlignRight, tw.AlignRight, tw.AlignLeft}, len(others))
+}
+
+// rows writes a table, and how many of all its rows are left out.
+func (t probeTables) rows(header []string, rows [][]string, aligns []tw.Align, all int) {
+	if len(rows) == 0 {
+		return
+	}
+	for _, line := range layout.Table(header, rows, aligns) {
+		t.Line("%s", t.cut(line))
+	}
+	if more := all - len(rows); more > 0 {
+		t.Line("%s", layout.Plural(more, "row")+" left out")
+	}
+}
+
+// ofKinds returns the probes of some kinds.
+func (t probeTables) ofKinds(kinds ...rings.SiteKind) (probes []*profile.Probe) {
+	for i := range t.p.Probes {
+		if slices.Contains(kinds, t.p.Probes[i].Kind) {
+			probes = append(probes, &t.p.Probes[i])
+		}
+	}
+	return probes
+}
+
+// probeName returns the method's name. The descriptor follows only if another probe's method has the same name.
+func probeName(p *profile.Probe, all []*profile.Probe) string {
+	same := func(q *profile.Probe) bool {
+		return q.Method == p.Method && q.Kind == p.Kind && q.Descriptor != p.Descriptor
+	}
+	if slices.ContainsFunc(all, same) {
+		return p.Method + p.Descriptor
+	}
+	return p.Method
+}
+
+// duration writes a time with three significant digits: "310 ns", "1.25 µs".
+func duration(nanos int64) string {
+	for _, u := range []struct {
+		name string
+		size float64
+	}{{"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}} {
+		if v := float64(nanos) / u.size; v >= 1 {
+			decimals := 2
+			if v >= 10 {
+				decimals = 1
+			}
+			if v >= 100 {
+				decimals = 0
+			}
+			return fmt.Sprintf("%.*f %s", decimals, v, u.name)
+		}
+	}
+	return fmt.Sprintf("%d ns", nanos)
+}
+
+// distribution writes how long the calls of a method took, in powers of two, and which threads made them.
+func (t probeTables) distribution(p *profile.Probe) {
+	rows := powersOfTwo(p)
+	var most, total int64
+	for _, row := range rows {
+		most, total = max(most, row.count), total+row.count
+	}
+	t.Line("")
+	t.Line("%s", p.Method)
+	for _, row := range rows {
+		bar := strings.Repeat(t.Glyph("█", "#"), int((distributionBar*row.count+most-1)/most))
+		t.Line("%10s  %10d  %6.2f%%  %s", duration(row.lo), row.count, 100*float64(row.count)/float64(total), bar)
+	}
+	if len(p.Threads) < 2 {
+		return
+	}
+	var threads []string
+	for _, thread := range p.Threads[:min(len(p.Threads), maxProbeThreads)] {
+		threads = append(threads, fmt.Sprintf("%s %d calls, %.3f ms", thread.Name, thread.Entries, float64(thread.Nanos)/1e6))
+	}
+	if more := len(p.Threads) - len(threads); more > 0 {
+		threads = append(threads, layout.Plural(more, "more thread"))
+	}
+	t.Paragraph("", "threads: "+strings.Join(threads, "; "))
+}
+
+// A powerOfTwo counts calls that took from lo to twice as long.
+type powerOfTwo struct{ lo, count int64 }
+
+// powersOfTwo sums up a histogram, from the shortest call to the longest.
+func powersOfTwo(p *profile.Probe) (rows []powerOfTwo) {
+	counts := map[int]int64{}
+	first, last := 64, -1
+	for i, n := range p.Histogram {
+		if n == 0 {
+			continue
+		}
+		lo, _ := rings.BucketRange(i)
+		power := bits.Len64(uint64(lo))
+		counts[power] += n
+		first, last = min(first, power), max(last, power)
+	}
+	for power := first; power <= last; power++ {
+		lo := int64(0)
+		if power > 0 {
+			lo = 1 << (power - 1)
+		}
+		rows = append(rows, powerOfTwo{lo, counts[power]})
+	}
+	return rows
+}

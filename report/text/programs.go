@@ -1,0 +1,102 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/names"
+)
+
+// leastProgram is the share of the samples below which one of several programs has no report of its own.
+const leastProgram = 0.01
+
+// profiles writes the profiles of several trials or programs.
+func (d *document) profiles() {
+	d.Line("")
+	d.jvmTable()
+	d.hottestOfEach()
+	shown := 0
+	for i := range d.ps.Trials {
+		p := &d.ps.Trials[i]
+		title := fmt.Sprintf("Trial %d of %d: %s", i+1, len(d.ps.Trials), p.Trial)
+		if p.Trial == "" {
+			share := d.shareOfAll(p)
+			if i > 0 && share < leastProgram {
+				continue
+			}
+			title = d.programTitle(i, share)
+		}
+		shown++
+		d.Line("")
+		d.Line("")
+		d.Heading('=', title)
+		d.profile(p)
+	}
+	if left := len(d.ps.Trials) - shown; left > 0 {
+		d.Paragraph("note: ", fmt.Sprintf("not shown: %s with less than %.0f%% of the samples; see the table of JVMs, or choose one with --jvm REGEX",
+			layout.Plural(left, "more program"), 100*leastProgram))
+	}
+}
+
+// hottestOfEach writes a line for each program with its hottest Java method, because the report of the second program
+// may be far below. It writes nothing for profiles of benchmarks.
+func (d *document) hottestOfEach() {
+	var cells [][]string
+	for i := range d.ps.Trials {
+		p := &d.ps.Trials[i]
+		v := d.view(p)
+		if p.Trial != "" || i > 0 && d.shareOfAll(p) < leastProgram || len(p.Frames) == 0 || !v.visible(p.Frames[0].Counts) {
+			continue
+		}
+		f := &p.Frames[0]
+		amount := v.inTable(0, f.Counts[0])
+		cells = append(cells, []string{fmt.Sprintf("Program %d:", i+1), strings.TrimSpace(amount), f.Method, frameDetails(v, f)})
+	}
+	if len(cells) == 0 {
+		return
+	}
+	d.Line("%s", d.Paint(layout.Bold, "Hottest Java method of each program (of the program's own samples):"))
+	for _, line := range layout.Table(nil, cells, []tw.Align{tw.AlignLeft, tw.AlignRight, tw.AlignLeft, tw.AlignLeft}) {
+		d.Line("%s", line)
+	}
+}
+
+// programTitle returns the heading of a program, with its share of the samples in all profiles.
+func (d *document) programTitle(i int, share float64) string {
+	start, end := fmt.Sprintf("Program %d of %d: ", i+1, len(d.ps.Trials)), fmt.Sprintf(", %.1f%% of the samples", 100*share)
+	const frame = len("====[]====")
+	width := d.Columns(layout.RuleWidth) - frame - len(start) - len(end)
+	return start + shortDotted(d.programName(&d.ps.Trials[i]), width, d.Ellipsis()) + end
+}
+
+// programName returns the name of a profile without a trial.
+func (d *document) programName(p *profile.Profile) string {
+	if name := d.ps.Name(p); name != "" {
+		return names.Program(name)
+	}
+	return "of an unknown name"
+}
+
+// allProfiled returns the number of samples in all profiles, of the first event.
+func (d *document) allProfiled() int64 {
+	var all int64
+	for i := range d.ps.Trials {
+		if accounts := d.ps.Trials[i].Accounts; len(accounts) > 0 {
+			all += accounts[0].Profiled
+		}
+	}
+	return all
+}
+
+// shareOfAll returns the part of these samples that a profile has, from 0 to 1.
+func (d *document) shareOfAll(p *profile.Profile) float64 {
+	all := d.allProfiled()
+	if all == 0 {
+		return 0
+	}
+	return float64(p.Accounts[0].Profiled) / float64(all)
+}

@@ -1,0 +1,243 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// A ranking is a table with the hottest rows first.
+type ranking struct {
+	*view
+	title string
+	rows  []rankingRow // hottest first, see add
+	// beyond counts rows that the table can't show, however many of its rows are visible. Only their samples are kept, in
+	// beyondCount.
+	beyond      int
+	beyondCount profile.Counts
+	// more is what a row is called in the line about the rows that are left out: "warm region" becomes
+	// "<...other 7 warm regions...>".
+	more string
+	// rest has rows for samples that rows does not cover. They come before the totals.
+	rest []rankingRow
+	// about says, in the column of details, which code the totals are of.
+	about string
+	// all shows all rows, whatever Options.Top is.
+	all bool
+	// withTotals adds a second column: the rows' totals of the first event.
+	withTotals bool
+}
+
+// A rankingRow has up to four cells: shares, source, name with its tail, details.
+type rankingRow struct {
+	counts  profile.Counts
+	total   profile.Counts // for the column of totals; nil for a blank
+	source  string
+	name    string // may be shortened
+	native  bool   // the name is not a Java method's
+	tail    string // follows the name
+	details string
+}
+
+// add adds a row with its samples. It calls row for the rest of the row only if the table may show it, because there
+// can be a million others.
+func (t *ranking) add(counts profile.Counts, row func() rankingRow) {
+	if !t.all && t.opts.Top > 0 && len(t.rows) > t.opts.Top {
+		if t.beyond++; t.beyondCount == nil {
+			t.beyondCount = t.zero()
+		}
+		t.beyondCount.Add(counts)
+		return
+	}
+	added := row()
+	added.counts = counts
+	t.rows = append(t.rows, added)
+}
+
+// sum adds up the samples of event e in all rows from index from on.
+func (t *ranking) sum(from, e int) int64 {
+	var n int64
+	for _, row := range t.rows[from:] {
+		n += row.counts[e]
+	}
+	if t.beyond > 0 {
+		n += t.beyondCount[e]
+	}
+	return n
+}
+
+// write writes the table: its hottest rows, a row for the others, the rest, a rule, and the totals.
+func (t *ranking) write() {
+	if len(t.rows) == 0 {
+		return
+	}
+	lines := t.lines(t.shown())
+	t.Rule(t.title)
+	for _, line := range lines[:len(lines)-1] {
+		t.Line("%s", line)
+	}
+	t.EndRule()
+	t.Line("%s", lines[len(lines)-1])
+	t.Line("")
+}
+
+// shown returns the rows that the table has: the hottest rows, one for the others, and the rest.
+func (t *ranking) shown() []rankingRow {
+	rows := t.hottest()
+	for _, row := range t.rest {
+		if t.visible(row.counts) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// hottest returns the rows that the table shows, and a row that sums up the others.
+func (t *ranking) hottest() []rankingRow {
+	shown := 0
+	for shown < len(t.rows) && (t.opts.Top == 0 || t.all || shown < t.opts.Top) && t.worthShowing(&t.rows[shown]) {
+		shown++
+	}
+	rows := slices.Clone(t.rows[:shown])
+	others := len(t.rows) - shown + t.beyond
+	switch {
+	case others == 0:
+		return rows
+	case others == 1 && t.visible(t.rows[shown].counts):
+		return append(rows, t.rows[shown]) // instead of a line that says that there is one more
+	}
+	row := rankingRow{counts: t.zero(), name: fmt.Sprintf("<...other %s...>", layout.Plural(others, t.more))}
+	for e := range row.counts {
+		row.counts[e] = t.sum(shown, e)
+	}
+	if !t.visible(row.counts) {
+		return rows
+	}
+	return append(rows, row)
+}
+
+// worthShowing reports whether a row has samples of its own, or many in total.
+func (t *ranking) worthShowing(row *rankingRow) bool {
+	return t.visible(row.counts) || row.total != nil && (!t.minor(row.counts, row.total) || t.opts.Sort == ByTotal && t.visible(row.total))
+}
+
+// minor reports whether a frame with these samples is left out. Frames with few samples of their own stay if they have
+// as many in total as make a region hot.
+func (t *ranking) minor(counts, total profile.Counts) bool {
+	return t.p.Share(counts) < 0.01 && t.p.Share(total) < max(t.p.HotThreshold, 0.01)
+}
+
+// lines lays out rows, and adds the line of the totals.
+func (t *ranking) lines(rows []rankingRow) []string {
+	columns, header, aligns := t.countColumns(rows)
+	rows = append(slices.Clone(rows), rankingRow{name: "<totals>", details: t.about})
+	add := func(align tw.Align, cell func(row *rankingRow) string) {
+		var column []string
+		for i := range rows {
+			column = append(column, cell(&rows[i]))
+		}
+		if columnWidth(column) > 0 {
+			columns, header, aligns = append(columns, column), append(header, ""), append(aligns, align)
+		}
+	}
+	add(tw.AlignRight, func(row *rankingRow) string { return row.source })
+	add(tw.AlignLeft, func(row *rankingRow) string { return t.short(row.name, row.native) + row.tail })
+	add(tw.AlignLeft, func(row *rankingRow) string { return row.details })
+	if len(t.p.Events) == 1 {
+		if header[0] = "self"; !t.withTotals {
+			header = nil
+		}
+	}
+	return layout.Table(header, transpose(columns), aligns)
+}
+
+// countColumns returns the columns of samples, each with its total as the last cell.
+func (t *ranking) countColumns(rows []rankingRow) (columns [][]string, header []string, aligns []tw.Align) {
+	for e, event := range t.p.Events {
+		columns = append(columns, t.selfColumn(rows, e))
+		header = append(header, event)
+		aligns = append(aligns, tw.AlignRight)
+		if e == 0 && t.withTotals {
+			columns, header, aligns = append(columns, t.totalColumn(rows)), append(header, "total"), append(aligns, tw.AlignRight)
+		}
+	}
+	return columns, header, aligns
+}
+
+// selfColumn returns the column of event e. Its last cell is the total. Each share is rounded by itself: if shares were
+// adjusted so that the column adds up, the same samples would have different numbers in different tables.
+func (t *ranking) selfColumn(rows []rankingRow, e int) []string {
+	var cells []string
+	var total int64
+	for _, row := range rows {
+		n := row.counts[e]
+		total += n
+		cells = append(cells, t.inTable(e, n))
+	}
+	return append(cells, t.inTable(e, total))
+}
+
+// totalColumn returns the column of the rows' totals for the first event. It has no sum, because the totals overlap.
+func (t *ranking) totalColumn(rows []rankingRow) []string {
+	var cells []string
+	for _, row := range rows {
+		var n int64
+		if row.total != nil {
+			n = row.total[0]
+		}
+		cells = append(cells, t.inTable(0, n))
+	}
+	return append(cells, "")
+}
+
+// fitNames limits the columns of the table's names to those that the other columns leave.
+func (t *ranking) fitNames() {
+	if len(t.rows) == 0 {
+		return
+	}
+	rows := t.shown()
+	columns, _, _ := t.countColumns(rows)
+	var sources, details []string
+	for _, row := range rows {
+		sources, details = append(sources, row.source), append(details, row.details)
+	}
+	used := cellPadding
+	for _, c := range append(columns, sources, append(details, t.about)) {
+		if w := columnWidth(c); w > 0 {
+			used += w + cellPadding
+		}
+	}
+	width := max(t.opts.TableWidth-used, leastName)
+	for _, row := range rows {
+		t.fit(row.name, row.native, width-layout.Width(row.tail))
+	}
+}
+
+// cellPadding is what layout.Table puts around the cells of a column: a blank on either side.
+const cellPadding = 2
+
+// columnWidth returns the width of the widest cell.
+func columnWidth(cells []string) int {
+	width := 0
+	for _, c := range cells {
+		width = max(width, layout.Width(c))
+	}
+	return width
+}
+
+// transpose converts columns, all of the same length, to rows.
+func transpose(columns [][]string) [][]string {
+	var rows [][]string
+	for i := range columns[0] {
+		var row []string
+		for _, c := range columns {
+			row = append(row, c[i])
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

@@ -1,0 +1,95 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+)
+
+// leastName is how many columns a name has, however narrow the terminal is.
+const leastName = 24
+
+// readableName is how many columns most names need to be told apart.
+const readableName = 45
+
+// shortNames shortens the names in the tables of one profile. A name has the same form in all tables.
+type shortNames struct {
+	room     map[nameKey]int // how many columns each name has; nil for no limit
+	ellipsis string
+}
+
+// A nameKey is a name in tables.
+type nameKey struct {
+	name   string
+	native bool // the name is not a Java method's
+}
+
+// fit limits the columns of a name to what one table has for it.
+func (s *shortNames) fit(name string, native bool, width int) {
+	const least = 10
+	key := nameKey{name, native}
+	if before, ok := s.room[key]; ok {
+		width = min(width, before)
+	}
+	if s.room != nil {
+		s.room[key] = max(width, least)
+	}
+}
+
+// short returns a name as it is written in tables.
+func (s *shortNames) short(name string, native bool) string {
+	width, ok := s.room[nameKey{name, native}]
+	switch {
+	case !ok:
+		return name
+	case native:
+		return layout.ShortMiddle(name, width, s.ellipsis)
+	}
+	return layout.ShortMethod(name, width, s.ellipsis)
+}
+
+// fitNames finds how many columns each name has in the tables of a profile: what the table with the least room has.
+func fitNames(v *view, tables []*ranking) {
+	if v.opts.TableWidth == 0 {
+		return // there is no limit
+	}
+	v.room = map[nameKey]int{}
+	for _, t := range tables {
+		t.fitNames()
+	}
+	overview{v}.fitNames()
+	if len(v.p.Shares) > 1 {
+		fitForkNames(v)
+	}
+}
+
+// shortDotted shortens a name that contains a class: "fork 1 of org.sample.Bench.run (size=1)". It first abbreviates
+// the packages to their first letters, from the left, then leaves the packages out, and then cuts the middle of the
+// name.
+func shortDotted(name string, width int, ellipsis string) string {
+	end := strings.Index(name+" (", " (")
+	start := strings.LastIndexByte(name[:end], ' ') + 1
+	class := name[start:end]
+	if strings.HasSuffix(class, ".jar") {
+		return layout.ShortMiddle(name, width, ellipsis)
+	}
+	parts := strings.Split(class, ".")
+	packages := 0
+	for i, part := range parts[:len(parts)-1] {
+		letter, size := utf8.DecodeRuneInString(part)
+		if !unicode.IsLower(letter) {
+			break
+		}
+		packages++
+		if short := name[:start] + strings.Join(parts, ".") + name[end:]; layout.Width(short) > width {
+			parts[i] = part[:size]
+		}
+	}
+	short := name[:start] + strings.Join(parts, ".") + name[end:]
+	if layout.Width(short) > width {
+		short = name[:start] + strings.Join(parts[packages:], ".") + name[end:]
+	}
+	return layout.ShortMiddle(short, width, ellipsis)
+}

@@ -1,0 +1,29 @@
+package text
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/reporttest"
+)
+
+func TestSites(t *testing.T) {
+	gasmtest.Golden(t, "sites.golden", text(t, reporttest.Header(), []profile.Profile{reporttest.Sites(t)}, options()))
+	narrow := options()
+	narrow.Width, narrow.TableWidth, narrow.Top = 80, 80, 1
+	_, from, _ := strings.Cut(string(text(t, reporttest.Header(), []profile.Profile{reporttest.Sites(t)}, narrow)), "[Locks]")
+	_, from, _ = strings.Cut(from, "\n")
+	to, _, ok := strings.Cut(from, "[Account")
+	require.True(t, ok)
+	for line := range strings.Lines(to) {
+		assert.LessOrEqual(t, layout.Width(strings.TrimRight(line, "\n")), 80, line)
+	}
+	assert.Contains(t, to, "1 more row left out.")
+	assert.Contains(t, to, "2 more rows left out.")
+}

@@ -1,0 +1,49 @@
+package text
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/report/reporttest"
+)
+
+// The place of a line is its number. If its file is not the one that Java would have, the place has the file as well.
+func TestPlaces(t *testing.T) {
+	const method = "scala.collection.immutable.Range::foreach"
+	for _, c := range []struct {
+		found            SourceLine
+		place, elsewhere string
+	}{
+		{SourceLine{}, ":190", ""},
+		{SourceLine{"Range.java", 190, "x"}, ":190", ""},
+		{SourceLine{"Range.scala", 190, "x"}, " (Range.scala:190)", ""},
+		{SourceLine{"Range.scala", 190, ""}, " (Range.scala:190)", ""},
+		{SourceLine{"Other.scala", 7, "x"}, " (Other.scala:7)", " (Other.scala:7)"},
+	} {
+		f := printassembly.Frame{Method: method, Line: 190}
+		assert.Equal(t, c.place, c.found.place(f))
+		assert.Equal(t, c.elsewhere, c.found.elsewhere(f))
+	}
+}
+
+// Listings name the file of a line that is in another file than its method.
+func TestElsewhere(t *testing.T) {
+	p := inlined(t)
+	for comments, want := range map[Comments]string{
+		Folded: `;; :\d+ \(_Arrays\.kt:\d+\)  for \(element in this\)`,
+		Full:   `; - \S+@\d+ \(line \d+\)    \(_Arrays\.kt:\d+\)  for \(element in this\)`,
+	} {
+		o := options()
+		o.Comments = comments
+		o.Source = func(_ string, line int) SourceLine {
+			return SourceLine{"_Arrays.kt", line + 1000, "for (element in this)"}
+		}
+		var b bytes.Buffer
+		require.NoError(t, Write(&b, reporttest.Profiles(reporttest.Header(), p), "0.1.0", o))
+		assert.Regexp(t, want, b.String())
+	}
+}

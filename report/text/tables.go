@@ -1,0 +1,116 @@
+package text
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// rankings returns the tables that rank code, in the order in which the report has them.
+func rankings(v *view) []*ranking {
+	return []*ranking{regionTable(v), methodTable(v), frameTable(v), lineTable(v), nativeTable(v), sourceTable(v), threadTable(v)}
+}
+
+// regionTable ranks regions of code and native functions.
+func regionTable(v *view) *ranking {
+	t := &ranking{view: v, title: "Hottest Regions", more: "warm region"}
+	same := map[string]int{}
+	key := func(reg *profile.Region) string { return reg.Source + " " + reg.Method + compileID(reg.CompileID) }
+	for i := range v.p.Regions {
+		same[key(&v.p.Regions[i])]++
+	}
+	inOrder(v.p.Regions, v.p.Native, func(reg *profile.Region) profile.Counts { return reg.Counts }, func(reg *profile.Region, n *profile.NativeFunction) {
+		if n != nil {
+			t.addNative(n)
+			return
+		}
+		t.add(reg.Counts, func() rankingRow {
+			row := rankingRow{source: reg.Source, name: reg.Method, tail: compileID(reg.CompileID)}
+			if same[key(reg)] > 1 { // parts of one method
+				if v.narrow() {
+					row.tail = ""
+				}
+				row.tail += fmt.Sprintf(", at 0x%x", reg.Lo)
+			}
+			return row
+		})
+	})
+	t.addOutside()
+	return t
+}
+
+// methodTable ranks compiled methods, stubs, the interpreter's code and native functions.
+func methodTable(v *view) *ranking {
+	t := &ranking{view: v, title: "Hottest Methods (after inlining)", more: "warm method"}
+	inOrder(v.p.Methods, v.p.Native, func(m *profile.Method) profile.Counts { return m.Counts }, func(m *profile.Method, n *profile.NativeFunction) {
+		if n != nil {
+			t.addNative(n)
+			return
+		}
+		t.add(m.Counts, func() rankingRow {
+			row := rankingRow{source: m.Source, name: m.Name, tail: compileID(m.CompileID)}
+			if m.Blobs > 1 && m.CompileID != 0 { // the many bodies of a stub or codelet are not compilations
+				row.tail = ", " + layout.Plural(m.Blobs, "compilation")
+			}
+			return row
+		})
+	})
+	t.addOutside()
+	return t
+}
+
+// inOrder calls visit for each piece of code and each native function, the hottest one first. Both lists are in this
+// order already. One of visit's arguments is nil.
+func inOrder[T any](code []T, native []profile.NativeFunction, counts func(*T) profile.Counts, visit func(*T, *profile.NativeFunction)) {
+	for len(code)+len(native) > 0 {
+		if len(native) == 0 || len(code) > 0 && slices.Compare(counts(&code[0]), native[0].Counts) >= 0 {
+			visit(&code[0], nil)
+			code = code[1:]
+		} else {
+			visit(nil, &native[0])
+			native = native[1:]
+		}
+	}
+}
+
+// addNative adds a native function.
+func (t *ranking) addNative(n *profile.NativeFunction) {
+	t.add(n.Counts, func() rankingRow { return rankingRow{source: n.Module, name: symbol(n), native: true} })
+}
+
+// symbol returns the name of a native function.
+func symbol(n *profile.NativeFunction) string { return cmp.Or(n.Symbol, "(no symbol)") }
+
+// addOutside adds rows for the samples that the table's rows do not cover, so that it adds up to 100 %.
+func (t *ranking) addOutside() {
+	unresolved, skipped := t.zero(), t.zero()
+	for e, a := range t.p.Accounts {
+		unresolved[e] = a.Unresolved
+		skipped[e] = a.Profiled - a.Unresolved - t.sum(0, e)
+	}
+	t.rest = []rankingRow{
+		{counts: skipped, name: "<left out by --skip-interpreter or --skip-vm-stubs>"},
+		{counts: unresolved, name: "<addresses of unknown code>"},
+	}
+}
+
+// nativeTable ranks native functions.
+func nativeTable(v *view) *ranking {
+	t := &ranking{view: v, title: "Hottest Native Functions", more: "warm function"}
+	for i := range v.p.Native {
+		t.addNative(&v.p.Native[i])
+	}
+	return t
+}
+
+// sourceTable sums up compilers, libraries and the kernel.
+func sourceTable(v *view) *ranking {
+	t := &ranking{view: v, title: "Distribution by Source", more: "source", all: true}
+	for _, s := range v.p.Sources {
+		t.add(s.Counts, func() rankingRow { return rankingRow{name: s.Source, native: true} })
+	}
+	return t
+}

@@ -1,0 +1,162 @@
+package text
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/reporttest"
+)
+
+// text returns the text report of profiles.
+func text(t *testing.T, h capture.Description, ps []profile.Profile, o Options) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, reporttest.Profiles(h, ps...), "0.1.0", o); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// options returns the options that gasm uses by default.
+func options() Options { return Options{Top: 20, DrawIntraJumps: true, DrawInterJumps: true} }
+
+// c returns counts, one for each event.
+func c(n ...int64) profile.Counts { return n }
+
+func TestText(t *testing.T) {
+	one := func(p profile.Profile) []profile.Profile { return []profile.Profile{p} }
+	with := func(change func(o *Options)) Options {
+		o := options()
+		change(&o)
+		return o
+	}
+	h, two := reporttest.Trials(t)
+	both := reporttest.Header()
+	both.Events, both.Notes = []string{"cycles", "instructions"}, nil
+	for _, c := range []struct {
+		name     string
+		header   capture.Description
+		profiles []profile.Profile
+		options  Options
+	}{
+		{"unicode", reporttest.Header(), one(reporttest.Workload(t)), options()},
+		{"ascii", reporttest.Header(), one(reporttest.Workload(t)), with(func(o *Options) { o.ASCII, o.Width, o.TableWidth = true, 100, 100 })},
+		{"color", reporttest.Header(), one(reporttest.Workload(t)), with(func(o *Options) { o.Color = true })},
+		{"raw", reporttest.Header(), one(reporttest.Workload(t)), with(func(o *Options) { o.Counts, o.Top, o.DrawInterJumps = Raw, 3, false })},
+		{"events", both, one(reporttest.TwoEvents(t)), options()},
+		{"trials", h, two, with(func(o *Options) { o.Width, o.TableWidth = 100, 100 })},
+		{"width80", reporttest.Header(), one(reporttest.Workload(t)), with(func(o *Options) { o.Width, o.TableWidth = 80, 80 })},
+		{"dot", reporttest.Header(), one(reporttest.Dot(t)), options()},
+		{"empty", reporttest.Header(), one(reporttest.Empty()), options()},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			gasmtest.Golden(t, c.name+".golden", text(t, c.header, c.profiles, c.options))
+		})
+	}
+	t.Run("bare", func(t *testing.T) {
+		var b bytes.Buffer
+		require.NoError(t, Write(&b, &profile.Profiles{}, "", Options{}))
+		gasmtest.Golden(t, "bare.golden", b.Bytes())
+	})
+}
+
+// TestManyArrows checks that the report says how many arrows it leaves out.
+func TestManyArrows(t *testing.T) {
+	const loops = maxArrowColumns + 2 // each one is within the one before
+	p := reporttest.Dot(t)
+	var lines []profile.Line
+	for i := range uint64(2 * loops) {
+		l := profile.Line{Counts: c(0)}
+		l.Lo, l.Hi, l.Text = 0x1000+i, 0x1001+i, "nop"
+		if i >= loops {
+			l.Text, l.Kind, l.Target = "jmp", disasm.Jump, 0x1000+2*loops-1-i
+		}
+		lines = append(lines, l)
+	}
+	p.Regions[0].Lines = lines
+	if got := string(text(t, reporttest.Header(), []profile.Profile{p}, options())); !strings.Contains(got, "(2 more arrows not drawn)") {
+		t.Error(got)
+	}
+}
+
+// TestWidth checks that all but annotated code fits the terminal.
+func TestWidth(t *testing.T) {
+	const width = 80
+	o := options()
+	o.Width, o.TableWidth = width, width
+	code := false
+	for line := range strings.Lines(string(text(t, reporttest.Header(), []profile.Profile{reporttest.Workload(t)}, o))) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "....") {
+			code = strings.Contains(line, "[Hottest Region ")
+		}
+		if n := utf8.RuneCountInString(line); n > width && !code {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
+// TestASCII checks that the option ASCII leaves no other characters.
+func TestASCII(t *testing.T) {
+	o := options()
+	o.ASCII, o.Width, o.TableWidth = true, 80, 80
+	if got := text(t, reporttest.Header(), []profile.Profile{reporttest.Workload(t)}, o); bytes.ContainsFunc(got, func(r rune) bool { return r > '~' }) {
+		t.Errorf("not only ASCII:\n%s", got)
+	}
+}
+
+// A sampler that saw nothing at all leaves a profile without events.
+func TestNoEvents(t *testing.T) {
+	got := string(text(t, reporttest.Header(), []profile.Profile{{PIDs: []int{1}}}, options()))
+	if !strings.Contains(got, "No samples in the profile: the sampler took none.") {
+		t.Error(got)
+	}
+}
+
+// The report of an attach names the JVMs, and marks listings whose lines are not the instructions' own.
+func TestAttached(t *testing.T) {
+	h := reporttest.Header()
+	h.Command, h.Attached, h.Code = []string{}, true, capture.CodeCopied
+	p := reporttest.Workload(t)
+	compiled := slices.IndexFunc(p.Regions, func(reg profile.Region) bool { return reg.Hot && reg.CompileID != 0 })
+	require.GreaterOrEqual(t, compiled, 0)
+	heading := p.Regions[compiled].Source + ", " + p.Regions[compiled].Method + compileID(p.Regions[compiled].CompileID)
+	const mark = " (lines are those of the next safepoint)"
+	for _, sparse := range []bool{false, true} {
+		for i := range h.JVMs {
+			h.JVMs[i].SafepointsOnly = sparse
+		}
+		got := string(text(t, h, []profile.Profile{p}, options()))
+		assert.Contains(t, got, "\nAttached:   to "+layout.Plural(len(h.JVMs), "running JVM")+"\n")
+		assert.NotContains(t, got, "Command:")
+		assert.Contains(t, got, "\n"+heading)
+		assert.Equal(t, sparse, strings.Contains(got, heading+mark+"\n"), heading)
+		assert.Equal(t, sparse, strings.Contains(got, mark))
+	}
+}
+
+// Columns of a table begin at the same place, however its names are escaped and however wide their letters are.
+func TestHostileColumns(t *testing.T) {
+	p := reporttest.Workload(t)
+	p.Frames[0].Method, p.Frames[1].Method, p.Frames[2].Method = "p.A::\x1b]0;x\a", "p.B::größe\u202e", "p.C::日本😀"
+	var at []int
+	_, table, _ := strings.Cut(string(text(t, reporttest.Header(), []profile.Profile{p}, options())), "[Hottest Frames")
+	for line := range strings.Lines(table) {
+		if before, _, ok := strings.Cut(line, "  :"); ok {
+			at = append(at, layout.Width(strings.TrimRight(before, " "))+len(before)-len(strings.TrimRight(before, " ")))
+		}
+	}
+	require.Len(t, at, 3)
+	assert.Equal(t, []int{at[0], at[0], at[0]}, at)
+}

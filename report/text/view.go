@@ -1,0 +1,78 @@
+package text
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// A view is what the parts of the report about one profile are written with: the page, the options, the profile, and
+// how amounts and names are written.
+type view struct {
+	*layout.Page
+	amounts
+	shortNames
+	opts  Options
+	about *capture.Description
+}
+
+// view returns the view of a profile.
+func (d *document) view(p *profile.Profile) *view {
+	return &view{
+		Page:       d.Page,
+		amounts:    amounts{p: p, unit: d.opts.Counts, frequency: d.about.Frequency},
+		shortNames: shortNames{ellipsis: d.Ellipsis()},
+		opts:       d.opts, about: d.about,
+	}
+}
+
+// jvm returns what the capture knows about a process.
+func (v *view) jvm(pid int) capture.JVM {
+	if i := slices.IndexFunc(v.about.JVMs, func(j capture.JVM) bool { return j.PID == pid }); i >= 0 {
+		return v.about.JVMs[i]
+	}
+	return capture.JVM{PID: pid}
+}
+
+// forkName returns the name of a JVM in the heading of a column: "fork 2" if JMH has numbered it, else "pid 4711".
+func (v *view) forkName(pid int) string {
+	if j := v.jvm(pid); j.Fork > 0 {
+		return "fork " + strconv.Itoa(j.Fork)
+	}
+	return "pid " + strconv.Itoa(pid)
+}
+
+// source returns a frame's line of source. It is empty if there is none.
+func (v *view) source(f printassembly.Frame) SourceLine {
+	if v.opts.Source == nil || f.Line <= 0 {
+		return SourceLine{}
+	}
+	return v.opts.Source(f.Method, f.Line)
+}
+
+// narrow reports whether a terminal has too few columns for everything that can be left out.
+func (v *view) narrow() bool { return v.opts.TableWidth > 0 && v.opts.TableWidth < layout.RuleWidth }
+
+// cut shortens a line to the width of the terminal, if there is one.
+func (v *view) cut(line string) string {
+	if v.Width > 0 {
+		return layout.CutEnd(line, v.Width, v.Ellipsis())
+	}
+	return line
+}
+
+// headingName returns a name for a heading. If there is a terminal, short shortens the name to what is left beside the
+// other columns of the line.
+func (v *view) headingName(name string, short func(name string, width int, ellipsis string) string, others int) string {
+	if v.Width == 0 {
+		return name
+	}
+	return short(name, max(v.Width-others, leastName), v.Ellipsis())
+}
+
+// field writes one field of the header, with a line for each value.
+func (v *view) field(name string, values ...string) { v.Field(labelWidth, name, values...) }

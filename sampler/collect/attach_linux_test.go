@@ -1,0 +1,122 @@
+package collect
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+)
+
+// attachThreads samples, for 2 s, a program whose threads come and go all the time while the sampling
+// begins.
+func attachThreads(t *testing.T) {
+	t.Helper()
+	gasmtest.NeedNative(t)
+	x := startHelper(t, "threads", "20")
+	pid := x.cmd.Process.Pid
+	time.Sleep(300 * time.Millisecond)
+	files := openFiles(t)
+	n, err := AttachNative(Options{PID: pid, Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
+	require.NoError(t, err)
+	from, began := processTime(t, pid), monotonic.Nanos()
+	time.Sleep(2 * time.Second)
+	cpu, ended := processTime(t, pid)-from, monotonic.Nanos()
+	t.Logf("%d descriptors, %d KiB", n.set.Descriptors(), n.set.Memory()>>10)
+	require.NoError(t, n.Stop())
+	all, lost := written(t, n)
+	samples, threads := 0, map[int]bool{}
+	for _, s := range all {
+		assert.Equal(t, pid, s.PID)
+		if s.TID != -1 { // the thread was ending
+			assert.Equal(t, "exe", s.Thread, "%+v", s)
+			threads[s.TID] = true
+		}
+		if began <= s.MonoNanos && s.MonoNanos < ended {
+			samples++
+		}
+		assert.NotEmpty(t, s.Module, "%+v", s)
+	}
+	t.Logf("%d threads", len(threads))
+	assert.Greater(t, len(threads), 20)
+	comparedWithTime(t, samples+len(threads)/2, lost, cpu) // half a sample is lost with each thread
+	assert.Equal(t, files, openFiles(t))
+	require.NoError(t, x.stdin.Close())
+	require.NoError(t, x.cmd.Wait(), "the program goes on")
+}
+
+func TestAttachThreads(t *testing.T) { attachThreads(t) }
+
+// TestAttachFewFiles checks that the whole machine is sampled if there are too few descriptors for all
+// threads.
+func TestAttachFewFiles(t *testing.T) {
+	gasmtest.NeedRoot(t)
+	var old unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &old))
+	few := old
+	few.Cur = uint64(openFiles(t) + 25)
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &few))
+	defer unix.Setrlimit(unix.RLIMIT_NOFILE, &old)
+	attachThreads(t)
+}
+
+// TestAttachChildren checks that the children of a process that was attached to are followed, too.
+func TestAttachChildren(t *testing.T) {
+	gasmtest.NeedNative(t)
+	x := hold(t, `(`+busy+`) & exec sh -c '`+busy+`'`)
+	n, err := AttachNative(Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
+	require.NoError(t, err)
+	x.release(t)
+	time.Sleep(500 * time.Millisecond)
+	require.NoError(t, n.Stop())
+	samples, _ := written(t, n)
+	assert.Len(t, byPID(samples), 2)
+	for _, s := range samples {
+		assert.Equal(t, "sh", s.Thread)
+		assert.True(t, s.Module != "", "%+v", s)
+	}
+}
+
+// TestAttachSeveral checks that several processes are sampled into one text, even if one of them has
+// ended.
+func TestAttachSeveral(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gone := startHelper(t, "threads", "1")
+	require.NoError(t, gone.cmd.Process.Kill())
+	_ = gone.cmd.Wait()
+	first, second := startHelper(t, "threads", "2"), startHelper(t, "threads", "3")
+	pids := []int{first.cmd.Process.Pid, second.cmd.Process.Pid}
+	n, err := AttachNative(Options{PID: gone.cmd.Process.Pid, MorePIDs: pids, Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
+	require.NoError(t, err)
+	time.Sleep(500 * time.Millisecond)
+	require.NoError(t, n.Stop())
+	samples, _ := written(t, n)
+	of := byPID(samples)
+	assert.Len(t, of, 2)
+	for _, pid := range pids {
+		assert.Positive(t, of[pid])
+	}
+	for _, s := range samples {
+		assert.NotEmpty(t, s.Module, "%+v", s)
+	}
+}
+
+func TestAttachRefused(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gone := startHelper(t, "threads", "1")
+	require.NoError(t, gone.cmd.Process.Kill())
+	_ = gone.cmd.Wait()
+	dir := t.TempDir()
+	_, err := AttachNative(Options{PID: gone.cmd.Process.Pid, Events: eventsOf("cpu-clock"), Frequency: 999, Dir: dir})
+	var refused *RefusedError
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, ReasonTargetGone, refused.Reason)
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}

@@ -1,0 +1,128 @@
+package collect
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+const (
+	// The periods between two samples. They are short, so that 200 samples take 20 ms.
+	costPeriodNanos  = 100_000
+	costPeriodCycles = 300_000 // about as long
+
+	// costSamples is how many samples are measured. Fewer than fewSamples are too few to say what a
+	// sample costs.
+	costSamples = 200
+	fewSamples  = 20
+	// costPatience is how long a thread of a busy machine waits for costSamples. It takes longer than
+	// 20 ms there because the thread has to share its CPU.
+	costPatience = 300 * time.Millisecond
+
+	costBufferPages = 8     // of records; 200 samples take one
+	costRecordSize  = 8 + 8 // size of a sample's record: header and PC
+)
+
+// sampleCost measures what a sample of cycles or of a clock costs the thread that is sampled. It
+// returns 0 if that can't be measured.
+//
+// One of gasm's threads is sampled while it does nothing but read the clock. Each interrupt is a gap
+// between two readings. The kernel's buffer says how many samples there were. As many of the longest
+// gaps are caused by them, and the median of these gaps is the cost. Other gaps (the kernel's tick,
+// other processes, Go's collector) are few. Most of them are short, or so long that the median does not
+// depend on how long.
+func sampleCost(e sampler.Event) time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if e.CountsCycles() {
+		fd, err := openCycles()
+		if err == nil {
+			return measureCost(fd)
+		}
+		if !isNoCounter(err) && !errors.Is(err, unix.EOPNOTSUPP) {
+			return 0
+		}
+	}
+	// cpu-clock is also the event that is sampled if the machine can't count cycles.
+	fd, err := openClock()
+	if err != nil {
+		return 0
+	}
+	return measureCost(fd)
+}
+
+// measureCost returns the cost of one of the counter's samples, and closes the counter.
+func measureCost(fd int) time.Duration {
+	defer unix.Close(fd)
+	page := os.Getpagesize()
+	buffer, err := unix.Mmap(fd, 0, (1+costBufferPages)*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return 0
+	}
+	defer unix.Munmap(buffer)
+	written := &(*unix.PerfEventMmapPage)(unsafe.Pointer(&buffer[0])).Data_head
+	if unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0) != nil {
+		return 0
+	}
+	gaps, first, last := clockGaps(written)
+	return typicalCost(gaps, samplesAmong(buffer[page:], first, last))
+}
+
+// clockGaps reads the clock until the kernel has written costSamples records, and returns the times
+// between two readings that were longer than a reading takes. The records from first to last, which are
+// positions in what the kernel has written, belong to samples within these times.
+func clockGaps(written *uint64) (gaps []time.Duration, first, last uint64) {
+	const look = 200 * time.Nanosecond
+	gaps = make([]time.Duration, 0, 4096)
+	begin := time.Now()
+	before := time.Duration(0)
+	first = atomic.LoadUint64(written)
+	for enough := false; !enough; {
+		last = atomic.LoadUint64(written)
+		now := time.Since(begin)
+		if now-before > look {
+			gaps = append(gaps, now-before)
+		}
+		before = now
+		enough = last-first >= costSamples*costRecordSize || now > costPatience
+	}
+	return gaps, first, last
+}
+
+// samplesAmong counts the samples among the records from first to last. The buffer is too large for the
+// kernel to reach its end. Other records say that the kernel paused the event because it came too
+// often.
+func samplesAmong(records []byte, first, last uint64) (n int) {
+	last = min(last, uint64(len(records)))
+	for first+8 <= last {
+		header := records[first:]
+		if binary.NativeEndian.Uint32(header) == unix.PERF_RECORD_SAMPLE {
+			n++
+		}
+		size := uint64(binary.NativeEndian.Uint16(header[6:]))
+		if size < 8 {
+			break
+		}
+		first += size
+	}
+	return n
+}
+
+// typicalCost returns the median of the longest gaps, as many as there were samples. It returns 0, for
+// unknown, if there were too few samples, or if some were too short to be seen.
+func typicalCost(gaps []time.Duration, samples int) time.Duration {
+	if samples < fewSamples || samples > len(gaps) {
+		return 0
+	}
+	slices.Sort(gaps)
+	return gaps[len(gaps)-(samples+1)/2]
+}

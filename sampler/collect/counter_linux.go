@@ -1,0 +1,48 @@
+package collect
+
+import (
+	"errors"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// openCounter opens an event that samples the calling thread once in each period. The event is not
+// enabled yet.
+func openCounter(kind uint32, event, period uint64) (fd int, err error) {
+	attr := unix.PerfEventAttr{Type: kind, Config: event, Sample: period, Sample_type: unix.PERF_SAMPLE_IP,
+		Bits: unix.PerfBitDisabled | unix.PerfBitExcludeHv}
+	attr.Size = uint32(unsafe.Sizeof(attr))
+	fd, err = unix.PerfEventOpen(&attr, 0, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) { // kernel.perf_event_paranoid is usually 2
+		attr.Bits |= unix.PerfBitExcludeKernel
+		fd, err = unix.PerfEventOpen(&attr, 0, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	}
+	return fd, err
+}
+
+// openCycles opens a counter of the CPU's cycles that samples the calling thread.
+func openCycles() (fd int, err error) {
+	return openCounter(unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES, costPeriodCycles)
+}
+
+// openClock opens perf's cpu-clock that samples the calling thread.
+func openClock() (fd int, err error) {
+	return openCounter(unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_CLOCK, costPeriodNanos)
+}
+
+// noCyclesCounter reports whether the machine has no counter of cycles, like many virtual machines. It
+// returns false if that is unknown. Tests replace it.
+var noCyclesCounter = func() bool {
+	fd, err := openCycles()
+	if err == nil {
+		unix.Close(fd)
+	}
+	return isNoCounter(err)
+}
+
+// isNoCounter reports whether an error makes perf itself use a clock in place of cycles:
+// evsel__fallback() in the kernel's tools/perf/util/evsel.c.
+func isNoCounter(err error) bool {
+	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV)
+}

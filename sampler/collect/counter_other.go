@@ -1,0 +1,15 @@
+//go:build !linux
+
+package collect
+
+import (
+	"time"
+
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// sampleCost returns 0, for unknown: DTrace on macOS runs on hardware, where a sample costs little.
+func sampleCost(sampler.Event) time.Duration { return 0 }
+
+// noCyclesCounter is about perf, which exists on Linux only.
+var noCyclesCounter = func() bool { return false }

@@ -1,0 +1,264 @@
+package collect
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/perfevent"
+)
+
+const (
+	// Pauses between two looks into the kernel's buffers. Waking up takes more processor time than the
+	// work itself, so pauses get longer, unless a stream wants the samples soon. A buffer that is half
+	// full ends a pause.
+	shortestDrain, longestDrain = 100 * time.Millisecond, 800 * time.Millisecond
+	// writtenAt is how much text is written at a time, in bytes.
+	writtenAt = 64 << 10
+)
+
+// A drain turns the kernel's records into text. It knows each thread's name and each process's mappings
+// as they were at the time of a sample.
+type drain struct {
+	file     *os.File
+	text     *sampler.PerfText
+	written  int64 // in bytes
+	failure  error // why the file could not be written
+	events   []string
+	resolver *native.Resolver
+	threads  map[int32]thread
+	ended    []int32              // threads that have ended since the last look
+	alive    map[int32]int        // how many threads each process has
+	mapped   func(native.Mapping) // see Options.Mapped; may be nil
+	kernel   *kernelSymbols
+	kallsyms *os.File // read by kernel; nil if there is none
+	last     sampler.Sample
+	// throttled is how often the kernel has paused an event.
+	throttled int
+
+	mu      sync.Mutex
+	streams []*Stream
+}
+
+// A thread has a name. The kernel may sample a thread for a moment after it has reported the thread's
+// end.
+type thread struct {
+	name  string
+	ended bool
+}
+
+// newDrain returns a drain into a new file. The specs are the events as the text has them.
+func newDrain(path string, specs []string, events []sampler.Event) (*drain, error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("writing the samples: %w", err)
+	}
+	d := &drain{file: file, text: sampler.NewPerfText(specs), resolver: native.NewResolver(),
+		threads: map[int32]thread{}, alive: map[int32]int{}}
+	for _, e := range events {
+		d.events = append(d.events, e.Name)
+	}
+	return d, nil
+}
+
+// started introduces a process that is about to exec. Its events begin during the exec, a moment before
+// the kernel reports its new name (begin_new_exec in fs/exec.c), so a sample may still have the old
+// name.
+func (d *drain) started(pid int) {
+	d.alive[int32(pid)] = 1
+	d.threads[int32(pid)] = thread{name: readTrimmed(fmt.Sprintf("/proc/%d/comm", pid))}
+}
+
+// attached introduces a running process. Its events are open already, so that nothing is missed in
+// between.
+func (d *drain) attached(pid int) {
+	for _, tid := range perfevent.Threads(pid) {
+		d.alive[int32(pid)]++
+		d.threads[int32(tid)] = thread{name: readTrimmed(fmt.Sprintf("/proc/%d/task/%d/comm", pid, tid))}
+	}
+	mappings, _ := native.ReadMaps(pid) // mappings that can't be read have no names
+	d.resolver.Add(mappings...)
+}
+
+// take handles a record of the kernel's. Records come in the order of their times.
+func (d *drain) take(r *perfevent.Record) {
+	switch r.Kind {
+	case perfevent.Sample:
+		d.sample(r)
+	case perfevent.Mapping:
+		mapping := mappingOf(r)
+		d.resolver.Add(mapping)
+		if d.mapped != nil {
+			d.mapped(mapping)
+		}
+	case perfevent.Comm:
+		if r.Exec {
+			d.resolver.Forget(int(r.PID))
+		}
+		d.threads[r.TID] = thread{name: r.Name}
+	case perfevent.Fork:
+		// The thread that made this one may have ended before gasm read its name. Then the process's
+		// name is the best guess.
+		if name := cmp.Or(d.threads[r.PTID].name, d.threads[r.PPID].name); name != "" {
+			d.threads[r.TID] = thread{name: name}
+		}
+		if r.PID == r.PPID {
+			d.alive[r.PID]++
+		} else {
+			d.alive[r.PID] = 1
+			d.resolver.Fork(int(r.PPID), int(r.PID))
+		}
+	case perfevent.Exit:
+		d.threads[r.TID] = thread{d.threads[r.TID].name, true}
+		d.ended = append(d.ended, r.TID)
+		if d.alive[r.PID]--; d.alive[r.PID] <= 0 {
+			delete(d.alive, r.PID)
+			d.resolver.Forget(int(r.PID))
+		}
+	case perfevent.Lost:
+		at := sampler.Sample{MonoNanos: r.MonoNanos, PID: int(r.PID), TID: int(r.TID), Thread: d.threads[r.TID].name}
+		d.text.Lost(&at, int64(r.Count), false)
+	case perfevent.Throttle:
+		d.throttled++
+	}
+	if d.text.Len() >= writtenAt {
+		d.flush()
+	}
+}
+
+// forgetEnded forgets the first threads among those that have ended, and returns how many are left for
+// the next time.
+func (d *drain) forgetEnded(before int) int {
+	for _, tid := range d.ended[:before] {
+		if d.threads[tid].ended { // and no new thread has its id
+			delete(d.threads, tid)
+		}
+	}
+	d.ended = append(d.ended[:0], d.ended[before:]...)
+	return len(d.ended)
+}
+
+// sample writes a sample and hands it to the streams.
+func (d *drain) sample(r *perfevent.Record) {
+	s := &d.last
+	*s = sampler.Sample{MonoNanos: r.MonoNanos, PID: int(r.PID), TID: int(r.TID), Thread: d.threads[r.TID].name, PC: r.IP, Event: d.events[r.Event]}
+	path := ""
+	switch {
+	case r.Mode == perfevent.Kernel:
+		name := d.kernelNames().at(r.IP)
+		s.Symbol, s.Module, path = name.symbol, sampler.KernelModule, name.module
+	case r.Mode == perfevent.User && r.IP >= sampler.KernelStart:
+		s.Module, path = sampler.Vsyscall, sampler.Vsyscall
+	case r.Mode == perfevent.User:
+		path = d.resolver.Path(s.PID, r.IP)
+		if found, ok := d.resolver.Resolve(s.PID, r.IP, ""); ok {
+			s.Symbol, s.Module = found.Symbol, found.Module
+		}
+	}
+	d.text.Sample(s, r.Event, path)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, stream := range d.streams {
+		stream.put(s)
+	}
+}
+
+// kernelNames returns the kernel's symbols. They are read when the first kernel sample comes.
+func (d *drain) kernelNames() *kernelSymbols {
+	if d.kernel == nil {
+		d.kernel = &kernelSymbols{}
+		if f, err := os.Open("/proc/kallsyms"); err == nil { // else a note says that there are no names
+			d.kernel, d.kallsyms = newKernelSymbols(f), f
+		}
+	}
+	return d.kernel
+}
+
+// lostInAll writes the kernel's count of an event's samples that did not fit into the buffers. Records
+// have reported most of them before.
+func (d *drain) lostInAll(count int64) {
+	if count > 0 {
+		d.text.Lost(&d.last, count, true)
+	}
+}
+
+// flush writes the text. After a failure it writes nothing more, and the file ends with its last whole
+// line.
+func (d *drain) flush() {
+	lines := d.text.Bytes()
+	d.text.Reset()
+	if d.failure != nil {
+		return
+	}
+	n, err := d.file.Write(lines)
+	if err != nil {
+		d.failure = err
+		n = bytes.LastIndexByte(lines[:n], '\n') + 1
+		_ = d.file.Truncate(d.written + int64(n)) // the reader would report a cut line
+	}
+	d.written += int64(n)
+}
+
+// pauseForStreams returns the next pause: the given one, or a shorter one if a stream is subscribed and
+// found says that there were samples after the last pause. The pauses of a process that sleeps get
+// longer in any case, because watching it should cost next to nothing.
+func (d *drain) pauseForStreams(pause time.Duration, found bool) time.Duration {
+	if !found {
+		return pause
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range d.streams {
+		pause = min(pause, s.pause)
+	}
+	return pause
+}
+
+func (d *drain) subscribe(s *Stream) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.streams = append(d.streams, s)
+}
+
+// end writes the rest and closes the file and the streams.
+func (d *drain) end() error {
+	d.flush()
+	if err := d.file.Close(); err != nil && d.failure == nil {
+		d.failure = err
+	}
+	d.kallsyms.Close() // does nothing if it is nil
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range d.streams {
+		close(s.in)
+	}
+	d.streams = nil
+	if d.failure == nil {
+		return nil
+	}
+	stopped := &StoppedError{Tool: nativeTool, Cause: "the samples could not be written", Err: d.failure}
+	if errors.Is(d.failure, syscall.ENOSPC) {
+		stopped.Hint = "make room in " + filepath.Dir(d.file.Name())
+	}
+	return stopped
+}
+
+// notes returns what the recording lacks.
+func (d *drain) notes() (notes []string) {
+	if d.kernel != nil && len(d.kernel.symbols) == 0 {
+		notes = append(notes, namelessKernelNote)
+	}
+	if d.throttled > 0 {
+		notes = append(notes, fmt.Sprintf("the kernel paused the sampling %d times, because samples came too fast: take a lower --frequency "+
+			"(kernel.perf_cpu_time_max_percent limits the time that samples may take)", d.throttled))
+	}
+	return notes
+}

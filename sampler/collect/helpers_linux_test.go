@@ -1,0 +1,131 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+func init() { helpers["native"], helpers["threads"] = helpNative, helpThreads }
+
+// helpNative samples a process by itself, as the user that it runs as:
+//
+//	EVENTS PID DIR [START]
+//
+// START is "attach" or "wait"; with the latter it samples until it is killed. It prints
+// the events, the notes, the error and its reason, each on a line.
+func helpNative(args []string) int {
+	pid, err := strconv.Atoi(args[1])
+	if err != nil {
+		panic(err)
+	}
+	open := StartNative
+	if len(args) > 3 && args[3] == "attach" {
+		open = AttachNative
+	}
+	n, err := open(Options{Events: eventsIn(args[0]), Frequency: 999, PID: pid, Dir: args[2]})
+	var refused *RefusedError
+	if errors.As(err, &refused) {
+		fmt.Printf("reason %d\n", refused.Reason)
+	}
+	if err != nil {
+		fmt.Printf("error %v\n", err)
+		return 1
+	}
+	fmt.Printf("events %s\n", sampler.Specs(n.Events()))
+	if len(args) > 3 && args[3] == "wait" {
+		fmt.Println("sampling")
+		select {}
+	}
+	time.Sleep(300 * time.Millisecond)
+	if err := n.Stop(); err != nil {
+		fmt.Printf("stop %v\n", err)
+	}
+	for _, note := range n.Notes() {
+		fmt.Printf("note %s\n", note)
+	}
+	return 0
+}
+
+// helpThreads keeps some threads at work. Each of them ends after 50 ms of its CPU time and is followed
+// by another one; one more goes on. helpThreads runs until its stdin ends.
+func helpThreads(args []string) int {
+	threads, err := strconv.Atoi(args[0])
+	if err != nil {
+		panic(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	for range threads {
+		go func() {
+			for ctx.Err() == nil {
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					runtime.LockOSThread() // so the thread ends with the goroutine
+					for end := threadTime() + 50*time.Millisecond; threadTime() < end; {
+					}
+				}()
+				<-ended
+			}
+		}()
+	}
+	go func() {
+		runtime.LockOSThread()
+		for ctx.Err() == nil {
+		}
+	}()
+	io.Copy(io.Discard, os.Stdin)
+	cancel()
+	return 0
+}
+
+// threadTime returns the CPU time of the calling thread.
+func threadTime() time.Duration {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now); err != nil {
+		panic(err)
+	}
+	return time.Duration(now.Nano())
+}
+
+// processTime returns the CPU time of all threads of a process, including those that have ended.
+func processTime(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	var now unix.Timespec
+	require.NoError(t, unix.ClockGettime(int32(^pid<<3|2), &now)) // clock_getcpuclockid
+	return time.Duration(now.Nano())
+}
+
+// A helper is a process of this test's program.
+type helper struct {
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+}
+
+// startHelper starts a helper, which is killed after the test. If held is true, the helper is held
+// until release.
+func startHelper(t *testing.T, name string, args ...string) *helper {
+	t.Helper()
+	cmd := exec.Command("/proc/self/exe", args...)
+	cmd.Env = append(os.Environ(), helperEnv+"="+name)
+	stdin, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	return &helper{cmd, stdin}
+}

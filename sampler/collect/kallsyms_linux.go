@@ -1,0 +1,137 @@
+package collect
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"io"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/internal/fields"
+)
+
+// kernelSymbols are the functions of the kernel and its modules.
+//
+// Most of the time is spent in the kernel, which makes the text while it is read: 50 ms for 120000
+// functions. So no more is read than a lookup needs. The text first has the kernel's own functions, in
+// the order of addresses (scripts/kallsyms.c sorts them), and then, in no order, those of modules and
+// of code that was made while the kernel ran. Kernels that also list their data (CONFIG_KALLSYMS_ALL)
+// have it after the functions.
+type kernelSymbols struct {
+	unread  *bufio.Reader  // nil when all is read
+	ordered bool           // so far there are only functions of the kernel itself, in the order of addresses
+	symbols []kernelSymbol // sorted by start
+	text    []byte         // all names, few of which are ever asked for
+	names   map[uint32]kernelName
+}
+
+// A kernelSymbol is where a function begins, and where its name is in the text.
+type kernelSymbol struct {
+	start  uint64
+	lo, hi uint32
+}
+
+// A kernelName is a function's name and its module, as perf script prints both.
+type kernelName struct{ symbol, module string }
+
+// Estimates for the kernels of distributions, with their modules: the largest number of functions, and
+// the average length of a name in bytes.
+const usualSymbols, usualName = 1 << 18, 32
+
+// kernelItself is what perf calls the kernel without its modules.
+const kernelItself = "[kernel.kallsyms]"
+
+// newKernelSymbols reads the text of /proc/kallsyms:
+//
+//	ffffffff81000000 T _stext
+//	ffffffff81b954cc t iowrite16
+//	ffffffffc0200000 t nft_do_chain	[nf_tables]
+//
+// Data is left out. If the user may not see the addresses, all of them are 0, and there are no symbols.
+// Lines that can't be read are left out.
+func newKernelSymbols(r io.Reader) *kernelSymbols {
+	// Memory that is not written to costs nothing. Growing would take more time than reading.
+	return &kernelSymbols{
+		unread:  bufio.NewReaderSize(r, 64<<10),
+		ordered: true,
+		symbols: make([]kernelSymbol, 0, usualSymbols),
+		text:    make([]byte, 0, usualSymbols*usualName),
+		names:   map[uint32]kernelName{},
+	}
+}
+
+// readFor reads until the function at an address is known.
+func (k *kernelSymbols) readFor(pc uint64) {
+	for k.unread != nil && !k.knows(pc) {
+		line, err := k.unread.ReadSlice('\n')
+		k.add(line)
+		if err != nil && err != bufio.ErrBufferFull {
+			k.unread = nil
+			byStart := func(a, b kernelSymbol) int { return cmp.Compare(a.start, b.start) }
+			if !slices.IsSortedFunc(k.symbols, byStart) {
+				slices.SortStableFunc(k.symbols, byStart)
+			}
+		}
+	}
+}
+
+// knows reports whether the function at an address is among those that were read.
+func (k *kernelSymbols) knows(pc uint64) bool {
+	n := len(k.symbols)
+	return k.ordered && n > 0 && k.symbols[0].start <= pc && pc < k.symbols[n-1].start
+}
+
+// add adds the symbol of a line, if the line has one.
+func (k *kernelSymbols) add(line []byte) {
+	start, rest, ok := fields.CutHex(line)
+	if !ok || start == 0 || len(rest) <= 2 || !isFunction(rest[0]) {
+		return
+	}
+	name := bytes.TrimSuffix(rest[2:], []byte("\n"))
+	if n := len(k.symbols); n > 0 && start < k.symbols[n-1].start || bytes.HasSuffix(name, []byte("]")) {
+		k.ordered = false
+	}
+	lo := uint32(len(k.text))
+	k.text = append(k.text, name...)
+	k.symbols = append(k.symbols, kernelSymbol{start, lo, uint32(len(k.text))})
+}
+
+// isFunction reports whether a symbol's type, as nm prints it, is a function's.
+func isFunction(kind byte) bool { return kind == 't' || kind == 'T' || kind == 'w' || kind == 'W' }
+
+// at returns the name of the function at an address.
+func (k *kernelSymbols) at(pc uint64) kernelName {
+	k.readFor(pc)
+	i, _ := slices.BinarySearchFunc(k.symbols, pc, func(s kernelSymbol, pc uint64) int {
+		if s.start <= pc {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 {
+		return kernelName{module: kernelItself}
+	}
+	best := k.symbols[i-1]
+	for j := i - 2; j >= 0 && k.symbols[j].start == best.start; j-- {
+		if k.underscores(k.symbols[j]) <= k.underscores(best) {
+			best = k.symbols[j]
+		}
+	}
+	name, known := k.names[best.lo]
+	if !known {
+		symbol, module := fields.CutWord(k.text[best.lo:best.hi])
+		name = kernelName{string(symbol), kernelItself}
+		if len(module) > 0 {
+			name.module = string(module)
+		}
+		k.names[best.lo] = name
+	}
+	return name
+}
+
+// underscores returns the number of underscores that a name begins with. If a function has several
+// names, the one with the fewest is the one that people know.
+func (k *kernelSymbols) underscores(s kernelSymbol) int {
+	name := k.text[s.lo:s.hi]
+	return len(name) - len(bytes.TrimLeft(name, "_"))
+}

@@ -1,0 +1,63 @@
+package collect
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/sampler/perfevent"
+)
+
+// A MappingWatch reports which files the processes of a command map as code, if another program than
+// gasm takes the samples.
+type MappingWatch struct {
+	set      *perfevent.Set
+	stopping atomic.Bool
+	done     chan struct{}
+}
+
+// mappingPause is how long after a process has mapped a file the watch may report it.
+const mappingPause = 20 * time.Millisecond
+
+// WatchMappings begins to watch a process that is held before its exec, and all processes that descend
+// from it. It calls mapped from a goroutine of its own.
+func WatchMappings(pid int, mapped func(native.Mapping)) (*MappingWatch, error) {
+	set, err := perfevent.Open(pid, perfevent.Options{Events: []perfevent.Event{perfevent.Dummy}, Frequency: 1})
+	if err != nil {
+		return nil, err
+	}
+	w := &MappingWatch{set: set, done: make(chan struct{})}
+	go w.run(mapped)
+	return w, nil
+}
+
+func (w *MappingWatch) run(mapped func(native.Mapping)) {
+	defer close(w.done)
+	take := func(r *perfevent.Record) {
+		if r.Kind == perfevent.Mapping {
+			mapped(mappingOf(r))
+		}
+	}
+	pause := mappingPause
+	for !w.stopping.Load() {
+		w.set.Wait(pause)
+		if pause *= 2; w.set.Drain(false, take) > 0 {
+			pause = mappingPause
+		}
+		pause = min(pause, 8*mappingPause)
+	}
+}
+
+// Stop ends the watch.
+func (w *MappingWatch) Stop() {
+	w.stopping.Store(true)
+	w.set.Interrupt()
+	<-w.done
+	w.set.Close()
+}
+
+// mappingOf returns the mapping that a record reports.
+func mappingOf(r *perfevent.Record) native.Mapping {
+	return native.Mapping{PID: int(r.PID), Lo: r.Map.Lo, Hi: r.Map.Hi, FileOffset: r.Map.FileOffset,
+		Path: r.Map.Path, DevMajor: r.Map.Major, DevMinor: r.Map.Minor, Inode: r.Map.Inode}
+}

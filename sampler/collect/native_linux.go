@@ -1,0 +1,238 @@
+package collect
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/perfevent"
+)
+
+// A Native is a recording by perf_event_open, without any other program. It is under way or has ended.
+type Native struct {
+	set    *perfevent.Set
+	drain  *drain
+	events []sampler.Event
+	hertz  int
+	notes  []string
+	// buffers is the size of the kernel's buffers in bytes.
+	buffers int
+
+	switches chan switching // what Pause and Resume ask for; holds one request
+	stopOnce sync.Once
+	stopping atomic.Bool
+	done     chan struct{} // closed when all samples are in the file
+	stopErr  error
+	often    atomic.Int64 // when short pauses end, on CLOCK_MONOTONIC
+}
+
+// StartNative opens the events on the first thread of the process, which is held before its exec.
+// Sampling begins with the exec, and includes all threads and processes that descend from that thread.
+// If the cause of an error is known, the error is a *RefusedError.
+func StartNative(opts Options) (*Native, error) {
+	open := func(o perfevent.Options) (*perfevent.Set, error) { return perfevent.Open(opts.PID, o) }
+	return startNative(opts, open, func(d *drain) {
+		d.mapped = opts.Mapped
+		d.started(opts.PID)
+	})
+}
+
+// AttachNative opens the events on all threads of running processes, PID and MorePIDs of the options,
+// and begins at once. Threads and processes that come later are sampled, too.
+func AttachNative(opts Options) (*Native, error) {
+	pids := append([]int{opts.PID}, opts.MorePIDs...)
+	open := func(o perfevent.Options) (*perfevent.Set, error) { return perfevent.OpenRunning(pids, o) }
+	return startNative(opts, open, func(d *drain) {
+		for _, pid := range pids {
+			d.attached(pid)
+		}
+	})
+}
+
+// An opener is perfevent.Open or perfevent.OpenRunning for the processes that are sampled.
+type opener func(o perfevent.Options) (*perfevent.Set, error)
+
+// startNative opens the first of the candidate events that this machine has. learn introduces the
+// processes to the drain.
+func startNative(opts Options, open opener, learn func(*drain)) (*Native, error) {
+	n := &Native{done: make(chan struct{}), switches: make(chan switching, 1)}
+	var note string
+	n.hertz, note = allowedFrequency(opts.Frequency)
+	n.note(note)
+	r := requestFor(opts.Events, noCyclesCounter())
+	var err error
+	var refused *RefusedError // the first candidate's
+	for _, n.events = range r.candidates {
+		if n.set, err = openEvents(n.events, perfevent.Options{Frequency: n.hertz, Pauses: opts.Pauses}, open); err == nil {
+			break
+		}
+		failure := refusedNative(err, n.events, opts.PID, thisHost())
+		if failure == nil {
+			return nil, err
+		}
+		err = failure
+		if !failure.Reason.ofEvent() {
+			break
+		}
+		if refused == nil {
+			refused = failure
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	specs := n.describe(r, refused)
+	if n.drain, err = newDrain(filepath.Join(opts.Dir, "samples.part"), specs, n.events); err != nil {
+		n.set.Close()
+		return nil, err
+	}
+	learn(n.drain)
+	n.buffers = n.set.Memory()
+	go n.run()
+	return n, nil
+}
+
+// openEvents finds the events by their names and opens them.
+func openEvents(events []sampler.Event, o perfevent.Options, open opener) (*perfevent.Set, error) {
+	for _, e := range events {
+		pmu, modifiers := around(e)
+		found, err := perfevent.Lookup(e.Spec, pmu, e.Name, modifiers)
+		if err != nil {
+			return nil, err
+		}
+		o.Events = append(o.Events, found)
+	}
+	return open(o)
+}
+
+// describe notes how the sampled events differ from those that were asked for, and returns the events
+// as the text has them: with u if the kernel could not be sampled.
+func (n *Native) describe(r request, refused *RefusedError) (specs []string) {
+	switch {
+	case r.clockForCycles || refused != nil && n.events[0].Name == sampler.CPUClock:
+		n.note(noCounterNote(sampler.CPUClock))
+	case refused != nil:
+		n.note(fmt.Sprintf("PCs may be some instructions late: sampled %s, because %s", n.events[0].Spec, refused.Cause))
+	}
+	hidden := false
+	for i, e := range n.events {
+		spec := e.Spec
+		if n.set.UserOnly(i) {
+			spec, hidden = userOnly(e), true
+		}
+		specs = append(specs, spec)
+		if e.CountsCycles() && n.set.Precise(i) == 0 && precise(e) {
+			n.note(fmt.Sprintf("PCs may be some instructions late: this machine can't sample %s precisely", e.Name))
+		}
+	}
+	if hidden {
+		n.note(hiddenKernelNote)
+	}
+	return specs
+}
+
+func (n *Native) note(text string) {
+	if text != "" {
+		n.notes = append(n.notes, text)
+	}
+}
+
+// Events returns the events that are sampled. If this machine can't count cycles, a clock stands in
+// place of them, and a note says so.
+func (n *Native) Events() []sampler.Event { return slices.Clone(n.events) }
+
+// Frequency returns how often each event is sampled, per second and CPU. It is lower than the requested
+// frequency if the kernel allows less.
+func (n *Native) Frequency() int { return n.hertz }
+
+// Buffers returns the size of the kernel's buffers, in bytes.
+func (n *Native) Buffers() int { return n.buffers }
+
+// Subscribe returns a stream that gets all samples from now on. The stream holds capacity samples that
+// were not received; further ones are dropped. While threads are busy, samples are fetched at most
+// pause after they were taken. Call Subscribe before Stop.
+func (n *Native) Subscribe(capacity int, pause time.Duration) *Stream {
+	s := newStream(capacity, pause)
+	n.drain.subscribe(s)
+	n.set.Interrupt() // ends a long pause
+	return s
+}
+
+// shortPause is the time between two looks while LookOften is in effect.
+const shortPause = 10 * time.Millisecond
+
+// LookOften makes Options.Mapped be called some 30 ms after a file was mapped, from now on for the
+// duration d. Without it, that takes up to a second if the process was held or slept before.
+func (n *Native) LookOften(d time.Duration) {
+	n.often.Store(monotonic.Nanos() + d.Nanoseconds())
+	n.set.Interrupt() // ends a long pause
+}
+
+// soon returns the next pause, which is short while LookOften is in effect.
+func (n *Native) soon(pause time.Duration) time.Duration {
+	if monotonic.Nanos() < n.often.Load() {
+		return min(pause, shortPause)
+	}
+	return pause
+}
+
+// TextFile returns the path of the text, which a sampler.PerfReader reads. The file is complete after
+// Stop. The caller removes it.
+func (n *Native) TextFile() string { return n.drain.file.Name() }
+
+// run takes the samples out of the kernel's buffers until Stop.
+func (n *Native) run() {
+	defer close(n.done)
+	pause, ended := shortestDrain, 0
+	for !n.stopping.Load() {
+		n.set.Wait(pause)
+		n.obey()
+		ended = n.drain.forgetEnded(ended)
+		pause = min(2*pause, longestDrain)
+		found := n.set.Drain(false, n.drain.take) > 0
+		if found {
+			n.drain.flush() // text that is written is not lost if gasm is killed
+		}
+		pause = n.soon(n.drain.pauseForStreams(pause, found))
+	}
+	if err := n.set.Disable(); err != nil {
+		n.stopErr = err
+	}
+	n.set.Drain(true, n.drain.take)
+	for i := range n.events {
+		n.drain.lostInAll(int64(n.set.Lost(i)))
+	}
+	n.set.Close()
+	if err := n.drain.end(); err != nil {
+		n.stopErr = err
+	}
+}
+
+// Stop ends the recording and waits until all samples are in the file. A second Stop returns the same.
+// If the file could not be written, the error is a *StoppedError, and the file has the samples until
+// then.
+func (n *Native) Stop() error {
+	n.stopOnce.Do(func() {
+		n.stopping.Store(true)
+		n.set.Interrupt()
+	})
+	<-n.done
+	return n.stopErr
+}
+
+// Resolver returns the resolver that names the native functions of all processes. It has already
+// resolved all samples. Call it after Stop.
+func (n *Native) Resolver() *native.Resolver { return n.drain.resolver }
+
+// Notes returns how the recording differs from what was asked for, a sentence for each difference, with
+// the command that fixes it. Call it after Stop.
+func (n *Native) Notes() []string {
+	<-n.done
+	return append(slices.Clone(n.notes), n.drain.notes()...)
+}

@@ -1,0 +1,391 @@
+package collect
+
+import (
+	"bufio"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// startsNative starts native sampling, which is stopped after the test.
+func startsNative(t *testing.T, opts Options) *Native {
+	t.Helper()
+	gasmtest.NeedNative(t)
+	if opts.Dir == "" {
+		opts.Dir = t.TempDir()
+	}
+	if opts.Frequency == 0 {
+		opts.Frequency = 999
+	}
+	n, err := StartNative(opts)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = n.Stop() })
+	return n
+}
+
+// written returns the samples of a recording that has ended, and how many were lost.
+func written(t *testing.T, n *Native) (samples []sampler.Sample, lost int64) {
+	t.Helper()
+	text, err := os.ReadFile(n.TextFile())
+	require.NoError(t, err)
+	for _, record := range readPerf(t, string(text)) {
+		switch rec := record.(type) {
+		case sampler.Sample:
+			samples = append(samples, rec)
+		case sampler.Lost:
+			lost += rec.Count
+		case sampler.SyntaxError:
+			t.Fatal(&rec)
+		}
+	}
+	return samples, lost
+}
+
+// openFiles returns how many files this process has open.
+func openFiles(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	require.NoError(t, err)
+	return len(entries)
+}
+
+// execs returns a script that runs the given one in a program of its own, because native sampling
+// begins at an exec.
+func execs(script string) string {
+	return "exec sh -c '" + strings.ReplaceAll(script, "'", `'\''`) + "'"
+}
+
+func TestNativeLive(t *testing.T) {
+	gasmtest.NeedNative(t)
+	// The program starts a child and becomes another program, as a launcher of a JVM does.
+	x := hold(t, execs(`(`+busy+`) & sleep 0.3; exec sh -c "`+busy+`"`))
+	goroutines, files := runtime.NumGoroutine(), openFiles(t)
+	dir := t.TempDir()
+	old := filepath.Join(dir, "samples.part") // an older recording is replaced
+	require.NoError(t, os.WriteFile(old, []byte("old"), 0o600))
+	began := time.Now()
+	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Dir: dir})
+	t.Logf("start took %v", time.Since(began))
+	assert.Equal(t, []string{"cpu-clock"}, sampler.Specs(n.Events()))
+	released := monotonic.Nanos()
+	x.release(t)
+	time.Sleep(time.Second)
+	began = time.Now()
+	require.NoError(t, n.Stop())
+	t.Logf("Stop took %v", time.Since(began))
+	require.NoError(t, n.Stop(), "a second Stop")
+	assert.Empty(t, n.Notes())
+	assert.Equal(t, old, n.TextFile())
+
+	samples, lost := written(t, n)
+	assert.Zero(t, lost)
+	count := byPID(samples)
+	busiest := 0
+	for pid, c := range count {
+		if pid != x.pid() {
+			busiest = max(busiest, c)
+		}
+	}
+	// At 999 Hz 10 samples are 10 ms of the second, however busy the machine is.
+	assert.True(t, count[x.pid()] >= 10 && busiest >= 10, "samples by pid of the target %d and its child: %v", x.pid(), count)
+	x.alive(t)
+	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
+	assert.Equal(t, files, openFiles(t), "open files")
+
+	// The samples have the clock of this process, their times ascend, and they begin with the exec.
+	for i, s := range samples {
+		assert.True(t, i == 0 || s.MonoNanos >= samples[i-1].MonoNanos, "sample %d is older than the one in front of it", i)
+		assert.Contains(t, []string{"sh", "sleep"}, s.Thread)
+	}
+	// It was 290 ms on a machine with 18 processes at work. Another clock would be further away.
+	late := time.Duration(samples[0].MonoNanos - released)
+	assert.True(t, late >= 0 && late < 5*time.Second, "the first sample is %v after the release", late)
+}
+
+// TestNativeIsLikePerf has perf sample the same process at the same time. Both have the same shares,
+// names and modules.
+func TestNativeIsLikePerf(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gasmtest.NeedPerf(t)
+	// Reading a file and searching it: user code in two programs, and the kernel.
+	x := hold(t, execs(`exec sh -c "while :; do head -c 3000000 /dev/zero | sha1sum >/dev/null; grep -c xyz /proc/kallsyms >/dev/null; done"`))
+	p := start(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 1001})
+	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 1001})
+	x.release(t)
+	time.Sleep(4 * time.Second)
+	require.NoError(t, n.Stop())
+	require.NoError(t, p.Stop())
+	ours, lost := written(t, n)
+	assert.Zero(t, lost)
+	require.Greater(t, len(ours), 500)
+	// perf begins before native sampling and ends after it.
+	theirs := slices.DeleteFunc(recorded(t, p), func(s sampler.Sample) bool {
+		return s.MonoNanos < ours[0].MonoNanos || s.MonoNanos > ours[len(ours)-1].MonoNanos
+	})
+
+	compare := func(what string, key func(s *sampler.Sample) string) {
+		t.Helper()
+		type counts struct{ ours, theirs float64 }
+		all := map[string]counts{}
+		for i := range ours {
+			c := all[key(&ours[i])]
+			all[key(&ours[i])] = counts{c.ours + 1, c.theirs}
+		}
+		for i := range theirs {
+			c := all[key(&theirs[i])]
+			all[key(&theirs[i])] = counts{c.ours, c.theirs + 1}
+		}
+		for name, c := range all {
+			// The difference of two counts of the same thing has the error sqrt(a+b). Five times that
+			// error happens by chance once in a million. The two timers fire at different moments, and
+			// each samples the other's interrupt, which is 2 % more.
+			error := 5*math.Sqrt(c.ours+c.theirs) + 0.02*c.theirs
+			assert.InDelta(t, c.theirs, c.ours, error, "%s %s", what, name)
+		}
+		t.Logf("%s: %d", what, len(all))
+	}
+	compare("all", func(*sampler.Sample) string { return "" })
+	compare("thread", func(s *sampler.Sample) string { return s.Thread })
+	compare("module", func(s *sampler.Sample) string { return s.Module })
+	first := kernelAliases(t)
+	compare("function", func(s *sampler.Sample) string {
+		if s.Symbol == "" || !s.Kernel() {
+			return s.Module // perf names the code between two functions after the first of them
+		}
+		return s.Module + " " + first[s.Symbol]
+	})
+}
+
+// kernelAliases returns, for each of the kernel's names, the first name of its address.
+func kernelAliases(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("/proc/kallsyms")
+	require.NoError(t, err)
+	at, first := map[string]string{}, map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(line)
+		if at[words[0]] == "" {
+			at[words[0]] = words[2]
+		}
+		first[words[2]] = at[words[0]]
+	}
+	return first
+}
+
+// comparedWithTime compares samples and lost ones with CPU time at 999 Hz. n samples have an error of
+// sqrt(n). Their interrupts take 2 % of the time in a virtual machine, where the timer is late.
+func comparedWithTime(t *testing.T, samples int, lost int64, cpu time.Duration) {
+	t.Helper()
+	expected := cpu.Seconds() * 999
+	t.Logf("%d samples and %d lost, %.0f expected", samples, lost, expected)
+	assert.InDelta(t, expected, float64(samples)+float64(lost), 5*math.Sqrt(expected)+0.02*expected)
+}
+
+// TestNativeThreads samples threads that start and end all the time, 500 of them at once. perf samples
+// them too, because a thread's timer begins with the thread, so that short threads have fewer samples
+// than their time suggests.
+func TestNativeThreads(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gasmtest.NeedPerf(t)
+	self, err := os.Executable()
+	require.NoError(t, err)
+	x := hold(t, "export "+helperEnv+"=threads; exec '"+self+"' 500")
+	goroutines, files := runtime.NumGoroutine(), openFiles(t)
+	p := start(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
+	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
+	x.release(t)
+	time.Sleep(3 * time.Second)
+	require.NoError(t, n.Stop())
+	samples, lost := written(t, n)
+	require.NoError(t, p.Stop())
+	theirs := 0
+	for _, s := range recorded(t, p) {
+		if s.MonoNanos <= samples[len(samples)-1].MonoNanos && s.Thread != "sh" { // perf began before the exec
+			theirs++
+		}
+	}
+	t.Logf("%d samples and %d lost; %d of perf", len(samples), lost, theirs)
+	assert.InDelta(t, theirs, len(samples)+int(lost), 5*math.Sqrt(2*float64(theirs)))
+	threads := map[int]bool{}
+	for _, s := range samples {
+		threads[s.TID] = true
+		if s.Thread != "sh" || s.TID != x.pid() { // during the exec
+			assert.Equal(t, "collect.test", s.Thread)
+		}
+	}
+	t.Logf("%d threads", len(threads))
+	assert.Greater(t, len(threads), 20)
+	assert.Equal(t, files, openFiles(t))
+	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 }) // two belong to perf's pipes
+}
+
+// TestNativeProcesses samples processes that come and go.
+func TestNativeProcesses(t *testing.T) {
+	gasmtest.NeedNative(t)
+	const runs = 200
+	x := hold(t, execs(`i=0; while [ $i -lt 200 ]; do ls / >/dev/null; i=$((i+1)); done; sleep 1000`))
+	files := openFiles(t)
+	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("page-faults"), Frequency: 19999})
+	x.release(t)
+	asleep := func() bool { return len(processesWith(t, "sleep\x001000")) > 0 }
+	eventually(t, "all have run", asleep)
+	require.NoError(t, n.Stop())
+	samples, _ := written(t, n)
+	listed := map[int]bool{}
+	for _, s := range samples {
+		if s.Thread == "ls" {
+			listed[s.PID] = true
+		}
+	}
+	assert.Len(t, listed, runs, "processes with page faults")
+	assert.Equal(t, files, openFiles(t))
+}
+
+// TestNativeDaemon checks that a daemon that outlives the command is sampled until the end, and lives
+// on.
+func TestNativeDaemon(t *testing.T) {
+	gasmtest.NeedNative(t)
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	x := hold(t, execs(`setsid sh -c "exec >/dev/null 2>&1; `+busy+`" & echo $! >`+pidFile))
+	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
+	x.release(t)
+	require.NoError(t, x.cmd.Wait())
+	daemon, err := strconv.Atoi(readTrimmed(pidFile))
+	require.NoError(t, err)
+	process, err := os.FindProcess(daemon)
+	require.NoError(t, err)
+	defer process.Kill()
+	works(t, daemon)
+	require.NoError(t, n.Stop())
+	samples, _ := written(t, n)
+	assert.Greater(t, byPID(samples)[daemon], 10)
+	assert.NoError(t, process.Signal(syscall.Signal(0)), "the daemon lives on")
+}
+
+// TestNativeKilled checks that a sampling program that is killed leaves nothing: the kernel ends its
+// events.
+func TestNativeKilled(t *testing.T) {
+	gasmtest.NeedNative(t)
+	x := hold(t, execs(busy))
+	cmd := exec.Command("/proc/self/exe", "cpu-clock", strconv.Itoa(x.pid()), t.TempDir(), "wait")
+	cmd.Env = append(os.Environ(), helperEnv+"=native")
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && lines.Text() != "sampling" {
+	}
+	x.release(t)
+	x.works(t)
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	x.alive(t)
+	// Another sampling of the same process begins, and has all samples.
+	n, err := AttachNative(Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
+	require.NoError(t, err)
+	from, began := processTime(t, x.pid()), monotonic.Nanos()
+	time.Sleep(time.Second)
+	cpu, ended := processTime(t, x.pid())-from, monotonic.Nanos()
+	require.NoError(t, n.Stop())
+	samples, lost := written(t, n)
+	samples = slices.DeleteFunc(samples, func(s sampler.Sample) bool { return s.MonoNanos < began || s.MonoNanos >= ended })
+	comparedWithTime(t, len(samples), lost, cpu)
+}
+
+// TestLookOften checks that pauses are short while somebody waits for mappings, and as long as before
+// afterwards.
+func TestLookOften(t *testing.T) {
+	x := hold(t, execs(busy))
+	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
+	assert.Equal(t, longestDrain, n.soon(longestDrain))
+	n.LookOften(time.Hour)
+	assert.Equal(t, shortPause, n.soon(longestDrain))
+	assert.Equal(t, time.Millisecond, n.soon(time.Millisecond))
+	n.LookOften(-time.Second)
+	assert.Equal(t, longestDrain, n.soon(longestDrain))
+	x.release(t)
+	require.NoError(t, n.Stop())
+}
+
+// TestNativeStream checks that a stream has the same samples, and that a receiver who does not read it
+// misses some.
+func TestNativeStream(t *testing.T) {
+	late := gasmtest.Lateness(t)
+	x := hold(t, execs(busy))
+	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
+	all, few := n.Subscribe(1<<16, 20*time.Millisecond), n.Subscribe(10, time.Second)
+	x.release(t)
+	var streamed []sampler.Sample
+	next := func(wait time.Duration) (told time.Duration, ok bool) {
+		select {
+		case s := <-all.C:
+			streamed = append(streamed, s)
+			return time.Duration(monotonic.Nanos() - s.MonoNanos), true
+		case <-time.After(wait):
+			return 0, false
+		}
+	}
+	// A sample is fetched 20 ms after the last look. The program, the goroutine that fetches and the
+	// one that waits here must be woken for it. Samples before the first kernel sample wait longer: the
+	// kernel's symbols are read then, which takes a second with the race detector.
+	soonest := time.Hour
+	for range 10 {
+		for n, rest := 0, true; rest && n < 1000; n++ { // samples without a pause between them were fetched by one look, and looks are 20 ms apart
+			_, rest = next(5 * time.Millisecond)
+		}
+		told, ok := next(time.Minute)
+		require.True(t, ok, "no sample is delivered while the program runs")
+		soonest = min(soonest, told)
+	}
+	assert.Less(t, soonest, shortestDrain+3*late())
+	require.NoError(t, n.Stop())
+	samples, _ := written(t, n)
+	for s := range all.C {
+		streamed = append(streamed, s)
+	}
+	assert.Equal(t, samples, streamed)
+	assert.Zero(t, all.Dropped())
+	assert.Len(t, few.C, 10)
+	assert.EqualValues(t, len(samples)-10, few.Dropped())
+}
+
+// TestNativeDiskFull checks that samples lost to a full disk are not counted as lost, but reported in
+// an error.
+func TestNativeDiskFull(t *testing.T) {
+	gasmtest.NeedNative(t)
+	dir := gasmtest.NeedSmallDisk(t, "64k")
+	x := hold(t, execs(busy))
+	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 9999, Dir: dir})
+	x.release(t)
+	eventually(t, "the disk is full", func() bool {
+		var disk unix.Statfs_t
+		require.NoError(t, unix.Statfs(dir, &disk))
+		return disk.Bavail == 0
+	})
+	x.works(t)
+	err := n.Stop()
+	var stopped *StoppedError
+	require.ErrorAs(t, err, &stopped)
+	assert.ErrorIs(t, err, syscall.ENOSPC)
+	assert.EqualError(t, err, "native sampling: stopped too early: the samples could not be written: write "+n.TextFile()+
+		": no space left on device; make room in "+dir)
+	samples, _ := written(t, n)
+	assert.Greater(t, len(samples), 100, "those until then")
+	x.alive(t)
+}

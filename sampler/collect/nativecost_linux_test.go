@@ -1,0 +1,65 @@
+package collect
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// used returns the CPU time of this process, or of its children that have ended.
+func used(t *testing.T, who int) time.Duration {
+	t.Helper()
+	var u unix.Rusage
+	require.NoError(t, unix.Getrusage(who, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// TestNativeCPU checks that native sampling takes less than half the CPU time of perf, which samples
+// the same program at the same time. Most of it is spent on reading the symbols of the kernel and of
+// libjvm, once. GASM_COST may contain a command in place of the short one.
+//
+// It is a quarter to a third, on idle machines and on machines with ten processes for each CPU. These
+// processes displace the caches in between, which makes the CPU time of the same work differ by a third
+// on either side, so the limit is a half.
+// by a third, on either side: hence a half.
+func TestNativeCPU(t *testing.T) {
+	gasmtest.NeedTime(t)
+	gasmtest.NeedNative(t)
+	gasmtest.NeedPerf(t)
+	if raceDetector {
+		t.Skip("the race detector takes more time than what is measured: go test ./sampler/collect -run TestNativeCPU")
+	}
+	command := os.Getenv("GASM_COST")
+	if command == "" {
+		command = gasmtest.NeedJava(t) + ` -Xcomp --list-modules; i=0; while [ $i -lt 2000000 ]; do i=$((i+1)); done`
+	}
+	x := hold(t, execs(command+" >/dev/null"))
+	p := start(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 1001})
+	before := used(t, unix.RUSAGE_SELF)
+	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 1001})
+	x.release(t)
+	require.NoError(t, x.cmd.Wait())
+	require.NoError(t, n.Stop())
+	own := used(t, unix.RUSAGE_SELF) - before
+	require.NoError(t, p.Stop())
+	recording := p.process.cmd.ProcessState.UserTime() + p.process.cmd.ProcessState.SystemTime()
+	before = used(t, unix.RUSAGE_CHILDREN)
+	require.NoError(t, p.WriteText(t.Context(), discard{}))
+	script := used(t, unix.RUSAGE_CHILDREN) - before
+	samples, lost := written(t, n)
+	t.Logf("%d samples, %d lost: native sampling used %v, perf record %v and perf script %v", len(samples), lost, own, recording, script)
+	t.Logf("that is a share of %.2f", own.Seconds()/(recording+script).Seconds())
+	assert.Less(t, own, (recording+script)/2)
+}
+
+// discard discards text. Unlike io.Discard it is not an io.ReaderFrom, so that this process does what
+// gasm would do.
+type discard struct{}
+
+func (discard) Write(text []byte) (int, error) { return len(text), nil }

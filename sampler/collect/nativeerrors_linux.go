@@ -1,0 +1,105 @@
+package collect
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/perfevent"
+)
+
+// nativeTool names the sampler in errors.
+const nativeTool = "native sampling"
+
+// refusedNative converts an error of perfevent to one that says how to fix it. It returns nil if the
+// cause is not known.
+func refusedNative(err error, events []sampler.Event, pid int, h host) *RefusedError {
+	var unknown *perfevent.NameError
+	var open *perfevent.OpenError
+	refused := &RefusedError{Tool: nativeTool}
+	switch {
+	case errors.As(err, &unknown):
+		refused.Reason, refused.Cause, refused.Hint = ReasonUnknownEvent, unknown.Error(), "perf knows more names: --sampler perf"
+		return refused
+	case errors.As(err, &open):
+	case errors.Is(err, unix.EACCES): // from the folder with the tracepoints
+		return h.denied(refused, events, pid)
+	default:
+		return nil
+	}
+	refused.Stderr = open.Error()
+	switch open.Err {
+	case unix.ESRCH:
+		refused.Reason, refused.Cause = ReasonTargetGone, fmt.Sprintf("process %d has ended", pid)
+	case unix.EMFILE, unix.ENFILE:
+		refused.Reason, refused.Cause = ReasonLimit, "the limit of open files is too low: each CPU takes one for each event"
+		refused.Hint = "raise the limit of open files: ulimit -n 65536"
+	case unix.ENOMEM:
+		refused.Reason, refused.Cause = ReasonLimit, "there is no memory for the kernel's buffers"
+		refused.Hint = "raise the memory limit of the container or the cgroup"
+	case unix.ENOSYS:
+		refused.Reason, refused.Cause = ReasonKernel, "this kernel has no perf events (CONFIG_PERF_EVENTS)"
+		refused.Hint = "in a sandbox as gVisor: run gasm outside of it"
+	case unix.EACCES, unix.EPERM:
+		return h.notAllowed(refused, open, events, pid)
+	case unix.ENOENT, unix.ENODEV, unix.ENXIO, unix.EOPNOTSUPP:
+		refused.Reason, refused.Cause = ReasonUnsupportedEvent, "this machine has no counter that can sample "+open.Event
+		refused.Hint = "`gasm doctor` tells what it can sample"
+	case unix.EINVAL:
+		refused.Reason, refused.Cause = ReasonUnsupportedEvent, fmt.Sprintf("the kernel can't sample %s of a process (%v)", open.Event, open.Err)
+		refused.Hint = "`gasm doctor` tells what it can sample"
+	default:
+		return nil
+	}
+	return refused
+}
+
+// notAllowed finds out what did not allow it: a limit, a filter of system calls, or the kernel's rules.
+func (h host) notAllowed(refused *RefusedError, open *perfevent.OpenError, events []sampler.Event, pid int) *RefusedError {
+	switch {
+	case open.Call == "mmap":
+		refused.Reason, refused.Cause = ReasonLimit, "a limit is too low: the memory that may be locked for samples (kernel.perf_event_mlock_kb)"
+		refused.Hint = "sudo sysctl kernel.perf_event_mlock_kb=8192"
+	case open.Err == unix.EPERM: // the kernel's own rules return EACCES
+		refused.Reason, refused.Hint = ReasonSandbox, container
+		refused.Cause = "perf_event_open is blocked, as by a container's seccomp filter (operation not permitted)"
+	default:
+		return h.denied(refused, events, pid)
+	}
+	return refused
+}
+
+// denied explains EACCES.
+func (h host) denied(refused *RefusedError, events []sampler.Event, pid int) *RefusedError {
+	var as *RefusedError
+	if errors.As(denial(refused.Stderr, events, pid, h), &as) {
+		refused.Reason, refused.Cause, refused.Hint = as.Reason, as.Cause, as.Hint
+	}
+	return refused
+}
+
+// around returns the event's PMU and its modifiers, "" for each that is missing.
+func around(e sampler.Event) (pmu, modifiers string) {
+	pmu, rest, _ := strings.Cut(e.Spec, "/")
+	if after, ok := strings.CutPrefix(rest, e.Name); ok && pmu != "" {
+		return pmu, strings.TrimPrefix(after, "/")
+	}
+	return "", strings.TrimPrefix(strings.TrimPrefix(e.Spec, e.Name), ":")
+}
+
+// userOnly returns the event as perf spells it without the kernel: with u.
+func userOnly(e sampler.Event) string {
+	if _, modifiers := around(e); modifiers == "" && !strings.HasSuffix(e.Spec, "/") {
+		return e.Spec + ":u"
+	}
+	return e.Spec + "u"
+}
+
+// precise reports whether the event's modifiers ask for precise PCs.
+func precise(e sampler.Event) bool {
+	_, modifiers := around(e)
+	return strings.ContainsAny(modifiers, "pP")
+}

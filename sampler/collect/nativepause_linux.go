@@ -1,0 +1,44 @@
+package collect
+
+// A switching is a request of Pause or Resume to the goroutine that owns the events.
+type switching struct {
+	on   bool
+	done chan error
+}
+
+// Pause stops the sampling until Resume. Samples that were taken before are kept. If the recording was
+// started with Options.Pauses, threads and mappings that come meanwhile are known afterwards. Pause
+// does nothing to a Native that has ended.
+func (n *Native) Pause() error { return n.turn(false) }
+
+// Resume begins to sample again after Pause.
+func (n *Native) Resume() error { return n.turn(true) }
+
+func (n *Native) turn(on bool) error {
+	s := switching{on, make(chan error, 1)}
+	select {
+	case n.switches <- s:
+		n.set.Interrupt()
+	case <-n.done:
+		return nil
+	}
+	select {
+	case err := <-s.done:
+		return err
+	case <-n.done:
+		return nil
+	}
+}
+
+// obey does what Pause or Resume has asked for.
+func (n *Native) obey() {
+	select {
+	case s := <-n.switches:
+		if s.on {
+			s.done <- n.set.Resume()
+		} else {
+			s.done <- n.set.Pause()
+		}
+	default:
+	}
+}

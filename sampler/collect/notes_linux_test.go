@@ -1,0 +1,72 @@
+package collect
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestPerfNotes runs StartPerf with perfs of other machines: a fake one writes a header of perf.data
+// and confirms that it samples.
+func TestPerfNotes(t *testing.T) {
+	// perf 6.1 with kernel.kptr_restrict=2.
+	const restricted = `WARNING: Kernel address maps (/proc/{kallsyms,modules}) are restricted,
+check /proc/sys/kernel/kptr_restrict and /proc/sys/kernel/perf_event_paranoid.
+
+Samples in kernel functions may not be resolved if a suitable vmlinux
+file is not found in the buildid cache or in the vmlinux path.
+`
+	const noCycles = "no cycles counter (qemu: pmu=on), so cpu-clock"
+	const noKernel = "kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1"
+	const late = "PCs may be some instructions late: sampled cycles, because there is no event cycles:P"
+	cyclesCounted(t)
+
+	check := func(asked, stderr string, opened []attr, want string, notes ...string) {
+		t.Helper()
+		dir := t.TempDir()
+		for name, content := range map[string]string{"header": string(perfData("", append(opened, attrDummy)...)), "stderr": stderr} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// It does not know :P, like perf before 4.6.
+		fakeTool(t, "perf", `for a; do
+			case $last in -o) out=$a;; esac
+			case $a in *:P) printf "event syntax error: '%s'\n" "$a" >&2; exit 129;; esac
+			last=$a
+			done
+			cat '`+dir+`/stderr' >&2
+			cp '`+dir+`/header' "$out"
+			read -r enable <&3 && [ "$enable" = enable ] && printf 'ack\n\0' >&4
+			exec sleep 1000`)
+		p := start(t, Options{PID: os.Getpid(), Dir: dir, Events: eventsIn(asked)})
+		// After perf's end, all of its stderr has come.
+		if err := p.Stop(); err != nil {
+			t.Error(err)
+		}
+		assert.Equal(t, want, specsOf(p), asked)
+		assert.Equal(t, notes, p.Notes(), asked)
+	}
+	check("cycles", "", []attr{attrCycles}, "cycles")
+	check("", "", []attr{attrCycles}, "cycles", late)
+	check("", "", []attr{attrClock}, "cpu-clock", noCycles)
+	check("cycles", "", []attr{attrClock}, "cpu-clock", noCycles)
+	check("cpu-cycles:pp,instructions", "", []attr{attrClock, {config: 1}}, "cpu-clock,instructions", noCycles)
+	check("cycles,cpu-clock", "", []attr{attrCycles, attrClock}, "cycles,cpu-clock")
+	check("cycles,cpu-clock", "", []attr{attrClock, attrClock}, "cpu-clock,cpu-clock", noCycles)
+	check("cpu-clock,task-clock", "", []attr{attrClock, attrTaskClock}, "cpu-clock,task-clock")
+	// A hybrid CPU has a cycles for each kind of core.
+	hybrid := []attr{{kind: 0, config: 4 << 32}, {kind: 0, config: 10 << 32}}
+	check("cycles", "", hybrid, "cycles")
+	// perf 7.2, by its sources: no such CPU was available.
+	check("cycles,cache-misses", "Error:\nFailure to open event 'cpu_atom/cache-misses/' on PMU 'cpu_atom' which will be removed.\n",
+		append(hybrid, attr{config: 4<<32 | 3}), "cycles,cache-misses",
+		"cache-misses is not sampled on the cores of cpu_atom, which can't count it: name an event that all cores have (perf list)")
+	userOnly := func(a attr) []attr { a.userOnly = true; return []attr{a} }
+	check("cycles", "", userOnly(attrCycles), "cycles", noKernel)
+	check("cycles:u", "", userOnly(attrCycles), "cycles:u")
+	check("cycles", restricted, []attr{attrCycles}, "cycles", "kernel functions have no names: sudo sysctl kernel.kptr_restrict=0")
+	check("cycles", restricted, userOnly(attrCycles), "cycles", noKernel)
+}

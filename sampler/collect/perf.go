@@ -1,0 +1,185 @@
+package collect
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/sampler"
+	"golang.org/x/sys/unix"
+)
+
+// Options say what perf or gasm itself samples, and how often.
+type Options struct {
+	// Events are the events that the user named. nil means the best that this machine has: cycles:P,
+	// else cycles, else cpu-clock.
+	Events    []sampler.Event
+	Frequency int    // samples per second and CPU
+	PID       int    // the process, held before its exec; its children are followed
+	MorePIDs  []int  // other processes; only AttachNative uses them
+	Dir       string // the folder for perf.data or the text; an older file is replaced
+	// Pauses is true if Pause and Resume will be called.
+	Pauses bool
+	// Mapped is called for each file that a process maps as code. Only StartNative calls it. It must
+	// return soon. It may be nil.
+	Mapped func(native.Mapping)
+	// Slow is called by Stop with a sentence for the user if perf takes long to end. It may be nil.
+	Slow func(message string)
+}
+
+// A Perf is a recording by perf that is under way or has ended.
+type Perf struct {
+	tool    string
+	data    string // perf.data
+	events  []sampler.Event
+	opened  []openedEvent // the events in perf.data; nil if it could not be read
+	kernel  bool          // every event includes the kernel
+	hertz   int
+	notes   []string
+	slow    func(message string) // may be nil
+	process *process
+	control *os.File // nil for a perf without --control
+	acks    *os.File // perf's answers to commands on control; nil without --control
+	answers *bufio.Reader
+	// named is true if perf's events can be disabled by name, unnamed if they can't. If both are false,
+	// it was not tried yet.
+	named, unnamed bool
+
+	stopOnce sync.Once
+	stopErr  error
+}
+
+// StartPerf attaches perf to the process and returns when perf samples. If the cause of an error is
+// known, the error is a *MissingToolError or a *RefusedError. After an error no process is left behind.
+// The end of ctx kills perf.
+func StartPerf(ctx context.Context, opts Options) (*Perf, error) {
+	h := thisHost()
+	tool, err := exec.LookPath("perf")
+	if err != nil {
+		return nil, h.missingPerf("not on PATH")
+	}
+	// perf lowers the frequency by itself since 4.17; older ones refuse.
+	var note string
+	opts.Frequency, note = allowedFrequency(opts.Frequency)
+
+	r := requestFor(opts.Events, noCyclesCounter())
+	var p *Perf
+	var refused *RefusedError // the first candidate's
+	for _, events := range r.candidates {
+		p, err = record(ctx, tool, opts, events, h)
+		var e *RefusedError
+		if !errors.As(err, &e) || !e.Reason.ofEvent() {
+			break
+		}
+		if refused == nil {
+			refused = e
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.hertz = opts.Frequency
+	if note != "" {
+		p.notes = slices.Insert(p.notes, 0, note)
+	}
+	p.describe(r, refused)
+	return p, nil
+}
+
+// Events returns the events that perf samples. If this machine can't count cycles, a clock stands in
+// place of them, and a note says so.
+func (p *Perf) Events() []sampler.Event { return slices.Clone(p.events) }
+
+// Notes returns how the recording differs from what was asked for, a sentence for each difference, with
+// the command that fixes it.
+func (p *Perf) Notes() []string {
+	notes := slices.Clone(p.notes)
+	stderr := p.process.stderr.String()
+	notes = append(notes, partlyOpened(stderr)...)
+	if _, ok := lineWith(stderr, "kptr_restrict"); ok && p.kernel {
+		notes = append(notes, namelessKernelNote)
+	}
+	return notes
+}
+
+// Frequency returns how often perf samples, per second and CPU. It is lower than the requested
+// frequency if the kernel allows less.
+func (p *Perf) Frequency() int { return p.hertz }
+
+// DataFile returns the path of perf's recording.
+func (p *Perf) DataFile() string { return p.data }
+
+// Stop ends the recording with one SIGINT and waits until perf has written all of it. A perf that does
+// not end is killed after ten seconds, or at the end of StartPerf's context. It is not an error if perf
+// has ended before because every process that it followed had ended. If perf failed, the error is a
+// *StoppedError, and Stop has made the data on disk readable. A second Stop returns the same.
+func (p *Perf) Stop() error {
+	p.stopOnce.Do(func() { p.stopErr = p.stop() })
+	return p.stopErr
+}
+
+func (p *Perf) stop() error {
+	asked, inTime := p.process.stop(syscall.SIGINT, func() {
+		tellSlow(p.slow, "perf", fmt.Sprintf("after %s it is killed, and the samples until then are kept", lastEnd))
+	})
+	p.closeControl()
+	if !inTime {
+		return &StoppedError{Tool: "perf", Cause: fmt.Sprintf("it was killed because SIGINT did not end it within %s", lastEnd),
+			Err: completePerfData(p.data)}
+	}
+	status := p.process.status()
+	switch {
+	case status.Exited() && status.ExitStatus() == 0,
+		asked && status.Signaled() && status.Signal() == syscall.SIGINT,
+		asked && status.Exited() && status.ExitStatus() == 128+int(syscall.SIGINT): // perf is a shell script that runs the real one
+		return p.unfinished()
+	}
+	text := p.process.stderr.String()
+	stopped := &StoppedError{Tool: "perf", Stderr: perfComplaint(text), Err: completePerfData(p.data)}
+	stopped.Cause = p.process.cmd.ProcessState.String()
+	if !status.Signaled() && stopped.Stderr != "" {
+		stopped.Cause = stopped.Stderr
+	}
+	if strings.Contains(text, "No space left") {
+		stopped.Hint = "make room in " + filepath.Dir(p.data)
+	}
+	return stopped
+}
+
+// unfinished returns the error of a perf that ended as it should and yet could not write the end of its
+// data. On a full disk perf may do so without a word.
+func (p *Perf) unfinished() error {
+	f, err := os.Open(p.data)
+	if err != nil {
+		return nil // WriteText will return an error
+	}
+	h, err := readPerfHeader(f)
+	f.Close()
+	if err != nil || h.dataSize != 0 {
+		return nil
+	}
+	if completePerfData(p.data) != nil {
+		return nil // the file has no samples: WriteText will return an error
+	}
+	stopped := &StoppedError{Tool: "perf", Cause: "the end of its data is missing"}
+	if dir := filepath.Dir(p.data); isFull(dir) {
+		stopped.Err = syscall.ENOSPC
+		stopped.Hint = "make room in " + dir
+	}
+	return stopped
+}
+
+// isFull reports whether the disk under a folder has no room for another piece of perf's data.
+func isFull(dir string) bool {
+	var disk unix.Statfs_t
+	return unix.Statfs(dir, &disk) == nil && disk.Bavail < 16
+}

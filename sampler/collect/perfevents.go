@@ -1,0 +1,201 @@
+package collect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// bestEvents are tried in this order if the user names none.
+var bestEvents = []sampler.Event{sampler.ParseEvent("cycles:P"), sampler.ParseEvent("cycles"), sampler.ParseEvent(sampler.CPUClock)}
+
+// clockNames are perf's clocks by their number in the kernel's perf_sw_ids. perf opens one
+// of them in place of cycles on a machine without a counter of cycles.
+var clockNames = []string{softwareCPUClock: sampler.CPUClock, softwareTaskClock: sampler.TaskClock}
+
+// A request is what perf is asked for.
+type request struct {
+	candidates [][]sampler.Event // lists of events; each is for a perf that refuses the one before
+	// clockForCycles is true if the candidates have cpu-clock in place of cycles.
+	clockForCycles bool
+}
+
+// requestFor returns the request for the events that the user named, if any. noCounter is true if this
+// machine can't count cycles. Asked for cycles there, perf 6.1 opens cpu-clock instead, and perf 6.12
+// and 7.2 open task-clock, without a word. So gasm asks for cpu-clock itself, and all versions do the
+// same.
+func requestFor(named []sampler.Event, noCounter bool) request {
+	if len(named) == 0 {
+		if noCounter {
+			return request{[][]sampler.Event{{sampler.ParseEvent(sampler.CPUClock)}}, true}
+		}
+		var r request
+		for _, e := range bestEvents {
+			r.candidates = append(r.candidates, []sampler.Event{e})
+		}
+		return r
+	}
+	if noCounter && slices.ContainsFunc(named, replaceable) {
+		return request{[][]sampler.Event{withClock(named)}, true}
+	}
+	return request{candidates: [][]sampler.Event{named}}
+}
+
+// replaceable reports whether perf replaces an event by a clock. An event with a PMU is left to perf:
+// it may be refused because there is no such PMU.
+func replaceable(e sampler.Event) bool { return e.CountsCycles() && !strings.Contains(e.Spec, "/") }
+
+// withClock puts one cpu-clock in place of all events that count cycles.
+func withClock(named []sampler.Event) []sampler.Event {
+	hasClock := slices.ContainsFunc(named, func(e sampler.Event) bool { return e.Name == sampler.CPUClock })
+	var events []sampler.Event
+	for _, e := range named {
+		switch {
+		case !replaceable(e):
+			events = append(events, e)
+		case !hasClock:
+			events = append(events, sampler.ParseEvent(sampler.CPUClock+privileges(e)))
+			hasClock = true
+		}
+	}
+	return events
+}
+
+// privileges returns the modifiers of an event that say whose time is sampled (user, kernel,
+// hypervisor, guest, host), with a colon: ":u" for "cycles:Pu" and for "cpu/cycles/Pu". The others,
+// such as P for precise, mean nothing to a clock.
+func privileges(e sampler.Event) string {
+	_, modifiers, _ := strings.Cut(e.Spec, e.Name)
+	kept := strings.Map(func(c rune) rune {
+		if strings.ContainsRune("ukhGH", c) {
+			return c
+		}
+		return -1
+	}, modifiers)
+	if kept == "" {
+		return ""
+	}
+	return ":" + kept
+}
+
+// readOpened reads from perf.data what perf has opened. perf 7 leaves out events that it can't open and
+// samples the others, while an older perf samples nothing. In that case readOpened returns
+// errEventsMissing.
+func (p *Perf) readOpened() error {
+	opened, err := openedEvents(p.data)
+	if err != nil {
+		p.notes = append(p.notes, fmt.Sprintf("can't tell whether perf samples something else than %s: %v", strings.Join(sampler.Specs(p.events), ","), err))
+		return nil
+	}
+	expected := 0
+	for _, e := range p.events {
+		if e.Name != "dummy" { // openedEvents leaves them out
+			expected++
+		}
+	}
+	if len(opened) < expected {
+		return errEventsMissing
+	}
+	p.opened = opened
+	return nil
+}
+
+// describe compares what perf has opened with what it was asked for, and notes the differences. refused
+// is the reason why perf did not take the first candidate, or nil if it did.
+func (p *Perf) describe(r request, refused *RefusedError) {
+	asked := strings.Join(sampler.Specs(p.events), ",")
+	userOnly := slices.ContainsFunc(p.events, func(e sampler.Event) bool { return e.UserOnly })
+	clock := "" // the clock that stands in place of cycles
+	if r.clockForCycles || refused != nil && p.events[0].Name == sampler.CPUClock {
+		clock = sampler.CPUClock
+	}
+	if other := unaskedClock(p.events, p.opened); other != "" {
+		if p.replaceCycles(other) {
+			clock = other
+		} else {
+			p.events = append(p.events, sampler.ParseEvent(other))
+			p.note("perf samples %s, which it was not asked for, beside or in place of %s: name other events with --event", other, asked)
+		}
+	}
+	switch {
+	case clock != "":
+		p.notes = append(p.notes, noCounterNote(clock))
+	case refused != nil:
+		p.note("PCs may be some instructions late: sampled %s, because %s", asked, refused.Cause)
+	}
+
+	p.kernel = !slices.ContainsFunc(p.opened, func(e openedEvent) bool { return e.userOnly })
+	if !p.kernel && !userOnly {
+		p.notes = append(p.notes, hiddenKernelNote)
+	}
+}
+
+// Notes that recordings by perf and native recordings share.
+const (
+	hiddenKernelNote   = "kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1"
+	namelessKernelNote = "kernel functions have no names: sudo sysctl kernel.kptr_restrict=0"
+)
+
+// noCounterNote is for a machine where a clock is sampled in place of cycles. It is short, so that a
+// report has room on the same line for what the rate costs. gasm doctor says more.
+func noCounterNote(clock string) string {
+	return fmt.Sprintf("no cycles counter (qemu: pmu=on), so %s", clock)
+}
+
+func (p *Perf) note(format string, args ...any) {
+	p.notes = append(p.notes, fmt.Sprintf(format, args...))
+}
+
+// unaskedClock returns the name of the clock that perf has opened more often than it was asked to, or
+// "" if there is none.
+func unaskedClock(asked []sampler.Event, opened []openedEvent) string {
+	for _, clock := range clockNames {
+		more := 0
+		for _, e := range opened {
+			if e.clock == clock {
+				more++
+			}
+		}
+		for _, e := range asked {
+			if e.Name == clock {
+				more--
+			}
+		}
+		if more > 0 {
+			return clock
+		}
+	}
+	return ""
+}
+
+// replaceCycles puts a clock in place of the events that count cycles. It returns false if there are
+// none.
+func (p *Perf) replaceCycles(clock string) bool {
+	replaced := false
+	for i, e := range p.events {
+		if e.CountsCycles() {
+			p.events[i] = sampler.ParseEvent(clock + privileges(e))
+			replaced = true
+		}
+	}
+	return replaced
+}
+
+// partlyOpened returns a note for each event that perf 7 has left out on one PMU and opened on another:
+//
+//	Failure to open event 'cpu_atom/cache-misses/' on PMU 'cpu_atom' which will be removed.
+//
+// For an event that perf has opened nowhere, readOpened has already returned errEventsMissing.
+func partlyOpened(stderr string) (notes []string) {
+	for line := range strings.Lines(stderr) {
+		_, text, ok := strings.Cut(line, "Failure to open event '")
+		event, text, ok1 := strings.Cut(text, "' on PMU '")
+		pmu, _, ok2 := strings.Cut(text, "' which will be removed")
+		if ok && ok1 && ok2 {
+			notes = append(notes, fmt.Sprintf("%s is not sampled on the cores of %s, which can't count it: name an event that all cores have (perf list)", sampler.ParseEvent(event).Name, pmu))
+		}
+	}
+	return notes
+}

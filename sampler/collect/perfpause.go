@@ -1,0 +1,68 @@
+package collect
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// controlTimeout is how long perf may take to obey a command. Usually it takes some ms, but perf may wait seconds for a
+// processor if many threads are running. If perf ends meanwhile, tell returns at once.
+const controlTimeout = 30 * time.Second
+
+// errorShown is how long after perf's answer its error message may come, because the two have separate
+// pipes.
+const errorShown = 20 * time.Millisecond
+
+// Pause makes perf take no samples until Resume. Threads and mappings that come meanwhile are known
+// afterwards, if perf lets its events be disabled by name (since 5.13). A perf before 5.9 can't pause,
+// and goes on.
+func (p *Perf) Pause() error { return p.turn("disable") }
+
+// Resume makes perf take samples again after Pause.
+func (p *Perf) Resume() error { return p.turn("enable") }
+
+func (p *Perf) turn(word string) error {
+	if p.control == nil || p.process.ended() {
+		return nil
+	}
+	if p.unnamed {
+		return p.tell(word)
+	}
+	// perf's own event, which reports threads and mappings, is not among these.
+	for _, spec := range sampler.Specs(p.events) {
+		if err := p.tell(word + " " + spec); err != nil {
+			return err
+		}
+	}
+	if p.named {
+		return nil
+	}
+	time.Sleep(errorShown)
+	stderr := p.process.stderr.String()
+	if p.named = !strings.Contains(stderr, "can't find") && !strings.Contains(stderr, "nsupported"); p.named {
+		return nil
+	}
+	p.unnamed = true // it has the event under another name, or does not know names
+	return p.tell(word)
+}
+
+// tell sends perf a command, and waits until perf has obeyed.
+func (p *Perf) tell(command string) error {
+	if err := p.acks.SetReadDeadline(time.Now().Add(controlTimeout)); err != nil {
+		return err
+	}
+	if _, err := p.control.WriteString(command + "\n"); err != nil {
+		return fmt.Errorf("perf: %s: %w", command, err)
+	}
+	ack, err := p.answers.ReadString('\n')
+	if err != nil && !p.process.ended() {
+		return fmt.Errorf("perf: %s: no answer within %s: %w", command, controlTimeout, err)
+	}
+	if err == nil && !strings.Contains(ack, "ack") {
+		return fmt.Errorf("perf: %s: it answers %q", command, strings.TrimSpace(ack))
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+package collect
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+const (
+	// startTimeout is how long perf may take until it samples. It needs 0.1 s, and
+	// more on a loaded machine with many CPUs.
+	startTimeout = 30 * time.Second
+	// settled is for a perf before 5.9, which can't say that it samples. When its file has not grown
+	// for this long, perf has written the maps of the process and enables its events.
+	settled = 200 * time.Millisecond
+)
+
+// Why perf does not sample. What it printed on stderr says more.
+var (
+	errPerfEnded     = errors.New("perf has ended")
+	errEventsMissing = errors.New("perf left out some of these events")
+)
+
+// record starts perf and returns when it samples. After an error perf has ended, and its data is removed.
+func record(ctx context.Context, tool string, opts Options, events []sampler.Event, h host) (*Perf, error) {
+	p := &Perf{tool: tool, data: filepath.Join(opts.Dir, "perf.data"), events: slices.Clone(events), slow: opts.Slow}
+	// startUnconfirmed would take an older file for a sign that perf samples.
+	if err := os.Remove(p.data); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	args := p.recordArgs(opts)
+	err := p.start(ctx, args)
+	if err == nil {
+		return p, nil
+	}
+	if p.process == nil { // it could not be run
+		return nil, fmt.Errorf("%s: %w", tool, err)
+	}
+	full := p.takeBack()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("perf: %w", context.Cause(ctx))
+	}
+	if refused := p.refused(err, opts.PID, h); refused != nil {
+		return nil, refused
+	}
+	return nil, p.failure(err, args, full)
+}
+
+// recordArgs returns the arguments of perf record.
+func (p *Perf) recordArgs(opts Options) []string {
+	return []string{
+		"record", "-k", "mono", "-F", strconv.Itoa(opts.Frequency), "-e", strings.Join(sampler.Specs(p.events), ","),
+		"-B", "-N", "-o", p.data,
+		// Follow the process's first thread and all that it starts. With -p perf would
+		// also follow the process's other threads, those of the Go runtime, which end
+		// when the held process becomes the command. For the rest of the run perf would
+		// poll what is left of them without a pause and take a core away from the
+		// command.
+		"--inherit", "-t", strconv.Itoa(opts.PID),
+	}
+}
+
+// start starts perf and returns when it samples. perf gets --control if it knows that option.
+func (p *Perf) start(ctx context.Context, args []string) error {
+	err := p.startConfirmed(ctx, args)
+	if errors.Is(err, errPerfEnded) && ctx.Err() == nil && p.unknownOption() {
+		err = p.startUnconfirmed(ctx, args)
+	}
+	if err != nil {
+		return err
+	}
+	return p.readOpened()
+}
+
+// takeBack ends a perf that was started in vain, and removes its data, which perf creates before it opens the events.
+// full reports whether the disk had no room for more data.
+func (p *Perf) takeBack() (full bool) {
+	p.process.kill()
+	<-p.process.done
+	p.closeControl()
+	full = isFull(filepath.Dir(p.data))
+	os.Remove(p.data)
+	return full
+}
+
+// refused returns the error of a perf that was refused, as its stderr says; nil if err has another cause or the text is
+// not known.
+func (p *Perf) refused(err error, pid int, h host) error {
+	if !errors.Is(err, errPerfEnded) && !errors.Is(err, errEventsMissing) {
+		return nil
+	}
+	return refusal(p.process.stderr.String(), p.events, pid, h)
+}
+
+// failure returns the error of a perf that failed for another reason than a refusal.
+func (p *Perf) failure(err error, args []string, full bool) error {
+	if errors.Is(err, errPerfEnded) {
+		complaint := perfComplaint(p.process.stderr.String())
+		if full && complaint == "" { // perf may end without a word
+			return fmt.Errorf("perf: its data can't be written: %w; make room in %s", syscall.ENOSPC, filepath.Dir(p.data))
+		}
+		err = fmt.Errorf("%s: %s", p.process.cmd.ProcessState, complaint)
+	}
+	return fmt.Errorf("%s %s: %w", p.tool, strings.Join(args, " "), err)
+}
+
+// startConfirmed starts perf with its events off (-D -1), tells it to enable them,
+// and waits until perf confirms that.
+func (p *Perf) startConfirmed(ctx context.Context, args []string) error {
+	commands, control, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	acks, ackTo, err := os.Pipe()
+	if err != nil {
+		commands.Close()
+		control.Close()
+		return err
+	}
+	// perf's thread for BPF events would delay perf's end by up to a second.
+	args = append(slices.Clone(args), "--control", "fd:3,4", "-D", "-1", "--no-bpf-event")
+	p.process, err = startProcess(ctx, p.tool, args, commands, ackTo)
+	// perf has copies of these two. Without ours, acks ends when perf does.
+	commands.Close()
+	ackTo.Close()
+	p.control, p.acks, p.answers = control, acks, bufio.NewReader(acks)
+	if err != nil {
+		p.closeControl()
+		return err
+	}
+	deadline := time.Now().Add(startTimeout)
+	if err := acks.SetReadDeadline(deadline); err != nil {
+		return err
+	}
+	// If perf has ended this fails, and so does the read below.
+	_, _ = control.WriteString("enable\n")
+	ack, err := p.answers.ReadString('\n')
+	if strings.Contains(ack, "ack") {
+		return nil
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("did not start to sample within %s", startTimeout)
+	}
+	return p.awaitEnd(deadline)
+}
+
+// startUnconfirmed starts a perf before 5.9, which has no --control, and waits
+// until its file has its header and the maps of the process.
+func (p *Perf) startUnconfirmed(ctx context.Context, args []string) error {
+	p.closeControl()
+	var err error
+	if p.process, err = startProcess(ctx, p.tool, args); err != nil {
+		return err
+	}
+	deadline := time.Now().Add(startTimeout)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	var size int64
+	grown := time.Now()
+	for {
+		select {
+		case <-p.process.done:
+			return errPerfEnded
+		case now := <-tick.C:
+			if info, err := os.Stat(p.data); err == nil && info.Size() != size {
+				size, grown = info.Size(), now
+			}
+			if size > 0 && now.Sub(grown) > settled {
+				return nil
+			}
+			if now.After(deadline) {
+				return fmt.Errorf("did not start to sample within %s", startTimeout)
+			}
+		}
+	}
+}
+
+// awaitEnd waits for the end of a perf that has closed its descriptors.
+func (p *Perf) awaitEnd(deadline time.Time) error {
+	select {
+	case <-p.process.done:
+		return errPerfEnded
+	case <-time.After(time.Until(deadline)):
+		return errors.New("did not confirm that it samples")
+	}
+}
+
+// unknownOption reports whether perf is older than --control or --no-bpf-event.
+func (p *Perf) unknownOption() bool {
+	_, ok := lineWith(p.process.stderr.String(), "unknown option")
+	return ok
+}
+
+func (p *Perf) closeControl() {
+	if p.control != nil {
+		p.control.Close()
+		p.acks.Close()
+		p.control = nil
+	}
+}

@@ -1,0 +1,62 @@
+package collect
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/tool"
+)
+
+// perfFields are the fields that a PerfReader expects.
+const perfFields = "comm,pid,tid,time,event,ip,sym,dso"
+
+// WriteText writes the recording as the text that a sampler.PerfReader reads. Call it after Stop; it
+// also works after a Stop that failed.
+func (p *Perf) WriteText(ctx context.Context, w io.Writer) error {
+	args := []string{"script", "--ns", "-F", perfFields, "-i", p.data}
+	stderr, err := p.script(ctx, append(args, "--show-lost-events"), w)
+	if _, unknown := lineWith(stderr, "unknown option `show-lost-events"); err != nil && unknown {
+		stderr, err = p.script(ctx, args, w)
+	}
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("perf script: %w", context.Cause(ctx))
+	}
+	if line := perfComplaint(stderr); line != "" {
+		err = fmt.Errorf("%w: %s", err, line)
+	}
+	return fmt.Errorf("%s %s: %w", p.tool, strings.Join(args, " "), err)
+}
+
+// script runs perf script and returns what perf printed on stderr.
+func (p *Perf) script(ctx context.Context, args []string, w io.Writer) (stderr string, err error) {
+	var complaints cappedBuffer
+	out := &checkedWriter{w: w}
+	cmd := tool.Command(ctx, p.tool, args...)
+	cmd.Stdout, cmd.Stderr = out, &complaints
+	err = cmd.Run()
+	if out.err != nil {
+		err = out.err // perf only knows of a broken pipe
+	}
+	return complaints.String(), err
+}
+
+// A checkedWriter remembers the first error of the writer under it. Because it is not an *os.File,
+// os/exec copies perf's output through it. perf must not write into a file by itself, because it does
+// not check whether that worked.
+type checkedWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checkedWriter) Write(text []byte) (int, error) {
+	n, err := c.w.Write(text)
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	return n, err
+}

@@ -1,0 +1,5 @@
+package collect
+
+import "github.com/gasm-profiler/gasm/internal/gasmtest"
+
+const raceDetector = gasmtest.RaceDetector

@@ -1,0 +1,36 @@
+package collect
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// A Stream delivers samples while they are taken. A receiver that is too slow misses samples, but the
+// recording has all of them.
+type Stream struct {
+	// C delivers the samples in the order of their times, while threads are busy at most two pauses
+	// after they were taken. It is closed at the end.
+	C       <-chan sampler.Sample
+	in      chan sampler.Sample
+	pause   time.Duration // between two looks into the kernel's buffers
+	dropped atomic.Int64
+}
+
+func newStream(capacity int, pause time.Duration) *Stream {
+	in := make(chan sampler.Sample, capacity)
+	return &Stream{C: in, in: in, pause: pause}
+}
+
+// Dropped returns how many samples found no room in C.
+func (s *Stream) Dropped() int64 { return s.dropped.Load() }
+
+// put hands a sample to the stream without waiting.
+func (s *Stream) put(sample *sampler.Sample) {
+	select {
+	case s.in <- *sample:
+	default:
+		s.dropped.Add(1)
+	}
+}

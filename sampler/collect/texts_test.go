@@ -1,0 +1,68 @@
+package collect
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// eventsOf parses events, nil for none.
+func eventsOf(specs ...string) (events []sampler.Event) {
+	for _, spec := range specs {
+		events = append(events, sampler.ParseEvent(spec))
+	}
+	return events
+}
+
+// eventsIn parses a list of events separated by commas. No event may contain a comma.
+func eventsIn(list string) []sampler.Event {
+	if list == "" {
+		return nil
+	}
+	return eventsOf(strings.Split(list, ",")...)
+}
+
+// specsOf returns what perf samples, as one asks for it: "cycles:u,page-faults".
+func specsOf(p *Perf) string { return strings.Join(sampler.Specs(p.Events()), ",") }
+
+// readPerf returns copies of the records in a text of perf's.
+func readPerf(t testing.TB, text string) []any {
+	t.Helper()
+	return recordsOf(t, sampler.NewPerfReader(strings.NewReader(text), "in"))
+}
+
+// readDTrace returns copies of the records in a text of DTrace's.
+func readDTrace(t testing.TB, text string) []any {
+	t.Helper()
+	return recordsOf(t, sampler.NewDTraceReader(strings.NewReader(text), "in"))
+}
+
+func recordsOf(t testing.TB, r sampler.Reader) (records []any) {
+	t.Helper()
+	for r.Scan() {
+		switch rec := r.Record().(type) {
+		case *sampler.Sample:
+			records = append(records, *rec)
+		case *sampler.Lost:
+			records = append(records, *rec)
+		case *sampler.SyntaxError:
+			records = append(records, *rec)
+		default:
+			t.Fatalf("a record is a %T", rec)
+		}
+	}
+	require.NoError(t, r.Err())
+	return records
+}
+
+// readText reads a file.
+func readText(tb testing.TB, path string) []byte {
+	tb.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(tb, err)
+	return text
+}

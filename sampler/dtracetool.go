@@ -1,4 +1,0 @@
-package sampler
-
-// FindDTrace gives the path of the dtrace program that StartDTrace runs.
-func FindDTrace() (string, error) { return findDTrace("/usr/sbin/dtrace") }

@@ -1,0 +1,85 @@
+package sampler
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestPerfText checks that the lines are those of perf script. The expected ones are perf 6.1's own,
+// except in cases that perf does not print.
+func TestPerfText(t *testing.T) {
+	text := NewPerfText([]string{"cpu-clock"})
+	check := func(want string, s Sample, path string) {
+		t.Helper()
+		text.lines = text.lines[:0]
+		text.Sample(&s, 0, path)
+		assert.Equal(t, want+"\n", string(text.lines))
+	}
+	check("              ls  8339/8339  12687.253111445: cpu-clock:      7f991f20d52e _nl_load_locale (/usr/lib/x86_64-linux-gnu/libc.so.6)",
+		Sample{Thread: "ls", PID: 8339, TID: 8339, MonoNanos: 12687253111445, PC: 0x7f991f20d52e, Symbol: "_nl_load_locale"}, "/usr/lib/x86_64-linux-gnu/libc.so.6")
+	check("              ls  8339/8339  12687.542484274: cpu-clock:  ffffffff813a2413 finish_task_switch.isra.0 ([kernel.kallsyms])",
+		Sample{Thread: "ls", PID: 8339, TID: 8339, MonoNanos: 12687542484274, PC: 0xffffffff813a2413, Symbol: "finish_task_switch.isra.0"}, "[kernel.kallsyms]")
+	check("              ls  8340/8340  12688.559869698: cpu-clock:      56426392dd2a [unknown] (/usr/bin/ls)",
+		Sample{Thread: "ls", PID: 8340, TID: 8340, MonoNanos: 12688559869698, PC: 0x56426392dd2a}, "/usr/bin/ls")
+	check(" C2 CompilerThre 24997/25003  1884.000000007: cpu-clock:              1234 [unknown] ([unknown])",
+		Sample{Thread: "C2 CompilerThre", PID: 24997, TID: 25003, MonoNanos: 1884000000007, PC: 0x1234}, "")
+	check("                    -1/-1        0.000000001: cpu-clock:                 0 [unknown] (//anon)",
+		Sample{PID: -1, TID: -1, MonoNanos: 1}, "//anon")
+	check("             a?b 1234567/1234567 12687.253111445: cpu-clock:                 1 f\x1b() (/tmp/a?b)", // no name ends a line
+		Sample{Thread: "a\nb", PID: 1234567, TID: 1234567, MonoNanos: 12687253111445, PC: 1, Symbol: "f\x1b()"}, "/tmp/a\nb")
+
+	two := NewPerfText([]string{"cpu-clock:u", "page-faults"})
+	two.Sample(&Sample{Thread: "x", PID: 1, TID: 2, MonoNanos: 3}, 0, "")
+	two.Sample(&Sample{Thread: "x", PID: 1, TID: 2, MonoNanos: 3}, 1, "")
+	two.Lost(&Sample{Thread: "x", PID: 1, TID: 2, MonoNanos: 3}, 43, false)
+	two.Lost(&Sample{Thread: "x", PID: 1, TID: 2, MonoNanos: 3}, 44, true)
+	const head = "               x     1/2         0.000000003: "
+	assert.Equal(t, head+"cpu-clock:u:                 0 [unknown] ([unknown])\n"+head+"page-faults:                 0 [unknown] ([unknown])\n"+
+		head+"PERF_RECORD_LOST lost 43\n"+head+"PERF_RECORD_LOST_SAMPLES lost 44\n", string(two.lines))
+	var lost int64
+	for _, record := range readPerf(t, string(two.lines)) {
+		if l, ok := record.(Lost); ok {
+			lost += l.Count
+		}
+	}
+	assert.EqualValues(t, 44, lost, "the second account has the first in it")
+}
+
+// FuzzPerfText checks that every sample is read as it was written, whatever the names.
+func FuzzPerfText(f *testing.F) {
+	f.Add("C2 CompilerThre", 24997, 25003, int64(1884742374599), uint64(0x7fae1e0f127a), "f(void (*)(int)) const", "/tmp/a (deleted)/libjvm.so")
+	f.Add("a 1/2 3.4: b", 1, 2, int64(0), uint64(0), "", "")
+	f.Add(" ", -1, -1, int64(1), ^uint64(0), "[unknown]", "[vdso]")
+	f.Fuzz(func(t *testing.T, thread string, pid, tid int, nanos int64, pc uint64, symbol, path string) {
+		s := Sample{Thread: thread, PID: int(int32(pid)), TID: int(int32(tid)), MonoNanos: nanos & (1<<62 - 1), PC: pc, Symbol: symbol}
+		text := NewPerfText([]string{"cpu-clock"})
+		text.Sample(&s, 0, path)
+		if n := strings.Count(string(text.lines), "\n"); n != 1 {
+			t.Fatalf("%d lines: %q", n, text.lines)
+		}
+		records := readPerf(t, string(text.lines))
+		if len(records) != 1 || strings.ContainsAny(thread+symbol+path, "()/0123456789") || s.PID == -1<<31 || s.TID == -1<<31 {
+			return // a name that looks like another field is read as that field, as with perf
+		}
+		got, ok := records[0].(Sample)
+		if !ok || got.PID != s.PID || got.TID != s.TID || got.MonoNanos != s.MonoNanos || got.PC != pc || got.Event != "cpu-clock" {
+			t.Fatalf("%+v of %q", records[0], text.lines)
+		}
+	})
+}
+
+// BenchmarkPerfText writes lines. Nothing is allocated for a line.
+func BenchmarkPerfText(b *testing.B) {
+	text := NewPerfText([]string{"cpu-clock"})
+	s := Sample{Thread: "C2 CompilerThre", PID: 24997, TID: 25003, MonoNanos: 1884742374599, PC: 0x7fae1e0f127a, Symbol: "PhaseCFG::schedule_late"}
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		text.lines = text.lines[:0]
+		text.Sample(&s, 0, "/usr/lib/jvm/java-17-openjdk-amd64/lib/server/libjvm.so")
+		n++
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "samples/s")
+}
