@@ -85,7 +85,7 @@ func leftFolders(ctx context.Context) (all []Finding) {
 	for _, text := range ended {
 		all = append(all, Finding{"environment", "left in a JVM", Note, text, ""})
 	}
-	for _, left := range record.LeftFolders() {
+	for _, left := range record.LeftFolders(ctx) {
 		all = append(all, Finding{"environment", "left folder", Note, left.Path + ": " + left.Why, ""})
 	}
 	return all

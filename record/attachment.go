@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,30 +14,35 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/hotspot/follow"
 	"github.com/gasm-profiler/gasm/hotspot/probe"
-	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/record/command"
+	"github.com/gasm-profiler/gasm/record/debuginfo"
+	"github.com/gasm-profiler/gasm/record/patience"
+	"github.com/gasm-profiler/gasm/record/probes"
+	"github.com/gasm-profiler/gasm/record/processend"
+	"github.com/gasm-profiler/gasm/record/windows"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// AttachOptions say which JVMs that run are recorded, and how. Their zero values are the
-// defaults, but for those that say so.
+// AttachOptions say which running JVMs are recorded, and how. The zero values are the defaults, except where a field's
+// comment says otherwise.
 type AttachOptions struct {
 	Gasm   string           // the version of gasm, for the capture's description
 	JVMs   []attach.Process // not empty; all can be read
 	Folder *Folder          // of the capture; not nil
 
-	Events    []sampler.Event // as in Options
+	Counters  []sampler.Event // as in Options
 	Frequency int             // as in Options
-	// Delay and Length limit the measurement to a time after the attaching. Without a length
-	// it goes on until it is stopped or the JVMs have ended.
+	// Delay and Length limit the measurement to a time after the attaching. Without a length, it goes on until it is
+	// stopped or the JVMs have ended.
 	Delay, Length time.Duration
-	// Happenings are the events that are recorded, as in Options.
-	Happenings EventChoice
+	// Events are the events that are recorded, as in Options.
+	Events EventChoice
 	// DebugInfo switches DebugNonSafepoints on in the JVMs while they are recorded.
 	DebugInfo bool
 
-	// Probes are what of the program's methods is counted meanwhile, by an agent.
+	// Probes say what is counted in the program's methods meanwhile, by an agent.
 	Probes []probe.Spec
 
 	// Problem and Message are as in Options.
@@ -44,36 +50,34 @@ type AttachOptions struct {
 	Message func(text string)
 	// Window is called when the window of Delay and Length opens and closes; nil for nobody.
 	Window func(WindowChange)
-	// Progress is called when the sampling begins, and then each second if its first call
-	// has returned true; nil for nobody.
+	// Progress is called when the sampling begins, and then each second if its first call has returned true; nil for
+	// nobody.
 	Progress func(AttachProgress) (again bool)
 }
 
-// AttachProgress is how far a recording of running JVMs has come.
+// AttachProgress says how far a recording of running JVMs has come.
 type AttachProgress struct {
 	Elapsed time.Duration
 	Samples int64
-	Methods int // compiled ones that the JVMs have or had
+	Methods int // compiled methods that the JVMs have or had
 }
 
-// Check finds out what the options say that makes no sense.
+// Check returns an error for options that make no sense.
 func (o *AttachOptions) Check() error {
 	if o.Delay < 0 || o.Length < 0 {
 		return errors.New("--delay and --length can't be negative")
 	}
-	return o.Happenings.check()
+	return o.Events.Check()
 }
 
-// An Attachment is a recording of JVMs that run already: [NewAttachment], [Attachment.Run],
-// [Attachment.Finish], in this order. Only [Attachment.Signal] may be called from another
-// goroutine at the same time.
+// An Attachment is a recording of JVMs that run already: [NewAttachment], [Attachment.Run], [Attachment.Finish], in
+// this order. Only [Attachment.Signal] may be called from another goroutine at the same time.
 type Attachment struct {
 	session
 	o    AttachOptions
 	jvms []*attachedJVM
 
 	samples atomic.Int64
-	drain   *windowDrain // nil without
 
 	stopOnce sync.Once
 	stop     chan struct{} // closed when it is to end
@@ -85,13 +89,8 @@ type Attachment struct {
 // An attachedJVM is a JVM that is recorded.
 type attachedJVM struct {
 	followedJVM
-	ticks     uint64           // when it started: another process may get its id
-	process   *foreign.Process // nil where it is not to have probes
-	world     *foreign.World   // its files; nil likewise
-	debugInfo *debugInfoSwitch // nil where it is not to be switched
-	probes    *probe.Session   // nil without
-	probeNote *eventNote       // while it may have probes
-	sites     *sitePublisher   // nil without
+	ticks     uint64            // when it started: another process may get its id
+	debugInfo *debuginfo.Switch // nil unless gasm has switched it
 	// endedMonoNanos is when it was found to have ended; 0 while it runs.
 	endedMonoNanos int64
 }
@@ -99,91 +98,88 @@ type attachedJVM struct {
 // NewAttachment makes a recording that has not begun.
 func NewAttachment(o AttachOptions) *Attachment {
 	a := &Attachment{o: o, stop: make(chan struct{})}
-	a.gasm, a.folder, a.tell, a.waits, a.patience = o.Gasm, o.Folder, o.Problem, o.Message, newPatience()
+	a.gasm, a.folder, a.onProblem, a.patience = o.Gasm, o.Folder, o.Problem, patience.New(o.Message)
 	for _, j := range o.JVMs {
-		a.jvms = append(a.jvms, &attachedJVM{followedJVM: followedJVM{Process: j}, ticks: startTicks(j.PID)})
+		a.jvms = append(a.jvms, &attachedJVM{followedJVM: followedJVM{Process: j}, ticks: processend.StartTicks(j.PID)})
 	}
 	return a
 }
 
-// Run samples the JVMs and follows their code until the length is over, a signal to stop
-// comes, or they have ended. An error means that there is nothing to report; then nothing of
-// the recording is left.
-func (a *Attachment) Run() error {
+// Run samples the JVMs and follows their code until the length is over, a signal to stop comes, or they have ended. An
+// error means that there is nothing to report; then nothing of the recording is left.
+func (a *Attachment) Run(ctx context.Context) error {
 	defer a.end()
-	err := a.run()
-	// All errors of this are problems, because the rest goes on.
+	err := a.run(ctx)
+	// Errors of this are problems, because the rest goes on.
 	for _, j := range a.jvms {
 		if j.debugInfo != nil {
-			if err := j.debugInfo.restore(); err != nil {
+			if err := j.debugInfo.Restore(ctx); err != nil {
 				a.problem(err)
 			}
 		}
 	}
 	if err != nil {
-		a.live.discard()
+		a.events.Discard()
 		a.folder.Remove()
 	}
 	return err
 }
 
-func (a *Attachment) run() error {
-	if err := a.follow(); err != nil {
-		a.stopFollowing()
+func (a *Attachment) run(ctx context.Context) error {
+	defer a.stopFollowing(ctx) // a second call does nothing
+	if err := a.follow(ctx); err != nil {
 		return err
 	}
-	defer a.stopProbes()
-	if err := a.startProbes(); err != nil {
-		a.stopFollowing()
+	attached := probes.NewAttached(probes.Options{Specs: a.o.Probes, Dir: a.folder.Path, Patience: a.patience, Problem: a.problem, Message: a.o.Message})
+	defer attached.Stop(ctx)
+	if err := attached.Start(ctx, a.probed()); err != nil {
 		return err
 	}
-	a.beginEvents()
-	defer a.live.end() // a second time it does nothing
-	hertz, rateNote := frequency(a.o.Frequency, a.o.Events)
-	o := collect.Options{Events: a.o.Events, Frequency: hertz, PID: a.jvms[0].PID, Dir: a.folder.Path}
+	a.beginEvents(ctx)
+	defer a.events.End(ctx) // a second call does nothing
+	hertz, rateNote := frequency(a.o.Frequency, a.o.Counters)
+	o := collect.Options{Events: a.o.Counters, Frequency: hertz, PID: a.jvms[0].PID, Dir: a.folder.Path}
 	for _, j := range a.jvms[1:] {
 		o.MorePIDs = append(o.MorePIDs, j.PID)
 	}
 	var samples <-chan sampler.Sample
 	var err error
 	if a.sampling, samples, err = attachNative(o, rateNote); err != nil {
-		a.stopFollowing()
 		return err
 	}
 	a.clocks.start = capture.ReadClock()
 	a.startedMonoNanos = a.clocks.start.MonoNanos
-	told := make(chan struct{})
-	go a.tellFollowers(samples, told)
+	delivered := make(chan struct{})
+	go a.deliver(samples, delivered)
 	a.wait()
 	if err := a.sampling.Stop(); err != nil {
 		a.problem(err)
 	}
-	a.endedMonoNanos = monotonic.Nanos() // so that the last samples count
-	a.live.end()
-	<-told // all samples, so that the methods of the last ones are copied
-	a.stopFollowing()
+	a.endedMonoNanos = monotonic.Nanos() // after the last sample, so that it counts
+	a.events.End(ctx)
+	<-delivered // the methods of the last samples are copied, too
+	a.stopFollowing(ctx)
 	a.clocks.end = capture.ReadClock()
 	a.resolver = a.sampling.resolver()
 	return nil
 }
 
-// beginEvents has the JVMs record events, and waits until they do: what they do for that is not to be
-// in the profile.
-func (a *Attachment) beginEvents() {
+// beginEvents has the JVMs record events, and waits until they do, so that their work for that is not in the profile.
+func (a *Attachment) beginEvents(ctx context.Context) {
 	a.followed = a.followedJVM
-	a.live.begin(&a.session, a.o.Happenings, false)
+	a.events = a.newEvents(a.o.Events, false)
 	for _, j := range a.jvms {
-		a.live.found(j.PID)
+		a.events.Found(ctx, j.PID)
 	}
-	a.live.awaitBegun(a.stop)
+	a.events.AwaitBegun(a.stop)
 }
 
-// follow begins to follow the JVMs' code. One of several that has ended is a problem.
-func (a *Attachment) follow() error {
+// follow begins to follow the JVMs' code. If some of them have ended, that is a problem, and an error if all have.
+func (a *Attachment) follow(ctx context.Context) error {
 	var errs []error
 	following := a.jvms[:0:0]
 	for _, j := range a.jvms {
-		if err := a.followOne(j); err != nil {
+		if err := a.followOne(ctx, j); err != nil {
 			errs = append(errs, fmt.Errorf("JVM %s: %w", &j.Process, err))
 			continue
 		}
@@ -199,19 +195,28 @@ func (a *Attachment) follow() error {
 	return nil
 }
 
-func (a *Attachment) followOne(j *attachedJVM) (err error) {
-	if hasEnded(j.PID, j.ticks) {
+func (a *Attachment) followOne(ctx context.Context, j *attachedJVM) (err error) {
+	begin := a.patience.Begin(ctx)
+	if processend.HasEnded(j.PID, j.ticks) {
 		return errors.New("it has ended")
 	}
 	if a.o.DebugInfo {
-		if j.debugInfo, err = switchDebugInfo(a.patience.begin, j.PID, j.ticks); err != nil {
+		if j.debugInfo, err = debuginfo.SwitchOn(begin, j.PID, j.ticks); err != nil {
 			return err
 		}
 	}
-	return j.follow(a.patience.begin, a.folder.Path, follow.Options{})
+	return j.follow(begin, a.folder.Path, follow.Options{})
 }
 
-// followedJVM gives the JVM of a process; nil when it is none of those.
+// probed returns the JVMs that get probes.
+func (a *Attachment) probed() (jvms []probes.JVM) {
+	for _, j := range a.jvms {
+		jvms = append(jvms, probes.JVM{PID: j.PID, Ticks: j.ticks})
+	}
+	return jvms
+}
+
+// followedJVM returns the JVM of a process; nil when that is not one of the recorded JVMs.
 func (a *Attachment) followedJVM(pid int) *followedJVM {
 	for _, j := range a.jvms {
 		if j.PID == pid {
@@ -222,23 +227,23 @@ func (a *Attachment) followedJVM(pid int) *followedJVM {
 }
 
 // stopFollowing ends the following of all JVMs.
-func (a *Attachment) stopFollowing() {
+func (a *Attachment) stopFollowing(ctx context.Context) {
+	reach := a.patience.Reach(context.WithoutCancel(ctx))
 	for _, j := range a.jvms {
-		j.stop(a.patience.reach)
+		j.stop(reach)
 	}
 }
 
-// tellFollowers gives the samples that may be in compiled code to the followers. It closes
-// told at the end.
-func (a *Attachment) tellFollowers(samples <-chan sampler.Sample, told chan<- struct{}) {
-	defer close(told)
+// deliver passes the samples on to the followers and to the events. It closes delivered at the end.
+func (a *Attachment) deliver(samples <-chan sampler.Sample, delivered chan<- struct{}) {
+	defer close(delivered)
 	byPID := map[int]*attachedJVM{}
 	for _, j := range a.jvms {
 		byPID[j.PID] = j
 	}
 	for s := range samples {
 		a.samples.Add(1)
-		a.live.sampled(&s)
+		a.events.Sampled(&s)
 		if j := byPID[s.PID]; j != nil {
 			j.sampled(&s)
 		}
@@ -248,8 +253,8 @@ func (a *Attachment) tellFollowers(samples <-chan sampler.Sample, told chan<- st
 // shownEvery is the time between two calls of Progress.
 const shownEvery = time.Second
 
-// wait returns when the length is over, a signal to stop has come, or all JVMs have ended.
-// It sleeps meanwhile, because a JVM that does nothing is to cost next to nothing.
+// wait returns when the length is over, a signal to stop has come, or all JVMs have ended. It sleeps meanwhile, because
+// recording a JVM that does nothing should cost next to nothing.
 func (a *Attachment) wait() {
 	var opened, over, shown <-chan time.Time
 	sinceStart := time.Duration(monotonic.Nanos() - a.startedMonoNanos)
@@ -259,7 +264,7 @@ func (a *Attachment) wait() {
 	if a.o.Length > 0 {
 		over = time.After(a.o.Delay + a.o.Length - sinceStart)
 	}
-	if a.tellProgress(0) {
+	if a.sayProgress(0) {
 		ticker := time.NewTicker(shownEvery)
 		defer ticker.Stop()
 		shown = ticker.C
@@ -268,7 +273,7 @@ func (a *Attachment) wait() {
 	defer close(done)
 	for _, j := range a.jvms {
 		go func() {
-			if !awaitEnd(j.PID, j.ticks, done) {
+			if !processend.Await(j.PID, j.ticks, done) {
 				return
 			}
 			select {
@@ -280,9 +285,9 @@ func (a *Attachment) wait() {
 	for running := len(a.jvms); running > 0; {
 		select {
 		case <-opened:
-			a.tellWindow(WindowChange{Open: true, After: a.o.Delay})
+			a.sayWindow(WindowChange{Open: true, After: a.o.Delay})
 		case <-over:
-			a.tellWindow(WindowChange{After: a.o.Length})
+			a.sayWindow(WindowChange{After: a.o.Length})
 			return
 		case <-a.stop:
 			return
@@ -290,19 +295,19 @@ func (a *Attachment) wait() {
 			j.endedMonoNanos = monotonic.Nanos()
 			running--
 		case <-shown:
-			a.tellProgress(time.Duration(monotonic.Nanos() - a.startedMonoNanos))
+			a.sayProgress(time.Duration(monotonic.Nanos() - a.startedMonoNanos))
 		}
 	}
 }
 
-func (a *Attachment) tellWindow(change WindowChange) {
+func (a *Attachment) sayWindow(change WindowChange) {
 	if a.o.Window != nil {
 		a.o.Window(change)
 	}
 }
 
-// tellProgress calls Progress. It tells whether that wants to be called again.
-func (a *Attachment) tellProgress(elapsed time.Duration) (again bool) {
+// sayProgress calls Progress, and returns whether Progress wants to be called again.
+func (a *Attachment) sayProgress(elapsed time.Duration) (again bool) {
 	if a.o.Progress == nil {
 		return false
 	}
@@ -313,20 +318,20 @@ func (a *Attachment) tellProgress(elapsed time.Duration) (again bool) {
 	return a.o.Progress(p)
 }
 
-// Signal takes a signal that gasm got. One to stop ends the recording. It returns false when
-// that has ended: what the signal means then is up to the caller.
+// Signal takes a signal that gasm got. A signal to stop ends the recording. Signal returns false when the recording has
+// ended: the caller decides what the signal means then.
 func (a *Attachment) Signal(sig syscall.Signal) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ended {
 		return false
 	}
-	if stops(sig) {
+	if command.Stops(sig) {
 		if a.stopped == 0 {
 			a.stopped = sig
 		}
 		a.stopOnce.Do(func() { close(a.stop) })
-		a.patience.hurry()
+		a.patience.Hurry()
 	}
 	return true
 }
@@ -337,15 +342,15 @@ func (a *Attachment) end() {
 	a.ended = true
 }
 
-// StoppedBy is the signal that ended a recording, whether it had begun or not; 0 when none did.
+// StoppedBy returns the signal that ended the recording, whether that had begun or not; 0 when none did.
 func (a *Attachment) StoppedBy() syscall.Signal {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.stopped
 }
 
-// CutShort is the signal that ended a recording before its length was over; 0 when none
-// did. A recording without a length is ended by a signal as a rule.
+// CutShort returns the signal that ended the recording before its length was over; 0 when none did. A recording without
+// a length usually ends by a signal, and is not cut short.
 func (a *Attachment) CutShort() syscall.Signal {
 	if a.o.Length == 0 {
 		return 0
@@ -354,29 +359,29 @@ func (a *Attachment) CutShort() syscall.Signal {
 }
 
 // Finish completes the capture on disk and opens it. The caller closes it.
-func (a *Attachment) Finish() (*capture.Capture, error) {
+func (a *Attachment) Finish(ctx context.Context) (*capture.Capture, error) {
 	var jvms []capture.JVM
 	for _, j := range a.jvms {
 		jvms = append(jvms, a.describeFollowed(&j.followedJVM))
 	}
 	sortByStart(jvms)
-	notes := a.live.take(jvms)
+	notes := a.events.Take(jvms, a.startedMonoNanos)
 	if len(a.o.Probes) > 0 {
-		notes = append(notes, a.probesOf(jvms)...)
+		notes = append(notes, probes.Notes(a.folder.Path, jvms, a.problem)...)
 	}
-	return a.complete(func() capture.Description {
+	return a.complete(ctx, func() capture.Description {
 		d := a.describe(jvms)
 		d.Notes.Add(notes...)
 		return d
 	})
 }
 
-// describe gives the capture's description.
+// describe returns the capture's description.
 func (a *Attachment) describe(jvms []capture.JVM) capture.Description {
 	d := a.description()
 	d.Command, d.Attached, d.Code = []string{}, true, capture.CodeCopied
-	span, note := a.spanByTime(a.o.Delay, a.o.Length, "the sampling")
-	d.JVMs, d.Trials = jvms, []capture.Trial{wholeTrial(jvms, []capture.Span{span})}
+	span, note := windows.ByTime(a.wholeRun(), a.o.Delay, a.o.Length, "the sampling")
+	d.JVMs, d.Trials = jvms, []capture.Trial{windows.Whole(jvms, []capture.Span{span})}
 	d.Notes.Add(a.sampling.Notes()...)
 	d.Notes.Add(a.problemNotes()...)
 	d.Notes.Add(note, a.endNote())
@@ -387,7 +392,7 @@ func (a *Attachment) describe(jvms []capture.JVM) capture.Description {
 	return d
 }
 
-// endNote says that JVMs have ended before they were measured for all of the length.
+// endNote says that a JVM ended before the length was over; "" if none did.
 func (a *Attachment) endNote() string {
 	if a.o.Length == 0 {
 		return ""
@@ -400,16 +405,16 @@ func (a *Attachment) endNote() string {
 	return ""
 }
 
-// linesNote says what HotSpot's debug info lacks. Without DebugNonSafepoints it has the
-// places in which the JVM can stop a thread, which are calls, loops' ends and the like.
+// linesNote says what HotSpot's debug info lacks. Without DebugNonSafepoints, it has only the places in which the JVM
+// can stop a thread: calls, the ends of loops and the like.
 func (a *Attachment) linesNote(jvms []capture.JVM) string {
-	switched := slices.ContainsFunc(a.jvms, func(j *attachedJVM) bool { return j.debugInfo.switched() })
+	switched := slices.ContainsFunc(a.jvms, func(j *attachedJVM) bool { return j.debugInfo.Switched() })
 	sparse := slices.ContainsFunc(jvms, func(j capture.JVM) bool { return j.SafepointsOnly })
 	switch {
 	case switched:
 		return "lines and frames of what HotSpot compiled before gasm attached are those of the next safepoint; what it compiled since has its own (--debug-info)"
 	case sparse:
-		return "lines and frames are those of the next safepoint behind an instruction, because the JVM runs without DebugNonSafepoints: " +
+		return "lines and frames are those of the next safepoint after an instruction, because the JVM runs without DebugNonSafepoints: " +
 			"start it with -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints, or attach with --debug-info, which switches that on for what is compiled from then on"
 	}
 	return ""

@@ -7,18 +7,19 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// A JVM's log has the JVM's start by the wall clock, in ms. The wall clock may be set while
-// the command runs, and it goes on while the machine sleeps, which CLOCK_MONOTONIC does
-// not. So it is read at the command's start and end, and when each JVM is found.
+// clockReadings are readings of both clocks. They convert a JVM's start, which the JVM's log has by the wall clock in
+// ms, to the samples' clock. The wall clock may be set while the command runs. It also goes on while the machine
+// sleeps, unlike CLOCK_MONOTONIC. So both clocks are read at the command's start and end, and when each JVM is found.
 type clockReadings struct {
 	start, end capture.Clock
 	found      map[int]capture.Clock // by the JVM's pid
 }
 
-// clockNoise is more than two readings of two clocks differ by when nobody has set one.
+// clockNoise is an upper bound for the difference between two readings of the two clocks, unless somebody has set the
+// wall clock.
 const clockNoise = 10 * time.Millisecond
 
-// step is by how much the wall clock was set while the command ran; 0 when it was not.
+// step returns by how much the wall clock was set while the command ran; 0 when it was not.
 func (c *clockReadings) step() time.Duration {
 	if by := c.start.StepTo(c.end); by.Abs() > clockNoise {
 		return by
@@ -26,7 +27,7 @@ func (c *clockReadings) step() time.Duration {
 	return 0
 }
 
-// jvmStart gives a JVM's start on the samples' clock.
+// jvmStart converts a JVM's start by the wall clock to the samples' clock.
 func (c *clockReadings) jvmStart(pid int, wallNanos int64) int64 {
 	first, last := c.start.Mono(wallNanos), c.end.Mono(wallNanos)
 	found, ok := c.found[pid]
@@ -41,12 +42,12 @@ func (c *clockReadings) jvmStart(pid int, wallNanos int64) int64 {
 	return first
 }
 
-// during tells whether the command ran at a time.
+// during reports whether the command ran at a time.
 func (c *clockReadings) during(mono int64) bool {
 	return c.start.MonoNanos <= mono && mono <= c.end.MonoNanos
 }
 
-// note warns of a wall clock that was set.
+// note returns a warning if the wall clock was set; "" if it was not.
 func (c *clockReadings) note() string {
 	by := c.step()
 	if by == 0 {

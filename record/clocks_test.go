@@ -9,8 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// A command runs from 100 s to 160 s on the samples' clock, and somebody sets the wall
-// clock while it does.
+// A command runs from 100 s to 160 s on the samples' clock. Somebody sets the wall clock meanwhile.
 func TestClockReadings(t *testing.T) {
 	const second = int64(time.Second)
 	const epoch = 1_700_000_000 * second // the wall clock at 0 s
@@ -48,7 +47,7 @@ func TestClockReadings(t *testing.T) {
 			}
 		})
 	}
-	// What reading takes, and what NTP's slewing may differ by, is no step.
+	// The time that a reading takes, and the difference that NTP's slewing makes, are not a step.
 	r := clockReadings{start: reading(100, 0), end: reading(160, 0)}
 	r.end.WallNanos += int64(clockNoise)
 	assert.Zero(t, r.step())

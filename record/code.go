@@ -8,23 +8,22 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// CodeSource says how the machine code of the JVMs is had.
+// CodeSource says where the machine code of the JVMs comes from.
 type CodeSource string
 
 const (
-	// CodePrint has HotSpot print all code, with all of its comments. It slows down
-	// a program's warm-up the most.
+	// CodePrint has HotSpot print all code, with all of its comments. It slows down a program's warm-up the most.
 	CodePrint CodeSource = "print"
-	// CodeCopy copies the code out of the JVMs' memory, which costs the program
-	// hardly anything.
+	// CodeCopy copies the code from the JVMs' memory, which costs the program hardly anything.
 	CodeCopy CodeSource = "copy"
 	// CodeAuto copies the code. Where that can't be done, HotSpot prints it.
 	CodeAuto CodeSource = "auto"
 )
 
-// checkCode checks the options on code.
+// checkCode returns an error for options for code that make no sense.
 func (o *Options) checkCode() error {
 	if o.SkipC1 && jdk.Release(o.Command) < printassembly.OldestKnown {
 		return fmt.Errorf("--skip-c1 takes a command of JDK %d or newer itself (gasm profile --skip-c1 -- java …): HotSpot reads it from a file, "+
@@ -49,8 +48,9 @@ func (o *Options) checkCode() error {
 	return nil
 }
 
-// chooseCode says how the code is had. The note tells that it is not how the user asked.
-func (r *Recording) chooseCode() (way codeWay, note string) {
+// chooseCode returns the source of the code. The note says that it is not the source that the user asked for, or what
+// it lacks.
+func (r *Recording) chooseCode() (way codeSource, note string) {
 	o := &r.o
 	limited := o.selectionText()
 	if o.Code != CodePrint && limited == "" {
@@ -58,16 +58,16 @@ func (r *Recording) chooseCode() (way codeWay, note string) {
 		if err == nil {
 			return newLiveCode(r), ""
 		}
-		note = "HotSpot printed its code, which slows a program's warm-up: gasm could not copy it out of the JVMs' memory (" + err.Error() + ")"
+		note = "HotSpot printed its code, which slows a program's warm-up: gasm could not copy it from the JVMs' memory (" + err.Error() + ")"
 	}
-	if all := o.printAll(CompilerLogsFault()); all != "" {
+	if all := o.printAll(folder.CompilerLogsFault()); all != "" {
 		note = all
 	}
 	return &printedCode{r: r}, note
 }
 
-// printAll has HotSpot print all code if the options limit it, and LogCompilation, which
-// that needs, is not to be used. The note says so.
+// printAll has HotSpot print all code if the options limit the code, but LogCompilation, which that needs, must not be
+// used because of fault. The note says so.
 func (o *Options) printAll(fault string) (note string) {
 	limited := o.selectionText()
 	if fault == "" || limited == "" {
@@ -77,11 +77,9 @@ func (o *Options) printAll(fault string) (note string) {
 	return "HotSpot printed all code, and " + limited + " did not limit it: HotSpot's LogCompilation, which that needs, writes files in /tmp, and " + fault
 }
 
-// hasCaptureFlags tells whether a command is a JDK that surely knows all capture
-// flags, so that it need not be told to ignore flags that it does not know. Under
-// IgnoreUnrecognizedVMOptions it would also ignore a flag that the user mistyped, and
-// run what the user did not mean. A command that names another JVM may start one that
-// does not know the flags.
+// hasCaptureFlags reports whether a command is a JDK that surely knows all capture flags, so that it need not be told
+// to ignore unknown flags. Under IgnoreUnrecognizedVMOptions, it would also ignore a flag that the user mistyped, and
+// run what the user did not mean. A command that names another JVM may start a JVM that does not know the flags.
 func hasCaptureFlags(command []string) bool {
 	if !startsJava(command) || namesOtherJVM(command) {
 		return false
@@ -90,19 +88,18 @@ func hasCaptureFlags(command []string) bool {
 	return printassembly.OldestKnown <= release && release <= printassembly.NewestKnown
 }
 
-// namesOtherJVM tells whether the command has JMH's option for the JVM of the forks.
-// They get their options from JMH on the command line, those of gasm included.
+// namesOtherJVM reports whether the command has JMH's option for the JVM of the forks. JMH passes its own options to
+// the forks on their command line, including those of gasm.
 func namesOtherJVM(command []string) bool {
 	return slices.Contains(command, "-jvm") || slices.Contains(command, "--jvm")
 }
 
-// startsJava tells whether a command is a JVM itself. Only then are all JVMs that
-// read gasm's files of options gone when the command is; a build tool may leave a
-// daemon behind, whose JVMs would not start without the file.
+// startsJava reports whether a command is a JVM itself. Only then have all JVMs that read gasm's files of options ended
+// when the command has. A build tool may leave a daemon behind, whose JVMs would not start without the file.
 func startsJava(command []string) bool { return filepath.Base(command[0]) == "java" }
 
-// ownDirectives finds the command's own file of compiler directives, of which
-// HotSpot takes one alone; "" without one.
+// ownDirectives returns the command's own file of compiler directives; "" without one. HotSpot takes only one such
+// file.
 func ownDirectives(command []string) string {
 	for _, w := range javaOptions(command) {
 		if _, file, ok := strings.Cut(w, "-XX:CompilerDirectivesFile="); ok {
@@ -112,25 +109,21 @@ func ownDirectives(command []string) string {
 	return ""
 }
 
-// directivesName is the end of the name of the file of compiler directives; see logFolder.
-const directivesName = "directives.json"
-
-// selection says whose code is printed, and writes the file that HotSpot needs for it.
-// That file's path begins with the prefix.
+// selection returns which methods' code is printed, and writes the file that HotSpot needs for that. The file's path
+// begins with prefix.
 func (o *Options) selection(prefix string) (sel printassembly.Selection, err error) {
 	sel = printassembly.Selection{Methods: o.Methods, SkipC1: o.SkipC1}
 	if sel.All() || jdk.Release(o.Command) < printassembly.OldestKnown || ownDirectives(o.Command) != "" {
 		return sel, nil
 	}
-	sel.DirectivesFile = prefix + directivesName
+	sel.DirectivesFile = prefix + folder.DirectivesName
 	if err := writeForAll(sel.DirectivesFile, sel.Directives()); err != nil {
 		return sel, fmt.Errorf("a file for HotSpot can't be written: %w", err)
 	}
 	return sel, nil
 }
 
-// selectionText is what the user limited the printed code to, as flags; "" without
-// any.
+// selectionText returns the flags that limit the printed code; "" without any.
 func (o *Options) selectionText() string {
 	var words []string
 	for _, m := range o.Methods {
@@ -142,7 +135,7 @@ func (o *Options) selectionText() string {
 	return strings.Join(words, " ")
 }
 
-// selectionNote says what these flags left out.
+// selectionNote says what these flags left out; "" without any.
 func (o *Options) selectionNote() string {
 	if o.selectionText() == "" {
 		return ""

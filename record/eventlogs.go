@@ -1,7 +1,6 @@
 package record
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,44 +10,43 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event/hslog"
 	"github.com/gasm-profiler/gasm/internal/jdk"
+	"github.com/gasm-profiler/gasm/record/folder"
 )
 
 // eventLogs are the logs of events that the command's JVMs write.
 //
-// HotSpot's -Xlog is not like other options. JDK 8 does not start with it, and no JVM starts
-// that can't create the file, while for -XX:LogFile there is another place. So it goes
+// HotSpot's -Xlog is not like other options. JDK 8 does not start with it. And a JVM that can't create the file does
+// not start, whereas with -XX:LogFile it writes the file elsewhere. So the option is
 //
-//   - into JDK_JAVA_OPTIONS, which the java program of JDK 9 and newer reads, and JDK 8 does
-//     not. So JVMs that JMH starts have it, and those of a script or a build tool;
-//   - into JAVA_TOOL_OPTIONS only for another tool of such a JDK, as javac, because these
-//     read no other variable.
+//   - in JDK_JAVA_OPTIONS, which the java program of JDK 9 and newer reads, and JDK 8 does not. So JVMs that JMH, a
+//     script or a build tool starts have it;
+//   - in JAVA_TOOL_OPTIONS only for another tool of such a JDK, like javac, because these tools read no other variable.
 //
-// A script's or a build tool's JVMs have it only when the user has asked for events, because
-// nothing tells where and as whom they will run. It is left out where a JVM might not start,
-// see eventObstacle.
+// JVMs of a script or a build tool have the option only when the user has asked for events, because it is unknown where
+// and as whom they will run. The option is left out where a JVM might not start; see eventObstacle.
 //
-// There are two other ways. To switch the log on through the attach socket, in each JVM that
-// comes up, misses its first collections, and sends a signal to a JVM that may not handle it
-// yet. To put the option into a JAVA_TOOL_OPTIONS that is longer than 1023 bytes, which JDK 8
-// ignores, takes the user's own options away from JDK 8, too.
+// Two other ways are worse. Switching the log on through the attach socket, in each JVM that comes up, misses the JVM's
+// first collections, and sends a signal to a JVM that may not handle it yet. A JAVA_TOOL_OPTIONS that is longer than
+// 1023 bytes is ignored by JDK 8, so the option would do no harm there. But it would take the user's own options away
+// from JDK 8, too.
 type eventLogs struct {
-	logs *logFolder // nil without
-	note string     // why there are none, or not of all JVMs
+	logs *folder.Logs // nil when no JVM logs events
+	note string       // why there are none, or why not all JVMs have them
 }
 
-// addEventFlag adds the option that makes JVMs log their events. Without it the recording
-// goes on; a note says why.
+// addEventFlag adds the option that makes JVMs log their events. Where it can't be added, the recording goes on without
+// the logs, and a note says why.
 func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 	release := jdk.Release(r.o.Command)
 	tool := !startsJava(r.o.Command) && release >= hslog.OldestRelease
-	if len(r.o.Happenings.Log) == 0 || !r.o.Happenings.Asked && !tool && !startsJava(r.o.Command) {
+	if len(r.o.Events.Log) == 0 || !r.o.Events.Asked && !tool && !startsJava(r.o.Command) {
 		return flags
 	}
 	if err := r.makeEventFolder(); err != nil {
-		r.events.note = "HotSpot logged no events (garbage collections, safepoints): " + err.Error()
+		r.eventLogs.note = "HotSpot logged no events (garbage collections, safepoints): " + err.Error()
 		return flags
 	}
-	option := hslog.Flag(r.o.Happenings.Log, filepath.Join(r.events.logs.path, eventHead+"%p"+eventTail))
+	option := hslog.Flag(r.o.Events.Log, r.eventLogs.logs.EventPattern())
 	if tool {
 		flags.tool = append(slices.Clip(flags.tool), option)
 	} else {
@@ -57,32 +55,29 @@ func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 	return flags
 }
 
-// makeEventFolder makes the folder for the logs, unless HotSpot prints its code into one.
-func (r *Recording) makeEventFolder() (err error) {
+// makeEventFolder makes the folder for the logs. It is that of HotSpot's logs of code where HotSpot prints its code.
+func (r *Recording) makeEventFolder() error {
 	if err := eventObstacle(r.o.Command); err != nil {
 		return err
 	}
-	logs := r.folder.logs
-	if logs == nil {
-		if logs, err = newLogFolder(r.folder); err != nil {
-			return err
-		}
-		r.folder.logs = logs
-	}
-	if logs.closed != "" && !startsJava(r.o.Command) {
-		return fmt.Errorf("a JVM of another user would not start, because it can't write to %s", logs.describe())
-	}
-	if err := hslog.CheckFolder(logs.path); err != nil {
+	logs, err := r.folder.MakeLogs()
+	if err != nil {
 		return err
 	}
-	r.events.logs = logs
+	if logs.Closed != "" && !startsJava(r.o.Command) {
+		return fmt.Errorf("a JVM of another user would not start, because it can't write to %s", logs.Describe())
+	}
+	if err := hslog.CheckFolder(logs.Path); err != nil {
+		return err
+	}
+	r.eventLogs.logs = logs
 	return nil
 }
 
-// rootChangers are programs that give what they run another root directory, or other mounts.
+// rootChangers are programs that run other programs with another root directory, or with other mounts.
 var rootChangers = []string{"chroot", "unshare", "nsenter", "bwrap", "firejail", "proot", "docker", "podman", "systemd-nspawn", "systemd-run"}
 
-// eventObstacle tells why JVMs of a command might not start with -Xlog; nil when they do.
+// eventObstacle returns an error that says why JVMs of a command might not start with -Xlog; nil when they do.
 func eventObstacle(command []string) error {
 	if startsJava(command) && 0 < jdk.Release(command) && jdk.Release(command) < hslog.OldestRelease {
 		return fmt.Errorf("JDK %d can't log them with their times", jdk.Release(command))
@@ -100,18 +95,16 @@ func eventObstacle(command []string) error {
 	return nil
 }
 
-// takeEvents moves the logs of events into the capture, and notes in each JVM which is its.
+// takeEvents moves the logs of events into the capture, and notes in each JVM which log is its.
 func (r *Recording) takeEvents(jvms []capture.JVM) (notes []string) {
-	if r.events.note != "" {
-		notes = append(notes, r.events.note)
+	if r.eventLogs.note != "" {
+		notes = append(notes, r.eventLogs.note)
 	}
-	if r.events.logs == nil {
+	if r.eventLogs.logs == nil {
 		return notes
 	}
-	if !r.folder.gathered.Load() { // HotSpot's code was not printed
-		if err := r.folder.gather(); err != nil {
-			r.problem(err)
-		}
+	if err := r.folder.Gather(); err != nil {
+		r.problem(err)
 	}
 	var without []string
 	for i := range jvms {
@@ -134,34 +127,11 @@ func (r *Recording) takeEvents(jvms []capture.JVM) (notes []string) {
 // maxWithout is how many JVMs without events a note names.
 const maxWithout = 4
 
-// jvmWithout names a JVM that has logged no events, and says why.
+// jvmWithout returns the name of a JVM that has logged no events, and says why it has not.
 func jvmWithout(j *capture.JVM) string {
 	name := fmt.Sprintf("JVM %d", j.PID)
 	if release := jdk.Feature(j.Version); 0 < release && release < hslog.OldestRelease {
 		return fmt.Sprintf("%s (JDK %d can't log them with their times)", name, release)
 	}
 	return name + " (not started by the java program, or with -Xlog:disable)"
-}
-
-// The names of logs of events in a log folder are these, with the process id between them,
-// and perhaps the number of a full file behind them.
-const eventHead, eventTail = "ev-", ".log"
-
-// gatherEvents moves the logs of events into the capture's folder, with the names that they
-// have. What it finds may be of another user's making, see gather.
-func (l *logFolder) gatherEvents(dir string) error {
-	var errs []error
-	for i, suffix := range append([]string{""}, hslog.Rotated("")...) {
-		for _, log := range logsIn(l.path, eventHead, eventTail+suffix) {
-			to := filepath.Join(dir, capture.EventLog(log.pid)+suffix)
-			if _, err := os.Lstat(to); err == nil {
-				errs = append(errs, fmt.Errorf("taking the events of JVM %d: %s is there already", log.pid, to))
-				continue
-			}
-			if err := takeLog(log.path, to, maxEventLog); err != nil && (i == 0 || !errors.Is(err, os.ErrNotExist)) {
-				errs = append(errs, fmt.Errorf("taking the events of JVM %d: %w", log.pid, err))
-			}
-		}
-	}
-	return errors.Join(errs...)
 }

@@ -12,25 +12,26 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/record/jvmevents"
 )
 
 func newTestFolder(t *testing.T) *Folder {
 	t.Helper()
-	folder, err := NewFolder(filepath.Join(t.TempDir(), "capture"))
+	folder, err := NewFolder(t.Context(), filepath.Join(t.TempDir(), "capture"))
 	require.NoError(t, err)
 	t.Cleanup(func() { folder.Keep() })
 	return folder
 }
 
-// eventsFor gives a recording with the options that its JVMs have.
+// eventsFor returns a recording that logs events of some kinds, and the options that its JVMs get.
 func eventsFor(t *testing.T, kinds []event.Kind, command ...string) (*Recording, javaFlags) {
 	t.Helper()
-	r := New(Options{Command: command, Folder: newTestFolder(t), Code: CodeCopy, Happenings: EventChoice{Log: kinds, Asked: true}})
+	r := New(Options{Command: command, Folder: newTestFolder(t), Code: CodeCopy, Events: EventChoice{Log: kinds, Asked: true}})
 	return r, r.addEventFlag(javaFlags{})
 }
 
-// A JVM of JDK 8 does not start with -Xlog, and no JVM that can't write its log does: which
-// variable has it, and when none has.
+// JDK 8 does not start with -Xlog, and no JVM starts with it that can't write its log. So it depends on the command
+// which variable has the option, if any.
 func TestEventFlags(t *testing.T) {
 	java17, java8 := fakeJDK(t, "17.0.15", "java"), fakeJDK(t, "1.8.0_504", "java")
 	for _, c := range []struct {
@@ -50,31 +51,30 @@ func TestEventFlags(t *testing.T) {
 		{"another root in a script", []string{"sh", "-c", "exec /usr/bin/unshare -m java X"}, false, false, "a JVM that unshare starts may be unable"},
 		{"java's own argument", []string{java17, "Main", "docker"}, false, true, ""}, // what java runs gets no other root
 	} {
-		r, flags := eventsFor(t, DefaultKinds, c.command...)
+		r, flags := eventsFor(t, jvmevents.DefaultKinds, c.command...)
 		assert.Equal(t, c.tool, strings.Contains(strings.Join(flags.tool, " "), "-Xlog:gc,gc+start,safepoint:file="), c.name)
 		assert.Equal(t, c.launcher, strings.Contains(strings.Join(flags.launcher, " "), "-Xlog:gc,gc+start,safepoint:file="), c.name)
-		assert.Contains(t, r.events.note, c.note, c.name)
-		assert.Equal(t, c.note == "", r.events.note == "", "%s: %s", c.name, r.events.note)
+		assert.Contains(t, r.eventLogs.note, c.note, c.name)
+		assert.Equal(t, c.note == "", r.eventLogs.note == "", "%s: %s", c.name, r.eventLogs.note)
 	}
-	// Nobody has asked for events of a script's JVMs, which may not be able to write a log.
+	// JVMs of a script may be unable to write a log, so they get the option only if the user has asked for events.
 	for _, asked := range []bool{false, true} {
 		for command, always := range map[string]bool{java17: true, "sh": false} {
-			r := New(Options{Command: []string{command}, Folder: newTestFolder(t), Code: CodeCopy, Happenings: EventChoice{Log: DefaultKinds, Asked: asked}})
+			r := New(Options{Command: []string{command}, Folder: newTestFolder(t), Code: CodeCopy, Events: EventChoice{Log: jvmevents.DefaultKinds, Asked: asked}})
 			assert.Equal(t, asked || always, len(r.addEventFlag(javaFlags{}).launcher) > 0, "%s, asked for: %v", command, asked)
-			assert.Empty(t, r.events.note)
+			assert.Empty(t, r.eventLogs.note)
 		}
 	}
 	r, flags := eventsFor(t, nil, java17)
 	assert.Zero(t, flags)
-	assert.Nil(t, r.folder.logs)
+	assert.Nil(t, r.folder.Logs())
 }
 
-// Every JVM of this machine starts with the option that a script's JVMs get, says nothing on
-// its stdout, and all but JDK 8 write a log. It does so with the option twice, too, as JMH
-// hands it on.
+// Every JVM of this machine starts with the option that a script's JVMs get, and prints nothing on its stdout. All but
+// JDK 8 write a log. They do so with the option twice, too, because JMH passes it on.
 func TestEveryJVMLogsEvents(t *testing.T) {
 	for _, j := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
-		for _, kinds := range [][]event.Kind{DefaultKinds, {event.GC, event.Safepoint, event.Compilation}} {
+		for _, kinds := range [][]event.Kind{jvmevents.DefaultKinds, {event.GC, event.Safepoint, event.Compilation}} {
 			r, flags := eventsFor(t, kinds, "sh")
 			out, _ := java(t, flags, j.Java(), "-version")
 			assert.Empty(t, out, j.Name())
@@ -82,14 +82,15 @@ func TestEveryJVMLogsEvents(t *testing.T) {
 				out, _ = java(t, flags, j.Java(), flags.launcher[0], "-version")
 				assert.Empty(t, out, "%s with the option twice", j.Name())
 			}
-			logs := logsIn(r.events.logs.path, eventHead, eventTail)
+			logs, err := filepath.Glob(strings.Replace(r.eventLogs.logs.EventPattern(), "%p", "*", 1))
+			require.NoError(t, err)
 			want := 2
 			if j.Feature <= 8 {
 				want = 0
 			}
 			assert.Len(t, logs, want, j.Name())
 			for _, log := range logs {
-				info, err := os.Stat(log.path)
+				info, err := os.Stat(log)
 				require.NoError(t, err)
 				assert.Positive(t, info.Size())
 			}
@@ -97,10 +98,10 @@ func TestEveryJVMLogsEvents(t *testing.T) {
 	}
 }
 
-// Full files come into the capture with the one that is written.
+// Full files of a log come into the capture together with the file that is being written.
 func TestGatherEvents(t *testing.T) {
-	r, _ := eventsFor(t, DefaultKinds, "sh")
-	dir := r.events.logs.path
+	r, _ := eventsFor(t, jvmevents.DefaultKinds, "sh")
+	dir := r.eventLogs.logs.Path
 	for _, name := range []string{"ev-71.log", "ev-71.log.0", "ev-71.log.3", "ev-72.log", "ev-x.log", "ev-73.log.9"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("[1ns][1][gc] x\n"), 0o644))
 	}

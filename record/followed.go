@@ -15,22 +15,21 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A followedJVM is a JVM whose code is read out of its memory while it runs.
+// A followedJVM is a JVM whose code is read from its memory while it runs.
 type followedJVM struct {
-	attach.Process // as it was known when it was found
+	attach.Process // as it was when it was found
 
-	follower *follow.Follower // nil before and after
+	follower *follow.Follower // nil before follow and after stop
 	result   follow.Result
 }
 
-// Reading a JVM's memory can wait for ever, where it is mapped from a file system that does not answer. How long it may take
-// to begin to follow a JVM, and to look at its last samples.
+// Reading a JVM's memory can wait for ever where the memory is mapped from a file system that does not answer.
 const (
-	followTime = 15 * time.Second
-	stopTime   = 30 * time.Second
+	followTime = 15 * time.Second // how long it may take to begin to follow a JVM
+	stopTime   = 30 * time.Second // how long it may take to look at the last samples of a JVM
 )
 
-// follow begins to follow it. Its log is in the capture's folder.
+// follow begins to follow the JVM. The JVM's log is in dir, the capture's folder.
 func (j *followedJVM) follow(ctx context.Context, dir string, o follow.Options) (err error) {
 	now := capture.ReadClock()
 	o.Log, o.Command, o.ClassPath = filepath.Join(dir, capture.LogFile(j.PID)), j.Command, j.ClassPath
@@ -39,13 +38,14 @@ func (j *followedJVM) follow(ctx context.Context, dir string, o follow.Options) 
 	return err
 }
 
-// sampled takes a sample of the process.
+// sampled takes a sample of the JVM.
 func (j *followedJVM) sampled(s *sampler.Sample) {
 	if s.Module == "" && !s.Kernel() { // it may be in compiled code
 		j.follower.Sampled(s.PC, s.MonoNanos)
 	}
 }
 
+// stop ends the following. It does nothing when the JVM is not followed.
 func (j *followedJVM) stop(ctx context.Context) {
 	if j.follower == nil {
 		return
@@ -58,8 +58,7 @@ func (j *followedJVM) stop(ctx context.Context) {
 	j.result, j.follower = result, nil
 }
 
-// describeFollowed describes a JVM that is not followed any more. What its log lacks is a
-// problem.
+// describeFollowed returns the description of a JVM that is not followed any more. What its log lacks is a problem.
 func (s *session) describeFollowed(j *followedJVM) capture.JVM {
 	if j.result.Disk != nil {
 		s.problem(fmt.Errorf("writing the code of JVM %d: %w", j.PID, j.result.Disk))
@@ -80,14 +79,14 @@ func sortByStart(jvms []capture.JVM) {
 	slices.SortStableFunc(jvms, func(a, b capture.JVM) int { return cmp.Compare(a.StartMonoNanos/1e6, b.StartMonoNanos/1e6) })
 }
 
-// fewLate is how many methods are gone before they can be copied in any JVM: those
-// that are sampled while it ends. They have next to no samples, so no note is needed.
+// fewLate is an upper bound for the methods that are gone before they can be copied in any JVM, because they were
+// sampled while the JVM ended. Up to so many need no note, because they have next to no samples.
 const fewLate = 50
 
-// manyAmbiguous: a note tells of more than one ambiguous sample in so many.
+// manyAmbiguous: ambiguous samples are noted if they are more than one in so many.
 const manyAmbiguous = 1000
 
-// codeNotes say what of a JVM's code could not be had.
+// codeNotes returns notes that say which part of a JVM's code could not be had.
 func (j *followedJVM) codeNotes() (notes []string) {
 	r := j.result
 	if r.Unread != nil {

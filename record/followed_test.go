@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/follow"
 )
 
-// What could not be had of a JVM's code is said, and what hardly matters is not.
+// Notes say what could not be had of a JVM's code, unless it hardly matters.
 func TestCodeNotes(t *testing.T) {
 	cause := errors.New("no such table")
 	for _, c := range []struct {

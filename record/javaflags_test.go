@@ -14,9 +14,10 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// fakeJDK makes the folder of a JDK with a program in it that is none.
+// fakeJDK makes the folder of a JDK, with a script as one of its programs. It returns the path of that program.
 func fakeJDK(t *testing.T, version, program string) (path string) {
 	t.Helper()
 	home := t.TempDir()
@@ -27,8 +28,7 @@ func fakeJDK(t *testing.T, version, program string) (path string) {
 	return path
 }
 
-// Which JVMs read what: JAVA_TOOL_OPTIONS has nothing that JDK 8 does not know, whatever
-// the command is, unless the command is a newer JDK's own tool.
+// JAVA_TOOL_OPTIONS has no option that JDK 8 does not know, unless the command is a tool of a newer JDK.
 func TestJavaFlags(t *testing.T) {
 	java17, java8, java28 := fakeJDK(t, "17.0.15", "java"), fakeJDK(t, "1.8.0_504", "java"), fakeJDK(t, "28-ea", "java")
 	for _, c := range []struct {
@@ -46,10 +46,10 @@ func TestJavaFlags(t *testing.T) {
 	} {
 		r, flags := flagsFor(t, c.command...)
 		tool := slices.DeleteFunc(slices.Clone(flags.tool), func(f string) bool { return c.quietTool && f == printassembly.QuietLog })
-		assert.Equal(t, printassembly.CaptureFlags(r.logs.pattern(), printassembly.Selection{}), tool, c.name)
+		assert.Equal(t, printassembly.CaptureFlags(r.logs.Pattern(), printassembly.Selection{}), tool, c.name)
 		assert.Equal(t, c.quietTool, slices.Contains(flags.tool, printassembly.QuietLog), c.name)
 		launcher := strings.Join(flags.launcher, "\n")
-		assert.Equal(t, c.file, launcher == "@"+r.logs.files+optionsName, c.name)
+		assert.Equal(t, c.file, launcher == "@"+r.logs.Files+folder.OptionsName, c.name)
 		if c.file {
 			text, err := os.ReadFile(r.options.path)
 			require.NoError(t, err)
@@ -64,13 +64,12 @@ func TestJavaFlags(t *testing.T) {
 	}
 }
 
-// Another user can read java's files, which tell where the logs are, and so must not know
-// what they are called.
+// Other users can read java's files, which say where the logs are. So they must not know the names of these files.
 func TestSecretFiles(t *testing.T) {
 	r, _ := flagsFor(t, fakeJDK(t, "17.0.15", "java"))
 	secret := regexp.MustCompile(`^[0-9a-f]{32}`)
 	open := 0
-	entries, err := os.ReadDir(r.logs.parent)
+	entries, err := os.ReadDir(filepath.Dir(r.logs.Files))
 	require.NoError(t, err)
 	for _, e := range entries {
 		info, err := e.Info()
@@ -83,8 +82,7 @@ func TestSecretFiles(t *testing.T) {
 	assert.NotZero(t, open)
 }
 
-// Every JVM of this machine starts with the options of every kind of command, as a child
-// of it.
+// Every JVM of this machine starts with the options of every kind of command, whose child it may be.
 func TestEveryJVMStarts(t *testing.T) {
 	for _, j := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
 		for _, command := range [][]string{{fakeJDK(t, "17.0.15", "java")}, {fakeJDK(t, "28-ea", "java")}, {"sh"}} {
@@ -104,8 +102,8 @@ func TestLongOptions(t *testing.T) {
 	assert.Empty(t, flags.longNote([]string{"sh"}))
 }
 
-// Code is read out of memory where that can be done and nothing limits what HotSpot prints.
-// A note says where it can't be.
+// Code is read from memory where that can be done and nothing limits what HotSpot prints. A note says where it can't be
+// done.
 func TestChooseCode(t *testing.T) {
 	gasmtest.NeedNative(t)
 	java17, java8, java99 := fakeJDK(t, "17.0.15", "java"), fakeJDK(t, "1.8.0_504", "java"), fakeJDK(t, "99", "java")
@@ -125,7 +123,7 @@ func TestChooseCode(t *testing.T) {
 		r := New(c.o)
 		assert.Equal(t, c.kind, r.code.kind(), c.name)
 		assert.Contains(t, r.codeNote, c.note, c.name)
-		if c.note == "" && CompilerLogsFault() == "" {
+		if c.note == "" && folder.CompilerLogsFault() == "" {
 			assert.Empty(t, r.codeNote, c.name)
 		}
 	}
@@ -138,7 +136,7 @@ func TestChooseCode(t *testing.T) {
 	}
 }
 
-// Where LogCompilation is not to be used, nothing limits what is printed, and a note says so.
+// Where LogCompilation must not be used, nothing limits what is printed, and a note says so.
 func TestPrintAll(t *testing.T) {
 	const fault = "fs.protected_symlinks is 0"
 	for _, c := range []struct {
@@ -155,13 +153,4 @@ func TestPrintAll(t *testing.T) {
 		assert.Equal(t, c.want == "", note == "", c.name)
 		assert.Empty(t, c.o.selectionText(), c.name)
 	}
-}
-
-func TestIsPrivate(t *testing.T) {
-	dir := t.TempDir()
-	for mode, want := range map[os.FileMode]bool{0o700: true, 0o755: true, 0o711: true, 0o777 | os.ModeSticky: false, 0o770: false} {
-		require.NoError(t, os.Chmod(dir, mode))
-		assert.Equal(t, want, isPrivate(dir), mode)
-	}
-	assert.False(t, isPrivate(dir+"/none"))
 }

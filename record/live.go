@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -19,15 +20,13 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// liveCode has the code of a command's JVMs out of their memory, while they run. A JVM is
-// a process that maps libjvm.so.
+// liveCode reads the code of a command's JVMs from their memory while they run. A JVM is a process that maps libjvm.so.
 type liveCode struct {
 	r *Recording
-	// Where the sampler gives no samples while the command runs, mappings are watched beside
-	// it, and all methods are copied.
-	watch    *mappingEvents
-	resolver *native.Resolver // knows what watch has told; nil without it
-	told     chan struct{}    // closed when the followers have got all samples; nil without a stream
+	// watch reports mappings where the sampler delivers no samples while the command runs. All methods are copied then.
+	watch     *mappingEvents
+	resolver  *native.Resolver // knows the mappings that watch has reported; nil without it
+	delivered chan struct{}    // closed when the followers have got all samples; nil without a stream
 
 	mu     sync.Mutex
 	jvms   []*followedJVM // in the order in which they were found
@@ -37,8 +36,8 @@ type liveCode struct {
 
 func newLiveCode(r *Recording) *liveCode { return &liveCode{r: r, byPID: map[int]*followedJVM{}} }
 
-// readable tells why the code of a command's JVMs can't be read out of their memory; nil
-// when it can be.
+// readable returns an error that says why the code of a command's JVMs can't be read from their memory; nil when it can
+// be.
 func readable(command []string) error {
 	if runtime.GOOS != "linux" {
 		return errors.New("only Linux lets gasm read the memory of a JVM")
@@ -49,30 +48,30 @@ func readable(command []string) error {
 	if err := vmstructs.Allowed(); err != nil {
 		return err
 	}
-	return mappingsAreTold()
+	return checkMappingEvents()
 }
 
 func (c *liveCode) kind() string { return capture.CodeCopied }
 
-// javaFlags gives all that a JVM must be told: both options are known to every JVM.
+// javaFlags returns the options for debug info. Every JVM knows them.
 func (c *liveCode) javaFlags() (javaFlags, error) {
 	return javaFlags{tool: printassembly.DebugInfoFlags()}, nil
 }
 
-// begin has the followers get the samples.
-func (c *liveCode) begin(s sampling, pid int) (err error) {
+// begin has the samples delivered to the followers.
+func (c *liveCode) begin(ctx context.Context, s sampling, pid int) (err error) {
 	if samples := s.stream(); samples != nil {
-		c.told = make(chan struct{})
-		go c.tell(samples)
+		c.delivered = make(chan struct{})
+		go c.deliver(samples)
 		return nil
 	}
 	c.resolver = native.NewResolver()
-	c.watch, err = watchMappingEvents(pid, c.mapped)
+	c.watch, err = watchMappingEvents(pid, func(m native.Mapping) { c.mapped(ctx, m) })
 	return err
 }
 
 // mapped begins to follow a process that has mapped libjvm.so.
-func (c *liveCode) mapped(m native.Mapping) {
+func (c *liveCode) mapped(ctx context.Context, m native.Mapping) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.resolver != nil {
@@ -82,11 +81,11 @@ func (c *liveCode) mapped(m native.Mapping) {
 		return
 	}
 	j := &followedJVM{Process: attach.Process{PID: m.PID, StartMonoNanos: monotonic.Nanos()}}
-	if seen, err := attach.Look(c.r.patience.begin, m.PID); err == nil {
+	if seen, err := attach.Look(c.r.patience.Begin(ctx), m.PID); err == nil {
 		j.Process = *seen
 	}
-	c.r.jmhFiles.followJVM(m.PID)
-	if err := j.follow(c.r.patience.begin, c.r.folder.Path, follow.Options{Launched: true, All: c.watch != nil}); err != nil {
+	c.r.jmhFiles.FollowJVM(c.r.patience.Reach(ctx), m.PID)
+	if err := j.follow(c.r.patience.Begin(ctx), c.r.folder.Path, follow.Options{Launched: true, All: c.watch != nil}); err != nil {
 		c.r.problem(err)
 		return
 	}
@@ -94,11 +93,11 @@ func (c *liveCode) mapped(m native.Mapping) {
 		j.follower.Pause()
 	}
 	c.byPID[m.PID] = j
-	c.r.live.found(m.PID)
+	c.r.events.Found(ctx, m.PID)
 	c.jvms = append(c.jvms, j)
 }
 
-// isLibJVM tells whether a process has mapped HotSpot's library.
+// isLibJVM reports whether a mapping is of HotSpot's library.
 func isLibJVM(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" }
 
 func (c *liveCode) pause()  { c.turn(true, (*follow.Follower).Pause) }
@@ -113,33 +112,34 @@ func (c *liveCode) turn(paused bool, turn func(*follow.Follower)) {
 	}
 }
 
-// followed gives the JVM of a process; nil when it is none.
+// followed returns the JVM of a process; nil when the process is not a JVM.
 func (c *liveCode) followed(pid int) *followedJVM {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.byPID[pid]
 }
 
-// tell gives the samples to the followers.
-func (c *liveCode) tell(samples <-chan sampler.Sample) {
-	defer close(c.told)
+// deliver passes the samples on to the followers and to the events.
+func (c *liveCode) deliver(samples <-chan sampler.Sample) {
+	defer close(c.delivered)
 	for s := range samples {
-		c.r.live.sampled(&s)
+		c.r.events.Sampled(&s)
 		if j := c.followed(s.PID); j != nil {
 			j.sampled(&s)
 		}
 	}
 }
 
-func (c *liveCode) end() *native.Resolver {
+func (c *liveCode) end(ctx context.Context) *native.Resolver {
 	if c.watch != nil {
 		c.watch.Stop()
 	}
-	if c.told != nil {
-		<-c.told
+	if c.delivered != nil {
+		<-c.delivered
 	}
+	reach := c.r.patience.Reach(context.WithoutCancel(ctx))
 	for _, j := range c.jvms {
-		j.stop(c.r.patience.reach)
+		j.stop(reach)
 	}
 	return c.resolver
 }
@@ -156,7 +156,7 @@ func (c *liveCode) finish() (jvms []capture.JVM, notes []string, err error) {
 	return jvms, notes, nil
 }
 
-// noJVM is the error of a command that started no JVM.
+// noJVM returns the error of a command that started no JVM.
 func (c *liveCode) noJVM() error {
 	if c.r.over {
 		return fmt.Errorf("the measurement was over before %s had started a JVM: %w", c.r.o.Command[0], ErrNoJVM)

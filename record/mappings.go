@@ -6,53 +6,55 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/inotify"
 	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// A mappingWatch notes which files the JVMs have mapped while they live, for the
-// names of native functions. JVMs are found by the logs that they write.
+// A mappingWatch notes which files the JVMs have mapped while they run, for the names of native functions. It finds
+// JVMs by the logs that they write.
 type mappingWatch struct {
-	logs     *logFolder
+	logs     *folder.Logs
 	resolver *native.Resolver
-	read     bool             // mappings are read; the sampler may tell of them as well
-	found    func(writtenLog) // is called once for each JVM
+	read     bool             // mappings are read; otherwise the sampler reports them
+	found    func(folder.Log) // called once for each JVM
 	next     map[int]mappingRead
 	stopped  chan struct{}
 	done     chan struct{}
 }
 
-// A mappingRead is when a process's mappings are read again. A JVM loads libraries at
-// its start, and now and then later. A process that has ended has no pause.
+// A mappingRead says when a process's mappings are read again. A JVM loads libraries at its start, and now and then
+// later. For a process that has ended, pause is 0, and nothing is read again.
 type mappingRead struct {
 	at    time.Time
 	pause time.Duration // before the reading after that one
 }
 
-// Reading /proc/PID/maps takes a JVM's locks for 0.1 ms, and the command's processors
-// for 1 ms. So each pause is twice as long as the one before.
+// shortestPause and longestPause bound the pauses between two readings of a JVM's mappings. Reading /proc/PID/maps
+// holds a lock of the JVM's for 0.1 ms, and takes 1 ms of a processor from the command. So each pause is twice as long
+// as the one before.
 const shortestPause, longestPause = 25 * time.Millisecond, 5 * time.Second
 
-// watchMappings begins to watch the JVMs that write logs into a folder. It calls
-// found for each of them, from a goroutine of its own. Without read it does only that.
-func watchMappings(logs *logFolder, read bool, found func(writtenLog)) *mappingWatch {
+// watchMappings begins to watch the JVMs that write logs into a folder. It calls found for each of them, from a
+// goroutine of its own. If read is false, it does only that.
+func watchMappings(logs *folder.Logs, read bool, found func(folder.Log)) *mappingWatch {
 	w := &mappingWatch{logs: logs, read: read, resolver: native.NewResolver(), found: found, next: map[int]mappingRead{},
 		stopped: make(chan struct{}), done: make(chan struct{})}
 	go w.run()
 	return w
 }
 
-// run sleeps until there is something to do. To wake up takes more of the command's
-// processors than the work itself, so it wakes up as seldom as possible.
+// run sleeps until there is something to do. Waking up takes more of the command's processors than the work itself, so
+// run wakes up as seldom as possible.
 func (w *mappingWatch) run() {
 	defer close(w.done)
 	if runtime.GOOS != "linux" { // native.ReadMaps reads none elsewhere, and nothing is copied
 		<-w.stopped
 		return
 	}
-	files := inotify.NewFiles(w.logs.path)
+	files := inotify.NewFiles(w.logs.Path)
 	defer files.Close()
 	var strays <-chan struct{}
-	if w.logs.closed != "" { // other users' JVMs log in hotSpotTemp
-		folder := inotify.NewFiles(hotSpotTemp)
+	if w.logs.Closed != "" { // other users' JVMs log in folder.HotSpotTemp
+		folder := inotify.NewFiles(folder.HotSpotTemp)
 		defer folder.Close()
 		strays = folder.C
 	}
@@ -75,7 +77,7 @@ func (w *mappingWatch) run() {
 	}
 }
 
-// due gives the time of the next reading; false when none is due.
+// due returns the time of the next reading. ok is false when none is due.
 func (w *mappingWatch) due() (at time.Time, ok bool) {
 	for _, r := range w.next {
 		if r.pause > 0 && (!ok || r.at.Before(at)) {
@@ -87,12 +89,12 @@ func (w *mappingWatch) due() (at time.Time, ok bool) {
 
 // look reads the mappings of the JVMs that are new, or whose pause is over.
 func (w *mappingWatch) look(now time.Time) {
-	logs := w.logs.logs()
-	if w.logs.closed != "" {
-		logs = append(logs, w.logs.strays()...)
+	logs := w.logs.Written()
+	if w.logs.Closed != "" {
+		logs = append(logs, w.logs.Strays()...)
 	}
 	for _, log := range logs {
-		pid := log.pid
+		pid := log.PID
 		r, known := w.next[pid]
 		if known && (r.pause == 0 || now.Before(r.at)) {
 			continue
@@ -115,17 +117,17 @@ func (w *mappingWatch) look(now time.Time) {
 	}
 }
 
-// lastLookTime is how long a look may take that is under way when the watch ends. The kernel answers for a JVM within
+// lastLookTime is how long a look may take that has begun when the watch ends. The kernel answers for a JVM within
 // milliseconds, unless that JVM keeps it from doing so.
 const lastLookTime = time.Second
 
-// stop ends the watch. The resolver knows all mappings from then on; none where a look does not end.
+// stop ends the watch, and returns a resolver that knows all mappings. If a look does not end, the resolver knows none.
 func (w *mappingWatch) stop() *native.Resolver {
 	close(w.stopped)
 	select {
 	case <-w.done:
 		return w.resolver
 	case <-time.After(lastLookTime):
-		return native.NewResolver() // the other one is in use
+		return native.NewResolver() // the look still uses the other resolver
 	}
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,26 +15,26 @@ import (
 )
 
 // startNative has gasm itself sample a held process.
-func (r *Recording) startNative(pid int) (sampling, error) {
-	hertz, note := frequency(r.o.Frequency, r.o.Events)
-	n, err := collect.StartNative(collect.Options{Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Mapped: r.code.mapped, Pauses: r.o.reopens()})
+func (r *Recording) startNative(ctx context.Context, pid int) (sampling, error) {
+	hertz, note := frequency(r.o.Frequency, r.o.Counters)
+	n, err := collect.StartNative(collect.Options{Events: r.o.Counters, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Mapped: func(m native.Mapping) { r.code.mapped(ctx, m) }, Pauses: r.rules.Reopen()})
 	if err != nil {
 		return nil, err
 	}
 	return &nativeSampling{n, note}, nil
 }
 
-// How soon a method with samples is to be known: HotSpot may replace it, or end. To wake up
-// and look for samples takes 0.3 ms of a processor: gasm took 1.8 % of one with pauses of
-// 25 ms beside a busy JVM, and 1.1 % with these.
+// streamPause is the time between two looks for samples. It must be short, because HotSpot may replace a method, or
+// end, before the method is copied. A look takes 0.3 ms of a processor: beside a busy JVM, gasm took 1.8 % of one with
+// pauses of 25 ms, and 1.1 % with this pause.
 const streamPause = 50 * time.Millisecond
 
-// streamed is how many samples may wait to be looked at. The followers take them at once,
-// unless this process is not let run.
+// streamed is how many samples may wait to be looked at. The followers take them at once, unless the system does not
+// let this process run.
 const streamed = 1 << 16
 
-// attachNative has gasm itself sample processes that run. The samples are given while they
-// are taken, and are closed at the end.
+// attachNative has gasm itself sample processes that run. The channel delivers the samples while they are taken, and is
+// closed at the end.
 func attachNative(o collect.Options, note string) (sampling, <-chan sampler.Sample, error) {
 	n, err := collect.AttachNative(o)
 	if err != nil {
@@ -42,7 +43,7 @@ func attachNative(o collect.Options, note string) (sampling, <-chan sampler.Samp
 	return &nativeSampling{n, note}, n.Subscribe(streamed, streamPause).C, nil
 }
 
-// withoutOther gives an error of the only sampler of gasm attach: no other one of it knows more events.
+// withoutOther returns an error of the only sampler of gasm attach, with a hint that does not name another sampler.
 func withoutOther(err error) error {
 	var refused *collect.RefusedError
 	if errors.As(err, &refused) && refused.Reason == collect.ReasonUnknownEvent {
@@ -63,14 +64,14 @@ func (n *nativeSampling) Notes() []string { return append(fix.Texts(n.Native.Not
 
 func (n *nativeSampling) Lost() int64 { return 0 } // the text has it
 
-func (n *nativeSampling) save(path string, _ io.Writer) error {
+func (n *nativeSampling) save(_ context.Context, path string, _ io.Writer) error {
 	if err := os.Rename(n.TextFile(), path); err != nil {
 		return fmt.Errorf("naming the samples: %w", err)
 	}
 	return nil
 }
 
-func (n *nativeSampling) open() (io.ReadCloser, error) { return os.Open(n.TextFile()) }
+func (n *nativeSampling) open(context.Context) (io.ReadCloser, error) { return os.Open(n.TextFile()) }
 
 func (n *nativeSampling) resolver() *native.Resolver { return n.Resolver() }
 
@@ -80,18 +81,18 @@ func (n *nativeSampling) stream() <-chan sampler.Sample { return n.Subscribe(str
 
 func (n *nativeSampling) wait() {}
 
-// mappingsAreTold tells why the kernel does not tell which files processes map; nil when it
+// checkMappingEvents returns an error that says why the kernel does not report which files processes map; nil when it
 // does.
-func mappingsAreTold() error {
+func checkMappingEvents() error {
 	w, err := collect.WatchMappings(os.Getpid(), func(native.Mapping) {})
 	if err != nil {
-		return fmt.Errorf("the kernel does not tell which programs start: %w", err)
+		return fmt.Errorf("the kernel does not report which programs start: %w", err)
 	}
 	w.Stop()
 	return nil
 }
 
-// mappingEvents tells which files processes map.
+// mappingEvents reports which files processes map.
 type mappingEvents = collect.MappingWatch
 
 func watchMappingEvents(pid int, mapped func(native.Mapping)) (*mappingEvents, error) {

@@ -3,6 +3,8 @@
 package record
 
 import (
+	"context"
+
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect"
@@ -12,16 +14,16 @@ import (
 var errNoNative = &collect.MissingToolError{Tool: "native sampling", Cause: "only Linux has perf_event_open", Hint: "use dtrace"}
 
 // startNative fails.
-func (r *Recording) startNative(int) (sampling, error) { return nil, errNoNative }
+func (r *Recording) startNative(context.Context, int) (sampling, error) { return nil, errNoNative }
 
 // attachNative fails.
 func attachNative(collect.Options, string) (sampling, <-chan sampler.Sample, error) {
 	return nil, nil, errNoNative
 }
 
-// What follows is never asked for: only Linux lets gasm read the memory of a JVM.
+// What follows is never called: only Linux lets gasm read the memory of a JVM.
 
-func mappingsAreTold() error { return errNoNative }
+func checkMappingEvents() error { return errNoNative }
 
 type mappingEvents struct{}
 

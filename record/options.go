@@ -11,72 +11,69 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/record/windows"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// Options say what is recorded, and how. Their zero values are the defaults, but for
-// those that say so.
+// Options say what is recorded, and how. The zero values are the defaults, except where a field's comment says
+// otherwise.
 type Options struct {
 	Gasm    string   // the version of gasm, for the capture's description
 	Command []string // what is run; not empty
 	Folder  *Folder  // of the capture; not nil
 
-	// Stdin is the command's own. What the command prints to stdout goes to Stdout after
-	// gasm has looked at it, and so does stderr where windows begin or end with its lines.
-	// Otherwise Stderr is the command's own, too.
+	// Stdin is the command's own. What the command prints to stdout goes to Stdout after gasm has looked at it. Where
+	// windows begin or end with lines of stderr, what it prints there goes to Stderr in the same way. Otherwise Stderr
+	// is the command's own.
 	Stdin, Stdout, Stderr *os.File
 
-	Sampler Sampler         // not empty
-	Events  []sampler.Event // what is sampled; none: cycles, or what there is in their place
-	// Frequency is how often each event is sampled, per second and CPU. With 0 it is
-	// as often as this machine affords, see collect.ChooseRate.
+	Sampler Sampler // not empty
+	// Counters are the events that are sampled; none: cycles, or cpu-clock on a machine without that counter.
+	Counters []sampler.Event
+	// Frequency is how often each counter is sampled, per second and CPU. 0 leaves it to collect.ChooseRate.
 	Frequency int
 	Sudo      bool // run dtrace by sudo -n
 
 	// Delay and Length limit the measurement to a time after the command's start.
 	Delay, Length time.Duration
-	// WindowStart and WindowEnd limit it to what lies between lines of the command's
-	// output that match; nil does not.
+	// WindowStart and WindowEnd limit the measurement to the times between lines of the command's output that match.
+	// Each may be nil.
 	WindowStart, WindowEnd *regexp.Regexp
-	// WindowFrom says on which streams such lines are looked for.
+	// WindowFrom says on which streams these lines are looked for.
 	WindowFrom WindowSource
-	// WindowFile is the path of a file in which the program has written its windows when it
-	// has ended; see windowFile. "" for none.
+	// WindowFile is the path of a file in which the program has written its windows when it has ended; "" for none. See
+	// package windows.
 	WindowFile string
 
 	Code    CodeSource // not empty
 	Methods []string   // patterns of the methods whose code is printed; none: all
 	SkipC1  bool       // no code of what C1 compiled
 
-	// Happenings are the events that are recorded beside the samples, such as pauses of the
-	// collector. See ParseEventChoice.
-	Happenings EventChoice
+	// Events are the events in the JVMs that are recorded beside the samples, such as pauses of the collector. See
+	// ParseEventChoice.
+	Events EventChoice
 
-	// Probes are what of the program's methods is counted, by an agent in its JVMs.
+	// Probes say what is counted in the program's methods, by an agent in its JVMs.
 	Probes []probe.Spec
 
-	// Problem is called when something of the capture is lost, while the rest goes
-	// on; of several errors of a full disk with the first one alone. It may be called
-	// from any goroutine, and may be nil.
+	// Problem is called when a part of the capture is lost, while the rest goes on. Of several errors of a full disk,
+	// it gets only the first one. It may be called from any goroutine, and may be nil.
 	Problem func(error)
-	// Message is called with a sentence for the user on what the recording waits for;
-	// nil for nobody.
+	// Message is called with a sentence for the user, for example on what the recording waits for; nil for nobody.
 	Message func(text string)
-	// Window is called when a window opens or closes while the command runs, from a goroutine
-	// of its own; of JMH's windows, and of one that opens with the command, it is not. nil for
-	// nobody.
+	// Window is called when a window opens or closes while the command runs, from a goroutine of its own. It is not
+	// called for JMH's windows, nor for a window that opens with the command. It may be nil.
 	Window func(WindowChange)
-	// Progress is called while perf script writes the samples' text at the end, with
-	// the number of bytes that were written since the last call; nil for nobody.
+	// Progress is called while perf script writes the samples' text at the end, with the number of bytes that were
+	// written since the last call. It may be nil.
 	Progress func(bytes int)
 }
 
 // Sampler says which sampler is used.
 type Sampler string
 
-// The samplers. SamplerAuto is the first of the others that works here. SamplerNative is
-// gasm itself.
+// The samplers. SamplerAuto is the first of the others that works on this machine. SamplerNative is gasm itself.
 const (
 	SamplerAuto   Sampler = "auto"
 	SamplerNative Sampler = "native"
@@ -88,10 +85,10 @@ const (
 
 var samplers = []Sampler{SamplerAuto, SamplerNative, SamplerPerf, SamplerDTrace, SamplerXCTrace}
 
-// SamplerNames are the samplers, as --sampler has them.
+// SamplerNames returns the samplers' names, as --sampler has them.
 func SamplerNames() []string { return names(samplers) }
 
-// names are values as text.
+// names returns values as text.
 func names[T ~string](values []T) []string {
 	all := make([]string, len(values))
 	for i, v := range values {
@@ -100,55 +97,51 @@ func names[T ~string](values []T) []string {
 	return all
 }
 
-// WindowSource says where lines begin and end windows.
-type WindowSource string
+// WindowSource says which stream's lines begin and end windows.
+type WindowSource = windows.Source
 
-// The sources; "" is FromBoth.
+// The sources; "" means FromBoth.
 const (
-	FromStdout WindowSource = "stdout"
-	FromStderr WindowSource = "stderr"
-	FromBoth   WindowSource = "both"
+	FromStdout = windows.FromStdout
+	FromStderr = windows.FromStderr
+	FromBoth   = windows.FromBoth
 )
 
-// byLines tells whether lines of the output begin or end the windows.
-func (o *Options) byLines() bool { return o.WindowStart != nil || o.WindowEnd != nil }
+// A WindowChange says that a window has opened or closed.
+type WindowChange = windows.Change
 
-// reopens tells whether a window may open after one has closed.
-func (o *Options) reopens() bool { return o.WindowStart != nil && o.WindowEnd != nil }
+// rules returns the options for windows.
+func (o *Options) rules() windows.Rules {
+	return windows.Rules{Delay: o.Delay, Length: o.Length, Start: o.WindowStart, End: o.WindowEnd, From: o.WindowFrom, File: o.WindowFile}
+}
 
-// Check finds out what the options say that makes no sense. It runs nothing.
+// Check returns an error for options that make no sense. It runs nothing.
 func (o *Options) Check() error {
-	sudo := o.Sudo && !o.Happenings.ByDTrace
+	sudo := o.Sudo && !o.Events.ByDTrace
 	switch {
 	case !slices.Contains(samplers, o.Sampler):
 		return fmt.Errorf("--sampler is %q; it can be %s", o.Sampler, layout.Or(SamplerNames()))
-	case o.Sampler == SamplerDTrace && len(o.Events) > 0:
+	case o.Sampler == SamplerDTrace && len(o.Counters) > 0:
 		return errors.New("--event names events of the kernel and the CPU; dtrace samples by time alone")
 	case (o.Sampler == SamplerNative || o.Sampler == SamplerPerf) && sudo:
 		return fmt.Errorf("--sudo is for dtrace; --sampler %s needs no root where kernel.perf_event_paranoid allows it", o.Sampler)
 	case o.Sampler == SamplerXCTrace && sudo:
 		return errors.New("--sudo is for dtrace; xctrace needs no root")
-	case o.Delay < 0 || o.Length < 0:
-		return errors.New("--delay and --length can't be negative")
-	case (o.Delay > 0 || o.Length > 0) && o.byLines():
-		return errors.New("--delay/--length and --window-start/--window-end say two different windows; use one pair")
-	case o.WindowFile != "" && (o.Delay > 0 || o.Length > 0 || o.byLines()):
-		return errors.New("--window-file says when it is measured, and so do --delay/--length and --window-start/--window-end; use one of them")
-	case !slices.Contains([]WindowSource{"", FromStdout, FromStderr, FromBoth}, o.WindowFrom):
-		return fmt.Errorf("--window-from is %q; it can be stdout, stderr or both", o.WindowFrom)
-	case o.WindowFrom != "" && !o.byLines():
-		return errors.New("--window-from says where lines are looked for: it takes --window-start or --window-end")
+	}
+	rules := o.rules()
+	if err := rules.Check(); err != nil {
+		return err
 	}
 	for _, m := range o.Methods {
 		if err := printassembly.CheckPattern(m); err != nil {
 			return fmt.Errorf("--method: %w", err)
 		}
 	}
-	if err := o.Happenings.check(); err != nil {
+	if err := o.Events.Check(); err != nil {
 		return err
 	}
 	if o.Sampler == SamplerXCTrace {
-		if err := collect.CheckXCTrace(o.Events, o.Frequency); err != nil {
+		if err := collect.CheckXCTrace(o.Counters, o.Frequency); err != nil {
 			return err
 		}
 	}

@@ -6,12 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/record/command"
+	"github.com/gasm-profiler/gasm/record/windows"
 )
 
-// javas gives the java of each JDK of this machine.
+// javas returns the path of java in each JDK of this machine.
 func javas(t *testing.T) []string {
 	t.Helper()
 	var found []string
@@ -21,20 +25,42 @@ func javas(t *testing.T) []string {
 	return found
 }
 
-// java runs a JVM with options of gasm's through hold.
-func java(t *testing.T, flags javaFlags, command ...string) (out, stderr string) {
+// run runs a command with gasm's options in its environment, as a recording does. It calls see, which may be nil, with
+// what arrives on stdout.
+func run(t *testing.T, flags javaFlags, see func([]byte, int64), words ...string) (out, stderr string, code int) {
 	t.Helper()
-	o, e, code := start(t, heldOptions{Java: flags}, command...).finish(t)
-	if code != 0 {
-		t.Errorf("%q with %q: code %d, %s%s", command, flags, code, o, e)
-	}
-	return string(o), string(e)
+	dir := t.TempDir()
+	outFile, err := os.Create(filepath.Join(dir, "out"))
+	require.NoError(t, err)
+	defer outFile.Close()
+	errFile, err := os.Create(filepath.Join(dir, "err"))
+	require.NoError(t, err)
+	defer errFile.Close()
+	held, err := command.Start(command.Options{Command: words, Env: flags.addTo(os.Environ()), Stdout: outFile, Stderr: errFile, SeeStdout: see})
+	require.NoError(t, err)
+	require.NoError(t, held.Release())
+	code = held.Wait()
+	outText, err := os.ReadFile(outFile.Name())
+	require.NoError(t, err)
+	errText, err := os.ReadFile(errFile.Name())
+	require.NoError(t, err)
+	return string(outText), string(errText), code
 }
 
-// flagsFor gives the options for a command, and the recording that made them.
+// java runs a JVM with gasm's options, and expects it to end well.
+func java(t *testing.T, flags javaFlags, words ...string) (out, stderr string) {
+	t.Helper()
+	out, stderr, code := run(t, flags, nil, words...)
+	if code != 0 {
+		t.Errorf("%q with %q: code %d, %s%s", words, flags, code, out, stderr)
+	}
+	return out, stderr
+}
+
+// flagsFor returns the options for a command, and the code source that made them.
 func flagsFor(t *testing.T, command ...string) (*printedCode, javaFlags) {
 	t.Helper()
-	folder, err := NewFolder(filepath.Join(t.TempDir(), "a 'folder' of\\logs"))
+	folder, err := NewFolder(t.Context(), filepath.Join(t.TempDir(), "a 'folder' of\\logs"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +97,7 @@ func TestFlagsArrive(t *testing.T) {
 	}
 }
 
-// TestOptionsFile checks what JMH sees when it asks for compiler blackholes,
-// and that capture is off only then.
+// TestOptionsFile checks what JMH sees when it asks for compiler blackholes, and that capture is off only then.
 func TestOptionsFile(t *testing.T) {
 	question := []string{"-XX:+UnlockExperimentalVMOptions", "-XX:CompileCommand=blackhole,some/fake/Class.method", "-version"}
 	for _, path := range javas(t) {
@@ -84,7 +109,7 @@ func TestOptionsFile(t *testing.T) {
 			if got := strings.Contains(out, "CompileCommand: blackhole"); got != blackholes {
 				t.Errorf("%s, %s: said CompileCommand: %v, want %v\n%s", path, state, got, blackholes, out)
 			}
-			if err := r.logs.gather(dir); err != nil {
+			if err := r.logs.Gather(dir); err != nil {
 				t.Error(err)
 			}
 			if got, err := capture.Logs(dir); err != nil || len(got) != logs {
@@ -92,43 +117,40 @@ func TestOptionsFile(t *testing.T) {
 			}
 		}
 		check("at first", false, 1)
-		options.Quiet(true)
+		options.quieten(true)
 		check("quiet", true, 1)
-		options.Quiet(false)
+		options.quieten(false)
 		check("not quiet", false, 2)
 	}
 }
 
-// TestJMHLive lets a real JMH find compiler blackholes under capture, and
-// measures its fork.
+// TestJMHLive lets a real JMH find compiler blackholes under capture, and measures its fork.
 func TestJMHLive(t *testing.T) {
 	gasmtest.NeedTime(t)
 	jar, path := gasmtest.NeedBenchmarks(t), gasmtest.NeedJava(t)
 	r, flags := flagsFor(t, path, "-jar", jar)
-	w := newOutputWatch(nil, nil)
-	w.OnJMHProbe(r.options.Quiet)
+	w := windows.NewOutput(windows.Rules{})
+	w.OnJMHProbe(r.options.quieten)
 	began := monotonic.Nanos()
-	out, _, code := start(t, heldOptions{Java: flags, Watch: w}, path, "-jar", jar,
-		"VectorSum", "-f", "1", "-wi", "0", "-i", "2", "-r", "100ms").finish(t)
+	out, _, code := run(t, flags, w.See, path, "-jar", jar, "VectorSum", "-f", "1", "-wi", "0", "-i", "2", "-r", "100ms")
 	if code != 0 || !strings.HasPrefix(w.JMHBlackholes(), "compiler (auto-detected") {
 		t.Errorf("got code %d, blackholes %q\n%s", code, w.JMHBlackholes(), out)
 	}
-	if err := r.logs.gather(r.r.folder.Path); err != nil {
+	if err := r.logs.Gather(r.r.folder.Path); err != nil {
 		t.Error(err)
 	}
-	// JMH asks two JVMs about blackholes. The first one is told by a line of JMH's in front of it, and on a busy machine it may have begun its
-	// log before that line was read; what JMH found out is right all the same.
+	// JMH asks two JVMs about blackholes. It announces the first one by a line of its own. On a busy machine that JVM
+	// may have begun its log before the line was read, but JMH's answer is right all the same.
 	if logs, err := capture.Logs(r.r.folder.Path); err != nil || len(logs) < 2 || len(logs) > 3 {
-		t.Errorf("got logs %q, want the host's and the fork's, and of those that were asked one at most", logs)
+		t.Errorf("got logs %q, want the host's and the fork's, and at most one of the JVMs that JMH asked", logs)
 	}
-	trials := w.JMHTrials([]capture.JVM{{PID: 2, Main: forkedMain, StartMonoNanos: began}}, monotonic.Nanos())
+	trials := w.JMHTrials([]capture.JVM{{PID: 2, Main: "org.openjdk.jmh.runner.ForkedMain 127.0.0.1 36045", StartMonoNanos: began}}, monotonic.Nanos())
 	if len(trials) != 1 || len(trials[0].Windows) != 2 {
 		t.Errorf("got %v, want two windows", trials)
 	}
 }
 
-// TestOptionsFileOfUser has HotSpot's options file on the command line, of which it takes
-// one alone.
+// TestOptionsFileOfUser names an options file of HotSpot's on the command line. HotSpot reads only one such file.
 func TestOptionsFileOfUser(t *testing.T) {
 	own := filepath.Join(t.TempDir(), "own.options")
 	if err := os.WriteFile(own, []byte("-Dgasm.own=1\n"), 0o600); err != nil {
@@ -156,7 +178,7 @@ func TestOptionsFileErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.RemoveAll(dir)
-	options.Quiet(true)
+	options.quieten(true)
 }
 
 func TestStartsJava(t *testing.T) {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,36 +10,36 @@ import (
 	"github.com/gasm-profiler/gasm/internal/jdk"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// printedCode is the code that HotSpot prints into logs.
+// printedCode has HotSpot print its code into logs.
 type printedCode struct {
 	r        *Recording
-	logs     *logFolder
+	logs     *folder.Logs
 	options  *optionsFile // for a command that is java itself
 	mappings *mappingWatch
-	// logsCompilation tells that gasm has switched LogCompilation on in the JVMs.
+	// logsCompilation is true if gasm has switched LogCompilation on in the JVMs.
 	logsCompilation bool
 }
 
 func (p *printedCode) kind() string { return capture.CodePrinted }
 
-// javaFlags gives the options that make the command's JVMs tell of their code, and makes
-// the folder and the files that these need.
+// javaFlags returns the options that make the command's JVMs print their code. It makes the folder and the files that
+// these options need.
 func (p *printedCode) javaFlags() (flags javaFlags, err error) {
 	if name, cause := OverridingVariable(); name != "" {
 		return flags, fmt.Errorf("%s: unset %s", cause, name)
 	}
-	if p.logs, err = newLogFolder(p.r.folder); err != nil {
+	if p.logs, err = p.r.folder.MakeLogs(); err != nil {
 		return flags, err
 	}
-	p.r.folder.logs = p.logs
-	sel, err := p.r.o.selection(p.logs.files)
+	sel, err := p.r.o.selection(p.logs.Files)
 	if err != nil {
 		return flags, err
 	}
 	p.logsCompilation = !sel.All()
-	logFile := p.logs.pattern()
+	logFile := p.logs.Pattern()
 	if sel.DirectivesFile == "" {
 		flags.tool = printassembly.CaptureFlags(logFile, sel)
 		flags.launcher = flags.tool
@@ -59,49 +60,48 @@ func (p *printedCode) javaFlags() (flags javaFlags, err error) {
 	if !startsJava(p.r.o.Command) {
 		return flags, nil
 	}
-	if p.options, err = newOptionsFile(p.logs.files, flags.launcher, printassembly.QuietFlags()); err != nil {
+	if p.options, err = newOptionsFile(p.logs.Files, flags.launcher, printassembly.QuietFlags()); err != nil {
 		return flags, fmt.Errorf("a file for java can't be written: %w", err)
 	}
-	p.r.output.OnJMHProbe(p.options.Quiet)
-	flags.launcher = []string{p.options.Option()}
+	p.r.output.OnJMHProbe(p.options.quieten)
+	flags.launcher = []string{p.options.option()}
 	return flags, nil
 }
 
-// mapped and foundJVM are told of JVMs: the one where the sampler sees what is mapped, the
-// other when a JVM has begun to write its log.
-func (p *printedCode) mapped(m native.Mapping) {
+// mapped finds a JVM by its libjvm.so, where the sampler sees what is mapped.
+func (p *printedCode) mapped(ctx context.Context, m native.Mapping) {
 	if isLibJVM(m) {
-		p.r.live.found(m.PID)
+		p.r.events.Found(ctx, m.PID)
 	}
 }
 
-func (p *printedCode) begin(s sampling, _ int) error {
-	p.mappings = watchMappings(p.logs, s.resolver() == nil, p.foundJVM)
+func (p *printedCode) begin(ctx context.Context, s sampling, _ int) error {
+	p.mappings = watchMappings(p.logs, s.resolver() == nil, func(log folder.Log) { p.foundJVM(ctx, log) })
 	return nil
 }
 
-// pause does nothing: HotSpot goes on to print, and nobody can have it stop.
+// pause does nothing: HotSpot goes on printing, and can't be made to stop.
 func (p *printedCode) pause()  {}
 func (p *printedCode) resume() {}
 
 // foundJVM is called when a JVM has begun to write its log.
-func (p *printedCode) foundJVM(log writtenLog) {
-	p.r.clocks.found[log.pid] = capture.ReadClock()
-	p.r.jmhFiles.followJVM(log.pid)
-	p.r.live.found(log.pid)
+func (p *printedCode) foundJVM(ctx context.Context, log folder.Log) {
+	p.r.clocks.found[log.PID] = capture.ReadClock()
+	p.r.jmhFiles.FollowJVM(p.r.patience.Reach(ctx), log.PID)
+	p.r.events.Found(ctx, log.PID)
 }
 
-func (p *printedCode) end() *native.Resolver { return p.mappings.stop() }
+func (p *printedCode) end(context.Context) *native.Resolver { return p.mappings.stop() }
 
 func (p *printedCode) finish() (jvms []capture.JVM, notes []string, err error) {
-	if err := p.r.folder.gather(); err != nil {
+	if err := p.r.folder.Gather(); err != nil {
 		p.r.problem(err)
 	}
 	jvms, err = p.jvms()
 	return jvms, nil, err
 }
 
-// jvms describes the JVMs that left a log, in the order in which they started.
+// jvms returns descriptions of the JVMs that left a log, in the order of their start.
 func (p *printedCode) jvms() ([]capture.JVM, error) {
 	paths, err := capture.Logs(p.r.folder.Path)
 	if err != nil {
@@ -110,11 +110,11 @@ func (p *printedCode) jvms() ([]capture.JVM, error) {
 	switch {
 	case len(paths) > 0:
 	case p.r.Interrupted() || p.r.exitCode != 0:
-		return nil, fmt.Errorf("%s ended with exit code %d before a JVM had told of any code: %w", p.r.o.Command[0], p.r.exitCode, ErrNoJVM)
+		return nil, fmt.Errorf("%s ended with exit code %d before a JVM had printed any code: %w", p.r.o.Command[0], p.r.exitCode, ErrNoJVM)
 	default:
 		return nil, fmt.Errorf("%s started no JVM that HotSpot's PrintAssembly could be switched on in: %w "+
 			"(is JAVA_TOOL_OPTIONS cleared on the way, has the JVM a -XX:LogFile of its own, does it run as another user or in another "+
-			"root directory, where it can't write to %s, or is it not HotSpot?)", p.r.o.Command[0], ErrNoJVM, p.logs.describe())
+			"root directory, where it can't write to %s, or is it not HotSpot?)", p.r.o.Command[0], ErrNoJVM, p.logs.Describe())
 	}
 	var jvms []capture.JVM
 	var unread []error
@@ -130,7 +130,7 @@ func (p *printedCode) jvms() ([]capture.JVM, error) {
 		j.Log = nil // the capture opens all of it
 		jvms = append(jvms, j)
 		if p.logsCompilation {
-			removeCompilerLogs(j.PID)
+			folder.RemoveCompilerLogs(j.PID)
 		}
 	}
 	if len(jvms) == 0 {

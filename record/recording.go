@@ -3,164 +3,198 @@ package record
 import (
 	"context"
 	"errors"
+	"os"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/record/command"
+	"github.com/gasm-profiler/gasm/record/patience"
+	"github.com/gasm-profiler/gasm/record/probes"
+	"github.com/gasm-profiler/gasm/record/windows"
 )
 
 // ErrNotRun is the error of a command that was stopped before it ran.
 var ErrNotRun = errors.New("stopped before the command ran")
 
-// ErrNoJVM is wrapped by the error of a command that started no JVM. Nothing that it
-// left is worth keeping.
-var ErrNoJVM = errors.New("no code, no report")
+// ErrNoJVM is wrapped by the error of a command that started no JVM. Nothing that such a command left is worth keeping.
+var ErrNoJVM = errors.New("there is nothing to report")
 
-// A Recording is one command that is recorded: [New], [Recording.Run],
-// [Recording.Finish], and [Recording.Wait], in this order. Only [Recording.Signal] may
-// be called from another goroutine at the same time.
+// A Recording is one command that is recorded: [New], [Recording.Run], [Recording.Finish], and [Recording.Wait], in
+// this order. Only [Recording.Signal] may be called from another goroutine at the same time.
 type Recording struct {
 	session
-	o        Options
-	output   *outputWatch
-	jmhFiles *jmhFiles
-	code     codeWay
-	codeNote string // that code is had in another way than it was asked for
-	longNote string // that the options are too long for JDK 8
-	events   eventLogs
-	sites    *sitePublisher // nil without
-	// resultNote says why the scores are not those of JMH's results.
-	resultNote string
-	exitCode   int
-	endOnce    sync.Once // ends the sampling and the following of code
-	over       bool      // they ended while the command ran, because no window was to open any more
+	o         Options
+	rules     windows.Rules
+	output    *windows.Output
+	jmhFiles  *windows.JMHFiles
+	code      codeSource
+	codeNote  string // says that the code is had in another way than the user asked for
+	longNote  string // says that the options are too long for JDK 8
+	eventLogs eventLogs
+	publisher *probes.Publisher // nil without probes for other tracers
+	exitCode  int
+	endOnce   sync.Once // ends the sampling and the following of code
+	over      bool      // they ended while the command ran, because no window was to open any more
 
-	mu      sync.Mutex
-	command *heldCommand // while it runs, for signals
-	ended   bool
-	ctrlC   bool
-	early   syscall.Signal // the first signal to stop before the command ran; 0 without
-	// stopped is done with that signal. A perf that is still starting is not waited for.
-	stopped context.Context
-	stop    context.CancelFunc
+	mu          sync.Mutex
+	command     *command.Held // while it runs, for signals
+	ended       bool
+	interrupted bool           // there was a Ctrl-C
+	early       syscall.Signal // the first signal to stop before the command ran; 0 if there was none
+	cancelStart func()         // ends the wait for a sampler that is still starting; nil before it starts
 }
 
 // New makes a recording that has not begun.
 func New(o Options) *Recording {
-	r := &Recording{o: o, output: newOutputWatch(o.WindowStart, o.WindowEnd)}
-	r.output.only(o.WindowFrom)
-	r.gasm, r.folder, r.tell, r.progress, r.patience = o.Gasm, o.Folder, o.Problem, o.Progress, newPatience()
+	r := &Recording{o: o, rules: o.rules()}
+	r.output = windows.NewOutput(r.rules)
+	r.gasm, r.folder, r.onProblem, r.progress, r.patience = o.Gasm, o.Folder, o.Problem, o.Progress, patience.New(nil)
 	r.clocks.found = map[int]capture.Clock{}
 	r.code, r.codeNote = r.chooseCode()
-	r.stopped, r.stop = context.WithCancel(context.Background())
 	return r
 }
 
-// Run runs the command with the sampler beside it, until the command has ended. An
-// error means that the command did not run; then nothing of the recording is left.
-func (r *Recording) Run() error {
-	err := r.run()
-	if err != nil {
-		if r.StoppedBy() != 0 {
-			err = ErrNotRun // and not what came of it
-		}
-		if r.sampling != nil {
-			_ = r.sampling.Stop() // it has sampled nothing that could be lost
-			r.sampling.wait()
-			r.sampling.discard()
-		}
-		r.live.end()
-		r.live.discard()
-		r.o.Folder.Remove()
+// Run runs the command with the sampler beside it, until the command has ended. An error means that the command did not
+// run; then nothing of the recording is left. The end of ctx kills the sampler.
+func (r *Recording) Run(ctx context.Context) error {
+	err := r.run(ctx)
+	if err == nil {
+		return nil
 	}
+	if r.StoppedBy() != 0 {
+		err = ErrNotRun // the signal is the reason, whatever came of it
+	}
+	if r.sampling != nil {
+		_ = r.sampling.Stop() // it has sampled nothing that could be lost
+		r.sampling.wait()
+		r.sampling.discard()
+	}
+	r.events.End(ctx)
+	r.events.Discard()
+	r.o.Folder.Remove()
 	return err
 }
 
-func (r *Recording) run() error {
-	flags, err := r.code.javaFlags()
+// run does what Run does. After an error, the deferred functions undo what was begun, in the reverse order.
+func (r *Recording) run(ctx context.Context) (err error) {
+	flags, err := r.javaFlags()
 	if err != nil {
 		return err
 	}
-	flags = r.addUSDTFlags(r.addEventFlag(flags))
-	if flags, err = r.addProbeFlag(flags); err != nil {
-		return err
-	}
-	defer r.sites.end()
-	r.longNote = flags.longNote(r.o.Command)
-	command, err := hold(heldOptions{Command: r.o.Command, Java: flags,
-		Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr, Watch: r.output,
-		WatchStderr: r.o.byLines() && r.o.WindowFrom != FromStdout})
+	defer r.publisher.End()
+	held, err := r.hold(flags)
 	if err != nil {
 		return err
 	}
-	r.jmhFiles = newJMHFiles(r.patience.reach, r.output)
-	r.jmhFiles.followCommand(r.o.Command)
-	defer r.jmhFiles.stop()
-	if r.sampling, err = r.startSampler(command.PID()); err != nil {
-		command.Abandon()
-		r.stoppedEarly(command.stoppedBy())
-		return err
-	}
-	r.clocks.start = capture.ReadClock()
+	defer func() {
+		if err != nil {
+			held.Abandon()
+			r.stoppedEarly(held.StoppedBy())
+		}
+	}()
+	r.jmhFiles = windows.NewJMHFiles(r.output)
+	r.jmhFiles.FollowCommand(r.o.Command)
+	defer r.jmhFiles.Stop()
 	if live, ok := r.code.(*liveCode); ok {
 		r.followed = live.followed
 	}
-	choice := r.o.Happenings
+	choice := r.o.Events
 	choice.Sudo = r.o.Sudo
-	r.live.begin(&r.session, choice, true)
-	if err := r.code.begin(r.sampling, command.PID()); err != nil {
-		command.Abandon()
+	r.events = r.newEvents(choice, true)
+	if r.sampling, err = r.startSampler(ctx, held.PID()); err != nil {
 		return err
 	}
-	if !r.begin(command) {
-		r.endCode()
-		command.Abandon()
-		return ErrNotRun
-	}
-	r.live.usdt.expect(r.sampling)
-	if err := command.Release(); err != nil {
-		r.end()
-		r.endCode()
-		r.stoppedEarly(command.stoppedBy())
+	r.clocks.start = capture.ReadClock()
+	if err := r.code.begin(ctx, r.sampling, held.PID()); err != nil {
 		return err
 	}
-	r.startedMonoNanos = monotonic.Nanos() // behind the exec: what came before is gasm's own
-	keeper := r.keepWindows(command)
-	drain := r.drainWindows(r.o.Probes, r.ringFiles)
-	r.exitCode = command.Wait()
+	defer func() {
+		if err != nil {
+			_ = r.sampling.Stop() // the code source waits for the last sample
+			r.code.end(ctx)
+		}
+	}()
+	if err := r.release(held); err != nil {
+		return err
+	}
+	keeper := r.keepWindows(ctx, held)
+	drain := r.drainWindows()
+	r.exitCode = held.Wait()
 	r.endedMonoNanos = monotonic.Nanos()
-	r.end()
-	drain.end()
-	keeper.end()
-	r.endSampling()
+	r.commandEnded()
+	drain.End()
+	keeper.End()
+	r.endSampling(ctx)
 	r.clocks.end = capture.ReadClock()
 	return nil
 }
 
-// endSampling ends the sampling and the following of code.
-func (r *Recording) endSampling() {
+// javaFlags returns the options for the command's JVMs, and makes the files that these need.
+func (r *Recording) javaFlags() (javaFlags, error) {
+	flags, err := r.code.javaFlags()
+	if err != nil {
+		return flags, err
+	}
+	flags, err = r.addProbeFlag(r.addUSDTFlags(r.addEventFlag(flags)))
+	r.longNote = flags.longNote(r.o.Command)
+	return flags, err
+}
+
+// hold makes the command's process, which waits until it is released.
+func (r *Recording) hold(flags javaFlags) (*command.Held, error) {
+	o := command.Options{Command: r.o.Command, Env: flags.addTo(os.Environ()), Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr,
+		SeeStdout: r.output.See, OneStream: r.output.OneStream()}
+	if r.rules.ByLines() && r.o.WindowFrom != FromStdout {
+		o.SeeStderr = r.output.SeeStderr
+	}
+	return command.Start(o)
+}
+
+// release lets the command run, unless a signal has come that stops it. From then on, the command gets the signals.
+func (r *Recording) release(held *command.Held) error {
+	r.mu.Lock()
+	stopped := r.early != 0
+	if !stopped {
+		r.command = held
+	}
+	r.mu.Unlock()
+	if stopped {
+		return ErrNotRun
+	}
+	r.events.Expect(r.sampling)
+	if err := held.Release(); err != nil {
+		r.commandEnded()
+		return err
+	}
+	r.startedMonoNanos = monotonic.Nanos() // after the exec: what came before is gasm's own
+	return nil
+}
+
+// endSampling ends the sampling and the following of code, once.
+func (r *Recording) endSampling(ctx context.Context) {
 	r.endOnce.Do(func() {
 		if err := r.sampling.Stop(); err != nil {
 			r.problem(err)
 		}
-		r.live.end()
-		r.resolver = r.code.end()
+		r.events.End(ctx)
+		r.resolver = r.code.end(ctx)
 		if named := r.sampling.resolver(); named != nil {
 			r.resolver = named
 		}
 	})
 }
 
-// windowsOver ends the sampling and the following of code while the command runs, because no
-// window will open any more.
-func (r *Recording) windowsOver() {
+// windowsOver ends the sampling and the following of code while the command runs, because no window will open any more.
+func (r *Recording) windowsOver(ctx context.Context) {
 	r.over = true
-	r.turn(r.sampling.Pause) // at once; to stop a sampler may take a while
-	r.endSampling()
+	r.turn(r.sampling.Pause) // at once; stopping a sampler may take a while
+	r.endSampling(ctx)
 }
 
-// pause has no samples taken and no code followed until resume.
+// pause stops taking samples and following code until resume.
 func (r *Recording) pause() {
 	r.turn(r.sampling.Pause)
 	r.code.pause()
@@ -171,57 +205,77 @@ func (r *Recording) resume() {
 	r.code.resume()
 }
 
-// turn switches the sampler. Where that fails there are samples outside of the windows, which
-// do no harm, or none inside, which is to be told.
+// turn switches the sampler on or off. If that fails, there are samples outside of the windows, which do no harm, or no
+// samples within them, which the user must know.
 func (r *Recording) turn(sampler func() error) {
 	if err := sampler(); err != nil {
 		r.problem(err)
 	}
 }
 
-// endCode ends what the code of a command that did not run was to be had by. It waits for
-// the last sample, so the sampler is stopped first; it has sampled nothing that could be lost.
-func (r *Recording) endCode() {
-	_ = r.sampling.Stop()
-	r.code.end()
+// lineWait is how long a message waits for the end of a line that the command prints.
+const lineWait = 250 * time.Millisecond
+
+// keepWindows begins to follow the windows of a command that has just started.
+func (r *Recording) keepWindows(ctx context.Context, held *command.Held) *windows.Keeper {
+	return windows.Keep(windows.Kept{Rules: r.rules, Output: r.output, StartedMonoNanos: r.startedMonoNanos,
+		Pause: r.pause, Resume: r.resume, Over: func() { r.windowsOver(ctx) },
+		Changed: func(change WindowChange) {
+			held.AwaitLineEnd(lineWait)
+			if r.o.Window != nil {
+				r.o.Window(change)
+			}
+		}})
 }
 
-// Wait waits until nothing is left of the sampler. DTrace takes seconds to end, so
-// this is for after the report.
+// Wait waits until nothing is left of the sampler. DTrace takes seconds to end, so this is for after the report.
 func (r *Recording) Wait() {
 	if r.sampling != nil {
 		r.sampling.wait()
 	}
 }
 
-// ExitCode is the command's: 128 + n when signal n killed it.
+// ExitCode returns the command's exit code: 128 + n when signal n killed it.
 func (r *Recording) ExitCode() int { return r.exitCode }
 
-// Signal takes a signal that gasm got. While the command runs, it is handed to the
-// command, so that stopping gasm stops the command and still gives a report. Before,
-// a signal to stop means that the command is not to run. It returns false when the
-// command has ended: what the signal means then is up to the caller.
+// Signal takes a signal that gasm got. While the command runs, the signal is passed on to it, so that stopping gasm
+// stops the command and still leads to a report. Before, a signal to stop means that the command is not to run. Signal
+// returns false when the command has ended: the caller decides what the signal means then.
 func (r *Recording) Signal(sig syscall.Signal) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ctrlC = r.ctrlC || sig == syscall.SIGINT
+	r.interrupted = r.interrupted || sig == syscall.SIGINT
 	switch {
 	case r.ended:
-		if stops(sig) {
-			r.patience.hurry()
+		if command.Stops(sig) {
+			r.patience.Hurry()
 		}
 		return false
 	case r.command != nil:
-		r.command.handOn(sig)
-	case stops(sig) && r.early == 0:
+		r.command.HandOn(sig)
+	case command.Stops(sig) && r.early == 0:
 		r.early = sig
-		r.stop()
+		if r.cancelStart != nil {
+			r.cancelStart()
+		}
 	}
 	return true
 }
 
-// stoppedEarly notes the signal by which the command was stopped before it ran; 0 for
-// none.
+// untilStopped returns a context for the start of a sampler. A signal to stop that comes before the command runs ends
+// it, and so kills the sampler.
+func (r *Recording) untilStopped(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cancelStart = cancel
+	if r.early != 0 {
+		cancel()
+	}
+	return ctx
+}
+
+// stoppedEarly notes the signal that stopped the command before it ran; 0 for none.
 func (r *Recording) stoppedEarly(sig syscall.Signal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -230,41 +284,53 @@ func (r *Recording) stoppedEarly(sig syscall.Signal) {
 	}
 }
 
-// stops tells the signals that end a program which does not handle them.
-func stops(sig syscall.Signal) bool {
-	return sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
-}
-
-// StoppedBy is the signal by which the command was stopped before it ran; 0 when it
-// was not.
+// StoppedBy returns the signal that stopped the command before it ran; 0 when none did.
 func (r *Recording) StoppedBy() syscall.Signal {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.early
 }
 
-// Interrupted tells whether there was a Ctrl-C, while the command ran or later.
+// Interrupted reports whether there was a Ctrl-C, while the command ran or later.
 func (r *Recording) Interrupted() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.ctrlC
+	return r.interrupted
 }
 
-// begin makes the command get the signals from now on. It is false when it is not to
-// run.
-func (r *Recording) begin(command *heldCommand) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.early != 0 {
-		return false
-	}
-	r.command = command
-	return true
-}
-
-// end notes that the command gets no more signals.
-func (r *Recording) end() {
+// commandEnded notes that the command gets no further signals.
+func (r *Recording) commandEnded() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.command, r.ended = nil, true
+}
+
+// Finish completes the capture on disk and opens it. The caller closes it.
+func (r *Recording) Finish(ctx context.Context) (*capture.Capture, error) {
+	jvms, notes, err := r.code.finish()
+	if err != nil {
+		r.events.Discard()
+		return nil, err
+	}
+	notes = append(notes, r.takeEvents(jvms)...)
+	notes = append(notes, r.takeProbes(jvms)...)
+	notes = append(notes, r.events.Take(jvms, r.startedMonoNanos)...)
+	return r.complete(ctx, func() capture.Description {
+		d := r.describe(jvms)
+		d.Notes.Add(notes...)
+		return d
+	})
+}
+
+// describe returns the capture's description. It numbers JMH's forks among the JVMs.
+func (r *Recording) describe(jvms []capture.JVM) capture.Description {
+	trials, windowNotes := r.rules.Trials(&windows.Run{Command: r.o.Command, Span: r.wholeRun(), StartedWallNanos: r.clocks.start.WallNanos, JVMs: jvms, Output: r.output})
+	d := r.description()
+	d.Command, d.Code, d.Selection, d.JVMs, d.Trials, d.ExitCode = r.o.Command, r.code.kind(), r.o.selectionText(), jvms, trials, r.exitCode
+	d.Notes.Add(r.sampling.Notes()...)
+	d.Notes.Add(r.codeNote, r.o.selectionNote(), r.longNote)
+	d.Notes.Add(r.problemNotes()...)
+	d.Notes.Add(windowNotes...)
+	d.Notes.Add(r.blackholeNote(), r.clocks.note())
+	return d
 }

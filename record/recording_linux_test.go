@@ -13,18 +13,18 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// A recording that is stopped before its command runs ends, however its code was to be had.
+// A recording that is stopped before its command runs ends, with each source of code.
 func TestStoppedBeforeTheCommand(t *testing.T) {
 	gasmtest.NeedNative(t)
 	for _, code := range []CodeSource{CodeCopy, CodePrint} {
-		folder, err := NewFolder(filepath.Join(t.TempDir(), "capture"))
+		folder, err := NewFolder(t.Context(), filepath.Join(t.TempDir(), "capture"))
 		require.NoError(t, err)
 		ran := filepath.Join(t.TempDir(), "ran")
 		r := New(Options{Command: []string{"touch", ran}, Folder: folder, Code: code, Sampler: SamplerNative,
 			Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr})
 		require.True(t, r.Signal(syscall.SIGHUP))
 		done := make(chan error, 1)
-		go func() { done <- r.Run() }()
+		go func() { done <- r.Run(t.Context()) }()
 		select {
 		case err := <-done:
 			assert.ErrorIs(t, err, ErrNotRun)

@@ -14,47 +14,47 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// A sampling is a sampler at work, or what it left.
+// A sampling is a sampler at work, or what a sampler has left. Its exported methods are those of the types in package
+// sampler.
 type sampling interface {
 	tool() Sampler
 	Events() []sampler.Event
 	Frequency() int // per second and CPU
-	// stream gives the samples while they are taken, and is closed at the end; nil where
-	// there are none before the end.
+	// stream returns a channel that delivers the samples while they are taken, and is closed at the end. It is nil
+	// where there are no samples before the end.
 	stream() <-chan sampler.Sample
-	Notes() []string // what could not be had
-	// Pause has no samples taken, or kept, until Resume.
+	Notes() []string // what could not be sampled
+	// Pause stops taking samples, or keeping them, until Resume.
 	Pause() error
 	Resume() error
-	// Stop ends the sampling. After a *collect.StoppedError there are the samples
-	// until then.
+	// Stop ends the sampling. A *collect.StoppedError says that the sampler ended earlier; its samples until then are
+	// there.
 	Stop() error
-	// Lost is how many samples the sampler dropped, where its text does not tell.
+	// Lost returns how many samples the sampler dropped; 0 where the sampler's text has that number.
 	Lost() int64
-	// save writes the sampler's text to a file, and to tee as well. When that fails,
-	// open still reads the text.
-	save(path string, tee io.Writer) error
-	open() (io.ReadCloser, error)
-	// resolver has named the native functions of all samples while they came. It is
-	// nil where that is still to be done.
+	// save writes the sampler's text to a file, and to tee as well. When that fails, open still reads the text.
+	save(ctx context.Context, path string, tee io.Writer) error
+	open(context.Context) (io.ReadCloser, error)
+	// resolver returns a resolver that has looked up the native functions of all samples while they came. It is nil
+	// where this is still to be done.
 	resolver() *native.Resolver
 	discard() // removes what was recorded, when the command did not run
 	wait()    // until nothing of the sampler is left
 }
 
 // startSampler starts the sampler that the options name beside a held process.
-func (r *Recording) startSampler(pid int) (sampling, error) {
+func (r *Recording) startSampler(ctx context.Context, pid int) (sampling, error) {
 	switch r.o.Sampler {
 	case SamplerNative:
-		return r.startNative(pid)
+		return r.startNative(ctx, pid)
 	case SamplerPerf:
-		return r.startPerf(pid, "")
+		return r.startPerf(ctx, pid, "")
 	case SamplerDTrace:
-		return r.startDTrace("")
+		return r.startDTrace(ctx, "")
 	case SamplerXCTrace:
-		return r.startXCTrace("")
+		return r.startXCTrace(ctx, "")
 	}
-	s, err := r.startNative(pid)
+	s, err := r.startNative(ctx, pid)
 	if err == nil {
 		return s, nil
 	}
@@ -62,23 +62,23 @@ func (r *Recording) startSampler(pid int) (sampling, error) {
 		return nil, err
 	}
 	why := "gasm could not sample by itself: " + collect.WithoutTool(err)
-	s, perfErr := r.startPerf(pid, why)
+	s, perfErr := r.startPerf(ctx, pid, why)
 	if perfErr == nil {
 		return s, nil
 	}
 	if errors.Is(perfErr, ErrNotRun) {
 		return nil, perfErr
 	}
-	if len(r.o.Events) > 0 || !mayTryOther(perfErr) {
+	if len(r.o.Counters) > 0 || !mayTryOther(perfErr) {
 		return nil, firstFailure(err, perfErr)
 	}
 	why += "; nor could perf be used: " + collect.WithoutTool(perfErr)
-	s, dtraceErr := r.startDTrace(why)
+	s, dtraceErr := r.startDTrace(ctx, why)
 	if dtraceErr == nil {
 		return s, nil
 	}
 	if runtime.GOOS == "darwin" {
-		s, xctraceErr := r.startXCTrace("dtrace could not be used: " + collect.WithoutTool(dtraceErr))
+		s, xctraceErr := r.startXCTrace(ctx, "dtrace could not be used: "+collect.WithoutTool(dtraceErr))
 		if xctraceErr == nil {
 			return s, nil
 		}
@@ -87,8 +87,8 @@ func (r *Recording) startSampler(pid int) (sampling, error) {
 	return nil, fmt.Errorf("%w (nor can perf be used: %s; nor dtrace: %s)", err, collect.WithoutTool(perfErr), collect.WithoutTool(dtraceErr))
 }
 
-// firstFailure is the error of a machine where neither gasm itself nor perf can sample
-// the events that the user named. perf knows more events, so its word on them counts.
+// firstFailure returns the error for a machine on which neither gasm itself nor perf can sample the events that the
+// user named. perf knows more events, so what it says about them counts.
 func firstFailure(native, perf error) error {
 	var first, second *collect.RefusedError
 	if !errors.As(perf, &second) {
@@ -100,11 +100,11 @@ func firstFailure(native, perf error) error {
 	return perf
 }
 
-// startPerf starts perf; whyNotNative is for the capture's notes.
-func (r *Recording) startPerf(pid int, whyNotNative string) (sampling, error) {
-	hertz, note := frequency(r.o.Frequency, r.o.Events)
-	perf, err := collect.StartPerf(r.stopped, collect.Options{
-		Events: r.o.Events, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Slow: r.o.Message, Pauses: r.o.reopens()})
+// startPerf starts perf. whyNotNative is a note for the capture.
+func (r *Recording) startPerf(ctx context.Context, pid int, whyNotNative string) (sampling, error) {
+	hertz, note := frequency(r.o.Frequency, r.o.Counters)
+	perf, err := collect.StartPerf(r.untilStopped(ctx), collect.Options{
+		Events: r.o.Counters, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Slow: r.o.Message, Pauses: r.rules.Reopen()})
 	if err != nil && r.StoppedBy() != 0 {
 		return nil, ErrNotRun
 	}
@@ -114,8 +114,8 @@ func (r *Recording) startPerf(pid int, whyNotNative string) (sampling, error) {
 	return &perfSampling{perf, []string{note, whyNotNative}}, nil
 }
 
-// frequency is how often events are sampled: as the user asked, or with 0 as this machine
-// can afford. The note says why that is less than usual, if it is.
+// frequency returns how often events are sampled: as often as the user asked, or with 0 as often as this machine can
+// afford. The note says why that is less than usual; "" if it is not.
 func frequency(asked int, events []sampler.Event) (hertz int, note string) {
 	if asked != 0 {
 		return asked, ""
@@ -124,18 +124,17 @@ func frequency(asked int, events []sampler.Event) (hertz int, note string) {
 	return rate.Hertz, rate.Note()
 }
 
-// mayTryOther tells errors that are a sampler's own from those that any sampler would
-// have.
+// mayTryOther reports whether another sampler may work after an error.
 func mayTryOther(err error) bool {
 	var missing *collect.MissingToolError
 	var refused *collect.RefusedError
 	return errors.As(err, &missing) || errors.As(err, &refused) && refused.Reason != collect.ReasonTargetGone
 }
 
-// startDTrace starts DTrace; whyNotOther is for the capture's notes.
-func (r *Recording) startDTrace(whyNotOther string) (sampling, error) {
+// startDTrace starts DTrace. whyNotOther is a note for the capture.
+func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, []sampler.Event{sampler.ParseEvent("cpu-clock")}) // profile-N is the same timer on Linux
-	d, err := collect.StartDTrace(context.Background(), collect.DTraceOptions{
+	d, err := collect.StartDTrace(ctx, collect.DTraceOptions{
 		Frequency: hertz, Sudo: r.o.Sudo, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil {
 		return nil, err
@@ -143,7 +142,7 @@ func (r *Recording) startDTrace(whyNotOther string) (sampling, error) {
 	return &dtraceSampling{d, []string{note, whyNotOther}}, nil
 }
 
-// A perfSampling is perf.data; its text is made at the end, by perf script.
+// A perfSampling is a perf.data file. perf script makes its text at the end.
 type perfSampling struct {
 	*collect.Perf
 	notes []string // of the frequency, and why it is not native; may be ""
@@ -155,11 +154,11 @@ func (p *perfSampling) Notes() []string { return append(fix.Texts(p.Perf.Notes()
 
 func (p *perfSampling) Lost() int64 { return 0 } // perf's text has it
 
-func (p *perfSampling) save(path string, tee io.Writer) error {
-	if err := saveText(p, path, tee); err != nil {
+func (p *perfSampling) save(ctx context.Context, path string, tee io.Writer) error {
+	if err := saveText(ctx, p, path, tee); err != nil {
 		return err // perf's own data is complete
 	}
-	os.Remove(p.DataFile()) // all of it that gasm uses is in the text now
+	os.Remove(p.DataFile()) // the text has all of it that gasm uses
 	return nil
 }
 
@@ -168,15 +167,14 @@ type textWriter interface {
 	WriteText(context.Context, io.Writer) error
 }
 
-// saveText writes a sampler's text under another name first, so that under its own one it is
-// complete.
-func saveText(p textWriter, path string, tee io.Writer) error {
+// saveText writes a sampler's text. The file gets its name when it is complete.
+func saveText(ctx context.Context, p textWriter, path string, tee io.Writer) error {
 	part := path + ".part"
 	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("writing the samples: %w", err)
 	}
-	err = p.WriteText(context.Background(), io.MultiWriter(f, tee))
+	err = p.WriteText(ctx, io.MultiWriter(f, tee))
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
@@ -190,14 +188,14 @@ func saveText(p textWriter, path string, tee io.Writer) error {
 	return nil
 }
 
-// openText reads the text while it is made.
-func openText(p textWriter) (io.ReadCloser, error) {
+// openText returns a reader of the text, which is made while it is read.
+func openText(ctx context.Context, p textWriter) (io.ReadCloser, error) {
 	pipeOut, pipeIn := io.Pipe()
-	go func() { pipeIn.CloseWithError(p.WriteText(context.Background(), pipeIn)) }()
+	go func() { pipeIn.CloseWithError(p.WriteText(ctx, pipeIn)) }()
 	return pipeOut, nil
 }
 
-func (p *perfSampling) open() (io.ReadCloser, error) { return openText(p) }
+func (p *perfSampling) open(ctx context.Context) (io.ReadCloser, error) { return openText(ctx, p) }
 
 func (p *perfSampling) resolver() *native.Resolver { return nil }
 
@@ -207,7 +205,7 @@ func (p *perfSampling) stream() <-chan sampler.Sample { return nil }
 
 func (p *perfSampling) wait() {}
 
-// A dtraceSampling is DTrace's text, which is there as soon as it is stopped.
+// A dtraceSampling is DTrace's text, which is complete as soon as DTrace is stopped.
 type dtraceSampling struct {
 	*collect.DTrace
 	notes []string // of the frequency, and why it is not another one; may be ""
@@ -217,7 +215,7 @@ func (d *dtraceSampling) tool() Sampler { return SamplerDTrace }
 
 func (d *dtraceSampling) Notes() []string { return append(fix.Texts(d.DTrace.Notes()), d.notes...) }
 
-func (d *dtraceSampling) save(path string, tee io.Writer) error {
+func (d *dtraceSampling) save(_ context.Context, path string, tee io.Writer) error {
 	if err := os.Rename(d.TextFile(), path); err != nil {
 		return fmt.Errorf("naming the samples: %w", err)
 	}
@@ -232,7 +230,7 @@ func (d *dtraceSampling) save(path string, tee io.Writer) error {
 	return nil
 }
 
-func (d *dtraceSampling) open() (io.ReadCloser, error) { return os.Open(d.TextFile()) }
+func (d *dtraceSampling) open(context.Context) (io.ReadCloser, error) { return os.Open(d.TextFile()) }
 
 func (d *dtraceSampling) resolver() *native.Resolver { return nil }
 
@@ -242,16 +240,16 @@ func (d *dtraceSampling) stream() <-chan sampler.Sample { return nil }
 
 func (d *dtraceSampling) wait() { d.Wait() }
 
-// startXCTrace starts xctrace; whyNotOther is for the capture's notes.
-func (r *Recording) startXCTrace(whyNotOther string) (sampling, error) {
-	x, err := collect.StartXCTrace(context.Background(), collect.XCTraceOptions{Events: r.o.Events, Dir: r.o.Folder.Path, Slow: r.o.Message})
+// startXCTrace starts xctrace. whyNotOther is a note for the capture.
+func (r *Recording) startXCTrace(ctx context.Context, whyNotOther string) (sampling, error) {
+	x, err := collect.StartXCTrace(ctx, collect.XCTraceOptions{Events: r.o.Counters, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil {
 		return nil, err
 	}
 	return &xctraceSampling{x, whyNotOther}, nil
 }
 
-// An xctraceSampling is a recording of Instruments, whose text is made at the end.
+// An xctraceSampling is a recording of Instruments. Its text is made at the end.
 type xctraceSampling struct {
 	*collect.XCTrace
 	note string // why it is not another one; may be ""
@@ -263,15 +261,15 @@ func (x *xctraceSampling) Notes() []string { return append(fix.Texts(x.XCTrace.N
 
 func (x *xctraceSampling) Lost() int64 { return 0 } // the text has it
 
-func (x *xctraceSampling) save(path string, tee io.Writer) error {
-	if err := saveText(x, path, tee); err != nil {
+func (x *xctraceSampling) save(ctx context.Context, path string, tee io.Writer) error {
+	if err := saveText(ctx, x, path, tee); err != nil {
 		return err // the recording is complete
 	}
-	x.Discard() // all of it that gasm uses is in the text now
+	x.Discard() // the text has all of it that gasm uses
 	return nil
 }
 
-func (x *xctraceSampling) open() (io.ReadCloser, error) { return openText(x) }
+func (x *xctraceSampling) open(ctx context.Context) (io.ReadCloser, error) { return openText(ctx, x) }
 
 func (x *xctraceSampling) resolver() *native.Resolver { return nil }
 

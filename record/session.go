@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,34 +16,39 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/record/jvmevents"
+	"github.com/gasm-profiler/gasm/record/patience"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A session is what the recording of a command and that of JVMs that run share: the sampler
-// at work, the clocks, what went wrong, and the way from there to a complete capture.
+// A session is what the recordings of a command and of JVMs that run have in common: the sampler at work, the clocks,
+// what went wrong, and the way from there to a complete capture.
 type session struct {
-	gasm   string // the version
-	folder *Folder
-	// tell is called with each problem, nil for nobody. It is Options.Problem.
-	tell     func(error)
-	waits    func(text string) // called with what is waited for longer than a moment; nil for nobody
-	patience *patience
-	progress func(bytes int) // Options.Progress
+	gasm      string // the version
+	folder    *Folder
+	onProblem func(error) // Options.Problem; may be nil
+	patience  *patience.Patience
+	progress  func(bytes int) // Options.Progress; may be nil
 
 	sampling sampling
 	resolver *native.Resolver // knows all mappings once they are no longer watched
 	clocks   clockReadings
-	live     liveEvents
-	// followed gives the JVM of a process whose code is copied while it runs; nil where none is.
+	events   *jvmevents.Events // nil before they begin
+	// followed returns the JVM of a process whose code is copied while it runs. It is nil where no code is copied.
 	followed func(pid int) *followedJVM
-	// What is recorded began and ended.
+	// These are when what is recorded began and ended.
 	startedMonoNanos, endedMonoNanos int64
 
 	problemsMu sync.Mutex
 	problems   []error
 }
 
-// placedIn has the code at addresses of a process copied as if there were samples.
+// newEvents returns the events of the recorded JVMs. byOption is true if the JVMs have HotSpot's log as an option.
+func (s *session) newEvents(choice EventChoice, byOption bool) *jvmevents.Events {
+	return jvmevents.New(jvmevents.Options{Choice: choice, ByOption: byOption, Dir: s.folder.Path, Patience: s.patience, Problem: s.problem, Placed: s.placedIn})
+}
+
+// placedIn returns a function that has the code at addresses of a process copied, as if there were samples there.
 func (s *session) placedIn(pid int) func(pc uint64, monoNanos int64) {
 	return func(pc uint64, monoNanos int64) {
 		if s.followed == nil {
@@ -54,32 +60,32 @@ func (s *session) placedIn(pid int) func(pc uint64, monoNanos int64) {
 	}
 }
 
-// path is that of a file in the capture.
+// path returns the path of a file in the capture.
 func (s *session) path(file string) string { return filepath.Join(s.folder.Path, file) }
 
-// Problems are the errors that the capture is not complete because of.
+// Problems returns the errors because of which the capture is not complete.
 func (s *session) Problems() []error {
 	s.problemsMu.Lock()
 	defer s.problemsMu.Unlock()
 	return slices.Clone(s.problems)
 }
 
-// problem notes what went wrong with the capture while the rest goes on. A full disk
-// is said once, whatever else could not be written to it.
+// problem notes what went wrong with the capture while the rest goes on. A full disk is reported once, however many
+// files could not be written to it.
 func (s *session) problem(err error) {
 	s.problemsMu.Lock()
 	known := isDiskFull(err) && slices.ContainsFunc(s.problems, isDiskFull)
 	s.problems = append(s.problems, err)
 	s.problemsMu.Unlock()
-	if !known && s.tell != nil {
-		s.tell(err)
+	if !known && s.onProblem != nil {
+		s.onProblem(err)
 	}
 }
 
 // isDiskFull reports whether the disk is full. The sampler's errors say so too where perf reported it.
 func isDiskFull(err error) bool { return errors.Is(err, syscall.ENOSPC) }
 
-// problemNotes say that the capture is not complete; of a full disk once.
+// problemNotes returns notes that say why the capture is not complete. A full disk is noted once.
 func (s *session) problemNotes() []string {
 	var notes []string
 	full := false
@@ -93,24 +99,23 @@ func (s *session) problemNotes() []string {
 	return notes
 }
 
-// wholeRun is all of the time that was recorded.
+// wholeRun returns the whole time that was recorded.
 func (s *session) wholeRun() capture.Span {
 	return capture.Span{FromMonoNanos: s.startedMonoNanos, ToMonoNanos: s.endedMonoNanos}
 }
 
-// complete writes all files of the capture but the logs, which are there, and opens it.
-// describe gives the description. It is called when the samples are written, and so their
-// problems are known.
+// complete writes all files of the capture except the logs, which are there already, and opens the capture. describe
+// returns the description. It is called after the samples are written, when the problems with them are known.
 //
-// What can't be written because the disk is full is a problem, and not the end: the
-// capture then has it in memory.
-func (s *session) complete(describe func() capture.Description) (*capture.Capture, error) {
+// If a file can't be written because the disk is full, that is a problem, but not an error: the capture then has the
+// file's content in memory.
+func (s *session) complete(ctx context.Context, describe func() capture.Description) (*capture.Capture, error) {
 	saved := true
 	samples := func() (io.ReadCloser, error) { return os.Open(s.path(capture.SamplesFile)) }
-	if err := s.saveSamples(); err != nil {
+	if err := s.saveSamples(ctx); err != nil {
 		s.problem(err)
-		saved, samples = false, s.sampling.open
-		if err := s.nameUnsaved(); err != nil {
+		saved, samples = false, func() (io.ReadCloser, error) { return s.sampling.open(ctx) }
+		if err := s.nameUnsaved(ctx); err != nil {
 			return nil, fmt.Errorf("reading the samples: %w", err)
 		}
 	}
@@ -132,39 +137,39 @@ func (s *session) complete(describe func() capture.Description) (*capture.Captur
 	return capture.OpenUnsaved(s.folder.Path, d, table, samples)
 }
 
-// description is the part of the capture's description that all recordings have.
+// description returns the part of the capture's description that all recordings have.
 func (s *session) description() capture.Description {
 	return capture.Description{Schema: 1, Gasm: s.gasm, Host: thisHost(),
 		Sampler: string(s.sampling.tool()), Events: sampler.Specs(s.sampling.Events()), Frequency: s.sampling.Frequency(),
 		Lost: s.sampling.Lost(), Clocks: []capture.Clock{s.clocks.start, s.clocks.end}}
 }
 
-// saveSamples writes the sampler's text into the capture. The native functions that
-// samples are in are found at the same time, while perf script is still writing.
-func (s *session) saveSamples() error {
+// saveSamples writes the sampler's text into the capture. It looks up the native functions that samples are in at the
+// same time, while perf script is still writing.
+func (s *session) saveSamples(ctx context.Context) error {
 	if s.sampling.resolver() != nil {
-		return s.sampling.save(s.path(capture.SamplesFile), io.Discard)
+		return s.sampling.save(ctx, s.path(capture.SamplesFile), io.Discard)
 	}
 	pipeOut, pipeIn := io.Pipe()
 	named := make(chan struct{})
 	go func() {
 		defer close(named)
 		s.nameFunctions(pipeOut)
-		// Nothing may be left in the pipe, or its writer would wait for ever.
+		// Nothing may be left in the pipe, because its writer would wait for ever.
 		_, _ = io.Copy(io.Discard, pipeOut)
 	}()
-	err := s.sampling.save(s.path(capture.SamplesFile), &progressWriter{pipeIn, s.progress})
+	err := s.sampling.save(ctx, s.path(capture.SamplesFile), &progressWriter{pipeIn, s.progress})
 	pipeIn.Close()
 	<-named
 	return err
 }
 
 // nameUnsaved looks up the functions of samples whose text could not be written.
-func (s *session) nameUnsaved() error {
+func (s *session) nameUnsaved(ctx context.Context) error {
 	if s.sampling.resolver() != nil {
 		return nil
 	}
-	text, err := s.sampling.open()
+	text, err := s.sampling.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -173,8 +178,8 @@ func (s *session) nameUnsaved() error {
 	return nil
 }
 
-// nameFunctions looks up each sample's function in the files that were mapped at its
-// address, so that the resolver's table has them all.
+// nameFunctions looks up each sample's function in the file that was mapped at its address, so that the resolver's
+// table has all functions.
 func (s *session) nameFunctions(text io.Reader) {
 	samples := sampler.NewReader(text, capture.SamplesFile)
 	for samples.Scan() {
@@ -184,7 +189,7 @@ func (s *session) nameFunctions(text io.Reader) {
 	}
 }
 
-// A progressWriter tells how much is written through it.
+// A progressWriter counts what is written through it.
 type progressWriter struct {
 	io.Writer
 	count func(bytes int)
@@ -215,7 +220,7 @@ func saveTable(path string, t *native.Table) error {
 	return nil
 }
 
-// thisHost describes the machine.
+// thisHost returns a description of this machine.
 func thisHost() capture.Host {
 	h := capture.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU()}
 	var u unix.Utsname

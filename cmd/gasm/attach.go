@@ -12,6 +12,7 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 	"github.com/spf13/cobra"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/internal/progress"
@@ -69,7 +70,7 @@ are listed. Linux only.`,
 // tellLeft ends what killed gasms have left switched on in JVMs, and says so.
 func tellLeft(s streams) {
 	ended, left := record.EndLeft(context.Background())
-	for _, text := range slices.Concat(record.LeftDebugInfo(), ended, left) {
+	for _, text := range slices.Concat(record.LeftDebugInfo(context.Background()), ended, left) {
 		say(s.err, "gasm: %s", text)
 	}
 }
@@ -92,10 +93,10 @@ func (f *attachFlags) attach(s streams, flags *reportFlags, args []string) error
 		return err
 	}
 	o := record.AttachOptions{Gasm: version, Frequency: f.frequency, Delay: f.delay, Length: f.length, DebugInfo: f.debugInfo}
-	if o.Events, err = f.events(); err != nil {
+	if o.Counters, err = f.counters(); err != nil {
 		return err
 	}
-	if o.Happenings, err = f.happenings(flags.window); err != nil {
+	if o.Events, err = f.events(flags.window); err != nil {
 		return err
 	}
 	if o.Probes, err = f.probes.specs(flags.windowMethod); err != nil {
@@ -112,7 +113,7 @@ func (f *attachFlags) attach(s streams, flags *reportFlags, args []string) error
 	}
 	signals := catchSignals() // before there is anything to clean up
 	defer signals.stop()
-	if o.Folder, err = record.NewFolder(f.output); err != nil {
+	if o.Folder, err = record.NewFolder(context.Background(), f.output); err != nil {
 		return err
 	}
 	return runAttach(s, o, flags, src, signals)
@@ -135,16 +136,16 @@ func runAttach(s streams, o record.AttachOptions, flags *reportFlags, src *sourc
 		say(s.err, "gasm: %s", text)
 	}
 	o.Progress = func(p record.AttachProgress) (again bool) { return line.Show(attachLine(&o, p)) }
-	rec := record.NewAttachment(o)
+	ctx, rec := context.Background(), record.NewAttachment(o)
 	return signals.during(rec, s, o.Folder, flags.files, func() error {
-		if err := rec.Run(); err != nil {
+		if err := rec.Run(ctx); err != nil {
 			if sig := rec.StoppedBy(); sig != 0 {
 				return &exitError{128 + int(sig), err}
 			}
 			return err
 		}
 		line.Done()
-		err := reportOn(s, rec.Finish, flags, src, progress.New(s.err, "", -1))
+		err := reportOn(s, func() (*capture.Capture, error) { return rec.Finish(ctx) }, flags, src, progress.New(s.err, "", -1))
 		signals.reportDone()
 		whole := err == nil && len(rec.Problems()) == 0
 		cleanUp(s, o.Folder, whole, errors.Is(err, profile.ErrAsleep))

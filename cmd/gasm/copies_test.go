@@ -129,6 +129,6 @@ func TestUnreadable(t *testing.T) {
 	r = runGasm(t, append([]string{"profile"}, command...), withBlocked(t, "memory"))
 	assert.Equal(t, 0, r.code, r.stderr)
 	text := strings.Join(strings.Fields(r.stdout), " ")
-	assert.Contains(t, text, "note: HotSpot printed its code, which slows a program's warm-up: gasm could not copy it out of the JVMs' memory (the system call process_vm_readv is refused here")
+	assert.Contains(t, text, "note: HotSpot printed its code, which slows a program's warm-up: gasm could not copy it from the JVMs' memory (the system call process_vm_readv is refused here")
 	assert.Regexp(t, `c\d, level \d(, osr)?, Spin::spin`, text)
 }

@@ -75,7 +75,7 @@ func profileExit(t *testing.T, j gasmtest.JDK, way startWay, code, classPath str
 	assert.Equal(t, "arg 7\narg echo\narg a b\nline 1\nline 2\n", r.stdout)
 	if code == "print" && j.Feature < printassembly.OldestKnown && way.name == "sudo" {
 		// sudo takes JAVA_TOOL_OPTIONS away, and JDK 8 reads no other variable that it leaves.
-		assert.Contains(t, r.said(), "sudo ended with exit code 7 before a JVM had told of any code")
+		assert.Contains(t, r.said(), "sudo ended with exit code 7 before a JVM had printed any code")
 		assert.NoFileExists(t, file)
 		return
 	}

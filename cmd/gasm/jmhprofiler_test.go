@@ -264,7 +264,7 @@ func TestWindowFileFlag(t *testing.T) {
 	dir := t.TempDir()
 	r := runGasm(t, []string{"profile", "--window-file", "w", "--delay", "1s", "--", "true"})
 	assert.Equal(t, 2, r.code)
-	assert.Contains(t, r.stderr, "--window-file says when it is measured, and so do --delay/--length")
+	assert.Contains(t, r.stderr, "--window-file can't be combined with --delay, --length, --window-start or --window-end")
 	r = runGasm(t, []string{"profile", "--record-only", "--", "true"})
 	assert.Equal(t, 2, r.code)
 	assert.Contains(t, r.stderr, "--record-only only keeps the capture, so say where: -o DIR")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -45,10 +46,10 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 // before anything runs.
 func (f *profileFlags) recordOptions(s streams, command []string, window profile.WindowEvent) (o record.Options, err error) {
 	o = f.options
-	if o.Events, err = f.events(); err != nil {
+	if o.Counters, err = f.counters(); err != nil {
 		return o, err
 	}
-	if o.Happenings, err = f.happenings(window); err != nil {
+	if o.Events, err = f.events(window); err != nil {
 		return o, err
 	}
 	o.Frequency, o.Delay, o.Length = f.frequency, f.delay, f.length
@@ -125,7 +126,7 @@ has one profile for each main class and JDK.`,
 			}
 			signals := catchSignals() // before there is anything to clean up
 			defer signals.stop()
-			if o.Folder, err = record.NewFolder(own.output); err != nil {
+			if o.Folder, err = record.NewFolder(context.Background(), own.output); err != nil {
 				return err
 			}
 			return runProfile(s, o, &flags, src, signals, own.recordOnly)
@@ -150,9 +151,10 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, s
 		}
 		say(s.err, "gasm: %s", text)
 	}
-	rec := record.New(o)
+	ctx, rec := context.Background(), record.New(o)
+	finish := func() (*capture.Capture, error) { return rec.Finish(ctx) }
 	return signals.during(rec, s, o.Folder, flags.files, func() error {
-		if err := rec.Run(); err != nil {
+		if err := rec.Run(ctx); err != nil {
 			if sig := rec.StoppedBy(); sig != 0 {
 				return &exitError{128 + int(sig), err}
 			}
@@ -160,9 +162,9 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, s
 		}
 		var err error
 		if recordOnly {
-			err = finishOnly(rec.Finish, bar)
+			err = finishOnly(finish, bar)
 		} else {
-			err = reportOn(s, rec.Finish, flags, src, bar)
+			err = reportOn(s, finish, flags, src, bar)
 		}
 		signals.reportDone()
 		whole := err == nil && len(rec.Problems()) == 0

@@ -239,7 +239,7 @@ func TestOwnRecording(t *testing.T) {
 	r := runGasm(t, []string{"profile", "--events", "default,lock", "--frequency", "2001", "--skip-asm", "-o", dir, "--",
 		jdk.Java(), "-XX:StartFlightRecording=settings=profile,filename=" + own, "-XX:+DisableAttachMechanism", "-cp", classPath, "Requests", "2000"})
 	require.Equal(t, 0, r.code, r.stderr)
-	assert.Contains(t, oneLine(r.stdout), "can't be told anything: it was started with -XX:+DisableAttachMechanism: start it without this flag")
+	assert.Contains(t, oneLine(r.stdout), "it takes no commands: it was started with -XX:+DisableAttachMechanism: start it without this flag")
 	without := runGasm(t, []string{"report", "--window-event", "jfr:acme.Request", dir})
 	assert.Equal(t, 1, without.code)
 	assert.Contains(t, without.stderr, "and --jfr FILE reads another recording")

@@ -40,8 +40,8 @@ const maxFrequency = 20000
 // defaultKinds stands for the kinds of events that are recorded by default if the command is java itself.
 const defaultKinds = "default"
 
-// events returns the events to sample. It also checks the frequency.
-func (f *recordFlags) events() ([]sampler.Event, error) {
+// counters returns the events that are sampled. It also checks --frequency.
+func (f *recordFlags) counters() ([]sampler.Event, error) {
 	if f.given("frequency") && (f.frequency <= 0 || f.frequency > maxFrequency) {
 		return nil, usage("--frequency is %d; it is in Hz, from 1 to %d", f.frequency, maxFrequency)
 	}
@@ -52,8 +52,8 @@ func (f *recordFlags) events() ([]sampler.Event, error) {
 	return events, nil
 }
 
-// happenings returns the JVM's events to record besides the samples. The window needs its own event.
-func (f *recordFlags) happenings(window profile.WindowEvent) (record.EventChoice, error) {
+// events returns the choice of JVM events that are recorded beside the samples. It adds the kind that the window needs.
+func (f *recordFlags) events(window profile.WindowEvent) (record.EventChoice, error) {
 	from := record.EventSource(f.from)
 	c, err := record.ParseEventChoice(f.kinds, from)
 	if err != nil {

@@ -26,7 +26,7 @@ func TestStoppedReport(t *testing.T) {
 	check := func(wantCode int, wantSaid string, reported bool, signals ...os.Signal) {
 		t.Helper()
 		dir := t.TempDir()
-		folder, err := record.NewFolder(filepath.Join(dir, "capture"))
+		folder, err := record.NewFolder(t.Context(), filepath.Join(dir, "capture"))
 		require.NoError(t, err)
 		stderr, err := os.Create(filepath.Join(dir, "stderr"))
 		require.NoError(t, err)

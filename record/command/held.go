@@ -1,0 +1,266 @@
+// Package command runs a command under gasm: it makes the command's process and holds it before its exec, so that a
+// sampler can be attached first, passes its output through gasm, and hands signals on to it.
+//
+// A [Held] command is made in three steps. [Start] starts gasm's own program as a holder, which waits ([RunHolder]).
+// [Held.Release] lets the holder exec the command, so the process id stays the same. [Held.Wait] waits for the
+// command's end.
+//
+// The command notices nothing of this. It has gasm's stdin, descriptors, signals and limits. Where gasm's stdout is a
+// terminal, the command has a terminal, too.
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// A Held is a command's process, from before its exec to its end.
+type Held struct {
+	cmd     *exec.Cmd
+	gate    *os.File      // the holder waits for a byte from it
+	result  *os.File      // the holder writes here why it could not exec
+	outputs []*outputCopy // of what the command prints
+}
+
+// Options say how a command runs.
+type Options struct {
+	Command []string // what is run; not empty
+	Env     []string // its environment; nil: that of gasm
+	Stdin   *os.File // the command's own
+	// Stdout gets what the command prints to its stdout, after SeeStdout has seen it. With SeeStderr, so does Stderr;
+	// otherwise Stderr is the command's own.
+	Stdout, Stderr *os.File
+	// SeeStdout and SeeStderr are called with each piece of output, and the time of its arrival by CLOCK_MONOTONIC.
+	// Both may be nil.
+	SeeStdout, SeeStderr func(out []byte, monoNanos int64)
+	// OneStream lets SeeStdout see stderr as well, where Stdout and Stderr lead to the same file. The order of what the
+	// command prints then stays as it is.
+	OneStream bool
+}
+
+// Start makes the command's process and holds it before its exec. The error is a *[Error] where the command is to
+// blame.
+func Start(o Options) (*Held, error) {
+	path, err := lookUp(o.Command[0])
+	if err != nil {
+		return nil, &Error{o.Command[0], err}
+	}
+	h, ends, err := connect(o)
+	defer func() { closeFiles(append(ends.made, ends.gate, ends.result)...) }() // the command has its own
+	if err == nil {
+		err = h.start(path, o, ends)
+	}
+	if err != nil {
+		closeFiles(h.gate, h.result)
+		for _, p := range h.outputs {
+			p.ours.Close()
+		}
+		return nil, fmt.Errorf("launching %s: %w", o.Command[0], err)
+	}
+	for _, p := range h.outputs {
+		go p.copy()
+	}
+	return h, nil
+}
+
+// lookUp finds the command's program file as a shell would.
+func lookUp(command string) (string, error) {
+	path, err := exec.LookPath(command)
+	var execErr *exec.Error
+	if errors.As(err, &execErr) {
+		err = execErr.Err
+	}
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err // the path is the command again
+	}
+	return path, err
+}
+
+// commandEnds are the command's ends of the pipes between it and gasm, and the command's stdout and stderr. The files
+// in made were made for the command.
+type commandEnds struct {
+	gate, result, stdout, stderr *os.File
+	made                         []*os.File
+}
+
+// connect makes a Held with its pipes. After an error, the pipes that were made are in h and ends.
+func connect(o Options) (h *Held, ends commandEnds, err error) {
+	h = &Held{}
+	if ends.gate, h.gate, err = os.Pipe(); err != nil {
+		return h, ends, err
+	}
+	if h.result, ends.result, err = os.Pipe(); err != nil {
+		return h, ends, err
+	}
+	if ends.stdout, err = h.pass(o.Stdout, o.SeeStdout, &ends); err != nil {
+		return h, ends, err
+	}
+	switch {
+	case o.SeeStderr == nil || !isOpen(o.Stderr):
+		ends.stderr = o.Stderr
+	case o.OneStream && sameFile(o.Stdout, o.Stderr):
+		ends.stderr = ends.stdout
+	default:
+		ends.stderr, err = h.pass(o.Stderr, o.SeeStderr, &ends)
+	}
+	return h, ends, err
+}
+
+// pass makes a copy to one of gasm's streams, and returns the command's end of it.
+func (h *Held) pass(to *os.File, see func([]byte, int64), ends *commandEnds) (commands *os.File, err error) {
+	ours, commands, err := outputFor(to)
+	if err != nil {
+		return nil, err
+	}
+	h.outputs = append(h.outputs, newOutputCopy(ours, to, see))
+	ends.made = append(ends.made, commands)
+	return commands, nil
+}
+
+// isOpen reports whether gasm was started with a stream.
+func isOpen(f *os.File) bool {
+	if f == nil {
+		return false
+	}
+	_, err := f.Stat()
+	return err == nil
+}
+
+// sameFile reports whether two streams lead to the same file, pipe or terminal.
+func sameFile(a, b *os.File) bool {
+	if !isOpen(a) || !isOpen(b) {
+		return false
+	}
+	infoA, errA := a.Stat()
+	infoB, errB := b.Stat()
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// start makes the process that will become the command.
+func (h *Held) start(path string, o Options, ends commandEnds) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding gasm's own program file: %w", err)
+	}
+	files := inherited()
+	gateFD := firstInherited + len(files)
+	h.cmd = exec.Command(self, append([]string{holdArg, strconv.Itoa(gateFD), path}, o.Command...)...)
+	h.cmd.Env = o.Env
+	h.cmd.Stdin, h.cmd.Stdout = o.Stdin, ends.stdout
+	held, copies, err := clearOf(highestInherited(), gateFD, []*os.File{ends.gate, ends.result, ends.stderr}) // as RunHolder expects them
+	defer func() { closeFiles(copies...) }()
+	if err != nil {
+		return err
+	}
+	h.cmd.ExtraFiles = append(files, held...)
+	return h.cmd.Start()
+}
+
+// name returns the command as the user wrote it.
+func (h *Held) name() string { return h.cmd.Args[4] }
+
+func closeFiles(files ...*os.File) {
+	for _, f := range files {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// PID returns the command's process id, the same before and after Release.
+func (h *Held) PID() int { return h.cmd.Process.Pid }
+
+// Release lets the held process become the command. The error is a *[Error] when it can't become the command; then the
+// process has ended, and Wait is not needed.
+func (h *Held) Release() error {
+	defer h.result.Close()
+	_, err := h.gate.Write([]byte{1})
+	h.gate.Close()
+	if err != nil {
+		h.end()
+		return fmt.Errorf("launching %s: %w", h.name(), err)
+	}
+	// The child holds the only end for writing, and a successful exec closes it.
+	text, _ := io.ReadAll(h.result)
+	if len(text) == 0 {
+		return nil
+	}
+	h.end()
+	errno, _ := strconv.Atoi(string(text))
+	if syscall.Errno(errno) == syscall.ENOENT {
+		return &Error{h.name(), errNoInterpreter}
+	}
+	return &Error{h.name(), syscall.Errno(errno)}
+}
+
+// Stops reports whether a signal ends a program that does not handle it.
+func Stops(sig syscall.Signal) bool {
+	return sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
+}
+
+// StoppedBy returns the signal that stopped a process which did not become the command; 0 when no signal did.
+func (h *Held) StoppedBy() syscall.Signal {
+	status, ok := h.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	switch {
+	case ok && status.Signaled() && Stops(status.Signal()):
+		return status.Signal()
+	case ok && status.ExitStatus() == 128+int(syscall.SIGQUIT): // see RunHolder
+		return syscall.SIGQUIT
+	}
+	return 0
+}
+
+// Abandon ends a held process that is not to become the command.
+func (h *Held) Abandon() {
+	h.gate.Close()
+	h.result.Close()
+	h.end()
+}
+
+// end cleans up after a process that did not become the command.
+func (h *Held) end() {
+	_ = h.cmd.Wait() // the caller knows that it failed
+	for _, p := range h.outputs {
+		<-p.copied
+		p.ours.Close()
+	}
+}
+
+// signal sends a signal to the command.
+func (h *Held) signal(sig os.Signal) { _ = h.cmd.Process.Signal(sig) }
+
+// Wait waits for the command to end and for the rest of its output. It returns the command's exit code: 128 + n when
+// signal n killed it. Background processes that the command left behind may still hold its stdout. Wait waits for these
+// only while they print.
+func (h *Held) Wait() int {
+	_ = h.cmd.Wait() // how it ended is in ProcessState
+	for _, p := range h.outputs {
+		p.drain()
+		p.ours.Close()
+	}
+	state := h.cmd.ProcessState
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return state.ExitCode()
+}
+
+// AwaitLineEnd waits until the command's output so far ends with a whole line, but no longer than limit. A message of
+// gasm's then begins on a line of its own.
+func (h *Held) AwaitLineEnd(limit time.Duration) {
+	const pause = 5 * time.Millisecond
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(pause) {
+		if !slices.ContainsFunc(h.outputs, (*outputCopy).inLine) {
+			return
+		}
+	}
+}

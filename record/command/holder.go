@@ -1,0 +1,100 @@
+package command
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// holdArg as the first argument makes gasm's program a holder. The second argument is the number of a file descriptor,
+// the third is the path of the command's program file, and the others are the command. The holder waits for a byte on
+// the descriptor, and then becomes the command.
+//
+// The descriptor is the gate: a byte opens it, and its end without a byte means that the holder is to give up. The next
+// descriptor is for the result: a successful exec closes it; otherwise the holder writes an errno there, as text. The
+// one after that is the command's stderr. The holder itself has no stderr, because the Go runtime writes all stacks to
+// stderr at SIGQUIT (Ctrl-\), from its first instructions on.
+const holdArg = "__gasm-hold"
+
+// A sampler follows the holder's first thread, so that thread must become the command. Locking it in an init makes main
+// run on it. The Go runtime's other threads end at the exec.
+func init() {
+	if held() {
+		runtime.LockOSThread()
+		signal.Notify(quit, syscall.SIGQUIT) // undone by the exec
+	}
+}
+
+// quit gets the holder's SIGQUIT, which is caught from its first moments on.
+var quit = make(chan os.Signal, 1)
+
+func held() bool { return len(os.Args) > 4 && os.Args[1] == holdArg }
+
+// RunHolder must be the first call of main in a program that calls [Start]. In a process that Start has made as a
+// holder, it becomes the command. It returns there only when it can't; then main must exit with the code. In any other
+// process, isHolder is false.
+func RunHolder() (code int, isHolder bool) {
+	if !held() {
+		return 0, false
+	}
+	gateFD, err := strconv.Atoi(os.Args[2])
+	if err != nil {
+		return 1, true // gasm passes a number
+	}
+	resultFD, stderrFD := gateFD+1, gateFD+2
+	gate, result := os.NewFile(uintptr(gateFD), "gate"), os.NewFile(uintptr(resultFD), "result")
+	opened := make(chan bool, 1)
+	go func() {
+		n, _ := gate.Read(make([]byte, 1)) // without a byte, gasm is gone
+		opened <- n == 1
+	}()
+	select {
+	case <-quit:
+		return 128 + int(syscall.SIGQUIT), true
+	case ok := <-opened:
+		if !ok {
+			return 1, true
+		}
+	}
+	gate.Close()
+	syscall.CloseOnExec(resultFD)
+	syscall.CloseOnExec(stderrFD)
+	_ = unix.Dup2(stderrFD, 2) // fails where the command has no stderr
+	err = syscall.Exec(os.Args[3], os.Args[4:], os.Environ())
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		result.WriteString(strconv.Itoa(int(errno)))
+	}
+	return 127, true
+}
+
+// An Error is the error of a command that could not be started at all.
+type Error struct {
+	Command string
+	Err     error
+}
+
+// errNoInterpreter is what ENOENT of exec means for a file that exists.
+var errNoInterpreter = errors.New("the interpreter of its #! line, or the loader that it was linked for, is not there")
+
+func (e *Error) Error() string {
+	switch {
+	case errors.Is(e.Err, exec.ErrNotFound):
+		return "command not found: " + e.Command + " (is it on your PATH?)"
+	case errors.Is(e.Err, os.ErrNotExist):
+		return "command not found: " + e.Command
+	case errors.Is(e.Err, syscall.ENOEXEC):
+		return "cannot run " + e.Command + ": it is neither a program nor a script with a #! line"
+	case errors.Is(e.Err, os.ErrPermission):
+		return "cannot run " + e.Command + ": permission denied (is it executable?)"
+	}
+	return "cannot run " + e.Command + ": " + e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }

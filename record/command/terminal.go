@@ -1,0 +1,83 @@
+package command
+
+import (
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// outputFor makes the two ends of the command's stdout or stderr: ours to read from, and the command's to write to.
+// Where gasm's own stream is a terminal, the command gets a pseudo-terminal of the same size, so that it prints colours
+// and flushes its lines as it would without gasm. The pseudo-terminal changes nothing in what passes through.
+func outputFor(stdout *os.File) (ours, commands *os.File, err error) {
+	if stdout != nil && term.IsTerminal(int(stdout.Fd())) {
+		if ours, commands, err = terminalLike(stdout); err == nil {
+			return ours, commands, nil
+		}
+		// Some minimal containers have no pseudo-terminals. The command gets a pipe there.
+	}
+	return os.Pipe()
+}
+
+func terminalLike(stdout *os.File) (ours, commands *os.File, err error) {
+	ours, commands, err = pty.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	// It is raw, because the real terminal already turns \n into \r\n.
+	if _, err = term.MakeRaw(int(commands.Fd())); err == nil {
+		err = pty.InheritSize(stdout, ours)
+	}
+	// Fd has put the file into blocking mode, in which Close does not end a Read.
+	if err == nil && ours.SetReadDeadline(time.Time{}) == nil { // true if the Go runtime can poll the file
+		err = unix.SetNonblock(int(ours.Fd()), true)
+	}
+	if err != nil {
+		ours.Close()
+		commands.Close()
+		return nil, nil, err
+	}
+	return ours, commands, nil
+}
+
+// resize gives the command's terminals the size of ours, after a SIGWINCH.
+func (h *Held) resize() {
+	for _, p := range h.outputs {
+		size, err := unix.IoctlGetWinsize(int(p.to.Fd()), unix.TIOCGWINSZ)
+		if err != nil {
+			continue // not a terminal
+		}
+		if ours, err := p.ours.SyscallConn(); err == nil {
+			_ = ours.Control(func(fd uintptr) { _ = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, size) })
+		}
+	}
+}
+
+// HandOn passes a signal that gasm got on to the running command.
+func (h *Held) HandOn(sig syscall.Signal) {
+	switch {
+	case sig == syscall.SIGPIPE:
+	case sig == syscall.SIGWINCH:
+		h.resize()
+	case (sig == syscall.SIGINT || sig == syscall.SIGQUIT) && fromTerminal():
+		// The terminal sends Ctrl-C and Ctrl-\ to all processes in its foreground, so the command has got the signal
+		// already.
+	default:
+		h.signal(sig)
+	}
+}
+
+// fromTerminal reports whether gasm is in the foreground of a terminal, where keys send signals.
+func fromTerminal() bool {
+	tty, err := os.Open("/dev/tty")
+	if err != nil {
+		return false
+	}
+	defer tty.Close()
+	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
+}

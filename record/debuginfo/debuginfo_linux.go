@@ -1,0 +1,59 @@
+package debuginfo
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/foreign"
+)
+
+// findFlag finds the flag in a JVM's memory, and reports whether it is on.
+func findFlag(ctx context.Context, pid int) (address uint64, on bool, err error) {
+	flag, err := vmstructs.Ask(ctx, vmstructs.FlagsTime, pid, func(vm *vmstructs.VM) (vmstructs.Flag, error) {
+		flags, err := vm.Flags(flagName)
+		if flag, ok := flags[flagName]; ok && flag.Type == "bool" && flag.Value <= 1 || err != nil {
+			return flag, err
+		}
+		return vmstructs.Flag{}, fmt.Errorf("this JVM has no flag %s", flagName)
+	})
+	return flag.Address, flag.Value == 1, err
+}
+
+// openMemory opens the memory of a process for writing. A program that the process runs later, by exec, has another
+// memory (proc_mem_open in the kernel's fs/proc/base.c). So the address of a flag, which comes from the JVM's user,
+// can't lead into a program of root's.
+func openMemory(pid int) (*os.File, error) {
+	p, err := foreign.Open(pid)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	return p.Memory()
+}
+
+// byteTime is how long reading or writing a byte of a JVM's memory may take. The JVM may have mapped a file there by
+// now, whose file system does not answer.
+const byteTime = time.Second
+
+// writeByte writes into the memory of a process. The error is io.ErrUnexpectedEOF when the memory is gone.
+func writeByte(ctx context.Context, memory *os.File, address uint64, value byte) error {
+	_, err := foreign.Within(ctx, byteTime, func() (int, error) {
+		return memory.WriteAt([]byte{value}, int64(address))
+	})
+	return err
+}
+
+// readByte reads from the memory of a process.
+func readByte(ctx context.Context, pid int, address uint64) (byte, error) {
+	return foreign.Within(ctx, byteTime, func() (value byte, err error) {
+		local := []unix.Iovec{{Base: &value}}
+		local[0].SetLen(1)
+		_, err = unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: uintptr(address), Len: 1}}, 0)
+		return value, err
+	})
+}

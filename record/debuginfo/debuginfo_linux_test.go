@@ -1,0 +1,95 @@
+package debuginfo
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/record/processend"
+)
+
+// leaveNote makes a note as a gasm that was killed leaves it, with some text.
+func leaveNote(t *testing.T, text string) (dir string) {
+	t.Helper()
+	s := &Switch{}
+	require.NoError(t, s.write())
+	t.Cleanup(func() { os.RemoveAll(s.dir) })
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, noteFile), []byte(text), 0o600))
+	s.lock.Close()
+	return s.dir
+}
+
+// leftTexts returns what EachLeft reports, each as "folder: text".
+func leftTexts(t *testing.T) (texts []string) {
+	t.Helper()
+	EachLeft(t.Context(), func(dir, text string) { texts = append(texts, dir+": "+text) })
+	return texts
+}
+
+// EachLeft reports a note while the JVM runs and its flag is on, and removes any other note.
+func TestDebugInfoNotes(t *testing.T) {
+	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON) // not of the garbage collector
+	require.NoError(t, err)
+	defer unix.Munmap(page)
+	flag := &page[0]
+	*flag = 1
+	address := uint64(uintptr(unsafe.Pointer(flag)))
+	pid, ticks := os.Getpid(), processend.StartTicks(os.Getpid())
+	good := fmt.Sprintf("%d %d %d\n", pid, ticks, address)
+	told := func() bool {
+		return strings.Contains(strings.Join(leftTexts(t), "\n"), fmt.Sprintf("in JVM %d,", pid))
+	}
+	exists := func(dir string) bool {
+		_, err := os.Stat(dir)
+		return err == nil
+	}
+
+	dir := leaveNote(t, good)
+	assert.True(t, told())
+	assert.Contains(t, leftTexts(t), dir+": "+note{pid, ticks, address}.left())
+
+	s := takeOver(t.Context(), note{pid, ticks, address})
+	require.NotNil(t, s)
+	assert.True(t, s.Switched())
+	assert.False(t, told(), "while the gasm that has taken it over runs")
+	s.memory, err = openMemory(pid)
+	require.NoError(t, err)
+	require.NoError(t, s.Restore(t.Context()))
+	assert.Zero(t, *flag)
+	assert.False(t, exists(dir))
+	assert.Nil(t, takeOver(t.Context(), note{pid, ticks, address}), "the user has switched it on")
+
+	dir = leaveNote(t, good)
+	assert.False(t, told(), "the flag is off")
+	assert.False(t, exists(dir))
+	*flag = 1
+	dead := exec.Command("true")
+	require.NoError(t, dead.Run())
+	for what, text := range map[string]string{
+		"another process has the id":  fmt.Sprintf("%d %d %d\n", pid, ticks-1, address),
+		"the process has ended":       fmt.Sprintf("%d %d %d\n", dead.Process.Pid, ticks, address),
+		"no numbers":                  "a b c",
+		"nothing":                     "",
+		"more than a note":            strings.Repeat("1", 2000),
+		"a number that is too large ": fmt.Sprintf("%d %d 99999999999999999999999", pid, ticks),
+	} {
+		dir = leaveNote(t, text)
+		assert.False(t, told(), what)
+		assert.False(t, exists(dir), what)
+	}
+}
+
+// A process that is not a JVM is an error.
+func TestSwitchDebugInfoRefused(t *testing.T) {
+	s, err := SwitchOn(t.Context(), os.Getpid(), processend.StartTicks(os.Getpid()))
+	require.ErrorContains(t, err, "--debug-info: ")
+	assert.Nil(t, s)
+}

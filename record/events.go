@@ -1,0 +1,39 @@
+package record
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/hotspot/usdt"
+	"github.com/gasm-profiler/gasm/record/jvmevents"
+	"github.com/gasm-profiler/gasm/record/jvmfolder"
+)
+
+// An EventChoice says which events in the JVMs are recorded, and from which source.
+type EventChoice = jvmevents.Choice
+
+// EventSource is a source of events.
+type EventSource = jvmevents.Source
+
+// EventsAuto takes for each kind of events the source that has the most detail at the lowest cost.
+const EventsAuto = jvmevents.Auto
+
+// EventSources are the names of all sources.
+var EventSources = jvmevents.Sources
+
+// ParseEventChoice parses a list of kinds and probes, such as "gc,lock,usdt:hotspot:vm__init__end", "default" or
+// "none". from says which source they are to come from.
+func ParseEventChoice(list string, from EventSource) (EventChoice, error) {
+	return jvmevents.ParseChoice(list, from)
+}
+
+// EndLeft has the JVMs of this machine end what gasms that have ended had them begin: events and probes. It returns
+// what was ended, and what was not, with the reason.
+func EndLeft(ctx context.Context) (ended, left []string) { return jvmfolder.EndLeft(ctx) }
+
+// addUSDTFlags adds the options without which some of HotSpot's probes are never reached. Every JVM knows them, whether
+// it has probes or not.
+func (r *Recording) addUSDTFlags(flags javaFlags) javaFlags {
+	flags.tool = append(slices.Clip(flags.tool), usdt.FlagsOf(r.o.Events.USDTPatterns())...)
+	return flags
+}

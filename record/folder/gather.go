@@ -1,0 +1,190 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event/hslog"
+	"github.com/gasm-profiler/gasm/hotspot/probe"
+)
+
+// Gather moves the logs into the capture's folder, where their names are asm-4711.log. Another user may have made what
+// Gather finds, so it takes only regular files.
+func (l *Logs) Gather(dir string) error {
+	var errs []error
+	for _, log := range append(l.Written(), l.Strays()...) {
+		to, err := freeName(dir, log.PID)
+		if err == nil {
+			err = takeLog(log.Path, to, noLimit)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("taking the log of JVM %d: %w", log.PID, err))
+		}
+	}
+	return errors.Join(append(errs, l.gatherEvents(dir), l.gatherProbes(dir))...)
+}
+
+// freeName returns the path of a process's log in a capture. A process may have two logs, and none is overwritten.
+func freeName(dir string, pid int) (path string, err error) {
+	for _, name := range []string{capture.LogFile(pid), fmt.Sprintf("asm-pid%d.log", pid)} {
+		path = filepath.Join(dir, name)
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return path, nil
+		}
+	}
+	return "", errors.New("the capture has two logs of it already")
+}
+
+// noLimit is for HotSpot's logs of code, which have no upper bound.
+const noLimit = math.MaxInt64
+
+// takeLog moves a log of at most limit bytes. It checks the file after the move, when the file is in the capture, where
+// nobody can put another one in its place.
+func takeLog(from, to string, limit int64) error {
+	err := os.Rename(from, to)
+	if errors.Is(err, syscall.EXDEV) {
+		if err = copyLog(from, to, limit); err == nil {
+			err = os.Remove(from)
+		}
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	info, err := os.Lstat(to)
+	if err != nil {
+		return err
+	}
+	owner, err := CheckLog(info)
+	if err == nil {
+		err = checkSize(info, limit)
+	}
+	switch {
+	case err != nil:
+		os.Remove(to)
+		return err
+	case owner != os.Geteuid():
+		return replaceByCopy(to, limit) // its owner may change the file while it is read
+	}
+	return os.Chmod(to, 0o600)
+}
+
+// CheckLog returns an error for what a JVM can't have made as its log: a link, or a file that has another name as well,
+// which may be anybody's. It also returns the file's owner.
+func CheckLog(info os.FileInfo) (owner int, err error) {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || !info.Mode().IsRegular() || stat.Nlink != 1 {
+		return 0, errors.New("it is not a regular file, as a JVM makes them")
+	}
+	return int(stat.Uid), nil
+}
+
+// HotSpot writes a log from its beginning to its end, so a file with next to nothing on disk is not a log. Reading it
+// would take as long as reading a file that has all the bytes. File systems that compress make logs ten times smaller.
+const (
+	mostHoles   = 64       // a log's size is at most this many times what is on disk
+	smallEnough = 64 << 20 // in bytes; smaller files are not checked
+)
+
+// checkSize checks the size of a log.
+func checkSize(info os.FileInfo, limit int64) error {
+	size := info.Size()
+	if size > limit {
+		return fmt.Errorf("it has %d bytes, and gasm takes %d", size, limit)
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && limit == noLimit && size > smallEnough && size/mostHoles > stat.Blocks*512 {
+		return fmt.Errorf("it has %d bytes, of which %d are on disk: no JVM writes such a file", size, stat.Blocks*512)
+	}
+	return nil
+}
+
+// copyLog copies a log to another file system. When that is full, the part that was copied stays.
+func copyLog(from, to string, limit int64) error {
+	in, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err := CheckLog(info); err != nil {
+		return err
+	}
+	if err := checkSize(info, limit); err != nil {
+		return err
+	}
+	return copyNew(in, to, info.Size())
+}
+
+// copyNew copies the first bytes of a file to a new file. When the disk is full, the part that was copied stays.
+func copyNew(in io.Reader, to string, size int64) error {
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	if _, err := io.Copy(out, io.LimitReader(in, size)); err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+// replaceByCopy replaces a file of the capture by a new file with the same content.
+func replaceByCopy(path string, limit int64) error {
+	next := path + ".tmp"
+	err := copyLog(path, next, limit)
+	if err == nil {
+		err = os.Rename(next, path)
+	}
+	if err != nil {
+		os.Remove(next)
+	}
+	return err
+}
+
+// gatherProbes moves what probes have counted into the capture's folder.
+func (l *Logs) gatherProbes(dir string) error {
+	var errs []error
+	take := func(files []Log, name func(pid int) string, limit int64) {
+		for _, f := range files {
+			if err := takeLog(f.Path, filepath.Join(dir, name(f.PID)), limit); err != nil {
+				errs = append(errs, fmt.Errorf("taking the probes of JVM %d: %w", f.PID, err))
+			}
+		}
+	}
+	take(l.Rings(), capture.ProbeRings, probe.MaxRings)
+	take(l.Reports(), capture.ProbeReport, probe.MaxReport)
+	return errors.Join(errs...)
+}
+
+// maxEventLog is an upper bound for each log of events, in bytes. HotSpot begins another file at 20 MB, unless a single
+// event is larger.
+const maxEventLog = 1 << 28
+
+// gatherEvents moves the logs of events into the capture's folder, under the same names. Another user may have made
+// what it finds; see Gather.
+func (l *Logs) gatherEvents(dir string) error {
+	var errs []error
+	for i, suffix := range append([]string{""}, hslog.Rotated("")...) {
+		for _, log := range logsIn(l.Path, eventHead, eventTail+suffix) {
+			to := filepath.Join(dir, capture.EventLog(log.PID)+suffix)
+			if _, err := os.Lstat(to); err == nil {
+				errs = append(errs, fmt.Errorf("taking the events of JVM %d: %s is there already", log.PID, to))
+				continue
+			}
+			if err := takeLog(log.Path, to, maxEventLog); err != nil && (i == 0 || !errors.Is(err, os.ErrNotExist)) {
+				errs = append(errs, fmt.Errorf("taking the events of JVM %d: %w", log.PID, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,248 @@
+package folder
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/gasm-profiler/gasm/hotspot/probe"
+	"github.com/gasm-profiler/gasm/record/lockedfolder"
+)
+
+// Logs is the folder in which the JVMs of a command create their logs. A command may become another user (su, setpriv,
+// sudo -E), so any user can create a file in it. Nobody can list it, and its name is secret: only gasm, and the
+// processes that have it in their environment, know it. HotSpot lets everyone read its logs, whatever the folder is.
+//
+// The parent is another folder, which others can pass but not list. It has a lock, and the files that java reads
+// (options, directives). All users can read these files, because the command may become any of them. So their names are
+// secret, too: the files say where the logs are.
+//
+// When the command has ended, [Capture.Gather] moves the logs into the capture.
+type Logs struct {
+	Path  string // in the parent, or in the capture
+	Files string // the beginning of the paths of java's files in the parent
+	// Closed says why no other user can create logs in the folder; "" when all users can.
+	Closed string
+
+	parent string
+	own    bool // the parent was made for the logs; otherwise it is the capture's folder
+	lock   *lockedfolder.Lock
+}
+
+// The ends of the names of java's files; see Logs.Files.
+const (
+	OptionsName    = "java.options"
+	DirectivesName = "directives.json" // compiler directives
+)
+
+// maxLogFolder is the length up to which HotSpot can write its logs into a folder, in bytes. The name of a log must be
+// longer than the folder's path (see logTail). A file's name has 255 bytes at most, and HotSpot needs some of them for
+// the process id.
+const maxLogFolder = 235
+
+// newLogs makes the folder for the logs of a capture, and its parent, which is a temporary folder. The logs are in the
+// parent if that is on the capture's file system, so that they can be moved and need not be copied. Otherwise they are
+// in the capture. Where the capture's path is too long, the logs are in the parent, wherever that is.
+func newLogs(capture *Capture) (l *Logs, err error) {
+	l = &Logs{parent: capture.Path, lock: capture.lock}
+	for _, dir := range lockedfolder.TemporaryFolders() {
+		if !passable(dir) {
+			continue
+		}
+		if parent, err := os.MkdirTemp(dir, temporaryPattern); err == nil {
+			l = &Logs{parent: parent, own: true}
+			break
+		}
+	}
+	above := capture.Path
+	if l.own && (sameFileSystem(l.parent, above) || len(above)+1+lockedfolder.SecretLength > maxLogFolder) {
+		above = l.parent
+	}
+	if len(above)+1+lockedfolder.SecretLength > maxLogFolder {
+		err = fmt.Errorf("HotSpot can't write its logs: %s has %d bytes, and a path of at most %d is needed: "+
+			"set TMPDIR to a folder with a shorter path, or name one with -o", above, len(above), maxLogFolder-1-lockedfolder.SecretLength)
+	} else {
+		err = l.make(above)
+	}
+	if err != nil && l.own {
+		os.RemoveAll(l.parent)
+	}
+	return l, err
+}
+
+// make locks the parent and makes the folder in another one.
+func (l *Logs) make(above string) (err error) {
+	if l.lock == nil {
+		if l.lock, err = lockedfolder.Make(l.parent); err != nil {
+			return err
+		}
+	}
+	l.Files = filepath.Join(l.parent, lockedfolder.SecretName()+".")
+	l.Path = filepath.Join(above, lockedfolder.SecretName())
+	if err := os.Mkdir(l.Path, 0o700); err != nil {
+		return fmt.Errorf("making a folder for the JVMs' logs: %w", err)
+	}
+	// Chmod ignores the umask.
+	if l.own {
+		if err := os.Chmod(l.parent, 0o711); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !passable(filepath.Dir(above)):
+		l.Closed = "other users can't pass the folders above " + above
+	case os.Geteuid() == 0 && !protected("symlinks"):
+		// Whoever the command becomes could plant links here, and a JVM of root's would write through them.
+		l.Closed = "fs.protected_symlinks is 0, so that other users must not write where root does"
+	default:
+		if err = os.Chmod(above, 0o711); err == nil {
+			err = os.Chmod(l.Path, 0o733|os.ModeSticky)
+		}
+	}
+	return err
+}
+
+// passable reports whether all users can pass a folder and those above it.
+func passable(dir string) bool {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return false
+	}
+	for {
+		info, err := os.Stat(dir)
+		if err != nil || info.Mode()&0o001 == 0 {
+			return false
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+func sameFileSystem(a, b string) bool {
+	var as, bs syscall.Stat_t
+	return syscall.Stat(a, &as) == nil && syscall.Stat(b, &bs) == nil && as.Dev == bs.Dev
+}
+
+// Pattern returns the value for -XX:LogFile. HotSpot replaces %p by "pid" and the process id.
+func (l *Logs) Pattern() string { return filepath.Join(l.Path, logHead+"%p"+logTail(l.Path)) }
+
+const logHead = "asm-"
+
+// logTail returns the end of the names of logs in a folder. It makes them longer than the folder's path, for this
+// reason: a JVM that can't open its log, as in a chroot or in a folder that its user can't pass, goes on with a log of
+// the same name in /tmp (defaultStream::open_file). To make the name of that log, HotSpot finds the position of %p in
+// the whole path, and then uses this position within the name alone (make_log_name_internal in ostream.cpp, JDK 8 to
+// 28). With a shorter name it reads and writes outside of its memory, and crashes, hangs, or leaves files such as
+// asm-%p.log<random>.
+//
+// Nobody can know the name in /tmp before, and plant a link there. The name does not reveal that of the folder.
+func logTail(folder string) string {
+	digest := sha256.Sum256([]byte(filepath.Base(folder)))
+	filler := strings.Repeat(hex.EncodeToString(digest[:]), 1+maxLogFolder/sha256.Size/2)
+	return "." + filler[:max(lockedfolder.SecretLength, len(folder))] + ".log"
+}
+
+// HotSpotTemp is the folder in which a JVM on Linux writes its log when it can't write it elsewhere
+// (os::get_temp_directory).
+const HotSpotTemp = "/tmp"
+
+// strayName returns the start and the end of the name of a log in HotSpotTemp. HotSpot puts the process id between
+// them; see logTail.
+func strayName(folder string) (head, tail string) {
+	name := logHead + "%p" + logTail(folder)
+	at := len(folder) + len("/"+logHead)
+	return name[:at] + "pid", name[at+len("%p"):]
+}
+
+// A Log is a file that a JVM has created.
+type Log struct {
+	PID  int
+	Path string
+}
+
+// Written returns the logs of code that JVMs have created in the folder by now.
+func (l *Logs) Written() []Log { return logsIn(l.Path, logHead+"pid", logTail(l.Path)) }
+
+// Strays returns the logs of code that JVMs have created in HotSpotTemp by now.
+func (l *Logs) Strays() []Log {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	head, tail := strayName(l.Path)
+	return logsIn(HotSpotTemp, head, tail)
+}
+
+// The names of logs of events in the folder have the process id between these two, and may have the number of a full
+// file after them.
+const eventHead, eventTail = "ev-", ".log"
+
+// EventPattern returns the path for -Xlog. HotSpot replaces %p by the process id.
+func (l *Logs) EventPattern() string { return filepath.Join(l.Path, eventHead+"%p"+eventTail) }
+
+// The files of gasm's agent in the folder are probes-PID.ring and probes-PID.txt.
+const (
+	probeHead  = "probes-"
+	ringTail   = ".ring"
+	reportTail = ".txt"
+)
+
+// Rings returns the files that agents count in by now.
+func (l *Logs) Rings() []Log { return logsIn(l.Path, probeHead, ringTail) }
+
+// Reports returns the reports that agents have begun by now.
+func (l *Logs) Reports() []Log { return logsIn(l.Path, probeHead, reportTail) }
+
+// logsIn returns the files of a folder whose names have a process id between head and tail.
+func logsIn(dir, head, tail string) (found []Log) {
+	entries, _ := os.ReadDir(dir) // a folder that is gone has none
+	for _, e := range entries {
+		name, hasHead := strings.CutPrefix(e.Name(), head)
+		digits, hasTail := strings.CutSuffix(name, tail)
+		if pid, err := strconv.Atoi(digits); err == nil && hasHead && hasTail && e.Type().IsRegular() {
+			found = append(found, Log{pid, filepath.Join(dir, e.Name())})
+		}
+	}
+	return found
+}
+
+// Describe names the folder for a message, and says who can't write to it.
+func (l *Logs) Describe() string {
+	if l.Closed == "" {
+		return filepath.Dir(l.Path)
+	}
+	return filepath.Dir(l.Path) + " (" + l.Closed + ")"
+}
+
+// release removes the folder, unless a process still has it in its environment: a JVM that this process starts, or is,
+// could not write its log. release returns these processes.
+func (l *Logs) release() (users []lockedfolder.Process) {
+	defer l.lock.Close()
+	if users = l.lock.Users(l.Path+"/", l.Files); len(users) > 0 {
+		return users
+	}
+	for _, log := range l.Strays() {
+		os.Remove(log.Path)
+	}
+	os.RemoveAll(l.Path)
+	if above := filepath.Dir(l.Path); above != l.parent || !l.own {
+		os.Chmod(above, 0o700) // it is the capture
+	}
+	if l.own {
+		os.RemoveAll(l.parent)
+		return nil
+	}
+	os.Remove(filepath.Join(l.parent, lockedfolder.LockFile))
+	for _, name := range []string{OptionsName, DirectivesName} {
+		os.Remove(l.Files + name)
+	}
+	probe.Remove(l.Files)
+	return nil
+}

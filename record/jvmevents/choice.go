@@ -1,0 +1,164 @@
+package jvmevents
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/event/hslog"
+	"github.com/gasm-profiler/gasm/event/jfr"
+	"github.com/gasm-profiler/gasm/hotspot/usdt"
+)
+
+// DefaultKinds are the kinds of events that HotSpot logs in every profile. They cost nothing that can be measured: a
+// line for each pause.
+var DefaultKinds = []event.Kind{event.GC, event.Safepoint}
+
+// Source is where events come from.
+type Source string
+
+// The sources. Auto takes for each kind the source that has the most detail at the lowest cost: the log for pauses and
+// safepoints, JFR for the other kinds that it has, and USDT for the rest.
+const (
+	Auto       Source = "auto"
+	FromLog    Source = "log"    // HotSpot's -Xlog
+	FromJFR    Source = "jfr"    // Java Flight Recorder
+	FromUSDT   Source = "usdt"   // HotSpot's probes
+	FromDTrace Source = "dtrace" // HotSpot's probes, reported by DTrace
+)
+
+// Sources are the names of all sources.
+var Sources = []string{string(Auto), string(FromLog), string(FromJFR), string(FromUSDT), string(FromDTrace)}
+
+// kindsOf returns the kinds that can be had from a source.
+func kindsOf(from Source) []event.Kind {
+	switch from {
+	case FromLog:
+		return hslog.Logged()
+	case FromJFR:
+		return jfr.Kinds()
+	case FromUSDT, FromDTrace:
+		return usdt.Kinds()
+	}
+	return nil
+}
+
+// askableKinds are all kinds, in the order in which messages name them.
+var askableKinds = []event.Kind{event.GC, event.Safepoint, event.Compilation, event.Lock, event.Alloc, event.Park, event.Sleep,
+	event.ClassLoad, event.Thread, event.Own, event.JNI}
+
+// A Choice says which events are recorded, and from which source. The zero value has none.
+type Choice struct {
+	Log, JFR, USDT []event.Kind // the kinds from each source; each kind is in one of the lists
+	// Probes are USDT probes by name, as "hotspot:thread__park__begin", with * for any text.
+	Probes []string
+	// Own are names of events of the program's own. JFR records these even where the program has switched them off.
+	Own []string
+	// ByDTrace has DTrace report USDT probes, instead of the kernel. With Sudo, it is run by sudo -n.
+	ByDTrace, Sudo bool
+	// Asked is true if the user has asked for these events. Otherwise only JVMs of a command that is java itself record
+	// them, because no JVM must fail to start because of a default.
+	Asked bool
+}
+
+// None reports whether no events are recorded.
+func (c *Choice) None() bool {
+	return len(c.Log)+len(c.JFR)+len(c.USDT)+len(c.Probes) == 0
+}
+
+// Has reports whether events of a kind are recorded.
+func (c *Choice) Has(kind event.Kind) bool {
+	return slices.Contains(c.Log, kind) || slices.Contains(c.JFR, kind) || slices.Contains(c.USDT, kind)
+}
+
+// ParseChoice parses a list of kinds and probes, such as "gc,lock,usdt:hotspot:vm__init__end", "default" or "none".
+// from says which source they are to come from.
+func ParseChoice(list string, from Source) (c Choice, err error) {
+	if !slices.Contains(Sources, string(from)) {
+		return c, fmt.Errorf("--events-from is %q; it can be auto, log, jfr, usdt or dtrace", from)
+	}
+	if list == "none" || list == "" {
+		return c, nil
+	}
+	c.ByDTrace = from == FromDTrace
+	for word := range strings.SplitSeq(list, ",") {
+		word = strings.TrimSpace(word)
+		switch probe, isProbe := strings.CutPrefix(word, "usdt:"); {
+		case isProbe:
+			if strings.Count(probe, ":") != 1 {
+				return c, fmt.Errorf("--events: %q is not a USDT probe: write usdt:PROVIDER:NAME, for example usdt:hotspot:thread__park__begin", word)
+			}
+			c.Probes = append(c.Probes, probe)
+		case word == "default":
+			for _, kind := range DefaultKinds {
+				if err := c.Add(kind, from); err != nil {
+					return c, err
+				}
+			}
+		default:
+			if err := c.Add(event.Kind(word), from); err != nil {
+				return c, err
+			}
+		}
+	}
+	return c, nil
+}
+
+// Add adds a kind that is to come from a source.
+func (c *Choice) Add(kind event.Kind, from Source) error {
+	if c.Has(kind) {
+		return nil
+	}
+	if !slices.Contains(askableKinds, kind) {
+		return fmt.Errorf("--events: %q is not a kind of events that can be recorded: use %s; usdt:PROVIDER:NAME for one of HotSpot's probes; "+
+			"default (gc,safepoint); or none", kind, kindList(askableKinds))
+	}
+	if from == Auto || from == "" {
+		from = sourceOf(kind)
+	}
+	if has := kindsOf(from); !slices.Contains(has, kind) {
+		return fmt.Errorf("--events-from %s has no events of the kind %s: it has %s; %s come from --events-from %s",
+			from, kind, kindList(has), kind, sourceOf(kind))
+	}
+	switch from {
+	case FromLog:
+		c.Log = append(c.Log, kind)
+	case FromJFR:
+		c.JFR = append(c.JFR, kind)
+	case FromUSDT, FromDTrace:
+		c.USDT = append(c.USDT, kind)
+	}
+	return nil
+}
+
+// sourceOf returns the source that a kind comes from with Auto. The log has compilations, too, but only their start.
+func sourceOf(kind event.Kind) Source {
+	switch {
+	case slices.Contains(DefaultKinds, kind):
+		return FromLog
+	case slices.Contains(jfr.Kinds(), kind):
+		return FromJFR
+	}
+	return FromUSDT
+}
+
+// kindList lists kinds for a message: "gc, safepoint and compile".
+func kindList(kinds []event.Kind) string {
+	var words []string
+	for _, k := range kinds {
+		words = append(words, string(k))
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+// Check returns an error for probes that can't be recorded.
+func (c *Choice) Check() error {
+	for _, p := range c.Probes {
+		if err := usdt.CheckPattern(p); err != nil {
+			return fmt.Errorf("--events: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package jvmevents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/hotspot/usdt"
+	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/record/processend"
+)
+
+// usdtRecorders record HotSpot's USDT probes in JVMs that run.
+type usdtRecorders struct {
+	o        *Options
+	patterns []string // of probes; none: nothing is recorded
+
+	jvms  sync.WaitGroup  // one for each JVM whose recording has not ended
+	setUp sync.WaitGroup  // one for each JVM whose recording has not begun
+	stop  <-chan struct{} // closed when all are to end
+
+	mu      sync.Mutex
+	results map[int]usdt.Result
+	failed  []usdtNote
+	silent  []usdtNote
+}
+
+func (u *usdtRecorders) begin(o *Options, stop <-chan struct{}) {
+	u.o, u.patterns = o, o.Choice.USDTPatterns()
+	u.stop, u.results = stop, map[int]usdt.Result{}
+}
+
+// startTime is how long the sampler looks often: a JVM that a command starts within this time is found at once.
+const startTime = 3 * time.Second
+
+// expect has the sampler s look for JVMs often, because what a JVM does before its probes are set is missed.
+func (u *usdtRecorders) expect(s any) {
+	if n, ok := s.(interface{ LookOften(time.Duration) }); ok && len(u.patterns) > 0 {
+		n.LookOften(startTime)
+	}
+}
+
+// found begins to record the probes of a JVM. It returns at once.
+func (u *usdtRecorders) found(ctx context.Context, pid int) {
+	if len(u.patterns) > 0 {
+		u.setUp.Add(1)
+		u.jvms.Go(func() { u.record(ctx, pid, sync.OnceFunc(u.setUp.Done)) })
+	}
+}
+
+// awaitBegun waits until in all JVMs that were found the probes are set, or can't be set. It returns earlier when stop
+// is closed.
+func (u *usdtRecorders) awaitBegun(stop <-chan struct{}) {
+	begun := make(chan struct{})
+	go func() {
+		u.setUp.Wait()
+		close(begun)
+	}()
+	select {
+	case <-begun:
+	case <-stop:
+	}
+}
+
+// record records the probes of a JVM until the JVM ends, or all are to end. It calls begun at least once, when it has
+// begun or failed.
+func (u *usdtRecorders) record(ctx context.Context, pid int, begun func()) {
+	defer begun()
+	ticks := processend.StartTicks(pid)
+	f, err := os.OpenFile(u.o.path(capture.USDTText(pid)), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		u.o.Problem(fmt.Errorf("writing the USDT events of JVM %d: %w", pid, err))
+		return
+	}
+	recorder, err := usdt.Start(context.WithoutCancel(ctx), pid, usdt.Options{
+		Patterns: u.patterns, Text: f, Placed: u.o.Placed(pid), DTrace: u.o.Choice.ByDTrace, Sudo: u.o.Choice.Sudo})
+	if err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		u.fail(pid, err)
+		return
+	}
+	begun()
+	u.noteSilent(pid, optionsWithout(ctx, pid, usdt.FlagsOf(u.patterns)))
+	processend.Await(pid, ticks, u.stop)
+	result := recorder.Stop()
+	if err := errors.Join(result.Err, f.Close()); err != nil {
+		u.o.Problem(fmt.Errorf("writing the USDT events of JVM %d: %w", pid, err))
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.results[pid] = result
+}
+
+func (u *usdtRecorders) fail(pid int, err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.failed = addUSDTNote(u.failed, pid, "no USDT events of ", ": "+err.Error())
+}
+
+// usdtEndTime is how long the recorders of all JVMs may take to stop. DTrace takes seconds.
+const usdtEndTime = time.Minute
+
+// await waits until every JVM's recorder has stopped. The caller has closed stop. A recorder that does not stop,
+// because it waits for the memory of its JVM, is a problem, and its events are missing.
+func (u *usdtRecorders) await(ctx context.Context) {
+	_, err := foreign.Within(ctx, usdtEndTime, func() (struct{}, error) {
+		u.jvms.Wait()
+		return struct{}{}, nil
+	})
+	if err != nil {
+		u.o.Problem(fmt.Errorf("recording USDT events: %w", err))
+	}
+}
+
+// take notes in each JVM which text is its. The notes say what could not be had.
+func (u *usdtRecorders) take(jvms map[int]*capture.JVM, startedMonoNanos int64) (notes []string) {
+	u.mu.Lock() // a recorder that did not stop in time may do so now
+	defer u.mu.Unlock()
+	for _, n := range slices.Concat(u.failed, u.silent) {
+		notes = append(notes, n.String())
+	}
+	var said []string
+	var late lateProbes
+	for _, pid := range slices.Sorted(maps.Keys(u.results)) {
+		r, j := u.results[pid], jvms[pid]
+		if j == nil {
+			continue // it is not in the capture
+		}
+		j.USDT = capture.USDTText(pid)
+		late.add(pid, r.SetMonoNanos, max(j.StartMonoNanos, startedMonoNanos))
+		for _, note := range []string{r.Note, u.noProbes(r.Unknown)} {
+			if note != "" && !slices.Contains(said, note) {
+				said = append(said, note)
+			}
+		}
+	}
+	if note := late.note(); note != "" {
+		said = append(said, note)
+	}
+	return append(notes, said...)
+}
+
+// noProbes says that names of the user's match no probe; "" if all do.
+func (u *usdtRecorders) noProbes(names []string) string {
+	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(u.o.Choice.Probes, n) })
+	if len(names) == 0 {
+		return ""
+	}
+	return "the JVM has no USDT probes " + strings.Join(names, ", ") + " (docs/usdt-probes.md says which JDK has which)"
+}
+
+// USDTPatterns returns the names of the probes that are to be recorded, which may have a * for any text.
+func (c *Choice) USDTPatterns() []string {
+	return slices.Concat(usdt.Patterns(c.USDT), c.Probes)
+}

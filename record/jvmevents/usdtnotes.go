@@ -1,0 +1,109 @@
+package jvmevents
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gasm-profiler/gasm/hotspot/usdt"
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/layout"
+)
+
+// A usdtNote is about one or more JVMs. Their names are between two texts.
+type usdtNote struct {
+	pids          []string
+	before, after string
+}
+
+func (n *usdtNote) String() string { return n.before + strings.Join(n.pids, ", ") + n.after }
+
+// maxNamed is how many JVMs a note names.
+const maxNamed = 4
+
+// addUSDTNote adds a note about a JVM. JVMs with the same two texts share a note.
+func addUSDTNote(notes []usdtNote, pid int, before, after string) []usdtNote {
+	i := slices.IndexFunc(notes, func(n usdtNote) bool { return n.before == before && n.after == after })
+	if i < 0 {
+		i = len(notes)
+		notes = append(notes, usdtNote{before: before, after: after})
+	}
+	if n := &notes[i]; len(n.pids) < maxNamed {
+		n.pids = append(n.pids, fmt.Sprintf("JVM %d", pid))
+	} else if len(n.pids) == maxNamed {
+		n.pids = append(n.pids, "others")
+	}
+	return notes
+}
+
+// noteSilent notes which events are missing from a JVM, because it was started without these options.
+func (u *usdtRecorders) noteSilent(pid int, options []string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, o := range options {
+		u.silent = addUSDTNote(u.silent, pid, fmt.Sprintf("USDT reports no %s in ", usdt.Told(o)), ": start it with "+o)
+	}
+}
+
+// heapField is a field that has the JVM's heap, after the JVM has read its options.
+const heapField = "Universe::_collectedHeap"
+
+// optionsWithout returns the options of the form -XX:+Name that a JVM runs without. It returns none where the JVM's
+// flags can't be read, or the JVM is still starting.
+func optionsWithout(ctx context.Context, pid int, options []string) (without []string) {
+	if len(options) == 0 {
+		return nil
+	}
+	names := make([]string, len(options))
+	for i, o := range options {
+		names[i] = strings.TrimPrefix(o, "-XX:+")
+	}
+	flags, err := vmstructs.Ask(ctx, vmstructs.FlagsTime, pid, func(vm *vmstructs.VM) (map[string]vmstructs.Flag, error) {
+		at, ok := vm.Static(heapField)
+		if heap, err := vm.Memory.Uint64(at); !ok || err != nil || heap == 0 {
+			return nil, err
+		}
+		return vm.Flags(names...)
+	})
+	if err != nil {
+		return nil
+	}
+	for i, name := range names {
+		if f, ok := flags[name]; ok && f.Value == 0 {
+			without = append(without, options[i])
+		}
+	}
+	return without
+}
+
+// lateProbes counts the JVMs whose probes were set some time after their start, and keeps the one for which this took
+// longest.
+type lateProbes struct {
+	jvms, pid int
+	late      time.Duration
+}
+
+// add adds a JVM whose probes were set at setMono. The JVM could have reached them since sinceMono.
+func (l *lateProbes) add(pid int, setMono, sinceMono int64) {
+	late := time.Duration(setMono - sinceMono)
+	if setMono == 0 || late <= noteworthy {
+		return
+	}
+	l.jvms++
+	if late > l.late {
+		l.pid, l.late = pid, late
+	}
+}
+
+func (l *lateProbes) note() string {
+	if l.jvms == 0 {
+		return ""
+	}
+	note := fmt.Sprintf("the USDT probes of JVM %d were set %.2f s after its start: what happened before is not in the events", l.pid, l.late.Seconds())
+	if l.jvms > 1 {
+		note += fmt.Sprintf(" (%s had theirs late, too)", layout.Plural(l.jvms-1, "more JVM"))
+	}
+	return note
+}

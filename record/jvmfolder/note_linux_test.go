@@ -1,0 +1,115 @@
+package jvmfolder
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/record/lockedfolder"
+	"github.com/gasm-profiler/gasm/record/processend"
+)
+
+// A note names a folder that gasm may remove, so only the name of a folder of gasm's is accepted.
+func TestReadEventNote(t *testing.T) {
+	secret := strings.Repeat("a", lockedfolder.SecretLength)
+	for path, want := range map[string]string{
+		"/tmp/gasm-jvm-" + secret:               "logs or records events for",
+		"/tmp/gasm-probes-4711":                 "counts for probes of",
+		"/tmp/gasm-probes-4711-" + secret:       "counts for probes of",
+		"/tmp/gasm-jvm-":                        "",
+		"/tmp/gasm-jvm-" + secret[1:]:           "",
+		"/tmp/gasm-jvm-" + secret + "a":         "",
+		"/tmp/gasm-jvm-" + secret[3:] + "/..":   "",
+		"/home/gasm-jvm-" + secret:              "",
+		"/tmp/gasm-probes-4711/..":              "",
+		"/":                                     "",
+		"../gasm-probes-4711":                   "",
+		"/tmp/gasm-probes-" + secret[:9] + "\n": "",
+	} {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, noteFile), fmt.Appendf(nil, "12 34 1000 100 %s\n", path), 0o600))
+		n, ok := readNote(dir)
+		require.Equal(t, want != "", ok, path)
+		if ok {
+			assert.Equal(t, &Note{pid: 12, ticks: 34, uid: 1000, gid: 100, Path: path, Dir: dir}, n)
+			assert.Equal(t, fmt.Sprintf("JVM 12 still %s a gasm that has ended, into %s: `gasm attach` ends that as soon as the JVM answers", want, path), n.Left())
+		}
+	}
+}
+
+// self returns the user of this process.
+func self() foreign.User { return foreign.User{UID: os.Geteuid(), GID: os.Getegid()} }
+
+// isLeft reports whether EndLeft returns that it could not end what a note is about.
+func isLeft(t *testing.T, n *Note) bool {
+	t.Helper()
+	ended, left := EndLeft(t.Context())
+	assert.NotContains(t, strings.Join(ended, "\n"), n.Path)
+	return slices.ContainsFunc(left, func(text string) bool { return strings.HasPrefix(text, n.Left()) })
+}
+
+// The note of a JVM that has ended is removed, with the JVM's folder. If a JVM runs and does not end what it does, like
+// this process, EndLeft says so each time.
+func TestEventNotes(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	pid := os.Getpid()
+	alive, err := Leave(pid, processend.StartTicks(pid), self(), "/tmp/gasm-probes-2147483646")
+	require.NoError(t, err)
+	t.Cleanup(alive.Forget)
+	t.Cleanup(func() { os.RemoveAll(alive.Path) })
+	ended, err := Leave(pid, processend.StartTicks(pid)+1, self(), "/tmp/gasm-probes-2147483647") // another process has its id now
+	require.NoError(t, err)
+	t.Cleanup(ended.Forget)
+	require.NoError(t, os.Mkdir(ended.Path, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(ended.Path, "agent.jar"), nil, 0o600))
+	t.Cleanup(func() { os.RemoveAll(ended.Path) })
+	assert.False(t, isLeft(t, alive), "a gasm that runs holds it")
+	assert.DirExists(t, ended.Dir)
+	alive.lock.Close() // as the kernel does
+	ended.lock.Close()
+	for range 2 {
+		assert.True(t, isLeft(t, alive))
+	}
+	assert.NoDirExists(t, ended.Dir)
+	assert.NoDirExists(t, ended.Path)
+	assert.DirExists(t, alive.Dir)
+}
+
+// The folder of a JVM that runs is removed when all is off again, and so is the folder of a JVM that has ended.
+func TestLeftFoldersOfJVMs(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	pid := os.Getpid()
+	off, err := Leave(pid, processend.StartTicks(pid), self(), NewPath())
+	require.NoError(t, err)
+	t.Cleanup(off.Forget)
+	ended, err := Leave(pid, processend.StartTicks(pid)+1, self(), NewPath())
+	require.NoError(t, err)
+	t.Cleanup(ended.Forget)
+	for _, n := range []*Note{off, ended} {
+		t.Cleanup(func() { os.RemoveAll(n.Path) })
+		require.NoError(t, os.Mkdir(n.Path, 0o700))
+		for _, name := range []string{LogFile, LogFile + ".0", RecordingFile, SettingsFile} {
+			require.NoError(t, os.WriteFile(filepath.Join(n.Path, name), nil, 0o600))
+		}
+	}
+	off.SwitchedOff()
+	read, ok := readNote(off.Dir)
+	require.True(t, ok)
+	assert.Equal(t, &Note{pid: pid, ticks: off.ticks, uid: self().UID, gid: self().GID, Path: off.Path, Dir: off.Dir, off: true}, read)
+	EachLeft(t.Context(), func(*Note) {})
+	assert.DirExists(t, off.Path, "a gasm that runs holds it")
+	off.lock.Close() // as the kernel does
+	ended.lock.Close()
+	EachLeft(t.Context(), func(*Note) {})
+	for _, n := range []*Note{off, ended} {
+		assert.NoDirExists(t, n.Path)
+		assert.NoDirExists(t, n.Dir)
+	}
+}

@@ -1,0 +1,80 @@
+package lockedfolder
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// TemporaryFolders returns the folders in which gasm makes folders that the user has not named: that of TMPDIR, and
+// those that every Unix has.
+func TemporaryFolders() []string {
+	dirs := []string{"/tmp", "/var/tmp"}
+	if temp, err := filepath.Abs(os.TempDir()); err == nil && temp != dirs[0] && temp != dirs[1] {
+		dirs = append([]string{temp}, dirs...)
+	}
+	return dirs
+}
+
+// SecretLength is the length of a name that [SecretName] makes: 128 bits in hexadecimal.
+const SecretLength = 32
+
+// SecretName returns a random name for a file that other users must not find.
+func SecretName() string {
+	secret := make([]byte, SecretLength/2)
+	_, _ = rand.Read(secret) // it never fails
+	return hex.EncodeToString(secret)
+}
+
+// EachLeft calls see for each folder with a matching name that another gasm has left. The folder's lock is held during
+// the call. If see returns true, it has taken over the lock; otherwise EachLeft releases it.
+func EachLeft(name *regexp.Regexp, see func(dir string, l *Lock) (kept bool)) {
+	if runtime.GOOS != "linux" {
+		return
+	}
+	for _, temp := range TemporaryFolders() {
+		entries, _ := os.ReadDir(temp) // a folder that can't be read has nothing of this user's
+		for _, e := range entries {
+			dir := filepath.Join(temp, e.Name())
+			if !name.MatchString(e.Name()) || !isOwnFolder(dir) {
+				continue
+			}
+			switch l, err := take(dir); {
+			case err == nil:
+				if !see(dir, l) {
+					l.Close()
+				}
+			case errors.Is(err, fs.ErrNotExist):
+				removeUnborn(dir)
+			}
+		}
+	}
+}
+
+// removeUnborn removes a folder whose gasm was killed before it had locked the folder.
+func removeUnborn(dir string) {
+	if info, err := os.Lstat(dir); err != nil || time.Since(info.ModTime()) < time.Minute {
+		return // its gasm may be about to lock it
+	}
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) == 1 && entries[0].Name() == unborn {
+		os.Remove(filepath.Join(dir, unborn))
+	}
+	os.Remove(dir) // fails when there is anything else in it
+}
+
+// isOwnFolder reports whether a path is a folder of this user's, and not a link to one.
+func isOwnFolder(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
+}

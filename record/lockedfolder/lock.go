@@ -1,0 +1,105 @@
+// Package lockedfolder has folders in /tmp that belong to a gasm while that gasm lives. When it is killed, another gasm
+// finds the folder ([EachLeft]), and what is in it: files to remove, or a note of what was left switched on in a JVM.
+//
+// A folder is gasm's when it has a file named [LockFile]. The gasm that made the folder holds a lock on that file, and
+// the kernel releases the lock when gasm ends, also by kill -9. The file says when and where that gasm ran, which tells
+// whose environment may still have a path of the folder ([Lock.Users]).
+package lockedfolder
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/gasm-profiler/gasm/record/processend"
+)
+
+// A Lock is held on a folder by this gasm.
+type Lock struct {
+	file  *os.File
+	began moment // when the gasm that made the folder started
+}
+
+// LockFile is the name of a lock in its folder. A folder without it is not gasm's to remove.
+const LockFile = "lock"
+
+// unborn is the name of the file until it is locked.
+const unborn = LockFile + ".new"
+
+// Make locks a folder that this gasm has made. The file gets its name after it is locked, so another gasm never finds
+// it unlocked.
+func Make(dir string) (*Lock, error) {
+	f, err := os.OpenFile(filepath.Join(dir, unborn), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("locking the folder: %w", err)
+	}
+	l := &Lock{f, now()}
+	if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+		if _, err = f.WriteString(l.began.text()); err == nil {
+			err = os.Rename(f.Name(), filepath.Join(dir, LockFile))
+		}
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		f.Close()
+		return nil, fmt.Errorf("locking the folder: %w", err)
+	}
+	return l, nil
+}
+
+// take takes the lock of a folder that another gasm has left. It fails when that gasm lives, and when there is no lock.
+func take(dir string) (*Lock, error) {
+	f, err := os.OpenFile(filepath.Join(dir, LockFile), os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, 1<<16))
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &Lock{f, parseMoment(string(text))}, nil
+}
+
+// Close releases the lock. It does nothing for a nil Lock.
+func (l *Lock) Close() {
+	if l != nil {
+		l.file.Close()
+	}
+}
+
+// SameBoot reports whether the machine has not been restarted since the folder was made. After a restart, process ids
+// and start times mean other processes.
+func (l *Lock) SameBoot() bool { return l.began.boot == now().boot }
+
+// A moment says when a gasm started, and where.
+type moment struct {
+	boot   string // the kernel's id of this boot
+	ticks  uint64 // when gasm started, in clock ticks since the boot
+	cgroup string // gasm's control groups, one per line
+}
+
+// now returns the moment of this gasm. Without /proc nothing is known.
+func now() moment {
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	cgroup, _ := os.ReadFile("/proc/self/cgroup")
+	return moment{strings.TrimSpace(string(boot)), processend.StartTicks(os.Getpid()), string(cgroup)}
+}
+
+func (m moment) text() string { return fmt.Sprintf("%s %d\n%s", m.boot, m.ticks, m.cgroup) }
+
+// parseMoment reads what text has written. If the number of ticks is damaged, it is 0, and so all processes are later.
+func parseMoment(text string) moment {
+	first, cgroup, _ := strings.Cut(text, "\n")
+	boot, ticks, _ := strings.Cut(first, " ")
+	n, _ := strconv.ParseUint(ticks, 10, 64)
+	return moment{boot, n, cgroup}
+}

@@ -1,0 +1,99 @@
+package lockedfolder
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
+)
+
+// A Process has a path of a folder in its environment.
+type Process struct {
+	PID  int
+	Name string // as in ps -o comm
+}
+
+func (p Process) String() string { return fmt.Sprintf("%s (%d)", p.Name, p.PID) }
+
+// usersTime is how long reading the environments of all processes may take.
+const usersTime = 6 * time.Second
+
+// maxEnviron is an upper bound for an environment, in bytes: the kernel takes 6 MB of arguments and environment
+// together (execve(2)).
+const maxEnviron = 8 << 20
+
+// Users returns the processes that have one of the paths in their environment. The JVMs that they start have the paths,
+// too. The environment of another user's process can't be read. Such a process counts if it started after gasm and in
+// gasm's own control group, as do the processes that the command starts. Where there is no /proc, Users returns none.
+func (l *Lock) Users(paths ...string) (found []Process) {
+	if !l.SameBoot() {
+		return nil
+	}
+	users, _, err := foreign.Each(usersTime, func(pid int) (Process, bool) { return l.began.userOf(pid, paths) })
+	if err != nil {
+		return nil
+	}
+	for _, u := range users {
+		found = append(found, u)
+	}
+	slices.SortFunc(found, func(a, b Process) int { return a.PID - b.PID })
+	return found
+}
+
+func (m moment) userOf(pid int, paths []string) (Process, bool) {
+	p, err := foreign.Open(pid)
+	if err != nil {
+		return Process{}, false
+	}
+	defer p.Close()
+	environ, err := p.Read("environ", maxEnviron)
+	uses := slices.ContainsFunc(paths, func(path string) bool { return bytes.Contains(environ, []byte(path)) })
+	if !uses && !(errors.Is(err, fs.ErrPermission) && m.before(p)) {
+		return Process{}, false
+	}
+	return Process{pid, processName(p)}, true
+}
+
+// maxCgroup is an upper bound for the list of a process's control groups, in bytes.
+const maxCgroup = 1 << 16
+
+// before reports whether a process started after the moment, in the moment's control groups.
+func (m moment) before(p *foreign.Process) bool {
+	cgroup, err := p.Read("cgroup", maxCgroup)
+	if err != nil || string(cgroup) != m.cgroup {
+		return false
+	}
+	stat, err := p.Stat()
+	return err == nil && stat.StartTicks >= m.ticks
+}
+
+func processName(p *foreign.Process) string {
+	name, err := p.Read("comm", 64)
+	if err != nil {
+		return "a process"
+	}
+	return strings.TrimSpace(string(name))
+}
+
+// ProcessList names processes for a message: "sleep (71) and sh (72)". Of many it names the first few.
+func ProcessList(processes []Process) string {
+	const named = 4
+	var names []string
+	for i, p := range processes {
+		if i == named && len(processes) > named+1 {
+			names = append(names, fmt.Sprintf("%d more", len(processes)-named))
+			break
+		}
+		names = append(names, p.String())
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}

@@ -1,0 +1,30 @@
+package record
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/regular"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// headSize is an upper bound for a log's first lines, in bytes: <hotspot_log>, the version, the arguments and the
+// command. A class path can be long.
+const headSize = 1 << 20
+
+// readHead returns what the first lines of a log say about its JVM. The rest of the log is read when the capture is
+// opened.
+func readHead(path string) (capture.JVM, error) {
+	f, size, err := regular.Open(path)
+	if err != nil {
+		return capture.JVM{}, fmt.Errorf("opening the assembly log: %w", err)
+	}
+	defer f.Close()
+	size = min(size, headSize)
+	head, err := printassembly.NewLog(io.NewSectionReader(f, 0, size), size, path)
+	if err != nil {
+		return capture.JVM{}, err
+	}
+	return capture.Describe(head), nil
+}

@@ -1,0 +1,39 @@
+package patience
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
+)
+
+// moment is how long a JVM may take to answer before gasm says that it waits.
+const moment = 2 * time.Second
+
+// Waiting says which JVM gasm waits for, and what the JVM is to do, unless done is called within a moment.
+func (p *Patience) Waiting(pid int, what string) (done func()) {
+	if p.say == nil {
+		return func() {}
+	}
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-over:
+		case <-time.After(moment):
+			p.say(waitingText(pid, what))
+		}
+	}()
+	return func() {
+		close(over)
+		<-ended
+	}
+}
+
+func waitingText(pid int, what string) string {
+	text := fmt.Sprintf("waiting for JVM %d to %s", pid, what)
+	if foreign.StatOf(pid).Stopped() {
+		text += fmt.Sprintf("; it is stopped: `kill -CONT %d` has it go on", pid)
+	}
+	return text
+}

@@ -1,0 +1,245 @@
+package probes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event/rings"
+	"github.com/gasm-profiler/gasm/hotspot/jcmd"
+	"github.com/gasm-profiler/gasm/hotspot/probe"
+	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/record/jvmfolder"
+	"github.com/gasm-profiler/gasm/record/patience"
+	"github.com/gasm-profiler/gasm/record/processend"
+)
+
+// Options say what is probed in JVMs that run, and who is told what of it.
+type Options struct {
+	Specs    []probe.Spec
+	Dir      string // of the capture
+	Patience *patience.Patience
+	Problem  func(error)       // called when something is lost
+	Message  func(text string) // called with a sentence for the user; may be nil
+}
+
+// path returns the path of a file in the capture.
+func (o *Options) path(file string) string { return filepath.Join(o.Dir, file) }
+
+func (o *Options) say(text string) {
+	if o.Message != nil {
+		o.Message(text)
+	}
+}
+
+// Attached has probes in JVMs that run, which load gasm's agent for that. Stop must be called in any case.
+type Attached struct {
+	o     Options
+	jvms  []*attachedJVM
+	drain *Drain // nil without windows of a probe
+}
+
+// An attachedJVM is a JVM that has, or is to have, probes.
+type attachedJVM struct {
+	JVM
+	process   *foreign.Process // nil before it is opened
+	world     *foreign.World   // its files; nil before they are used
+	session   *probe.Session   // nil before the agent is loaded
+	note      *jvmfolder.Note  // while it may have probes
+	publisher *Publisher       // nil without probes for other tracers
+}
+
+// NewAttached returns an Attached without JVMs.
+func NewAttached(o Options) *Attached { return &Attached{o: o} }
+
+// loadTime is how long a JVM may take to load the agent and to change the methods.
+const loadTime = 60 * time.Second
+
+// A JVM names a JVM by its process id and the time of its start (processend.StartTicks).
+type JVM struct {
+	PID   int
+	Ticks uint64
+}
+
+// Start has JVMs load the agent. A probe of a loaded class that has no such method is an error.
+func (a *Attached) Start(ctx context.Context, jvms []JVM) error {
+	if len(a.o.Specs) == 0 {
+		return nil
+	}
+	for _, j := range jvms {
+		a.jvms = append(a.jvms, &attachedJVM{JVM: j})
+	}
+	for _, j := range a.jvms {
+		rep, err := a.load(ctx, j)
+		if err != nil {
+			return err
+		}
+		if WantsSDT(a.o.Specs) {
+			agents := map[int]Agent{j.PID: j.session}
+			if j.publisher, err = Publish(func() map[int]Agent { return agents }, a.o.Problem, a.o.Message); err != nil {
+				return err
+			}
+		}
+		if err := a.sayMisses(rep); err != nil {
+			return err
+		}
+	}
+	rings := map[int]RingOpener{}
+	for _, j := range a.jvms {
+		if file := j.session.Rings(); file != nil {
+			rings[j.PID] = func() (io.ReaderAt, func(), error) { return file, func() {}, nil }
+		}
+	}
+	a.drain = DrainWindows(a.o.Specs, a.o.Dir, func() map[int]RingOpener { return rings }, a.o.Problem)
+	return nil
+}
+
+// sayMisses says which methods are not probed. A probe of a loaded class that has no such method is an error.
+func (a *Attached) sayMisses(rep *rings.Report) error {
+	for i := range rep.Refused[:min(len(rep.Refused), maxLines)] {
+		a.o.say(refusalText(&rep.Refused[i]))
+	}
+	var misses []string
+	for _, m := range rep.Missing {
+		if m.ClassSeen {
+			misses = append(misses, missText(m))
+			continue
+		}
+		a.o.say(missText(m) + "; it is probed when it comes")
+	}
+	if len(misses) > 0 {
+		return errors.New(strings.Join(misses, "; "))
+	}
+	return nil
+}
+
+// tryAgain says what ends probes that are left.
+const tryAgain = "`gasm attach` ends them as soon as the JVM answers"
+
+// load has a JVM load the agent.
+func (a *Attached) load(ctx context.Context, j *attachedJVM) (rep *rings.Report, err error) {
+	begin, cancel := context.WithTimeoutCause(a.o.Patience.Begin(ctx), loadTime, fmt.Errorf("it did not load the agent within %s", loadTime))
+	defer cancel()
+	defer a.o.Patience.Waiting(j.PID, "load the agent with the probes")()
+	if err = j.prepare(begin, a.o.Patience.Reach(ctx)); err == nil {
+		j.session, rep, err = probe.Load(begin, j.process, j.world, j.note.Path, a.o.Specs)
+	}
+	var left *probe.LeftError
+	switch {
+	case err == nil:
+	case processend.HasEnded(j.PID, j.Ticks):
+		err = fmt.Errorf("the JVM with pid %d can't be probed: %w", j.PID, jcmd.ErrEnded)
+	case errors.As(err, &left):
+		err = fmt.Errorf("%w; %s", err, tryAgain)
+		j.keepNote()
+	}
+	return rep, err
+}
+
+// prepare opens the JVM and leaves a note of the probes that it is about to have. Before that, it ends what a gasm that
+// was killed has left in the JVM.
+func (j *attachedJVM) prepare(begin, reach context.Context) (err error) {
+	jvmfolder.EndLeftOf(begin, j.PID, j.Ticks)
+	if j.process, j.world, err = jvmfolder.Enter(reach, j.PID); err != nil {
+		return fmt.Errorf("the JVM with pid %d can't be probed: %w", j.PID, err)
+	}
+	status, err := j.process.Status()
+	folder := ""
+	if err == nil {
+		folder, err = probe.Place(j.world, status.OwnPID)
+	}
+	if err != nil {
+		return fmt.Errorf("the JVM with pid %d can't be probed: %w", j.PID, err)
+	}
+	if j.note, err = jvmfolder.Leave(j.PID, j.Ticks, j.world.User(), folder); err != nil {
+		return fmt.Errorf("the JVM with pid %d can't be probed: making a note of it: %w", j.PID, err)
+	}
+	return nil
+}
+
+// keepNote ends the use of the note of probes that may be left. The next gasm finds it.
+func (j *attachedJVM) keepNote() {
+	j.note.Close()
+	j.note = nil
+}
+
+// forgetNote removes the note of probes.
+func (j *attachedJVM) forgetNote() {
+	if j.note != nil {
+		j.note.Forget()
+		j.note = nil
+	}
+}
+
+// Stop has the JVMs change all methods back, and takes what was counted into the capture. It does so even if ctx is
+// done.
+func (a *Attached) Stop(ctx context.Context) {
+	tell := a.o.Patience.Tell(context.WithoutCancel(ctx))
+	var left []*attachedJVM
+	for _, j := range a.jvms {
+		if j.session != nil && !a.unload(tell, j) {
+			left = append(left, j)
+		}
+	}
+	a.drain.End()
+	for _, j := range a.jvms {
+		if j.session != nil {
+			a.take(j)
+		}
+		if slices.Contains(left, j) {
+			j.session.Leave()
+			j.keepNote()
+		} else {
+			if j.session != nil {
+				j.session.Close()
+			}
+			j.forgetNote()
+		}
+		if j.world != nil {
+			j.world.Close()
+			j.process.Close()
+		}
+	}
+}
+
+// unload has a JVM change all methods back. It returns false where the JVM may still have probes.
+func (a *Attached) unload(ctx context.Context, j *attachedJVM) (done bool) {
+	ctx, cancel := context.WithTimeoutCause(ctx, loadTime, fmt.Errorf("it did not answer within %s", loadTime))
+	defer cancel()
+	defer a.o.Patience.Waiting(j.PID, "remove the probes")()
+	err := j.session.Unload(ctx)
+	if err == nil || processend.HasEnded(j.PID, j.Ticks) {
+		return true
+	}
+	a.o.Problem(fmt.Errorf("%w; %s", err, tryAgain))
+	return false
+}
+
+// take takes what a JVM has counted into the capture.
+func (a *Attached) take(j *attachedJVM) {
+	j.publisher.End()
+	ringsPath, reportPath := a.o.path(capture.ProbeRings(j.PID)), a.o.path(capture.ProbeReport(j.PID))
+	counted, err := os.OpenFile(ringsPath, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		defer counted.Close()
+		var report *os.File
+		if report, err = os.OpenFile(reportPath, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+			defer report.Close()
+			err = j.session.Save(counted, report)
+		}
+	}
+	if info, statErr := os.Stat(reportPath); statErr == nil && info.Size() == 0 { // it has no probes
+		os.Remove(reportPath)
+		os.Remove(ringsPath)
+	}
+	if err != nil {
+		a.o.Problem(fmt.Errorf("taking the probes of JVM %d: %w", j.PID, err))
+	}
+}

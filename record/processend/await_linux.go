@@ -1,0 +1,64 @@
+package processend
+
+import (
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Await waits until the process that started at a time has ended, and returns true, or until stop is closed, and
+// returns false. Waiting costs nothing where the kernel has pidfd_open (Linux 5.3).
+func Await(pid int, ticks uint64, stop <-chan struct{}) bool {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err == nil {
+		err = unix.SetNonblock(fd, true) // so that Go's poller waits, and not a thread
+	}
+	if HasEnded(pid, ticks) { // otherwise the descriptor belongs to that process
+		return true
+	}
+	if err != nil {
+		return poll(pid, ticks, stop)
+	}
+	process := os.NewFile(uintptr(fd), "pidfd")
+	defer process.Close()
+	ended := make(chan bool, 1)
+	go func() { ended <- awaitReadable(process) }()
+	select {
+	case <-stop:
+		return false
+	case ok := <-ended:
+		return ok || poll(pid, ticks, stop)
+	}
+}
+
+// awaitReadable waits until a descriptor can be read. It returns false when that can't be waited for. A pidfd can be
+// read when its process has ended. Closing the descriptor ends the wait.
+func awaitReadable(f *os.File) bool {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return false
+	}
+	err = conn.Read(func(fd uintptr) (done bool) {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		return n > 0 && err == nil
+	})
+	return err == nil
+}
+
+// pollPause is the time between two looks at a process on kernels without pidfd_open.
+const pollPause = 500 * time.Millisecond
+
+// poll does what Await does, by looking at the process now and then.
+func poll(pid int, ticks uint64, stop <-chan struct{}) bool {
+	look := time.NewTicker(pollPause)
+	defer look.Stop()
+	for !HasEnded(pid, ticks) {
+		select {
+		case <-stop:
+			return false
+		case <-look.C:
+		}
+	}
+	return true
+}

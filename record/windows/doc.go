@@ -1,0 +1,17 @@
+// Package windows says when a command is measured: which times are its windows, of which JVMs, and which trials they
+// belong to.
+//
+// A trial has windows, and each window belongs to a process. The first of these rules that applies makes them
+// ([Rules.Trials]):
+//
+//   - a delay and a length ([Rules.Delay], [Rules.Length]);
+//   - lines of the command's output that match the user's expressions ([Output]);
+//   - a file that the program writes its windows to (file.go), as gasm's profiler for JMH does;
+//   - JMH's progress lines (jmh.go), on stdout or in the file of JMH's -o (jmhfile.go);
+//   - the whole run.
+//
+// The scores of trials come from JMH's results where JMH writes these as JSON (jmhresult.go), and otherwise from JMH's
+// lines or from the window file.
+//
+// While the command runs, a [Keeper] switches the sampling as windows open and close.
+package windows

@@ -1,0 +1,227 @@
+package windows
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/internal/inotify"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/internal/regular"
+)
+
+// A jmhFile is the file that JMH writes its text to instead of stdout (JMH's -o). It is read while it grows, because
+// the time at which a line arrives is that of the iteration.
+type jmhFile struct {
+	path  string
+	world *foreign.World // of the JVM that writes it, if that is another user's; nil for a file of this user's
+	see   func(out []byte, monoNanos int64)
+	// until is the state in which the file was found at first. Before JMH empties the file, it may have the text of an
+	// older run, so nothing is read while it is in this state. until is zero when there was no file, and when JMH has
+	// begun to write.
+	until   foreign.Info
+	offset  int64  // up to which the file was read
+	head    []byte // what was read so far, until JMH's mark is found in it
+	state   jmhFileState
+	stopped chan struct{}
+	done    chan struct{}
+}
+
+// jmhFileState says whether a file has JMH's text. Other programs have an option -o too.
+type jmhFileState int
+
+const (
+	unknownFile jmhFileState = iota
+	ofJMH
+	ofOther
+)
+
+// jmhMark is in JMH's first lines. Warnings of the JVM may come before it, but fewer than maxHead bytes.
+const jmhMark, maxHead = "# JMH version: ", 64 << 10
+
+// newJMHFile returns a jmhFile for the file at a path. The World is that of another user's JVM, or nil; the jmhFile
+// closes it.
+func newJMHFile(path string, w *foreign.World, see func(out []byte, monoNanos int64)) *jmhFile {
+	f := &jmhFile{path: path, world: w, see: see, stopped: make(chan struct{}), done: make(chan struct{})}
+	if w == nil {
+		f.findOld()
+	}
+	return f
+}
+
+// findOld notes the state of the file before JMH writes.
+func (f *jmhFile) findOld() {
+	if file, info, err := f.open(); err == nil {
+		f.until = info
+		file.Close()
+	}
+}
+
+// A jmhText is an open file that is read.
+type jmhText interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// open opens the file, if it is there and is a regular file.
+func (f *jmhFile) open() (jmhText, foreign.Info, error) {
+	if f.world != nil {
+		file, err := f.world.Open(f.path)
+		if err != nil {
+			return nil, foreign.Info{}, err
+		}
+		return file, file.Info(), nil
+	}
+	file, size, err := regular.Open(f.path)
+	if err != nil {
+		return nil, foreign.Info{}, err
+	}
+	info := foreign.Info{Regular: true, Size: size}
+	if now, err := file.Stat(); err == nil {
+		info.ChangedNanos = now.ModTime().UnixNano()
+	}
+	return file, info, nil
+}
+
+// jmhOutput returns the value of JMH's option -o in a command; "" without that option. JMH's parser (joptsimple) takes
+// "-o FILE", "-o=FILE", "-oFILE", "--o FILE" and "--o=FILE".
+func jmhOutput(command []string) (path string) {
+	if len(command) == 0 {
+		return ""
+	}
+	for i, word := range command[1:] {
+		option, value, inWord := strings.Cut(word, "=")
+		switch {
+		case option != "-o" && option != "--o":
+			// "-op" is short for "-opi", the number of operations in one invocation.
+			if attached, ok := strings.CutPrefix(word, "-o"); ok && path == "" && option != "-opi" && option != "-op" {
+				path = attached
+			}
+		case inWord:
+			path = value
+		case i+2 < len(command):
+			path = command[i+2]
+		}
+	}
+	return path
+}
+
+// stop makes run read the rest of the file and return, which closes done.
+func (f *jmhFile) stop() { close(f.stopped) }
+
+// pollJMHFile is the time between two looks where the kernel does not report writes. A measured iteration takes far
+// longer.
+const pollJMHFile = 20 * time.Millisecond
+
+// maxLastText is how much of a file is read after stop, in bytes. JMH writes a line at a time, so what has come since
+// the last look is short. But another program can have made the file larger than there is time for.
+const maxLastText = 1 << 20
+
+// run reads the file whenever something is written to it, until stop.
+func (f *jmhFile) run() {
+	defer close(f.done)
+	if f.world != nil {
+		defer f.world.Close()
+		f.findOld() // which can take some time, but JMH has not begun yet
+		f.poll()
+	} else {
+		f.wait()
+	}
+	f.read(monotonic.Nanos())
+}
+
+// poll looks at the file of another user's JVM now and then. inotify would look its path up as this user.
+func (f *jmhFile) poll() {
+	for {
+		f.read(monotonic.Nanos())
+		select {
+		case <-f.stopped:
+			return
+		case <-time.After(pollJMHFile):
+		}
+	}
+}
+
+// wait looks at the file whenever something happens to it.
+func (f *jmhFile) wait() {
+	folder := inotify.NewFiles(filepath.Dir(f.path))
+	defer folder.Close()
+	writes := inotify.NextWrite(f.path)
+	defer writes.Close()
+	for {
+		armed := writes.Arm() // before the look, so that nothing comes in between
+		f.read(monotonic.Nanos())
+		var poll <-chan time.Time
+		if _, err := os.Lstat(f.path); !armed && !errors.Is(err, fs.ErrNotExist) {
+			poll = time.After(pollJMHFile)
+		}
+		select {
+		case <-f.stopped:
+			return
+		case <-folder.C:
+		case <-writes.C:
+		case <-poll:
+		}
+	}
+}
+
+// read passes on what is new in the file.
+func (f *jmhFile) read(monoNanos int64) {
+	if f.state == ofOther {
+		return
+	}
+	file, info, err := f.open()
+	if err != nil {
+		return // it is not there yet, or is not a regular file
+	}
+	defer file.Close()
+	if info == f.until {
+		return
+	}
+	f.until = foreign.Info{}
+	if info.Size < f.offset { // JMH has emptied it
+		f.offset, f.head, f.state = 0, nil, unknownFile
+	}
+	f.readNew(file, monoNanos)
+}
+
+// readNew passes on what comes after the offset.
+func (f *jmhFile) readNew(file io.ReaderAt, monoNanos int64) {
+	buf := make([]byte, 32<<10)
+	for last := 0; last < maxLastText; {
+		n, err := file.ReadAt(buf, f.offset)
+		if n > 0 {
+			f.offset += int64(n)
+			f.see(buf[:n], monoNanos)
+			f.judge(buf[:n])
+		}
+		if err != nil || f.state == ofOther { // io.EOF, as a rule; what was read counts
+			return
+		}
+		select {
+		case <-f.stopped:
+			last += n
+		default:
+		}
+	}
+}
+
+// judge finds out whether the file is JMH's, by what was read.
+func (f *jmhFile) judge(seen []byte) {
+	if f.state != unknownFile {
+		return
+	}
+	f.head = append(f.head, seen...)
+	switch {
+	case bytes.Contains(f.head, []byte(jmhMark)):
+		f.state, f.head = ofJMH, nil
+	case len(f.head) > maxHead:
+		f.state, f.head = ofOther, nil
+	}
+}

@@ -1,0 +1,124 @@
+package windows
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
+)
+
+// JMHFiles follows the files that JVMs of the command write JMH's text to (JMH's -o), whether the command itself has
+// the option, or a script that is the command passes it to a JVM. It also watches for JVMs that are forks of JMH
+// (jmhlink.go).
+type JMHFiles struct {
+	output *Output
+	link   *jmhLink
+
+	mu      sync.Mutex
+	byPath  map[string]*jmhFile
+	stopped bool
+}
+
+// maxJMHFiles is an upper bound for the files that a script that runs benchmarks writes. Further ones are not followed.
+const maxJMHFiles = 1000
+
+// NewJMHFiles begins to watch. Stop ends it.
+func NewJMHFiles(output *Output) *JMHFiles {
+	return &JMHFiles{output: output, link: newJMHLink(output), byPath: map[string]*jmhFile{}}
+}
+
+// FollowCommand begins to follow the file that JMH's -o in the recorded command names, if it has this option. The
+// command runs in this process's working directory.
+func (f *JMHFiles) FollowCommand(command []string) {
+	dir, err := os.Getwd()
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir) // so that FollowJVM gets the same path for the same command
+	}
+	if err == nil {
+		f.follow(command, dir, nil)
+	}
+}
+
+// follow follows the file of a command that runs in a folder. The World is that of another user's JVM; follow closes
+// it.
+func (f *JMHFiles) follow(command []string, dir string, w *foreign.World) {
+	path := jmhOutput(command)
+	if path == "" {
+		return
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stopped || f.byPath[path] != nil || len(f.byPath) >= maxJMHFiles {
+		if w != nil {
+			w.Close()
+		}
+		return
+	}
+	lines := &stream{of: f.output, jmh: true}
+	file := newJMHFile(path, w, lines.see)
+	f.byPath[path] = file
+	go file.run()
+}
+
+// maxCommandLine is an upper bound for a command line, in bytes. Of a longer one, this much is looked at.
+const maxCommandLine = 1 << 20
+
+// FollowJVM does the same for a JVM that has just started. When ctx is done, the files of other users' JVMs are not
+// read any more. Only Linux says which command a JVM is, and which folder it runs in.
+func (f *JMHFiles) FollowJVM(ctx context.Context, pid int) {
+	p, err := foreign.Open(pid)
+	if err != nil {
+		return // it has ended
+	}
+	defer p.Close()
+	text, err := p.Read("cmdline", maxCommandLine)
+	if err != nil || len(text) == 0 {
+		return
+	}
+	command := strings.Split(string(bytes.TrimSuffix(text, []byte{0})), "\x00")
+	f.link.found(p, command)
+	dir, err := p.Readlink("cwd")
+	if err != nil || jmhOutput(command) == "" {
+		return
+	}
+	status, err := p.Status()
+	switch {
+	case err != nil:
+	case status.UID == os.Geteuid():
+		f.follow(command, dir, nil)
+	default: // that user decides what the path leads to
+		if w, err := p.World(ctx); err == nil {
+			f.follow(command, dir, w)
+		}
+	}
+}
+
+// lastReadTime is how long the last reads of all files may take. A file system may not answer.
+const lastReadTime = time.Second
+
+// Stop reads the rest of all files, and ends.
+func (f *JMHFiles) Stop() {
+	defer f.link.stop() // after the files, because it looks up when their lines were sent
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stopped = true
+	for _, file := range f.byPath {
+		file.stop()
+	}
+	late := time.After(lastReadTime)
+	for _, file := range f.byPath {
+		select {
+		case <-file.done:
+		case <-late:
+			return
+		}
+	}
+}

@@ -1,0 +1,236 @@
+package windows
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/internal/sockdiag"
+)
+
+// JMH's lines come late. A fork sends what is to be printed to JMH's own JVM, over a TCP connection, and goes on. That
+// JVM is slow to print it, because it often runs the code for the first time, and because the fork uses the processors.
+// On an idle machine with two processors, the first line of a fork came 30 to 70 ms late, and the others 1 to 15 ms.
+//
+// The kernel knows when the last message arrived (package sockdiag). Between the beginning and the end of an iteration,
+// a fork sends nothing unless the benchmark prints. So for the beginning, the kernel is asked when the line has come.
+// After the score, other messages follow within milliseconds. So for the end, the kernel is asked again and again, from
+// the time at which the iteration is over by its length; the benchmark's threads do nothing any more then. The kernel's
+// time is never before the message, except by a tick, so the earlier one of its time and the line's time is taken.
+
+// A jmhLink asks the kernel when JMH's forks sent what JMH prints.
+type jmhLink struct {
+	output  *Output
+	port    atomic.Uint32 // JMH's end of the newest fork's connection; 0 before
+	moments chan jmhMoment
+	done    chan struct{}
+	once    sync.Once
+}
+
+// A jmhMoment is the beginning or the end of an iteration, by its line.
+type jmhMoment struct {
+	fork, iteration int // indexes in jmhRun.forks and jmhFork.iterations
+	ends            bool
+	length          time.Duration // of the iteration; 0 when it has none
+}
+
+const (
+	// mostMoments is how many moments may wait for an answer. For further ones, the line's time is taken.
+	mostMoments = 16
+	// The kernel is not asked about iterations that are shorter than shortIteration, because that takes 0.1 to 1 ms of
+	// a processor.
+	shortIteration = 50 * time.Millisecond
+	// endPause is the shortest pause between two questions for the end of an iteration, and endWait is how long it is
+	// asked for. An operation may take longer than the iteration should, so the pauses grow with the time since the
+	// first question.
+	endPause, endWait = 2 * time.Millisecond, 500 * time.Millisecond
+	endPauses         = 8 // a pause is an eighth of that time
+)
+
+// newJMHLink begins to look up when the lines that output sees were sent.
+func newJMHLink(output *Output) *jmhLink {
+	l := &jmhLink{output: output, moments: make(chan jmhMoment, mostMoments), done: make(chan struct{})}
+	output.mu.Lock()
+	output.jmh.onMoment = l.ask
+	output.mu.Unlock()
+	go l.run()
+	return l
+}
+
+// found is called with the command of each JVM that has started.
+func (l *jmhLink) found(p *foreign.Process, command []string) {
+	at := slices.Index(command, "org.openjdk.jmh.runner.ForkedMain")
+	if at < 0 || at+2 >= len(command) {
+		return
+	}
+	port, err := strconv.ParseUint(command[at+2], 10, 16)
+	if err != nil || !ourNetwork(p) {
+		return
+	}
+	l.port.Store(uint32(port))
+}
+
+// ourNetwork reports whether a process is in gasm's network namespace, as it is unless it runs in a container.
+func ourNetwork(p *foreign.Process) bool {
+	ours, err := os.Readlink("/proc/self/ns/net")
+	theirs, errTheirs := p.Readlink("ns/net")
+	return err == nil && errTheirs == nil && ours == theirs
+}
+
+// ask takes a moment that has just been seen. It must not block: the caller holds the output's lock, and the command's
+// output waits.
+func (l *jmhLink) ask(m jmhMoment) {
+	select {
+	case l.moments <- m:
+	default:
+	}
+}
+
+func (l *jmhLink) run() {
+	defer close(l.done)
+	var running jmhMoment     // the beginning of the iteration whose end is looked for
+	var began int64           // when that was
+	var look <-chan time.Time // when to look; nil when nothing is looked for
+	for {
+		select {
+		case m, ok := <-l.moments:
+			if !ok {
+				return
+			}
+			look = nil
+			if at, ok := l.answer(m); ok && !m.ends && m.length >= shortIteration {
+				running, began = m, at
+				look = time.After(m.length - time.Duration(monotonic.Nanos()-at))
+			}
+		case <-look:
+			look = nil
+			over := began + int64(running.length)
+			at, err := sockdiag.LastReceived(uint16(l.port.Load()))
+			looked := time.Duration(monotonic.Nanos() - over)
+			switch isNew := err == nil && at.Middle() > over-int64(running.length)/2; {
+			case isNew && at.Hi >= over:
+				l.tell(running, at.Middle(), (*jmhRun).over)
+			case err == nil && !isNew && looked < endWait:
+				look = time.After(max(endPause, looked/endPauses))
+			}
+		}
+	}
+}
+
+// answer asks the kernel about a moment. ok is false when the kernel has no answer, for example because the fork has
+// ended.
+func (l *jmhLink) answer(m jmhMoment) (mono int64, ok bool) {
+	port := l.port.Load()
+	if port == 0 {
+		return 0, false
+	}
+	at, err := sockdiag.LastReceived(uint16(port))
+	if err != nil {
+		return 0, false
+	}
+	l.tell(m, at.Middle(), (*jmhRun).sent)
+	return at.Middle(), true
+}
+
+func (l *jmhLink) tell(m jmhMoment, mono int64, what func(*jmhRun, jmhMoment, int64)) {
+	l.output.mu.Lock()
+	defer l.output.mu.Unlock()
+	what(&l.output.jmh, m, mono)
+}
+
+// stop waits until all moments are answered, and ends.
+func (l *jmhLink) stop() {
+	l.once.Do(func() {
+		l.output.mu.Lock()
+		l.output.jmh.onMoment = nil
+		l.output.mu.Unlock()
+		close(l.moments)
+		<-l.done
+	})
+}
+
+// moment reports the newest iteration's beginning or end to onMoment.
+func (r *jmhRun) moment(ends bool) {
+	fork := &r.forks[len(r.forks)-1]
+	last := len(fork.iterations) - 1
+	if ends {
+		fork.sent[last].ended = 0 // an earlier line was not the score
+	}
+	if before := last - 1; before >= 0 && time.Duration(fork.iterations[before].ToMonoNanos-fork.iterations[before].FromMonoNanos) < shortIteration {
+		return
+	}
+	if r.onMoment != nil && !fork.host {
+		r.onMoment(jmhMoment{len(r.forks) - 1, last, ends, r.length})
+	}
+}
+
+// sent notes when the fork sent the line of a moment. A time before the fork was announced belongs to another
+// connection.
+func (r *jmhRun) sent(m jmhMoment, mono int64) {
+	fork := &r.forks[m.fork]
+	switch times := &fork.sent[m.iteration]; {
+	case mono < fork.announced:
+	case m.ends:
+		times.ended = mono
+	default:
+		times.began = mono
+	}
+}
+
+// over notes when the fork sent the first message after the end of the iteration that began at m.
+func (r *jmhRun) over(m jmhMoment, mono int64) { r.forks[m.fork].sent[m.iteration].over = mono }
+
+// sentTimes says when a fork sent JMH's lines of an iteration, by CLOCK_MONOTONIC in ns; 0 when unknown.
+type sentTimes struct {
+	began, ended int64
+	over         int64 // the first message that was seen after the end; there may have been an earlier one
+}
+
+// iterationLength returns how long each iteration is: 400 ms for "2 iterations, 400 ms each", 0 for "5 iterations,
+// single-shot each".
+func iterationLength(value string) time.Duration {
+	var count, n int64
+	var name string
+	if _, err := fmt.Sscanf(value, "%d iterations, %d %s each", &count, &n, &name); err != nil || n < 0 {
+		return 0
+	}
+	unit := map[string]time.Duration{"ns": time.Nanosecond, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "min": time.Minute, "hr": time.Hour}[name]
+	if unit == 0 || n > int64(maxIteration/unit) {
+		return 0
+	}
+	return time.Duration(n) * unit
+}
+
+// maxIteration is an upper bound for the length of an iteration. A longer one counts as unknown.
+const maxIteration = 1000 * time.Hour
+
+// corrected returns a fork's iterations, and the operations of each, with their times corrected by the times at which
+// the fork sent them.
+func (f *jmhFork) corrected() (iterations []capture.Span, operations []float64) {
+	iterations, operations = slices.Clone(f.iterations), slices.Clone(f.operations)
+	next := int64(0)
+	for i := len(iterations) - 1; i >= 0; i-- {
+		span, sent := &iterations[i], f.sent[i]
+		old := span.ToMonoNanos - span.FromMonoNanos
+		if sent.began > 0 {
+			span.FromMonoNanos = min(span.FromMonoNanos, sent.began)
+		}
+		for _, limit := range []int64{sent.ended, sent.over, next} { // an iteration ends before the next one begins
+			if limit > span.FromMonoNanos && span.ToMonoNanos > limit {
+				span.ToMonoNanos = limit
+			}
+		}
+		next = span.FromMonoNanos
+		if length := span.ToMonoNanos - span.FromMonoNanos; old > 0 && length > 0 {
+			operations[i] *= float64(length) / float64(old) // they follow from the score and the length
+		}
+	}
+	return iterations, operations
+}

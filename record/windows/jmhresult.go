@@ -1,0 +1,75 @@
+package windows
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/jmhresult"
+)
+
+// resultFile returns the file that JMH writes its results to as JSON (-rf json -rff FILE); "" where the command has no
+// -rf json. Without -rff, JMH's file is jmh-result.json.
+func resultFile(command []string) string {
+	format, path := "", "jmh-result.json"
+	for i, word := range command[1:] {
+		option, value, inWord := strings.Cut(word, "=")
+		if !inWord && i+2 < len(command) {
+			value = command[i+2]
+		}
+		switch option {
+		case "-rf", "--rf":
+			format = value
+		case "-rff", "--rff":
+			path = value
+		}
+	}
+	if !strings.EqualFold(format, "json") {
+		return ""
+	}
+	return path
+}
+
+// clockGrain is how much earlier than the clock a file system's times may be.
+const clockGrain = 2 * time.Second
+
+// takeResults sets the trials' scores to those of JMH's results. These are exact and have JMH's own errors, whereas its
+// progress lines are rounded. The note says why that could not be done.
+func takeResults(command []string, startedWallNanos int64, trials []capture.Trial) (note string) {
+	path := resultFile(command)
+	if path == "" || len(trials) == 0 {
+		return ""
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.ModTime().UnixNano() < startedWallNanos-int64(clockGrain) {
+		return "JMH wrote no results into " + path + ": scores are those of its progress lines"
+	}
+	results, err := jmhresult.ReadFile(path)
+	if err != nil {
+		return fmt.Sprintf("%v: scores are those of JMH's progress lines", err)
+	}
+	for i := range trials {
+		t := &trials[i]
+		at := slices.IndexFunc(results, func(r jmhresult.Result) bool {
+			return r.Name == t.Name && (t.Score == nil || t.Score.Mode == r.Mode) || t.Score != nil && t.Score.Mode == r.Mode && isOfMode(t.Name, r.Name)
+		})
+		if at < 0 {
+			continue
+		}
+		r := results[at]
+		if exact := (&capture.Score{Mode: r.Mode, Unit: r.Unit, Value: r.Score, Error: r.Error, Forks: r.Forks}); exact.Sound() {
+			t.Score = exact
+		}
+	}
+	return ""
+}
+
+// isOfMode reports whether a trial's name is that of a result, followed by JMH's mode. It is so where the benchmark
+// runs in several modes; see trialNames.
+func isOfMode(trial, result string) bool {
+	rest, ok := strings.CutPrefix(trial, result+", ")
+	return ok && modes[rest] != ""
+}

@@ -1,0 +1,93 @@
+package windows
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/capture"
+)
+
+// score notes the newest iteration's score, and the number of its operations, which follows from the score: "15.753
+// ns/op" is the time of one thread per operation, "63.2 ops/us" is the number of operations of all threads in a
+// microsecond.
+func (r *jmhRun) score(line []byte) {
+	fork := &r.forks[len(r.forks)-1]
+	span, last := r.newest(), len(fork.operations)-1
+	fork.operations[last] = operations(line, float64(span.ToMonoNanos-span.FromMonoNanos), fork.threads)
+	if value, unit, ok := scoreOf(line); ok {
+		fork.scores[last], fork.unit = value, unit
+	}
+}
+
+// scoreOf reads the score of a line. ok is false where the score is not exact enough ("≈ 10⁻⁵ s/op"), and where there
+// is no score.
+func scoreOf(line []byte) (value float64, unit string, ok bool) {
+	words := bytes.Fields(line)
+	at := len(words) - 2
+	for i, word := range words { // "15.753 ±(99.9%) 0.2 ns/op"
+		if bytes.HasPrefix(word, []byte("±")) {
+			at = i - 1
+		}
+	}
+	if at < 0 {
+		return 0, "", false
+	}
+	value, err := strconv.ParseFloat(strings.Replace(string(words[at]), ",", ".", 1), 64)
+	if err != nil || !(value > 0) || math.IsInf(value, 0) {
+		return 0, "", false
+	}
+	return value, string(words[len(words)-1]), true
+}
+
+// operations returns how many operations a line's score means for an iteration of nanos; 0 when there is no exact
+// score.
+func operations(line []byte, nanos float64, threads int) float64 {
+	value, unit, ok := scoreOf(line)
+	perOp, isTime := capture.Nanos(value, unit)
+	switch {
+	case !ok || !isTime:
+		return 0
+	case strings.HasPrefix(unit, "ops/"): // the score is that of all threads
+		return nanos / perOp
+	}
+	return float64(threads) * nanos / perOp
+}
+
+// addOperations adds the operations of a fork's iterations to those of the trial. first is true for the trial's first
+// fork. If the operations of an iteration are unknown, those of the trial become unknown, too, which is 0.
+func addOperations(t *capture.Trial, first bool, iterations []float64) {
+	if !first && t.Operations == 0 {
+		return
+	}
+	for _, n := range iterations {
+		if n == 0 {
+			t.Operations = 0
+			return
+		}
+		t.Operations += n
+	}
+}
+
+// modes maps the names of JMH's modes, as in "# Benchmark mode: Average time, time/op", to its short names.
+var modes = map[string]string{"Throughput": "thrpt", "Average time": "avgt", "Sampling time": "sample", "Single shot invocation time": "ss"}
+
+// addScores adds the scores of a fork's iterations to those of the trial. Iterations that were cut short, or whose
+// score is unknown, are left out.
+func addScores(t *capture.Trial, f *jmhFork) {
+	var known []float64
+	for _, x := range f.scores {
+		if x > 0 {
+			known = append(known, x)
+		}
+	}
+	if len(known) == 0 || t.Score != nil && t.Score.Unit != f.unit {
+		return
+	}
+	if t.Score == nil {
+		t.Score = &capture.Score{Mode: modes[f.mode], Unit: f.unit}
+	}
+	t.Score.Forks = append(t.Score.Forks, known)
+	t.Score.Estimate()
+}

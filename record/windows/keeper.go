@@ -1,0 +1,164 @@
+package windows
+
+import (
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+)
+
+// A Change says that a window has opened or closed.
+type Change struct {
+	Open bool
+	// After is how long after the start of the command, or after the attaching, the window opened. For a window that
+	// has closed, it is how long the window was open.
+	After time.Duration
+	// More says that further changes are not reported, because there are so many.
+	More bool
+}
+
+// A Kept is what a Keeper switches, and what it has to know for that.
+type Kept struct {
+	Rules
+	Output           *Output
+	StartedMonoNanos int64
+	// Pause is called when a window has closed and another one may open, and Resume when that has opened.
+	Pause, Resume func()
+	// Over is called when no window will open any more.
+	Over func()
+	// Changed is called with each change, from a goroutine of its own.
+	Changed func(Change)
+}
+
+// A Keeper has samples taken, and code followed, while a window is open or may open for the first time. When the last
+// window has closed, both end, and the program runs as it does without gasm. Where another window may open, both pause.
+type Keeper struct {
+	kept    Kept
+	changes int // of windows by lines that were seen: each window opens, and then closes
+	said    int // changes that were reported
+	report  chan Change
+	told    chan struct{} // closed when all changes are reported
+	stop    chan struct{}
+	done    chan struct{} // closed when nothing is switched any more
+}
+
+const (
+	// pauseAfter is how long a window must be closed before the sampling pauses. Switching the events of a JVM off and
+	// on interrupts all processors, so it is not done for windows that follow one another at once.
+	pauseAfter = 50 * time.Millisecond
+	// maxReported is how many changes are reported: there may be as many windows as requests.
+	maxReported = 20
+)
+
+// Keep begins to follow the windows of a command that has just started.
+func Keep(kept Kept) *Keeper {
+	k := &Keeper{kept: kept, report: make(chan Change, maxReported+1), told: make(chan struct{}),
+		stop: make(chan struct{}), done: make(chan struct{})}
+	go k.run()
+	go func() {
+		defer close(k.told)
+		for change := range k.report {
+			kept.Changed(change)
+		}
+	}()
+	return k
+}
+
+// End is called when the command has ended. When it returns, all changes have been reported.
+func (k *Keeper) End() {
+	close(k.stop)
+	<-k.done
+	<-k.told
+}
+
+func (k *Keeper) run() {
+	defer close(k.done)
+	defer close(k.report)
+	if k.kept.ByLines() {
+		k.followLines()
+	} else {
+		k.followClock()
+	}
+}
+
+// followClock follows the window of --delay and --length.
+func (k *Keeper) followClock() {
+	delay, length := k.kept.Delay, k.kept.Length
+	if delay > 0 {
+		if !k.waitUntil(delay) {
+			return
+		}
+		k.say(Change{Open: true, After: delay})
+	}
+	if length > 0 && k.waitUntil(delay+length) {
+		k.say(Change{After: length})
+		k.kept.Over()
+	}
+}
+
+// waitUntil waits until some time after the command's start. It returns false when the command has ended before.
+func (k *Keeper) waitUntil(after time.Duration) bool {
+	select {
+	case <-k.stop:
+		return false
+	case <-time.After(after - time.Duration(monotonic.Nanos()-k.kept.StartedMonoNanos)):
+		return true
+	}
+}
+
+// followLines follows the windows by lines of the output.
+func (k *Keeper) followLines() {
+	var pause <-chan time.Time
+	paused := false
+	for {
+		select {
+		case <-k.stop:
+			return
+		case <-pause:
+			pause, paused = nil, true
+			k.kept.Pause()
+		case <-k.kept.Output.changed:
+			switch open, seen := k.sayLines(); {
+			case open && paused:
+				k.kept.Resume()
+				paused = false
+			case open:
+				pause = nil
+			case seen && !k.kept.Reopen():
+				k.kept.Over()
+				return
+			case seen && !paused && pause == nil:
+				pause = time.After(pauseAfter)
+			}
+		}
+	}
+}
+
+// sayLines reports the changes since the last call. It returns whether a window is open, and whether any window has
+// opened or closed so far.
+func (k *Keeper) sayLines() (open, seen bool) {
+	started := k.kept.StartedMonoNanos
+	for _, span := range k.kept.Output.spansFrom(k.changes / 2) {
+		from := max(span.FromMonoNanos, started)
+		if k.changes%2 == 0 {
+			k.changes++
+			if k.kept.Start != nil {
+				k.say(Change{Open: true, After: time.Duration(from - started)})
+			}
+		}
+		if span.ToMonoNanos != 0 {
+			k.changes++
+			k.say(Change{After: time.Duration(max(span.ToMonoNanos-from, 0))})
+		}
+	}
+	return k.changes%2 == 1, k.changes > 0
+}
+
+// say reports a change, unless there were too many.
+func (k *Keeper) say(change Change) {
+	switch k.said++; {
+	case k.said <= maxReported:
+		k.report <- change
+	case k.said == maxReported+1:
+		k.report <- Change{More: true}
+	}
+}

@@ -1,0 +1,188 @@
+package windows
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gasm-profiler/gasm/capture"
+)
+
+// Rules are the user's options for windows. The zero value leaves the windows to JMH's lines, and otherwise to the
+// whole run.
+type Rules struct {
+	// Delay and Length limit the measurement to a time after the command's start.
+	Delay, Length time.Duration
+	// Start and End limit it to the times between lines of the command's output that match. Each may be nil.
+	Start, End *regexp.Regexp
+	// From says on which streams these lines are looked for.
+	From Source
+	// File is the path of a file in which the program has written its windows when it has ended; "" for none.
+	File string
+}
+
+// Source says which stream's lines begin and end windows.
+type Source string
+
+// The sources; "" means FromBoth.
+const (
+	FromStdout Source = "stdout"
+	FromStderr Source = "stderr"
+	FromBoth   Source = "both"
+)
+
+// ByLines reports whether lines of the output begin or end the windows.
+func (r *Rules) ByLines() bool { return r.Start != nil || r.End != nil }
+
+// Reopen reports whether a window may open after one has closed.
+func (r *Rules) Reopen() bool { return r.Start != nil && r.End != nil }
+
+// Check returns an error for rules that contradict each other.
+func (r *Rules) Check() error {
+	byTime := r.Delay > 0 || r.Length > 0
+	switch {
+	case r.Delay < 0 || r.Length < 0:
+		return errors.New("--delay and --length can't be negative")
+	case byTime && r.ByLines():
+		return errors.New("--delay/--length and --window-start/--window-end say two different windows; use one pair")
+	case r.File != "" && (byTime || r.ByLines()):
+		return errors.New("--window-file can't be combined with --delay, --length, --window-start or --window-end")
+	case !slices.Contains([]Source{"", FromStdout, FromStderr, FromBoth}, r.From):
+		return fmt.Errorf("--window-from is %q; it can be stdout, stderr or both", r.From)
+	case r.From != "" && !r.ByLines():
+		return errors.New("--window-from says where lines are looked for: it takes --window-start or --window-end")
+	}
+	return nil
+}
+
+// A Run is a run of a command that has ended.
+type Run struct {
+	Command          []string
+	Span             capture.Span  // the whole run
+	StartedWallNanos int64         // its start by the wall clock
+	JVMs             []capture.JVM // in the order of their start; Trials numbers JMH's forks among them
+	Output           *Output       // what the command printed
+}
+
+// Trials returns when and in which JVMs the run is measured, by the first rule that applies. The notes say where a rule
+// did not apply as the user may expect.
+func (r *Rules) Trials(run *Run) (trials []capture.Trial, notes []string) {
+	var spans []capture.Span
+	var note string
+	switch {
+	case r.Delay > 0 || r.Length > 0:
+		var span capture.Span
+		span, note = ByTime(run.Span, r.Delay, r.Length, "the command")
+		spans = []capture.Span{span}
+	case r.ByLines():
+		spans, note = r.spansByLines(run)
+	case r.File != "":
+		if trials, note = trialsOfFile(r.File, run); len(trials) > 0 {
+			return trials, []string{note}
+		}
+		spans = []capture.Span{run.Span}
+	default:
+		if trials, note = trialsOfJMH(run); len(trials) > 0 {
+			return trials, []string{note, takeResults(run.Command, run.StartedWallNanos, trials)}
+		}
+		spans = []capture.Span{run.Span}
+	}
+	return []capture.Trial{Whole(run.JVMs, spans)}, []string{note}
+}
+
+// ByTime returns the window of a delay and a length within a run. A length of 0 means to the end of the run. The note
+// says that what was recorded, such as "the command", ended too soon.
+func ByTime(run capture.Span, delay, length time.Duration, recorded string) (span capture.Span, note string) {
+	span = run
+	span.FromMonoNanos += int64(delay)
+	if length > 0 {
+		span.ToMonoNanos = min(span.ToMonoNanos, span.FromMonoNanos+int64(length))
+	}
+	if span.FromMonoNanos >= run.ToMonoNanos {
+		span = capture.Span{FromMonoNanos: run.ToMonoNanos, ToMonoNanos: run.ToMonoNanos}
+		note = recorded + " ended before --delay was over: the window is empty"
+	}
+	return span, note
+}
+
+// spansByLines returns the windows between the lines that the user named.
+func (r *Rules) spansByLines(run *Run) (spans []capture.Span, note string) {
+	spans = run.Output.Spans()
+	for i := range spans {
+		spans[i].FromMonoNanos = max(spans[i].FromMonoNanos, run.Span.FromMonoNanos)
+		if spans[i].ToMonoNanos == 0 {
+			spans[i].ToMonoNanos = run.Span.ToMonoNanos
+			if r.End != nil {
+				note = r.unclosedNote(len(spans))
+			}
+		}
+	}
+	switch {
+	case len(spans) > 0:
+		return spans, note
+	case r.Start == nil:
+		note = r.unclosedNote(1)
+	default:
+		note = "no line of " + r.streamName() + " matched --window-start: the whole run is measured"
+	}
+	return []capture.Span{run.Span}, note
+}
+
+// unclosedNote says that the last of some windows was not closed.
+func (r *Rules) unclosedNote(windows int) string {
+	if windows == 1 {
+		return "no line of " + r.streamName() + " matched --window-end: the one window goes on to the end of the run"
+	}
+	return fmt.Sprintf("of %d windows, the last one was not closed: no line of %s matched --window-end after it had opened, so it goes on to the end of the run",
+		windows, r.streamName())
+}
+
+// streamName names the streams whose lines open and close windows.
+func (r *Rules) streamName() string {
+	switch r.From {
+	case FromStdout, FromStderr:
+		return string(r.From)
+	}
+	return "output"
+}
+
+// trialsOfJMH returns the trials that JMH announced. There are none when the command was not JMH or measured nothing.
+func trialsOfJMH(run *Run) (trials []capture.Trial, note string) {
+	trials = run.Output.JMHTrials(run.JVMs, run.Span.ToMonoNanos)
+	if lost := run.Output.LostForks(); len(lost) > 0 {
+		note = strings.Join(lost, ", ") + ": not in the profile: HotSpot's log of this fork is missing"
+		if len(lost) > 1 {
+			note = strings.Join(lost, ", ") + ": not in the profile: HotSpot's logs of these forks are missing"
+		}
+	}
+	if len(trials) > 0 {
+		return trials, note
+	}
+	for i := range run.JVMs {
+		if forkOfJMH(&run.JVMs[i]) {
+			note = "JMH ran here, but no measured iterations were seen on its stdout or in the file of its -o (was it stopped, or could gasm not read that file?): " +
+				"the whole run is measured, including JMH's host and warm-up"
+		}
+	}
+	return nil, note
+}
+
+// Whole returns a trial that measures all JVMs in the same spans.
+func Whole(jvms []capture.JVM, spans []capture.Span) capture.Trial {
+	var t capture.Trial
+	for _, j := range jvms {
+		for _, s := range spans {
+			t.Windows = append(t.Windows, capture.Window{PID: j.PID, Span: s})
+		}
+	}
+	return t
+}
+
+// forkOfJMH reports whether a JVM runs benchmarks for a JMH host. The command of such a JVM is
+// "org.openjdk.jmh.runner.ForkedMain 127.0.0.1 36045", with the host's address.
+func forkOfJMH(j *capture.JVM) bool {
+	return strings.HasPrefix(j.Main, "org.openjdk.jmh.runner.ForkedMain")
+}
