@@ -222,7 +222,7 @@ type partReader struct {
 	current  *SampleReader
 	at       int // index in parts of the current one
 	err      error
-	kernel   bool // true if a part has samples in the kernel
+	kernel   bool // true if a part has events that do not leave the kernel out
 }
 
 // Scan reads the next record.
@@ -260,7 +260,7 @@ func (r *partReader) Record() any {
 // Err returns the error that ended the reading, or nil.
 func (r *partReader) Err() error { return r.err }
 
-// UserOnly reports whether no part has samples in the kernel.
+// UserOnly reports whether all samples so far belong to events that leave the kernel out.
 func (r *partReader) UserOnly() bool { return !r.kernel }
 
 // Close ends the reading.

@@ -33,8 +33,8 @@ func sourceFile(path string) source {
 	return source{name: path, open: open, file: true}
 }
 
-// check returns an error if a file of samples can't be read, or if it is empty. So the error comes before the logs are
-// read. If mayBeEmpty is true, the file may be empty: a JVM that gasm was attached to may have slept all the time.
+// check returns an error if a file of samples can't be read, or if it is empty, so that Open fails early. If mayBeEmpty
+// is true, the file may be empty: a JVM that gasm was attached to may have slept all the time.
 func (s *source) check(mayBeEmpty bool) error {
 	if !s.file {
 		return nil
