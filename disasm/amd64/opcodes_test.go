@@ -185,7 +185,8 @@ func writeTruth(t *testing.T, set string, code []byte) {
 	t.Helper()
 	var texts [2][]asm.Inst
 	for syntax := range texts {
-		for _, in := range objdump.Disassemble(t, asm.Syntax(syntax), []disasmtest.Blob{{PC: opcodePC, Code: code}})[0] {
+		blobs := []disasmtest.Blob{{PC: opcodePC, Code: code}}
+		for _, in := range objdump.Disassemble(t, asm.Syntax(syntax), blobs)[0] {
 			if (in.Addr-opcodePC)%slot == 0 {
 				texts[syntax] = append(texts[syntax], in)
 			}

@@ -138,7 +138,8 @@ func (x *x86) appendMem(m x86asm.Mem) {
 
 func (x *x86) appendBroadcastMark() {
 	elem := x.broadcastBytes()
-	if elem > 0 && (x.syntax == asm.ATT || x.spell.suffix == suffixVector && x.vec.l < 2 || x.spell.suffix == suffixClass) {
+	if elem > 0 && (x.syntax == asm.ATT || x.spell.suffix == suffixClass ||
+		x.spell.suffix == suffixVector && x.vec.l < 2) {
 		x.appendBroadcast(elem)
 	}
 }

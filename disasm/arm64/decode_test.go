@@ -17,7 +17,8 @@ var decoder = disasmtest.Decoder{
 }
 
 var objdump = disasmtest.Objdump{
-	Name: "aarch64-linux-gnu-objdump", Package: "binutils-aarch64-linux-gnu", Target: "elf64-littleaarch64", Machine: 183,
+	Name: "aarch64-linux-gnu-objdump", Package: "binutils-aarch64-linux-gnu",
+	Target: "elf64-littleaarch64", Machine: 183,
 }
 
 // TestDecode checks instructions that HotSpot generates, and the aliases that objdump prefers. The texts are

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A row is a row of a table of instructions: one instruction, or several with the same text. It matches the
-// encodings x with x&mask == value, unless one of the operands refuses x.
+// A row of a table is one instruction, or several with the same text. It matches the encodings x with
+// x&mask == value, unless one of the operands refuses x.
 //
 // The text has operands in angle brackets: "ldr <Xt>, [<Xn|SP>]". The glossary of their names is in operand.go.
 type row struct {
@@ -32,7 +32,7 @@ type form struct {
 	args        []piece
 }
 
-// An formIndex finds the forms that an instruction may have by its bits 28 to 21, which distinguish most
+// A formIndex finds the forms that an instruction may have by its bits 28 to 21, which distinguish most
 // instructions. The forms of an entry are in the order of the tables, and the first one that matches is taken.
 type formIndex [256][]*form
 

@@ -23,7 +23,7 @@ var dumpForms = flag.Bool("forms", false, "write testdata/forms.txt.gz anew, wit
 
 const formsFile = "testdata/forms.txt.gz"
 
-// An knownForm is a group of instructions that Decode and objdump spell differently: those with x&mask == value.
+// A knownForm is a group of instructions that Decode and objdump spell differently: those with x&mask == value.
 type knownForm struct {
 	mask, value uint32
 	fits        func(x uint32) bool

@@ -85,7 +85,9 @@ var scalableOps = map[string]operand{
 		return appendInt(append(b, ", mul #"...), int(times)), true
 	},
 
-	"simm5 n": func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendInt(b, int(asm.Signed(x, 5, 5))), true },
+	"simm5 n": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		return appendInt(b, int(asm.Signed(x, 5, 5))), true
+	},
 	"simm5 m": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		return appendInt(b, int(asm.Signed(x, 16, 5))), true
 	},

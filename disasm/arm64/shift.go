@@ -87,7 +87,7 @@ func bitField(x uint32) (width, immr, imms int, ok bool) {
 	return width, immr, imms, x>>22&1 == x>>31 && immr < width && imms < width
 }
 
-// An cond is a condition: its name, and the other names that objdump puts into a comment.
+// A cond is a condition: its name, and the other names that objdump puts into a comment.
 type cond struct{ name, alias, branchAlias string }
 
 var condNames = [16]cond{

@@ -85,7 +85,9 @@ var vectorOps = map[string]operand{
 		return append(b, '2', "sd"[asm.Bits(x, 22, 1)]), true
 	},
 
-	"no1d":        func(b []byte, x uint32, _ uint64) ([]byte, bool) { return b, asm.Bits(x, 10, 2) != 3 || x>>30&1 == 1 },
+	"no1d": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
+		return b, asm.Bits(x, 10, 2) != 3 || x>>30&1 == 1
+	},
 	"no B or D":   func(b []byte, x uint32, _ uint64) ([]byte, bool) { return b, elementSize(x)-1 < 2 },
 	"wide d":      scalar(0, widerSize, 1, 2, 3),
 	"wide n":      scalar(5, widerSize, 1, 2, 3),

@@ -32,8 +32,8 @@ func (d Decoder) Parity(t *testing.T, tool Objdump, disputed map[string][]Disput
 			t.Run(name+"/"+[...]string{asm.ATT: "att", asm.Intel: "intel"}[syntax], func(t *testing.T) {
 				insts := tool.Disassemble(t, syntax, blobs)
 				version := tool.version(t)
-				ranges := slices.DeleteFunc(slices.Clone(disputed[name]), func(r Disputed) bool { return version < r.Since })
-				d.compare(t, syntax, blobs, insts, ranges)
+				later := func(r Disputed) bool { return r.Since > version }
+				d.compare(t, syntax, blobs, insts, slices.DeleteFunc(slices.Clone(disputed[name]), later))
 			})
 		}
 	}
@@ -75,8 +75,8 @@ func (d Decoder) compare(t *testing.T, syntax asm.Syntax, blobs []Blob, all [][]
 }
 
 // take removes the instructions that cover the bytes of want from got. It returns their text, and whether they begin
-// and end where want does. The decoder returns undecodable bytes one by one, objdump with their prefixes; "(bad)" stands
-// for either.
+// and end where want does. The decoder returns undecodable bytes one by one, objdump with their prefixes; "(bad)"
+// stands for either.
 func take(got *[]asm.Inst, want asm.Inst) (string, bool) {
 	for len(*got) > 0 && (*got)[0].Addr < want.Addr {
 		*got = (*got)[1:]

@@ -99,8 +99,8 @@ func codeOf(insts []listedInst) []byte {
 	return code
 }
 
-// TestListings compares what the decoders return with the source and with objdump's text. Length, kind and target must be
-// equal. If the text differs, spellings must have the decoder's.
+// TestListings compares what the decoders return with the source and with objdump's text. Length, kind and target must
+// be equal. If the text differs, spellings must have the decoder's.
 func TestListings(t *testing.T) {
 	for arch, d := range arches {
 		t.Run(arch, func(t *testing.T) {
