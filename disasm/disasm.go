@@ -5,20 +5,9 @@
 //		fmt.Printf("%#x: %s\n", in.Addr, in.Text) // 0x7f0523ef2180: mov    0x30(%r15),%r8
 //	}
 //
-// For x86-64 and AArch64 the text equals that of GNU objdump,
-//
-//	objdump -D -b binary -m i386:x86-64 --adjust-vma=PC               (AMD64, Syntax ATT)
-//	objdump … -M intel                                                (AMD64, Syntax Intel)
-//	aarch64-linux-gnu-objdump -D -b binary -m aarch64 --adjust-vma=PC (ARM64)
-//
-// including comments ("# 0x…" after a RIP-relative operand, "// #-1" after arm64's mov). Where versions of objdump
-// differ, the text is that of 2.40 (Debian 12). There are two intended differences: addresses have no symbols, and
-// each byte of x86 code that is not part of an instruction becomes a ".byte 0x…", where objdump writes one "(bad)"
-// for several bytes. There are more differences in instructions that compilers do not generate;
-// testdata/opcodes/known.txt lists all of them.
-//
-// The other instruction sets are spelled as golang.org/x/arch spells them, which is close to objdump. Bytes that
-// can't be decoded become ".byte 0x…, 0x…", with as many bytes as the shortest instruction has.
+// For x86-64 and AArch64 the text equals that of GNU objdump, with the few differences that the packages disasm/amd64
+// and disasm/arm64 list. The other instruction sets are spelled as golang.org/x/arch spells them, which is close to
+// objdump (disasm/xarch).
 //
 // No byte of the input is skipped: the lengths of the instructions add up to the length of the input.
 //
@@ -26,14 +15,18 @@
 //
 // # Implementation
 //
-// Each instruction set has its own files (amd64*.go) and an entry in the map decoders. For x86,
-// golang.org/x/arch/x86/x86asm finds out which instruction it is, and this package writes the text. Instructions that
-// x86asm does not know, or decodes as other ones, are in tables (amd64_missing.go, amd64_half.go). For arm64 x/arch
-// is not used: its package arm64asm does not know LSE, SHA-512 and SVE, and spells many instructions differently from
-// objdump. Tables of this package have the encodings and the texts instead.
+// Each instruction set has its decoder in a package below this one, and an entry in the map decoders. What an
+// instruction is, which all of them must know, is in disasm/asm.
 package disasm
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/gasm-profiler/gasm/disasm/amd64"
+	"github.com/gasm-profiler/gasm/disasm/arm64"
+	"github.com/gasm-profiler/gasm/disasm/asm"
+	"github.com/gasm-profiler/gasm/disasm/xarch"
+)
 
 // An Arch names an instruction set, as Go's GOARCH does.
 type Arch string
@@ -62,45 +55,43 @@ func ArchOf(name string) Arch {
 }
 
 // A Syntax is a way to write instructions. Only AMD64 has more than one; the other instruction sets ignore it.
-type Syntax uint8
+type Syntax = asm.Syntax
 
 const (
-	ATT   Syntax = iota // source first, %registers, $immediates: the default of GNU tools
-	Intel               // destination first, sizes as PTR keywords: objdump -M intel
+	ATT   = asm.ATT   // source first, %registers, $immediates: the default of GNU tools
+	Intel = asm.Intel // destination first, sizes as PTR keywords: objdump -M intel
 )
 
 // A Kind is the effect of an instruction on the flow of control.
-type Kind uint8
+type Kind = asm.Kind
 
 const (
-	Plain    Kind = iota // the next instruction follows
-	Call                 // the next instruction follows when the callee returns
-	Jump                 // the next instruction never follows
-	CondJump             // the next instruction follows, or another one
-	Return               // back to the caller, or from a trap to the code that it interrupted
+	Plain    = asm.Plain    // the next instruction follows
+	Call     = asm.Call     // the next instruction follows when the callee returns
+	Jump     = asm.Jump     // the next instruction never follows
+	CondJump = asm.CondJump // the next instruction follows, or another one
+	Return   = asm.Return   // back to the caller, or from a trap to the code that it interrupted
 )
 
 // An Inst is one instruction, or one undecodable piece of the input.
-type Inst struct {
-	Addr   uint64 // of its first byte
-	Len    int    // in bytes, at least 1
-	Text   string // "mov    0x30(%r15),%r8": the mnemonic is padded as by objdump; no trailing blanks
-	Kind   Kind
-	Target uint64 // of a direct call or jump; else 0
-	Bad    bool   // not an instruction: Text is ".byte 0x06" on x86, ".inst  0x03ad6d98 ; undefined" on arm64
-}
+type Inst = asm.Inst
 
 // A decodeFunc decodes all of code, whose address is pc.
 type decodeFunc func(syntax Syntax, code []byte, pc uint64) []Inst
 
 // decoders are the instruction sets that Decode supports.
 var decoders = map[Arch]decodeFunc{
-	AMD64:   decodeAMD64,
-	ARM64:   decodeARM64,
-	PPC64LE: decodePPC64LE,
-	RISCV64: decodeRISCV64,
-	S390X:   decodeS390X,
-	Loong64: decodeLoong64,
+	AMD64:   amd64.Decode,
+	ARM64:   oneSyntax(arm64.Decode),
+	PPC64LE: oneSyntax(xarch.PPC64LE),
+	RISCV64: oneSyntax(xarch.RISCV64),
+	S390X:   oneSyntax(xarch.S390X),
+	Loong64: oneSyntax(xarch.Loong64),
+}
+
+// oneSyntax returns the decodeFunc of an instruction set that is written in only one way.
+func oneSyntax(decode func(code []byte, pc uint64) []Inst) decodeFunc {
+	return func(_ Syntax, code []byte, pc uint64) []Inst { return decode(code, pc) }
 }
 
 // Supported reports whether Decode can decode code for arch.

@@ -24,7 +24,12 @@ const module = "github.com/gasm-profiler/gasm/"
 // those below internal. It is the picture in ARCHITECTURE.md; a package that is to know
 // more than its row there changes both.
 var mayImport = map[string][]string{
-	"disasm":                   nil,
+	"disasm":                   {"disasm/amd64", "disasm/arm64", "disasm/asm", "disasm/xarch"},
+	"disasm/amd64":             {"disasm/asm"},
+	"disasm/arm64":             {"disasm/asm"},
+	"disasm/asm":               nil,
+	"disasm/disasmtest":        {"disasm/asm"},
+	"disasm/xarch":             {"disasm/asm"},
 	"printassembly":            {"disasm"},
 	"sampler":                  nil,
 	"sampler/collect":          {"sampler", "sampler/perfevent"},

@@ -1,0 +1,210 @@
+// Package amd64 decodes x86-64 code in 64-bit mode, up to AVX-512. The text equals that of GNU objdump,
+//
+//	objdump -D -b binary -m i386:x86-64 --adjust-vma=PC   (asm.ATT)
+//	objdump … -M intel                                    (asm.Intel)
+//
+// including comments ("# 0x…" after a RIP-relative operand). Where versions of objdump differ, the text is that of
+// 2.40 (Debian 12). There are two intended differences: addresses have no symbols, and each byte that is not part of an
+// instruction becomes a ".byte 0x…", where objdump writes one "(bad)" for several bytes. There are more differences in
+// instructions that compilers do not generate; testdata/opcodes/known.txt lists all of them.
+//
+// # Implementation
+//
+// An instruction is decoded in this order:
+//
+//   - prefix.go reads the prefixes before the opcode. Which of them become words of the text ("lock", "data16") is
+//     decided when the operation is known.
+//   - golang.org/x/arch/x86/x86asm finds out which operation it is, and its operands. legacy.go corrects what it
+//     decodes wrongly without a VEX or EVEX prefix, and vector.go with one. Operations that x86asm does not know, or
+//     decodes as other ones, are in tables: missing.go, and half.go for half precision.
+//   - mem.go reads the memory operand.
+//   - print.go writes the text. names.go says how an operation is spelled by default, special.go has those that are
+//     spelled otherwise, and evex.go writes masks, repeated elements and rounding modes.
+package amd64
+
+import (
+	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/gasm-profiler/gasm/disasm/asm"
+)
+
+// Decode decodes code, whose address is pc.
+func Decode(syntax asm.Syntax, code []byte, pc uint64) []asm.Inst {
+	const bytesPerInst, textPerInst = 4, 24 // typical values of compiled Java code
+	insts := make([]asm.Inst, 0, len(code)/bytesPerInst+1)
+	ends := make([]int, 0, cap(insts)) // ends of the instructions' texts
+	x := x86{syntax: syntax, names: spellings(), buf: make([]byte, 0, cap(insts)*textPerInst)}
+	for len(code) > 0 {
+		x.code, x.pc = code, pc
+		in := x.next()
+		insts = append(insts, in)
+		ends = append(ends, len(x.buf))
+		code = code[in.Len:]
+		pc += uint64(in.Len)
+	}
+	asm.SetTexts(insts, x.buf, ends)
+	return insts
+}
+
+// An x86 decodes and prints instructions one after the other.
+type x86 struct {
+	syntax asm.Syntax
+	names  []spelling // by x86asm.Op
+	buf    []byte     // texts of all instructions so far
+	code   []byte     // the rest of the input
+	pc     uint64     // address of code[0]
+
+	prefixes        // the bytes before the opcode
+	op       []byte // the code from the opcode on, or from the VEX or EVEX prefix on
+	vec      vector // the fields of a VEX or EVEX prefix
+	mem      memory // the ModRM operand, if it is in memory
+
+	spell    *spelling
+	args     x86asm.Args // in the order of Intel syntax, terminated by nil
+	dataSize int         // width of the operation in bits
+	memBytes int         // size of the memory operand; 0 if there is none
+	branch16 bool        // a branch to a 16-bit address
+	one      bool        // a shift by one, which Intel syntax spells out
+	len      int         // of the instruction, including prefixes
+	bad      int         // number of remaining bytes of an instruction that was found to be undecodable
+}
+
+const maxInstLen = 15
+
+// next decodes and prints the instruction at the start of x.code.
+func (x *x86) next() asm.Inst {
+	if x.bad > 0 {
+		x.bad--
+		return x.byteInst()
+	}
+	start := len(x.buf)
+	x.scanPrefixes()
+	x.op = nil
+	if x.alone > 0 {
+		in := asm.Inst{Addr: x.pc, Len: x.alone}
+		x.appendPrefixNames(x.alone)
+		x.buf = x.buf[:len(x.buf)-1] // the trailing blank
+		return in
+	}
+	if !x.decode() {
+		if x.truncated() {
+			return x.cutInst(start)
+		}
+		x.bad = min(x.badLen(), len(x.code)) - 1
+		x.buf = x.buf[:start]
+		return x.byteInst()
+	}
+	in := asm.Inst{Addr: x.pc, Len: x.len, Kind: x.spell.kind}
+	if rel, ok := x.args[0].(x86asm.Rel); ok {
+		in.Target = x.target(rel)
+	}
+	x.print()
+	return in
+}
+
+// truncated reports whether the end of the input cuts off an instruction.
+func (x *x86) truncated() bool {
+	switch {
+	case len(x.code) >= maxInstLen, len(x.op) == 0 && x.n < len(x.code):
+		return false
+	case len(x.op) == 0, x.vec.form != 0 && len(x.op) <= x.vec.head()+1:
+		return true
+	}
+	var padded [maxInstLen]byte
+	copy(padded[:], x.code)
+	return x.wouldDecode(padded[:])
+}
+
+// wouldDecode reports whether code would be an instruction.
+func (x *x86) wouldDecode(code []byte) bool {
+	other := x86{syntax: x.syntax, names: x.names, code: code, pc: x.pc}
+	other.scanPrefixes()
+	return other.decode()
+}
+
+// cutInst decodes the first byte of an instruction that the end of the input cuts off. The text is the name of a
+// prefix ("lock"), or ".byte 0x…" for another byte.
+func (x *x86) cutInst(start int) asm.Inst {
+	x.buf = x.buf[:start]
+	if x.n == 0 {
+		return x.byteInst()
+	}
+	x.buf = append(x.buf, prefixName(x.code[0])...)
+	return asm.Inst{Addr: x.pc, Len: 1}
+}
+
+// badLen returns how many bytes objdump skips when it writes "(bad)". Decode skips as many bytes, so that both find
+// the same instructions after data. They are the prefixes and the opcode, or only one byte of the opcode if the
+// opcode exists but its operands are invalid.
+func (x *x86) badLen() int {
+	switch {
+	case len(x.op) == 0:
+		return max(x.n, 1)
+	case x.vec.badPrefix(x.op) > 0:
+		return x.n + x.vec.badPrefix(x.op)
+	}
+	n := opcodeLen(x.op)
+	switch {
+	case x.vec.form != 0:
+		n = x.vec.head() + 1
+	case x.op[0]&0xf8 == 0xd8: // ModRM is part of an x87 opcode
+		return x.n + 1 + max(x.readMem(1, x.rex), 1)
+	case x.op[0] == 0x8f && len(x.op) > 1 && x.op[1]&31 >= 8 && x.op[1]&31 <= 10: // AMD's XOP prefix
+		return x.n + 4
+	}
+	if n > 1 && x.badOperand(n) {
+		return x.n + 1
+	}
+	return x.n + n
+}
+
+// badOperand reports whether the opcode, which has n bytes, would be an instruction if it had a register in place of
+// its memory operand, or a memory operand in place of the register.
+func (x *x86) badOperand(n int) bool {
+	if len(x.op) <= n {
+		return false
+	}
+	var other [maxInstLen]byte
+	copy(other[:], x.code)
+	if other[x.n+n] >= 0xc0 {
+		other[x.n+n] &= 0x38
+	} else {
+		other[x.n+n] |= 0xc0
+	}
+	return x.wouldDecode(other[:])
+}
+
+func (x *x86) byteInst() asm.Inst {
+	x.buf = append(x.buf, ".byte "...)
+	x.buf = asm.AppendHex(x.buf, uint64(x.code[0]))
+	return asm.Inst{Addr: x.pc, Len: 1, Bad: true}
+}
+
+// decode decodes the instruction without printing it. It returns false if there is none.
+func (x *x86) decode() bool {
+	if x.n >= len(x.code) || x.n >= maxInstLen-1 {
+		return false
+	}
+	x.op = x.code[x.n:min(len(x.code), maxInstLen)]
+	x.vec = vector{}
+	x.mem = memory{}
+	x.one, x.branch16 = false, false
+	switch {
+	case x.scanVector():
+		if !x.decodeVector() {
+			return false
+		}
+	case !x.decodeLegacy():
+		return false
+	}
+	return x.len <= maxInstLen && x.len <= len(x.code)
+}
+
+// target returns the target of a relative branch. A 16-bit operand size truncates it to 16 bits.
+func (x *x86) target(rel x86asm.Rel) uint64 {
+	t := x.pc + uint64(x.len) + uint64(rel)
+	if x.branch16 {
+		t &= 0xffff
+	}
+	return t
+}

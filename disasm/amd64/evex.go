@@ -1,0 +1,216 @@
+package amd64
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/arch/x86/x86asm"
+)
+
+// appendMask appends the mask of a destination, like "{%k1}{z}".
+func (x *x86) appendMask() {
+	if x.vec.mask != 0 {
+		x.buf = append(append(x.buf, '{'), x.regName(x86asm.K0+x86asm.Reg(x.vec.mask))...)
+		x.buf = append(x.buf, '}')
+	}
+	if x.vec.zero {
+		x.buf = append(x.buf, "{z}"...)
+	}
+}
+
+// broadcastBytes returns the size of the element that a memory operand repeats, or 0 if it does not repeat one.
+func (x *x86) broadcastBytes() int {
+	if x.vec.form != evex || !x.vec.bcst || x.vec.roundMode {
+		return 0
+	}
+	return x.memBytes
+}
+
+// appendBroadcast appends how often the element is repeated, like "{1to8}". Instructions that double the width of
+// their elements read half a vector.
+func (x *x86) appendBroadcast(elem int) {
+	n := 16 << x.vec.l / elem
+	if x.spell.widens {
+		n /= 2
+	}
+	if x.vec.repeats > 0 {
+		n = x.vec.repeats
+	}
+	x.buf = append(strconv.AppendInt(append(x.buf, "{1to"...), int64(n), 10), '}')
+}
+
+var roundNames = [4]string{"{rn-sae}", "{rd-sae}", "{ru-sae}", "{rz-sae}"}
+
+// rounding returns the static rounding mode ("{rn-sae}"), or "{sae}" if only exceptions are suppressed, or "".
+func (x *x86) rounding() string {
+	switch {
+	case !x.vec.roundMode:
+		return ""
+	case x.spell.saeOnly:
+		return "{sae}"
+	}
+	return roundNames[x.vec.l]
+}
+
+// roundedArg returns the operand next to which the rounding mode is printed: the last one that is a register.
+func (x *x86) roundedArg() int {
+	for i := x.argCount() - 1; i > 0; i-- {
+		if _, ok := x.args[i].(x86asm.Reg); ok {
+			return i
+		}
+	}
+	return 0
+}
+
+// appendEncoding appends "{evex} " if an assembler would choose VEX for these operands, or "{vex} " if it would
+// choose EVEX.
+func (x *x86) appendEncoding() {
+	v := &x.vec
+	switch {
+	case v.form == 0:
+	case v.form != evex:
+		if x.spell.usuallyEVEX {
+			x.buf = append(x.buf, "{vex} "...)
+		}
+	case x.args[0] != nil && regIsMask(x.args[0]), x.spell.onlyEVEX:
+	case !v.bcst && v.l < 2 && !v.high && v.mask == 0 && !x.spell.usuallyEVEX && x.hasVEXForm():
+		x.buf = append(x.buf, "{evex} "...)
+	}
+}
+
+func regIsMask(a x86asm.Arg) bool {
+	r, ok := a.(x86asm.Reg)
+	return ok && r >= x86asm.K0 && r <= x86asm.K7
+}
+
+// hasVEXForm reports whether the same instruction exists with a VEX prefix.
+func (x *x86) hasVEXForm() bool {
+	v := &x.vec
+	op := x.op[4:]
+	vex := [maxInstLen + 4]byte{vex3, 0xe0 | v.mapNo, 0x78 | v.l<<2 | v.pp, op[0]}
+	// The operands do not matter, except ModRM's mod and opcode extension. Zeros follow as displacement and
+	// immediate.
+	modrm := op[1] & 0x38
+	if op[1] >= 0xc0 {
+		modrm |= 0xc0
+	}
+	vex[4] = modrm
+	for _, bits := range [...]byte{0, 0x80, 4, 0x84} { // W and L unchanged, or cleared in case they are ignored
+		vex[2] = 0x78 | v.w<<7 | v.l<<2 | v.pp
+		vex[2] ^= bits & vex[2]
+		in, err := x86asm.Decode(vex[:], 64)
+		if err == nil && in.Op != 0 && &x.names[in.Op] == x.spell {
+			return true
+		}
+	}
+	return false
+}
+
+// predicates are the names of the immediates of vector comparisons: vcmpps with 1 is vcmpltps. Without VEX only the
+// first eight exist.
+var predicates = [32]string{
+	"eq", "lt", "le", "unord", "neq", "nlt", "nle", "ord",
+	"eq_uq", "nge", "ngt", "false", "neq_oq", "ge", "gt", "true",
+	"eq_os", "lt_oq", "le_oq", "unord_s", "neq_us", "nlt_uq", "nle_uq", "ord_s",
+	"eq_us", "nge_uq", "ngt_uq", "false_os", "neq_os", "ge_oq", "gt_oq", "true_us",
+}
+
+// intPredicates are the names for integer comparisons: vpcmpd with 1 is vpcmpltd. 3 and 7 (false and true) have no
+// name.
+var intPredicates = [8]string{"eq", "lt", "le", "", "neq", "nlt", "nle", ""}
+
+// carryless are the names of the immediates of a carry-less multiplication. They say whether the low or the high
+// halves are multiplied: vpclmulqdq with 0x10 is vpclmullqhqdq.
+var carryless = [0x12]string{0: "lql", 1: "hql", 0x10: "lqh", 0x11: "hqh"}
+
+// predicate returns what the mnemonic has in place of the immediate: "lt" in vcmpltps. It returns "" if the immediate
+// has no name.
+func (x *x86) predicate() string {
+	if x.spell.split == 0 {
+		return ""
+	}
+	n := x.argCount()
+	imm, ok := x.args[n-1].(x86asm.Imm)
+	if !ok {
+		return ""
+	}
+	names := predicates[:]
+	switch {
+	case x.spell.table == predicateCarryless:
+		names = carryless[:]
+	case x.spell.table == predicateInt:
+		names = intPredicates[:]
+	case x.vec.form == 0:
+		names = names[:8]
+	}
+	if i := int(uint8(imm)); i < len(names) {
+		return names[i]
+	}
+	return ""
+}
+
+// vectorSpelling sets the fields of s that follow from the name of a vector operation. For example, the elements of
+// vcvttpd2dq have 8 bytes, and it does not round.
+func vectorSpelling(s *spelling, name string) {
+	base, v := strings.CutPrefix(name, "v")
+	s.split, s.table = splitName(name, base, v)
+	if !v {
+		return
+	}
+	for p := range strings.FieldsSeq(saeOnly) {
+		s.saeOnly = s.saeOnly || strings.HasPrefix(base, p)
+	}
+	s.widens = isOneOf(base, widening)
+	s.wide = isOneOf(base, fromInteger) || isOneOf(base, toInteger)
+	s.usuallyEVEX = isOneOf(base, "pdpbusd pdpbusds pdpwssd pdpwssds pmadd52luq pmadd52huq cvtneps2bf16")
+	s.onlyEVEX = isOneOf(base, "psllvd psllvq psrlvd psrlvq psravd")
+	switch {
+	case isOneOf(base, fromInteger):
+		s.suffix = suffixMemory
+	case isOneOf(base, "cvtpd2ps cvtpd2dq cvttpd2dq cvtpd2udq cvttpd2udq cvtqq2ps cvtuqq2ps cvtneps2bf16"):
+		s.suffix = suffixVector
+	case strings.HasPrefix(base, "fpclassp"):
+		s.suffix = suffixClass
+	case strings.Contains(base, "gather") || strings.Contains(base, "scatter"): // each element has its own address
+		s.mem = 4
+		if strings.HasSuffix(base, "pd") || strings.HasPrefix(base, "p") && strings.HasSuffix(base, "q") {
+			s.mem = 8
+		}
+	}
+}
+
+// splitName returns where the name of the predicate is inserted into the name of a comparison or carry-less
+// multiplication: 4 for "vcmpps", which can become "vcmpltps". base is the name without the leading v, if it has one.
+func splitName(name, base string, v bool) (at int, table predicateTable) {
+	if tail, ok := strings.CutPrefix(base, "pclmul"); ok {
+		return len(name) - len(tail), predicateCarryless
+	}
+	if tail, ok := strings.CutPrefix(base, "cmp"); ok && isOneOf(tail, "ps pd ss sd ph sh") {
+		return len(name) - len(tail), predicateFloat
+	}
+	if tail, ok := strings.CutPrefix(base, "pcmp"); ok && v && isOneOf(tail, "b w d q ub uw ud uq") {
+		return len(name) - len(tail), predicateInt
+	}
+	return 0, predicateFloat
+}
+
+// Conversions, by name without the leading v.
+const (
+	fromInteger = "cvtsi2sd cvtsi2ss cvtusi2sd cvtusi2ss"
+	toInteger   = "cvtsd2si cvtss2si cvttsd2si cvttss2si cvtsd2usi cvtss2usi cvttsd2usi cvttss2usi"
+	widening    = `cvtps2pd cvtdq2pd cvtudq2pd cvtps2qq cvtps2uqq cvttps2qq cvttps2uqq cvtph2ps cvtph2psx
+		cvtph2dq cvtph2udq cvttph2dq cvttph2udq`
+)
+
+// saeOnly are the beginnings of the names of operations that do not round but can suppress exceptions.
+const saeOnly = `max min cmp comi ucomi cvtt cvtps2pd cvtss2sd cvtph2p cvtps2ph getexp getmant rndscale reduce range
+	fixupimm rcp28 rsqrt28 exp2 p2intersect`
+
+func isOneOf(s, words string) bool {
+	for w := range strings.FieldsSeq(words) {
+		if s == w {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,121 @@
+package arm64
+
+import (
+	"strings"
+	"sync"
+)
+
+// A row of a table is one instruction, or several with the same text. It matches the encodings x with
+// x&mask == value, unless one of the operands refuses x.
+//
+// The text has operands in angle brackets: "ldr <Xt>, [<Xn|SP>]". The glossary of their names is in operand.go.
+type row struct {
+	mask, value uint32
+	text        string
+}
+
+// An operand appends an operand, or another variable part of the text, of the instruction x at address pc. It returns
+// false to refuse x, because the encoding is not allocated or because another row has the preferred spelling.
+type operand func(b []byte, x uint32, pc uint64) ([]byte, bool)
+
+// A piece is a part of a form's text: fixed text and the operand after it. "[<Xn|SP>]" has two pieces: "[" with
+// the operand <Xn|SP>, and "]" without an operand.
+type piece struct {
+	fixed string
+	op    operand // nil if no operand follows
+}
+
+// A form is a row whose text has been split into pieces.
+type form struct {
+	mask, value uint32
+	mnemonic    []piece
+	args        []piece
+}
+
+// A formIndex finds the forms that an instruction may have by its bits 28 to 21, which distinguish most
+// instructions. The forms of an entry are in the order of the tables, and the first one that matches is taken.
+type formIndex [256][]*form
+
+const indexShift, indexMask = 21, 0xff
+
+// allForms returns the index of all tables. It is built when it is first needed.
+var allForms = sync.OnceValue(func() *formIndex {
+	var index formIndex
+	for _, table := range [][]row{
+		integer, system, memory(), atomic(),
+		float(), vector(), crypto, scalable,
+	} {
+		for _, r := range table {
+			index.add(r)
+		}
+	}
+	return &index
+})
+
+func (index *formIndex) add(r row) {
+	mnemonic, args, _ := strings.Cut(r.text, " ")
+	f := &form{r.mask, r.value, splitPieces(mnemonic), splitPieces(args)}
+	mask := r.mask >> indexShift & indexMask
+	value := r.value >> indexShift & indexMask
+	for i := range uint32(len(index)) {
+		if i&mask == value {
+			index[i] = append(index[i], f)
+		}
+	}
+}
+
+func splitPieces(text string) []piece {
+	var pieces []piece
+	for text != "" {
+		fixed, rest, found := strings.Cut(text, "<")
+		p := piece{fixed: fixed}
+		if found {
+			var name string
+			name, rest, _ = strings.Cut(rest, ">")
+			p.op = operandNamed(name)
+		}
+		pieces = append(pieces, p)
+		text = rest
+	}
+	return pieces
+}
+
+// print appends the text of x. If x is not an instruction, it returns false and the buffer unchanged.
+func (index *formIndex) print(b []byte, x uint32, pc uint64) ([]byte, bool) {
+	start := len(b)
+	for _, f := range index[x>>indexShift&indexMask] {
+		if x&f.mask != f.value {
+			continue
+		}
+		var ok bool
+		if b, ok = appendPieces(b, f.mnemonic, x, pc); ok {
+			if len(f.args) == 0 {
+				return b, true
+			}
+			b = append(b, ' ')
+			for len(b) < start+7 {
+				b = append(b, ' ')
+			}
+			if b, ok = appendPieces(b, f.args, x, pc); ok {
+				return b, true
+			}
+		}
+		b = b[:start]
+	}
+	return b, false
+}
+
+func appendPieces(b []byte, pieces []piece, x uint32, pc uint64) ([]byte, bool) {
+	for i := range pieces {
+		p := &pieces[i]
+		b = append(b, p.fixed...)
+		if p.op == nil {
+			continue
+		}
+		var ok bool
+		if b, ok = p.op(b, x, pc); !ok {
+			return b, false
+		}
+	}
+	return b, true
+}

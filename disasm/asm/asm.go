@@ -1,0 +1,65 @@
+// Package asm has what all decoders of machine code share: what an instruction is, the fields of an encoding, and how
+// a number is written.
+//
+//	in := asm.Inst{Addr: 0x1004, Len: 5, Text: "call   0x1019", Kind: asm.Call, Target: 0x1019}
+//
+// A decoder (packages disasm/amd64, disasm/arm64, disasm/xarch) returns the Insts of a piece of code. They adjoin one
+// another, and their lengths add up to the length of the code, whatever the bytes are. Bytes that are not an
+// instruction become Insts that are Bad, and so does an instruction that is cut off by the end of the code.
+//
+// Programs import package disasm, which has the same types.
+package asm
+
+import "strconv"
+
+// A Syntax is a way to write instructions. Only x86-64 has more than one; the other instruction sets ignore it.
+type Syntax uint8
+
+const (
+	ATT   Syntax = iota // source first, %registers, $immediates: the default of GNU tools
+	Intel               // destination first, sizes as PTR keywords: objdump -M intel
+)
+
+// A Kind is the effect of an instruction on the flow of control.
+type Kind uint8
+
+const (
+	Plain    Kind = iota // the next instruction follows
+	Call                 // the next instruction follows when the callee returns
+	Jump                 // the next instruction never follows
+	CondJump             // the next instruction follows, or another one
+	Return               // back to the caller, or from a trap to the code that it interrupted
+)
+
+// An Inst is one instruction, or one undecodable piece of the input.
+type Inst struct {
+	Addr   uint64 // of its first byte
+	Len    int    // in bytes, at least 1
+	Text   string // "mov    0x30(%r15),%r8": the mnemonic is padded as by objdump; no trailing blanks
+	Kind   Kind
+	Target uint64 // of a direct call or jump; else 0
+	Bad    bool   // not an instruction: Text is ".byte 0x06" on x86, ".inst  0x03ad6d98 ; undefined" on arm64
+}
+
+// SetTexts cuts text into the texts of insts. The text of insts[i] ends before text[ends[i]]. All of them are parts of
+// one string, so that decoding allocates little more than its result.
+func SetTexts(insts []Inst, text []byte, ends []int) {
+	all, start := string(text), 0
+	for i, end := range ends {
+		insts[i].Text = all[start:end]
+		start = end
+	}
+}
+
+// AppendHex appends v as objdump writes numbers: 0x10.
+func AppendHex(b []byte, v uint64) []byte {
+	return strconv.AppendUint(append(b, "0x"...), v, 16)
+}
+
+// Bits returns the field of x that has n bits and starts at bit at.
+func Bits(x uint32, at, n int) uint32 { return x >> at & (1<<n - 1) }
+
+// Signed returns the same field, sign-extended.
+func Signed(x uint32, at, n int) uint64 {
+	return uint64(int64(int32(x<<(32-at-n)) >> (32 - n)))
+}

@@ -1,0 +1,81 @@
+// Package xarch decodes instruction sets with the decoders of golang.org/x/arch: POWER, RISC-V, z/Architecture and
+// LoongArch. The instructions are spelled as x/arch spells them, which is close to objdump:
+//
+//   - mnemonics are padded to six characters,
+//   - direct jumps and calls have their target as the last operand ("beq    a0,a1,0x1010"),
+//   - registers of RISC-V have their names in the ABI (a0, not x10).
+//
+// Kinds and targets are not x/arch's. They are read from the encodings. Bytes that can't be decoded become
+// ".byte 0x…, 0x…", with as many bytes as the shortest instruction has.
+package xarch
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/gasm-profiler/gasm/disasm/asm"
+)
+
+// lock serializes calls of the decoders of golang.org/x/arch, except x86's. They are not safe for concurrent use:
+// each call writes to a variable of its package that measures the coverage of x/arch's tests.
+var lock sync.Mutex
+
+// A nextFunc decodes the instruction at the start of code. It returns an Inst of length 0 if there is none.
+type nextFunc func(code []byte, pc uint64) asm.Inst
+
+// decode decodes code with next, one instruction after the other. Bytes that are not an instruction become
+// pieces of the length of the shortest instruction.
+func decode(code []byte, pc uint64, shortest int, next nextFunc) []asm.Inst {
+	lock.Lock()
+	defer lock.Unlock()
+	insts := make([]asm.Inst, 0, len(code)/4+1)
+	for len(code) > 0 {
+		in := asm.Inst{}
+		if len(code) >= shortest {
+			in = next(code, pc)
+		}
+		if in.Len == 0 {
+			in = badPiece(code, shortest)
+		}
+		in.Addr = pc
+		insts = append(insts, in)
+		code = code[in.Len:]
+		pc += uint64(in.Len)
+	}
+	return insts
+}
+
+// badPiece returns the next n bytes of code in the order of memory, or one byte if fewer than n are left.
+func badPiece(code []byte, n int) asm.Inst {
+	if len(code) < n {
+		n = 1
+	}
+	text := []byte(".byte ")
+	for i, c := range code[:n] {
+		if i > 0 {
+			text = append(text, ", "...)
+		}
+		text = asm.AppendHex(text, uint64(c))
+	}
+	return asm.Inst{Len: n, Text: string(text), Bad: true}
+}
+
+// padMnemonic aligns the operands: "b 0x1010" becomes "b      0x1010". "ret" is not changed.
+func padMnemonic(text string) string {
+	mnemonic, args, found := strings.Cut(strings.TrimSpace(text), " ")
+	if !found {
+		return mnemonic
+	}
+	const width = 6
+	return mnemonic + strings.Repeat(" ", max(width-len(mnemonic), 0)+1) + args
+}
+
+// showTarget replaces the last operand of a direct jump or call by the target. In x/arch's text it is a distance:
+// "beq a0,a1,16" becomes "beq a0,a1,0x1010".
+func showTarget(text string, target uint64) string {
+	if target == 0 {
+		return text
+	}
+	last := strings.LastIndexAny(text, " ,") + 1
+	return string(asm.AppendHex([]byte(text[:last]), target))
+}
