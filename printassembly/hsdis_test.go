@@ -109,7 +109,8 @@ func compareLogs(t *testing.T, lean, plugged *Log, syntax disasm.Syntax) {
 			decoded, err := disasm.Decode(plugged.arch, syntax, data, in.Lo)
 			require.NoError(t, err)
 			all++
-			if normal(decoded[0].Text) != normal(text) {
+			invalid := decoded[0].Bad && strings.Contains(text, "?") // hsdis's operand for a register that there is not, in data
+			if !invalid && normal(decoded[0].Text) != normal(text) {
 				different[fmt.Sprintf("%s: %s, hsdis: %s", code, decoded[0].Text, text)]++
 			}
 		}
