@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -71,8 +73,11 @@ func TestGateOfPullRequest(t *testing.T) {
 	capture := func(side string) string { return filepath.Join(out, side) }
 	for _, side := range []string{"before", "after"} {
 		r := runGasm(t, []string{"diff", "--fail-above", "5", "--before", capture(side+"-1") + "," + capture(side+"-3"), "--after", capture(side+"-2") + "," + capture(side+"-4")})
-		assert.Equal(t, 0, r.code, "%s: the same code\n%s", side, r.stdout)
-		assert.Contains(t, r.stdout, "5 % (--fail-above): nothing is slower by more")
+		if r.code == 0 {
+			assert.Contains(t, r.stdout, "5 % (--fail-above): nothing is slower by more")
+		} else {
+			slowerByJMH(t, r.stdout, 5) // of the same code: the machine was slower while it ran
+		}
 		r = runGasm(t, []string{"diff", "--fail-above", "0", capture(side + "-1"), capture(side + "-2")})
 		assert.Equal(t, 0, r.code, "one fork on each side\n%s", r.stdout)
 		assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "not judged: the noise is known only with two forks or captures on each side")
@@ -84,6 +89,18 @@ func TestGateOfPullRequest(t *testing.T) {
 	assert.Equal(t, 3, r.code, r.stdout)
 	assert.Contains(t, r.stderr, "gasm: slower by more than the 5 % of --fail-above, beyond noise: org.gasm.bench.VectorSum.sum (size=4096): ")
 	assert.Contains(t, r.stdout, "Score:     A ")
+}
+
+// slowerByJMH checks that JMH's own score, which gasm has no part in, is worse by more than a percentage. On a busy
+// machine it is, now and then, for both forks of one side, and then a gate that passes would be wrong.
+func slowerByJMH(t *testing.T, text string, percentage float64) {
+	t.Helper()
+	change := regexp.MustCompile(`A [\d.]+ ±[\d.]+ ns/op \([^)]*\); B [\d.]+ ±[\d.]+ ns/op \([^)]*\): \+([\d.]+) %`).
+		FindStringSubmatch(strings.Join(strings.Fields(text), " "))
+	require.NotNil(t, change, text)
+	slower, err := strconv.ParseFloat(change[1], 64)
+	require.NoError(t, err)
+	assert.Greater(t, slower, percentage, text)
 }
 
 // Which arguments make a comparison.
