@@ -86,7 +86,8 @@ func measureSamples(ctx context.Context, s *setup) ([]figure, error) {
 	return all, nil
 }
 
-// measureMemory compares the memory of reports of a minute's and of an hour's samples, with 1000 samples per second.
+// measureMemory compares the peak memory of two reports: of the samples of a minute, and of those of an hour (with
+// -short, of five minutes), at 1000 samples per second.
 func measureMemory(ctx context.Context, s *setup) ([]figure, error) {
 	few, many := int64(60e3), s.size(3600e3, 300e3)
 	_, less, err := s.reports(ctx, hexCapture, few)

@@ -120,7 +120,8 @@ func bitmask(n, immr, imms uint32) (uint64, bool) {
 	return element, true
 }
 
-// isMovWide reports whether movz or movn can load v. If so, mov stands for these, and orr is written as orr.
+// isMovWide reports whether a single movz or movn can load v. The alias mov then means that instruction, so an orr that
+// loads v is not written as mov, unless its destination is sp, which movz and movn can't write.
 func isMovWide(v uint64, wide bool) bool {
 	halves := 4
 	if !wide {

@@ -49,7 +49,7 @@ func TestCheck(t *testing.T) {
 	assert.Equal(t, OK, finding(t, r.Checks, "system", "os").Status)
 	assert.Regexp(t, `^/.*/perf, version \d`, finding(t, r.Checks, "perf", "found").Text)
 	for _, area := range []string{"native", "perf"} {
-		assert.Regexp(t, `^takes `+r.Event+`; [1-9]\d* samples`, finding(t, r.Checks, area, "sampling").Text)
+		assert.Regexp(t, `^samples `+r.Event+`; a busy process gave [1-9]\d* samples`, finding(t, r.Checks, area, "sampling").Text)
 		assert.Contains(t, finding(t, r.Checks, area, "events").Text, r.Event)
 	}
 	assert.Regexp(t, `^\d+ allowed: enough for a command`, finding(t, r.Checks, "native", "open files").Text)

@@ -224,8 +224,8 @@ func jvmComplaint(stderr string) string {
 	return ""
 }
 
-// smallCodeCache is a size of the code cache, in bytes, that a program can fill if both
-// compilers are used. The default is 240 MB then.
+// smallCodeCache is the size of the code cache, in bytes, below which doctor warns that a
+// program may fill it if both compilers are used. The default is then 240 MB.
 const smallCodeCache = 48 << 20
 
 // checkCodeCache asks the first JVM, which is the one that `java` starts, for the size of

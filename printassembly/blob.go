@@ -138,7 +138,7 @@ type Header struct {
 	VMInfo          string // "OpenJDK 64-Bit Server VM (17.0.15+…) for linux-amd64 JRE …"
 	Command         string // main class and arguments, as in the property sun.java.command
 	// ReservedCodeCache is the size in bytes of the address range that can hold code: the value of
-	// -XX:ReservedCodeCacheSize, or HotSpot's default.
+	// -XX:ReservedCodeCacheSize, or else 240 MB, HotSpot's default with both compilers.
 	ReservedCodeCache uint64
 	// ClassPath is the property java.class.path: directories and jars, separated as on the JVM's system (":" or ";").
 	// It is "" if the log does not have it.

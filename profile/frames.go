@@ -36,7 +36,8 @@ type frameSum struct {
 	chain int // number of the last chain that the method was in
 }
 
-// add counts the samples c of a blob at an instruction with an inlining chain. They are over by slice.
+// add counts the samples c that blob s has at one instruction, whose inlining chain is chain. over has the same samples,
+// one element for each time slice.
 func (f *frameSums) add(chain []printassembly.Frame, s *sampledBlob, c Counts, over []Counts) {
 	f.chains++
 	inner := chain[0]

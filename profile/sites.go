@@ -98,8 +98,8 @@ func isLock(class string) bool {
 	return strings.HasPrefix(class, "java.util.concurrent.locks.Reentrant")
 }
 
-// inner are the beginnings of the names of classes that implement locks. The program locks in the frame that calls
-// them.
+// inner are prefixes of the names of the classes that implement locks. The program's own frame is the one that calls
+// into these.
 var inner = []string{"java.util.concurrent.locks.", "jdk.internal.misc.", "sun.misc."}
 
 // siteOf returns the frame of the program in which an event happened. It is the innermost one. Of a parked thread it is

@@ -79,8 +79,8 @@ func sortByStart(jvms []capture.JVM) {
 	slices.SortStableFunc(jvms, func(a, b capture.JVM) int { return cmp.Compare(a.StartMonoNanos/1e6, b.StartMonoNanos/1e6) })
 }
 
-// fewLate is an upper bound for the methods that are gone before they can be copied in any JVM, because they were
-// sampled while the JVM ended. Up to so many need no note, because they have next to no samples.
+// fewLate is how many methods may be gone before they are copied, in any JVM, without a note. Most of them were first
+// sampled shortly before the JVM ended, and they have next to no samples.
 const fewLate = 50
 
 // manyAmbiguous: ambiguous samples are noted if they are more than one in so many.

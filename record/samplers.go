@@ -35,8 +35,8 @@ type sampling interface {
 	// save writes the sampler's text to a file, and to tee as well. When that fails, open still reads the text.
 	save(ctx context.Context, path string, tee io.Writer) error
 	open(context.Context) (io.ReadCloser, error)
-	// resolver returns a resolver that has looked up the native functions of all samples while they came. It is nil
-	// where this is still to be done.
+	// resolver returns, after Stop, a resolver that has looked up the native functions of all samples. It returns nil
+	// if the sampler does not look them up itself.
 	resolver() *native.Resolver
 	discard() // removes what was recorded, when the command did not run
 	wait()    // until nothing of the sampler is left

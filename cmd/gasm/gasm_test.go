@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -65,6 +67,9 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	gasmtest.ProtectTmp()
+	if signal.Ignored(syscall.SIGHUP) { // by nohup; a JVM that inherits this does not end by SIGHUP
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "gasm-test-")
 		if err != nil {

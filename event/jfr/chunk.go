@@ -212,8 +212,8 @@ func (s *survey) follow() {
 	slices.Reverse(s.checkpoints[first:])
 }
 
-// special reads the metadata event (want 0) or the checkpoint (want 1) at an offset. It returns nil if there is none
-// that ends at or before the offset before.
+// special reads the metadata event (want 0) or the checkpoint (want 1) that starts at the offset at. It returns nil if
+// there is no such event, or if the event ends after the offset before.
 func (s *survey) special(at, before, want int64) []byte {
 	if at > before {
 		return nil

@@ -74,7 +74,7 @@ func (c *Chunk) element(f *Field, raw []byte) Value {
 			v.typ, pooled = v.typ.Fields[0].Type, v.typ.Fields[0].pooled
 		}
 	}
-	return v // null: a circle has no value
+	return v // null: a type that contains itself has no value
 }
 
 // follow goes to the constant with a key. It reports whether there is one.

@@ -90,7 +90,7 @@ func Choose(ctx context.Context, words []string) ([]Process, error) {
 	return chosen, nil
 }
 
-// An AmbiguousError means that several JVMs have a name.
+// An AmbiguousError means that the name that the user gave matches several JVMs.
 type AmbiguousError struct {
 	Name string
 	JVMs []Process

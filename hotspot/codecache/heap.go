@@ -20,7 +20,7 @@ type heap struct {
 	low, high uint64 // the memory of its segments
 	segmap    uint64 // address of the segment map
 	log2      uint
-	next      uint64 // number of segments in use
+	next      uint64 // number of the first segment that was never used; blocks below it may be free
 	changing  []byte // a copy of the field layout.changing; nil before the first Poll
 
 	blocks    map[uint64]*block // blocks that have a blob, by their first segment

@@ -17,7 +17,7 @@ type layout struct {
 	segmapLow           field
 	segmapHigh          field
 	log2Segment         field // log2 of the segment size in bytes
-	nextSegment         field // number of segments in use, which are the first ones
+	nextSegment         field // number of the first segment that was never used; blocks below it may be free
 	changing            field // the bytes that change whenever the heap changes; of any size
 	blockLength         field // of a HeapBlock, in segments
 	blockUsed           field

@@ -109,7 +109,7 @@ type Result struct {
 // Start begins to follow a process. Unless the JVM was just launched, all of its methods are known when Start returns
 // without an error.
 //
-// The error says why the process can't be followed; see vmstructs.Open for its types.
+// The error says why the process can't be followed (see vmstructs.Open for its types), or why the log can't be written.
 func Start(pid int, o Options) (*Follower, error) {
 	f := &Follower{pid: pid, o: o, stop: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
 		switched: make(chan struct{}, 1), state: map[*codecache.Blob]copyState{},

@@ -119,7 +119,8 @@ func superclasses(file []byte) (names []string) {
 			at += 1 + sizes[tag]
 		}
 	}
-	for i := range 1 + u2(at+6) { // they follow the access flags and the class itself
+	// Here are the access flags, then the class, the superclass (at+4), the number of interfaces, and the interfaces.
+	for i := range 1 + u2(at+6) {
 		of := u2(at + 4)
 		if i > 0 {
 			of = u2(at + 6 + 2*i)

@@ -87,7 +87,7 @@ func (vm *VM) Static(field string) (address uint64, ok bool) {
 	return c.at, ok
 }
 
-// Size returns the size of a type in bytes. Names are "ConstMethod" or "Array<ResolvedFieldEntry>".
+// Size returns the size in bytes of a type, such as "ConstMethod" or "Array<ResolvedFieldEntry>".
 func (vm *VM) Size(name string) (size uint64, ok bool) {
 	size, ok = vm.tables.sizes[name]
 	return size, ok

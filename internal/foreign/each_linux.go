@@ -11,9 +11,10 @@ import (
 // usualTime is how long looking at a process may take before the next one is started in parallel.
 const usualTime = 100 * time.Millisecond
 
-// Each calls look for all processes of the machine except this one, several at a time. found has the results of those
-// calls whose second result was true. A call may block for ever, because a process may be hostile. When the limit is
-// over, Each returns without such calls, and silent has the ids of their processes.
+// Each calls the function look once for every process of the machine except this one, several at a time. found has the
+// results of the calls that returned true. A call may block for ever, because a process may be hostile: after the time
+// limit Each returns, and does not wait for the calls that are still running. silent has the ids of their processes, and
+// of those whose turn did not come.
 func Each[T any](limit time.Duration, look func(pid int) (T, bool)) (found map[int]T, silent []int, err error) {
 	pids, err := processes()
 	if err != nil {
@@ -29,10 +30,11 @@ func Each[T any](limit time.Duration, look func(pid int) (T, bool)) (found map[i
 	defer time.AfterFunc(limit, func() { close(over) }).Stop()
 	waited := map[int]bool{}
 begin:
-	for _, pid := range pids {
+	for i, pid := range pids {
 		select {
 		case turn <- struct{}{}:
 		case <-over:
+			silent = pids[i:]
 			break begin
 		}
 		waited[pid] = true

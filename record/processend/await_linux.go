@@ -12,7 +12,7 @@ import (
 func Await(pid int, ticks uint64, stop <-chan struct{}) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err == nil {
-		err = unix.SetNonblock(fd, true) // so that Go's poller waits, and not a thread
+		err = unix.SetNonblock(fd, true) // so that waiting blocks no thread
 	}
 	if HasEnded(pid, ticks) { // otherwise the descriptor belongs to that process
 		return true

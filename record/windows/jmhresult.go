@@ -67,8 +67,8 @@ func takeResults(command []string, startedWallNanos int64, trials []capture.Tria
 	return ""
 }
 
-// isOfMode reports whether a trial's name is that of a result, followed by JMH's mode. It is so where the benchmark
-// runs in several modes; see trialNames.
+// isOfMode reports whether a trial's name is the name of a result, followed by one of JMH's modes. trialNames adds the
+// mode if a benchmark runs in several modes.
 func isOfMode(trial, result string) bool {
 	rest, ok := strings.CutPrefix(trial, result+", ")
 	return ok && modes[rest] != ""

@@ -20,7 +20,7 @@ type Rules struct {
 	Start, End *regexp.Regexp
 	// From says on which streams these lines are looked for.
 	From Source
-	// File is the path of a file in which the program has written its windows when it has ended; "" for none.
+	// File is the path of a file to which the program writes its windows before it ends; "" for none.
 	File string
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// probes returns the table of what probed methods have counted.
+// probes returns the table of the probed methods, with their calls and times.
 func (t *tableBuilder) probes() *table {
 	out := t.eventTable("probes", "Probes", "calls of probed methods, inside and outside the window; for locks, how often they were taken; for allocations, the objects",
 		[]string{"ms", "count", "exceptions", "p50 µs", "p90 µs", "p99 µs", "max µs"}, []string{"of", "method", "descriptor"})

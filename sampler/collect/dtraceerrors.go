@@ -48,7 +48,7 @@ var (
 	noKernelWords = []string{"could not enable tracing", "failed to initialize dtrace", "failed to create BPF", "failed to load BPF", "BTF", "DTrace device not available"}
 )
 
-// dtraceRefusal converts what DTrace or sudo printed before it sampled to an error. It returns nil if
+// dtraceRefusal returns the error for what DTrace or sudo printed in place of samples. It returns nil if
 // the text is not known. The frequency is 0 for a [Script].
 func dtraceRefusal(text, tool string, frequency int, sudo bool, h host) error {
 	refused := func(reason Reason, line, hint, cause string, args ...any) error {

@@ -90,7 +90,7 @@ func around(e sampler.Event) (pmu, modifiers string) {
 	return "", strings.TrimPrefix(strings.TrimPrefix(e.Spec, e.Name), ":")
 }
 
-// userOnly returns the event as perf spells it without the kernel: with u.
+// userOnly returns the event's spec with perf's modifier u, which leaves the kernel out: "cycles:u".
 func userOnly(e sampler.Event) string {
 	if _, modifiers := around(e); modifiers == "" && !strings.HasSuffix(e.Spec, "/") {
 		return e.Spec + ":u"

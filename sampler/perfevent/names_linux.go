@@ -138,7 +138,7 @@ func (k kernel) bareEvent(name string) (Event, error) {
 }
 
 // cacheEvent returns the configuration of a name such as L1-dcache-load-misses: a cache, an operation
-// and its result. Without these, it counts loads, whatever their result.
+// and its result. A name without an operation counts loads, and one without a result counts all accesses.
 func cacheEvent(name string) (config uint64, ok bool) {
 	rest := ""
 	for start, number := range caches {

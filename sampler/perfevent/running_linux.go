@@ -12,12 +12,12 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// OpenRunning opens events on all threads of running processes, and begins at once. Threads and
+// OpenRunning opens events on all threads of running processes. They count at once. Threads and
 // processes that descend from these inherit the events. If the kernel refuses, the error is an
 // [*OpenError]. It is not an error that processes have ended, unless all have.
 //
-// OpenRunning takes a descriptor for each thread, CPU and event. If so many are not allowed, it opens
-// the events for the whole machine, one on each CPU, provided that this user may do so. Then the
+// OpenRunning takes a descriptor for each thread, CPU and event. If that exceeds the limit of open files,
+// it opens the events for the whole machine, one on each CPU, provided that this user may do so. Then the
 // records of other processes are left out.
 func OpenRunning(pids []int, o Options) (*Set, error) {
 	s, err := openThreads(pids, o)
