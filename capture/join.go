@@ -99,6 +99,7 @@ func openParts(dir string) (_ *Capture, err error) {
 		}
 		j.join(&c.parts[len(c.parts)-1])
 	}
+	j.joinFrequencies()
 	return c, nil
 }
 
@@ -125,9 +126,6 @@ func (c *joiner) join(p *part) {
 		c.Description = p.Description
 		c.JVMs, c.Trials, c.Notes, c.Clocks, c.Lost = nil, nil, nil, nil, 0
 	}
-	if c.Frequency != p.Frequency {
-		c.Notes.Add(fmt.Sprintf("the captures were sampled at different frequencies, %d and %d Hz: JVMs that were sampled more often count for more", c.Frequency, p.Frequency))
-	}
 	if c.Code != p.Code {
 		c.Code = CodeMixed
 	}
@@ -151,6 +149,27 @@ func (c *joiner) join(p *part) {
 	c.Clocks = append(c.Clocks, p.Clocks...)
 	c.Lost += p.Lost
 	c.ExitCode = cmp.Or(c.ExitCode, p.ExitCode)
+}
+
+// joinFrequencies sets the frequency to the mean of all parts' frequencies. If all parts took the same CPU time, as the
+// forks of a benchmark do, the mean is right for the sum of their samples. A note says by how much some parts count
+// for more than others.
+func (c *joiner) joinFrequencies() {
+	sum, lowest, highest := 0, c.parts[0].Frequency, c.parts[0].Frequency
+	for _, p := range c.parts {
+		sum += p.Frequency
+		lowest, highest = min(lowest, p.Frequency), max(highest, p.Frequency)
+	}
+	switch {
+	case lowest == highest:
+		return
+	case lowest == 0:
+		c.Frequency = 0
+		c.Notes.Add("the captures may have been sampled at different frequencies, because some do not say at which: JVMs that were sampled more often count for more")
+	default:
+		c.Frequency = (sum + len(c.parts)/2) / len(c.parts)
+		c.Notes.Add(fmt.Sprintf("the captures were sampled at %d to %d Hz: JVMs that were sampled more often count for up to %.0f %% more", lowest, highest, 100*(float64(highest)/float64(lowest)-1)))
+	}
 }
 
 // joinTrial adds a part's trial to the trial of the same name and mode.

@@ -99,7 +99,8 @@ func TestOpenPartsOddly(t *testing.T) {
 	require.Len(t, c.Trials, 3, "a trial without a score is not joined to one with a mode")
 	assert.Equal(t, "a, thrpt", c.Trials[2].Name)
 	assert.Equal(t, CodeMixed, c.Code)
-	assert.Contains(t, strings.Join(c.Notes, "\n"), "different frequencies, 1001 and 501 Hz")
+	assert.Contains(t, strings.Join(c.Notes, "\n"), "the captures were sampled at 501 to 1001 Hz: JVMs that were sampled more often count for up to 100 % more")
+	assert.Equal(t, 834, c.Frequency, "the mean of 1001, 501 and 1001")
 
 	writePart(t, filepath.Join(dir, "d"), "a", 1, func(d *Description) { d.Events = []string{"cycles"} })
 	_, err = Open(dir)

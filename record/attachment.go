@@ -34,6 +34,8 @@ type AttachOptions struct {
 
 	Counters  []sampler.Event // as in Options
 	Frequency int             // as in Options
+	// FixedFrequency is as in Options.
+	FixedFrequency bool
 	// Delay and Length limit the measurement to a time after the attaching. Without a length, it goes on until it is
 	// stopped or the JVMs have ended.
 	Delay, Length time.Duration
@@ -138,7 +140,7 @@ func (a *Attachment) run(ctx context.Context) error {
 	a.beginEvents(ctx)
 	defer a.events.End(ctx) // a second call does nothing
 	hertz, rateNote := frequency(a.o.Frequency, a.o.Counters)
-	o := collect.Options{Events: a.o.Counters, Frequency: hertz, PID: a.jvms[0].PID, Dir: a.folder.Path}
+	o := collect.Options{Events: a.o.Counters, Frequency: hertz, Drawn: !a.o.FixedFrequency, PID: a.jvms[0].PID, Dir: a.folder.Path}
 	for _, j := range a.jvms[1:] {
 		o.MorePIDs = append(o.MorePIDs, j.PID)
 	}

@@ -17,7 +17,9 @@ import (
 // startNative has gasm itself sample a held process.
 func (r *Recording) startNative(ctx context.Context, pid int) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, r.o.Counters)
-	n, err := collect.StartNative(collect.Options{Events: r.o.Counters, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Mapped: func(m native.Mapping) { r.code.mapped(ctx, m) }, Pauses: r.rules.Reopen()})
+	n, err := collect.StartNative(collect.Options{
+		Events: r.o.Counters, Frequency: hertz, Drawn: !r.o.FixedFrequency, PID: pid, Dir: r.o.Folder.Path,
+		Mapped: func(m native.Mapping) { r.code.mapped(ctx, m) }, Pauses: r.rules.Reopen()})
 	if err != nil {
 		return nil, err
 	}

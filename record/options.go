@@ -33,7 +33,10 @@ type Options struct {
 	Counters []sampler.Event
 	// Frequency is how often each counter is sampled, per second and CPU. 0 leaves it to collect.ChooseRate.
 	Frequency int
-	Sudo      bool // run dtrace by sudo -n
+	// FixedFrequency is true if the frequency is exactly that, and not drawn at random around it, see
+	// [collect.Options].Drawn. DTrace's never is drawn.
+	FixedFrequency bool
+	Sudo           bool // run dtrace by sudo -n
 
 	// Delay and Length limit the measurement to a time after the command's start.
 	Delay, Length time.Duration

@@ -104,7 +104,8 @@ func firstFailure(native, perf error) error {
 func (r *Recording) startPerf(ctx context.Context, pid int, whyNotNative string) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, r.o.Counters)
 	perf, err := collect.StartPerf(r.untilStopped(ctx), collect.Options{
-		Events: r.o.Counters, Frequency: hertz, PID: pid, Dir: r.o.Folder.Path, Slow: r.o.Message, Pauses: r.rules.Reopen()})
+		Events: r.o.Counters, Frequency: hertz, Drawn: !r.o.FixedFrequency, PID: pid, Dir: r.o.Folder.Path,
+		Slow: r.o.Message, Pauses: r.rules.Reopen()})
 	if err != nil && r.StoppedBy() != 0 {
 		return nil, ErrNotRun
 	}

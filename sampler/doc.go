@@ -28,6 +28,14 @@
 //	24997/24998  1884.802211905: cpu-clock:      7fae0c8d3a42 [unknown] (/tmp/perf-24997.map)
 //	24997/24998  1884.803100412: PERF_RECORD_LOST lost 43
 //
+// Without -F it prints the fields below: no process id, the CPU in brackets if perf recorded it, and the
+// number of events since the last sample before the event. If perf recorded stacks (-g), the address is
+// in the first line after that, and the callers follow:
+//
+//	java  5363 [001]  1214.660359:    2004008 cpu-clock:
+//		    7f877c93872f [unknown] (/tmp/perf-5360.map)
+//		          f304cd VM_Version::initialize+0x51d (/usr/lib/…/libjvm.so)
+//
 // Traps:
 //
 //   - Symbols contain blanks and parentheses (`f(void (*)(int)) const`), and so do
@@ -40,6 +48,7 @@
 //     all of these is "".
 //   - A module in brackets is a part of the kernel, unless it is `[vdso]` or one of the
 //     other pages that the kernel maps into processes.
+//   - In a stack, an address in a file is the one that it has in the file, not in memory.
 //   - The pid is -1 for a task that perf could not name any more, and 0 for the idle
 //     task. JMH's fields have no pid.
 //   - Lost records and lost samples are two accounts of one loss; see [Lost].

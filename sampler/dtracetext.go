@@ -35,7 +35,7 @@ type dtraceParser struct {
 // A dtraceFunction is what DTrace's ufunc() and func() print for an address.
 type dtraceFunction struct{ module, symbol string }
 
-func (p *dtraceParser) parse(line []byte, cut bool, s *Sample) outcome {
+func (p *dtraceParser) parse(line []byte, in place, s *Sample) outcome {
 	start := bytes.Index(line, []byte(":profile-"))
 	if start < 0 {
 		return parseMessage(line)
@@ -51,12 +51,12 @@ func (p *dtraceParser) parse(line []byte, cut bool, s *Sample) outcome {
 		return outcome{kind: badRecord, msg: "no address and time after the process id"}
 	case !okTime || len(rest) > 0 && !fields.IsBlank(rest[0]):
 		return outcome{kind: badRecord, msg: "no time in ns after the address"}
-	case len(rest) == 0 && cut:
+	case len(rest) == 0 && in.cut:
 		return outcome{kind: badRecord, msg: "the line is cut in the time"}
 	}
 	*s = Sample{MonoNanos: int64(nanos), PID: pid, TID: NoPID, PC: pc, Event: intern(p.events, event)}
 	rest = fields.TrimBlanks(rest)
-	if cut { // The module is whole if a backquote follows it; the function may be cut.
+	if in.cut { // The module is whole if a backquote follows it; the function may be cut.
 		rest = rest[:bytes.IndexByte(rest, '`')+1]
 	}
 	at := p.function(rest)
@@ -66,6 +66,9 @@ func (p *dtraceParser) parse(line []byte, cut bool, s *Sample) outcome {
 	}
 	return outcome{kind: sampleRecord, userOnly: pc < KernelStart}
 }
+
+// innermost does nothing: gasm has DTrace print no stacks.
+func (p *dtraceParser) innermost([]byte, *Sample) {}
 
 // parseMessage parses a line that no profile probe printed. A text that was saved with DTrace's stderr
 // has messages about drops.

@@ -9,8 +9,10 @@ import (
 )
 
 // A PerfReader reads the text of `perf script` with the fields
-// [[comm,]pid,tid,][time,]event,ip,[sym,]dso; those in brackets may be missing. Every line is one
-// record, except empty lines and comments (#).
+// [[comm,]pid,tid,][time,][period,]event,ip,[sym,]dso, or with the fields that it prints by default
+// (comm,tid,[cpu,]time,period,event,ip,sym,dso); those in brackets may be missing. Every line is one
+// record, except empty lines, comments (#) and stacks. If there are stacks, a sample is where its stack
+// begins.
 type PerfReader struct{ textReader }
 
 // NewPerfReader returns a reader of r. The name is for messages only.
@@ -48,7 +50,7 @@ func newPerfParser() *perfParser {
 	return &perfParser{events: make(map[string]*Event), event: new(Event), threads: make(map[string]string), functions: make(map[string]perfFunction)}
 }
 
-func (p *perfParser) parse(line []byte, _ bool, s *Sample) outcome {
+func (p *perfParser) parse(line []byte, in place, s *Sample) outcome {
 	if line[0] == '#' {
 		return outcome{}
 	}
@@ -59,6 +61,11 @@ func (p *perfParser) parse(line []byte, _ bool, s *Sample) outcome {
 	}
 	if after, ok := bytes.CutPrefix(rest, []byte("PERF_RECORD_LOST")); ok {
 		return parseLost(after)
+	}
+	rest = cutPeriod(rest)
+	if in.stack && s.MonoNanos >= 0 && len(rest) > 1 && rest[len(rest)-1] == ':' {
+		p.setEvent(s, rest[:len(rest)-1])
+		return outcome{kind: sampleRecord, userOnly: p.event.UserOnly, stack: true}
 	}
 	event, rest, ok := cutEvent(rest)
 	if !ok {
@@ -72,11 +79,31 @@ func (p *perfParser) parse(line []byte, _ bool, s *Sample) outcome {
 	if !ok {
 		return outcome{kind: badRecord, msg: "no module in parentheses at the end"}
 	}
-	if string(event) != p.event.Spec {
-		p.event = p.eventOf(event)
-	}
-	s.Event, s.Symbol, s.Module = p.event.Name, at.symbol, at.module.at(s.PC)
+	p.setEvent(s, event)
+	s.Symbol, s.Module = at.symbol, at.module.at(s.PC)
 	return outcome{kind: sampleRecord, userOnly: p.event.UserOnly}
+}
+
+// setEvent sets the event of s.
+func (p *perfParser) setEvent(s *Sample, spec []byte) {
+	if string(spec) != p.event.Spec {
+		p.event = p.eventOf(spec)
+	}
+	s.Event = p.event.Name
+}
+
+// innermost parses the first line of a stack: "7fae0c8d3a42 [unknown] (/tmp/perf-77.map)". In a stack, perf
+// prints the addresses of files as they are in the file, and those of code without a file as they are in
+// memory.
+func (p *perfParser) innermost(line []byte, s *Sample) {
+	pc, rest, ok := fields.CutHex(line)
+	if !ok {
+		return
+	}
+	s.PC = pc
+	if at, ok := p.function(rest); ok {
+		s.Symbol, s.Module = at.symbol, at.module.at(pc)
+	}
 }
 
 // head reads the thread's name and ids into s, if the line has them, and returns the text that follows.
@@ -90,7 +117,9 @@ func (p *perfParser) head(line []byte, s *Sample) (rest []byte) {
 	}
 	if pid, tid, after, ok := cutIDs(line); ok {
 		s.PID, s.TID, rest = pid, tid, after
-	} else if thread, pid, tid, after, ok := cutThread(line); ok {
+	} else if thread, pid, tid, after, ok := cutThread(line, cutIDs); ok {
+		s.Thread, s.PID, s.TID, rest = intern(p.threads, thread), pid, tid, after
+	} else if thread, pid, tid, after, ok := cutThread(line, cutTID); ok {
 		s.Thread, s.PID, s.TID, rest = intern(p.threads, thread), pid, tid, after
 	} else {
 		return line
@@ -160,10 +189,38 @@ func cutIDs(text []byte) (pid, tid int, rest []byte, ok bool) {
 	return pid, tid, fields.TrimBlanks(rest), true
 }
 
+// cutTID cuts "24998 [003]", the thread's id and the CPU, as perf prints them by default. perf prints the CPU
+// if it has recorded it. Process ids are not in such a text.
+func cutTID(text []byte) (pid, tid int, rest []byte, ok bool) {
+	tid, rest, ok = fields.CutInt(text)
+	if !ok || len(rest) == 0 || !fields.IsBlank(rest[0]) {
+		return 0, 0, text, false
+	}
+	rest = fields.TrimBlanks(rest)
+	if len(rest) > 0 && rest[0] == '[' {
+		if _, after, ok := fields.CutInt(rest[1:]); ok && len(after) > 1 && after[0] == ']' {
+			rest = fields.TrimBlanks(after[1:])
+		}
+	}
+	return NoPID, tid, rest, true
+}
+
+// An idCutter cuts the ids of a process and a thread, and the blanks after them.
+type idCutter func(text []byte) (pid, tid int, rest []byte, ok bool)
+
+// cutPeriod cuts the number of events since the last sample, and the blanks after it, off the text before an
+// event.
+func cutPeriod(text []byte) (rest []byte) {
+	if _, after, ok := fields.CutUint(text, math.MaxInt64); ok && len(after) > 0 && fields.IsBlank(after[0]) {
+		return fields.TrimBlanks(after)
+	}
+	return text
+}
+
 // cutThread cuts a thread's name and the ids after it, "C2 CompilerThre 24997/25003", and the blanks
 // after them. The name may contain anything, including text that looks like ids, so the ids are the
 // ones that a time follows.
-func cutThread(text []byte) (name []byte, pid, tid int, rest []byte, ok bool) {
+func cutThread(text []byte, cutIDs idCutter) (name []byte, pid, tid int, rest []byte, ok bool) {
 	for i := 1; i < len(text); i++ {
 		if !fields.IsBlank(text[i-1]) || fields.IsBlank(text[i]) {
 			continue

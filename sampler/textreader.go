@@ -25,15 +25,28 @@ const (
 // a name that it has seen before. Each goroutine has its own.
 type lineParser interface {
 	// parse parses a line, which is not empty and has no blanks around it. If the line is a sample,
-	// parse fills in s. cut is true if the sampler was stopped while it wrote the line, so that the
-	// line's last word may be cut.
-	parse(line []byte, cut bool, s *Sample) outcome
+	// parse fills in s.
+	parse(line []byte, in place, s *Sample) outcome
+	// innermost parses the first line of a stack, and sets the address and the function of s, the sample
+	// that the stack is of. If the line has no address, s has none.
+	innermost(line []byte, s *Sample)
 }
+
+// A place says what a parser has to know of the text around a line.
+type place struct {
+	cut   bool // the sampler was stopped while it wrote the line, so that the line's last word may be cut
+	stack bool // the next line is the first one of a stack, see stackLine
+}
+
+// stackLine begins a line of the stack of the sample before it. The lines of samples begin with blanks or
+// words.
+const stackLine = '\t'
 
 // An outcome says what a line was.
 type outcome struct {
 	kind     recordKind
 	userOnly bool   // for a sampleRecord: its event leaves the kernel out
+	stack    bool   // for a sampleRecord: its address is in the next line, which is the first one of its stack
 	lost     int64  // for a lostRecord: the number of samples
 	again    bool   // for a lostRecord: perf has reported these samples before, see Lost
 	msg      string // for a badRecord: why the line could not be parsed
@@ -162,10 +175,11 @@ func (r *textReader) read(jobs chan<- *chunk) {
 	}
 }
 
-// fill reads until the chunk has half of chunkSize, and at least one whole line. The text after the
-// last whole line is the rest, which fill writes into buf. ended is true if this was the last chunk.
+// fill reads until the chunk has half of chunkSize, and at least one whole sample: a line, and the lines of
+// its stack. The text after the last whole sample is the rest, which fill writes into buf. ended is true if
+// this was the last chunk.
 func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
-	last := bytes.LastIndexByte(c.text, '\n') // the end of the last whole line
+	last := lastEnd(c.text) // of a sample
 	for {
 		have := len(c.text)
 		if cap(c.text)-have < chunkSize/4 {
@@ -181,8 +195,12 @@ func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 			c.cut = len(c.text) > 0 && c.text[len(c.text)-1] != '\n'
 			return nil, true
 		}
-		if i := bytes.LastIndexByte(c.text[have:], '\n'); i >= 0 {
-			last = have + i
+		from := max(have-1, 0) // the line that ended there may be a sample's last one
+		if i := lastEnd(c.text[from:]); i >= 0 {
+			last = from + i
+		}
+		if last < 0 && len(c.text) > maxLine {
+			last = bytes.LastIndexByte(c.text, '\n') // in a stack of this length, whose rest is not read
 		}
 		switch {
 		case last >= 0 && len(c.text) >= chunkSize/2:
@@ -193,6 +211,17 @@ func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 			return c.skipLine(in, buf)
 		}
 	}
+}
+
+// lastEnd returns the index of the last end of a line after which no stack continues, or -1. What comes
+// after the text is not known, so the end of a line there is not counted.
+func lastEnd(text []byte) int {
+	for i := len(text) - 1; i > 0; i-- {
+		if i = bytes.LastIndexByte(text[:i], '\n'); i < 0 || text[i+1] != stackLine {
+			return i
+		}
+	}
+	return -1
 }
 
 // skipLine reads to the end of a line that is too long. The chunk has the start of that line. The text
@@ -221,7 +250,9 @@ func (c *chunk) parse(p lineParser) {
 		c.lines, c.others = 1, append(c.others, otherLine{outcome: tooLong})
 		return
 	}
+	inStack, innermost := false, false // the line is of a stack, or the first one of a stack
 	for rest := c.text; len(rest) > 0; c.lines++ {
+		inStack = inStack && rest[0] == stackLine
 		line, after, whole := bytes.Cut(rest, []byte{'\n'})
 		rest = after
 		line = bytes.TrimSuffix(line, []byte{'\r'})
@@ -229,14 +260,23 @@ func (c *chunk) parse(p lineParser) {
 			c.others = append(c.others, otherLine{tooLong, c.lines, len(c.samples)})
 			continue
 		}
-		cut := !whole && c.cut && len(line) > 0 && !fields.IsBlank(line[len(line)-1])
+		in := place{cut: !whole && c.cut && len(line) > 0 && !fields.IsBlank(line[len(line)-1]),
+			stack: len(after) > 0 && after[0] == stackLine}
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
+		if inStack {
+			if innermost {
+				p.innermost(line, &c.samples[len(c.samples)-1])
+			}
+			innermost = false
+			continue
+		}
 		c.samples = append(c.samples, Sample{})
-		o := p.parse(line, cut, &c.samples[len(c.samples)-1])
+		o := p.parse(line, in, &c.samples[len(c.samples)-1])
 		if o.kind == sampleRecord {
 			c.kernel = c.kernel || !o.userOnly
+			inStack, innermost = o.stack, o.stack
 			continue
 		}
 		c.samples = c.samples[:len(c.samples)-1]

@@ -16,14 +16,20 @@ func slowRecords(text string) (records []string) {
 	p := newPerfParser()
 	var first, again, total int64
 	lines := strings.Split(text, "\n")
+	skipped := 0
 	for i, line := range lines {
 		line = strings.TrimSpace(line)
-		if line == "" {
+		if i < skipped || line == "" {
 			continue
 		}
 		var s Sample
-		switch o := p.parse([]byte(line), false, &s); o.kind {
+		switch o := p.parse([]byte(line), place{stack: i+1 < len(lines) && strings.HasPrefix(lines[i+1], "\t")}, &s); o.kind {
 		case sampleRecord:
+			for skipped = i + 1; o.stack && skipped < len(lines) && strings.HasPrefix(lines[skipped], "\t"); skipped++ {
+				if stack := strings.TrimSpace(lines[skipped]); skipped == i+1 {
+					p.innermost([]byte(stack), &s)
+				}
+			}
 			records = append(records, fmt.Sprintf("%+v", s))
 		case badRecord:
 			records = append(records, fmt.Sprintf("%+v", SyntaxError{File: "in", Line: i + 1, Msg: o.msg}))

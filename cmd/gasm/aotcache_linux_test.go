@@ -34,13 +34,13 @@ func TestAOTCache(t *testing.T) {
 			command := []string{jdk.Java(), "-XX:AOTCache=" + cache, "-XX:AOTMode=on", "-Dsec=2", "-Dwarmup=0.5", "-jar", jar}
 
 			file := filepath.Join(t.TempDir(), "report.json")
-			r := runGasm(t, append([]string{"profile", "--frequency", "1001", "--format", "json", "--report", file, "--"}, command...))
+			r := runGasm(t, append([]string{"profile", "--frequency", "1001", "--fixed-frequency", "--format", "json", "--report", file, "--"}, command...))
 			require.Equal(t, 0, r.code, r.stderr)
 			rep := readReport(t, readFile(t, file))
 			checkCached(t, &rep, "profiled")
 
 			j := startJVM(t, "MEASURE", command[0], command[1:]...)
-			rep, _ = attachJSON(t, "--frequency", "1001", "--length", "1s", j.pid())
+			rep, _ = attachJSON(t, "--frequency", "1001", "--fixed-frequency", "--length", "1s", j.pid())
 			checkCached(t, &rep, "attached to")
 		})
 	}

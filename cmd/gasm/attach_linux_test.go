@@ -93,7 +93,7 @@ func TestAttachShares(t *testing.T) {
 			began := time.Now()
 			capt := filepath.Join(t.TempDir(), "capture")
 			// Until the program ends: its own figures are of all of its measured part.
-			rep, r := attachJSON(t, "--frequency", "1001", "-o", capt, j.pid())
+			rep, r := attachJSON(t, "--frequency", "1001", "--fixed-frequency", "-o", capt, j.pid())
 			ended := time.Since(began)
 			require.NoError(t, j.cmd.Wait())
 			own := readFigures(t, j.out.String())

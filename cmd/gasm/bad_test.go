@@ -222,7 +222,7 @@ func TestFallback(t *testing.T) {
 	}
 	classes := javaPrograms(t)
 	for _, sampler := range []string{"native", "perf"} {
-		r := runGasm(t, []string{"profile", "--sampler", sampler, "--frequency", "997", "--", "java", "-cp", classes, "Exit", "0"})
+		r := runGasm(t, []string{"profile", "--sampler", sampler, "--frequency", "997", "--fixed-frequency", "--", "java", "-cp", classes, "Exit", "0"})
 		require.Equal(t, 0, r.code, r.stderr)
 		assert.Regexp(t, `(?m)^Sampler: +`+sampler+`, cpu-clock at 997 Hz$`, r.stdout)
 		assert.Contains(t, r.stdout, "note: no cycles counter (qemu: pmu=on), so ")

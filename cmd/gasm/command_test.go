@@ -69,7 +69,7 @@ func TestDelayAndLength(t *testing.T) {
 	classes, dir := javaPrograms(t), filepath.Join(t.TempDir(), "capture")
 	delay := max(time.Second, warmUp(t))
 	began := time.Now()
-	r := runGasm(t, []string{"profile", "--frequency", "1001", "--delay", delay.String(), "--length", "500ms", "-o", dir,
+	r := runGasm(t, []string{"profile", "--frequency", "1001", "--fixed-frequency", "--delay", delay.String(), "--length", "500ms", "-o", dir,
 		"--", "java", fmt.Sprintf("-Dsec=%.1f", delay.Seconds()+1), "-cp", classes, "Spin"})
 	took := time.Since(began)
 	require.Equal(t, 0, r.code, r.stderr)
@@ -268,7 +268,7 @@ func TestSamplerIsQuiet(t *testing.T) {
 		t.Run(sampler, func(t *testing.T) {
 			samplers[sampler](t)
 			dir := filepath.Join(t.TempDir(), "capture")
-			cmd, out, _ := startSpin(t, "--sampler", sampler, "--frequency", "1001", "-o", dir)
+			cmd, out, _ := startSpin(t, "--sampler", sampler, "--frequency", "1001", "--fixed-frequency", "-o", dir)
 			pid := cmd.Process.Pid // gasm samples by itself
 			if sampler == "perf" {
 				pid = perfInto(t, dir)

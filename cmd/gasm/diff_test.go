@@ -257,7 +257,7 @@ func profileLoops(t *testing.T, name, body string) string {
 	out, err := exec.Command("javac", "-g", "-d", dir, source).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	capture := filepath.Join(dir, "capture")
-	r := runGasm(t, []string{"profile", "--frequency", "1001", "-o", capture, "--report", os.DevNull, "--", "java", "-cp", dir, "Loops"})
+	r := runGasm(t, []string{"profile", "--frequency", "1001", "--fixed-frequency", "-o", capture, "--report", os.DevNull, "--", "java", "-cp", dir, "Loops"})
 	require.Equal(t, 0, r.code, r.stderr)
 	return capture
 }

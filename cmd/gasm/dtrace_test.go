@@ -90,7 +90,7 @@ func TestDTraceOtherProcesses(t *testing.T) {
 	})
 	dir := filepath.Join(t.TempDir(), "capture")
 	file := filepath.Join(t.TempDir(), "report.json")
-	r := runGasm(t, []string{"profile", "--sampler", "dtrace", "--frequency", "1001", "-o", dir, "--format", "json", "--report", file,
+	r := runGasm(t, []string{"profile", "--sampler", "dtrace", "--frequency", "1001", "--fixed-frequency", "-o", dir, "--format", "json", "--report", file,
 		"--", "java", "-cp", javaPrograms(t), "-Dsec=2", "Spin"})
 	require.Equal(t, 0, r.code, r.stderr)
 	text, err := os.ReadFile(file)

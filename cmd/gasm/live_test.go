@@ -88,7 +88,7 @@ type sharesRun struct {
 func (s sharesRun) profile(t *testing.T, opts ...runOpt) (*schema.Profile, sharesFigures) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.json")
-	command := slices.Concat([]string{"profile", "--sampler", s.sampler, "--frequency", "1001", "--format", "json", "--report", file,
+	command := slices.Concat([]string{"profile", "--sampler", s.sampler, "--frequency", "1001", "--fixed-frequency", "--format", "json", "--report", file,
 		"--window-start", "^MEASURE", "--window-end", "^DONE"}, s.flags, []string{"--"}, s.java)
 	for _, method := range []string{"heavy", "middle", "light"} {
 		command = append(command, "-XX:CompileCommand="+s.inline+",Shares::"+method)
@@ -352,7 +352,7 @@ func profileJMH(t *testing.T, sampler string, command []string) (p *schema.Profi
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "capture")
 	clock := &iterationClock{mark: "GASM_TEST_RUN=" + dir}
-	r := runGasm(t, append([]string{"profile", "--sampler", sampler, "--frequency", "1001", "-o", dir, "--"}, command...),
+	r := runGasm(t, append([]string{"profile", "--sampler", sampler, "--frequency", "1001", "--fixed-frequency", "-o", dir, "--"}, command...),
 		withEnv(clock.mark), func(c *exec.Cmd) { c.Stdout = io.MultiWriter(c.Stdout, clock) })
 	require.Equal(t, 0, r.code, r.stderr)
 	info, err := os.Stat(dir)

@@ -69,7 +69,7 @@ func checkStripped(t *testing.T, java string) {
 
 	dir := filepath.Join(t.TempDir(), "capture")
 	file := filepath.Join(t.TempDir(), "report.json")
-	r := runGasm(t, []string{"profile", "--sampler", "perf", "--frequency", "1001", "-o", dir, "--format", "json", "--report", file,
+	r := runGasm(t, []string{"profile", "--sampler", "perf", "--frequency", "1001", "--fixed-frequency", "-o", dir, "--format", "json", "--report", file,
 		"--", java, "-Xcomp", "-cp", javaPrograms(t), "Exit", "0"},
 		// perf keeps libraries in ~/.debug and knows this one again by its build id.
 		withEnv("HOME="+t.TempDir()))
@@ -114,7 +114,7 @@ func TestNativeNames(t *testing.T) {
 		t.Run(sampler, func(t *testing.T) {
 			need(t)
 			file := filepath.Join(t.TempDir(), "report.json")
-			r := runGasm(t, []string{"profile", "--sampler", sampler, "--frequency", "1001", "--format", "json", "--report", file,
+			r := runGasm(t, []string{"profile", "--sampler", sampler, "--frequency", "1001", "--fixed-frequency", "--format", "json", "--report", file,
 				"--", "java", "-Xcomp", "-cp", javaPrograms(t), "Exit", "0"})
 			require.Equal(t, 0, r.code, r.stderr)
 			text, err := os.ReadFile(file)
@@ -146,7 +146,7 @@ func TestTwoEvents(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
 	dir := filepath.Join(t.TempDir(), "capture")
-	r := runGasm(t, []string{"profile", "-o", dir, "--frequency", "1001", "--event", "cpu-clock,page-faults", "--", "java", "-cp", javaPrograms(t), "Exit", "0"})
+	r := runGasm(t, []string{"profile", "-o", dir, "--frequency", "1001", "--fixed-frequency", "--event", "cpu-clock,page-faults", "--", "java", "-cp", javaPrograms(t), "Exit", "0"})
 	require.Equal(t, 0, r.code, r.stderr)
 	assert.Regexp(t, `(?m)^Sampler: +native, cpu-clock and page-faults at 1001 Hz$`, r.stdout)
 	again := runGasm(t, []string{"report", "--format", "json", dir})

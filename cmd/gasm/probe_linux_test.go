@@ -198,7 +198,7 @@ func TestWindowMethod(t *testing.T) {
 	gasmtest.NeedNative(t)
 	dir := t.TempDir()
 	capt, file := filepath.Join(dir, "capture"), filepath.Join(dir, "report.json")
-	args := []string{"profile", "-o", capt, "--frequency", "1001", "--format", "json", "--report", file, "--window-method", "Calls::handle", "--",
+	args := []string{"profile", "-o", capt, "--frequency", "1001", "--fixed-frequency", "--format", "json", "--report", file, "--window-method", "Calls::handle", "--",
 		gasmtest.NeedJava(t), "-Dsec=4", "-XX:CompileCommand=quiet"}
 	for _, m := range []string{"handle", "part", "background"} {
 		args = append(args, "-XX:CompileCommand=dontinline,Calls::"+m)

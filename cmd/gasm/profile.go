@@ -52,7 +52,7 @@ func (f *profileFlags) recordOptions(s streams, command []string, window profile
 	if o.Events, err = f.events(window); err != nil {
 		return o, err
 	}
-	o.Frequency, o.Delay, o.Length = f.frequency, f.delay, f.length
+	o.Frequency, o.FixedFrequency, o.Delay, o.Length = f.frequency, f.fixed, f.delay, f.length
 	if o.WindowStart, err = compile("window-start", f.windowStart); err != nil {
 		return o, err
 	}

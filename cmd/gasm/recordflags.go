@@ -15,6 +15,7 @@ import (
 type recordFlags struct {
 	output        string
 	frequency     int
+	fixed         bool // the frequency is not drawn
 	eventList     string
 	delay, length time.Duration
 	kinds, from   string // of events: which ones, and from which source
@@ -25,7 +26,8 @@ type recordFlags struct {
 func (f *recordFlags) register(flags *pflag.FlagSet) {
 	f.given = flags.Changed
 	flags.StringVarP(&f.output, "output", "o", "", "keep the capture in the folder `DIR`")
-	flags.IntVar(&f.frequency, "frequency", 0, "samples of each event per second and CPU, in `Hz` (default: 1001, or 501, 301, 201 or 101 if more would take over 1 % of the time)")
+	flags.IntVar(&f.frequency, "frequency", 0, "about how many samples of each event are taken per second and CPU, in `Hz` (default: 1001, or 501, 301, 201 or 101 if more would take over 1 % of the time)")
+	flags.BoolVar(&f.fixed, "fixed-frequency", false, "sample exactly as often as --frequency says; without it, a frequency near that is drawn, so that no program is in step with the samples")
 	flags.StringVar(&f.eventList, "event", "", "`event`s to sample as perf names them, separated by commas (default: cycles:P, else cycles, else cpu-clock)")
 	flags.StringVar(&f.from, "events-from", string(record.EventsAuto), "`where` events come from: log (HotSpot's -Xlog), jfr (Flight Recorder), usdt (HotSpot's probes), dtrace (the same, with DTrace), or auto: the cheapest source that has them")
 	flags.DurationVar(&f.delay, "delay", 0, "begin to measure this `time` after the start, as 5s or 500ms")

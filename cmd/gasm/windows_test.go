@@ -38,7 +38,7 @@ func closeWindow(t *testing.T, name string) {
 	limit := mostLate(t)
 	out, stderr := newLineWaiter("READY"), newLineWaiter("window closed")
 	delay := max(2*time.Second, warmUp(t)).Round(100 * time.Millisecond)
-	cmd := exec.Command(binary, "profile", "--sampler", name, "--frequency", "1001", "--delay", delay.String(), "--length", "1500ms", "-o", dir,
+	cmd := exec.Command(binary, "profile", "--sampler", name, "--frequency", "1001", "--fixed-frequency", "--delay", delay.String(), "--length", "1500ms", "-o", dir,
 		"--", "java", "-Dsec=3600", "-cp", classes, "Spin")
 	cmd.Stdout, cmd.Stderr = out, stderr
 	require.NoError(t, cmd.Start())
@@ -157,7 +157,7 @@ func TestWindowsReopen(t *testing.T) {
 			need(t)
 			gasmtest.NeedTime(t)
 			dir, limit := filepath.Join(t.TempDir(), "capture"), mostLate(t)
-			r := runGasm(t, []string{"profile", "--sampler", name, "--frequency", "1001", "--window-start", "^BEGIN", "--window-end", "^END", "-o", dir,
+			r := runGasm(t, []string{"profile", "--sampler", name, "--frequency", "1001", "--fixed-frequency", "--window-start", "^BEGIN", "--window-end", "^END", "-o", dir,
 				"--", "java", "-Drounds=3", "-Din=600", "-Dout=900", "-Dto=err", "-cp", javaPrograms(t), "Rounds"})
 			require.Equal(t, 0, r.code, r.stderr)
 			times := map[string]int64{}

@@ -45,8 +45,11 @@ func eventSummary(v *view) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%s, %s (longest %s)", layout.Plural(s.count, "GC pause"), millis(s.nanos), millis(s.longest)))
 	}
 	if s := sumOf(v.p, event.Safepoint); s.count > 0 {
-		lines = append(lines, fmt.Sprintf("%s, %s, of which %s to reach them (longest %s)",
-			layout.Plural(s.count, "safepoint"), millis(s.nanos), millis(s.wait), millis(s.longestWait)))
+		reached := "how long it took to reach them is unknown" // HotSpot's USDT probes do not say it
+		if s.wait > 0 {
+			reached = fmt.Sprintf("of which %s to reach them (longest %s)", millis(s.wait), millis(s.longestWait))
+		}
+		lines = append(lines, fmt.Sprintf("%s, %s, %s", layout.Plural(s.count, "safepoint"), millis(s.nanos), reached))
 	}
 	return slices.Concat(lines, siteSummary(v), ownEvents(v.p), plainEvents(v.p))
 }

@@ -64,7 +64,7 @@ type opener func(o perfevent.Options) (*perfevent.Set, error)
 func startNative(opts Options, open opener, learn func(*drain)) (*Native, error) {
 	n := &Native{done: make(chan struct{}), switches: make(chan switching, 1)}
 	var note fix.Note
-	n.hertz, note = allowedFrequency(opts.Frequency)
+	n.hertz, note = chooseFrequency(opts)
 	if note.Text != "" {
 		n.notes = append(n.notes, note)
 	}
@@ -146,8 +146,8 @@ func (n *Native) note(text string) { n.notes = append(n.notes, fix.Note{Text: te
 // place of them, and a note says so.
 func (n *Native) Events() []sampler.Event { return slices.Clone(n.events) }
 
-// Frequency returns how often each event is sampled, per second and CPU. It is lower than the requested
-// frequency if the kernel allows less.
+// Frequency returns how often each event is sampled, per second and CPU. It differs from the requested
+// frequency if it was drawn, or if the kernel allows less.
 func (n *Native) Frequency() int { return n.hertz }
 
 // Buffers returns the size of the kernel's buffers, in bytes.

@@ -24,10 +24,13 @@ type Options struct {
 	// Events are the events that the user named. nil means the best that this machine has: cycles:P,
 	// else cycles, else cpu-clock.
 	Events    []sampler.Event
-	Frequency int    // samples per second and CPU
-	PID       int    // the process, held before its exec; its children are followed
-	MorePIDs  []int  // other processes; only AttachNative uses them
-	Dir       string // the folder for perf.data or the text; an older file is replaced
+	Frequency int // samples per second and CPU
+	// Drawn is true if the frequency is drawn at random from 3 to 10 % around Frequency, so that no
+	// program is in step with the samples. The method Frequency of the recording returns it.
+	Drawn    bool
+	PID      int    // the process, held before its exec; its children are followed
+	MorePIDs []int  // other processes; only AttachNative uses them
+	Dir      string // the folder for perf.data or the text; an older file is replaced
 	// Pauses is true if Pause and Resume will be called.
 	Pauses bool
 	// Mapped is called for each file that a process maps as code. Only StartNative calls it. It must
@@ -70,7 +73,7 @@ func StartPerf(ctx context.Context, opts Options) (*Perf, error) {
 	}
 	// perf lowers the frequency by itself since 4.17; older ones refuse.
 	var note fix.Note
-	opts.Frequency, note = allowedFrequency(opts.Frequency)
+	opts.Frequency, note = chooseFrequency(opts)
 
 	r := requestFor(opts.Events, noCyclesCounter())
 	var p *Perf
@@ -112,8 +115,8 @@ func (p *Perf) Notes() []fix.Note {
 	return notes
 }
 
-// Frequency returns how often perf samples, per second and CPU. It is lower than the requested
-// frequency if the kernel allows less.
+// Frequency returns how often perf samples, per second and CPU. It differs from the requested frequency
+// if it was drawn, or if the kernel allows less.
 func (p *Perf) Frequency() int { return p.hertz }
 
 // DataFile returns the path of perf's recording.

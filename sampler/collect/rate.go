@@ -2,6 +2,8 @@ package collect
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"time"
 
 	"github.com/gasm-profiler/gasm/internal/fix"
@@ -9,8 +11,7 @@ import (
 )
 
 // DefaultFrequency is how often gasm samples if a sample costs little, per second and CPU. JMH's
-// perfasm and dtraceasm take about as many. 1001 is not a multiple of the frequencies of a machine's
-// other clocks, so samples don't hit the same part of its work again and again.
+// perfasm and dtraceasm take about as many.
 const DefaultFrequency = 1001
 
 // lowerFrequencies are chosen if a sample costs more. They are few and far apart, so that a machine
@@ -82,10 +83,59 @@ func (r Rate) Note() string {
 	return fmt.Sprintf("%d Hz takes %.1f %%, %d %.1f %% of the time", r.Hertz, 100*r.Share(r.Hertz), DefaultFrequency, 100*r.Share(DefaultFrequency))
 }
 
+// chooseFrequency returns how often events are sampled, for the frequency in opts. If the kernel allows
+// less than that, it returns less, with a note. If opts.Drawn is set, it draws the frequency at random.
+func chooseFrequency(opts Options) (hertz int, note fix.Note) {
+	hertz, note = allowedFrequency(opts.Frequency)
+	if opts.Drawn {
+		limit, _ := sysctlInt(maxRateSysctl)
+		hertz = drawFrequency(hertz, limit, rand.Float64())
+	}
+	return hertz, note
+}
+
+// The two ranges that a drawn frequency is in, as parts of the frequency that was asked for. A program
+// may have exactly this one. Between the ranges, the samples would move so slowly through the program's
+// period that a window of a few seconds would not see all of it: with a difference of 3 %, they have
+// seen all of it after 33 periods.
+const (
+	nearest  = 0.03
+	farthest = 0.10
+)
+
+// drawFrequency returns a frequency in one of the two ranges around hertz, but not above limit, if limit
+// is positive. u is a random number in [0, 1). Frequencies that are too low for a choice are not changed.
+//
+// The timer of a clock event has a fixed period, and a program may have the same one: it draws a frame,
+// polls a device or ticks. Then all samples are in the same part of its work, whatever part that is. The
+// period of a counter of cycles varies by itself, because the kernel adapts it to the frequency.
+func drawFrequency(hertz, limit int, u float64) int {
+	asked := float64(hertz)
+	low := int(math.Ceil(asked * (1 - farthest)))
+	lows := max(int(math.Floor(asked*(1-nearest)))-low+1, 0)
+	high := int(math.Ceil(asked * (1 + nearest)))
+	top := int(math.Floor(asked * (1 + farthest)))
+	if limit > 0 {
+		top = min(top, limit)
+	}
+	highs := max(top-high+1, 0)
+	if lows+highs < 2 {
+		return hertz
+	}
+	if n := int(u * float64(lows+highs)); n < lows {
+		return low + n
+	} else {
+		return high + n - lows
+	}
+}
+
+// maxRateSysctl is the kernel's limit for the frequency of events.
+const maxRateSysctl = "kernel/perf_event_max_sample_rate"
+
 // allowedFrequency returns how often the kernel lets events be sampled, with a note if that is less
 // than what was asked for.
 func allowedFrequency(asked int) (hertz int, note fix.Note) {
-	limit, ok := sysctlInt("kernel/perf_event_max_sample_rate")
+	limit, ok := sysctlInt(maxRateSysctl)
 	if !ok || limit <= 0 || limit >= asked {
 		return asked, fix.Note{}
 	}

@@ -2,28 +2,35 @@ package collect
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 )
 
-func TestRate(t *testing.T) {
-	check := func(cost time.Duration, timers, hertz int, note string) {
-		t.Helper()
-		rate := rateFor(cost, timers)
-		assert.Equal(t, Rate{hertz, cost, timers}, rate)
-		assert.Equal(t, note, rate.Note())
+func TestDrawFrequency(t *testing.T) {
+	// all returns the lowest and the highest frequency that is drawn, and the two beside the gap.
+	all := func(hertz, limit int) [4]int {
+		last, gap := drawFrequency(hertz, limit, 0), [2]int{}
+		result := [4]int{0: last}
+		for i := range 10000 {
+			next := drawFrequency(hertz, limit, float64(i)/10000)
+			if next > last+1 {
+				assert.Zero(t, gap, "a second gap")
+				gap = [2]int{last, next}
+			}
+			assert.GreaterOrEqual(t, next, last)
+			last = next
+		}
+		result[1], result[2], result[3] = gap[0], gap[1], last
+		return result
 	}
-	const unknown, us = 0, time.Microsecond
-	check(unknown, 1, 1001, "")
-	check(unknown, 0, 1001, "")
-	check(1500*time.Nanosecond, 1, 1001, "")
-	check(9900*time.Nanosecond, 1, 1001, "")
-	check(10*us, 1, 501, "501 Hz takes 0.5 %, 1001 1.0 % of the time")
-	check(19*us, 1, 501, "501 Hz takes 1.0 %, 1001 1.9 % of the time")
-	check(20*us, 1, 301, "301 Hz takes 0.6 %, 1001 2.0 % of the time")
-	check(34*us, 1, 201, "201 Hz takes 0.7 %, 1001 3.4 % of the time")
-	check(50*us, 1, 101, "101 Hz takes 0.5 %, 1001 5.0 % of the time")
-	check(time.Millisecond, 1, 101, "101 Hz takes 10.1 %, 1001 100.1 % of the time")
-	check(6*us, 2, 501, "501 Hz takes 0.6 %, 1001 1.2 % of the time")
+	assert.Equal(t, [4]int{901, 970, 1032, 1101}, all(1001, 0))
+	assert.Equal(t, [4]int{901, 970, 1032, 1101}, all(1001, 100000))
+	assert.Equal(t, [4]int{901, 970, 1032, 1050}, all(1001, 1050))
+	assert.Equal(t, [4]int{901, 0, 0, 970}, all(1001, 1001), "the kernel allows no higher one")
+	assert.Equal(t, [4]int{91, 97, 105, 111}, all(101, 0))
+	assert.Equal(t, [4]int{18000, 19400, 20600, 22000}, all(20000, 0))
+	assert.Equal(t, [4]int{9, 9, 11, 11}, all(10, 0))
+	assert.Equal(t, [4]int{5, 0, 0, 5}, all(5, 0), "no other frequency is near it")
+	assert.Equal(t, [4]int{1, 0, 0, 1}, all(1, 0))
+	assert.Equal(t, [4]int{10, 0, 0, 10}, all(10, 10), "a single frequency would be no choice")
 }

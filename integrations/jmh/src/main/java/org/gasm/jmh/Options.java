@@ -43,7 +43,7 @@ final class Options {
         add("dir", Kind.HERE, "", "folder for the captures, and for a page and a JSON report of each benchmark");
         add("gasm", Kind.HERE, "", "path of gasm; by default $GASM, or else gasm on the PATH");
         add("events", Kind.RECORDING, "--event", "events to sample, as perf names them, separated by commas");
-        add("frequency", Kind.RECORDING, "--frequency", "samples per second and CPU");
+        add("frequency", Kind.RECORDING, "--frequency", "samples per second and CPU, about; the first fork draws a frequency near it for all forks");
         add("sampler", Kind.RECORDING, "--sampler", "auto, native, perf or dtrace");
         add("sudo", Kind.SWITCH, "--sudo", "run dtrace with sudo");
         add("code", Kind.RECORDING, "--code", "auto, copy or print: how to get the code");

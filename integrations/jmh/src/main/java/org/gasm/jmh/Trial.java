@@ -65,8 +65,8 @@ final class Trial {
             command.add(windows.toString());
         }
         command.addAll(options.recording());
-        if (frequency != null && !options.recording().contains("--frequency")) {
-            command.addAll(Arrays.asList("--frequency", frequency));
+        if (frequency != null) { // so that samples of all forks stand for the same time
+            command.addAll(Arrays.asList("--frequency", frequency, "--fixed-frequency"));
         }
         command.add("--");
         return command;
