@@ -68,6 +68,8 @@ func TestNothingHappened(t *testing.T) {
 	for _, title := range []string{"[Events]", "[Time to Safepoint]"} {
 		assert.NotContains(t, got, title)
 	}
+	p.Happened[1].WaitNanos, p.Happened[1].LongestWaitNanos = 0, 0
+	assert.Contains(t, string(text(t, reporttest.Header(), []profile.Profile{p}, options())), " 1 safepoint, 6.00 ms, how long it took to reach them is unknown\n")
 	p.Happened, p.Delays = nil, nil
 	assert.NotContains(t, string(text(t, reporttest.Header(), []profile.Profile{p}, options())), "Events:  ")
 }
