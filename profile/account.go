@@ -1,6 +1,9 @@
 package profile
 
-import "github.com/gasm-profiler/gasm/printassembly"
+import (
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
+)
 
 // An Account says where each sample of one counter went.
 //
@@ -45,7 +48,7 @@ func (w *work) accounts(jvms jvmTotals) []Account {
 		own.add(w.b.timelines[pid])
 	}
 	total, lost, inside, kernel := w.counts(w.b.totals), w.counts(w.b.lost), w.counts(t.inside), w.counts(t.kernel)
-	var excluded [exclusions]Counts
+	var excluded [exclusions]tally.Counts
 	for why, c := range t.excluded {
 		excluded[why] = w.counts(c)
 	}
@@ -95,10 +98,10 @@ func (w *work) addCode(accounts []Account) {
 
 // jvmTotals are the sums of all samples of JVMs, in or out of windows: of those that are in a trial with a name, and
 // of all others.
-type jvmTotals struct{ named, unnamed Counts }
+type jvmTotals struct{ named, unnamed tally.Counts }
 
 func newJVMTotals(counters int) jvmTotals {
-	return jvmTotals{make(Counts, counters), make(Counts, counters)}
+	return jvmTotals{make(tally.Counts, counters), make(tally.Counts, counters)}
 }
 
 func (t *jvmTotals) add(line *timeline) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // Build returns the profiles of all trials, in the order of the trials. It reads the code of blobs with samples from
@@ -48,8 +49,8 @@ func (w *work) warnf(format string, args ...any) {
 }
 
 // counts returns a copy of c, with zeros for counters that came up after it was made.
-func (w *work) counts(c Counts) Counts {
-	full := make(Counts, w.n)
+func (w *work) counts(c tally.Counts) tally.Counts {
+	full := make(tally.Counts, w.n)
 	copy(full, c)
 	return full
 }
@@ -109,7 +110,7 @@ func (w *work) cutParts() *partedSpots {
 // listingRoom returns how many of the instructions that [Options.Listings] allows are for this profile. Its part of
 // them is as large as its part of all samples. Each trial gets at least its equal share.
 func (w *work) listingRoom() int {
-	first := func(c Counts) int64 {
+	first := func(c tally.Counts) int64 {
 		if len(c) == 0 {
 			return 0
 		}
@@ -131,11 +132,11 @@ type sampledBlob struct {
 	blobRef
 	*printassembly.Blob
 	pid    int
-	counts Counts
-	atPC   map[uint64]Counts
+	counts tally.Counts
+	atPC   map[uint64]tally.Counts
 	// overTime has the counts at each PC by slice of the blob's JVM, whose first slice is firstSlice. It is nil in a
 	// trial that is not cut into slices.
-	overTime   map[uint64][]Counts
+	overTime   map[uint64][]tally.Counts
 	firstSlice int
 }
 
@@ -149,26 +150,26 @@ func (w *work) sampledBlobs() []*sampledBlob {
 			s = w.newSampledBlob(ref)
 			byRef[ref] = s
 		}
-		addTo(s.atPC, key.pc, c, w.n)
+		tally.AddTo(s.atPC, key.pc, c, w.n)
 		s.counts.Add(c)
 		if s.overTime != nil {
 			if s.overTime[key.pc] == nil {
-				s.overTime[key.pc] = zeros(SlicesPerJVM, w.n)
+				s.overTime[key.pc] = tally.Zeros(SlicesPerJVM, w.n)
 			}
 			s.overTime[key.pc][int(key.slice)-s.firstSlice].Add(c)
 		}
 	}
 	return slices.SortedFunc(maps.Values(byRef), func(a, b *sampledBlob) int {
-		return cmp.Or(compareCounts(a.counts, b.counts), cmp.Compare(a.jvm, b.jvm), cmp.Compare(a.blob, b.blob))
+		return cmp.Or(tally.Compare(a.counts, b.counts), cmp.Compare(a.jvm, b.jvm), cmp.Compare(a.blob, b.blob))
 	})
 }
 
 func (w *work) newSampledBlob(ref blobRef) *sampledBlob {
 	s := &sampledBlob{blobRef: ref, Blob: w.code.blob(ref), pid: w.b.jvms[ref.jvm].PID,
-		counts: make(Counts, w.n), atPC: map[uint64]Counts{}}
+		counts: make(tally.Counts, w.n), atPC: map[uint64]tally.Counts{}}
 	if w.trial.Name != "" {
 		jvm, _ := slices.BinarySearch(w.trial.pids, s.pid)
-		s.overTime, s.firstSlice = map[uint64][]Counts{}, jvm*SlicesPerJVM
+		s.overTime, s.firstSlice = map[uint64][]tally.Counts{}, jvm*SlicesPerJVM
 	}
 	return s
 }

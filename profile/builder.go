@@ -5,6 +5,8 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/codemap"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -66,8 +68,8 @@ type Builder struct {
 	functions functionTable
 	contexts  *contextTable // nil if code is not counted apart by context
 
-	totals Counts // of all samples, whatever process they are of
-	lost   Counts // samples that the sampler dropped
+	totals tally.Counts // of all samples, whatever process they are of
+	lost   tally.Counts // samples that the sampler dropped
 	// excess counts the samples that were left out because there are more than [capture.MaxEvents] counters.
 	excess int64
 	// folded counts the samples that were counted without their name or exact address, because a limit was reached.
@@ -80,7 +82,7 @@ type Builder struct {
 // A jvmCode is a JVM with the map of its code.
 type jvmCode struct {
 	capture.JVM
-	code   *CodeMap
+	code   *codemap.Map
 	byName map[string][]int32 // made by the method compiled
 }
 
@@ -124,9 +126,9 @@ func (b *Builder) addJVMs(jvms []capture.JVM) {
 			continue
 		}
 		b.byPID[j.PID] = len(b.jvms)
-		code := NewCodeMap(j.Log.Blobs)
+		code := codemap.New(j.Log.Blobs)
 		if j.Log.Damaged > 0 {
-			code.unprinted = nil // a blob that could not be read may have been there
+			code.DropUnprinted()
 		}
 		b.jvms = append(b.jvms, &jvmCode{JVM: j, code: code})
 	}
@@ -143,7 +145,7 @@ func (b *Builder) leaveOut(jvms []capture.JVM) {
 
 // Lost adds samples that the sampler dropped. No sampler says which counter or process they belong to, so they count
 // for the first counter.
-func (b *Builder) Lost(n int64) { bump(&b.lost, 0, n) }
+func (b *Builder) Lost(n int64) { b.lost.Bump(0, n) }
 
 // A joinedSample is a sample on its way through the Builder, with what the steps have found so far.
 type joinedSample struct {
@@ -163,7 +165,7 @@ type joinedSample struct {
 // address.
 type spot struct {
 	jvm  int32  // index in Builder.jvms, or inNative, or inUnresolved
-	blob int32  // of code: index of the blob in the JVM's CodeMap; of native code: index in Builder.functions
+	blob int32  // of code: index of the blob in the JVM's map of code; of native code: index in Builder.functions
 	pc   uint64 // 0 in native code
 }
 
@@ -213,7 +215,7 @@ func (b *Builder) findCounter(j *joinedSample) bool {
 		j.counter = len(b.counters)
 		b.counters = append(b.counters, j.Event)
 	}
-	bump(&b.totals, j.counter, 1)
+	b.totals.Bump(j.counter, 1)
 	b.samples++
 	return true
 }
@@ -230,7 +232,7 @@ func (b *Builder) findJVM(j *joinedSample) bool {
 	if j.timeline == nil {
 		return false
 	}
-	bump(&j.timeline.samples, j.counter, 1)
+	j.timeline.samples.Bump(j.counter, 1)
 	return true
 }
 
@@ -260,7 +262,7 @@ func (b *Builder) admit(j *joinedSample) exclusion {
 // exclude counts a sample that is in no profile.
 func (b *Builder) exclude(j *joinedSample, why exclusion) {
 	if why != outsideWindow { // of these the account has what is left of the JVM's total
-		bump(&j.trial.excluded[why], j.counter, 1)
+		j.trial.excluded[why].Bump(j.counter, 1)
 	}
 	b.remember(j, NotCounted)
 }
@@ -324,29 +326,29 @@ func (b *Builder) beyondCode(pid int, pc uint64) bool {
 // count counts a sample of a profile in all tables of its trial.
 func (b *Builder) count(j *joinedSample) {
 	t := j.trial
-	bump(&t.inside, j.counter, 1)
+	t.inside.Bump(j.counter, 1)
 	switch j.spot.jvm {
 	case inNative:
 		if j.Kernel() {
-			bump(&t.kernel, j.counter, 1)
+			t.kernel.Bump(j.counter, 1)
 		}
-		bumpAt(t.native, nativeKey{j.pid, j.spot.blob, j.slice, j.context}, j.counter)
+		tally.BumpAt(t.native, nativeKey{j.pid, j.spot.blob, j.slice, j.context}, j.counter)
 	case inUnresolved:
 		key := addressKey{j.pid, j.PC, j.slice, j.context}
 		if t.unresolved[key] == nil && !b.newAddress() {
 			key.pc, j.spot.pc = 0, 0
 		}
-		bumpAt(t.unresolved, key, j.counter)
+		tally.BumpAt(t.unresolved, key, j.counter)
 	default:
 		key := codeKey{int(j.spot.jvm), int(j.spot.blob), j.PC, j.slice, j.context}
 		if t.code[key] == nil && !b.newAddress() {
 			key.pc = b.jvms[key.jvm].code.Blob(key.blob).Lo
 			j.spot.pc = key.pc
 		}
-		bumpAt(t.code, key, j.counter)
+		tally.BumpAt(t.code, key, j.counter)
 	}
 	outside := j.spot.jvm == inNative
-	bumpAt(t.threads, threadKey{j.pid, j.thread.label, outside}, j.counter)
+	tally.BumpAt(t.threads, threadKey{j.pid, j.thread.label, outside}, j.counter)
 	t.kept.add(j)
 	if j.events != 0 {
 		t.addDuring(j)
@@ -374,22 +376,3 @@ func (b *Builder) newAddress() bool {
 
 // maxAddresses bounds the addresses of code in all slices and trials. For every four samples there may be one more.
 const maxAddresses = 1 << 18
-
-// bump adds n to element i of c, which grows as needed.
-func bump(c *Counts, i int, n int64) {
-	for len(*c) <= i {
-		*c = append(*c, 0)
-	}
-	(*c)[i] += n
-}
-
-// bumpAt counts one sample of a counter for a key.
-func bumpAt[K comparable](m map[K]Counts, key K, counter int) {
-	c := m[key]
-	if counter < len(c) {
-		c[counter]++
-		return
-	}
-	bump(&c, counter, 1)
-	m[key] = c
-}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -164,7 +165,7 @@ func TestChosenThreads(t *testing.T) {
 		}
 		assert.Equal(t, want.Profiled, byThread)
 		if text == "" {
-			assert.Equal(t, []JVMShare{{PID: 1, Counts: Counts{7}, Native: Counts{3}, Java: Counts{3}, JIT: Counts{2}, GC: Counts{1}}}, p.Shares)
+			assert.Equal(t, []JVMShare{{PID: 1, Counts: tally.Counts{7}, Native: tally.Counts{3}, Java: tally.Counts{3}, JIT: tally.Counts{2}, GC: tally.Counts{1}}}, p.Shares)
 		}
 	}
 }

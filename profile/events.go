@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // An EventTotal sums up the events of one kind and name.
@@ -21,7 +22,7 @@ type EventTotal struct {
 	// WaitNanos is the time until threads had stopped for safepoints, see [event.Event].
 	WaitNanos, LongestWaitNanos int64
 	// Counts are the samples in the windows that were taken while such an event lasted.
-	Counts Counts
+	Counts tally.Counts
 }
 
 // OtherEvents is the Name under which the events of further names are summed up when there are too many names.
@@ -196,9 +197,9 @@ func (l *eventLine) during(mono int64) eventSet {
 
 // eventCounts has what one trial counts of events.
 type eventCounts struct {
-	totals []EventTotal    // by bit, without Counts; nil if no event began in the windows
-	during []Counts        // by bit: the samples in the windows while such events lasted
-	delays map[spot]Counts // samples of application threads while other threads waited for a safepoint
+	totals []EventTotal          // by bit, without Counts; nil if no event began in the windows
+	during []tally.Counts        // by bit: the samples in the windows while such events lasted
+	delays map[spot]tally.Counts // samples of application threads while other threads waited for a safepoint
 	locks  map[lockKey]*LockSite
 	allocs map[allocKey]*AllocSite
 }
@@ -245,14 +246,14 @@ func (c *eventCounts) addDuring(j *joinedSample) {
 			for len(c.during) <= bit {
 				c.during = append(c.during, nil)
 			}
-			bump(&c.during[bit], j.counter, 1)
+			c.during[bit].Bump(j.counter, 1)
 		}
 	}
 	if j.events.has(waiting) && j.thread.kind == ApplicationThreads {
 		if c.delays == nil {
-			c.delays = map[spot]Counts{}
+			c.delays = map[spot]tally.Counts{}
 		}
-		bumpAt(c.delays, j.spot, j.counter)
+		tally.BumpAt(c.delays, j.spot, j.counter)
 	}
 }
 
@@ -267,7 +268,7 @@ func (c *eventCounts) sums(x *eventIndex, counters int) []EventTotal {
 	}
 	var totals []EventTotal
 	for bit, t := range counted {
-		t.Counts = make(Counts, counters)
+		t.Counts = make(tally.Counts, counters)
 		if bit < len(c.during) {
 			copy(t.Counts, c.during[bit])
 		}

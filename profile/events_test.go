@@ -10,6 +10,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -80,10 +81,10 @@ func eventful(t *testing.T, trials ...capture.Trial) *Builder {
 func TestEventTotals(t *testing.T) {
 	p := build(t, eventful(t), DefaultOptions())[0]
 	assert.Equal(t, []EventTotal{
-		{event.GC, "Pause Young", 1, 9e6, 9e6, 0, 0, Counts{9}},
-		{event.GC, "Pause Full", 1, 5e6, 5e6, 0, 0, Counts{5}},
-		{event.Safepoint, "Collect", 2, 30e6, 20e6, 8e6, 8e6, Counts{30}},
-		{event.Safepoint, "Cleanup", 1, 1e6, 1e6, 0, 0, Counts{1}},
+		{event.GC, "Pause Young", 1, 9e6, 9e6, 0, 0, tally.Counts{9}},
+		{event.GC, "Pause Full", 1, 5e6, 5e6, 0, 0, tally.Counts{5}},
+		{event.Safepoint, "Collect", 2, 30e6, 20e6, 8e6, 8e6, tally.Counts{30}},
+		{event.Safepoint, "Cleanup", 1, 1e6, 1e6, 0, 0, tally.Counts{1}},
 	}, p.Happened)
 }
 
@@ -93,12 +94,12 @@ func TestDelays(t *testing.T) {
 	require.Len(t, p.Delays, 2)
 	slow := p.Delays[0]
 	assert.Equal(t, "A::slow", slow.Method)
-	assert.Equal(t, Counts{6}, slow.Counts)
+	assert.Equal(t, tally.Counts{6}, slow.Counts)
 	require.Len(t, slow.Lines, 1)
 	assert.EqualValues(t, 0x1001, slow.Lines[0].Lo)
 	assert.Equal(t, "A::slow", p.Regions[slow.Region].Method)
 	assert.Equal(t, "B::quick", p.Delays[1].Method)
-	assert.Equal(t, Counts{2}, p.Delays[1].Counts)
+	assert.Equal(t, tally.Counts{2}, p.Delays[1].Counts)
 }
 
 // A safepoint does not wait for the threads of the collector and the compilers.
@@ -110,8 +111,8 @@ func TestDelaysOfApplication(t *testing.T) {
 	add(b, jit, inKernel)
 	p := build(t, b, DefaultOptions())[0]
 	require.Len(t, p.Delays, 3)
-	assert.Equal(t, Counts{2}, p.Delays[1].Counts)
-	assert.Equal(t, Delay{Source: sampler.KernelModule, Method: "clear_page", Native: true, Region: -1, Counts: Counts{1}}, p.Delays[2])
+	assert.Equal(t, tally.Counts{2}, p.Delays[1].Counts)
+	assert.Equal(t, Delay{Source: sampler.KernelModule, Method: "clear_page", Native: true, Region: -1, Counts: tally.Counts{1}}, p.Delays[2])
 }
 
 // An event counts for the trial in whose window it begins.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 const (
@@ -76,7 +77,7 @@ func (p *partCutter) countParts(samples []int32, partOf func(*keptSample) int) P
 		part := partOf(s)
 		at, ok := slices.BinarySearchFunc(out, part, func(c PartCount, part int) int { return cmp.Compare(c.Part, part) })
 		if !ok {
-			out = slices.Insert(out, at, PartCount{part, make(Counts, p.n)})
+			out = slices.Insert(out, at, PartCount{part, make(tally.Counts, p.n)})
 		}
 		out[at].Counts[s.counter]++
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // Parts are the samples of a profile cut by time and by thread, so that a reader can look at some of them alone: at one
@@ -51,7 +52,7 @@ type PartCounts []PartCount
 // A PartCount is the samples of one part.
 type PartCount struct {
 	Part   int // index in Parts.List
-	Counts Counts
+	Counts tally.Counts
 }
 
 // partedSpots are the samples of a profile cut into parts, by spot.
@@ -94,7 +95,7 @@ func (p *partedSpots) number(groups int) int {
 }
 
 // partSums sum up counts by key and part.
-type partSums[K comparable] map[partKey[K]]Counts
+type partSums[K comparable] map[partKey[K]]tally.Counts
 
 type partKey[K comparable] struct {
 	key  K
@@ -105,7 +106,7 @@ func (p partSums[K]) add(key K, counts PartCounts) {
 	for _, c := range counts {
 		k := partKey[K]{key, c.Part}
 		if p[k] == nil {
-			p[k] = make(Counts, len(c.Counts))
+			p[k] = make(tally.Counts, len(c.Counts))
 		}
 		p[k].Add(c.Counts)
 	}
@@ -170,7 +171,7 @@ func (p *partedSpots) byThread(kept []keptSample, labels []string, counters int)
 	sums := partSums[string]{}
 	for i := range kept {
 		s := &kept[i]
-		one := PartCount{p.partOf(s), make(Counts, counters)}
+		one := PartCount{p.partOf(s), make(tally.Counts, counters)}
 		one.Counts[s.counter] = 1
 		sums.add(labels[s.label], PartCounts{one})
 	}

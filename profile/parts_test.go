@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // checkParts fails if the parts of a method, a line or anything else do not add up to its samples.
@@ -17,9 +18,9 @@ func checkParts(t *testing.T, p *Profile) {
 		return
 	}
 	require.LessOrEqual(t, len(p.Parts.List), maxProfileParts)
-	check := func(want Counts, parts PartCounts, what string) {
+	check := func(want tally.Counts, parts PartCounts, what string) {
 		t.Helper()
-		sum := make(Counts, len(want))
+		sum := make(tally.Counts, len(want))
 		for i, c := range parts {
 			require.True(t, c.Part < len(p.Parts.List) && (i == 0 || parts[i-1].Part < c.Part), "%s: %v", what, parts)
 			sum.Add(c.Counts)
@@ -30,7 +31,7 @@ func checkParts(t *testing.T, p *Profile) {
 		require.Less(t, part.Slice, len(p.Parts.Slices))
 		require.Less(t, part.Thread, len(p.Parts.Threads))
 	}
-	all := make(Counts, len(p.Events))
+	all := make(tally.Counts, len(p.Events))
 	for e, a := range p.Accounts {
 		all[e] = a.Profiled
 	}
@@ -83,9 +84,9 @@ func TestPartsOfBenchmark(t *testing.T) {
 	p := build(t, b, Options{Listings: 100})[0]
 	require.NotNil(t, p.Parts)
 	assert.ElementsMatch(t, []ThreadGroup{{ApplicationThreads, "worker-"}, {CollectorThreads, "GC Thread#"}, {ApplicationThreads, ""}}, p.Parts.Threads)
-	slices := make([]Counts, len(p.Parts.Slices))
+	slices := make([]tally.Counts, len(p.Parts.Slices))
 	for i := range slices {
-		slices[i] = Counts{0}
+		slices[i] = tally.Counts{0}
 	}
 	for _, c := range p.Parts.All {
 		slices[p.Parts.List[c.Part].Slice].Add(c.Counts)

@@ -9,6 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -23,7 +24,7 @@ type Profiles struct {
 	// Chosen has the flags that say which samples of the measurement count; "" if all of them do.
 	Chosen string
 	// Taken are all samples of each of Capture.JVMs, in or out of the windows. Only Of sets it.
-	Taken []Counts
+	Taken []tally.Counts
 	// SourceFiles are the names of the files that classes were made from, by class, as far as the logs have them. If
 	// two JVMs differ, the name in the first one counts.
 	SourceFiles map[string]string
@@ -170,14 +171,14 @@ func hottestFirst(ps []Profile) {
 	if slices.ContainsFunc(ps, func(p Profile) bool { return p.Trial != "" }) {
 		return
 	}
-	profiled := func(p *Profile) Counts {
-		var c Counts
+	profiled := func(p *Profile) tally.Counts {
+		var c tally.Counts
 		for _, a := range p.Accounts {
 			c = append(c, a.Profiled)
 		}
 		return c
 	}
-	slices.SortStableFunc(ps, func(a, b Profile) int { return compareCounts(profiled(&a), profiled(&b)) })
+	slices.SortStableFunc(ps, func(a, b Profile) int { return tally.Compare(profiled(&a), profiled(&b)) })
 }
 
 // nothingSelected returns a note if HotSpot compiled none of the methods whose code it was told to print, or "".

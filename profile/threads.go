@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // A ThreadKind sums up the samples of threads that do the same sort of work.
 type ThreadKind struct {
 	Kind    string // "application", "JIT compilers", "garbage collector", "other JVM threads"
-	Counts  Counts
+	Counts  tally.Counts
 	Threads []Thread // hottest first
 }
 
@@ -18,7 +20,7 @@ type ThreadKind struct {
 // "GC Thread#".
 type Thread struct {
 	Name   string // as the kernel has it, at most 15 bytes: "C2 CompilerThre"
-	Counts Counts
+	Counts tally.Counts
 }
 
 // Kinds of threads.
@@ -141,12 +143,12 @@ func (t *threadTable) names() string {
 }
 
 // kindsOf sums up a trial's samples by thread. It returns nil if no sample has a thread's name.
-func (t *threadTable) kindsOf(samples map[threadKey]Counts, counters int) []ThreadKind {
-	byLabel := map[int32]Counts{}
+func (t *threadTable) kindsOf(samples map[threadKey]tally.Counts, counters int) []ThreadKind {
+	byLabel := map[int32]tally.Counts{}
 	named := false
 	for key, c := range samples {
 		named = named || t.labels[key.label] != ""
-		addTo(byLabel, key.label, c, counters)
+		tally.AddTo(byLabel, key.label, c, counters)
 	}
 	if !named {
 		return nil
@@ -156,7 +158,7 @@ func (t *threadTable) kindsOf(samples map[threadKey]Counts, counters int) []Thre
 		kind := t.kinds[label]
 		k := byKind[kind]
 		if k == nil {
-			k = &ThreadKind{Kind: kind, Counts: make(Counts, counters)}
+			k = &ThreadKind{Kind: kind, Counts: make(tally.Counts, counters)}
 			byKind[kind] = k
 		}
 		k.Counts.Add(c)
@@ -165,12 +167,12 @@ func (t *threadTable) kindsOf(samples map[threadKey]Counts, counters int) []Thre
 	kinds := make([]ThreadKind, 0, len(byKind))
 	for _, k := range byKind {
 		slices.SortFunc(k.Threads, func(a, b Thread) int {
-			return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Name, b.Name))
+			return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.Name, b.Name))
 		})
 		kinds = append(kinds, *k)
 	}
 	slices.SortFunc(kinds, func(a, b ThreadKind) int {
-		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Kind, b.Kind))
+		return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.Kind, b.Kind))
 	})
 	return kinds
 }

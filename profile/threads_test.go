@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -28,10 +29,10 @@ func TestThreads(t *testing.T) {
 	}
 	p := one(t, DefaultOptions(), log, samples...)
 	assert.Equal(t, []ThreadKind{
-		{ApplicationThreads, Counts{9}, []Thread{{"main", Counts{5}}, {"pool-1-thread-", Counts{4}}}},
-		{CollectorThreads, Counts{5}, []Thread{{"GC Thread#", Counts{4}}, {"G1 Conc#", Counts{1}}}},
-		{CompilerThreads, Counts{4}, []Thread{{"C2 CompilerThre", Counts{4}}}},
-		{OtherJVMThreads, Counts{1}, []Thread{{"VM Thread", Counts{1}}}},
+		{ApplicationThreads, tally.Counts{9}, []Thread{{"main", tally.Counts{5}}, {"pool-1-thread-", tally.Counts{4}}}},
+		{CollectorThreads, tally.Counts{5}, []Thread{{"GC Thread#", tally.Counts{4}}, {"G1 Conc#", tally.Counts{1}}}},
+		{CompilerThreads, tally.Counts{4}, []Thread{{"C2 CompilerThre", tally.Counts{4}}}},
+		{OtherJVMThreads, tally.Counts{1}, []Thread{{"VM Thread", tally.Counts{1}}}},
 	}, p.Threads)
 	assert.Nil(t, one(t, DefaultOptions(), log, at(1, 15, 0x1000)).Threads, "no names, no table")
 }

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // SlicesPerJVM is the number of slices of equal time that the measurement of each JVM of a benchmark is cut into. If
@@ -18,7 +19,7 @@ const SlicesPerJVM = 5
 // should be the same from beginning to end; other programs have phases.
 type timeline struct {
 	windows []slicedWindow // ascending, without overlaps; none for a JVM that is measured all the time
-	samples Counts         // all samples of the JVM, in or out of its windows
+	samples tally.Counts   // all samples of the JVM, in or out of its windows
 	trial   int            // the trial of a JVM without windows
 	out     bool           // true if the JVM is in no trial
 	named   bool           // true if the JVM is in a trial with a name

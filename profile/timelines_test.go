@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // All windows of a JVM are cut together: with windows of 1 s and 1.5 s, a slice has 0.5 s.
@@ -51,9 +52,9 @@ func TestSlices(t *testing.T) {
 	add(b, repeat(4, at(2, 149, 0x1000))...)
 	add(b, at(2, 110, 0x9000_0000), native(2, 120, "kernel", "idle"))
 	p := build(t, b, Options{Locations: true})[0]
-	each := func(counts ...int64) (over []Counts) {
+	each := func(counts ...int64) (over []tally.Counts) {
 		for _, n := range counts {
-			over = append(over, Counts{n})
+			over = append(over, tally.Counts{n})
 		}
 		return over
 	}

@@ -2,19 +2,20 @@ package profile
 
 import (
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // trialCounts has the counts of one trial. A Counts in it may be shorter than the list of counters, because another
 // counter may have come up later.
 type trialCounts struct {
 	measurement
-	inside     Counts             // all samples of the profile
-	excluded   [exclusions]Counts // samples in the windows that are not in the profile; none for outsideWindow
-	kernel     Counts
-	code       map[codeKey]Counts
-	native     map[nativeKey]Counts
-	unresolved map[addressKey]Counts
-	threads    map[threadKey]Counts
+	inside     tally.Counts             // all samples of the profile
+	excluded   [exclusions]tally.Counts // samples in the windows that are not in the profile; none for outsideWindow
+	kernel     tally.Counts
+	code       map[codeKey]tally.Counts
+	native     map[nativeKey]tally.Counts
+	unresolved map[addressKey]tally.Counts
+	threads    map[threadKey]tally.Counts
 	kept       *keptSamples // nil if no parts are wanted
 	eventCounts
 }
@@ -47,8 +48,8 @@ type threadKey struct {
 }
 
 func newTrialCounts(m measurement, parts bool) *trialCounts {
-	t := &trialCounts{measurement: m, code: map[codeKey]Counts{}, native: map[nativeKey]Counts{},
-		unresolved: map[addressKey]Counts{}, threads: map[threadKey]Counts{}}
+	t := &trialCounts{measurement: m, code: map[codeKey]tally.Counts{}, native: map[nativeKey]tally.Counts{},
+		unresolved: map[addressKey]tally.Counts{}, threads: map[threadKey]tally.Counts{}}
 	if parts {
 		t.kept = &keptSamples{spots: map[spot]int32{}}
 	}
@@ -137,10 +138,10 @@ func (t *contextTable) at(i int32) sampleContext {
 }
 
 // taken returns all samples of each JVM, in or out of the windows.
-func (b *Builder) taken(jvms []capture.JVM) []Counts {
-	all := make([]Counts, len(jvms))
+func (b *Builder) taken(jvms []capture.JVM) []tally.Counts {
+	all := make([]tally.Counts, len(jvms))
 	for i, j := range jvms {
-		all[i] = make(Counts, len(b.counters))
+		all[i] = make(tally.Counts, len(b.counters))
 		if line := b.timelines[j.PID]; line != nil {
 			all[i].Add(line.samples)
 		}

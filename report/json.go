@@ -13,6 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -164,26 +166,26 @@ func (p jsonProfile) site(f event.Frame) *schema.Frame {
 }
 
 // counts adds the names of the events to counts.
-func (p jsonProfile) counts(c profile.Counts) schema.Counts {
+func (p jsonProfile) counts(c tally.Counts) schema.Counts {
 	return schema.Counts{Events: p.Events, Values: c}
 }
 
 // perJVM converts counts by JVM. It returns nil for one JVM, whose counts are those of the profile.
-func (p jsonProfile) perJVM(perJVM []profile.Counts) schema.PerJVM {
+func (p jsonProfile) perJVM(perJVM []tally.Counts) schema.PerJVM {
 	if len(perJVM) < 2 {
 		return nil
 	}
-	return each(perJVM, func(c *profile.Counts) schema.Counts { return p.counts(*c) })
+	return each(perJVM, func(c *tally.Counts) schema.Counts { return p.counts(*c) })
 }
 
 // slices converts counts over time to a list for each event. The lists are empty for a profile without slices of time.
-func (p jsonProfile) slices(over []profile.Counts) schema.Slices {
+func (p jsonProfile) slices(over []tally.Counts) schema.Slices {
 	if over == nil {
 		return schema.Slices{}
 	}
 	s := schema.Slices{Events: p.Events}
 	for e := range p.Events {
-		s.Values = append(s.Values, each(over, func(c *profile.Counts) int64 { return (*c)[e] }))
+		s.Values = append(s.Values, each(over, func(c *tally.Counts) int64 { return (*c)[e] }))
 	}
 	return s
 }
@@ -196,7 +198,7 @@ func (p jsonProfile) region(r *profile.Region) schema.Region {
 	return schema.Region{
 		Source: r.Source, Method: r.Method, CompileID: r.CompileID, OSR: r.OSR, PIDs: list(r.PIDs),
 		Lo: schema.Address(r.Lo), Hi: schema.Address(r.Hi), Counts: p.counts(r.Counts), TooBig: r.TooBig,
-		Lines: each(lines, func(l *profile.Line) schema.Line {
+		Lines: each(lines, func(l *code.Line) schema.Line {
 			return schema.Line{
 				Addr: schema.Address(l.Lo), Section: l.Section, Text: l.Text, Target: l.TargetName, Counts: p.counts(l.Counts),
 				Frames:   each(l.Frames, p.frame),
@@ -232,7 +234,7 @@ func (p jsonProfile) compilation(c *profile.Compilation) schema.Compilation {
 }
 
 // shares returns counts as shares of the profile, rounded to a millionth.
-func (p jsonProfile) shares(c profile.Counts) schema.PerEvent[float64] {
+func (p jsonProfile) shares(c tally.Counts) schema.PerEvent[float64] {
 	shares := schema.PerEvent[float64]{Events: p.Events}
 	for e, n := range c {
 		share := 0.0

@@ -21,6 +21,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 	"github.com/gasm-profiler/gasm/report/schema"
 	"github.com/gasm-profiler/gasm/report/text"
@@ -31,7 +33,7 @@ func options() Options {
 }
 
 // c returns counts, one for each event.
-func c(n ...int64) profile.Counts { return n }
+func c(n ...int64) tally.Counts { return n }
 
 // jsonText returns the JSON report of profiles.
 func jsonText(t *testing.T, h capture.Description, ps []profile.Profile) []byte {
@@ -52,7 +54,7 @@ func small() profile.Profile {
 		Regions: []profile.Region{{
 			Source: "c2, level 4, osr", Method: "Workload::<init>", CompileID: 145, OSR: true, PIDs: []int{25134, 25190},
 			Lo: 0x7fdec8ed6360, Hi: 0x7fdec8ed6367, Counts: c(7, 0), Hot: true,
-			Lines: []profile.Line{{
+			Lines: []code.Line{{
 				Instruction: printassembly.Instruction{
 					Lo: 0x7fdec8ed6360, Hi: 0x7fdec8ed6367, Text: "mov    %eax,-0x14000(%rsp)", Section: "Verified Entry Point",
 					Comments: []string{"{no_reloc}"}, Frames: []printassembly.Frame{{Method: "Workload::dot", BCI: 13, Line: 20}},

@@ -56,15 +56,18 @@ var mayImport = map[string][]string{
 	"record/probes":            {"capture", "event/rings", "hotspot/jcmd", "hotspot/probe", "hotspot/sdt", "record/folder", "record/jvmfolder", "record/patience", "record/processend"},
 	"record/processend":        nil,
 	"record/windows":           {"capture"},
-	"profile":                  {"capture", "disasm", "event", "event/rings", "printassembly", "sampler"},
+	"profile/code":             {"disasm", "printassembly", "profile/tally"},
+	"profile/codemap":          {"printassembly"},
+	"profile/tally":            nil,
+	"profile":                  {"capture", "disasm", "event", "event/rings", "printassembly", "profile/code", "profile/codemap", "profile/tally", "sampler"},
 	"report/schema":            nil,
-	"report/page":              {"capture", "disasm", "event", "printassembly", "profile", "report/schema", "sampler"},
+	"report/page":              {"capture", "event", "printassembly", "profile", "profile/code", "profile/tally", "report/schema"},
 	"report/amount":            {"profile", "sampler"},
 	"report/names":             nil,
-	"report/text":              {"capture", "disasm", "event", "event/rings", "printassembly", "profile", "report/amount", "report/names"},
+	"report/text":              {"capture", "disasm", "event", "event/rings", "printassembly", "profile", "profile/code", "profile/tally", "report/amount", "report/names"},
 	"report/stacks":            {"capture", "profile", "report/names", "sampler"},
-	"report/reporttest":        {"capture", "disasm", "event", "printassembly", "profile"},
-	"report":                   {"capture", "disasm", "event", "event/rings", "printassembly", "profile", "report/amount", "report/names", "report/page", "report/schema", "report/stacks", "report/text"},
+	"report/reporttest":        {"capture", "disasm", "event", "printassembly", "profile", "profile/code", "profile/tally"},
+	"report":                   {"capture", "disasm", "event", "event/rings", "printassembly", "profile", "profile/code", "profile/tally", "report/amount", "report/names", "report/page", "report/schema", "report/stacks", "report/text"},
 	"diff":                     {"capture", "report/schema", "sampler"},
 	"doctor":                   {"event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "hotspot/usdt", "printassembly", "record", "sampler", "sampler/collect"},
 	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "profile", "record", "report", "report/text", "sampler"},
@@ -116,7 +119,7 @@ func TestImports(t *testing.T) {
 
 // readers are the packages that turn a capture into a report, as patterns of go list. They work on any machine, so they
 // know nothing of kernels and processes.
-var readers = []string{"capture", "profile", "report/...", "diff", "event/...", "printassembly", "disasm", "sampler"}
+var readers = []string{"capture", "profile/...", "report/...", "diff", "event/...", "printassembly", "disasm", "sampler"}
 
 // notForReaders recognizes what readers must not depend on: BPF, running programs, the network's protocols, and the
 // packages of the project that record.

@@ -14,6 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 func frames(text ...string) []printassembly.Frame {
@@ -110,9 +112,9 @@ func TestWhere(t *testing.T) {
 
 // A line is marked if most of its samples are at instructions without a line of their own.
 func TestMark(t *testing.T) {
-	l := profile.Listing{Lines: make([]profile.Line, 4)}
+	l := profile.Listing{Lines: make([]code.Line, 4)}
 	for i, counts := range []int64{3, 2, 2, 3} {
-		l.Lines[i].Lo, l.Lines[i].Counts = uint64(i), profile.Counts{counts}
+		l.Lines[i].Lo, l.Lines[i].Counts = uint64(i), tally.Counts{counts}
 		l.Lines[i].Frames, l.Lines[i].OwnFrames = frames([]string{"A::f|1", "A::f|2"}[i/2]), i%2 == 1
 	}
 	at := newPlaces(&profile.Profile{Listings: []profile.Listing{l}}, 0)
@@ -142,7 +144,7 @@ func TestSources(t *testing.T) {
 		}
 		return file
 	})
-	l := profile.Listing{Lines: make([]profile.Line, 4)}
+	l := profile.Listing{Lines: make([]code.Line, 4)}
 	l.Lines[0].Frames = frames("a.Known::f|50", "b.Unknown::g|1")
 	l.Lines[1].Frames = frames("a.Known$Inner::f|3")
 	l.Lines[2].Frames = frames("a.Known::f|1000")
@@ -182,7 +184,7 @@ func TestTimeline(t *testing.T) {
 	ps.History.JVMs[0].Bins[2][profile.RanJava] = 4
 	ps.History.JVMs[0].Bins[2][profile.RanGC] = 4
 	ps.History.JVMs[0].Bins[9][profile.NotCounted] = 2
-	p := &profile.Profile{Trial: "t", PIDs: []int{7}, Slices: []profile.Counts{{1}}}
+	p := &profile.Profile{Trial: "t", PIDs: []int{7}, Slices: []tally.Counts{{1}}}
 	text := string(timeline(ps, p))
 	assert.Contains(t, text, "&lt;Main&gt;")
 	assert.Contains(t, text, `<rect class="win" x="2.00" y="0" width="2.00"`)

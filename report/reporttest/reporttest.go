@@ -14,6 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 //go:embed testdata/*.asm
@@ -27,13 +29,13 @@ var (
 
 // asm reads real instructions from testdata, as hsdis wrote them (see testdata/README.md). hits are samples by the last
 // four digits of the address, one list of counts per event.
-func asm(t *testing.T, file string, hits map[string]profile.Counts) []profile.Line {
+func asm(t *testing.T, file string, hits map[string]tally.Counts) []code.Line {
 	t.Helper()
 	text, err := testdata.ReadFile("testdata/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var lines []profile.Line
+	var lines []code.Line
 	section := ""
 	for row := range strings.Lines(string(text)) {
 		row = strings.TrimRight(row, "\n")
@@ -58,16 +60,16 @@ func asm(t *testing.T, file string, hits map[string]profile.Counts) []profile.Li
 }
 
 // instruction parses one row of code.
-func instruction(t *testing.T, addr, text, section string, hits map[string]profile.Counts) profile.Line {
+func instruction(t *testing.T, addr, text, section string, hits map[string]tally.Counts) code.Line {
 	t.Helper()
 	lo, err := strconv.ParseUint(addr, 16, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := profile.Line{Counts: hits[addr[12:]]}
+	l := code.Line{Counts: hits[addr[12:]]}
 	if l.Counts == nil {
 		for _, c := range hits {
-			l.Counts = make(profile.Counts, len(c))
+			l.Counts = make(tally.Counts, len(c))
 		}
 	}
 	l.Lo, l.Hi, l.Text, l.Section = lo, lo+2, text, section
@@ -86,7 +88,7 @@ func instruction(t *testing.T, addr, text, section string, hits map[string]profi
 }
 
 // annotate adds a comment to an instruction: a frame of its inlining chain, or any other text.
-func annotate(l *profile.Line, comment string) {
+func annotate(l *code.Line, comment string) {
 	if m := frameLine.FindStringSubmatch(comment); m != nil {
 		bci, _ := strconv.Atoi(m[2])
 		line, _ := strconv.Atoi(m[3])
@@ -122,7 +124,7 @@ func Profiles(d capture.Description, ps ...profile.Profile) *profile.Profiles {
 const generated = "org.openjdk.jmh.samples.jmh_generated.JMHSample_08_DeadCode_measureRight_jmhTest::measureRight_avgt_jmhStub"
 
 // c returns counts, one for each event.
-func c(n ...int64) profile.Counts { return n }
+func c(n ...int64) tally.Counts { return n }
 
 // Trials returns two profiles of one capture: the first is Workload in eight forks, the second has no hot code.
 func Trials(t *testing.T) (capture.Description, []profile.Profile) {
@@ -208,7 +210,7 @@ func Workload(t *testing.T) profile.Profile {
 }
 
 // logsHits add up to the 1000 samples of the region.
-var logsHits = map[string]profile.Counts{"5364": c(30), "537d": c(520), "5383": c(310), "5387": c(110), "538d": c(1), "538f": c(29)}
+var logsHits = map[string]tally.Counts{"5364": c(30), "537d": c(520), "5383": c(310), "5387": c(110), "538d": c(1), "538f": c(29)}
 
 // TwoEvents returns Workload with a second event, which has a third of the samples in each row. In some rows it has
 // none.
@@ -219,7 +221,7 @@ func TwoEvents(t *testing.T) profile.Profile {
 		Total: 1008, OtherProcess: 6, Lost: 5, Profiled: 997,
 		Compiled: 499, Stub: 213, Interpreter: 26, Native: 133, Kernel: 125, Unresolved: 1,
 	})
-	double := func(counts *profile.Counts) { *counts = append(slices.Clone(*counts), (*counts)[0]/3) }
+	double := func(counts *tally.Counts) { *counts = append(slices.Clone(*counts), (*counts)[0]/3) }
 	for i := range p.Regions {
 		double(&p.Regions[i].Counts)
 		for j := range p.Regions[i].Lines {
@@ -247,7 +249,7 @@ func TwoEvents(t *testing.T) profile.Profile {
 
 // Dot returns a profile of one region that two JVMs have, with two jumps to its start.
 func Dot(t *testing.T) profile.Profile {
-	lines := asm(t, "dot.asm", map[string]profile.Counts{"e1fc": c(60), "e20a": c(30), "e219": c(6), "e237": c(4)})
+	lines := asm(t, "dot.asm", map[string]tally.Counts{"e1fc": c(60), "e20a": c(30), "e219": c(6), "e237": c(4)})
 	last := &lines[len(lines)-1]
 	last.Text, last.Bad = ".byte  0x06", true
 	jump := &lines[len(lines)-3]

@@ -14,6 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -177,7 +178,7 @@ func TestPprofTypes(t *testing.T) {
 // TestPprofMerges checks that equal places are one location, and equal ones with equal labels one sample.
 func TestPprofMerges(t *testing.T) {
 	frames := []printassembly.Frame{{Method: "A::a", Line: 7}}
-	l := profile.Location{PID: 1, PC: 0x1000, Source: "c2, level 4", Name: "A::a", CompileID: 3, Frames: frames, Counts: profile.Counts{1}}
+	l := profile.Location{PID: 1, PC: 0x1000, Source: "c2, level 4", Name: "A::a", CompileID: 3, Frames: frames, Counts: tally.Counts{1}}
 	with := func(change func(*profile.Location)) profile.Location {
 		l := l
 		change(&l)

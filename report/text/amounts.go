@@ -8,6 +8,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
@@ -82,7 +83,7 @@ func (a amounts) cell(e int, n int64, s amount.Share) string {
 }
 
 // visible reports whether a table shows more than 0.00 % for any of the counts.
-func (a amounts) visible(counts profile.Counts) bool {
+func (a amounts) visible(counts tally.Counts) bool {
 	for e, n := range counts {
 		if a.unit != Percent && n != 0 || a.share(e, n) != 0 {
 			return true
@@ -92,7 +93,7 @@ func (a amounts) visible(counts profile.Counts) bool {
 }
 
 // zero returns counts of no samples.
-func (a amounts) zero() profile.Counts { return make(profile.Counts, len(a.p.Events)) }
+func (a amounts) zero() tally.Counts { return make(tally.Counts, len(a.p.Events)) }
 
 // empty reports whether the profile has no sample of any event.
 func (a amounts) empty() bool {
@@ -100,7 +101,7 @@ func (a amounts) empty() bool {
 }
 
 // heat returns the style for counts, by the largest of their shares of the profile.
-func (a amounts) heat(counts profile.Counts) layout.Style {
+func (a amounts) heat(counts tally.Counts) layout.Style {
 	hottest := amount.Share(0)
 	for e, n := range counts {
 		hottest = max(hottest, a.share(e, n))
@@ -128,7 +129,7 @@ func (a amounts) countWidth(e int) int {
 }
 
 // countCells writes the columns beside code, one for each event. They are blank if counts is nil.
-func (a amounts) countCells(counts profile.Counts) string {
+func (a amounts) countCells(counts tally.Counts) string {
 	var b strings.Builder
 	for e := range a.p.Events {
 		cell := ""

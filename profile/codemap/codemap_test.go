@@ -1,4 +1,4 @@
-package profile
+package codemap
 
 import (
 	"math"
@@ -22,8 +22,8 @@ func blob(kind printassembly.Kind, ms int64, lo, hi uint64) printassembly.Blob {
 	return printassembly.Blob{Kind: kind, Lo: lo, Hi: hi, UptimeMillis: ms}
 }
 
-func TestCodeMapFind(t *testing.T) {
-	m := NewCodeMap([]printassembly.Blob{
+func TestFind(t *testing.T) {
+	m := New([]printassembly.Blob{
 		0:  blob(stubs, 0, 0x100, 0x400),    // over several pages of 128 bytes
 		1:  blob(stubs, 0, 0x180, 0x190),    // inside 0
 		2:  blob(java, 100, 0x1000, 0x100f), // odd size
@@ -93,12 +93,12 @@ func TestCodeMapFind(t *testing.T) {
 	}
 }
 
-func TestCodeMapEmpty(t *testing.T) {
-	_, ok := NewCodeMap(nil).Find(0x1000, 0)
+func TestEmpty(t *testing.T) {
+	_, ok := New(nil).Find(0x1000, 0)
 	assert.False(t, ok)
 }
 
-// slowFind is the rule of CodeMap.Find without an index. It returns the youngest blob at the address if no later blob
+// slowFind is the rule of Map.Find without an index. It returns the youngest blob at the address if no later blob
 // has taken a byte of it yet. Otherwise it returns the next blob that comes there. The blobs are in the order of their
 // times.
 func slowFind(blobs []printassembly.Blob, pc uint64, ms int64) int {
@@ -134,8 +134,8 @@ func slowReused(blobs []printassembly.Blob, i int) bool {
 
 func overlap(a, b printassembly.Blob) bool { return max(a.Lo, b.Lo) < min(a.Hi, b.Hi) }
 
-// TestCodeMapModel compares the map with the rule on random blobs.
-func TestCodeMapModel(t *testing.T) {
+// TestModel compares the map with the rule on random blobs.
+func TestModel(t *testing.T) {
 	for seed := range uint64(200) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		var blobs []printassembly.Blob
@@ -157,7 +157,7 @@ func TestCodeMapModel(t *testing.T) {
 				*a, *b = *b, *a
 			}
 		}
-		m := NewCodeMap(log)
+		m := New(log)
 		for range 1000 {
 			pc, at := uint64(0x0ff0+rnd.IntN(1400)), int64(rnd.IntN(int(ms)+4)-2)
 			got, ok := m.Find(pc, at)
@@ -176,18 +176,18 @@ func TestCodeMapModel(t *testing.T) {
 	}
 }
 
-// TestCodeMapHostile makes the map of ten thousand blobs of 64 MB, each 16 bytes after the one before. A log of half a
+// TestHostile makes the map of ten thousand blobs of 64 MB, each 16 bytes after the one before. A log of half a
 // megabyte can claim so many. They take no more memory and time than others.
-func TestCodeMapHostile(t *testing.T) {
+func TestHostile(t *testing.T) {
 	const n = 10_000
 	var blobs []printassembly.Blob
 	for i := range uint64(n) {
 		kind := []printassembly.Kind{java, stubs}[i%2]
 		blobs = append(blobs, blob(kind, int64(i), 0x7f0000000000+16*i, 0x7f0000000000+16*i+64<<20))
 	}
-	var m *CodeMap
+	var m *Map
 	before := allocated()
-	m = NewCodeMap(blobs)
+	m = New(blobs)
 	// A blob has 28 bytes of its own in the map, two bounds, and stands at up to 2 * 14 nodes of the tree. Some of that
 	// is allocated twice.
 	assert.Less(t, allocated()-before, uint64(n*600), "bytes")

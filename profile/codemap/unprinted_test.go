@@ -1,4 +1,4 @@
-package profile
+package codemap
 
 import (
 	"testing"
@@ -20,7 +20,7 @@ func TestUnprinted(t *testing.T) {
 		{Kind: pa.NMethod, Lo: 890, Hi: 900}, // a method was at the end of the stub once
 		{Kind: pa.Stub, Lo: 20, Hi: 20},      // without a range
 	}
-	m := NewCodeMap(blobs)
+	m := New(blobs)
 	for pc := range uint64(1100) {
 		i, got := m.FindUnprinted(pc)
 		assert.Equal(t, pc >= 200 && pc < 300, got, "%d", pc)
@@ -32,11 +32,11 @@ func TestUnprinted(t *testing.T) {
 }
 
 func TestBeyond(t *testing.T) {
-	m := NewCodeMap([]pa.Blob{{Kind: pa.Stub, Lo: 1000, Hi: 1100}, {Kind: pa.NMethod, Lo: 1200, Hi: 1400}})
+	m := New([]pa.Blob{{Kind: pa.Stub, Lo: 1000, Hi: 1100}, {Kind: pa.NMethod, Lo: 1200, Hi: 1400}})
 	// The range of 600 bytes is [800, 1400) at the lowest, [1000, 1600) at the highest.
 	for pc, beyond := range map[uint64]bool{0: true, 799: true, 800: false, 1150: false, 1599: false, 1600: true, 1 << 63: true} {
 		assert.Equal(t, beyond, m.Beyond(pc, 600), "%d", pc)
 	}
 	assert.False(t, m.Beyond(5000, 300), "a range that can't hold the blobs says nothing")
-	assert.False(t, NewCodeMap(nil).Beyond(5000, 600), "and so does a log without blobs")
+	assert.False(t, New(nil).Beyond(5000, 600), "and so does a log without blobs")
 }

@@ -1,4 +1,4 @@
-package profile
+package codemap
 
 import (
 	"bytes"
@@ -25,10 +25,10 @@ func BenchmarkCodeMap(b *testing.B) {
 	}
 	b.Run("make", func(b *testing.B) {
 		for b.Loop() {
-			NewCodeMap(blobs)
+			New(blobs)
 		}
 	})
-	m := NewCodeMap(blobs)
+	m := New(blobs)
 	b.Run("find", func(b *testing.B) {
 		rnd := rand.New(rand.NewPCG(1, 2))
 		for b.Loop() {

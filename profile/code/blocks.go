@@ -1,4 +1,4 @@
-package profile
+package code
 
 import (
 	"cmp"
@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // A Block is a basic block: instructions that run one after the other. Jumps only lead to its first instruction, and
 // only leave from its last one.
 type Block struct {
 	From, To int // lines [From, To)
-	Counts   Counts
+	Counts   tally.Counts
 	Loop     int // index of the innermost loop around it, or -1
 }
 
@@ -29,40 +30,25 @@ func BlocksOf(lines []Line, counters int) []Block {
 		if i == 0 || l.Section != "" || l.Lo > lines[i-1].Hi {
 			leads[i] = true
 		}
-		if Jumps(l) {
+		if l.Jumps() {
 			if to := LineAt(lines, l.Target); to >= 0 {
 				leads[to] = true
 			}
 		}
-		if Jumps(l) || l.Kind == disasm.Return || neverReturns(l) {
+		if l.Jumps() || l.Kind == disasm.Return || neverReturns(l) {
 			leads[i+1] = true
 		}
 	}
 	var blocks []Block
 	for i := range lines {
 		if leads[i] {
-			blocks = append(blocks, Block{From: i, Counts: make(Counts, counters), Loop: -1})
+			blocks = append(blocks, Block{From: i, Counts: make(tally.Counts, counters), Loop: -1})
 		}
 		b := &blocks[len(blocks)-1]
 		b.To = i + 1
 		b.Counts.Add(lines[i].Counts)
 	}
 	return blocks
-}
-
-// Jumps reports whether an instruction is a jump, to a known address or not.
-func Jumps(l *Line) bool { return l.Kind == disasm.Jump || l.Kind == disasm.CondJump }
-
-// LineAt returns the index of the line that begins at an address, or -1.
-func LineAt(lines []Line, addr uint64) int {
-	if addr == 0 {
-		return -1
-	}
-	i, ok := slices.BinarySearchFunc(lines, addr, func(l Line, addr uint64) int { return cmp.Compare(l.Lo, addr) })
-	if !ok {
-		return -1
-	}
-	return i
 }
 
 // BlockAt returns the index of the block that has a line.
@@ -102,7 +88,7 @@ func successors(lines []Line, blocks []Block) [][]int {
 	for b := range blocks {
 		last := &lines[blocks[b].To-1]
 		mnemonic, _, _ := strings.Cut(last.Text, " ")
-		if to := LineAt(lines, last.Target); Jumps(last) && to >= 0 {
+		if to := LineAt(lines, last.Target); last.Jumps() && to >= 0 {
 			next[b] = append(next[b], BlockAt(blocks, to))
 		}
 		ends := last.Kind == disasm.Jump || last.Kind == disasm.Return || neverReturns(last) || slices.Contains(traps, mnemonic)

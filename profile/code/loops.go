@@ -1,10 +1,11 @@
-package profile
+package code
 
 import (
 	"cmp"
 	"slices"
 
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // A Loop is a natural loop. It has a head, which is a block that every path into the loop passes, and all blocks from
@@ -15,7 +16,7 @@ type Loop struct {
 	Tails  []int // the blocks that lead back to the head
 	Parent int   // index of the loop around it, or -1
 	Depth  int   // 1 for a loop that is in no other loop
-	Counts Counts
+	Counts tally.Counts
 	Lines  int
 }
 
@@ -37,7 +38,7 @@ func (l *Loop) Ends(lines []Line, blocks []Block) []int {
 	var ends []int
 	for _, tail := range l.Tails {
 		last := &lines[blocks[tail].To-1]
-		if Jumps(last) && last.Target == lines[blocks[l.Head].From].Lo || tail+1 != l.Head {
+		if last.Jumps() && last.Target == lines[blocks[l.Head].From].Lo || tail+1 != l.Head {
 			ends = append(ends, blocks[tail].To-1)
 			continue
 		}
@@ -48,7 +49,7 @@ func (l *Loop) Ends(lines []Line, blocks []Block) []int {
 		found := false
 		for _, b := range l.Blocks {
 			jump := &lines[blocks[b].To-1]
-			if b >= top && Jumps(jump) && jump.Target == lines[blocks[top].From].Lo {
+			if b >= top && jump.Jumps() && jump.Target == lines[blocks[top].From].Lo {
 				ends, found = append(ends, blocks[b].To-1), true
 			}
 		}
@@ -81,7 +82,7 @@ func FindLoops(lines []Line, blocks []Block, counters int) ([]Loop, bool) {
 	}
 	for i := range loops {
 		l := &loops[i]
-		l.Counts = make(Counts, counters)
+		l.Counts = make(tally.Counts, counters)
 		for _, b := range l.Blocks {
 			l.Counts.Add(blocks[b].Counts)
 			l.Lines += blocks[b].To - blocks[b].From

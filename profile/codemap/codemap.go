@@ -1,4 +1,12 @@
-package profile
+// Package codemap finds which code was at an address of a JVM's code cache at a time.
+//
+// HotSpot reuses the addresses of the code cache. A method is there from its installation until later code takes any of
+// its bytes. Stubs and codelets stay for the JVM's life, and some lie inside others. So an address alone does not say
+// which code ran: a [Map] needs the time of the sample, too.
+//
+// HotSpot's log lacks some code, and does not say where the code cache begins. [Map.FindUnprinted] and [Map.Beyond]
+// say what is known of an address at which [Map.Find] finds nothing.
+package codemap
 
 import (
 	"cmp"
@@ -9,14 +17,11 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A CodeMap says which blob covered an address at a time.
-//
-// HotSpot reuses the addresses of the code cache. A method is there from its installation until later code takes any of
-// its bytes. Stubs and codelets stay for the JVM's life, and some lie inside others.
+// A Map says which blob covered an address at a time.
 //
 // The size of the map and the time of a search depend only on the number of blobs, not on their sizes or on how they
 // overlap, because a damaged log may claim anything.
-type CodeMap struct {
+type Map struct {
 	blobs     []printassembly.Blob
 	unprinted unprintedCode
 	// byTime has the blobs that cover any address, in the order of their times, and those of the same time in the log's
@@ -38,10 +43,10 @@ type extent struct {
 	kind   printassembly.Kind
 }
 
-// NewCodeMap returns the map of one JVM's blobs, which are in the order of the log. The map keeps the slice, which must
+// New returns the map of one JVM's blobs, which are in the order of the log. The map keeps the slice, which must
 // not change.
-func NewCodeMap(blobs []printassembly.Blob) *CodeMap {
-	m := &CodeMap{blobs: blobs, byTime: make([]int32, 0, len(blobs))}
+func New(blobs []printassembly.Blob) *Map {
+	m := &Map{blobs: blobs, byTime: make([]int32, 0, len(blobs))}
 	for i := range blobs {
 		if b := &blobs[i]; b.Lo < b.Hi {
 			m.byTime = append(m.byTime, int32(i))
@@ -80,7 +85,7 @@ func findBounds(extents []extent) []uint64 {
 }
 
 // findSpans returns, by rank, the pieces between bounds that each blob covers. The extents must ascend.
-func (m *CodeMap) findSpans(extents []extent) []span {
+func (m *Map) findSpans(extents []extent) []span {
 	spans := make([]span, len(extents))
 	lo := 0
 	for _, e := range extents {
@@ -94,11 +99,11 @@ func (m *CodeMap) findSpans(extents []extent) []span {
 }
 
 // at returns the blob of a rank.
-func (m *CodeMap) at(rank int32) *printassembly.Blob { return &m.blobs[m.byTime[rank]] }
+func (m *Map) at(rank int32) *printassembly.Blob { return &m.blobs[m.byTime[rank]] }
 
 // findEnds sets the time at which each method ended: when the first blob came that took any of its bytes. The methods
 // that are there at one time do not overlap, so the bound at which a method begins identifies it.
-func (m *CodeMap) findEnds(spans []span) {
+func (m *Map) findEnds(spans []span) {
 	m.ends = make([]int64, len(m.byTime))
 	present := newBitSet(len(m.bounds))
 	method := make([]int32, len(m.bounds)) // the rank of the method that begins at a bound
@@ -125,7 +130,7 @@ func (m *CodeMap) findEnds(spans []span) {
 
 // findReused finds the blobs that share bytes with others, see Reused. In the order of addresses, a blob overlaps one
 // before it if any of those ends after its start. It overlaps one after it if the next one begins before its end.
-func (m *CodeMap) findReused(extents []extent) {
+func (m *Map) findReused(extents []extent) {
 	m.reused = make([]bool, len(m.blobs))
 	var end, javaEnd uint64 // of all blobs before this one, and of the methods among them
 	for _, e := range extents {
@@ -152,7 +157,7 @@ func (m *CodeMap) findReused(extents []extent) {
 // Find returns the index of the blob that covered pc at a time, in milliseconds since the JVM's start: the blob that
 // was installed last before then. HotSpot prints a method a little after it has installed it. So an address that had no
 // code yet belongs to the next blob that is installed there. Find returns false if there is no blob.
-func (m *CodeMap) Find(pc uint64, uptimeMillis int64) (int, bool) {
+func (m *Map) Find(pc uint64, uptimeMillis int64) (int, bool) {
 	piece, found := slices.BinarySearch(m.bounds, pc)
 	if !found {
 		piece--
@@ -173,13 +178,20 @@ func (m *CodeMap) Find(pc uint64, uptimeMillis int64) (int, bool) {
 
 // FindUnprinted is for a pc at which Find finds nothing and no file is mapped. It returns the index of the blob of
 // unprinted code that holds pc, see unprintedCode.
-func (m *CodeMap) FindUnprinted(pc uint64) (int, bool) {
+func (m *Map) FindUnprinted(pc uint64) (int, bool) {
 	i, ok := m.unprinted.find(pc)
 	return len(m.blobs) + i, ok
 }
 
+// Unprinted returns the blobs of unprinted code. Their indexes follow those of the log's blobs.
+func (m *Map) Unprinted() []printassembly.Blob { return m.unprinted }
+
+// DropUnprinted makes the map know of no unprinted code. It is for a log with blobs that could not be read, because
+// these may have been where the unprinted code seems to be.
+func (m *Map) DropUnprinted() { m.unprinted = nil }
+
 // Blob returns the blob with an index from Find or FindUnprinted.
-func (m *CodeMap) Blob(i int) *printassembly.Blob {
+func (m *Map) Blob(i int) *printassembly.Blob {
 	if i < len(m.blobs) {
 		return &m.blobs[i]
 	}
@@ -188,7 +200,7 @@ func (m *CodeMap) Blob(i int) *printassembly.Blob {
 
 // Beyond reports whether pc is surely outside the range of addresses that HotSpot reserved for code. That range is
 // reserved bytes long and holds all blobs, but the log does not say where it begins.
-func (m *CodeMap) Beyond(pc, reserved uint64) bool {
+func (m *Map) Beyond(pc, reserved uint64) bool {
 	if len(m.bounds) == 0 {
 		return false
 	}
@@ -202,6 +214,6 @@ func (m *CodeMap) Beyond(pc, reserved uint64) bool {
 
 // Reused reports whether other code covered any byte of the blob's range before or after it. Stubs that lie inside
 // other stubs are there at the same time, and do not count.
-func (m *CodeMap) Reused(i int) bool {
+func (m *Map) Reused(i int) bool {
 	return i < len(m.reused) && m.reused[i]
 }

@@ -1,4 +1,4 @@
-package profile
+package code
 
 import (
 	"math/rand/v2"

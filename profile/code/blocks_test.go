@@ -1,4 +1,4 @@
-package profile
+package code
 
 import (
 	"strconv"
@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // code returns lines of two bytes each: "jne 4" jumps to line 4.
@@ -15,7 +16,7 @@ func code(texts ...string) []Line {
 	lines := make([]Line, len(texts))
 	for i, text := range texts {
 		l := &lines[i]
-		l.Lo, l.Hi, l.Text, l.Counts = uint64(0x100+2*i), uint64(0x102+2*i), text, make(Counts, 1)
+		l.Lo, l.Hi, l.Text, l.Counts = uint64(0x100+2*i), uint64(0x102+2*i), text, make(tally.Counts, 1)
 		mnemonic, operand, _ := strings.Cut(text, " ")
 		switch to, err := strconv.Atoi(operand); {
 		case mnemonic == "jmp":
