@@ -17,7 +17,7 @@ type Account struct {
 	OutsideWindow int64 // of this trial's JVMs, before, between or after its windows
 	OtherThread   int64 // in the windows, of threads that [Options.Threads] leaves out
 	OutsideMethod int64 // in the windows, while the thread was not in [Options.WindowMethod]
-	Printing      int64 // in the windows, of HotSpot printing code for gasm, see printing.go
+	Printing      int64 // in the windows, of HotSpot printing code for gasm, see package printing
 	Lost          int64 // dropped by the sampler, by its own count
 	Profiled      int64 // in the profile
 

@@ -80,14 +80,14 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	p.Frames = w.frames()
 	p.Native = w.native()
 	p.Sources = w.sources(p.Native)
-	p.Threads = w.b.threads.kindsOf(t.threads, w.n)
+	p.Threads = w.threads()
 	p.Happened = t.sums(w.b.events, w.n)
 	p.Delays = w.delays(p.Regions)
 	p.Locks = t.lockSites()
 	p.Allocations = t.allocSites(w.code)
 	if parted != nil {
 		p.Parts = parted.sum(w.b, w.code, w.sampled)
-		p.Parts.ByThread = parted.byThread(t.kept.list, w.b.threads.labels, w.n)
+		p.Parts.ByThread = parted.byThread(t.kept.list, w.b.threads, w.n)
 	}
 	if w.opts.Locations {
 		p.Locations = w.locations()
@@ -103,7 +103,7 @@ func (w *work) profile(jvms jvmTotals) Profile {
 
 // cutParts returns the parts of the profile's samples, or nil if no parts are wanted or there would be one only.
 func (w *work) cutParts() *partedSpots {
-	cutter := partCutter{trial: w.trial, trials: w.b.trials, timelines: w.b.timelines, threads: &w.b.threads, n: w.n}
+	cutter := partCutter{trial: w.trial, trials: w.b.trials, timelines: w.b.timelines, threads: w.b.threads, n: w.n}
 	return cutter.cut()
 }
 

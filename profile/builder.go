@@ -6,7 +6,10 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/profile/codemap"
+	"github.com/gasm-profiler/gasm/profile/history"
+	"github.com/gasm-profiler/gasm/profile/printing"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -35,7 +38,7 @@ type Config struct {
 	// change any more.
 	Events []event.Event
 	// Threads chooses the threads whose samples are in the profiles.
-	Threads Threads
+	Threads threads.Choice
 	// Code says how the code was obtained, as [capture.Description] does. Where HotSpot printed some of it, the
 	// samples of this printing are kept out of the profiles.
 	Code string
@@ -60,11 +63,11 @@ type Builder struct {
 	events        *eventIndex // nil without events
 	eventWindows  *threadWindows
 	methodWindows insideMethod
-	printing      *printingFinder // nil if HotSpot printed no code
-	history       *historyCounts  // nil if no history is wanted
+	printing      *printing.Finder // nil if HotSpot printed no code
+	history       *history.Builder // nil if no history is wanted
 
 	counters  []string
-	threads   threadTable
+	threads   *threads.Table
 	functions functionTable
 	contexts  *contextTable // nil if code is not counted apart by context
 
@@ -96,9 +99,9 @@ func NewBuilder(c Config) *Builder {
 		byPID:         map[int]int{},
 		eventWindows:  c.eventWindows,
 		methodWindows: c.methodWindows,
-		printing:      newPrintingFinder(c.Code),
+		printing:      printing.NewFinder(c.Code),
 		counters:      slices.Clone(c.Counters[:min(len(c.Counters), capture.MaxEvents)]),
-		threads:       newThreadTable(c.Threads),
+		threads:       threads.NewTable(c.Threads),
 		functions:     functionTable{index: map[function]int32{}},
 	}
 	b.addJVMs(c.JVMs)
@@ -112,7 +115,7 @@ func NewBuilder(c Config) *Builder {
 		b.contexts = newContextTable()
 	}
 	if c.History {
-		b.history = newHistoryCounts()
+		b.history = history.NewBuilder()
 	}
 	b.events = newEventIndex(c.Events)
 	b.countEvents()
@@ -154,10 +157,10 @@ type joinedSample struct {
 	pid      int // of the JVM that the sample counts for, which may not be Sample.PID
 	timeline *timeline
 	trial    *trialCounts
-	slice    int32    // of the JVM's time; 0 in a trial that is not cut into slices
-	thread   thread   // that the sample was in
-	events   eventSet // that lasted
-	context  int32    // index in Builder.contexts; 0 if contexts are not told apart
+	slice    int32          // of the JVM's time; 0 in a trial that is not cut into slices
+	thread   threads.Thread // that the sample was in
+	events   eventSet       // that lasted
+	context  int32          // index in Builder.contexts; 0 if contexts are not told apart
 	spot     spot
 }
 
@@ -245,15 +248,15 @@ func (b *Builder) admit(j *joinedSample) exclusion {
 	}
 	j.trial, j.slice = b.trials[trial], int32(slice)
 	var named bool
-	if j.thread, named = b.threads.find(j.Thread); !named {
+	if j.thread, named = b.threads.Find(j.Thread); !named {
 		b.folded++
 	}
 	switch {
-	case !j.thread.chosen:
+	case !j.thread.Chosen:
 		return otherThread
 	case !b.methodWindows.has(j.pid, j.TID, j.MonoNanos):
 		return outsideMethod
-	case b.printing.has(j.Sample, j.thread.kind):
+	case b.printing.Has(j.Sample, j.thread.Kind):
 		return ofPrinting
 	}
 	return admitted
@@ -264,14 +267,14 @@ func (b *Builder) exclude(j *joinedSample, why exclusion) {
 	if why != outsideWindow { // of these the account has what is left of the JVM's total
 		j.trial.excluded[why].Bump(j.counter, 1)
 	}
-	b.remember(j, NotCounted)
+	b.remember(j, history.NotCounted)
 }
 
 // findEvents finds the events that lasted when the sample was taken, and the sample's context.
 func (b *Builder) findEvents(j *joinedSample) {
 	j.events = b.events.during(j.pid, j.TID, j.MonoNanos)
 	if b.contexts != nil {
-		j.context = b.contexts.find(sampleContext{j.thread.label, j.events.without(waiting)})
+		j.context = b.contexts.find(sampleContext{j.thread.Label, j.events.without(waiting)})
 	}
 }
 
@@ -348,18 +351,18 @@ func (b *Builder) count(j *joinedSample) {
 		tally.BumpAt(t.code, key, j.counter)
 	}
 	outside := j.spot.jvm == inNative
-	tally.BumpAt(t.threads, threadKey{j.pid, j.thread.label, outside}, j.counter)
+	tally.BumpAt(t.threads, threadKey{j.pid, j.thread.Label, outside}, j.counter)
 	t.kept.add(j)
 	if j.events != 0 {
 		t.addDuring(j)
 	}
-	b.remember(j, b.threads.doing(j.thread.label, outside))
+	b.remember(j, history.DoingOf(b.threads.Kind(j.thread.Label), outside))
 }
 
 // remember counts a sample of the first counter for the history, if a history is wanted.
-func (b *Builder) remember(j *joinedSample, doing Doing) {
+func (b *Builder) remember(j *joinedSample, doing history.Doing) {
 	if b.history != nil && j.counter == 0 {
-		b.history.add(j.pid, j.MonoNanos, doing)
+		b.history.Add(j.pid, j.MonoNanos, doing)
 	}
 }
 

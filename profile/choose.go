@@ -2,12 +2,12 @@ package profile
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -37,8 +37,8 @@ func (o *Options) Chosen() string {
 	if o.JVM != nil {
 		flags = append(flags, "--jvm "+o.JVM.String())
 	}
-	if o.Threads.text != "" {
-		flags = append(flags, "--thread "+o.Threads.text)
+	if o.Threads.Text() != "" {
+		flags = append(flags, "--thread "+o.Threads.Text())
 	}
 	if o.WindowEvent != (WindowEvent{}) {
 		flags = append(flags, "--window-event "+o.WindowEvent.String())
@@ -132,42 +132,6 @@ func noSuchJVM(jvms []capture.JVM, o *Options) error {
 		names = append(names, name)
 	}
 	chosen := *o
-	chosen.Threads, chosen.WindowEvent, chosen.WindowMethod = Threads{}, WindowEvent{}, ""
+	chosen.Threads, chosen.WindowEvent, chosen.WindowMethod = threads.Choice{}, WindowEvent{}, ""
 	return fmt.Errorf("%s: no such JVM in this capture; it has %s", chosen.Chosen(), strings.Join(names, ", "))
-}
-
-// Threads chooses threads, by their kind or by their name. The zero value chooses all threads.
-type Threads struct {
-	text string // as the user wrote it
-	kind string
-	name *regexp.Regexp
-}
-
-// threadWords are the words for kinds of threads in a choice.
-var threadWords = map[string]string{"app": ApplicationThreads, "jit": CompilerThreads, "gc": CollectorThreads, "jvm": OtherJVMThreads}
-
-// ParseThreads parses a choice of threads: app, jit, gc or jvm for a kind of threads, or a regular expression for the
-// thread's name as the kernel has it.
-func ParseThreads(text string) (Threads, error) {
-	t := Threads{text: text, kind: threadWords[text]}
-	if t.kind == "" && text != "" {
-		var err error
-		if t.name, err = regexp.Compile(text); err != nil {
-			return Threads{}, fmt.Errorf("%w; use app, jit, gc, jvm, or a regular expression", err)
-		}
-	}
-	return t, nil
-}
-
-// chooses reports whether the samples of a thread count. A thread without a name only counts if all threads do.
-func (t *Threads) chooses(name, kind string) bool {
-	switch {
-	case t.text == "":
-		return true
-	case name == "":
-		return false
-	case t.name != nil:
-		return t.name.MatchString(name)
-	}
-	return t.kind == kind
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -78,7 +79,9 @@ func TestChoose(t *testing.T) {
 		require.NoError(t, err, c.name)
 		assert.Equal(t, c.want, measuredText(config.measured), c.name)
 	}
-	_, err := choose(whole(), &Options{JVM: regexp.MustCompile("nobody"), Threads: Threads{text: "app"}})
+	app, err := threads.ParseChoice("app")
+	require.NoError(t, err)
+	_, err = choose(whole(), &Options{JVM: regexp.MustCompile("nobody"), Threads: app})
 	assert.EqualError(t, err, "--jvm nobody: no such JVM in this capture; it has 1 benchmarks.jar, 2 Fork, 3 Fork, 4 Fork")
 }
 
@@ -106,25 +109,6 @@ func TestManyPrograms(t *testing.T) {
 	assert.Len(t, all[maxPrograms].pids, 151)
 }
 
-func TestParseThreads(t *testing.T) {
-	for text, want := range map[string]map[string]bool{
-		"":           {"": true, "main": true, "C2 CompilerThre": true},
-		"app":        {"": false, "main": true, "C2 CompilerThre": false, "GC Thread#1": false},
-		"jit":        {"main": false, "C1 CompilerThre": true},
-		"gc":         {"GC Thread#1": true, "VM Thread": false},
-		"jvm":        {"VM Thread": true, "GC Thread#1": false},
-		"^pool-.*-1": {"pool-1-thread-1": true, "pool-1-thread-2": false, "": false},
-	} {
-		threads, err := ParseThreads(text)
-		require.NoError(t, err)
-		for name, chosen := range want {
-			assert.Equal(t, chosen, threads.chooses(name, threadKind(name)), "%q: %q", text, name)
-		}
-	}
-	_, err := ParseThreads("(")
-	assert.ErrorContains(t, err, "use app, jit, gc, jvm, or a regular expression")
-}
-
 // Samples of threads that are not chosen are in the account only, and the shares are parts of the chosen samples.
 func TestChosenThreads(t *testing.T) {
 	thread := func(pid int, ms int64, pc uint64, name string) sampler.Sample {
@@ -146,7 +130,7 @@ func TestChosenThreads(t *testing.T) {
 		"jit":  {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, OtherThread: 5, Profiled: 2, Compiled: 1, Native: 1},
 		"GC T": {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, OtherThread: 6, Profiled: 1, Native: 1},
 	} {
-		choice, err := ParseThreads(text)
+		choice, err := threads.ParseChoice(text)
 		require.NoError(t, err)
 		b := NewBuilder(Config{
 			JVMs:    []capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}},
@@ -173,15 +157,15 @@ func TestChosenThreads(t *testing.T) {
 // A process may have more names of threads than are told apart. The samples of the others are counted without a name.
 func TestManyThreads(t *testing.T) {
 	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}})
-	for i := range maxThreads + 1000 {
+	for i := range threads.MaxNames + 1000 {
 		s := at(1, 15, 0x700)
 		s.Thread = fmt.Sprintf("t%dx", i)
 		b.Add(&s)
 	}
 	p := build(t, b, DefaultOptions())[0]
-	assert.EqualValues(t, maxThreads+1000, p.Accounts[0].Profiled)
+	assert.EqualValues(t, threads.MaxNames+1000, p.Accounts[0].Profiled)
 	assert.Equal(t, 1000, b.folded)
-	assert.LessOrEqual(t, len(p.Threads[0].Threads), maxThreads+1)
+	assert.LessOrEqual(t, len(p.Threads[0].Threads), threads.MaxNames+1)
 }
 
 func TestProfileNames(t *testing.T) {

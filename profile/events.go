@@ -7,6 +7,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
 // An EventTotal sums up the events of one kind and name.
@@ -249,7 +250,7 @@ func (c *eventCounts) addDuring(j *joinedSample) {
 			c.during[bit].Bump(j.counter, 1)
 		}
 	}
-	if j.events.has(waiting) && j.thread.kind == ApplicationThreads {
+	if j.events.has(waiting) && j.thread.Kind == threads.Application {
 		if c.delays == nil {
 			c.delays = map[spot]tally.Counts{}
 		}

@@ -14,7 +14,7 @@ type keptSamples struct {
 type keptSample struct {
 	spot    int32 // its number in keptSamples.spots
 	jvm     int32 // index of the process in the trial's pids
-	label   int32 // of the thread: index in threadTable.labels
+	label   int32 // of the thread: index in threads.Table
 	counter int32 // index in Builder.counters
 	mono    int64 // negative for a sample without a time
 }
@@ -34,5 +34,5 @@ func (k *keptSamples) add(j *joinedSample) {
 		k.spots[at] = n
 	}
 	jvm, _ := slices.BinarySearch(j.trial.pids, j.pid)
-	k.list = append(k.list, keptSample{n, int32(jvm), j.thread.label, int32(j.counter), j.MonoNanos})
+	k.list = append(k.list, keptSample{n, int32(jvm), j.thread.Label, int32(j.counter), j.MonoNanos})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
 // Options are the choices of a profile. Options that perfasm has too have the same meanings and defaults.
@@ -49,7 +50,7 @@ type Options struct {
 	PID int
 	JVM *regexp.Regexp
 	// Threads narrows the profiles to the samples of some threads.
-	Threads Threads
+	Threads threads.Choice
 	// WindowEvent narrows the windows to the times of events, or to those between them.
 	WindowEvent WindowEvent
 	// WindowMethod narrows the profiles to samples that were taken while their thread was in a method. It is the text

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
 const (
@@ -25,7 +26,7 @@ type partCutter struct {
 	trial     *trialCounts
 	trials    []*trialCounts // of the Builder
 	timelines map[int]*timeline
-	threads   *threadTable
+	threads   *threads.Table
 	n         int // number of counters
 }
 
@@ -157,13 +158,13 @@ func (p *partCutter) threadGroups() (groups []ThreadGroup, of map[int32]int) {
 		total[p.trial.kept.list[i].label]++
 	}
 	labels := slices.SortedFunc(maps.Keys(total), func(a, b int32) int {
-		return cmp.Or(cmp.Compare(total[b], total[a]), cmp.Compare(p.threads.labels[a], p.threads.labels[b]))
+		return cmp.Or(cmp.Compare(total[b], total[a]), cmp.Compare(p.threads.Label(a), p.threads.Label(b)))
 	})
 	of = make(map[int32]int, len(labels))
 	for i, label := range labels {
-		g := ThreadGroup{Kind: p.threads.kinds[label]}
+		g := ThreadGroup{Kind: p.threads.Kind(label)}
 		if i < namedThreads {
-			g.Name = p.threads.labels[label]
+			g.Name = p.threads.Label(label)
 		}
 		at := slices.Index(groups, g)
 		if at < 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
 // Parts are the samples of a profile cut by time and by thread, so that a reader can look at some of them alone: at one
@@ -167,13 +168,13 @@ func (p *partedSpots) sum(b *Builder, code *codeReader, sampled []*sampledBlob) 
 }
 
 // byThread sums up the parts of kept samples by the threads' names.
-func (p *partedSpots) byThread(kept []keptSample, labels []string, counters int) map[string]PartCounts {
+func (p *partedSpots) byThread(kept []keptSample, names *threads.Table, counters int) map[string]PartCounts {
 	sums := partSums[string]{}
 	for i := range kept {
 		s := &kept[i]
 		one := PartCount{p.partOf(s), make(tally.Counts, counters)}
 		one.Counts[s.counter] = 1
-		sums.add(labels[s.label], PartCounts{one})
+		sums.add(names.Label(s.label), PartCounts{one})
 	}
 	return sums.byKey()
 }

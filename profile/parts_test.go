@@ -9,6 +9,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
 // checkParts fails if the parts of a method, a line or anything else do not add up to its samples.
@@ -83,7 +84,7 @@ func TestPartsOfBenchmark(t *testing.T) {
 	}
 	p := build(t, b, Options{Listings: 100})[0]
 	require.NotNil(t, p.Parts)
-	assert.ElementsMatch(t, []ThreadGroup{{ApplicationThreads, "worker-"}, {CollectorThreads, "GC Thread#"}, {ApplicationThreads, ""}}, p.Parts.Threads)
+	assert.ElementsMatch(t, []ThreadGroup{{threads.Application, "worker-"}, {threads.Collector, "GC Thread#"}, {threads.Application, ""}}, p.Parts.Threads)
 	slices := make([]tally.Counts, len(p.Parts.Slices))
 	for i := range slices {
 		slices[i] = tally.Counts{0}

@@ -22,7 +22,9 @@ package profile
 import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/probes"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
 // A Profile is the result for one trial or, without trials, for one program.
@@ -54,15 +56,15 @@ type Profile struct {
 	Regions []Region // of code in the code cache, hottest first
 	// TooFew is how many regions are not annotated only because of [Options.MinSamples].
 	TooFew  int
-	Methods []Method         // by source and name, hottest first
-	Frames  []FrameTotal     // hottest first
-	Native  []NativeFunction // hottest first, kernel included
-	Sources []Source         // hottest first; they add up to Profiled
-	Threads []ThreadKind     // hottest first; they add up to Profiled; nil if the sampler recorded no names of threads
+	Methods []Method            // by source and name, hottest first
+	Frames  []FrameTotal        // hottest first
+	Native  []NativeFunction    // hottest first, kernel included
+	Sources []Source            // hottest first; they add up to Profiled
+	Threads []threads.KindTotal // hottest first; they add up to Profiled; nil if the sampler recorded no names of threads
 	// Happened sums up the events in the windows, such as pauses of the garbage collector.
 	Happened []EventTotal
 	// Probes are what probed methods have counted.
-	Probes []Probe
+	Probes []probes.Probe
 	// Delays are what ran while threads waited for others to come to a safepoint, hottest first.
 	Delays []Delay
 	// Locks are where threads waited for locks, those with the longest time first.

@@ -9,6 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/history"
+	"github.com/gasm-profiler/gasm/profile/probes"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -29,7 +31,7 @@ type Profiles struct {
 	// two JVMs differ, the name in the first one counts.
 	SourceFiles map[string]string
 	// History is only set if [Options.History] asks for it, and if samples have times.
-	History *History
+	History *history.History
 
 	builder *Builder // only Of sets it
 }
@@ -50,9 +52,9 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 		return nil, err
 	}
 	events, eventNotes := c.ReadEvents()
-	probes, probeNotes := c.ReadProbes()
+	counted, probeNotes := c.ReadProbes()
 	config.Events = events
-	methodNotes, err := config.narrow(&o, probes)
+	methodNotes, err := config.narrow(&o, counted)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +67,7 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 		return nil, err
 	}
 	ps.noteLimits()
-	ps.build(c, o, events, probes)
+	ps.build(c, o, events, counted)
 	return ps, nil
 }
 
@@ -134,16 +136,16 @@ func (ps *Profiles) noteLimits() {
 }
 
 // build makes the profiles of what was counted.
-func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, probes []capture.Probes) {
+func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, counted []capture.Probes) {
 	b := ps.builder
 	ps.Trials = b.Build(o)
 	for i := range ps.Trials {
-		ps.Trials[i].Probes = probesOf(probes, ps.Trials[i].PIDs)
+		ps.Trials[i].Probes = probes.Of(counted, ps.Trials[i].PIDs)
 	}
 	hottestFirst(ps.Trials)
 	ps.Taken = b.taken(c.JVMs)
-	ps.History = b.history.history()
-	ps.History.addLanes(events)
+	ps.History = b.history.History()
+	ps.History.AddLanes(events)
 	if counters := ps.Trials[0].Events; len(counters) > 0 {
 		ps.Capture.Events = counters
 	}

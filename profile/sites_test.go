@@ -117,8 +117,8 @@ func TestSites(t *testing.T) {
 	}, p.Locks)
 	assert.Equal(t, []AllocSite{{Class: "A", Events: 2, Bytes: 1 << 60}, {Frame: site(20), Class: "byte[]", Events: 2, Bytes: 1500},
 		{Frame: site(20), Class: "int[]", Events: 1, Bytes: 700}}, p.Allocations)
-	h := b.history.history()
-	h.addLanes(b.events.events)
+	h := b.history.History()
+	h.AddLanes(b.events.events)
 	require.Len(t, h.JVMs, 1)
 	require.Len(t, h.JVMs[0].Lanes, 1, "parking has no lane")
 	assert.Equal(t, event.Lock, h.JVMs[0].Lanes[0].Kind)

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gasm-profiler/gasm/profile/history"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -106,6 +108,15 @@ func (w *work) overTime() []tally.Counts {
 	return sum
 }
 
+// threads sums up the samples by thread. It returns nil if no sample has a thread's name.
+func (w *work) threads() []threads.KindTotal {
+	byLabel := map[int32]tally.Counts{}
+	for key, c := range w.trial.threads {
+		tally.AddTo(byLabel, key.label, c, w.n)
+	}
+	return w.b.threads.Totals(byLabel, w.n)
+}
+
 // shares sums up the samples by process.
 func (w *work) shares() []JVMShare {
 	shares := make([]JVMShare, len(w.trial.pids))
@@ -128,12 +139,12 @@ func (w *work) shares() []JVMShare {
 		of(key.pid).Counts.Add(c)
 	}
 	for key, c := range w.trial.threads {
-		switch share := of(key.pid); w.b.threads.doing(key.label, key.outside) {
-		case RanJIT:
+		switch share := of(key.pid); history.DoingOf(w.b.threads.Kind(key.label), key.outside) {
+		case history.RanJIT:
 			share.JIT.Add(c)
-		case RanGC:
+		case history.RanGC:
 			share.GC.Add(c)
-		case RanJava:
+		case history.RanJava:
 			share.Java.Add(c)
 		}
 	}

@@ -43,7 +43,7 @@ type addressKey struct {
 // A threadKey tells the counts of threads apart. outside is true for samples in native code.
 type threadKey struct {
 	pid     int
-	label   int32 // index in threadTable.labels
+	label   int32 // index in threads.Table
 	outside bool
 }
 
@@ -95,7 +95,7 @@ func (t *functionTable) find(module, symbol string) (i int32, named bool) {
 // A sampleContext is what the samples at one address are told apart by: the thread that they were in, and the events
 // that lasted.
 type sampleContext struct {
-	label  int32 // index in threadTable.labels
+	label  int32 // index in threads.Table
 	events eventSet
 }
 

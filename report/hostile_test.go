@@ -19,6 +19,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 	"github.com/gasm-profiler/gasm/report/schema"
 	"github.com/gasm-profiler/gasm/report/text"
@@ -36,7 +37,7 @@ func hostileProfiles(t *testing.T, text string) *profile.Profiles {
 	d, ps := reporttest.Trials(t)
 	d.Notes, d.Selection = []string{"a note"}, "a selection"
 	p := &ps[0]
-	p.Threads = []profile.ThreadKind{{Kind: "application", Counts: c(3000), Threads: []profile.Thread{{Name: "main", Counts: c(3000)}}}}
+	p.Threads = []threads.KindTotal{{Kind: "application", Counts: c(3000), Threads: []threads.Total{{Name: "main", Counts: c(3000)}}}}
 	for i := range p.Shares {
 		p.Shares[i].Native = c(10 + int64(i))
 	}

@@ -14,7 +14,9 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/probes"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -103,8 +105,8 @@ func (p jsonProfile) profile() schema.Profile {
 		Sources: each(p.Sources, func(s *profile.Source) schema.Source {
 			return schema.Source{Source: s.Source, Counts: p.counts(s.Counts)}
 		}),
-		Threads: each(p.Threads, func(k *profile.ThreadKind) schema.ThreadKind {
-			return schema.ThreadKind{Kind: k.Kind, Counts: p.counts(k.Counts), Threads: each(k.Threads, func(t *profile.Thread) schema.Thread {
+		Threads: each(p.Threads, func(k *threads.KindTotal) schema.ThreadKind {
+			return schema.ThreadKind{Kind: k.Kind, Counts: p.counts(k.Counts), Threads: each(k.Threads, func(t *threads.Total) schema.Thread {
 				return schema.Thread{Name: t.Name, Counts: p.counts(t.Counts)}
 			})}
 		}),
@@ -255,11 +257,11 @@ func newAccount(a *profile.Account) schema.Account {
 	}
 }
 
-func newProbe(p *profile.Probe) schema.Probe {
+func newProbe(p *probes.Probe) schema.Probe {
 	out := schema.Probe{Kind: string(p.Kind), Method: p.Method, Descriptor: p.Descriptor,
 		Entries: p.Entries, Returns: p.Returns, Exceptions: p.Throws, TotalMS: float64(p.Nanos) / 1e6, MaxNS: p.MaxNanos,
 		P50: p.Percentile(0.5), P90: p.Percentile(0.9), P99: p.Percentile(0.99),
-		Threads: each(p.Threads, func(t *profile.ProbeThread) schema.ProbeThread {
+		Threads: each(p.Threads, func(t *probes.Thread) schema.ProbeThread {
 			return schema.ProbeThread{PID: t.PID, TID: t.TID, Name: t.Name,
 				Entries: t.Entries, Returns: t.Returns, Exceptions: t.Throws, TotalMS: float64(t.Nanos) / 1e6, MaxNS: t.MaxNanos}
 		})}

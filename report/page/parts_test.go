@@ -15,6 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/history"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
@@ -180,10 +181,10 @@ func TestTimeline(t *testing.T) {
 	ps := &profile.Profiles{}
 	ps.Capture.JVMs = []capture.JVM{{PID: 7, Main: "<Main>", Fork: 2}}
 	ps.Capture.Trials = []capture.Trial{{Name: "t", Windows: []capture.Window{{PID: 7, Span: capture.Span{FromMonoNanos: 3e9, ToMonoNanos: 5e9}}, {PID: 7, Span: capture.Span{FromMonoNanos: 6e9, ToMonoNanos: 7e9}}}}}
-	ps.History = &profile.History{FromMonoNanos: 1e9, StepNanos: 1e9, Bins: 10, JVMs: []profile.JVMHistory{{PID: 7, Bins: make([][5]int64, 10)}}}
-	ps.History.JVMs[0].Bins[2][profile.RanJava] = 4
-	ps.History.JVMs[0].Bins[2][profile.RanGC] = 4
-	ps.History.JVMs[0].Bins[9][profile.NotCounted] = 2
+	ps.History = &history.History{FromMonoNanos: 1e9, StepNanos: 1e9, Bins: 10, JVMs: []history.JVM{{PID: 7, Bins: make([][5]int64, 10)}}}
+	ps.History.JVMs[0].Bins[2][history.RanJava] = 4
+	ps.History.JVMs[0].Bins[2][history.RanGC] = 4
+	ps.History.JVMs[0].Bins[9][history.NotCounted] = 2
 	p := &profile.Profile{Trial: "t", PIDs: []int{7}, Slices: []tally.Counts{{1}}}
 	text := string(timeline(ps, p))
 	assert.Contains(t, text, "&lt;Main&gt;")
@@ -200,7 +201,7 @@ func TestTimeline(t *testing.T) {
 	assert.Empty(t, timeline(&profile.Profiles{}, p))
 	shares := make([]float64, 10)
 	shares[4] = 0.5
-	ps.History.JVMs[0].Lanes = []profile.Lane{{Kind: event.Safepoint, Shares: make([]float64, 10)}, {Kind: event.Own, Shares: shares}}
+	ps.History.JVMs[0].Lanes = []history.Lane{{Kind: event.Safepoint, Shares: make([]float64, 10)}, {Kind: event.Own, Shares: shares}}
 	text = string(timeline(ps, p))
 	assert.Contains(t, text, `viewBox="0 0 10 58"`)
 	assert.Contains(t, text, `<g class="f-c2"><title>the program&#39;s own events</title><rect x="4" y="54" width="1" height="4" fill-opacity="0.62"/></g>`)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/history"
 )
 
 const (
@@ -18,11 +19,11 @@ const (
 
 // doings are the parts of a time line, from the bottom up, with their classes.
 var doings = []struct {
-	doing       profile.Doing
+	doing       history.Doing
 	class, name string
 }{
-	{profile.RanJava, "c2", "Java"}, {profile.RanNative, "native", "native and kernel"}, {profile.RanJIT, "c1", "JIT compilers"},
-	{profile.RanGC, "kernel", "garbage collector"}, {profile.NotCounted, "out", "not in this profile"},
+	{history.RanJava, "c2", "Java"}, {history.RanNative, "native", "native and kernel"}, {history.RanJIT, "c1", "JIT compilers"},
+	{history.RanGC, "kernel", "garbage collector"}, {history.NotCounted, "out", "not in this profile"},
 }
 
 // timeline draws the samples of a profile over time: a drawing for each JVM, with the windows shaded. The HTML contains
@@ -33,7 +34,7 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 	if h == nil || len(jvms) == 0 || h.Bins < 2 {
 		return ""
 	}
-	slices.SortStableFunc(jvms, func(a, b profile.JVMHistory) int { return b.Samples() - a.Samples() })
+	slices.SortStableFunc(jvms, func(a, b history.JVM) int { return b.Samples() - a.Samples() })
 	var out strings.Builder
 	seconds := float64(h.Bins) * float64(h.StepNanos) / 1e9
 	for i := range jvms {
@@ -71,7 +72,7 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 }
 
 // drawSlices draws the areas that one clicks to see only the samples of a slice of time.
-func drawSlices(out *strings.Builder, p *profile.Profile, h *profile.History, pid int) {
+func drawSlices(out *strings.Builder, p *profile.Profile, h *history.History, pid int) {
 	if p.Parts == nil || len(p.Parts.Slices) < 2 {
 		return
 	}
@@ -86,7 +87,7 @@ func drawSlices(out *strings.Builder, p *profile.Profile, h *profile.History, pi
 }
 
 // drawWindows shades the times in which samples count, and marks the slices of a benchmark.
-func drawWindows(out *strings.Builder, ps *profile.Profiles, p *profile.Profile, h *profile.History, pid int) {
+func drawWindows(out *strings.Builder, ps *profile.Profiles, p *profile.Profile, h *history.History, pid int) {
 	place := func(mono int64) float64 {
 		return min(max(float64(mono-h.FromMonoNanos)/float64(h.StepNanos), 0), float64(h.Bins))
 	}
@@ -129,7 +130,7 @@ func windowsOf(ps *profile.Profiles, p *profile.Profile, pid int) []capture.Wind
 }
 
 // drawBins stacks the samples of each bin by what the JVM was doing.
-func drawBins(out *strings.Builder, j *profile.JVMHistory) {
+func drawBins(out *strings.Builder, j *history.JVM) {
 	var most int64 = 1
 	for _, bin := range j.Bins {
 		var sum int64

@@ -9,6 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
 const (
@@ -69,7 +70,7 @@ func (o overview) joined(n int, thing func(i int) (name string, counts tally.Cou
 func (o overview) jvmWorks() bool {
 	others := int64(0)
 	for _, k := range o.p.Threads {
-		if k.Kind != profile.ApplicationThreads {
+		if k.Kind != threads.Application {
 			others += k.Counts[0]
 		}
 	}

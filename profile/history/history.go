@@ -1,9 +1,13 @@
-package profile
+// Package history says what each JVM of a run did over time: which part of its samples was in Java code, in the JIT
+// compilers, in the garbage collector, and in native code, and which events lasted. It covers the whole run, in or out
+// of the windows, so that a reader can see whether the windows are well chosen.
+package history
 
 import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
 // A Doing is what a JVM was doing when a sample was taken.
@@ -19,16 +23,29 @@ const (
 	doings
 )
 
+// DoingOf returns what a JVM was doing when a thread of some kind was sampled, in native code if outside is true.
+func DoingOf(kind string, outside bool) Doing {
+	switch {
+	case kind == threads.Compilers:
+		return RanJIT
+	case kind == threads.Collector:
+		return RanGC
+	case outside:
+		return RanNative
+	}
+	return RanJava
+}
+
 // A History says when the samples of the first counter were taken, for each JVM, in or out of the windows.
 type History struct {
 	FromMonoNanos int64 // start of the first bin
 	StepNanos     int64 // length of each bin
 	Bins          int   // number of bins
-	JVMs          []JVMHistory
+	JVMs          []JVM
 }
 
-// A JVMHistory is the history of one process.
-type JVMHistory struct {
+// A JVM is the history of one process.
+type JVM struct {
 	PID  int
 	Bins [][doings]int64 // numbers of samples, by Doing
 	// Lanes are the events that lasted, by kind, in the order of laneKinds.
@@ -45,8 +62,8 @@ type Lane struct {
 // time.
 var laneKinds = []event.Kind{event.GC, event.Safepoint, event.Concurrent, event.Compilation, event.Lock, event.Own}
 
-// addLanes adds the lanes of events to all JVMs.
-func (h *History) addLanes(events []event.Event) {
+// AddLanes adds the lanes of events to all JVMs.
+func (h *History) AddLanes(events []event.Event) {
 	if h == nil {
 		return
 	}
@@ -80,31 +97,35 @@ func (h *History) addLanes(events []event.Event) {
 	}
 }
 
-// historyBins is the largest number of bins in a history. When it is reached, bins are merged in pairs, so a long
+// maxBins is the largest number of bins in a history. When it is reached, bins are merged in pairs, so a long
 // history has between half of it and all of it.
-const historyBins = 240
+const maxBins = 240
 
-// historyCounts count samples while it is not yet known how long the run is. When there are too many bins, they are
+// A Builder counts samples while it is not yet known how long the run is. When there are too many bins, they are
 // merged in pairs.
-type historyCounts struct {
+type Builder struct {
 	step   int64 // length of a bin, ns
-	bins   map[historyKey]*[doings]int64
+	bins   map[binKey]*[doings]int64
 	lo, hi int64 // the first and the last bin
 }
 
-type historyKey struct {
+// maxTime is later than any time of a sample, in ns: 36 years.
+const maxTime = 1 << 60
+
+type binKey struct {
 	bin int64
 	pid int
 }
 
-func newHistoryCounts() *historyCounts {
+// NewBuilder returns a Builder without samples.
+func NewBuilder() *Builder {
 	const shortest = 1_000_000
-	return &historyCounts{step: shortest, bins: map[historyKey]*[doings]int64{}}
+	return &Builder{step: shortest, bins: map[binKey]*[doings]int64{}}
 }
 
-// add counts a sample. It leaves out samples without a time.
-func (h *historyCounts) add(pid int, mono int64, doing Doing) {
-	if mono < 0 || mono >= lastTime {
+// Add counts a sample. It leaves out samples without a time.
+func (h *Builder) Add(pid int, mono int64, doing Doing) {
+	if mono < 0 || mono >= maxTime {
 		return
 	}
 	bin := mono / h.step
@@ -112,11 +133,11 @@ func (h *historyCounts) add(pid int, mono int64, doing Doing) {
 		h.lo, h.hi = bin, bin
 	}
 	h.lo, h.hi = min(h.lo, bin), max(h.hi, bin)
-	for h.hi-h.lo >= historyBins {
+	for h.hi-h.lo >= maxBins {
 		h.halve()
 		bin = mono / h.step
 	}
-	key := historyKey{bin, pid}
+	key := binKey{bin, pid}
 	if h.bins[key] == nil {
 		h.bins[key] = new([doings]int64)
 	}
@@ -124,10 +145,10 @@ func (h *historyCounts) add(pid int, mono int64, doing Doing) {
 }
 
 // halve merges the bins in pairs.
-func (h *historyCounts) halve() {
+func (h *Builder) halve() {
 	h.step *= 2
 	h.lo, h.hi = h.lo/2, h.hi/2
-	joined := make(map[historyKey]*[doings]int64, len(h.bins)/2+1)
+	joined := make(map[binKey]*[doings]int64, len(h.bins)/2+1)
 	for key, counts := range h.bins {
 		key.bin /= 2
 		if joined[key] == nil {
@@ -140,8 +161,8 @@ func (h *historyCounts) halve() {
 	h.bins = joined
 }
 
-// history returns what was counted, or nil if nothing was counted.
-func (h *historyCounts) history() *History {
+// History returns what was counted, or nil if nothing was counted.
+func (h *Builder) History() *History {
 	if h == nil || len(h.bins) == 0 {
 		return nil
 	}
@@ -151,9 +172,9 @@ func (h *historyCounts) history() *History {
 		pids = append(pids, key.pid)
 	}
 	at := map[int]int{}
-	for i, pid := range distinct(pids) {
+	for i, pid := range slices.Compact(slices.Sorted(slices.Values(pids))) {
 		at[pid] = i
-		out.JVMs = append(out.JVMs, JVMHistory{PID: pid, Bins: make([][doings]int64, out.Bins)})
+		out.JVMs = append(out.JVMs, JVM{PID: pid, Bins: make([][doings]int64, out.Bins)})
 	}
 	for key, counts := range h.bins {
 		out.JVMs[at[key.pid]].Bins[key.bin-h.lo] = *counts
@@ -162,7 +183,7 @@ func (h *historyCounts) history() *History {
 }
 
 // Total returns the number of samples of each Doing in a JVM.
-func (h *JVMHistory) Total() (sum [doings]int64) {
+func (h *JVM) Total() (sum [doings]int64) {
 	for _, bin := range h.Bins {
 		for d, n := range bin {
 			sum[d] += n
@@ -172,15 +193,15 @@ func (h *JVMHistory) Total() (sum [doings]int64) {
 }
 
 // Of returns the histories of some processes.
-func (h *History) Of(pids []int) []JVMHistory {
+func (h *History) Of(pids []int) []JVM {
 	if h == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(h.JVMs), func(j JVMHistory) bool { return !slices.Contains(pids, j.PID) })
+	return slices.DeleteFunc(slices.Clone(h.JVMs), func(j JVM) bool { return !slices.Contains(pids, j.PID) })
 }
 
 // Samples returns the number of all samples of a JVM.
-func (h *JVMHistory) Samples() int {
+func (h *JVM) Samples() int {
 	var sum int64
 	for _, n := range h.Total() {
 		sum += n

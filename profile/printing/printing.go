@@ -1,21 +1,21 @@
-package profile
-
-import (
-	"slices"
-	"strings"
-
-	"github.com/gasm-profiler/gasm/capture"
-	"github.com/gasm-profiler/gasm/sampler"
-)
-
-// HotSpot spends time on printing code when gasm has asked it to. That is not the program's work, so the samples of it
-// are in no table of a profile. They are in [Account.Printing].
+// Package printing finds the samples of HotSpot printing code for gasm. HotSpot spends time on that when gasm has asked it
+// to. It is not the program's work, so the samples of it are in no table of a profile, but in a row of the account.
 //
 // A compiler's thread prints a method after it has compiled it. Samples have no stacks. So printing is recognized by
 // the sample's function and, for functions that other work calls too, also by its thread. This was compared with the
 // stacks of perf's DWARF unwinding, for javac under JDK 17 and 25: it finds 93 and 95 % of the samples below
 // nmethod::print, and 2 % of what it finds is not below nmethod::print (most of these stacks are cut short). The
 // samples that it does not find are in functions that compilers call as well: memcpy, malloc, the kernel's scheduler.
+package printing
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/sampler"
+)
 
 // textClasses are the classes of libjvm that only write text, or find the name of what a call in the printed code leads
 // to (Elf…, Decoder).
@@ -72,21 +72,28 @@ const (
 	alwaysPrints
 )
 
-// A printingFinder finds the samples of HotSpot printing code for gasm.
-type printingFinder struct {
+// A Finder finds the samples of HotSpot printing code for gasm.
+type Finder struct {
 	known map[function]printingFunction
 }
 
-// newPrintingFinder returns nil if HotSpot printed no code, by the value of [capture.Description].Code.
-func newPrintingFinder(code string) *printingFinder {
+// A function is a function of a file or of the kernel.
+type function struct{ module, symbol string }
+
+// maxKnown bounds the functions that a Finder remembers; a libjvm.so has 60,000 symbols.
+const maxKnown = 1 << 17
+
+// NewFinder returns nil if HotSpot printed no code, by the value of [capture.Description].Code.
+func NewFinder(code string) *Finder {
 	if code != capture.CodePrinted && code != capture.CodeMixed {
 		return nil
 	}
-	return &printingFinder{map[function]printingFunction{}}
+	return &Finder{map[function]printingFunction{}}
 }
 
-// has reports whether a sample was taken while its thread, which is of some kind, printed code.
-func (p *printingFinder) has(s *sampler.Sample, kind string) bool {
+// Has reports whether a sample was taken while its thread, which is of some kind, printed code. A nil Finder finds no
+// such sample.
+func (p *Finder) Has(s *sampler.Sample, kind string) bool {
 	if p == nil || s.Symbol == "" {
 		return false
 	}
@@ -94,18 +101,18 @@ func (p *printingFinder) has(s *sampler.Sample, kind string) bool {
 	printing, ok := p.known[f]
 	if !ok {
 		printing = prints(f.module, f.symbol)
-		if len(p.known) < maxFunctions {
+		if len(p.known) < maxKnown {
 			p.known[f] = printing
 		}
 	}
-	return printing == alwaysPrints || printing == printsInCompilers && kind == CompilerThreads
+	return printing == alwaysPrints || printing == printsInCompilers && kind == threads.Compilers
 }
 
 // prints returns in which threads a function of a module prints code.
 func prints(module, symbol string) printingFunction {
 	inCompilers := false
 	switch {
-	case module == kernelModule:
+	case module == sampler.KernelModule:
 		inCompilers = beginsWith(symbol, kernelFunctions)
 	case strings.HasPrefix(module, "libjvm."):
 		class, name, ok := strings.Cut(symbol, "::")

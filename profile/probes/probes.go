@@ -1,4 +1,6 @@
-package profile
+// Package probes sums up what probed methods have counted: calls, and how long they took. It knows nothing of samples,
+// because a probe counts every call.
+package probes
 
 import (
 	"cmp"
@@ -14,28 +16,28 @@ type Probe struct {
 	Kind       rings.SiteKind
 	Method     string // java.util.HashMap::get
 	Descriptor string // (Ljava/lang/Object;)Ljava/lang/Object;
-	ProbeCounts
+	Counts
 	// Histogram counts the calls by how long they took, in the buckets of [rings.BucketRange].
 	Histogram [rings.Buckets]int64
-	Threads   []ProbeThread // the thread with the most time first
+	Threads   []Thread // the thread with the most time first
 }
 
-// ProbeCounts are the counts of a probed method. For locks, Entries counts how often one was taken, and Returns how
+// Counts are the counts of a probed method. For locks, Entries counts how often one was taken, and Returns how
 // often one was given back. For allocations, Entries counts the objects.
-type ProbeCounts struct {
+type Counts struct {
 	Entries, Returns, Throws int64
 	// Nanos is the time in outermost calls. MaxNanos is how long the longest call took, outermost or not.
 	Nanos, MaxNanos int64
 }
 
-// A ProbeThread is the part of a Probe that one thread has.
-type ProbeThread struct {
+// A Thread is the part of a Probe that one thread has.
+type Thread struct {
 	PID, TID int
 	Name     string // as Java has it, up to 63 bytes
-	ProbeCounts
+	Counts
 }
 
-func (c *ProbeCounts) add(o *rings.Calls) {
+func (c *Counts) add(o *rings.Calls) {
 	c.Entries += o.Entries
 	c.Returns += o.Returns
 	c.Throws += o.Throws
@@ -67,9 +69,9 @@ func (p *Probe) Percentile(share float64) int64 {
 	return p.MaxNanos
 }
 
-// probesOf sums up the probes of some JVMs. Methods come first, those with the most time first, then locks and
+// Of sums up the probes of some JVMs. Methods come first, those with the most time first, then locks and
 // allocations, those with the highest counts first.
-func probesOf(all []capture.Probes, pids []int) []Probe {
+func Of(all []capture.Probes, pids []int) []Probe {
 	at := map[[4]string]int{}
 	var probes []Probe
 	for i := range all {
@@ -105,13 +107,13 @@ func probesOf(all []capture.Probes, pids []int) []Probe {
 				p.Histogram[k] += n
 			}
 			t := threads[c.Slot]
-			thread := ProbeThread{PID: of.PID, TID: t.TID, Name: t.Thread}
+			thread := Thread{PID: of.PID, TID: t.TID, Name: t.Thread}
 			thread.add(c)
 			p.Threads = append(p.Threads, thread)
 		}
 	}
 	for i := range probes {
-		slices.SortStableFunc(probes[i].Threads, func(a, b ProbeThread) int {
+		slices.SortStableFunc(probes[i].Threads, func(a, b Thread) int {
 			return cmp.Or(cmp.Compare(b.Nanos, a.Nanos), cmp.Compare(b.Entries, a.Entries))
 		})
 	}
