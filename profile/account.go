@@ -44,8 +44,8 @@ func (a Account) Others() int64 { return a.OtherProcess + a.OtherJVM + a.OtherTr
 func (w *work) accounts(jvms jvmTotals) []Account {
 	t := w.trial
 	own := newJVMTotals(w.n) // those of this trial's JVMs
-	for _, pid := range t.pids {
-		own.add(w.b.timelines[pid])
+	for _, pid := range t.PIDs {
+		own.add(w.b.processes[pid])
 	}
 	total, lost, inside, kernel := w.counts(w.b.totals), w.counts(w.b.lost), w.counts(t.inside), w.counts(t.kernel)
 	var excluded [exclusions]tally.Counts
@@ -104,10 +104,10 @@ func newJVMTotals(counters int) jvmTotals {
 	return jvmTotals{make(tally.Counts, counters), make(tally.Counts, counters)}
 }
 
-func (t *jvmTotals) add(line *timeline) {
-	if line.named {
-		t.named.Add(line.samples)
+func (t *jvmTotals) add(p *process) {
+	if p.Named() {
+		t.named.Add(p.samples)
 	} else {
-		t.unnamed.Add(line.samples)
+		t.unnamed.Add(p.samples)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
 // Build returns the profiles of all trials, in the order of the trials. It reads the code of blobs with samples from
@@ -15,15 +16,15 @@ import (
 func (b *Builder) Build(opts Options) []Profile {
 	profiles := make([]Profile, 0, len(b.trials))
 	jvms := newJVMTotals(len(b.counters))
-	for _, line := range b.timelines {
-		jvms.add(line)
+	for _, p := range b.processes {
+		jvms.add(p)
 	}
 	for _, t := range b.trials {
 		w := work{b: b, trial: t, opts: &opts, n: len(b.counters)}
 		w.code = newCodeReader(b.jvms, &opts, w.n, w.warnf)
-		w.compare = comparison{pids: t.pids, counters: w.n}
+		w.compare = comparison{pids: t.PIDs, counters: w.n}
 		if t.Name != "" {
-			w.compare.slices = len(t.pids) * SlicesPerJVM
+			w.compare.slices = len(t.PIDs) * windows.SlicesPerJVM
 		}
 		profiles = append(profiles, w.profile(jvms))
 	}
@@ -58,8 +59,8 @@ func (w *work) counts(c tally.Counts) tally.Counts {
 // profile makes the profile.
 func (w *work) profile(jvms jvmTotals) Profile {
 	t := w.trial
-	p := Profile{Trial: t.Name, Program: t.program, JDK: t.jdk, PIDs: slices.Clone(t.pids), Events: slices.Clone(w.b.counters),
-		WindowSeconds: windowSeconds(t.Windows), Operations: cmp.Or(w.opts.Operations, t.Operations), Score: t.Score,
+	p := Profile{Trial: t.Name, Program: t.Program, JDK: t.JDK, PIDs: slices.Clone(t.PIDs), Events: slices.Clone(w.b.counters),
+		WindowSeconds: windows.Seconds(t.Windows), Operations: cmp.Or(w.opts.Operations, t.Operations), Score: t.Score,
 		StartWallNanos: w.b.startWall(t), HotThreshold: w.opts.HotThreshold}
 	p.Accounts = w.accounts(jvms)
 
@@ -103,7 +104,7 @@ func (w *work) profile(jvms jvmTotals) Profile {
 
 // cutParts returns the parts of the profile's samples, or nil if no parts are wanted or there would be one only.
 func (w *work) cutParts() *partedSpots {
-	cutter := partCutter{trial: w.trial, trials: w.b.trials, timelines: w.b.timelines, threads: w.b.threads, n: w.n}
+	cutter := partCutter{trial: w.trial, processes: w.b.processes, threads: w.b.threads, n: w.n}
 	return cutter.cut()
 }
 
@@ -154,7 +155,7 @@ func (w *work) sampledBlobs() []*sampledBlob {
 		s.counts.Add(c)
 		if s.overTime != nil {
 			if s.overTime[key.pc] == nil {
-				s.overTime[key.pc] = tally.Zeros(SlicesPerJVM, w.n)
+				s.overTime[key.pc] = tally.Zeros(windows.SlicesPerJVM, w.n)
 			}
 			s.overTime[key.pc][int(key.slice)-s.firstSlice].Add(c)
 		}
@@ -168,8 +169,35 @@ func (w *work) newSampledBlob(ref blobRef) *sampledBlob {
 	s := &sampledBlob{blobRef: ref, Blob: w.code.blob(ref), pid: w.b.jvms[ref.jvm].PID,
 		counts: make(tally.Counts, w.n), atPC: map[uint64]tally.Counts{}}
 	if w.trial.Name != "" {
-		jvm, _ := slices.BinarySearch(w.trial.pids, s.pid)
-		s.overTime, s.firstSlice = map[uint64][]tally.Counts{}, jvm*SlicesPerJVM
+		jvm, _ := slices.BinarySearch(w.trial.PIDs, s.pid)
+		s.overTime, s.firstSlice = map[uint64][]tally.Counts{}, jvm*windows.SlicesPerJVM
 	}
 	return s
+}
+
+// startWall returns the value of [Profile.StartWallNanos] for a trial.
+func (b *Builder) startWall(t *trialCounts) int64 {
+	firstWindow := map[int]int64{}
+	for _, win := range t.Windows {
+		if at, ok := firstWindow[win.PID]; !ok || win.FromMonoNanos < at {
+			firstWindow[win.PID] = win.FromMonoNanos
+		}
+	}
+	var first int64
+	for _, pid := range t.PIDs {
+		i, ok := b.byPID[pid]
+		if !ok || b.jvms[i].Log.StartWallMillis == 0 {
+			continue
+		}
+		j := b.jvms[i]
+		from := j.StartMonoNanos
+		if at, ok := firstWindow[pid]; ok && from > 0 {
+			from = at
+		}
+		start := j.Log.StartWallMillis*1e6 + from - j.StartMonoNanos
+		if first == 0 || start < first {
+			first = start
+		}
+	}
+	return first
 }

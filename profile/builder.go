@@ -10,6 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/printing"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -46,10 +47,10 @@ type Config struct {
 	// more memory.
 	Locations, Parts, History bool
 
-	measured      []measurement  // used instead of Trials; nil if nothing was chosen
-	others        []capture.JVM  // JVMs of the command that were not chosen: their samples count as OtherJVM
-	eventWindows  *threadWindows // nil if no event of a thread is a window
-	methodWindows insideMethod   // nil if no method is a window
+	measured      []windows.Measurement // used instead of Trials; nil if nothing was chosen
+	others        []capture.JVM         // JVMs of the command that were not chosen: their samples count as OtherJVM
+	eventWindows  *windows.OfThreads    // nil if no event of a thread is a window
+	methodWindows windows.InsideMethod  // nil if no method is a window
 }
 
 // A Builder takes samples one by one, finds the code that each was in, and counts them for each trial. It starts no
@@ -58,11 +59,11 @@ type Builder struct {
 	jvms      []*jvmCode
 	byPID     map[int]int // index in jvms
 	trials    []*trialCounts
-	timelines map[int]*timeline // by process id: of each JVM of the command, in a trial or not
+	processes map[int]*process // by process id: the JVMs of the command, in a trial or not
 
 	events        *eventIndex // nil without events
-	eventWindows  *threadWindows
-	methodWindows insideMethod
+	eventWindows  *windows.OfThreads
+	methodWindows windows.InsideMethod
 	printing      *printing.Finder // nil if HotSpot printed no code
 	history       *history.Builder // nil if no history is wanted
 
@@ -78,8 +79,14 @@ type Builder struct {
 	// folded counts the samples that were counted without their name or exact address, because a limit was reached.
 	folded             int
 	samples, addresses int // how many there have been so far
-	// overlapping is how many windows overlap another trial's windows, see newTimelines.
+	// overlapping is how many windows overlap another trial's windows, see [windows.Timelines].
 	overlapping int
+}
+
+// A process is a JVM of the command: when it was measured, and all its samples, in or out of its windows.
+type process struct {
+	*windows.Timeline
+	samples tally.Counts
 }
 
 // A jvmCode is a JVM with the map of its code.
@@ -93,10 +100,11 @@ type jvmCode struct {
 func NewBuilder(c Config) *Builder {
 	measured := c.measured
 	if measured == nil {
-		measured = measurements(c.JVMs, c.Trials)
+		measured = windows.Measurements(c.JVMs, c.Trials)
 	}
 	b := &Builder{
 		byPID:         map[int]int{},
+		processes:     map[int]*process{},
 		eventWindows:  c.eventWindows,
 		methodWindows: c.methodWindows,
 		printing:      printing.NewFinder(c.Code),
@@ -105,7 +113,11 @@ func NewBuilder(c Config) *Builder {
 		functions:     functionTable{index: map[function]int32{}},
 	}
 	b.addJVMs(c.JVMs)
-	b.timelines, b.overlapping = newTimelines(measured)
+	timelines, overlapping := windows.Timelines(measured)
+	b.overlapping = overlapping
+	for pid, line := range timelines {
+		b.processes[pid] = &process{Timeline: line}
+	}
 	b.leaveOut(c.JVMs)
 	b.leaveOut(c.others)
 	for _, m := range measured {
@@ -137,11 +149,11 @@ func (b *Builder) addJVMs(jvms []capture.JVM) {
 	}
 }
 
-// leaveOut makes timelines for the JVMs that are in no trial, so that their samples are counted as those of other JVMs.
+// leaveOut adds the JVMs that are in no trial, so that their samples are counted as those of other JVMs.
 func (b *Builder) leaveOut(jvms []capture.JVM) {
 	for _, j := range jvms {
-		if b.timelines[j.PID] == nil {
-			b.timelines[j.PID] = &timeline{out: true}
+		if b.processes[j.PID] == nil {
+			b.processes[j.PID] = &process{Timeline: windows.NotMeasured()}
 		}
 	}
 }
@@ -153,15 +165,15 @@ func (b *Builder) Lost(n int64) { b.lost.Bump(0, n) }
 // A joinedSample is a sample on its way through the Builder, with what the steps have found so far.
 type joinedSample struct {
 	*sampler.Sample
-	counter  int // index in Builder.counters
-	pid      int // of the JVM that the sample counts for, which may not be Sample.PID
-	timeline *timeline
-	trial    *trialCounts
-	slice    int32          // of the JVM's time; 0 in a trial that is not cut into slices
-	thread   threads.Thread // that the sample was in
-	events   eventSet       // that lasted
-	context  int32          // index in Builder.contexts; 0 if contexts are not told apart
-	spot     spot
+	counter int // index in Builder.counters
+	pid     int // of the JVM that the sample counts for, which may not be Sample.PID
+	process *process
+	trial   *trialCounts
+	slice   int32          // of the JVM's time; 0 in a trial that is not cut into slices
+	thread  threads.Thread // that the sample was in
+	events  eventSet       // that lasted
+	context int32          // index in Builder.contexts; 0 if contexts are not told apart
+	spot    spot
 }
 
 // A spot is where the PC of a sample was: at an address of a blob's code, in a native function, or at an unresolved
@@ -228,22 +240,22 @@ func (b *Builder) findCounter(j *joinedSample) bool {
 // another process.
 func (b *Builder) findJVM(j *joinedSample) bool {
 	j.pid = j.PID
-	if j.pid == sampler.NoPID && len(b.jvms) == 1 && len(b.timelines) == 1 {
+	if j.pid == sampler.NoPID && len(b.jvms) == 1 && len(b.processes) == 1 {
 		j.pid = b.jvms[0].PID
 	}
-	j.timeline = b.timelines[j.pid]
-	if j.timeline == nil {
+	j.process = b.processes[j.pid]
+	if j.process == nil {
 		return false
 	}
-	j.timeline.samples.Bump(j.counter, 1)
+	j.process.samples.Bump(j.counter, 1)
 	return true
 }
 
 // admit decides whether the sample is in a profile. It finds the sample's trial, slice and thread, unless the sample
 // is outside of all windows.
 func (b *Builder) admit(j *joinedSample) exclusion {
-	trial, slice, in := j.timeline.find(j.MonoNanos)
-	if !in || !b.eventWindows.has(j.pid, j.TID, j.MonoNanos) {
+	trial, slice, in := j.process.Find(j.MonoNanos)
+	if !in || !b.eventWindows.Has(j.pid, j.TID, j.MonoNanos) {
 		return outsideWindow
 	}
 	j.trial, j.slice = b.trials[trial], int32(slice)
@@ -254,7 +266,7 @@ func (b *Builder) admit(j *joinedSample) exclusion {
 	switch {
 	case !j.thread.Chosen:
 		return otherThread
-	case !b.methodWindows.has(j.pid, j.TID, j.MonoNanos):
+	case !b.methodWindows.Has(j.pid, j.TID, j.MonoNanos):
 		return outsideMethod
 	case b.printing.Has(j.Sample, j.thread.Kind):
 		return ofPrinting

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -40,7 +41,7 @@ func (o *Options) Chosen() string {
 	if o.Threads.Text() != "" {
 		flags = append(flags, "--thread "+o.Threads.Text())
 	}
-	if o.WindowEvent != (WindowEvent{}) {
+	if o.WindowEvent != (windows.EventChoice{}) {
 		flags = append(flags, "--window-event "+o.WindowEvent.String())
 	}
 	if o.WindowMethod != "" {
@@ -51,20 +52,20 @@ func (o *Options) Chosen() string {
 
 // choose returns a Config with the JVMs that the options choose, and with what is measured in them.
 func choose(c *capture.Capture, o *Options) (Config, error) {
-	jvms, measured := c.JVMs, measurements(c.JVMs, c.Trials)
+	jvms, measured := c.JVMs, windows.Measurements(c.JVMs, c.Trials)
 	if o.narrows() {
 		jvms = slices.DeleteFunc(slices.Clone(jvms), func(j capture.JVM) bool { return !o.Chooses(&j) })
 		if len(jvms) == 0 {
 			return Config{}, noSuchJVM(c.JVMs, o)
 		}
-		measured = narrow(measured, jvms)
+		measured = windows.Narrow(measured, jvms)
 	}
 	switch whole := &measured[0]; { // there is at least one
 	case len(measured) > 1 || whole.Name != "":
 	case o.MergeJVMs:
-		whole.nameProgram(whole.byProgram(c.JVMs))
+		whole.NameProgram(whole.ByProgram(c.JVMs))
 	default:
-		measured = whole.byProgram(c.JVMs)
+		measured = whole.ByProgram(c.JVMs)
 	}
 	return Config{JVMs: jvms, others: c.JVMs, measured: measured, Counters: orderedCounters(c.Events), Threads: o.Threads,
 		Code: c.Code, Locations: o.Locations, Parts: o.Parts, History: o.History}, nil
@@ -86,32 +87,11 @@ func orderedCounters(asked []string) []string {
 // narrow narrows the windows to the times of events and of a method, as the options say. It returns notes about what is
 // not known of the method's calls.
 func (c *Config) narrow(o *Options, probes []capture.Probes) (notes []string, err error) {
-	if c.eventWindows, err = o.WindowEvent.narrow(c.measured, c.Events); err != nil {
+	if c.eventWindows, err = o.WindowEvent.Narrow(c.measured, c.Events); err != nil {
 		return nil, err
 	}
-	c.methodWindows, notes, err = newInsideMethod(o.WindowMethod, probes)
+	c.methodWindows, notes, err = windows.NewInsideMethod(o.WindowMethod, probes)
 	return notes, err
-}
-
-// narrow narrows measurements to some JVMs. If nothing was measured in any of them (JMH's own process, for example),
-// they are measured all the time.
-func narrow(measured []measurement, jvms []capture.JVM) []measurement {
-	chosen := map[int]bool{}
-	for _, j := range jvms {
-		chosen[j.PID] = true
-	}
-	var narrowed []measurement
-	for i := range measured {
-		m := &measured[i]
-		pids := slices.DeleteFunc(slices.Clone(m.pids), func(pid int) bool { return !chosen[pid] })
-		if len(pids) > 0 {
-			narrowed = append(narrowed, m.of(pids))
-		}
-	}
-	if len(narrowed) == 0 {
-		return measurements(jvms, nil)
-	}
-	return narrowed
 }
 
 // maxNamed is how many JVMs, threads or events an error names at most.
@@ -132,6 +112,6 @@ func noSuchJVM(jvms []capture.JVM, o *Options) error {
 		names = append(names, name)
 	}
 	chosen := *o
-	chosen.Threads, chosen.WindowEvent, chosen.WindowMethod = threads.Choice{}, WindowEvent{}, ""
+	chosen.Threads, chosen.WindowEvent, chosen.WindowMethod = threads.Choice{}, windows.EventChoice{}, ""
 	return fmt.Errorf("%s: no such JVM in this capture; it has %s", chosen.Chosen(), strings.Join(names, ", "))
 }

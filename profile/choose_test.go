@@ -12,24 +12,9 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/sampler"
 )
-
-func TestProgram(t *testing.T) {
-	for main, want := range map[string]string{
-		"Workload":                               "Workload",
-		"org.openjdk.jmh.runner.ForkedMain":      "org.openjdk.jmh.runner.ForkedMain",
-		"surefirebooter-20261122171153672_3.jar": "surefirebooter.jar",
-		"surefirebooter1234567890123456789.jar":  "surefirebooter.jar",
-		"app-1.2.345.jar":                        "app-1.2.345.jar",
-		"app-20260101.jar":                       "app.jar",
-		"12345678":                               "12345678", // nothing else would be left
-		"":                                       "",
-		"sun.tools.Main1234567$Inner9.main_1_2_34": "sun.tools.Main1234567$Inner9.main_1_2_34",
-	} {
-		assert.Equal(t, want, Program(main), main)
-	}
-}
 
 // run returns a capture of JMH's host (process 1), two forks of a benchmark (2 and 3), and a fork of another one (4).
 // It only has what choose looks at.
@@ -48,10 +33,10 @@ func whole() *capture.Capture {
 }
 
 // measuredText returns a line for each measurement: "a|Fork|25 [2 3] 3 windows 5 ops".
-func measuredText(all []measurement) string {
+func measuredText(all []windows.Measurement) string {
 	var lines []string
 	for _, m := range all {
-		lines = append(lines, fmt.Sprintf("%s|%s|%s %v %d windows %g ops", m.Name, m.program, m.jdk, m.pids, len(m.Windows), m.Operations))
+		lines = append(lines, fmt.Sprintf("%s|%s|%s %v %d windows %g ops", m.Name, m.Program, m.JDK, m.PIDs, len(m.Windows), m.Operations))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -83,30 +68,6 @@ func TestChoose(t *testing.T) {
 	require.NoError(t, err)
 	_, err = choose(whole(), &Options{JVM: regexp.MustCompile("nobody"), Threads: app})
 	assert.EqualError(t, err, "--jvm nobody: no such JVM in this capture; it has 1 benchmarks.jar, 2 Fork, 3 Fork, 4 Fork")
-}
-
-// A script may start any number of programs. Those beyond the limit share one profile.
-func TestManyPrograms(t *testing.T) {
-	var jvms []capture.JVM
-	var windows []capture.Window
-	for pid := range 250 {
-		jvms = append(jvms, capture.JVM{PID: pid + 1, Main: fmt.Sprintf("Main%d", pid)})
-		windows = append(windows, window(pid+1, 0, 9))
-	}
-	m := measurements(jvms, []capture.Trial{{Windows: append(windows, window(999, 0, 9))}})[0]
-	all := m.byProgram(jvms)
-	require.Len(t, all, maxPrograms+1)
-	seen := map[int]bool{}
-	for _, part := range all {
-		assert.Equal(t, len(part.pids), len(part.Windows))
-		for _, pid := range part.pids {
-			assert.False(t, seen[pid])
-			seen[pid] = true
-		}
-	}
-	assert.Len(t, seen, 251)
-	assert.Equal(t, OtherPrograms, all[maxPrograms].program)
-	assert.Len(t, all[maxPrograms].pids, 151)
 }
 
 // Samples of threads that are not chosen are in the account only, and the shares are parts of the chosen samples.

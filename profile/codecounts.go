@@ -39,7 +39,7 @@ func (b *Builder) CodeCounts() []CodeCounts {
 	index := make([]int, len(b.jvms)) // of each JVM in all, or -1
 	for i, j := range b.jvms {
 		index[i] = -1
-		if line := b.timelines[j.PID]; line != nil && !line.out {
+		if p := b.processes[j.PID]; p != nil && p.Measured() {
 			index[i] = len(all)
 			all = append(all, CodeCounts{JVM: j.JVM, Events: slices.Clone(b.counters),
 				Unprinted: j.code.Unprinted(), blobs: map[int]map[uint64]tally.Counts{}})

@@ -53,9 +53,9 @@ func (w *work) compilations(p *Profile) []Compilation {
 			b := &j.Log.Blobs[i]
 			c := Compilation{Source: b.Source(), Method: name, CompileID: b.ID, Level: b.Level, OSR: b.OSR, OSRBCI: b.OSRBCI, PID: j.PID,
 				MadeMillis: b.UptimeMillis, Counts: w.counts(counts[blobRef{jvm, int(i)}])}
-			c.MadeInside = w.trial.inWindow(&j.JVM, c.MadeMillis)
+			c.MadeInside = w.trial.Contains(&j.JVM, c.MadeMillis)
 			if end, ok := j.Log.EndOf(b); ok {
-				c.Ended, c.EndedInside = &end, w.trial.inWindow(&j.JVM, end.UptimeMillis)
+				c.Ended, c.EndedInside = &end, w.trial.Contains(&j.JVM, end.UptimeMillis)
 			}
 			versions = append(versions, c)
 		}

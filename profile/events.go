@@ -54,15 +54,6 @@ type eventIndex struct {
 // A threadID names a thread of a JVM. tid is 0 for the JVM as a whole.
 type threadID struct{ pid, tid int }
 
-// threadOfEvent returns the thread that an event belongs to, or the whole JVM. It returns false for an event of an
-// unknown thread, which lasts during no sample.
-func threadOfEvent(e *event.Event) (of threadID, known bool) {
-	if !e.Kind.OfThread() {
-		return threadID{e.PID, 0}, true
-	}
-	return threadID{e.PID, e.TID}, e.TID != 0
-}
-
 // An eventName tells events apart.
 type eventName struct {
 	kind event.Kind
@@ -87,10 +78,11 @@ func newEventIndex(events []event.Event) *eventIndex {
 	for i := range events {
 		e := &events[i]
 		bit := x.bit(e)
-		of, known := threadOfEvent(e)
+		tid, known := e.Owner()
 		if !known {
 			continue
 		}
+		of := threadID{e.PID, tid}
 		if end := e.EndMonoNanos(); end > e.MonoNanos {
 			edges[of] = append(edges[of], eventEdge{e.MonoNanos, bit, 1}, eventEdge{end, bit, -1})
 		}
@@ -212,13 +204,13 @@ func (b *Builder) countEvents() {
 	}
 	for i := range b.events.events {
 		e := &b.events.events[i]
-		line := b.timelines[e.PID]
-		if line == nil {
+		p := b.processes[e.PID]
+		if p == nil {
 			continue
 		}
 		at := max(e.MonoNanos, 0)
-		trial, _, in := line.find(at)
-		if !in || e.Kind.OfThread() && !b.eventWindows.has(e.PID, e.TID, at) {
+		trial, _, in := p.Find(at)
+		if !in || e.Kind.OfThread() && !b.eventWindows.Has(e.PID, e.TID, at) {
 			continue
 		}
 		t := b.trials[trial]

@@ -127,35 +127,3 @@ func TestEventsOfTrials(t *testing.T) {
 	}
 	assert.Empty(t, ps[1].Delays)
 }
-
-func TestWindowEvent(t *testing.T) {
-	events := []event.Event{ms(event.GC, "a", 100, 10, 0), ms(event.GC, "b", 105, 10, 0), ms(event.Safepoint, "c", 300, 10, 0), ms(event.GC, "d", 400, 10, 0),
-		{PID: 2, Kind: event.GC, MonoNanos: 1, Nanos: 1}}
-	windows := []capture.Window{window(1, 110e6, 405e6), window(1, 500e6, 600e6)}
-	for text, want := range map[string][]capture.Window{
-		"gc":         {window(1, 110e6, 115e6), window(1, 400e6, 405e6), window(1, 500e6, 500e6)},
-		"!gc":        {window(1, 115e6, 400e6), window(1, 500e6, 600e6)},
-		"safepoint":  {window(1, 300e6, 310e6), window(1, 500e6, 500e6)},
-		"!safepoint": {window(1, 110e6, 300e6), window(1, 310e6, 405e6), window(1, 500e6, 600e6)},
-		"":           windows,
-	} {
-		w, err := ParseWindowEvent(text)
-		require.NoError(t, err)
-		assert.Equal(t, text, w.String())
-		measured := []measurement{{Trial: capture.Trial{Windows: windows}, pids: []int{1}}}
-		threads, err := w.narrow(measured, events)
-		require.NoError(t, err)
-		assert.Nil(t, threads)
-		assert.Equal(t, want, measured[0].Windows, text)
-	}
-	for _, bad := range []string{"jfr", "jfr:", "!", "gc,safepoint"} {
-		_, err := ParseWindowEvent(bad)
-		assert.ErrorContains(t, err, "use gc, safepoint or jfr:NAME", bad)
-	}
-	w, err := ParseWindowEvent("gc")
-	require.NoError(t, err)
-	_, err = w.narrow([]measurement{{Trial: capture.Trial{Windows: windows}}}, nil)
-	assert.ErrorContains(t, err, "the capture has no events of this kind")
-	_, err = w.narrow([]measurement{{}}, events)
-	assert.ErrorContains(t, err, "it is not known when the capture began")
-}

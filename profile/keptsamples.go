@@ -33,6 +33,6 @@ func (k *keptSamples) add(j *joinedSample) {
 		n = int32(len(k.spots))
 		k.spots[at] = n
 	}
-	jvm, _ := slices.BinarySearch(j.trial.pids, j.pid)
+	jvm, _ := slices.BinarySearch(j.trial.PIDs, j.pid)
 	k.list = append(k.list, keptSample{n, int32(jvm), j.thread.Label, int32(j.counter), j.MonoNanos})
 }

@@ -3,11 +3,13 @@ package profile
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
 const (
@@ -24,8 +26,7 @@ const (
 // A partCutter cuts the kept samples of a trial into parts.
 type partCutter struct {
 	trial     *trialCounts
-	trials    []*trialCounts // of the Builder
-	timelines map[int]*timeline
+	processes map[int]*process
 	threads   *threads.Table
 	n         int // number of counters
 }
@@ -88,8 +89,8 @@ func (p *partCutter) countParts(samples []int32, partOf func(*keptSample) int) P
 // timeCuts returns the ways to cut the time, the finest first. It leaves out those that have more slices than there
 // may be parts.
 func (p *partCutter) timeCuts() []timeCut {
-	pids := p.trial.pids
-	lo, hi := int64(lastTime), int64(-1)
+	pids := p.trial.PIDs
+	lo, hi := int64(math.MaxInt64), int64(-1)
 	for i := range p.trial.kept.list {
 		if mono := p.trial.kept.list[i].mono; mono >= 0 {
 			lo, hi = min(lo, mono), max(hi, mono+1)
@@ -135,19 +136,27 @@ func evenCut(pids []int, n int, lo, hi int64) timeCut {
 // benchmarkCut returns the slices of a benchmark, which are those of Profile.Slices.
 func (p *partCutter) benchmarkCut() timeCut {
 	c := timeCut{of: func(s *keptSample) int {
-		line := p.timelines[p.trial.pids[s.jvm]]
-		if line == nil {
+		process := p.processes[p.trial.PIDs[s.jvm]]
+		if process == nil {
 			return 0
 		}
-		_, slice, _ := line.find(s.mono)
+		_, slice, _ := process.Find(s.mono)
 		return slice
 	}}
-	for _, pid := range p.trial.pids {
-		for i := range int64(SlicesPerJVM) {
-			c.slices = append(c.slices, TimeSlice{pid, p.timelines[pid].slice(p.trial.Name, p.trials, i)})
+	for _, pid := range p.trial.PIDs {
+		for i := range int64(windows.SlicesPerJVM) {
+			c.slices = append(c.slices, TimeSlice{pid, p.slice(pid, i)})
 		}
 	}
 	return c
+}
+
+// slice returns the time of slice i of a JVM of a benchmark.
+func (p *partCutter) slice(pid int, i int64) capture.Span {
+	if process := p.processes[pid]; process != nil {
+		return process.Slice(p.trial.Name, i)
+	}
+	return capture.Span{FromMonoNanos: -1}
 }
 
 // threadGroups returns the groups of threads, and the index of the group of each label. Each of the hottest labels has

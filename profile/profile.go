@@ -3,9 +3,9 @@
 //
 // [Of] does all of it for a capture:
 //
-//  1. It chooses the JVMs and what is measured in them (choose.go, measurements.go). A run without trials has a profile
-//     for each program, which is the JVMs of one main class and JDK (programs.go). Options may narrow the windows to
-//     the times of events (windowevent.go) or to the calls of a method (windowmethod.go).
+//  1. It chooses the JVMs and what is measured in them (choose.go, package windows). A run without trials has a profile
+//     for each program, which is the JVMs of one main class and JDK. Options may narrow the windows to the times of
+//     events or to the calls of a method.
 //  2. A [Builder], which has a [codemap.Map] of each JVM, takes the samples one by one, in any order. The way of a sample
 //     through the Builder is described and written in builder.go. What it counts is in trialcounts.go.
 //  3. [Builder.Build] makes a [Profile] of each trial out of the counts (build.go). Only then is code read from the
@@ -30,7 +30,7 @@ import (
 // A Profile is the result for one trial or, without trials, for one program.
 type Profile struct {
 	Trial string // JMH's benchmark and parameters; "" for a run without trials
-	// Program and JDK are the main class or jar, as the function [Program] returns it, and the JDK version of all JVMs
+	// Program and JDK are the main class or jar, as [windows.Program] returns it, and the JDK version of all JVMs
 	// of a profile without Trial. They are "" if the JVMs differ, or if they are unknown.
 	Program, JDK  string
 	PIDs          []int   // the JVMs whose samples are in it, ascending
@@ -46,7 +46,7 @@ type Profile struct {
 	Accounts []Account // one per counter
 
 	Shares []JVMShare // one per process, in the order of PIDs
-	// Slices are the samples of a benchmark over time: [SlicesPerJVM] slices of each JVM that has a window, in the
+	// Slices are the samples of a benchmark over time: [windows.SlicesPerJVM] slices of each JVM that has a window, in the
 	// order of PIDs. It is nil for other programs, and if there are no windows.
 	Slices []tally.Counts
 

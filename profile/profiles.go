@@ -196,3 +196,16 @@ func nothingSelected(c *capture.Capture) string {
 	}
 	return "HotSpot compiled none of the methods that it was told to print: no compiled method has code in this report"
 }
+
+// Name returns the name that tells a profile apart from the others of its capture: the trial, or else the program. It
+// includes the JDK if another profile has the same program.
+func (ps *Profiles) Name(p *Profile) string {
+	if p.Trial != "" || p.Program == "" {
+		return p.Trial
+	}
+	same := func(other Profile) bool { return other.Trial == "" && other.Program == p.Program && other.JDK != p.JDK }
+	if slices.ContainsFunc(ps.Trials, same) {
+		return fmt.Sprintf("%s (JDK %s)", p.Program, p.JDK)
+	}
+	return p.Program
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
 // of returns an event of a thread of JVM 1, with times in ms.
@@ -21,13 +22,13 @@ func of(tid int, kind event.Kind, name string, from, length int64, frames ...eve
 // events.
 func threaded(t *testing.T, window string, events ...event.Event) (*Builder, error) {
 	t.Helper()
-	w, err := ParseWindowEvent(window)
+	w, err := windows.ParseEventChoice(window)
 	require.NoError(t, err)
 	log := newLog(t, c2(1, 1, "A::handle", 0x1000, nops(8)), c2(1, 2, "B::background", 0x2000, nops(8)))
 	jvms := []capture.JVM{{PID: 1, Log: log}}
-	measured := measurements(jvms, []capture.Trial{{Windows: []capture.Window{{PID: 1, Span: capture.Span{ToMonoNanos: 1e9}}}}})
+	measured := windows.Measurements(jvms, []capture.Trial{{Windows: []capture.Window{{PID: 1, Span: capture.Span{ToMonoNanos: 1e9}}}}})
 	event.Sort(events)
-	threads, err := w.narrow(measured, events)
+	threads, err := w.Narrow(measured, events)
 	if err != nil {
 		return nil, err
 	}

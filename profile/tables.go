@@ -119,13 +119,13 @@ func (w *work) threads() []threads.KindTotal {
 
 // shares sums up the samples by process.
 func (w *work) shares() []JVMShare {
-	shares := make([]JVMShare, len(w.trial.pids))
-	for i, pid := range w.trial.pids {
+	shares := make([]JVMShare, len(w.trial.PIDs))
+	for i, pid := range w.trial.PIDs {
 		shares[i] = JVMShare{PID: pid, Counts: make(tally.Counts, w.n), Native: make(tally.Counts, w.n),
 			Java: make(tally.Counts, w.n), JIT: make(tally.Counts, w.n), GC: make(tally.Counts, w.n)}
 	}
 	of := func(pid int) *JVMShare { // the trial has only samples of its processes
-		i, _ := slices.BinarySearch(w.trial.pids, pid)
+		i, _ := slices.BinarySearch(w.trial.PIDs, pid)
 		return &shares[i]
 	}
 	for _, s := range w.sampled {

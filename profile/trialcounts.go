@@ -3,12 +3,13 @@ package profile
 import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
 // trialCounts has the counts of one trial. A Counts in it may be shorter than the list of counters, because another
 // counter may have come up later.
 type trialCounts struct {
-	measurement
+	windows.Measurement
 	inside     tally.Counts             // all samples of the profile
 	excluded   [exclusions]tally.Counts // samples in the windows that are not in the profile; none for outsideWindow
 	kernel     tally.Counts
@@ -47,8 +48,8 @@ type threadKey struct {
 	outside bool
 }
 
-func newTrialCounts(m measurement, parts bool) *trialCounts {
-	t := &trialCounts{measurement: m, code: map[codeKey]tally.Counts{}, native: map[nativeKey]tally.Counts{},
+func newTrialCounts(m windows.Measurement, parts bool) *trialCounts {
+	t := &trialCounts{Measurement: m, code: map[codeKey]tally.Counts{}, native: map[nativeKey]tally.Counts{},
 		unresolved: map[addressKey]tally.Counts{}, threads: map[threadKey]tally.Counts{}}
 	if parts {
 		t.kept = &keptSamples{spots: map[spot]int32{}}
@@ -142,8 +143,8 @@ func (b *Builder) taken(jvms []capture.JVM) []tally.Counts {
 	all := make([]tally.Counts, len(jvms))
 	for i, j := range jvms {
 		all[i] = make(tally.Counts, len(b.counters))
-		if line := b.timelines[j.PID]; line != nil {
-			all[i].Add(line.samples)
+		if p := b.processes[j.PID]; p != nil {
+			all[i].Add(p.samples)
 		}
 	}
 	return all

@@ -56,7 +56,7 @@ func (w *work) warn(p *Profile) {
 
 // warnDamage warns of logs that are damaged or not complete.
 func (w *work) warnDamage() {
-	for _, pid := range w.trial.pids {
+	for _, pid := range w.trial.PIDs {
 		j, ok := w.b.byPID[pid]
 		if !ok {
 			continue

@@ -14,6 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/report"
 	"github.com/gasm-profiler/gasm/report/text"
 )
@@ -48,7 +49,7 @@ type reportFlags struct {
 	windowMethod    string
 	jvmExpression   *regexp.Regexp // jvm, compiled by check
 	threads         threads.Choice // thread, parsed by check
-	window          profile.WindowEvent
+	window          windows.EventChoice
 	format          string
 	file            string
 	saveLog         string
@@ -144,7 +145,7 @@ func (f *reportFlags) checkChoice() (err error) {
 	if f.threads, err = threads.ParseChoice(f.thread); err != nil {
 		return usage("--thread: %v", err)
 	}
-	if f.window, err = profile.ParseWindowEvent(f.windowEvent); err != nil {
+	if f.window, err = windows.ParseEventChoice(f.windowEvent); err != nil {
 		return usage("--window-event: %v", err)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/history"
+	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
 const (
@@ -91,21 +92,21 @@ func drawWindows(out *strings.Builder, ps *profile.Profiles, p *profile.Profile,
 	place := func(mono int64) float64 {
 		return min(max(float64(mono-h.FromMonoNanos)/float64(h.StepNanos), 0), float64(h.Bins))
 	}
-	windows := windowsOf(ps, p, pid)
+	ofJVM := windowsOf(ps, p, pid)
 	var whole int64
-	for _, w := range windows {
+	for _, w := range ofJVM {
 		from, to := place(w.FromMonoNanos), place(w.ToMonoNanos)
 		fmt.Fprintf(out, `<rect class="win" x="%.2f" y="0" width="%.2f" height="%d"/>`, from, to-from, timelineHeight)
 		whole += max(w.ToMonoNanos-w.FromMonoNanos, 0)
 	}
-	if p.Slices == nil || whole < profile.SlicesPerJVM {
+	if p.Slices == nil || whole < windows.SlicesPerJVM {
 		return
 	}
 	var before int64 // time in windows
 	slice := int64(1)
-	for _, w := range windows {
-		for ; slice < profile.SlicesPerJVM && slice*whole/profile.SlicesPerJVM < before+w.ToMonoNanos-w.FromMonoNanos; slice++ {
-			fmt.Fprintf(out, `<path class="slice" d="M%.2f 0v%d"/>`, place(w.FromMonoNanos+slice*whole/profile.SlicesPerJVM-before), timelineHeight)
+	for _, w := range ofJVM {
+		for ; slice < windows.SlicesPerJVM && slice*whole/windows.SlicesPerJVM < before+w.ToMonoNanos-w.FromMonoNanos; slice++ {
+			fmt.Fprintf(out, `<path class="slice" d="M%.2f 0v%d"/>`, place(w.FromMonoNanos+slice*whole/windows.SlicesPerJVM-before), timelineHeight)
 		}
 		before += max(w.ToMonoNanos-w.FromMonoNanos, 0)
 	}
@@ -114,19 +115,19 @@ func drawWindows(out *strings.Builder, ps *profile.Profiles, p *profile.Profile,
 // windowsOf returns the windows of a JVM in the order of their times.
 func windowsOf(ps *profile.Profiles, p *profile.Profile, pid int) []capture.Window {
 	const most = 1000
-	var windows []capture.Window
+	var all []capture.Window
 	for _, t := range ps.Capture.Trials {
 		if t.Name != p.Trial {
 			continue
 		}
 		for _, w := range t.Windows {
-			if w.PID == pid && len(windows) < most {
-				windows = append(windows, w)
+			if w.PID == pid && len(all) < most {
+				all = append(all, w)
 			}
 		}
 	}
-	slices.SortFunc(windows, func(a, b capture.Window) int { return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos) })
-	return windows
+	slices.SortFunc(all, func(a, b capture.Window) int { return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos) })
+	return all
 }
 
 // drawBins stacks the samples of each bin by what the JVM was doing.

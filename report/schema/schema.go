@@ -58,7 +58,7 @@ type Profile struct {
 	Score         *Score            `json:"score,omitempty"`      // what JMH measured; nil without JMH
 	Account       PerEvent[Account] `json:"account"`
 	JVMs          []Share           `json:"jvms"` // in the order of PIDs
-	// Slices are the samples of a benchmark over time: profile.SlicesPerJVM slices of each JVM, in the order of PIDs.
+	// Slices are the samples of a benchmark over time: windows.SlicesPerJVM slices of each JVM, in the order of PIDs.
 	Slices  Slices       `json:"slices,omitzero"`
 	Regions []Region     `json:"regions"`
 	Methods []Method     `json:"methods"`

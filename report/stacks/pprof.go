@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/report/names"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -47,7 +48,7 @@ func newPprof(all *profile.Profiles, gasm string) *pprof.Profile {
 		programs: map[int]string{}, all: all,
 	}
 	for _, j := range about.JVMs {
-		b.programs[j.PID] = profile.Program(j.Main)
+		b.programs[j.PID] = windows.Program(j.Main)
 	}
 	events := about.Events
 	if len(ps) > 0 {

@@ -1,4 +1,4 @@
-package profile
+package windows
 
 import (
 	"cmp"
@@ -9,16 +9,16 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// insideMethod says when each thread was in the method that is a window.
-type insideMethod map[threadID][]capture.Span // ascending, without overlaps
+// InsideMethod says when each thread was in the method that is a window.
+type InsideMethod map[threadID][]capture.Span // ascending, without overlaps
 
-// newInsideMethod returns the times of the calls of the method that the user named, or nil if name is "". The notes are
+// NewInsideMethod returns the times of the calls of the method that the user named, or nil if name is "". The notes are
 // about calls whose times are not known. A method that the capture does not have is an error.
-func newInsideMethod(name string, probes []capture.Probes) (insideMethod, []string, error) {
+func NewInsideMethod(name string, probes []capture.Probes) (InsideMethod, []string, error) {
 	if name == "" {
 		return nil, nil, nil
 	}
-	inside, found := insideMethod{}, false
+	inside, found := InsideMethod{}, false
 	var dropped, virtual int64
 	for i := range probes {
 		p := &probes[i]
@@ -68,8 +68,8 @@ func joined(spans []capture.Span) (list []capture.Span) {
 	return list
 }
 
-// has reports whether a thread was in the method at a time. If m is nil, it returns true.
-func (m insideMethod) has(pid, tid int, mono int64) bool {
+// Has reports whether a thread was in the method at a time. If m is nil, it returns true.
+func (m InsideMethod) Has(pid, tid int, mono int64) bool {
 	if m == nil {
 		return true
 	}

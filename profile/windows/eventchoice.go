@@ -1,4 +1,4 @@
-package profile
+package windows
 
 import (
 	"cmp"
@@ -11,9 +11,9 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// A WindowEvent narrows the windows to the times when events of a kind last, or when none of them lasts. An event that
+// An EventChoice narrows the windows to the times when events of a kind last, or when none of them lasts. An event that
 // belongs to a thread narrows the windows to that thread. The zero value narrows nothing.
-type WindowEvent struct {
+type EventChoice struct {
 	kind    event.Kind
 	name    string // of an event of the program's own; "" for all events of the kind
 	outside bool
@@ -22,25 +22,25 @@ type WindowEvent struct {
 // windowKinds are the event kinds that --window-event accepts by name: those during which the whole program is stopped.
 var windowKinds = []event.Kind{event.GC, event.Safepoint}
 
-// ParseWindowEvent parses a choice of windows: "gc", "safepoint" or "jfr:com.acme.Request". A "!" before it stands for
+// ParseEventChoice parses a choice of windows: "gc", "safepoint" or "jfr:com.acme.Request". A "!" before it stands for
 // all other times. The empty text narrows nothing.
-func ParseWindowEvent(text string) (WindowEvent, error) {
+func ParseEventChoice(text string) (EventChoice, error) {
 	if text == "" {
-		return WindowEvent{}, nil
+		return EventChoice{}, nil
 	}
 	word, outside := strings.CutPrefix(text, "!")
 	if name, ok := strings.CutPrefix(word, string(event.Own)+":"); ok && name != "" {
-		return WindowEvent{event.Own, name, outside}, nil
+		return EventChoice{event.Own, name, outside}, nil
 	}
 	if !slices.Contains(windowKinds, event.Kind(word)) {
-		return WindowEvent{}, fmt.Errorf("%q is not an event: use gc, safepoint or jfr:NAME, for example jfr:com.acme.Request; "+
+		return EventChoice{}, fmt.Errorf("%q is not an event: use gc, safepoint or jfr:NAME, for example jfr:com.acme.Request; "+
 			"a ! before it chooses all other times", text)
 	}
-	return WindowEvent{event.Kind(word), "", outside}, nil
+	return EventChoice{event.Kind(word), "", outside}, nil
 }
 
-// String returns the text that ParseWindowEvent parses.
-func (w WindowEvent) String() string {
+// String returns the text that ParseEventChoice parses.
+func (w EventChoice) String() string {
 	text := string(w.kind)
 	if w.name != "" {
 		text += ":" + w.name
@@ -52,14 +52,14 @@ func (w WindowEvent) String() string {
 }
 
 // Kind returns the kind of the events that narrow the windows, or "".
-func (w WindowEvent) Kind() event.Kind { return w.kind }
+func (w EventChoice) Kind() event.Kind { return w.kind }
 
 // Name returns the name of these events, or "" for all events of the kind.
-func (w WindowEvent) Name() string { return w.name }
+func (w EventChoice) Name() string { return w.name }
 
-// narrow narrows the windows of measurements. The events are in the order of their start. If they belong to threads,
+// Narrow narrows the windows of measurements. The events are in the order of their start. If they belong to threads,
 // the result says when each thread's samples count; otherwise it is nil.
-func (w WindowEvent) narrow(measured []measurement, events []event.Event) (*threadWindows, error) {
+func (w EventChoice) Narrow(measured []Measurement, events []event.Event) (*OfThreads, error) {
 	if w.kind == "" {
 		return nil, nil
 	}
@@ -89,21 +89,22 @@ func (w WindowEvent) narrow(measured []measurement, events []event.Event) (*thre
 
 // spans returns the times of the chosen events: those of each JVM and, if they belong to threads, those of each thread.
 // The spans ascend and do not overlap. some is the number of such events.
-func (w WindowEvent) spans(events []event.Event) (spans map[int][]capture.Span, threads *threadWindows, some int) {
-	spans, threads = map[int][]capture.Span{}, &threadWindows{map[threadID][]capture.Span{}, w.outside}
+func (w EventChoice) spans(events []event.Event) (spans map[int][]capture.Span, threads *OfThreads, some int) {
+	spans, threads = map[int][]capture.Span{}, &OfThreads{map[threadID][]capture.Span{}, w.outside}
 	for i := range events {
 		e := &events[i]
 		if e.Kind != w.kind || w.name != "" && e.Name != w.name {
 			continue
 		}
 		some++
-		of, known := threadOfEvent(e)
+		tid, known := e.Owner()
 		if e.Nanos <= 0 || !known {
 			continue
 		}
 		span := capture.Span{FromMonoNanos: e.MonoNanos, ToMonoNanos: e.EndMonoNanos()}
 		spans[e.PID] = joinSpan(spans[e.PID], span)
-		if of.tid != 0 {
+		if tid != 0 {
+			of := threadID{e.PID, tid}
 			threads.spans[of] = joinSpan(threads.spans[of], span)
 		}
 	}
@@ -111,7 +112,7 @@ func (w WindowEvent) spans(events []event.Event) (spans map[int][]capture.Span, 
 }
 
 // checkSome returns an error that says why there is no window at all, or nil if there is a usable one.
-func (w WindowEvent) checkSome(some int, usable bool, events []event.Event) error {
+func (w EventChoice) checkSome(some int, usable bool, events []event.Event) error {
 	switch {
 	case usable:
 		return nil
@@ -124,6 +125,9 @@ func (w WindowEvent) checkSome(some int, usable bool, events []event.Event) erro
 	}
 	return fmt.Errorf("--window-event %s: the capture has no events of this kind (gasm profile --events gc,safepoint records them with JDK 9 and newer)", w)
 }
+
+// maxNamed is how many events an error names at most.
+const maxNamed = 10
 
 // ownNames lists the names of the program's own events, for an error.
 func ownNames(events []event.Event) string {
@@ -141,15 +145,18 @@ func ownNames(events []event.Event) string {
 	return "; it has " + strings.Join(names, ", ")
 }
 
-// threadWindows are times of threads. A thread's samples count only in its spans or, if outside is true, only outside
+// A threadID names a thread of a JVM.
+type threadID struct{ pid, tid int }
+
+// OfThreads are times of threads. A thread's samples count only in its spans or, if outside is true, only outside
 // of them.
-type threadWindows struct {
+type OfThreads struct {
 	spans   map[threadID][]capture.Span
 	outside bool
 }
 
-// has reports whether a sample or an event of a thread counts. If t is nil, all of them do.
-func (t *threadWindows) has(pid, tid int, mono int64) bool {
+// Has reports whether a sample or an event of a thread counts. If t is nil, all of them do.
+func (t *OfThreads) Has(pid, tid int, mono int64) bool {
 	if t == nil {
 		return true
 	}
@@ -169,7 +176,7 @@ func joinSpan(list []capture.Span, s capture.Span) []capture.Span {
 
 // cut returns the parts of windows that are inside the spans of their JVM, or outside of them. If nothing is left of a
 // window, an empty one stays, because it says which trial the JVM belongs to.
-func (w WindowEvent) cut(windows []capture.Window, spans map[int][]capture.Span) ([]capture.Window, error) {
+func (w EventChoice) cut(windows []capture.Window, spans map[int][]capture.Span) ([]capture.Window, error) {
 	var parts []capture.Window
 	for _, win := range windows {
 		list := spans[win.PID]

@@ -1,7 +1,6 @@
-package profile
+package windows
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 
@@ -30,11 +29,11 @@ const OtherPrograms = "(other programs)"
 // A programKey tells programs apart.
 type programKey struct{ program, jdk string }
 
-// byProgram divides the measurement of a run without trials into one for each main class and JDK, in the order in which
+// ByProgram divides the measurement of a run without trials into one for each main class and JDK, in the order in which
 // the JVMs are listed.
-func (m *measurement) byProgram(jvms []capture.JVM) []measurement {
-	if len(m.pids) == 0 {
-		return []measurement{*m}
+func (m *Measurement) ByProgram(jvms []capture.JVM) []Measurement {
+	if len(m.PIDs) == 0 {
+		return []Measurement{*m}
 	}
 	pids, order := map[programKey][]int{}, []programKey{}
 	add := func(key programKey, pid int) {
@@ -51,46 +50,33 @@ func (m *measurement) byProgram(jvms []capture.JVM) []measurement {
 	known := map[int]programKey{}
 	for _, j := range jvms {
 		known[j.PID] = programKey{Program(j.Main), j.Version}
-		if _, in := slices.BinarySearch(m.pids, j.PID); in {
+		if _, in := slices.BinarySearch(m.PIDs, j.PID); in {
 			add(known[j.PID], j.PID)
 		}
 	}
-	for _, pid := range m.pids { // a damaged capture may lack the JVM
+	for _, pid := range m.PIDs { // a damaged capture may lack the JVM
 		if _, ok := known[pid]; !ok {
 			add(programKey{}, pid)
 		}
 	}
-	divided := make([]measurement, 0, len(order))
+	divided := make([]Measurement, 0, len(order))
 	for _, key := range order {
-		part := m.of(distinct(pids[key]))
-		part.program, part.jdk = key.program, key.jdk
+		part := m.of(slices.Compact(slices.Sorted(slices.Values(pids[key]))))
+		part.Program, part.JDK = key.program, key.jdk
 		divided = append(divided, part)
 	}
 	return divided
 }
 
-// nameProgram sets the program and the JDK of a measurement to those of its parts, where all parts have the same.
-func (m *measurement) nameProgram(parts []measurement) {
-	m.program, m.jdk = parts[0].program, parts[0].jdk
+// NameProgram sets the program and the JDK of a measurement to those of its parts, where all parts have the same.
+func (m *Measurement) NameProgram(parts []Measurement) {
+	m.Program, m.JDK = parts[0].Program, parts[0].JDK
 	for _, part := range parts {
-		if m.program != part.program {
-			m.program = ""
+		if m.Program != part.Program {
+			m.Program = ""
 		}
-		if m.jdk != part.jdk {
-			m.jdk = ""
+		if m.JDK != part.JDK {
+			m.JDK = ""
 		}
 	}
-}
-
-// Name returns the name that tells a profile apart from the others of its capture: the trial, or else the program. It
-// includes the JDK if another profile has the same program.
-func (ps *Profiles) Name(p *Profile) string {
-	if p.Trial != "" || p.Program == "" {
-		return p.Trial
-	}
-	same := func(other Profile) bool { return other.Trial == "" && other.Program == p.Program && other.JDK != p.JDK }
-	if slices.ContainsFunc(ps.Trials, same) {
-		return fmt.Sprintf("%s (JDK %s)", p.Program, p.JDK)
-	}
-	return p.Program
 }

@@ -1,4 +1,4 @@
-package profile
+package windows
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"sort"
 
 	"github.com/gasm-profiler/gasm/capture"
-	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // SlicesPerJVM is the number of slices of equal time that the measurement of each JVM of a benchmark is cut into. If
@@ -15,11 +14,10 @@ import (
 // differ.
 const SlicesPerJVM = 5
 
-// A timeline finds the trial and the slice of the samples of one JVM. Only benchmarks are cut into slices, because they
+// A Timeline finds the trial and the slice of the samples of one JVM. Only benchmarks are cut into slices, because they
 // should be the same from beginning to end; other programs have phases.
-type timeline struct {
+type Timeline struct {
 	windows []slicedWindow // ascending, without overlaps; none for a JVM that is measured all the time
-	samples tally.Counts   // all samples of the JVM, in or out of its windows
 	trial   int            // the trial of a JVM without windows
 	out     bool           // true if the JVM is in no trial
 	named   bool           // true if the JVM is in a trial with a name
@@ -28,40 +26,40 @@ type timeline struct {
 // A slicedWindow is a window, and where it lies in the slices of its JVM.
 type slicedWindow struct {
 	capture.Span
-	trial         int   // index in Builder.trials
-	sliced        bool  // true if the trial is cut into slices
-	first         int   // the number of the JVM's first slice
-	before, whole int64 // time in the JVM's windows of this trial: before this window, and in all of them; ns
+	trial         int    // index in the measurements
+	name          string // of the trial, which is cut into slices if it has a name
+	first         int    // the number of the JVM's first slice
+	before, whole int64  // time in the JVM's windows of this trial: before this window, and in all of them; ns
 }
 
 // lastTime is later than any time of a sample, in ns: 36 years.
 const lastTime = 1 << 60
 
-// newTimelines returns the timelines of all JVMs that the trials have windows of, by process id.
+// Timelines returns the timelines of all JVMs that the trials have windows of, by process id.
 //
 // A JVM does one thing at a time, so its windows do not overlap. In a damaged capture they may; then the time belongs
 // to the window that begins first. The result overlapping is the number of windows that were cut or left out because
 // they overlap a window of another trial.
-func newTimelines(trials []measurement) (lines map[int]*timeline, overlapping int) {
-	lines = map[int]*timeline{}
+func Timelines(trials []Measurement) (lines map[int]*Timeline, overlapping int) {
+	lines = map[int]*Timeline{}
 	for i := range trials {
 		t := &trials[i]
 		first := map[int]int{}
-		for n, pid := range t.pids {
+		for n, pid := range t.PIDs {
 			first[pid] = n * SlicesPerJVM
 			if len(t.Windows) == 0 && lines[pid] == nil {
-				lines[pid] = &timeline{trial: i}
+				lines[pid] = &Timeline{trial: i}
 			}
 		}
 		for _, w := range t.Windows {
 			line := lines[w.PID]
 			if line == nil {
-				line = new(timeline)
+				line = new(Timeline)
 				lines[w.PID] = line
 			}
 			line.named = line.named || t.Name != ""
 			span := capture.Span{FromMonoNanos: max(w.FromMonoNanos, 0), ToMonoNanos: min(w.ToMonoNanos, lastTime)}
-			line.windows = append(line.windows, slicedWindow{Span: span, trial: i, sliced: t.Name != "", first: first[w.PID]})
+			line.windows = append(line.windows, slicedWindow{Span: span, trial: i, name: t.Name, first: first[w.PID]})
 		}
 	}
 	for _, line := range lines {
@@ -71,7 +69,7 @@ func newTimelines(trials []measurement) (lines map[int]*timeline, overlapping in
 }
 
 // order sorts the windows, removes their overlaps, and sums up their lengths.
-func (l *timeline) order() (overlapping int) {
+func (l *Timeline) order() (overlapping int) {
 	slices.SortStableFunc(l.windows, func(a, b slicedWindow) int { return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos) })
 	whole := map[int]int64{} // by trial
 	kept := l.windows[:0]
@@ -96,9 +94,18 @@ func (l *timeline) order() (overlapping int) {
 	return overlapping
 }
 
-// find returns the trial and the slice of a time. in is false if the time is in no window. A sample without a time is
+// NotMeasured returns the timeline of a JVM that is in no trial.
+func NotMeasured() *Timeline { return &Timeline{out: true} }
+
+// Measured reports whether the JVM is in a trial.
+func (l *Timeline) Measured() bool { return !l.out }
+
+// Named reports whether the JVM is in a trial with a name.
+func (l *Timeline) Named() bool { return l.named }
+
+// Find returns the trial and the slice of a time. in is false if the time is in no window. A sample without a time is
 // in the JVM's first window.
-func (l *timeline) find(mono int64) (trial, slice int, in bool) {
+func (l *Timeline) Find(mono int64) (trial, slice int, in bool) {
 	if len(l.windows) == 0 {
 		return l.trial, 0, !l.out
 	}
@@ -110,20 +117,17 @@ func (l *timeline) find(mono int64) (trial, slice int, in bool) {
 		return 0, 0, false
 	}
 	w := &l.windows[after-1]
-	if !w.sliced {
+	if w.name == "" {
 		return w.trial, 0, true
 	}
 	return w.trial, w.first + int((w.before+mono-w.FromMonoNanos)*SlicesPerJVM/w.whole), true
 }
 
-// slice returns the time from the first to the last moment of slice i of a benchmark.
-func (l *timeline) slice(trial string, trials []*trialCounts, i int64) capture.Span {
+// Slice returns the time from the first to the last moment of slice i of a benchmark.
+func (l *Timeline) Slice(trial string, i int64) capture.Span {
 	span := capture.Span{FromMonoNanos: -1}
-	if l == nil {
-		return span
-	}
 	for _, win := range l.windows {
-		if trials[win.trial].Name != trial || win.whole < SlicesPerJVM {
+		if win.name != trial || win.whole < SlicesPerJVM {
 			continue
 		}
 		lo, hi := i*win.whole/SlicesPerJVM-win.before, (i+1)*win.whole/SlicesPerJVM-win.before
