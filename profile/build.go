@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
@@ -104,8 +105,22 @@ func (w *work) profile(jvms jvmTotals) Profile {
 
 // cutParts returns the parts of the profile's samples, or nil if no parts are wanted or there would be one only.
 func (w *work) cutParts() *partedSpots {
-	cutter := partCutter{trial: w.trial, processes: w.b.processes, threads: w.b.threads, n: w.n}
-	return cutter.cut()
+	kept := w.trial.kept
+	if kept == nil {
+		return nil
+	}
+	cutter := parts.Cutter{Measurement: &w.trial.Measurement, Samples: kept.list, Spots: len(kept.spots), Threads: w.b.threads, Counters: w.n,
+		Timeline: func(pid int) *windows.Timeline {
+			if p := w.b.processes[pid]; p != nil {
+				return p.Timeline
+			}
+			return nil
+		}}
+	cut := cutter.Cut()
+	if cut == nil {
+		return nil
+	}
+	return &partedSpots{cut, kept.spots}
 }
 
 // listingRoom returns how many of the instructions that [Options.Listings] allows are for this profile. Its part of

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
@@ -23,7 +24,7 @@ type HotLine struct {
 	// Loop is the number of the innermost loop around it, and Depth how many loops are around it, in the code of its
 	// method. Both are 0 if it is in no loop. Loop is -1 if the code is too large to look for its loops.
 	Loop, Depth int
-	Parts       PartCounts // nil if the profile has no parts
+	Parts       parts.Counts // nil if the profile has no parts
 }
 
 // A HotLoop is a loop with samples, in code that has some of the hottest instructions.

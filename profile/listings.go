@@ -6,6 +6,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
@@ -31,8 +32,8 @@ type Listing struct {
 
 // A ListingParts holds the parts of a listing's samples.
 type ListingParts struct {
-	All   PartCounts   // including the samples beside its lines
-	Lines []PartCounts // one for each line
+	All   parts.Counts   // including the samples beside its lines
+	Lines []parts.Counts // one for each line
 }
 
 // Unlisted sums up what [Profile.Listings] leaves out.
@@ -113,14 +114,14 @@ func (l *listingMaker) listing(from *mergedCode, counts tally.Counts, insts []pr
 }
 
 // PartsBetween sums up the parts of all lines with an address in [lo, hi).
-func (l *Listing) PartsBetween(lo, hi uint64) PartCounts {
-	sums := partSums[bool]{}
+func (l *Listing) PartsBetween(lo, hi uint64) parts.Counts {
+	sums := parts.Sums[bool]{}
 	for i := range l.Lines {
 		if l.Lines[i].Lo < hi && l.Lines[i].Hi > lo {
-			sums.add(true, l.Parts.Lines[i])
+			sums.Add(true, l.Parts.Lines[i])
 		}
 	}
-	return sums.byKey()[true]
+	return sums.ByKey()[true]
 }
 
 // HottestLine returns the index of the line with the most samples.

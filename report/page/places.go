@@ -7,6 +7,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
@@ -130,7 +131,7 @@ func (at *places) instruction(source, method string, id int, lo uint64) string {
 }
 
 // regionParts adds up the samples of a region by part. It returns nil if not all of the region's code is listed.
-func (at *places) regionParts(r *schema.Region) profile.PartCounts {
+func (at *places) regionParts(r *schema.Region) parts.Counts {
 	for i := range at.p.Listings {
 		l := &at.p.Listings[i]
 		lo, hi := uint64(r.Lo), uint64(r.Hi)

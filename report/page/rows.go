@@ -10,6 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
@@ -246,8 +247,8 @@ func (w *rowWriter) loopName(loop, first int) string {
 	return text
 }
 
-// counts writes a column for each event. parts are the counts by part, or nil.
-func (w *rowWriter) counts(c tally.Counts, parts profile.PartCounts) {
+// counts writes a column for each event. byPart are the counts by part, or nil.
+func (w *rowWriter) counts(c tally.Counts, byPart parts.Counts) {
 	for e, n := range c {
 		text := percent(n, w.totals[e])
 		pad := max(countColumns-len(text), 0)
@@ -262,8 +263,8 @@ func (w *rowWriter) counts(c tally.Counts, parts profile.PartCounts) {
 		if e > 0 {
 			w.out = strconv.AppendInt(append(w.out, `" data-e="`...), int64(e), 10)
 		}
-		if parts != nil {
-			w.out = append(append(w.out, `" data-v="`...), partText(parts, e)...)
+		if byPart != nil {
+			w.out = append(append(w.out, `" data-v="`...), partText(byPart, e)...)
 		}
 		w.out = append(w.out, `">`...)
 		w.out = append(w.out, strings.Repeat(" ", pad)...)
@@ -296,11 +297,11 @@ func (w *rowWriter) row(i int) {
 		w.out = strconv.AppendInt(append(w.out, `" data-f="`...), int64(chain), 10)
 	}
 	w.out = append(w.out, `">`...)
-	var parts profile.PartCounts
+	var byPart parts.Counts
 	if w.listing.Parts != nil {
-		parts = w.listing.Parts.Lines[i]
+		byPart = w.listing.Parts.Lines[i]
 	}
-	w.counts(l.Counts, parts)
+	w.counts(l.Counts, byPart)
 	if w.gutter.Width > 0 {
 		w.arrows(w.gutter.At[i])
 	} else {
