@@ -83,7 +83,7 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	p.Native = w.native()
 	p.Sources = w.sources(p.Native)
 	p.Threads = w.threads()
-	p.Happened = t.sums(w.b.events, w.n)
+	p.Happened = t.sums.Totals(w.b.events, w.n)
 	p.Delays = w.delays(p.Regions)
 	p.Locks = t.lockSites()
 	p.Allocations = t.allocSites(w.code)

@@ -6,6 +6,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/profile/codemap"
+	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/history"
 	"github.com/gasm-profiler/gasm/profile/printing"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -35,8 +36,7 @@ type Config struct {
 	// Counters are the names of the sampler's counters, in the order in which the profiles are to show them. Other
 	// counters are added in the order in which their first samples come.
 	Counters []string
-	// Events are what happened in the JVMs, in the order of their start. The Builder keeps the slice, which must not
-	// change any more.
+	// Events are what happened in the JVMs, in the order of their start.
 	Events []event.Event
 	// Threads chooses the threads whose samples are in the profiles.
 	Threads threads.Choice
@@ -61,7 +61,7 @@ type Builder struct {
 	trials    []*trialCounts
 	processes map[int]*process // by process id: the JVMs of the command, in a trial or not
 
-	events        *eventIndex // nil without events
+	events        *events.Index // nil without events
 	eventWindows  *windows.OfThreads
 	methodWindows windows.InsideMethod
 	printing      *printing.Finder // nil if HotSpot printed no code
@@ -129,8 +129,8 @@ func NewBuilder(c Config) *Builder {
 	if c.History {
 		b.history = history.NewBuilder()
 	}
-	b.events = newEventIndex(c.Events)
-	b.countEvents()
+	b.events = events.New(c.Events)
+	b.countEvents(c.Events)
 	return b
 }
 
@@ -171,7 +171,7 @@ type joinedSample struct {
 	trial   *trialCounts
 	slice   int32          // of the JVM's time; 0 in a trial that is not cut into slices
 	thread  threads.Thread // that the sample was in
-	events  eventSet       // that lasted
+	events  events.Set     // that lasted
 	context int32          // index in Builder.contexts; 0 if contexts are not told apart
 	spot    spot
 }
@@ -284,9 +284,9 @@ func (b *Builder) exclude(j *joinedSample, why exclusion) {
 
 // findEvents finds the events that lasted when the sample was taken, and the sample's context.
 func (b *Builder) findEvents(j *joinedSample) {
-	j.events = b.events.during(j.pid, j.TID, j.MonoNanos)
+	j.events = b.events.During(j.pid, j.TID, j.MonoNanos)
 	if b.contexts != nil {
-		j.context = b.contexts.find(sampleContext{j.thread.Label, j.events.without(waiting)})
+		j.context = b.contexts.find(sampleContext{j.thread.Label, j.events.Named()})
 	}
 }
 

@@ -1,8 +1,6 @@
 package profile
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,45 +8,10 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
-
-// during finds the same events as a look at all events for each time, however they overlap.
-func TestDuring(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	const span = 400
-	var events []event.Event
-	for i := range 300 {
-		e := event.Event{PID: 1 + i%2, Kind: event.GC, Name: fmt.Sprint(random.IntN(80)), MonoNanos: random.Int64N(span), Nanos: random.Int64N(9)}
-		if i%3 == 0 {
-			e.Kind, e.WaitNanos = event.Safepoint, random.Int64N(4)
-		}
-		events = append(events, e)
-	}
-	event.Sort(events)
-	x := newEventIndex(events)
-	assert.Len(t, x.totals, maxNames, "more names than bits")
-	for range 20_000 {
-		pid, at := 1+random.IntN(2), random.Int64N(span+20)-10
-		var want eventSet
-		for i := range events {
-			e := &events[i]
-			if e.PID != pid {
-				continue
-			}
-			if e.MonoNanos <= at && at < e.EndMonoNanos() {
-				want |= 1 << x.bit(e)
-			}
-			if e.MonoNanos <= at && at < e.MonoNanos+min(e.WaitNanos, e.Nanos) {
-				want |= 1 << waiting
-			}
-		}
-		require.Equal(t, want, x.during(pid, 7, at), "JVM %d at %d", pid, at)
-	}
-	assert.Zero(t, x.during(3, 7, 10), "a JVM without events")
-	assert.Zero(t, newEventIndex(nil).during(1, 7, 10), "no events at all")
-}
 
 // ms returns an event of JVM 1, with times in ms.
 func ms(kind event.Kind, name string, from, length, wait int64) event.Event {
@@ -80,11 +43,11 @@ func eventful(t *testing.T, trials ...capture.Trial) *Builder {
 
 func TestEventTotals(t *testing.T) {
 	p := build(t, eventful(t), DefaultOptions())[0]
-	assert.Equal(t, []EventTotal{
-		{event.GC, "Pause Young", 1, 9e6, 9e6, 0, 0, tally.Counts{9}},
-		{event.GC, "Pause Full", 1, 5e6, 5e6, 0, 0, tally.Counts{5}},
-		{event.Safepoint, "Collect", 2, 30e6, 20e6, 8e6, 8e6, tally.Counts{30}},
-		{event.Safepoint, "Cleanup", 1, 1e6, 1e6, 0, 0, tally.Counts{1}},
+	assert.Equal(t, []events.Total{
+		{Kind: event.GC, Name: "Pause Young", Count: 1, Nanos: 9e6, LongestNanos: 9e6, Counts: tally.Counts{9}},
+		{Kind: event.GC, Name: "Pause Full", Count: 1, Nanos: 5e6, LongestNanos: 5e6, Counts: tally.Counts{5}},
+		{Kind: event.Safepoint, Name: "Collect", Count: 2, Nanos: 30e6, LongestNanos: 20e6, WaitNanos: 8e6, LongestWaitNanos: 8e6, Counts: tally.Counts{30}},
+		{Kind: event.Safepoint, Name: "Cleanup", Count: 1, Nanos: 1e6, LongestNanos: 1e6, Counts: tally.Counts{1}},
 	}, p.Happened)
 }
 

@@ -69,7 +69,7 @@ func (w *work) locations() []Location {
 // location returns a location of a process, with the thread and the events of a context.
 func (w *work) location(pid int, context int32, c tally.Counts) Location {
 	in := w.b.contexts.at(context)
-	return Location{PID: pid, Thread: w.b.threads.Label(in.label), During: w.b.events.names(in.events), Counts: c}
+	return Location{PID: pid, Thread: w.b.threads.Label(in.label), During: w.b.events.Names(in.events), Counts: c}
 }
 
 // codeLocations returns the locations in the code cache.

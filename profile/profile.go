@@ -22,6 +22,7 @@ package profile
 import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/probes"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
@@ -62,7 +63,7 @@ type Profile struct {
 	Sources []Source            // hottest first; they add up to Profiled
 	Threads []threads.KindTotal // hottest first; they add up to Profiled; nil if the sampler recorded no names of threads
 	// Happened sums up the events in the windows, such as pauses of the garbage collector.
-	Happened []EventTotal
+	Happened []events.Total
 	// Probes are what probed methods have counted.
 	Probes []probes.Probe
 	// Delays are what ran while threads waited for others to come to a safepoint, hottest first.

@@ -106,9 +106,10 @@ func TestSites(t *testing.T) {
 	}
 	park := of(11, event.Park, "java.util.concurrent.locks.ReentrantLock$NonfairSync", 700, 9, event.Frame{Method: "jdk.internal.misc.Unsafe::park"},
 		event.Frame{Method: "java.util.concurrent.locks.LockSupport::park"}, site(77))
-	b, err := threaded(t, "", lock(11, 100, 10, "worker-1", site(7)), lock(12, 200, 30, "worker-22", event.Frame{Method: "A::handle", BCI: 4, Line: 7}), lock(11, 300, 5, "main", site(7)),
+	happened := []event.Event{lock(11, 100, 10, "worker-1", site(7)), lock(12, 200, 30, "worker-22", event.Frame{Method: "A::handle", BCI: 4, Line: 7}), lock(11, 300, 5, "main", site(7)),
 		lock(11, 400, 1, "main", site(8)), lock(11, 2000, 500, "main", site(7)), park, of(11, event.Park, "java.lang.Object", 800, 90, site(9)),
-		alloc(500, 1000, "byte[]", site(20)), alloc(510, 500, "byte[]", site(20)), alloc(520, 700, "int[]", site(20)), alloc(525, 900, "byte[]", site(20), event.Frame{Method: "jdk.jfr.internal.Repository::ensure"}), alloc(530, 1<<62, "A"), alloc(531, 1<<62, "A"))
+		alloc(500, 1000, "byte[]", site(20)), alloc(510, 500, "byte[]", site(20)), alloc(520, 700, "int[]", site(20)), alloc(525, 900, "byte[]", site(20), event.Frame{Method: "jdk.jfr.internal.Repository::ensure"}), alloc(530, 1<<62, "A"), alloc(531, 1<<62, "A")}
+	b, err := threaded(t, "", happened...)
 	require.NoError(t, err)
 	p := build(t, b, DefaultOptions())[0]
 	assert.Equal(t, []LockSite{
@@ -119,7 +120,7 @@ func TestSites(t *testing.T) {
 	assert.Equal(t, []AllocSite{{Class: "A", Events: 2, Bytes: 1 << 60}, {Frame: site(20), Class: "byte[]", Events: 2, Bytes: 1500},
 		{Frame: site(20), Class: "int[]", Events: 1, Bytes: 700}}, p.Allocations)
 	h := b.history.History()
-	h.AddLanes(b.events.events)
+	h.AddLanes(happened)
 	require.Len(t, h.JVMs, 1)
 	require.Len(t, h.JVMs[0].Lanes, 1, "parking has no lane")
 	assert.Equal(t, event.Lock, h.JVMs[0].Lanes[0].Kind)

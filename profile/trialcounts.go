@@ -2,6 +2,7 @@ package profile
 
 import (
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
@@ -97,7 +98,7 @@ func (t *functionTable) find(module, symbol string) (i int32, named bool) {
 // that lasted.
 type sampleContext struct {
 	label  int32 // index in threads.Table
-	events eventSet
+	events events.Set
 }
 
 // A contextTable numbers the contexts of all samples. The first one is that of no thread and no events.

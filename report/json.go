@@ -14,6 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/probes"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
@@ -133,7 +134,7 @@ func (p jsonProfile) loop(l *profile.HotLoop) schema.Loop {
 		Begins: schema.Address(l.Head), Instructions: l.Lines, Counts: p.counts(l.Counts)}
 }
 
-func (p jsonProfile) event(t *profile.EventTotal) schema.Event {
+func (p jsonProfile) event(t *events.Total) schema.Event {
 	ms := func(nanos int64) float64 { return float64(nanos) / 1e6 }
 	return schema.Event{Kind: string(t.Kind), Name: t.Name, Count: t.Count, TotalMS: ms(t.Nanos), LongestMS: ms(t.LongestNanos),
 		WaitMS: ms(t.WaitNanos), LongestWaitMS: ms(t.LongestWaitNanos), Samples: p.counts(t.Counts)}

@@ -15,6 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
@@ -280,7 +281,7 @@ func Empty() profile.Profile {
 // Sites returns a profile with locks, allocations and events of the program's own.
 func Sites(t *testing.T) profile.Profile {
 	p := Dot(t)
-	p.Happened = []profile.EventTotal{
+	p.Happened = []events.Total{
 		{Kind: event.Own, Name: "com.acme.Request", Count: 12, Nanos: 34_500_000, LongestNanos: 6_100_000, Counts: c(23)},
 		{Kind: event.Lock, Count: 7, Nanos: 61_000_000, LongestNanos: 31_000_000, Counts: c(2)},
 	}

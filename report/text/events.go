@@ -11,6 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/events"
 )
 
 // If events took less of the window than tellingShare, and nothing waited as long as tellingWait for a safepoint, there
@@ -72,7 +73,7 @@ func ownEvents(p *profile.Profile) (lines []string) {
 }
 
 // plainKinds are the kinds that are in no table, or only if they took long. The last one is the kind of
-// profile.OtherEvents.
+// events.Others.
 var plainKinds = []event.Kind{event.ClassLoad, event.JNI, event.Park, event.Sleep, event.Thread, event.Probe, ""}
 
 // plainEvents returns a line of the overview that counts the events of these kinds: "7 jni, 5 others".
@@ -108,7 +109,7 @@ func isTelling(p *profile.Profile, nanos, longest int64) bool {
 
 // writeEvents writes the table of events by kind and name, with the samples that were taken while they lasted.
 func writeEvents(v *view) {
-	telling := func(t profile.EventTotal) bool {
+	telling := func(t events.Total) bool {
 		return isTelling(v.p, t.Nanos, t.LongestNanos) || v.p.Share(t.Counts) >= tellingShare
 	}
 	if !slices.ContainsFunc(v.p.Happened, telling) {
@@ -148,7 +149,7 @@ func writeEvents(v *view) {
 }
 
 // longestEvents returns the n totals that took longest, or all if n is 0. It keeps their order.
-func longestEvents(all []profile.EventTotal, n int) []profile.EventTotal {
+func longestEvents(all []events.Total, n int) []events.Total {
 	if n == 0 || len(all) <= n {
 		return all
 	}
@@ -158,7 +159,7 @@ func longestEvents(all []profile.EventTotal, n int) []profile.EventTotal {
 	}
 	slices.Sort(nanos)
 	least := nanos[len(nanos)-n]
-	var longest []profile.EventTotal
+	var longest []events.Total
 	for _, t := range all {
 		if t.Nanos >= least && len(longest) < n {
 			longest = append(longest, t)
