@@ -33,7 +33,7 @@ func (b *Builder) Build(opts Options) []Profile {
 }
 
 // work is what the steps that make one trial's profile share. Steps of their own are the types codeReader (reads the
-// code), regionCutter and listingMaker (cut and list it), partCutter, and comparison (what compares JVMs and slices).
+// code), regionCutter and listingMaker (cut and list it), and comparison (what compares JVMs and slices).
 type work struct {
 	b        *Builder
 	trial    *trialCounts

@@ -12,7 +12,7 @@ import (
 // of it.
 type Location struct {
 	PID int
-	// Thread is the thread's name without the number at its end, as in [Thread]. It is "" if the sampler recorded no
+	// Thread is the thread's name without the number at its end, as in [threads.Total]. It is "" if the sampler recorded no
 	// name.
 	Thread string
 	// During are the events of the JVM or the thread that lasted: "gc", "safepoint", or the name of an event of the

@@ -13,10 +13,21 @@
 //
 // A Builder knows no text format and no process. Samples that are left out have rows of their own in the account.
 //
+// This package joins and sums up. What can be said without the join has packages of its own, which do not know this one:
+//
+//   - tally: counts of samples, by counter
+//   - windows, threads: what was measured, and which threads count
+//   - codemap: which code was at an address at a time
+//   - events: which events lasted at a time
+//   - code: lines of code, their basic blocks and loops
+//   - history, parts: the samples over time, of a run and of a profile
+//   - printing: samples of HotSpot printing code for gasm
+//   - probes: what probed methods have counted
+//
 // Two words: a counter is what the sampler counts to decide when to take a sample, for example "cycles". The field
 // Profile.Events has the names of the counters, because reports and captures call them events. Elsewhere in this
 // package an event is something that happens in a JVM, for example a garbage collection: see package event, and
-// events.go.
+// package events below this one.
 package profile
 
 import (
