@@ -100,7 +100,7 @@ func TestTwoEvents(t *testing.T) {
 	}
 	b.Lost(2)
 	p := build(t, b, DefaultOptions())[0]
-	assert.Equal(t, []string{"cycles", "cache-misses"}, p.Events)
+	assert.Equal(t, []string{"cycles", "cache-misses"}, p.Counters)
 	assert.Equal(t, []Account{
 		{Total: 8, OtherProcess: 1, Lost: 2, Profiled: 5, Compiled: 2, Stub: 1, Native: 1, Unresolved: 1},
 		{Total: 3, OtherProcess: 1, Profiled: 2, Compiled: 1, Kernel: 1}}, p.Accounts)

@@ -60,7 +60,7 @@ func (w *work) counts(c tally.Counts) tally.Counts {
 // profile makes the profile.
 func (w *work) profile(jvms jvmTotals) Profile {
 	t := w.trial
-	p := Profile{Trial: t.Name, Program: t.Program, JDK: t.JDK, PIDs: slices.Clone(t.PIDs), Events: slices.Clone(w.b.counters),
+	p := Profile{Trial: t.Name, Program: t.Program, JDK: t.JDK, PIDs: slices.Clone(t.PIDs), Counters: slices.Clone(w.b.counters),
 		WindowSeconds: windows.Seconds(t.Windows), Operations: cmp.Or(w.opts.Operations, t.Operations), Score: t.Score,
 		StartWallNanos: w.b.startWall(t), HotThreshold: w.opts.HotThreshold}
 	p.Accounts = w.accounts(jvms)
@@ -83,7 +83,7 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	p.Native = w.native()
 	p.Sources = w.sources(p.Native)
 	p.Threads = w.threads()
-	p.Happened = t.sums.Totals(w.b.events, w.n)
+	p.Events = t.sums.Totals(w.b.events, w.n)
 	p.Delays = w.delays(p.Regions)
 	p.Locks = t.lockSites()
 	p.Allocations = t.allocSites(w.code)

@@ -12,7 +12,7 @@ import (
 // the sum of Compiled, Stub and Interpreter in the accounts of all trials.
 type CodeCounts struct {
 	capture.JVM
-	Events []string // the names of the sampler's counters, as in [Profile]
+	Counters []string // the names of the sampler's counters, as in [Profile]
 	// Unprinted are blobs of code that the log does not have. Their numbers follow those of the log's blobs.
 	Unprinted []printassembly.Blob
 	blobs     map[int]map[uint64]tally.Counts // by the blob's number and the PC
@@ -41,7 +41,7 @@ func (b *Builder) CodeCounts() []CodeCounts {
 		index[i] = -1
 		if p := b.processes[j.PID]; p != nil && p.Measured() {
 			index[i] = len(all)
-			all = append(all, CodeCounts{JVM: j.JVM, Events: slices.Clone(b.counters),
+			all = append(all, CodeCounts{JVM: j.JVM, Counters: slices.Clone(b.counters),
 				Unprinted: j.code.Unprinted(), blobs: map[int]map[uint64]tally.Counts{}})
 		}
 	}

@@ -23,7 +23,7 @@ func TestCodeCounts(t *testing.T) {
 	c := b.CodeCounts()
 	require.Len(t, c, 2)
 	assert.Equal(t, []int{1, 2}, []int{c[0].PID, c[1].PID})
-	assert.Equal(t, []string{"cycles", "cache-misses"}, c[0].Events)
+	assert.Equal(t, []string{"cycles", "cache-misses"}, c[0].Counters)
 	assert.Equal(t, map[uint64]tally.Counts{0x700: {2, 1}}, c[0].At(6))
 	assert.Equal(t, map[uint64]tally.Counts{0x101: {1, 0}}, c[0].At(0))
 	assert.Nil(t, c[0].At(1))

@@ -48,7 +48,7 @@ func TestEventTotals(t *testing.T) {
 		{Kind: event.GC, Name: "Pause Full", Count: 1, Nanos: 5e6, LongestNanos: 5e6, Counts: tally.Counts{5}},
 		{Kind: event.Safepoint, Name: "Collect", Count: 2, Nanos: 30e6, LongestNanos: 20e6, WaitNanos: 8e6, LongestWaitNanos: 8e6, Counts: tally.Counts{30}},
 		{Kind: event.Safepoint, Name: "Cleanup", Count: 1, Nanos: 1e6, LongestNanos: 1e6, Counts: tally.Counts{1}},
-	}, p.Happened)
+	}, p.Events)
 }
 
 // The code that runs between the request and the arrival delays the safepoint. It is found to the instruction.
@@ -84,9 +84,9 @@ func TestEventsOfTrials(t *testing.T) {
 	ps := build(t, b, DefaultOptions())
 	require.Len(t, ps, 2)
 	for i, want := range []string{"Pause Young", "Pause Full"} {
-		require.Len(t, ps[i].Happened, 2)
-		assert.Equal(t, want, ps[i].Happened[0].Name)
-		assert.Equal(t, 1, ps[i].Happened[1].Count, "safepoints")
+		require.Len(t, ps[i].Events, 2)
+		assert.Equal(t, want, ps[i].Events[0].Name)
+		assert.Equal(t, 1, ps[i].Events[1].Count, "safepoints")
 	}
 	assert.Empty(t, ps[1].Delays)
 }

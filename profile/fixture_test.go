@@ -119,10 +119,10 @@ func one(t *testing.T, opts Options, log *printassembly.Log, samples ...sampler.
 // checkProfile fails if sums do not add up or lists are out of order.
 func checkProfile(t *testing.T, p *Profile, opts Options) {
 	t.Helper()
-	require.Len(t, p.Accounts, len(p.Events))
+	require.Len(t, p.Accounts, len(p.Counters))
 	checkParts(t, p)
 	for e, a := range p.Accounts {
-		require.True(t, a.Balanced(), "%s: %+v", p.Events[e], a)
+		require.True(t, a.Balanced(), "%s: %+v", p.Counters[e], a)
 		var sources, natives, methods, regions, frames int64
 		for _, s := range p.Sources {
 			sources += s.Counts[e]
@@ -174,7 +174,7 @@ func checkProfile(t *testing.T, p *Profile, opts Options) {
 		}
 		require.True(t, slices.IsSorted(r.PIDs))
 		for k, l := range r.Lines {
-			require.Len(t, l.Counts, len(p.Events))
+			require.Len(t, l.Counts, len(p.Counters))
 			if k > 0 {
 				require.LessOrEqual(t, r.Lines[k-1].Hi, l.Lo)
 			}
@@ -196,7 +196,7 @@ func checkSlices(t *testing.T, p *Profile) {
 		}
 		checkSum(t, what, over, len(p.Slices), whole)
 	}
-	profiled := make(tally.Counts, len(p.Events))
+	profiled := make(tally.Counts, len(p.Counters))
 	for e, a := range p.Accounts {
 		profiled[e] = a.Profiled
 	}

@@ -24,10 +24,10 @@ func withLocations() Options {
 // checkLocations fails if the locations do not add up to the other tables.
 func checkLocations(t *testing.T, p *Profile) {
 	t.Helper()
-	profiled := make(tally.Counts, len(p.Events))
+	profiled := make(tally.Counts, len(p.Counters))
 	sources, frames, natives := map[string]tally.Counts{}, map[string]tally.Counts{}, map[function]tally.Counts{}
 	for _, l := range p.Locations {
-		require.Len(t, l.Counts, len(p.Events))
+		require.Len(t, l.Counts, len(p.Counters))
 		require.Contains(t, p.PIDs, l.PID)
 		profiled.Add(l.Counts)
 		addUp(sources, l.Source, l.Counts)

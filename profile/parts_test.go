@@ -33,7 +33,7 @@ func checkParts(t *testing.T, p *Profile) {
 		require.Less(t, part.Slice, len(p.Parts.Slices))
 		require.Less(t, part.Thread, len(p.Parts.Threads))
 	}
-	all := make(tally.Counts, len(p.Events))
+	all := make(tally.Counts, len(p.Counters))
 	for e, a := range p.Accounts {
 		all[e] = a.Profiled
 	}

@@ -6,14 +6,15 @@
 //  1. It chooses the JVMs and what is measured in them (choose.go, package windows). A run without trials has a profile
 //     for each program, which is the JVMs of one main class and JDK. Options may narrow the windows to the times of
 //     events or to the calls of a method.
-//  2. A [Builder], which has a [codemap.Map] of each JVM, takes the samples one by one, in any order. The way of a sample
-//     through the Builder is described and written in builder.go. What it counts is in trialcounts.go.
+//  2. A [Builder], which has a [codemap.Map] of each JVM, takes the samples one by one, in any order. The way of a
+//     sample through the Builder is described and written in builder.go. What it counts is in trialcounts.go.
 //  3. [Builder.Build] makes a [Profile] of each trial out of the counts (build.go). Only then is code read from the
 //     logs, and only that of blobs with samples (codereader.go).
 //
 // A Builder knows no text format and no process. Samples that are left out have rows of their own in the account.
 //
-// This package joins and sums up. What can be said without the join has packages of its own, which do not know this one:
+// This package joins and sums up. What can be said without the join has packages of its own, which do not know this
+// one:
 //
 //   - tally: counts of samples, by counter
 //   - windows, threads: what was measured, and which threads count
@@ -24,10 +25,9 @@
 //   - printing: samples of HotSpot printing code for gasm
 //   - probes: what probed methods have counted
 //
-// Two words: a counter is what the sampler counts to decide when to take a sample, for example "cycles". The field
-// Profile.Events has the names of the counters, because reports and captures call them events. Elsewhere in this
-// package an event is something that happens in a JVM, for example a garbage collection: see package event, and
-// package events below this one.
+// Two words: a counter is what the sampler counts to decide when to take a sample, for example "cycles"; reports and
+// captures call it an event, too. In this package an event is something that happens in a JVM, for example a garbage
+// collection: see package event, and package events below this one.
 package profile
 
 import (
@@ -53,8 +53,8 @@ type Profile struct {
 	// StartWallNanos is when the trial's first window began or, if it has no windows, when its first JVM started, in ns
 	// since 1970. It is 0 if no log has the time.
 	StartWallNanos int64
-	// Events are the names of the sampler's counters. All Counts in the profile have the same length and order.
-	Events   []string
+	// Counters are the names of the sampler's counters. All Counts in the profile have the same length and order.
+	Counters []string
 	Accounts []Account // one per counter
 
 	Shares []JVMShare // one per process, in the order of PIDs
@@ -73,8 +73,8 @@ type Profile struct {
 	Native  []NativeFunction    // hottest first, kernel included
 	Sources []Source            // hottest first; they add up to Profiled
 	Threads []threads.KindTotal // hottest first; they add up to Profiled; nil if the sampler recorded no names of threads
-	// Happened sums up the events in the windows, such as pauses of the garbage collector.
-	Happened []events.Total
+	// Events sums up the events in the windows, such as pauses of the garbage collector.
+	Events []events.Total
 	// Probes are what probed methods have counted.
 	Probes []probes.Probe
 	// Delays are what ran while threads waited for others to come to a safepoint, hottest first.

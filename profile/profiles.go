@@ -146,7 +146,7 @@ func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, c
 	ps.Taken = b.taken(c.JVMs)
 	ps.History = b.history.History()
 	ps.History.AddLanes(events)
-	if counters := ps.Trials[0].Events; len(counters) > 0 {
+	if counters := ps.Trials[0].Counters; len(counters) > 0 {
 		ps.Capture.Events = counters
 	}
 }

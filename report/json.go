@@ -57,7 +57,7 @@ func processes(ps *profile.Profiles) []schema.Process {
 		return schema.Process{PID: j.PID, Main: j.Main, Version: j.Version, Fork: j.Fork, SafepointsOnly: j.SafepointsOnly}
 	})
 	for i, taken := range ps.Taken {
-		all[i].Taken = schema.Counts{Events: ps.Trials[0].Events, Values: taken}
+		all[i].Taken = schema.Counts{Events: ps.Trials[0].Counters, Values: taken}
 	}
 	return all
 }
@@ -84,7 +84,7 @@ type jsonProfile struct {
 func (p jsonProfile) profile() schema.Profile {
 	return schema.Profile{
 		Trial: p.Trial, Program: p.Program, JDK: p.JDK, PIDs: list(p.PIDs), WindowSeconds: p.WindowSeconds, Operations: p.Operations, Score: (*schema.Score)(p.Score),
-		Account: schema.PerEvent[schema.Account]{Events: p.Events, Values: each(p.Accounts, newAccount)},
+		Account: schema.PerEvent[schema.Account]{Events: p.Counters, Values: each(p.Accounts, newAccount)},
 		JVMs: each(p.Shares, func(s *profile.JVMShare) schema.Share {
 			share := schema.Share{PID: s.PID, Counts: p.counts(s.Counts), Native: p.counts(s.Native)}
 			if p.Threads != nil && s.Java != nil { // otherwise the kinds of threads are unknown
@@ -111,7 +111,7 @@ func (p jsonProfile) profile() schema.Profile {
 				return schema.Thread{Name: t.Name, Counts: p.counts(t.Counts)}
 			})}
 		}),
-		Happened:     each(p.Happened, p.event),
+		Events:       each(p.Events, p.event),
 		Probes:       each(p.Probes, newProbe),
 		Delays:       each(p.Delays, p.delay),
 		Locks:        each(p.Locks, p.lock),
@@ -170,7 +170,7 @@ func (p jsonProfile) site(f event.Frame) *schema.Frame {
 
 // counts adds the names of the events to counts.
 func (p jsonProfile) counts(c tally.Counts) schema.Counts {
-	return schema.Counts{Events: p.Events, Values: c}
+	return schema.Counts{Events: p.Counters, Values: c}
 }
 
 // perJVM converts counts by JVM. It returns nil for one JVM, whose counts are those of the profile.
@@ -186,8 +186,8 @@ func (p jsonProfile) slices(over []tally.Counts) schema.Slices {
 	if over == nil {
 		return schema.Slices{}
 	}
-	s := schema.Slices{Events: p.Events}
-	for e := range p.Events {
+	s := schema.Slices{Events: p.Counters}
+	for e := range p.Counters {
 		s.Values = append(s.Values, each(over, func(c *tally.Counts) int64 { return (*c)[e] }))
 	}
 	return s
@@ -238,7 +238,7 @@ func (p jsonProfile) compilation(c *profile.Compilation) schema.Compilation {
 
 // shares returns counts as shares of the profile, rounded to a millionth.
 func (p jsonProfile) shares(c tally.Counts) schema.PerEvent[float64] {
-	shares := schema.PerEvent[float64]{Events: p.Events}
+	shares := schema.PerEvent[float64]{Events: p.Counters}
 	for e, n := range c {
 		share := 0.0
 		if all := p.Accounts[e].Profiled; all > 0 {

@@ -50,7 +50,7 @@ func jsonText(t *testing.T, h capture.Description, ps []profile.Profile) []byte 
 func small() profile.Profile {
 	return profile.Profile{
 		Trial: "org.sample.Bench.measure (size=10)", PIDs: []int{25134, 25190}, WindowSeconds: 3.01,
-		Events:   []string{"cycles", "branches"},
+		Counters: []string{"cycles", "branches"},
 		Accounts: []profile.Account{{Total: 12, OtherProcess: 1, OutsideWindow: 1, Profiled: 10, Compiled: 7, Kernel: 3}, {}},
 		Regions: []profile.Region{{
 			Source: "c2, level 4, osr", Method: "Workload::<init>", CompileID: 145, OSR: true, PIDs: []int{25134, 25190},
@@ -67,7 +67,7 @@ func small() profile.Profile {
 		Frames:  []profile.FrameTotal{{Method: "Workload::dot", Counts: c(7, 0), Total: c(7, 0), Lines: []profile.LineTotal{{Line: 20, Counts: c(7, 0)}}}},
 		Native:  []profile.NativeFunction{{Module: "kernel", Symbol: "clear_page_rep", Counts: c(3, 0)}},
 		Sources: []profile.Source{{Source: "c2, level 4, osr", Counts: c(7, 0)}, {Source: "kernel", Counts: c(3, 0)}},
-		Happened: []events.Total{{Kind: event.GC, Name: "Pause Young (Normal)", Count: 3, Nanos: 12_500_000, LongestNanos: 6_100_000, Counts: c(2, 0)},
+		Events: []events.Total{{Kind: event.GC, Name: "Pause Young (Normal)", Count: 3, Nanos: 12_500_000, LongestNanos: 6_100_000, Counts: c(2, 0)},
 			{Kind: event.Safepoint, Name: "Cleanup", Count: 1, Nanos: 1_000_000, LongestNanos: 1_000_000, WaitNanos: 900_000, LongestWaitNanos: 900_000, Counts: c(1, 0)}},
 		Delays: []profile.Delay{{Source: "c2, level 4, osr", Method: "Workload::<init>", CompileID: 145, Region: 0, Counts: c(1, 0), Lines: []profile.DelayLine{{
 			Instruction: printassembly.Instruction{Lo: 0x7fdec8ed6360, Hi: 0x7fdec8ed6367, Text: "mov    %eax,-0x14000(%rsp)", Frames: []printassembly.Frame{{Method: "Workload::dot", BCI: 13, Line: 20}}},

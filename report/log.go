@@ -50,7 +50,7 @@ func (w *logWriter) log() {
 	l := w.counts.Log
 	w.Line("JVM:     %s", w.counts.JVM.String())
 	w.Line("Log:     %s, code blobs: %d", filepath.Base(l.Name()), len(l.Blobs))
-	w.Line("Columns: samples of %s; address; code", strings.Join(w.counts.Events, ", "))
+	w.Line("Columns: samples of %s; address; code", strings.Join(w.counts.Counters, ", "))
 	if len(w.patterns) > 0 {
 		w.Line("Methods: %s", strings.Join(w.patterns, ", "))
 	}
@@ -75,7 +75,7 @@ func (w *logWriter) blob(b *printassembly.Blob, at map[uint64]tally.Counts) {
 	for k := range insts {
 		in := &insts[k]
 		pcs = w.unlisted(pcs, at, in.Lo)
-		counts := make(tally.Counts, len(w.counts.Events))
+		counts := make(tally.Counts, len(w.counts.Counters))
 		for ; len(pcs) > 0 && pcs[0] < in.Hi; pcs = pcs[1:] {
 			counts.Add(at[pcs[0]])
 		}

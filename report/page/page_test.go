@@ -219,7 +219,7 @@ func checkListings(t *testing.T, text string, ps *profile.Profiles) {
 			assert.Contains(t, article, fmt.Sprintf(`id="c%d"`, number))
 			rows := rowOf.FindAllStringSubmatch(article, -1)
 			require.Len(t, rows, len(l.Lines), l.Method)
-			sum := make(tally.Counts, len(p.Events))
+			sum := make(tally.Counts, len(p.Counters))
 			for i, row := range rows {
 				assert.Equal(t, strconv.FormatUint(l.Lines[i].Lo-l.Lines[0].Lo, 16), row[1])
 				assert.Contains(t, html.UnescapeString(tag.ReplaceAllString(row[2], "")), l.Lines[i].Text)

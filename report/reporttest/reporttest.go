@@ -158,7 +158,7 @@ func Trials(t *testing.T) (capture.Description, []profile.Profile) {
 // Workload returns a profile of 3000 samples of one event. None of its tables is empty.
 func Workload(t *testing.T) profile.Profile {
 	return profile.Profile{
-		PIDs: []int{25134}, WindowSeconds: 3.01, Events: []string{"cpu-clock"},
+		PIDs: []int{25134}, WindowSeconds: 3.01, Counters: []string{"cpu-clock"},
 		Accounts: []profile.Account{{
 			Total: 3057, OtherProcess: 20, OutsideWindow: 37, Profiled: 3000,
 			Compiled: 1500, Stub: 640, Interpreter: 80, Native: 401, Kernel: 376, Unresolved: 3,
@@ -217,7 +217,7 @@ var logsHits = map[string]tally.Counts{"5364": c(30), "537d": c(520), "5383": c(
 // none.
 func TwoEvents(t *testing.T) profile.Profile {
 	p := Workload(t)
-	p.Events = []string{"cycles", "instructions"}
+	p.Counters = []string{"cycles", "instructions"}
 	p.Accounts = append(p.Accounts, profile.Account{
 		Total: 1008, OtherProcess: 6, Lost: 5, Profiled: 997,
 		Compiled: 499, Stub: 213, Interpreter: 26, Native: 133, Kernel: 125, Unresolved: 1,
@@ -259,7 +259,7 @@ func Dot(t *testing.T) profile.Profile {
 	call.Text, call.Kind, call.Target = "call   0x00007efcf8991a80", disasm.Call, 0x7efcf8991a80
 	call.TargetName, call.Comments, call.OwnFrames = "UncommonTrapBlob", []string{"{runtime_call}"}, false
 	return profile.Profile{
-		PIDs: []int{25134, 25190}, WindowSeconds: 0.1, Events: []string{"cpu-clock"},
+		PIDs: []int{25134, 25190}, WindowSeconds: 0.1, Counters: []string{"cpu-clock"},
 		Accounts: []profile.Account{{Total: 100, Profiled: 100, Compiled: 100}},
 		Regions: []profile.Region{{
 			Source: "c2, level 4, osr", Method: "Workload::dot", CompileID: 75, OSR: true, PIDs: []int{25134, 25190},
@@ -273,7 +273,7 @@ func Dot(t *testing.T) profile.Profile {
 // Empty returns a profile without samples.
 func Empty() profile.Profile {
 	return profile.Profile{
-		PIDs: []int{25134}, WindowSeconds: 0.5, Events: []string{"cpu-clock"},
+		PIDs: []int{25134}, WindowSeconds: 0.5, Counters: []string{"cpu-clock"},
 		Accounts: []profile.Account{{Total: 3057, OtherProcess: 2800, OutsideWindow: 250, Lost: 7}},
 	}
 }
@@ -281,7 +281,7 @@ func Empty() profile.Profile {
 // Sites returns a profile with locks, allocations and events of the program's own.
 func Sites(t *testing.T) profile.Profile {
 	p := Dot(t)
-	p.Happened = []events.Total{
+	p.Events = []events.Total{
 		{Kind: event.Own, Name: "com.acme.Request", Count: 12, Nanos: 34_500_000, LongestNanos: 6_100_000, Counts: c(23)},
 		{Kind: event.Lock, Count: 7, Nanos: 61_000_000, LongestNanos: 31_000_000, Counts: c(2)},
 	}

@@ -66,8 +66,8 @@ type Profile struct {
 	Native  []Native     `json:"native"`
 	Sources []Source     `json:"sources"`
 	Threads []ThreadKind `json:"threads"`
-	// Happened are the events in the windows, summed up by kind and name.
-	Happened []Event `json:"events,omitempty"`
+	// Events are the events in the windows, summed up by kind and name.
+	Events []Event `json:"events,omitempty"`
 	// Probes are what probed methods have counted, inside and outside the windows.
 	Probes []Probe `json:"probes,omitempty"`
 	// Delays are the code that ran while threads waited for others to reach a safepoint.

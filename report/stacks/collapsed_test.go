@@ -50,7 +50,7 @@ func TestCollapsed(t *testing.T) {
 
 // A name can end neither a frame nor a line.
 func TestCollapsedNames(t *testing.T) {
-	text, _ := collapsed(t, reporttest.Header(), []profile.Profile{{Events: []string{"cycles"}, Locations: []profile.Location{
+	text, _ := collapsed(t, reporttest.Header(), []profile.Profile{{Counters: []string{"cycles"}, Locations: []profile.Location{
 		{Thread: "a;b\nc 7", Source: "c2, level 4", Counts: tally.Counts{3}, Frames: []printassembly.Frame{{Method: "in;ner\x1b"}, {Method: "outer"}}},
 		{Source: "libc.so.6", Name: "f(int) const", Counts: tally.Counts{2}},
 		{Source: "kernel", Counts: tally.Counts{0}},

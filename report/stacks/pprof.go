@@ -52,7 +52,7 @@ func newPprof(all *profile.Profiles, gasm string) *pprof.Profile {
 	}
 	events := about.Events
 	if len(ps) > 0 {
-		events = ps[0].Events
+		events = ps[0].Counters
 	}
 	b.sampleTypes(events, about.Frequency)
 	// pprof assumes that the first mapping is the program, so the code cache comes first.

@@ -163,7 +163,7 @@ func TestPprofTypes(t *testing.T) {
 		{"cpu-clock task-clock", 100, "[samples/count cpu/nanoseconds task-clock_sample/count] cpu/nanoseconds 10000000 cpu"},
 	} {
 		h := capture.Description{Frequency: c.frequency}
-		p := parsePprof(t, h, []profile.Profile{{Events: strings.Fields(c.events)}})
+		p := parsePprof(t, h, []profile.Profile{{Counters: strings.Fields(c.events)}})
 		var types []string
 		for _, v := range p.SampleType {
 			types = append(types, v.Type+"/"+v.Unit)
@@ -185,7 +185,7 @@ func TestPprofMerges(t *testing.T) {
 		return l
 	}
 	p := parsePprof(t, capture.Description{}, []profile.Profile{{
-		Events: []string{"cycles"},
+		Counters: []string{"cycles"},
 		Locations: []profile.Location{l, l,
 			with(func(l *profile.Location) { l.CompileID = 4 }),
 			with(func(l *profile.Location) { l.Source = "c1, level 3" }),

@@ -33,7 +33,7 @@ func (a amounts) explainUnit() string {
 // perOperation returns the units of amounts per operation: "CPU time per operation, in ns (1.2e+08 operations)".
 func (a amounts) perOperation() string {
 	var units []string
-	for e := range a.p.Events {
+	for e := range a.p.Counters {
 		units = append(units, a.scale(e).Unit)
 	}
 	return fmt.Sprintf("%s (%.4g operations)", strings.Join(slices.Compact(units), " and "), a.p.Operations)
@@ -93,7 +93,7 @@ func (a amounts) visible(counts tally.Counts) bool {
 }
 
 // zero returns counts of no samples.
-func (a amounts) zero() tally.Counts { return make(tally.Counts, len(a.p.Events)) }
+func (a amounts) zero() tally.Counts { return make(tally.Counts, len(a.p.Counters)) }
 
 // empty reports whether the profile has no sample of any event.
 func (a amounts) empty() bool {
@@ -122,16 +122,16 @@ func (a amounts) heat(counts tally.Counts) layout.Style {
 // needs them.
 func (a amounts) countWidth(e int) int {
 	const least = 8
-	if len(a.p.Events) == 1 {
+	if len(a.p.Counters) == 1 {
 		return least
 	}
-	return max(least, layout.Width(a.p.Events[e])+2)
+	return max(least, layout.Width(a.p.Counters[e])+2)
 }
 
 // countCells writes the columns beside code, one for each event. They are blank if counts is nil.
 func (a amounts) countCells(counts tally.Counts) string {
 	var b strings.Builder
-	for e := range a.p.Events {
+	for e := range a.p.Counters {
 		cell := ""
 		if counts != nil {
 			cell = a.besideCode(e, counts[e])
@@ -144,7 +144,7 @@ func (a amounts) countCells(counts tally.Counts) string {
 // eventCells writes the headings of these columns.
 func (a amounts) eventCells() string {
 	var b strings.Builder
-	for e, name := range a.p.Events {
+	for e, name := range a.p.Counters {
 		b.WriteString(layout.PadLeft(name, a.countWidth(e)))
 	}
 	return b.String()

@@ -29,7 +29,7 @@ type eventSum struct {
 
 // sumOf sums up the events of a kind.
 func sumOf(p *profile.Profile, kind event.Kind) (s eventSum) {
-	for _, t := range p.Happened {
+	for _, t := range p.Events {
 		if t.Kind == kind {
 			s.count += t.Count
 			s.nanos += t.Nanos
@@ -58,7 +58,7 @@ const maxOwn = 3
 // ownEvents returns lines of the overview about the program's own events.
 func ownEvents(p *profile.Profile) (lines []string) {
 	n := 0
-	for _, t := range p.Happened {
+	for _, t := range p.Events {
 		if t.Kind != event.Own {
 			continue
 		}
@@ -112,19 +112,19 @@ func writeEvents(v *view) {
 	telling := func(t events.Total) bool {
 		return isTelling(v.p, t.Nanos, t.LongestNanos) || v.p.Share(t.Counts) >= tellingShare
 	}
-	if !slices.ContainsFunc(v.p.Happened, telling) {
+	if !slices.ContainsFunc(v.p.Events, telling) {
 		return
 	}
 	header, aligns := []string{}, []tw.Align{}
-	for _, name := range v.p.Events {
+	for _, name := range v.p.Counters {
 		header, aligns = append(header, name), append(aligns, tw.AlignRight)
 	}
-	if len(v.p.Events) == 1 {
+	if len(v.p.Counters) == 1 {
 		header[0] = "during"
 	}
 	header = append(header, "count", "total ms", "longest", "kind", "")
 	aligns = append(aligns, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignLeft, tw.AlignLeft)
-	shown := longestEvents(v.p.Happened, v.opts.Top)
+	shown := longestEvents(v.p.Events, v.opts.Top)
 	var rows [][]string
 	for i := range shown {
 		t := &shown[i]
@@ -141,7 +141,7 @@ func writeEvents(v *view) {
 	}
 	v.EndRule()
 	note := "Kinds overlap: a GC pause, for example, lies within a safepoint."
-	if more := len(v.p.Happened) - len(shown); more > 0 {
+	if more := len(v.p.Events) - len(shown); more > 0 {
 		note += fmt.Sprintf(" %s with less time left out.", layout.Plural(more, "row"))
 	}
 	v.Paragraph("", note)

@@ -49,7 +49,7 @@ func writeHotRegions(v *view) {
 	if len(hot) == 0 && len(v.p.Regions) > 0 {
 		return // with --skip-asm
 	}
-	v.Line("%s", v.Paint(layout.Bold, fmt.Sprintf("Hottest code regions (>%.2f%% \"%s\" events):", 100*v.p.HotThreshold, strings.Join(v.p.Events, `" or "`))))
+	v.Line("%s", v.Paint(layout.Bold, fmt.Sprintf("Hottest code regions (>%.2f%% \"%s\" events):", 100*v.p.HotThreshold, strings.Join(v.p.Counters, `" or "`))))
 	v.Line(" %s", v.explainUnit())
 	v.Line(" A slow instruction's samples may appear on the next one (skid).")
 	above := 0

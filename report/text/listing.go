@@ -59,7 +59,7 @@ func newListing(v *view, method string, lines []code.Line) (*listing, instructio
 // writeCode writes a region's annotated instructions, and how much each gap leaves out.
 func writeCode(v *view, reg *profile.Region) {
 	lines, gaps := reg.Lines, reg.Gaps
-	if len(v.p.Events) > 1 {
+	if len(v.p.Counters) > 1 {
 		v.Line("%s", v.eventCells())
 	}
 	ls, instructions := newListing(v, reg.Method, lines)

@@ -53,8 +53,8 @@ func (o overview) joined(n int, thing func(i int) (name string, counts tally.Cou
 			break
 		}
 		item := amount + " " + name
-		if len(lines) == 0 && len(o.p.Events) > 1 { // the overview is about the first event
-			item = o.p.Events[0] + ": " + item
+		if len(lines) == 0 && len(o.p.Counters) > 1 { // the overview is about the first event
+			item = o.p.Counters[0] + ": " + item
 		}
 		if last := len(lines) - 1; last >= 0 && layout.Width(lines[last]+"; "+item) <= room {
 			lines[last] += "; " + item

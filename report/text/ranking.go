@@ -147,7 +147,7 @@ func (t *ranking) lines(rows []rankingRow) []string {
 	add(tw.AlignRight, func(row *rankingRow) string { return row.source })
 	add(tw.AlignLeft, func(row *rankingRow) string { return t.short(row.name, row.native) + row.tail })
 	add(tw.AlignLeft, func(row *rankingRow) string { return row.details })
-	if len(t.p.Events) == 1 {
+	if len(t.p.Counters) == 1 {
 		if header[0] = "self"; !t.withTotals {
 			header = nil
 		}
@@ -157,7 +157,7 @@ func (t *ranking) lines(rows []rankingRow) []string {
 
 // countColumns returns the columns of samples, each with its total as the last cell.
 func (t *ranking) countColumns(rows []rankingRow) (columns [][]string, header []string, aligns []tw.Align) {
-	for e, event := range t.p.Events {
+	for e, event := range t.p.Counters {
 		columns = append(columns, t.selfColumn(rows, e))
 		header = append(header, event)
 		aligns = append(aligns, tw.AlignRight)

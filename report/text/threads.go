@@ -13,7 +13,7 @@ import (
 func threadTable(v *view) *ranking {
 	t := &ranking{view: v, title: "Threads", more: "kind", all: true}
 	room := v.opts.TableWidth - 2*cellPadding
-	for _, event := range v.p.Events {
+	for _, event := range v.p.Counters {
 		room -= max(len("100.00%"), layout.Width(event)) + cellPadding
 	}
 	kind := 0
