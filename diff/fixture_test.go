@@ -62,7 +62,7 @@ func profiles(t *testing.T, name, trial string, forks int) *profile.Profiles {
 	o.HotThreshold, o.MergeMargin = 0.01, MergeMargin
 	built := b.Build(o)
 	require.NotEmpty(t, built)
-	return &profile.Profiles{Trials: built, Capture: capture.Description{Sampler: "perf", Events: built[0].Events, Frequency: 1001,
+	return &profile.Profiles{Trials: built, Capture: capture.Description{Sampler: "perf", Events: built[0].Counters, Frequency: 1001,
 		Command: []string{"java", "-Dsec=2", "Workload"}, JVMs: jvms}}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report"
 )
 
@@ -18,11 +19,11 @@ func sideOf(samples int64, operations float64, event string, frequency int) *Sid
 	return FromReport("x", report.JSON(&profile.Profiles{
 		Capture: capture.Description{Sampler: "perf", Events: []string{event}, Frequency: frequency},
 		Trials: []profile.Profile{{
-			Trial: "Bench.run", Events: []string{event}, Operations: operations,
+			Trial: "Bench.run", Counters: []string{event}, Operations: operations,
 			Accounts: []profile.Account{{Total: samples, Profiled: samples, Compiled: samples}},
 			Methods: []profile.Method{
-				{Source: "c2, level 4", Name: "Bench::run", Counts: profile.Counts{samples * 3 / 4}},
-				{Source: "stub", Name: "copy", Counts: profile.Counts{samples / 4}}},
+				{Source: "c2, level 4", Name: "Bench::run", Counts: tally.Counts{samples * 3 / 4}},
+				{Source: "stub", Name: "copy", Counts: tally.Counts{samples / 4}}},
 		}},
 	}, "v1"))
 }

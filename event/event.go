@@ -108,6 +108,15 @@ func (k Kind) OfThread() bool {
 // EndMonoNanos returns when the event was over.
 func (e *Event) EndMonoNanos() int64 { return e.MonoNanos + e.Nanos }
 
+// Owner returns the thread that the event happened to, or 0 for the whole JVM. It returns false for an event of a thread
+// that is unknown, which lasts during no sample.
+func (e *Event) Owner() (tid int, known bool) {
+	if !e.Kind.OfThread() {
+		return 0, true
+	}
+	return e.TID, e.TID != 0
+}
+
 // OfRecorder reports whether the event was caused by Flight Recorder itself and not by the program.
 func (e *Event) OfRecorder() bool {
 	return slices.ContainsFunc(e.Frames, func(f Frame) bool { return strings.HasPrefix(f.Method, "jdk.jfr.internal.") })

@@ -19,7 +19,7 @@ const (
 	VtableStub              // vtable and itable stubs
 	Interpreter             // a codelet of the template interpreter
 	// Unprinted is code between two pieces of the JVM's own code that HotSpot does not print: i2c/c2i adapters and
-	// inline cache stubs. It is never in a log; package profile's CodeMap adds it.
+	// inline cache stubs. It is never in a log; package codemap adds it.
 	Unprinted
 )
 

@@ -1,6 +1,9 @@
 package profile
 
-import "github.com/gasm-profiler/gasm/printassembly"
+import (
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
+)
 
 // An Account says where each sample of one counter went.
 //
@@ -14,7 +17,7 @@ type Account struct {
 	OutsideWindow int64 // of this trial's JVMs, before, between or after its windows
 	OtherThread   int64 // in the windows, of threads that [Options.Threads] leaves out
 	OutsideMethod int64 // in the windows, while the thread was not in [Options.WindowMethod]
-	Printing      int64 // in the windows, of HotSpot printing code for gasm, see printing.go
+	Printing      int64 // in the windows, of HotSpot printing code for gasm, see package printing
 	Lost          int64 // dropped by the sampler, by its own count
 	Profiled      int64 // in the profile
 
@@ -41,11 +44,11 @@ func (a Account) Others() int64 { return a.OtherProcess + a.OtherJVM + a.OtherTr
 func (w *work) accounts(jvms jvmTotals) []Account {
 	t := w.trial
 	own := newJVMTotals(w.n) // those of this trial's JVMs
-	for _, pid := range t.pids {
-		own.add(w.b.timelines[pid])
+	for _, pid := range t.PIDs {
+		own.add(w.b.processes[pid])
 	}
 	total, lost, inside, kernel := w.counts(w.b.totals), w.counts(w.b.lost), w.counts(t.inside), w.counts(t.kernel)
-	var excluded [exclusions]Counts
+	var excluded [exclusions]tally.Counts
 	for why, c := range t.excluded {
 		excluded[why] = w.counts(c)
 	}
@@ -95,16 +98,16 @@ func (w *work) addCode(accounts []Account) {
 
 // jvmTotals are the sums of all samples of JVMs, in or out of windows: of those that are in a trial with a name, and
 // of all others.
-type jvmTotals struct{ named, unnamed Counts }
+type jvmTotals struct{ named, unnamed tally.Counts }
 
 func newJVMTotals(counters int) jvmTotals {
-	return jvmTotals{make(Counts, counters), make(Counts, counters)}
+	return jvmTotals{make(tally.Counts, counters), make(tally.Counts, counters)}
 }
 
-func (t *jvmTotals) add(line *timeline) {
-	if line.named {
-		t.named.Add(line.samples)
+func (t *jvmTotals) add(p *process) {
+	if p.Named() {
+		t.named.Add(p.samples)
 	} else {
-		t.unnamed.Add(line.samples)
+		t.unnamed.Add(p.samples)
 	}
 }

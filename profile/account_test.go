@@ -9,6 +9,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -70,11 +71,11 @@ func TestAccount(t *testing.T) {
 		Compiled: 7, Stub: 4, Interpreter: 1, Native: 2, Kernel: 2, Unresolved: 3}}, p.Accounts)
 	assert.InDelta(t, 1.5, p.WindowSeconds, 1e-9)
 	assert.Equal(t, []int{1}, p.PIDs)
-	assert.Equal(t, []NativeFunction{{Module: "kernel", Counts: Counts{1}}, {Module: "kernel", Symbol: "schedule", Counts: Counts{1}},
-		{Module: "libc.so.6", Counts: Counts{1}}, {Module: "libjvm.so", Symbol: "f", Counts: Counts{1}}}, counted(p.Native))
-	assert.Equal(t, []Source{{"c2, level 4", Counts{6}}, {"unresolved", Counts{3}}, {"kernel", Counts{2}}, {"adapter", Counts{1}},
-		{"interpreter", Counts{1}}, {"libc.so.6", Counts{1}}, {"libjvm.so", Counts{1}}, {"native wrapper", Counts{1}},
-		{"runtime stub", Counts{1}}, {"stub", Counts{1}}, {"vtable stub", Counts{1}}}, p.Sources)
+	assert.Equal(t, []NativeFunction{{Module: "kernel", Counts: tally.Counts{1}}, {Module: "kernel", Symbol: "schedule", Counts: tally.Counts{1}},
+		{Module: "libc.so.6", Counts: tally.Counts{1}}, {Module: "libjvm.so", Symbol: "f", Counts: tally.Counts{1}}}, counted(p.Native))
+	assert.Equal(t, []Source{{"c2, level 4", tally.Counts{6}}, {"unresolved", tally.Counts{3}}, {"kernel", tally.Counts{2}}, {"adapter", tally.Counts{1}},
+		{"interpreter", tally.Counts{1}}, {"libc.so.6", tally.Counts{1}}, {"libjvm.so", tally.Counts{1}}, {"native wrapper", tally.Counts{1}},
+		{"runtime stub", tally.Counts{1}}, {"stub", tally.Counts{1}}, {"vtable stub", tally.Counts{1}}}, p.Sources)
 }
 
 // The Builder takes more samples after Build, and Build returns the same profiles when it is called twice.
@@ -85,8 +86,8 @@ func TestBuildAgain(t *testing.T) {
 	first := build(t, b, DefaultOptions())
 	assert.Equal(t, first, build(t, b, DefaultOptions()))
 	add(b, at(1, 100, 0x700))
-	assert.Equal(t, Counts{2}, build(t, b, DefaultOptions())[0].Methods[0].Counts)
-	assert.Equal(t, Counts{1}, first[0].Methods[0].Counts)
+	assert.Equal(t, tally.Counts{2}, build(t, b, DefaultOptions())[0].Methods[0].Counts)
+	assert.Equal(t, tally.Counts{1}, first[0].Methods[0].Counts)
 }
 
 // The second counter comes up late. All Counts still have the full length.
@@ -99,14 +100,14 @@ func TestTwoEvents(t *testing.T) {
 	}
 	b.Lost(2)
 	p := build(t, b, DefaultOptions())[0]
-	assert.Equal(t, []string{"cycles", "cache-misses"}, p.Events)
+	assert.Equal(t, []string{"cycles", "cache-misses"}, p.Counters)
 	assert.Equal(t, []Account{
 		{Total: 8, OtherProcess: 1, Lost: 2, Profiled: 5, Compiled: 2, Stub: 1, Native: 1, Unresolved: 1},
 		{Total: 3, OtherProcess: 1, Profiled: 2, Compiled: 1, Kernel: 1}}, p.Accounts)
-	assert.Equal(t, Counts{2, 1}, p.Methods[0].Counts)
-	assert.Equal(t, Counts{1, 0}, p.Methods[1].Counts)
-	assert.Equal(t, Counts{1, 1}, p.Regions[0].Lines[1].Counts)
-	assert.Equal(t, []NativeFunction{{Module: "libc.so.6", Symbol: "f", Counts: Counts{1, 0}}, {Module: "kernel", Symbol: "g", Counts: Counts{0, 1}}}, counted(p.Native))
+	assert.Equal(t, tally.Counts{2, 1}, p.Methods[0].Counts)
+	assert.Equal(t, tally.Counts{1, 0}, p.Methods[1].Counts)
+	assert.Equal(t, tally.Counts{1, 1}, p.Regions[0].Lines[1].Counts)
+	assert.Equal(t, []NativeFunction{{Module: "libc.so.6", Symbol: "f", Counts: tally.Counts{1, 0}}, {Module: "kernel", Symbol: "g", Counts: tally.Counts{0, 1}}}, counted(p.Native))
 	assert.Contains(t, p.Warnings[0], "cycles: only 5 samples")
 }
 

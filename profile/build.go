@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/parts"
+	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
 // Build returns the profiles of all trials, in the order of the trials. It reads the code of blobs with samples from
@@ -14,15 +17,15 @@ import (
 func (b *Builder) Build(opts Options) []Profile {
 	profiles := make([]Profile, 0, len(b.trials))
 	jvms := newJVMTotals(len(b.counters))
-	for _, line := range b.timelines {
-		jvms.add(line)
+	for _, p := range b.processes {
+		jvms.add(p)
 	}
 	for _, t := range b.trials {
 		w := work{b: b, trial: t, opts: &opts, n: len(b.counters)}
 		w.code = newCodeReader(b.jvms, &opts, w.n, w.warnf)
-		w.compare = comparison{pids: t.pids, counters: w.n}
+		w.compare = comparison{pids: t.PIDs, counters: w.n}
 		if t.Name != "" {
-			w.compare.slices = len(t.pids) * SlicesPerJVM
+			w.compare.slices = len(t.PIDs) * windows.SlicesPerJVM
 		}
 		profiles = append(profiles, w.profile(jvms))
 	}
@@ -30,7 +33,7 @@ func (b *Builder) Build(opts Options) []Profile {
 }
 
 // work is what the steps that make one trial's profile share. Steps of their own are the types codeReader (reads the
-// code), regionCutter and listingMaker (cut and list it), partCutter, and comparison (what compares JVMs and slices).
+// code), regionCutter and listingMaker (cut and list it), and comparison (what compares JVMs and slices).
 type work struct {
 	b        *Builder
 	trial    *trialCounts
@@ -48,8 +51,8 @@ func (w *work) warnf(format string, args ...any) {
 }
 
 // counts returns a copy of c, with zeros for counters that came up after it was made.
-func (w *work) counts(c Counts) Counts {
-	full := make(Counts, w.n)
+func (w *work) counts(c tally.Counts) tally.Counts {
+	full := make(tally.Counts, w.n)
 	copy(full, c)
 	return full
 }
@@ -57,8 +60,8 @@ func (w *work) counts(c Counts) Counts {
 // profile makes the profile.
 func (w *work) profile(jvms jvmTotals) Profile {
 	t := w.trial
-	p := Profile{Trial: t.Name, Program: t.program, JDK: t.jdk, PIDs: slices.Clone(t.pids), Events: slices.Clone(w.b.counters),
-		WindowSeconds: windowSeconds(t.Windows), Operations: cmp.Or(w.opts.Operations, t.Operations), Score: t.Score,
+	p := Profile{Trial: t.Name, Program: t.Program, JDK: t.JDK, PIDs: slices.Clone(t.PIDs), Counters: slices.Clone(w.b.counters),
+		WindowSeconds: windows.Seconds(t.Windows), Operations: cmp.Or(w.opts.Operations, t.Operations), Score: t.Score,
 		StartWallNanos: w.b.startWall(t), HotThreshold: w.opts.HotThreshold}
 	p.Accounts = w.accounts(jvms)
 
@@ -79,14 +82,14 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	p.Frames = w.frames()
 	p.Native = w.native()
 	p.Sources = w.sources(p.Native)
-	p.Threads = w.b.threads.kindsOf(t.threads, w.n)
-	p.Happened = t.sums(w.b.events, w.n)
+	p.Threads = w.threads()
+	p.Events = t.sums.Totals(w.b.events, w.n)
 	p.Delays = w.delays(p.Regions)
 	p.Locks = t.lockSites()
 	p.Allocations = t.allocSites(w.code)
 	if parted != nil {
 		p.Parts = parted.sum(w.b, w.code, w.sampled)
-		p.Parts.ByThread = parted.byThread(t.kept.list, w.b.threads.labels, w.n)
+		p.Parts.ByThread = parted.byThread(t.kept.list, w.b.threads, w.n)
 	}
 	if w.opts.Locations {
 		p.Locations = w.locations()
@@ -102,14 +105,28 @@ func (w *work) profile(jvms jvmTotals) Profile {
 
 // cutParts returns the parts of the profile's samples, or nil if no parts are wanted or there would be one only.
 func (w *work) cutParts() *partedSpots {
-	cutter := partCutter{trial: w.trial, trials: w.b.trials, timelines: w.b.timelines, threads: &w.b.threads, n: w.n}
-	return cutter.cut()
+	kept := w.trial.kept
+	if kept == nil {
+		return nil
+	}
+	cutter := parts.Cutter{Measurement: &w.trial.Measurement, Samples: kept.list, Spots: len(kept.spots), Threads: w.b.threads, Counters: w.n,
+		Timeline: func(pid int) *windows.Timeline {
+			if p := w.b.processes[pid]; p != nil {
+				return p.Timeline
+			}
+			return nil
+		}}
+	cut := cutter.Cut()
+	if cut == nil {
+		return nil
+	}
+	return &partedSpots{cut, kept.spots}
 }
 
 // listingRoom returns how many of the instructions that [Options.Listings] allows are for this profile. Its part of
 // them is as large as its part of all samples. Each trial gets at least its equal share.
 func (w *work) listingRoom() int {
-	first := func(c Counts) int64 {
+	first := func(c tally.Counts) int64 {
 		if len(c) == 0 {
 			return 0
 		}
@@ -131,11 +148,11 @@ type sampledBlob struct {
 	blobRef
 	*printassembly.Blob
 	pid    int
-	counts Counts
-	atPC   map[uint64]Counts
+	counts tally.Counts
+	atPC   map[uint64]tally.Counts
 	// overTime has the counts at each PC by slice of the blob's JVM, whose first slice is firstSlice. It is nil in a
 	// trial that is not cut into slices.
-	overTime   map[uint64][]Counts
+	overTime   map[uint64][]tally.Counts
 	firstSlice int
 }
 
@@ -149,26 +166,53 @@ func (w *work) sampledBlobs() []*sampledBlob {
 			s = w.newSampledBlob(ref)
 			byRef[ref] = s
 		}
-		addTo(s.atPC, key.pc, c, w.n)
+		tally.AddTo(s.atPC, key.pc, c, w.n)
 		s.counts.Add(c)
 		if s.overTime != nil {
 			if s.overTime[key.pc] == nil {
-				s.overTime[key.pc] = zeros(SlicesPerJVM, w.n)
+				s.overTime[key.pc] = tally.Zeros(windows.SlicesPerJVM, w.n)
 			}
 			s.overTime[key.pc][int(key.slice)-s.firstSlice].Add(c)
 		}
 	}
 	return slices.SortedFunc(maps.Values(byRef), func(a, b *sampledBlob) int {
-		return cmp.Or(compareCounts(a.counts, b.counts), cmp.Compare(a.jvm, b.jvm), cmp.Compare(a.blob, b.blob))
+		return cmp.Or(tally.Compare(a.counts, b.counts), cmp.Compare(a.jvm, b.jvm), cmp.Compare(a.blob, b.blob))
 	})
 }
 
 func (w *work) newSampledBlob(ref blobRef) *sampledBlob {
 	s := &sampledBlob{blobRef: ref, Blob: w.code.blob(ref), pid: w.b.jvms[ref.jvm].PID,
-		counts: make(Counts, w.n), atPC: map[uint64]Counts{}}
+		counts: make(tally.Counts, w.n), atPC: map[uint64]tally.Counts{}}
 	if w.trial.Name != "" {
-		jvm, _ := slices.BinarySearch(w.trial.pids, s.pid)
-		s.overTime, s.firstSlice = map[uint64][]Counts{}, jvm*SlicesPerJVM
+		jvm, _ := slices.BinarySearch(w.trial.PIDs, s.pid)
+		s.overTime, s.firstSlice = map[uint64][]tally.Counts{}, jvm*windows.SlicesPerJVM
 	}
 	return s
+}
+
+// startWall returns the value of [Profile.StartWallNanos] for a trial.
+func (b *Builder) startWall(t *trialCounts) int64 {
+	firstWindow := map[int]int64{}
+	for _, win := range t.Windows {
+		if at, ok := firstWindow[win.PID]; !ok || win.FromMonoNanos < at {
+			firstWindow[win.PID] = win.FromMonoNanos
+		}
+	}
+	var first int64
+	for _, pid := range t.PIDs {
+		i, ok := b.byPID[pid]
+		if !ok || b.jvms[i].Log.StartWallMillis == 0 {
+			continue
+		}
+		j := b.jvms[i]
+		from := j.StartMonoNanos
+		if at, ok := firstWindow[pid]; ok && from > 0 {
+			from = at
+		}
+		start := j.Log.StartWallMillis*1e6 + from - j.StartMonoNanos
+		if first == 0 || start < first {
+			first = start
+		}
+	}
+	return first
 }

@@ -5,6 +5,13 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/codemap"
+	"github.com/gasm-profiler/gasm/profile/events"
+	"github.com/gasm-profiler/gasm/profile/history"
+	"github.com/gasm-profiler/gasm/profile/printing"
+	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -29,11 +36,10 @@ type Config struct {
 	// Counters are the names of the sampler's counters, in the order in which the profiles are to show them. Other
 	// counters are added in the order in which their first samples come.
 	Counters []string
-	// Events are what happened in the JVMs, in the order of their start. The Builder keeps the slice, which must not
-	// change any more.
+	// Events are what happened in the JVMs, in the order of their start.
 	Events []event.Event
 	// Threads chooses the threads whose samples are in the profiles.
-	Threads Threads
+	Threads threads.Choice
 	// Code says how the code was obtained, as [capture.Description] does. Where HotSpot printed some of it, the
 	// samples of this printing are kept out of the profiles.
 	Code string
@@ -41,10 +47,10 @@ type Config struct {
 	// more memory.
 	Locations, Parts, History bool
 
-	measured      []measurement  // used instead of Trials; nil if nothing was chosen
-	others        []capture.JVM  // JVMs of the command that were not chosen: their samples count as OtherJVM
-	eventWindows  *threadWindows // nil if no event of a thread is a window
-	methodWindows insideMethod   // nil if no method is a window
+	measured      []windows.Measurement // used instead of Trials; nil if nothing was chosen
+	others        []capture.JVM         // JVMs of the command that were not chosen: their samples count as OtherJVM
+	eventWindows  *windows.OfThreads    // nil if no event of a thread is a window
+	methodWindows windows.InsideMethod  // nil if no method is a window
 }
 
 // A Builder takes samples one by one, finds the code that each was in, and counts them for each trial. It starts no
@@ -53,34 +59,40 @@ type Builder struct {
 	jvms      []*jvmCode
 	byPID     map[int]int // index in jvms
 	trials    []*trialCounts
-	timelines map[int]*timeline // by process id: of each JVM of the command, in a trial or not
+	processes map[int]*process // by process id: the JVMs of the command, in a trial or not
 
-	events        *eventIndex // nil without events
-	eventWindows  *threadWindows
-	methodWindows insideMethod
-	printing      *printingFinder // nil if HotSpot printed no code
-	history       *historyCounts  // nil if no history is wanted
+	events        *events.Index // nil without events
+	eventWindows  *windows.OfThreads
+	methodWindows windows.InsideMethod
+	printing      *printing.Finder // nil if HotSpot printed no code
+	history       *history.Builder // nil if no history is wanted
 
 	counters  []string
-	threads   threadTable
+	threads   *threads.Table
 	functions functionTable
 	contexts  *contextTable // nil if code is not counted apart by context
 
-	totals Counts // of all samples, whatever process they are of
-	lost   Counts // samples that the sampler dropped
+	totals tally.Counts // of all samples, whatever process they are of
+	lost   tally.Counts // samples that the sampler dropped
 	// excess counts the samples that were left out because there are more than [capture.MaxEvents] counters.
 	excess int64
 	// folded counts the samples that were counted without their name or exact address, because a limit was reached.
 	folded             int
 	samples, addresses int // how many there have been so far
-	// overlapping is how many windows overlap another trial's windows, see newTimelines.
+	// overlapping is how many windows overlap another trial's windows, see [windows.Timelines].
 	overlapping int
+}
+
+// A process is a JVM of the command: when it was measured, and all its samples, in or out of its windows.
+type process struct {
+	*windows.Timeline
+	samples tally.Counts
 }
 
 // A jvmCode is a JVM with the map of its code.
 type jvmCode struct {
 	capture.JVM
-	code   *CodeMap
+	code   *codemap.Map
 	byName map[string][]int32 // made by the method compiled
 }
 
@@ -88,19 +100,24 @@ type jvmCode struct {
 func NewBuilder(c Config) *Builder {
 	measured := c.measured
 	if measured == nil {
-		measured = measurements(c.JVMs, c.Trials)
+		measured = windows.Measurements(c.JVMs, c.Trials)
 	}
 	b := &Builder{
 		byPID:         map[int]int{},
+		processes:     map[int]*process{},
 		eventWindows:  c.eventWindows,
 		methodWindows: c.methodWindows,
-		printing:      newPrintingFinder(c.Code),
+		printing:      printing.NewFinder(c.Code),
 		counters:      slices.Clone(c.Counters[:min(len(c.Counters), capture.MaxEvents)]),
-		threads:       newThreadTable(c.Threads),
+		threads:       threads.NewTable(c.Threads),
 		functions:     functionTable{index: map[function]int32{}},
 	}
 	b.addJVMs(c.JVMs)
-	b.timelines, b.overlapping = newTimelines(measured)
+	timelines, overlapping := windows.Timelines(measured)
+	b.overlapping = overlapping
+	for pid, line := range timelines {
+		b.processes[pid] = &process{Timeline: line}
+	}
 	b.leaveOut(c.JVMs)
 	b.leaveOut(c.others)
 	for _, m := range measured {
@@ -110,10 +127,10 @@ func NewBuilder(c Config) *Builder {
 		b.contexts = newContextTable()
 	}
 	if c.History {
-		b.history = newHistoryCounts()
+		b.history = history.NewBuilder()
 	}
-	b.events = newEventIndex(c.Events)
-	b.countEvents()
+	b.events = events.New(c.Events)
+	b.countEvents(c.Events)
 	return b
 }
 
@@ -124,46 +141,46 @@ func (b *Builder) addJVMs(jvms []capture.JVM) {
 			continue
 		}
 		b.byPID[j.PID] = len(b.jvms)
-		code := NewCodeMap(j.Log.Blobs)
+		code := codemap.New(j.Log.Blobs)
 		if j.Log.Damaged > 0 {
-			code.unprinted = nil // a blob that could not be read may have been there
+			code.DropUnprinted()
 		}
 		b.jvms = append(b.jvms, &jvmCode{JVM: j, code: code})
 	}
 }
 
-// leaveOut makes timelines for the JVMs that are in no trial, so that their samples are counted as those of other JVMs.
+// leaveOut adds the JVMs that are in no trial, so that their samples are counted as those of other JVMs.
 func (b *Builder) leaveOut(jvms []capture.JVM) {
 	for _, j := range jvms {
-		if b.timelines[j.PID] == nil {
-			b.timelines[j.PID] = &timeline{out: true}
+		if b.processes[j.PID] == nil {
+			b.processes[j.PID] = &process{Timeline: windows.NotMeasured()}
 		}
 	}
 }
 
 // Lost adds samples that the sampler dropped. No sampler says which counter or process they belong to, so they count
 // for the first counter.
-func (b *Builder) Lost(n int64) { bump(&b.lost, 0, n) }
+func (b *Builder) Lost(n int64) { b.lost.Bump(0, n) }
 
 // A joinedSample is a sample on its way through the Builder, with what the steps have found so far.
 type joinedSample struct {
 	*sampler.Sample
-	counter  int // index in Builder.counters
-	pid      int // of the JVM that the sample counts for, which may not be Sample.PID
-	timeline *timeline
-	trial    *trialCounts
-	slice    int32    // of the JVM's time; 0 in a trial that is not cut into slices
-	thread   thread   // that the sample was in
-	events   eventSet // that lasted
-	context  int32    // index in Builder.contexts; 0 if contexts are not told apart
-	spot     spot
+	counter int // index in Builder.counters
+	pid     int // of the JVM that the sample counts for, which may not be Sample.PID
+	process *process
+	trial   *trialCounts
+	slice   int32          // of the JVM's time; 0 in a trial that is not cut into slices
+	thread  threads.Thread // that the sample was in
+	events  events.Set     // that lasted
+	context int32          // index in Builder.contexts; 0 if contexts are not told apart
+	spot    spot
 }
 
 // A spot is where the PC of a sample was: at an address of a blob's code, in a native function, or at an unresolved
 // address.
 type spot struct {
 	jvm  int32  // index in Builder.jvms, or inNative, or inUnresolved
-	blob int32  // of code: index of the blob in the JVM's CodeMap; of native code: index in Builder.functions
+	blob int32  // of code: index of the blob in the JVM's map of code; of native code: index in Builder.functions
 	pc   uint64 // 0 in native code
 }
 
@@ -213,7 +230,7 @@ func (b *Builder) findCounter(j *joinedSample) bool {
 		j.counter = len(b.counters)
 		b.counters = append(b.counters, j.Event)
 	}
-	bump(&b.totals, j.counter, 1)
+	b.totals.Bump(j.counter, 1)
 	b.samples++
 	return true
 }
@@ -223,35 +240,35 @@ func (b *Builder) findCounter(j *joinedSample) bool {
 // another process.
 func (b *Builder) findJVM(j *joinedSample) bool {
 	j.pid = j.PID
-	if j.pid == sampler.NoPID && len(b.jvms) == 1 && len(b.timelines) == 1 {
+	if j.pid == sampler.NoPID && len(b.jvms) == 1 && len(b.processes) == 1 {
 		j.pid = b.jvms[0].PID
 	}
-	j.timeline = b.timelines[j.pid]
-	if j.timeline == nil {
+	j.process = b.processes[j.pid]
+	if j.process == nil {
 		return false
 	}
-	bump(&j.timeline.samples, j.counter, 1)
+	j.process.samples.Bump(j.counter, 1)
 	return true
 }
 
 // admit decides whether the sample is in a profile. It finds the sample's trial, slice and thread, unless the sample
 // is outside of all windows.
 func (b *Builder) admit(j *joinedSample) exclusion {
-	trial, slice, in := j.timeline.find(j.MonoNanos)
-	if !in || !b.eventWindows.has(j.pid, j.TID, j.MonoNanos) {
+	trial, slice, in := j.process.Find(j.MonoNanos)
+	if !in || !b.eventWindows.Has(j.pid, j.TID, j.MonoNanos) {
 		return outsideWindow
 	}
 	j.trial, j.slice = b.trials[trial], int32(slice)
 	var named bool
-	if j.thread, named = b.threads.find(j.Thread); !named {
+	if j.thread, named = b.threads.Find(j.Thread); !named {
 		b.folded++
 	}
 	switch {
-	case !j.thread.chosen:
+	case !j.thread.Chosen:
 		return otherThread
-	case !b.methodWindows.has(j.pid, j.TID, j.MonoNanos):
+	case !b.methodWindows.Has(j.pid, j.TID, j.MonoNanos):
 		return outsideMethod
-	case b.printing.has(j.Sample, j.thread.kind):
+	case b.printing.Has(j.Sample, j.thread.Kind):
 		return ofPrinting
 	}
 	return admitted
@@ -260,16 +277,16 @@ func (b *Builder) admit(j *joinedSample) exclusion {
 // exclude counts a sample that is in no profile.
 func (b *Builder) exclude(j *joinedSample, why exclusion) {
 	if why != outsideWindow { // of these the account has what is left of the JVM's total
-		bump(&j.trial.excluded[why], j.counter, 1)
+		j.trial.excluded[why].Bump(j.counter, 1)
 	}
-	b.remember(j, NotCounted)
+	b.remember(j, history.NotCounted)
 }
 
 // findEvents finds the events that lasted when the sample was taken, and the sample's context.
 func (b *Builder) findEvents(j *joinedSample) {
-	j.events = b.events.during(j.pid, j.TID, j.MonoNanos)
+	j.events = b.events.During(j.pid, j.TID, j.MonoNanos)
 	if b.contexts != nil {
-		j.context = b.contexts.find(sampleContext{j.thread.label, j.events.without(waiting)})
+		j.context = b.contexts.find(sampleContext{j.thread.Label, j.events.Named()})
 	}
 }
 
@@ -324,40 +341,40 @@ func (b *Builder) beyondCode(pid int, pc uint64) bool {
 // count counts a sample of a profile in all tables of its trial.
 func (b *Builder) count(j *joinedSample) {
 	t := j.trial
-	bump(&t.inside, j.counter, 1)
+	t.inside.Bump(j.counter, 1)
 	switch j.spot.jvm {
 	case inNative:
 		if j.Kernel() {
-			bump(&t.kernel, j.counter, 1)
+			t.kernel.Bump(j.counter, 1)
 		}
-		bumpAt(t.native, nativeKey{j.pid, j.spot.blob, j.slice, j.context}, j.counter)
+		tally.BumpAt(t.native, nativeKey{j.pid, j.spot.blob, j.slice, j.context}, j.counter)
 	case inUnresolved:
 		key := addressKey{j.pid, j.PC, j.slice, j.context}
 		if t.unresolved[key] == nil && !b.newAddress() {
 			key.pc, j.spot.pc = 0, 0
 		}
-		bumpAt(t.unresolved, key, j.counter)
+		tally.BumpAt(t.unresolved, key, j.counter)
 	default:
 		key := codeKey{int(j.spot.jvm), int(j.spot.blob), j.PC, j.slice, j.context}
 		if t.code[key] == nil && !b.newAddress() {
 			key.pc = b.jvms[key.jvm].code.Blob(key.blob).Lo
 			j.spot.pc = key.pc
 		}
-		bumpAt(t.code, key, j.counter)
+		tally.BumpAt(t.code, key, j.counter)
 	}
 	outside := j.spot.jvm == inNative
-	bumpAt(t.threads, threadKey{j.pid, j.thread.label, outside}, j.counter)
+	tally.BumpAt(t.threads, threadKey{j.pid, j.thread.Label, outside}, j.counter)
 	t.kept.add(j)
 	if j.events != 0 {
 		t.addDuring(j)
 	}
-	b.remember(j, b.threads.doing(j.thread.label, outside))
+	b.remember(j, history.DoingOf(b.threads.Kind(j.thread.Label), outside))
 }
 
 // remember counts a sample of the first counter for the history, if a history is wanted.
-func (b *Builder) remember(j *joinedSample, doing Doing) {
+func (b *Builder) remember(j *joinedSample, doing history.Doing) {
 	if b.history != nil && j.counter == 0 {
-		b.history.add(j.pid, j.MonoNanos, doing)
+		b.history.Add(j.pid, j.MonoNanos, doing)
 	}
 }
 
@@ -374,22 +391,3 @@ func (b *Builder) newAddress() bool {
 
 // maxAddresses bounds the addresses of code in all slices and trials. For every four samples there may be one more.
 const maxAddresses = 1 << 18
-
-// bump adds n to element i of c, which grows as needed.
-func bump(c *Counts, i int, n int64) {
-	for len(*c) <= i {
-		*c = append(*c, 0)
-	}
-	(*c)[i] += n
-}
-
-// bumpAt counts one sample of a counter for a key.
-func bumpAt[K comparable](m map[K]Counts, key K, counter int) {
-	c := m[key]
-	if counter < len(c) {
-		c[counter]++
-		return
-	}
-	bump(&c, counter, 1)
-	m[key] = c
-}

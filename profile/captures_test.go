@@ -172,7 +172,7 @@ func slowJoin(blobs []printassembly.Blob, samples []sampler.Sample, pid int, sta
 		if s.PID != pid || s.Module == "kernel" {
 			continue
 		}
-		i := slowFind(blobs, s.PC, (s.MonoNanos-start)/1_000_000)
+		i := slowBlob(blobs, s.PC, (s.MonoNanos-start)/1_000_000)
 		switch {
 		case i < 0 && s.Module == "" && slowUnprinted(blobs, s.PC):
 			stubs++
@@ -192,6 +192,30 @@ func slowJoin(blobs []printassembly.Blob, samples []sampler.Sample, pid int, sta
 		}
 	}
 	return methods, stubs, interpreter
+}
+
+// slowBlob returns the blob that was at an address at a time, or -1. It is the youngest one, if no later blob has taken a
+// byte of it yet. Otherwise it is the next one that comes there. The blobs are in the order of their times.
+func slowBlob(blobs []printassembly.Blob, pc uint64, ms int64) int {
+	youngest, next, ended := -1, -1, false
+	for i, b := range blobs {
+		covers := b.Lo <= pc && pc < b.Hi
+		if b.UptimeMillis > ms {
+			if covers && next < 0 {
+				next = i
+			}
+			continue
+		}
+		if covers {
+			youngest, ended = i, false
+		} else if youngest >= 0 && blobs[youngest].Kind.Java() && max(b.Lo, blobs[youngest].Lo) < min(b.Hi, blobs[youngest].Hi) {
+			ended = true
+		}
+	}
+	if youngest < 0 || ended {
+		return next
+	}
+	return youngest
 }
 
 // slowUnprinted reports whether an address is in no blob of any time, and the nearest blobs below and above it are the

@@ -2,12 +2,13 @@ package profile
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -37,10 +38,10 @@ func (o *Options) Chosen() string {
 	if o.JVM != nil {
 		flags = append(flags, "--jvm "+o.JVM.String())
 	}
-	if o.Threads.text != "" {
-		flags = append(flags, "--thread "+o.Threads.text)
+	if o.Threads.Text() != "" {
+		flags = append(flags, "--thread "+o.Threads.Text())
 	}
-	if o.WindowEvent != (WindowEvent{}) {
+	if o.WindowEvent != (windows.EventChoice{}) {
 		flags = append(flags, "--window-event "+o.WindowEvent.String())
 	}
 	if o.WindowMethod != "" {
@@ -51,20 +52,20 @@ func (o *Options) Chosen() string {
 
 // choose returns a Config with the JVMs that the options choose, and with what is measured in them.
 func choose(c *capture.Capture, o *Options) (Config, error) {
-	jvms, measured := c.JVMs, measurements(c.JVMs, c.Trials)
+	jvms, measured := c.JVMs, windows.Measurements(c.JVMs, c.Trials)
 	if o.narrows() {
 		jvms = slices.DeleteFunc(slices.Clone(jvms), func(j capture.JVM) bool { return !o.Chooses(&j) })
 		if len(jvms) == 0 {
 			return Config{}, noSuchJVM(c.JVMs, o)
 		}
-		measured = narrow(measured, jvms)
+		measured = windows.Narrow(measured, jvms)
 	}
 	switch whole := &measured[0]; { // there is at least one
 	case len(measured) > 1 || whole.Name != "":
 	case o.MergeJVMs:
-		whole.nameProgram(whole.byProgram(c.JVMs))
+		whole.NameProgram(whole.ByProgram(c.JVMs))
 	default:
-		measured = whole.byProgram(c.JVMs)
+		measured = whole.ByProgram(c.JVMs)
 	}
 	return Config{JVMs: jvms, others: c.JVMs, measured: measured, Counters: orderedCounters(c.Events), Threads: o.Threads,
 		Code: c.Code, Locations: o.Locations, Parts: o.Parts, History: o.History}, nil
@@ -86,32 +87,11 @@ func orderedCounters(asked []string) []string {
 // narrow narrows the windows to the times of events and of a method, as the options say. It returns notes about what is
 // not known of the method's calls.
 func (c *Config) narrow(o *Options, probes []capture.Probes) (notes []string, err error) {
-	if c.eventWindows, err = o.WindowEvent.narrow(c.measured, c.Events); err != nil {
+	if c.eventWindows, err = o.WindowEvent.Narrow(c.measured, c.Events); err != nil {
 		return nil, err
 	}
-	c.methodWindows, notes, err = newInsideMethod(o.WindowMethod, probes)
+	c.methodWindows, notes, err = windows.NewInsideMethod(o.WindowMethod, probes)
 	return notes, err
-}
-
-// narrow narrows measurements to some JVMs. If nothing was measured in any of them (JMH's own process, for example),
-// they are measured all the time.
-func narrow(measured []measurement, jvms []capture.JVM) []measurement {
-	chosen := map[int]bool{}
-	for _, j := range jvms {
-		chosen[j.PID] = true
-	}
-	var narrowed []measurement
-	for i := range measured {
-		m := &measured[i]
-		pids := slices.DeleteFunc(slices.Clone(m.pids), func(pid int) bool { return !chosen[pid] })
-		if len(pids) > 0 {
-			narrowed = append(narrowed, m.of(pids))
-		}
-	}
-	if len(narrowed) == 0 {
-		return measurements(jvms, nil)
-	}
-	return narrowed
 }
 
 // maxNamed is how many JVMs, threads or events an error names at most.
@@ -132,42 +112,6 @@ func noSuchJVM(jvms []capture.JVM, o *Options) error {
 		names = append(names, name)
 	}
 	chosen := *o
-	chosen.Threads, chosen.WindowEvent, chosen.WindowMethod = Threads{}, WindowEvent{}, ""
+	chosen.Threads, chosen.WindowEvent, chosen.WindowMethod = threads.Choice{}, windows.EventChoice{}, ""
 	return fmt.Errorf("%s: no such JVM in this capture; it has %s", chosen.Chosen(), strings.Join(names, ", "))
-}
-
-// Threads chooses threads, by their kind or by their name. The zero value chooses all threads.
-type Threads struct {
-	text string // as the user wrote it
-	kind string
-	name *regexp.Regexp
-}
-
-// threadWords are the words for kinds of threads in a choice.
-var threadWords = map[string]string{"app": ApplicationThreads, "jit": CompilerThreads, "gc": CollectorThreads, "jvm": OtherJVMThreads}
-
-// ParseThreads parses a choice of threads: app, jit, gc or jvm for a kind of threads, or a regular expression for the
-// thread's name as the kernel has it.
-func ParseThreads(text string) (Threads, error) {
-	t := Threads{text: text, kind: threadWords[text]}
-	if t.kind == "" && text != "" {
-		var err error
-		if t.name, err = regexp.Compile(text); err != nil {
-			return Threads{}, fmt.Errorf("%w; use app, jit, gc, jvm, or a regular expression", err)
-		}
-	}
-	return t, nil
-}
-
-// chooses reports whether the samples of a thread count. A thread without a name only counts if all threads do.
-func (t *Threads) chooses(name, kind string) bool {
-	switch {
-	case t.text == "":
-		return true
-	case name == "":
-		return false
-	case t.name != nil:
-		return t.name.MatchString(name)
-	}
-	return t.kind == kind
 }

@@ -10,24 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/sampler"
 )
-
-func TestProgram(t *testing.T) {
-	for main, want := range map[string]string{
-		"Workload":                               "Workload",
-		"org.openjdk.jmh.runner.ForkedMain":      "org.openjdk.jmh.runner.ForkedMain",
-		"surefirebooter-20261122171153672_3.jar": "surefirebooter.jar",
-		"surefirebooter1234567890123456789.jar":  "surefirebooter.jar",
-		"app-1.2.345.jar":                        "app-1.2.345.jar",
-		"app-20260101.jar":                       "app.jar",
-		"12345678":                               "12345678", // nothing else would be left
-		"":                                       "",
-		"sun.tools.Main1234567$Inner9.main_1_2_34": "sun.tools.Main1234567$Inner9.main_1_2_34",
-	} {
-		assert.Equal(t, want, Program(main), main)
-	}
-}
 
 // run returns a capture of JMH's host (process 1), two forks of a benchmark (2 and 3), and a fork of another one (4).
 // It only has what choose looks at.
@@ -46,10 +33,10 @@ func whole() *capture.Capture {
 }
 
 // measuredText returns a line for each measurement: "a|Fork|25 [2 3] 3 windows 5 ops".
-func measuredText(all []measurement) string {
+func measuredText(all []windows.Measurement) string {
 	var lines []string
 	for _, m := range all {
-		lines = append(lines, fmt.Sprintf("%s|%s|%s %v %d windows %g ops", m.Name, m.program, m.jdk, m.pids, len(m.Windows), m.Operations))
+		lines = append(lines, fmt.Sprintf("%s|%s|%s %v %d windows %g ops", m.Name, m.Program, m.JDK, m.PIDs, len(m.Windows), m.Operations))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -77,51 +64,10 @@ func TestChoose(t *testing.T) {
 		require.NoError(t, err, c.name)
 		assert.Equal(t, c.want, measuredText(config.measured), c.name)
 	}
-	_, err := choose(whole(), &Options{JVM: regexp.MustCompile("nobody"), Threads: Threads{text: "app"}})
+	app, err := threads.ParseChoice("app")
+	require.NoError(t, err)
+	_, err = choose(whole(), &Options{JVM: regexp.MustCompile("nobody"), Threads: app})
 	assert.EqualError(t, err, "--jvm nobody: no such JVM in this capture; it has 1 benchmarks.jar, 2 Fork, 3 Fork, 4 Fork")
-}
-
-// A script may start any number of programs. Those beyond the limit share one profile.
-func TestManyPrograms(t *testing.T) {
-	var jvms []capture.JVM
-	var windows []capture.Window
-	for pid := range 250 {
-		jvms = append(jvms, capture.JVM{PID: pid + 1, Main: fmt.Sprintf("Main%d", pid)})
-		windows = append(windows, window(pid+1, 0, 9))
-	}
-	m := measurements(jvms, []capture.Trial{{Windows: append(windows, window(999, 0, 9))}})[0]
-	all := m.byProgram(jvms)
-	require.Len(t, all, maxPrograms+1)
-	seen := map[int]bool{}
-	for _, part := range all {
-		assert.Equal(t, len(part.pids), len(part.Windows))
-		for _, pid := range part.pids {
-			assert.False(t, seen[pid])
-			seen[pid] = true
-		}
-	}
-	assert.Len(t, seen, 251)
-	assert.Equal(t, OtherPrograms, all[maxPrograms].program)
-	assert.Len(t, all[maxPrograms].pids, 151)
-}
-
-func TestParseThreads(t *testing.T) {
-	for text, want := range map[string]map[string]bool{
-		"":           {"": true, "main": true, "C2 CompilerThre": true},
-		"app":        {"": false, "main": true, "C2 CompilerThre": false, "GC Thread#1": false},
-		"jit":        {"main": false, "C1 CompilerThre": true},
-		"gc":         {"GC Thread#1": true, "VM Thread": false},
-		"jvm":        {"VM Thread": true, "GC Thread#1": false},
-		"^pool-.*-1": {"pool-1-thread-1": true, "pool-1-thread-2": false, "": false},
-	} {
-		threads, err := ParseThreads(text)
-		require.NoError(t, err)
-		for name, chosen := range want {
-			assert.Equal(t, chosen, threads.chooses(name, threadKind(name)), "%q: %q", text, name)
-		}
-	}
-	_, err := ParseThreads("(")
-	assert.ErrorContains(t, err, "use app, jit, gc, jvm, or a regular expression")
 }
 
 // Samples of threads that are not chosen are in the account only, and the shares are parts of the chosen samples.
@@ -145,7 +91,7 @@ func TestChosenThreads(t *testing.T) {
 		"jit":  {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, OtherThread: 5, Profiled: 2, Compiled: 1, Native: 1},
 		"GC T": {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, OtherThread: 6, Profiled: 1, Native: 1},
 	} {
-		choice, err := ParseThreads(text)
+		choice, err := threads.ParseChoice(text)
 		require.NoError(t, err)
 		b := NewBuilder(Config{
 			JVMs:    []capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}},
@@ -164,7 +110,7 @@ func TestChosenThreads(t *testing.T) {
 		}
 		assert.Equal(t, want.Profiled, byThread)
 		if text == "" {
-			assert.Equal(t, []JVMShare{{PID: 1, Counts: Counts{7}, Native: Counts{3}, Java: Counts{3}, JIT: Counts{2}, GC: Counts{1}}}, p.Shares)
+			assert.Equal(t, []JVMShare{{PID: 1, Counts: tally.Counts{7}, Native: tally.Counts{3}, Java: tally.Counts{3}, JIT: tally.Counts{2}, GC: tally.Counts{1}}}, p.Shares)
 		}
 	}
 }
@@ -172,15 +118,15 @@ func TestChosenThreads(t *testing.T) {
 // A process may have more names of threads than are told apart. The samples of the others are counted without a name.
 func TestManyThreads(t *testing.T) {
 	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}})
-	for i := range maxThreads + 1000 {
+	for i := range threads.MaxNames + 1000 {
 		s := at(1, 15, 0x700)
 		s.Thread = fmt.Sprintf("t%dx", i)
 		b.Add(&s)
 	}
 	p := build(t, b, DefaultOptions())[0]
-	assert.EqualValues(t, maxThreads+1000, p.Accounts[0].Profiled)
+	assert.EqualValues(t, threads.MaxNames+1000, p.Accounts[0].Profiled)
 	assert.Equal(t, 1000, b.folded)
-	assert.LessOrEqual(t, len(p.Threads[0].Threads), maxThreads+1)
+	assert.LessOrEqual(t, len(p.Threads[0].Threads), threads.MaxNames+1)
 }
 
 func TestProfileNames(t *testing.T) {

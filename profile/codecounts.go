@@ -5,16 +5,17 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // CodeCounts are the samples in the code of one JVM, summed up over all trials that it is in. The sum over all JVMs is
 // the sum of Compiled, Stub and Interpreter in the accounts of all trials.
 type CodeCounts struct {
 	capture.JVM
-	Events []string // the names of the sampler's counters, as in [Profile]
+	Counters []string // the names of the sampler's counters, as in [Profile]
 	// Unprinted are blobs of code that the log does not have. Their numbers follow those of the log's blobs.
 	Unprinted []printassembly.Blob
-	blobs     map[int]map[uint64]Counts // by the blob's number and the PC
+	blobs     map[int]map[uint64]tally.Counts // by the blob's number and the PC
 }
 
 // Blobs returns the log's blobs and then the unprinted ones. The index of a blob is its number, which At takes.
@@ -30,7 +31,7 @@ func (c *CodeCounts) Blobs() []*printassembly.Blob {
 }
 
 // At returns the samples in the blob with a number, by PC. It returns nil for a blob without samples.
-func (c *CodeCounts) At(blob int) map[uint64]Counts { return c.blobs[blob] }
+func (c *CodeCounts) At(blob int) map[uint64]tally.Counts { return c.blobs[blob] }
 
 // CodeCounts returns the counts of all JVMs that belong to a trial, in the order of [Config].JVMs.
 func (b *Builder) CodeCounts() []CodeCounts {
@@ -38,19 +39,19 @@ func (b *Builder) CodeCounts() []CodeCounts {
 	index := make([]int, len(b.jvms)) // of each JVM in all, or -1
 	for i, j := range b.jvms {
 		index[i] = -1
-		if line := b.timelines[j.PID]; line != nil && !line.out {
+		if p := b.processes[j.PID]; p != nil && p.Measured() {
 			index[i] = len(all)
-			all = append(all, CodeCounts{JVM: j.JVM, Events: slices.Clone(b.counters),
-				Unprinted: j.code.unprinted, blobs: map[int]map[uint64]Counts{}})
+			all = append(all, CodeCounts{JVM: j.JVM, Counters: slices.Clone(b.counters),
+				Unprinted: j.code.Unprinted(), blobs: map[int]map[uint64]tally.Counts{}})
 		}
 	}
 	for _, t := range b.trials {
 		for key, counts := range t.code {
 			at := all[index[key.jvm]].blobs
 			if at[key.blob] == nil {
-				at[key.blob] = map[uint64]Counts{}
+				at[key.blob] = map[uint64]tally.Counts{}
 			}
-			addTo(at[key.blob], key.pc, counts, len(b.counters))
+			tally.AddTo(at[key.blob], key.pc, counts, len(b.counters))
 		}
 	}
 	return all

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // Two JVMs in three trials, and a JVM that is in none.
@@ -22,11 +23,11 @@ func TestCodeCounts(t *testing.T) {
 	c := b.CodeCounts()
 	require.Len(t, c, 2)
 	assert.Equal(t, []int{1, 2}, []int{c[0].PID, c[1].PID})
-	assert.Equal(t, []string{"cycles", "cache-misses"}, c[0].Events)
-	assert.Equal(t, map[uint64]Counts{0x700: {2, 1}}, c[0].At(6))
-	assert.Equal(t, map[uint64]Counts{0x101: {1, 0}}, c[0].At(0))
+	assert.Equal(t, []string{"cycles", "cache-misses"}, c[0].Counters)
+	assert.Equal(t, map[uint64]tally.Counts{0x700: {2, 1}}, c[0].At(6))
+	assert.Equal(t, map[uint64]tally.Counts{0x101: {1, 0}}, c[0].At(0))
 	assert.Nil(t, c[0].At(1))
-	assert.Equal(t, map[uint64]Counts{0x200: {1, 0}, 0x203: {1, 0}}, c[1].At(1), "of both trials")
+	assert.Equal(t, map[uint64]tally.Counts{0x200: {1, 0}, 0x203: {1, 0}}, c[1].At(1), "of both trials")
 
 	var code int64
 	for _, p := range build(t, b, DefaultOptions()) {

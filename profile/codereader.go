@@ -9,9 +9,11 @@ import (
 
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// A blobRef names a blob: the JVM's index in Builder.jvms, and the blob's index in the JVM's CodeMap.
+// A blobRef names a blob: the JVM's index in Builder.jvms, and the blob's index in the JVM's map of code.
 type blobRef struct{ jvm, blob int }
 
 // A codeReader reads the code of blobs from the JVMs' logs for one profile, and keeps what it has read last. If code
@@ -152,8 +154,8 @@ func (c *codeReader) instructionEnd(r blobRef, pc uint64) (uint64, bool) {
 }
 
 // line returns the line of an instruction of some code, without samples.
-func (c *codeReader) line(from *mergedCode, in printassembly.Instruction) Line {
-	l := Line{Instruction: in, Counts: make(Counts, c.counters)}
+func (c *codeReader) line(from *mergedCode, in printassembly.Instruction) code.Line {
+	l := code.Line{Instruction: in, Counts: make(tally.Counts, c.counters)}
 	if l.Direct() && (in.Target < from.Lo || in.Target >= from.Hi) {
 		j := c.jvms[from.jvm]
 		if i, ok := j.code.Find(in.Target, from.UptimeMillis); ok {
@@ -165,8 +167,8 @@ func (c *codeReader) line(from *mergedCode, in printassembly.Instruction) Line {
 
 // lines returns the lines of all instructions of some code, with their samples. The result beside has the samples at
 // addresses without an instruction.
-func (c *codeReader) lines(from *mergedCode, insts []printassembly.Instruction) (lines []Line, beside Counts) {
-	lines, beside = make([]Line, len(insts)), make(Counts, c.counters)
+func (c *codeReader) lines(from *mergedCode, insts []printassembly.Instruction) (lines []code.Line, beside tally.Counts) {
+	lines, beside = make([]code.Line, len(insts)), make(tally.Counts, c.counters)
 	for i, in := range insts {
 		lines[i] = c.line(from, in)
 	}

@@ -1,6 +1,10 @@
 package profile
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gasm-profiler/gasm/profile/tally"
+)
 
 // A comparison makes the counts that compare the JVMs of a profile, or its slices of time. It stops when a profile has
 // too many of them.
@@ -16,29 +20,29 @@ type comparison struct {
 const maxCompared = 8 << 20
 
 // perJVM returns a Counts for each JVM, or nil if there are too many numbers.
-func (c *comparison) perJVM() []Counts { return c.zeros(len(c.pids)) }
+func (c *comparison) perJVM() []tally.Counts { return c.zeros(len(c.pids)) }
 
 // perSlice returns a Counts for each slice. It returns nil for a trial that is not cut into slices, or if there are
 // too many numbers.
-func (c *comparison) perSlice() []Counts {
+func (c *comparison) perSlice() []tally.Counts {
 	if c.slices == 0 {
 		return nil
 	}
 	return c.zeros(c.slices)
 }
 
-func (c *comparison) zeros(n int) []Counts {
+func (c *comparison) zeros(n int) []tally.Counts {
 	if c.numbers += n * c.counters; c.tooMuch() {
 		return nil
 	}
-	return zeros(n, c.counters)
+	return tally.Zeros(n, c.counters)
 }
 
 // tooMuch reports whether there are too many numbers, so that some counts are nil.
 func (c *comparison) tooMuch() bool { return c.numbers > maxCompared }
 
 // addJVM adds the counts of one process to those made by perJVM.
-func (c *comparison) addJVM(to []Counts, pid int, counts Counts) {
+func (c *comparison) addJVM(to []tally.Counts, pid int, counts tally.Counts) {
 	if to == nil {
 		return
 	}
@@ -48,22 +52,13 @@ func (c *comparison) addJVM(to []Counts, pid int, counts Counts) {
 }
 
 // addSlices adds the counts of one JVM's slices, from its first slice on, to those made by perSlice.
-func addSlices(to []Counts, first int, over []Counts) {
+func addSlices(to []tally.Counts, first int, over []tally.Counts) {
 	if to == nil {
 		return
 	}
 	for i, c := range over {
 		to[first+i].Add(c)
 	}
-}
-
-// zeros returns n Counts of some counters, in one piece of memory.
-func zeros(n, counters int) []Counts {
-	all, values := make([]Counts, n), make(Counts, n*counters)
-	for i := range all {
-		all[i] = values[i*counters : (i+1)*counters : (i+1)*counters]
-	}
-	return all
 }
 
 // dropCompared removes all that compares JVMs and slices from a profile. Some of it is missing when there is too much.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // A Compilation is one version of a method's code, in one JVM.
@@ -16,7 +17,7 @@ type Compilation struct {
 	OSR       bool
 	OSRBCI    int // bci at which an OSR method is entered
 	PID       int
-	Counts    Counts
+	Counts    tally.Counts
 	// MadeMillis is when it was made, in milliseconds of the JVM's life.
 	MadeMillis int64
 	// Ended says when and why it was left. It is nil if it was not left, or if the log does not say so.
@@ -39,7 +40,7 @@ func (w *work) compilations(p *Profile) []Compilation {
 	if len(hottest) == 0 {
 		return nil
 	}
-	counts := map[blobRef]Counts{}
+	counts := map[blobRef]tally.Counts{}
 	for _, s := range w.sampled {
 		counts[s.blobRef] = s.counts
 	}
@@ -52,9 +53,9 @@ func (w *work) compilations(p *Profile) []Compilation {
 			b := &j.Log.Blobs[i]
 			c := Compilation{Source: b.Source(), Method: name, CompileID: b.ID, Level: b.Level, OSR: b.OSR, OSRBCI: b.OSRBCI, PID: j.PID,
 				MadeMillis: b.UptimeMillis, Counts: w.counts(counts[blobRef{jvm, int(i)}])}
-			c.MadeInside = w.trial.inWindow(&j.JVM, c.MadeMillis)
+			c.MadeInside = w.trial.Contains(&j.JVM, c.MadeMillis)
 			if end, ok := j.Log.EndOf(b); ok {
-				c.Ended, c.EndedInside = &end, w.trial.inWindow(&j.JVM, end.UptimeMillis)
+				c.Ended, c.EndedInside = &end, w.trial.Contains(&j.JVM, end.UptimeMillis)
 			}
 			versions = append(versions, c)
 		}
@@ -79,9 +80,9 @@ func (j *jvmCode) compiled(name string) []int32 {
 
 // A compiledMethod sums up the samples of a method in all tiers.
 type compiledMethod struct {
-	counts Counts
-	jvm    int    // the JVM that has the most samples of the method
-	most   Counts // its samples
+	counts tally.Counts
+	jvm    int          // the JVM that has the most samples of the method
+	most   tally.Counts // its samples
 }
 
 // hottestCompiled returns the hottest methods by name.
@@ -90,19 +91,19 @@ func (w *work) hottestCompiled(p *Profile) map[string]*compiledMethod {
 		name string
 		jvm  int
 	}
-	methods, in := map[string]*compiledMethod{}, map[inJVM]Counts{}
+	methods, in := map[string]*compiledMethod{}, map[inJVM]tally.Counts{}
 	for _, s := range w.sampled {
 		if s.Kind != printassembly.NMethod {
 			continue
 		}
 		m := methods[s.Name]
 		if m == nil {
-			m = &compiledMethod{counts: make(Counts, w.n), jvm: s.jvm}
+			m = &compiledMethod{counts: make(tally.Counts, w.n), jvm: s.jvm}
 			methods[s.Name] = m
 		}
 		m.counts.Add(s.counts)
 		of := inJVM{s.Name, s.jvm}
-		addTo(in, of, s.counts, w.n)
+		tally.AddTo(in, of, s.counts, w.n)
 		if m.most == nil || slices.Compare(in[of], m.most) > 0 {
 			m.jvm, m.most = s.jvm, in[of]
 		}
@@ -122,7 +123,7 @@ func orderOf(methods map[string]*compiledMethod) []string {
 		names = append(names, name)
 	}
 	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(compareCounts(methods[a].counts, methods[b].counts), cmp.Compare(a, b))
+		return cmp.Or(tally.Compare(methods[a].counts, methods[b].counts), cmp.Compare(a, b))
 	})
 	return names
 }

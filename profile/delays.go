@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // A Delay is code that ran in application threads while other threads waited for them to come to a safepoint. Its
@@ -15,14 +16,14 @@ type Delay struct {
 	Native         bool
 	// Region is the index in Profile.Regions of the region that the hottest of Lines is in; -1 if there is none.
 	Region int
-	Counts Counts
+	Counts tally.Counts
 	Lines  []DelayLine // of compiled code, hottest first; at most maxDelayLines
 }
 
 // A DelayLine is an instruction of a Delay.
 type DelayLine struct {
 	printassembly.Instruction
-	Counts Counts
+	Counts tally.Counts
 }
 
 // maxDelays and maxDelayLines are how many delays, and lines of each, a profile has at most: the first few of them say
@@ -33,14 +34,14 @@ const maxDelays, maxDelayLines = 100, 8
 type delayedCode struct {
 	Delay
 	ref  blobRef
-	atPC map[uint64]Counts // nil for native code
+	atPC map[uint64]tally.Counts // nil for native code
 }
 
 // delays sums up the samples between the requests for safepoints and the arrival of all threads, hottest first.
 func (w *work) delays(regions []Region) []Delay {
 	all := w.delayedCode()
 	slices.SortFunc(all, func(a, b *delayedCode) int {
-		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Method, b.Method), cmp.Compare(a.CompileID, b.CompileID),
+		return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.Method, b.Method), cmp.Compare(a.CompileID, b.CompileID),
 			cmp.Compare(a.ref.jvm, b.ref.jvm), cmp.Compare(a.ref.blob, b.ref.blob))
 	})
 	delays := make([]Delay, 0, min(len(all), maxDelays))
@@ -67,7 +68,7 @@ func (w *work) delayedCode() []*delayedCode {
 			}
 			d := functions[f]
 			if d == nil {
-				d = &delayedCode{Delay: Delay{Source: f.module, Method: f.symbol, Native: true, Region: -1, Counts: make(Counts, w.n)}}
+				d = &delayedCode{Delay: Delay{Source: f.module, Method: f.symbol, Native: true, Region: -1, Counts: make(tally.Counts, w.n)}}
 				functions[f] = d
 				all = append(all, d)
 			}
@@ -78,30 +79,30 @@ func (w *work) delayedCode() []*delayedCode {
 		d := blobs[ref]
 		if d == nil {
 			blob := w.code.blob(ref)
-			d = &delayedCode{Delay{Source: blob.Source(), Method: blob.Name, CompileID: blob.ID, Region: -1, Counts: make(Counts, w.n)},
-				ref, map[uint64]Counts{}}
+			d = &delayedCode{Delay{Source: blob.Source(), Method: blob.Name, CompileID: blob.ID, Region: -1, Counts: make(tally.Counts, w.n)},
+				ref, map[uint64]tally.Counts{}}
 			blobs[ref] = d
 			all = append(all, d)
 		}
 		d.Counts.Add(c)
-		addTo(d.atPC, at.pc, c, w.n)
+		tally.AddTo(d.atPC, at.pc, c, w.n)
 	}
 	return all
 }
 
 // delayLines returns the instructions that have most of a delay's samples.
-func delayLines(insts []printassembly.Instruction, atPC map[uint64]Counts, counters int) []DelayLine {
-	byInst := map[int]Counts{}
+func delayLines(insts []printassembly.Instruction, atPC map[uint64]tally.Counts, counters int) []DelayLine {
+	byInst := map[int]tally.Counts{}
 	for pc, c := range atPC {
 		if i := find(insts, pc); i >= 0 {
-			addTo(byInst, i, c, counters)
+			tally.AddTo(byInst, i, c, counters)
 		}
 	}
 	lines := make([]DelayLine, 0, len(byInst))
 	for i, c := range byInst {
 		lines = append(lines, DelayLine{insts[i], c})
 	}
-	slices.SortFunc(lines, func(a, b DelayLine) int { return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Lo, b.Lo)) })
+	slices.SortFunc(lines, func(a, b DelayLine) int { return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.Lo, b.Lo)) })
 	return lines[:min(len(lines), maxDelayLines)]
 }
 

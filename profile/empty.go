@@ -33,7 +33,7 @@ func (ps *Profiles) WhyEmpty() error {
 		return fmt.Errorf("all %d samples are of other processes, not of the JVMs whose logs these are: "+
 			"samples and logs must be of the same run", a.OtherProcess)
 	case a.OtherThread > 0:
-		return fmt.Errorf("no sample is of a thread that is chosen (%s); %s", ps.Chosen, ps.builder.threads.names())
+		return fmt.Errorf("no sample is of a thread that is chosen (%s); %s", ps.Chosen, ps.builder.threads.Names())
 	case a.Others() == a.Total-a.Lost && ps.Chosen != "":
 		return fmt.Errorf("no sample is of a JVM that is chosen (%s); %d are of other JVMs of the command, %d of other processes",
 			ps.Chosen, a.OtherJVM+a.OtherTrial, a.OtherProcess)

@@ -1,8 +1,6 @@
 package profile
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,44 +8,10 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/events"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
-
-// during finds the same events as a look at all events for each time, however they overlap.
-func TestDuring(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	const span = 400
-	var events []event.Event
-	for i := range 300 {
-		e := event.Event{PID: 1 + i%2, Kind: event.GC, Name: fmt.Sprint(random.IntN(80)), MonoNanos: random.Int64N(span), Nanos: random.Int64N(9)}
-		if i%3 == 0 {
-			e.Kind, e.WaitNanos = event.Safepoint, random.Int64N(4)
-		}
-		events = append(events, e)
-	}
-	event.Sort(events)
-	x := newEventIndex(events)
-	assert.Len(t, x.totals, maxNames, "more names than bits")
-	for range 20_000 {
-		pid, at := 1+random.IntN(2), random.Int64N(span+20)-10
-		var want eventSet
-		for i := range events {
-			e := &events[i]
-			if e.PID != pid {
-				continue
-			}
-			if e.MonoNanos <= at && at < e.EndMonoNanos() {
-				want |= 1 << x.bit(e)
-			}
-			if e.MonoNanos <= at && at < e.MonoNanos+min(e.WaitNanos, e.Nanos) {
-				want |= 1 << waiting
-			}
-		}
-		require.Equal(t, want, x.during(pid, 7, at), "JVM %d at %d", pid, at)
-	}
-	assert.Zero(t, x.during(3, 7, 10), "a JVM without events")
-	assert.Zero(t, newEventIndex(nil).during(1, 7, 10), "no events at all")
-}
 
 // ms returns an event of JVM 1, with times in ms.
 func ms(kind event.Kind, name string, from, length, wait int64) event.Event {
@@ -79,12 +43,12 @@ func eventful(t *testing.T, trials ...capture.Trial) *Builder {
 
 func TestEventTotals(t *testing.T) {
 	p := build(t, eventful(t), DefaultOptions())[0]
-	assert.Equal(t, []EventTotal{
-		{event.GC, "Pause Young", 1, 9e6, 9e6, 0, 0, Counts{9}},
-		{event.GC, "Pause Full", 1, 5e6, 5e6, 0, 0, Counts{5}},
-		{event.Safepoint, "Collect", 2, 30e6, 20e6, 8e6, 8e6, Counts{30}},
-		{event.Safepoint, "Cleanup", 1, 1e6, 1e6, 0, 0, Counts{1}},
-	}, p.Happened)
+	assert.Equal(t, []events.Total{
+		{Kind: event.GC, Name: "Pause Young", Count: 1, Nanos: 9e6, LongestNanos: 9e6, Counts: tally.Counts{9}},
+		{Kind: event.GC, Name: "Pause Full", Count: 1, Nanos: 5e6, LongestNanos: 5e6, Counts: tally.Counts{5}},
+		{Kind: event.Safepoint, Name: "Collect", Count: 2, Nanos: 30e6, LongestNanos: 20e6, WaitNanos: 8e6, LongestWaitNanos: 8e6, Counts: tally.Counts{30}},
+		{Kind: event.Safepoint, Name: "Cleanup", Count: 1, Nanos: 1e6, LongestNanos: 1e6, Counts: tally.Counts{1}},
+	}, p.Events)
 }
 
 // The code that runs between the request and the arrival delays the safepoint. It is found to the instruction.
@@ -93,12 +57,12 @@ func TestDelays(t *testing.T) {
 	require.Len(t, p.Delays, 2)
 	slow := p.Delays[0]
 	assert.Equal(t, "A::slow", slow.Method)
-	assert.Equal(t, Counts{6}, slow.Counts)
+	assert.Equal(t, tally.Counts{6}, slow.Counts)
 	require.Len(t, slow.Lines, 1)
 	assert.EqualValues(t, 0x1001, slow.Lines[0].Lo)
 	assert.Equal(t, "A::slow", p.Regions[slow.Region].Method)
 	assert.Equal(t, "B::quick", p.Delays[1].Method)
-	assert.Equal(t, Counts{2}, p.Delays[1].Counts)
+	assert.Equal(t, tally.Counts{2}, p.Delays[1].Counts)
 }
 
 // A safepoint does not wait for the threads of the collector and the compilers.
@@ -110,8 +74,8 @@ func TestDelaysOfApplication(t *testing.T) {
 	add(b, jit, inKernel)
 	p := build(t, b, DefaultOptions())[0]
 	require.Len(t, p.Delays, 3)
-	assert.Equal(t, Counts{2}, p.Delays[1].Counts)
-	assert.Equal(t, Delay{Source: sampler.KernelModule, Method: "clear_page", Native: true, Region: -1, Counts: Counts{1}}, p.Delays[2])
+	assert.Equal(t, tally.Counts{2}, p.Delays[1].Counts)
+	assert.Equal(t, Delay{Source: sampler.KernelModule, Method: "clear_page", Native: true, Region: -1, Counts: tally.Counts{1}}, p.Delays[2])
 }
 
 // An event counts for the trial in whose window it begins.
@@ -120,41 +84,9 @@ func TestEventsOfTrials(t *testing.T) {
 	ps := build(t, b, DefaultOptions())
 	require.Len(t, ps, 2)
 	for i, want := range []string{"Pause Young", "Pause Full"} {
-		require.Len(t, ps[i].Happened, 2)
-		assert.Equal(t, want, ps[i].Happened[0].Name)
-		assert.Equal(t, 1, ps[i].Happened[1].Count, "safepoints")
+		require.Len(t, ps[i].Events, 2)
+		assert.Equal(t, want, ps[i].Events[0].Name)
+		assert.Equal(t, 1, ps[i].Events[1].Count, "safepoints")
 	}
 	assert.Empty(t, ps[1].Delays)
-}
-
-func TestWindowEvent(t *testing.T) {
-	events := []event.Event{ms(event.GC, "a", 100, 10, 0), ms(event.GC, "b", 105, 10, 0), ms(event.Safepoint, "c", 300, 10, 0), ms(event.GC, "d", 400, 10, 0),
-		{PID: 2, Kind: event.GC, MonoNanos: 1, Nanos: 1}}
-	windows := []capture.Window{window(1, 110e6, 405e6), window(1, 500e6, 600e6)}
-	for text, want := range map[string][]capture.Window{
-		"gc":         {window(1, 110e6, 115e6), window(1, 400e6, 405e6), window(1, 500e6, 500e6)},
-		"!gc":        {window(1, 115e6, 400e6), window(1, 500e6, 600e6)},
-		"safepoint":  {window(1, 300e6, 310e6), window(1, 500e6, 500e6)},
-		"!safepoint": {window(1, 110e6, 300e6), window(1, 310e6, 405e6), window(1, 500e6, 600e6)},
-		"":           windows,
-	} {
-		w, err := ParseWindowEvent(text)
-		require.NoError(t, err)
-		assert.Equal(t, text, w.String())
-		measured := []measurement{{Trial: capture.Trial{Windows: windows}, pids: []int{1}}}
-		threads, err := w.narrow(measured, events)
-		require.NoError(t, err)
-		assert.Nil(t, threads)
-		assert.Equal(t, want, measured[0].Windows, text)
-	}
-	for _, bad := range []string{"jfr", "jfr:", "!", "gc,safepoint"} {
-		_, err := ParseWindowEvent(bad)
-		assert.ErrorContains(t, err, "use gc, safepoint or jfr:NAME", bad)
-	}
-	w, err := ParseWindowEvent("gc")
-	require.NoError(t, err)
-	_, err = w.narrow([]measurement{{Trial: capture.Trial{Windows: windows}}}, nil)
-	assert.ErrorContains(t, err, "the capture has no events of this kind")
-	_, err = w.narrow([]measurement{{}}, events)
-	assert.ErrorContains(t, err, "it is not known when the capture began")
 }

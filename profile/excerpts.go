@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // A Gap stands for instructions of a region that its Lines leave out.
 type Gap struct {
 	Before       int // index in Lines of the line after the gap; len(Lines) for a gap at the end
 	Instructions int
-	Counts       Counts
+	Counts       tally.Counts
 }
 
 const (
@@ -26,11 +27,11 @@ const (
 // excerpt sets the lines of a region that is too big: those around the hottest instructions, and the gaps between them.
 func (r *regionCutter) excerpt(region *Region, from *mergedCode, insts []printassembly.Instruction) {
 	keep := r.excerptOf(from, insts)
-	counts := make([]Counts, len(insts))
+	counts := make([]tally.Counts, len(insts))
 	for pc, c := range from.mergedAtPC {
 		if i := find(insts, pc); i >= 0 {
 			if counts[i] == nil {
-				counts[i] = make(Counts, r.counters)
+				counts[i] = make(tally.Counts, r.counters)
 			}
 			counts[i].Add(c)
 		}
@@ -43,7 +44,7 @@ func (r *regionCutter) excerpt(region *Region, from *mergedCode, insts []printas
 			continue
 		}
 		if i == 0 || keep[i-1] {
-			region.Gaps = append(region.Gaps, Gap{Before: len(region.Lines), Counts: make(Counts, r.counters)})
+			region.Gaps = append(region.Gaps, Gap{Before: len(region.Lines), Counts: make(tally.Counts, r.counters)})
 		}
 		gap := &region.Gaps[len(region.Gaps)-1]
 		gap.Instructions++
@@ -56,7 +57,7 @@ func (r *regionCutter) excerpt(region *Region, from *mergedCode, insts []printas
 func (r *regionCutter) excerptOf(from *mergedCode, insts []printassembly.Instruction) (keep []bool) {
 	type hit struct {
 		at     int
-		counts Counts
+		counts tally.Counts
 	}
 	var hits []hit
 	for pc, c := range from.mergedAtPC {
@@ -64,7 +65,7 @@ func (r *regionCutter) excerptOf(from *mergedCode, insts []printassembly.Instruc
 			hits = append(hits, hit{i, c})
 		}
 	}
-	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(compareCounts(a.counts, b.counts), cmp.Compare(a.at, b.at)) })
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(tally.Compare(a.counts, b.counts), cmp.Compare(a.at, b.at)) })
 	keep = make([]bool, len(insts))
 	margin, kept := min(excerptMargin, r.opts.PrintMargin), 0
 	for _, h := range hits {

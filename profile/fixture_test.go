@@ -10,6 +10,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -118,10 +119,10 @@ func one(t *testing.T, opts Options, log *printassembly.Log, samples ...sampler.
 // checkProfile fails if sums do not add up or lists are out of order.
 func checkProfile(t *testing.T, p *Profile, opts Options) {
 	t.Helper()
-	require.Len(t, p.Accounts, len(p.Events))
+	require.Len(t, p.Accounts, len(p.Counters))
 	checkParts(t, p)
 	for e, a := range p.Accounts {
-		require.True(t, a.Balanced(), "%s: %+v", p.Events[e], a)
+		require.True(t, a.Balanced(), "%s: %+v", p.Counters[e], a)
 		var sources, natives, methods, regions, frames int64
 		for _, s := range p.Sources {
 			sources += s.Counts[e]
@@ -169,11 +170,11 @@ func checkProfile(t *testing.T, p *Profile, opts Options) {
 		require.Less(t, r.Lo, r.Hi)
 		require.NotEmpty(t, r.PIDs)
 		if i > 0 {
-			require.LessOrEqual(t, compareCounts(p.Regions[i-1].Counts, r.Counts), 0, "regions are not hottest first")
+			require.LessOrEqual(t, tally.Compare(p.Regions[i-1].Counts, r.Counts), 0, "regions are not hottest first")
 		}
 		require.True(t, slices.IsSorted(r.PIDs))
 		for k, l := range r.Lines {
-			require.Len(t, l.Counts, len(p.Events))
+			require.Len(t, l.Counts, len(p.Counters))
 			if k > 0 {
 				require.LessOrEqual(t, r.Lines[k-1].Hi, l.Lo)
 			}
@@ -187,7 +188,7 @@ func checkProfile(t *testing.T, p *Profile, opts Options) {
 // checkSlices fails if the counts of all slices do not add up to those of the whole.
 func checkSlices(t *testing.T, p *Profile) {
 	t.Helper()
-	check := func(what string, over []Counts, whole Counts) {
+	check := func(what string, over []tally.Counts, whole tally.Counts) {
 		t.Helper()
 		if len(p.Slices) == 0 { // not cut over time
 			require.Empty(t, over, what)
@@ -195,7 +196,7 @@ func checkSlices(t *testing.T, p *Profile) {
 		}
 		checkSum(t, what, over, len(p.Slices), whole)
 	}
-	profiled := make(Counts, len(p.Events))
+	profiled := make(tally.Counts, len(p.Counters))
 	for e, a := range p.Accounts {
 		profiled[e] = a.Profiled
 	}
@@ -226,10 +227,10 @@ func checkPerJVM(t *testing.T, p *Profile) {
 }
 
 // checkSum fails if there are not n parts, or if they do not add up to the whole.
-func checkSum(t *testing.T, what string, parts []Counts, n int, whole Counts) {
+func checkSum(t *testing.T, what string, parts []tally.Counts, n int, whole tally.Counts) {
 	t.Helper()
 	require.Len(t, parts, n, what)
-	sum := make(Counts, len(whole))
+	sum := make(tally.Counts, len(whole))
 	for _, c := range parts {
 		sum.Add(c)
 	}

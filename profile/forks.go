@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // mergedCode is code that regions are cut from: one blob, or blobs of several forks with the same code, with their
 // samples added up. Its addresses are those of the hottest fork.
 type mergedCode struct {
-	*sampledBlob                   // of the hottest fork
-	mergedAtPC   map[uint64]Counts // the samples of all forks
-	pidsAtPC     map[uint64][]int  // the JVMs that have samples at a PC
-	blobs        []*sampledBlob    // of all forks
+	*sampledBlob                         // of the hottest fork
+	mergedAtPC   map[uint64]tally.Counts // the samples of all forks
+	pidsAtPC     map[uint64][]int        // the JVMs that have samples at a PC
+	blobs        []*sampledBlob          // of all forks
 }
 
 // mergeForks merges blobs of different JVMs whose code only differs in addresses. Each fork compiles a method once or
@@ -45,7 +46,7 @@ func mergeForks(sampled []*sampledBlob, code *codeReader, counters int) []*merge
 			groups[k][same].add(s, counters)
 			continue
 		}
-		m := &mergedCode{sampledBlob: s, mergedAtPC: map[uint64]Counts{}, pidsAtPC: map[uint64][]int{}}
+		m := &mergedCode{sampledBlob: s, mergedAtPC: map[uint64]tally.Counts{}, pidsAtPC: map[uint64][]int{}}
 		m.add(s, counters)
 		all = append(all, m)
 		groups[k] = append(groups[k], m)
@@ -58,7 +59,7 @@ func (m *mergedCode) add(s *sampledBlob, counters int) {
 	m.blobs = append(m.blobs, s)
 	for pc, c := range s.atPC {
 		pc = pc - s.Lo + m.Lo
-		addTo(m.mergedAtPC, pc, c, counters)
+		tally.AddTo(m.mergedAtPC, pc, c, counters)
 		m.pidsAtPC[pc] = append(m.pidsAtPC[pc], s.pid)
 	}
 }

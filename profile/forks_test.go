@@ -9,6 +9,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // forks returns the profile of one trial of several JVMs, with pids from 1 on. The hits are the PCs of samples by pid.
@@ -42,7 +43,7 @@ func TestForksMerge(t *testing.T) {
 	require.Len(t, p.Regions, 1, regionsText(p))
 	r := p.Regions[0]
 	assert.Equal(t, []int{1, 2}, r.PIDs)
-	assert.Equal(t, Counts{7}, r.Counts)
+	assert.Equal(t, tally.Counts{7}, r.Counts)
 	assert.EqualValues(t, 0x7f0000052000, r.Lo, "the hotter fork's addresses")
 	assert.EqualValues(t, 0x7f0000052014, r.Hi)
 	assert.Equal(t, 9, r.CompileID)
@@ -51,7 +52,7 @@ func TestForksMerge(t *testing.T) {
 		counts = append(counts, l.Counts[0])
 	}
 	assert.Equal(t, []int64{1, 4, 0, 0, 1, 1}, counts)
-	assert.Equal(t, []Method{{"c2, level 4", "A::a", 9, 2, Counts{7}, []Counts{{3}, {4}}, nil}}, p.Methods)
+	assert.Equal(t, []Method{{"c2, level 4", "A::a", 9, 2, tally.Counts{7}, []tally.Counts{{3}, {4}}, nil}}, p.Methods)
 }
 
 func TestForksStayApart(t *testing.T) {
@@ -91,7 +92,7 @@ func TestForksRecompiled(t *testing.T) {
 	assert.Equal(t, "A::a 1000-1001 5 hot, 11 lines\nA::a 2000-2001 2 hot, 11 lines", regionsText(p))
 	assert.Equal(t, []int{1, 2}, p.Regions[0].PIDs)
 	assert.Equal(t, []int{1, 2}, p.Regions[1].PIDs)
-	assert.Equal(t, []Method{{"c2, level 4", "A::a", 1, 4, Counts{7}, []Counts{{4}, {3}}, nil}}, p.Methods)
+	assert.Equal(t, []Method{{"c2, level 4", "A::a", 1, 4, tally.Counts{7}, []tally.Counts{{4}, {3}}, nil}}, p.Methods)
 }
 
 // Each region of merged code has the JVMs with samples in it.

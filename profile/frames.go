@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // frames sums up the instructions of compiled code by their innermost Java frame, and by all frames of their inlining
 // chain.
 func (w *work) frames() []FrameTotal {
-	sum := frameSums{compare: &w.compare, methods: map[string]*frameSum{}, lines: map[MethodLine]Counts{}}
+	sum := frameSums{compare: &w.compare, methods: map[string]*frameSum{}, lines: map[MethodLine]tally.Counts{}}
 	for _, s := range w.sampled {
 		if !s.Kind.Java() {
 			continue
@@ -26,7 +27,7 @@ func (w *work) frames() []FrameTotal {
 type frameSums struct {
 	compare *comparison
 	methods map[string]*frameSum
-	lines   map[MethodLine]Counts
+	lines   map[MethodLine]tally.Counts
 	chains  int // number of chains that were added
 }
 
@@ -38,14 +39,14 @@ type frameSum struct {
 
 // add counts the samples c that blob s has at one instruction, whose inlining chain is chain. over has the same samples,
 // one element for each time slice.
-func (f *frameSums) add(chain []printassembly.Frame, s *sampledBlob, c Counts, over []Counts) {
+func (f *frameSums) add(chain []printassembly.Frame, s *sampledBlob, c tally.Counts, over []tally.Counts) {
 	f.chains++
 	inner := chain[0]
 	m := f.method(inner.Method)
 	m.Counts.Add(c)
 	addSlices(m.Slices, s.firstSlice, over)
 	f.compare.addJVM(m.PerJVM, s.pid, c)
-	addTo(f.lines, MethodLine{inner.Method, inner.Line}, c, f.compare.counters)
+	tally.AddTo(f.lines, MethodLine{inner.Method, inner.Line}, c, f.compare.counters)
 	for _, frame := range chain {
 		if m := f.method(frame.Method); m.chain != f.chains { // the first time in this chain
 			m.chain = f.chains
@@ -59,7 +60,7 @@ func (f *frameSums) method(name string) *frameSum {
 	m := f.methods[name]
 	if m == nil {
 		n := f.compare.counters
-		m = &frameSum{FrameTotal: FrameTotal{Method: name, Counts: make(Counts, n), Total: make(Counts, n),
+		m = &frameSum{FrameTotal: FrameTotal{Method: name, Counts: make(tally.Counts, n), Total: make(tally.Counts, n),
 			Slices: f.compare.perSlice(), PerJVM: f.compare.perJVM()}}
 		f.methods[name] = m
 	}
@@ -75,12 +76,12 @@ func (f *frameSums) sorted() []FrameTotal {
 	}
 	for _, m := range f.methods {
 		slices.SortFunc(m.Lines, func(a, b LineTotal) int {
-			return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Line, b.Line))
+			return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.Line, b.Line))
 		})
 		frames = append(frames, m.FrameTotal)
 	}
 	slices.SortFunc(frames, func(a, b FrameTotal) int {
-		return cmp.Or(compareCounts(a.Counts, b.Counts), compareCounts(a.Total, b.Total), cmp.Compare(a.Method, b.Method))
+		return cmp.Or(tally.Compare(a.Counts, b.Counts), tally.Compare(a.Total, b.Total), cmp.Compare(a.Method, b.Method))
 	})
 	return frames
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // leastOfThreshold is the part of the hot threshold that a region must have at least if it is to be annotated although
@@ -12,7 +13,7 @@ const leastOfThreshold = 20
 
 // A methodHeat sums up the regions of one method.
 type methodHeat struct {
-	counts  Counts
+	counts  tally.Counts
 	hottest int  // index of its hottest region in the cuts
 	hot     bool // true if one of its regions is hot
 }
@@ -68,14 +69,14 @@ func (r *regionCutter) methodHeats(cuts []regionCut) []*methodHeat {
 		k := key{c.Source, c.Method}
 		m := of[k]
 		if m == nil {
-			m = &methodHeat{make(Counts, r.counters), i, false}
+			m = &methodHeat{make(tally.Counts, r.counters), i, false}
 			of[k] = m
 			methods = append(methods, m)
 		}
 		m.counts.Add(c.Counts)
 		m.hot = m.hot || c.Hot
 	}
-	slices.SortStableFunc(methods, func(a, b *methodHeat) int { return compareCounts(a.counts, b.counts) })
+	slices.SortStableFunc(methods, func(a, b *methodHeat) int { return tally.Compare(a.counts, b.counts) })
 	return methods
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -81,7 +82,7 @@ func TestExcerpt(t *testing.T) {
 	r := p.Regions[0]
 	require.Equal(t, 2048, r.TooBig)
 	assert.InDelta(t, excerptLines, len(r.Lines), 2*excerptMargin+leastGap)
-	instructions, counts := len(r.Lines), make(Counts, 1)
+	instructions, counts := len(r.Lines), make(tally.Counts, 1)
 	for _, l := range r.Lines {
 		counts.Add(l.Counts)
 	}

@@ -4,6 +4,10 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/parts"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // The largest numbers of instructions in [Profile.Hottest], and of loops in [Profile.HotLoops].
@@ -14,13 +18,13 @@ const (
 
 // A HotLine is one of the instructions that have the most samples, in whatever code.
 type HotLine struct {
-	Line
+	code.Line
 	Source, Method string // as in [Region]
 	CompileID      int
 	// Loop is the number of the innermost loop around it, and Depth how many loops are around it, in the code of its
 	// method. Both are 0 if it is in no loop. Loop is -1 if the code is too large to look for its loops.
 	Loop, Depth int
-	Parts       PartCounts // nil if the profile has no parts
+	Parts       parts.Counts // nil if the profile has no parts
 }
 
 // A HotLoop is a loop with samples, in code that has some of the hottest instructions.
@@ -31,15 +35,15 @@ type HotLoop struct {
 	Number, Parent, Depth int
 	Head                  uint64 // address at which it begins
 	Lines                 int
-	Counts                Counts
+	Counts                tally.Counts
 }
 
 // A hotCode is some code with some of the hottest instructions.
 type hotCode struct {
 	from   *mergedCode
-	lines  []Line
-	blocks []Block
-	loops  []Loop
+	lines  []code.Line
+	blocks []code.Block
+	loops  []code.Loop
 	whole  bool // true if the loops were found
 	parts  *ListingParts
 	taken  map[int]bool // lines that are in Profile.Hottest
@@ -54,7 +58,7 @@ func (l *listingMaker) findHottest(merged []*mergedCode) {
 	type hit struct {
 		code   *mergedCode
 		pc     uint64
-		counts Counts
+		counts tally.Counts
 	}
 	var hits []hit
 	for _, from := range merged {
@@ -65,7 +69,7 @@ func (l *listingMaker) findHottest(merged []*mergedCode) {
 		}
 	}
 	slices.SortFunc(hits, func(a, b hit) int {
-		return cmp.Or(compareCounts(a.counts, b.counts), strings.Compare(a.code.Name, b.code.Name), cmp.Compare(a.pc, b.pc))
+		return cmp.Or(tally.Compare(a.counts, b.counts), strings.Compare(a.code.Name, b.code.Name), cmp.Compare(a.pc, b.pc))
 	})
 	p := l.p
 	codes := map[*mergedCode]*hotCode{}
@@ -89,11 +93,11 @@ func (l *listingMaker) findHottest(merged []*mergedCode) {
 			p.Hottest = append(p.Hottest, c.line(at))
 		}
 	}
-	slices.SortStableFunc(p.Hottest, func(a, b HotLine) int { return compareCounts(a.Counts, b.Counts) })
+	slices.SortStableFunc(p.Hottest, func(a, b HotLine) int { return tally.Compare(a.Counts, b.Counts) })
 	for _, c := range order {
 		p.HotLoops = append(p.HotLoops, c.hotLoops()...)
 	}
-	slices.SortStableFunc(p.HotLoops, func(a, b HotLoop) int { return compareCounts(a.Counts, b.Counts) })
+	slices.SortStableFunc(p.HotLoops, func(a, b HotLoop) int { return tally.Compare(a.Counts, b.Counts) })
 	p.HotLoops = p.HotLoops[:min(len(p.HotLoops), hottestLoops)]
 }
 
@@ -102,15 +106,15 @@ func (l *listingMaker) hotCode(from *mergedCode) *hotCode {
 	insts := l.code.listing(from.blobRef)
 	c := &hotCode{from: from, taken: map[int]bool{}, parts: l.parted.listing(from, insts)}
 	c.lines, _ = l.code.lines(from, insts)
-	c.blocks = BlocksOf(c.lines, l.counters)
-	c.loops, c.whole = FindLoops(c.lines, c.blocks, l.counters)
+	c.blocks = code.BlocksOf(c.lines, l.counters)
+	c.loops, c.whole = code.FindLoops(c.lines, c.blocks, l.counters)
 	return c
 }
 
 // line returns the line with an index.
 func (c *hotCode) line(at int) HotLine {
 	h := HotLine{Line: c.lines[at], Source: c.from.Source(), Method: c.from.Name, CompileID: c.from.ID}
-	if loop := c.blocks[BlockAt(c.blocks, at)].Loop; !c.whole {
+	if loop := c.blocks[code.BlockAt(c.blocks, at)].Loop; !c.whole {
 		h.Loop = -1
 	} else if loop >= 0 {
 		h.Loop, h.Depth = loop+1, c.loops[loop].Depth

@@ -1,22 +1,16 @@
 package profile
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gasm-profiler/gasm/profile/parts"
+)
 
 // keptSamples are the samples of a trial one by one, for [Options.Parts]. They are cut into parts only after the last
-// one has come, because only then it is known which time the slices have to cover, and which threads are hot enough
-// to have a group of their own.
+// one has come, see package parts.
 type keptSamples struct {
 	spots map[spot]int32 // numbers the spots
-	list  []keptSample
-}
-
-// A keptSample is one sample of a profile.
-type keptSample struct {
-	spot    int32 // its number in keptSamples.spots
-	jvm     int32 // index of the process in the trial's pids
-	label   int32 // of the thread: index in threadTable.labels
-	counter int32 // index in Builder.counters
-	mono    int64 // negative for a sample without a time
+	list  []parts.Sample
 }
 
 // add keeps a sample, if samples are wanted. All unresolved addresses are one spot.
@@ -33,6 +27,6 @@ func (k *keptSamples) add(j *joinedSample) {
 		n = int32(len(k.spots))
 		k.spots[at] = n
 	}
-	jvm, _ := slices.BinarySearch(j.trial.pids, j.pid)
-	k.list = append(k.list, keptSample{n, int32(jvm), j.thread.label, int32(j.counter), j.MonoNanos})
+	jvm, _ := slices.BinarySearch(j.trial.PIDs, j.pid)
+	k.list = append(k.list, parts.Sample{Spot: n, JVM: int32(jvm), Label: j.thread.Label, Counter: int32(j.counter), MonoNanos: j.MonoNanos})
 }

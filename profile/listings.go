@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/parts"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // A Listing is all code of one method, stub or codelet that has samples, hot or not. Forks with the same code share one
@@ -15,11 +18,11 @@ type Listing struct {
 	OSR            bool
 	PIDs           []int // the JVMs that have samples in it
 	Lo, Hi         uint64
-	Counts         Counts
+	Counts         tally.Counts
 	// Lines are all of its instructions, with their samples. Beside are the samples at addresses for which the log has
 	// no instruction.
-	Lines  []Line
-	Beside Counts
+	Lines  []code.Line
+	Beside tally.Counts
 	// Other are the texts of Lines in Intel's syntax if Lines have AT&T's, and the other way around. It is nil if there
 	// is only one text: for other processors, and if the log has the text of a disassembler instead of bytes.
 	Other []string
@@ -29,14 +32,14 @@ type Listing struct {
 
 // A ListingParts holds the parts of a listing's samples.
 type ListingParts struct {
-	All   PartCounts   // including the samples beside its lines
-	Lines []PartCounts // one for each line
+	All   parts.Counts   // including the samples beside its lines
+	Lines []parts.Counts // one for each line
 }
 
 // Unlisted sums up what [Profile.Listings] leaves out.
 type Unlisted struct {
 	Pieces int // methods, stubs and codelets that have samples
-	Counts Counts
+	Counts tally.Counts
 	// NoCode is how many of the pieces have no code in the log.
 	NoCode int
 }
@@ -63,18 +66,18 @@ func (l *listingMaker) list(merged []*mergedCode, room int) {
 	if l.opts.Listings == 0 {
 		return
 	}
-	totals := make(map[*mergedCode]Counts, len(merged))
+	totals := make(map[*mergedCode]tally.Counts, len(merged))
 	for _, from := range merged {
-		sum := make(Counts, l.counters)
+		sum := make(tally.Counts, l.counters)
 		for _, c := range from.mergedAtPC {
 			sum.Add(c)
 		}
 		totals[from] = sum
 	}
 	merged = slices.Clone(merged)
-	slices.SortStableFunc(merged, func(a, b *mergedCode) int { return compareCounts(totals[a], totals[b]) })
+	slices.SortStableFunc(merged, func(a, b *mergedCode) int { return tally.Compare(totals[a], totals[b]) })
 	p := l.p
-	p.Unlisted.Counts = make(Counts, l.counters)
+	p.Unlisted.Counts = make(tally.Counts, l.counters)
 	hottest := hottestListing * room
 	for _, from := range merged {
 		if l.opts.skips(from.Kind) {
@@ -97,7 +100,7 @@ func (l *listingMaker) list(merged []*mergedCode, room int) {
 }
 
 // listing returns the listing of one piece of code.
-func (l *listingMaker) listing(from *mergedCode, counts Counts, insts []printassembly.Instruction) Listing {
+func (l *listingMaker) listing(from *mergedCode, counts tally.Counts, insts []printassembly.Instruction) Listing {
 	out := Listing{Source: from.Source(), Method: from.Name, CompileID: from.ID, OSR: from.OSR, Lo: from.Lo, Hi: from.Hi,
 		Counts: counts}
 	out.Lines, out.Beside = l.code.lines(from, insts)
@@ -111,21 +114,21 @@ func (l *listingMaker) listing(from *mergedCode, counts Counts, insts []printass
 }
 
 // PartsBetween sums up the parts of all lines with an address in [lo, hi).
-func (l *Listing) PartsBetween(lo, hi uint64) PartCounts {
-	sums := partSums[bool]{}
+func (l *Listing) PartsBetween(lo, hi uint64) parts.Counts {
+	sums := parts.Sums[bool]{}
 	for i := range l.Lines {
 		if l.Lines[i].Lo < hi && l.Lines[i].Hi > lo {
-			sums.add(true, l.Parts.Lines[i])
+			sums.Add(true, l.Parts.Lines[i])
 		}
 	}
-	return sums.byKey()[true]
+	return sums.ByKey()[true]
 }
 
 // HottestLine returns the index of the line with the most samples.
 func (l *Listing) HottestLine() int {
 	best := 0
 	for i := range l.Lines {
-		if cmp.Or(compareCounts(l.Lines[i].Counts, l.Lines[best].Counts), cmp.Compare(i, best)) < 0 {
+		if cmp.Or(tally.Compare(l.Lines[i].Counts, l.Lines[best].Counts), cmp.Compare(i, best)) < 0 {
 			best = i
 		}
 	}

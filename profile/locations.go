@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // A Location is where samples of one process and thread were: at an address in the code cache, or in a function outside
 // of it.
 type Location struct {
 	PID int
-	// Thread is the thread's name without the number at its end, as in [Thread]. It is "" if the sampler recorded no
+	// Thread is the thread's name without the number at its end, as in [threads.Total]. It is "" if the sampler recorded no
 	// name.
 	Thread string
 	// During are the events of the JVM or the thread that lasted: "gc", "safepoint", or the name of an event of the
@@ -30,16 +31,16 @@ type Location struct {
 	// Frames is the inlining chain of compiled code, innermost first. Without debug info it is the method itself. It is
 	// nil for all other code.
 	Frames []printassembly.Frame
-	Counts Counts
+	Counts tally.Counts
 }
 
 // locations returns all locations, hottest first. Each sample of the profile is in one of them.
 func (w *work) locations() []Location {
 	all := w.codeLocations()
-	native := map[nativeKey]Counts{} // over all slices
+	native := map[nativeKey]tally.Counts{} // over all slices
 	for key, c := range w.trial.native {
 		key.slice = 0
-		addTo(native, key, c, w.n)
+		tally.AddTo(native, key, c, w.n)
 	}
 	for key, c := range native {
 		f := w.b.functions.list[key.function]
@@ -47,10 +48,10 @@ func (w *work) locations() []Location {
 		l.Source, l.Module, l.Name = f.module, f.module, f.symbol
 		all = append(all, l)
 	}
-	unresolved := map[addressKey]Counts{}
+	unresolved := map[addressKey]tally.Counts{}
 	for key, c := range w.trial.unresolved {
 		key.slice = 0
-		addTo(unresolved, key, c, w.n)
+		tally.AddTo(unresolved, key, c, w.n)
 	}
 	for key, c := range unresolved {
 		l := w.location(key.pid, key.context, c)
@@ -58,7 +59,7 @@ func (w *work) locations() []Location {
 		all = append(all, l)
 	}
 	slices.SortFunc(all, func(a, b Location) int {
-		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.PID, b.PID), cmp.Compare(a.PC, b.PC),
+		return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.PID, b.PID), cmp.Compare(a.PC, b.PC),
 			cmp.Compare(a.Module, b.Module), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source), cmp.Compare(a.CompileID, b.CompileID),
 			cmp.Compare(a.Thread, b.Thread), slices.Compare(a.During, b.During))
 	})
@@ -66,9 +67,9 @@ func (w *work) locations() []Location {
 }
 
 // location returns a location of a process, with the thread and the events of a context.
-func (w *work) location(pid int, context int32, c Counts) Location {
+func (w *work) location(pid int, context int32, c tally.Counts) Location {
 	in := w.b.contexts.at(context)
-	return Location{PID: pid, Thread: w.b.threads.labels[in.label], During: w.b.events.names(in.events), Counts: c}
+	return Location{PID: pid, Thread: w.b.threads.Label(in.label), During: w.b.events.Names(in.events), Counts: c}
 }
 
 // codeLocations returns the locations in the code cache.
@@ -77,13 +78,13 @@ func (w *work) codeLocations() []Location {
 		pc      uint64
 		context int32
 	}
-	byBlob := map[blobRef]map[contextPC]Counts{}
+	byBlob := map[blobRef]map[contextPC]tally.Counts{}
 	for key, c := range w.trial.code { // over all slices
 		ref := blobRef{key.jvm, key.blob}
 		if byBlob[ref] == nil {
-			byBlob[ref] = map[contextPC]Counts{}
+			byBlob[ref] = map[contextPC]tally.Counts{}
 		}
-		addTo(byBlob[ref], contextPC{key.pc, key.context}, c, w.n)
+		tally.AddTo(byBlob[ref], contextPC{key.pc, key.context}, c, w.n)
 	}
 	var all []Location
 	for _, s := range w.sampled {

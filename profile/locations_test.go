@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 func withLocations() Options {
@@ -23,10 +24,10 @@ func withLocations() Options {
 // checkLocations fails if the locations do not add up to the other tables.
 func checkLocations(t *testing.T, p *Profile) {
 	t.Helper()
-	profiled := make(Counts, len(p.Events))
-	sources, frames, natives := map[string]Counts{}, map[string]Counts{}, map[function]Counts{}
+	profiled := make(tally.Counts, len(p.Counters))
+	sources, frames, natives := map[string]tally.Counts{}, map[string]tally.Counts{}, map[function]tally.Counts{}
 	for _, l := range p.Locations {
-		require.Len(t, l.Counts, len(p.Events))
+		require.Len(t, l.Counts, len(p.Counters))
 		require.Contains(t, p.PIDs, l.PID)
 		profiled.Add(l.Counts)
 		addUp(sources, l.Source, l.Counts)
@@ -42,7 +43,7 @@ func checkLocations(t *testing.T, p *Profile) {
 	for e, a := range p.Accounts {
 		require.Equal(t, a.Profiled, profiled[e])
 	}
-	wantSources, wantFrames, wantNatives := map[string]Counts{}, map[string]Counts{}, map[function]Counts{}
+	wantSources, wantFrames, wantNatives := map[string]tally.Counts{}, map[string]tally.Counts{}, map[function]tally.Counts{}
 	for _, s := range p.Sources {
 		wantSources[s.Source] = s.Counts
 	}
@@ -59,9 +60,9 @@ func checkLocations(t *testing.T, p *Profile) {
 	require.Equal(t, wantNatives, natives)
 }
 
-func addUp[K comparable](m map[K]Counts, key K, c Counts) {
+func addUp[K comparable](m map[K]tally.Counts, key K, c tally.Counts) {
 	if m[key] == nil {
-		m[key] = make(Counts, len(c))
+		m[key] = make(tally.Counts, len(c))
 	}
 	m[key].Add(c)
 }
@@ -94,18 +95,18 @@ func TestLocations(t *testing.T) {
 	checkLocations(t, &p)
 	chain := []printassembly.Frame{{Method: "A::inner", BCI: 4, Line: 12}, {Method: "A::a", BCI: 9, Line: 3}}
 	assert.Equal(t, []Location{
-		{PID: 1, Source: "libc.so.6", Module: "libc.so.6", Name: "memcpy", Counts: Counts{7, 0}},
-		{PID: 2, Source: "libc.so.6", Module: "libc.so.6", Name: "memcpy", Counts: Counts{6, 1}},
-		{PID: 1, PC: 0x1000, Source: "c2, level 4", Name: "A::a", CompileID: 7, Frames: chain, Counts: Counts{5, 0}},
-		{PID: 2, PC: 0x1000, Source: "c2, level 4", Name: "A::a", CompileID: 7, Frames: chain, Counts: Counts{4, 0}},
-		{PID: 1, PC: 0x2000, Source: "native wrapper", Name: "A::wrapped", CompileID: 8, Frames: []printassembly.Frame{{Method: "A::wrapped"}}, Counts: Counts{3, 0}},
-		{PID: 1, PC: 0x100, Source: "stub", Name: "StubRoutines::copy", Counts: Counts{2, 0}},
-		{PID: 1, PC: 0x200, Source: "interpreter", Name: "iload", Counts: Counts{2, 0}},
-		{PID: 1, PC: 0x9000, Source: "unresolved", Counts: Counts{1, 0}},
-		{PID: 2, Source: "kernel", Module: "kernel", Counts: Counts{1, 0}},
-		{PID: 2, PC: 0x9000, Source: "unresolved", Counts: Counts{1, 0}},
+		{PID: 1, Source: "libc.so.6", Module: "libc.so.6", Name: "memcpy", Counts: tally.Counts{7, 0}},
+		{PID: 2, Source: "libc.so.6", Module: "libc.so.6", Name: "memcpy", Counts: tally.Counts{6, 1}},
+		{PID: 1, PC: 0x1000, Source: "c2, level 4", Name: "A::a", CompileID: 7, Frames: chain, Counts: tally.Counts{5, 0}},
+		{PID: 2, PC: 0x1000, Source: "c2, level 4", Name: "A::a", CompileID: 7, Frames: chain, Counts: tally.Counts{4, 0}},
+		{PID: 1, PC: 0x2000, Source: "native wrapper", Name: "A::wrapped", CompileID: 8, Frames: []printassembly.Frame{{Method: "A::wrapped"}}, Counts: tally.Counts{3, 0}},
+		{PID: 1, PC: 0x100, Source: "stub", Name: "StubRoutines::copy", Counts: tally.Counts{2, 0}},
+		{PID: 1, PC: 0x200, Source: "interpreter", Name: "iload", Counts: tally.Counts{2, 0}},
+		{PID: 1, PC: 0x9000, Source: "unresolved", Counts: tally.Counts{1, 0}},
+		{PID: 2, Source: "kernel", Module: "kernel", Counts: tally.Counts{1, 0}},
+		{PID: 2, PC: 0x9000, Source: "unresolved", Counts: tally.Counts{1, 0}},
 	}, p.Locations)
-	assert.Equal(t, []NativeFunction{{Module: "libc.so.6", Symbol: "memcpy", Counts: Counts{13, 1}}, {Module: "kernel", Symbol: "", Counts: Counts{1, 0}}}, counted(p.Native), "of both JVMs")
+	assert.Equal(t, []NativeFunction{{Module: "libc.so.6", Symbol: "memcpy", Counts: tally.Counts{13, 1}}, {Module: "kernel", Symbol: "", Counts: tally.Counts{1, 0}}}, counted(p.Native), "of both JVMs")
 
 	opts.Locations = false
 	without := b.Build(opts)[0]

@@ -5,6 +5,8 @@ import (
 
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
 // Options are the choices of a profile. Options that perfasm has too have the same meanings and defaults.
@@ -49,9 +51,9 @@ type Options struct {
 	PID int
 	JVM *regexp.Regexp
 	// Threads narrows the profiles to the samples of some threads.
-	Threads Threads
+	Threads threads.Choice
 	// WindowEvent narrows the windows to the times of events, or to those between them.
-	WindowEvent WindowEvent
+	WindowEvent windows.EventChoice
 	// WindowMethod narrows the profiles to samples that were taken while their thread was in a method. It is the text
 	// that named the method when the capture was made. "" does not narrow the profiles.
 	WindowMethod string

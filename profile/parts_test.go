@@ -8,6 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/parts"
+	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
 // checkParts fails if the parts of a method, a line or anything else do not add up to its samples.
@@ -16,12 +19,12 @@ func checkParts(t *testing.T, p *Profile) {
 	if p.Parts == nil {
 		return
 	}
-	require.LessOrEqual(t, len(p.Parts.List), maxProfileParts)
-	check := func(want Counts, parts PartCounts, what string) {
+	require.LessOrEqual(t, len(p.Parts.List), parts.MaxParts)
+	check := func(want tally.Counts, by parts.Counts, what string) {
 		t.Helper()
-		sum := make(Counts, len(want))
-		for i, c := range parts {
-			require.True(t, c.Part < len(p.Parts.List) && (i == 0 || parts[i-1].Part < c.Part), "%s: %v", what, parts)
+		sum := make(tally.Counts, len(want))
+		for i, c := range by {
+			require.True(t, c.Part < len(p.Parts.List) && (i == 0 || by[i-1].Part < c.Part), "%s: %v", what, by)
 			sum.Add(c.Counts)
 		}
 		require.Equal(t, want, sum, what)
@@ -30,7 +33,7 @@ func checkParts(t *testing.T, p *Profile) {
 		require.Less(t, part.Slice, len(p.Parts.Slices))
 		require.Less(t, part.Thread, len(p.Parts.Threads))
 	}
-	all := make(Counts, len(p.Events))
+	all := make(tally.Counts, len(p.Counters))
 	for e, a := range p.Accounts {
 		all[e] = a.Profiled
 	}
@@ -82,17 +85,17 @@ func TestPartsOfBenchmark(t *testing.T) {
 	}
 	p := build(t, b, Options{Listings: 100})[0]
 	require.NotNil(t, p.Parts)
-	assert.ElementsMatch(t, []ThreadGroup{{ApplicationThreads, "worker-"}, {CollectorThreads, "GC Thread#"}, {ApplicationThreads, ""}}, p.Parts.Threads)
-	slices := make([]Counts, len(p.Parts.Slices))
+	assert.ElementsMatch(t, []parts.ThreadGroup{{Kind: threads.Application, Name: "worker-"}, {Kind: threads.Collector, Name: "GC Thread#"}, {Kind: threads.Application, Name: ""}}, p.Parts.Threads)
+	slices := make([]tally.Counts, len(p.Parts.Slices))
 	for i := range slices {
-		slices[i] = Counts{0}
+		slices[i] = tally.Counts{0}
 	}
 	for _, c := range p.Parts.All {
 		slices[p.Parts.List[c.Part].Slice].Add(c.Counts)
 	}
 	assert.Equal(t, p.Slices, slices)
-	assert.Equal(t, TimeSlice{1, capture.Span{FromMonoNanos: 190e6, ToMonoNanos: 270e6}}, p.Parts.Slices[3], "over the time between two windows")
-	assert.Equal(t, TimeSlice{2, capture.Span{FromMonoNanos: 100e6, ToMonoNanos: 110e6}}, p.Parts.Slices[5])
+	assert.Equal(t, parts.TimeSlice{PID: 1, Span: capture.Span{FromMonoNanos: 190e6, ToMonoNanos: 270e6}}, p.Parts.Slices[3], "over the time between two windows")
+	assert.Equal(t, parts.TimeSlice{PID: 2, Span: capture.Span{FromMonoNanos: 100e6, ToMonoNanos: 110e6}}, p.Parts.Slices[5])
 }
 
 // A program is cut into equal slices of time. If there are too many JVMs, threads or spots, there are fewer parts.
@@ -122,7 +125,7 @@ func TestPartsOfProgram(t *testing.T) {
 			require.NotNil(t, p.Parts)
 			assert.Len(t, p.Parts.Slices, c.slices)
 			assert.GreaterOrEqual(t, len(p.Parts.List), c.leastOut)
-			assert.LessOrEqual(t, len(p.Parts.Threads), namedThreads+1)
+			assert.LessOrEqual(t, len(p.Parts.Threads), 9, "eight names, and all others")
 		})
 	}
 	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}}, Parts: true})

@@ -3,43 +3,46 @@
 //
 // [Of] does all of it for a capture:
 //
-//  1. It chooses the JVMs and what is measured in them (choose.go, measurements.go). A run without trials has a profile
-//     for each program, which is the JVMs of one main class and JDK (programs.go). Options may narrow the windows to
-//     the times of events (windowevent.go) or to the calls of a method (windowmethod.go).
-//  2. A [Builder], which has a [CodeMap] of each JVM, takes the samples one by one, in any order. The way of a sample
-//     through the Builder is described and written in builder.go. What it counts is in trialcounts.go.
+//  1. It chooses the JVMs and what is measured in them (choose.go, package windows). A run without trials has a profile
+//     for each program, which is the JVMs of one main class and JDK. Options may narrow the windows to the times of
+//     events or to the calls of a method.
+//  2. A [Builder], which has a [codemap.Map] of each JVM, takes the samples one by one, in any order. The way of a
+//     sample through the Builder is described and written in builder.go. What it counts is in trialcounts.go.
 //  3. [Builder.Build] makes a [Profile] of each trial out of the counts (build.go). Only then is code read from the
 //     logs, and only that of blobs with samples (codereader.go).
 //
 // A Builder knows no text format and no process. Samples that are left out have rows of their own in the account.
 //
-// Two words: a counter is what the sampler counts to decide when to take a sample, for example "cycles". The field
-// Profile.Events has the names of the counters, because reports and captures call them events. Elsewhere in this
-// package an event is something that happens in a JVM, for example a garbage collection: see package event, and
-// events.go.
+// This package joins and sums up. What can be said without the join has packages of its own, which do not know this
+// one:
+//
+//   - tally: counts of samples, by counter
+//   - windows, threads: what was measured, and which threads count
+//   - codemap: which code was at an address at a time
+//   - events: which events lasted at a time
+//   - code: lines of code, their basic blocks and loops
+//   - history, parts: the samples over time, of a run and of a profile
+//   - printing: samples of HotSpot printing code for gasm
+//   - probes: what probed methods have counted
+//
+// Two words: a counter is what the sampler counts to decide when to take a sample, for example "cycles"; reports and
+// captures call it an event, too. In this package an event is something that happens in a JVM, for example a garbage
+// collection: see package event, and package events below this one.
 package profile
 
 import (
 	"github.com/gasm-profiler/gasm/capture"
-	"github.com/gasm-profiler/gasm/disasm"
-	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/events"
+	"github.com/gasm-profiler/gasm/profile/probes"
+	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
 )
-
-// Counts holds the number of samples of each counter, in the order of [Profile.Events]. All Counts of one profile have
-// the same length.
-type Counts []int64
-
-// Add adds other to c, element by element.
-func (c Counts) Add(other Counts) {
-	for i, n := range other {
-		c[i] += n
-	}
-}
 
 // A Profile is the result for one trial or, without trials, for one program.
 type Profile struct {
 	Trial string // JMH's benchmark and parameters; "" for a run without trials
-	// Program and JDK are the main class or jar, as the function [Program] returns it, and the JDK version of all JVMs
+	// Program and JDK are the main class or jar, as [windows.Program] returns it, and the JDK version of all JVMs
 	// of a profile without Trial. They are "" if the JVMs differ, or if they are unknown.
 	Program, JDK  string
 	PIDs          []int   // the JVMs whose samples are in it, ascending
@@ -50,13 +53,14 @@ type Profile struct {
 	// StartWallNanos is when the trial's first window began or, if it has no windows, when its first JVM started, in ns
 	// since 1970. It is 0 if no log has the time.
 	StartWallNanos int64
-	Events         []string  // the names of the sampler's counters
-	Accounts       []Account // one per counter
+	// Counters are the names of the sampler's counters. All Counts in the profile have the same length and order.
+	Counters []string
+	Accounts []Account // one per counter
 
 	Shares []JVMShare // one per process, in the order of PIDs
-	// Slices are the samples of a benchmark over time: [SlicesPerJVM] slices of each JVM that has a window, in the
+	// Slices are the samples of a benchmark over time: [windows.SlicesPerJVM] slices of each JVM that has a window, in the
 	// order of PIDs. It is nil for other programs, and if there are no windows.
-	Slices []Counts
+	Slices []tally.Counts
 
 	// HotThreshold is the share of the profile from which on a region is hot.
 	HotThreshold float64
@@ -64,15 +68,15 @@ type Profile struct {
 	Regions []Region // of code in the code cache, hottest first
 	// TooFew is how many regions are not annotated only because of [Options.MinSamples].
 	TooFew  int
-	Methods []Method         // by source and name, hottest first
-	Frames  []FrameTotal     // hottest first
-	Native  []NativeFunction // hottest first, kernel included
-	Sources []Source         // hottest first; they add up to Profiled
-	Threads []ThreadKind     // hottest first; they add up to Profiled; nil if the sampler recorded no names of threads
-	// Happened sums up the events in the windows, such as pauses of the garbage collector.
-	Happened []EventTotal
+	Methods []Method            // by source and name, hottest first
+	Frames  []FrameTotal        // hottest first
+	Native  []NativeFunction    // hottest first, kernel included
+	Sources []Source            // hottest first; they add up to Profiled
+	Threads []threads.KindTotal // hottest first; they add up to Profiled; nil if the sampler recorded no names of threads
+	// Events sums up the events in the windows, such as pauses of the garbage collector.
+	Events []events.Total
 	// Probes are what probed methods have counted.
-	Probes []Probe
+	Probes []probes.Probe
 	// Delays are what ran while threads waited for others to come to a safepoint, hottest first.
 	Delays []Delay
 	// Locks are where threads waited for locks, those with the longest time first.
@@ -99,7 +103,7 @@ type Profile struct {
 
 // Share returns which part of the profile some samples are, 0 to 1. If there are several counters, it is that of the
 // counter with the largest part.
-func (p *Profile) Share(c Counts) float64 {
+func (p *Profile) Share(c tally.Counts) float64 {
 	var share float64
 	for e, n := range c {
 		if total := p.Accounts[e].Profiled; total > 0 {
@@ -110,7 +114,7 @@ func (p *Profile) Share(c Counts) float64 {
 }
 
 // IsHot reports whether the Share of some samples is at least HotThreshold.
-func (p *Profile) IsHot(c Counts) bool { return p.Share(c) >= p.HotThreshold }
+func (p *Profile) IsHot(c tally.Counts) bool { return p.Share(c) >= p.HotThreshold }
 
 // A Region is a run of sampled instructions within one blob. The distance from one to the next is at most the merge
 // margin. Regions of the same code in several JVMs are one Region.
@@ -121,28 +125,17 @@ type Region struct {
 	OSR       bool
 	PIDs      []int  // the JVMs that have samples in it
 	Lo, Hi    uint64 // from the first sampled instruction to the end of the last, in the first of PIDs
-	Counts    Counts
+	Counts    tally.Counts
 	// Hot is true if the region is annotated: because it is above the hot threshold, or because few regions are, see
 	// [Options.Regions].
 	Hot bool
 	// Lines is the annotated code with its print margin. It is nil for a region that is not hot, or whose code the log
 	// does not have. For a region that is too big, it only has the code around the hottest instructions, and Gaps say
 	// what is left out.
-	Lines  []Line
+	Lines  []code.Line
 	Gaps   []Gap
 	TooBig int // number of lines of a region that is too big; else 0
 }
-
-// A Line is one instruction of an annotated region.
-type Line struct {
-	printassembly.Instruction
-	Counts Counts
-	// TargetName is the name of the code that a call or jump leads to, if that is another blob of the log.
-	TargetName string
-}
-
-// Direct reports whether the line jumps to, or calls, an address that is in its text.
-func (l *Line) Direct() bool { return l.Target != 0 && l.Kind != disasm.Plain }
 
 // A Method sums up all code of one source and name.
 type Method struct {
@@ -150,41 +143,41 @@ type Method struct {
 	Name      string
 	CompileID int // of the hottest of its blobs
 	Blobs     int // number of compilations with samples, in all JVMs
-	Counts    Counts
+	Counts    tally.Counts
 	// PerJVM are Counts by process, in the order of Profile.Shares.
-	PerJVM []Counts
-	Slices []Counts // over time, see Profile.Slices
+	PerJVM []tally.Counts
+	Slices []tally.Counts // over time, see Profile.Slices
 }
 
 // A JVMShare is the part of a profile that one process has.
 type JVMShare struct {
 	PID    int
-	Counts Counts // all its samples in the profile
-	Native Counts // those outside the code cache, including those in the kernel
+	Counts tally.Counts // all its samples in the profile
+	Native tally.Counts // those outside the code cache, including those in the kernel
 	// JIT and GC are the samples of the threads of the JIT compilers and of the garbage collector. Java are the samples
 	// of all other threads in code of the code cache. The rest is native code of the other threads. If the sampler
 	// recorded no names of threads, JIT and GC are 0.
-	Java, JIT, GC Counts
+	Java, JIT, GC tally.Counts
 }
 
 // A FrameTotal sums up the instructions whose innermost Java frame is Method.
 type FrameTotal struct {
 	Method string
-	Counts Counts
+	Counts tally.Counts
 	// Total sums up the instructions that have Method anywhere in their inlining chain. An instruction counts once for
 	// a method that is twice in its chain.
-	Total Counts
+	Total tally.Counts
 	Lines []LineTotal // hottest first
 	// Slices are Counts over time, see Profile.Slices.
-	Slices []Counts
+	Slices []tally.Counts
 	// PerJVM are Counts by process, in the order of Profile.Shares.
-	PerJVM []Counts
+	PerJVM []tally.Counts
 }
 
 // A LineTotal sums up one source line. Line is 0 if it is unknown.
 type LineTotal struct {
 	Line   int
-	Counts Counts
+	Counts tally.Counts
 }
 
 // UnknownModule is the Module of native code that is in no known file. Its addresses are far from the code cache, so it
@@ -195,10 +188,10 @@ const UnknownModule = "[unknown]"
 type NativeFunction struct {
 	Module string // "libjvm.so", "kernel", UnknownModule
 	Symbol string // "" if the sampler found none
-	Counts Counts
-	Slices []Counts // over time, see Profile.Slices
+	Counts tally.Counts
+	Slices []tally.Counts // over time, see Profile.Slices
 	// PerJVM are Counts by process, in the order of Profile.Shares.
-	PerJVM []Counts
+	PerJVM []tally.Counts
 }
 
 // UnresolvedSource is the Source of samples at addresses that are in no known code or file.
@@ -208,5 +201,5 @@ const UnresolvedSource = "unresolved"
 // "libjvm.so", "kernel", UnresolvedSource.
 type Source struct {
 	Source string
-	Counts Counts
+	Counts tally.Counts
 }

@@ -9,6 +9,9 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/history"
+	"github.com/gasm-profiler/gasm/profile/probes"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -23,12 +26,12 @@ type Profiles struct {
 	// Chosen has the flags that say which samples of the measurement count; "" if all of them do.
 	Chosen string
 	// Taken are all samples of each of Capture.JVMs, in or out of the windows. Only Of sets it.
-	Taken []Counts
+	Taken []tally.Counts
 	// SourceFiles are the names of the files that classes were made from, by class, as far as the logs have them. If
 	// two JVMs differ, the name in the first one counts.
 	SourceFiles map[string]string
 	// History is only set if [Options.History] asks for it, and if samples have times.
-	History *History
+	History *history.History
 
 	builder *Builder // only Of sets it
 }
@@ -49,9 +52,9 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 		return nil, err
 	}
 	events, eventNotes := c.ReadEvents()
-	probes, probeNotes := c.ReadProbes()
+	counted, probeNotes := c.ReadProbes()
 	config.Events = events
-	methodNotes, err := config.narrow(&o, probes)
+	methodNotes, err := config.narrow(&o, counted)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +67,7 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 		return nil, err
 	}
 	ps.noteLimits()
-	ps.build(c, o, events, probes)
+	ps.build(c, o, events, counted)
 	return ps, nil
 }
 
@@ -133,17 +136,17 @@ func (ps *Profiles) noteLimits() {
 }
 
 // build makes the profiles of what was counted.
-func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, probes []capture.Probes) {
+func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, counted []capture.Probes) {
 	b := ps.builder
 	ps.Trials = b.Build(o)
 	for i := range ps.Trials {
-		ps.Trials[i].Probes = probesOf(probes, ps.Trials[i].PIDs)
+		ps.Trials[i].Probes = probes.Of(counted, ps.Trials[i].PIDs)
 	}
 	hottestFirst(ps.Trials)
 	ps.Taken = b.taken(c.JVMs)
-	ps.History = b.history.history()
-	ps.History.addLanes(events)
-	if counters := ps.Trials[0].Events; len(counters) > 0 {
+	ps.History = b.history.History()
+	ps.History.AddLanes(events)
+	if counters := ps.Trials[0].Counters; len(counters) > 0 {
 		ps.Capture.Events = counters
 	}
 }
@@ -170,14 +173,14 @@ func hottestFirst(ps []Profile) {
 	if slices.ContainsFunc(ps, func(p Profile) bool { return p.Trial != "" }) {
 		return
 	}
-	profiled := func(p *Profile) Counts {
-		var c Counts
+	profiled := func(p *Profile) tally.Counts {
+		var c tally.Counts
 		for _, a := range p.Accounts {
 			c = append(c, a.Profiled)
 		}
 		return c
 	}
-	slices.SortStableFunc(ps, func(a, b Profile) int { return compareCounts(profiled(&a), profiled(&b)) })
+	slices.SortStableFunc(ps, func(a, b Profile) int { return tally.Compare(profiled(&a), profiled(&b)) })
 }
 
 // nothingSelected returns a note if HotSpot compiled none of the methods whose code it was told to print, or "".
@@ -192,4 +195,17 @@ func nothingSelected(c *capture.Capture) string {
 		}
 	}
 	return "HotSpot compiled none of the methods that it was told to print: no compiled method has code in this report"
+}
+
+// Name returns the name that tells a profile apart from the others of its capture: the trial, or else the program. It
+// includes the JDK if another profile has the same program.
+func (ps *Profiles) Name(p *Profile) string {
+	if p.Trial != "" || p.Program == "" {
+		return p.Trial
+	}
+	same := func(other Profile) bool { return other.Trial == "" && other.Program == p.Program && other.JDK != p.JDK }
+	if slices.ContainsFunc(ps.Trials, same) {
+		return fmt.Sprintf("%s (JDK %s)", p.Program, p.JDK)
+	}
+	return p.Program
 }

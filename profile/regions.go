@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // maxAnnotated bounds the lines of annotated code in a profile. The region that reaches it is still annotated whole.
@@ -43,7 +45,7 @@ func (r *regionCutter) cut(merged []*mergedCode) []Region {
 		}
 	}
 	slices.SortStableFunc(cuts, func(a, b regionCut) int {
-		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Lo, b.Lo))
+		return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.Lo, b.Lo))
 	})
 	r.chooseHot(cuts)
 	return r.annotateHot(cuts)
@@ -53,7 +55,7 @@ func (r *regionCutter) cut(merged []*mergedCode) []Region {
 // if the log has no code.
 func (r *regionCutter) region(from *mergedCode, pcs []uint64) Region {
 	region := Region{Source: from.Source(), Method: from.Name, CompileID: from.ID, OSR: from.OSR,
-		Lo: pcs[0], Hi: pcs[len(pcs)-1] + 1, Counts: make(Counts, r.counters)}
+		Lo: pcs[0], Hi: pcs[len(pcs)-1] + 1, Counts: make(tally.Counts, r.counters)}
 	for _, pc := range pcs {
 		region.Counts.Add(from.mergedAtPC[pc])
 		region.PIDs = append(region.PIDs, from.pidsAtPC[pc]...)
@@ -107,7 +109,7 @@ func (r *regionCutter) annotate(region *Region, from *mergedCode) {
 	}
 	first = max(0, first-r.opts.PrintMargin)
 	last = min(len(insts)-1, last+r.opts.PrintMargin)
-	region.Lines = make([]Line, 0, last-first+1)
+	region.Lines = make([]code.Line, 0, last-first+1)
 	for _, in := range insts[first : last+1] {
 		region.Lines = append(region.Lines, r.code.line(from, in))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
 // of returns an event of a thread of JVM 1, with times in ms.
@@ -21,13 +22,13 @@ func of(tid int, kind event.Kind, name string, from, length int64, frames ...eve
 // events.
 func threaded(t *testing.T, window string, events ...event.Event) (*Builder, error) {
 	t.Helper()
-	w, err := ParseWindowEvent(window)
+	w, err := windows.ParseEventChoice(window)
 	require.NoError(t, err)
 	log := newLog(t, c2(1, 1, "A::handle", 0x1000, nops(8)), c2(1, 2, "B::background", 0x2000, nops(8)))
 	jvms := []capture.JVM{{PID: 1, Log: log}}
-	measured := measurements(jvms, []capture.Trial{{Windows: []capture.Window{{PID: 1, Span: capture.Span{ToMonoNanos: 1e9}}}}})
+	measured := windows.Measurements(jvms, []capture.Trial{{Windows: []capture.Window{{PID: 1, Span: capture.Span{ToMonoNanos: 1e9}}}}})
 	event.Sort(events)
-	threads, err := w.narrow(measured, events)
+	threads, err := w.Narrow(measured, events)
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +106,10 @@ func TestSites(t *testing.T) {
 	}
 	park := of(11, event.Park, "java.util.concurrent.locks.ReentrantLock$NonfairSync", 700, 9, event.Frame{Method: "jdk.internal.misc.Unsafe::park"},
 		event.Frame{Method: "java.util.concurrent.locks.LockSupport::park"}, site(77))
-	b, err := threaded(t, "", lock(11, 100, 10, "worker-1", site(7)), lock(12, 200, 30, "worker-22", event.Frame{Method: "A::handle", BCI: 4, Line: 7}), lock(11, 300, 5, "main", site(7)),
+	happened := []event.Event{lock(11, 100, 10, "worker-1", site(7)), lock(12, 200, 30, "worker-22", event.Frame{Method: "A::handle", BCI: 4, Line: 7}), lock(11, 300, 5, "main", site(7)),
 		lock(11, 400, 1, "main", site(8)), lock(11, 2000, 500, "main", site(7)), park, of(11, event.Park, "java.lang.Object", 800, 90, site(9)),
-		alloc(500, 1000, "byte[]", site(20)), alloc(510, 500, "byte[]", site(20)), alloc(520, 700, "int[]", site(20)), alloc(525, 900, "byte[]", site(20), event.Frame{Method: "jdk.jfr.internal.Repository::ensure"}), alloc(530, 1<<62, "A"), alloc(531, 1<<62, "A"))
+		alloc(500, 1000, "byte[]", site(20)), alloc(510, 500, "byte[]", site(20)), alloc(520, 700, "int[]", site(20)), alloc(525, 900, "byte[]", site(20), event.Frame{Method: "jdk.jfr.internal.Repository::ensure"}), alloc(530, 1<<62, "A"), alloc(531, 1<<62, "A")}
+	b, err := threaded(t, "", happened...)
 	require.NoError(t, err)
 	p := build(t, b, DefaultOptions())[0]
 	assert.Equal(t, []LockSite{
@@ -117,8 +119,8 @@ func TestSites(t *testing.T) {
 	}, p.Locks)
 	assert.Equal(t, []AllocSite{{Class: "A", Events: 2, Bytes: 1 << 60}, {Frame: site(20), Class: "byte[]", Events: 2, Bytes: 1500},
 		{Frame: site(20), Class: "int[]", Events: 1, Bytes: 700}}, p.Allocations)
-	h := b.history.history()
-	h.addLanes(b.events.events)
+	h := b.history.History()
+	h.AddLanes(happened)
 	require.Len(t, h.JVMs, 1)
 	require.Len(t, h.JVMs[0].Lanes, 1, "parking has no lane")
 	assert.Equal(t, event.Lock, h.JVMs[0].Lanes[0].Kind)

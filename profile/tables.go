@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gasm-profiler/gasm/profile/history"
+	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -23,7 +26,7 @@ func (w *work) methods() []Method {
 		if !ok {
 			i = len(methods)
 			index[k] = i
-			methods = append(methods, Method{Source: k.source, Name: k.name, CompileID: s.ID, Counts: make(Counts, w.n),
+			methods = append(methods, Method{Source: k.source, Name: k.name, CompileID: s.ID, Counts: make(tally.Counts, w.n),
 				PerJVM: w.compare.perJVM(), Slices: w.compare.perSlice()})
 		}
 		methods[i].Blobs++
@@ -34,7 +37,7 @@ func (w *work) methods() []Method {
 		w.compare.addJVM(methods[i].PerJVM, s.pid, s.counts)
 	}
 	slices.SortStableFunc(methods, func(a, b Method) int {
-		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source))
+		return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source))
 	})
 	return methods
 }
@@ -46,7 +49,7 @@ func (w *work) native() []NativeFunction {
 	for key, c := range w.trial.native {
 		if index[key.function] == 0 {
 			at := w.b.functions.list[key.function]
-			functions = append(functions, NativeFunction{Module: at.module, Symbol: at.symbol, Counts: make(Counts, w.n),
+			functions = append(functions, NativeFunction{Module: at.module, Symbol: at.symbol, Counts: make(tally.Counts, w.n),
 				PerJVM: w.compare.perJVM(), Slices: w.compare.perSlice()})
 			index[key.function] = int32(len(functions))
 		}
@@ -58,35 +61,35 @@ func (w *work) native() []NativeFunction {
 		}
 	}
 	slices.SortFunc(functions, func(a, b NativeFunction) int {
-		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Module, b.Module), cmp.Compare(a.Symbol, b.Symbol))
+		return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.Module, b.Module), cmp.Compare(a.Symbol, b.Symbol))
 	})
 	return functions
 }
 
 // sources sums up everything by the Source column. Each sample of the profile is in one row.
 func (w *work) sources(native []NativeFunction) []Source {
-	total := map[string]Counts{}
+	total := map[string]tally.Counts{}
 	for _, s := range w.sampled {
-		addTo(total, s.Source(), s.counts, w.n)
+		tally.AddTo(total, s.Source(), s.counts, w.n)
 	}
 	for _, f := range native {
-		addTo(total, f.Module, f.Counts, w.n)
+		tally.AddTo(total, f.Module, f.Counts, w.n)
 	}
 	for _, c := range w.trial.unresolved {
-		addTo(total, UnresolvedSource, c, w.n)
+		tally.AddTo(total, UnresolvedSource, c, w.n)
 	}
 	sources := make([]Source, 0, len(total))
 	for name, c := range total {
 		sources = append(sources, Source{name, c})
 	}
 	slices.SortFunc(sources, func(a, b Source) int {
-		return cmp.Or(compareCounts(a.Counts, b.Counts), cmp.Compare(a.Source, b.Source))
+		return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.Source, b.Source))
 	})
 	return sources
 }
 
 // overTime sums up all samples by slice. It returns nil for a trial that is not cut into slices.
-func (w *work) overTime() []Counts {
+func (w *work) overTime() []tally.Counts {
 	sum := w.compare.perSlice()
 	if sum == nil {
 		return nil
@@ -105,15 +108,24 @@ func (w *work) overTime() []Counts {
 	return sum
 }
 
+// threads sums up the samples by thread. It returns nil if no sample has a thread's name.
+func (w *work) threads() []threads.KindTotal {
+	byLabel := map[int32]tally.Counts{}
+	for key, c := range w.trial.threads {
+		tally.AddTo(byLabel, key.label, c, w.n)
+	}
+	return w.b.threads.Totals(byLabel, w.n)
+}
+
 // shares sums up the samples by process.
 func (w *work) shares() []JVMShare {
-	shares := make([]JVMShare, len(w.trial.pids))
-	for i, pid := range w.trial.pids {
-		shares[i] = JVMShare{PID: pid, Counts: make(Counts, w.n), Native: make(Counts, w.n),
-			Java: make(Counts, w.n), JIT: make(Counts, w.n), GC: make(Counts, w.n)}
+	shares := make([]JVMShare, len(w.trial.PIDs))
+	for i, pid := range w.trial.PIDs {
+		shares[i] = JVMShare{PID: pid, Counts: make(tally.Counts, w.n), Native: make(tally.Counts, w.n),
+			Java: make(tally.Counts, w.n), JIT: make(tally.Counts, w.n), GC: make(tally.Counts, w.n)}
 	}
 	of := func(pid int) *JVMShare { // the trial has only samples of its processes
-		i, _ := slices.BinarySearch(w.trial.pids, pid)
+		i, _ := slices.BinarySearch(w.trial.PIDs, pid)
 		return &shares[i]
 	}
 	for _, s := range w.sampled {
@@ -127,25 +139,14 @@ func (w *work) shares() []JVMShare {
 		of(key.pid).Counts.Add(c)
 	}
 	for key, c := range w.trial.threads {
-		switch share := of(key.pid); w.b.threads.doing(key.label, key.outside) {
-		case RanJIT:
+		switch share := of(key.pid); history.DoingOf(w.b.threads.Kind(key.label), key.outside) {
+		case history.RanJIT:
 			share.JIT.Add(c)
-		case RanGC:
+		case history.RanGC:
 			share.GC.Add(c)
-		case RanJava:
+		case history.RanJava:
 			share.Java.Add(c)
 		}
 	}
 	return shares
 }
-
-// addTo adds counts to the sum of a key.
-func addTo[K comparable](sums map[K]Counts, key K, c Counts, counters int) {
-	if sums[key] == nil {
-		sums[key] = make(Counts, counters)
-	}
-	sums[key].Add(c)
-}
-
-// compareCounts orders counts for a list that has the most samples first: by the first counter, then by the next one.
-func compareCounts(a, b Counts) int { return slices.Compare(b, a) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -26,10 +27,10 @@ func TestMethods(t *testing.T) {
 		repeat(2, at(1, 15, 0x1000)), repeat(3, at(1, 25, 0x2001)), repeat(4, at(1, 35, 0x1001)),
 		repeat(1, at(1, 45, 0x3000)), repeat(1, at(1, 45, 0x3001)), repeat(2, at(1, 45, 0x4000)))...)
 	assert.Equal(t, []Method{
-		{"c2, level 4", "A::a", 3, 2, Counts{7}, []Counts{{7}}, nil},
-		{"c1, level 3", "A::a", 1, 1, Counts{2}, []Counts{{2}}, nil},
-		{"c2, level 4", "B::b", 4, 1, Counts{2}, []Counts{{2}}, nil},
-		{"interpreter", "iload", 0, 1, Counts{2}, []Counts{{2}}, nil},
+		{"c2, level 4", "A::a", 3, 2, tally.Counts{7}, []tally.Counts{{7}}, nil},
+		{"c1, level 3", "A::a", 1, 1, tally.Counts{2}, []tally.Counts{{2}}, nil},
+		{"c2, level 4", "B::b", 4, 1, tally.Counts{2}, []tally.Counts{{2}}, nil},
+		{"interpreter", "iload", 0, 1, tally.Counts{2}, []tally.Counts{{2}}, nil},
 	}, p.Methods)
 	assert.Contains(t, strings.Join(p.Warnings, "\n"),
 		"46.2% of the profile is at code-cache addresses that HotSpot used more than once")
@@ -58,9 +59,9 @@ func TestFrames(t *testing.T) {
 		repeat(1, at(1, 15, 0x1013)), // no debug info
 		repeat(1, at(1, 15, 0x2000)), repeat(9, at(1, 15, 0x3000)))...)
 	assert.Equal(t, []FrameTotal{
-		{Method: "A::inner", Counts: Counts{10}, Total: Counts{10}, Lines: []LineTotal{{12, Counts{5}}, {13, Counts{5}}}, PerJVM: []Counts{{10}}},
-		{Method: "A::a", Counts: Counts{3}, Total: Counts{13}, Lines: []LineTotal{{0, Counts{3}}}, PerJVM: []Counts{{3}}},
-		{Method: "A::wrapped", Counts: Counts{1}, Total: Counts{1}, Lines: []LineTotal{{0, Counts{1}}}, PerJVM: []Counts{{1}}},
+		{Method: "A::inner", Counts: tally.Counts{10}, Total: tally.Counts{10}, Lines: []LineTotal{{12, tally.Counts{5}}, {13, tally.Counts{5}}}, PerJVM: []tally.Counts{{10}}},
+		{Method: "A::a", Counts: tally.Counts{3}, Total: tally.Counts{13}, Lines: []LineTotal{{0, tally.Counts{3}}}, PerJVM: []tally.Counts{{3}}},
+		{Method: "A::wrapped", Counts: tally.Counts{1}, Total: tally.Counts{1}, Lines: []LineTotal{{0, tally.Counts{1}}}, PerJVM: []tally.Counts{{1}}},
 	}, p.Frames)
 	opts := DefaultOptions()
 	opts.SkipLines = true

@@ -2,19 +2,22 @@ package profile
 
 import (
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/events"
+	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
 // trialCounts has the counts of one trial. A Counts in it may be shorter than the list of counters, because another
 // counter may have come up later.
 type trialCounts struct {
-	measurement
-	inside     Counts             // all samples of the profile
-	excluded   [exclusions]Counts // samples in the windows that are not in the profile; none for outsideWindow
-	kernel     Counts
-	code       map[codeKey]Counts
-	native     map[nativeKey]Counts
-	unresolved map[addressKey]Counts
-	threads    map[threadKey]Counts
+	windows.Measurement
+	inside     tally.Counts             // all samples of the profile
+	excluded   [exclusions]tally.Counts // samples in the windows that are not in the profile; none for outsideWindow
+	kernel     tally.Counts
+	code       map[codeKey]tally.Counts
+	native     map[nativeKey]tally.Counts
+	unresolved map[addressKey]tally.Counts
+	threads    map[threadKey]tally.Counts
 	kept       *keptSamples // nil if no parts are wanted
 	eventCounts
 }
@@ -42,13 +45,13 @@ type addressKey struct {
 // A threadKey tells the counts of threads apart. outside is true for samples in native code.
 type threadKey struct {
 	pid     int
-	label   int32 // index in threadTable.labels
+	label   int32 // index in threads.Table
 	outside bool
 }
 
-func newTrialCounts(m measurement, parts bool) *trialCounts {
-	t := &trialCounts{measurement: m, code: map[codeKey]Counts{}, native: map[nativeKey]Counts{},
-		unresolved: map[addressKey]Counts{}, threads: map[threadKey]Counts{}}
+func newTrialCounts(m windows.Measurement, parts bool) *trialCounts {
+	t := &trialCounts{Measurement: m, code: map[codeKey]tally.Counts{}, native: map[nativeKey]tally.Counts{},
+		unresolved: map[addressKey]tally.Counts{}, threads: map[threadKey]tally.Counts{}}
 	if parts {
 		t.kept = &keptSamples{spots: map[spot]int32{}}
 	}
@@ -94,8 +97,8 @@ func (t *functionTable) find(module, symbol string) (i int32, named bool) {
 // A sampleContext is what the samples at one address are told apart by: the thread that they were in, and the events
 // that lasted.
 type sampleContext struct {
-	label  int32 // index in threadTable.labels
-	events eventSet
+	label  int32 // index in threads.Table
+	events events.Set
 }
 
 // A contextTable numbers the contexts of all samples. The first one is that of no thread and no events.
@@ -137,12 +140,12 @@ func (t *contextTable) at(i int32) sampleContext {
 }
 
 // taken returns all samples of each JVM, in or out of the windows.
-func (b *Builder) taken(jvms []capture.JVM) []Counts {
-	all := make([]Counts, len(jvms))
+func (b *Builder) taken(jvms []capture.JVM) []tally.Counts {
+	all := make([]tally.Counts, len(jvms))
 	for i, j := range jvms {
-		all[i] = make(Counts, len(b.counters))
-		if line := b.timelines[j.PID]; line != nil {
-			all[i].Add(line.samples)
+		all[i] = make(tally.Counts, len(b.counters))
+		if p := b.processes[j.PID]; p != nil {
+			all[i].Add(p.samples)
 		}
 	}
 	return all

@@ -7,11 +7,11 @@ import (
 
 // warn adds the warnings about the whole profile.
 func (w *work) warn(p *Profile) {
-	for e, counter := range p.Events {
+	for e, counter := range p.Counters {
 		a := p.Accounts[e]
 		say := func(format string, args ...any) {
 			text := fmt.Sprintf(format, args...)
-			if len(p.Events) > 1 {
+			if len(p.Counters) > 1 {
 				text = counter + ": " + text
 			}
 			w.warnf("%s", text)
@@ -56,7 +56,7 @@ func (w *work) warn(p *Profile) {
 
 // warnDamage warns of logs that are damaged or not complete.
 func (w *work) warnDamage() {
-	for _, pid := range w.trial.pids {
+	for _, pid := range w.trial.PIDs {
 		j, ok := w.b.byPID[pid]
 		if !ok {
 			continue

@@ -18,6 +18,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 	"github.com/gasm-profiler/gasm/report/schema"
 	"github.com/gasm-profiler/gasm/report/text"
@@ -35,12 +37,12 @@ func hostileProfiles(t *testing.T, text string) *profile.Profiles {
 	d, ps := reporttest.Trials(t)
 	d.Notes, d.Selection = []string{"a note"}, "a selection"
 	p := &ps[0]
-	p.Threads = []profile.ThreadKind{{Kind: "application", Counts: c(3000), Threads: []profile.Thread{{Name: "main", Counts: c(3000)}}}}
+	p.Threads = []threads.KindTotal{{Kind: "application", Counts: c(3000), Threads: []threads.Total{{Name: "main", Counts: c(3000)}}}}
 	for i := range p.Shares {
 		p.Shares[i].Native = c(10 + int64(i))
 	}
 	for i := range p.Methods {
-		p.Methods[i].PerJVM = slices.Repeat([]profile.Counts{c(100)}, len(p.PIDs))
+		p.Methods[i].PerJVM = slices.Repeat([]tally.Counts{c(100)}, len(p.PIDs))
 	}
 	lines := p.Regions[0].Lines
 	lines[0].TargetName, lines[0].Section, lines[1].Frames = "a stub", "Entry Point", []printassembly.Frame{{Method: "p.Outer$Inner::called", Line: 3}}

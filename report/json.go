@@ -13,6 +13,11 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/events"
+	"github.com/gasm-profiler/gasm/profile/probes"
+	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -52,7 +57,7 @@ func processes(ps *profile.Profiles) []schema.Process {
 		return schema.Process{PID: j.PID, Main: j.Main, Version: j.Version, Fork: j.Fork, SafepointsOnly: j.SafepointsOnly}
 	})
 	for i, taken := range ps.Taken {
-		all[i].Taken = schema.Counts{Events: ps.Trials[0].Events, Values: taken}
+		all[i].Taken = schema.Counts{Events: ps.Trials[0].Counters, Values: taken}
 	}
 	return all
 }
@@ -79,7 +84,7 @@ type jsonProfile struct {
 func (p jsonProfile) profile() schema.Profile {
 	return schema.Profile{
 		Trial: p.Trial, Program: p.Program, JDK: p.JDK, PIDs: list(p.PIDs), WindowSeconds: p.WindowSeconds, Operations: p.Operations, Score: (*schema.Score)(p.Score),
-		Account: schema.PerEvent[schema.Account]{Events: p.Events, Values: each(p.Accounts, newAccount)},
+		Account: schema.PerEvent[schema.Account]{Events: p.Counters, Values: each(p.Accounts, newAccount)},
 		JVMs: each(p.Shares, func(s *profile.JVMShare) schema.Share {
 			share := schema.Share{PID: s.PID, Counts: p.counts(s.Counts), Native: p.counts(s.Native)}
 			if p.Threads != nil && s.Java != nil { // otherwise the kinds of threads are unknown
@@ -101,12 +106,12 @@ func (p jsonProfile) profile() schema.Profile {
 		Sources: each(p.Sources, func(s *profile.Source) schema.Source {
 			return schema.Source{Source: s.Source, Counts: p.counts(s.Counts)}
 		}),
-		Threads: each(p.Threads, func(k *profile.ThreadKind) schema.ThreadKind {
-			return schema.ThreadKind{Kind: k.Kind, Counts: p.counts(k.Counts), Threads: each(k.Threads, func(t *profile.Thread) schema.Thread {
+		Threads: each(p.Threads, func(k *threads.KindTotal) schema.ThreadKind {
+			return schema.ThreadKind{Kind: k.Kind, Counts: p.counts(k.Counts), Threads: each(k.Threads, func(t *threads.Total) schema.Thread {
 				return schema.Thread{Name: t.Name, Counts: p.counts(t.Counts)}
 			})}
 		}),
-		Happened:     each(p.Happened, p.event),
+		Events:       each(p.Events, p.event),
 		Probes:       each(p.Probes, newProbe),
 		Delays:       each(p.Delays, p.delay),
 		Locks:        each(p.Locks, p.lock),
@@ -129,7 +134,7 @@ func (p jsonProfile) loop(l *profile.HotLoop) schema.Loop {
 		Begins: schema.Address(l.Head), Instructions: l.Lines, Counts: p.counts(l.Counts)}
 }
 
-func (p jsonProfile) event(t *profile.EventTotal) schema.Event {
+func (p jsonProfile) event(t *events.Total) schema.Event {
 	ms := func(nanos int64) float64 { return float64(nanos) / 1e6 }
 	return schema.Event{Kind: string(t.Kind), Name: t.Name, Count: t.Count, TotalMS: ms(t.Nanos), LongestMS: ms(t.LongestNanos),
 		WaitMS: ms(t.WaitNanos), LongestWaitMS: ms(t.LongestWaitNanos), Samples: p.counts(t.Counts)}
@@ -164,26 +169,26 @@ func (p jsonProfile) site(f event.Frame) *schema.Frame {
 }
 
 // counts adds the names of the events to counts.
-func (p jsonProfile) counts(c profile.Counts) schema.Counts {
-	return schema.Counts{Events: p.Events, Values: c}
+func (p jsonProfile) counts(c tally.Counts) schema.Counts {
+	return schema.Counts{Events: p.Counters, Values: c}
 }
 
 // perJVM converts counts by JVM. It returns nil for one JVM, whose counts are those of the profile.
-func (p jsonProfile) perJVM(perJVM []profile.Counts) schema.PerJVM {
+func (p jsonProfile) perJVM(perJVM []tally.Counts) schema.PerJVM {
 	if len(perJVM) < 2 {
 		return nil
 	}
-	return each(perJVM, func(c *profile.Counts) schema.Counts { return p.counts(*c) })
+	return each(perJVM, func(c *tally.Counts) schema.Counts { return p.counts(*c) })
 }
 
 // slices converts counts over time to a list for each event. The lists are empty for a profile without slices of time.
-func (p jsonProfile) slices(over []profile.Counts) schema.Slices {
+func (p jsonProfile) slices(over []tally.Counts) schema.Slices {
 	if over == nil {
 		return schema.Slices{}
 	}
-	s := schema.Slices{Events: p.Events}
-	for e := range p.Events {
-		s.Values = append(s.Values, each(over, func(c *profile.Counts) int64 { return (*c)[e] }))
+	s := schema.Slices{Events: p.Counters}
+	for e := range p.Counters {
+		s.Values = append(s.Values, each(over, func(c *tally.Counts) int64 { return (*c)[e] }))
 	}
 	return s
 }
@@ -196,7 +201,7 @@ func (p jsonProfile) region(r *profile.Region) schema.Region {
 	return schema.Region{
 		Source: r.Source, Method: r.Method, CompileID: r.CompileID, OSR: r.OSR, PIDs: list(r.PIDs),
 		Lo: schema.Address(r.Lo), Hi: schema.Address(r.Hi), Counts: p.counts(r.Counts), TooBig: r.TooBig,
-		Lines: each(lines, func(l *profile.Line) schema.Line {
+		Lines: each(lines, func(l *code.Line) schema.Line {
 			return schema.Line{
 				Addr: schema.Address(l.Lo), Section: l.Section, Text: l.Text, Target: l.TargetName, Counts: p.counts(l.Counts),
 				Frames:   each(l.Frames, p.frame),
@@ -232,8 +237,8 @@ func (p jsonProfile) compilation(c *profile.Compilation) schema.Compilation {
 }
 
 // shares returns counts as shares of the profile, rounded to a millionth.
-func (p jsonProfile) shares(c profile.Counts) schema.PerEvent[float64] {
-	shares := schema.PerEvent[float64]{Events: p.Events}
+func (p jsonProfile) shares(c tally.Counts) schema.PerEvent[float64] {
+	shares := schema.PerEvent[float64]{Events: p.Counters}
 	for e, n := range c {
 		share := 0.0
 		if all := p.Accounts[e].Profiled; all > 0 {
@@ -253,11 +258,11 @@ func newAccount(a *profile.Account) schema.Account {
 	}
 }
 
-func newProbe(p *profile.Probe) schema.Probe {
+func newProbe(p *probes.Probe) schema.Probe {
 	out := schema.Probe{Kind: string(p.Kind), Method: p.Method, Descriptor: p.Descriptor,
 		Entries: p.Entries, Returns: p.Returns, Exceptions: p.Throws, TotalMS: float64(p.Nanos) / 1e6, MaxNS: p.MaxNanos,
 		P50: p.Percentile(0.5), P90: p.Percentile(0.9), P99: p.Percentile(0.99),
-		Threads: each(p.Threads, func(t *profile.ProbeThread) schema.ProbeThread {
+		Threads: each(p.Threads, func(t *probes.Thread) schema.ProbeThread {
 			return schema.ProbeThread{PID: t.PID, TID: t.TID, Name: t.Name,
 				Entries: t.Entries, Returns: t.Returns, Exceptions: t.Throws, TotalMS: float64(t.Nanos) / 1e6, MaxNS: t.MaxNanos}
 		})}

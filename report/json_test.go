@@ -21,6 +21,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/events"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 	"github.com/gasm-profiler/gasm/report/schema"
 	"github.com/gasm-profiler/gasm/report/text"
@@ -31,7 +34,7 @@ func options() Options {
 }
 
 // c returns counts, one for each event.
-func c(n ...int64) profile.Counts { return n }
+func c(n ...int64) tally.Counts { return n }
 
 // jsonText returns the JSON report of profiles.
 func jsonText(t *testing.T, h capture.Description, ps []profile.Profile) []byte {
@@ -47,12 +50,12 @@ func jsonText(t *testing.T, h capture.Description, ps []profile.Profile) []byte 
 func small() profile.Profile {
 	return profile.Profile{
 		Trial: "org.sample.Bench.measure (size=10)", PIDs: []int{25134, 25190}, WindowSeconds: 3.01,
-		Events:   []string{"cycles", "branches"},
+		Counters: []string{"cycles", "branches"},
 		Accounts: []profile.Account{{Total: 12, OtherProcess: 1, OutsideWindow: 1, Profiled: 10, Compiled: 7, Kernel: 3}, {}},
 		Regions: []profile.Region{{
 			Source: "c2, level 4, osr", Method: "Workload::<init>", CompileID: 145, OSR: true, PIDs: []int{25134, 25190},
 			Lo: 0x7fdec8ed6360, Hi: 0x7fdec8ed6367, Counts: c(7, 0), Hot: true,
-			Lines: []profile.Line{{
+			Lines: []code.Line{{
 				Instruction: printassembly.Instruction{
 					Lo: 0x7fdec8ed6360, Hi: 0x7fdec8ed6367, Text: "mov    %eax,-0x14000(%rsp)", Section: "Verified Entry Point",
 					Comments: []string{"{no_reloc}"}, Frames: []printassembly.Frame{{Method: "Workload::dot", BCI: 13, Line: 20}},
@@ -64,7 +67,7 @@ func small() profile.Profile {
 		Frames:  []profile.FrameTotal{{Method: "Workload::dot", Counts: c(7, 0), Total: c(7, 0), Lines: []profile.LineTotal{{Line: 20, Counts: c(7, 0)}}}},
 		Native:  []profile.NativeFunction{{Module: "kernel", Symbol: "clear_page_rep", Counts: c(3, 0)}},
 		Sources: []profile.Source{{Source: "c2, level 4, osr", Counts: c(7, 0)}, {Source: "kernel", Counts: c(3, 0)}},
-		Happened: []profile.EventTotal{{Kind: event.GC, Name: "Pause Young (Normal)", Count: 3, Nanos: 12_500_000, LongestNanos: 6_100_000, Counts: c(2, 0)},
+		Events: []events.Total{{Kind: event.GC, Name: "Pause Young (Normal)", Count: 3, Nanos: 12_500_000, LongestNanos: 6_100_000, Counts: c(2, 0)},
 			{Kind: event.Safepoint, Name: "Cleanup", Count: 1, Nanos: 1_000_000, LongestNanos: 1_000_000, WaitNanos: 900_000, LongestWaitNanos: 900_000, Counts: c(1, 0)}},
 		Delays: []profile.Delay{{Source: "c2, level 4, osr", Method: "Workload::<init>", CompileID: 145, Region: 0, Counts: c(1, 0), Lines: []profile.DelayLine{{
 			Instruction: printassembly.Instruction{Lo: 0x7fdec8ed6360, Hi: 0x7fdec8ed6367, Text: "mov    %eax,-0x14000(%rsp)", Frames: []printassembly.Frame{{Method: "Workload::dot", BCI: 13, Line: 20}}},

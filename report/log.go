@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // CheckPattern returns an error that says what is wrong with a pattern for WriteLog, or nil.
@@ -49,7 +50,7 @@ func (w *logWriter) log() {
 	l := w.counts.Log
 	w.Line("JVM:     %s", w.counts.JVM.String())
 	w.Line("Log:     %s, code blobs: %d", filepath.Base(l.Name()), len(l.Blobs))
-	w.Line("Columns: samples of %s; address; code", strings.Join(w.counts.Events, ", "))
+	w.Line("Columns: samples of %s; address; code", strings.Join(w.counts.Counters, ", "))
 	if len(w.patterns) > 0 {
 		w.Line("Methods: %s", strings.Join(w.patterns, ", "))
 	}
@@ -64,7 +65,7 @@ func (w *logWriter) log() {
 }
 
 // blob writes one blob: its heading, and its instructions with their samples.
-func (w *logWriter) blob(b *printassembly.Blob, at map[uint64]profile.Counts) {
+func (w *logWriter) blob(b *printassembly.Blob, at map[uint64]tally.Counts) {
 	w.Line("%s", blobHeading(b))
 	insts, err := w.counts.Log.Code(b, w.syntax)
 	if err != nil {
@@ -74,7 +75,7 @@ func (w *logWriter) blob(b *printassembly.Blob, at map[uint64]profile.Counts) {
 	for k := range insts {
 		in := &insts[k]
 		pcs = w.unlisted(pcs, at, in.Lo)
-		counts := make(profile.Counts, len(w.counts.Events))
+		counts := make(tally.Counts, len(w.counts.Counters))
 		for ; len(pcs) > 0 && pcs[0] < in.Hi; pcs = pcs[1:] {
 			counts.Add(at[pcs[0]])
 		}
@@ -85,7 +86,7 @@ func (w *logWriter) blob(b *printassembly.Blob, at map[uint64]profile.Counts) {
 
 // unlisted writes the samples at PCs below an address that are in no instruction, because the log has no code there. It
 // returns the remaining PCs.
-func (w *logWriter) unlisted(pcs []uint64, at map[uint64]profile.Counts, below uint64) []uint64 {
+func (w *logWriter) unlisted(pcs []uint64, at map[uint64]tally.Counts, below uint64) []uint64 {
 	for ; len(pcs) > 0 && pcs[0] < below; pcs = pcs[1:] {
 		w.Line("%s  %#016x:   (no code in the log)", w.columns(at[pcs[0]]), pcs[0])
 	}
@@ -110,7 +111,7 @@ func blobHeading(b *printassembly.Blob) string {
 }
 
 // columns returns a column for each event. It is blank if there are no samples.
-func (w *logWriter) columns(counts profile.Counts) string {
+func (w *logWriter) columns(counts tally.Counts) string {
 	var s strings.Builder
 	for _, n := range counts {
 		if n == 0 {
@@ -126,7 +127,7 @@ func (w *logWriter) columns(counts profile.Counts) string {
 const commentColumn = 36
 
 // instruction writes an instruction with its comments, each on a line.
-func (w *logWriter) instruction(in *printassembly.Instruction, counts profile.Counts) {
+func (w *logWriter) instruction(in *printassembly.Instruction, counts tally.Counts) {
 	blank := strings.Repeat(" ", 10*len(counts))
 	if in.Section != "" {
 		w.Line("%s  [%s]", blank, in.Section)

@@ -33,7 +33,7 @@ func programs8(t *testing.T, names ...string) string {
 
 // eventsOfKind adds up the events of a kind.
 func eventsOfKind(p *schema.Profile, kind string) (count int, millis float64) {
-	for _, e := range p.Happened {
+	for _, e := range p.Events {
 		if e.Kind == kind {
 			count += e.Count
 			millis += e.TotalMS

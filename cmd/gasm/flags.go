@@ -13,6 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/report"
 	"github.com/gasm-profiler/gasm/report/text"
 )
@@ -45,9 +47,9 @@ type reportFlags struct {
 	mergeJVMs       bool
 	windowEvent     string
 	windowMethod    string
-	jvmExpression   *regexp.Regexp  // jvm, compiled by check
-	threads         profile.Threads // thread, parsed by check
-	window          profile.WindowEvent
+	jvmExpression   *regexp.Regexp // jvm, compiled by check
+	threads         threads.Choice // thread, parsed by check
+	window          windows.EventChoice
 	format          string
 	file            string
 	saveLog         string
@@ -140,10 +142,10 @@ func (f *reportFlags) checkChoice() (err error) {
 	if f.jvmExpression, err = compile("jvm", f.jvm); err != nil {
 		return err
 	}
-	if f.threads, err = profile.ParseThreads(f.thread); err != nil {
+	if f.threads, err = threads.ParseChoice(f.thread); err != nil {
 		return usage("--thread: %v", err)
 	}
-	if f.window, err = profile.ParseWindowEvent(f.windowEvent); err != nil {
+	if f.window, err = windows.ParseEventChoice(f.windowEvent); err != nil {
 		return usage("--window-event: %v", err)
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/progress"
-	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/record"
 )
 
@@ -44,7 +44,7 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 
 // recordOptions returns what the flags mean for the recording of a command. It checks them
 // before anything runs.
-func (f *profileFlags) recordOptions(s streams, command []string, window profile.WindowEvent) (o record.Options, err error) {
+func (f *profileFlags) recordOptions(s streams, command []string, window windows.EventChoice) (o record.Options, err error) {
 	o = f.options
 	if o.Counters, err = f.counters(); err != nil {
 		return o, err

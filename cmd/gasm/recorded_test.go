@@ -220,7 +220,7 @@ func checkRequests(t *testing.T, p *schema.Profile, requests int) {
 		assert.NotContains(t, []string{"Requests::background", "java.lang.Math::cbrt"}, f.Method)
 	}
 	counted := 0
-	for _, e := range p.Happened {
+	for _, e := range p.Events {
 		if e.Name == "acme.Request" {
 			counted = e.Count
 			assert.Equal(t, all, e.Samples.Values[0], "all samples are in requests")

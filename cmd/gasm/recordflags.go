@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gasm-profiler/gasm/event"
-	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/record"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -55,7 +55,7 @@ func (f *recordFlags) counters() ([]sampler.Event, error) {
 }
 
 // events returns the choice of JVM events that are recorded beside the samples. It adds the kind that the window needs.
-func (f *recordFlags) events(window profile.WindowEvent) (record.EventChoice, error) {
+func (f *recordFlags) events(window windows.EventChoice) (record.EventChoice, error) {
 	from := record.EventSource(f.from)
 	c, err := record.ParseEventChoice(f.kinds, from)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
-	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/codemap"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -107,7 +107,7 @@ func attribute(t *testing.T, path string, log *printassembly.Log, start int64, t
 	file, err := os.Open(path)
 	require.NoError(t, err)
 	defer file.Close()
-	code := profile.NewCodeMap(log.Blobs)
+	code := codemap.New(log.Blobs)
 	find := func(pc uint64, uptimeMillis int64) *printassembly.Blob {
 		if i, ok := code.Find(pc, uptimeMillis); ok {
 			return &log.Blobs[i]

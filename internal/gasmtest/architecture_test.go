@@ -61,18 +61,28 @@ var mayImport = map[string][]string{
 	"record/probes":            {"capture", "event/rings", "hotspot/jcmd", "hotspot/probe", "hotspot/sdt", "record/folder", "record/jvmfolder", "record/patience", "record/processend"},
 	"record/processend":        nil,
 	"record/windows":           {"capture"},
-	"profile":                  {"capture", "disasm", "event", "event/rings", "printassembly", "sampler"},
+	"profile/code":             {"disasm", "printassembly", "profile/tally"},
+	"profile/codemap":          {"printassembly"},
+	"profile/events":           {"event", "profile/tally"},
+	"profile/history":          {"event", "profile/threads"},
+	"profile/parts":            {"capture", "profile/tally", "profile/threads", "profile/windows"},
+	"profile/printing":         {"capture", "profile/threads", "sampler"},
+	"profile/probes":           {"capture", "event/rings"},
+	"profile/tally":            nil,
+	"profile/threads":          {"profile/tally"},
+	"profile/windows":          {"capture", "event"},
+	"profile":                  {"capture", "disasm", "event", "printassembly", "profile/code", "profile/codemap", "profile/events", "profile/history", "profile/parts", "profile/printing", "profile/probes", "profile/tally", "profile/threads", "profile/windows", "sampler"},
 	"report/schema":            nil,
-	"report/page":              {"capture", "disasm", "event", "printassembly", "profile", "report/schema", "sampler"},
+	"report/page":              {"capture", "event", "printassembly", "profile", "profile/code", "profile/history", "profile/parts", "profile/tally", "profile/windows", "report/schema"},
 	"report/amount":            {"profile", "sampler"},
 	"report/names":             nil,
-	"report/text":              {"capture", "disasm", "event", "event/rings", "printassembly", "profile", "report/amount", "report/names"},
-	"report/stacks":            {"capture", "profile", "report/names", "sampler"},
-	"report/reporttest":        {"capture", "disasm", "event", "printassembly", "profile"},
-	"report":                   {"capture", "disasm", "event", "event/rings", "printassembly", "profile", "report/amount", "report/names", "report/page", "report/schema", "report/stacks", "report/text"},
+	"report/text":              {"capture", "disasm", "event", "event/rings", "printassembly", "profile", "profile/code", "profile/events", "profile/probes", "profile/tally", "profile/threads", "profile/windows", "report/amount", "report/names"},
+	"report/stacks":            {"capture", "profile", "profile/windows", "report/names", "sampler"},
+	"report/reporttest":        {"capture", "disasm", "event", "printassembly", "profile", "profile/code", "profile/events", "profile/tally"},
+	"report":                   {"capture", "disasm", "event", "event/rings", "printassembly", "profile", "profile/code", "profile/events", "profile/probes", "profile/tally", "profile/threads", "report/amount", "report/names", "report/page", "report/schema", "report/stacks", "report/text"},
 	"diff":                     {"capture", "report/schema", "sampler"},
 	"doctor":                   {"event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "hotspot/usdt", "printassembly", "record", "sampler", "sampler/collect"},
-	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "profile", "record", "report", "report/text", "sampler"},
+	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "profile", "profile/threads", "profile/windows", "record", "report", "report/text", "sampler"},
 	"bench":                    {"hotspot/usdt", "sampler", "sampler/collect"},
 	"internal/arrows":          nil,
 	"internal/gasmtest":        nil,
@@ -121,7 +131,7 @@ func TestImports(t *testing.T) {
 
 // readers are the packages that turn a capture into a report, as patterns of go list. They work on any machine, so they
 // know nothing of kernels and processes.
-var readers = []string{"capture", "profile", "report/...", "diff", "event/...", "printassembly", "disasm", "sampler"}
+var readers = []string{"capture", "profile/...", "report/...", "diff", "event/...", "printassembly", "disasm", "sampler"}
 
 // notForReaders recognizes what readers must not depend on: BPF, running programs, the network's protocols, and the
 // packages of the project that record.

@@ -20,7 +20,7 @@ type Scale struct {
 // sampler's, in Hz, or 0 if it is unknown.
 func PerOperation(p *profile.Profile, e, frequency int) Scale {
 	total, ops := float64(p.Accounts[e].Profiled), p.Operations
-	nanos := sampler.ParseEvent(p.Events[e]).CPUNanos(frequency)
+	nanos := sampler.ParseEvent(p.Counters[e]).CPUNanos(frequency)
 	if nanos == 0 {
 		return withDecimals(total, Scale{Factor: 1000 / ops, Unit: "samples per 1000 operations"})
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -42,8 +44,8 @@ type inlined struct {
 	Link        string // to its hottest instruction
 	Self, Total string
 	Raw, RawAll int64
-	counts      profile.Counts
-	total       profile.Counts
+	counts      tally.Counts
+	total       tally.Counts
 	place       place
 }
 
@@ -59,8 +61,8 @@ type loopView struct {
 func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing, at *places, totals []int64) *codeView {
 	number := b.listing
 	b.listing++
-	blocks := profile.BlocksOf(l.Lines, len(totals))
-	loops, whole := profile.FindLoops(l.Lines, blocks, len(totals))
+	blocks := code.BlocksOf(l.Lines, len(totals))
+	loops, whole := code.FindLoops(l.Lines, blocks, len(totals))
 	w := &rowWriter{number: number, listing: l, totals: totals, blocks: blocks, loops: loops, loopsUnknown: !whole, chains: newChains(), listed: at.byName}
 	rows := w.write()
 	syntax := "Intel"
@@ -132,7 +134,7 @@ func inlinedIn(number int, l *profile.Listing, totals []int64) []inlined {
 	by := map[string]*inlined{}
 	get := func(method string) *inlined {
 		if by[method] == nil {
-			by[method] = &inlined{Method: method, counts: make(profile.Counts, len(totals)), total: make(profile.Counts, len(totals))}
+			by[method] = &inlined{Method: method, counts: make(tally.Counts, len(totals)), total: make(tally.Counts, len(totals))}
 		}
 		return by[method]
 	}
@@ -172,7 +174,7 @@ func inlinedIn(number int, l *profile.Listing, totals []int64) []inlined {
 }
 
 // loopParents returns the number of the loop around each loop; 0 for none.
-func loopParents(loops []profile.Loop) []int {
+func loopParents(loops []code.Loop) []int {
 	parents := make([]int, len(loops))
 	for i := range loops {
 		parents[i] = loops[i].Parent + 1
@@ -181,7 +183,7 @@ func loopParents(loops []profile.Loop) []int {
 }
 
 // loopEnds returns, for each loop, the lines with which it closes.
-func loopEnds(l *profile.Listing, blocks []profile.Block, loops []profile.Loop) [][]int {
+func loopEnds(l *profile.Listing, blocks []code.Block, loops []code.Loop) [][]int {
 	ends := make([][]int, len(loops))
 	for i := range loops {
 		ends[i] = loops[i].Ends(l.Lines, blocks)
@@ -190,7 +192,7 @@ func loopEnds(l *profile.Listing, blocks []profile.Block, loops []profile.Loop) 
 }
 
 // loopViews returns the loops that have samples, the hottest one first.
-func loopViews(number int, l *profile.Listing, blocks []profile.Block, loops []profile.Loop, totals []int64) []loopView {
+func loopViews(number int, l *profile.Listing, blocks []code.Block, loops []code.Loop, totals []int64) []loopView {
 	order := make([]int, 0, len(loops))
 	for i := range loops {
 		if slices.ContainsFunc(loops[i].Counts, func(n int64) bool { return n > 0 }) {

@@ -31,7 +31,7 @@ func millis(ms float64) cell { return number(fmt.Sprintf("%.2f", ms), ms) }
 func (t *tableBuilder) events() *table {
 	out := t.eventTable("events", "Events", "kinds overlap: a GC pause, for example, lies within a safepoint", []string{"samples during", "count", "ms", "longest"}, []string{"kind", "name"})
 	out.Columns[0].Sorted = false // rows are ordered by kind
-	for _, e := range t.r.Happened[:t.limit(len(t.r.Happened))] {
+	for _, e := range t.r.Events[:t.limit(len(t.r.Events))] {
 		var during int64
 		if len(e.Samples.Values) > 0 {
 			during = e.Samples.Values[0]
@@ -39,7 +39,7 @@ func (t *tableBuilder) events() *table {
 		out.Rows = append(out.Rows, row{Cells: []cell{number(strconv.FormatInt(during, 10), float64(during)), number(strconv.Itoa(e.Count), float64(e.Count)),
 			millis(e.TotalMS), millis(e.LongestMS), {Text: shown(e.Kind)}, {Text: shown(e.Name), Name: true}}})
 	}
-	return t.cut(out, len(t.r.Happened))
+	return t.cut(out, len(t.r.Events))
 }
 
 // locks returns the table of places where threads waited for locks.

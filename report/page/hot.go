@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -26,10 +27,10 @@ type hotLine struct {
 }
 
 // newHotLine returns the view of an instruction.
-func newHotLine(h *schema.HotLine, parts profile.PartCounts, at *places, totals []int64) *hotLine {
+func newHotLine(h *schema.HotLine, byPart parts.Counts, at *places, totals []int64) *hotLine {
 	n := h.Counts.Values[0]
 	out := &hotLine{Link: at.instruction(h.Source, h.Method, h.CompileID, uint64(h.Addr)), Text: shown(h.Text), Method: shown(h.Method), Guess: h.FramesOfNext,
-		Share: percent(n, totals[0]), Raw: n, Samples: counted(int(n), "sample"), Parts: partText(parts, 0)}
+		Share: percent(n, totals[0]), Raw: n, Samples: counted(int(n), "sample"), Parts: partText(byPart, 0)}
 	if len(h.Frames) > 0 {
 		inner := h.Frames[0]
 		line := ""
@@ -94,14 +95,14 @@ func (t *tableBuilder) hotTable() *table {
 	out := t.start("hot", "Hottest instructions", note, "samples", "instruction", "made from", "loop", "in")
 	out.Columns[len(t.totals)].Number = true
 	for i, h := range hotLines(t.p, t.r, t.places, t.totals) {
-		counts, parts := t.r.Hottest[i].Counts.Values, t.p.Hottest[i].Parts
-		n := t.count(counts[0], 0, parts)
+		counts, byPart := t.r.Hottest[i].Counts.Values, t.p.Hottest[i].Parts
+		n := t.count(counts[0], 0, byPart)
 		n.Text, n.Unit = strconv.FormatInt(n.Raw, 10), "raw"
 		made := h.Made
 		if h.Guess {
 			made = borrowedMark + made
 		}
-		out.Rows = append(out.Rows, row{Link: h.Link, Cells: append(t.counts(counts, parts), n,
+		out.Rows = append(out.Rows, row{Link: h.Link, Cells: append(t.counts(counts, byPart), n,
 			cell{Text: h.Text, Name: true, Code: true}, cell{Text: made, Cut: h.Whole}, cell{Text: h.Loop}, cell{Text: brief(h.Method), Cut: h.Method})})
 	}
 	return t.cut(out, len(out.Rows))

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/event"
-	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/history"
 )
 
 // laneHeight is the height of a lane of events below the samples, in the units of the drawing.
@@ -19,7 +19,7 @@ var lanes = map[event.Kind]struct{ class, name string }{
 }
 
 // drawLanes draws the events below the samples: a lane for each kind. A bin is darker the more of it the events took.
-func drawLanes(out *strings.Builder, j *profile.JVMHistory) {
+func drawLanes(out *strings.Builder, j *history.JVM) {
 	for i, lane := range j.Lanes {
 		about := lanes[lane.Kind]
 		fmt.Fprintf(out, `<g class="f-%s"><title>%s</title>`, about.class, template.HTMLEscapeString(about.name))
@@ -34,7 +34,7 @@ func drawLanes(out *strings.Builder, j *profile.JVMHistory) {
 }
 
 // laneLegend names the lanes, from the top down.
-func laneLegend(jvms []profile.JVMHistory) template.HTML {
+func laneLegend(jvms []history.JVM) template.HTML {
 	var names []string
 	seen := map[event.Kind]bool{}
 	for i := range jvms {

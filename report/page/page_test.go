@@ -19,6 +19,8 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report"
 	"github.com/gasm-profiler/gasm/report/schema"
 	"github.com/gasm-profiler/gasm/report/text"
@@ -217,7 +219,7 @@ func checkListings(t *testing.T, text string, ps *profile.Profiles) {
 			assert.Contains(t, article, fmt.Sprintf(`id="c%d"`, number))
 			rows := rowOf.FindAllStringSubmatch(article, -1)
 			require.Len(t, rows, len(l.Lines), l.Method)
-			sum := make(profile.Counts, len(p.Events))
+			sum := make(tally.Counts, len(p.Counters))
 			for i, row := range rows {
 				assert.Equal(t, strconv.FormatUint(l.Lines[i].Lo-l.Lines[0].Lo, 16), row[1])
 				assert.Contains(t, html.UnescapeString(tag.ReplaceAllString(row[2], "")), l.Lines[i].Text)
@@ -261,7 +263,7 @@ func checkLoops(t *testing.T, text string, ps *profile.Profiles, has bool) {
 				if h.Source != l.Source || h.Method != l.Method || h.CompileID != l.CompileID {
 					continue
 				}
-				at := profile.LineAt(l.Lines, uint64(h.Addr))
+				at := code.LineAt(l.Lines, uint64(h.Addr))
 				require.GreaterOrEqual(t, at, 0)
 				assert.Equal(t, len(l.Lines[at].Frames) > 0 && !l.Lines[at].OwnFrames, h.FramesOfNext)
 				above, _, _ := strings.Cut(article, fmt.Sprintf(`id="c%d-%x"`, number-1, l.Lines[at].Lo-l.Lines[0].Lo))
@@ -307,7 +309,7 @@ func large(t *testing.T, n int) *profile.Profiles {
 	l := p.Listings[0]
 	whole := l
 	p.Parts = nil
-	whole.Parts, whole.Lines, whole.Other, whole.Counts = nil, nil, nil, make(profile.Counts, len(l.Counts))
+	whole.Parts, whole.Lines, whole.Other, whole.Counts = nil, nil, nil, make(tally.Counts, len(l.Counts))
 	for shift := uint64(0); len(whole.Lines) < n; shift += l.Hi - l.Lo {
 		for i, line := range l.Lines {
 			line.Lo, line.Hi = line.Lo+shift, line.Hi+shift

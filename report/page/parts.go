@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/parts"
 )
 
 // partsData is what the script needs to know to show only the samples of some threads or of some time. Counts by part
@@ -31,7 +32,7 @@ type threadData struct {
 
 // partText writes the samples of an event, part by part, for the attribute data-v: the number of the part and, if it is
 // not 1, the number of samples. "0.12 3 7.2" are 12 samples of part 0, 1 of part 3 and 2 of part 7.
-func partText(counts profile.PartCounts, event int) string {
+func partText(counts parts.Counts, event int) string {
 	var b []byte
 	for _, c := range counts {
 		n := c.Counts[event]
@@ -50,7 +51,7 @@ func partText(counts profile.PartCounts, event int) string {
 }
 
 // partTexts returns the texts of all events.
-func partTexts(counts profile.PartCounts, events int) []string {
+func partTexts(counts parts.Counts, events int) []string {
 	texts := make([]string, events)
 	for e := range texts {
 		texts[e] = partText(counts, e)
@@ -82,7 +83,7 @@ func (b *builder) partsOf(p *profile.Profile, events int) *partsData {
 }
 
 // sliceName returns the name of a slice of time, by the axis of the time line: "2–4.50 s".
-func sliceName(s profile.TimeSlice, from int64) string {
+func sliceName(s parts.TimeSlice, from int64) string {
 	if s.FromMonoNanos < 0 {
 		return "without a time"
 	}

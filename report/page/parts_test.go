@@ -14,6 +14,9 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/history"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 func frames(text ...string) []printassembly.Frame {
@@ -110,9 +113,9 @@ func TestWhere(t *testing.T) {
 
 // A line is marked if most of its samples are at instructions without a line of their own.
 func TestMark(t *testing.T) {
-	l := profile.Listing{Lines: make([]profile.Line, 4)}
+	l := profile.Listing{Lines: make([]code.Line, 4)}
 	for i, counts := range []int64{3, 2, 2, 3} {
-		l.Lines[i].Lo, l.Lines[i].Counts = uint64(i), profile.Counts{counts}
+		l.Lines[i].Lo, l.Lines[i].Counts = uint64(i), tally.Counts{counts}
 		l.Lines[i].Frames, l.Lines[i].OwnFrames = frames([]string{"A::f|1", "A::f|2"}[i/2]), i%2 == 1
 	}
 	at := newPlaces(&profile.Profile{Listings: []profile.Listing{l}}, 0)
@@ -142,7 +145,7 @@ func TestSources(t *testing.T) {
 		}
 		return file
 	})
-	l := profile.Listing{Lines: make([]profile.Line, 4)}
+	l := profile.Listing{Lines: make([]code.Line, 4)}
 	l.Lines[0].Frames = frames("a.Known::f|50", "b.Unknown::g|1")
 	l.Lines[1].Frames = frames("a.Known$Inner::f|3")
 	l.Lines[2].Frames = frames("a.Known::f|1000")
@@ -178,11 +181,11 @@ func TestTimeline(t *testing.T) {
 	ps := &profile.Profiles{}
 	ps.Capture.JVMs = []capture.JVM{{PID: 7, Main: "<Main>", Fork: 2}}
 	ps.Capture.Trials = []capture.Trial{{Name: "t", Windows: []capture.Window{{PID: 7, Span: capture.Span{FromMonoNanos: 3e9, ToMonoNanos: 5e9}}, {PID: 7, Span: capture.Span{FromMonoNanos: 6e9, ToMonoNanos: 7e9}}}}}
-	ps.History = &profile.History{FromMonoNanos: 1e9, StepNanos: 1e9, Bins: 10, JVMs: []profile.JVMHistory{{PID: 7, Bins: make([][5]int64, 10)}}}
-	ps.History.JVMs[0].Bins[2][profile.RanJava] = 4
-	ps.History.JVMs[0].Bins[2][profile.RanGC] = 4
-	ps.History.JVMs[0].Bins[9][profile.NotCounted] = 2
-	p := &profile.Profile{Trial: "t", PIDs: []int{7}, Slices: []profile.Counts{{1}}}
+	ps.History = &history.History{FromMonoNanos: 1e9, StepNanos: 1e9, Bins: 10, JVMs: []history.JVM{{PID: 7, Bins: make([][5]int64, 10)}}}
+	ps.History.JVMs[0].Bins[2][history.RanJava] = 4
+	ps.History.JVMs[0].Bins[2][history.RanGC] = 4
+	ps.History.JVMs[0].Bins[9][history.NotCounted] = 2
+	p := &profile.Profile{Trial: "t", PIDs: []int{7}, Slices: []tally.Counts{{1}}}
 	text := string(timeline(ps, p))
 	assert.Contains(t, text, "&lt;Main&gt;")
 	assert.Contains(t, text, `<rect class="win" x="2.00" y="0" width="2.00"`)
@@ -198,7 +201,7 @@ func TestTimeline(t *testing.T) {
 	assert.Empty(t, timeline(&profile.Profiles{}, p))
 	shares := make([]float64, 10)
 	shares[4] = 0.5
-	ps.History.JVMs[0].Lanes = []profile.Lane{{Kind: event.Safepoint, Shares: make([]float64, 10)}, {Kind: event.Own, Shares: shares}}
+	ps.History.JVMs[0].Lanes = []history.Lane{{Kind: event.Safepoint, Shares: make([]float64, 10)}, {Kind: event.Own, Shares: shares}}
 	text = string(timeline(ps, p))
 	assert.Contains(t, text, `viewBox="0 0 10 58"`)
 	assert.Contains(t, text, `<g class="f-c2"><title>the program&#39;s own events</title><rect x="4" y="54" width="1" height="4" fill-opacity="0.62"/></g>`)

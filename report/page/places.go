@@ -6,6 +6,9 @@ import (
 	"strconv"
 
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/parts"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -37,7 +40,7 @@ type lineKey struct {
 // A place is an instruction with its samples.
 type place struct {
 	id     string
-	counts profile.Counts
+	counts tally.Counts
 }
 
 // newPlaces returns the places of a profile. first is the number of its first listing.
@@ -116,7 +119,7 @@ func (at *places) instruction(source, method string, id int, lo uint64) string {
 		if l.Source != source || l.Method != method || l.CompileID != id || lo < l.Lines[0].Lo {
 			continue
 		}
-		k, ok := slices.BinarySearchFunc(l.Lines, lo, func(line profile.Line, lo uint64) int { return cmp.Compare(line.Lo, lo) })
+		k, ok := slices.BinarySearchFunc(l.Lines, lo, func(line code.Line, lo uint64) int { return cmp.Compare(line.Lo, lo) })
 		if !ok {
 			k--
 		}
@@ -128,7 +131,7 @@ func (at *places) instruction(source, method string, id int, lo uint64) string {
 }
 
 // regionParts adds up the samples of a region by part. It returns nil if not all of the region's code is listed.
-func (at *places) regionParts(r *schema.Region) profile.PartCounts {
+func (at *places) regionParts(r *schema.Region) parts.Counts {
 	for i := range at.p.Listings {
 		l := &at.p.Listings[i]
 		lo, hi := uint64(r.Lo), uint64(r.Hi)
@@ -136,7 +139,7 @@ func (at *places) regionParts(r *schema.Region) profile.PartCounts {
 			continue
 		}
 		parts := l.PartsBetween(lo, hi)
-		sum := make(profile.Counts, len(r.Counts.Values))
+		sum := make(tally.Counts, len(r.Counts.Values))
 		for _, c := range parts {
 			sum.Add(c.Counts)
 		}

@@ -9,6 +9,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/arrows"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/parts"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 const (
@@ -33,8 +36,8 @@ type rowWriter struct {
 	number  int // the listing's number in the page
 	listing *profile.Listing
 	totals  []int64 // the profile's samples, by event
-	blocks  []profile.Block
-	loops   []profile.Loop
+	blocks  []code.Block
+	loops   []code.Loop
 	// loopsUnknown is true if the code is too large to look for its loops.
 	loopsUnknown bool
 	// shares says for each line whether it begins a block that shares its heading with the block before.
@@ -76,7 +79,7 @@ func (w *rowWriter) jumps() []arrows.Arrow {
 	lines, closing := w.listing.Lines, w.closing()
 	var found []arrows.Arrow
 	for i := range lines {
-		if to := profile.LineAt(lines, lines[i].Target); profile.Jumps(&lines[i]) && to >= 0 {
+		if to := code.LineAt(lines, lines[i].Target); lines[i].Jumps() && to >= 0 {
 			found = append(found, arrows.Arrow{From: i, To: to, Loop: closing[i]})
 		}
 	}
@@ -200,7 +203,7 @@ func (w *rowWriter) commonLoop(first, last int) int {
 
 // heading writes the line above a group: its samples, its arrows, its blocks and its loop.
 func (w *rowWriter) heading(first, last, loop int) {
-	sum := make(profile.Counts, len(w.totals))
+	sum := make(tally.Counts, len(w.totals))
 	for _, b := range w.blocks[first:last] {
 		sum.Add(b.Counts)
 	}
@@ -244,8 +247,8 @@ func (w *rowWriter) loopName(loop, first int) string {
 	return text
 }
 
-// counts writes a column for each event. parts are the counts by part, or nil.
-func (w *rowWriter) counts(c profile.Counts, parts profile.PartCounts) {
+// counts writes a column for each event. byPart are the counts by part, or nil.
+func (w *rowWriter) counts(c tally.Counts, byPart parts.Counts) {
 	for e, n := range c {
 		text := percent(n, w.totals[e])
 		pad := max(countColumns-len(text), 0)
@@ -260,8 +263,8 @@ func (w *rowWriter) counts(c profile.Counts, parts profile.PartCounts) {
 		if e > 0 {
 			w.out = strconv.AppendInt(append(w.out, `" data-e="`...), int64(e), 10)
 		}
-		if parts != nil {
-			w.out = append(append(w.out, `" data-v="`...), partText(parts, e)...)
+		if byPart != nil {
+			w.out = append(append(w.out, `" data-v="`...), partText(byPart, e)...)
 		}
 		w.out = append(w.out, `">`...)
 		w.out = append(w.out, strings.Repeat(" ", pad)...)
@@ -294,11 +297,11 @@ func (w *rowWriter) row(i int) {
 		w.out = strconv.AppendInt(append(w.out, `" data-f="`...), int64(chain), 10)
 	}
 	w.out = append(w.out, `">`...)
-	var parts profile.PartCounts
+	var byPart parts.Counts
 	if w.listing.Parts != nil {
-		parts = w.listing.Parts.Lines[i]
+		byPart = w.listing.Parts.Lines[i]
 	}
-	w.counts(l.Counts, parts)
+	w.counts(l.Counts, byPart)
 	if w.gutter.Width > 0 {
 		w.arrows(w.gutter.At[i])
 	} else {
@@ -329,8 +332,8 @@ func (w *rowWriter) appendID(b []byte, addr uint64) []byte {
 }
 
 // text writes the instruction. The target of a jump within the listing is a link; linked reports whether there is one.
-func (w *rowWriter) text(l *profile.Line) (linked bool) {
-	to := profile.LineAt(w.listing.Lines, l.Target)
+func (w *rowWriter) text(l *code.Line) (linked bool) {
+	to := code.LineAt(w.listing.Lines, l.Target)
 	at := strings.LastIndex(l.Text, "0x")
 	if !l.Direct() || to < 0 || at < 0 {
 		w.out = appendText(w.out, l.Text)
@@ -355,7 +358,7 @@ var (
 )
 
 // comments returns what follows an instruction: chips of inlined methods, its bytecode, and HotSpot's relocations.
-func (w *rowWriter) comments(l *profile.Line) []byte {
+func (w *rowWriter) comments(l *code.Line) []byte {
 	b := w.chips.append(nil, l.Frames)
 	var notes []string
 	for _, c := range l.Comments {
@@ -391,7 +394,7 @@ func setFlags(flags string) string {
 
 // appendTarget appends the name of the code that a call or jump leads to. The name is a link if that code is in the
 // page.
-func (w *rowWriter) appendTarget(b []byte, l *profile.Line) []byte {
+func (w *rowWriter) appendTarget(b []byte, l *code.Line) []byte {
 	if to, ok := w.listed[l.TargetName]; ok && l.Direct() {
 		b = strconv.AppendInt(append(b, `<a href="#c`...), int64(to), 10)
 		return append(appendText(append(b, `">`...), l.TargetName), "</a>"...)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -101,18 +102,18 @@ func (b *builder) listingProfile(p *profile.Profile) int {
 	return 0
 }
 
-// counts returns cells with samples. parts are the same samples by part, or nil if these are unknown.
-func (t *tableBuilder) counts(c []int64, parts profile.PartCounts) []cell {
+// counts returns cells with samples. byPart are the same samples by part, or nil if these are unknown.
+func (t *tableBuilder) counts(c []int64, byPart parts.Counts) []cell {
 	cells := make([]cell, 0, len(c)+3)
 	for e, n := range c {
-		cells = append(cells, t.count(n, e, parts))
+		cells = append(cells, t.count(n, e, byPart))
 	}
 	return cells
 }
 
 // count returns a cell with samples of one event.
-func (t *tableBuilder) count(n int64, e int, parts profile.PartCounts) cell {
-	return cell{Text: percent(n, t.totals[e]), Count: true, Raw: n, Event: e, Sort: strconv.FormatInt(n, 10), Parts: partText(parts, e)}
+func (t *tableBuilder) count(n int64, e int, byPart parts.Counts) cell {
+	return cell{Text: percent(n, t.totals[e]), Count: true, Raw: n, Event: e, Sort: strconv.FormatInt(n, 10), Parts: partText(byPart, e)}
 }
 
 // parts returns the parts of the profile. They are empty if it has none.

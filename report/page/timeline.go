@@ -9,6 +9,8 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/history"
+	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
 const (
@@ -18,11 +20,11 @@ const (
 
 // doings are the parts of a time line, from the bottom up, with their classes.
 var doings = []struct {
-	doing       profile.Doing
+	doing       history.Doing
 	class, name string
 }{
-	{profile.RanJava, "c2", "Java"}, {profile.RanNative, "native", "native and kernel"}, {profile.RanJIT, "c1", "JIT compilers"},
-	{profile.RanGC, "kernel", "garbage collector"}, {profile.NotCounted, "out", "not in this profile"},
+	{history.RanJava, "c2", "Java"}, {history.RanNative, "native", "native and kernel"}, {history.RanJIT, "c1", "JIT compilers"},
+	{history.RanGC, "kernel", "garbage collector"}, {history.NotCounted, "out", "not in this profile"},
 }
 
 // timeline draws the samples of a profile over time: a drawing for each JVM, with the windows shaded. The HTML contains
@@ -33,7 +35,7 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 	if h == nil || len(jvms) == 0 || h.Bins < 2 {
 		return ""
 	}
-	slices.SortStableFunc(jvms, func(a, b profile.JVMHistory) int { return b.Samples() - a.Samples() })
+	slices.SortStableFunc(jvms, func(a, b history.JVM) int { return b.Samples() - a.Samples() })
 	var out strings.Builder
 	seconds := float64(h.Bins) * float64(h.StepNanos) / 1e9
 	for i := range jvms {
@@ -71,7 +73,7 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 }
 
 // drawSlices draws the areas that one clicks to see only the samples of a slice of time.
-func drawSlices(out *strings.Builder, p *profile.Profile, h *profile.History, pid int) {
+func drawSlices(out *strings.Builder, p *profile.Profile, h *history.History, pid int) {
 	if p.Parts == nil || len(p.Parts.Slices) < 2 {
 		return
 	}
@@ -86,25 +88,25 @@ func drawSlices(out *strings.Builder, p *profile.Profile, h *profile.History, pi
 }
 
 // drawWindows shades the times in which samples count, and marks the slices of a benchmark.
-func drawWindows(out *strings.Builder, ps *profile.Profiles, p *profile.Profile, h *profile.History, pid int) {
+func drawWindows(out *strings.Builder, ps *profile.Profiles, p *profile.Profile, h *history.History, pid int) {
 	place := func(mono int64) float64 {
 		return min(max(float64(mono-h.FromMonoNanos)/float64(h.StepNanos), 0), float64(h.Bins))
 	}
-	windows := windowsOf(ps, p, pid)
+	ofJVM := windowsOf(ps, p, pid)
 	var whole int64
-	for _, w := range windows {
+	for _, w := range ofJVM {
 		from, to := place(w.FromMonoNanos), place(w.ToMonoNanos)
 		fmt.Fprintf(out, `<rect class="win" x="%.2f" y="0" width="%.2f" height="%d"/>`, from, to-from, timelineHeight)
 		whole += max(w.ToMonoNanos-w.FromMonoNanos, 0)
 	}
-	if p.Slices == nil || whole < profile.SlicesPerJVM {
+	if p.Slices == nil || whole < windows.SlicesPerJVM {
 		return
 	}
 	var before int64 // time in windows
 	slice := int64(1)
-	for _, w := range windows {
-		for ; slice < profile.SlicesPerJVM && slice*whole/profile.SlicesPerJVM < before+w.ToMonoNanos-w.FromMonoNanos; slice++ {
-			fmt.Fprintf(out, `<path class="slice" d="M%.2f 0v%d"/>`, place(w.FromMonoNanos+slice*whole/profile.SlicesPerJVM-before), timelineHeight)
+	for _, w := range ofJVM {
+		for ; slice < windows.SlicesPerJVM && slice*whole/windows.SlicesPerJVM < before+w.ToMonoNanos-w.FromMonoNanos; slice++ {
+			fmt.Fprintf(out, `<path class="slice" d="M%.2f 0v%d"/>`, place(w.FromMonoNanos+slice*whole/windows.SlicesPerJVM-before), timelineHeight)
 		}
 		before += max(w.ToMonoNanos-w.FromMonoNanos, 0)
 	}
@@ -113,23 +115,23 @@ func drawWindows(out *strings.Builder, ps *profile.Profiles, p *profile.Profile,
 // windowsOf returns the windows of a JVM in the order of their times.
 func windowsOf(ps *profile.Profiles, p *profile.Profile, pid int) []capture.Window {
 	const most = 1000
-	var windows []capture.Window
+	var all []capture.Window
 	for _, t := range ps.Capture.Trials {
 		if t.Name != p.Trial {
 			continue
 		}
 		for _, w := range t.Windows {
-			if w.PID == pid && len(windows) < most {
-				windows = append(windows, w)
+			if w.PID == pid && len(all) < most {
+				all = append(all, w)
 			}
 		}
 	}
-	slices.SortFunc(windows, func(a, b capture.Window) int { return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos) })
-	return windows
+	slices.SortFunc(all, func(a, b capture.Window) int { return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos) })
+	return all
 }
 
 // drawBins stacks the samples of each bin by what the JVM was doing.
-func drawBins(out *strings.Builder, j *profile.JVMHistory) {
+func drawBins(out *strings.Builder, j *history.JVM) {
 	var most int64 = 1
 	for _, bin := range j.Bins {
 		var sum int64

@@ -14,6 +14,9 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/events"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 //go:embed testdata/*.asm
@@ -27,13 +30,13 @@ var (
 
 // asm reads real instructions from testdata, as hsdis wrote them (see testdata/README.md). hits are samples by the last
 // four digits of the address, one list of counts per event.
-func asm(t *testing.T, file string, hits map[string]profile.Counts) []profile.Line {
+func asm(t *testing.T, file string, hits map[string]tally.Counts) []code.Line {
 	t.Helper()
 	text, err := testdata.ReadFile("testdata/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var lines []profile.Line
+	var lines []code.Line
 	section := ""
 	for row := range strings.Lines(string(text)) {
 		row = strings.TrimRight(row, "\n")
@@ -58,16 +61,16 @@ func asm(t *testing.T, file string, hits map[string]profile.Counts) []profile.Li
 }
 
 // instruction parses one row of code.
-func instruction(t *testing.T, addr, text, section string, hits map[string]profile.Counts) profile.Line {
+func instruction(t *testing.T, addr, text, section string, hits map[string]tally.Counts) code.Line {
 	t.Helper()
 	lo, err := strconv.ParseUint(addr, 16, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := profile.Line{Counts: hits[addr[12:]]}
+	l := code.Line{Counts: hits[addr[12:]]}
 	if l.Counts == nil {
 		for _, c := range hits {
-			l.Counts = make(profile.Counts, len(c))
+			l.Counts = make(tally.Counts, len(c))
 		}
 	}
 	l.Lo, l.Hi, l.Text, l.Section = lo, lo+2, text, section
@@ -86,7 +89,7 @@ func instruction(t *testing.T, addr, text, section string, hits map[string]profi
 }
 
 // annotate adds a comment to an instruction: a frame of its inlining chain, or any other text.
-func annotate(l *profile.Line, comment string) {
+func annotate(l *code.Line, comment string) {
 	if m := frameLine.FindStringSubmatch(comment); m != nil {
 		bci, _ := strconv.Atoi(m[2])
 		line, _ := strconv.Atoi(m[3])
@@ -122,7 +125,7 @@ func Profiles(d capture.Description, ps ...profile.Profile) *profile.Profiles {
 const generated = "org.openjdk.jmh.samples.jmh_generated.JMHSample_08_DeadCode_measureRight_jmhTest::measureRight_avgt_jmhStub"
 
 // c returns counts, one for each event.
-func c(n ...int64) profile.Counts { return n }
+func c(n ...int64) tally.Counts { return n }
 
 // Trials returns two profiles of one capture: the first is Workload in eight forks, the second has no hot code.
 func Trials(t *testing.T) (capture.Description, []profile.Profile) {
@@ -155,7 +158,7 @@ func Trials(t *testing.T) (capture.Description, []profile.Profile) {
 // Workload returns a profile of 3000 samples of one event. None of its tables is empty.
 func Workload(t *testing.T) profile.Profile {
 	return profile.Profile{
-		PIDs: []int{25134}, WindowSeconds: 3.01, Events: []string{"cpu-clock"},
+		PIDs: []int{25134}, WindowSeconds: 3.01, Counters: []string{"cpu-clock"},
 		Accounts: []profile.Account{{
 			Total: 3057, OtherProcess: 20, OutsideWindow: 37, Profiled: 3000,
 			Compiled: 1500, Stub: 640, Interpreter: 80, Native: 401, Kernel: 376, Unresolved: 3,
@@ -208,18 +211,18 @@ func Workload(t *testing.T) profile.Profile {
 }
 
 // logsHits add up to the 1000 samples of the region.
-var logsHits = map[string]profile.Counts{"5364": c(30), "537d": c(520), "5383": c(310), "5387": c(110), "538d": c(1), "538f": c(29)}
+var logsHits = map[string]tally.Counts{"5364": c(30), "537d": c(520), "5383": c(310), "5387": c(110), "538d": c(1), "538f": c(29)}
 
 // TwoEvents returns Workload with a second event, which has a third of the samples in each row. In some rows it has
 // none.
 func TwoEvents(t *testing.T) profile.Profile {
 	p := Workload(t)
-	p.Events = []string{"cycles", "instructions"}
+	p.Counters = []string{"cycles", "instructions"}
 	p.Accounts = append(p.Accounts, profile.Account{
 		Total: 1008, OtherProcess: 6, Lost: 5, Profiled: 997,
 		Compiled: 499, Stub: 213, Interpreter: 26, Native: 133, Kernel: 125, Unresolved: 1,
 	})
-	double := func(counts *profile.Counts) { *counts = append(slices.Clone(*counts), (*counts)[0]/3) }
+	double := func(counts *tally.Counts) { *counts = append(slices.Clone(*counts), (*counts)[0]/3) }
 	for i := range p.Regions {
 		double(&p.Regions[i].Counts)
 		for j := range p.Regions[i].Lines {
@@ -247,7 +250,7 @@ func TwoEvents(t *testing.T) profile.Profile {
 
 // Dot returns a profile of one region that two JVMs have, with two jumps to its start.
 func Dot(t *testing.T) profile.Profile {
-	lines := asm(t, "dot.asm", map[string]profile.Counts{"e1fc": c(60), "e20a": c(30), "e219": c(6), "e237": c(4)})
+	lines := asm(t, "dot.asm", map[string]tally.Counts{"e1fc": c(60), "e20a": c(30), "e219": c(6), "e237": c(4)})
 	last := &lines[len(lines)-1]
 	last.Text, last.Bad = ".byte  0x06", true
 	jump := &lines[len(lines)-3]
@@ -256,7 +259,7 @@ func Dot(t *testing.T) profile.Profile {
 	call.Text, call.Kind, call.Target = "call   0x00007efcf8991a80", disasm.Call, 0x7efcf8991a80
 	call.TargetName, call.Comments, call.OwnFrames = "UncommonTrapBlob", []string{"{runtime_call}"}, false
 	return profile.Profile{
-		PIDs: []int{25134, 25190}, WindowSeconds: 0.1, Events: []string{"cpu-clock"},
+		PIDs: []int{25134, 25190}, WindowSeconds: 0.1, Counters: []string{"cpu-clock"},
 		Accounts: []profile.Account{{Total: 100, Profiled: 100, Compiled: 100}},
 		Regions: []profile.Region{{
 			Source: "c2, level 4, osr", Method: "Workload::dot", CompileID: 75, OSR: true, PIDs: []int{25134, 25190},
@@ -270,7 +273,7 @@ func Dot(t *testing.T) profile.Profile {
 // Empty returns a profile without samples.
 func Empty() profile.Profile {
 	return profile.Profile{
-		PIDs: []int{25134}, WindowSeconds: 0.5, Events: []string{"cpu-clock"},
+		PIDs: []int{25134}, WindowSeconds: 0.5, Counters: []string{"cpu-clock"},
 		Accounts: []profile.Account{{Total: 3057, OtherProcess: 2800, OutsideWindow: 250, Lost: 7}},
 	}
 }
@@ -278,7 +281,7 @@ func Empty() profile.Profile {
 // Sites returns a profile with locks, allocations and events of the program's own.
 func Sites(t *testing.T) profile.Profile {
 	p := Dot(t)
-	p.Happened = []profile.EventTotal{
+	p.Events = []events.Total{
 		{Kind: event.Own, Name: "com.acme.Request", Count: 12, Nanos: 34_500_000, LongestNanos: 6_100_000, Counts: c(23)},
 		{Kind: event.Lock, Count: 7, Nanos: 61_000_000, LongestNanos: 31_000_000, Counts: c(2)},
 	}

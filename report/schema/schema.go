@@ -58,7 +58,7 @@ type Profile struct {
 	Score         *Score            `json:"score,omitempty"`      // what JMH measured; nil without JMH
 	Account       PerEvent[Account] `json:"account"`
 	JVMs          []Share           `json:"jvms"` // in the order of PIDs
-	// Slices are the samples of a benchmark over time: profile.SlicesPerJVM slices of each JVM, in the order of PIDs.
+	// Slices are the samples of a benchmark over time: windows.SlicesPerJVM slices of each JVM, in the order of PIDs.
 	Slices  Slices       `json:"slices,omitzero"`
 	Regions []Region     `json:"regions"`
 	Methods []Method     `json:"methods"`
@@ -66,8 +66,8 @@ type Profile struct {
 	Native  []Native     `json:"native"`
 	Sources []Source     `json:"sources"`
 	Threads []ThreadKind `json:"threads"`
-	// Happened are the events in the windows, summed up by kind and name.
-	Happened []Event `json:"events,omitempty"`
+	// Events are the events in the windows, summed up by kind and name.
+	Events []Event `json:"events,omitempty"`
 	// Probes are what probed methods have counted, inside and outside the windows.
 	Probes []Probe `json:"probes,omitempty"`
 	// Delays are the code that ran while threads waited for others to reach a safepoint.

@@ -14,6 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 )
 
@@ -49,10 +50,10 @@ func TestCollapsed(t *testing.T) {
 
 // A name can end neither a frame nor a line.
 func TestCollapsedNames(t *testing.T) {
-	text, _ := collapsed(t, reporttest.Header(), []profile.Profile{{Events: []string{"cycles"}, Locations: []profile.Location{
-		{Thread: "a;b\nc 7", Source: "c2, level 4", Counts: profile.Counts{3}, Frames: []printassembly.Frame{{Method: "in;ner\x1b"}, {Method: "outer"}}},
-		{Source: "libc.so.6", Name: "f(int) const", Counts: profile.Counts{2}},
-		{Source: "kernel", Counts: profile.Counts{0}},
+	text, _ := collapsed(t, reporttest.Header(), []profile.Profile{{Counters: []string{"cycles"}, Locations: []profile.Location{
+		{Thread: "a;b\nc 7", Source: "c2, level 4", Counts: tally.Counts{3}, Frames: []printassembly.Frame{{Method: "in;ner\x1b"}, {Method: "outer"}}},
+		{Source: "libc.so.6", Name: "f(int) const", Counts: tally.Counts{2}},
+		{Source: "kernel", Counts: tally.Counts{0}},
 	}}})
 	assert.Equal(t, "a:b\\nc 7;outer;in:ner\\x1b 3\nlibc.so.6;f(int) const 2\n", text)
 }

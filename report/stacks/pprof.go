@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/report/names"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -47,11 +48,11 @@ func newPprof(all *profile.Profiles, gasm string) *pprof.Profile {
 		programs: map[int]string{}, all: all,
 	}
 	for _, j := range about.JVMs {
-		b.programs[j.PID] = profile.Program(j.Main)
+		b.programs[j.PID] = windows.Program(j.Main)
 	}
 	events := about.Events
 	if len(ps) > 0 {
-		events = ps[0].Events
+		events = ps[0].Counters
 	}
 	b.sampleTypes(events, about.Frequency)
 	// pprof assumes that the first mapping is the program, so the code cache comes first.

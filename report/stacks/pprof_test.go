@@ -14,6 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -162,7 +163,7 @@ func TestPprofTypes(t *testing.T) {
 		{"cpu-clock task-clock", 100, "[samples/count cpu/nanoseconds task-clock_sample/count] cpu/nanoseconds 10000000 cpu"},
 	} {
 		h := capture.Description{Frequency: c.frequency}
-		p := parsePprof(t, h, []profile.Profile{{Events: strings.Fields(c.events)}})
+		p := parsePprof(t, h, []profile.Profile{{Counters: strings.Fields(c.events)}})
 		var types []string
 		for _, v := range p.SampleType {
 			types = append(types, v.Type+"/"+v.Unit)
@@ -177,14 +178,14 @@ func TestPprofTypes(t *testing.T) {
 // TestPprofMerges checks that equal places are one location, and equal ones with equal labels one sample.
 func TestPprofMerges(t *testing.T) {
 	frames := []printassembly.Frame{{Method: "A::a", Line: 7}}
-	l := profile.Location{PID: 1, PC: 0x1000, Source: "c2, level 4", Name: "A::a", CompileID: 3, Frames: frames, Counts: profile.Counts{1}}
+	l := profile.Location{PID: 1, PC: 0x1000, Source: "c2, level 4", Name: "A::a", CompileID: 3, Frames: frames, Counts: tally.Counts{1}}
 	with := func(change func(*profile.Location)) profile.Location {
 		l := l
 		change(&l)
 		return l
 	}
 	p := parsePprof(t, capture.Description{}, []profile.Profile{{
-		Events: []string{"cycles"},
+		Counters: []string{"cycles"},
 		Locations: []profile.Location{l, l,
 			with(func(l *profile.Location) { l.CompileID = 4 }),
 			with(func(l *profile.Location) { l.Source = "c1, level 3" }),

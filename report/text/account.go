@@ -51,8 +51,8 @@ func writeAccount(v *view) {
 		labels = append(labels, row.label)
 	}
 	columns, header, aligns := [][]string{labels}, []string{""}, []tw.Align{tw.AlignLeft}
-	for e, event := range v.p.Events {
-		if len(v.p.Events) == 1 {
+	for e, event := range v.p.Counters {
+		if len(v.p.Counters) == 1 {
 			event = "samples"
 		}
 		columns = append(columns, accountColumns(&v.p.Accounts[e], taken)...)

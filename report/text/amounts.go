@@ -8,6 +8,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
@@ -32,7 +33,7 @@ func (a amounts) explainUnit() string {
 // perOperation returns the units of amounts per operation: "CPU time per operation, in ns (1.2e+08 operations)".
 func (a amounts) perOperation() string {
 	var units []string
-	for e := range a.p.Events {
+	for e := range a.p.Counters {
 		units = append(units, a.scale(e).Unit)
 	}
 	return fmt.Sprintf("%s (%.4g operations)", strings.Join(slices.Compact(units), " and "), a.p.Operations)
@@ -82,7 +83,7 @@ func (a amounts) cell(e int, n int64, s amount.Share) string {
 }
 
 // visible reports whether a table shows more than 0.00 % for any of the counts.
-func (a amounts) visible(counts profile.Counts) bool {
+func (a amounts) visible(counts tally.Counts) bool {
 	for e, n := range counts {
 		if a.unit != Percent && n != 0 || a.share(e, n) != 0 {
 			return true
@@ -92,7 +93,7 @@ func (a amounts) visible(counts profile.Counts) bool {
 }
 
 // zero returns counts of no samples.
-func (a amounts) zero() profile.Counts { return make(profile.Counts, len(a.p.Events)) }
+func (a amounts) zero() tally.Counts { return make(tally.Counts, len(a.p.Counters)) }
 
 // empty reports whether the profile has no sample of any event.
 func (a amounts) empty() bool {
@@ -100,7 +101,7 @@ func (a amounts) empty() bool {
 }
 
 // heat returns the style for counts, by the largest of their shares of the profile.
-func (a amounts) heat(counts profile.Counts) layout.Style {
+func (a amounts) heat(counts tally.Counts) layout.Style {
 	hottest := amount.Share(0)
 	for e, n := range counts {
 		hottest = max(hottest, a.share(e, n))
@@ -121,16 +122,16 @@ func (a amounts) heat(counts profile.Counts) layout.Style {
 // needs them.
 func (a amounts) countWidth(e int) int {
 	const least = 8
-	if len(a.p.Events) == 1 {
+	if len(a.p.Counters) == 1 {
 		return least
 	}
-	return max(least, layout.Width(a.p.Events[e])+2)
+	return max(least, layout.Width(a.p.Counters[e])+2)
 }
 
 // countCells writes the columns beside code, one for each event. They are blank if counts is nil.
-func (a amounts) countCells(counts profile.Counts) string {
+func (a amounts) countCells(counts tally.Counts) string {
 	var b strings.Builder
-	for e := range a.p.Events {
+	for e := range a.p.Counters {
 		cell := ""
 		if counts != nil {
 			cell = a.besideCode(e, counts[e])
@@ -143,7 +144,7 @@ func (a amounts) countCells(counts profile.Counts) string {
 // eventCells writes the headings of these columns.
 func (a amounts) eventCells() string {
 	var b strings.Builder
-	for e, name := range a.p.Events {
+	for e, name := range a.p.Counters {
 		b.WriteString(layout.PadLeft(name, a.countWidth(e)))
 	}
 	return b.String()

@@ -5,14 +5,14 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
-	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
 )
 
 // fullComments writes instructions with all of their comments, as HotSpot and perfasm write them, or with none.
 type fullComments struct{ *listing }
 
 // instruction writes line i: a row, and one more for each comment after the first.
-func (c fullComments) instruction(i int, l *profile.Line) {
+func (c fullComments) instruction(i int, l *code.Line) {
 	text, comments := lineText(l), c.comments(l)
 	row, width := c.row(i, l, text), layout.Width(text)
 	if width > c.column || len(comments) == 0 { // no room for a comment in this row
@@ -27,7 +27,7 @@ func (c fullComments) instruction(i int, l *profile.Line) {
 
 // comments returns an instruction's comments in HotSpot's order and form: bytecode, frames, relocations. The line of
 // source follows the innermost frame, if there are sources.
-func (c fullComments) comments(l *profile.Line) []layout.Text {
+func (c fullComments) comments(l *code.Line) []layout.Text {
 	if c.opts.Comments == None {
 		return nil
 	}

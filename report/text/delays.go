@@ -6,6 +6,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
@@ -58,7 +59,7 @@ func writeDelay(v *view, d *profile.Delay, total int64) {
 }
 
 // delayAmount writes samples of the first event as a share of those of all methods.
-func delayAmount(v *view, c profile.Counts, total int64) string {
+func delayAmount(v *view, c tally.Counts, total int64) string {
 	return v.cell(0, c[0], amount.ShareOf(c[0], total))
 }
 

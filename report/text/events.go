@@ -11,6 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/events"
 )
 
 // If events took less of the window than tellingShare, and nothing waited as long as tellingWait for a safepoint, there
@@ -28,7 +29,7 @@ type eventSum struct {
 
 // sumOf sums up the events of a kind.
 func sumOf(p *profile.Profile, kind event.Kind) (s eventSum) {
-	for _, t := range p.Happened {
+	for _, t := range p.Events {
 		if t.Kind == kind {
 			s.count += t.Count
 			s.nanos += t.Nanos
@@ -60,7 +61,7 @@ const maxOwn = 3
 // ownEvents returns lines of the overview about the program's own events.
 func ownEvents(p *profile.Profile) (lines []string) {
 	n := 0
-	for _, t := range p.Happened {
+	for _, t := range p.Events {
 		if t.Kind != event.Own {
 			continue
 		}
@@ -75,7 +76,7 @@ func ownEvents(p *profile.Profile) (lines []string) {
 }
 
 // plainKinds are the kinds that are in no table, or only if they took long. The last one is the kind of
-// profile.OtherEvents.
+// events.Others.
 var plainKinds = []event.Kind{event.ClassLoad, event.JNI, event.Park, event.Sleep, event.Thread, event.Probe, ""}
 
 // plainEvents returns a line of the overview that counts the events of these kinds: "7 jni, 5 others".
@@ -111,22 +112,22 @@ func isTelling(p *profile.Profile, nanos, longest int64) bool {
 
 // writeEvents writes the table of events by kind and name, with the samples that were taken while they lasted.
 func writeEvents(v *view) {
-	telling := func(t profile.EventTotal) bool {
+	telling := func(t events.Total) bool {
 		return isTelling(v.p, t.Nanos, t.LongestNanos) || v.p.Share(t.Counts) >= tellingShare
 	}
-	if !slices.ContainsFunc(v.p.Happened, telling) {
+	if !slices.ContainsFunc(v.p.Events, telling) {
 		return
 	}
 	header, aligns := []string{}, []tw.Align{}
-	for _, name := range v.p.Events {
+	for _, name := range v.p.Counters {
 		header, aligns = append(header, name), append(aligns, tw.AlignRight)
 	}
-	if len(v.p.Events) == 1 {
+	if len(v.p.Counters) == 1 {
 		header[0] = "during"
 	}
 	header = append(header, "count", "total ms", "longest", "kind", "")
 	aligns = append(aligns, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignLeft, tw.AlignLeft)
-	shown := longestEvents(v.p.Happened, v.opts.Top)
+	shown := longestEvents(v.p.Events, v.opts.Top)
 	var rows [][]string
 	for i := range shown {
 		t := &shown[i]
@@ -143,7 +144,7 @@ func writeEvents(v *view) {
 	}
 	v.EndRule()
 	note := "Kinds overlap: a GC pause, for example, lies within a safepoint."
-	if more := len(v.p.Happened) - len(shown); more > 0 {
+	if more := len(v.p.Events) - len(shown); more > 0 {
 		note += fmt.Sprintf(" %s with less time left out.", layout.Plural(more, "row"))
 	}
 	v.Paragraph("", note)
@@ -151,7 +152,7 @@ func writeEvents(v *view) {
 }
 
 // longestEvents returns the n totals that took longest, or all if n is 0. It keeps their order.
-func longestEvents(all []profile.EventTotal, n int) []profile.EventTotal {
+func longestEvents(all []events.Total, n int) []events.Total {
 	if n == 0 || len(all) <= n {
 		return all
 	}
@@ -161,7 +162,7 @@ func longestEvents(all []profile.EventTotal, n int) []profile.EventTotal {
 	}
 	slices.Sort(nanos)
 	least := nanos[len(nanos)-n]
-	var longest []profile.EventTotal
+	var longest []events.Total
 	for _, t := range all {
 		if t.Nanos >= least && len(longest) < n {
 			longest = append(longest, t)

@@ -11,6 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 )
 
@@ -18,7 +19,7 @@ import (
 func paused(t *testing.T) profile.Profile {
 	p := reporttest.Dot(t)
 	lines := p.Regions[0].Lines
-	p.Happened = []profile.EventTotal{
+	p.Events = []events.Total{
 		{Kind: event.GC, Name: "Pause Young (Normal)", Count: 12, Nanos: 34_500_000, LongestNanos: 6_100_000, Counts: c(23)},
 		{Kind: event.GC, Name: "Pause \x1b[31mFull", Count: 1, Nanos: 2_000_000, LongestNanos: 2_000_000, Counts: c(0)},
 		{Kind: event.Safepoint, Name: "G1CollectForAllocation", Count: 13, Nanos: 61_000_000, LongestNanos: 31_000_000, WaitNanos: 24_000_000, LongestWaitNanos: 23_400_000, Counts: c(45)},
@@ -47,8 +48,8 @@ func TestHappened(t *testing.T) {
 // The overview counts the events of kinds that are in no table.
 func TestPlainEvents(t *testing.T) {
 	p := paused(t)
-	p.Happened = []profile.EventTotal{
-		{Kind: "", Name: profile.OtherEvents, Count: 5, Counts: c(0)},
+	p.Events = []events.Total{
+		{Kind: "", Name: events.Others, Count: 5, Counts: c(0)},
 		{Kind: event.JNI, Name: "FindClass", Count: 3, Nanos: 700, LongestNanos: 500, Counts: c(0)},
 		{Kind: event.JNI, Name: "GetEnv", Count: 4, Nanos: 7, LongestNanos: 5, Counts: c(0)},
 		{Kind: event.Probe, Name: "hotspot:thread__park__begin", Count: 100_000, Counts: c(0)},
@@ -61,16 +62,16 @@ func TestPlainEvents(t *testing.T) {
 func TestNothingHappened(t *testing.T) {
 	p := paused(t)
 	p.WindowSeconds = 100
-	p.Happened = []profile.EventTotal{{Kind: event.GC, Name: "Pause Young (Normal)", Count: 2, Nanos: 5e6, LongestNanos: 3e6, Counts: c(0)},
+	p.Events = []events.Total{{Kind: event.GC, Name: "Pause Young (Normal)", Count: 2, Nanos: 5e6, LongestNanos: 3e6, Counts: c(0)},
 		{Kind: event.Safepoint, Name: "Cleanup", Count: 1, Nanos: 6e6, LongestNanos: 6e6, WaitNanos: 1e6, LongestWaitNanos: 1e6, Counts: c(0)}}
 	got := string(text(t, reporttest.Header(), []profile.Profile{p}, options()))
 	assert.Contains(t, got, "\nEvents:     2 GC pauses, 5.00 ms (longest 3.00 ms)\n            1 safepoint, 6.00 ms, of which 1.00 ms to reach them (longest 1.00 ms)\n")
 	for _, title := range []string{"[Events]", "[Time to Safepoint]"} {
 		assert.NotContains(t, got, title)
 	}
-	p.Happened[1].WaitNanos, p.Happened[1].LongestWaitNanos = 0, 0
+	p.Events[1].WaitNanos, p.Events[1].LongestWaitNanos = 0, 0
 	assert.Contains(t, string(text(t, reporttest.Header(), []profile.Profile{p}, options())), " 1 safepoint, 6.00 ms, how long it took to reach them is unknown\n")
-	p.Happened, p.Delays = nil, nil
+	p.Events, p.Delays = nil, nil
 	assert.NotContains(t, string(text(t, reporttest.Header(), []profile.Profile{p}, options())), "Events:  ")
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/internal/layout"
-	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
 )
 
 // foldedComments writes instructions with folded comments. HotSpot writes the whole inlining chain at each instruction
@@ -29,7 +29,7 @@ type foldedComments struct {
 
 // instruction writes line i: what is new about its methods and their source, and a row with as many comments as fit.
 // The other comments are on rows of their own.
-func (c *foldedComments) instruction(i int, l *profile.Line) {
+func (c *foldedComments) instruction(i int, l *code.Line) {
 	column := max(layout.Width(l.Text), c.column) + commentGap
 	room := c.width() - c.instructionColumn() - column
 	comments := shortComments(l, c.enter(i, l, room))
@@ -49,7 +49,7 @@ func (c *foldedComments) instruction(i int, l *profile.Line) {
 
 // enter writes what is new about the methods and the source of line i on rows before it. It returns the part that
 // belongs into the comment of the line, for which there are room columns.
-func (c *foldedComments) enter(i int, l *profile.Line, room int) string {
+func (c *foldedComments) enter(i int, l *code.Line, room int) string {
 	methods, known := c.fold.enter(l.Frames)
 	line, source := "", ""
 	if len(l.Frames) > 0 && l.Frames[0].Line > 0 && l.Frames[0].Line != c.fold.line {
@@ -129,7 +129,7 @@ var (
 
 // shortComments returns an instruction's comments without those that say nothing. place is the place in the source, if
 // it is another one than before; the first comment has it.
-func shortComments(l *profile.Line, place string) []string {
+func shortComments(l *code.Line, place string) []string {
 	var first, last []string
 	for _, c := range l.Comments {
 		c = strings.TrimSpace(bytecodeFlags.ReplaceAllStringFunc(c, setFlags))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
@@ -92,13 +93,13 @@ func writeForks(v *view) {
 // repeating returns a function that reports whether a JVM does the same as the hottest one: it is a fork of a benchmark
 // or, when there is no benchmark, a JVM of the same main class.
 func (f *forks) repeating() func(pid int) bool {
-	oneProgram := f.p.Program != "" && f.p.Program != profile.OtherPrograms
+	oneProgram := f.p.Program != "" && f.p.Program != windows.OtherPrograms
 	if f.p.Trial != "" || oneProgram || len(f.p.Shares) == 0 {
 		return func(int) bool { return true }
 	}
 	mains := map[int]string{}
 	for _, j := range f.about.JVMs {
-		mains[j.PID] = profile.Program(j.Main)
+		mains[j.PID] = windows.Program(j.Main)
 	}
 	hottest := slices.MaxFunc(f.p.Shares, func(a, b profile.JVMShare) int { return cmp.Compare(a.Counts[0], b.Counts[0]) })
 	main := mains[hottest.PID]

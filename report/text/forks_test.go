@@ -16,7 +16,7 @@ import (
 func bimodal(forks int) (capture.Description, profile.Profile) {
 	h := reporttest.Header()
 	h.JVMs = nil
-	p := profile.Profile{Trial: "Bench.run", Events: []string{"cpu-clock"}}
+	p := profile.Profile{Trial: "Bench.run", Counters: []string{"cpu-clock"}}
 	fast := profile.Method{Source: "c2, level 4", Name: "Bench::run", Blobs: 1, Counts: c(0)}
 	slow := profile.Method{Source: "c1, level 3", Name: "Bench::run", Blobs: 1, Counts: c(0)}
 	rare := profile.Method{Source: "interpreter", Name: "iload", Blobs: 1, Counts: c(0)}

@@ -132,8 +132,8 @@ func (d *document) summary(v *view) {
 	var samples []string
 	for e, a := range p.Accounts {
 		text := samplesOf(&a)
-		if len(p.Events) > 1 {
-			text = p.Events[e] + ": " + text
+		if len(p.Counters) > 1 {
+			text = p.Counters[e] + ": " + text
 		}
 		samples = append(samples, text)
 	}
@@ -170,8 +170,8 @@ func writeWhyEmpty(v *view) {
 			text = fmt.Sprintf("of the %d taken, %d are of other processes, %d lie outside the measurement window, "+
 				"and %d were lost", a.Total, a.Others(), a.OutsideWindow, a.Lost)
 		}
-		if len(v.p.Events) > 1 {
-			text = v.p.Events[e] + ": " + text
+		if len(v.p.Counters) > 1 {
+			text = v.p.Counters[e] + ": " + text
 		}
 		reasons = append(reasons, text)
 	}

@@ -8,13 +8,14 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
 // A hotspot is what one heading of the annotated code is about: a region or, without code, a native function.
 type hotspot struct {
 	source, name string
-	counts       profile.Counts
+	counts       tally.Counts
 	region       *profile.Region // nil for a native function
 }
 
@@ -31,7 +32,7 @@ func hotspots(p *profile.Profile) []hotspot {
 		return nil
 	}
 	var all []hotspot
-	inOrder(regions, p.Native, func(reg *profile.Region) profile.Counts { return reg.Counts }, func(reg *profile.Region, n *profile.NativeFunction) {
+	inOrder(regions, p.Native, func(reg *profile.Region) tally.Counts { return reg.Counts }, func(reg *profile.Region, n *profile.NativeFunction) {
 		switch {
 		case n == nil:
 			all = append(all, hotspot{reg.Source, reg.Method, reg.Counts, reg})
@@ -48,7 +49,7 @@ func writeHotRegions(v *view) {
 	if len(hot) == 0 && len(v.p.Regions) > 0 {
 		return // with --skip-asm
 	}
-	v.Line("%s", v.Paint(layout.Bold, fmt.Sprintf("Hottest code regions (>%.2f%% \"%s\" events):", 100*v.p.HotThreshold, strings.Join(v.p.Events, `" or "`))))
+	v.Line("%s", v.Paint(layout.Bold, fmt.Sprintf("Hottest code regions (>%.2f%% \"%s\" events):", 100*v.p.HotThreshold, strings.Join(v.p.Counters, `" or "`))))
 	v.Line(" %s", v.explainUnit())
 	v.Line(" A slow instruction's samples may appear on the next one (skid).")
 	above := 0

@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/report/amount"
 	"github.com/gasm-profiler/gasm/report/names"
 )
@@ -82,7 +83,7 @@ func (d *document) jvmRows() []jvmRow {
 	at := map[int]int{}
 	for i := range d.about.JVMs {
 		j := &d.about.JVMs[i]
-		rows[i] = jvmRow{pid: j.PID, jdk: shortVersion(j.Version), name: cmp.Or(measuredIn(j, trials), names.Program(profile.Program(j.Main)), "?")}
+		rows[i] = jvmRow{pid: j.PID, jdk: shortVersion(j.Version), name: cmp.Or(measuredIn(j, trials), names.Program(windows.Program(j.Main)), "?")}
 		if i < len(d.ps.Taken) && len(d.ps.Taken[i]) > 0 {
 			rows[i].counts[takenSamples] = d.ps.Taken[i][0]
 		}

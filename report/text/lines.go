@@ -6,14 +6,14 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
-	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // A hotLine is a line of source with the samples of all instructions that were made from it, in whichever compiled
 // methods they are.
 type hotLine struct {
 	printassembly.Frame
-	counts profile.Counts
+	counts tally.Counts
 }
 
 // lineTable ranks lines of source with their text. It has no rows if there are no sources, because the table of frames

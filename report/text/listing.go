@@ -10,6 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/arrows"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
 )
 
 const (
@@ -34,11 +35,11 @@ type listing struct {
 // An instructionWriter writes instructions with their comments, in one of the forms of Options.Comments.
 type instructionWriter interface {
 	// instruction writes line i of the code.
-	instruction(i int, l *profile.Line)
+	instruction(i int, l *code.Line)
 }
 
 // newListing lays out the instructions of a compiled method.
-func newListing(v *view, method string, lines []profile.Line) (*listing, instructionWriter) {
+func newListing(v *view, method string, lines []code.Line) (*listing, instructionWriter) {
 	glyphs := arrows.Unicode
 	if v.ASCII {
 		glyphs = arrows.ASCII
@@ -46,7 +47,7 @@ func newListing(v *view, method string, lines []profile.Line) (*listing, instruc
 	ls := &listing{view: v, noCounts: v.countCells(nil), gutter: arrows.Layout(len(lines), jumps(v.opts, lines), maxArrowColumns, glyphs)}
 	if v.opts.Comments == Folded { // the rows above name the methods, and need more room
 		ls.address = "0x%012x:   "
-		ls.column = min(textColumn(lines, func(l *profile.Line) string { return l.Text }), maxFoldedColumn)
+		ls.column = min(textColumn(lines, func(l *code.Line) string { return l.Text }), maxFoldedColumn)
 		return ls, &foldedComments{listing: ls, fold: newFold(method, v.Ellipsis())}
 	}
 	ls.address = "0x%016x:   "
@@ -58,7 +59,7 @@ func newListing(v *view, method string, lines []profile.Line) (*listing, instruc
 // writeCode writes a region's annotated instructions, and how much each gap leaves out.
 func writeCode(v *view, reg *profile.Region) {
 	lines, gaps := reg.Lines, reg.Gaps
-	if len(v.p.Events) > 1 {
+	if len(v.p.Counters) > 1 {
 		v.Line("%s", v.eventCells())
 	}
 	ls, instructions := newListing(v, reg.Method, lines)
@@ -94,7 +95,7 @@ func (ls *listing) gap(above int, gap profile.Gap) {
 }
 
 // row returns line i without its comments. text is the instruction.
-func (ls *listing) row(i int, l *profile.Line, text string) layout.Text {
+func (ls *listing) row(i int, l *code.Line, text string) layout.Text {
 	heat := ls.heat(l.Counts)
 	return layout.Join(ls.Paint(heat, ls.countCells(l.Counts)), "  ", ls.gutter.At[i], "  ", ls.marginCell(ls.margin.atLine(i)),
 		fmt.Sprintf(ls.address, l.Lo), ls.Paint(heat, text))
@@ -140,7 +141,7 @@ func (ls *listing) instructionColumn() int {
 
 // lineText returns the instruction and the name of the code that it calls or jumps to. The name is left out if a
 // comment has it, as in {runtime_call UncommonTrapBlob}.
-func lineText(l *profile.Line) string {
+func lineText(l *code.Line) string {
 	named := func(comment string) bool { return strings.Contains(comment, l.TargetName) }
 	if l.TargetName == "" || slices.ContainsFunc(l.Comments, named) {
 		return l.Text
@@ -149,7 +150,7 @@ func lineText(l *profile.Line) string {
 }
 
 // textColumn returns the width of the column of instructions.
-func textColumn(lines []profile.Line, text func(*profile.Line) string) int {
+func textColumn(lines []code.Line, text func(*code.Line) string) int {
 	column := minTextColumn
 	for i := range lines {
 		if n := layout.Width(text(&lines[i])); n <= maxTextColumn {
@@ -160,14 +161,14 @@ func textColumn(lines []profile.Line, text func(*profile.Line) string) int {
 }
 
 // jumps returns the jumps that are drawn.
-func jumps(o Options, lines []profile.Line) []arrows.Arrow {
+func jumps(o Options, lines []code.Line) []arrows.Arrow {
 	var jumps []arrows.Arrow
 	for i := range lines {
 		l := &lines[i]
 		if l.Target == 0 || (l.Kind != disasm.Jump && l.Kind != disasm.CondJump) {
 			continue
 		}
-		to, found := slices.BinarySearchFunc(lines, l.Target, func(m profile.Line, target uint64) int {
+		to, found := slices.BinarySearchFunc(lines, l.Target, func(m code.Line, target uint64) int {
 			return cmp.Compare(m.Lo, target)
 		})
 		switch {

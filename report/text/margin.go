@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gasm-profiler/gasm/internal/layout"
-	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
 )
 
 // maxMargin is how many columns a name in the margin may take. A name takes more if that is needed to tell two methods
@@ -41,7 +41,7 @@ func (m *margin) afterLine(i int) string {
 
 // layoutMargin finds the runs of instructions with the same innermost method. The margin is blank at lines without
 // debug info.
-func layoutMargin(lines []profile.Line, pass, ellipsis string) margin {
+func layoutMargin(lines []code.Line, pass, ellipsis string) margin {
 	m := margin{at: make([]string, len(lines)), after: make([]string, len(lines))}
 	var methods []string
 	for i := range lines {
@@ -67,7 +67,7 @@ func layoutMargin(lines []profile.Line, pass, ellipsis string) margin {
 }
 
 // innermost returns the method from which an instruction was made, or "" if it is unknown.
-func innermost(l *profile.Line) string {
+func innermost(l *code.Line) string {
 	if len(l.Frames) == 0 {
 		return ""
 	}

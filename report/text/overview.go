@@ -8,6 +8,8 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
 const (
@@ -26,11 +28,11 @@ const (
 type overview struct{ *view }
 
 func (o overview) write() {
-	o.field("Time in", o.joined(min(len(o.p.Sources), maxOverviewSources), func(i int) (string, profile.Counts) {
+	o.field("Time in", o.joined(min(len(o.p.Sources), maxOverviewSources), func(i int) (string, tally.Counts) {
 		return o.p.Sources[i].Source, o.p.Sources[i].Counts
 	})...)
 	if o.jvmWorks() {
-		o.field("Threads", o.joined(o.busyThreads(), func(i int) (string, profile.Counts) { return o.p.Threads[i].Kind, o.p.Threads[i].Counts })...)
+		o.field("Threads", o.joined(o.busyThreads(), func(i int) (string, tally.Counts) { return o.p.Threads[i].Kind, o.p.Threads[i].Counts })...)
 	}
 	o.field("Hottest", o.hottest()...)
 	o.field("By line", o.hottestFrames()...)
@@ -42,7 +44,7 @@ func (o overview) write() {
 
 // joined returns lines with n things and their amounts, as many in a line as there is room for:
 // "52.10% c2, level 4; 20.03% kernel".
-func (o overview) joined(n int, thing func(i int) (name string, counts profile.Counts)) (lines []string) {
+func (o overview) joined(n int, thing func(i int) (name string, counts tally.Counts)) (lines []string) {
 	room := o.Columns(layout.RuleWidth) - labelWidth
 	for i := range n {
 		name, counts := thing(i)
@@ -51,8 +53,8 @@ func (o overview) joined(n int, thing func(i int) (name string, counts profile.C
 			break
 		}
 		item := amount + " " + name
-		if len(lines) == 0 && len(o.p.Events) > 1 { // the overview is about the first event
-			item = o.p.Events[0] + ": " + item
+		if len(lines) == 0 && len(o.p.Counters) > 1 { // the overview is about the first event
+			item = o.p.Counters[0] + ": " + item
 		}
 		if last := len(lines) - 1; last >= 0 && layout.Width(lines[last]+"; "+item) <= room {
 			lines[last] += "; " + item
@@ -68,7 +70,7 @@ func (o overview) joined(n int, thing func(i int) (name string, counts profile.C
 func (o overview) jvmWorks() bool {
 	others := int64(0)
 	for _, k := range o.p.Threads {
-		if k.Kind != profile.ApplicationThreads {
+		if k.Kind != threads.Application {
 			others += k.Counts[0]
 		}
 	}
@@ -153,7 +155,7 @@ func (o overview) rows() []rankingRow {
 		regions[k] = append(regions[k], strconv.Itoa(i+1))
 	}
 	var rows []rankingRow
-	add := func(c profile.Counts, row rankingRow) {
+	add := func(c tally.Counts, row rankingRow) {
 		if len(rows) == maxOverviewRows || !o.visible(c) {
 			return
 		}
@@ -166,7 +168,7 @@ func (o overview) rows() []rankingRow {
 		}
 		rows = append(rows, row)
 	}
-	inOrder(o.p.Methods, o.p.Native, func(m *profile.Method) profile.Counts { return m.Counts }, func(m *profile.Method, n *profile.NativeFunction) {
+	inOrder(o.p.Methods, o.p.Native, func(m *profile.Method) tally.Counts { return m.Counts }, func(m *profile.Method, n *profile.NativeFunction) {
 		if n != nil {
 			add(n.Counts, rankingRow{source: n.Module, name: symbol(n), native: true})
 		} else {

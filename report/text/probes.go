@@ -11,7 +11,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/event/rings"
 	"github.com/gasm-profiler/gasm/internal/layout"
-	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/probes"
 )
 
 // Limits of what the report has about probes, apart from the tables.
@@ -86,7 +86,7 @@ func (t probeTables) rows(header []string, rows [][]string, aligns []tw.Align, a
 }
 
 // ofKinds returns the probes of some kinds.
-func (t probeTables) ofKinds(kinds ...rings.SiteKind) (probes []*profile.Probe) {
+func (t probeTables) ofKinds(kinds ...rings.SiteKind) (probes []*probes.Probe) {
 	for i := range t.p.Probes {
 		if slices.Contains(kinds, t.p.Probes[i].Kind) {
 			probes = append(probes, &t.p.Probes[i])
@@ -96,8 +96,8 @@ func (t probeTables) ofKinds(kinds ...rings.SiteKind) (probes []*profile.Probe) 
 }
 
 // probeName returns the method's name. The descriptor follows only if another probe's method has the same name.
-func probeName(p *profile.Probe, all []*profile.Probe) string {
-	same := func(q *profile.Probe) bool {
+func probeName(p *probes.Probe, all []*probes.Probe) string {
+	same := func(q *probes.Probe) bool {
 		return q.Method == p.Method && q.Kind == p.Kind && q.Descriptor != p.Descriptor
 	}
 	if slices.ContainsFunc(all, same) {
@@ -127,7 +127,7 @@ func duration(nanos int64) string {
 }
 
 // distribution writes how long the calls of a method took, in powers of two, and which threads made them.
-func (t probeTables) distribution(p *profile.Probe) {
+func (t probeTables) distribution(p *probes.Probe) {
 	rows := powersOfTwo(p)
 	var most, total int64
 	for _, row := range rows {
@@ -156,7 +156,7 @@ func (t probeTables) distribution(p *profile.Probe) {
 type powerOfTwo struct{ lo, count int64 }
 
 // powersOfTwo sums up a histogram, from the shortest call to the longest.
-func powersOfTwo(p *profile.Probe) (rows []powerOfTwo) {
+func powersOfTwo(p *probes.Probe) (rows []powerOfTwo) {
 	counts := map[int]int64{}
 	first, last := 64, -1
 	for i, n := range p.Histogram {

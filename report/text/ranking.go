@@ -7,7 +7,7 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 
 	"github.com/gasm-profiler/gasm/internal/layout"
-	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // A ranking is a table with the hottest rows first.
@@ -18,7 +18,7 @@ type ranking struct {
 	// beyond counts rows that the table can't show, however many of its rows are visible. Only their samples are kept, in
 	// beyondCount.
 	beyond      int
-	beyondCount profile.Counts
+	beyondCount tally.Counts
 	// more is what a row is called in the line about the rows that are left out: "warm region" becomes
 	// "<...other 7 warm regions...>".
 	more string
@@ -34,8 +34,8 @@ type ranking struct {
 
 // A rankingRow has up to four cells: shares, source, name with its tail, details.
 type rankingRow struct {
-	counts  profile.Counts
-	total   profile.Counts // for the column of totals; nil for a blank
+	counts  tally.Counts
+	total   tally.Counts // for the column of totals; nil for a blank
 	source  string
 	name    string // may be shortened
 	native  bool   // the name is not a Java method's
@@ -45,7 +45,7 @@ type rankingRow struct {
 
 // add adds a row with its samples. It calls row for the rest of the row only if the table may show it, because there
 // can be a million others.
-func (t *ranking) add(counts profile.Counts, row func() rankingRow) {
+func (t *ranking) add(counts tally.Counts, row func() rankingRow) {
 	if !t.all && t.opts.Top > 0 && len(t.rows) > t.opts.Top {
 		if t.beyond++; t.beyondCount == nil {
 			t.beyondCount = t.zero()
@@ -127,7 +127,7 @@ func (t *ranking) worthShowing(row *rankingRow) bool {
 
 // minor reports whether a frame with these samples is left out. Frames with few samples of their own stay if they have
 // as many in total as make a region hot.
-func (t *ranking) minor(counts, total profile.Counts) bool {
+func (t *ranking) minor(counts, total tally.Counts) bool {
 	return t.p.Share(counts) < 0.01 && t.p.Share(total) < max(t.p.HotThreshold, 0.01)
 }
 
@@ -147,7 +147,7 @@ func (t *ranking) lines(rows []rankingRow) []string {
 	add(tw.AlignRight, func(row *rankingRow) string { return row.source })
 	add(tw.AlignLeft, func(row *rankingRow) string { return t.short(row.name, row.native) + row.tail })
 	add(tw.AlignLeft, func(row *rankingRow) string { return row.details })
-	if len(t.p.Events) == 1 {
+	if len(t.p.Counters) == 1 {
 		if header[0] = "self"; !t.withTotals {
 			header = nil
 		}
@@ -157,7 +157,7 @@ func (t *ranking) lines(rows []rankingRow) []string {
 
 // countColumns returns the columns of samples, each with its total as the last cell.
 func (t *ranking) countColumns(rows []rankingRow) (columns [][]string, header []string, aligns []tw.Align) {
-	for e, event := range t.p.Events {
+	for e, event := range t.p.Counters {
 		columns = append(columns, t.selfColumn(rows, e))
 		header = append(header, event)
 		aligns = append(aligns, tw.AlignRight)

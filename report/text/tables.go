@@ -7,6 +7,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // rankings returns the tables that rank code, in the order in which the report has them.
@@ -22,7 +23,7 @@ func regionTable(v *view) *ranking {
 	for i := range v.p.Regions {
 		same[key(&v.p.Regions[i])]++
 	}
-	inOrder(v.p.Regions, v.p.Native, func(reg *profile.Region) profile.Counts { return reg.Counts }, func(reg *profile.Region, n *profile.NativeFunction) {
+	inOrder(v.p.Regions, v.p.Native, func(reg *profile.Region) tally.Counts { return reg.Counts }, func(reg *profile.Region, n *profile.NativeFunction) {
 		if n != nil {
 			t.addNative(n)
 			return
@@ -45,7 +46,7 @@ func regionTable(v *view) *ranking {
 // methodTable ranks compiled methods, stubs, the interpreter's code and native functions.
 func methodTable(v *view) *ranking {
 	t := &ranking{view: v, title: "Hottest Methods (after inlining)", more: "warm method"}
-	inOrder(v.p.Methods, v.p.Native, func(m *profile.Method) profile.Counts { return m.Counts }, func(m *profile.Method, n *profile.NativeFunction) {
+	inOrder(v.p.Methods, v.p.Native, func(m *profile.Method) tally.Counts { return m.Counts }, func(m *profile.Method, n *profile.NativeFunction) {
 		if n != nil {
 			t.addNative(n)
 			return
@@ -64,7 +65,7 @@ func methodTable(v *view) *ranking {
 
 // inOrder calls visit for each piece of code and each native function, the hottest one first. Both lists are in this
 // order already. One of visit's arguments is nil.
-func inOrder[T any](code []T, native []profile.NativeFunction, counts func(*T) profile.Counts, visit func(*T, *profile.NativeFunction)) {
+func inOrder[T any](code []T, native []profile.NativeFunction, counts func(*T) tally.Counts, visit func(*T, *profile.NativeFunction)) {
 	for len(code)+len(native) > 0 {
 		if len(native) == 0 || len(code) > 0 && slices.Compare(counts(&code[0]), native[0].Counts) >= 0 {
 			visit(&code[0], nil)

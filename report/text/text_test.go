@@ -15,6 +15,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 )
 
@@ -32,7 +34,7 @@ func text(t *testing.T, h capture.Description, ps []profile.Profile, o Options) 
 func options() Options { return Options{Top: 20, DrawIntraJumps: true, DrawInterJumps: true} }
 
 // c returns counts, one for each event.
-func c(n ...int64) profile.Counts { return n }
+func c(n ...int64) tally.Counts { return n }
 
 func TestText(t *testing.T) {
 	one := func(p profile.Profile) []profile.Profile { return []profile.Profile{p} }
@@ -75,9 +77,9 @@ func TestText(t *testing.T) {
 func TestManyArrows(t *testing.T) {
 	const loops = maxArrowColumns + 2 // each one is within the one before
 	p := reporttest.Dot(t)
-	var lines []profile.Line
+	var lines []code.Line
 	for i := range uint64(2 * loops) {
-		l := profile.Line{Counts: c(0)}
+		l := code.Line{Counts: c(0)}
 		l.Lo, l.Hi, l.Text = 0x1000+i, 0x1001+i, "nop"
 		if i >= loops {
 			l.Text, l.Kind, l.Target = "jmp", disasm.Jump, 0x1000+2*loops-1-i

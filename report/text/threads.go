@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gasm-profiler/gasm/internal/layout"
-	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
 // threadTable ranks the kinds of threads (the program's, the JIT compilers', the garbage collector's) with the hottest
@@ -13,7 +13,7 @@ import (
 func threadTable(v *view) *ranking {
 	t := &ranking{view: v, title: "Threads", more: "kind", all: true}
 	room := v.opts.TableWidth - 2*cellPadding
-	for _, event := range v.p.Events {
+	for _, event := range v.p.Counters {
 		room -= max(len("100.00%"), layout.Width(event)) + cellPadding
 	}
 	kind := 0
@@ -29,7 +29,7 @@ func threadTable(v *view) *ranking {
 }
 
 // hottestThreads lists threads with their samples, as many as fit into room columns.
-func hottestThreads(v *view, threads []profile.Thread, room int) string {
+func hottestThreads(v *view, threads []threads.Total, room int) string {
 	const most = 4
 	text := ""
 	for n, thread := range threads {

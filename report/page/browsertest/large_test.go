@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // Code of 50 000 instructions can be read: the browser lays out only what it shows, and its search finds the rest too.
@@ -114,7 +116,7 @@ func enlarge(p *profile.Profile, n int) *profile.Listing {
 			line.Target += shift
 		}
 		if shift > 0 {
-			line.Counts = make(profile.Counts, len(line.Counts))
+			line.Counts = make(tally.Counts, len(line.Counts))
 			if i%100 == 0 {
 				line.Counts[0] = 1
 			}
@@ -130,7 +132,7 @@ func TestFindInHiddenCode(t *testing.T) {
 	p0 := &ps.Trials[0]
 	require.Greater(t, len(p0.Listings), 2)
 	l := &p0.Listings[2]
-	cold := slices.IndexFunc(l.Lines, func(line profile.Line) bool { return line.Counts[0] == 0 }) // an instruction that is in no table
+	cold := slices.IndexFunc(l.Lines, func(line code.Line) bool { return line.Counts[0] == 0 }) // an instruction that is in no table
 	require.GreaterOrEqual(t, cold, 0)
 	l.Lines[cold].Text += " needle-in-a-haystack"
 	p := open(t, pageOf(t, ps), "#c0", look{})

@@ -107,7 +107,7 @@ func addEvent(ps *profile.Profiles) {
 	}
 	l.Counts, l.Beside = append(l.Counts[:1:1], sum), append(l.Beside[:1:1], 0)
 	p.Hottest, p.HotLoops, p.Regions, p.Methods, p.Frames, p.Native, p.Sources, p.Threads, p.Compilations = nil, nil, nil, nil, nil, nil, nil, nil, nil
-	p.Events = append(p.Events[:1:1], "cache-misses")
+	p.Counters = append(p.Counters[:1:1], "cache-misses")
 	account := p.Accounts[0]
 	account.Profiled, account.Total = sum, sum
 	p.Accounts = append(p.Accounts[:1:1], account)

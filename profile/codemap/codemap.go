@@ -1,0 +1,219 @@
+// Package codemap finds which code was at an address of a JVM's code cache at a time.
+//
+// HotSpot reuses the addresses of the code cache. A method is there from its installation until later code takes any of
+// its bytes. Stubs and codelets stay for the JVM's life, and some lie inside others. So an address alone does not say
+// which code ran: a [Map] needs the time of the sample, too.
+//
+// HotSpot's log lacks some code, and does not say where the code cache begins. [Map.FindUnprinted] and [Map.Beyond]
+// say what is known of an address at which [Map.Find] finds nothing.
+package codemap
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// A Map says which blob covered an address at a time.
+//
+// The size of the map and the time of a search depend only on the number of blobs, not on their sizes or on how they
+// overlap, because a damaged log may claim anything.
+type Map struct {
+	blobs     []printassembly.Blob
+	unprinted unprintedCode
+	// byTime has the blobs that cover any address, in the order of their times, and those of the same time in the log's
+	// order. A blob's index in byTime is its rank.
+	byTime []int32
+	// ends has, by rank, the time at which another blob took the place of the blob, in milliseconds of the JVM's life.
+	ends   []int64
+	reused []bool   // by blob, see Reused
+	bounds []uint64 // where blobs begin and end, ascending, without duplicates
+	// cover is a segment tree over the pieces of memory between two neighbouring bounds. A blob stands at the nodes all
+	// of whose pieces it covers, and whose parent's pieces it does not all cover.
+	cover segmentTree
+}
+
+// An extent is where a blob lies.
+type extent struct {
+	lo, hi uint64
+	rank   int32 // of the blob
+	kind   printassembly.Kind
+}
+
+// New returns the map of one JVM's blobs, which are in the order of the log. The map keeps the slice, which must
+// not change.
+func New(blobs []printassembly.Blob) *Map {
+	m := &Map{blobs: blobs, byTime: make([]int32, 0, len(blobs))}
+	for i := range blobs {
+		if b := &blobs[i]; b.Lo < b.Hi {
+			m.byTime = append(m.byTime, int32(i))
+		}
+	}
+	slices.SortStableFunc(m.byTime, func(i, j int32) int { return cmp.Compare(blobs[i].UptimeMillis, blobs[j].UptimeMillis) })
+	extents := make([]extent, len(m.byTime))
+	for r, i := range m.byTime {
+		extents[r] = extent{blobs[i].Lo, blobs[i].Hi, int32(r), blobs[i].Kind}
+	}
+	slices.SortFunc(extents, func(a, b extent) int {
+		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.kind, b.kind))
+	})
+	m.unprinted = findUnprinted(extents)
+	m.bounds = findBounds(extents)
+	m.findReused(extents)
+	spans := m.findSpans(extents)
+	m.findEnds(spans)
+	m.cover = newSegmentTree(len(m.bounds)-1, spans)
+	return m
+}
+
+// findBounds returns where blobs begin and end, ascending, without duplicates. The extents must ascend.
+func findBounds(extents []extent) []uint64 {
+	bounds := make([]uint64, 0, 1024)
+	var last extent
+	for _, e := range extents {
+		// When an address is reused, the new code is usually as long as the old.
+		if e.lo != last.lo || e.hi != last.hi {
+			bounds = append(bounds, e.lo, e.hi)
+		}
+		last = e
+	}
+	slices.Sort(bounds)
+	return slices.Compact(bounds)
+}
+
+// findSpans returns, by rank, the pieces between bounds that each blob covers. The extents must ascend.
+func (m *Map) findSpans(extents []extent) []span {
+	spans := make([]span, len(extents))
+	lo := 0
+	for _, e := range extents {
+		for m.bounds[lo] < e.lo {
+			lo++
+		}
+		n, _ := slices.BinarySearch(m.bounds[lo:], e.hi)
+		spans[e.rank] = span{lo, lo + n}
+	}
+	return spans
+}
+
+// at returns the blob of a rank.
+func (m *Map) at(rank int32) *printassembly.Blob { return &m.blobs[m.byTime[rank]] }
+
+// findEnds sets the time at which each method ended: when the first blob came that took any of its bytes. The methods
+// that are there at one time do not overlap, so the bound at which a method begins identifies it.
+func (m *Map) findEnds(spans []span) {
+	m.ends = make([]int64, len(m.byTime))
+	present := newBitSet(len(m.bounds))
+	method := make([]int32, len(m.bounds)) // the rank of the method that begins at a bound
+	for r := range m.byTime {
+		m.ends[r] = math.MaxInt64
+		b := m.at(int32(r))
+		lo, hi := spans[r].lo, spans[r].hi
+		end := func(bound int) {
+			m.ends[method[bound]] = b.UptimeMillis
+			present.remove(bound)
+		}
+		if before := present.before(lo); before >= 0 && m.at(method[before]).Hi > b.Lo {
+			end(before)
+		}
+		for next := present.from(lo); next >= 0 && next < hi; next = present.from(lo) {
+			end(next)
+		}
+		if b.Kind.Java() {
+			present.add(lo)
+			method[lo] = int32(r)
+		}
+	}
+}
+
+// findReused finds the blobs that share bytes with others, see Reused. In the order of addresses, a blob overlaps one
+// before it if any of those ends after its start. It overlaps one after it if the next one begins before its end.
+func (m *Map) findReused(extents []extent) {
+	m.reused = make([]bool, len(m.blobs))
+	var end, javaEnd uint64 // of all blobs before this one, and of the methods among them
+	for _, e := range extents {
+		java := e.kind.Java()
+		m.reused[m.byTime[e.rank]] = javaEnd > e.lo || java && end > e.lo
+		end = max(end, e.hi)
+		if java {
+			javaEnd = max(javaEnd, e.hi)
+		}
+	}
+	start, javaStart := uint64(math.MaxUint64), uint64(math.MaxUint64) // of the next blob, and the next method
+	for _, e := range slices.Backward(extents) {
+		java := e.kind.Java()
+		if javaStart < e.hi || java && start < e.hi {
+			m.reused[m.byTime[e.rank]] = true
+		}
+		start = e.lo
+		if java {
+			javaStart = e.lo
+		}
+	}
+}
+
+// Find returns the index of the blob that covered pc at a time, in milliseconds since the JVM's start: the blob that
+// was installed last before then. HotSpot prints a method a little after it has installed it. So an address that had no
+// code yet belongs to the next blob that is installed there. Find returns false if there is no blob.
+func (m *Map) Find(pc uint64, uptimeMillis int64) (int, bool) {
+	piece, found := slices.BinarySearch(m.bounds, pc)
+	if !found {
+		piece--
+	}
+	if piece < 0 || piece >= len(m.bounds)-1 {
+		return -1, false
+	}
+	now := int32(sort.Search(len(m.byTime), func(r int) bool { return m.at(int32(r)).UptimeMillis > uptimeMillis }))
+	youngest, next := m.cover.around(piece, now)
+	switch {
+	case youngest >= 0 && m.ends[youngest] > uptimeMillis:
+		return int(m.byTime[youngest]), true
+	case next >= 0:
+		return int(m.byTime[next]), true
+	}
+	return -1, false
+}
+
+// FindUnprinted is for a pc at which Find finds nothing and no file is mapped. It returns the index of the blob of
+// unprinted code that holds pc, see unprintedCode.
+func (m *Map) FindUnprinted(pc uint64) (int, bool) {
+	i, ok := m.unprinted.find(pc)
+	return len(m.blobs) + i, ok
+}
+
+// Unprinted returns the blobs of unprinted code. Their indexes follow those of the log's blobs.
+func (m *Map) Unprinted() []printassembly.Blob { return m.unprinted }
+
+// DropUnprinted makes the map know of no unprinted code. It is for a log with blobs that could not be read, because
+// these may have been where the unprinted code seems to be.
+func (m *Map) DropUnprinted() { m.unprinted = nil }
+
+// Blob returns the blob with an index from Find or FindUnprinted.
+func (m *Map) Blob(i int) *printassembly.Blob {
+	if i < len(m.blobs) {
+		return &m.blobs[i]
+	}
+	return &m.unprinted[i-len(m.blobs)]
+}
+
+// Beyond reports whether pc is surely outside the range of addresses that HotSpot reserved for code. That range is
+// reserved bytes long and holds all blobs, but the log does not say where it begins.
+func (m *Map) Beyond(pc, reserved uint64) bool {
+	if len(m.bounds) == 0 {
+		return false
+	}
+	lo, hi := m.bounds[0], m.bounds[len(m.bounds)-1]
+	if reserved < hi-lo {
+		return false
+	}
+	slack := reserved - (hi - lo)
+	return pc < lo && lo-pc > slack || pc >= hi && pc-hi >= slack
+}
+
+// Reused reports whether other code covered any byte of the blob's range before or after it. Stubs that lie inside
+// other stubs are there at the same time, and do not count.
+func (m *Map) Reused(i int) bool {
+	return i < len(m.reused) && m.reused[i]
+}

@@ -1,0 +1,51 @@
+package codemap
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// unprintedCode has the parts of the code cache that hold code which HotSpot never prints, as blobs of their own. The
+// blobs ascend and do not overlap.
+//
+// HotSpot prints methods, stubs and codelets, but neither i2c/c2i adapters nor inline cache stubs (sharedRuntime.cpp,
+// icBuffer.cpp). These lie among the JVM's own blobs, in the part of the code cache that is not for methods. The code
+// cache is one reserved range, so everything between two blobs is in it. If neither of the two is a method, the code
+// between them is the JVM's own. Code next to a method may be another method whose print is missing, so it does not
+// count as unprinted.
+type unprintedCode []printassembly.Blob
+
+// findUnprinted finds the unprinted code between the blobs of a log. The extents must ascend. Of several that begin at
+// one address, methods must come first, because they decide (see the order of [printassembly.Kind]).
+func findUnprinted(extents []extent) unprintedCode {
+	var found unprintedCode
+	var hi uint64   // of all blobs so far
+	ownEnd := false // true if only the JVM's own code ends at hi, and no method
+	for _, e := range extents {
+		own := !e.kind.Java()
+		if hi < e.lo && ownEnd && own {
+			found = append(found, printassembly.Blob{Kind: printassembly.Unprinted, Name: unprintedName, Lo: hi, Hi: e.lo})
+		}
+		switch {
+		case e.hi > hi:
+			hi, ownEnd = e.hi, own
+		case e.hi == hi:
+			ownEnd = ownEnd && own
+		}
+	}
+	return found
+}
+
+// unprintedName is the name of all blobs of unprinted code.
+const unprintedName = "(adapters and inline cache stubs)"
+
+// find returns the index of the blob that holds pc. It returns false if there is none.
+func (u unprintedCode) find(pc uint64) (int, bool) {
+	i, ok := slices.BinarySearchFunc(u, pc, func(b printassembly.Blob, pc uint64) int { return cmp.Compare(b.Lo, pc) })
+	if !ok {
+		i--
+	}
+	return i, i >= 0 && pc < u[i].Hi
+}

@@ -1,0 +1,197 @@
+// Package events says which events of a JVM, such as pauses of its garbage collector, lasted at a time, and sums up the
+// events of a trial.
+//
+// An [Index] makes a time line of each JVM, and of each thread with events. It knows at most 63 kinds and names of
+// events, so a [Set] of those that lasted at a time is one word.
+package events
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/tally"
+)
+
+// A Total sums up the events of one kind and name.
+type Total struct {
+	Kind event.Kind
+	// Name is "" for the kinds whose names are those of methods, classes and threads. Such events are summed up
+	// together.
+	Name string
+	// Count is how many began in the windows. Nanos is how long these took together, and LongestNanos how long the
+	// longest of them took.
+	Count               int
+	Nanos, LongestNanos int64
+	// WaitNanos is the time until threads had stopped for safepoints, see [event.Event].
+	WaitNanos, LongestWaitNanos int64
+	// Counts are the samples in the windows that were taken while such an event lasted.
+	Counts tally.Counts
+}
+
+// Others is the Name under which the events of further names are summed up when there are too many names.
+const Others = "(others)"
+
+// A Set has a bit for each kind and name of events. The bit waiting has no name: it means that some threads still run
+// while others wait for them to come to a safepoint.
+type Set uint64
+
+const (
+	waiting  = 63
+	maxNames = 63 // bits for names; HotSpot has some 40 names of pauses and safepoints in use
+)
+
+func (s Set) has(bit int) bool { return s>>bit&1 != 0 }
+
+func (s Set) without(bit int) Set { return s &^ (1 << bit) }
+
+// Waiting reports whether some threads still run while others wait for them to come to a safepoint.
+func (s Set) Waiting() bool { return s.has(waiting) }
+
+// Named returns the events of the set, without the wait for a safepoint.
+func (s Set) Named() Set { return s.without(waiting) }
+
+// An Index finds the events that lasted at any time. A search costs two binary searches, and nothing where there
+// are no events.
+type Index struct {
+	totals []Total     // by bit, with only Kind and Name
+	bits   map[key]int // of kinds and names
+	lines  map[threadID]*timeline
+}
+
+// A threadID names a thread of a JVM. tid is 0 for the JVM as a whole.
+type threadID struct{ pid, tid int }
+
+// A key tells events apart.
+type key struct {
+	kind event.Kind
+	name string
+}
+
+// A timeline says which events lasted in a JVM, or in a thread of it: the events sets[i] from at[i] to at[i+1].
+type timeline struct {
+	at   []int64
+	sets []Set
+	last int // where the last search ended; the next sample is usually near
+}
+
+// New returns the index of events, or nil if there are none.
+func New(events []event.Event) *Index {
+	if len(events) == 0 {
+		return nil
+	}
+	x := &Index{bits: map[key]int{}, lines: map[threadID]*timeline{}}
+	edges := map[threadID][]edge{}
+	for i := range events {
+		e := &events[i]
+		bit := x.bit(e)
+		tid, known := e.Owner()
+		if !known {
+			continue
+		}
+		of := threadID{e.PID, tid}
+		if end := e.EndMonoNanos(); end > e.MonoNanos {
+			edges[of] = append(edges[of], edge{e.MonoNanos, bit, 1}, edge{end, bit, -1})
+		}
+		if wait := min(e.WaitNanos, e.Nanos); wait > 0 {
+			edges[of] = append(edges[of], edge{e.MonoNanos, waiting, 1}, edge{e.MonoNanos + wait, waiting, -1})
+		}
+	}
+	for of, list := range edges {
+		x.lines[of] = newTimeline(list)
+	}
+	return x
+}
+
+// bit returns the bit of an event's kind and name. When there are too many names, the last bit stands for all others.
+func (x *Index) bit(e *event.Event) int {
+	k := key{e.Kind, e.Name}
+	switch e.Kind {
+	case event.Compilation, event.Deopt, event.Lock, event.Park, event.Sleep, event.Alloc, event.ClassLoad, event.Thread:
+		k.name = ""
+	}
+	bit, ok := x.bits[k]
+	if !ok && len(x.totals) == maxNames-1 {
+		k = key{"", Others}
+		bit, ok = x.bits[k]
+	}
+	if !ok && len(x.totals) >= maxNames {
+		return maxNames - 1
+	}
+	if !ok {
+		bit = len(x.totals)
+		x.totals = append(x.totals, Total{Kind: k.kind, Name: k.name})
+		x.bits[k] = bit
+	}
+	return bit
+}
+
+// Names returns the names of the events in a set for a location: the name of an event of the program's own, and the
+// kind of any other.
+func (x *Index) Names(set Set) []string {
+	var names []string
+	for bit := 0; set != 0; bit++ {
+		if set&1 != 0 {
+			t := &x.totals[bit]
+			name := string(t.Kind)
+			if t.Kind == event.Own {
+				name = t.Name
+			}
+			if name = cmp.Or(name, t.Name); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		set >>= 1
+	}
+	slices.Sort(names)
+	return names
+}
+
+// An edge is where an event begins (by is 1) or ends (by is -1).
+type edge struct {
+	mono int64
+	bit  int
+	by   int
+}
+
+// newTimeline returns the line of all edges of a JVM or a thread. It sorts the edges.
+func newTimeline(edges []edge) *timeline {
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Compare(a.mono, b.mono) })
+	l := new(timeline)
+	var depth [64]int
+	var now Set
+	for i, e := range edges {
+		depth[e.bit] += e.by
+		if depth[e.bit] > 0 {
+			now |= 1 << e.bit
+		} else {
+			now = now.without(e.bit)
+		}
+		last := len(l.sets) - 1
+		if i+1 < len(edges) && edges[i+1].mono == e.mono || last >= 0 && l.sets[last] == now {
+			continue
+		}
+		l.at, l.sets = append(l.at, e.mono), append(l.sets, now)
+	}
+	return l
+}
+
+// During returns the events of a JVM and of one of its threads that lasted at a time.
+func (x *Index) During(pid, tid int, mono int64) Set {
+	if x == nil {
+		return 0
+	}
+	return x.lines[threadID{pid, 0}].during(mono) | x.lines[threadID{pid, tid}].during(mono)
+}
+
+func (l *timeline) during(mono int64) Set {
+	if l == nil || mono < l.at[0] {
+		return 0
+	}
+	if i := l.last; l.at[i] <= mono && (i+1 == len(l.at) || mono < l.at[i+1]) {
+		return l.sets[i]
+	}
+	l.last = sort.Search(len(l.at), func(i int) bool { return l.at[i] > mono }) - 1
+	return l.sets[l.last]
+}

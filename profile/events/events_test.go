@@ -1,0 +1,48 @@
+package events
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/event"
+)
+
+// During finds the same events as a look at all events for each time, however they overlap.
+func TestDuring(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	const span = 400
+	var events []event.Event
+	for i := range 300 {
+		e := event.Event{PID: 1 + i%2, Kind: event.GC, Name: fmt.Sprint(random.IntN(80)), MonoNanos: random.Int64N(span), Nanos: random.Int64N(9)}
+		if i%3 == 0 {
+			e.Kind, e.WaitNanos = event.Safepoint, random.Int64N(4)
+		}
+		events = append(events, e)
+	}
+	event.Sort(events)
+	x := New(events)
+	assert.Len(t, x.totals, maxNames, "more names than bits")
+	for range 20_000 {
+		pid, at := 1+random.IntN(2), random.Int64N(span+20)-10
+		var want Set
+		for i := range events {
+			e := &events[i]
+			if e.PID != pid {
+				continue
+			}
+			if e.MonoNanos <= at && at < e.EndMonoNanos() {
+				want |= 1 << x.bit(e)
+			}
+			if e.MonoNanos <= at && at < e.MonoNanos+min(e.WaitNanos, e.Nanos) {
+				want |= 1 << waiting
+			}
+		}
+		require.Equal(t, want, x.During(pid, 7, at), "JVM %d at %d", pid, at)
+	}
+	assert.Zero(t, x.During(3, 7, 10), "a JVM without events")
+	assert.Zero(t, New(nil).During(1, 7, 10), "no events at all")
+}

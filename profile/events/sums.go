@@ -1,0 +1,65 @@
+package events
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/tally"
+)
+
+// Sums sum up the events of one trial, and the samples that were taken while they lasted.
+type Sums struct {
+	totals []Total        // by bit, without Counts; nil if no event began in the windows
+	during []tally.Counts // by bit: the samples in the windows while such events lasted
+}
+
+// Add counts an event.
+func (s *Sums) Add(x *Index, e *event.Event) {
+	if s.totals == nil {
+		s.totals = slices.Clone(x.totals)
+	}
+	t := &s.totals[x.bit(e)]
+	t.Count++
+	t.Nanos += e.Nanos
+	t.LongestNanos = max(t.LongestNanos, e.Nanos)
+	t.WaitNanos += e.WaitNanos
+	t.LongestWaitNanos = max(t.LongestWaitNanos, e.WaitNanos)
+}
+
+// AddSample counts a sample of a counter for the events that lasted when it was taken.
+func (s *Sums) AddSample(lasted Set, counter int) {
+	for bit, rest := 0, lasted.Named(); rest != 0; bit, rest = bit+1, rest>>1 {
+		if rest.has(0) {
+			for len(s.during) <= bit {
+				s.during = append(s.during, nil)
+			}
+			s.during[bit].Bump(counter, 1)
+		}
+	}
+}
+
+// Totals returns the totals of the events, by kind; within a kind, those that took longest come first.
+func (s *Sums) Totals(x *Index, counters int) []Total {
+	if x == nil {
+		return nil
+	}
+	counted := s.totals
+	if counted == nil {
+		counted = x.totals
+	}
+	var totals []Total
+	for bit, t := range counted {
+		t.Counts = make(tally.Counts, counters)
+		if bit < len(s.during) {
+			copy(t.Counts, s.during[bit])
+		}
+		if t.Count > 0 || counters > 0 && slices.Max(t.Counts) > 0 {
+			totals = append(totals, t)
+		}
+	}
+	slices.SortFunc(totals, func(a, b Total) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b.Nanos, a.Nanos), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name))
+	})
+	return totals
+}

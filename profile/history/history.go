@@ -1,0 +1,210 @@
+// Package history says what each JVM of a run did over time: which part of its samples was in Java code, in the JIT
+// compilers, in the garbage collector, and in native code, and which events lasted. It covers the whole run, in or out
+// of the windows, so that a reader can see whether the windows are well chosen.
+package history
+
+import (
+	"slices"
+
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/threads"
+)
+
+// A Doing is what a JVM was doing when a sample was taken.
+type Doing int
+
+// What JVMs do, in the order in which a History counts it.
+const (
+	RanJava    Doing = iota // ran code of the code cache, in a thread other than the next two's
+	RanJIT                  // ran a thread of a JIT compiler
+	RanGC                   // ran a thread of the garbage collector
+	RanNative               // ran native code or the kernel, in any other thread
+	NotCounted              // the sample is in no profile: outside the windows, or of a thread that is not chosen
+	doings
+)
+
+// DoingOf returns what a JVM was doing when a thread of some kind was sampled, in native code if outside is true.
+func DoingOf(kind string, outside bool) Doing {
+	switch {
+	case kind == threads.Compilers:
+		return RanJIT
+	case kind == threads.Collector:
+		return RanGC
+	case outside:
+		return RanNative
+	}
+	return RanJava
+}
+
+// A History says when the samples of the first counter were taken, for each JVM, in or out of the windows.
+type History struct {
+	FromMonoNanos int64 // start of the first bin
+	StepNanos     int64 // length of each bin
+	Bins          int   // number of bins
+	JVMs          []JVM
+}
+
+// A JVM is the history of one process.
+type JVM struct {
+	PID  int
+	Bins [][doings]int64 // numbers of samples, by Doing
+	// Lanes are the events that lasted, by kind, in the order of laneKinds.
+	Lanes []Lane
+}
+
+// A Lane says when events of one kind lasted.
+type Lane struct {
+	Kind   event.Kind
+	Shares []float64 // of each bin, the part in which such an event lasted, 0 to 1
+}
+
+// laneKinds are the kinds of events that have lanes. Parking and sleeping have none, because threads do that all the
+// time.
+var laneKinds = []event.Kind{event.GC, event.Safepoint, event.Concurrent, event.Compilation, event.Lock, event.Own}
+
+// AddLanes adds the lanes of events to all JVMs.
+func (h *History) AddLanes(events []event.Event) {
+	if h == nil {
+		return
+	}
+	shares := map[int]map[event.Kind][]float64{}
+	for i := range events {
+		e := &events[i]
+		from, to := max(e.MonoNanos, h.FromMonoNanos)-h.FromMonoNanos, min(e.EndMonoNanos(), h.FromMonoNanos+int64(h.Bins)*h.StepNanos)-h.FromMonoNanos
+		if to <= from || !slices.Contains(laneKinds, e.Kind) {
+			continue
+		}
+		if shares[e.PID] == nil {
+			shares[e.PID] = map[event.Kind][]float64{}
+		}
+		lane := shares[e.PID][e.Kind]
+		if lane == nil {
+			lane = make([]float64, h.Bins)
+			shares[e.PID][e.Kind] = lane
+		}
+		for bin := from / h.StepNanos; bin*h.StepNanos < to; bin++ {
+			part := min(to, (bin+1)*h.StepNanos) - max(from, bin*h.StepNanos)
+			lane[bin] = min(lane[bin]+float64(part)/float64(h.StepNanos), 1)
+		}
+	}
+	for i := range h.JVMs {
+		j := &h.JVMs[i]
+		for _, kind := range laneKinds {
+			if lane := shares[j.PID][kind]; lane != nil {
+				j.Lanes = append(j.Lanes, Lane{kind, lane})
+			}
+		}
+	}
+}
+
+// maxBins is the largest number of bins in a history. When it is reached, bins are merged in pairs, so a long
+// history has between half of it and all of it.
+const maxBins = 240
+
+// A Builder counts samples while it is not yet known how long the run is. When there are too many bins, they are
+// merged in pairs.
+type Builder struct {
+	step   int64 // length of a bin, ns
+	bins   map[binKey]*[doings]int64
+	lo, hi int64 // the first and the last bin
+}
+
+// maxTime is later than any time of a sample, in ns: 36 years.
+const maxTime = 1 << 60
+
+type binKey struct {
+	bin int64
+	pid int
+}
+
+// NewBuilder returns a Builder without samples.
+func NewBuilder() *Builder {
+	const shortest = 1_000_000
+	return &Builder{step: shortest, bins: map[binKey]*[doings]int64{}}
+}
+
+// Add counts a sample. It leaves out samples without a time.
+func (h *Builder) Add(pid int, mono int64, doing Doing) {
+	if mono < 0 || mono >= maxTime {
+		return
+	}
+	bin := mono / h.step
+	if len(h.bins) == 0 {
+		h.lo, h.hi = bin, bin
+	}
+	h.lo, h.hi = min(h.lo, bin), max(h.hi, bin)
+	for h.hi-h.lo >= maxBins {
+		h.halve()
+		bin = mono / h.step
+	}
+	key := binKey{bin, pid}
+	if h.bins[key] == nil {
+		h.bins[key] = new([doings]int64)
+	}
+	h.bins[key][doing]++
+}
+
+// halve merges the bins in pairs.
+func (h *Builder) halve() {
+	h.step *= 2
+	h.lo, h.hi = h.lo/2, h.hi/2
+	joined := make(map[binKey]*[doings]int64, len(h.bins)/2+1)
+	for key, counts := range h.bins {
+		key.bin /= 2
+		if joined[key] == nil {
+			joined[key] = new([doings]int64)
+		}
+		for d, n := range counts {
+			joined[key][d] += n
+		}
+	}
+	h.bins = joined
+}
+
+// History returns what was counted, or nil if nothing was counted.
+func (h *Builder) History() *History {
+	if h == nil || len(h.bins) == 0 {
+		return nil
+	}
+	out := &History{FromMonoNanos: h.lo * h.step, StepNanos: h.step, Bins: int(h.hi-h.lo) + 1}
+	var pids []int
+	for key := range h.bins {
+		pids = append(pids, key.pid)
+	}
+	at := map[int]int{}
+	for i, pid := range slices.Compact(slices.Sorted(slices.Values(pids))) {
+		at[pid] = i
+		out.JVMs = append(out.JVMs, JVM{PID: pid, Bins: make([][doings]int64, out.Bins)})
+	}
+	for key, counts := range h.bins {
+		out.JVMs[at[key.pid]].Bins[key.bin-h.lo] = *counts
+	}
+	return out
+}
+
+// Total returns the number of samples of each Doing in a JVM.
+func (h *JVM) Total() (sum [doings]int64) {
+	for _, bin := range h.Bins {
+		for d, n := range bin {
+			sum[d] += n
+		}
+	}
+	return sum
+}
+
+// Of returns the histories of some processes.
+func (h *History) Of(pids []int) []JVM {
+	if h == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(h.JVMs), func(j JVM) bool { return !slices.Contains(pids, j.PID) })
+}
+
+// Samples returns the number of all samples of a JVM.
+func (h *JVM) Samples() int {
+	var sum int64
+	for _, n := range h.Total() {
+		sum += n
+	}
+	return int(sum)
+}

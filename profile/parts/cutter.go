@@ -1,0 +1,230 @@
+package parts
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/profile/windows"
+)
+
+const (
+	// MaxParts is how many parts a profile has at most. A person chooses from them.
+	MaxParts = 64
+	// maxCounts bounds the counts by part of all spots together. Each takes some bytes in the page.
+	maxCounts = 40_000
+	// namedThreads is how many of the hottest threads' names have a group of their own.
+	namedThreads = 8
+	// timeSlices is the largest number of time slices of a program without trials.
+	timeSlices = 12
+)
+
+// A Sample is one sample of a profile.
+type Sample struct {
+	Spot      int32 // number of the place where it was
+	JVM       int32 // index of the process in the measurement's PIDs
+	Label     int32 // of the thread: its number in the table of threads
+	Counter   int32
+	MonoNanos int64 // negative for a sample without a time
+}
+
+// A Cutter cuts the samples of a measurement into parts.
+type Cutter struct {
+	Measurement *windows.Measurement
+	Samples     []Sample
+	Spots       int                             // how many there are; their numbers are lower
+	Timeline    func(pid int) *windows.Timeline // returns nil for a process that is unknown
+	Threads     *threads.Table
+	Counters    int
+}
+
+// A Cut is the samples of a profile cut into parts.
+type Cut struct {
+	Slices  []TimeSlice
+	Threads []ThreadGroup
+	List    []Part   // only those with samples
+	Spots   []Counts // by the spot's number
+	partOf  func(s *Sample) int
+}
+
+// PartOf returns the part of a sample, as an index in the list.
+func (c *Cut) PartOf(s *Sample) int { return c.partOf(s) }
+
+// A timeCut is one of the ways to cut the time into slices.
+type timeCut struct {
+	slices []TimeSlice
+	of     func(s *Sample) int // returns the slice of a sample
+}
+
+// Cut cuts all samples into parts, as finely as there is room for. It returns nil if that is at most one part.
+func (c *Cutter) Cut() *Cut {
+	if len(c.Samples) == 0 {
+		return nil
+	}
+	groups, groupOf := c.threadGroups()
+	bySpot := make([][]int32, c.Spots) // indexes in Samples
+	for i := range c.Samples {
+		at := c.Samples[i].Spot
+		bySpot[at] = append(bySpot[at], int32(i))
+	}
+	for _, time := range c.timeCuts() {
+		cut := &Cut{Slices: time.slices, Threads: groups, Spots: make([]Counts, len(bySpot))}
+		cut.partOf = func(s *Sample) int { return time.of(s)*len(groups) + groupOf[s.Label] }
+		sum := 0
+		for at, samples := range bySpot {
+			cut.Spots[at] = c.countParts(samples, cut.partOf)
+			if sum += len(cut.Spots[at]); sum > maxCounts {
+				break
+			}
+		}
+		if sum > maxCounts || cut.number(len(groups)) > MaxParts {
+			continue // too fine
+		}
+		if len(cut.List) < 2 {
+			return nil
+		}
+		return cut
+	}
+	return nil
+}
+
+// countParts counts the samples of one spot, which are indexes in Samples, by part.
+func (c *Cutter) countParts(samples []int32, partOf func(*Sample) int) Counts {
+	var out Counts
+	for _, i := range samples {
+		s := &c.Samples[i]
+		part := partOf(s)
+		at, ok := slices.BinarySearchFunc(out, part, func(n Count, part int) int { return cmp.Compare(n.Part, part) })
+		if !ok {
+			out = slices.Insert(out, at, Count{part, make(tally.Counts, c.Counters)})
+		}
+		out[at].Counts[s.Counter]++
+	}
+	return out
+}
+
+// timeCuts returns the ways to cut the time, the finest first. It leaves out those that have more slices than there
+// may be parts.
+func (c *Cutter) timeCuts() []timeCut {
+	pids := c.Measurement.PIDs
+	lo, hi := int64(math.MaxInt64), int64(-1)
+	for i := range c.Samples {
+		if mono := c.Samples[i].MonoNanos; mono >= 0 {
+			lo, hi = min(lo, mono), max(hi, mono+1)
+		}
+	}
+	var all []timeCut
+	if c.Measurement.Name != "" && len(c.Measurement.Windows) > 0 {
+		all = append(all, c.benchmarkCut())
+	} else if lo < hi {
+		for n := timeSlices; n > 1; n /= 2 {
+			all = append(all, evenCut(pids, n, lo, hi))
+		}
+	}
+	all = append(all, evenCut(pids, 1, min(lo, hi), hi), evenCut(pids[:min(len(pids), 1)], 1, min(lo, hi), hi))
+	return slices.DeleteFunc(all, func(t timeCut) bool { return len(t.slices) > MaxParts })
+}
+
+// evenCut cuts the time from lo to hi into n equal slices for each process.
+func evenCut(pids []int, n int, lo, hi int64) timeCut {
+	c := timeCut{of: func(s *Sample) int {
+		first := 0
+		if len(pids) > 1 {
+			first = int(s.JVM) * n
+		}
+		if n == 1 || s.MonoNanos < lo {
+			return first
+		}
+		return first + min(int(float64(s.MonoNanos-lo)/float64(hi-lo)*float64(n)), n-1)
+	}}
+	for _, pid := range pids {
+		for i := range int64(n) {
+			step := (hi - lo) / int64(n)
+			slice := TimeSlice{PID: pid, Span: capture.Span{FromMonoNanos: lo + i*step, ToMonoNanos: lo + (i+1)*step}}
+			if i == int64(n)-1 {
+				slice.ToMonoNanos = hi
+			}
+			c.slices = append(c.slices, slice)
+		}
+	}
+	return c
+}
+
+// benchmarkCut returns the slices of a benchmark, which are those of Profile.Slices.
+func (c *Cutter) benchmarkCut() timeCut {
+	cut := timeCut{of: func(s *Sample) int {
+		line := c.Timeline(c.Measurement.PIDs[s.JVM])
+		if line == nil {
+			return 0
+		}
+		_, slice, _ := line.Find(s.MonoNanos)
+		return slice
+	}}
+	for _, pid := range c.Measurement.PIDs {
+		for i := range int64(windows.SlicesPerJVM) {
+			cut.slices = append(cut.slices, TimeSlice{pid, c.slice(pid, i)})
+		}
+	}
+	return cut
+}
+
+// slice returns the time of slice i of a JVM of a benchmark.
+func (c *Cutter) slice(pid int, i int64) capture.Span {
+	if line := c.Timeline(pid); line != nil {
+		return line.Slice(c.Measurement.Name, i)
+	}
+	return capture.Span{FromMonoNanos: -1}
+}
+
+// threadGroups returns the groups of threads, and the index of the group of each label. Each of the hottest labels has
+// a group of its own; the others of each kind of threads share one.
+func (c *Cutter) threadGroups() (groups []ThreadGroup, of map[int32]int) {
+	total := map[int32]int64{}
+	for i := range c.Samples {
+		total[c.Samples[i].Label]++
+	}
+	labels := slices.SortedFunc(maps.Keys(total), func(a, b int32) int {
+		return cmp.Or(cmp.Compare(total[b], total[a]), cmp.Compare(c.Threads.Label(a), c.Threads.Label(b)))
+	})
+	of = make(map[int32]int, len(labels))
+	for i, label := range labels {
+		g := ThreadGroup{Kind: c.Threads.Kind(label)}
+		if i < namedThreads {
+			g.Name = c.Threads.Label(label)
+		}
+		at := slices.Index(groups, g)
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, g)
+		}
+		of[label] = at
+	}
+	return groups, of
+}
+
+// number numbers the parts that have samples from 0 on, in the order of time. It returns how many there are. Before
+// that, the number of a part is that of its slice times groups, plus that of its thread group.
+func (c *Cut) number(groups int) int {
+	used := map[int]int{}
+	for _, counts := range c.Spots {
+		for i := range counts {
+			used[counts[i].Part] = 0
+		}
+	}
+	for i, part := range slices.Sorted(maps.Keys(used)) {
+		used[part] = i
+		c.List = append(c.List, Part{part / groups, part % groups})
+	}
+	for _, counts := range c.Spots {
+		for i := range counts {
+			counts[i].Part = used[counts[i].Part]
+		}
+	}
+	raw := c.partOf
+	c.partOf = func(s *Sample) int { return used[raw(s)] }
+	return len(used)
+}

@@ -1,0 +1,57 @@
+// Package tally counts samples by counter. A counter is what the sampler counts to decide when to take a sample, for
+// example "cycles". A sampler may have several of them, so nearly every number of a profile is a [Counts].
+//
+// A list of counts that belong together has Counts of the same length. While samples are still coming, a Counts may be
+// shorter than the list of counters, because another counter may come up later: [Counts.Bump] makes it longer then.
+package tally
+
+import "slices"
+
+// Counts holds the number of samples of each counter.
+type Counts []int64
+
+// Add adds other to c, element by element. It must not be longer than c.
+func (c Counts) Add(other Counts) {
+	for i, n := range other {
+		c[i] += n
+	}
+}
+
+// Bump adds n to element i of c, which grows as needed.
+func (c *Counts) Bump(i int, n int64) {
+	for len(*c) <= i {
+		*c = append(*c, 0)
+	}
+	(*c)[i] += n
+}
+
+// BumpAt counts one sample of a counter for a key.
+func BumpAt[K comparable](m map[K]Counts, key K, counter int) {
+	c := m[key]
+	if counter < len(c) {
+		c[counter]++
+		return
+	}
+	c.Bump(counter, 1)
+	m[key] = c
+}
+
+// AddTo adds counts to the sum of a key, which has so many counters.
+func AddTo[K comparable](sums map[K]Counts, key K, c Counts, counters int) {
+	if sums[key] == nil {
+		sums[key] = make(Counts, counters)
+	}
+	sums[key].Add(c)
+}
+
+// Compare orders counts for a list that has the most samples first: by the first counter, then by the next one.
+func Compare(a, b Counts) int { return slices.Compare(b, a) }
+
+// Zeros returns n Counts of so many counters, in one piece of memory.
+func Zeros(n, counters int) []Counts {
+	all, values := make([]Counts, n), make(Counts, n*counters)
+	for i := range all {
+		all[i] = values[i*counters : (i+1)*counters : (i+1)*counters]
+	}
+	return all
+}

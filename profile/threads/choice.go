@@ -1,0 +1,45 @@
+package threads
+
+import (
+	"fmt"
+	"regexp"
+)
+
+// A Choice chooses threads, by their kind or by their name. The zero value chooses all threads.
+type Choice struct {
+	text string // as the user wrote it
+	kind string
+	name *regexp.Regexp
+}
+
+// kindWords are the words for kinds of threads in a choice.
+var kindWords = map[string]string{"app": Application, "jit": Compilers, "gc": Collector, "jvm": OtherJVM}
+
+// ParseChoice parses a choice of threads: app, jit, gc or jvm for a kind of threads, or a regular expression for the
+// thread's name as the kernel has it.
+func ParseChoice(text string) (Choice, error) {
+	c := Choice{text: text, kind: kindWords[text]}
+	if c.kind == "" && text != "" {
+		var err error
+		if c.name, err = regexp.Compile(text); err != nil {
+			return Choice{}, fmt.Errorf("%w; use app, jit, gc, jvm, or a regular expression", err)
+		}
+	}
+	return c, nil
+}
+
+// Text returns the text that ParseChoice has parsed.
+func (c *Choice) Text() string { return c.text }
+
+// chooses reports whether the samples of a thread count. A thread without a name only counts if all threads do.
+func (c *Choice) chooses(name, kind string) bool {
+	switch {
+	case c.text == "":
+		return true
+	case name == "":
+		return false
+	case c.name != nil:
+		return c.name.MatchString(name)
+	}
+	return c.kind == kind
+}

@@ -1,0 +1,82 @@
+package windows
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/capture"
+)
+
+// madeNumber is a number of eight digits or more in the name of a jar. Such a number is a time or a random number:
+// "surefirebooter-20261122165118123_3.jar", "surefirebooter1234567890.jar".
+var madeNumber = regexp.MustCompile(`[-_.]?[0-9]{8,}(_[0-9]+)?`)
+
+// Program returns the name of the program for the main class or jar of a JVM. Maven Surefire makes a jar for each of
+// its forks, so the number in the jar's name is left out: "surefirebooter.jar".
+func Program(main string) string {
+	if short := madeNumber.ReplaceAllString(main, ""); short != "" {
+		return short
+	}
+	return main
+}
+
+// maxPrograms is how many programs of a run have a profile of their own. All others share one.
+const maxPrograms = 100
+
+// OtherPrograms is the Program of the profile that the programs beyond maxPrograms share.
+const OtherPrograms = "(other programs)"
+
+// A programKey tells programs apart.
+type programKey struct{ program, jdk string }
+
+// ByProgram divides the measurement of a run without trials into one for each main class and JDK, in the order in which
+// the JVMs are listed.
+func (m *Measurement) ByProgram(jvms []capture.JVM) []Measurement {
+	if len(m.PIDs) == 0 {
+		return []Measurement{*m}
+	}
+	pids, order := map[programKey][]int{}, []programKey{}
+	add := func(key programKey, pid int) {
+		if pids[key] == nil {
+			if len(order) >= maxPrograms {
+				key = programKey{OtherPrograms, ""}
+			}
+			if pids[key] == nil {
+				order = append(order, key)
+			}
+		}
+		pids[key] = append(pids[key], pid)
+	}
+	known := map[int]programKey{}
+	for _, j := range jvms {
+		known[j.PID] = programKey{Program(j.Main), j.Version}
+		if _, in := slices.BinarySearch(m.PIDs, j.PID); in {
+			add(known[j.PID], j.PID)
+		}
+	}
+	for _, pid := range m.PIDs { // a damaged capture may lack the JVM
+		if _, ok := known[pid]; !ok {
+			add(programKey{}, pid)
+		}
+	}
+	divided := make([]Measurement, 0, len(order))
+	for _, key := range order {
+		part := m.of(slices.Compact(slices.Sorted(slices.Values(pids[key]))))
+		part.Program, part.JDK = key.program, key.jdk
+		divided = append(divided, part)
+	}
+	return divided
+}
+
+// NameProgram sets the program and the JDK of a measurement to those of its parts, where all parts have the same.
+func (m *Measurement) NameProgram(parts []Measurement) {
+	m.Program, m.JDK = parts[0].Program, parts[0].JDK
+	for _, part := range parts {
+		if m.Program != part.Program {
+			m.Program = ""
+		}
+		if m.JDK != part.JDK {
+			m.JDK = ""
+		}
+	}
+}

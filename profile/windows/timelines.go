@@ -1,0 +1,142 @@
+package windows
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/gasm-profiler/gasm/capture"
+)
+
+// SlicesPerJVM is the number of slices of equal time that the measurement of each JVM of a benchmark is cut into. If
+// another compilation of a method comes into use in the middle of the measurement, the slices before and after it
+// differ, and in the next run it comes at another time. So the differences between slices show how much two runs may
+// differ.
+const SlicesPerJVM = 5
+
+// A Timeline finds the trial and the slice of the samples of one JVM. Only benchmarks are cut into slices, because they
+// should be the same from beginning to end; other programs have phases.
+type Timeline struct {
+	windows []slicedWindow // ascending, without overlaps; none for a JVM that is measured all the time
+	trial   int            // the trial of a JVM without windows
+	out     bool           // true if the JVM is in no trial
+	named   bool           // true if the JVM is in a trial with a name
+}
+
+// A slicedWindow is a window, and where it lies in the slices of its JVM.
+type slicedWindow struct {
+	capture.Span
+	trial         int    // index in the measurements
+	name          string // of the trial, which is cut into slices if it has a name
+	first         int    // the number of the JVM's first slice
+	before, whole int64  // time in the JVM's windows of this trial: before this window, and in all of them; ns
+}
+
+// lastTime is later than any time of a sample, in ns: 36 years.
+const lastTime = 1 << 60
+
+// Timelines returns the timelines of all JVMs that the trials have windows of, by process id.
+//
+// A JVM does one thing at a time, so its windows do not overlap. In a damaged capture they may; then the time belongs
+// to the window that begins first. The result overlapping is the number of windows that were cut or left out because
+// they overlap a window of another trial.
+func Timelines(trials []Measurement) (lines map[int]*Timeline, overlapping int) {
+	lines = map[int]*Timeline{}
+	for i := range trials {
+		t := &trials[i]
+		first := map[int]int{}
+		for n, pid := range t.PIDs {
+			first[pid] = n * SlicesPerJVM
+			if len(t.Windows) == 0 && lines[pid] == nil {
+				lines[pid] = &Timeline{trial: i}
+			}
+		}
+		for _, w := range t.Windows {
+			line := lines[w.PID]
+			if line == nil {
+				line = new(Timeline)
+				lines[w.PID] = line
+			}
+			line.named = line.named || t.Name != ""
+			span := capture.Span{FromMonoNanos: max(w.FromMonoNanos, 0), ToMonoNanos: min(w.ToMonoNanos, lastTime)}
+			line.windows = append(line.windows, slicedWindow{Span: span, trial: i, name: t.Name, first: first[w.PID]})
+		}
+	}
+	for _, line := range lines {
+		overlapping += line.order()
+	}
+	return lines, overlapping
+}
+
+// order sorts the windows, removes their overlaps, and sums up their lengths.
+func (l *Timeline) order() (overlapping int) {
+	slices.SortStableFunc(l.windows, func(a, b slicedWindow) int { return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos) })
+	whole := map[int]int64{} // by trial
+	kept := l.windows[:0]
+	for _, w := range l.windows {
+		if n := len(kept); n > 0 && w.FromMonoNanos < kept[n-1].ToMonoNanos && w.FromMonoNanos < w.ToMonoNanos {
+			if kept[n-1].trial != w.trial {
+				overlapping++
+			}
+			w.FromMonoNanos = kept[n-1].ToMonoNanos
+		}
+		w.before = whole[w.trial]
+		whole[w.trial] += max(w.ToMonoNanos-w.FromMonoNanos, 0)
+		// A window without any time still says which trial the JVM belongs to.
+		if w.FromMonoNanos < w.ToMonoNanos || len(kept) == 0 {
+			kept = append(kept, w)
+		}
+	}
+	for i := range kept {
+		kept[i].whole = whole[kept[i].trial]
+	}
+	l.windows = slices.Clip(kept)
+	return overlapping
+}
+
+// NotMeasured returns the timeline of a JVM that is in no trial.
+func NotMeasured() *Timeline { return &Timeline{out: true} }
+
+// Measured reports whether the JVM is in a trial.
+func (l *Timeline) Measured() bool { return !l.out }
+
+// Named reports whether the JVM is in a trial with a name.
+func (l *Timeline) Named() bool { return l.named }
+
+// Find returns the trial and the slice of a time. in is false if the time is in no window. A sample without a time is
+// in the JVM's first window.
+func (l *Timeline) Find(mono int64) (trial, slice int, in bool) {
+	if len(l.windows) == 0 {
+		return l.trial, 0, !l.out
+	}
+	if mono < 0 {
+		return l.windows[0].trial, l.windows[0].first, true
+	}
+	after := sort.Search(len(l.windows), func(i int) bool { return l.windows[i].FromMonoNanos > mono })
+	if after == 0 || mono >= l.windows[after-1].ToMonoNanos {
+		return 0, 0, false
+	}
+	w := &l.windows[after-1]
+	if w.name == "" {
+		return w.trial, 0, true
+	}
+	return w.trial, w.first + int((w.before+mono-w.FromMonoNanos)*SlicesPerJVM/w.whole), true
+}
+
+// Slice returns the time from the first to the last moment of slice i of a benchmark.
+func (l *Timeline) Slice(trial string, i int64) capture.Span {
+	span := capture.Span{FromMonoNanos: -1}
+	for _, win := range l.windows {
+		if win.name != trial || win.whole < SlicesPerJVM {
+			continue
+		}
+		lo, hi := i*win.whole/SlicesPerJVM-win.before, (i+1)*win.whole/SlicesPerJVM-win.before
+		if length := win.ToMonoNanos - win.FromMonoNanos; lo < length && hi > 0 {
+			if span.FromMonoNanos < 0 {
+				span.FromMonoNanos = win.FromMonoNanos + max(lo, 0)
+			}
+			span.ToMonoNanos = win.FromMonoNanos + min(hi, length)
+		}
+	}
+	return span
+}
