@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/olekukonko/tablewriter/tw"
-
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
@@ -86,7 +84,7 @@ type section struct {
 // writeTable writes the figures of all sections, and below them why some sections have none.
 func writeTable(w io.Writer, all []section) {
 	header := []string{"", "", "median", "lowest to highest", "goal"}
-	aligns := []tw.Align{tw.AlignLeft, tw.AlignLeft, tw.AlignRight, tw.AlignRight, tw.AlignLeft}
+	aligns := []layout.Align{layout.Left, layout.Left, layout.Right, layout.Right, layout.Left}
 	var rows [][]string
 	for _, s := range all {
 		name := s.name

@@ -3,8 +3,6 @@ package diff
 import (
 	"fmt"
 
-	"github.com/olekukonko/tablewriter/tw"
-
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
@@ -108,7 +106,7 @@ func (t *textDiff) writeRows(rows [][]string, tails []string) {
 		rows[i][nameCell] += tail
 	}
 	header := []string{"A", "B", "change", "", "", ""}
-	aligns := []tw.Align{tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignLeft, tw.AlignLeft}
+	aligns := []layout.Align{layout.Right, layout.Right, layout.Right, layout.Right, layout.Left, layout.Left}
 	for _, line := range layout.Table(header, rows, aligns) {
 		t.Line("%s", line)
 	}

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/olekukonko/tablewriter/tw"
-
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
@@ -44,7 +42,7 @@ const tableRows = 4096
 func writeEventText(w io.Writer, events []event.Event, look layout.Look) error {
 	page := layout.NewPage(w, look)
 	header := []string{"SECONDS", "MS", "WAIT MS", "PID", "THREAD", "KIND", "NAME", ""}
-	aligns := []tw.Align{tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignLeft, tw.AlignLeft, tw.AlignLeft}
+	aligns := []layout.Align{layout.Right, layout.Right, layout.Right, layout.Right, layout.Right, layout.Left, layout.Left, layout.Left}
 	if len(events) == 0 {
 		page.Line("The capture has no events.")
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/olekukonko/tablewriter/tw"
 	"github.com/spf13/cobra"
 
 	"github.com/gasm-profiler/gasm/capture"
@@ -195,7 +194,7 @@ func listJVMs(s streams) error {
 		}
 		rows[i] = []string{strconv.Itoa(j.PID), orUnknown(j.Main), orUnknown(j.Version), j.User, readable}
 	}
-	for _, line := range layout.Table([]string{"PID", "MAIN", "VERSION", "USER", "READABLE"}, rows, []tw.Align{tw.AlignRight, tw.AlignLeft, tw.AlignLeft, tw.AlignLeft, tw.AlignLeft}) {
+	for _, line := range layout.Table([]string{"PID", "MAIN", "VERSION", "USER", "READABLE"}, rows, []layout.Align{layout.Right, layout.Left, layout.Left, layout.Left, layout.Left}) {
 		page.Line("%s", line)
 	}
 	for i := range jvms {

@@ -68,7 +68,7 @@ func FuzzEscape(f *testing.F) {
 		if n := Width(PadLeft(raw, width)); n != max(width, Width(raw)) {
 			t.Errorf("%q is padded to %d columns, not %d", raw, n, width)
 		}
-		lines := append(Wrap(raw, width), Table([]string{raw}, [][]string{{raw}, {"x"}}, nil)...)
+		lines := append(Wrap(raw, width), Table([]string{raw}, [][]string{{raw}, {"x"}}, []Align{Left})...)
 		gasmtest.TerminalText(t, strings.Join(lines, "\n"), false)
 		gasmtest.TerminalText(t, Message("%s: %v, %q, %v", raw, errors.New(raw), raw, []string{raw}), false)
 		var b strings.Builder

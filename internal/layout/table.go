@@ -1,56 +1,68 @@
 package layout
 
 import (
+	"slices"
 	"strings"
-
-	"github.com/olekukonko/tablewriter"
-	"github.com/olekukonko/tablewriter/renderer"
-	"github.com/olekukonko/tablewriter/tw"
 )
 
-// Table escapes cells, lays them out in columns without borders, and returns the lines. If header is nil, there is no
-// line for it. Blanks at the start of a cell stay; those at the end of a line are removed.
-func Table(header []string, rows [][]string, aligns []tw.Align) []string {
-	section := tw.CellConfig{
-		Formatting: tw.CellFormatting{AutoWrap: tw.WrapNone, AutoFormat: tw.Off},
-		Alignment:  tw.CellAlignment{PerColumn: aligns},
-	}
-	var b strings.Builder
-	t := tablewriter.NewTable(&b,
-		tablewriter.WithConfig(tablewriter.Config{
-			Header:   section,
-			Row:      section,
-			Behavior: tw.Behavior{TrimSpace: tw.Off, TrimLine: tw.Off},
-		}),
-		// Otherwise the library guesses from the environment, and the report would depend on the user's language.
-		tablewriter.WithEastAsian(tw.Off),
-		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
-			Borders:  tw.BorderNone,
-			Settings: tw.Settings{Lines: tw.LinesNone, Separators: tw.SeparatorsNone},
-		})),
-	)
+// An Align is the side of its column at which a cell is.
+type Align int
+
+// The sides.
+const (
+	Left Align = iota
+	Right
+)
+
+// Table escapes cells, lays them out in columns without borders, and returns the lines. aligns has an element for each
+// column. If header is nil, there is no line for it. Blanks at the start of a cell stay; those at the end of a line are
+// removed.
+func Table(header []string, rows [][]string, aligns []Align) []string {
 	if header != nil {
-		t.Header(escapeAll(header))
+		rows = slices.Insert(slices.Clone(rows), 0, header)
 	}
-	escaped := make([][]string, len(rows))
-	for i, row := range rows {
-		escaped[i] = escapeAll(row)
+	cells := make([]cell, 0, len(rows)*len(aligns))
+	widths := make([]int, len(aligns))
+	for _, row := range rows {
+		for i, text := range row {
+			c := cell{text: Escape(text)}
+			c.width = escapedWidth(c.text)
+			widths[i] = max(widths[i], c.width)
+			cells = append(cells, c)
+		}
 	}
-	// Strings written to a strings.Builder: neither call can fail.
-	_ = t.Bulk(escaped)
-	_ = t.Render()
-	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
+	lines := make([]string, 0, len(rows))
+	var line []byte
+	for _, row := range rows {
+		line = line[:0]
+		for i := range row {
+			line = cells[i].append(line, widths[i], aligns[i])
+		}
+		cells = cells[len(row):]
+		lines = append(lines, strings.TrimRight(string(line), " "))
 	}
 	return lines
 }
 
-// escapeAll returns the escaped cells.
-func escapeAll(cells []string) []string {
-	escaped := make([]string, len(cells))
-	for i, cell := range cells {
-		escaped[i] = Escape(cell)
+// A cell is an escaped text, and how many columns it takes on a terminal.
+type cell struct {
+	text  string
+	width int
+}
+
+// append appends the cell to a line, with a blank on each side.
+func (c cell) append(line []byte, width int, align Align) []byte {
+	before, after := 1, 1+width-c.width
+	if align == Right {
+		before, after = after, before
 	}
-	return escaped
+	line = append(appendBlanks(line, before), c.text...)
+	return appendBlanks(line, after)
+}
+
+func appendBlanks(line []byte, n int) []byte {
+	for range n {
+		line = append(line, ' ')
+	}
+	return line
 }

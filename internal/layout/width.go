@@ -10,9 +10,12 @@ import (
 // Width returns how many columns text takes on a terminal after escaping. An escape takes as many columns as it has
 // letters, a Chinese letter or an emoji takes two, and an accent none. If an emoji is composed of several, each of them
 // counts, as in most terminals and in [Table].
-func Width(text string) int {
+func Width(text string) int { return escapedWidth(Escape(text)) }
+
+// escapedWidth is Width for a text that is escaped.
+func escapedWidth(text string) int {
 	n := 0
-	for _, r := range Escape(text) {
+	for _, r := range text {
 		n += runeWidth(r)
 	}
 	return n

@@ -37,6 +37,8 @@ func TestCut(t *testing.T) {
 }
 
 func TestTableWidth(t *testing.T) {
-	lines := Table([]string{"", "x"}, [][]string{{"日本", "1"}, {"a\x1b", "2"}, {"abcd", "3"}}, nil)
+	lines := Table([]string{"", "x"}, [][]string{{"日本", "1"}, {"a\x1b", "2"}, {"abcd", "3"}}, []Align{Left, Left})
+	assert.Empty(t, Table(nil, nil, []Align{Left}))
+	assert.Equal(t, []string{"  a", "  b  c"}, Table(nil, [][]string{{" a", ""}, {" b", "c"}}, []Align{Left, Right}), "the blanks at the start of a cell")
 	assert.Equal(t, []string{"        x", ` 日本   1`, ` a\x1b  2`, " abcd   3"}, lines)
 }

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/olekukonko/tablewriter/tw"
-
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report/amount"
@@ -50,14 +48,14 @@ func writeAccount(v *view) {
 	for _, row := range slices.Concat(taken, profiledRows) {
 		labels = append(labels, row.label)
 	}
-	columns, header, aligns := [][]string{labels}, []string{""}, []tw.Align{tw.AlignLeft}
+	columns, header, aligns := [][]string{labels}, []string{""}, []layout.Align{layout.Left}
 	for e, event := range v.p.Counters {
 		if len(v.p.Counters) == 1 {
 			event = "samples"
 		}
 		columns = append(columns, accountColumns(&v.p.Accounts[e], taken)...)
 		header = append(header, event, "of taken", "of profile")
-		aligns = append(aligns, tw.AlignRight, tw.AlignRight, tw.AlignRight)
+		aligns = append(aligns, layout.Right, layout.Right, layout.Right)
 	}
 	for _, line := range layout.Table(header, transpose(columns), aligns) {
 		v.Line("%s", line)

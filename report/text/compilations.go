@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/olekukonko/tablewriter/tw"
-
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 )
@@ -23,9 +21,9 @@ func writeCompilations(v *view) {
 		return
 	}
 	discarded := slices.ContainsFunc(shown, func(c profile.Compilation) bool { return c.Ended != nil })
-	header, aligns := []string{"self", "made"}, []tw.Align{tw.AlignRight, tw.AlignRight}
+	header, aligns := []string{"self", "made"}, []layout.Align{layout.Right, layout.Right}
 	if discarded {
-		header, aligns = append(header, "discarded"), append(aligns, tw.AlignRight)
+		header, aligns = append(header, "discarded"), append(aligns, layout.Right)
 	}
 	var rows [][]string
 	for i := range shown {
@@ -36,7 +34,7 @@ func writeCompilations(v *view) {
 		}
 		rows = append(rows, append(row, c.Source+compileID(c.CompileID)+t.inJVM(c.PID)+why(c)))
 	}
-	lines := layout.Table(append(header, ""), rows, append(aligns, tw.AlignLeft))
+	lines := layout.Table(append(header, ""), rows, append(aligns, layout.Left))
 	t.Rule("Compilations of the Hottest Methods")
 	t.Line("%s", lines[0])
 	for i, line := range lines[1:] {

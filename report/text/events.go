@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/olekukonko/tablewriter/tw"
-
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
@@ -118,15 +116,15 @@ func writeEvents(v *view) {
 	if !slices.ContainsFunc(v.p.Events, telling) {
 		return
 	}
-	header, aligns := []string{}, []tw.Align{}
+	header, aligns := []string{}, []layout.Align{}
 	for _, name := range v.p.Counters {
-		header, aligns = append(header, name), append(aligns, tw.AlignRight)
+		header, aligns = append(header, name), append(aligns, layout.Right)
 	}
 	if len(v.p.Counters) == 1 {
 		header[0] = "during"
 	}
 	header = append(header, "count", "total ms", "longest", "kind", "")
-	aligns = append(aligns, tw.AlignRight, tw.AlignRight, tw.AlignRight, tw.AlignLeft, tw.AlignLeft)
+	aligns = append(aligns, layout.Right, layout.Right, layout.Right, layout.Left, layout.Left)
 	shown := longestEvents(v.p.Events, v.opts.Top)
 	var rows [][]string
 	for i := range shown {

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/olekukonko/tablewriter/tw"
-
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/windows"
@@ -80,9 +78,9 @@ func writeForks(v *view) {
 		names = append(names, f.short(row.name, false))
 	}
 	columns = append(columns, sources, names)
-	aligns := slices.Repeat([]tw.Align{tw.AlignRight}, len(columns)-1)
+	aligns := slices.Repeat([]layout.Align{layout.Right}, len(columns)-1)
 	f.Rule("Forks Compared (shares of each JVM's own samples)")
-	for _, line := range layout.Table(header, transpose(columns), append(aligns, tw.AlignLeft)) {
+	for _, line := range layout.Table(header, transpose(columns), append(aligns, layout.Left)) {
 		f.Line("%s", line)
 	}
 	f.EndRule()

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/olekukonko/tablewriter/tw"
-
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
@@ -197,7 +195,7 @@ func (d *document) jvmLines(rows []jvmRow, all int64, jdk string) []string {
 			header, columns = append(header, c.name), append(columns, cells)
 		}
 	}
-	aligns := slices.Repeat([]tw.Align{tw.AlignRight}, len(columns))
+	aligns := slices.Repeat([]layout.Align{layout.Right}, len(columns))
 	width := d.programWidth(header, columns)
 	programs := make([]string, len(rows))
 	for i := range rows {
@@ -206,7 +204,7 @@ func (d *document) jvmLines(rows []jvmRow, all int64, jdk string) []string {
 			programs[i] = shortDotted(rows[i].name, width, d.Ellipsis())
 		}
 	}
-	return layout.Table(append(header, "program"), transpose(append(columns, programs)), append(aligns, tw.AlignLeft))
+	return layout.Table(append(header, "program"), transpose(append(columns, programs)), append(aligns, layout.Left))
 }
 
 // programWidth returns how wide the last column of the table may be; 0 for no limit.

@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/olekukonko/tablewriter/tw"
-
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -98,7 +96,7 @@ func (o overview) hottestFrames() []string {
 		amount := o.inTable(0, f.Counts[0])
 		cells = append(cells, []string{strings.TrimSpace(amount), o.short(f.Method, false), frameDetails(o.view, &f)})
 	}
-	lines := layout.Table(nil, cells, []tw.Align{tw.AlignRight, tw.AlignLeft, tw.AlignLeft})
+	lines := layout.Table(nil, cells, []layout.Align{layout.Right, layout.Left, layout.Left})
 	for i := range lines {
 		lines[i] = strings.TrimPrefix(lines[i], " ")
 	}
@@ -139,7 +137,7 @@ func (o overview) hottest() []string {
 		amount := o.inTable(0, row.counts[0])
 		cells = append(cells, []string{strings.TrimSpace(amount), row.source, o.short(row.name, row.native) + row.tail})
 	}
-	lines := layout.Table(nil, cells, []tw.Align{tw.AlignRight, tw.AlignRight, tw.AlignLeft})
+	lines := layout.Table(nil, cells, []layout.Align{layout.Right, layout.Right, layout.Left})
 	for i := range lines {
 		lines[i] = strings.TrimPrefix(lines[i], " ")
 	}

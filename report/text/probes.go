@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/olekukonko/tablewriter/tw"
-
 	"github.com/gasm-profiler/gasm/event/rings"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile/probes"
@@ -53,8 +51,8 @@ func (t probeTables) callTable() {
 		rows = append(rows, []string{strconv.FormatInt(p.Entries, 10), strconv.FormatInt(p.Throws, 10), fmt.Sprintf("%.3f", float64(p.Nanos)/1e6),
 			duration(p.Percentile(0.5)), duration(p.Percentile(0.9)), duration(p.Percentile(0.99)), duration(p.MaxNanos), probeName(p, methods)})
 	}
-	right := tw.AlignRight
-	t.rows([]string{"calls", "thrown", "total ms", "p50", "p90", "p99", "max", ""}, rows, []tw.Align{right, right, right, right, right, right, right, tw.AlignLeft}, len(methods))
+	right := layout.Right
+	t.rows([]string{"calls", "thrown", "total ms", "p50", "p90", "p99", "max", ""}, rows, []layout.Align{right, right, right, right, right, right, right, layout.Left}, len(methods))
 }
 
 // lockAndAllocationTable writes the locks and allocations in methods.
@@ -69,11 +67,11 @@ func (t probeTables) lockAndAllocationTable() {
 		}
 		rows = append(rows, []string{strconv.FormatInt(p.Entries, 10), released, what + probeName(p, others)})
 	}
-	t.rows([]string{"count", "released", ""}, rows, []tw.Align{tw.AlignRight, tw.AlignRight, tw.AlignLeft}, len(others))
+	t.rows([]string{"count", "released", ""}, rows, []layout.Align{layout.Right, layout.Right, layout.Left}, len(others))
 }
 
 // rows writes a table, and how many of all its rows are left out.
-func (t probeTables) rows(header []string, rows [][]string, aligns []tw.Align, all int) {
+func (t probeTables) rows(header []string, rows [][]string, aligns []layout.Align, all int) {
 	if len(rows) == 0 {
 		return
 	}

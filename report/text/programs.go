@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/olekukonko/tablewriter/tw"
-
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report/names"
@@ -60,7 +58,7 @@ func (d *document) hottestOfEach() {
 		return
 	}
 	d.Line("%s", d.Paint(layout.Bold, "Hottest Java method of each program (of the program's own samples):"))
-	for _, line := range layout.Table(nil, cells, []tw.Align{tw.AlignLeft, tw.AlignRight, tw.AlignLeft, tw.AlignLeft}) {
+	for _, line := range layout.Table(nil, cells, []layout.Align{layout.Left, layout.Right, layout.Left, layout.Left}) {
 		d.Line("%s", line)
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/olekukonko/tablewriter/tw"
-
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
@@ -135,7 +133,7 @@ func (t *ranking) minor(counts, total tally.Counts) bool {
 func (t *ranking) lines(rows []rankingRow) []string {
 	columns, header, aligns := t.countColumns(rows)
 	rows = append(slices.Clone(rows), rankingRow{name: "<totals>", details: t.about})
-	add := func(align tw.Align, cell func(row *rankingRow) string) {
+	add := func(align layout.Align, cell func(row *rankingRow) string) {
 		var column []string
 		for i := range rows {
 			column = append(column, cell(&rows[i]))
@@ -144,9 +142,9 @@ func (t *ranking) lines(rows []rankingRow) []string {
 			columns, header, aligns = append(columns, column), append(header, ""), append(aligns, align)
 		}
 	}
-	add(tw.AlignRight, func(row *rankingRow) string { return row.source })
-	add(tw.AlignLeft, func(row *rankingRow) string { return t.short(row.name, row.native) + row.tail })
-	add(tw.AlignLeft, func(row *rankingRow) string { return row.details })
+	add(layout.Right, func(row *rankingRow) string { return row.source })
+	add(layout.Left, func(row *rankingRow) string { return t.short(row.name, row.native) + row.tail })
+	add(layout.Left, func(row *rankingRow) string { return row.details })
 	if len(t.p.Counters) == 1 {
 		if header[0] = "self"; !t.withTotals {
 			header = nil
@@ -156,13 +154,13 @@ func (t *ranking) lines(rows []rankingRow) []string {
 }
 
 // countColumns returns the columns of samples, each with its total as the last cell.
-func (t *ranking) countColumns(rows []rankingRow) (columns [][]string, header []string, aligns []tw.Align) {
+func (t *ranking) countColumns(rows []rankingRow) (columns [][]string, header []string, aligns []layout.Align) {
 	for e, event := range t.p.Counters {
 		columns = append(columns, t.selfColumn(rows, e))
 		header = append(header, event)
-		aligns = append(aligns, tw.AlignRight)
+		aligns = append(aligns, layout.Right)
 		if e == 0 && t.withTotals {
-			columns, header, aligns = append(columns, t.totalColumn(rows)), append(header, "total"), append(aligns, tw.AlignRight)
+			columns, header, aligns = append(columns, t.totalColumn(rows)), append(header, "total"), append(aligns, layout.Right)
 		}
 	}
 	return columns, header, aligns

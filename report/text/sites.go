@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/olekukonko/tablewriter/tw"
-
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
@@ -131,10 +129,10 @@ func site(v *view, f event.Frame) string {
 
 // writeSites writes a table whose last two columns are text.
 func writeSites(v *view, header []string, rows [][]string) {
-	aligns := make([]tw.Align, len(header))
+	aligns := make([]layout.Align, len(header))
 	for i := range aligns {
-		if aligns[i] = tw.AlignRight; i >= len(header)-2 {
-			aligns[i] = tw.AlignLeft
+		if aligns[i] = layout.Right; i >= len(header)-2 {
+			aligns[i] = layout.Left
 		}
 	}
 	for _, line := range layout.Table(header, rows, aligns) {
