@@ -37,7 +37,7 @@ type column struct {
 
 // columns returns the probes of this machine's JDKs.
 func columns(t *testing.T) (all []column) {
-	for _, j := range gasmtest.NeedJDKs(t, probed) {
+	for _, j := range gasmtest.NeedEachJDK(t, probed) {
 		properties := jdk.Properties(j.Home)
 		c := column{feature: j.Feature, version: strings.TrimSpace(properties["JAVA_VERSION"] + " " + properties["IMPLEMENTOR"]), places: map[string]int{}}
 		for _, p := range probesOf(t, j) {
