@@ -6,6 +6,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
 // DefaultFrequency is how often gasm samples if a sample costs little, per second and CPU. JMH's
@@ -85,7 +86,7 @@ func (r Rate) Note() string {
 // allowedFrequency returns how often the kernel lets events be sampled, with a note if that is less
 // than what was asked for.
 func allowedFrequency(asked int) (hertz int, note fix.Note) {
-	limit, ok := sysctlInt("kernel/perf_event_max_sample_rate")
+	limit, ok := machine.Sysctl("kernel/perf_event_max_sample_rate")
 	if !ok || limit <= 0 || limit >= asked {
 		return asked, fix.Note{}
 	}

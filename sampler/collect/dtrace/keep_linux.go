@@ -1,4 +1,4 @@
-package collect
+package dtrace
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/gasm-profiler/gasm/sampler/collect/external"
 )
 
 // keeper is what the shell runs before DTrace for Linux. If a signal that DTrace does not handle ends
@@ -48,8 +50,8 @@ exec "$@"`
 // uprobeFiles are the lists of the kernel's uprobes in the places where tracefs is mounted.
 const uprobeFiles = "/sys/kernel/tracing/uprobe_events /sys/kernel/debug/tracing/uprobe_events"
 
-// newDTraceProcess prepares DTrace. When gasm is killed, DTrace ends properly, and by itself.
-func newDTraceProcess(run func(path string, args []string) *process, command []string) (*process, error) {
+// newProcess prepares DTrace. When gasm is killed, DTrace ends properly, and by itself.
+func newProcess(run func(path string, args []string) *external.Process, command []string) (*external.Process, error) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
 		return run(command[0], command[1:]), nil
@@ -59,11 +61,11 @@ func newDTraceProcess(run func(path string, args []string) *process, command []s
 		return nil, err
 	}
 	p := run(shell, append([]string{"-c", keeper, filepath.Base(shell)}, command...))
-	p.cmd.ExtraFiles = []*os.File{theirs}
-	p.started = func() { theirs.Close() }
-	p.after = func() {
-		if p.cmd.ProcessState != nil && p.status().Signaled() {
-			removeUprobes(p.cmd.Process.Pid) // SIGKILL has also killed its shell
+	p.Cmd.ExtraFiles = []*os.File{theirs}
+	p.Started = func() { theirs.Close() }
+	p.After = func() {
+		if p.Cmd.ProcessState != nil && p.Status().Signaled() {
+			removeUprobes(p.Cmd.Process.Pid) // SIGKILL has also killed its shell
 		}
 		_, _ = ours.WriteString("ended\n") // nobody reads it if the shell was killed
 		ours.Close()
@@ -73,8 +75,8 @@ func newDTraceProcess(run func(path string, args []string) *process, command []s
 
 // hasUprobes reports whether the BEGIN and END probes of a DTrace are in tracefs. It returns false if
 // that can't be seen: by users other than root, and if sudo has started DTrace.
-func (d *DTrace) hasUprobes() bool {
-	probes := []byte(fmt.Sprintf(":dt_%d_dtrace/", d.process.cmd.Process.Pid))
+func (d *Tracer) hasUprobes() bool {
+	probes := []byte(fmt.Sprintf(":dt_%d_dtrace/", d.process.Cmd.Process.Pid))
 	for file := range strings.FieldsSeq(uprobeFiles) {
 		if text, err := os.ReadFile(file); err == nil && bytes.Contains(text, probes) {
 			return true
@@ -85,9 +87,9 @@ func (d *DTrace) hasUprobes() bool {
 
 // released waits until a DTrace that has printed everything has removed its probes from tracefs, which
 // takes it less than a second.
-func (d *DTrace) released() bool {
+func (d *Tracer) released() bool {
 	for end := time.Now().Add(releaseTimeout); d.inTracefs && time.Now().Before(end); time.Sleep(lookForRelease) {
-		if d.process.ended() || !d.hasUprobes() {
+		if d.process.Ended() || !d.hasUprobes() {
 			return true
 		}
 	}

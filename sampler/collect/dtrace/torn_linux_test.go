@@ -1,4 +1,4 @@
-package collect
+package dtrace
 
 import (
 	"testing"
@@ -6,19 +6,20 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
 )
 
-// TestDTraceStopsBetweenLines checks that no line is torn, and none is there twice, if DTrace is
+// TestStopsBetweenLines checks that no line is torn, and none is there twice, if DTrace is
 // stopped while it prints as much as it can. A signal in the middle of a write would cause that, in
 // some of the stops, so there are three.
-func TestDTraceStopsBetweenLines(t *testing.T) {
+func TestStopsBetweenLines(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	for range 3 {
-		x := hold(t, busy)
-		y := hold(t, busy)
-		d := startDTrace(t, DTraceOptions{Frequency: 4999})
-		x.release(t)
-		y.release(t)
+		x := collecttest.Hold(t, collecttest.Busy)
+		y := collecttest.Hold(t, collecttest.Busy)
+		d := starts(t, Options{Frequency: 4999})
+		x.Release(t)
+		y.Release(t)
 		time.Sleep(900 * time.Millisecond)
 		if err := d.Stop(); err != nil {
 			t.Fatal(err)
@@ -38,8 +39,8 @@ func TestDTraceStopsBetweenLines(t *testing.T) {
 		if n == 0 {
 			t.Error("no samples")
 		}
-		x.cmd.Process.Kill() // DTrace needs the CPUs to end
-		y.cmd.Process.Kill()
+		x.Cmd.Process.Kill() // DTrace needs the CPUs to end
+		y.Cmd.Process.Kill()
 		d.Wait()
 	}
 }

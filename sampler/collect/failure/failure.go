@@ -1,4 +1,13 @@
-package collect
+// Package failure has the errors of all samplers: why a sampler does not sample, or has stopped too early. Each error keeps
+// the cause and the fix in fields, so that other packages need not search its text:
+//
+//   - a [MissingToolError] if the program is not on this machine,
+//   - a [RefusedError] if it may not sample, with a [Reason] that says whether another event or another sampler may work,
+//   - a [StoppedError] if it ended before it was asked to.
+//
+// The packages of the samplers recognize what their tools print, and make these errors of it. Errors of perf_event_open are
+// recognized by their numbers, those of other programs by words in their lines ([LineWith]).
+package failure
 
 import (
 	"cmp"
@@ -52,8 +61,8 @@ const (
 	ReasonKernel
 )
 
-// ofEvent reports whether the reason lies in the event, so that another event may work.
-func (r Reason) ofEvent() bool { return r == ReasonUnknownEvent || r == ReasonUnsupportedEvent }
+// OfEvent reports whether the reason lies in the event, so that another event may work.
+func (r Reason) OfEvent() bool { return r == ReasonUnknownEvent || r == ReasonUnsupportedEvent }
 
 // A RefusedError says that the sampler is installed but may not sample.
 type RefusedError struct {
@@ -79,7 +88,8 @@ type StoppedError struct {
 	Hint   string // the command that fixes it; "" if there is none
 	Stderr string // the line of the tool's own message that says the cause
 	Err    error  // why the samples can't be read, or what ended the sampler; may be nil
-	full   bool   // the tool's own message says that the disk is full
+	// DiskFull is true if the tool's own message says that the disk is full.
+	DiskFull bool
 }
 
 func (e *StoppedError) Error() string { return e.Tool + ": " + e.withoutTool() }
@@ -97,7 +107,7 @@ func (e *StoppedError) Parts() (cause, fix string) {
 
 // Is reports whether target is ENOSPC and the sampler's own message says that the disk is full. Another program's error
 // has no number, only a text.
-func (e *StoppedError) Is(target error) bool { return e.full && target == syscall.ENOSPC }
+func (e *StoppedError) Is(target error) bool { return e.DiskFull && target == syscall.ENOSPC }
 
 // Unwrap returns e.Err.
 func (e *StoppedError) Unwrap() error { return e.Err }
@@ -121,9 +131,9 @@ func WithoutTool(err error) string {
 	return err.Error()
 }
 
-// lineWith returns the first line of the text that has one of the words in it,
+// LineWith returns the first line of the text that has one of the words in it,
 // without blanks around it.
-func lineWith(text string, words ...string) (string, bool) {
+func LineWith(text string, words ...string) (string, bool) {
 	for line := range strings.Lines(text) {
 		for _, word := range words {
 			if strings.Contains(line, word) {

@@ -1,4 +1,4 @@
-package collect
+package dtrace
 
 import (
 	"reflect"
@@ -14,7 +14,7 @@ func TestListedProbes(t *testing.T) {
 
 dtrace: failed to match hs_private7103:::: No probe matches description
 `)
-	want := []DTraceProbe{{"hotspot7103", "thread-park-end"}, {"hotspot_jni7103", "AllocObject-entry"}, {"hotspot7103", "thread-start"}}
+	want := []Probe{{"hotspot7103", "thread-park-end"}, {"hotspot_jni7103", "AllocObject-entry"}, {"hotspot7103", "thread-start"}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

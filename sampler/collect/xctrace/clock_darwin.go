@@ -1,4 +1,4 @@
-package collect
+package xctrace
 
 import (
 	"golang.org/x/sys/unix"

@@ -1,4 +1,4 @@
-package collect
+package dtrace
 
 import (
 	"bufio"
@@ -20,22 +20,25 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/tool"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/external"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
+	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
 // A DTrace that loses a race against another one is started again: see isRace.
 const (
-	dtraceTries = 3
-	dtracePause = 300 * time.Millisecond // between two tries
+	tries    = 3
+	tryPause = 300 * time.Millisecond // between two tries
 )
 
-// DTraceFile is the name of the file that DTrace's text goes to.
-const DTraceFile = "dtrace.txt"
+// textName is the name of the file that DTrace's text goes to.
+const textName = "dtrace.txt"
 
-// DTraceOptions say how DTrace samples.
-type DTraceOptions struct {
+// Options say how DTrace samples.
+type Options struct {
 	Frequency int    // samples per second and CPU
 	Sudo      bool   // run it by sudo -n
-	Dir       string // the folder for DTraceFile; a file of that name is replaced
+	Dir       string // the folder for textName; a file of that name is replaced
 	// Slow is called by Stop and Wait with a sentence for the user if DTrace takes long to end. It may
 	// be nil.
 	Slow func(message string)
@@ -52,7 +55,7 @@ type Script struct {
 }
 
 // arguments returns DTrace's arguments for the script. The END probe prints a mark when everything is
-// printed, as in [DTraceProgram].
+// printed, as in [Program].
 func (s *Script) arguments() []string {
 	args := []string{"-q", "-x", "switchrate=10hz"}
 	for _, o := range s.Options {
@@ -67,13 +70,13 @@ func IsMark(line []byte) (first, last bool) {
 }
 
 // A DTrace is a process of DTrace that samples the whole machine, or has ended.
-type DTrace struct {
+type Tracer struct {
 	tool      string
 	frequency int
 	sudo      bool
 	slow      func(message string) // may be nil
-	process   *process
-	text      *dtraceText
+	process   *external.Process
+	text      *output
 	inTracefs bool         // its probes were found in tracefs
 	sudoKill  func() error // sends SIGTERM to a DTrace that runs under sudo; nil without sudo
 
@@ -81,41 +84,41 @@ type DTrace struct {
 	stopErr  error
 }
 
-// StartDTrace starts DTrace and returns when it samples. If the cause of an error is known, the error
-// is a *MissingToolError or a *RefusedError. After an error no process is left behind. The end of ctx
+// Start starts DTrace and returns when it samples. If the cause of an error is known, the error
+// is a *failure.MissingToolError or a *failure.RefusedError. After an error no process is left behind. The end of ctx
 // kills DTrace.
-func StartDTrace(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
+func Start(ctx context.Context, opts Options) (*Tracer, error) {
 	for try := 1; ; try++ {
-		d, err := startDTraceOnce(ctx, opts)
-		if try == dtraceTries || !isRace(err) {
+		d, err := startOnce(ctx, opts)
+		if try == tries || !isRace(err) {
 			return d, err
 		}
-		time.Sleep(dtracePause)
+		time.Sleep(tryPause)
 	}
 }
 
 // isRace reports whether err is that of a DTrace for Linux that started at the moment at which another
 // one started or ended. About one in 25 of them finds its own BEGIN probe gone.
 func isRace(err error) bool {
-	var refused *RefusedError
+	var refused *failure.RefusedError
 	return errors.As(err, &refused) && strings.Contains(refused.Stderr, "dtrace:::BEGIN: No such file or directory")
 }
 
-// startDTraceOnce is StartDTrace without a second try.
-func startDTraceOnce(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
-	tool, err := FindDTrace()
+// startOnce is Start without a second try.
+func startOnce(ctx context.Context, opts Options) (*Tracer, error) {
+	tool, err := Find()
 	if err != nil {
-		return nil, thisHost().missingDTrace("not on PATH")
+		return nil, missing(machine.This(), "not on PATH")
 	}
-	d := &DTrace{tool: tool, frequency: opts.Frequency, sudo: opts.Sudo, slow: opts.Slow}
-	command := []string{tool, "-x", "switchrate=10hz", "-n", DTraceProgram(opts.Frequency)}
+	d := &Tracer{tool: tool, frequency: opts.Frequency, sudo: opts.Sudo, slow: opts.Slow}
+	command := []string{tool, "-x", "switchrate=10hz", "-n", Program(opts.Frequency)}
 	if opts.Script != nil {
 		command = append([]string{tool}, opts.Script.arguments()...)
 	}
 	if opts.Sudo {
 		sudo, err := exec.LookPath("sudo")
 		if err != nil {
-			return nil, &MissingToolError{Tool: "sudo", Cause: "not on PATH", Hint: "run gasm as root, without --sudo"}
+			return nil, &failure.MissingToolError{Tool: "sudo", Cause: "not on PATH", Hint: "run gasm as root, without --sudo"}
 		}
 		command = append([]string{sudo, "-n"}, command...)
 		ctx := context.WithoutCancel(ctx) // DTrace is also stopped after the end of ctx
@@ -125,7 +128,7 @@ func startDTraceOnce(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.process.start(); err != nil {
+	if err := d.process.Start(); err != nil {
 		pipe.Close()
 		d.text.discard()
 		return nil, fmt.Errorf("%s: %w", command[0], err)
@@ -133,45 +136,45 @@ func startDTraceOnce(ctx context.Context, opts DTraceOptions) (*DTrace, error) {
 	pipe.Close() // DTrace has a copy. Without ours, the text ends when DTrace does.
 	go d.text.save()
 
-	timeout := time.NewTimer(dtraceStartTimeout)
+	timeout := time.NewTimer(startTimeout)
 	defer timeout.Stop()
 	select {
 	case <-d.text.begun:
 		d.inTracefs = d.hasUprobes()
 		return d, nil
-	case <-d.process.done:
+	case <-d.process.Done:
 		if err = d.refusal(ctx); err == nil {
 			return d, nil // it did sample; Stop returns why it has ended
 		}
 	case <-timeout.C:
 		// On a busy machine DTrace may take that long to end after it has printed why.
-		if err = dtraceRefusal(d.text.start(), d.tool, d.frequency, d.sudo, thisHost()); err != nil {
+		if err = refusal(d.text.start(), d.tool, d.frequency, d.sudo, machine.This()); err != nil {
 			break
 		}
-		err = fmt.Errorf("%s: did not start to sample within %s; see whether 'sudo dtrace -n BEGIN' prints a line", tool, dtraceStartTimeout)
+		err = fmt.Errorf("%s: did not start to sample within %s; see whether 'sudo dtrace -n BEGIN' prints a line", tool, startTimeout)
 	}
 	d.kill()
 	d.text.discard()
 	return nil, err
 }
 
-// open prepares the process and the dtraceText that saves its text. It returns the end of the pipe that
+// open prepares the process and the output that saves its text. It returns the end of the pipe that
 // is the process's stdout.
-func (d *DTrace) open(ctx context.Context, command []string, opts *DTraceOptions) (pipe *os.File, err error) {
+func (d *Tracer) open(ctx context.Context, command []string, opts *Options) (pipe *os.File, err error) {
 	var file *os.File // nil for a Script
 	if opts.Script == nil {
-		if file, err = os.OpenFile(filepath.Join(opts.Dir, DTraceFile), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
+		if file, err = os.OpenFile(filepath.Join(opts.Dir, textName), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
 			return nil, err
 		}
 	}
 	out, in, err := os.Pipe()
-	d.text = newDTraceText(out, file)
+	d.text = newOutput(out, file)
 	if file == nil {
 		d.text.to = opts.Text
 	}
 	if err == nil {
-		run := func(path string, args []string) *process { return newProcess(ctx, path, args) }
-		if d.process, err = newDTraceProcess(run, command); err != nil {
+		run := func(path string, args []string) *external.Process { return external.New(ctx, path, args) }
+		if d.process, err = newProcess(run, command); err != nil {
 			in.Close()
 		}
 	}
@@ -180,13 +183,13 @@ func (d *DTrace) open(ctx context.Context, command []string, opts *DTraceOptions
 		return nil, err
 	}
 	d.text.paced = opts.Script == nil && narrowPipe(in)
-	d.process.cmd.Stdout = in
-	d.process.cmd.Stderr = &d.text.messages
+	d.process.Cmd.Stdout = in
+	d.process.Cmd.Stderr = &d.text.messages
 	return in, nil
 }
 
 // refusal returns the error of a DTrace that ended before it sampled, or nil if it did sample.
-func (d *DTrace) refusal(ctx context.Context) error {
+func (d *Tracer) refusal(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("dtrace: %w", context.Cause(ctx))
 	}
@@ -196,22 +199,22 @@ func (d *DTrace) refusal(ctx context.Context) error {
 		return nil
 	default:
 	}
-	if err := dtraceRefusal(text, d.tool, d.frequency, d.sudo, thisHost()); err != nil {
+	if err := refusal(text, d.tool, d.frequency, d.sudo, machine.This()); err != nil {
 		return err
 	}
-	complaint := dtraceComplaint(text)
+	complaint := complaintIn(text)
 	if complaint == "" {
 		complaint = "it does not say why"
 	}
-	return fmt.Errorf("%s: ended before it sampled (%s): %s", d.tool, d.process.cmd.ProcessState, complaint)
+	return fmt.Errorf("%s: ended before it sampled (%s): %s", d.tool, d.process.Cmd.ProcessState, complaint)
 }
 
-// FindDTrace returns the path of the dtrace program that StartDTrace runs.
-func FindDTrace() (string, error) { return findDTrace("/usr/sbin/dtrace") }
+// Find returns the path of the dtrace program that Start runs.
+func Find() (string, error) { return find("/usr/sbin/dtrace") }
 
-// findDTrace finds DTrace on PATH, or else at the path elsewhere, where Linux has it: a user's PATH
+// find finds DTrace on PATH, or else at the path elsewhere, where Linux has it: a user's PATH
 // does not lead there, or has SystemTap's script of that name first.
-func findDTrace(elsewhere string) (string, error) {
+func find(elsewhere string) (string, error) {
 	tool, err := exec.LookPath("dtrace")
 	if err != nil || isPython(tool) {
 		if tool, err := exec.LookPath(elsewhere); err == nil {
@@ -233,15 +236,15 @@ func isPython(tool string) bool {
 }
 
 // Events returns the one probe that samples: "profile-1001".
-func (d *DTrace) Events() []sampler.Event {
+func (d *Tracer) Events() []sampler.Event {
 	return []sampler.Event{sampler.DTraceEvent(d.frequency)}
 }
 
 // Frequency returns how often DTrace samples, per second and CPU. It is always the requested frequency.
-func (d *DTrace) Frequency() int { return d.frequency }
+func (d *Tracer) Frequency() int { return d.frequency }
 
 // Notes returns what the samples lack, a sentence each.
-func (d *DTrace) Notes() []fix.Note {
+func (d *Tracer) Notes() []fix.Note {
 	if kernelClause {
 		return nil
 	}
@@ -249,56 +252,56 @@ func (d *DTrace) Notes() []fix.Note {
 }
 
 // Lost returns how many samples DTrace reported as dropped.
-func (d *DTrace) Lost() int64 { return d.text.messages.drops.Load() }
+func (d *Tracer) Lost() int64 { return d.text.messages.drops.Load() }
 
 // TextFile returns the path of DTrace's text, which a sampler.DTraceReader reads. The file is complete
 // after Stop. A Script has no file.
-func (d *DTrace) TextFile() string { return d.text.file.Name() }
+func (d *Tracer) TextFile() string { return d.text.file.Name() }
 
 // Stop ends the sampling with one SIGTERM and returns when all samples are in the TextFile. DTrace
-// itself ends later: see [DTrace.Wait]. If DTrace failed, the error is a *StoppedError, and the samples
+// itself ends later: see [Tracer.Wait]. If DTrace failed, the error is a *failure.StoppedError, and the samples
 // until then are in the file. A second Stop returns the same.
-func (d *DTrace) Stop() error {
+func (d *Tracer) Stop() error {
 	d.stopOnce.Do(func() { d.stopErr = d.stop() })
 	return d.stopErr
 }
 
-func (d *DTrace) stop() error {
-	asked := !d.text.ended() && !d.process.ended()
-	d.process.wake() // a stopped DTrace may be in the middle of a write, which has to end before the signal
+func (d *Tracer) stop() error {
+	asked := !d.text.ended() && !d.process.Ended()
+	d.process.Wake() // a stopped DTrace may be in the middle of a write, which has to end before the signal
 	d.text.hurry()
 	if asked {
 		d.text.awaitCatchUp()
 		if err := d.terminate(); err != nil {
 			time.Sleep(lastPrint) // DTrace prints the samples that it has now
 			d.kill()
-			return &StoppedError{Tool: "dtrace", Cause: "its last samples may be missing", Err: err,
+			return &failure.StoppedError{Tool: "dtrace", Cause: "its last samples may be missing", Err: err,
 				Hint: "let sudo run kill without a password (visudo)"}
 		}
 	}
 	inTime := d.text.awaitEnd(func() {
-		tellSlow(d.slow, "dtrace", fmt.Sprintf("when it has printed no sample for %s it is killed", endTimeout))
+		external.TellSlow(d.slow, "dtrace", slowEnd, fmt.Sprintf("when it has printed no sample for %s it is killed", endTimeout))
 	})
 	if !inTime {
 		d.kill()
 	}
 	// An error of writing the file matters more than how DTrace ended.
 	if err := d.text.err(); err != nil && d.text.file != nil {
-		return &StoppedError{Tool: "dtrace", Cause: "the samples could not be written", Err: err,
+		return &failure.StoppedError{Tool: "dtrace", Cause: "the samples could not be written", Err: err,
 			Hint: "make room in " + filepath.Dir(d.TextFile())}
 	}
 	switch {
 	case !inTime:
-		return &StoppedError{Tool: "dtrace", Cause: fmt.Sprintf("it was killed because SIGTERM did not end it within %s", endTimeout)}
+		return &failure.StoppedError{Tool: "dtrace", Cause: fmt.Sprintf("it was killed because SIGTERM did not end it within %s", endTimeout)}
 	case d.text.ended() && asked:
 		return nil
 	case d.text.ended():
-		return &StoppedError{Tool: "dtrace", Cause: "somebody else ended it"}
+		return &failure.StoppedError{Tool: "dtrace", Cause: "somebody else ended it"}
 	}
-	<-d.process.done
+	<-d.process.Done
 	text := d.text.messages.String()
-	stopped := &StoppedError{Tool: "dtrace", Stderr: dtraceComplaint(text), Cause: d.process.cmd.ProcessState.String()}
-	if !d.process.status().Signaled() && stopped.Stderr != "" {
+	stopped := &failure.StoppedError{Tool: "dtrace", Stderr: complaintIn(text), Cause: d.process.Cmd.ProcessState.String()}
+	if !d.process.Status().Signaled() && stopped.Stderr != "" {
 		stopped.Cause = stopped.Stderr
 	}
 	return stopped
@@ -307,11 +310,11 @@ func (d *DTrace) stop() error {
 // Wait waits for the end of a DTrace that was stopped. On Linux, DTrace needs some seconds to release
 // what it holds of the kernel. The TextFile can be read meanwhile. As soon as DTrace holds only what
 // the kernel releases by itself, Wait kills it, which takes a tenth of a second.
-func (d *DTrace) Wait() {
+func (d *Tracer) Wait() {
 	if d.text.ended() && d.released() {
-		d.process.kill()
+		d.process.Kill()
 	}
-	ended := awaitDone(d.process.done, releaseTimeout, endTimeout, func() {
+	ended := external.AwaitDone(d.process.Done, releaseTimeout, endTimeout, func() {
 		if d.slow != nil {
 			d.slow(fmt.Sprintf("dtrace still releases what it holds of the kernel; after %s it is killed", releaseTimeout))
 		}
@@ -323,12 +326,12 @@ func (d *DTrace) Wait() {
 }
 
 // terminate sends the one SIGTERM. A second one would lose samples.
-func (d *DTrace) terminate() error {
-	defer d.process.wake()
+func (d *Tracer) terminate() error {
+	defer d.process.Wake()
 	if d.sudoKill != nil {
 		return d.sudoKill()
 	}
-	err := d.process.cmd.Process.Signal(syscall.SIGTERM)
+	err := d.process.Cmd.Process.Signal(syscall.SIGTERM)
 	if errors.Is(err, os.ErrProcessDone) {
 		return nil
 	}
@@ -337,31 +340,31 @@ func (d *DTrace) terminate() error {
 
 // killBySudo sends SIGTERM to the sudo that runs DTrace, and sudo passes it on. Only root may send it
 // there.
-func (d *DTrace) killBySudo(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+func (d *Tracer) killBySudo(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	cmd := tool.Command(ctx, "sudo", "-n", "kill", "-TERM", strconv.Itoa(d.process.cmd.Process.Pid))
-	if text, err := cmd.CombinedOutput(); err != nil && !d.process.ended() {
-		return fmt.Errorf("sudo -n kill: %w: %s", err, dtraceComplaint(string(text)))
+	cmd := tool.Command(ctx, "sudo", "-n", "kill", "-TERM", strconv.Itoa(d.process.Cmd.Process.Pid))
+	if text, err := cmd.CombinedOutput(); err != nil && !d.process.Ended() {
+		return fmt.Errorf("sudo -n kill: %w: %s", err, complaintIn(string(text)))
 	}
 	return nil
 }
 
 // kill ends a DTrace that does not end properly. A DTrace that belongs to root can't be killed, but it
 // ends when nobody reads its text.
-func (d *DTrace) kill() {
-	d.process.kill()
+func (d *Tracer) kill() {
+	d.process.Kill()
 	d.text.abandon()
 	select {
-	case <-d.process.done:
-	case <-time.After(startTimeout):
+	case <-d.process.Done:
+	case <-time.After(patience):
 	}
 }
 
-// kernelClause is true if DTraceProgram samples the kernel too.
+// kernelClause is true if Program samples the kernel too.
 const kernelClause = runtime.GOOS == "linux"
 
-// DTraceProgram returns the program that DTrace runs. arg1 is the PC of a sample in user space, arg0
+// Program returns the program that DTrace runs. arg1 is the PC of a sample in user space, arg0
 // that of a sample in the kernel; the other one is 0.
 //
 // On macOS ufunc() names the functions. On Linux ufunc() costs a third of a core and keeps DTrace
@@ -370,7 +373,7 @@ const kernelClause = runtime.GOOS == "linux"
 //
 // The BEGIN probe prints a mark when DTrace samples, the END probe prints one when everything is
 // printed.
-func DTraceProgram(frequency int) string {
+func Program(frequency int) string {
 	const user = `{ printf("%d 0x%lx %d", pid, arg1, timestamp); `
 	probe := sampler.DTraceEvent(frequency).Name
 	program := `BEGIN { printf("` + beginMark + ` %d", timestamp); } `

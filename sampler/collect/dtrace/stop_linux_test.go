@@ -1,4 +1,4 @@
-package collect
+package dtrace
 
 import (
 	"bufio"
@@ -16,15 +16,17 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// stopsWith stops DTrace, which must fail with a *StoppedError.
-func stopsWith(t *testing.T, d *DTrace, message string) {
+// stopsWith stops DTrace, which must fail with a *failure.StoppedError.
+func stopsWith(t *testing.T, d *Tracer, message string) {
 	t.Helper()
 	began := time.Now()
 	err := d.Stop()
 	t.Logf("after %v: %v", time.Since(began), err)
-	var stopped *StoppedError
+	var stopped *failure.StoppedError
 	if !errors.As(err, &stopped) || !strings.Contains(err.Error(), message) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v, want %s", err, message)
 	}
@@ -33,32 +35,32 @@ func stopsWith(t *testing.T, d *DTrace, message string) {
 	}
 }
 
-func TestDTraceKilled(t *testing.T) {
+func TestKilled(t *testing.T) {
 	gasmtest.NeedDTrace(t)
-	x := hold(t, busy)
-	d := startDTrace(t, DTraceOptions{Frequency: 1069})
+	x := collecttest.Hold(t, collecttest.Busy)
+	d := starts(t, Options{Frequency: 1069})
 	foreign := foreignTime(t)
-	x.release(t)
+	x.Release(t)
 	time.Sleep(2 * time.Second)
-	used := cpuTime(t, x.pid())
-	if err := syscall.Kill(-d.process.cmd.Process.Pid, syscall.SIGKILL); err != nil {
+	used := collecttest.CPUTime(t, x.PID())
+	if err := syscall.Kill(-d.process.Cmd.Process.Pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	<-d.process.done
+	<-d.process.Done
 	stopsWith(t, d, "dtrace: stopped too early: signal: killed")
-	// The samples that were in DTrace's buffers are lost, which are those of a pause of dtraceText and
+	// The samples that were in DTrace's buffers are lost, which are those of a pause of an output and
 	// of DTrace itself.
-	checkCount(t, "the loop", len(readSamples(t, d.TextFile(), true)[x.pid()]), 1069, used, paceInterval+lastPrint, foreignTime(t)-foreign)
-	x.alive(t)
-	noDTraceLeft(t, 1069)
+	checkCount(t, "the loop", len(readSamples(t, d.TextFile(), true)[x.PID()]), 1069, used, paceInterval+lastPrint, foreignTime(t)-foreign)
+	x.Alive(t)
+	noneLeft(t, 1069)
 }
 
-// TestDTraceEndedByOthers: somebody else ends DTrace properly. The samples until then are there, but
+// TestEndedByOthers: somebody else ends DTrace properly. The samples until then are there, but
 // those after it are missing, so that is an error.
-func TestDTraceEndedByOthers(t *testing.T) {
+func TestEndedByOthers(t *testing.T) {
 	gasmtest.NeedDTrace(t)
-	d := startDTrace(t, DTraceOptions{Frequency: 1087})
-	if err := d.process.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	d := starts(t, Options{Frequency: 1087})
+	if err := d.process.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	within(t, "end", d.text.end)
@@ -67,33 +69,33 @@ func TestDTraceEndedByOthers(t *testing.T) {
 	readSamples(t, d.TextFile(), false)
 }
 
-func TestDTraceCancel(t *testing.T) {
+func TestCancel(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	d, err := StartDTrace(ctx, DTraceOptions{Frequency: 1091, Dir: t.TempDir()})
+	d, err := Start(ctx, Options{Frequency: 1091, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cancel()
 	d.Wait()
 	stopsWith(t, d, "signal: killed")
-	noDTraceLeft(t, 1091)
-	if _, err := StartDTrace(ctx, DTraceOptions{Frequency: 1091, Dir: t.TempDir()}); !errors.Is(err, context.Canceled) {
+	noneLeft(t, 1091)
+	if _, err := Start(ctx, Options{Frequency: 1091, Dir: t.TempDir()}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	noDTraceLeft(t, 1091)
+	noneLeft(t, 1091)
 }
 
-func TestDTraceDiskFull(t *testing.T) {
+func TestDiskFull(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	dir := gasmtest.NeedSmallDisk(t, "64k")
-	d := startDTrace(t, DTraceOptions{Frequency: 4993, Dir: dir})
-	hold(t, busy).release(t)
-	eventually(t, "the disk is full", func() bool { return d.text.err() != nil })
+	d := starts(t, Options{Frequency: 4993, Dir: dir})
+	collecttest.Hold(t, collecttest.Busy).Release(t)
+	collecttest.Eventually(t, "the disk is full", func() bool { return d.text.err() != nil })
 	// gasm goes on reading, so that DTrace does not hang.
 	read := d.text.lastRead.Load()
-	eventually(t, "DTrace goes on", func() bool { return d.text.lastRead.Load() > read })
+	collecttest.Eventually(t, "DTrace goes on", func() bool { return d.text.lastRead.Load() > read })
 	stopsWith(t, d, "the samples could not be written: write "+dir+"/dtrace.txt: no space left on device; make room in "+dir)
 	if !errors.Is(d.Stop(), syscall.ENOSPC) {
 		t.Errorf("got %v", d.Stop())
@@ -107,18 +109,18 @@ func TestDTraceDiskFull(t *testing.T) {
 		t.Errorf("%d samples", n)
 	}
 	d.Wait()
-	noDTraceLeft(t, 4993)
+	noneLeft(t, 4993)
 }
 
-func TestDTraceSudo(t *testing.T) {
+func TestSudo(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	needSudo(t)
-	x := hold(t, busy)
-	d := startDTrace(t, DTraceOptions{Frequency: 1093, Sudo: true})
+	x := collecttest.Hold(t, collecttest.Busy)
+	d := starts(t, Options{Frequency: 1093, Sudo: true})
 	foreign := foreignTime(t)
-	x.release(t)
+	x.Release(t)
 	time.Sleep(time.Second)
-	used := cpuTime(t, x.pid())
+	used := collecttest.CPUTime(t, x.PID())
 	began := time.Now()
 	if err := d.Stop(); err != nil {
 		t.Error(err)
@@ -126,9 +128,9 @@ func TestDTraceSudo(t *testing.T) {
 	stopping := time.Since(began)
 	t.Logf("Stop took %v", stopping)
 	// It is not known at which moment during Stop the sampling ended.
-	checkCount(t, "the loop", len(readSamples(t, d.TextFile(), false)[x.pid()]), 1093, used, 0, foreignTime(t)-foreign+stopping)
+	checkCount(t, "the loop", len(readSamples(t, d.TextFile(), false)[x.PID()]), 1093, used, 0, foreignTime(t)-foreign+stopping)
 	d.Wait()
-	noDTraceLeft(t, 1093)
+	noneLeft(t, 1093)
 }
 
 // needSudo skips a test if sudo asks for a password.
@@ -140,20 +142,20 @@ func needSudo(t *testing.T) {
 	}
 }
 
-// TestDTraceSudoRunsOut: sudo's permission has run out when DTrace should be stopped.
-func TestDTraceSudoRunsOut(t *testing.T) {
+// TestSudoRunsOut: sudo's permission has run out when DTrace should be stopped.
+func TestSudoRunsOut(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	gasmtest.NeedRoot(t)
-	fakeTool(t, "sudo", `shift
+	collecttest.FakeTool(t, "sudo", `shift
 		[ "$1" = kill ] && { echo 'sudo: a password is required' >&2; exit 1; }
 		exec "$@"`)
-	x := hold(t, busy)
-	d := startDTrace(t, DTraceOptions{Frequency: 1097, Sudo: true})
-	x.release(t)
+	x := collecttest.Hold(t, collecttest.Busy)
+	d := starts(t, Options{Frequency: 1097, Sudo: true})
+	x.Release(t)
 	time.Sleep(time.Second)
 	asked := monotonic.Nanos()
 	stopsWith(t, d, "dtrace: stopped too early: its last samples may be missing: sudo -n kill: exit status 1: sudo: a password is required; let sudo run kill without a password (visudo)")
-	samples := readSamples(t, d.TextFile(), true)[x.pid()]
+	samples := readSamples(t, d.TextFile(), true)[x.PID()]
 	var last int64
 	for _, s := range samples {
 		last = max(last, s.MonoNanos)
@@ -163,17 +165,17 @@ func TestDTraceSudoRunsOut(t *testing.T) {
 	if last < asked-int64(500*time.Millisecond) {
 		t.Errorf("%d samples, the last one %v before Stop", len(samples), time.Duration(asked-last))
 	}
-	noDTraceLeft(t, 1097)
+	noneLeft(t, 1097)
 }
 
-// TestDTraceGasmKilled checks that DTrace ends when gasm is killed, and leaves nothing in tracefs, even
+// TestGasmKilled checks that DTrace ends when gasm is killed, and leaves nothing in tracefs, even
 // if it has not begun to sample.
-func TestDTraceGasmKilled(t *testing.T) {
+func TestGasmKilled(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	gasmtest.NeedRoot(t)
 	check := func(frequency int, how string, early time.Duration) {
 		t.Helper()
-		cmd := dtraceHelper(t, frequency, how, t.TempDir(), nil)
+		cmd := helper(t, frequency, how, t.TempDir(), nil)
 		stdin, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -191,13 +193,13 @@ func TestDTraceGasmKilled(t *testing.T) {
 		} else if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "samples\n" {
 			t.Errorf("%s: got %q, %v", how, line, err)
 		}
-		found := processesWith(t, " profile-"+strconv.Itoa(frequency)+" /")
+		found := collecttest.ProcessesWith(t, " profile-"+strconv.Itoa(frequency)+" /")
 		if err := cmd.Process.Kill(); err != nil {
 			t.Error(err)
 		}
 		cmd.Wait()
 		began := time.Now()
-		noDTraceLeft(t, frequency)
+		noneLeft(t, frequency)
 		t.Logf("%s: DTrace ended %v after gasm", how, time.Since(began))
 		if early == 0 && len(found) == 0 {
 			t.Error("no DTrace was seen")
@@ -230,17 +232,17 @@ func probesInTracefs(t *testing.T) (all string) {
 	return all
 }
 
-// TestDTraceLoses checks that a DTrace that gets no CPU time loses samples and says so. Its buffers of
+// TestLoses checks that a DTrace that gets no CPU time loses samples and says so. Its buffers of
 // 16 kB have room for some hundred samples, and in the 2 s in which it is stopped all CPUs together
 // have 20 000.
-func TestDTraceLoses(t *testing.T) {
+func TestLoses(t *testing.T) {
 	gasmtest.NeedDTrace(t)
-	tool := toolPath(t, "dtrace")
-	fakeTool(t, "dtrace", "exec '"+tool+"' -x bufsize=16k \"$@\"")
-	x := hold(t, busy)
-	d := startDTrace(t, DTraceOptions{Frequency: 4999})
-	x.release(t)
-	group := -d.process.cmd.Process.Pid
+	tool := collecttest.ToolPath(t, "dtrace")
+	collecttest.FakeTool(t, "dtrace", "exec '"+tool+"' -x bufsize=16k \"$@\"")
+	x := collecttest.Hold(t, collecttest.Busy)
+	d := starts(t, Options{Frequency: 4999})
+	x.Release(t)
+	group := -d.process.Cmd.Process.Pid
 	syscall.Kill(group, syscall.SIGSTOP)
 	time.Sleep(2 * time.Second)
 	syscall.Kill(group, syscall.SIGCONT)
@@ -250,14 +252,14 @@ func TestDTraceLoses(t *testing.T) {
 	}
 	stopped := d.Lost()
 	d.Wait()
-	n := len(readSamples(t, d.TextFile(), false)[x.pid()])
+	n := len(readSamples(t, d.TextFile(), false)[x.PID()])
 	t.Logf("%d samples, %d lost, %d of them known when it had stopped", n, d.Lost(), stopped)
 	if d.Lost() < 1000 {
 		t.Errorf("%d samples lost", d.Lost())
 	}
 }
 
-func TestDTraceBadFakes(t *testing.T) {
+func TestBadFakes(t *testing.T) {
 	shorten := func(timeout *time.Duration, to time.Duration) {
 		old := *timeout
 		*timeout = to
@@ -265,9 +267,9 @@ func TestDTraceBadFakes(t *testing.T) {
 	}
 	refused := func(frequency int, script, message string) {
 		t.Helper()
-		fakeTool(t, "dtrace", script)
+		collecttest.FakeTool(t, "dtrace", script)
 		dir := t.TempDir()
-		_, err := StartDTrace(t.Context(), DTraceOptions{Frequency: frequency, Dir: dir})
+		_, err := Start(t.Context(), Options{Frequency: frequency, Dir: dir})
 		t.Log(err)
 		if err == nil || !strings.HasSuffix(err.Error(), message) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: got %v, want %s", script, err, message)
@@ -275,30 +277,30 @@ func TestDTraceBadFakes(t *testing.T) {
 		if files, _ := os.ReadDir(dir); len(files) > 0 {
 			t.Errorf("%s: left %v", script, files)
 		}
-		noDTraceLeft(t, frequency)
+		noneLeft(t, frequency)
 	}
 	refused(1117, `exit 0`, "/dtrace: ended before it sampled (exit status 0): it does not say why")
 	refused(1123, `echo 'dtrace: the moon is full' >&2; exit 3`, "/dtrace: ended before it sampled (exit status 3): the moon is full")
 	refused(1129, `kill -9 $$`, "/dtrace: ended before it sampled (signal: killed): it does not say why")
-	shorten(&dtraceStartTimeout, 300*time.Millisecond)
+	shorten(&startTimeout, 300*time.Millisecond)
 	refused(1151, `sleep 1000 & wait`, "/dtrace: did not start to sample within 300ms; see whether 'sudo dtrace -n BEGIN' prints a line")
 	// It has printed why, and does not end.
 	refused(1193, `echo 'dtrace: invalid probe specifier BEGIN: probe description :::profile-1193 does not match any probes' >&2; sleep 1000 & wait`,
 		"dtrace: it has no probe profile-1193; take a lower --frequency, on Linux 5000 at most")
-	dtraceStartTimeout = startTimeout
+	startTimeout = patience
 
-	begins := func(frequency int, trap, script string) *DTrace {
+	begins := func(frequency int, trap, script string) *Tracer {
 		t.Helper()
-		fakeTool(t, "dtrace", trap+"\necho '  0      1                           :BEGIN gasm: begin 17'\n"+script)
-		return startDTrace(t, DTraceOptions{Frequency: frequency})
+		collecttest.FakeTool(t, "dtrace", trap+"\necho '  0      1                           :BEGIN gasm: begin 17'\n"+script)
+		return starts(t, Options{Frequency: frequency})
 	}
-	ends := func(d *DTrace, frequency int) {
+	ends := func(d *Tracer, frequency int) {
 		t.Helper()
 		d.Wait()
 		if n := len(readSamples(t, d.TextFile(), true)); n > 0 {
 			t.Errorf("samples of %d processes", n)
 		}
-		noDTraceLeft(t, frequency)
+		noneLeft(t, frequency)
 	}
 	const end = `echo '  0      2                             :END gasm: end'; exit 0`
 	const forever = `while :; do sleep 0.05; done`
@@ -309,7 +311,7 @@ func TestDTraceBadFakes(t *testing.T) {
 	ends(d, 1153)
 
 	d = begins(1163, "", `echo 'dtrace: 12 drops on CPU 1' >&2; echo 'dtrace: processing aborted' >&2; exit 1`)
-	<-d.process.done
+	<-d.process.Done
 	stopsWith(t, d, "dtrace: stopped too early: processing aborted")
 	if d.Lost() != 12 {
 		t.Errorf("%d lost", d.Lost())
@@ -322,12 +324,12 @@ func TestDTraceBadFakes(t *testing.T) {
 	ends(d, 1171)
 }
 
-// TestDTraceFileMode checks that only the user may read the text.
-func TestDTraceFileMode(t *testing.T) {
-	fakeTool(t, "dtrace", `echo 'gasm: begin'; exec sleep 1000`)
+// TestFileMode checks that only the user may read the text.
+func TestFileMode(t *testing.T) {
+	collecttest.FakeTool(t, "dtrace", `echo 'gasm: begin'; exec sleep 1000`)
 	dir := t.TempDir()
-	d := startDTrace(t, DTraceOptions{Frequency: 1181, Dir: dir})
-	info, err := os.Stat(filepath.Join(dir, DTraceFile))
+	d := starts(t, Options{Frequency: 1181, Dir: dir})
+	info, err := os.Stat(filepath.Join(dir, textName))
 	if err != nil || info.Mode() != 0o600 {
 		t.Errorf("got %v, %v", info, err)
 	}

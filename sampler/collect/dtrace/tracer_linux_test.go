@@ -1,8 +1,7 @@
-package collect
+package dtrace
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,21 +15,22 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
 )
 
-// startDTrace starts DTrace. It is stopped, and has ended, after the test.
-func startDTrace(t *testing.T, opts DTraceOptions) *DTrace {
+// starts starts DTrace. It is stopped, and has ended, after the test.
+func starts(t *testing.T, opts Options) *Tracer {
 	t.Helper()
 	if opts.Dir == "" {
 		opts.Dir = t.TempDir()
 	}
-	d, err := StartDTrace(t.Context(), opts)
+	d, err := Start(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		d.Stop()
-		d.process.kill()
+		d.process.Kill()
 		d.Wait()
 	})
 	return d
@@ -42,16 +42,26 @@ func readSamples(t *testing.T, path string, cut bool) map[int][]sampler.Sample {
 	t.Helper()
 	samples := make(map[int][]sampler.Sample)
 	var bad []sampler.SyntaxError
-	for _, record := range readDTrace(t, string(readText(t, path))) {
-		switch rec := record.(type) {
-		case sampler.Sample:
-			samples[rec.PID] = append(samples[rec.PID], rec)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := sampler.NewDTraceReader(bytes.NewReader(text), "in")
+	for r.Scan() {
+		switch rec := r.Record().(type) {
+		case *sampler.Sample:
+			samples[rec.PID] = append(samples[rec.PID], *rec)
 			if len(bad) > 0 {
 				t.Errorf("more after a bad line: %v", &bad[0])
 			}
-		case sampler.SyntaxError:
-			bad = append(bad, rec)
+		case *sampler.SyntaxError:
+			bad = append(bad, *rec)
+		default:
+			t.Fatalf("a record is a %T", rec)
 		}
+	}
+	if err := r.Err(); err != nil {
+		t.Fatal(err)
 	}
 	if len(bad) > 1 || len(bad) == 1 && !cut {
 		t.Errorf("bad lines: %v", bad)
@@ -59,34 +69,17 @@ func readSamples(t *testing.T, path string, cut bool) map[int][]sampler.Sample {
 	return samples
 }
 
-// noDTraceLeft checks that no process is left that runs DTrace at the frequency. Each test has a
+// noneLeft checks that no process is left that runs DTrace at the frequency. Each test has a
 // frequency of its own. DTrace for Linux takes up to half a minute to end on a busy machine.
-func noDTraceLeft(t *testing.T, frequency int) {
+func noneLeft(t *testing.T, frequency int) {
 	t.Helper()
-	left := func() []string { return processesWith(t, " profile-"+strconv.Itoa(frequency)+" /") }
+	left := func() []string { return collecttest.ProcessesWith(t, " profile-"+strconv.Itoa(frequency)+" /") }
 	for deadline := time.Now().Add(2 * time.Minute); len(left()) > 0; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Errorf("left behind: %.100q", left())
 			return
 		}
 	}
-}
-
-// cpuTime returns the CPU time that the process has used, from the sum of two counts of 10 ms.
-func cpuTime(t *testing.T, pid int) time.Duration {
-	t.Helper()
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The process's name, in parentheses, may contain anything.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	user, err1 := strconv.Atoi(fields[11])
-	system, err2 := strconv.Atoi(fields[12])
-	if err1 != nil || err2 != nil {
-		t.Fatalf("%s: %v %v", stat, err1, err2)
-	}
-	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
 // workedTime is the time that all CPUs have worked for processes, in user and kernel mode.
@@ -168,30 +161,30 @@ func kernelShare(samples []sampler.Sample) float64 {
 	return float64(kernel) / float64(len(samples))
 }
 
-func TestDTraceLive(t *testing.T) {
+func TestLive(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	before := runtime.NumGoroutine()
 	dir := t.TempDir()
 	// An older text is replaced.
-	if err := os.WriteFile(filepath.Join(dir, DTraceFile), bytes.Repeat([]byte("old\n"), 1<<20), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, textName), bytes.Repeat([]byte("old\n"), 1<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	const frequency = 1003
 	began := time.Now()
-	d := startDTrace(t, DTraceOptions{Frequency: frequency, Dir: dir})
+	d := starts(t, Options{Frequency: frequency, Dir: dir})
 	t.Logf("start took %v", time.Since(began))
-	if !slices.Equal(d.Events(), eventsOf("profile-1003")) || d.TextFile() != filepath.Join(dir, DTraceFile) || len(d.Notes()) > 0 {
+	if !slices.Equal(d.Events(), []sampler.Event{sampler.ParseEvent("profile-1003")}) || d.TextFile() != filepath.Join(dir, textName) || len(d.Notes()) > 0 {
 		t.Errorf("events %v, text %s, notes %q", d.Events(), d.TextFile(), d.Notes())
 	}
-	loop, copier := hold(t, busy), hold(t, "exec dd if=/dev/zero of=/dev/null bs=1M")
-	own := d.process.cmd.Process.Pid
-	ownCPU, released, foreign := cpuTime(t, own), monotonic.Nanos(), foreignTime(t)
-	loop.release(t)
-	copier.release(t)
-	gasmtest.AwaitWork(t, loop.pid(), time.Second)
-	gasmtest.AwaitWork(t, copier.pid(), time.Second)
-	ownCPU = cpuTime(t, own) - ownCPU
-	usedByLoop, usedByCopier := cpuTime(t, loop.pid()), cpuTime(t, copier.pid())
+	loop, copier := collecttest.Hold(t, collecttest.Busy), collecttest.Hold(t, "exec dd if=/dev/zero of=/dev/null bs=1M")
+	own := d.process.Cmd.Process.Pid
+	ownCPU, released, foreign := collecttest.CPUTime(t, own), monotonic.Nanos(), foreignTime(t)
+	loop.Release(t)
+	copier.Release(t)
+	gasmtest.AwaitWork(t, loop.PID(), time.Second)
+	gasmtest.AwaitWork(t, copier.PID(), time.Second)
+	ownCPU = collecttest.CPUTime(t, own) - ownCPU
+	usedByLoop, usedByCopier := collecttest.CPUTime(t, loop.PID()), collecttest.CPUTime(t, copier.PID())
 	foreign = foreignTime(t) - foreign
 	asked := monotonic.Nanos()
 	if err := d.Stop(); err != nil {
@@ -205,13 +198,13 @@ func TestDTraceLive(t *testing.T) {
 	checkCheap(t, ownCPU, time.Duration(asked-released))
 
 	samples := readSamples(t, d.TextFile(), false)
-	checkCount(t, "the loop", len(samples[loop.pid()]), frequency, usedByLoop, 0, foreign+took)
-	checkCount(t, "dd", len(samples[copier.pid()]), frequency, usedByCopier, 0, foreign+took)
+	checkCount(t, "the loop", len(samples[loop.PID()]), frequency, usedByLoop, 0, foreign+took)
+	checkCount(t, "dd", len(samples[copier.PID()]), frequency, usedByCopier, 0, foreign+took)
 	if n := len(samples[own]); n > 0 {
 		t.Errorf("%d samples of dtrace", n)
 	}
 	// dd does nothing but system calls; the loop makes none after its start.
-	ofLoop, ofCopier := kernelShare(samples[loop.pid()]), kernelShare(samples[copier.pid()])
+	ofLoop, ofCopier := kernelShare(samples[loop.PID()]), kernelShare(samples[copier.PID()])
 	t.Logf("of the kernel: %.2f of the loop's samples, %.2f of dd's", ofLoop, ofCopier)
 	if ofLoop > 0.5 || ofCopier < 0.5 {
 		t.Errorf("%.2f of the loop's samples are of the kernel, and %.2f of dd's", ofLoop, ofCopier)
@@ -219,17 +212,17 @@ func TestDTraceLive(t *testing.T) {
 	if d.Lost() != 0 {
 		t.Errorf("%d samples lost", d.Lost())
 	}
-	checkTimes(t, samples[loop.pid()], released, asked, took)
+	checkTimes(t, samples[loop.PID()], released, asked, took)
 
-	for _, held := range []*target{loop, copier} { // DTrace needs the CPUs to end
-		syscall.Kill(-held.pid(), syscall.SIGKILL)
+	for _, held := range []*collecttest.Target{loop, copier} { // DTrace needs the CPUs to end
+		syscall.Kill(-held.PID(), syscall.SIGKILL)
 	}
 	d.Wait()
 	t.Logf("DTrace ended %v after Stop began", time.Duration(monotonic.Nanos()-asked))
-	noDTraceLeft(t, frequency)
-	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= before+1 })
-	if again := readSamples(t, d.TextFile(), false); len(again[loop.pid()]) != len(samples[loop.pid()]) {
-		t.Errorf("%d samples when Stop returned, %d in the end", len(samples[loop.pid()]), len(again[loop.pid()]))
+	noneLeft(t, frequency)
+	collecttest.Eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= before+1 })
+	if again := readSamples(t, d.TextFile(), false); len(again[loop.PID()]) != len(samples[loop.PID()]) {
+		t.Errorf("%d samples when Stop returned, %d in the end", len(samples[loop.PID()]), len(again[loop.PID()]))
 	}
 }
 
@@ -255,25 +248,25 @@ func checkTimes(t *testing.T, samples []sampler.Sample, released, asked int64, t
 	}
 }
 
-// TestDTraceLoaded has more processes than CPUs. DTrace must not fall behind, and must not take their
+// TestLoaded has more processes than CPUs. DTrace must not fall behind, and must not take their
 // time.
-func TestDTraceLoaded(t *testing.T) {
+func TestLoaded(t *testing.T) {
 	gasmtest.NeedDTrace(t)
-	d := startDTrace(t, DTraceOptions{Frequency: 1997})
-	x := hold(t, strings.Repeat(`(`+busy+`) & `, 3*runtime.NumCPU())+"wait")
-	own := d.process.cmd.Process.Pid
-	x.release(t)
-	begin, cpu, worked := time.Now(), cpuTime(t, own), workedTime(t)
+	d := starts(t, Options{Frequency: 1997})
+	x := collecttest.Hold(t, strings.Repeat(`(`+collecttest.Busy+`) & `, 3*runtime.NumCPU())+"wait")
+	own := d.process.Cmd.Process.Pid
+	x.Release(t)
+	begin, cpu, worked := time.Now(), collecttest.CPUTime(t, own), workedTime(t)
 	const each = 2 * time.Second // of each CPU
-	eventually(t, "the CPUs work", func() bool { return workedTime(t)-worked >= each*time.Duration(runtime.NumCPU()) })
+	collecttest.Eventually(t, "the CPUs work", func() bool { return workedTime(t)-worked >= each*time.Duration(runtime.NumCPU()) })
 	length := time.Since(begin)
-	worked, cpu = workedTime(t)-worked, cpuTime(t, own)-cpu
+	worked, cpu = workedTime(t)-worked, collecttest.CPUTime(t, own)-cpu
 	asked := monotonic.Nanos()
 	if err := d.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	took := time.Duration(monotonic.Nanos() - asked)
-	syscall.Kill(-x.pid(), syscall.SIGKILL)
+	syscall.Kill(-x.PID(), syscall.SIGKILL)
 	n, last := 0, int64(0)
 	for _, samples := range readSamples(t, d.TextFile(), false) {
 		for _, s := range samples {

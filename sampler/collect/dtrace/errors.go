@@ -1,4 +1,4 @@
-package collect
+package dtrace
 
 import (
 	"errors"
@@ -7,21 +7,23 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
+	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
-// missingDTrace returns the error for a machine without DTrace.
-func (h host) missingDTrace(cause string) *MissingToolError {
-	install, hint := h.installDTrace()
-	return &MissingToolError{Tool: "dtrace", Cause: cause, Install: install, Hint: hint}
+// missing returns the error for a machine without DTrace.
+func missing(h machine.Host, cause string) *failure.MissingToolError {
+	install, hint := installation(h)
+	return &failure.MissingToolError{Tool: "dtrace", Cause: cause, Install: install, Hint: hint}
 }
 
-// installDTrace returns the command that installs DTrace 2.x, or else a hint, by the ID and ID_LIKE of /etc/os-release.
+// installation returns the command that installs DTrace 2.x, or else a hint, by the ID and ID_LIKE of /etc/os-release.
 // Debian has it since 13.
-func (h host) installDTrace() (install, hint string) {
+func installation(h machine.Host) (install, hint string) {
 	if runtime.GOOS == "darwin" {
 		return "", "it is a part of macOS: /usr/sbin/dtrace"
 	}
-	for _, id := range h.distroIDs() {
+	for _, id := range h.DistroIDs() {
 		switch id {
 		case "ol", "fedora":
 			return "sudo dnf install dtrace", ""
@@ -48,34 +50,34 @@ var (
 	noKernelWords = []string{"could not enable tracing", "failed to initialize dtrace", "failed to create BPF", "failed to load BPF", "BTF", "DTrace device not available"}
 )
 
-// dtraceRefusal converts what DTrace or sudo printed before it sampled to an error. It returns nil if
+// refusal converts what DTrace or sudo printed before it sampled to an error. It returns nil if
 // the text is not known. The frequency is 0 for a [Script].
-func dtraceRefusal(text, tool string, frequency int, sudo bool, h host) error {
-	refused := func(reason Reason, line, hint, cause string, args ...any) error {
-		return &RefusedError{Tool: "dtrace", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint, Stderr: line}
+func refusal(text, tool string, frequency int, sudo bool, h machine.Host) error {
+	refused := func(reason failure.Reason, line, hint, cause string, args ...any) error {
+		return &failure.RefusedError{Tool: "dtrace", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint, Stderr: line}
 	}
-	if line, ok := lineWith(text, sudoWords...); ok && sudo {
-		return refused(ReasonNotRoot, line, "run 'sudo -v' first, or let this user run "+tool+" and kill without a password (visudo)",
+	if line, ok := failure.LineWith(text, sudoWords...); ok && sudo {
+		return refused(failure.ReasonNotRoot, line, "run 'sudo -v' first, or let this user run "+tool+" and kill without a password (visudo)",
 			"sudo -n is refused (%s)", strings.TrimPrefix(line, "sudo: "))
 	}
-	if line, ok := lineWith(text, notRootWords...); ok {
+	if line, ok := failure.LineWith(text, notRootWords...); ok {
 		hint := "run gasm as root, or with --sudo"
-		if h.user == 0 || sudo {
+		if h.User == 0 || sudo {
 			hint = "in a container: docker run --privileged"
 		}
-		return refused(ReasonNotRoot, line, hint, "only root may sample with it")
+		return refused(failure.ReasonNotRoot, line, hint, "only root may sample with it")
 	}
-	if _, ok := lineWith(text, systemTapWords...); ok {
-		return h.missingDTrace(tool + " is SystemTap's, which only makes headers")
+	if _, ok := failure.LineWith(text, systemTapWords...); ok {
+		return missing(h, tool+" is SystemTap's, which only makes headers")
 	}
-	if line, ok := lineWith(text, noProbeWords...); ok && frequency == 0 {
-		return refused(ReasonUnknownEvent, line, "", "%s", strings.TrimPrefix(line, "dtrace: "))
+	if line, ok := failure.LineWith(text, noProbeWords...); ok && frequency == 0 {
+		return refused(failure.ReasonUnknownEvent, line, "", "%s", strings.TrimPrefix(line, "dtrace: "))
 	} else if ok {
-		return refused(ReasonUnknownEvent, line, "take a lower --frequency, on Linux 5000 at most", "it has no probe profile-%d", frequency)
+		return refused(failure.ReasonUnknownEvent, line, "take a lower --frequency, on Linux 5000 at most", "it has no probe profile-%d", frequency)
 	}
-	if line, ok := lineWith(text, noKernelWords...); ok {
+	if line, ok := failure.LineWith(text, noKernelWords...); ok {
 		line = strings.TrimSuffix(strings.TrimPrefix(line, "dtrace: "), ":")
-		return refused(ReasonKernel, line, "it needs a kernel with BPF and BTF (Linux 5.10) that is not locked down, and in a container --privileged",
+		return refused(failure.ReasonKernel, line, "it needs a kernel with BPF and BTF (Linux 5.10) that is not locked down, and in a container --privileged",
 			"refused by the kernel (%s)", line)
 	}
 	return nil
@@ -83,16 +85,16 @@ func dtraceRefusal(text, tool string, frequency int, sudo bool, h host) error {
 
 // isNoProbe reports whether the error is that of a [Script] that names a probe which does not exist.
 func isNoProbe(err error) bool {
-	var refused *RefusedError
-	return errors.As(err, &refused) && refused.Reason == ReasonUnknownEvent
+	var refused *failure.RefusedError
+	return errors.As(err, &refused) && refused.Reason == failure.ReasonUnknownEvent
 }
 
 const programEnd = "}: "
 
-// dtraceComplaint returns the line of DTrace's stderr that says what went wrong, or "" if there is
+// complaintIn returns the line of DTrace's stderr that says what went wrong, or "" if there is
 // none. It is the last line that is not a usual one. The program that DTrace repeats in it is left out
 // ("invalid probe specifier BEGIN { … } … END { … }: failed to grab process 4742").
-func dtraceComplaint(text string) string {
+func complaintIn(text string) string {
 	var last string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)

@@ -1,4 +1,4 @@
-package collect
+package dtrace
 
 import (
 	"fmt"
@@ -63,19 +63,19 @@ func TestDropCounterLong(t *testing.T) {
 	check("a line without end ")
 }
 
-// copying returns a dtraceText that saves, the pipe that DTrace would print to, and a function that
+// copying returns an output that saves, the pipe that DTrace would print to, and a function that
 // reads the file.
-func copying(t *testing.T, paced bool) (text *dtraceText, in *os.File, saved func() string) {
+func copying(t *testing.T, paced bool) (text *output, in *os.File, saved func() string) {
 	t.Helper()
 	out, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := os.Create(filepath.Join(t.TempDir(), DTraceFile))
+	file, err := os.Create(filepath.Join(t.TempDir(), textName))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text = newDTraceText(out, file)
+	text = newOutput(out, file)
 	text.paced = paced
 	go text.save()
 	t.Cleanup(func() {
@@ -101,9 +101,9 @@ func within(t *testing.T, what string, done <-chan struct{}) {
 	}
 }
 
-// TestDTraceTextMarks checks that a mark is found if it comes in two parts, and that everything before
+// TestOutputMarks checks that a mark is found if it comes in two parts, and that everything before
 // the end mark is in the file when that mark is found.
-func TestDTraceTextMarks(t *testing.T) {
+func TestOutputMarks(t *testing.T) {
 	check := func(paced bool) {
 		t.Helper()
 		text, in, saved := copying(t, paced)
@@ -143,9 +143,9 @@ func TestDTraceTextMarks(t *testing.T) {
 	check(true)
 }
 
-// TestDTraceTextPaced checks that a paced reading makes the writer wait for room in the pipe, once in
+// TestOutputPaced checks that a paced reading makes the writer wait for room in the pipe, once in
 // paceInterval and no longer than that.
-func TestDTraceTextPaced(t *testing.T) {
+func TestOutputPaced(t *testing.T) {
 	lateness := gasmtest.Lateness(t)
 	text, in, _ := copying(t, true)
 	if !narrowPipe(in) {
@@ -188,14 +188,14 @@ func TestDTraceTextPaced(t *testing.T) {
 	}
 }
 
-// TestDTraceTextUnwritable checks that the pipe is read even if the file can't be written.
-func TestDTraceTextUnwritable(t *testing.T) {
+// TestOutputUnwritable checks that the pipe is read even if the file can't be written.
+func TestOutputUnwritable(t *testing.T) {
 	text, in, _ := copying(t, false)
 	text.file.Close()
 	in.WriteString(strings.Repeat("x", 1<<20) + beginMark + endMark)
 	within(t, "begin", text.begun)
 	within(t, "end", text.end)
-	if err := text.err(); err == nil || !strings.Contains(err.Error(), DTraceFile) {
+	if err := text.err(); err == nil || !strings.Contains(err.Error(), textName) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package collect
+package xctrace
 
 import (
 	"bytes"
@@ -11,16 +11,17 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/tool"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/external"
 )
 
 // WriteText writes the samples as perf script does, with times of CLOCK_MONOTONIC.
-func (x *XCTrace) WriteText(ctx context.Context, w io.Writer) error {
+func (x *Recording) WriteText(ctx context.Context, w io.Writer) error {
 	began, err := x.began(ctx)
 	if err != nil {
 		return err
 	}
-	cmd := tool.Command(ctx, "xcrun", xctraceExport(x.trace, x.table)...)
-	var stderr cappedBuffer
+	cmd := tool.Command(ctx, "xcrun", exportArgs(x.trace, x.table)...)
+	var stderr external.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -29,7 +30,7 @@ func (x *XCTrace) WriteText(ctx context.Context, w io.Writer) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("xctrace export: %w", err)
 	}
-	bad, err := copyXCTrace(w, sampler.NewXCTraceReader(out, "xctrace's export"), x.event, began)
+	bad, err := rewrite(w, sampler.NewXCTraceReader(out, "xctrace's export"), x.event, began)
 	if err != nil {
 		// The pipe is emptied, or xctrace would wait forever.
 		_, _ = io.Copy(io.Discard, out)
@@ -49,9 +50,9 @@ type badRows struct {
 	first string
 }
 
-// copyXCTrace writes an export's samples as perf script does. began is the recording's start on
+// rewrite writes an export's samples as perf script does. began is the recording's start on
 // CLOCK_MONOTONIC.
-func copyXCTrace(w io.Writer, r *sampler.XCTraceReader, event sampler.Event, began int64) (bad badRows, err error) {
+func rewrite(w io.Writer, r *sampler.XCTraceReader, event sampler.Event, began int64) (bad badRows, err error) {
 	text := sampler.NewPerfText([]string{event.Spec})
 	last := sampler.Sample{PID: sampler.NoPID, TID: sampler.NoPID, MonoNanos: began}
 	for r.Scan() {
@@ -90,14 +91,14 @@ func copyXCTrace(w io.Writer, r *sampler.XCTraceReader, event sampler.Event, beg
 // began returns when the recording began, on CLOCK_MONOTONIC. The times of its samples count from then.
 // The recording has that moment by mach_absolute_time in its table time-info. If that table is missing,
 // began uses the wall clock's time, in ms.
-func (x *XCTrace) began(ctx context.Context) (int64, error) {
-	out, err := tool.Command(ctx, "xcrun", xctraceExport(x.trace, "time-info")...).Output()
+func (x *Recording) began(ctx context.Context) (int64, error) {
+	out, err := tool.Command(ctx, "xcrun", exportArgs(x.trace, "time-info")...).Output()
 	if err == nil {
 		if uptime, err := sampler.XCTraceStart(bytes.NewReader(out)); err == nil {
 			return uptime + uptimeToMono(), nil
 		}
 	}
-	out, tocErr := tool.Command(ctx, "xcrun", xctraceTOC(x.trace)...).Output()
+	out, tocErr := tool.Command(ctx, "xcrun", tocArgs(x.trace)...).Output()
 	if tocErr != nil {
 		return 0, fmt.Errorf("xctrace export --toc: %w", errors.Join(tocErr, err))
 	}

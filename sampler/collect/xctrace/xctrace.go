@@ -1,4 +1,4 @@
-package collect
+package xctrace
 
 import (
 	"bytes"
@@ -16,28 +16,30 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/tool"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/external"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// XCTraceFile is the name of the folder that Instruments' recording goes to.
-const XCTraceFile = "xctrace.trace"
+// Folder is the name of the folder that Instruments' recording goes to.
+const Folder = "xctrace.trace"
 
-// XCTraceOptions say how xctrace samples.
-type XCTraceOptions struct {
+// Options say how xctrace samples.
+type Options struct {
 	Events []sampler.Event // none means Time Profiler
-	Dir    string          // the folder for XCTraceFile
+	Dir    string          // the folder for Folder
 	// Slow is called by Stop with a sentence for the user if xctrace takes long to save its recording.
 	// It may be nil.
 	Slow func(message string)
 }
 
-// An XCTrace is a recording by xctrace of all processes. It is under way or has ended.
-type XCTrace struct {
+// A Recording is a recording by xctrace of all processes. It is under way or has ended.
+type Recording struct {
 	event   sampler.Event
 	table   string
 	trace   string
 	slow    func(message string) // may be nil
-	process *process
-	stdout  cappedBuffer
+	process *external.Process
+	stdout  external.Buffer
 
 	stopOnce sync.Once
 	stopErr  error
@@ -46,16 +48,16 @@ type XCTrace struct {
 	notes   []fix.Note
 }
 
-// xctraceRate is how often Time Profiler samples each CPU, in Hz. It can't be changed.
-const xctraceRate = 1000
+// rate is how often Time Profiler samples each CPU, in Hz. It can't be changed.
+const rate = 1000
 
 // Tests shorten these times.
 var (
-	// xctraceStart is how long xctrace may take until it samples. It takes some seconds, and longer
+	// startTimeout is how long xctrace may take until it samples. It takes some seconds, and longer
 	// after Xcode was installed.
-	xctraceStart = 90 * time.Second
-	// xctraceEnd is how long it may take to save its recording.
-	xctraceEnd = 5 * time.Minute
+	startTimeout = 90 * time.Second
+	// endTimeout is how long it may take to save its recording.
+	endTimeout = 5 * time.Minute
 )
 
 // An instrument is one of Instruments' instruments that sample.
@@ -70,8 +72,8 @@ var instruments = []instrument{
 	{sampler.ParseEvent("cycles"), "CPU Profiler", "cpu-profile"},
 }
 
-// XCTraceEvent returns the event that xctrace samples if nobody names one.
-func XCTraceEvent() string { return instruments[0].event.Spec }
+// DefaultEvent returns the event that xctrace samples if nobody names one.
+func DefaultEvent() string { return instruments[0].event.Spec }
 
 // instrumentOf returns the instrument for the events that the user has named.
 func instrumentOf(events []sampler.Event) (instrument, error) {
@@ -86,72 +88,72 @@ func instrumentOf(events []sampler.Event) (instrument, error) {
 	return instrument{}, errors.New("--event: xctrace samples by time, which needs no --event, or by cycles (its CPU Profiler): --event cycles")
 }
 
-// CheckXCTrace returns an error if xctrace can't do what is asked for. It runs nothing.
-func CheckXCTrace(events []sampler.Event, frequency int) error {
-	if frequency != 0 && frequency != xctraceRate {
-		return fmt.Errorf("--frequency is %d; Instruments samples %d times a second, or as often as its CPU Profiler does: leave it out", frequency, xctraceRate)
+// Check returns an error if xctrace can't do what is asked for. It runs nothing.
+func Check(events []sampler.Event, frequency int) error {
+	if frequency != 0 && frequency != rate {
+		return fmt.Errorf("--frequency is %d; Instruments samples %d times a second, or as often as its CPU Profiler does: leave it out", frequency, rate)
 	}
 	_, err := instrumentOf(events)
 	return err
 }
 
-// xctraceRecord returns the arguments with which xcrun records. All processes are sampled, because
+// recordArgs returns the arguments with which xcrun records. All processes are sampled, because
 // otherwise a JVM's forks would be missed. The profile keeps only those of the command.
-func xctraceRecord(i instrument, trace, notification string) []string {
+func recordArgs(i instrument, trace, notification string) []string {
 	return []string{"xctrace", "record", "--instrument", i.name, "--all-processes", "--no-prompt",
 		"--notify-tracing-started", notification, "--output", trace}
 }
 
-// xctraceExport returns the arguments with which xcrun writes a table of a recording to stdout.
-func xctraceExport(trace, table string) []string {
+// exportArgs returns the arguments with which xcrun writes a table of a recording to stdout.
+func exportArgs(trace, table string) []string {
 	return []string{"xctrace", "export", "--input", trace, "--xpath", `/trace-toc/run[@number="1"]/data/table[@schema="` + table + `"]`}
 }
 
-// xctraceTOC returns the arguments with which xcrun writes a recording's table of contents.
-func xctraceTOC(trace string) []string {
+// tocArgs returns the arguments with which xcrun writes a recording's table of contents.
+func tocArgs(trace string) []string {
 	return []string{"xctrace", "export", "--input", trace, "--toc"}
 }
 
-// FindXCTrace returns the path of xctrace, which is a part of Xcode, but not of its command line tools.
-func FindXCTrace(ctx context.Context) (string, error) {
+// Find returns the path of xctrace, which is a part of Xcode, but not of its command line tools.
+func Find(ctx context.Context) (string, error) {
 	xcrun, err := exec.LookPath("xcrun")
 	if err != nil {
-		return "", &MissingToolError{Tool: "xctrace", Cause: "there is no xcrun on PATH", Hint: "xctrace is a part of Xcode, which is for macOS alone"}
+		return "", &failure.MissingToolError{Tool: "xctrace", Cause: "there is no xcrun on PATH", Hint: "xctrace is a part of Xcode, which is for macOS alone"}
 	}
 	out, err := tool.Command(ctx, xcrun, "--find", "xctrace").Output()
 	if err != nil {
-		return "", &MissingToolError{Tool: "xctrace", Cause: "xcrun does not find it, because it is not in Xcode's command line tools",
+		return "", &failure.MissingToolError{Tool: "xctrace", Cause: "xcrun does not find it, because it is not in Xcode's command line tools",
 			Hint: "install Xcode, then: sudo xcode-select -s /Applications/Xcode.app"}
 	}
 	return string(bytes.TrimSpace(out)), nil
 }
 
-// StartXCTrace starts xctrace, and returns when it samples. If the cause of an error is known, the
-// error is a *MissingToolError or a *RefusedError. After an error no process is left behind. The end of
+// Start starts xctrace, and returns when it samples. If the cause of an error is known, the
+// error is a *failure.MissingToolError or a *failure.RefusedError. After an error no process is left behind. The end of
 // ctx kills xctrace.
-func StartXCTrace(ctx context.Context, opts XCTraceOptions) (*XCTrace, error) {
+func Start(ctx context.Context, opts Options) (*Recording, error) {
 	i, err := instrumentOf(opts.Events)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := FindXCTrace(ctx); err != nil {
+	if _, err := Find(ctx); err != nil {
 		return nil, err
 	}
-	x := &XCTrace{event: i.event, table: i.table, trace: filepath.Join(opts.Dir, XCTraceFile), slow: opts.Slow}
+	x := &Recording{event: i.event, table: i.table, trace: filepath.Join(opts.Dir, Folder), slow: opts.Slow}
 	if err := os.RemoveAll(x.trace); err != nil {
 		return nil, err
 	}
 	notification := "gasm.xctrace." + strconv.Itoa(os.Getpid()) + "." + strconv.FormatInt(time.Now().UnixNano(), 36)
 	notified, forget := awaitNotification(ctx, notification)
 	defer forget()
-	x.process = newProcess(ctx, "xcrun", xctraceRecord(i, x.trace, notification))
-	x.process.cmd.Stdout = &x.stdout
-	if err := x.process.start(); err != nil {
+	x.process = external.New(ctx, "xcrun", recordArgs(i, x.trace, notification))
+	x.process.Cmd.Stdout = &x.stdout
+	if err := x.process.Start(); err != nil {
 		return nil, fmt.Errorf("xctrace: %w", err)
 	}
 	if err := x.awaitStart(ctx, notified); err != nil {
-		x.process.kill()
-		<-x.process.done
+		x.process.Kill()
+		<-x.process.Done
 		x.Discard()
 		return nil, err
 	}
@@ -165,24 +167,24 @@ func awaitNotification(ctx context.Context, name string) (posted <-chan struct{}
 	if err != nil {
 		return nil, func() {}
 	}
-	p := newProcess(ctx, path, []string{"-1", name})
-	if err := p.start(); err != nil {
+	p := external.New(ctx, path, []string{"-1", name})
+	if err := p.Start(); err != nil {
 		return nil, func() {}
 	}
 	heard := make(chan struct{})
 	go func() {
-		<-p.done
-		if p.cmd.ProcessState.Success() {
+		<-p.Done
+		if p.Cmd.ProcessState.Success() {
 			close(heard)
 		}
 	}()
-	return heard, p.kill
+	return heard, p.Kill
 }
 
 // awaitStart waits until xctrace has announced that it records, by the notification or by its line
 // "Ctrl-C to stop the recording".
-func (x *XCTrace) awaitStart(ctx context.Context, notified <-chan struct{}) error {
-	limit := time.NewTimer(xctraceStart)
+func (x *Recording) awaitStart(ctx context.Context, notified <-chan struct{}) error {
+	limit := time.NewTimer(startTimeout)
 	defer limit.Stop()
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
@@ -194,87 +196,86 @@ func (x *XCTrace) awaitStart(ctx context.Context, notified <-chan struct{}) erro
 			if bytes.Contains([]byte(x.stdout.String()), []byte("Ctrl-C to stop")) {
 				return nil
 			}
-		case <-x.process.done:
+		case <-x.process.Done:
 			if ctx.Err() != nil {
 				return fmt.Errorf("xctrace: %w", context.Cause(ctx))
 			}
 			return x.refusal()
 		case <-limit.C:
 			return fmt.Errorf("xctrace did not start to record within %s; see whether 'xcrun xctrace record --instrument \"%s\" --all-processes --time-limit 2s' works",
-				xctraceStart, instruments[0].name)
+				startTimeout, instruments[0].name)
 		}
 	}
 }
 
 // refusal returns the error of an xctrace that ended before it recorded.
-func (x *XCTrace) refusal() error {
-	line, ok := lineWith(x.process.stderr.String()+"\n"+x.stdout.String(), "rror", "annot", "ailed", "ermission", "nvalid", "nable", "icense")
+func (x *Recording) refusal() error {
+	line, ok := failure.LineWith(x.process.Stderr.String()+"\n"+x.stdout.String(), "rror", "annot", "ailed", "ermission", "nvalid", "nable", "icense")
 	if !ok {
-		line = "it does not say why: " + x.process.cmd.ProcessState.String()
+		line = "it does not say why: " + x.process.Cmd.ProcessState.String()
 	}
-	return &RefusedError{Tool: "xctrace", Reason: ReasonKernel, Cause: line, Hint: "try 'xcrun xctrace list instruments'", Stderr: line}
+	return &failure.RefusedError{Tool: "xctrace", Reason: failure.ReasonKernel, Cause: line, Hint: "try 'xcrun xctrace list instruments'", Stderr: line}
 }
 
 // Events returns what xctrace samples.
-func (x *XCTrace) Events() []sampler.Event { return []sampler.Event{x.event} }
+func (x *Recording) Events() []sampler.Event { return []sampler.Event{x.event} }
 
 // Frequency returns how often xctrace samples each CPU in a second. It returns 0 for CPU Profiler,
 // which has a rate of its own.
-func (x *XCTrace) Frequency() int {
+func (x *Recording) Frequency() int {
 	if x.event.ByClock() {
-		return xctraceRate
+		return rate
 	}
 	return 0
 }
 
 // Notes returns what the samples lack, a sentence each.
-func (x *XCTrace) Notes() []fix.Note {
+func (x *Recording) Notes() []fix.Note {
 	x.notesMu.Lock()
 	defer x.notesMu.Unlock()
 	return append([]fix.Note{{Text: "xctrace samples user space only: what the kernel does for the program is not in the profile"}}, x.notes...)
 }
 
-func (x *XCTrace) note(format string, args ...any) {
+func (x *Recording) note(format string, args ...any) {
 	x.notesMu.Lock()
 	defer x.notesMu.Unlock()
 	x.notes = append(x.notes, fix.Note{Text: fmt.Sprintf(format, args...)})
 }
 
 // Pause does nothing: xctrace goes on, and samples between windows count in no window.
-func (x *XCTrace) Pause() error { return nil }
+func (x *Recording) Pause() error { return nil }
 
 // Resume does nothing, like Pause.
-func (x *XCTrace) Resume() error { return nil }
+func (x *Recording) Resume() error { return nil }
 
 // Stop ends the recording with SIGINT, and waits until xctrace has saved it. A second Stop returns the
 // same.
-func (x *XCTrace) Stop() error {
+func (x *Recording) Stop() error {
 	x.stopOnce.Do(func() { x.stopErr = x.stop() })
 	return x.stopErr
 }
 
-func (x *XCTrace) stop() error {
-	asked := !x.process.ended() && syscall.Kill(-x.process.cmd.Process.Pid, syscall.SIGINT) == nil
-	saved := awaitDone(x.process.done, xctraceEnd, slowEnd, func() {
-		tellSlow(x.slow, "xctrace", fmt.Sprintf("it saves its recording, for which it has %s", xctraceEnd))
+func (x *Recording) stop() error {
+	asked := !x.process.Ended() && syscall.Kill(-x.process.Cmd.Process.Pid, syscall.SIGINT) == nil
+	saved := external.AwaitDone(x.process.Done, endTimeout, external.SlowEnd, func() {
+		external.TellSlow(x.slow, "xctrace", external.SlowEnd, fmt.Sprintf("it saves its recording, for which it has %s", endTimeout))
 	})
-	stopped := &StoppedError{Tool: "xctrace", Stderr: x.process.stderr.String()}
+	stopped := &failure.StoppedError{Tool: "xctrace", Stderr: x.process.Stderr.String()}
 	if !saved {
-		x.process.kill()
-		awaitDone(x.process.done, killedEnd, killedEnd, nil)
-		stopped.Cause = fmt.Sprintf("it was killed because it did not save its recording within %s", xctraceEnd)
+		x.process.Abort()
+		stopped.Cause = fmt.Sprintf("it was killed because it did not save its recording within %s", endTimeout)
 		return stopped
 	}
 	if _, err := os.Stat(x.trace); err != nil {
-		stopped.Cause, stopped.Err = "it left no recording: "+x.process.cmd.ProcessState.String(), err
+		stopped.Cause, stopped.Err = "it left no recording: "+x.process.Cmd.ProcessState.String(), err
 		return stopped
 	}
 	if !asked {
-		stopped.Cause = "it ended before the command: " + x.process.cmd.ProcessState.String()
+		stopped.Cause = "it ended before the command: " + x.process.Cmd.ProcessState.String()
 		return stopped
 	}
 	return nil
 }
 
 // Discard removes the recording.
-func (x *XCTrace) Discard() { os.RemoveAll(x.trace) }
+func (x *Recording) Discard() { os.RemoveAll(x.trace) }

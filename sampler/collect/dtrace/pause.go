@@ -1,4 +1,4 @@
-package collect
+package dtrace
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ const mostPauses = 300
 
 // Pause leaves out the samples that DTrace takes until Resume. DTrace itself goes on, because it would
 // take two seconds to start again.
-func (d *DTrace) Pause() error {
+func (d *Tracer) Pause() error {
 	t := d.text
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -33,7 +33,7 @@ func (d *DTrace) Pause() error {
 }
 
 // Resume keeps the samples that DTrace takes from now on.
-func (d *DTrace) Resume() error {
+func (d *Tracer) Resume() error {
 	t := d.text
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -44,13 +44,13 @@ func (d *DTrace) Resume() error {
 }
 
 // paused reports whether the last pause has not ended. The caller holds the lock.
-func (t *dtraceText) paused() bool {
+func (t *output) paused() bool {
 	return len(t.pauses) > 0 && t.pauses[len(t.pauses)-1].toMonoNanos == math.MaxInt64
 }
 
 // withoutPauses returns the whole lines of what has come, without samples that were taken in a pause.
 // It keeps the incomplete last line for the next call. The caller holds the lock.
-func (t *dtraceText) withoutPauses(text []byte) (kept []byte) {
+func (t *output) withoutPauses(text []byte) (kept []byte) {
 	all := append(t.line, text...)
 	for {
 		end := bytes.IndexByte(all, '\n') + 1
@@ -71,7 +71,7 @@ func (t *dtraceText) withoutPauses(text []byte) (kept []byte) {
 
 // inPause reports whether a time is in a pause. Most samples are younger than most pauses, so it begins
 // with the last pause.
-func (t *dtraceText) inPause(monoNanos int64) bool {
+func (t *output) inPause(monoNanos int64) bool {
 	for _, p := range slices.Backward(t.pauses) {
 		if monoNanos >= p.fromMonoNanos {
 			return monoNanos < p.toMonoNanos
@@ -81,7 +81,7 @@ func (t *dtraceText) inPause(monoNanos int64) bool {
 }
 
 // writeRest writes a last line that has no end.
-func (t *dtraceText) writeRest() {
+func (t *output) writeRest() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.writeText(t.line)

@@ -1,4 +1,4 @@
-package collect
+package dtrace
 
 import (
 	"bytes"
@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/external"
 )
 
-// The marks that DTraceProgram prints first and last.
+// The marks that Program prints first and last.
 const (
 	beginMark = "gasm: begin"
 	endMark   = "gasm: end"
@@ -20,7 +21,7 @@ const (
 
 const (
 	// paceInterval is the pause between two readings of the pipe. pipeSize is the pipe's size in bytes;
-	// when it is full, DTrace has to wait. See [dtraceText].
+	// when it is full, DTrace has to wait. See [output].
 	paceInterval = 250 * time.Millisecond
 	pipeSize     = 4 << 10
 	// lull is the time after which a DTrace that prints no text has nothing to print.
@@ -30,11 +31,16 @@ const (
 	lastPrint = 300 * time.Millisecond
 )
 
+// patience is an upper bound for the time that DTrace, or sudo, needs for what takes it a second.
+const patience = 30 * time.Second
+
 // Tests shorten these times.
 var (
-	// dtraceStartTimeout is how long DTrace may take until it samples. It needs a second, and more on a
+	// startTimeout is how long DTrace may take until it samples. It needs a second, and more on a
 	// loaded machine.
-	dtraceStartTimeout = startTimeout
+	startTimeout = patience
+	// slowEnd is how long DTrace may take to end until the user is told.
+	slowEnd = external.SlowEnd
 	// endTimeout is how long a DTrace that was asked to end may print nothing.
 	endTimeout = 10 * time.Second
 	// releaseTimeout is how long DTrace may take to end after it has printed everything. It needs up to
@@ -42,21 +48,21 @@ var (
 	releaseTimeout = 30 * time.Second
 )
 
-// A dtraceText saves what DTrace prints on its stdout in a file, or passes it on.
+// An output saves what DTrace prints on its stdout in a file, or passes it on.
 //
 // DTrace for Linux wakes up for each single record (libdtrace's dt_peb.c asks for wakeup_events = 1)
 // and works for a millisecond each time. At 1001 Hz that takes a good part of a core away from what is
-// measured. So a paced dtraceText reads the text only four times a second, from a pipe of the smallest
+// measured. So a paced output reads the text only four times a second, from a pipe of the smallest
 // possible size. When the pipe is full, DTrace sleeps. Its records gather in its buffers (4 MB per CPU,
 // half a minute), and then it takes them all at once. Measured over 8 s on two CPUs: 5.3 s of CPU time
 // with -n alone, 0.36 s when DTrace leaves itself out, 0.02 s when it is paced as well.
-type dtraceText struct {
+type output struct {
 	pipe     *os.File
-	file     *os.File     // nil for a Script
-	to       io.Writer    // the file, or the writer for a Script's text
-	messages dropCounter  // DTrace's stderr
-	before   cappedBuffer // what DTrace printed on stdout before it sampled
-	paced    bool         // set before save
+	file     *os.File        // nil for a Script
+	to       io.Writer       // the file, or the writer for a Script's text
+	messages dropCounter     // DTrace's stderr
+	before   external.Buffer // what DTrace printed on stdout before it sampled
+	paced    bool            // set before save
 
 	begun chan struct{} // closed when DTrace samples
 	end   chan struct{} // closed when all samples are in the file
@@ -74,14 +80,14 @@ type dtraceText struct {
 	line     []byte // the incomplete last line; empty if there are no pauses
 }
 
-func newDTraceText(pipe, file *os.File) *dtraceText {
-	return &dtraceText{pipe: pipe, file: file, to: file, begun: make(chan struct{}), end: make(chan struct{}),
+func newOutput(pipe, file *os.File) *output {
+	return &output{pipe: pipe, file: file, to: file, begun: make(chan struct{}), end: make(chan struct{}),
 		saved: make(chan struct{}), quick: make(chan struct{}), caughtUp: make(chan struct{})}
 }
 
 // save copies the text until DTrace closes the pipe. If the file can't be written, save goes on
 // reading, so that DTrace does not hang on a full pipe.
-func (t *dtraceText) save() {
+func (t *output) save() {
 	defer close(t.saved)
 	defer t.pipe.Close()
 	defer t.file.Close()
@@ -131,7 +137,7 @@ func (t *dtraceText) save() {
 
 // deadline returns when a paced reading ends: when no text has come for a lull. After DTrace has caught
 // up, readings have no deadline.
-func (t *dtraceText) deadline() time.Time {
+func (t *output) deadline() time.Time {
 	select {
 	case <-t.caughtUp:
 		return time.Time{}
@@ -141,7 +147,7 @@ func (t *dtraceText) deadline() time.Time {
 }
 
 // catchUp notes that DTrace does not wait for room in the pipe.
-func (t *dtraceText) catchUp() {
+func (t *output) catchUp() {
 	select {
 	case <-t.caughtUp: // noted before
 	default:
@@ -149,7 +155,7 @@ func (t *dtraceText) catchUp() {
 	}
 }
 
-func (t *dtraceText) hurried() bool {
+func (t *output) hurried() bool {
 	select {
 	case <-t.quick:
 		return true
@@ -160,7 +166,7 @@ func (t *dtraceText) hurried() bool {
 
 // awaitCatchUp waits until DTrace can be asked to end. A signal in the middle of a write makes DTrace
 // lose what it was writing, or write it twice.
-func (t *dtraceText) awaitCatchUp() {
+func (t *output) awaitCatchUp() {
 	if !t.paced {
 		return
 	}
@@ -172,7 +178,7 @@ func (t *dtraceText) awaitCatchUp() {
 }
 
 // pause waits until it is time to read again.
-func (t *dtraceText) pause() {
+func (t *output) pause() {
 	select {
 	case <-t.quick:
 	case <-time.After(paceInterval):
@@ -181,7 +187,7 @@ func (t *dtraceText) pause() {
 }
 
 // hurry ends the pauses.
-func (t *dtraceText) hurry() {
+func (t *output) hurry() {
 	t.once.Do(func() {
 		if t.paced {
 			widenPipe(t.pipe)
@@ -190,7 +196,7 @@ func (t *dtraceText) hurry() {
 	})
 }
 
-func (t *dtraceText) write(text []byte) {
+func (t *output) write(text []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.pauses != nil || len(t.line) > 0 {
@@ -200,20 +206,20 @@ func (t *dtraceText) write(text []byte) {
 }
 
 // writeText writes into the file. The caller holds the lock.
-func (t *dtraceText) writeText(text []byte) {
+func (t *output) writeText(text []byte) {
 	if t.failure == nil {
 		_, t.failure = t.to.Write(text)
 	}
 }
 
-func (t *dtraceText) err() error {
+func (t *output) err() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.failure
 }
 
 // start returns what a DTrace that does not sample printed, on stderr and on stdout.
-func (t *dtraceText) start() string {
+func (t *output) start() string {
 	select {
 	case <-t.saved:
 	case <-time.After(time.Second): // a child of DTrace has the pipe open
@@ -222,7 +228,7 @@ func (t *dtraceText) start() string {
 }
 
 // ended reports whether DTrace has printed everything.
-func (t *dtraceText) ended() bool {
+func (t *output) ended() bool {
 	select {
 	case <-t.end:
 		return true
@@ -233,7 +239,7 @@ func (t *dtraceText) ended() bool {
 
 // awaitEnd waits until DTrace has printed everything, or has closed the pipe. It returns false if
 // DTrace prints nothing for endTimeout. After slowEnd it calls slow.
-func (t *dtraceText) awaitEnd(slow func()) bool {
+func (t *output) awaitEnd(slow func()) bool {
 	asked := time.Now()
 	tell := time.NewTimer(slowEnd)
 	defer tell.Stop()
@@ -255,13 +261,13 @@ func (t *dtraceText) awaitEnd(slow func()) bool {
 }
 
 // abandon stops the reading.
-func (t *dtraceText) abandon() {
+func (t *output) abandon() {
 	t.hurry()
 	t.pipe.Close()
 }
 
 // discard removes the file of a DTrace that did not sample.
-func (t *dtraceText) discard() {
+func (t *output) discard() {
 	t.abandon()
 	t.file.Close()
 	if t.file != nil {
@@ -275,7 +281,7 @@ func (t *dtraceText) discard() {
 //	dtrace: error on enabled probe ID 4 (ID 4047: hotspot4711:libjvm.so:…:thread-start): invalid address (0x10) in action #1
 type dropCounter struct {
 	drops atomic.Int64
-	rest  cappedBuffer
+	rest  external.Buffer
 
 	mu   sync.Mutex
 	line []byte // the last line, whose end has not come yet

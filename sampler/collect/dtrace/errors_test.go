@@ -1,19 +1,22 @@
-package collect
+package dtrace
 
 import (
 	"errors"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
+	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
-// TestDTraceRefusal has what DTrace and sudo print on other machines and in other versions.
-func TestDTraceRefusal(t *testing.T) {
-	user, root := host{user: 1000, distro: "ID=debian\n"}, host{distro: "ID=debian\n"}
-	check := func(h host, sudo bool, text string, reason Reason, message string) {
+// TestRefusal has what DTrace and sudo print on other machines and in other versions.
+func TestRefusal(t *testing.T) {
+	user, root := machine.Host{User: 1000, Distro: "ID=debian\n"}, machine.Host{Distro: "ID=debian\n"}
+	check := func(h machine.Host, sudo bool, text string, reason failure.Reason, message string) {
 		t.Helper()
-		err := dtraceRefusal(text, "/usr/sbin/dtrace", 1001, sudo, h)
-		var refused *RefusedError
+		err := refusal(text, "/usr/sbin/dtrace", 1001, sudo, h)
+		var refused *failure.RefusedError
 		if !errors.As(err, &refused) {
 			t.Errorf("%q: got %v, want reason %d", text, err, reason)
 			return
@@ -24,28 +27,28 @@ func TestDTraceRefusal(t *testing.T) {
 		}
 	}
 	const noRoot, usual = "only root may sample with it; ", "dtrace: description 'BEGIN ' matched 4 probes\n"
-	check(user, false, "dtrace: run as root for tracing and listing probes\n", ReasonNotRoot, noRoot+"run gasm as root, or with --sudo")
+	check(user, false, "dtrace: run as root for tracing and listing probes\n", failure.ReasonNotRoot, noRoot+"run gasm as root, or with --sudo")
 	check(user, false, "dtrace: system integrity protection is on, some features will not be available\n\ndtrace: failed to initialize dtrace: DTrace requires additional privileges\n",
-		ReasonNotRoot, noRoot+"run gasm as root, or with --sudo")
-	check(root, false, "dtrace: failed to initialize dtrace: DTrace requires additional privileges\n", ReasonNotRoot, noRoot+"in a container: docker run --privileged")
-	check(user, true, "dtrace: failed to initialize dtrace: DTrace requires additional privileges\n", ReasonNotRoot, noRoot+"in a container: docker run --privileged")
+		failure.ReasonNotRoot, noRoot+"run gasm as root, or with --sudo")
+	check(root, false, "dtrace: failed to initialize dtrace: DTrace requires additional privileges\n", failure.ReasonNotRoot, noRoot+"in a container: docker run --privileged")
+	check(user, true, "dtrace: failed to initialize dtrace: DTrace requires additional privileges\n", failure.ReasonNotRoot, noRoot+"in a container: docker run --privileged")
 
 	const allow = "; run 'sudo -v' first, or let this user run /usr/sbin/dtrace and kill without a password (visudo)"
-	check(user, true, "sudo: a password is required\n", ReasonNotRoot, "sudo -n is refused (a password is required)"+allow)
-	check(user, true, "\nnobody is not in the sudoers file.  This incident will be reported.\n", ReasonNotRoot,
+	check(user, true, "sudo: a password is required\n", failure.ReasonNotRoot, "sudo -n is refused (a password is required)"+allow)
+	check(user, true, "\nnobody is not in the sudoers file.  This incident will be reported.\n", failure.ReasonNotRoot,
 		"sudo -n is refused (nobody is not in the sudoers file.  This incident will be reported.)"+allow)
-	check(user, true, "Sorry, user u is not allowed to execute '/usr/sbin/dtrace' as root on h.\n", ReasonNotRoot,
+	check(user, true, "Sorry, user u is not allowed to execute '/usr/sbin/dtrace' as root on h.\n", failure.ReasonNotRoot,
 		"sudo -n is refused (Sorry, user u is not allowed to execute '/usr/sbin/dtrace' as root on h.)"+allow)
 
 	const needs = "); it needs a kernel with BPF and BTF (Linux 5.10) that is not locked down, and in a container --privileged"
 	check(root, false, usual+"dtrace: could not enable tracing: failed to create BPF map 'state':\n\tThe kernel locked-memory limit is possibly too low.  Set a\n",
-		ReasonKernel, "refused by the kernel (could not enable tracing: failed to create BPF map 'state'"+needs)
+		failure.ReasonKernel, "refused by the kernel (could not enable tracing: failed to create BPF map 'state'"+needs)
 	check(root, false, "dtrace: invalid probe specifier BEGIN { }: probe description :::profile-1001 does not match any probes\n",
-		ReasonUnknownEvent, "it has no probe profile-1001; take a lower --frequency, on Linux 5000 at most")
+		failure.ReasonUnknownEvent, "it has no probe profile-1001; take a lower --frequency, on Linux 5000 at most")
 
 	checkUnknown := func(text string) {
 		t.Helper()
-		if err := dtraceRefusal(text, "/usr/sbin/dtrace", 1001, true, user); err != nil {
+		if err := refusal(text, "/usr/sbin/dtrace", 1001, true, user); err != nil {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}
@@ -55,13 +58,13 @@ func TestDTraceRefusal(t *testing.T) {
 	checkUnknown("dtrace: the moon is full\n")
 }
 
-func TestInstallDTrace(t *testing.T) {
+func TestInstallation(t *testing.T) {
 	if runtime.GOOS == "darwin" {
 		t.Skip("macOS has DTrace; Linux would do")
 	}
 	check := func(distro, want string) {
 		t.Helper()
-		install, hint := (host{distro: distro}).installDTrace()
+		install, hint := installation(machine.Host{Distro: distro})
 		if got := install + hint; got != want {
 			t.Errorf("%q: got %s, want %s", distro, got, want)
 		}
@@ -75,10 +78,10 @@ func TestInstallDTrace(t *testing.T) {
 	check("", "get it from https://github.com/oracle/dtrace")
 }
 
-func TestDTraceComplaint(t *testing.T) {
+func TestComplaint(t *testing.T) {
 	check := func(text, want string) {
 		t.Helper()
-		if got := dtraceComplaint(text); got != want {
+		if got := complaintIn(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
@@ -93,10 +96,10 @@ func TestDTraceComplaint(t *testing.T) {
 	check("dtrace: invalid probe specifier BEGIN: it does not match\n", "invalid probe specifier BEGIN: it does not match")
 }
 
-// TestDTraceProgram checks that the program prints what a sampler.DTraceReader reads, and the marks
-// that StartDTrace and Stop wait for.
-func TestDTraceProgram(t *testing.T) {
-	program := DTraceProgram(997)
+// TestProgram checks that the program prints what a sampler.DTraceReader reads, and the marks
+// that Start and Stop wait for.
+func TestProgram(t *testing.T) {
+	program := Program(997)
 	check := func(want string) {
 		t.Helper()
 		if !strings.Contains(program, want) {
