@@ -65,7 +65,8 @@ var mayImport = map[string][]string{
 	"report/stacks":            {"capture", "profile", "report/names", "sampler"},
 	"report/reporttest":        {"capture", "disasm", "event", "printassembly", "profile"},
 	"report":                   {"capture", "disasm", "event", "event/rings", "printassembly", "profile", "report/amount", "report/names", "report/page", "report/schema", "report/stacks", "report/text"},
-	"diff":                     {"capture", "report/schema", "sampler"},
+	"diff":                     {"capture", "diff/asm", "report/schema", "sampler"},
+	"diff/asm":                 nil,
 	"doctor":                   {"event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "hotspot/usdt", "printassembly", "record", "sampler", "sampler/collect", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/collect/xctrace"},
 	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "profile", "record", "report", "report/text", "sampler"},
 	"bench":                    {"hotspot/usdt", "sampler", "sampler/collect"},
@@ -123,7 +124,7 @@ func TestImports(t *testing.T) {
 
 // readers are the packages that turn a capture into a report, as patterns of go list. They work on any machine, so they
 // know nothing of kernels and processes.
-var readers = []string{"capture", "profile", "report/...", "diff", "event/...", "printassembly", "disasm", "sampler"}
+var readers = []string{"capture", "profile", "report/...", "diff/...", "event/...", "printassembly", "disasm", "sampler"}
 
 // notForReaders recognizes what readers must not depend on: BPF, running programs, the network's protocols, and the
 // packages of the project that record.

@@ -1,7 +1,8 @@
-package diff
+package asm
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,11 +13,11 @@ import (
 func TestAlign(t *testing.T) {
 	check := func(a, b []Line, want string) {
 		t.Helper()
-		matches, ok := align(a, b)
+		matches, ok := Align(a, b)
 		require.True(t, ok)
 		var got []string
 		for _, m := range matches {
-			got = append(got, fmt.Sprintf("%d-%d", m.a, m.b))
+			got = append(got, fmt.Sprintf("%d-%d", m.A, m.B))
 		}
 		assert.Equal(t, want, strings.Join(got, " "))
 	}
@@ -30,7 +31,7 @@ func TestAlign(t *testing.T) {
 	check(loop, renamed, "0-0 1-1 2-2 3-3 4-4")
 	// A match of the same text is preferred to one of the same shape.
 	check(code(0, "add %eax,%ebx"), code(0, "add %ecx,%edx", "add %eax,%ebx", "add %esi,%edi"), "0-1")
-	_, ok := align(repeated("inc %eax", 3000), repeated("dec %eax", 3000))
+	_, ok := Align(repeated("inc %eax", 3000), repeated("dec %eax", 3000))
 	assert.False(t, ok, "too long")
 }
 
@@ -45,7 +46,7 @@ func repeated(text string, n int) []Line {
 
 // listingText writes the operation, label and text of each line of a listing.
 func listingText(a, b []Line) string {
-	matches, _ := align(a, b)
+	matches, _ := Align(a, b)
 	var out []string
 	for _, l := range newListing(a, b, matches).lines {
 		label := l.Label
@@ -74,4 +75,20 @@ func TestListing(t *testing.T) {
 		a[i].Count = 0
 	}
 	assert.NotContains(t, listingText(a, gap), "-")
+}
+
+// code makes normalised lines of four bytes each. A number in front of an instruction is
+// its number of samples: "100 inc %ecx".
+func code(lo uint64, lines ...string) []Line {
+	var raw []Raw
+	for i, text := range lines {
+		r := Raw{Addr: lo + 4*uint64(i), Text: text}
+		if number, instruction, ok := strings.Cut(text, " "); ok {
+			if n, err := strconv.ParseInt(number, 10, 64); err == nil {
+				r.Count, r.Text = n, instruction
+			}
+		}
+		raw = append(raw, r)
+	}
+	return Normalise(raw)
 }

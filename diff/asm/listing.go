@@ -1,4 +1,4 @@
-package diff
+package asm
 
 import (
 	"fmt"
@@ -28,11 +28,25 @@ type listing struct {
 	lines              []ListingLine
 }
 
+// Compare aligns two pieces of code and returns the listing of both. same is the share of equal
+// lines. There is no listing if one of them is empty or the code is too long.
+func Compare(a, b []Line) (same float64, lines []ListingLine) {
+	if len(a) == 0 || len(b) == 0 {
+		return 0, nil
+	}
+	matches, ok := Align(a, b)
+	if !ok {
+		return 0, nil
+	}
+	l := newListing(a, b, matches)
+	return l.same(), l.lines
+}
+
 // newListing returns the listing of two pieces of code with these matches.
-func newListing(a, b []Line, matches []match) *listing {
+func newListing(a, b []Line, matches []Match) *listing {
 	l := &listing{a: a, b: b, matchOfA: noMatches(len(a)), matchOfB: noMatches(len(b))}
 	for _, m := range matches {
-		l.matchOfA[m.a], l.matchOfB[m.b] = m.b, m.a
+		l.matchOfA[m.A], l.matchOfB[m.B] = m.B, m.A
 	}
 	l.interleave()
 	l.trim()
@@ -109,7 +123,7 @@ func (l *listing) interleave() {
 		case l.equal(i, j):
 			flush(false)
 			both := newListingLine("=", &l.b[j], i, j)
-			both.A, both.inRegion, matched = l.a[i].Count, l.a[i].inRegion || l.b[j].inRegion, true
+			both.A, both.inRegion, matched = l.a[i].Count, l.a[i].InRegion || l.b[j].InRegion, true
 			l.lines = append(l.lines, both)
 			i, j = i+1, j+1
 		default:
@@ -159,7 +173,7 @@ func sampledPart(lines []ListingLine) []ListingLine {
 
 // newListingLine returns the line of an instruction, with its count on one side.
 func newListingLine(op string, line *Line, lineA, lineB int) ListingLine {
-	l := ListingLine{Op: op, Text: line.Text, Frame: line.Frame, lineA: lineA, lineB: lineB, inRegion: line.inRegion}
+	l := ListingLine{Op: op, Text: line.Text, Frame: line.Frame, lineA: lineA, lineB: lineB, inRegion: line.InRegion}
 	if op == "-" {
 		l.A = line.Count
 	} else {

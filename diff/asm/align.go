@@ -1,10 +1,10 @@
-package diff
+package asm
 
 import "slices"
 
-// A match pairs a line of A with a line of B, by their indexes. The two are the same
+// A Match pairs a line of A with a line of B, by their indexes. The two are the same
 // instruction, except perhaps for registers and stack slots.
-type match struct{ a, b int }
+type Match struct{ A, B int }
 
 // maxCells limits the time and memory of one alignment, which grow with the product of the
 // two numbers of lines. Two pieces of code with 2000 lines each are still aligned.
@@ -27,10 +27,10 @@ func matchScore(a, b *Line) uint32 {
 	return 0
 }
 
-// align finds the longest common subsequence of two pieces of code. Lines of the same
+// Align finds the longest common subsequence of two pieces of code. Lines of the same
 // shape with other registers match too, but score less than equal lines; libraries for
-// diffs do not have two degrees of equality. align returns false if the code is too long.
-func align(a, b []Line) ([]match, bool) {
+// diffs do not have two degrees of equality. Align returns false if the code is too long.
+func Align(a, b []Line) ([]Match, bool) {
 	head := 0
 	for head < min(len(a), len(b)) && a[head].Text == b[head].Text {
 		head++
@@ -43,15 +43,15 @@ func align(a, b []Line) ([]match, bool) {
 	if (len(middleA)+1)*(len(middleB)+1) > maxCells {
 		return nil, false
 	}
-	var matches []match
+	var matches []Match
 	for i := range head {
-		matches = append(matches, match{i, i})
+		matches = append(matches, Match{i, i})
 	}
 	for _, m := range alignMiddle(middleA, middleB) {
-		matches = append(matches, match{m.a + head, m.b + head})
+		matches = append(matches, Match{m.A + head, m.B + head})
 	}
 	for i := range tail {
-		matches = append(matches, match{len(a) - tail + i, len(b) - tail + i})
+		matches = append(matches, Match{len(a) - tail + i, len(b) - tail + i})
 	}
 	return matches, true
 }
@@ -59,7 +59,7 @@ func align(a, b []Line) ([]match, bool) {
 // alignMiddle aligns what is between the equal heads and the equal tails. It fills a
 // table with the best score of each pair of prefixes, and then follows the best scores
 // from the end of the table to its start.
-func alignMiddle(a, b []Line) []match {
+func alignMiddle(a, b []Line) []Match {
 	width := len(b) + 1
 	best := make([]uint32, (len(a)+1)*width)
 	at := func(i, j int) *uint32 { return &best[i*width+j] }
@@ -72,7 +72,7 @@ func alignMiddle(a, b []Line) []match {
 			*at(i+1, j+1) = n
 		}
 	}
-	var matches []match
+	var matches []Match
 	for i, j := len(a), len(b); i > 0 && j > 0; {
 		switch n := *at(i, j); {
 		case n == *at(i-1, j):
@@ -81,7 +81,7 @@ func alignMiddle(a, b []Line) []match {
 			j--
 		default:
 			i, j = i-1, j-1
-			matches = append(matches, match{i, j})
+			matches = append(matches, Match{i, j})
 		}
 	}
 	slices.Reverse(matches)

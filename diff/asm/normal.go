@@ -1,4 +1,4 @@
-package diff
+package asm
 
 import (
 	"regexp"
@@ -12,21 +12,22 @@ type Line struct {
 	Count int64
 	Text  string // without what differs from run to run: "cmp $<metadata>,0x8(%rsi)"
 	Frame string // the innermost Java frame, "" without one
+	// InRegion is true for a line of the region that is listed, and false for the code around it.
+	InRegion bool
 
 	shape    string // Text without the numbers of registers and stack slots: "cmp $<metadata>,0x8(%64)"
 	jumpsTo  uint64 // the target of a jump within the code; 0 for all other instructions
-	inRegion bool   // part of the region that is listed, and not of the code around it
 	afterGap bool   // the code between the previous line and this one is not listed
 }
 
-// A rawLine is an instruction in the form of a report.
-type rawLine struct {
-	addr     uint64
-	text     string
-	target   string // the name of the code that it calls or jumps to
-	comments []string
-	count    int64
-	frame    string
+// A Raw is an instruction in the form of a report.
+type Raw struct {
+	Addr     uint64
+	Text     string
+	Target   string // the name of the code that it calls or jumps to
+	Comments []string
+	Count    int64
+	Frame    string // the innermost Java frame
 }
 
 var (
@@ -59,14 +60,18 @@ var (
 	register  = regexp.MustCompile(`%?\b(?:[xyz]mm[0-9]+|k[0-7]|r[0-9]+[dwb]?|[re]?(?:[abcd]x|[sd]i|bp)|[abcd][lh]|[sd]il|bpl|[xwvqdsbhz][0-9]+)\b`)
 )
 
-// normalise replaces what differs from run to run in a piece of code. Jumps within the
+// MaxSize is an upper bound for the size of a method's code, in bytes. Two addresses that
+// are further apart are taken to be in different code.
+const MaxSize = 1 << 16
+
+// Normalise replaces what differs from run to run in a piece of code. Jumps within the
 // code keep their direction and their target. Several padding instructions in a row
 // become one line with the samples of all of them.
-func normalise(raw []rawLine) []Line {
+func Normalise(raw []Raw) []Line {
 	var lines []Line
 	for i := range raw {
 		r := &raw[i]
-		l := r.normal(i+1 < len(raw) && strings.HasPrefix(raw[i+1].text, "movk"))
+		l := r.normal(i+1 < len(raw) && strings.HasPrefix(raw[i+1].Text, "movk"))
 		if n := len(lines); n > 0 && l.Text == "nop" && lines[n-1].Text == "nop" {
 			lines[n-1].Count += l.Count
 			continue
@@ -78,9 +83,9 @@ func normalise(raw []rawLine) []Line {
 
 // normal normalises one instruction. beforeMovk is true if the next one is a movk, so that a
 // mov loads a part of a constant.
-func (r *rawLine) normal(beforeMovk bool) Line {
-	l := Line{Addr: r.addr, Count: r.count, Frame: r.frame}
-	text := strings.Join(strings.Fields(remark.ReplaceAllString(strings.ReplaceAll(r.text, "\t", " "), "")), " ")
+func (r *Raw) normal(beforeMovk bool) Line {
+	l := Line{Addr: r.Addr, Count: r.Count, Frame: r.Frame}
+	text := strings.Join(strings.Fields(remark.ReplaceAllString(strings.ReplaceAll(r.Text, "\t", " "), "")), " ")
 	switch m := branch.FindStringSubmatch(text); {
 	case padding.MatchString(text):
 		text = "nop"
@@ -98,18 +103,18 @@ func (r *rawLine) normal(beforeMovk bool) Line {
 
 // destination returns what is written for the target of a branch: the name of other code, or
 // the direction of an address in the same code. In the second case it also sets l.jumpsTo.
-func (r *rawLine) destination(hex string, l *Line) string {
-	if r.target != "" {
-		return "<" + r.target + ">"
+func (r *Raw) destination(hex string, l *Line) string {
+	if r.Target != "" {
+		return "<" + r.Target + ">"
 	}
 	to, err := strconv.ParseUint(hex[2:], 16, 64)
 	switch {
-	case err != nil || strings.HasPrefix(r.text, "call") || strings.HasPrefix(r.text, "bl "):
+	case err != nil || strings.HasPrefix(r.Text, "call") || strings.HasPrefix(r.Text, "bl "):
 		return "<addr>"
-	case to > r.addr && to-r.addr < maxCodeSize:
+	case to > r.Addr && to-r.Addr < MaxSize:
 		l.jumpsTo = to
 		return "<down>"
-	case to <= r.addr && r.addr-to < maxCodeSize:
+	case to <= r.Addr && r.Addr-to < MaxSize:
 		l.jumpsTo = to
 		return "<up>"
 	}
@@ -117,9 +122,9 @@ func (r *rawLine) destination(hex string, l *Line) string {
 }
 
 // withoutAddresses replaces addresses, and values that HotSpot embeds in code, by words.
-func (r *rawLine) withoutAddresses(text string) string {
+func (r *Raw) withoutAddresses(text string) string {
 	text = nearPC.ReplaceAllString(text, "<const>(%rip)")
-	for _, c := range r.comments {
+	for _, c := range r.Comments {
 		if m := embedded.FindStringSubmatch(strings.TrimSpace(c)); m != nil {
 			word := "<" + m[1] + ">"
 			text = immediate.ReplaceAllString(text, "$$"+word)
@@ -158,4 +163,20 @@ func registerKind(name string) string {
 		return "%" + name[:1] // aarch64's registers, and x86's masks
 	}
 	return "%16"
+}
+
+// Append appends the lines of code at higher addresses. The print margins of two regions may
+// overlap; then each line is taken once.
+func Append(lines, more []Line) []Line {
+	gap := len(lines) > 0
+	for _, l := range more {
+		if n := len(lines); n > 0 && l.Addr <= lines[n-1].Addr {
+			gap = false
+			continue
+		}
+		l.afterGap = l.afterGap || gap
+		gap = false
+		lines = append(lines, l)
+	}
+	return lines
 }
