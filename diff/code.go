@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gasm-profiler/gasm/diff/asm"
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
@@ -121,7 +122,7 @@ func (t *textDiff) code(number int, r *RegionRow) {
 }
 
 // codeLine writes one line of a listing. text is the instruction, perhaps with its frame.
-func (t *textDiff) codeLine(l *ListingLine, text string) {
+func (t *textDiff) codeLine(l *asm.ListingLine, text string) {
 	op, style := " ", layout.Plain
 	switch l.Op {
 	case "-":
@@ -154,7 +155,7 @@ func (c *Comparison) shown(r *RegionRow) (shown []bool, left int) {
 	// A line's heat is its share of the region's samples on its own side, so that lines
 	// of a side with few samples are shown too.
 	heat := func(i int) float64 { return max(shareOf(lines[i].A, r.SamplesA), shareOf(lines[i].B, r.SamplesB)) }
-	isWarm := func(l *ListingLine) bool {
+	isWarm := func(l *asm.ListingLine) bool {
 		return max(shareOf(l.A, c.A.Samples), shareOf(l.B, c.B.Samples)) >= warmShare
 	}
 	var differ []int

@@ -23,9 +23,8 @@
 // # How code is compared
 //
 // Methods are paired by source and name, frames by name. The regions of a method are
-// paired by how much of their code is the same, after everything that differs from run
-// to run was replaced: addresses, constants addressed relative to the program counter,
-// embedded objects and classes, padding (normal.go).
+// paired by how much of their code is the same (pair.go). Package asm compares two pieces of
+// code, after it has replaced everything that differs from run to run.
 //
 // The code of a pair counts as different when there are samples on instructions that the
 // other side does not have. Other registers or other stack slots alone do not make code

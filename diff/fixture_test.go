@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/diff/asm"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
@@ -76,22 +77,22 @@ func options() Options { return Options{MinChange: 0.01, HotThreshold: 0.10} }
 
 // code makes normalised lines of four bytes each. A number in front of an instruction is
 // its number of samples: "100 inc %ecx".
-func code(lo uint64, lines ...string) []Line {
-	var raw []rawLine
+func code(lo uint64, lines ...string) []asm.Line {
+	var raw []asm.Raw
 	for i, text := range lines {
-		r := rawLine{addr: lo + 4*uint64(i), text: text}
+		r := asm.Raw{Addr: lo + 4*uint64(i), Text: text}
 		if number, instruction, ok := strings.Cut(text, " "); ok {
 			if n, err := strconv.ParseInt(number, 10, 64); err == nil {
-				r.count, r.text = n, instruction
+				r.Count, r.Text = n, instruction
 			}
 		}
 		raw = append(raw, r)
 	}
-	return normalise(raw)
+	return asm.Normalise(raw)
 }
 
 // region makes a region of code, with the samples of its lines.
-func region(method string, id int, lines []Line) Region {
+func region(method string, id int, lines []asm.Line) Region {
 	r := Region{Source: "c2, level 4", Method: method, CompileID: id, Lo: lines[0].Addr, Hi: lines[len(lines)-1].Addr + 4, Lines: lines}
 	for _, l := range lines {
 		r.Count += l.Count

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/diff/asm"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/htmlpage"
 )
@@ -74,7 +75,7 @@ func TestHTMLNumbers(t *testing.T) {
 }
 
 // checkAligned checks that each side of a listing is there, in its order.
-func checkAligned(t *testing.T, article string, listing []ListingLine) {
+func checkAligned(t *testing.T, article string, listing []asm.ListingLine) {
 	t.Helper()
 	var a, b []string
 	for _, l := range listing {
@@ -110,10 +111,10 @@ func checkAligned(t *testing.T, article string, listing []ListingLine) {
 
 // Blocks that changed are listed by how much, and are open; the others are folded.
 func TestHTMLBlocks(t *testing.T) {
-	lines := func(text string) []ListingLine {
-		var out []ListingLine
+	lines := func(text string) []asm.ListingLine {
+		var out []asm.ListingLine
 		for _, l := range strings.Split(text, ", ") {
-			line := ListingLine{Op: l[:1], Text: l[1:]}
+			line := asm.ListingLine{Op: l[:1], Text: l[1:]}
 			if label, rest, ok := strings.Cut(line.Text, ": "); ok {
 				line.Label, line.Text = label, rest
 			}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/diff/asm"
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
@@ -83,8 +84,8 @@ func (c *Comparison) htmlCode(r *RegionRow, id string) htmlCode {
 
 // blocksOf cuts a listing into blocks. Lines of A stay together with the lines that B has in
 // their place.
-func blocksOf(lines []ListingLine) [][]ListingLine {
-	var blocks [][]ListingLine
+func blocksOf(lines []asm.ListingLine) [][]asm.ListingLine {
+	var blocks [][]asm.ListingLine
 	from, ended := 0, false
 	for i := range lines {
 		apart := i > 0 && lines[i].Op != "=" && lines[i-1].Op != "="
@@ -104,7 +105,7 @@ func blocksOf(lines []ListingLine) [][]ListingLine {
 }
 
 // htmlBlock returns the view of a block. frame is the frame of the line before, and is updated.
-func (c *Comparison) htmlBlock(lines []ListingLine, id string, frame *string) htmlBlock {
+func (c *Comparison) htmlBlock(lines []asm.ListingLine, id string, frame *string) htmlBlock {
 	var b htmlBlock
 	for i := 0; i < len(lines); {
 		l := &lines[i]
@@ -115,7 +116,7 @@ func (c *Comparison) htmlBlock(lines []ListingLine, id string, frame *string) ht
 			continue
 		}
 		end := i
-		var left, right []*ListingLine
+		var left, right []*asm.ListingLine
 		for ; end < len(lines) && lines[end].Op != "="; end++ {
 			if lines[end].Op == "-" {
 				left = append(left, &lines[end])
@@ -127,7 +128,7 @@ func (c *Comparison) htmlBlock(lines []ListingLine, id string, frame *string) ht
 			}
 		}
 		for k := range max(len(left), len(right)) {
-			var x, y *ListingLine
+			var x, y *asm.ListingLine
 			if k < len(left) {
 				x = left[k]
 			}
@@ -154,7 +155,7 @@ func (c *Comparison) htmlBlock(lines []ListingLine, id string, frame *string) ht
 }
 
 // htmlLine returns the line with A's instruction and B's, either of which may be nil.
-func (c *Comparison) htmlLine(a, b *ListingLine, id string, frame *string) htmlLine {
+func (c *Comparison) htmlLine(a, b *asm.ListingLine, id string, frame *string) htmlLine {
 	l := htmlLine{Class: "both", Sign: "≠"}
 	switch {
 	case a == b:
@@ -188,7 +189,7 @@ func (c *Comparison) htmlLine(a, b *ListingLine, id string, frame *string) htmlL
 	return l
 }
 
-func htmlInstructionOf(l *ListingLine, n int64, side *TrialSide, id string) *htmlInstruction {
+func htmlInstructionOf(l *asm.ListingLine, n int64, side *TrialSide, id string) *htmlInstruction {
 	in := &htmlInstruction{Share: linePercent(n, side), Heat: heatOf(shareOf(n, side.Samples)), Samples: n, Label: l.Label, Text: layout.Escape(l.Text)}
 	if m := jumpLabel.FindStringSubmatch(in.Text); m != nil && endsBlock.MatchString(in.Text) {
 		in.Text, in.Target, in.Link = m[1], m[2], id+"-"+m[2]

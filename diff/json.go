@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// The types below, with [Row], [RegionRow], [ListingLine], [Compared] and [Noise], are
+// The types below, with [Row], [RegionRow], ListingLine of package asm, [Compared] and [Noise], are
 // schema 1 of the JSON that diff writes. Fields may be added to schema 1; changing or
 // removing one needs schema 2. Shares are 0 to 1.
 

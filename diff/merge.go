@@ -3,6 +3,8 @@ package diff
 import (
 	"cmp"
 	"slices"
+
+	"github.com/gasm-profiler/gasm/diff/asm"
 )
 
 // MergeMargin is the largest distance in bytes between two regions of one compilation that
@@ -11,16 +13,12 @@ import (
 // instructions have samples differs from run to run.
 const MergeMargin = 256
 
-// maxCodeSize is an upper bound for the size of a method's code, in bytes. Two addresses that
-// are further apart are taken to be in different code.
-const maxCodeSize = 1 << 16
-
 // sameBlob reports whether two regions are parts of one compilation in one JVM. Compile ids
 // alone are not enough, because each JVM counts them anew; but the code caches of two JVMs
 // are at different addresses.
 func sameBlob(a, b *Region) bool {
 	return a.Source == b.Source && a.Method == b.Method && a.OSR == b.OSR && a.CompileID == b.CompileID &&
-		max(a.Lo, b.Lo)-min(a.Lo, b.Lo) < maxCodeSize
+		max(a.Lo, b.Lo)-min(a.Lo, b.Lo) < asm.MaxSize
 }
 
 // A blobKey is what the regions of a compilation have in common. Compilations in other JVMs
@@ -60,24 +58,8 @@ func mergeRegions(regions []Region) []Region {
 		}
 		m := &merged[last[key][k]]
 		m.Hi, m.Count, m.Unlisted = r.Hi, m.Count+r.Count, m.Unlisted+r.Unlisted
-		m.Lines = appendLines(m.Lines, r.Lines)
+		m.Lines = asm.Append(m.Lines, r.Lines)
 	}
 	slices.SortStableFunc(merged, func(a, b Region) int { return cmp.Compare(b.Count, a.Count) })
 	return merged
-}
-
-// appendLines appends the lines of a region at higher addresses. The print margins of
-// both regions may overlap; then each line is taken once.
-func appendLines(lines, more []Line) []Line {
-	gap := len(lines) > 0
-	for _, l := range more {
-		if n := len(lines); n > 0 && l.Addr <= lines[n-1].Addr {
-			gap = false
-			continue
-		}
-		l.afterGap = l.afterGap || gap
-		gap = false
-		lines = append(lines, l)
-	}
-	return lines
 }

@@ -3,6 +3,8 @@ package diff
 import (
 	"cmp"
 	"slices"
+
+	"github.com/gasm-profiler/gasm/diff/asm"
 )
 
 // methodRegions has all regions of one method, the hottest first.
@@ -24,7 +26,7 @@ type pairing struct {
 	// maxUnlisted is a number of samples for A and one for B. If a region has at least so
 	// many samples without code, the regions of its method are compared as a whole.
 	maxUnlisted [2]int64
-	alignments  map[[2]*Region][]match
+	alignments  map[[2]*Region][]asm.Match
 }
 
 // maxRegions limits how many regions of a method are aligned with each other. These are the
@@ -33,15 +35,15 @@ const maxRegions = 12
 
 func newPairing(a, b *TrialSide, minChange float64) *pairing {
 	limit := func(t *TrialSide) int64 { return int64(minChange*float64(t.Samples)) + 1 }
-	return &pairing{maxUnlisted: [2]int64{limit(a), limit(b)}, alignments: map[[2]*Region][]match{}}
+	return &pairing{maxUnlisted: [2]int64{limit(a), limit(b)}, alignments: map[[2]*Region][]asm.Match{}}
 }
 
 // matches aligns a region of A with a region of B, or two regions of one side.
-func (p *pairing) matches(a, b *Region) []match {
+func (p *pairing) matches(a, b *Region) []asm.Match {
 	key := [2]*Region{a, b}
 	matches, ok := p.alignments[key]
 	if !ok {
-		matches, _ = align(a.Lines, b.Lines) // no matches if the code is too long
+		matches, _ = asm.Align(a.Lines, b.Lines) // no matches if the code is too long
 		p.alignments[key] = matches
 	}
 	return matches
@@ -142,7 +144,7 @@ func (p *pairing) oneToOne(pairs []regionPair, m *methodRegions, as, bs []*Regio
 }
 
 // likeness returns the share of the lines of two pieces of code that match.
-func likeness(a, b []Line, matches []match) float64 {
+func likeness(a, b []asm.Line, matches []asm.Match) float64 {
 	return 2 * float64(len(matches)) / float64(len(a)+len(b))
 }
 
@@ -264,7 +266,7 @@ func (p *pairing) unmatched(q *regionPair) (a, b int64) {
 				matches = longRuns(matches)
 			}
 			for _, m := range matches {
-				found[ra][m.a], found[rb][m.b] = true, true
+				found[ra][m.A], found[rb][m.B] = true, true
 			}
 		}
 	}
@@ -297,11 +299,11 @@ func listed(regions []*Region) []*Region {
 }
 
 // longRuns returns the matches that are in runs of at least minRun lines.
-func longRuns(matches []match) []match {
-	var kept []match
+func longRuns(matches []asm.Match) []asm.Match {
+	var kept []asm.Match
 	for from := 0; from < len(matches); {
 		to := from + 1
-		for to < len(matches) && matches[to].a == matches[to-1].a+1 && matches[to].b == matches[to-1].b+1 {
+		for to < len(matches) && matches[to].A == matches[to-1].A+1 && matches[to].B == matches[to-1].B+1 {
 			to++
 		}
 		if to-from >= minRun {

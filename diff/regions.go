@@ -3,6 +3,8 @@ package diff
 import (
 	"cmp"
 	"slices"
+
+	"github.com/gasm-profiler/gasm/diff/asm"
 )
 
 // A RegionRow is a pair of regions whose share or code changed.
@@ -18,7 +20,7 @@ type RegionRow struct {
 	// 0 if Code is 0.
 	Same float64 `json:"same,omitempty"`
 	// Listing is the aligned code of a hot region whose code differs; nil for other regions.
-	Listing []ListingLine `json:"listing,omitempty"`
+	Listing []asm.ListingLine `json:"listing,omitempty"`
 }
 
 // regionRows returns rows for the pairs of regions that changed. Regions take the standard
@@ -104,23 +106,14 @@ func (c *Comparison) codeChange(p *pairing, q *regionPair, spreadError float64) 
 // compareCode returns the listing of a pair. For each side it takes the compilation of the
 // pair's hottest region, with all regions of that compilation, because the other side may
 // have the same code in another region. same is the share of equal lines.
-func compareCode(q *regionPair) (same float64, lines []ListingLine) {
-	a, b := compilationCode(q.a, q.method.a), compilationCode(q.b, q.method.b)
-	if len(a) == 0 || len(b) == 0 {
-		return 0, nil
-	}
-	matches, ok := align(a, b)
-	if !ok {
-		return 0, nil
-	}
-	l := newListing(a, b, matches)
-	return l.same(), l.lines
+func compareCode(q *regionPair) (same float64, lines []asm.ListingLine) {
+	return asm.Compare(compilationCode(q.a, q.method.a), compilationCode(q.b, q.method.b))
 }
 
 // compilationCode gives the lines of the compilation that the hottest of the pair's
 // regions is part of, by address. of are all regions of the method. The lines of the
 // pair's regions are marked.
-func compilationCode(pair, of []*Region) []Line {
+func compilationCode(pair, of []*Region) []asm.Line {
 	hottest := hottestWithCode(pair)
 	if hottest == nil {
 		return nil
@@ -135,13 +128,13 @@ func compilationCode(pair, of []*Region) []Line {
 		}
 	}
 	slices.SortFunc(all, func(a, b *Region) int { return cmp.Compare(a.Lines[0].Addr, b.Lines[0].Addr) })
-	var lines []Line
+	var lines []asm.Line
 	for _, r := range all {
-		lines = appendLines(lines, r.Lines)
+		lines = asm.Append(lines, r.Lines)
 	}
 	for i := range lines {
 		addr := lines[i].Addr
-		lines[i].inRegion = slices.ContainsFunc(ofPair, func(r *Region) bool { return r.Lo <= addr && addr < r.Hi })
+		lines[i].InRegion = slices.ContainsFunc(ofPair, func(r *Region) bool { return r.Lo <= addr && addr < r.Hi })
 	}
 	return lines
 }

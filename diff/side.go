@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/diff/asm"
 	"github.com/gasm-profiler/gasm/report/schema"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -74,7 +75,7 @@ type Region struct {
 	CompileID      int
 	Lo, Hi         uint64 // [Lo, Hi) from the first to the last sampled instruction
 	Count          int64
-	Lines          []Line // with the print margin before Lo and after Hi; nil if the code is unknown
+	Lines          []asm.Line // with the print margin before Lo and after Hi; nil if the code is unknown
 	// Unlisted is how many of Count's samples are on code that Lines does not have.
 	Unlisted int64
 }
@@ -202,13 +203,13 @@ func byKey(items []Item) map[itemKey]*Item {
 func newRegion(r *schema.Region, event string) Region {
 	out := Region{Source: withoutOSR(r.Source), Method: r.Method, OSR: r.OSR, CompileID: r.CompileID,
 		Lo: uint64(r.Lo), Hi: uint64(r.Hi), Count: r.Counts.Of(event)}
-	lines := make([]rawLine, 0, len(r.Lines))
+	lines := make([]asm.Raw, 0, len(r.Lines))
 	for i := range r.Lines {
 		l := &r.Lines[i]
-		lines = append(lines, rawLine{addr: uint64(l.Addr), text: l.Text, target: l.Target, comments: l.Comments,
-			count: l.Counts.Of(event), frame: frameText(l.Frames)})
+		lines = append(lines, asm.Raw{Addr: uint64(l.Addr), Text: l.Text, Target: l.Target, Comments: l.Comments,
+			Count: l.Counts.Of(event), Frame: frameText(l.Frames)})
 	}
-	out.Lines = normalise(lines)
+	out.Lines = asm.Normalise(lines)
 	return out
 }
 

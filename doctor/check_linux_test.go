@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
-	"github.com/gasm-profiler/gasm/sampler/collect"
+	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
 )
 
 func init() {
@@ -190,7 +190,7 @@ func needDTrace(t *testing.T) string {
 	gasmtest.NeedTime(t)
 	gasmtest.NeedRoot(t)
 	gasmtest.NeedDTrace(t)
-	path, err := collect.FindDTrace()
+	path, err := dtrace.Find()
 	require.NoError(t, err)
 	return path
 }

@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/sampler/collect"
+	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
 )
 
 // checkDTrace tries DTrace in the ways in which `gasm profile` can use it: as this user,
 // and with sudo if sudo asks for no password.
 func checkDTrace(ctx context.Context, dir string) samplerResult {
 	version := ""
-	path, err := collect.FindDTrace()
+	path, err := dtrace.Find()
 	if err == nil {
 		stdout, stderr, _ := run(ctx, path, "-V")
 		version = dtraceVersion(stdout + stderr)
@@ -91,7 +92,7 @@ func tryDTrace(ctx context.Context, dir string, sudo bool) (event string, err er
 	defer context.AfterFunc(ctx, func() { limit.Reset(patienceAtEnd) })()
 
 	_, before, known := dtraceUprobes()
-	d, err := collect.StartDTrace(ownCtx, collect.DTraceOptions{Frequency: collect.DefaultFrequency, Sudo: sudo, Dir: dir})
+	d, err := dtrace.Start(ownCtx, dtrace.Options{Frequency: collect.DefaultFrequency, Sudo: sudo, Dir: dir})
 	if err != nil {
 		return "", err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
 // checkPerf tries perf, first as `gasm profile` uses it without flags, and then with each
@@ -33,7 +34,7 @@ func checkPerf(ctx context.Context, dir string) samplerResult {
 	best, trials := tryEach(func(events []sampler.Event, busy bool) trial { return tryPerf(ctx, dir, events, busy) })
 	sampling, result := best.check("perf")
 	result.checks = append([]Finding{found, sampling}, result.checks...)
-	var missing *collect.MissingToolError
+	var missing *failure.MissingToolError
 	if errors.As(best.err, &missing) {
 		result.checks[0].Status = Problem // Ubuntu's /usr/bin/perf is there, but not the perf for this kernel
 	} else {

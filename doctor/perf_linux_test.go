@@ -5,18 +5,18 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/gasm-profiler/gasm/sampler/collect"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
 // What perf opens on a machine with counters, on virtual machines, and where it is refused.
 func TestEvents(t *testing.T) {
 	opens := func(event string) trial { return trial{event: event} }
-	refused := func(reason collect.Reason, cause, hint string) trial {
-		return trial{err: &collect.RefusedError{Tool: "perf", Reason: reason, Cause: cause, Hint: hint}}
+	refused := func(reason failure.Reason, cause, hint string) trial {
+		return trial{err: &failure.RefusedError{Tool: "perf", Reason: reason, Cause: cause, Hint: hint}}
 	}
-	unsupported := refused(collect.ReasonUnsupportedEvent, "this machine can't sample it", "`perf list` names what there is")
-	paranoid := refused(collect.ReasonParanoid, "it is refused", "sudo sysctl kernel.perf_event_paranoid=1")
-	limit := refused(collect.ReasonLimit, "a limit is too low", "sudo sysctl kernel.perf_event_mlock_kb=8192")
+	unsupported := refused(failure.ReasonUnsupportedEvent, "this machine can't sample it", "`perf list` names what there is")
+	paranoid := refused(failure.ReasonParanoid, "it is refused", "sudo sysctl kernel.perf_event_paranoid=1")
+	limit := refused(failure.ReasonLimit, "a limit is too low", "sudo sysctl kernel.perf_event_mlock_kb=8192")
 	clock := opens("cpu-clock") // perf takes it in place of cycles without a word
 	check := func(virtual bool, status Status, text, todo string, trials ...trial) {
 		t.Helper()

@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
 // triedEvents are the events that are tried, with perf and without it, the best first.
@@ -115,8 +116,8 @@ func checkEvents(area string, trials []trial, virtual bool) Finding {
 			continue
 		}
 		refused = append(refused, triedEvents[i])
-		var r *collect.RefusedError
-		if t.err == nil || errors.As(t.err, &r) && r.Reason == collect.ReasonUnsupportedEvent {
+		var r *failure.RefusedError
+		if t.err == nil || errors.As(t.err, &r) && r.Reason == failure.ReasonUnsupportedEvent {
 			counters = false
 		} else if err == nil {
 			err = t.err

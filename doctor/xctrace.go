@@ -4,12 +4,12 @@ import (
 	"context"
 	"strings"
 
-	"github.com/gasm-profiler/gasm/sampler/collect"
+	"github.com/gasm-profiler/gasm/sampler/collect/xctrace"
 )
 
 // checkXCTrace looks for xctrace, which is a part of Xcode. It is not tried, because a recording takes ten seconds or more.
 func checkXCTrace(ctx context.Context) samplerResult {
-	path, err := collect.FindXCTrace(ctx)
+	path, err := xctrace.Find(ctx)
 	if err != nil {
 		cause, todo := explain(err)
 		return samplerResult{cause: "xctrace: " + cause, fix: todo, checks: []Finding{{"xctrace", "found", Note, cause, todo}}}
@@ -22,5 +22,5 @@ func checkXCTrace(ctx context.Context) samplerResult {
 		const todo = "sudo xcodebuild -license accept && sudo xcodebuild -runFirstLaunch"
 		return samplerResult{cause: "xctrace: " + cause, fix: todo, checks: []Finding{{"xctrace", "found", Problem, cause, todo}}}
 	}
-	return samplerResult{works: true, event: collect.XCTraceEvent(), checks: []Finding{{"xctrace", "found", OK, path + ", version " + version + "; needs no root, and was not tried", ""}}}
+	return samplerResult{works: true, event: xctrace.DefaultEvent(), checks: []Finding{{"xctrace", "found", OK, path + ", version " + version + "; needs no root, and was not tried", ""}}}
 }

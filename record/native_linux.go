@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
 // startNative has gasm itself sample a held process.
@@ -47,8 +48,8 @@ func attachNative(o collect.Options, note string) (sampling, <-chan sampler.Samp
 
 // withoutOther returns an error of the only sampler of gasm attach, with a hint that does not name another sampler.
 func withoutOther(err error) error {
-	var refused *collect.RefusedError
-	if errors.As(err, &refused) && refused.Reason == collect.ReasonUnknownEvent {
+	var refused *failure.RefusedError
+	if errors.As(err, &refused) && refused.Reason == failure.ReasonUnknownEvent {
 		refused.Hint = "gasm attach can't use perf, which knows more names: gasm profile --sampler perf can"
 	}
 	return err

@@ -8,10 +8,11 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
 // errNoNative says that perf_event_open is Linux's.
-var errNoNative = &collect.MissingToolError{Tool: "native sampling", Cause: "only Linux has perf_event_open", Hint: "use dtrace"}
+var errNoNative = &failure.MissingToolError{Tool: "native sampling", Cause: "only Linux has perf_event_open", Hint: "use dtrace"}
 
 // startNative fails.
 func (r *Recording) startNative(context.Context, int) (sampling, error) { return nil, errNoNative }

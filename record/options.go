@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/record/windows"
 	"github.com/gasm-profiler/gasm/sampler"
-	"github.com/gasm-profiler/gasm/sampler/collect"
+	"github.com/gasm-profiler/gasm/sampler/collect/xctrace"
 )
 
 // Options say what is recorded, and how. The zero values are the defaults, except where a field's comment says
@@ -144,7 +144,7 @@ func (o *Options) Check() error {
 		return err
 	}
 	if o.Sampler == SamplerXCTrace {
-		if err := collect.CheckXCTrace(o.Counters, o.Frequency); err != nil {
+		if err := xctrace.Check(o.Counters, o.Frequency); err != nil {
 			return err
 		}
 	}

@@ -12,10 +12,13 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect"
+	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
+	"github.com/gasm-profiler/gasm/sampler/collect/xctrace"
 )
 
 // A sampling is a sampler at work, or what a sampler has left. Its exported methods are those of the types in package
-// sampler.
+// collect and the packages below it.
 type sampling interface {
 	tool() Sampler
 	Events() []sampler.Event
@@ -27,7 +30,7 @@ type sampling interface {
 	// Pause stops taking samples, or keeping them, until Resume.
 	Pause() error
 	Resume() error
-	// Stop ends the sampling. A *collect.StoppedError says that the sampler ended earlier; its samples until then are
+	// Stop ends the sampling. A *failure.StoppedError says that the sampler ended earlier; its samples until then are
 	// there.
 	Stop() error
 	// Lost returns how many samples the sampler dropped; 0 where the sampler's text has that number.
@@ -61,7 +64,7 @@ func (r *Recording) startSampler(ctx context.Context, pid int) (sampling, error)
 	if !mayTryOther(err) {
 		return nil, err
 	}
-	why := "gasm could not sample by itself: " + collect.WithoutTool(err)
+	why := "gasm could not sample by itself: " + failure.WithoutTool(err)
 	s, perfErr := r.startPerf(ctx, pid, why)
 	if perfErr == nil {
 		return s, nil
@@ -72,29 +75,29 @@ func (r *Recording) startSampler(ctx context.Context, pid int) (sampling, error)
 	if len(r.o.Counters) > 0 || !mayTryOther(perfErr) {
 		return nil, firstFailure(err, perfErr)
 	}
-	why += "; nor could perf be used: " + collect.WithoutTool(perfErr)
+	why += "; nor could perf be used: " + failure.WithoutTool(perfErr)
 	s, dtraceErr := r.startDTrace(ctx, why)
 	if dtraceErr == nil {
 		return s, nil
 	}
 	if runtime.GOOS == "darwin" {
-		s, xctraceErr := r.startXCTrace(ctx, "dtrace could not be used: "+collect.WithoutTool(dtraceErr))
+		s, xctraceErr := r.startXCTrace(ctx, "dtrace could not be used: "+failure.WithoutTool(dtraceErr))
 		if xctraceErr == nil {
 			return s, nil
 		}
-		return nil, fmt.Errorf("%w (nor can xctrace be used: %s)", dtraceErr, collect.WithoutTool(xctraceErr))
+		return nil, fmt.Errorf("%w (nor can xctrace be used: %s)", dtraceErr, failure.WithoutTool(xctraceErr))
 	}
-	return nil, fmt.Errorf("%w (nor can perf be used: %s; nor dtrace: %s)", err, collect.WithoutTool(perfErr), collect.WithoutTool(dtraceErr))
+	return nil, fmt.Errorf("%w (nor can perf be used: %s; nor dtrace: %s)", err, failure.WithoutTool(perfErr), failure.WithoutTool(dtraceErr))
 }
 
 // firstFailure returns the error for a machine on which neither gasm itself nor perf can sample the events that the
 // user named. perf knows more events, so what it says about them counts.
 func firstFailure(native, perf error) error {
-	var first, second *collect.RefusedError
+	var first, second *failure.RefusedError
 	if !errors.As(perf, &second) {
-		return fmt.Errorf("%w (nor can perf be used: %s)", native, collect.WithoutTool(perf))
+		return fmt.Errorf("%w (nor can perf be used: %s)", native, failure.WithoutTool(perf))
 	}
-	if errors.As(native, &first) && first.Reason == second.Reason && first.Reason != collect.ReasonUnknownEvent {
+	if errors.As(native, &first) && first.Reason == second.Reason && first.Reason != failure.ReasonUnknownEvent {
 		return native // perf says the same
 	}
 	return perf
@@ -127,15 +130,15 @@ func frequency(asked int, events []sampler.Event) (hertz int, note string) {
 
 // mayTryOther reports whether another sampler may work after an error.
 func mayTryOther(err error) bool {
-	var missing *collect.MissingToolError
-	var refused *collect.RefusedError
-	return errors.As(err, &missing) || errors.As(err, &refused) && refused.Reason != collect.ReasonTargetGone
+	var missing *failure.MissingToolError
+	var refused *failure.RefusedError
+	return errors.As(err, &missing) || errors.As(err, &refused) && refused.Reason != failure.ReasonTargetGone
 }
 
 // startDTrace starts DTrace. whyNotOther is a note for the capture.
 func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, []sampler.Event{sampler.ParseEvent("cpu-clock")}) // profile-N is the same timer on Linux
-	d, err := collect.StartDTrace(ctx, collect.DTraceOptions{
+	d, err := dtrace.Start(ctx, dtrace.Options{
 		Frequency: hertz, Sudo: r.o.Sudo, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil {
 		return nil, err
@@ -208,13 +211,13 @@ func (p *perfSampling) wait() {}
 
 // A dtraceSampling is DTrace's text, which is complete as soon as DTrace is stopped.
 type dtraceSampling struct {
-	*collect.DTrace
+	*dtrace.Tracer
 	notes []string // of the frequency, and why it is not another one; may be ""
 }
 
 func (d *dtraceSampling) tool() Sampler { return SamplerDTrace }
 
-func (d *dtraceSampling) Notes() []string { return append(fix.Texts(d.DTrace.Notes()), d.notes...) }
+func (d *dtraceSampling) Notes() []string { return append(fix.Texts(d.Tracer.Notes()), d.notes...) }
 
 func (d *dtraceSampling) save(_ context.Context, path string, tee io.Writer) error {
 	if err := os.Rename(d.TextFile(), path); err != nil {
@@ -243,7 +246,7 @@ func (d *dtraceSampling) wait() { d.Wait() }
 
 // startXCTrace starts xctrace. whyNotOther is a note for the capture.
 func (r *Recording) startXCTrace(ctx context.Context, whyNotOther string) (sampling, error) {
-	x, err := collect.StartXCTrace(ctx, collect.XCTraceOptions{Events: r.o.Counters, Dir: r.o.Folder.Path, Slow: r.o.Message})
+	x, err := xctrace.Start(ctx, xctrace.Options{Events: r.o.Counters, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil {
 		return nil, err
 	}
@@ -252,13 +255,13 @@ func (r *Recording) startXCTrace(ctx context.Context, whyNotOther string) (sampl
 
 // An xctraceSampling is a recording of Instruments. Its text is made at the end.
 type xctraceSampling struct {
-	*collect.XCTrace
+	*xctrace.Recording
 	note string // why it is not another one; may be ""
 }
 
 func (x *xctraceSampling) tool() Sampler { return SamplerXCTrace }
 
-func (x *xctraceSampling) Notes() []string { return append(fix.Texts(x.XCTrace.Notes()), x.note) }
+func (x *xctraceSampling) Notes() []string { return append(fix.Texts(x.Recording.Notes()), x.note) }
 
 func (x *xctraceSampling) Lost() int64 { return 0 } // the text has it
 

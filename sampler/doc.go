@@ -56,7 +56,7 @@
 // # DTrace's text
 //
 // A line per sample: the CPU, the probe's number and name, and what gasm's program
-// prints (the pid, the PC, the time and a function; see collect.DTraceProgram):
+// prints (the pid, the PC, the time and a function; see dtrace.Program):
 //
 //	CPU     ID                    FUNCTION:NAME
 //	  1   3973                    :profile-1001 9149 0x48a192 3380699881073

@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// A DTraceReader reads the text that DTrace prints for collect.DTraceProgram. Every line is one record,
+// A DTraceReader reads the text that DTrace prints for dtrace.Program. Every line is one record,
 // except empty lines, headings and DTrace's usual messages.
 type DTraceReader struct{ textReader }
 
@@ -23,7 +23,7 @@ func NewDTraceReader(r io.Reader, name string) *DTraceReader {
 
 // A dtraceParser parses lines of DTrace's text. It remembers what it has parsed, by DTrace's spelling.
 //
-// The text does not say whether DTrace was asked for the kernel. collect.DTraceProgram asks for it on
+// The text does not say whether DTrace was asked for the kernel. dtrace.Program asks for it on
 // Linux, but not on macOS, and JMH's dtraceasm never does. So a text without a sample of the kernel is
 // taken to be of user space only.
 type dtraceParser struct {

@@ -43,7 +43,7 @@ func TestDTraceSample(t *testing.T) {
 			}
 		}
 	}
-	// Linux, with ufunc(), and without it, as collect.DTraceProgram has it.
+	// Linux, with ufunc(), and without it, as dtrace.Program has it.
 	check("  1   3977                    :profile-1001 3356 0x7fbffc6bc568 1702201016319  libjvm.so`_ZN2os5sleepEP6Threadlb                  ",
 		Sample{MonoNanos: 1702201016319, PID: 3356, PC: 0x7fbffc6bc568, Module: "libjvm.so", Symbol: "os::sleep"})
 	check("  0   3977                    :profile-1001 25165 0x7f7844b83f18 1912993111528  libc.so.6`0x7f7844b83f18                          ",

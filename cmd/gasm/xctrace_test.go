@@ -23,7 +23,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/sampler"
-	"github.com/gasm-profiler/gasm/sampler/collect"
+	"github.com/gasm-profiler/gasm/sampler/collect/xctrace"
 )
 
 // There is no macOS here. What stands in for xctrace is the test's own program under the name of xcrun: it takes the arguments
@@ -259,7 +259,7 @@ func TestXCTrace(t *testing.T) {
 		assert.LessOrEqual(t, a.Unresolved, a.Profiled/20)
 		assert.Contains(t, p.Methods[0].Name, "Spin::", "the hottest method")
 		assert.Greater(t, p.Methods[0].Counts.Of("time-profile"), a.Profiled/2)
-		assert.NoDirExists(t, filepath.Join(out, collect.XCTraceFile), "it is in the text now")
+		assert.NoDirExists(t, filepath.Join(out, xctrace.Folder), "it is in the text now")
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/event/usdt"
-	"github.com/gasm-profiler/gasm/sampler/collect"
+	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
 )
 
 // A dtraced is a set of probes that DTrace records: the only way on systems other than Linux, and the
@@ -22,7 +22,7 @@ type dtraced struct {
 	layouts []layout
 	why     string        // why there is no other way; "" if DTrace was asked for
 	delay   time.Duration // from the start of DTrace until its probes were set
-	tracer  *collect.DTrace
+	tracer  *dtrace.Tracer
 	pipe    *io.PipeWriter
 	ended   chan struct{} // closed when DTrace has printed all
 
@@ -61,12 +61,12 @@ func openDTrace(ctx context.Context, pid int, lib library, places []place, layou
 	return d, nil
 }
 
-func (d *dtraced) start(ctx context.Context, script *collect.Script, sudo bool) (err error) {
+func (d *dtraced) start(ctx context.Context, script *dtrace.Script, sudo bool) (err error) {
 	var text io.ReadCloser
 	text, d.pipe = io.Pipe()
 	go d.collect(text)
 	begin := time.Now()
-	d.tracer, err = collect.StartDTrace(ctx, collect.DTraceOptions{Sudo: sudo, Script: script, Text: d.pipe})
+	d.tracer, err = dtrace.Start(ctx, dtrace.Options{Sudo: sudo, Script: script, Text: d.pipe})
 	if err != nil {
 		d.pipe.Close()
 		return err

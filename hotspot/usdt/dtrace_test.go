@@ -12,7 +12,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/event/usdt"
-	"github.com/gasm-profiler/gasm/sampler/collect"
+	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
 )
 
 // inRegisters returns arguments of these sizes, which are in registers. A negative size is that of a
@@ -190,7 +190,7 @@ func TestDTraceScript(t *testing.T) {
 
 // TestProbesListed checks the probes that DTrace lists, which are used if there are no notes.
 func TestProbesListed(t *testing.T) {
-	probes := probesListed(7103, []collect.DTraceProbe{{Provider: "hotspot7103", Name: "thread-park-end"}, {Provider: "hotspot7103", Name: "thread-park-end"}, {Provider: "hotspot7103", Name: "object-alloc"},
+	probes := probesListed(7103, []dtrace.Probe{{Provider: "hotspot7103", Name: "thread-park-end"}, {Provider: "hotspot7103", Name: "thread-park-end"}, {Provider: "hotspot7103", Name: "object-alloc"},
 		{Provider: "hotspot_jni7103", Name: "AllocObject-entry"}, {Provider: "hotspot7103", Name: "gc-begin"}})
 	require.Len(t, probes, 4)
 	chosen, unknown := Select(probes, []string{"hotspot:thread__park__*", "hotspot:gc-begin", "hotspot_jni:AllocObject*", "hotspot:object__alloc"})

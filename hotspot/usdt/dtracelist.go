@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/event/usdt"
-	"github.com/gasm-profiler/gasm/sampler/collect"
+	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
 )
 
 // probesListed returns the probes that DTrace lists in a process whose library's notes are not read.
 // Their arguments are those of the known probes. The size of an allocation is not trusted, because
 // DTrace does not say whether it has 4 bytes; see the package comment of event/usdt.
-func probesListed(pid int, listed []collect.DTraceProbe) (probes []Probe) {
+func probesListed(pid int, listed []dtrace.Probe) (probes []Probe) {
 	seen := map[string]bool{}
 	for _, l := range listed {
 		p := Probe{Provider: strings.TrimSuffix(l.Provider, strconv.Itoa(pid)), Name: strings.ReplaceAll(l.Name, "-", "__"), Offset: uint64(len(probes))}
@@ -40,7 +40,7 @@ func probesListed(pid int, listed []collect.DTraceProbe) (probes []Probe) {
 // allowedByDTrace tries DTrace without any probes. why is the reason why there is no other way.
 func allowedByDTrace(ctx context.Context, why string) (note string, err error) {
 	d := &dtraced{why: why, ended: make(chan struct{}), cpus: map[int]uint64{}}
-	if err := d.start(ctx, &collect.Script{}, false); err != nil {
+	if err := d.start(ctx, &dtrace.Script{}, false); err != nil {
 		return "", err
 	}
 	err = d.detach()

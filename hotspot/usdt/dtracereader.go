@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/gasm-profiler/gasm/event/usdt"
-	"github.com/gasm-profiler/gasm/sampler/collect"
+	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
 )
 
 // A dtraceEvent is a firing of a probe, as DTrace prints it.
@@ -81,7 +81,7 @@ func (r *dtraceReader) scan() bool {
 		}
 		r.line++
 		var first bool
-		if first, r.ended = collect.IsMark(line); first || r.ended {
+		if first, r.ended = dtrace.IsMark(line); first || r.ended {
 			continue
 		}
 		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {

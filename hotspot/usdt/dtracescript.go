@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/event/usdt"
-	"github.com/gasm-profiler/gasm/sampler/collect"
+	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
 )
 
 const (
@@ -64,7 +64,7 @@ var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // the time, the thread, and the arguments. The length of a text is followed by the text itself, in the
 // form of %S. An allocation also has the address that the library returns to, and the words on the
 // stack there.
-func dtraceScript(pid int, places []place, layouts []layout, lib library) *collect.Script {
+func dtraceScript(pid int, places []place, layouts []layout, lib library) *dtrace.Script {
 	var s strings.Builder
 	for i := range places {
 		p := &places[i]
@@ -92,7 +92,7 @@ func dtraceScript(pid int, places []place, layouts []layout, lib library) *colle
 		fmt.Fprintf(&s, `printf("%s\n", %s); } `, format, strings.Join(values, ", "))
 	}
 	fmt.Fprintf(&s, `profile-%d { printf("m %%x %%x\n", cpu, timestamp); } END { printa("n %%@d\n", @n); }`, marksPerSecond)
-	return &collect.Script{Clauses: s.String(), Options: []string{"strsize=" + strconv.Itoa(longestDTraceText+1)}}
+	return &dtrace.Script{Clauses: s.String(), Options: []string{"strsize=" + strconv.Itoa(longestDTraceText+1)}}
 }
 
 // hasText reports whether the text of a parameter can be read. at is the index of the parameter's first

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/native"
-	"github.com/gasm-profiler/gasm/sampler/collect"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
 // firstNamespace is the inode of the machine's first namespace of processes (PROC_PID_INIT_INO
@@ -67,10 +67,10 @@ func (r *Recorder) open(ctx context.Context, pid int, lib library, chosen []Prob
 
 // withDTrace adds why DTrace could not be used either, if it is installed.
 func withDTrace(refused *RefusedError, failed error) *RefusedError {
-	if missing := (*collect.MissingToolError)(nil); errors.As(failed, &missing) {
+	if missing := (*failure.MissingToolError)(nil); errors.As(failed, &missing) {
 		return refused
 	}
-	return &RefusedError{refused.Cause + "; nor by DTrace (" + collect.WithoutTool(failed) + ")", refused.Mend}
+	return &RefusedError{refused.Cause + "; nor by DTrace (" + failure.WithoutTool(failed) + ")", refused.Mend}
 }
 
 // recordByKernel sets the probes without another program.

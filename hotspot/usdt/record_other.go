@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/gasm-profiler/gasm/event/usdt"
-	"github.com/gasm-profiler/gasm/sampler/collect"
+	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
 )
 
 // Allowed returns an error that says why this process may not record probes, or nil if it may. It tries
@@ -20,7 +20,7 @@ func Allowed(ctx context.Context, _ string) (note string, err error) {
 // Start records probes of a JVM, and writes their text. DTrace lists the JVM's probes; the addresses of
 // the library's code stay unknown. The end of ctx kills DTrace.
 func Start(ctx context.Context, pid int, o Options) (*Recorder, error) {
-	listed, err := collect.ListDTrace(ctx, o.Sudo, dtraceProviders(pid)...)
+	listed, err := dtrace.List(ctx, o.Sudo, dtraceProviders(pid)...)
 	if err != nil {
 		return nil, err
 	}

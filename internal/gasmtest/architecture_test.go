@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"disasm/xarch":             {"disasm/asm"},
 	"printassembly":            {"disasm"},
 	"sampler":                  nil,
-	"sampler/collect":          {"sampler", "sampler/perfevent"},
+	"sampler/collect":          {"sampler", "sampler/collect/external", "sampler/collect/failure", "sampler/collect/machine", "sampler/perfevent"},
 	"sampler/perfevent":        nil,
 	"capture":                  {"event", "event/hslog", "event/jfr", "event/rings", "event/usdt", "printassembly", "sampler"},
 	"event":                    nil,
@@ -47,10 +47,10 @@ var mayImport = map[string][]string{
 	"hotspot/jcmd":             {"hotspot/vmstructs"},
 	"hotspot/probe":            {"event/rings", "hotspot/jcmd", "hotspot/sdt"},
 	"hotspot/sdt":              nil,
-	"hotspot/usdt":             {"event", "event/usdt", "sampler/collect", "sampler/perfevent"},
+	"hotspot/usdt":             {"event", "event/usdt", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/perfevent"},
 	"hotspot/classes":          {"hotspot/vmstructs"},
 	"hotspot/follow":           {"hotspot/codecache", "hotspot/nmethod", "hotspot/vmstructs", "printassembly"},
-	"record":                   {"capture", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/nmethod", "hotspot/probe", "hotspot/usdt", "hotspot/vmstructs", "printassembly", "record/command", "record/debuginfo", "record/folder", "record/jvmevents", "record/jvmfolder", "record/patience", "record/probes", "record/processend", "record/windows", "sampler", "sampler/collect"},
+	"record":                   {"capture", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/nmethod", "hotspot/probe", "hotspot/usdt", "hotspot/vmstructs", "printassembly", "record/command", "record/debuginfo", "record/folder", "record/jvmevents", "record/jvmfolder", "record/patience", "record/probes", "record/processend", "record/windows", "sampler", "sampler/collect", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/collect/xctrace"},
 	"record/command":           nil,
 	"record/debuginfo":         {"hotspot/vmstructs", "record/lockedfolder", "record/processend"},
 	"record/folder":            {"capture", "event/hslog", "hotspot/probe", "record/lockedfolder"},
@@ -80,8 +80,9 @@ var mayImport = map[string][]string{
 	"report/stacks":            {"capture", "profile", "profile/windows", "report/names", "sampler"},
 	"report/reporttest":        {"capture", "disasm", "event", "printassembly", "profile", "profile/code", "profile/events", "profile/tally"},
 	"report":                   {"capture", "disasm", "event", "event/rings", "printassembly", "profile", "profile/code", "profile/events", "profile/probes", "profile/tally", "profile/threads", "report/amount", "report/names", "report/page", "report/schema", "report/stacks", "report/text"},
-	"diff":                     {"capture", "report/schema", "sampler"},
-	"doctor":                   {"event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "hotspot/usdt", "printassembly", "record", "sampler", "sampler/collect"},
+	"diff":                     {"capture", "diff/asm", "report/schema", "sampler"},
+	"diff/asm":                 nil,
+	"doctor":                   {"event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "hotspot/usdt", "printassembly", "record", "sampler", "sampler/collect", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/collect/xctrace"},
 	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "profile", "profile/threads", "profile/windows", "record", "report", "report/text", "sampler"},
 	"bench":                    {"hotspot/usdt", "sampler", "sampler/collect"},
 	"internal/arrows":          nil,
@@ -107,6 +108,13 @@ var mayImport = map[string][]string{
 	"internal/progress":        nil,
 	"internal/regular":         nil,
 	"hotspot/vmstructs/vmtest": nil,
+
+	"sampler/collect/collecttest": {"sampler", "sampler/collect/machine"},
+	"sampler/collect/dtrace":      {"sampler", "sampler/collect/external", "sampler/collect/failure", "sampler/collect/machine"},
+	"sampler/collect/external":    nil,
+	"sampler/collect/failure":     nil,
+	"sampler/collect/machine":     nil,
+	"sampler/collect/xctrace":     {"sampler", "sampler/collect/external", "sampler/collect/failure"},
 }
 
 // TestImports checks what packages import, and that each row of mayImport is of a package.
@@ -131,7 +139,7 @@ func TestImports(t *testing.T) {
 
 // readers are the packages that turn a capture into a report, as patterns of go list. They work on any machine, so they
 // know nothing of kernels and processes.
-var readers = []string{"capture", "profile/...", "report/...", "diff", "event/...", "printassembly", "disasm", "sampler"}
+var readers = []string{"capture", "profile/...", "report/...", "diff/...", "event/...", "printassembly", "disasm", "sampler"}
 
 // notForReaders recognizes what readers must not depend on: BPF, running programs, the network's protocols, and the
 // packages of the project that record.

@@ -14,11 +14,11 @@ import (
 // no CPU time for a minute.
 func AwaitWork(tb testing.TB, pid int, cpu time.Duration) {
 	tb.Helper()
-	begun, ok := cpuTime(pid)
+	begun, ok := CPUTime(pid)
 	used, since := begun, time.Now()
 	for ; ok && used < begun+cpu; time.Sleep(10 * time.Millisecond) {
 		var now time.Duration
-		if now, ok = cpuTime(pid); now > used {
+		if now, ok = CPUTime(pid); now > used {
 			used, since = now, time.Now()
 		}
 		if time.Since(since) > time.Minute {
@@ -30,12 +30,12 @@ func AwaitWork(tb testing.TB, pid int, cpu time.Duration) {
 	}
 }
 
-// cpuTime returns the CPU time that the threads of a process have used, in steps of 10 ms; false if the process has ended.
+// CPUTime returns the CPU time that the threads of a process have used, in steps of 10 ms; false if the process has ended.
 // In /proc/PID/stat the state follows the name, which may contain anything, and the times in user and kernel mode are the
 // 12th and 13th field from the state on:
 //
 //	4711 (java) S 4700 4711 4700 34816 4711 1077936128 8231 0 12 0 152 21 0 0 20 0 …
-func cpuTime(pid int) (used time.Duration, ok bool) {
+func CPUTime(pid int) (used time.Duration, ok bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if err != nil || len(fields) < 13 || fields[0][0] == 'Z' {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
 // attachThreads samples, for 2 s, a program whose threads come and go all the time while the sampling
@@ -68,10 +70,10 @@ func TestAttachFewFiles(t *testing.T) {
 // TestAttachChildren checks that the children of a process that was attached to are followed, too.
 func TestAttachChildren(t *testing.T) {
 	gasmtest.NeedNative(t)
-	x := hold(t, `(`+busy+`) & exec sh -c '`+busy+`'`)
-	n, err := AttachNative(Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
+	x := collecttest.Hold(t, `(`+collecttest.Busy+`) & exec sh -c '`+collecttest.Busy+`'`)
+	n, err := AttachNative(Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
 	require.NoError(t, err)
-	x.release(t)
+	x.Release(t)
 	time.Sleep(500 * time.Millisecond)
 	require.NoError(t, n.Stop())
 	samples, _ := written(t, n)
@@ -113,9 +115,9 @@ func TestAttachRefused(t *testing.T) {
 	_ = gone.cmd.Wait()
 	dir := t.TempDir()
 	_, err := AttachNative(Options{PID: gone.cmd.Process.Pid, Events: eventsOf("cpu-clock"), Frequency: 999, Dir: dir})
-	var refused *RefusedError
+	var refused *failure.RefusedError
 	require.ErrorAs(t, err, &refused)
-	assert.Equal(t, ReasonTargetGone, refused.Reason)
+	assert.Equal(t, failure.ReasonTargetGone, refused.Reason)
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, left)

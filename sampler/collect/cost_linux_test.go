@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
 )
 
 // needCounters skips a test where this user may not open any event.
@@ -55,7 +56,7 @@ func TestChooseRate(t *testing.T) {
 func TestSampleCostOnBusyMachine(t *testing.T) {
 	needCounters(t)
 	for range 4 * runtime.NumCPU() {
-		hold(t, busy).release(t)
+		collecttest.Hold(t, collecttest.Busy).Release(t)
 	}
 	time.Sleep(100 * time.Millisecond) // the loops have begun
 	began := time.Now()

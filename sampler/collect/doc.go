@@ -1,8 +1,6 @@
-// Package collect takes samples of running processes: gasm asks the kernel itself, or starts an
-// external sampler, stops it, and saves the text that it prints. Package sampler reads these
+// Package collect takes samples of running processes by the kernel's perf events: gasm asks the kernel itself, or runs perf,
+// and saves the text. The samplers that don't use perf events are in packages below it. Package sampler reads all these
 // texts.
-//
-// There are four samplers:
 //
 //   - Native sampling: [StartNative] opens events on a process that is held before its exec,
 //     [AttachNative] on one that already runs (native_linux.go). drain_linux.go turns the
@@ -11,11 +9,12 @@
 //   - perf: [StartPerf] attaches perf to a process that is held before its exec,
 //     [Perf.Stop] ends the recording, and [Perf.WriteText] turns it into text
 //     (perf.go; perfrecord.go starts perf, perfwrite.go writes the text).
-//   - DTrace: [StartDTrace] has DTrace sample the whole machine, and [DTrace.Stop] ends that
-//     (dtrace.go; dtracecopy.go saves what DTrace prints).
-//   - xctrace: [StartXCTrace] has Xcode's Instruments record all processes, [XCTrace.Stop] ends
-//     that, and [XCTrace.WriteText] has the recording exported and writes it as perf script does
-//     (xctrace.go; xctraceexport.go).
+//   - DTrace: package dtrace.
+//   - Instruments' xctrace: package xctrace.
+//
+// Both samplers here have the same [Options], choose the same events if the user names none (perfevents.go), and are refused
+// for the same reasons (perferrors.go, nativeerrors_linux.go). The four samplers share what is in other packages below this
+// one: running a program (external), the errors (failure), and what the machine says about itself (machine).
 //
 // [ChooseRate] (rate.go; cost_linux.go measures what a sample costs) chooses how often to sample
 // when the user does not say. With [Options].Drawn the frequency of a recording is then drawn from 3 to
@@ -75,38 +74,6 @@
 //     Stop wakes it up. If it still does not end, the user is told after two seconds, and it
 //     is killed after ten.
 //
-// # Running DTrace
-//
-// DTrace runs [DTraceProgram] and samples all processes. Which samples belong to the
-// command is found out afterwards, by their pids: on macOS a JVM can't be started
-// under DTrace, and on both systems DTrace would miss a JVM's children. DTrace needs
-// root, or sudo -n. StartDTrace returns when the BEGIN probe has printed its mark,
-// Stop when the END probe has. Some traps:
-//
-//   - One SIGTERM ends DTrace: it prints the samples that it has, then the END probe's
-//     line. A second SIGTERM loses samples. A DTrace that prints nothing for ten seconds
-//     after the first one is killed. After the END probe's line DTrace takes up to ten
-//     seconds to end if all CPUs are busy; [DTrace.Wait] waits for that.
-//   - DTrace for Linux wakes up for each sample that it prints, and samples itself
-//     doing so. So the program leaves DTrace itself out, and gasm fetches DTrace's
-//     text from a small pipe four times a second. In between DTrace sleeps and its
-//     buffers fill. It then takes 3 to 17 % of a core at 1001 to 1997 Hz on two CPUs.
-//     Samples of the kernel cost the most, because DTrace names their functions.
-//   - When gasm is killed, nobody reads the pipe. The next sample ends DTrace by
-//     SIGPIPE, also when it runs under sudo.
-//   - DTrace goes on when its text can't be written, and sudo's permission may have
-//     run out when DTrace is to be stopped. Both are a [StoppedError], with the
-//     samples until then in the file.
-//   - When a buffer (4 MB per CPU) has no room for samples, DTrace drops them and says
-//     so on stderr while it samples: [DTrace.Lost].
-//   - A DTrace for Linux that starts while another one starts or ends may find its own
-//     BEGIN probe gone (this happened to about one in 25). gasm starts it again.
-//   - Linux has no profile probe above 5000 Hz. DTrace then refuses, and does not choose
-//     another frequency.
-//   - SystemTap installs a script named dtrace too, which prints its usage on stdout.
-//   - When a seccomp filter blocks bpf, DTrace complains of the limit of locked memory,
-//     which does not apply to root.
-//
 // # Pauses
 //
 // A sampler can pause. In a measurement, samples began again 2 ms after Resume.
@@ -116,25 +83,4 @@
 //     never happens and stays enabled.
 //   - [Perf.Pause] disables perf's events by name, through --control, so that perf's own
 //     dummy event stays enabled for the same reason.
-//   - [DTrace.Pause] lets DTrace go on and leaves its samples out, by their times, because
-//     DTrace would take seconds to start again.
-//
-// # Running xctrace
-//
-// No macOS was available where gasm was written: this follows what public projects do and show, and
-// was never run.
-//
-//   - xctrace needs no root. It records all processes, because it does not follow a command's
-//     children. Which samples belong to the command is found out afterwards, by their pids, as with
-//     DTrace.
-//   - Xcode 26 exports what a bare instrument records, `--instrument "Time Profiler"`. It may not
-//     export a recording made with a template.
-//   - xctrace announces that it records by a notification (--notify-tracing-started, which notifyutil
-//     waits for), and by a line on stdout, which may come late when stdout is a pipe. StartXCTrace
-//     takes whichever comes first.
-//   - SIGINT ends it. It then saves the recording, which can take minutes.
-//   - The times of samples count from the recording's start. The table time-info has that moment by
-//     mach_absolute_time, and the length of its ticks in ns; [XCTrace.WriteText] adds the difference
-//     between CLOCK_MONOTONIC and that clock. Without the table it uses the start-date of the table of
-//     contents, which is a time of the wall clock, in ms.
 package collect

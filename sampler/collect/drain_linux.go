@@ -14,6 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
+	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
@@ -75,7 +77,7 @@ func newDrain(path string, specs []string, events []sampler.Event) (*drain, erro
 // name.
 func (d *drain) started(pid int) {
 	d.alive[int32(pid)] = 1
-	d.threads[int32(pid)] = thread{name: readTrimmed(fmt.Sprintf("/proc/%d/comm", pid))}
+	d.threads[int32(pid)] = thread{name: machine.ReadTrimmed(fmt.Sprintf("/proc/%d/comm", pid))}
 }
 
 // attached introduces a running process. Its events are open already, so that nothing is missed in
@@ -83,7 +85,7 @@ func (d *drain) started(pid int) {
 func (d *drain) attached(pid int) {
 	for _, tid := range perfevent.Threads(pid) {
 		d.alive[int32(pid)]++
-		d.threads[int32(tid)] = thread{name: readTrimmed(fmt.Sprintf("/proc/%d/task/%d/comm", pid, tid))}
+		d.threads[int32(tid)] = thread{name: machine.ReadTrimmed(fmt.Sprintf("/proc/%d/task/%d/comm", pid, tid))}
 	}
 	mappings, _ := native.ReadMaps(pid) // mappings that can't be read have no names
 	d.resolver.Add(mappings...)
@@ -245,7 +247,7 @@ func (d *drain) end() error {
 	if d.failure == nil {
 		return nil
 	}
-	stopped := &StoppedError{Tool: nativeTool, Cause: "the samples could not be written", Err: d.failure}
+	stopped := &failure.StoppedError{Tool: nativeTool, Cause: "the samples could not be written", Err: d.failure}
 	if errors.Is(d.failure, syscall.ENOSPC) {
 		stopped.Hint = "make room in " + filepath.Dir(d.file.Name())
 	}

@@ -5,21 +5,24 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
+	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
 // TestRefusal has what perf prints on other machines and in other versions.
 func TestRefusal(t *testing.T) {
-	user := host{user: 1000, paranoid: 2}
+	user := machine.Host{User: 1000, Paranoid: 2}
 	root := user
-	root.user = 0
+	root.User = 0
 	lax := user
-	lax.paranoid = 1
+	lax.Paranoid = 1
 
-	check := func(h host, events, text string, reason Reason, message string) {
+	check := func(h machine.Host, events, text string, reason failure.Reason, message string) {
 		t.Helper()
 		// There is no process -1, so it has no owner.
 		err := refusal(text, eventsIn(events), -1, h)
-		var refused *RefusedError
+		var refused *failure.RefusedError
 		if !errors.As(err, &refused) {
 			t.Errorf("%q: got %v, want reason %d", text, err, reason)
 			return
@@ -40,46 +43,46 @@ unprivileged users (without CAP_SYS_ADMIN).
 
 The current value is 3:
 `
-	check(user, "cycles", oldDenied, ReasonParanoid, "cycles is refused: kernel.perf_event_paranoid is 2 and the user not root; sudo sysctl kernel.perf_event_paranoid=1")
-	check(root, "cycles", oldDenied, ReasonSandbox, "by the container or by SELinux")
-	check(lax, "cycles", oldDenied, ReasonSandbox, "by the container or by SELinux")
-	check(lax, "cycles,sdt_hotspot:gc__begin", oldDenied, ReasonParanoid, "sudo sysctl kernel.perf_event_paranoid=-1")
+	check(user, "cycles", oldDenied, failure.ReasonParanoid, "cycles is refused: kernel.perf_event_paranoid is 2 and the user not root; sudo sysctl kernel.perf_event_paranoid=1")
+	check(root, "cycles", oldDenied, failure.ReasonSandbox, "by the container or by SELinux")
+	check(lax, "cycles", oldDenied, failure.ReasonSandbox, "by the container or by SELinux")
+	check(lax, "cycles,sdt_hotspot:gc__begin", oldDenied, failure.ReasonParanoid, "sudo sysctl kernel.perf_event_paranoid=-1")
 
 	check(root, "cycles", "Error:\nNo permission to enable cycles event.\n\nYou may not have permission to collect stats.\n\nConsider tweaking /proc/sys/kernel/perf_event_paranoid,\n",
-		ReasonSandbox, "the kernel blocks perf_event_open (No permission to enable cycles event); in a container")
+		failure.ReasonSandbox, "the kernel blocks perf_event_open (No permission to enable cycles event); in a container")
 	check(user, "cycles", "Error:\nThe sys_perf_event_open() syscall returned with 1 (Operation not permitted) for event (cycles).\n",
-		ReasonSandbox, "docker run --cap-add PERFMON")
+		failure.ReasonSandbox, "docker run --cap-add PERFMON")
 	check(user, "cycles", "Error:\nThe sys_perf_event_open() syscall returned with 38 (Function not implemented) for event (cycles).\n/bin/dmesg may provide additional information.\n",
-		ReasonSandbox, "(Function not implemented)")
+		failure.ReasonSandbox, "(Function not implemented)")
 
 	// perf 7.2: what it prints for each event that it leaves out.
 	const left = "Error:\nFailure to open event 'cpu-clock' on PMU 'software' which will be removed.\nThe sys_perf_event_open() syscall failed for event (cpu-clock): "
 	const none = "\n\"dmesg | grep -i perf\" may provide additional information.\n\nError:\nFailure to open any events for recording.\n"
 	check(root, "cpu-clock", "perf_event_open(..., 0) failed unexpectedly with error 1 (Operation not permitted)\n"+left+"Function not implemented"+none,
-		ReasonSandbox, "the kernel blocks perf_event_open (The sys_perf_event_open() syscall failed for event (cpu-clock): Function not implemented); in a container")
-	check(root, "cpu-clock", left+"Operation not permitted"+none, ReasonSandbox, "failed for event (cpu-clock): Operation not permitted); in a container")
-	check(root, "cpu-clock", left+"No such device or address"+none, ReasonUnsupportedEvent, "this machine can't sample cpu-clock (")
-	check(root, "cpu-clock", left+"No such process"+none, ReasonTargetGone, "has ended")
+		failure.ReasonSandbox, "the kernel blocks perf_event_open (The sys_perf_event_open() syscall failed for event (cpu-clock): Function not implemented); in a container")
+	check(root, "cpu-clock", left+"Operation not permitted"+none, failure.ReasonSandbox, "failed for event (cpu-clock): Operation not permitted); in a container")
+	check(root, "cpu-clock", left+"No such device or address"+none, failure.ReasonUnsupportedEvent, "this machine can't sample cpu-clock (")
+	check(root, "cpu-clock", left+"No such process"+none, failure.ReasonTargetGone, "has ended")
 	check(root, "cpu-clock,instructions", "Error:\nFailure to open event 'instructions' on PMU 'cpu' which will be removed.\nThe instructions event is not supported.\n",
-		ReasonUnsupportedEvent, "this machine can't sample cpu-clock,instructions (The instructions event is not supported); `perf list`")
+		failure.ReasonUnsupportedEvent, "this machine can't sample cpu-clock,instructions (The instructions event is not supported); `perf list`")
 
 	check(user, "cycles:P", "Error:\ncycles:P: PMU Hardware doesn't support sampling/overflow-interrupts. Try 'perf stat'\n",
-		ReasonUnsupportedEvent, "this machine can't sample cycles:P (")
+		failure.ReasonUnsupportedEvent, "this machine can't sample cycles:P (")
 	check(user, "cycles", "Error:\nThe sys_perf_event_open() syscall returned with 2 (No such file or directory) for event (cycles).\n",
-		ReasonUnsupportedEvent, "can't sample cycles")
+		failure.ReasonUnsupportedEvent, "can't sample cycles")
 	check(user, "cycles", "Error:\nThe PMU counters are busy/taken by another profiler.\nWe found oprofile daemon running, please stop it and try again.\n",
-		ReasonUnsupportedEvent, "busy/taken by another profiler")
+		failure.ReasonUnsupportedEvent, "busy/taken by another profiler")
 	check(user, "nosuch", "invalid or unsupported event: 'nosuch'\nRun 'perf list' for a list of valid events\n",
-		ReasonUnknownEvent, "there is no event nosuch; `perf list`")
+		failure.ReasonUnknownEvent, "there is no event nosuch; `perf list`")
 	check(user, "a,b", "event syntax error: 'x,y'\n                       \\___ parser error\n",
-		ReasonUnknownEvent, "there is no event a,b;")
+		failure.ReasonUnknownEvent, "there is no event a,b;")
 
 	check(user, "cycles", "Permission error mapping pages.\nConsider increasing /proc/sys/kernel/perf_event_mlock_kb,\nor try again with a smaller value of -m/--mmap_pages.\n",
-		ReasonLimit, "sudo sysctl kernel.perf_event_mlock_kb=8192")
+		failure.ReasonLimit, "sudo sysctl kernel.perf_event_mlock_kb=8192")
 	check(user, "cycles", "Error:\nToo many events are opened.\nProbably the maximum number of open file descriptors has been reached.\n",
-		ReasonLimit, "ulimit -n 65536")
+		failure.ReasonLimit, "ulimit -n 65536")
 	check(user, "cycles", "Error:\nThe sys_perf_event_open() syscall returned with 3 (No such process) for event (cycles).\n",
-		ReasonTargetGone, "has ended")
+		failure.ReasonTargetGone, "has ended")
 
 	if err := refusal("failed to open /root/perf.data : Permission denied\nPerf session creation failed.\n", nil, 1, user); err != nil {
 		t.Errorf("a folder that can't be written: %v", err)
@@ -87,10 +90,10 @@ The current value is 3:
 }
 
 func TestMissingPerf(t *testing.T) {
-	ubuntu := host{kernel: "6.8.0-31-generic", distro: "NAME=\"Ubuntu\"\nID=ubuntu\nID_LIKE=debian\n"}
+	ubuntu := machine.Host{Kernel: "6.8.0-31-generic", Distro: "NAME=\"Ubuntu\"\nID=ubuntu\nID_LIKE=debian\n"}
 	err := refusal("WARNING: perf not found for kernel 6.8.0-31\n\n  You may need to install the following packages for this specific kernel:\n    linux-tools-6.8.0-31-generic\n",
 		nil, 1, ubuntu)
-	var missing *MissingToolError
+	var missing *failure.MissingToolError
 	want := "perf: no perf for the kernel 6.8.0-31-generic; install it: sudo apt install linux-tools-common linux-tools-6.8.0-31-generic"
 	if !errors.As(err, &missing) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
@@ -98,7 +101,7 @@ func TestMissingPerf(t *testing.T) {
 
 	check := func(distro, want string) {
 		t.Helper()
-		if got := (host{distro: distro}).installPerf(); got != want {
+		if got := installPerf(machine.Host{Distro: distro}); got != want {
 			t.Errorf("%q: got %s, want %s", distro, got, want)
 		}
 	}

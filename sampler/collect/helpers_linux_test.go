@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
 func init() { helpers["native"], helpers["threads"] = helpNative, helpThreads }
@@ -36,7 +37,7 @@ func helpNative(args []string) int {
 		open = AttachNative
 	}
 	n, err := open(Options{Events: eventsIn(args[0]), Frequency: 999, PID: pid, Dir: args[2]})
-	var refused *RefusedError
+	var refused *failure.RefusedError
 	if errors.As(err, &refused) {
 		fmt.Printf("reason %d\n", refused.Reason)
 	}

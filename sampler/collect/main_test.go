@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"testing"
+
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
 // helperEnv is the environment variable that names a helper. If it is set, the test binary does not run
@@ -33,7 +35,7 @@ func helpSample(args []string) int {
 		panic(err)
 	}
 	p, err := StartPerf(context.Background(), Options{Events: eventsIn(args[0]), Frequency: 999, PID: pid, Dir: args[2]})
-	var refused *RefusedError
+	var refused *failure.RefusedError
 	if errors.As(err, &refused) {
 		fmt.Printf("reason %d\n", refused.Reason)
 	}

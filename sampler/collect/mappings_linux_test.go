@@ -9,6 +9,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
 )
 
 // mappedFiles collects reported mappings.
@@ -41,21 +42,21 @@ func TestMappingsAreTold(t *testing.T) {
 	gasmtest.NeedNative(t)
 	t.Run("with samples", func(t *testing.T) {
 		var files mappedFiles
-		x := hold(t, "exec tail -f /dev/null")
-		n, err := StartNative(Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 101, Dir: t.TempDir(), Mapped: files.add})
+		x := collecttest.Hold(t, "exec tail -f /dev/null")
+		n, err := StartNative(Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 101, Dir: t.TempDir(), Mapped: files.add})
 		require.NoError(t, err)
 		n.Subscribe(1000, mappingPause)
-		x.release(t)
-		eventually(t, "the program is reported", func() bool { return files.has(x.pid(), "tail") })
+		x.Release(t)
+		collecttest.Eventually(t, "the program is reported", func() bool { return files.has(x.PID(), "tail") })
 		require.NoError(t, n.Stop())
 	})
 	t.Run("without", func(t *testing.T) {
 		var files mappedFiles
-		x := hold(t, "exec tail -f /dev/null")
-		w, err := WatchMappings(x.pid(), files.add)
+		x := collecttest.Hold(t, "exec tail -f /dev/null")
+		w, err := WatchMappings(x.PID(), files.add)
 		require.NoError(t, err)
-		x.release(t)
-		eventually(t, "the program is reported", func() bool { return files.has(x.pid(), "tail") })
+		x.Release(t)
+		collecttest.Eventually(t, "the program is reported", func() bool { return files.has(x.PID(), "tail") })
 		w.Stop()
 	})
 }

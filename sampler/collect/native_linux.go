@@ -12,6 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
+	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
@@ -35,7 +37,7 @@ type Native struct {
 
 // StartNative opens the events on the first thread of the process, which is held before its exec.
 // Sampling begins with the exec, and includes all threads and processes that descend from that thread.
-// If the cause of an error is known, the error is a *RefusedError.
+// If the cause of an error is known, the error is a *failure.RefusedError.
 func StartNative(opts Options) (*Native, error) {
 	open := func(o perfevent.Options) (*perfevent.Set, error) { return perfevent.Open(opts.PID, o) }
 	return startNative(opts, open, func(d *drain) {
@@ -70,21 +72,21 @@ func startNative(opts Options, open opener, learn func(*drain)) (*Native, error)
 	}
 	r := requestFor(opts.Events, noCyclesCounter())
 	var err error
-	var refused *RefusedError // the first candidate's
+	var refused *failure.RefusedError // the first candidate's
 	for _, n.events = range r.candidates {
 		if n.set, err = openEvents(n.events, perfevent.Options{Frequency: n.hertz, Pauses: opts.Pauses}, open); err == nil {
 			break
 		}
-		failure := refusedNative(err, n.events, opts.PID, thisHost())
-		if failure == nil {
+		known := refusedNative(err, n.events, opts.PID, machine.This())
+		if known == nil {
 			return nil, err
 		}
-		err = failure
-		if !failure.Reason.ofEvent() {
+		err = known
+		if !known.Reason.OfEvent() {
 			break
 		}
 		if refused == nil {
-			refused = failure
+			refused = known
 		}
 	}
 	if err != nil {
@@ -116,7 +118,7 @@ func openEvents(events []sampler.Event, o perfevent.Options, open opener) (*perf
 
 // describe notes how the sampled events differ from those that were asked for, and returns the events
 // as the text has them: with u if the kernel could not be sampled.
-func (n *Native) describe(r request, refused *RefusedError) (specs []string) {
+func (n *Native) describe(r request, refused *failure.RefusedError) (specs []string) {
 	switch {
 	case r.clockForCycles || refused != nil && n.events[0].Name == sampler.CPUClock:
 		n.note(noCounterNote(sampler.CPUClock))
@@ -214,7 +216,7 @@ func (n *Native) run() {
 }
 
 // Stop ends the recording and waits until all samples are in the file. A second Stop returns the same.
-// If the file could not be written, the error is a *StoppedError, and the file has the samples until
+// If the file could not be written, the error is a *failure.StoppedError, and the file has the samples until
 // then.
 func (n *Native) Stop() error {
 	n.stopOnce.Do(func() {

@@ -21,6 +21,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
+	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
 // startsNative starts native sampling, which is stopped after the test.
@@ -65,26 +68,20 @@ func openFiles(t *testing.T) int {
 	return len(entries)
 }
 
-// execs returns a script that runs the given one in a program of its own, because native sampling
-// begins at an exec.
-func execs(script string) string {
-	return "exec sh -c '" + strings.ReplaceAll(script, "'", `'\''`) + "'"
-}
-
 func TestNativeLive(t *testing.T) {
 	gasmtest.NeedNative(t)
 	// The program starts a child and becomes another program, as a launcher of a JVM does.
-	x := hold(t, execs(`(`+busy+`) & sleep 0.3; exec sh -c "`+busy+`"`))
+	x := collecttest.Hold(t, collecttest.Execs(`(`+collecttest.Busy+`) & sleep 0.3; exec sh -c "`+collecttest.Busy+`"`))
 	goroutines, files := runtime.NumGoroutine(), openFiles(t)
 	dir := t.TempDir()
 	old := filepath.Join(dir, "samples.part") // an older recording is replaced
 	require.NoError(t, os.WriteFile(old, []byte("old"), 0o600))
 	began := time.Now()
-	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Dir: dir})
+	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Dir: dir})
 	t.Logf("start took %v", time.Since(began))
 	assert.Equal(t, []string{"cpu-clock"}, sampler.Specs(n.Events()))
 	released := monotonic.Nanos()
-	x.release(t)
+	x.Release(t)
 	time.Sleep(time.Second)
 	began = time.Now()
 	require.NoError(t, n.Stop())
@@ -98,14 +95,14 @@ func TestNativeLive(t *testing.T) {
 	count := byPID(samples)
 	busiest := 0
 	for pid, c := range count {
-		if pid != x.pid() {
+		if pid != x.PID() {
 			busiest = max(busiest, c)
 		}
 	}
 	// At 999 Hz 10 samples are 10 ms of the second, however busy the machine is.
-	assert.True(t, count[x.pid()] >= 10 && busiest >= 10, "samples by pid of the target %d and its child: %v", x.pid(), count)
-	x.alive(t)
-	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
+	assert.True(t, count[x.PID()] >= 10 && busiest >= 10, "samples by pid of the target %d and its child: %v", x.PID(), count)
+	x.Alive(t)
+	collecttest.Eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
 	assert.Equal(t, files, openFiles(t), "open files")
 
 	// The samples have the clock of this process, their times ascend, and they begin with the exec.
@@ -124,10 +121,10 @@ func TestNativeIsLikePerf(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedPerf(t)
 	// Reading a file and searching it: user code in two programs, and the kernel.
-	x := hold(t, execs(`exec sh -c "while :; do head -c 3000000 /dev/zero | sha1sum >/dev/null; grep -c xyz /proc/kallsyms >/dev/null; done"`))
-	p := start(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 1001})
-	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 1001})
-	x.release(t)
+	x := collecttest.Hold(t, collecttest.Execs(`exec sh -c "while :; do head -c 3000000 /dev/zero | sha1sum >/dev/null; grep -c xyz /proc/kallsyms >/dev/null; done"`))
+	p := start(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 1001})
+	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 1001})
+	x.Release(t)
 	time.Sleep(4 * time.Second)
 	require.NoError(t, n.Stop())
 	require.NoError(t, p.Stop())
@@ -205,11 +202,11 @@ func TestNativeThreads(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	self, err := os.Executable()
 	require.NoError(t, err)
-	x := hold(t, "export "+helperEnv+"=threads; exec '"+self+"' 500")
+	x := collecttest.Hold(t, "export "+helperEnv+"=threads; exec '"+self+"' 500")
 	goroutines, files := runtime.NumGoroutine(), openFiles(t)
-	p := start(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
-	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
-	x.release(t)
+	p := start(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock")})
+	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock")})
+	x.Release(t)
 	time.Sleep(3 * time.Second)
 	require.NoError(t, n.Stop())
 	samples, lost := written(t, n)
@@ -225,26 +222,26 @@ func TestNativeThreads(t *testing.T) {
 	threads := map[int]bool{}
 	for _, s := range samples {
 		threads[s.TID] = true
-		if s.Thread != "sh" || s.TID != x.pid() { // during the exec
+		if s.Thread != "sh" || s.TID != x.PID() { // during the exec
 			assert.Equal(t, "collect.test", s.Thread)
 		}
 	}
 	t.Logf("%d threads", len(threads))
 	assert.Greater(t, len(threads), 20)
 	assert.Equal(t, files, openFiles(t))
-	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 }) // two belong to perf's pipes
+	collecttest.Eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 }) // two belong to perf's pipes
 }
 
 // TestNativeProcesses samples processes that come and go.
 func TestNativeProcesses(t *testing.T) {
 	gasmtest.NeedNative(t)
 	const runs = 200
-	x := hold(t, execs(`i=0; while [ $i -lt 200 ]; do ls / >/dev/null; i=$((i+1)); done; sleep 1000`))
+	x := collecttest.Hold(t, collecttest.Execs(`i=0; while [ $i -lt 200 ]; do ls / >/dev/null; i=$((i+1)); done; sleep 1000`))
 	files := openFiles(t)
-	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("page-faults"), Frequency: 19999})
-	x.release(t)
-	asleep := func() bool { return len(processesWith(t, "sleep\x001000")) > 0 }
-	eventually(t, "all have run", asleep)
+	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("page-faults"), Frequency: 19999})
+	x.Release(t)
+	asleep := func() bool { return len(collecttest.ProcessesWith(t, "sleep\x001000")) > 0 }
+	collecttest.Eventually(t, "all have run", asleep)
 	require.NoError(t, n.Stop())
 	samples, _ := written(t, n)
 	listed := map[int]bool{}
@@ -262,16 +259,16 @@ func TestNativeProcesses(t *testing.T) {
 func TestNativeDaemon(t *testing.T) {
 	gasmtest.NeedNative(t)
 	pidFile := filepath.Join(t.TempDir(), "pid")
-	x := hold(t, execs(`setsid sh -c "exec >/dev/null 2>&1; `+busy+`" & echo $! >`+pidFile))
-	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
-	x.release(t)
-	require.NoError(t, x.cmd.Wait())
-	daemon, err := strconv.Atoi(readTrimmed(pidFile))
+	x := collecttest.Hold(t, collecttest.Execs(`setsid sh -c "exec >/dev/null 2>&1; `+collecttest.Busy+`" & echo $! >`+pidFile))
+	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock")})
+	x.Release(t)
+	require.NoError(t, x.Cmd.Wait())
+	daemon, err := strconv.Atoi(machine.ReadTrimmed(pidFile))
 	require.NoError(t, err)
 	process, err := os.FindProcess(daemon)
 	require.NoError(t, err)
 	defer process.Kill()
-	works(t, daemon)
+	collecttest.Works(t, daemon)
 	require.NoError(t, n.Stop())
 	samples, _ := written(t, n)
 	assert.Greater(t, byPID(samples)[daemon], 10)
@@ -282,8 +279,8 @@ func TestNativeDaemon(t *testing.T) {
 // events.
 func TestNativeKilled(t *testing.T) {
 	gasmtest.NeedNative(t)
-	x := hold(t, execs(busy))
-	cmd := exec.Command("/proc/self/exe", "cpu-clock", strconv.Itoa(x.pid()), t.TempDir(), "wait")
+	x := collecttest.Hold(t, collecttest.Execs(collecttest.Busy))
+	cmd := exec.Command("/proc/self/exe", "cpu-clock", strconv.Itoa(x.PID()), t.TempDir(), "wait")
 	cmd.Env = append(os.Environ(), helperEnv+"=native")
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -291,17 +288,17 @@ func TestNativeKilled(t *testing.T) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() && lines.Text() != "sampling" {
 	}
-	x.release(t)
-	x.works(t)
+	x.Release(t)
+	x.Works(t)
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	x.alive(t)
+	x.Alive(t)
 	// Another sampling of the same process begins, and has all samples.
-	n, err := AttachNative(Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
+	n, err := AttachNative(Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
 	require.NoError(t, err)
-	from, began := processTime(t, x.pid()), monotonic.Nanos()
+	from, began := processTime(t, x.PID()), monotonic.Nanos()
 	time.Sleep(time.Second)
-	cpu, ended := processTime(t, x.pid())-from, monotonic.Nanos()
+	cpu, ended := processTime(t, x.PID())-from, monotonic.Nanos()
 	require.NoError(t, n.Stop())
 	samples, lost := written(t, n)
 	samples = slices.DeleteFunc(samples, func(s sampler.Sample) bool { return s.MonoNanos < began || s.MonoNanos >= ended })
@@ -311,15 +308,15 @@ func TestNativeKilled(t *testing.T) {
 // TestLookOften checks that pauses are short while somebody waits for mappings, and as long as before
 // afterwards.
 func TestLookOften(t *testing.T) {
-	x := hold(t, execs(busy))
-	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
+	x := collecttest.Hold(t, collecttest.Execs(collecttest.Busy))
+	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock")})
 	assert.Equal(t, longestDrain, n.soon(longestDrain))
 	n.LookOften(time.Hour)
 	assert.Equal(t, shortPause, n.soon(longestDrain))
 	assert.Equal(t, time.Millisecond, n.soon(time.Millisecond))
 	n.LookOften(-time.Second)
 	assert.Equal(t, longestDrain, n.soon(longestDrain))
-	x.release(t)
+	x.Release(t)
 	require.NoError(t, n.Stop())
 }
 
@@ -327,10 +324,10 @@ func TestLookOften(t *testing.T) {
 // misses some.
 func TestNativeStream(t *testing.T) {
 	late := gasmtest.Lateness(t)
-	x := hold(t, execs(busy))
-	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
+	x := collecttest.Hold(t, collecttest.Execs(collecttest.Busy))
+	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock")})
 	all, few := n.Subscribe(1<<16, 20*time.Millisecond), n.Subscribe(10, time.Second)
-	x.release(t)
+	x.Release(t)
 	var streamed []sampler.Sample
 	next := func(wait time.Duration) (told time.Duration, ok bool) {
 		select {
@@ -370,22 +367,22 @@ func TestNativeStream(t *testing.T) {
 func TestNativeDiskFull(t *testing.T) {
 	gasmtest.NeedNative(t)
 	dir := gasmtest.NeedSmallDisk(t, "64k")
-	x := hold(t, execs(busy))
-	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 9999, Dir: dir})
-	x.release(t)
-	eventually(t, "the disk is full", func() bool {
+	x := collecttest.Hold(t, collecttest.Execs(collecttest.Busy))
+	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 9999, Dir: dir})
+	x.Release(t)
+	collecttest.Eventually(t, "the disk is full", func() bool {
 		var disk unix.Statfs_t
 		require.NoError(t, unix.Statfs(dir, &disk))
 		return disk.Bavail == 0
 	})
-	x.works(t)
+	x.Works(t)
 	err := n.Stop()
-	var stopped *StoppedError
+	var stopped *failure.StoppedError
 	require.ErrorAs(t, err, &stopped)
 	assert.ErrorIs(t, err, syscall.ENOSPC)
 	assert.EqualError(t, err, "native sampling: stopped too early: the samples could not be written: write "+n.TextFile()+
 		": no space left on device; make room in "+dir)
 	samples, _ := written(t, n)
 	assert.Greater(t, len(samples), 100, "those until then")
-	x.alive(t)
+	x.Alive(t)
 }

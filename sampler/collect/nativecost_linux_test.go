@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
 )
 
 // used returns the CPU time of this process, or of its children that have ended.
@@ -39,16 +40,16 @@ func TestNativeCPU(t *testing.T) {
 	if command == "" {
 		command = gasmtest.NeedJava(t) + ` -Xcomp --list-modules; i=0; while [ $i -lt 2000000 ]; do i=$((i+1)); done`
 	}
-	x := hold(t, execs(command+" >/dev/null"))
-	p := start(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 1001})
+	x := collecttest.Hold(t, collecttest.Execs(command+" >/dev/null"))
+	p := start(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 1001})
 	before := used(t, unix.RUSAGE_SELF)
-	n := startsNative(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 1001})
-	x.release(t)
-	require.NoError(t, x.cmd.Wait())
+	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 1001})
+	x.Release(t)
+	require.NoError(t, x.Cmd.Wait())
 	require.NoError(t, n.Stop())
 	own := used(t, unix.RUSAGE_SELF) - before
 	require.NoError(t, p.Stop())
-	recording := p.process.cmd.ProcessState.UserTime() + p.process.cmd.ProcessState.SystemTime()
+	recording := p.process.Cmd.ProcessState.UserTime() + p.process.Cmd.ProcessState.SystemTime()
 	before = used(t, unix.RUSAGE_CHILDREN)
 	require.NoError(t, p.WriteText(t.Context(), discard{}))
 	script := used(t, unix.RUSAGE_CHILDREN) - before

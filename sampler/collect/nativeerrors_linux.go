@@ -8,6 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
+	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
@@ -16,40 +18,40 @@ const nativeTool = "native sampling"
 
 // refusedNative converts an error of perfevent to one that says how to fix it. It returns nil if the
 // cause is not known.
-func refusedNative(err error, events []sampler.Event, pid int, h host) *RefusedError {
+func refusedNative(err error, events []sampler.Event, pid int, h machine.Host) *failure.RefusedError {
 	var unknown *perfevent.NameError
 	var open *perfevent.OpenError
-	refused := &RefusedError{Tool: nativeTool}
+	refused := &failure.RefusedError{Tool: nativeTool}
 	switch {
 	case errors.As(err, &unknown):
-		refused.Reason, refused.Cause, refused.Hint = ReasonUnknownEvent, unknown.Error(), "perf knows more names: --sampler perf"
+		refused.Reason, refused.Cause, refused.Hint = failure.ReasonUnknownEvent, unknown.Error(), "perf knows more names: --sampler perf"
 		return refused
 	case errors.As(err, &open):
 	case errors.Is(err, unix.EACCES): // from the folder with the tracepoints
-		return h.denied(refused, events, pid)
+		return denied(h, refused, events, pid)
 	default:
 		return nil
 	}
 	refused.Stderr = open.Error()
 	switch open.Err {
 	case unix.ESRCH:
-		refused.Reason, refused.Cause = ReasonTargetGone, fmt.Sprintf("process %d has ended", pid)
+		refused.Reason, refused.Cause = failure.ReasonTargetGone, fmt.Sprintf("process %d has ended", pid)
 	case unix.EMFILE, unix.ENFILE:
-		refused.Reason, refused.Cause = ReasonLimit, "the limit of open files is too low: each CPU takes one for each event"
+		refused.Reason, refused.Cause = failure.ReasonLimit, "the limit of open files is too low: each CPU takes one for each event"
 		refused.Hint = "raise the limit of open files: ulimit -n 65536"
 	case unix.ENOMEM:
-		refused.Reason, refused.Cause = ReasonLimit, "there is no memory for the kernel's buffers"
+		refused.Reason, refused.Cause = failure.ReasonLimit, "there is no memory for the kernel's buffers"
 		refused.Hint = "raise the memory limit of the container or the cgroup"
 	case unix.ENOSYS:
-		refused.Reason, refused.Cause = ReasonKernel, "this kernel has no perf events (CONFIG_PERF_EVENTS)"
+		refused.Reason, refused.Cause = failure.ReasonKernel, "this kernel has no perf events (CONFIG_PERF_EVENTS)"
 		refused.Hint = "in a sandbox as gVisor: run gasm outside of it"
 	case unix.EACCES, unix.EPERM:
-		return h.notAllowed(refused, open, events, pid)
+		return notAllowed(h, refused, open, events, pid)
 	case unix.ENOENT, unix.ENODEV, unix.ENXIO, unix.EOPNOTSUPP:
-		refused.Reason, refused.Cause = ReasonUnsupportedEvent, "this machine has no counter that can sample "+open.Event
+		refused.Reason, refused.Cause = failure.ReasonUnsupportedEvent, "this machine has no counter that can sample "+open.Event
 		refused.Hint = "`gasm doctor` tells what it can sample"
 	case unix.EINVAL:
-		refused.Reason, refused.Cause = ReasonUnsupportedEvent, fmt.Sprintf("the kernel can't sample %s of a process (%v)", open.Event, open.Err)
+		refused.Reason, refused.Cause = failure.ReasonUnsupportedEvent, fmt.Sprintf("the kernel can't sample %s of a process (%v)", open.Event, open.Err)
 		refused.Hint = "`gasm doctor` tells what it can sample"
 	default:
 		return nil
@@ -58,23 +60,23 @@ func refusedNative(err error, events []sampler.Event, pid int, h host) *RefusedE
 }
 
 // notAllowed finds out what did not allow it: a limit, a filter of system calls, or the kernel's rules.
-func (h host) notAllowed(refused *RefusedError, open *perfevent.OpenError, events []sampler.Event, pid int) *RefusedError {
+func notAllowed(h machine.Host, refused *failure.RefusedError, open *perfevent.OpenError, events []sampler.Event, pid int) *failure.RefusedError {
 	switch {
 	case open.Call == "mmap":
-		refused.Reason, refused.Cause = ReasonLimit, "a limit is too low: the memory that may be locked for samples (kernel.perf_event_mlock_kb)"
+		refused.Reason, refused.Cause = failure.ReasonLimit, "a limit is too low: the memory that may be locked for samples (kernel.perf_event_mlock_kb)"
 		refused.Hint = "sudo sysctl kernel.perf_event_mlock_kb=8192"
 	case open.Err == unix.EPERM: // the kernel's own rules return EACCES
-		refused.Reason, refused.Hint = ReasonSandbox, container
+		refused.Reason, refused.Hint = failure.ReasonSandbox, container
 		refused.Cause = "perf_event_open is blocked, as by a container's seccomp filter (operation not permitted)"
 	default:
-		return h.denied(refused, events, pid)
+		return denied(h, refused, events, pid)
 	}
 	return refused
 }
 
 // denied explains EACCES.
-func (h host) denied(refused *RefusedError, events []sampler.Event, pid int) *RefusedError {
-	var as *RefusedError
+func denied(h machine.Host, refused *failure.RefusedError, events []sampler.Event, pid int) *failure.RefusedError {
+	var as *failure.RefusedError
 	if errors.As(denial(refused.Stderr, events, pid, h), &as) {
 		refused.Reason, refused.Cause, refused.Hint = as.Reason, as.Cause, as.Hint
 	}

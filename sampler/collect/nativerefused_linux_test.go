@@ -16,18 +16,21 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
+	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
 func TestNativeRefusesEvent(t *testing.T) {
 	gasmtest.NeedNative(t)
-	pid := hold(t, busy).pid()
+	pid := collecttest.Hold(t, collecttest.Busy).PID()
 	files := openFiles(t)
-	check := func(reason Reason, message string, specs ...string) {
+	check := func(reason failure.Reason, message string, specs ...string) {
 		t.Helper()
 		dir := t.TempDir()
 		_, err := StartNative(Options{PID: pid, Events: eventsOf(specs...), Frequency: 999, Dir: dir})
-		var refused *RefusedError
+		var refused *failure.RefusedError
 		if assert.ErrorAs(t, err, &refused) {
 			assert.Equal(t, reason, refused.Reason)
 			assert.EqualError(t, err, "native sampling: "+message)
@@ -36,17 +39,17 @@ func TestNativeRefusesEvent(t *testing.T) {
 		assert.Empty(t, left)
 		assert.Equal(t, files, openFiles(t), "open files")
 	}
-	check(ReasonUnknownEvent, "there is no event nosuchevent; perf knows more names: --sampler perf", "nosuchevent")
-	check(ReasonUnknownEvent, "there is no event nosuchevent:u; perf knows more names: --sampler perf", "cpu-clock", "nosuchevent:u", "page-faults")
-	check(ReasonUnknownEvent, "there is no event cpu-clock:q; perf knows more names: --sampler perf", "cpu-clock:q")
-	check(ReasonUnknownEvent, "there is no event gpu/foo/: the kernel has no PMU gpu; perf knows more names: --sampler perf", "gpu/foo/")
+	check(failure.ReasonUnknownEvent, "there is no event nosuchevent; perf knows more names: --sampler perf", "nosuchevent")
+	check(failure.ReasonUnknownEvent, "there is no event nosuchevent:u; perf knows more names: --sampler perf", "cpu-clock", "nosuchevent:u", "page-faults")
+	check(failure.ReasonUnknownEvent, "there is no event cpu-clock:q; perf knows more names: --sampler perf", "cpu-clock:q")
+	check(failure.ReasonUnknownEvent, "there is no event gpu/foo/: the kernel has no PMU gpu; perf knows more names: --sampler perf", "gpu/foo/")
 	if _, err := os.Stat("/sys/bus/event_source/devices/msr"); err == nil { // it counts for the whole machine
-		check(ReasonUnsupportedEvent, "the kernel can't sample msr/tsc/ of a process (invalid argument); `gasm doctor` tells what it can sample", "msr/tsc/")
+		check(failure.ReasonUnsupportedEvent, "the kernel can't sample msr/tsc/ of a process (invalid argument); `gasm doctor` tells what it can sample", "msr/tsc/")
 	}
 	if noCyclesCounter() {
 		const none = "this machine has no counter that can sample cache-misses; `gasm doctor` tells what it can sample"
-		check(ReasonUnsupportedEvent, none, "cache-misses")
-		check(ReasonUnsupportedEvent, none, "cpu-clock", "cache-misses")
+		check(failure.ReasonUnsupportedEvent, none, "cache-misses")
+		check(failure.ReasonUnsupportedEvent, none, "cpu-clock", "cache-misses")
 	}
 }
 
@@ -58,7 +61,7 @@ func TestNativeNoCounter(t *testing.T) {
 	}
 	check := func(want string, events ...string) {
 		t.Helper()
-		n := startsNative(t, Options{PID: hold(t, busy).pid(), Events: eventsOf(events...)})
+		n := startsNative(t, Options{PID: collecttest.Hold(t, collecttest.Busy).PID(), Events: eventsOf(events...)})
 		require.NoError(t, n.Stop())
 		assert.Equal(t, want, strings.Join(sampler.Specs(n.Events()), ","))
 		require.NotEmpty(t, n.Notes())
@@ -71,11 +74,11 @@ func TestNativeNoCounter(t *testing.T) {
 // nativeAsNobody runs the helper as the user nobody, and returns what it printed.
 func nativeAsNobody(t *testing.T, events string, pid int, more ...string) string {
 	t.Helper()
-	dir := nobodysDir(t)
+	dir := collecttest.NobodysDir(t)
 	cmd := exec.Command("/proc/self/exe", append([]string{events, strconv.Itoa(pid), dir}, more...)...)
 	cmd.Env = append(os.Environ(), helperEnv+"=native")
 	cmd.Dir = dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: nobody}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: collecttest.Nobody}
 	out, err := cmd.CombinedOutput()
 	var failed *exec.ExitError
 	if err != nil && !errors.As(err, &failed) {
@@ -88,11 +91,11 @@ func nativeAsNobody(t *testing.T, events string, pid int, more ...string) string
 func TestNativeParanoid(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedRoot(t)
-	if n, ok := sysctlInt("kernel/perf_event_paranoid"); !ok || n != 2 {
+	if n, ok := machine.Sysctl("kernel/perf_event_paranoid"); !ok || n != 2 {
 		t.Skipf("kernel.perf_event_paranoid is %d: sudo sysctl kernel.perf_event_paranoid=2", n)
 	}
-	own := holdAs(t, busy, nobody)
-	own.release(t)
+	own := collecttest.HoldAs(t, collecttest.Busy, collecttest.Nobody)
+	own.Release(t)
 	check := func(events string, pid int, want ...string) {
 		t.Helper()
 		got := nativeAsNobody(t, events, pid, "attach")
@@ -100,13 +103,13 @@ func TestNativeParanoid(t *testing.T) {
 			assert.Contains(t, "\n"+got, "\n"+line+"\n", events)
 		}
 	}
-	reason := func(r Reason) string { return fmt.Sprintf("reason %d", r) }
+	reason := func(r failure.Reason) string { return fmt.Sprintf("reason %d", r) }
 	const kernelMend = "kernel.perf_event_paranoid is 2 and the user not root; sudo sysctl kernel.perf_event_paranoid=1"
-	check("cpu-clock:k", own.pid(), reason(ReasonParanoid), "error native sampling: cpu-clock:k is refused: "+kernelMend)
-	check("sched:sched_switch", own.pid(), reason(ReasonParanoid))
-	check("cpu-clock", hold(t, busy).pid(), reason(ReasonOwner))
-	check("cpu-clock", own.pid(), "events [cpu-clock]", "note kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1")
-	assert.NotContains(t, nativeAsNobody(t, "cpu-clock:u", own.pid(), "attach"), "note", "asked for user space only")
+	check("cpu-clock:k", own.PID(), reason(failure.ReasonParanoid), "error native sampling: cpu-clock:k is refused: "+kernelMend)
+	check("sched:sched_switch", own.PID(), reason(failure.ReasonParanoid))
+	check("cpu-clock", collecttest.Hold(t, collecttest.Busy).PID(), reason(failure.ReasonOwner))
+	check("cpu-clock", own.PID(), "events [cpu-clock]", "note kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1")
+	assert.NotContains(t, nativeAsNobody(t, "cpu-clock:u", own.PID(), "attach"), "note", "asked for user space only")
 }
 
 // TestUserOnlySpecs checks how the text spells events that had to leave the kernel out.
@@ -140,23 +143,23 @@ func TestEventParts(t *testing.T) {
 // TestNativeBlocked has a filter of system calls, as in a container, and a kernel without perf events.
 func TestNativeBlocked(t *testing.T) {
 	gasmtest.NeedNative(t)
-	pid := hold(t, busy).pid()
+	pid := collecttest.Hold(t, collecttest.Busy).PID()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	check := func(filter string, reason Reason, message string) {
+	check := func(filter string, reason failure.Reason, message string) {
 		t.Helper()
 		cmd := exec.Command("/proc/self/exe", "env", helperEnv+"=native", self, "cpu-clock", strconv.Itoa(pid), t.TempDir())
 		cmd.Env = append(os.Environ(), helperEnv+"="+filter)
 		out, _ := cmd.CombinedOutput()
 		assert.Equal(t, fmt.Sprintf("reason %d\nerror native sampling: %s\n", reason, message), string(out))
 	}
-	check("seccomp", ReasonSandbox, "perf_event_open is blocked, as by a container's seccomp filter (operation not permitted); "+container)
-	check("no-perf-events", ReasonKernel, "this kernel has no perf events (CONFIG_PERF_EVENTS); in a sandbox as gVisor: run gasm outside of it")
+	check("seccomp", failure.ReasonSandbox, "perf_event_open is blocked, as by a container's seccomp filter (operation not permitted); "+container)
+	check("no-perf-events", failure.ReasonKernel, "this kernel has no perf events (CONFIG_PERF_EVENTS); in a sandbox as gVisor: run gasm outside of it")
 }
 
 // TestNativeRefusals has refusals that this machine does not cause.
 func TestNativeRefusals(t *testing.T) {
-	check := func(h host, call string, errno unix.Errno, reason Reason, message string) {
+	check := func(h machine.Host, call string, errno unix.Errno, reason failure.Reason, message string) {
 		t.Helper()
 		err := &perfevent.OpenError{Event: "cpu-clock", Call: call, Err: errno}
 		refused := refusedNative(err, eventsOf("cpu-clock"), os.Getpid(), h)
@@ -165,19 +168,19 @@ func TestNativeRefusals(t *testing.T) {
 		assert.EqualError(t, refused, "native sampling: "+message)
 	}
 	const open = "perf_event_open"
-	user := host{user: os.Geteuid(), paranoid: 3}
-	if user.user == 0 {
-		user.user = -1
+	user := machine.Host{User: os.Geteuid(), Paranoid: 3}
+	if user.User == 0 {
+		user.User = -1
 	}
-	root := host{paranoid: 2}
+	root := machine.Host{Paranoid: 2}
 	if os.Geteuid() != 0 {
-		check(user, open, unix.EACCES, ReasonParanoid,
+		check(user, open, unix.EACCES, failure.ReasonParanoid,
 			"cpu-clock is refused: kernel.perf_event_paranoid is 3 and the user not root; sudo sysctl kernel.perf_event_paranoid=1")
 	}
-	check(root, open, unix.EACCES, ReasonSandbox, "cpu-clock is refused by the container or by SELinux, not by kernel.perf_event_paranoid; "+container)
-	check(root, open, unix.EMFILE, ReasonLimit, "the limit of open files is too low: each CPU takes one for each event; raise the limit of open files: ulimit -n 65536")
-	check(root, open, unix.ENOMEM, ReasonLimit, "there is no memory for the kernel's buffers; raise the memory limit of the container or the cgroup")
-	check(root, "mmap", unix.EPERM, ReasonLimit, "a limit is too low: the memory that may be locked for samples (kernel.perf_event_mlock_kb); sudo sysctl kernel.perf_event_mlock_kb=8192")
-	check(root, open, unix.ESRCH, ReasonTargetGone, fmt.Sprintf("process %d has ended", os.Getpid()))
+	check(root, open, unix.EACCES, failure.ReasonSandbox, "cpu-clock is refused by the container or by SELinux, not by kernel.perf_event_paranoid; "+container)
+	check(root, open, unix.EMFILE, failure.ReasonLimit, "the limit of open files is too low: each CPU takes one for each event; raise the limit of open files: ulimit -n 65536")
+	check(root, open, unix.ENOMEM, failure.ReasonLimit, "there is no memory for the kernel's buffers; raise the memory limit of the container or the cgroup")
+	check(root, "mmap", unix.EPERM, failure.ReasonLimit, "a limit is too low: the memory that may be locked for samples (kernel.perf_event_mlock_kb); sudo sysctl kernel.perf_event_mlock_kb=8192")
+	check(root, open, unix.ESRCH, failure.ReasonTargetGone, fmt.Sprintf("process %d has ended", os.Getpid()))
 	assert.Nil(t, refusedNative(errors.New("another"), nil, 1, root))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gasm-profiler/gasm/internal/fix"
+	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
 )
 
 // TestPerfNotes runs StartPerf with perfs of other machines: a fake one writes a header of perf.data
@@ -34,7 +35,7 @@ file is not found in the buildid cache or in the vmlinux path.
 			}
 		}
 		// It does not know :P, like perf before 4.6.
-		fakeTool(t, "perf", `for a; do
+		collecttest.FakeTool(t, "perf", `for a; do
 			case $last in -o) out=$a;; esac
 			case $a in *:P) printf "event syntax error: '%s'\n" "$a" >&2; exit 129;; esac
 			last=$a

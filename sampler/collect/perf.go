@@ -12,11 +12,16 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
-	"golang.org/x/sys/unix"
+	"github.com/gasm-profiler/gasm/sampler/collect/external"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
+	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
 // Options say what perf or gasm itself samples, and how often.
@@ -50,7 +55,7 @@ type Perf struct {
 	hertz   int
 	notes   []fix.Note
 	slow    func(message string) // may be nil
-	process *process
+	process *external.Process
 	control *os.File // nil for a perf without --control
 	acks    *os.File // perf's answers to commands on control; nil without --control
 	answers *bufio.Reader
@@ -62,14 +67,20 @@ type Perf struct {
 	stopErr  error
 }
 
+// How long perf may take to end. It needs some ms. Tests shorten these times.
+var (
+	slowEnd = external.SlowEnd // then the user is told
+	lastEnd = 10 * time.Second // then it is killed
+)
+
 // StartPerf attaches perf to the process and returns when perf samples. If the cause of an error is
-// known, the error is a *MissingToolError or a *RefusedError. After an error no process is left behind.
+// known, the error is a *failure.MissingToolError or a *failure.RefusedError. After an error no process is left behind.
 // The end of ctx kills perf.
 func StartPerf(ctx context.Context, opts Options) (*Perf, error) {
-	h := thisHost()
+	h := machine.This()
 	tool, err := exec.LookPath("perf")
 	if err != nil {
-		return nil, h.missingPerf("not on PATH")
+		return nil, missingPerf(h, "not on PATH")
 	}
 	// perf lowers the frequency by itself since 4.17; older ones refuse.
 	var note fix.Note
@@ -77,11 +88,11 @@ func StartPerf(ctx context.Context, opts Options) (*Perf, error) {
 
 	r := requestFor(opts.Events, noCyclesCounter())
 	var p *Perf
-	var refused *RefusedError // the first candidate's
+	var refused *failure.RefusedError // the first candidate's
 	for _, events := range r.candidates {
 		p, err = record(ctx, tool, opts, events, h)
-		var e *RefusedError
-		if !errors.As(err, &e) || !e.Reason.ofEvent() {
+		var e *failure.RefusedError
+		if !errors.As(err, &e) || !e.Reason.OfEvent() {
 			break
 		}
 		if refused == nil {
@@ -107,9 +118,9 @@ func (p *Perf) Events() []sampler.Event { return slices.Clone(p.events) }
 // the command that fixes it.
 func (p *Perf) Notes() []fix.Note {
 	notes := slices.Clone(p.notes)
-	stderr := p.process.stderr.String()
+	stderr := p.process.Stderr.String()
 	notes = append(notes, partlyOpened(stderr)...)
-	if _, ok := lineWith(stderr, "kptr_restrict"); ok && p.kernel {
+	if _, ok := failure.LineWith(stderr, "kptr_restrict"); ok && p.kernel {
 		notes = append(notes, NamelessKernel)
 	}
 	return notes
@@ -125,36 +136,36 @@ func (p *Perf) DataFile() string { return p.data }
 // Stop ends the recording with one SIGINT and waits until perf has written all of it. A perf that does
 // not end is killed after ten seconds, or at the end of StartPerf's context. It is not an error if perf
 // has ended before because every process that it followed had ended. If perf failed, the error is a
-// *StoppedError, and Stop has made the data on disk readable. A second Stop returns the same.
+// *failure.StoppedError, and Stop has made the data on disk readable. A second Stop returns the same.
 func (p *Perf) Stop() error {
 	p.stopOnce.Do(func() { p.stopErr = p.stop() })
 	return p.stopErr
 }
 
 func (p *Perf) stop() error {
-	asked, inTime := p.process.stop(syscall.SIGINT, func() {
-		tellSlow(p.slow, "perf", fmt.Sprintf("after %s it is killed, and the samples until then are kept", lastEnd))
+	asked, inTime := p.process.Stop(syscall.SIGINT, slowEnd, lastEnd, func() {
+		external.TellSlow(p.slow, "perf", slowEnd, fmt.Sprintf("after %s it is killed, and the samples until then are kept", lastEnd))
 	})
 	p.closeControl()
 	if !inTime {
-		return &StoppedError{Tool: "perf", Cause: fmt.Sprintf("it was killed because SIGINT did not end it within %s", lastEnd),
+		return &failure.StoppedError{Tool: "perf", Cause: fmt.Sprintf("it was killed because SIGINT did not end it within %s", lastEnd),
 			Err: completePerfData(p.data)}
 	}
-	status := p.process.status()
+	status := p.process.Status()
 	switch {
 	case status.Exited() && status.ExitStatus() == 0,
 		asked && status.Signaled() && status.Signal() == syscall.SIGINT,
 		asked && status.Exited() && status.ExitStatus() == 128+int(syscall.SIGINT): // perf is a shell script that runs the real one
 		return p.unfinished()
 	}
-	text := p.process.stderr.String()
-	stopped := &StoppedError{Tool: "perf", Stderr: perfComplaint(text), Err: completePerfData(p.data)}
-	stopped.Cause = p.process.cmd.ProcessState.String()
+	text := p.process.Stderr.String()
+	stopped := &failure.StoppedError{Tool: "perf", Stderr: perfComplaint(text), Err: completePerfData(p.data)}
+	stopped.Cause = p.process.Cmd.ProcessState.String()
 	if !status.Signaled() && stopped.Stderr != "" {
 		stopped.Cause = stopped.Stderr
 	}
 	if strings.Contains(text, "No space left") { // perf has no other way to say so
-		stopped.full, stopped.Hint = true, "make room in "+filepath.Dir(p.data)
+		stopped.DiskFull, stopped.Hint = true, "make room in "+filepath.Dir(p.data)
 	}
 	return stopped
 }
@@ -174,7 +185,7 @@ func (p *Perf) unfinished() error {
 	if completePerfData(p.data) != nil {
 		return nil // the file has no samples: WriteText will return an error
 	}
-	stopped := &StoppedError{Tool: "perf", Cause: "the end of its data is missing"}
+	stopped := &failure.StoppedError{Tool: "perf", Cause: "the end of its data is missing"}
 	if dir := filepath.Dir(p.data); isFull(dir) {
 		stopped.Err = syscall.ENOSPC
 		stopped.Hint = "make room in " + dir

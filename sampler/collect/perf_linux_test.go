@@ -17,6 +17,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
+	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
 // start starts perf, which is stopped after the test.
@@ -69,7 +72,7 @@ func byPID(samples []sampler.Sample) map[int]int {
 // noneLeft checks that no perf is left that records into the folder.
 func noneLeft(t *testing.T, dir string) {
 	t.Helper()
-	if left := processesWith(t, filepath.Join(dir, "perf.data")); len(left) > 0 {
+	if left := collecttest.ProcessesWith(t, filepath.Join(dir, "perf.data")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 }
@@ -80,20 +83,20 @@ func TestPerfLive(t *testing.T) {
 	before := runtime.NumGoroutine()
 	// The script's first process starts a child and becomes another program, as a launcher of a JVM
 	// does. Both are sampled.
-	x := hold(t, `(`+busy+`) & sleep 0.3; exec sh -c '`+busy+`'`)
+	x := collecttest.Hold(t, `(`+collecttest.Busy+`) & sleep 0.3; exec sh -c '`+collecttest.Busy+`'`)
 	dir := t.TempDir()
 	// An older recording is replaced.
 	if err := os.WriteFile(filepath.Join(dir, "perf.data"), []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	p := start(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Dir: dir})
+	p := start(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Dir: dir})
 	t.Logf("start took %v", time.Since(began))
 	if specsOf(p) != "cpu-clock" || p.DataFile() != filepath.Join(dir, "perf.data") {
 		t.Errorf("events %s, data %s", specsOf(p), p.DataFile())
 	}
 	released := monotonic.Nanos()
-	x.release(t)
+	x.Release(t)
 	time.Sleep(time.Second)
 	began = time.Now()
 	if err := p.Stop(); err != nil {
@@ -107,17 +110,17 @@ func TestPerfLive(t *testing.T) {
 	n := byPID(samples)
 	busiest := 0
 	for pid, count := range n {
-		if pid != x.pid() {
+		if pid != x.PID() {
 			busiest = max(busiest, count)
 		}
 	}
 	// At 999 Hz 10 samples are 10 ms of the second, however busy the machine is.
-	if n[x.pid()] < 10 || busiest < 10 {
-		t.Errorf("samples by pid of the target %d and its child: %v", x.pid(), n)
+	if n[x.PID()] < 10 || busiest < 10 {
+		t.Errorf("samples by pid of the target %d and its child: %v", x.PID(), n)
 	}
 	noneLeft(t, dir)
 	// One more goroutine belongs to the target's context.
-	eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= before+1 })
+	collecttest.Eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= before+1 })
 
 	// The samples have the clock of this process, and they begin with the release. The shell starts to
 	// work within 1 ms of it on an idle machine. On a busy one the held process and the shell must be
@@ -129,61 +132,61 @@ func TestPerfLive(t *testing.T) {
 
 func TestPerfTargetEnds(t *testing.T) {
 	gasmtest.NeedPerf(t)
-	x := hold(t, busy)
-	p := start(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
-	x.release(t)
-	x.works(t)
-	if err := x.cmd.Process.Kill(); err != nil {
+	x := collecttest.Hold(t, collecttest.Busy)
+	p := start(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock")})
+	x.Release(t)
+	x.Works(t)
+	if err := x.Cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	x.cmd.Wait()
-	eventually(t, "perf ends with what it samples", p.process.ended)
+	x.Cmd.Wait()
+	collecttest.Eventually(t, "perf ends with what it samples", p.process.Ended)
 	if err := p.Stop(); err != nil {
 		t.Error(err)
 	}
-	if n := byPID(recorded(t, p)); n[x.pid()] < 10 {
+	if n := byPID(recorded(t, p)); n[x.PID()] < 10 {
 		t.Errorf("samples by pid: %v", n)
 	}
 }
 
 func TestPerfKilled(t *testing.T) {
 	gasmtest.NeedPerf(t)
-	x := hold(t, busy)
-	p := start(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 20000})
-	x.release(t)
+	x := collecttest.Hold(t, collecttest.Busy)
+	p := start(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 20000})
+	x.Release(t)
 	// perf writes its ring buffer to the file when half of it is full. A killed perf loses what is in
 	// the buffer.
-	eventually(t, "perf writes", func() bool {
+	collecttest.Eventually(t, "perf writes", func() bool {
 		info, err := os.Stat(p.DataFile())
 		return err == nil && info.Size() > 100<<10
 	})
-	if err := p.process.cmd.Process.Kill(); err != nil {
+	if err := p.process.Cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	<-p.process.done
+	<-p.process.Done
 	err := p.Stop()
-	var stopped *StoppedError
+	var stopped *failure.StoppedError
 	if !errors.As(err, &stopped) || err.Error() != "perf: stopped too early: signal: killed" {
 		t.Errorf("got %v", err)
 	}
 	// A sample takes 40 bytes of the 100 kB.
-	if n := byPID(recorded(t, p)); n[x.pid()] < 1000 {
+	if n := byPID(recorded(t, p)); n[x.PID()] < 1000 {
 		t.Errorf("samples by pid: %v", n)
 	}
-	x.alive(t)
+	x.Alive(t)
 }
 
 func TestPerfKilledEarly(t *testing.T) {
 	gasmtest.NeedPerf(t)
-	x := hold(t, busy)
-	p := start(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock")})
+	x := collecttest.Hold(t, collecttest.Busy)
+	p := start(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock")})
 	if err := os.Truncate(p.DataFile(), 50); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.process.cmd.Process.Kill(); err != nil {
+	if err := p.process.Cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	<-p.process.done
+	<-p.process.Done
 	if err := p.Stop(); err == nil || !strings.Contains(err.Error(), "no header") {
 		t.Errorf("Stop: %v", err)
 	}
@@ -195,15 +198,15 @@ func TestPerfKilledEarly(t *testing.T) {
 func TestPerfDiskFull(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	dir := gasmtest.NeedSmallDisk(t, "256k")
-	x := hold(t, busy)
-	p := start(t, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 20000, Dir: dir})
-	x.release(t)
-	eventually(t, "perf ends on a full disk", p.process.ended)
+	x := collecttest.Hold(t, collecttest.Busy)
+	p := start(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 20000, Dir: dir})
+	x.Release(t)
+	collecttest.Eventually(t, "perf ends on a full disk", p.process.Ended)
 	err := p.Stop()
 	if err == nil || !strings.Contains(err.Error(), "No space left on device; make room in "+dir) {
 		t.Errorf("got %v", err)
 	}
-	if n := byPID(recorded(t, p)); n[x.pid()] < 100 {
+	if n := byPID(recorded(t, p)); n[x.PID()] < 100 {
 		t.Errorf("samples by pid: %v", n)
 	}
 	// The text goes to the same disk.
@@ -224,7 +227,7 @@ func TestPerfNoRoom(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "full"), make([]byte, 4096), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := StartPerf(t.Context(), Options{PID: hold(t, busy).pid(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: dir})
+	_, err := StartPerf(t.Context(), Options{PID: collecttest.Hold(t, collecttest.Busy).PID(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: dir})
 	if want := "perf: its data can't be written: no space left on device; make room in " + dir; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -233,22 +236,22 @@ func TestPerfNoRoom(t *testing.T) {
 
 func TestPerfCancel(t *testing.T) {
 	gasmtest.NeedPerf(t)
-	x := hold(t, busy)
+	x := collecttest.Hold(t, collecttest.Busy)
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	p, err := StartPerf(ctx, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: dir})
+	p, err := StartPerf(ctx, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cancel()
-	<-p.process.done
+	<-p.process.Done
 	if err := p.Stop(); err == nil {
 		t.Error("Stop returns no error for a perf that was cancelled")
 	}
 	noneLeft(t, dir)
 
-	if _, err := StartPerf(ctx, Options{PID: x.pid(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: dir}); !errors.Is(err, context.Canceled) {
+	if _, err := StartPerf(ctx, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: dir}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	if err := p.WriteText(ctx, io.Discard); !errors.Is(err, context.Canceled) {
@@ -259,11 +262,11 @@ func TestPerfCancel(t *testing.T) {
 
 func TestPerfFrequencyLimit(t *testing.T) {
 	gasmtest.NeedPerf(t)
-	limit, ok := sysctlInt("kernel/perf_event_max_sample_rate")
+	limit, ok := machine.Sysctl("kernel/perf_event_max_sample_rate")
 	if !ok {
 		t.Fatal("perf works, and the kernel has no perf_event_max_sample_rate")
 	}
-	p := start(t, Options{PID: hold(t, busy).pid(), Events: eventsOf("cpu-clock:u"), Frequency: 10 * limit})
+	p := start(t, Options{PID: collecttest.Hold(t, collecttest.Busy).PID(), Events: eventsOf("cpu-clock:u"), Frequency: 10 * limit})
 	want := "sudo sysctl kernel.perf_event_max_sample_rate=" + strconv.Itoa(10*limit)
 	if notes := p.Notes(); len(notes) != 1 || !strings.Contains(notes[0].String(), want) {
 		t.Errorf("notes %q, want one with %s", notes, want)

@@ -6,19 +6,21 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
+	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
 // missingPerf returns the error for a machine without perf, or without the perf of its kernel.
-func (h host) missingPerf(cause string) *MissingToolError {
-	return &MissingToolError{Tool: "perf", Cause: cause, Install: h.installPerf()}
+func missingPerf(h machine.Host, cause string) *failure.MissingToolError {
+	return &failure.MissingToolError{Tool: "perf", Cause: cause, Install: installPerf(h)}
 }
 
 // installPerf returns the command that installs perf.
-func (h host) installPerf() string {
-	for _, id := range h.distroIDs() {
+func installPerf(h machine.Host) string {
+	for _, id := range h.DistroIDs() {
 		switch id {
 		case "ubuntu":
-			return "sudo apt install linux-tools-common linux-tools-" + h.kernel
+			return "sudo apt install linux-tools-common linux-tools-" + h.Kernel
 		case "debian":
 			return "sudo apt install linux-perf"
 		case "fedora", "rhel", "centos":
@@ -74,59 +76,59 @@ const (
 	container  = "in a container: docker run --cap-add PERFMON --security-opt seccomp=unconfined"
 )
 
-func refusedPerf(reason Reason, line, hint, cause string, args ...any) error {
-	return &RefusedError{Tool: "perf", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint, Stderr: line}
+func refusedPerf(reason failure.Reason, line, hint, cause string, args ...any) error {
+	return &failure.RefusedError{Tool: "perf", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint, Stderr: line}
 }
 
 // refusal converts what perf printed on stderr before it sampled to an error. It returns nil if the
 // text is not known.
-func refusal(text string, events []sampler.Event, pid int, h host) error {
+func refusal(text string, events []sampler.Event, pid int, h machine.Host) error {
 	asked := strings.Join(sampler.Specs(events), ",")
-	if _, ok := lineWith(text, wrapperWords...); ok {
-		return h.missingPerf("no perf for the kernel " + h.kernel)
+	if _, ok := failure.LineWith(text, wrapperWords...); ok {
+		return missingPerf(h, "no perf for the kernel "+h.Kernel)
 	}
-	if line, ok := lineWith(text, goneWords...); ok {
-		return refusedPerf(ReasonTargetGone, line, "", "process %d has ended", pid)
+	if line, ok := failure.LineWith(text, goneWords...); ok {
+		return refusedPerf(failure.ReasonTargetGone, line, "", "process %d has ended", pid)
 	}
-	if line, ok := lineWith(text, tracepointWords...); ok {
-		return refusedPerf(ReasonParanoid, line, "sudo sysctl kernel.perf_event_paranoid=-1, or run as root",
+	if line, ok := failure.LineWith(text, tracepointWords...); ok {
+		return refusedPerf(failure.ReasonParanoid, line, "sudo sysctl kernel.perf_event_paranoid=-1, or run as root",
 			"%s can't be sampled: a tracepoint is for root only", asked)
 	}
-	if line, ok := lineWith(text, syntaxWords...); ok {
-		return refusedPerf(ReasonUnknownEvent, line, listEvents, "there is no event %s", faultyEvent(text, events))
+	if line, ok := failure.LineWith(text, syntaxWords...); ok {
+		return refusedPerf(failure.ReasonUnknownEvent, line, listEvents, "there is no event %s", faultyEvent(text, events))
 	}
-	if line, ok := lineWith(text, limitWords...); ok {
+	if line, ok := failure.LineWith(text, limitWords...); ok {
 		hint := "sudo sysctl kernel.perf_event_mlock_kb=8192"
 		if strings.Contains(line, "Too many") {
 			hint = "raise the limit of open files: ulimit -n 65536"
 		}
-		return refusedPerf(ReasonLimit, line, hint, "a limit is too low: %s", strings.TrimRight(line, "."))
+		return refusedPerf(failure.ReasonLimit, line, hint, "a limit is too low: %s", strings.TrimRight(line, "."))
 	}
-	if line, ok := lineWith(text, unsupportedWords...); ok {
-		return refusedPerf(ReasonUnsupportedEvent, line, listEvents, "this machine can't sample %s (%s)", asked, strings.TrimRight(line, "."))
+	if line, ok := failure.LineWith(text, unsupportedWords...); ok {
+		return refusedPerf(failure.ReasonUnsupportedEvent, line, listEvents, "this machine can't sample %s (%s)", asked, strings.TrimRight(line, "."))
 	}
-	if line, ok := lineWith(text, blockedWords...); ok {
-		return refusedPerf(ReasonSandbox, line, container, "the kernel blocks perf_event_open (%s)", strings.TrimRight(line, "."))
+	if line, ok := failure.LineWith(text, blockedWords...); ok {
+		return refusedPerf(failure.ReasonSandbox, line, container, "the kernel blocks perf_event_open (%s)", strings.TrimRight(line, "."))
 	}
-	if line, ok := lineWith(text, deniedWords...); ok {
+	if line, ok := failure.LineWith(text, deniedWords...); ok {
 		return denial(line, events, pid, h)
 	}
 	return nil
 }
 
 // denial finds out what refused with EACCES: the owner of the process, the sysctl, or something else.
-func denial(line string, events []sampler.Event, pid int, h host) error {
+func denial(line string, events []sampler.Event, pid int, h machine.Host) error {
 	asked := strings.Join(sampler.Specs(events), ",")
 	const paranoid = "%s is refused: kernel.perf_event_paranoid is %d and the user not root"
 	switch {
-	case h.user != 0 && !h.owns(pid):
-		return refusedPerf(ReasonOwner, line, "run it as that user or with sudo", "process %d belongs to another user", pid)
-	case h.user != 0 && h.paranoid >= 2:
-		return refusedPerf(ReasonParanoid, line, "sudo sysctl kernel.perf_event_paranoid=1", paranoid, asked, h.paranoid)
-	case h.user != 0 && h.paranoid >= 0 && slices.ContainsFunc(events, isTracepoint):
-		return refusedPerf(ReasonParanoid, line, "sudo sysctl kernel.perf_event_paranoid=-1", paranoid, asked, h.paranoid)
+	case h.User != 0 && !h.Owns(pid):
+		return refusedPerf(failure.ReasonOwner, line, "run it as that user or with sudo", "process %d belongs to another user", pid)
+	case h.User != 0 && h.Paranoid >= 2:
+		return refusedPerf(failure.ReasonParanoid, line, "sudo sysctl kernel.perf_event_paranoid=1", paranoid, asked, h.Paranoid)
+	case h.User != 0 && h.Paranoid >= 0 && slices.ContainsFunc(events, isTracepoint):
+		return refusedPerf(failure.ReasonParanoid, line, "sudo sysctl kernel.perf_event_paranoid=-1", paranoid, asked, h.Paranoid)
 	}
-	return refusedPerf(ReasonSandbox, line, container, "%s is refused by the container or by SELinux, not by kernel.perf_event_paranoid", asked)
+	return refusedPerf(failure.ReasonSandbox, line, container, "%s is refused by the container or by SELinux, not by kernel.perf_event_paranoid", asked)
 }
 
 // isTracepoint reports whether the event is one of the kernel's tracepoints ("sched:sched_switch"),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
 // bestEvents are tried in this order if the user names none.
@@ -105,7 +106,7 @@ func (p *Perf) readOpened() error {
 
 // describe compares what perf has opened with what it was asked for, and notes the differences. refused
 // is the reason why perf did not take the first candidate, or nil if it did.
-func (p *Perf) describe(r request, refused *RefusedError) {
+func (p *Perf) describe(r request, refused *failure.RefusedError) {
 	asked := strings.Join(sampler.Specs(p.events), ",")
 	userOnly := slices.ContainsFunc(p.events, func(e sampler.Event) bool { return e.UserOnly })
 	clock := "" // the clock that stands in place of cycles

@@ -8,6 +8,8 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
 // cyclesCounted makes gasm believe that this machine has a counter of cycles, so that the test sees
@@ -25,10 +27,10 @@ func TestPerfTellsWhatItSamples(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	check := func(asked string) {
 		t.Helper()
-		x := hold(t, busy)
-		p := start(t, Options{PID: x.pid(), Events: eventsIn(asked)})
-		x.release(t)
-		x.works(t)
+		x := collecttest.Hold(t, collecttest.Busy)
+		p := start(t, Options{PID: x.PID(), Events: eventsIn(asked)})
+		x.Release(t)
+		x.Works(t)
 		if err := p.Stop(); err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +43,7 @@ func TestPerfTellsWhatItSamples(t *testing.T) {
 		if told := p.Events()[0].Name; told != sampled {
 			t.Errorf("asked for %q: told of %s, sampled %s", asked, told, sampled)
 		}
-		_, noted := lineWith(strings.Join(fix.Texts(p.Notes()), "\n"), "no cycles counter (qemu: pmu=on), so "+sampled)
+		_, noted := failure.LineWith(strings.Join(fix.Texts(p.Notes()), "\n"), "no cycles counter (qemu: pmu=on), so "+sampled)
 		if noted != strings.HasSuffix(sampled, "-clock") {
 			t.Errorf("asked for %q: sampled %s, notes %q", asked, sampled, p.Notes())
 		}
@@ -61,7 +63,7 @@ func TestPerfWithoutCounter(t *testing.T) {
 	defer func() { noCyclesCounter = old }()
 	check := func(asked, want string) {
 		t.Helper()
-		p := start(t, Options{PID: hold(t, busy).pid(), Events: eventsIn(asked)})
+		p := start(t, Options{PID: collecttest.Hold(t, collecttest.Busy).PID(), Events: eventsIn(asked)})
 		assert.Equal(t, want, specsOf(p), asked)
 		if notes := p.Notes(); len(notes) != 1 || !strings.HasPrefix(notes[0].Text, "no cycles counter (qemu: pmu=on), so cpu-clock") {
 			t.Errorf("%s: notes %q", asked, notes)
@@ -79,7 +81,7 @@ func TestPerfEvents(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	check := func(asked ...string) {
 		t.Helper()
-		p := start(t, Options{PID: hold(t, busy).pid(), Events: eventsOf(asked...)})
+		p := start(t, Options{PID: collecttest.Hold(t, collecttest.Busy).PID(), Events: eventsOf(asked...)})
 		assert.Equal(t, eventsOf(asked...), p.Events())
 		assert.Empty(t, p.Notes(), asked)
 		if err := p.Stop(); err != nil {

@@ -25,7 +25,7 @@ func (p *Perf) Pause() error { return p.turn("disable") }
 func (p *Perf) Resume() error { return p.turn("enable") }
 
 func (p *Perf) turn(word string) error {
-	if p.control == nil || p.process.ended() {
+	if p.control == nil || p.process.Ended() {
 		return nil
 	}
 	if p.unnamed {
@@ -41,7 +41,7 @@ func (p *Perf) turn(word string) error {
 		return nil
 	}
 	time.Sleep(errorShown)
-	stderr := p.process.stderr.String()
+	stderr := p.process.Stderr.String()
 	if p.named = !strings.Contains(stderr, "can't find") && !strings.Contains(stderr, "nsupported"); p.named {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (p *Perf) tell(command string) error {
 		return fmt.Errorf("perf: %s: %w", command, err)
 	}
 	ack, err := p.answers.ReadString('\n')
-	if err != nil && !p.process.ended() {
+	if err != nil && !p.process.Ended() {
 		return fmt.Errorf("perf: %s: no answer within %s: %w", command, controlTimeout, err)
 	}
 	if err == nil && !strings.Contains(ack, "ack") {

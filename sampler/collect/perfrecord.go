@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/external"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
+	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
 const (
@@ -33,7 +36,7 @@ var (
 )
 
 // record starts perf and returns when it samples. After an error perf has ended, and its data is removed.
-func record(ctx context.Context, tool string, opts Options, events []sampler.Event, h host) (*Perf, error) {
+func record(ctx context.Context, tool string, opts Options, events []sampler.Event, h machine.Host) (*Perf, error) {
 	p := &Perf{tool: tool, data: filepath.Join(opts.Dir, "perf.data"), events: slices.Clone(events), slow: opts.Slow}
 	// startUnconfirmed would take an older file for a sign that perf samples.
 	if err := os.Remove(p.data); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -86,8 +89,8 @@ func (p *Perf) start(ctx context.Context, args []string) error {
 // takeBack ends a perf that was started in vain, and removes its data, which perf creates before it opens the events.
 // full reports whether the disk had no room for more data.
 func (p *Perf) takeBack() (full bool) {
-	p.process.kill()
-	<-p.process.done
+	p.process.Kill()
+	<-p.process.Done
 	p.closeControl()
 	full = isFull(filepath.Dir(p.data))
 	os.Remove(p.data)
@@ -96,21 +99,21 @@ func (p *Perf) takeBack() (full bool) {
 
 // refused returns the error of a perf that was refused, as its stderr says; nil if err has another cause or the text is
 // not known.
-func (p *Perf) refused(err error, pid int, h host) error {
+func (p *Perf) refused(err error, pid int, h machine.Host) error {
 	if !errors.Is(err, errPerfEnded) && !errors.Is(err, errEventsMissing) {
 		return nil
 	}
-	return refusal(p.process.stderr.String(), p.events, pid, h)
+	return refusal(p.process.Stderr.String(), p.events, pid, h)
 }
 
 // failure returns the error of a perf that failed for another reason than a refusal.
 func (p *Perf) failure(err error, args []string, full bool) error {
 	if errors.Is(err, errPerfEnded) {
-		complaint := perfComplaint(p.process.stderr.String())
+		complaint := perfComplaint(p.process.Stderr.String())
 		if full && complaint == "" { // perf may end without a word
 			return fmt.Errorf("perf: its data can't be written: %w; make room in %s", syscall.ENOSPC, filepath.Dir(p.data))
 		}
-		err = fmt.Errorf("%s: %s", p.process.cmd.ProcessState, complaint)
+		err = fmt.Errorf("%s: %s", p.process.Cmd.ProcessState, complaint)
 	}
 	return fmt.Errorf("%s %s: %w", p.tool, strings.Join(args, " "), err)
 }
@@ -130,7 +133,7 @@ func (p *Perf) startConfirmed(ctx context.Context, args []string) error {
 	}
 	// perf's thread for BPF events would delay perf's end by up to a second.
 	args = append(slices.Clone(args), "--control", "fd:3,4", "-D", "-1", "--no-bpf-event")
-	p.process, err = startProcess(ctx, p.tool, args, commands, ackTo)
+	p.process, err = external.Start(ctx, p.tool, args, commands, ackTo)
 	// perf has copies of these two. Without ours, acks ends when perf does.
 	commands.Close()
 	ackTo.Close()
@@ -160,7 +163,7 @@ func (p *Perf) startConfirmed(ctx context.Context, args []string) error {
 func (p *Perf) startUnconfirmed(ctx context.Context, args []string) error {
 	p.closeControl()
 	var err error
-	if p.process, err = startProcess(ctx, p.tool, args); err != nil {
+	if p.process, err = external.Start(ctx, p.tool, args); err != nil {
 		return err
 	}
 	deadline := time.Now().Add(startTimeout)
@@ -170,7 +173,7 @@ func (p *Perf) startUnconfirmed(ctx context.Context, args []string) error {
 	grown := time.Now()
 	for {
 		select {
-		case <-p.process.done:
+		case <-p.process.Done:
 			return errPerfEnded
 		case now := <-tick.C:
 			if info, err := os.Stat(p.data); err == nil && info.Size() != size {
@@ -189,7 +192,7 @@ func (p *Perf) startUnconfirmed(ctx context.Context, args []string) error {
 // awaitEnd waits for the end of a perf that has closed its descriptors.
 func (p *Perf) awaitEnd(deadline time.Time) error {
 	select {
-	case <-p.process.done:
+	case <-p.process.Done:
 		return errPerfEnded
 	case <-time.After(time.Until(deadline)):
 		return errors.New("did not confirm that it samples")
@@ -198,7 +201,7 @@ func (p *Perf) awaitEnd(deadline time.Time) error {
 
 // unknownOption reports whether perf is older than --control or --no-bpf-event.
 func (p *Perf) unknownOption() bool {
-	_, ok := lineWith(p.process.stderr.String(), "unknown option")
+	_, ok := failure.LineWith(p.process.Stderr.String(), "unknown option")
 	return ok
 }
 

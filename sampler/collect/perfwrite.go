@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/internal/tool"
+	"github.com/gasm-profiler/gasm/sampler/collect/external"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
 // perfFields are the fields that a PerfReader expects.
@@ -17,7 +19,7 @@ const perfFields = "comm,pid,tid,time,event,ip,sym,dso"
 func (p *Perf) WriteText(ctx context.Context, w io.Writer) error {
 	args := []string{"script", "--ns", "-F", perfFields, "-i", p.data}
 	stderr, err := p.script(ctx, append(args, "--show-lost-events"), w)
-	if _, unknown := lineWith(stderr, "unknown option `show-lost-events"); err != nil && unknown {
+	if _, unknown := failure.LineWith(stderr, "unknown option `show-lost-events"); err != nil && unknown {
 		stderr, err = p.script(ctx, args, w)
 	}
 	if err == nil {
@@ -34,7 +36,7 @@ func (p *Perf) WriteText(ctx context.Context, w io.Writer) error {
 
 // script runs perf script and returns what perf printed on stderr.
 func (p *Perf) script(ctx context.Context, args []string, w io.Writer) (stderr string, err error) {
-	var complaints cappedBuffer
+	var complaints external.Buffer
 	out := &checkedWriter{w: w}
 	cmd := tool.Command(ctx, p.tool, args...)
 	cmd.Stdout, cmd.Stderr = out, &complaints

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
 // DefaultFrequency is how often gasm samples if a sample costs little, per second and CPU. JMH's
@@ -88,7 +89,7 @@ func (r Rate) Note() string {
 func chooseFrequency(opts Options) (hertz int, note fix.Note) {
 	hertz, note = allowedFrequency(opts.Frequency)
 	if opts.Drawn {
-		limit, _ := sysctlInt(maxRateSysctl)
+		limit, _ := machine.Sysctl(maxRateSysctl)
 		hertz = drawFrequency(hertz, limit, rand.Float64())
 	}
 	return hertz, note
@@ -135,7 +136,7 @@ const maxRateSysctl = "kernel/perf_event_max_sample_rate"
 // allowedFrequency returns how often the kernel lets events be sampled, with a note if that is less
 // than what was asked for.
 func allowedFrequency(asked int) (hertz int, note fix.Note) {
-	limit, ok := sysctlInt(maxRateSysctl)
+	limit, ok := machine.Sysctl(maxRateSysctl)
 	if !ok || limit <= 0 || limit >= asked {
 		return asked, fix.Note{}
 	}

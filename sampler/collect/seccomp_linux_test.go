@@ -5,18 +5,14 @@ import (
 	"os"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 func init() {
 	// Docker's seccomp filter does this.
 	helpers["seccomp"] = blocking(syscall.SYS_PERF_EVENT_OPEN, syscall.EPERM)
-	// A kernel without perf events, one without BPF and one that is locked down.
+	// A kernel without perf events.
 	helpers["no-perf-events"] = blocking(syscall.SYS_PERF_EVENT_OPEN, syscall.ENOSYS)
-	helpers["no-bpf"] = blocking(unix.SYS_BPF, syscall.ENOSYS)
-	helpers["bpf-forbidden"] = blocking(unix.SYS_BPF, syscall.EPERM)
 }
 
 // blocking returns a helper that runs the command in its arguments. The system call fails with the

@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -30,19 +29,9 @@ func eventsIn(list string) []sampler.Event {
 func specsOf(p *Perf) string { return strings.Join(sampler.Specs(p.Events()), ",") }
 
 // readPerf returns copies of the records in a text of perf's.
-func readPerf(t testing.TB, text string) []any {
+func readPerf(t testing.TB, text string) (records []any) {
 	t.Helper()
-	return recordsOf(t, sampler.NewPerfReader(strings.NewReader(text), "in"))
-}
-
-// readDTrace returns copies of the records in a text of DTrace's.
-func readDTrace(t testing.TB, text string) []any {
-	t.Helper()
-	return recordsOf(t, sampler.NewDTraceReader(strings.NewReader(text), "in"))
-}
-
-func recordsOf(t testing.TB, r sampler.Reader) (records []any) {
-	t.Helper()
+	r := sampler.NewPerfReader(strings.NewReader(text), "in")
 	for r.Scan() {
 		switch rec := r.Record().(type) {
 		case *sampler.Sample:
@@ -57,12 +46,4 @@ func recordsOf(t testing.TB, r sampler.Reader) (records []any) {
 	}
 	require.NoError(t, r.Err())
 	return records
-}
-
-// readText reads a file.
-func readText(tb testing.TB, path string) []byte {
-	tb.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(tb, err)
-	return text
 }

@@ -1,0 +1,89 @@
+package asm
+
+import "slices"
+
+// A Match pairs a line of A with a line of B, by their indexes. The two are the same
+// instruction, except perhaps for registers and stack slots.
+type Match struct{ A, B int }
+
+// maxCells limits the time and memory of one alignment, which grow with the product of the
+// two numbers of lines. Two pieces of code with 2000 lines each are still aligned.
+const maxCells = 4 << 20
+
+// How much a match adds to the score of an alignment.
+const (
+	scoreText  = 3 // the same text
+	scoreShape = 2 // the same text, except for registers and stack slots
+)
+
+// matchScore returns the score of a match of two lines, 0 for lines that don't match.
+func matchScore(a, b *Line) uint32 {
+	switch {
+	case a.Text == b.Text:
+		return scoreText
+	case a.shape == b.shape:
+		return scoreShape
+	}
+	return 0
+}
+
+// Align finds the longest common subsequence of two pieces of code. Lines of the same
+// shape with other registers match too, but score less than equal lines; libraries for
+// diffs do not have two degrees of equality. Align returns false if the code is too long.
+func Align(a, b []Line) ([]Match, bool) {
+	head := 0
+	for head < min(len(a), len(b)) && a[head].Text == b[head].Text {
+		head++
+	}
+	tail := 0
+	for tail < min(len(a), len(b))-head && a[len(a)-1-tail].Text == b[len(b)-1-tail].Text {
+		tail++
+	}
+	middleA, middleB := a[head:len(a)-tail], b[head:len(b)-tail]
+	if (len(middleA)+1)*(len(middleB)+1) > maxCells {
+		return nil, false
+	}
+	var matches []Match
+	for i := range head {
+		matches = append(matches, Match{i, i})
+	}
+	for _, m := range alignMiddle(middleA, middleB) {
+		matches = append(matches, Match{m.A + head, m.B + head})
+	}
+	for i := range tail {
+		matches = append(matches, Match{len(a) - tail + i, len(b) - tail + i})
+	}
+	return matches, true
+}
+
+// alignMiddle aligns what is between the equal heads and the equal tails. It fills a
+// table with the best score of each pair of prefixes, and then follows the best scores
+// from the end of the table to its start.
+func alignMiddle(a, b []Line) []Match {
+	width := len(b) + 1
+	best := make([]uint32, (len(a)+1)*width)
+	at := func(i, j int) *uint32 { return &best[i*width+j] }
+	for i := range a {
+		for j := range b {
+			n := max(*at(i, j+1), *at(i+1, j))
+			if s := matchScore(&a[i], &b[j]); s > 0 {
+				n = max(n, *at(i, j)+s)
+			}
+			*at(i+1, j+1) = n
+		}
+	}
+	var matches []Match
+	for i, j := len(a), len(b); i > 0 && j > 0; {
+		switch n := *at(i, j); {
+		case n == *at(i-1, j):
+			i--
+		case n == *at(i, j-1):
+			j--
+		default:
+			i, j = i-1, j-1
+			matches = append(matches, Match{i, j})
+		}
+	}
+	slices.Reverse(matches)
+	return matches
+}

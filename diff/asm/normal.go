@@ -1,0 +1,182 @@
+package asm
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// A Line is one instruction, normalised.
+type Line struct {
+	Addr  uint64
+	Count int64
+	Text  string // without what differs from run to run: "cmp $<metadata>,0x8(%rsi)"
+	Frame string // the innermost Java frame, "" without one
+	// InRegion is true for a line of the region that is listed, and false for the code around it.
+	InRegion bool
+
+	shape    string // Text without the numbers of registers and stack slots: "cmp $<metadata>,0x8(%64)"
+	jumpsTo  uint64 // the target of a jump within the code; 0 for all other instructions
+	afterGap bool   // the code between the previous line and this one is not listed
+}
+
+// A Raw is an instruction in the form of a report.
+type Raw struct {
+	Addr     uint64
+	Text     string
+	Target   string // the name of the code that it calls or jumps to
+	Comments []string
+	Count    int64
+	Frame    string // the innermost Java frame
+}
+
+var (
+	// What disassemblers write after the operands:
+	//	vmulsd 0x160de7ed(%rip),%xmm7,%xmm7        # 0x7fae1ea188f8
+	//	b.lt 0x00007f1000000f00  // b.tstop
+	//	call 0x7fae1ea188f8 <Workload::area>
+	remark = regexp.MustCompile(`\s+(#|//|;)\s.*$|\s+<[^>]*>$`)
+	// Instructions that do nothing, which HotSpot uses for alignment:
+	//	data16 data16 nopw 0x0(%rax,%rax,1)
+	padding = regexp.MustCompile(`^(?:(?:data16|data32|addr32|[cd]s|rex\.?\w*) )*(?:nop[wl]?\b|xchg %ax,%ax|xchg ax,\s*ax)`)
+	// Calls and jumps to an address, on x86 and aarch64:
+	//	jl 0x00007f1000000ff0
+	//	tbz x10, #0, 0x00007f1000001010
+	branch = regexp.MustCompile(`^((?:j[a-z]+|call\w*|loop\w*|b|bl|b\.\w+|cbn?z|tbn?z) (?:.*, ?)?)(0x[0-9a-f]+)$`)
+	// Operands relative to the program counter, in AT&T and Intel syntax.
+	nearPC    = regexp.MustCompile(`-?0x[0-9a-f]+\(%rip\)|\[rip ?[-+] ?0x[0-9a-f]+\]`)
+	immediate = regexp.MustCompile(`\$-?0x[0-9a-f]+`)
+	longHex   = regexp.MustCompile(`-?\b0x[0-9a-f]{4,}\b`)
+	// HotSpot's comments on values that it embeds in code: {oop(a 'java/lang/Class')}.
+	embedded = regexp.MustCompile(`^\{(oop|metadata|external_word|internal_word|section_word)`)
+	// Addresses in a process have 9 to 12 digits, perhaps after zeros. Longer and shorter
+	// numbers are constants of the program.
+	addressHex = regexp.MustCompile(`\b0x(?:0000)?[0-9a-f]{9,12}\b`)
+	// aarch64 loads a 64-bit constant in pieces of 16 bits:
+	//	mov x8, #0x6390
+	//	movk x8, #0x7f10, lsl #16
+	movePart  = regexp.MustCompile(`^(?:movk|movz|mov|adrp) [xw]\d+, ?#?0x[0-9a-f]+`)
+	stackSlot = regexp.MustCompile(`-?0x[0-9a-f]+\(%rsp\)|\[rsp ?[-+] ?0x[0-9a-f]+\]|\[sp, ?#?[-\w]+\]`)
+	register  = regexp.MustCompile(`%?\b(?:[xyz]mm[0-9]+|k[0-7]|r[0-9]+[dwb]?|[re]?(?:[abcd]x|[sd]i|bp)|[abcd][lh]|[sd]il|bpl|[xwvqdsbhz][0-9]+)\b`)
+)
+
+// MaxSize is an upper bound for the size of a method's code, in bytes. Two addresses that
+// are further apart are taken to be in different code.
+const MaxSize = 1 << 16
+
+// Normalise replaces what differs from run to run in a piece of code. Jumps within the
+// code keep their direction and their target. Several padding instructions in a row
+// become one line with the samples of all of them.
+func Normalise(raw []Raw) []Line {
+	var lines []Line
+	for i := range raw {
+		r := &raw[i]
+		l := r.normal(i+1 < len(raw) && strings.HasPrefix(raw[i+1].Text, "movk"))
+		if n := len(lines); n > 0 && l.Text == "nop" && lines[n-1].Text == "nop" {
+			lines[n-1].Count += l.Count
+			continue
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// normal normalises one instruction. beforeMovk is true if the next one is a movk, so that a
+// mov loads a part of a constant.
+func (r *Raw) normal(beforeMovk bool) Line {
+	l := Line{Addr: r.Addr, Count: r.Count, Frame: r.Frame}
+	text := strings.Join(strings.Fields(remark.ReplaceAllString(strings.ReplaceAll(r.Text, "\t", " "), "")), " ")
+	switch m := branch.FindStringSubmatch(text); {
+	case padding.MatchString(text):
+		text = "nop"
+	case m != nil:
+		text = m[1] + r.destination(m[2], &l)
+	case movePart.MatchString(text) && (beforeMovk || strings.HasPrefix(text, "movk") || strings.HasPrefix(text, "adrp")):
+		head, _, _ := strings.Cut(text, ",")
+		text = head + ", <part>"
+	default:
+		text = r.withoutAddresses(text)
+	}
+	l.Text, l.shape = text, shapeOf(text)
+	return l
+}
+
+// destination returns what is written for the target of a branch: the name of other code, or
+// the direction of an address in the same code. In the second case it also sets l.jumpsTo.
+func (r *Raw) destination(hex string, l *Line) string {
+	if r.Target != "" {
+		return "<" + r.Target + ">"
+	}
+	to, err := strconv.ParseUint(hex[2:], 16, 64)
+	switch {
+	case err != nil || strings.HasPrefix(r.Text, "call") || strings.HasPrefix(r.Text, "bl "):
+		return "<addr>"
+	case to > r.Addr && to-r.Addr < MaxSize:
+		l.jumpsTo = to
+		return "<down>"
+	case to <= r.Addr && r.Addr-to < MaxSize:
+		l.jumpsTo = to
+		return "<up>"
+	}
+	return "<addr>"
+}
+
+// withoutAddresses replaces addresses, and values that HotSpot embeds in code, by words.
+func (r *Raw) withoutAddresses(text string) string {
+	text = nearPC.ReplaceAllString(text, "<const>(%rip)")
+	for _, c := range r.Comments {
+		if m := embedded.FindStringSubmatch(strings.TrimSpace(c)); m != nil {
+			word := "<" + m[1] + ">"
+			text = immediate.ReplaceAllString(text, "$$"+word)
+			return longHex.ReplaceAllString(text, word)
+		}
+	}
+	return addressHex.ReplaceAllString(text, "<addr>")
+}
+
+// shapeOf replaces registers by their kind and width, and stack slots by a word.
+func shapeOf(text string) string {
+	mnemonic, operands, found := strings.Cut(text, " ")
+	if !found {
+		return text
+	}
+	operands = stackSlot.ReplaceAllString(operands, "<slot>")
+	return mnemonic + " " + register.ReplaceAllStringFunc(operands, registerKind)
+}
+
+// registerKind returns "%32" for eax, %eax and r8d, "%xmm" for %xmm3, and "%x" for aarch64's x8.
+func registerKind(name string) string {
+	name = strings.TrimPrefix(name, "%")
+	first, last := name[0], name[len(name)-1]
+	switch {
+	case strings.HasPrefix(name[1:], "mm"):
+		return "%" + name[:3]
+	case first == 'r' && (last == 'd' || last == 'w' || last == 'b') && name[1] <= '9':
+		return "%" + map[byte]string{'d': "32", 'w': "16", 'b': "8"}[last]
+	case first == 'r':
+		return "%64"
+	case first == 'e':
+		return "%32"
+	case last == 'l' || last == 'h':
+		return "%8"
+	case last >= '0' && last <= '9':
+		return "%" + name[:1] // aarch64's registers, and x86's masks
+	}
+	return "%16"
+}
+
+// Append appends the lines of code at higher addresses. The print margins of two regions may
+// overlap; then each line is taken once.
+func Append(lines, more []Line) []Line {
+	gap := len(lines) > 0
+	for _, l := range more {
+		if n := len(lines); n > 0 && l.Addr <= lines[n-1].Addr {
+			gap = false
+			continue
+		}
+		l.afterGap = l.afterGap || gap
+		gap = false
+		lines = append(lines, l)
+	}
+	return lines
+}

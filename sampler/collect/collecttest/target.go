@@ -1,0 +1,163 @@
+// Package collecttest has what the tests of the samplers share: processes to be sampled, tools that behave in another way
+// than the real ones, and checks that all samplers pass.
+package collecttest
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// Busy is a shell loop that ends when the test kills it.
+const Busy = `while :; do :; done`
+
+// Nobody makes a process run as the user without rights.
+var Nobody = &syscall.Credential{Uid: gasmtest.Nobody, Gid: gasmtest.Nobody}
+
+// A Target is a shell that waits for release and then runs a script.
+type Target struct {
+	Cmd  *exec.Cmd
+	gate io.WriteCloser
+}
+
+// Hold starts a Target, which is killed after the test.
+func Hold(t *testing.T, script string) *Target {
+	t.Helper()
+	return HoldAs(t, script, nil)
+}
+
+// HoldAs starts a Target that runs as the user.
+func HoldAs(t *testing.T, script string, user *syscall.Credential) *Target {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", "read -r go; "+script)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: user}
+	gate, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		cmd.Wait()
+	})
+	return &Target{Cmd: cmd, gate: gate}
+}
+
+// PID returns the process id of the shell.
+func (x *Target) PID() int { return x.Cmd.Process.Pid }
+
+// Release makes the shell run its script.
+func (x *Target) Release(t *testing.T) {
+	t.Helper()
+	if _, err := io.WriteString(x.gate, "go\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Works waits until the target has worked for a while: at 999 Hz it has a hundred more samples then.
+func (x *Target) Works(t *testing.T) {
+	t.Helper()
+	Works(t, x.PID())
+}
+
+// Works waits until a process has worked for a while.
+func Works(t *testing.T, pid int) {
+	t.Helper()
+	until := CPUTime(t, pid) + 100*time.Millisecond
+	Eventually(t, "the process works", func() bool { return CPUTime(t, pid) >= until })
+}
+
+// Alive checks that the target still runs.
+func (x *Target) Alive(t *testing.T) {
+	t.Helper()
+	if err := x.Cmd.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("the target has ended with the sampler: %v", err)
+	}
+}
+
+// Eventually waits until something has happened.
+func Eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not within a minute", what)
+		}
+	}
+}
+
+// ProcessesWith returns the processes whose command line contains a text.
+func ProcessesWith(t *testing.T, text string) (found []string) {
+	t.Helper()
+	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no processes in /proc: %v", err)
+	}
+	for _, path := range paths {
+		if line, err := os.ReadFile(path); err == nil && bytes.Contains(line, []byte(text)) {
+			found = append(found, path+": "+strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return found
+}
+
+// NobodysDir returns a new folder that belongs to nobody.
+func NobodysDir(t *testing.T) string {
+	t.Helper()
+	// t.TempDir is below a folder that others may not enter.
+	dir, err := os.MkdirTemp("/tmp", "gasm-nobody-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chown(dir, gasmtest.Nobody, gasmtest.Nobody); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// FakeTool puts a shell script on PATH, before the real tool, and returns the folder that it is in.
+func FakeTool(t *testing.T, name, script string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return dir
+}
+
+// ToolPath returns the real path of a sampler that works here, for a fake one that runs it.
+func ToolPath(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// CPUTime returns the CPU time that the process has used, from the sum of two counts of 10 ms.
+func CPUTime(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	used, ok := gasmtest.CPUTime(pid)
+	if !ok {
+		t.Fatalf("process %d has ended", pid)
+	}
+	return used
+}
+
+// Execs returns a script that runs the given one in a program of its own, because native sampling
+// begins at an exec.
+func Execs(script string) string {
+	return "exec sh -c '" + strings.ReplaceAll(script, "'", `'\''`) + "'"
+}

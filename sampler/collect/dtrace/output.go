@@ -1,0 +1,322 @@
+package dtrace
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/external"
+)
+
+// The marks that Program prints first and last.
+const (
+	beginMark = "gasm: begin"
+	endMark   = "gasm: end"
+)
+
+const (
+	// paceInterval is the pause between two readings of the pipe. pipeSize is the pipe's size in bytes;
+	// when it is full, DTrace has to wait. See [output].
+	paceInterval = 250 * time.Millisecond
+	pipeSize     = 4 << 10
+	// lull is the time after which a DTrace that prints no text has nothing to print.
+	lull = 5 * time.Millisecond
+	// lastPrint is an upper bound for the time that DTrace takes to print the samples that it has: it
+	// looks for them ten times a second (switchrate=10hz).
+	lastPrint = 300 * time.Millisecond
+)
+
+// patience is an upper bound for the time that DTrace, or sudo, needs for what takes it a second.
+const patience = 30 * time.Second
+
+// Tests shorten these times.
+var (
+	// startTimeout is how long DTrace may take until it samples. It needs a second, and more on a
+	// loaded machine.
+	startTimeout = patience
+	// slowEnd is how long DTrace may take to end until the user is told.
+	slowEnd = external.SlowEnd
+	// endTimeout is how long a DTrace that was asked to end may print nothing.
+	endTimeout = 10 * time.Second
+	// releaseTimeout is how long DTrace may take to end after it has printed everything. It needs up to
+	// ten seconds if all CPUs are busy.
+	releaseTimeout = 30 * time.Second
+)
+
+// An output saves what DTrace prints on its stdout in a file, or passes it on.
+//
+// DTrace for Linux wakes up for each single record (libdtrace's dt_peb.c asks for wakeup_events = 1)
+// and works for a millisecond each time. At 1001 Hz that takes a good part of a core away from what is
+// measured. So a paced output reads the text only four times a second, from a pipe of the smallest
+// possible size. When the pipe is full, DTrace sleeps. Its records gather in its buffers (4 MB per CPU,
+// half a minute), and then it takes them all at once. Measured over 8 s on two CPUs: 5.3 s of CPU time
+// with -n alone, 0.36 s when DTrace leaves itself out, 0.02 s when it is paced as well.
+type output struct {
+	pipe     *os.File
+	file     *os.File        // nil for a Script
+	to       io.Writer       // the file, or the writer for a Script's text
+	messages dropCounter     // DTrace's stderr
+	before   external.Buffer // what DTrace printed on stdout before it sampled
+	paced    bool            // set before save
+
+	begun chan struct{} // closed when DTrace samples
+	end   chan struct{} // closed when all samples are in the file
+	saved chan struct{} // closed when no more text comes
+	quick chan struct{} // closed when pauses should end
+	once  sync.Once     // closes quick
+	// caughtUp is closed after quick, when DTrace has printed what it had and no longer waits for room
+	// in the pipe in the middle of a line.
+	caughtUp chan struct{}
+
+	lastRead atomic.Int64 // when text came last, in Unix ns
+	mu       sync.Mutex
+	failure  error // why the file could not be written
+	pauses   []pausedTime
+	line     []byte // the incomplete last line; empty if there are no pauses
+}
+
+func newOutput(pipe, file *os.File) *output {
+	return &output{pipe: pipe, file: file, to: file, begun: make(chan struct{}), end: make(chan struct{}),
+		saved: make(chan struct{}), quick: make(chan struct{}), caughtUp: make(chan struct{})}
+}
+
+// save copies the text until DTrace closes the pipe. If the file can't be written, save goes on
+// reading, so that DTrace does not hang on a full pipe.
+func (t *output) save() {
+	defer close(t.saved)
+	defer t.pipe.Close()
+	defer t.file.Close()
+	defer t.writeRest()
+	buf := make([]byte, 64<<10)
+	var tail []byte // the end of the text that was read before, for a mark that comes in two parts
+	begun, ended := false, false
+	small := 0 // how many readings in a row, since hurry, found the pipe less than half full
+	for {
+		n, err := t.pipe.Read(buf)
+		if n > 0 {
+			t.lastRead.Store(time.Now().UnixNano())
+			t.write(buf[:n])
+			if !begun {
+				t.before.Write(buf[:n])
+			}
+			tail = append(tail, buf[:n]...)
+			if !begun && bytes.Contains(tail, []byte(beginMark)) {
+				begun = true
+				close(t.begun)
+			}
+			if !ended && bytes.Contains(tail, []byte(endMark)) {
+				ended = true
+				close(t.end)
+			}
+			tail = append(tail[:0], tail[max(0, len(tail)-len(beginMark)):]...)
+		}
+		idle := errors.Is(err, os.ErrDeadlineExceeded)
+		if t.hurried() {
+			if small++; n >= pipeSize/2 {
+				small = 0
+			}
+			if idle || small == 3 {
+				t.catchUp()
+			}
+		}
+		switch {
+		case idle:
+			t.pause()
+		case err != nil:
+			return
+		case begun && t.paced:
+			t.pipe.SetReadDeadline(t.deadline())
+		}
+	}
+}
+
+// deadline returns when a paced reading ends: when no text has come for a lull. After DTrace has caught
+// up, readings have no deadline.
+func (t *output) deadline() time.Time {
+	select {
+	case <-t.caughtUp:
+		return time.Time{}
+	default:
+		return time.Now().Add(lull)
+	}
+}
+
+// catchUp notes that DTrace does not wait for room in the pipe.
+func (t *output) catchUp() {
+	select {
+	case <-t.caughtUp: // noted before
+	default:
+		close(t.caughtUp)
+	}
+}
+
+func (t *output) hurried() bool {
+	select {
+	case <-t.quick:
+		return true
+	default:
+		return false
+	}
+}
+
+// awaitCatchUp waits until DTrace can be asked to end. A signal in the middle of a write makes DTrace
+// lose what it was writing, or write it twice.
+func (t *output) awaitCatchUp() {
+	if !t.paced {
+		return
+	}
+	select {
+	case <-t.caughtUp:
+	case <-t.saved:
+	case <-time.After(2 * time.Second):
+	}
+}
+
+// pause waits until it is time to read again.
+func (t *output) pause() {
+	select {
+	case <-t.quick:
+	case <-time.After(paceInterval):
+	}
+	t.pipe.SetReadDeadline(time.Time{})
+}
+
+// hurry ends the pauses.
+func (t *output) hurry() {
+	t.once.Do(func() {
+		if t.paced {
+			widenPipe(t.pipe)
+		}
+		close(t.quick)
+	})
+}
+
+func (t *output) write(text []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.pauses != nil || len(t.line) > 0 {
+		text = t.withoutPauses(text)
+	}
+	t.writeText(text)
+}
+
+// writeText writes into the file. The caller holds the lock.
+func (t *output) writeText(text []byte) {
+	if t.failure == nil {
+		_, t.failure = t.to.Write(text)
+	}
+}
+
+func (t *output) err() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.failure
+}
+
+// start returns what a DTrace that does not sample printed, on stderr and on stdout.
+func (t *output) start() string {
+	select {
+	case <-t.saved:
+	case <-time.After(time.Second): // a child of DTrace has the pipe open
+	}
+	return t.messages.String() + "\n" + t.before.String()
+}
+
+// ended reports whether DTrace has printed everything.
+func (t *output) ended() bool {
+	select {
+	case <-t.end:
+		return true
+	default:
+		return false
+	}
+}
+
+// awaitEnd waits until DTrace has printed everything, or has closed the pipe. It returns false if
+// DTrace prints nothing for endTimeout. After slowEnd it calls slow.
+func (t *output) awaitEnd(slow func()) bool {
+	asked := time.Now()
+	tell := time.NewTimer(slowEnd)
+	defer tell.Stop()
+	for {
+		select {
+		case <-t.end:
+			return true
+		case <-t.saved:
+			return true
+		case <-tell.C:
+			slow()
+		case <-time.After(time.Second):
+			last := time.Unix(0, t.lastRead.Load())
+			if time.Since(asked) > endTimeout && time.Since(last) > endTimeout {
+				return false
+			}
+		}
+	}
+}
+
+// abandon stops the reading.
+func (t *output) abandon() {
+	t.hurry()
+	t.pipe.Close()
+}
+
+// discard removes the file of a DTrace that did not sample.
+func (t *output) discard() {
+	t.abandon()
+	t.file.Close()
+	if t.file != nil {
+		os.Remove(t.file.Name())
+	}
+}
+
+// A dropCounter receives what DTrace prints on its stderr. It counts drops and keeps the other lines. A
+// probe whose clause could not read something has dropped its record:
+//
+//	dtrace: error on enabled probe ID 4 (ID 4047: hotspot4711:libjvm.so:…:thread-start): invalid address (0x10) in action #1
+type dropCounter struct {
+	drops atomic.Int64
+	rest  external.Buffer
+
+	mu   sync.Mutex
+	line []byte // the last line, whose end has not come yet
+}
+
+func (c *dropCounter) Write(text []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.line = append(c.line, text...)
+	lines := c.line
+	for {
+		end := bytes.IndexByte(lines, '\n') + 1
+		if end == 0 {
+			break
+		}
+		if n, ok := sampler.DTraceDrops(lines[:end]); ok {
+			c.drops.Add(n)
+		} else if bytes.HasPrefix(lines, []byte("dtrace: error on enabled probe ID ")) {
+			c.drops.Add(1)
+		} else {
+			c.rest.Write(lines[:end])
+		}
+		lines = lines[end:]
+	}
+	if len(lines) > 64<<10 { // DTrace has no message that long
+		c.rest.Write(lines)
+		lines = nil
+	}
+	c.line = append(c.line[:0], lines...)
+	return len(text), nil
+}
+
+// String returns what DTrace printed, without the lines about drops.
+func (c *dropCounter) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.rest.String() + string(c.line)
+}

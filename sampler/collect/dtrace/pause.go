@@ -1,0 +1,89 @@
+package dtrace
+
+import (
+	"bytes"
+	"math"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// A pausedTime is a time in which samples are left out: [from, to).
+type pausedTime struct{ fromMonoNanos, toMonoNanos int64 }
+
+// maxHeld limits the text that withoutPauses keeps for the next one. DTrace prints no line that long.
+const maxHeld = 1 << 20
+
+// mostPauses is how many pauses are remembered. DTrace is at most half a minute behind, so samples of
+// the oldest pauses are kept only if there are more than ten pauses a second.
+const mostPauses = 300
+
+// Pause leaves out the samples that DTrace takes until Resume. DTrace itself goes on, because it would
+// take two seconds to start again.
+func (d *Tracer) Pause() error {
+	t := d.text
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.paused() {
+		t.pauses = append(t.pauses, pausedTime{monotonic.Nanos(), math.MaxInt64})
+		t.pauses = slices.Delete(t.pauses, 0, max(0, len(t.pauses)-mostPauses))
+	}
+	return nil
+}
+
+// Resume keeps the samples that DTrace takes from now on.
+func (d *Tracer) Resume() error {
+	t := d.text
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.paused() {
+		t.pauses[len(t.pauses)-1].toMonoNanos = monotonic.Nanos()
+	}
+	return nil
+}
+
+// paused reports whether the last pause has not ended. The caller holds the lock.
+func (t *output) paused() bool {
+	return len(t.pauses) > 0 && t.pauses[len(t.pauses)-1].toMonoNanos == math.MaxInt64
+}
+
+// withoutPauses returns the whole lines of what has come, without samples that were taken in a pause.
+// It keeps the incomplete last line for the next call. The caller holds the lock.
+func (t *output) withoutPauses(text []byte) (kept []byte) {
+	all := append(t.line, text...)
+	for {
+		end := bytes.IndexByte(all, '\n') + 1
+		if end == 0 {
+			break
+		}
+		if at, ok := sampler.DTraceSampleTime(all[:end]); !ok || !t.inPause(at) {
+			kept = append(kept, all[:end]...)
+		}
+		all = all[end:]
+	}
+	if len(all) > maxHeld { // DTrace prints no line that long
+		kept, all = append(kept, all...), nil
+	}
+	t.line = slices.Clone(all)
+	return kept
+}
+
+// inPause reports whether a time is in a pause. Most samples are younger than most pauses, so it begins
+// with the last pause.
+func (t *output) inPause(monoNanos int64) bool {
+	for _, p := range slices.Backward(t.pauses) {
+		if monoNanos >= p.fromMonoNanos {
+			return monoNanos < p.toMonoNanos
+		}
+	}
+	return false
+}
+
+// writeRest writes a last line that has no end.
+func (t *output) writeRest() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.writeText(t.line)
+	t.line = nil
+}

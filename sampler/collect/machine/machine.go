@@ -1,0 +1,70 @@
+// Package machine reads what decides whether a sampler may sample on this machine, and how one is installed: who runs gasm,
+// the kernel's settings and release, and the distribution. All of it is in /proc and /etc/os-release; on macOS, which has
+// neither, only the user is known.
+package machine
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// A Host is what the machine says about itself, and about who may sample.
+type Host struct {
+	User     int    // effective user id
+	Paranoid int    // kernel.perf_event_paranoid; 2, the kernel's default, if unknown
+	Kernel   string // its release: "6.8.0-31-generic"
+	Distro   string // the text of /etc/os-release
+}
+
+// This returns what is known of the machine that gasm runs on.
+func This() Host {
+	h := Host{User: os.Geteuid(), Paranoid: 2}
+	if n, ok := Sysctl("kernel/perf_event_paranoid"); ok {
+		h.Paranoid = n
+	}
+	h.Kernel = ReadTrimmed("/proc/sys/kernel/osrelease")
+	h.Distro = ReadTrimmed("/etc/os-release")
+	return h
+}
+
+// Owns reports whether the process belongs to the user. It returns true if that is unknown.
+func (h Host) Owns(pid int) bool {
+	info, err := os.Stat("/proc/" + strconv.Itoa(pid))
+	if err != nil {
+		return true
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || int(stat.Uid) == h.User
+}
+
+// DistroIDs returns the ID of /etc/os-release and then the words of its ID_LIKE.
+func (h Host) DistroIDs() (ids []string) {
+	for line := range strings.Lines(h.Distro) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		value = strings.Trim(value, `"'`)
+		switch key {
+		case "ID":
+			ids = append([]string{value}, ids...)
+		case "ID_LIKE":
+			ids = append(ids, strings.Fields(value)...)
+		}
+	}
+	return ids
+}
+
+// Sysctl reads a number below /proc/sys: "kernel/perf_event_paranoid".
+func Sysctl(name string) (int, bool) {
+	n, err := strconv.Atoi(ReadTrimmed("/proc/sys/" + name))
+	return n, err == nil
+}
+
+// ReadTrimmed returns the text of a file without the blanks around it, or "" if the file can't be read.
+func ReadTrimmed(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}

@@ -1,6 +1,0 @@
-//go:build !darwin
-
-package collect
-
-// uptimeToMono returns 0: on other systems than macOS, only tests run xctrace's reader.
-func uptimeToMono() int64 { return 0 }
