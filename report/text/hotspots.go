@@ -62,7 +62,7 @@ func writeHotRegions(v *view) {
 	case above == 0:
 		v.Line(" No region is that hot. These are the hottest ones whose code is known.")
 	case above < len(hot):
-		v.Line(" Regions above this threshold come first; the hottest regions of the hottest methods follow.")
+		v.Line(" Regions above this threshold come first, then others of the hottest methods.")
 	}
 	if n := v.p.TooFew; n > 0 {
 		v.Paragraph(" ", fmt.Sprintf("Left out, because they have too few samples: %s (--min-samples 1 shows all).", layout.Plural(n, "region")))
