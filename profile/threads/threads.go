@@ -51,6 +51,7 @@ var threadNames = []struct{ start, kind string }{
 	{"Service Thread", OtherJVM}, {"Monitor Deflati", OtherJVM}, {"Sweeper thread", OtherJVM},
 	{"Attach Listener", OtherJVM}, {"Notification Th", OtherJVM}, {"Finalizer", OtherJVM},
 	{"Reference Handl", OtherJVM}, {"Common-Cleaner", OtherJVM}, {"JFR ", OtherJVM},
+	{"ArchiveWorkerTh", OtherJVM}, // relocates the CDS archive (JDK 25 and newer)
 }
 
 // keptName is how many bytes of a name the kernel keeps. JDK 26 and newer shorten a longer name to its first 7

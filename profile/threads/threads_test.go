@@ -11,7 +11,7 @@ import (
 
 func TestKindOf(t *testing.T) {
 	for name, want := range map[string]string{"C2 CompilerThre": Compilers, "C2 Comp..hread": Compilers, "Signal ..atcher": OtherJVM,
-		"VM Peri..c Task": OtherJVM, "Service..hread": Application, "a..b": Application, "Signal ": Application, "": Application} {
+		"ArchiveWorkerTh": OtherJVM, "Archive..Thread": OtherJVM, "VM Peri..c Task": OtherJVM, "Service..hread": Application, "a..b": Application, "Signal ": Application, "": Application} {
 		assert.Equal(t, want, KindOf(name), name)
 	}
 }
