@@ -18,7 +18,8 @@ type Compilation struct {
 	OSRBCI    int // bci at which an OSR method is entered
 	PID       int
 	Counts    tally.Counts
-	// MadeMillis is when it was made, in milliseconds of the JVM's life.
+	// MadeMillis is when it was made, in milliseconds since the JVM's start. It is 0 if that is unknown, because the
+	// code was there when gasm attached to the JVM.
 	MadeMillis int64
 	// Ended says when and why it was left. It is nil if it was not left, or if the log does not say so.
 	Ended *printassembly.End

@@ -297,6 +297,9 @@ func (t *tableBuilder) compilations() *table {
 		out.Columns = slices.DeleteFunc(out.Columns, func(c column) bool { return c.Name == "JVM" })
 	}
 	seconds := func(millis int64, inside bool) string {
+		if millis == 0 {
+			return "before" // gasm attached to the JVM
+		}
 		text := fmt.Sprintf("%.3f", float64(millis)/1000)
 		if inside {
 			text += "*"

@@ -205,6 +205,8 @@ type Compilation struct {
 	PID          int    `json:"pid"`
 	MadeMillis   int64  `json:"made_ms"`
 	MadeInWindow bool   `json:"made_in_window"`
+	// MadeBefore is true if it was there when gasm attached to the JVM. Then MadeMillis is 0, because the time is unknown.
+	MadeBefore bool `json:"made_before,omitempty"`
 	// Left says when and why the code was left. It is missing if that did not happen, or if the log does not say so.
 	Left   *CompilationEnd   `json:"left,omitempty"`
 	Counts Counts            `json:"counts"`

@@ -70,14 +70,21 @@ func (t compilations) note() string {
 	if !t.wholeRun() && t.p.WindowSeconds > 0 {
 		note = "Times are in seconds since the JVM's start; * is within the window."
 	}
+	if slices.ContainsFunc(t.p.Compilations, func(c profile.Compilation) bool { return c.MadeMillis == 0 }) {
+		note += " Code that was there when gasm attached was made before."
+	}
 	if !slices.ContainsFunc(t.p.Compilations, func(c profile.Compilation) bool { return c.Ended != nil }) {
 		note += " The log does not say when code was discarded."
 	}
 	return note
 }
 
-// moment writes a time since a JVM's start in seconds, and marks it if it is inside a window.
+// moment writes a time since a JVM's start in seconds, and marks it if it is inside a window. It returns "before" for
+// code that was there when gasm attached to the JVM.
 func (t compilations) moment(millis int64, inside bool) string {
+	if millis == 0 {
+		return "before "
+	}
 	text := fmt.Sprintf("%.3f", float64(millis)/1000)
 	if inside && !t.wholeRun() {
 		return text + "*"
