@@ -28,11 +28,11 @@
 //
 // # Native sampling
 //
-// Package sampler/perfevent has the kernel's interface, and its traps. The drain empties the
-// kernel's buffers once a second, or as often as a Stream asks for, or when one of
-// them is half full. It looks up all names at that time: a thread's in the records of new threads
-// and names, a function's in the records of mappings (package native), the kernel's in
-// /proc/kallsyms. So the text is complete as soon as the command has ended. Some traps:
+// Package sampler/perfevent has the kernel's interface, and its traps. The drain empties the kernel's
+// buffers every 0.8 s, or more often if a Stream asks for that, or as soon as one of them is half full.
+// It looks up all names at that time: a thread's in the records of new threads and names, a function's
+// in the records of mappings (package native), the kernel's in /proc/kallsyms. So the text is complete
+// as soon as the command has ended. Some traps:
 //
 //   - perf's tables have names of events that the kernel does not know
 //     (mem_load_retired.l1_miss). Such an event needs perf.

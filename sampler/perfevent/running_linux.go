@@ -59,9 +59,9 @@ const mostRounds = 20
 // has not opened.
 //
 // A thread that is made while events are being opened may have inherited some of them. addAll opens the
-// events on it as well, and followed.keep counts its own events only. A thread that is made after its
-// maker was opened on all CPUs has inherited all events, which its Fork record shows. So a process that
-// makes threads all the time does not keep addAll from ending.
+// events on it as well, and followed.keep counts its own events only. If a thread makes another one
+// when it has events on all CPUs itself, the new thread inherits all of them, and a Fork record shows
+// that. So a process that makes threads all the time does not keep addAll from ending.
 func (s *Set) addAll(pid int) error {
 	inherited := map[int32]bool{}
 	for range mostRounds {

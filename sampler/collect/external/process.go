@@ -29,8 +29,8 @@ type Process struct {
 	Stderr Buffer
 	Done   chan struct{}      // closed when the process has ended and Cmd.Wait has returned
 	kill   context.CancelFunc // kills the group
-	// Started is called when the process runs or could not be started, After when it has ended. Both
-	// may be nil.
+	// Started is called when the process runs, After when it has ended. Both are called if it could not
+	// be started, and both may be nil.
 	Started, After func()
 }
 
@@ -116,7 +116,7 @@ func (p *Process) Stop(sig os.Signal, some, limit time.Duration, slow func()) (a
 // Kill kills the process and its children.
 func (p *Process) Kill() { p.kill() }
 
-// Abort kills the process, and waits until it has ended if that takes no longer than killedEnd.
+// Abort kills the process, and waits until it has ended, but no longer than killedEnd.
 func (p *Process) Abort() {
 	p.kill()
 	AwaitDone(p.Done, killedEnd, killedEnd, nil)
