@@ -21,8 +21,8 @@ const EventsAuto = jvmevents.Auto
 // EventSources are the names of all sources.
 var EventSources = jvmevents.Sources
 
-// ParseEventChoice parses a list of kinds and probes, such as "gc,lock,usdt:hotspot:vm__init__end", "default" or
-// "none". from says which source they are to come from.
+// ParseEventChoice parses a list of kinds and probes, such as "gc,lock,usdt:hotspot:vm__init__end",
+// "default" or "none". The parameter from is the source that they are to come from.
 func ParseEventChoice(list string, from EventSource) (EventChoice, error) {
 	return jvmevents.ParseChoice(list, from)
 }
