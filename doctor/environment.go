@@ -79,7 +79,8 @@ func checkTemp(dir string, refused error) Finding {
 	return c
 }
 
-// leftFolders ends what earlier runs of gasm have left running in JVMs, and reports the folders that they could not remove.
+// leftFolders ends what earlier runs of gasm have left running in JVMs, and reports the folders that
+// they could not remove.
 func leftFolders(ctx context.Context) (all []Finding) {
 	ended, _ := record.EndLeft(ctx) // what could not be ended is among the folders
 	for _, text := range ended {

@@ -14,8 +14,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// writeSBOM lists what each program is made of: the modules that the linker has noted in it (`go version -m`), and Go's own
-// library. It is in the form of CycloneDX.
+// writeSBOM lists what each program is made of: the modules that the linker has noted in it (`go
+// version -m`), and Go's own library. It is in the form of CycloneDX.
 func (r *release) writeSBOM(programs []program) error {
 	bom := cdx.NewBOM()
 	modules := map[string]cdx.Component{}

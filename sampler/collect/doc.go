@@ -1,6 +1,6 @@
-// Package collect takes samples of running processes by the kernel's perf events: gasm asks the kernel itself, or runs perf,
-// and saves the text. The samplers that don't use perf events are in packages below it. Package sampler reads all these
-// texts.
+// Package collect takes samples of running processes by the kernel's perf events: gasm asks the kernel
+// itself, or runs perf, and saves the text. The samplers that don't use perf events are in packages
+// below it. Package sampler reads all these texts.
 //
 //   - Native sampling: [StartNative] opens events on a process that is held before its exec,
 //     [AttachNative] on one that already runs (native_linux.go). drain_linux.go turns the
@@ -12,9 +12,10 @@
 //   - DTrace: package dtrace.
 //   - Instruments' xctrace: package xctrace.
 //
-// Both samplers here have the same [Options], choose the same events if the user names none (perfevents.go), and are refused
-// for the same reasons (perferrors.go, nativeerrors_linux.go). The four samplers share what is in other packages below this
-// one: running a program (external), the errors (failure), and what the machine says about itself (machine).
+// Both samplers here have the same [Options], choose the same events if the user names none
+// (perfevents.go), and are refused for the same reasons (perferrors.go, nativeerrors_linux.go). The
+// four samplers share what is in other packages below this one: running a program (external), the
+// errors (failure), and what the machine says about itself (machine).
 //
 // [ChooseRate] (rate.go; cost_linux.go measures what a sample costs) chooses how often to sample
 // when the user does not say. With [Options].Drawn the frequency of a recording is then drawn from 3 to

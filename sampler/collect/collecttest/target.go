@@ -1,5 +1,5 @@
-// Package collecttest has what the tests of the samplers share: processes to be sampled, tools that behave in another way
-// than the real ones, and checks that all samplers pass.
+// Package collecttest has what the tests of the samplers share: processes to be sampled, tools that
+// behave in another way than the real ones, and checks that all samplers pass.
 package collecttest
 
 import (

@@ -1,11 +1,12 @@
-// Package external runs a sampler that is a program of its own: perf, DTrace or xctrace. It starts the program, keeps the
-// beginning of what the program prints on stderr, asks it to end, and kills it if it does not. What the program samples, and
-// what it prints, is known to the sampler's own package.
+// Package external runs a sampler that is a program of its own: perf, DTrace or xctrace. It starts the
+// program, keeps the beginning of what the program prints on stderr, asks it to end, and kills it if it
+// does not. What the program samples, and what it prints, is known to the sampler's own package.
 //
 // Some traps:
 //
 //   - A sampler has a process group of its own, because Ctrl-C on the terminal must not end it before the command.
-//   - When gasm is killed, a sampler that [Start] has started gets SIGINT (orphan_linux.go), so that it does not fill the disk.
+//   - When gasm is killed, a sampler that [Start] has started gets SIGINT (orphan_linux.go), so that it
+//     does not fill the disk.
 //   - A sampler that somebody has stopped (SIGSTOP) does not handle a signal to end, so [Process.Stop] wakes it up.
 package external
 
