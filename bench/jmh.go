@@ -95,7 +95,8 @@ func measureSteady(ctx context.Context, s *setup) ([]figure, error) {
 	return all, nil
 }
 
-// steadyFigures returns the rows of one JDK. The others are compared with the first contender.
+// steadyFigures returns the rows of one JDK. The first contender is the one that the others are
+// compared with.
 func steadyFigures(j installedJDK, contenders []*contender) []figure {
 	plain := contenders[0].scores
 	figures := []figure{{j.label() + ", plain, geometric mean", plain, unit{"%.0f ns", 1}, ""}}

@@ -99,7 +99,7 @@ func needTool(name string) error {
 	return nil
 }
 
-// needSampler returns an error if gasm profile has no sampler on this machine.
+// needSampler returns an error if neither perf nor DTrace is on PATH.
 func needSampler() error {
 	if needTool("perf") != nil && needTool("dtrace") != nil {
 		return missing("neither perf nor dtrace is on PATH: 'gasm doctor' says how to install one")

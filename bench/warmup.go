@@ -149,7 +149,8 @@ func parseResult(text string) (took float64, checksum string, err error) {
 	return took, checksum, nil
 }
 
-// warmupFigures returns the rows of one JDK. The others are compared with the first way.
+// warmupFigures returns the rows of one JDK. The first way is the one that the others are compared
+// with.
 func warmupFigures(j installedJDK, ways []*way) []figure {
 	plain := ways[0]
 	figures := []figure{{j.label() + ", plain", plain.whole, inSeconds, ""}}

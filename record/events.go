@@ -27,8 +27,8 @@ func ParseEventChoice(list string, from EventSource) (EventChoice, error) {
 	return jvmevents.ParseChoice(list, from)
 }
 
-// EndLeft has the JVMs of this machine end what gasms that have ended had them begin: events and probes. It returns
-// what was ended, and what was not, with the reason.
+// EndLeft ends the events and probes that earlier runs of gasm have left switched on in JVMs of this
+// machine. It returns what was ended, and what was not, with the reason.
 func EndLeft(ctx context.Context) (ended, left []string) { return jvmfolder.EndLeft(ctx) }
 
 // addUSDTFlags adds the options without which some of HotSpot's probes are never reached. Every JVM knows them, whether

@@ -43,7 +43,7 @@ type layout struct {
 
 	// Klass and Symbol
 	className                uint64 // address of a Symbol
-	hasAnonymous             bool   // there are anonymous classes (JDK 14 and older)
+	hasAnonymous             bool   // a flag marks anonymous classes (JDK 11 to 14)
 	classMiscFlags           uint64 // flags that include isAnonymous
 	symbolLength, symbolBody uint64
 
