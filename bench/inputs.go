@@ -59,8 +59,8 @@ func (s *setup) writeFile(name string, write func(io.Writer) error) (path string
 	return path, nil
 }
 
-// logFile writes a capture's log repeatedly until the file has this many bytes, or once for 0. It unpacks the log
-// each time, because bench must stay small (see run).
+// logFile writes a capture's log repeatedly until the file has size bytes, or once if size is 0. It
+// unpacks the log each time, because bench must stay small (see run).
 func (s *setup) logFile(capture string, size int64) (path string, err error) {
 	if err := s.needRoom(size); err != nil {
 		return "", err
@@ -82,8 +82,8 @@ func (s *setup) logFile(capture string, size int64) (path string, err error) {
 	})
 }
 
-// samplesFile writes this many samples: those of a capture, repeated with later times. For 0 it writes the capture's
-// samples unchanged.
+// samplesFile writes n samples: those of a capture, repeated with later times. If n is 0, it writes the
+// capture's samples unchanged.
 func (s *setup) samplesFile(capture string, n int64) (path string, err error) {
 	const lineLength = 160 // bytes; an upper bound for the average
 	if err := s.needRoom(n * lineLength); err != nil {

@@ -35,8 +35,8 @@ func (s *setup) needJMH() error {
 	return nil
 }
 
-// jmh returns the command line of JMH for this many JVMs per benchmark, each with two seconds of warm-up and so many
-// measured seconds.
+// jmh returns the command line of JMH for a number of JVMs (forks) per benchmark, each with two
+// iterations of warm-up and a number of measured ones. An iteration takes a second.
 func (s *setup) jmh(j installedJDK, forks, iterations int64, more ...string) []string {
 	length := "1"
 	if s.short {
@@ -95,7 +95,8 @@ func measureSteady(ctx context.Context, s *setup) ([]figure, error) {
 	return all, nil
 }
 
-// steadyFigures returns the rows of one JDK. The others are compared with the first contender.
+// steadyFigures returns the rows of one JDK. The first contender is the one that the others are
+// compared with.
 func steadyFigures(j installedJDK, contenders []*contender) []figure {
 	plain := contenders[0].scores
 	figures := []figure{{j.label() + ", plain, geometric mean", plain, unit{"%.0f ns", 1}, ""}}
@@ -126,8 +127,8 @@ func (s *setup) score(ctx context.Context, j installedJDK, prefix []string) (flo
 	return parseScores(text, len(steadyBenchmarks))
 }
 
-// parseScores returns the geometric mean of the scores in JMH's JSON, which must have this many benchmarks. The ratio
-// of two geometric means is the geometric mean of the ratios.
+// parseScores returns the geometric mean of the scores in JMH's JSON, which must have as many results
+// as there are benchmarks. The ratio of two geometric means is the geometric mean of the ratios.
 func parseScores(text []byte, benchmarks int) (float64, error) {
 	var results []struct {
 		PrimaryMetric struct {

@@ -47,7 +47,7 @@ import (
 )
 
 func main() {
-	gasmtest.ProtectTmp() // users' machines protect it; on others gasm prints code instead of copying it
+	gasmtest.ProtectTmp() // as on users' machines: without it, gasm has HotSpot print code, and does not copy it
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := bench(ctx, os.Stdout, os.Stderr, os.Args[1:])
 	stop()

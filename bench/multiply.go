@@ -92,7 +92,7 @@ func (t *sampleText) writeTo(w io.Writer, n int64) error {
 	return nil
 }
 
-// appendShifted appends the line with a time that is this many ns later.
+// appendShifted appends the line with a time that is shift ns later.
 func (l *sampleLine) appendShifted(buf []byte, shift int64) []byte {
 	nanos := l.nanos + shift
 	buf = append(buf, l.before...)

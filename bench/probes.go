@@ -52,7 +52,7 @@ func measureProbes(ctx context.Context, s *setup) ([]figure, error) {
 // callCosts are times per call in ns.
 type callCosts struct{ counted, other, clock float64 }
 
-// probeCost runs CallCost.
+// callCost runs CallCost.
 func (s *setup) callCost(ctx context.Context, argv []string) (c callCosts, err error) {
 	r, err := run(ctx, argv, nil)
 	if err != nil {

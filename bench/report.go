@@ -109,7 +109,7 @@ func measureMemory(ctx context.Context, s *setup) ([]figure, error) {
 	}, nil
 }
 
-// reports makes a report of this many samples in each round. It returns the time and the peak memory of each.
+// reports makes a report of n samples in each round. It returns the time and the peak memory of each.
 func (s *setup) reports(ctx context.Context, capture string, n int64) (took, peak []float64, err error) {
 	log, err := s.logFile(capture, 0)
 	if err != nil {

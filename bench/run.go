@@ -77,7 +77,7 @@ func (s *setup) report(ctx context.Context, args ...string) (result, error) {
 	return run(ctx, append([]string{s.gasm, "report", "--report", os.DevNull}, args...), nil)
 }
 
-// needRoom returns an error if the temporary directory does not have room for this many bytes and some more.
+// needRoom returns an error if the temporary directory does not have room for n bytes and some more.
 func (s *setup) needRoom(n int64) error {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(s.dir, &fs); err != nil {
@@ -99,7 +99,7 @@ func needTool(name string) error {
 	return nil
 }
 
-// needSampler returns an error if gasm profile has no sampler on this machine.
+// needSampler returns an error if neither perf nor DTrace is on PATH.
 func needSampler() error {
 	if needTool("perf") != nil && needTool("dtrace") != nil {
 		return missing("neither perf nor dtrace is on PATH: 'gasm doctor' says how to install one")

@@ -47,7 +47,7 @@ func measureSampling(ctx context.Context, s *setup) ([]figure, error) {
 	}, nil
 }
 
-// samplingCost is CPU time in seconds.
+// A samplingCost is the CPU time of gasm's sampler, of perf record and of perf script.
 type samplingCost struct{ own, record, script time.Duration }
 
 // sampleBoth runs a command while gasm and perf sample it at 1001 Hz.

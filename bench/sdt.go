@@ -62,7 +62,7 @@ func (s *setup) sdtOf(ctx context.Context, j installedJDK) ([]figure, error) {
 	}, nil
 }
 
-// differences returns the differences of the two in each round.
+// differences returns a minus b for each round.
 func differences(a, b []float64) (all []float64) {
 	for i := range a {
 		all = append(all, a[i]-b[i])

@@ -94,7 +94,7 @@ func (s *setup) probeCosts(ctx context.Context, j installedJDK) (costs [5]float6
 	return costs, nil
 }
 
-// A probedCost is the result of a run of ProbeCost.
+// A probedCost is a running ProbeCost.
 type probedCost struct {
 	pid     int
 	library string
@@ -112,7 +112,8 @@ func (p *probedCost) ask() (yield, allocation float64, err error) {
 	return yield, allocation, err
 }
 
-// watched makes the program measure itself while its probes are watched in one of the ways.
+// watched makes the program measure itself while the kernel runs a program at its probes: one that
+// counts, or one that does nothing.
 func (p *probedCost) watched(counts bool) (yield float64, err error) {
 	stop, err := countProbes(p.pid, p.library, "hotspot:thread__yield", counts)
 	if err != nil {

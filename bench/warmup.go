@@ -140,7 +140,7 @@ func (w *way) round(ctx context.Context, program []string, logs, result string) 
 	return checksum, os.Remove(result)
 }
 
-// parseResult reads the line that the program prints.
+// parseResult parses the line that the program writes into its result file.
 func parseResult(text string) (took float64, checksum string, err error) {
 	var classes int
 	if _, err := fmt.Sscanf(text, "classes %d seconds %f checksum %s", &classes, &took, &checksum); err != nil {
@@ -149,7 +149,8 @@ func parseResult(text string) (took float64, checksum string, err error) {
 	return took, checksum, nil
 }
 
-// warmupFigures returns the rows of one JDK. The others are compared with the first way.
+// warmupFigures returns the rows of one JDK. The first way is the one that the others are compared
+// with.
 func warmupFigures(j installedJDK, ways []*way) []figure {
 	plain := ways[0]
 	figures := []figure{{j.label() + ", plain", plain.whole, inSeconds, ""}}

@@ -79,7 +79,8 @@ func checkTemp(dir string, refused error) Finding {
 	return c
 }
 
-// leftFolders ends what earlier runs of gasm have left running in JVMs, and reports the folders that they could not remove.
+// leftFolders ends what earlier runs of gasm have left running in JVMs, and reports the folders that
+// they could not remove.
 func leftFolders(ctx context.Context) (all []Finding) {
 	ended, _ := record.EndLeft(ctx) // what could not be ended is among the folders
 	for _, text := range ended {
@@ -102,7 +103,7 @@ func sizeText(n uint64) string {
 	return fmt.Sprintf("%d kB", n>>10)
 }
 
-// setOptionVariables returns the names of those variables with options for JVMs that are set.
+// setOptionVariables returns the names of the variables that JVMs read options from, if they are set.
 func setOptionVariables() []string {
 	return slices.DeleteFunc(slices.Clone(jdk.OptionVariables), func(name string) bool { return os.Getenv(name) == "" })
 }
@@ -121,8 +122,8 @@ func checkJavaOptions() Finding {
 	return c
 }
 
-// tryJavaOptions finds out why no JDK works while such variables are set. It runs java with
-// and without them, to see whether they are the cause.
+// tryJavaOptions finds out whether variables with options for JVMs are the cause if no JDK works. It
+// runs java with and without them.
 func tryJavaOptions(ctx context.Context, jdks []jdkResult, c Finding) Finding {
 	set := setOptionVariables()
 	if len(set) == 0 || slices.ContainsFunc(jdks, func(j jdkResult) bool { return j.works }) {

@@ -177,5 +177,6 @@ func (j *foundJDK) java() string { return filepath.Join(j.home, "bin/java") }
 // feature returns the feature release (17), or 0 if it is unknown.
 func (j *foundJDK) feature() int { return jdk.Feature(j.version) }
 
-// hotspot reports whether the JVM is HotSpot. A JDK that does not say so is assumed to be.
+// hotspot reports whether the JVM is HotSpot. A JDK that does not name its JVM is assumed to have
+// HotSpot.
 func (j *foundJDK) hotspot() bool { return j.variant == "" || strings.EqualFold(j.variant, "hotspot") }

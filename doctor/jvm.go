@@ -224,12 +224,12 @@ func jvmComplaint(stderr string) string {
 	return ""
 }
 
-// smallCodeCache is the size of the code cache, in bytes, below which doctor warns that a
-// program may fill it if both compilers are used. The default is then 240 MB.
+// smallCodeCache is the size of the code cache, in bytes, below which doctor warns that a program may
+// fill it if both compilers are used. With both, the default is 240 MB.
 const smallCodeCache = 48 << 20
 
-// checkCodeCache asks the first JVM, which is the one that `java` starts, for the size of
-// its code cache.
+// checkCodeCache asks the JVM of the first JDK, which is the one on PATH if there is one, for the size
+// of its code cache.
 func checkCodeCache(ctx context.Context, jdks []jdkResult) []Finding {
 	if len(jdks) == 0 || !jdks[0].works {
 		return nil

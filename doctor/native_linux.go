@@ -40,8 +40,8 @@ func checkNative(ctx context.Context, dir string) samplerResult {
 	return result
 }
 
-// tryNative samples the events, or the best available event for none, and stops again. If
-// busy is true, the target works for a moment, and its samples are counted.
+// tryNative samples the events, or the best available event if there are none, and stops again. If busy
+// is true, the target works for a moment, and its samples are counted.
 func tryNative(ctx context.Context, dir string, events []sampler.Event, busy bool) trial {
 	return onTarget(dir, func(dir string, child *target) trial { return sampleNative(ctx, dir, child, events, busy) })
 }

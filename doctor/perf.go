@@ -54,9 +54,9 @@ func noPerf(ctx context.Context, dir string) samplerResult {
 	}
 }
 
-// tryPerf starts perf for the events, or for the best available event for none, and stops
-// it again. If busy is true, the target works for a moment and its samples are counted: on
-// some virtual machines a counter can be opened but never fires.
+// tryPerf starts perf for the events, or for the best available event if there are none, and stops it
+// again. If busy is true, the target works for a moment and its samples are counted: on some virtual
+// machines a counter can be opened but never fires.
 func tryPerf(ctx context.Context, dir string, events []sampler.Event, busy bool) trial {
 	ctx, cancel := withPatience(ctx)
 	defer cancel()

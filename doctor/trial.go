@@ -42,7 +42,8 @@ func tryEach(try func(events []sampler.Event, busy bool) trial) (best trial, eac
 	return best, each
 }
 
-// onTarget calls try with a process that is held before its work, and with a folder of its own in dir.
+// onTarget calls the function try with a process that is held before its work, and with a folder of its
+// own in dir.
 func onTarget(dir string, try func(dir string, child *target) trial) trial {
 	dir, err := os.MkdirTemp(dir, "trial-")
 	if err != nil {

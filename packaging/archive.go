@@ -11,12 +11,13 @@ import (
 	"strings"
 )
 
-// archiveName is an archive's name without .tar.gz, and that of the folder in it.
+// archiveName returns the name of an archive without .tar.gz. The folder in the archive has the same
+// name.
 func (r *release) archiveName(system, arch string) string {
 	return fmt.Sprintf("gasm-%s-%s-%s", r.version, system, arch)
 }
 
-// writeArchive writes an archive: the program, its manual, the completions, README and LICENSE in one folder.
+// writeArchive writes an archive: one folder with the program and the documents.
 func (r *release) writeArchive(p *program, docs []document) error {
 	name := r.archiveName(p.os, p.arch)
 	gasm, err := os.ReadFile(p.path)
@@ -44,7 +45,7 @@ func (r *release) writeArchive(p *program, docs []document) error {
 	})
 }
 
-// addFile adds a file of root's.
+// addFile adds a file that belongs to root.
 func (r *release) addFile(archive *tar.Writer, name string, mode int64, text []byte) error {
 	err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: int64(len(text)), ModTime: r.time, Format: tar.FormatUSTAR})
 	if err == nil {
@@ -53,7 +54,8 @@ func (r *release) addFile(archive *tar.Writer, name string, mode int64, text []b
 	return err
 }
 
-// sumsFile has the sum of each other file, as sha256sum prints and checks them.
+// sumsFile is the file with the SHA-256 sums of all other files, in the form that sha256sum prints and
+// checks.
 const sumsFile = "SHA256SUMS"
 
 func (r *release) writeSums() error {

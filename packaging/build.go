@@ -26,7 +26,7 @@ type document struct {
 	text []byte
 }
 
-// path is where an archive has the document.
+// path returns the path of the document in an archive.
 func (d *document) path() string {
 	switch d.kind {
 	case "man":
@@ -57,8 +57,9 @@ func (r *release) programPath(system, arch string) string {
 	return filepath.Join(r.work, "gasm-"+system+"-"+arch)
 }
 
-// compile runs go build, unless it has built the program already. The flags are those of the Makefile, so that what was compiled for its checks is used again, but for
-// the symbols, which nothing of gasm reads.
+// compile runs go build, unless it has built the program already. The flags are those of the Makefile,
+// so that go build uses again what was compiled for the checks. In addition, -s and -w leave out
+// symbols, which gasm never reads.
 func (r *release) compile(path, system, arch string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
@@ -115,7 +116,8 @@ func (r *release) buildDocuments() ([]document, error) {
 	return docs, nil
 }
 
-// writtenDocuments are those of the repository: the licence, the README, and what that leads to in docs.
+// writtenDocuments returns the documents in the repository: the licence, the README, and the files in
+// docs.
 func (r *release) writtenDocuments() ([]document, error) {
 	kinds := map[string]string{"LICENSE": "license", "README.md": "readme"}
 	pages, err := filepath.Glob(filepath.Join(r.source, "docs", "*"))
@@ -136,7 +138,7 @@ func (r *release) writtenDocuments() ([]document, error) {
 	return docs, nil
 }
 
-// output runs a program and gives what it prints.
+// output runs a program and returns what it prints.
 func output(name string, args ...string) ([]byte, error) {
 	cmd := exec.Command(name, args...)
 	var stderr bytes.Buffer

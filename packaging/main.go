@@ -1,11 +1,12 @@
-// Command packaging makes what a release of gasm has: an archive for each platform, packages for Debian and for RPM, the
-// sums of all of them, a list of what is in the program (an SBOM), and a formula for Homebrew.
+// Command packaging makes the files of a release of gasm: an archive for each platform, packages for
+// Debian and for RPM, a list of what is in the program (an SBOM), a formula for Homebrew, and the
+// checksums of all files.
 //
 //	cd packaging && go run . -version 1.2.3 -out ../dist
 //
-// It is a module of its own, so that gasm does not depend on what makes packages. Of the same sources, version, time and Go
-// it makes the same bytes: no file has a time but -time's, nor a path, a user or a host of the machine, and all lists are
-// sorted.
+// It is a module of its own, so that gasm does not depend on what makes packages. From the same
+// sources, with the same version, time and Go, it makes the same bytes: the only time in the files is
+// that of the flag -time, no path, user or host of the machine is in them, and all lists are sorted.
 //
 //	build.go     the programs, the manual and the completions, by gasm itself
 //	archive.go   gasm-1.2.3-linux-amd64.tar.gz
@@ -32,24 +33,25 @@ func main() {
 	}
 }
 
-// A release is what is made, and of what.
+// A release says which files are made, from what, and where.
 type release struct {
 	version   string
 	goTool    string   // the go command
 	source    string   // gasm's folder
 	out       string   // where the files go
-	work      string   // for what they are made of
+	work      string   // a temporary folder
 	platforms []string // linux/amd64 …
 	time      time.Time
 }
 
-// homepage is where gasm is.
+// homepage is the address of the project.
 const homepage = "https://github.com/gasm-profiler/gasm"
 
 // all are the platforms of a release.
 const all = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64"
 
-// semantic is what a version can be: those of Debian's and RPM's packages are made of it.
+// semantic matches the versions that -version accepts. The versions of the packages for Debian and RPM
+// are derived from it.
 var semantic = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z]+(\.[0-9A-Za-z]+)*)?$`)
 
 func run(args []string) error {
@@ -74,7 +76,8 @@ func run(args []string) error {
 	return r.make()
 }
 
-// make makes all files. They appear in the folder when all of them are there.
+// make makes all files in a temporary folder, and puts them in place of the folder r.out when it has
+// all of them.
 func (r *release) make() error {
 	out, err := filepath.Abs(r.out)
 	if err != nil {

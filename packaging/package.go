@@ -14,7 +14,8 @@ import (
 	_ "github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// installed is where a package has a document. Each kind of package has its own place for zsh's completions.
+// installed returns the path at which a package installs the document. Each kind of package has its own
+// place for zsh's completions.
 func (d *document) installed(packager string) string {
 	switch d.kind {
 	case "man":
@@ -31,7 +32,8 @@ func (d *document) installed(packager string) string {
 	return "/usr/share/doc/gasm/" + d.path()
 }
 
-// writePackages writes the packages of Debian and of RPM. gasm is static, so it depends on nothing.
+// writePackages writes the packages for Debian and for RPM. gasm is linked statically, so they depend
+// on nothing.
 func (r *release) writePackages(p *program, docs []document) error {
 	for _, packager := range []string{"deb", "rpm"} {
 		contents := files.Contents{{Source: p.path, Destination: "/usr/bin/gasm", FileInfo: &files.ContentFileInfo{Mode: 0o755, MTime: r.time}}}
@@ -50,7 +52,7 @@ func (r *release) writePackages(p *program, docs []document) error {
 	return nil
 }
 
-// writeDocument writes a document as it is installed: pages of the manual are packed.
+// writeDocument writes a document as it is installed: pages of the manual are compressed.
 func writeDocument(path string, d *document) error {
 	text := d.text
 	if d.kind == "man" {

@@ -14,8 +14,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// writeSBOM lists what each program is made of: the modules that the linker has noted in it (`go version -m`), and Go's own
-// library. It is in the form of CycloneDX.
+// writeSBOM lists what each program is made of: the modules that the linker has noted in it (`go
+// version -m`), and Go's own library. It is in the form of CycloneDX.
 func (r *release) writeSBOM(programs []program) error {
 	bom := cdx.NewBOM()
 	modules := map[string]cdx.Component{}
@@ -51,7 +51,7 @@ func (r *release) writeSBOM(programs []program) error {
 	})
 }
 
-// modulesOf are the modules in a program.
+// modulesOf returns the modules in a program.
 func modulesOf(p *program) []cdx.Component {
 	library := func(name, version string) cdx.Component {
 		purl := "pkg:golang/" + name + "@" + version
@@ -71,13 +71,14 @@ func modulesOf(p *program) []cdx.Component {
 	return all
 }
 
-// serialNumber is a UUID of what the list has, because a new one each time would make two builds differ.
+// serialNumber returns a UUID that is a hash of the components. A random one would make two builds of
+// the same sources differ.
 func serialNumber(components []cdx.Component) string {
 	sum := sha256.New()
 	for _, c := range components {
 		fmt.Fprintln(sum, c.BOMRef, c.Hashes)
 	}
 	u := sum.Sum(nil)[:16]
-	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80 // version 8, which is of one's own making
+	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80 // version 8: the other bits are up to the application
 	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
 }

@@ -50,10 +50,10 @@ type AttachOptions struct {
 	// Problem and Message are as in Options.
 	Problem func(error)
 	Message func(text string)
-	// Window is called when the window of Delay and Length opens and closes; nil for nobody.
+	// Window is called when the window of Delay and Length opens and closes. It may be nil.
 	Window func(WindowChange)
-	// Progress is called when the sampling begins, and then each second if its first call has returned true; nil for
-	// nobody.
+	// Progress is called when the sampling begins, and then each second if its first call has returned
+	// true. It may be nil.
 	Progress func(AttachProgress) (again bool)
 }
 
@@ -112,7 +112,7 @@ func NewAttachment(o AttachOptions) *Attachment {
 func (a *Attachment) Run(ctx context.Context) error {
 	defer a.end()
 	err := a.run(ctx)
-	// Errors of this are problems, because the rest goes on.
+	// An error of Restore is only a problem, because the rest goes on.
 	for _, j := range a.jvms {
 		if j.debugInfo != nil {
 			if err := j.debugInfo.Restore(ctx); err != nil {

@@ -66,8 +66,8 @@ func (r *Recording) chooseCode() (way codeSource, note string) {
 	return &printedCode{r: r}, note
 }
 
-// printAll has HotSpot print all code if the options limit the code, but LogCompilation, which that needs, must not be
-// used because of fault. The note says so.
+// printAll has HotSpot print all code if the options limit the code, which needs LogCompilation, and
+// fault is a reason why LogCompilation must not be used. The note says so.
 func (o *Options) printAll(fault string) (note string) {
 	limited := o.selectionText()
 	if fault == "" || limited == "" {

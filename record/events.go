@@ -21,14 +21,14 @@ const EventsAuto = jvmevents.Auto
 // EventSources are the names of all sources.
 var EventSources = jvmevents.Sources
 
-// ParseEventChoice parses a list of kinds and probes, such as "gc,lock,usdt:hotspot:vm__init__end", "default" or
-// "none". from says which source they are to come from.
+// ParseEventChoice parses a list of kinds and probes, such as "gc,lock,usdt:hotspot:vm__init__end",
+// "default" or "none". The parameter from is the source that they are to come from.
 func ParseEventChoice(list string, from EventSource) (EventChoice, error) {
 	return jvmevents.ParseChoice(list, from)
 }
 
-// EndLeft has the JVMs of this machine end what gasms that have ended had them begin: events and probes. It returns
-// what was ended, and what was not, with the reason.
+// EndLeft ends the events and probes that earlier runs of gasm have left switched on in JVMs of this
+// machine. It returns what was ended, and what was not, with the reason.
 func EndLeft(ctx context.Context) (ended, left []string) { return jvmfolder.EndLeft(ctx) }
 
 // addUSDTFlags adds the options without which some of HotSpot's probes are never reached. Every JVM knows them, whether

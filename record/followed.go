@@ -38,7 +38,7 @@ func (j *followedJVM) follow(ctx context.Context, dir string, o follow.Options) 
 	return err
 }
 
-// sampled takes a sample of the JVM.
+// sampled passes a sample of the JVM on to its follower, if it may be in compiled code.
 func (j *followedJVM) sampled(s *sampler.Sample) {
 	if s.Module == "" && !s.Kernel() { // it may be in compiled code
 		j.follower.Sampled(s.PC, s.MonoNanos)
@@ -83,7 +83,8 @@ func sortByStart(jvms []capture.JVM) {
 // sampled shortly before the JVM ended, and they have next to no samples.
 const fewLate = 50
 
-// manyAmbiguous: ambiguous samples are noted if they are more than one in so many.
+// manyAmbiguous says when ambiguous samples are noted: if they are more than one in manyAmbiguous
+// samples.
 const manyAmbiguous = 1000
 
 // codeNotes returns notes that say which part of a JVM's code could not be had.

@@ -11,8 +11,8 @@ import (
 
 // javaFlags are the options that the command's JVMs get, in addition to those of the user.
 type javaFlags struct {
-	// tool is for JAVA_TOOL_OPTIONS, which every JVM reads. It has no option that JDK 8 does not know, because JDK 8
-	// would not start with that.
+	// tool is for JAVA_TOOL_OPTIONS, which every JVM reads. It has no option that JDK 8 does not know,
+	// because JDK 8 would not start with that, unless the command is a tool of a newer JDK.
 	tool []string
 	// launcher is for JDK_JAVA_OPTIONS, which the java program of JDK 9 and newer reads. It has all options once more,
 	// because sudo -E removes JAVA_TOOL_OPTIONS, but not this variable.

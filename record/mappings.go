@@ -25,7 +25,7 @@ type mappingWatch struct {
 // later. For a process that has ended, pause is 0, and nothing is read again.
 type mappingRead struct {
 	at    time.Time
-	pause time.Duration // before the reading after that one
+	pause time.Duration // the pause that ends then; the next one is twice as long
 }
 
 // shortestPause and longestPause bound the pauses between two readings of a JVM's mappings. Reading /proc/PID/maps

@@ -58,7 +58,7 @@ func withoutOther(err error) error {
 // A nativeSampling is a text that is complete as soon as the sampling is stopped.
 type nativeSampling struct {
 	*collect.Native
-	note string // of the frequency; may be ""
+	note string // about the frequency; may be ""
 }
 
 func (n *nativeSampling) tool() Sampler { return SamplerNative }

@@ -33,8 +33,8 @@ type Options struct {
 	Counters []sampler.Event
 	// Frequency is how often each counter is sampled, per second and CPU. 0 leaves it to collect.ChooseRate.
 	Frequency int
-	// FixedFrequency is true if the frequency is exactly that, and not drawn at random around it, see
-	// [collect.Options].Drawn. DTrace's never is drawn.
+	// FixedFrequency is true if the frequency is exactly Frequency, and not drawn at random around it,
+	// see [collect.Options].Drawn. DTrace's is never drawn.
 	FixedFrequency bool
 	Sudo           bool // run dtrace by sudo -n
 
@@ -63,7 +63,8 @@ type Options struct {
 	// Problem is called when a part of the capture is lost, while the rest goes on. Of several errors of a full disk,
 	// it gets only the first one. It may be called from any goroutine, and may be nil.
 	Problem func(error)
-	// Message is called with a sentence for the user, for example on what the recording waits for; nil for nobody.
+	// Message is called with a sentence for the user, for example on what the recording waits for. It
+	// may be nil.
 	Message func(text string)
 	// Window is called when a window opens or closes while the command runs, from a goroutine of its own. It is not
 	// called for JMH's windows, nor for a window that opens with the command. It may be nil.

@@ -41,8 +41,8 @@ func (r *Recording) addProbeFlag(flags javaFlags) (javaFlags, error) {
 	return flags, nil
 }
 
-// rootChanger returns the program in a command that gives what it runs another root directory, or other mounts; ""
-// without one.
+// rootChanger returns the program in a command that runs other programs with another root directory, or
+// with other mounts; "" if there is none.
 func rootChanger(command []string) string {
 	for _, word := range command {
 		for _, w := range strings.Fields(word) { // sh -c "chroot /srv java …"

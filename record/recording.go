@@ -31,7 +31,7 @@ type Recording struct {
 	output    *windows.Output
 	jmhFiles  *windows.JMHFiles
 	code      codeSource
-	codeNote  string // says that the code is had in another way than the user asked for
+	codeNote  string // says that the code comes from another source than the user asked for
 	longNote  string // says that the options are too long for JDK 8
 	eventLogs eventLogs
 	publisher *probes.Publisher // nil without probes for other tracers

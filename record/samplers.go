@@ -149,7 +149,7 @@ func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampli
 // A perfSampling is a perf.data file. perf script makes its text at the end.
 type perfSampling struct {
 	*collect.Perf
-	notes []string // of the frequency, and why it is not native; may be ""
+	notes []string // about the frequency, and why the sampler is not native; may be ""
 }
 
 func (p *perfSampling) tool() Sampler { return SamplerPerf }
@@ -212,7 +212,7 @@ func (p *perfSampling) wait() {}
 // A dtraceSampling is DTrace's text, which is complete as soon as DTrace is stopped.
 type dtraceSampling struct {
 	*dtrace.Tracer
-	notes []string // of the frequency, and why it is not another one; may be ""
+	notes []string // about the frequency, and why the sampler is not another one; may be ""
 }
 
 func (d *dtraceSampling) tool() Sampler { return SamplerDTrace }

@@ -36,7 +36,7 @@ type session struct {
 	events   *jvmevents.Events // nil before they begin
 	// followed returns the JVM of a process whose code is copied while it runs. It is nil where no code is copied.
 	followed func(pid int) *followedJVM
-	// These are when what is recorded began and ended.
+	// When the command, or the sampling of JVMs that ran already, began and ended.
 	startedMonoNanos, endedMonoNanos int64
 
 	problemsMu sync.Mutex

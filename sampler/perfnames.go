@@ -31,7 +31,7 @@ func parseSymbol(text string) string {
 // A module is the meaning of perf's name for a mapping.
 type module struct {
 	name string // as in Sample.Module
-	user bool   // not the kernel, whatever the PC
+	user bool   // it is not the kernel, whatever the PC is
 }
 
 // at returns the Sample.Module of a PC in the module. perf may print the kernel's modules by their file

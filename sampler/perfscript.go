@@ -11,8 +11,8 @@ import (
 // A PerfReader reads the text of `perf script` with the fields
 // [[comm,]pid,tid,][time,][period,]event,ip,[sym,]dso, or with the fields that it prints by default
 // (comm,tid,[cpu,]time,period,event,ip,sym,dso); those in brackets may be missing. Every line is one
-// record, except empty lines, comments (#) and stacks. If there are stacks, a sample is where its stack
-// begins.
+// record, except empty lines, comments (#) and stacks. If there are stacks, the first line of a stack
+// has the sample's address and function.
 type PerfReader struct{ textReader }
 
 // NewPerfReader returns a reader of r. The name is for messages only.

@@ -27,8 +27,8 @@ type lineParser interface {
 	// parse parses a line, which is not empty and has no blanks around it. If the line is a sample,
 	// parse fills in s.
 	parse(line []byte, in place, s *Sample) outcome
-	// innermost parses the first line of a stack, and sets the address and the function of s, the sample
-	// that the stack is of. If the line has no address, s has none.
+	// innermost parses the first line of a stack. It sets the address and the function of s, the sample
+	// whose stack it is, if the line has them.
 	innermost(line []byte, s *Sample)
 }
 
@@ -92,7 +92,7 @@ type textReader struct {
 type chunk struct {
 	text    []byte
 	cut     bool // the last line has no end
-	tooLong bool // text is the beginning of one line, which is longer than maxLine
+	tooLong bool // the chunk is one line that is longer than maxLine, without its text
 	lines   int
 	samples []Sample
 	kernel  bool // one of the samples belongs to an event that includes the kernel
@@ -200,7 +200,7 @@ func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 			last = from + i
 		}
 		if last < 0 && len(c.text) > maxLine {
-			last = bytes.LastIndexByte(c.text, '\n') // in a stack of this length, whose rest is not read
+			last = bytes.LastIndexByte(c.text, '\n') // splits a stack; its other lines are bad records
 		}
 		switch {
 		case last >= 0 && len(c.text) >= chunkSize/2:
@@ -329,7 +329,8 @@ func (r *textReader) take() bool {
 	return true
 }
 
-// lose makes a Lost out of a line, from both of perf's reports so far.
+// lose makes a Lost the reader's record. Its Count is by how much the line raises the number of lost
+// samples, of which perf makes two reports: see [Lost].
 func (r *textReader) lose(o *otherLine) {
 	if o.again {
 		r.lostAgain += o.lost

@@ -396,7 +396,7 @@ func XCTraceStart(in io.Reader) (nanos int64, err error) {
 }
 
 // XCTraceDate reads when a recording began from its table of contents, which `xctrace export --toc`
-// writes. That time is of the wall clock, in ms:
+// writes. The time is that of the wall clock, to the millisecond:
 //
 //	<start-date>2026-03-01T12:30:05.123+01:00</start-date>
 func XCTraceDate(toc []byte) (time.Time, error) {

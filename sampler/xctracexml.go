@@ -179,7 +179,7 @@ func cutTag(tag []byte) (name, attributes []byte, end, empty bool) {
 	return tag, nil, false, empty
 }
 
-// attributes calls give for each attribute of a tag, with the value as it is written.
+// attributes calls the function give for each attribute of a tag, with the value as it is written.
 func attributes(text []byte, give func(name, value []byte)) {
 	for {
 		text = bytes.TrimLeft(text, " \t\r\n")

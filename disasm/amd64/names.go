@@ -31,8 +31,8 @@ type spelling struct {
 	widens      bool           // elements of the result are twice as wide as those of the source
 	usuallyEVEX bool           // the VEX form is unusual and marked {vex}
 	wide        bool           // converts from or to a general register, which has 64 bits with W
-	onlyEVEX    bool           // has a VEX form as well, but objdump does not mark the EVEX form
-	split       int            // where the mnemonic has the name of a predicate; 0 if it has none
+	onlyEVEX    bool           // objdump does not mark the EVEX form, even if there is a VEX form
+	split       int            // index in the mnemonic where a predicate is inserted; 0 if none is
 	table       predicateTable // the names of the predicates
 }
 
@@ -71,9 +71,9 @@ type immWidth uint8
 
 const (
 	immByte    immWidth = iota
-	immOperand          // that of the first operand
+	immOperand          // the width of the first operand
 	immWord
-	immStack // that of what is pushed
+	immStack // the width of what is pushed
 )
 
 // spellings returns the spelling of every x86asm.Op. It is computed when it is first needed.

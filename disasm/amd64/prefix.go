@@ -12,7 +12,7 @@ import (
 // name of each prefix that the instruction does not use: "data16 cs nopw …", "repz ret".
 type prefixes struct {
 	n     int    // number of prefixes, including REX
-	alone int    // if positive, so many bytes are printed as prefix names only, without an instruction
+	alone int    // if positive, how many bytes are printed as names of prefixes, without an instruction
 	rex   byte   // the REX prefix, or 0
 	used  uint16 // bit i is set if prefix i shows in the instruction itself, so that its name is not printed
 
@@ -21,7 +21,7 @@ type prefixes struct {
 	data, addr, rep, lock, seg int8 // index of the last prefix of each kind, or -1
 
 	renamed int8   // index of the prefix that has another name than usual, or -1
-	name    string // that name
+	name    string // the other name
 	hint    string // what a branch hint appends to the mnemonic: ",pt"
 }
 
@@ -68,7 +68,7 @@ func (x *x86) scanPrefixes() {
 	}
 }
 
-// record records the position of b. It reports whether b is a prefix other than REX.
+// record reports whether the byte b is a prefix other than REX. If so, it records the position of b.
 func (p *prefixes) record(b byte) bool {
 	i := int8(p.n)
 	switch b {
@@ -162,7 +162,8 @@ func (x *x86) settleSegment() {
 	}
 }
 
-// settleHint converts a cs or ds prefix of a conditional jump to a hint, "jne,pn" or "jne,pt", unless it has both.
+// settleHint converts a cs or ds prefix of a conditional jump to a hint, "jne,pn" or "jne,pt", unless
+// the jump has both prefixes.
 func (x *x86) settleHint() {
 	cs := bytes.IndexByte(x.code[:x.n], prefixCS) >= 0
 	ds := bytes.IndexByte(x.code[:x.n], prefixDS) >= 0

@@ -60,7 +60,7 @@ var addresses = map[string]operand{
 	"pair t": func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendRegPair(b, x, asm.Bits(x, 0, 5)) },
 }
 
-// accessScale returns the size of a load or store of one register, as a power of two.
+// accessScale returns the size of a load or store of one register: n for 2^n bytes.
 func accessScale(x uint32) int {
 	if x>>26&1 != 0 && x>>23&1 != 0 {
 		return 4

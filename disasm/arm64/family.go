@@ -8,7 +8,7 @@ const (
 	vsZero = ", #0"
 )
 
-// families are the vector instructions that have the same operands as others.
+// families are the groups of vector instructions with the same operands.
 var families = []family{
 	// Three registers of the same type.
 	{0xbf20fc00, 0x0e200400, 11, "v<d>.<T>, v<n>.<T>, v<m>.<T>", map[uint32]string{

@@ -58,7 +58,7 @@ var immediates = map[string]operand{
 	},
 	"movbits": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		v, ok := logicalImmediate(x)
-		if !ok || isMovWide(v, x>>31 != 0) && asm.Bits(x, 0, 5) != 31 { // those can't write to sp (31)
+		if !ok || isMovWide(v, x>>31 != 0) && asm.Bits(x, 0, 5) != 31 { // movz and movn can't write to sp (31)
 			return b, false
 		}
 		return appendMoved(b, v, x>>31 != 0), true

@@ -153,7 +153,7 @@ func scalableRows() []row {
 	for _, f := range scalableFamilies {
 		rows = f.rows(rows)
 	}
-	// The numbers are values of dtype, which says how a load extends what it loads.
+	// The indexes are values of dtype, which says how a load extends what it loads.
 	for i, m := range [...]string{
 		"b {z<d>.b}", "b {z<d>.h}", "b {z<d>.s}", "b {z<d>.d}", "sw {z<d>.d}", "h {z<d>.h}", "h {z<d>.s}", "h {z<d>.d}",
 		"sh {z<d>.d}", "sh {z<d>.s}", "w {z<d>.s}", "w {z<d>.d}", "sb {z<d>.d}", "sb {z<d>.s}", "sb {z<d>.h}",

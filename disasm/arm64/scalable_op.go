@@ -234,8 +234,8 @@ func sveShiftAmount(field func(x uint32) uint32, right bool) operand {
 	}
 }
 
-// sveBits returns the immediate of a bitwise instruction, and the size of the narrowest element that it can be
-// repeated in.
+// sveBits returns the immediate of a bitwise instruction: v, which is repeated in elements of 2^size
+// bytes. size is the smallest one possible.
 func sveBits(x uint32) (size int, v uint64, ok bool) {
 	v, ok = bitmask(asm.Bits(x, 17, 1), asm.Bits(x, 11, 6), asm.Bits(x, 5, 6))
 	imms := asm.Bits(x, 5, 6)

@@ -10,8 +10,8 @@ import (
 // whole vector.
 var arrangements = [...]string{"8b", "16b", "4h", "8h", "2s", "4s", "1d", "2d", "", "1q"}
 
-// arrangement appends how a vector is divided: "8b", "16b", "4h" and so on. The size of the elements is a power of
-// two: 0 is one byte. Sizes other than the given ones are refused.
+// arrangement appends how a vector is divided: "8b", "16b", "4h" and so on. The function size returns
+// the size of the elements, n for 2^n bytes. Sizes that are not in sizes are refused.
 func arrangement(size func(x uint32) uint32, sizes ...uint32) operand {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		s := size(x)

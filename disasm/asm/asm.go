@@ -59,7 +59,7 @@ func AppendHex(b []byte, v uint64) []byte {
 // Bits returns the field of x that has n bits and starts at bit at.
 func Bits(x uint32, at, n int) uint32 { return x >> at & (1<<n - 1) }
 
-// Signed returns the same field, sign-extended.
+// Signed returns the field that Bits returns, sign-extended.
 func Signed(x uint32, at, n int) uint64 {
 	return uint64(int64(int32(x<<(32-at-n)) >> (32 - n)))
 }

@@ -20,8 +20,8 @@ import (
 // A Decoder is a decoder to test, and what is known of its instruction set.
 type Decoder struct {
 	Decode   func(syntax asm.Syntax, code []byte, pc uint64) []asm.Inst
-	Syntaxes []asm.Syntax // in which instructions can be written; they have the same instructions
-	Lengths  []int        // that instructions can have in bytes; nil is 1 to 15
+	Syntaxes []asm.Syntax // the ways to write an instruction; they differ in the texts only
+	Lengths  []int        // the lengths that instructions can have, in bytes; nil means 1 to 15
 	Shortest int          // the length of the shortest instruction
 }
 
@@ -81,8 +81,8 @@ func (d Decoder) checkInst(t *testing.T, in asm.Inst, code []byte, off uint64) {
 	}
 }
 
-// CheckRandom checks n pieces of random bytes. They come after each of starts in turn: bytes that lead deep into the
-// decoder.
+// CheckRandom checks n pieces of random bytes. Each piece begins with one of starts, in turn: bytes
+// that lead deep into the decoder.
 func (d Decoder) CheckRandom(t *testing.T, n int, starts ...[]byte) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))

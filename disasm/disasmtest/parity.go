@@ -15,12 +15,12 @@ var Misses = flag.Int("misses", 20, "how many differences to print")
 // decoder does not.
 type Disputed struct {
 	Lo, Hi uint64
-	Since  int // the first version of objdump that decodes it, as 242
+	Since  int // the first version of objdump that decodes it, 242 is 2.42
 	Why    string
 }
 
-// Parity compares every instruction of the blobs in testdata, or in the logs of -logs, with GNU objdump's. All are
-// equal, except in the disputed ranges, which are by fixture.
+// Parity compares every instruction of the blobs in testdata, or in the logs of -logs, with GNU
+// objdump's. The test fails if one differs, unless it is in a disputed range of the fixture.
 func (d Decoder) Parity(t *testing.T, tool Objdump, disputed map[string][]Disputed) {
 	t.Helper()
 	sets := Blobs
@@ -74,9 +74,10 @@ func (d Decoder) compare(t *testing.T, syntax asm.Syntax, blobs []Blob, all [][]
 	t.Logf("%d of %d instructions differ from objdump's, %d ranges disputed", differences, compared, len(ranges))
 }
 
-// take removes the instructions that cover the bytes of want from got. It returns their text, and whether they begin
-// and end where want does. The decoder returns undecodable bytes one by one, objdump with their prefixes; "(bad)"
-// stands for either.
+// take removes the instructions that cover the bytes of want from got. It returns their text, and
+// whether they begin and end where want does. If neither could decode the bytes, take returns the text
+// of want: the decoder returns such bytes one by one, and objdump returns them together with their
+// prefixes.
 func take(got *[]asm.Inst, want asm.Inst) (string, bool) {
 	for len(*got) > 0 && (*got)[0].Addr < want.Addr {
 		*got = (*got)[1:]

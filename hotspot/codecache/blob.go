@@ -39,5 +39,5 @@ type Changes struct {
 	Gone  []*Blob // blobs that were there at the last Poll and are not now: freed, replaced or moved
 }
 
-// Any reports whether there are any.
+// Any reports whether anything has changed.
 func (c Changes) Any() bool { return len(c.Added)+len(c.Gone) > 0 }

@@ -44,8 +44,8 @@ func (c *Cache) newFresh(hp *heap, h *header, b *block, tries int) *freshBlock {
 // unknownMethod is the name of a method whose class was unloaded before the name could be read.
 const unknownMethod = "unknown::method"
 
-// maxTries is at how many Polls a method's name is tried. If the class is about to be unloaded, its nmethod goes soon,
-// too.
+// maxTries is at how many Polls a method's name is tried. If the class is about to be unloaded, its
+// nmethod will be gone soon, too.
 const maxTries = 3
 
 // nameFresh names the new blobs, and adds those that are still there.
@@ -130,8 +130,8 @@ func (c *Cache) stillThere() ([]bool, error) {
 	return there, nil
 }
 
-// longestName is how many bytes of a name are read at first. Most names are shorter; the rest of the others is read one
-// by one.
+// longestName is how many bytes are read for each name at first. Longer names, which are few, are read
+// again one by one.
 const longestName = 64
 
 // readNames reads the names of the blobs in these blocks, all at once.

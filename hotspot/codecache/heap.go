@@ -32,7 +32,7 @@ type heap struct {
 	compileIDs [3]uint64     // the compile ids at that time
 }
 
-// A block is a block of a heap that has a blob.
+// A block is what is known of a block of a heap with a blob in it.
 type block struct {
 	identity
 	generation int
@@ -60,7 +60,8 @@ func (hp *heap) update(l *layout) (grown, changed bool) {
 	if hp.low == 0 || hp.high < hp.low || hp.log2 < 3 || hp.log2 > 16 {
 		hp.next = 0 // HotSpot has not reserved its memory yet
 	}
-	// HotSpot makes room before it uses it. But the copy of the CodeHeap was not made in one moment.
+	// HotSpot enlarges the memory before it uses more segments. But the copy of the CodeHeap was not
+	// made in one moment, so it may have the old size and the new number of segments.
 	most := min((hp.high-hp.low)>>(hp.log2&63), maxSegments, l.segmapHigh.In(hp.data)-hp.segmap)
 	clipped := hp.next > most
 	hp.next = min(hp.next, most)

@@ -4,7 +4,7 @@ import "github.com/gasm-profiler/gasm/hotspot/vmstructs"
 
 type field = vmstructs.Field
 
-// A layout says where the fields that are read of HotSpot's structures are.
+// A layout says where HotSpot's structures have the fields that this package reads.
 type layout struct {
 	// The heaps: CodeCache::_heaps is a GrowableArray<CodeHeap*>*. JDK 8 has one, CodeCache::_heap.
 	heaps               field

@@ -149,7 +149,7 @@ func (p *pieces) readCodelets(c *Cache) error {
 		start := l.buffer.In(queue) + begin + at
 		lo := (start + l.codeletSize + align - 1) &^ (align - 1)
 		if size > uint64(len(data))-at || lo > start+size {
-			break // it is being made, or was not used
+			break // the codelet is being made, or was never made
 		}
 		texts = append(texts, l.description.In(data[at:]))
 		p.codelets = append(p.codelets, piece{kind: printassembly.Interpreter, lo: lo, hi: start + size})
@@ -169,7 +169,8 @@ func (p *pieces) readCodelets(c *Cache) error {
 //
 //	VtableStub* _next; const short _index; short _ame_offset; short _npe_offset; bool _is_vtable_stub;
 //
-// JDK 28 has two stubs for each index: the one for callers that C1 has compiled has a byte that is 0.
+// JDK 28 has two stubs for each index. The byte after _is_vtable_stub is 0 in the one for callers that
+// C1 has compiled.
 const (
 	vtableStubSize  = 16
 	vtableTableSize = 256

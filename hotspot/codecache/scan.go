@@ -6,9 +6,10 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// findStubList searches for StubCodeDesc::_list where it has no symbol, as in Debian's JDK 8. Of libjvm.so's variables
-// it is the one that points to the longest list of structures that look like StubCodeDescs. The search is made at the
-// 1st, 2nd, 4th, 8th … Poll, because a JVM that has just started has no stubs yet. It takes 5 to 25 ms.
+// findStubList searches for StubCodeDesc::_list where it has no symbol, as in Debian's JDK 8. It takes
+// the variable of libjvm.so that points to the longest list of structures that look like StubCodeDescs.
+// The search is made at the 1st, 2nd, 4th, 8th … Poll, because a JVM that has just started has no stubs
+// yet. It takes 5 to 25 ms.
 func (c *Cache) findStubList() error {
 	if _, ok := c.watch.symbols[stubListSymbol]; ok || len(c.heaps) == 0 || len(c.vm.Variables()) == 0 {
 		return nil
@@ -82,8 +83,9 @@ func (c *Cache) isStubDesc(data []byte, begin int) bool {
 	return false
 }
 
-// lengthOfList returns the number of StubCodeDescs in the list that begins at an address; 0 if it is not such a list.
-// first has the first StubCodeDesc's _next by its address.
+// lengthOfList returns the number of StubCodeDescs in the list that begins at an address; 0 if it is
+// not such a list. The map first is the result of stubDescs; it has the _next of the first
+// StubCodeDesc, which so needs no read.
 func (c *Cache) lengthOfList(first map[uint64]uint64, at uint64) (n int) {
 	next, ok := first[at]
 	if !ok {

@@ -22,7 +22,7 @@ type excerpt struct {
 // A budget is CPU time that may be spent on copies. It grows with time, and copies use it up.
 type budget struct {
 	has, most time.Duration // what is saved up, and the limit for that
-	since     time.Time     // when has was last increased
+	since     time.Time     // when the field has was last increased
 }
 
 const (

@@ -216,9 +216,9 @@ func (f *Follower) Stop() Result {
 	return f.result
 }
 
-// The pauses between two polls. A sample ends a pause, so a pause gets long only for a JVM that sleeps, which should cost
-// next to nothing. If there are no samples (Options.All), nothing ends a pause, and longestWithoutWake is the limit, as it
-// is while methods with excerpts wait to be copied completely.
+// The pauses between two polls. A sample ends a pause, so a pause gets long only for a JVM that sleeps,
+// which should cost next to nothing. If there are no samples (Options.All), nothing ends a pause, and
+// longestWithoutWake is the limit, as it is while methods with excerpts wait to be copied completely.
 const (
 	shortestPause      = 10 * time.Millisecond
 	longestPause       = 2560 * time.Millisecond

@@ -16,8 +16,8 @@
 //   - A client connects and writes strings that end with a NUL: "1" (the version of the protocol), "jcmd", the command,
 //     and two empty ones. HotSpot reads at most 1024 bytes of a command.
 //   - HotSpot answers with a decimal number (0 for success), a newline, and text. Then it closes the connection.
-//   - The client must have the JVM's effective user and group. Newer releases accept root as well. gasm as root takes on
-//     the JVM's user and group for every connection.
+//   - The client must have the JVM's effective user and group. Newer releases accept root as well. gasm
+//     as root takes on the JVM's user and group for every connection.
 //
 // SIGQUIT ends a process that does not handle it. It makes a JVM with -XX:+DisableAttachMechanism print the stacks of
 // all its threads. So both cases are checked first: by the signal masks that the kernel reports, and by the flag in the

@@ -54,8 +54,9 @@ func StopRecording(ctx context.Context, p *foreign.Process, name, file string) e
 	return expect(ctx, p, command, "Stopped recording ")
 }
 
-// StartLog makes a JVM of JDK 9 or newer log to a file in addition to what it logs already. what is written as in -Xlog
-// ("gc,safepoint=debug"), and so are the decorators ("tn,ti,tg") and the options ("filecount=0").
+// StartLog makes a JVM of JDK 9 or newer log to a file in addition to what it logs already. The
+// parameters are written as in -Xlog: what ("gc,safepoint=debug"), decorators ("tn,ti,tg") and options
+// ("filecount=0").
 func StartLog(ctx context.Context, p *foreign.Process, file, what, decorators, options string) error {
 	command, err := withValues("VM.log", "output", file, "what", what, "decorators", decorators,
 		"output_options", options)

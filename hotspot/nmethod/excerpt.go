@@ -21,7 +21,8 @@ type excerptComment struct {
 	frames []byte
 }
 
-// Excerpt returns an Excerpt with the machine code and no debug info. Unlike c, it stays valid.
+// Excerpt returns an Excerpt with the machine code and no debug info. Unlike the Code, it stays valid
+// after the next Copy.
 func (c *Code) Excerpt() *Excerpt {
 	return &Excerpt{code: Code{Installed: c.Installed, MachineCode: slices.Clone(c.MachineCode),
 		VerifiedEntry: c.VerifiedEntry, OSRBCI: c.OSRBCI}}

@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// A layout says where the fields that are read of HotSpot's structures are. Offsets and sizes are in bytes, and offsets
-// are from the start of each structure.
+// A layout says where HotSpot's structures have the fields that this package reads. Offsets and sizes
+// are in bytes, and offsets are from the start of each structure.
 type layout struct {
 	release int  // feature release of the JDK
 	arm64   bool // aarch64, otherwise x86-64
@@ -43,7 +43,7 @@ type layout struct {
 
 	// Klass and Symbol
 	className                uint64 // address of a Symbol
-	hasAnonymous             bool   // there are anonymous classes (JDK 14 and older)
+	hasAnonymous             bool   // a flag marks anonymous classes (JDK 11 to 14)
 	classMiscFlags           uint64 // flags that include isAnonymous
 	symbolLength, symbolBody uint64
 
@@ -61,8 +61,8 @@ type outside struct {
 	address, size uint64
 }
 
-// newLayout returns the layout of a JVM. The error names what HotSpot's tables lack that the names of methods need.
-// noFrames is set to what they lack for debug info.
+// newLayout returns the layout of a JVM. The error is about something that names of methods need and
+// HotSpot's tables lack, and noFrames about something that debug info needs.
 func newLayout(vm *vmstructs.VM) (layout, error) {
 	q := query{vmstructs.Query{VM: vm}}
 	l := layout{release: vm.Release, arm64: runtime.GOARCH == "arm64",

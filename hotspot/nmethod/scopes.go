@@ -65,9 +65,9 @@ type pcDesc struct {
 // of four bytes each.
 const pcDescSize = 16
 
-// eachPCDesc calls take with each PcDesc in ascending order, until take returns false. The code has codeSize bytes. The
-// first PcDesc lies before the code and the last one after it; they only mark the ends (nmethod::copy_scopes_pcs). An
-// error means that the data is not PcDescs.
+// eachPCDesc calls the function take with each PcDesc in ascending order, until it returns false. The
+// code has codeSize bytes. The first PcDesc lies before the code and the last one after it; they only
+// mark the ends (nmethod::copy_scopes_pcs). An error means that the data is not PcDescs.
 func eachPCDesc(data []byte, codeSize int, take func(pcDesc) bool) error {
 	last := 0
 	for ; len(data) >= pcDescSize; data = data[pcDescSize:] {

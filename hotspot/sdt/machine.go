@@ -46,8 +46,8 @@ func unhex(text string) []byte {
 	return code
 }
 
-// The machine code that results from assembling testdata/amd64.s and testdata/arm64.s. TestCode shows how, and
-// compares.
+// The machine code that results from assembling testdata/amd64.s and testdata/arm64.s. TestCode
+// assembles them again, and compares the result.
 const (
 	amd64Code = `
 534883ec10488b07488d742408ba06000100ff503085c07540488b5c2408488b

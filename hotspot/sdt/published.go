@@ -13,7 +13,8 @@ type Published struct {
 	shown  int // how many of probes were published
 }
 
-// NewPublished opens the object that a JVM has loaded. It closes f, also if there is an error.
+// NewPublished opens the object that a JVM has loaded. [Published.Close] closes f; after an error, f is
+// closed already.
 func NewPublished(f Storage, m *Machine) (*Published, error) {
 	file, err := Open(f, m)
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 // ErrNoReadv says that this process may not read even its own memory by process_vm_readv.
 var ErrNoReadv = errors.New("the system call process_vm_readv is refused here")
 
-// Allowed tells why this process may not read the memory of the processes that it
-// starts; nil when it may.
+// Allowed returns an error if this process may not read the memory of the processes that it starts.
 func Allowed() error {
 	// Every process may read its own memory, unless the system call itself is
 	// refused, as Docker's seccomp filter does on kernels older than 4.8.

@@ -129,8 +129,8 @@ func explain(pid int, err error) error {
 	return &OpenError{pid, Unknown, fmt.Errorf("can't be read as a JVM with HotSpot: %w", err)}
 }
 
-// whyRefused returns why the kernel does not let this process read another's memory, and
-// what would change that, "" where nothing would (see ptrace(2), "Ptrace access mode checking").
+// whyRefused returns why the kernel does not let this process read another's memory, and what would
+// change that; todo is "" if nothing would (see ptrace(2), "Ptrace access mode checking").
 func whyRefused(pid int) (why, todo string) {
 	owner := -1
 	if p, err := foreign.Open(pid); err == nil {

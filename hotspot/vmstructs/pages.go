@@ -60,8 +60,9 @@ func (r *pageReader) has(addr uint64) bool {
 	return ok
 }
 
-// prefetch reads the pages with these addresses at once, and after each of them as many further pages as following says. Pages
-// that can't be read are left out: a later read of one returns the error.
+// prefetch reads the pages with these addresses, and after each of them a number of further pages
+// (following), all at once. Pages that can't be read are left out: a later read of one returns the
+// error.
 func (r *pageReader) prefetch(following int, addrs ...uint64) {
 	var pieces []Piece
 	asked := map[uint64]bool{}

@@ -67,7 +67,7 @@ func (t *tables) sizeOf(typeName string) uint64 {
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "volatile "), "const ")
 	name = strings.TrimSuffix(name, " const")
 	switch name {
-	case "signed char", "unsigned char": // HotSpot's table of types lacks the first one
+	case "signed char", "unsigned char": // HotSpot's table of types lacks signed char
 		return 1
 	}
 	return t.sizes[name]

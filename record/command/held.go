@@ -26,7 +26,7 @@ import (
 type Held struct {
 	cmd     *exec.Cmd
 	gate    *os.File      // the holder waits for a byte from it
-	result  *os.File      // the holder writes here why it could not exec
+	result  *os.File      // for reading why the holder could not exec
 	outputs []*outputCopy // of what the command prints
 }
 
@@ -35,8 +35,9 @@ type Options struct {
 	Command []string // what is run; not empty
 	Env     []string // its environment; nil: that of gasm
 	Stdin   *os.File // the command's own
-	// Stdout gets what the command prints to its stdout, after SeeStdout has seen it. With SeeStderr, so does Stderr;
-	// otherwise Stderr is the command's own.
+	// Stdout gets what the command prints to its stdout, after SeeStdout has seen it. If there is a
+	// SeeStderr, Stderr gets what the command prints to its stderr in the same way; otherwise Stderr is
+	// the command's own.
 	Stdout, Stderr *os.File
 	// SeeStdout and SeeStderr are called with each piece of output, and the time of its arrival by CLOCK_MONOTONIC.
 	// Both may be nil.
@@ -115,7 +116,7 @@ func connect(o Options) (h *Held, ends commandEnds, err error) {
 	return h, ends, err
 }
 
-// pass makes a copy to one of gasm's streams, and returns the command's end of it.
+// pass makes an outputCopy to one of gasm's streams, and returns the command's end of it.
 func (h *Held) pass(to *os.File, see func([]byte, int64), ends *commandEnds) (commands *os.File, err error) {
 	ours, commands, err := outputFor(to)
 	if err != nil {
@@ -126,7 +127,7 @@ func (h *Held) pass(to *os.File, see func([]byte, int64), ends *commandEnds) (co
 	return commands, nil
 }
 
-// isOpen reports whether gasm was started with a stream.
+// isOpen reports whether one of gasm's own streams is open. gasm may have been started without it.
 func isOpen(f *os.File) bool {
 	if f == nil {
 		return false

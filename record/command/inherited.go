@@ -63,11 +63,12 @@ func highestInherited() int {
 	return firstInherited - 1
 }
 
-// clearOf returns the ends of pipes, some of them duplicated with higher numbers, so that Go's fork overwrites no
-// descriptor that the command is to get. The fork moves its own pipe, and each file whose number is lower than the
-// number that the child is to have, to numbers after the highest one that it passes on (nextfd in syscall's
-// forkAndExecInChild1). So no end must have to be moved, and the first end must come after all inherited descriptors.
-// The caller closes the copies.
+// clearOf returns the ends of pipes, some of them duplicated with higher numbers, so that Go's fork
+// overwrites no descriptor that the command is to get. The fork moves its own pipe, and each file whose
+// number is lower than the number that the child is to have, to numbers after the highest one that it
+// passes on (nextfd in syscall's forkAndExecInChild1). So each end needs a number from which it is not
+// moved, and the first end a number after those of all inherited descriptors. The caller closes the
+// copies.
 func clearOf(highest, first int, ends []*os.File) (files, copies []*os.File, err error) {
 	for i, f := range ends {
 		least := first + i

@@ -81,7 +81,7 @@ func SwitchOn(ctx context.Context, pid int, ticks uint64) (*Switch, error) {
 	return s, nil
 }
 
-// Switched reports whether gasm has switched the flag, which it has not for a nil Switch.
+// Switched reports whether gasm has switched the flag. It returns false for a nil Switch.
 func (s *Switch) Switched() bool { return s != nil }
 
 // Restore switches the flag off again, and removes the note. It does so even if ctx is done.
@@ -148,8 +148,9 @@ func takeOver(ctx context.Context, n note) (s *Switch) {
 	return s
 }
 
-// eachNote calls see for each note that a gasm which was killed has left of a flag that is on. The note's lock is held
-// during the call; if see returns true, it has taken over the lock. eachNote removes all other notes.
+// eachNote calls the function see for each note that a gasm which was killed has left of a flag that is
+// on. The note's lock is held during the call; if see returns true, it has taken over the lock.
+// eachNote removes all other notes.
 func eachNote(ctx context.Context, see func(n note, dir string, l *lockedfolder.Lock) (kept bool)) {
 	lockedfolder.EachLeft(noteName, func(dir string, l *lockedfolder.Lock) bool {
 		if n, ok := readNote(ctx, dir, l); ok {
@@ -174,8 +175,8 @@ func readNote(ctx context.Context, dir string, l *lockedfolder.Lock) (n note, ok
 	return n, err != nil || value != 0
 }
 
-// EachLeft calls see for each JVM in which a gasm that was killed has left the flag on, with the note's folder and a
-// text that says what puts the flag back.
+// EachLeft calls the function see for each JVM in which a gasm that was killed has left the flag on,
+// with the note's folder and a text that says what puts the flag back.
 func EachLeft(ctx context.Context, see func(dir, text string)) {
 	eachNote(ctx, func(n note, dir string, _ *lockedfolder.Lock) bool {
 		see(dir, n.left())

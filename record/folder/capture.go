@@ -23,7 +23,7 @@ type Capture struct {
 	lock   *lockedfolder.Lock // of a temporary folder, until it is kept
 	logs   *Logs              // nil until MakeLogs
 	gather sync.Once
-	// users are the processes for which some of the logs' folder had to stay.
+	// users are the processes because of which the logs' folder had to stay.
 	users []lockedfolder.Process
 }
 

@@ -125,7 +125,8 @@ func copyLog(from, to string, limit int64) error {
 	return copyNew(in, to, info.Size())
 }
 
-// copyNew copies the first bytes of a file to a new file. When the disk is full, the part that was copied stays.
+// copyNew copies the first size bytes of a file to a new file. When the disk is full, the part that was
+// copied stays.
 func copyNew(in io.Reader, to string, size int64) error {
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -31,7 +31,7 @@ const (
 // Sources are the names of all sources.
 var Sources = []string{string(Auto), string(FromLog), string(FromJFR), string(FromUSDT), string(FromDTrace)}
 
-// kindsOf returns the kinds that can be had from a source.
+// kindsOf returns the kinds of events that a source has.
 func kindsOf(from Source) []event.Kind {
 	switch from {
 	case FromLog:
@@ -72,8 +72,8 @@ func (c *Choice) Has(kind event.Kind) bool {
 	return slices.Contains(c.Log, kind) || slices.Contains(c.JFR, kind) || slices.Contains(c.USDT, kind)
 }
 
-// ParseChoice parses a list of kinds and probes, such as "gc,lock,usdt:hotspot:vm__init__end", "default" or "none".
-// from says which source they are to come from.
+// ParseChoice parses a list of kinds and probes, such as "gc,lock,usdt:hotspot:vm__init__end",
+// "default" or "none". The parameter from is the source that they are to come from.
 func ParseChoice(list string, from Source) (c Choice, err error) {
 	if !slices.Contains(Sources, string(from)) {
 		return c, fmt.Errorf("--events-from is %q; it can be auto, log, jfr, usdt or dtrace", from)

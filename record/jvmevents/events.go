@@ -27,7 +27,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// Options say what is recorded, and who is told what of it.
+// Options say what is recorded, and where it is saved and reported.
 type Options struct {
 	Choice   Choice
 	ByOption bool   // the JVMs have the log as an option of theirs, so it is not switched on
@@ -53,7 +53,7 @@ type Events struct {
 	usdt      usdtRecorders
 }
 
-// A foundJVM is what is known of any JVM.
+// A foundJVM is what is known of a JVM that was found, whether events of it are recorded or not.
 type foundJVM struct {
 	process *foreign.Process // while its threads are looked up; nil where they have the same ids
 	ownPID  int              // the process id that the JVM has itself
@@ -167,8 +167,9 @@ const maxOwnIDs = 1 << 16
 // endTime is how long a JVM may take to end what it was told to do. It writes its recording meanwhile.
 const endTime = 20 * time.Second
 
-// End is called when the sampling has ended; the JVMs may run on. When it returns, all that was switched on in them is
-// off again. It does so even if ctx is done, because a JVM must not be left recording. A second call does nothing.
+// End is called when the sampling has ended; the JVMs may run on. When it returns, all that was
+// switched on in them is off again, except in JVMs that did not answer, which are reported as problems.
+// It does so even if ctx is done, because a JVM must not be left recording. A second call does nothing.
 func (e *Events) End(ctx context.Context) {
 	if e == nil {
 		return
@@ -236,8 +237,8 @@ func (e *Events) Discard() {
 	}
 }
 
-// Take completes the files of events in the capture, and notes in each JVM which files are its. What is recorded began
-// at startedMonoNanos. The notes say what could not be had.
+// Take completes the files of events in the capture, and notes in each JVM which files are its. The
+// recording began at startedMonoNanos. The notes say what could not be had.
 func (e *Events) Take(jvms []capture.JVM, startedMonoNanos int64) (notes []string) {
 	defer e.closeFound()
 	byPID := map[int]*capture.JVM{}

@@ -55,8 +55,8 @@ func newRecorder(pid, ownPID int, o *Options) *recorder {
 	return r
 }
 
-// start waits until the JVM takes commands, and has it log and record. It does so until begin is done. The JVM's files
-// are used until reach is done.
+// start waits until the JVM takes commands, and has it log and record. It gives up when the context
+// begin is done. The JVM's files are used until the context reach is done.
 func (r *recorder) start(begin, reach context.Context) {
 	defer close(r.begun)
 	if !r.awaitStart(begin) {
@@ -75,8 +75,8 @@ func (r *recorder) start(begin, reach context.Context) {
 	}
 }
 
-// startPause is the time between two looks whether a JVM runs its program. A JVM of which that can't be found out is
-// taken to run it after surelyUp.
+// startPause is the time between two looks whether a JVM runs its program. If that can't be found out,
+// the JVM is taken to run its program after surelyUp.
 const (
 	startPause = 5 * time.Millisecond
 	surelyUp   = 2 * time.Second
@@ -189,7 +189,7 @@ func (r *recorder) startRecording(ctx context.Context) {
 
 const fromRecording = " from a recording"
 
-// refused notes what the JVM did not do: anything, or what comes from one source.
+// refused notes why there are no events of the JVM, or none from one source.
 func (r *recorder) refused(from string, err error) {
 	var notTold *jcmd.NotToldError
 	why := err.Error()

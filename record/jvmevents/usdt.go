@@ -55,8 +55,8 @@ func (u *usdtRecorders) found(ctx context.Context, pid int) {
 	}
 }
 
-// awaitBegun waits until in all JVMs that were found the probes are set, or can't be set. It returns earlier when stop
-// is closed.
+// awaitBegun waits until the probes of all JVMs that were found are set, or can't be set. It returns
+// earlier when stop is closed.
 func (u *usdtRecorders) awaitBegun(stop <-chan struct{}) {
 	begun := make(chan struct{})
 	go func() {

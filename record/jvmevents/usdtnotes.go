@@ -47,7 +47,8 @@ func (u *usdtRecorders) noteSilent(pid int, options []string) {
 	}
 }
 
-// heapField is a field that has the JVM's heap, after the JVM has read its options.
+// heapField is a static field that points to the JVM's heap. It is 0 until the JVM has read its
+// options.
 const heapField = "Universe::_collectedHeap"
 
 // optionsWithout returns the options of the form -XX:+Name that a JVM runs without. It returns none where the JVM's

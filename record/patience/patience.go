@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// ErrStopped is the cause of what gasm did not wait for, because of a signal to stop.
+// ErrStopped is the cause of a context that ended because of a signal to stop.
 var ErrStopped = errors.New("gasm was stopped")
 
 // A Patience says how long gasm waits for JVMs that do not answer. Each step has its own limit. After a signal to stop,
 // gasm waits for little more than a second.
 type Patience struct {
-	say                func(text string) // called with what is waited for; nil for nobody
+	say                func(text string) // called with what gasm waits for; may be nil
 	once               sync.Once
 	begin, tell, reach stage
 }

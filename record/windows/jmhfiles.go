@@ -71,8 +71,9 @@ func (f *JMHFiles) follow(command []string, dir string, w *foreign.World) {
 // maxCommandLine is an upper bound for a command line, in bytes. Of a longer one, this much is looked at.
 const maxCommandLine = 1 << 20
 
-// FollowJVM does the same for a JVM that has just started. When ctx is done, the files of other users' JVMs are not
-// read any more. Only Linux says which command a JVM is, and which folder it runs in.
+// FollowJVM begins to follow the file that JMH's -o names in the command of a JVM that has just
+// started. When ctx is done, the files of other users' JVMs are not read any more. Only Linux says
+// which command a JVM is, and which folder it runs in.
 func (f *JMHFiles) FollowJVM(ctx context.Context, pid int) {
 	p, err := foreign.Open(pid)
 	if err != nil {

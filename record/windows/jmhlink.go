@@ -47,9 +47,9 @@ const (
 	// The kernel is not asked about iterations that are shorter than shortIteration, because that takes 0.1 to 1 ms of
 	// a processor.
 	shortIteration = 50 * time.Millisecond
-	// endPause is the shortest pause between two questions for the end of an iteration, and endWait is how long it is
-	// asked for. An operation may take longer than the iteration should, so the pauses grow with the time since the
-	// first question.
+	// endPause is the shortest pause between two questions for the end of an iteration, and endWait is
+	// how long the kernel is asked. An operation may take longer than the iteration should, so the
+	// pauses grow with the time since the first question.
 	endPause, endWait = 2 * time.Millisecond, 500 * time.Millisecond
 	endPauses         = 8 // a pause is an eighth of that time
 )

@@ -41,8 +41,8 @@ func scoreOf(line []byte) (value float64, unit string, ok bool) {
 	return value, string(words[len(words)-1]), true
 }
 
-// operations returns how many operations a line's score means for an iteration of nanos; 0 when there is no exact
-// score.
+// operations returns the number of operations in an iteration that took this many ns, which follows
+// from the score in the line; 0 when there is no exact score.
 func operations(line []byte, nanos float64, threads int) float64 {
 	value, unit, ok := scoreOf(line)
 	perOp, isTime := capture.Nanos(value, unit)

@@ -33,7 +33,7 @@ type Kept struct {
 // window has closed, both end, and the program runs as it does without gasm. Where another window may open, both pause.
 type Keeper struct {
 	kept    Kept
-	changes int // of windows by lines that were seen: each window opens, and then closes
+	changes int // openings and closings of windows that were seen so far
 	said    int // changes that were reported
 	report  chan Change
 	told    chan struct{} // closed when all changes are reported

@@ -26,7 +26,7 @@ type Output struct {
 	lostForks []string // see LostForks
 }
 
-// A stream looks at the lines of one stream.
+// A stream looks at the lines of stdout, of stderr, or of a file with JMH's text.
 type stream struct {
 	of      *Output
 	windows bool   // lines may begin and end windows

@@ -18,14 +18,14 @@ import (
 const (
 	// The periods between two samples. They are short, so that 200 samples take 20 ms.
 	costPeriodNanos  = 100_000
-	costPeriodCycles = 300_000 // about as long
+	costPeriodCycles = 300_000 // about as long, at 3 GHz
 
 	// costSamples is how many samples are measured. Fewer than fewSamples are too few to say what a
 	// sample costs.
 	costSamples = 200
 	fewSamples  = 20
-	// costPatience is how long a thread of a busy machine waits for costSamples. It takes longer than
-	// 20 ms there because the thread has to share its CPU.
+	// costPatience is an upper bound for the time of a measurement. On a busy machine costSamples take
+	// longer than 20 ms, because the thread has to share its CPU.
 	costPatience = 300 * time.Millisecond
 
 	costBufferPages = 8     // of records; 200 samples take one

@@ -1,6 +1,6 @@
-// Package collect takes samples of running processes by the kernel's perf events: gasm asks the kernel itself, or runs perf,
-// and saves the text. The samplers that don't use perf events are in packages below it. Package sampler reads all these
-// texts.
+// Package collect takes samples of running processes by the kernel's perf events: gasm asks the kernel
+// itself, or runs perf, and saves the text. The samplers that don't use perf events are in packages
+// below it. Package sampler reads all these texts.
 //
 //   - Native sampling: [StartNative] opens events on a process that is held before its exec,
 //     [AttachNative] on one that already runs (native_linux.go). drain_linux.go turns the
@@ -12,9 +12,10 @@
 //   - DTrace: package dtrace.
 //   - Instruments' xctrace: package xctrace.
 //
-// Both samplers here have the same [Options], choose the same events if the user names none (perfevents.go), and are refused
-// for the same reasons (perferrors.go, nativeerrors_linux.go). The four samplers share what is in other packages below this
-// one: running a program (external), the errors (failure), and what the machine says about itself (machine).
+// Both samplers here have the same [Options], choose the same events if the user names none
+// (perfevents.go), and are refused for the same reasons (perferrors.go, nativeerrors_linux.go). The
+// four samplers share what is in other packages below this one: running a program (external), the
+// errors (failure), and what the machine says about itself (machine).
 //
 // [ChooseRate] (rate.go; cost_linux.go measures what a sample costs) chooses how often to sample
 // when the user does not say. With [Options].Drawn the frequency of a recording is then drawn from 3 to
@@ -28,11 +29,11 @@
 //
 // # Native sampling
 //
-// Package sampler/perfevent has the kernel's interface, and its traps. The drain empties the
-// kernel's buffers once a second, or as often as a Stream asks for, or when one of
-// them is half full. It looks up all names at that time: a thread's in the records of new threads
-// and names, a function's in the records of mappings (package native), the kernel's in
-// /proc/kallsyms. So the text is complete as soon as the command has ended. Some traps:
+// Package sampler/perfevent has the kernel's interface, and its traps. The drain empties the kernel's
+// buffers every 0.8 s, or more often if a Stream asks for that, or as soon as one of them is half full.
+// It looks up all names at that time: a thread's in the records of new threads and names, a function's
+// in the records of mappings (package native), the kernel's in /proc/kallsyms. So the text is complete
+// as soon as the command has ended. Some traps:
 //
 //   - perf's tables have names of events that the kernel does not know
 //     (mem_load_retired.l1_miss). Such an event needs perf.

@@ -87,7 +87,7 @@ func (d *drain) attached(pid int) {
 		d.alive[int32(pid)]++
 		d.threads[int32(tid)] = thread{name: machine.ReadTrimmed(fmt.Sprintf("/proc/%d/task/%d/comm", pid, tid))}
 	}
-	mappings, _ := native.ReadMaps(pid) // mappings that can't be read have no names
+	mappings, _ := native.ReadMaps(pid) // if they can't be read, samples in them get no names
 	d.resolver.Add(mappings...)
 }
 
@@ -137,8 +137,8 @@ func (d *drain) take(r *perfevent.Record) {
 	}
 }
 
-// forgetEnded forgets the first threads among those that have ended, and returns how many are left for
-// the next time.
+// forgetEnded forgets the threads that had ended at the last look: the first ones of d.ended, whose
+// number is before. It returns how many threads are left for the next look.
 func (d *drain) forgetEnded(before int) int {
 	for _, tid := range d.ended[:before] {
 		if d.threads[tid].ended { // and no new thread has its id

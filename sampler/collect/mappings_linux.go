@@ -16,7 +16,8 @@ type MappingWatch struct {
 	done     chan struct{}
 }
 
-// mappingPause is how long after a process has mapped a file the watch may report it.
+// mappingPause is the shortest pause between two looks for new mappings. While there are none, the
+// pauses get up to eight times as long.
 const mappingPause = 20 * time.Millisecond
 
 // WatchMappings begins to watch a process that is held before its exec, and all processes that descend

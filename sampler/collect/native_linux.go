@@ -156,8 +156,8 @@ func (n *Native) Frequency() int { return n.hertz }
 func (n *Native) Buffers() int { return n.buffers }
 
 // Subscribe returns a stream that gets all samples from now on. The stream holds capacity samples that
-// were not received; further ones are dropped. While threads are busy, samples are fetched at most
-// pause after they were taken. Call Subscribe before Stop.
+// were not received; further ones are dropped. While threads are busy, the kernel's buffers are emptied
+// at least once in each pause. Call Subscribe before Stop.
 func (n *Native) Subscribe(capacity int, pause time.Duration) *Stream {
 	s := newStream(capacity, pause)
 	n.drain.subscribe(s)
@@ -215,9 +215,9 @@ func (n *Native) run() {
 	}
 }
 
-// Stop ends the recording and waits until all samples are in the file. A second Stop returns the same.
-// If the file could not be written, the error is a *failure.StoppedError, and the file has the samples until
-// then.
+// Stop ends the recording and waits until all samples are in the file. A second Stop returns the same
+// error. If the file could not be written, the error is a *failure.StoppedError, and the file has the
+// samples until then.
 func (n *Native) Stop() error {
 	n.stopOnce.Do(func() {
 		n.stopping.Store(true)

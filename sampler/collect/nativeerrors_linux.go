@@ -59,7 +59,8 @@ func refusedNative(err error, events []sampler.Event, pid int, h machine.Host) *
 	return refused
 }
 
-// notAllowed finds out what did not allow it: a limit, a filter of system calls, or the kernel's rules.
+// notAllowed finds out why EPERM or EACCES came: from a limit, a filter of system calls, or the
+// kernel's rules.
 func notAllowed(h machine.Host, refused *failure.RefusedError, open *perfevent.OpenError, events []sampler.Event, pid int) *failure.RefusedError {
 	switch {
 	case open.Call == "mmap":
@@ -74,7 +75,7 @@ func notAllowed(h machine.Host, refused *failure.RefusedError, open *perfevent.O
 	return refused
 }
 
-// denied explains EACCES.
+// denied sets the reason, the cause and the hint of a refusal with EACCES.
 func denied(h machine.Host, refused *failure.RefusedError, events []sampler.Event, pid int) *failure.RefusedError {
 	var as *failure.RefusedError
 	if errors.As(denial(refused.Stderr, events, pid, h), &as) {

@@ -82,7 +82,8 @@ func StartPerf(ctx context.Context, opts Options) (*Perf, error) {
 	if err != nil {
 		return nil, missingPerf(h, "not on PATH")
 	}
-	// perf lowers the frequency by itself since 4.17; older ones refuse.
+	// Since 4.17 perf itself lowers a frequency that the kernel does not allow. An older perf refuses
+	// it.
 	var note fix.Note
 	opts.Frequency, note = chooseFrequency(opts)
 
@@ -136,7 +137,8 @@ func (p *Perf) DataFile() string { return p.data }
 // Stop ends the recording with one SIGINT and waits until perf has written all of it. A perf that does
 // not end is killed after ten seconds, or at the end of StartPerf's context. It is not an error if perf
 // has ended before because every process that it followed had ended. If perf failed, the error is a
-// *failure.StoppedError, and Stop has made the data on disk readable. A second Stop returns the same.
+// *failure.StoppedError, and Stop has made the data on disk readable. A second Stop returns the same
+// error.
 func (p *Perf) Stop() error {
 	p.stopOnce.Do(func() { p.stopErr = p.stop() })
 	return p.stopErr

@@ -9,10 +9,10 @@ import (
 	"os"
 )
 
-// The header of perf.data, by tools/perf/Documentation/perf.data-file-format.txt in the kernel's
-// sources: magic, size, attr_size, then offset and size of the attributes, of the data and of the event
-// types, then 256 bits that say which features follow the data. The numbers have the byte order of the
-// machine. A file whose magic says that they are not little-endian is not read.
+// The header of perf.data, as described in tools/perf/Documentation/perf.data-file-format.txt in the
+// kernel's sources: magic, size, attr_size, then offset and size of the attributes, of the data and of
+// the event types, then 256 bits that say which features follow the data. The numbers have the byte
+// order of the machine. A file whose magic says that they are not little-endian is not read.
 const (
 	perfMagic      = "PERFILE2"
 	perfHeaderSize = 104

@@ -45,7 +45,7 @@ func (p *Perf) turn(word string) error {
 	if p.named = !strings.Contains(stderr, "can't find") && !strings.Contains(stderr, "nsupported"); p.named {
 		return nil
 	}
-	p.unnamed = true // it has the event under another name, or does not know names
+	p.unnamed = true // perf has another name for the event, or can't disable events by name
 	return p.tell(word)
 }
 

@@ -28,17 +28,18 @@ type Rate struct {
 	Hertz int // per second and CPU
 	// Cost is how much of the sampled thread's time a sample takes, or 0 if that can't be measured.
 	Cost time.Duration
-	// Timers is how many of the events are sampled by time. Each of them takes Cost.
+	// Timers is how many of the events are clocks, or count cycles. A sample of each of them takes
+	// Cost.
 	Timers int
 }
 
 // ChooseRate measures what a sample costs and returns the highest rate that leaves the command 99 % of
-// its time, or the lowest rate if none does. No events stand for those that StartPerf takes by default.
-// ChooseRate takes 20 ms of one CPU, and at most 0.3 s on a busy machine.
+// its time, or the lowest rate if none does. If there are no events, it measures the one that StartPerf
+// tries first. ChooseRate takes 20 ms of one CPU, and at most 0.3 s on a busy machine.
 //
 // On hardware a sample is an interrupt of 1 or 2 us, and the rate is DefaultFrequency. In a virtual
 // machine the timer of a clock event makes the CPU leave the guest several times for a sample. In a
-// nested one that takes 25 us, which at 1001 Hz is 2.5 % of all time.
+// nested virtual machine that takes 25 us, which at 1001 Hz is 2.5 % of all time.
 //
 // The cost of events that do not advance with time, such as page-faults, is not measured.
 func ChooseRate(events []sampler.Event) Rate {
@@ -95,10 +96,10 @@ func chooseFrequency(opts Options) (hertz int, note fix.Note) {
 	return hertz, note
 }
 
-// The two ranges that a drawn frequency is in, as parts of the frequency that was asked for. A program
-// may have exactly this one. Between the ranges, the samples would move so slowly through the program's
-// period that a window of a few seconds would not see all of it: with a difference of 3 %, they have
-// seen all of it after 33 periods.
+// A drawn frequency is higher or lower than the one that was asked for, by a part of it that is between
+// nearest and farthest. The one that was asked for may be exactly that of the program. With a smaller
+// difference, the samples would move so slowly through the program's period that a window of a few
+// seconds would not see all of it: with a difference of 3 %, they have seen all of it after 33 periods.
 const (
 	nearest  = 0.03
 	farthest = 0.10

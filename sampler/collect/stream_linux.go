@@ -10,8 +10,8 @@ import (
 // A Stream delivers samples while they are taken. A receiver that is too slow misses samples, but the
 // recording has all of them.
 type Stream struct {
-	// C delivers the samples in the order of their times, while threads are busy at most two pauses
-	// after they were taken. It is closed at the end.
+	// C delivers the samples in the order of their times. While threads are busy, a sample comes at
+	// most two pauses after it was taken. C is closed when the recording ends.
 	C       <-chan sampler.Sample
 	in      chan sampler.Sample
 	pause   time.Duration // between two looks into the kernel's buffers

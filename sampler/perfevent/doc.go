@@ -1,5 +1,5 @@
-// Package perfevent samples by the kernel's own interface, perf_event_open(2), without the
-// program perf. It knows the kernel's structures, but not what is done with the samples.
+// Package perfevent samples through the kernel's own interface, perf_event_open(2), without the program
+// perf. It knows the kernel's structures, but not what is done with the samples.
 //
 //   - [Lookup] finds the event of a name as perf spells it (names_linux.go: the kernel's
 //     own events; pmu_linux.go: those of the CPU, as /sys describes them).

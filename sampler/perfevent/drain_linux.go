@@ -13,10 +13,10 @@ import (
 // away meanwhile.
 const settled = 20 * time.Millisecond
 
-// Drain calls give for each record that has come since the last call, in the order of their times, and
-// returns how many records were in the rings. It keeps the latest records for the next call, because a
-// record that belongs before them may still be on its way into another ring. If all is true, it keeps
-// none.
+// Drain calls the function give for each record that has come since the last Drain, in the order of
+// their times. It returns how many records were in the rings. It keeps the latest records for the next
+// Drain, because a record that belongs before them may still be on its way into another ring. If all is
+// true, it keeps none.
 //
 // A record is valid until give returns.
 func (s *Set) Drain(all bool, give func(*Record)) (found int) {
@@ -37,7 +37,7 @@ func (s *Set) Drain(all bool, give func(*Record)) (found int) {
 
 // fill takes all records out of the rings, and returns how many there were.
 func (s *Set) fill() int {
-	for c, r := range s.rings { // all heads first, so that the times fit together
+	for c, r := range s.rings { // all heads first: then all rings are read up to about the same time
 		if r != nil {
 			s.heads[c] = r.Head()
 		}
@@ -51,7 +51,7 @@ func (s *Set) fill() int {
 	return len(s.batch) - known
 }
 
-// take takes a record out of a ring.
+// take decodes a record of a ring and adds it to the batch, if it is of interest.
 func (s *Set) take(data []byte) {
 	var r Record
 	if !decode(data, &r) {
@@ -64,15 +64,17 @@ func (s *Set) take(data []byte) {
 
 // followed says which threads a set samples.
 type followed struct {
-	// tids are the threads that events were opened on while they ran, with the time of that. It is nil
-	// if events were opened on one thread only, from which all others descend.
+	// tids are the threads on which events were opened while they ran, and when that was
+	// (CLOCK_MONOTONIC, in ns). It is nil if events were opened on one thread only, from which all
+	// others descend.
 	tids map[int32]int64
 	// pids are the processes whose records are kept, if the events are for the whole machine; nil
 	// otherwise.
 	pids map[int32]bool
 }
 
-// keep reports whether a record counts, and learns from it. Records come in the order of their times.
+// keep reports whether a record counts, and brings tids and pids up to date with it. Records come in
+// the order of their times.
 func (f *followed) keep(r *Record) bool {
 	if f.pids != nil {
 		if r.Kind == Fork && r.PID != r.PPID { // the new process may have the id of one that has ended
@@ -80,8 +82,8 @@ func (f *followed) keep(r *Record) bool {
 		}
 		return f.pids[r.PID] || r.Kind == Lost || r.Kind == Throttle
 	}
-	// A thread that was made while events were being opened may have inherited them, and then they were
-	// opened on it as well. Only the records of its own events count.
+	// A thread that was made while events were being opened may have inherited some of them, and has
+	// got events of its own afterwards (see addAll). Only the records of its own events count.
 	if _, opened := f.tids[r.by]; opened && r.owner != r.by && r.Kind != Lost && r.Kind != Throttle {
 		return false
 	}

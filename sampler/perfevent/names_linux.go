@@ -39,7 +39,7 @@ func (e *NameError) Error() string {
 	return fmt.Sprintf("there is no event %s: %s", e.Name, e.Cause)
 }
 
-// The kernel's generic events by perf's names for them, without aliases that perf itself does not have.
+// The kernel's generic events, by the names and aliases that perf has for them.
 var (
 	hardwareEvents = map[string]uint64{
 		"cycles": unix.PERF_COUNT_HW_CPU_CYCLES, "cpu-cycles": unix.PERF_COUNT_HW_CPU_CYCLES,
@@ -89,7 +89,7 @@ func Lookup(spec, pmu, name, modifiers string) (Event, error) {
 	return theKernel.lookup(spec, pmu, name, modifiers)
 }
 
-// A kernel is where the kernel describes its events.
+// A kernel holds the folders in which the kernel describes its events. Tests have folders of their own.
 type kernel struct {
 	devices string   // the folder of the PMUs
 	tracing []string // folders where the tracepoints may be; at most one of them exists

@@ -62,11 +62,11 @@ type Set struct {
 type opening struct {
 	Event
 	attr     unix.PerfEventAttr
-	precise  int  // of the next attempt, or of the open event
+	precise  int  // the level (0 to 3) of the next attempt to open the event, or of the open event
 	userOnly bool // the kernel is left out because this user may not see it
 }
 
-// A descriptor is that of an event that is open on a thread and a CPU.
+// A descriptor is the file descriptor of one event on one thread and one CPU.
 type descriptor struct {
 	fd, event, cpu int   // event and cpu are indexes
 	tid            int32 // 0 for all threads of the machine
@@ -156,7 +156,7 @@ func (s *Set) add(tid int) error {
 	return nil
 }
 
-// openOn opens an event on a thread and a CPU. cpu is the CPU's index.
+// openOn opens an event on a thread and a CPU. The parameter c is the CPU's index in s.cpus.
 func (s *Set) openOn(event, tid, c int) error {
 	o := &s.events[event]
 	on := o.Event.on(s.cpus[c], s.cores)
@@ -194,8 +194,8 @@ func (o *opening) open(tid, cpu int) (int, error) {
 	}
 }
 
-// askLess changes the attributes after an error. It returns false if there is nothing left to do
-// without.
+// askLess changes the attributes after an error. It returns false if there is nothing left that gasm
+// could do without.
 func (o *opening) askLess(err error) bool {
 	const kernelBits = unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv
 	switch {

@@ -119,7 +119,8 @@ func (k kernel) set(e *Event, pmu, name string, value uint64) error {
 	return nil
 }
 
-// configs are the words of perf_event_attr that formats name, in the order of Event.Config.
+// configs are the names that the files in format have for fields of perf_event_attr, in the order of
+// Event.Config.
 var configs = []string{"config", "config1", "config2"}
 
 // pmusWith returns the PMUs that have an event of a name, sorted.

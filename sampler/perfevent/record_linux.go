@@ -28,7 +28,7 @@ const (
 	Comm          // the thread has another name
 	Fork          // the thread PPID/PTID has made the thread PID/TID
 	Exit          // the thread has ended
-	Lost          // Count records did not fit into the ring
+	Lost          // records did not fit into the ring; Count says how many
 	Throttle      // the kernel has paused the event because it came too often
 )
 

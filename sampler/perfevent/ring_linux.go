@@ -35,14 +35,15 @@ func (r *Ring) Unmap() { _ = unix.Munmap(r.memory) }
 // Head returns how many bytes the kernel has written.
 func (r *Ring) Head() uint64 { return atomic.LoadUint64(&r.page.Data_head) }
 
-// Read calls each with every record before head, and makes room for new ones. The bytes are valid until
-// each returns.
+// Read calls the function each for every record that ends at or before the position head, and frees the
+// space of these records for the kernel. A record is valid until its call returns.
 func (r *Ring) Read(head uint64, each func(record []byte)) {
 	size := uint64(len(r.data))
 	tail := r.page.Data_tail
 	for tail+headerSize <= head {
 		at := tail % size
-		// The size is a multiple of 8, so that a header is never in two parts.
+		// The sizes of records and of the buffer are multiples of 8, so the end of the buffer never
+		// splits a header.
 		length := uint64(binary.NativeEndian.Uint16(r.data[at+6:]))
 		if length < headerSize || tail+length > head {
 			tail = head // not a record of the kernel's: nothing after it can be found

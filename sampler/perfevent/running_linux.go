@@ -55,13 +55,13 @@ func openThreads(pids []int, o Options) (*Set, error) {
 // mostRounds limits how often addAll looks for new threads.
 const mostRounds = 20
 
-// addAll opens the events on all threads of a process, and looks again until there is no thread that it
-// has not opened.
+// addAll opens the events on all threads of a process, and looks for further threads until there are
+// none.
 //
 // A thread that is made while events are being opened may have inherited some of them. addAll opens the
-// events on it as well, and followed.keep counts its own events only. A thread that is made after its
-// maker was opened on all CPUs has inherited all events, which its Fork record shows. So a process that
-// makes threads all the time does not keep addAll from ending.
+// events on it as well, and followed.keep counts its own events only. If a thread makes another one
+// when it has events on all CPUs itself, the new thread inherits all of them, and a Fork record shows
+// that. So a process that makes threads all the time does not keep addAll from ending.
 func (s *Set) addAll(pid int) error {
 	inherited := map[int32]bool{}
 	for range mostRounds {
@@ -116,8 +116,8 @@ func (s *Set) scanForks(inherited map[int32]bool) {
 	}
 }
 
-// openMachine opens the events for all processes, and keeps the records of some processes and their
-// children.
+// openMachine opens the events for the whole machine. Only the records of the given processes, and of
+// those that descend from them, are kept.
 func openMachine(pids []int, o Options) (*Set, error) {
 	s, err := newSet(o, 0)
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *Set) shareRing(d descriptor) error {
 	return nil
 }
 
-// Wait waits until a ring is half full, or the time is over, or Interrupt is called.
+// Wait waits until a ring is half full, or the time d is over, or Interrupt is called.
 func (s *Set) Wait(d time.Duration) { s.waiter.wait(d) }
 
 // Interrupt ends the current Wait, or the next one if there is none.
@@ -95,7 +95,7 @@ func (s *Set) control(events []descriptor, request uint) error {
 	return nil
 }
 
-// counts are the counts that an event has of itself.
+// counts are what read returns for an event: its id, and how many of its samples were lost.
 type counts struct{ id, lost uint64 }
 
 // readCounts reads an event's id, and how many of its samples did not fit into the ring, including

@@ -21,7 +21,7 @@ type waiter struct {
 	conn  syscall.RawConn
 
 	mu   sync.Mutex // because an interrupt may come while the waiter is closed
-	stop int        // an eventfd by which interrupt ends wait; -1 when it is closed
+	stop int        // an eventfd; interrupt writes to it to end wait; -1 when it is closed
 }
 
 func newWaiter() (w *waiter, err error) {
@@ -50,14 +50,14 @@ func newWaiter() (w *waiter, err error) {
 	return w, nil
 }
 
-// watch makes wait end when something happens at a descriptor, once each time.
+// watch adds a descriptor to those that wait waits for. It is edge-triggered: each event ends one wait.
 func (w *waiter) watch(fd int) error {
 	return unix.EpollCtl(w.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)})
 }
 
 // wait waits until something happens, or the time d is over, or interrupt is called.
 func (w *waiter) wait(d time.Duration) {
-	_ = w.file.SetReadDeadline(time.Now().Add(d)) // newWaiter has tried it
+	_ = w.file.SetReadDeadline(time.Now().Add(d)) // it worked in newWaiter
 	_ = w.conn.Read(func(uintptr) bool {
 		var events [8]unix.EpollEvent
 		n, _ := unix.EpollWait(w.epoll, events[:], 0)

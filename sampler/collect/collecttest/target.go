@@ -1,5 +1,5 @@
-// Package collecttest has what the tests of the samplers share: processes to be sampled, tools that behave in another way
-// than the real ones, and checks that all samplers pass.
+// Package collecttest has what the tests of the samplers share: processes to be sampled, tools that
+// behave in another way than the real ones, and checks that all samplers pass.
 package collecttest
 
 import (
@@ -136,7 +136,7 @@ func FakeTool(t *testing.T, name, script string) string {
 	return dir
 }
 
-// ToolPath returns the real path of a sampler that works here, for a fake one that runs it.
+// ToolPath returns the path of the real tool, for a fake tool that runs it.
 func ToolPath(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -146,7 +146,7 @@ func ToolPath(t *testing.T, name string) string {
 	return path
 }
 
-// CPUTime returns the CPU time that the process has used, from the sum of two counts of 10 ms.
+// CPUTime returns the CPU time that the process has used, as the kernel counts it, in steps of 10 ms.
 func CPUTime(t *testing.T, pid int) time.Duration {
 	t.Helper()
 	used, ok := gasmtest.CPUTime(pid)

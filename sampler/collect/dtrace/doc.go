@@ -1,8 +1,10 @@
-// Package dtrace takes samples by running DTrace: [Start] has DTrace sample the whole machine, [Tracer.Stop] ends that, and
-// package sampler reads the text. It can also run a [Script] that asks DTrace for something else, and list probes ([List]).
+// Package dtrace takes samples by running DTrace: [Start] has DTrace sample the whole machine,
+// [Tracer.Stop] ends that, and package sampler reads the text. It can also run a [Script] that asks
+// DTrace for something else, and list probes ([List]).
 //
-// tracer.go starts and stops DTrace, output.go saves what DTrace prints, pause.go leaves out samples of pauses, keep_linux.go
-// makes DTrace end when gasm is killed, and errors.go knows what DTrace and sudo print when they refuse.
+// tracer.go starts and stops DTrace, output.go saves what DTrace prints, pause.go leaves out samples of
+// pauses, keep_linux.go makes DTrace end when gasm is killed, and errors.go knows what DTrace and sudo
+// print when they refuse.
 //
 // DTrace runs [Program] and samples all processes. Which samples belong to the
 // command is found out afterwards, by their pids: on macOS a JVM can't be started

@@ -31,7 +31,7 @@ const (
 	lastPrint = 300 * time.Millisecond
 )
 
-// patience is an upper bound for the time that DTrace, or sudo, needs for what takes it a second.
+// patience is an upper bound for what DTrace or sudo usually does within a second.
 const patience = 30 * time.Second
 
 // Tests shorten these times.

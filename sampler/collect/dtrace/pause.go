@@ -12,11 +12,11 @@ import (
 // A pausedTime is a time in which samples are left out: [from, to).
 type pausedTime struct{ fromMonoNanos, toMonoNanos int64 }
 
-// maxHeld limits the text that withoutPauses keeps for the next one. DTrace prints no line that long.
+// maxHeld limits the text that withoutPauses keeps for its next call. DTrace prints no line that long.
 const maxHeld = 1 << 20
 
-// mostPauses is how many pauses are remembered. DTrace is at most half a minute behind, so samples of
-// the oldest pauses are kept only if there are more than ten pauses a second.
+// mostPauses is how many pauses are remembered. DTrace prints a sample at most half a minute late, so a
+// pause is forgotten too early only if there are more than ten pauses a second.
 const mostPauses = 300
 
 // Pause leaves out the samples that DTrace takes until Resume. DTrace itself goes on, because it would

@@ -69,7 +69,8 @@ func IsMark(line []byte) (first, last bool) {
 	return bytes.HasPrefix(line, []byte(beginMark)), bytes.HasPrefix(line, []byte(endMark))
 }
 
-// A DTrace is a process of DTrace that samples the whole machine, or has ended.
+// A Tracer is a process of DTrace that samples the whole machine or runs a Script. It is under way or
+// has ended.
 type Tracer struct {
 	tool      string
 	frequency int
@@ -133,7 +134,7 @@ func startOnce(ctx context.Context, opts Options) (*Tracer, error) {
 		d.text.discard()
 		return nil, fmt.Errorf("%s: %w", command[0], err)
 	}
-	pipe.Close() // DTrace has a copy. Without ours, the text ends when DTrace does.
+	pipe.Close() // DTrace has a copy. When only that is open, the text ends when DTrace does.
 	go d.text.save()
 
 	timeout := time.NewTimer(startTimeout)
@@ -212,8 +213,8 @@ func (d *Tracer) refusal(ctx context.Context) error {
 // Find returns the path of the dtrace program that Start runs.
 func Find() (string, error) { return find("/usr/sbin/dtrace") }
 
-// find finds DTrace on PATH, or else at the path elsewhere, where Linux has it: a user's PATH
-// does not lead there, or has SystemTap's script of that name first.
+// find finds DTrace on PATH, or else at the path elsewhere. Linux has it in /usr/sbin, which is not on
+// every user's PATH, or comes there after the folder with SystemTap's script of the same name.
 func find(elsewhere string) (string, error) {
 	tool, err := exec.LookPath("dtrace")
 	if err != nil || isPython(tool) {
@@ -259,8 +260,8 @@ func (d *Tracer) Lost() int64 { return d.text.messages.drops.Load() }
 func (d *Tracer) TextFile() string { return d.text.file.Name() }
 
 // Stop ends the sampling with one SIGTERM and returns when all samples are in the TextFile. DTrace
-// itself ends later: see [Tracer.Wait]. If DTrace failed, the error is a *failure.StoppedError, and the samples
-// until then are in the file. A second Stop returns the same.
+// itself ends later: see [Tracer.Wait]. If DTrace failed, the error is a *failure.StoppedError, and the
+// samples until then are in the file. A second Stop returns the same error.
 func (d *Tracer) Stop() error {
 	d.stopOnce.Do(func() { d.stopErr = d.stop() })
 	return d.stopErr
@@ -338,8 +339,8 @@ func (d *Tracer) terminate() error {
 	return err
 }
 
-// killBySudo sends SIGTERM to the sudo that runs DTrace, and sudo passes it on. Only root may send it
-// there.
+// killBySudo sends SIGTERM to the sudo that runs DTrace, and sudo passes it on. Only root may signal
+// that sudo.
 func (d *Tracer) killBySudo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

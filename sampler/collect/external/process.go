@@ -1,11 +1,12 @@
-// Package external runs a sampler that is a program of its own: perf, DTrace or xctrace. It starts the program, keeps the
-// beginning of what the program prints on stderr, asks it to end, and kills it if it does not. What the program samples, and
-// what it prints, is known to the sampler's own package.
+// Package external runs a sampler that is a program of its own: perf, DTrace or xctrace. It starts the
+// program, keeps the beginning of what the program prints on stderr, asks it to end, and kills it if it
+// does not. What the program samples, and what it prints, is known to the sampler's own package.
 //
 // Some traps:
 //
 //   - A sampler has a process group of its own, because Ctrl-C on the terminal must not end it before the command.
-//   - When gasm is killed, a sampler that [Start] has started gets SIGINT (orphan_linux.go), so that it does not fill the disk.
+//   - When gasm is killed, a sampler that [Start] has started gets SIGINT (orphan_linux.go), so that it
+//     does not fill the disk.
 //   - A sampler that somebody has stopped (SIGSTOP) does not handle a signal to end, so [Process.Stop] wakes it up.
 package external
 
@@ -29,8 +30,8 @@ type Process struct {
 	Stderr Buffer
 	Done   chan struct{}      // closed when the process has ended and Cmd.Wait has returned
 	kill   context.CancelFunc // kills the group
-	// Started is called when the process runs or could not be started, After when it has ended. Both
-	// may be nil.
+	// Started is called when the process runs, After when it has ended. Both are called if it could not
+	// be started, and both may be nil.
 	Started, After func()
 }
 
@@ -116,7 +117,7 @@ func (p *Process) Stop(sig os.Signal, some, limit time.Duration, slow func()) (a
 // Kill kills the process and its children.
 func (p *Process) Kill() { p.kill() }
 
-// Abort kills the process, and waits until it has ended if that takes no longer than killedEnd.
+// Abort kills the process, and waits until it has ended, but no longer than killedEnd.
 func (p *Process) Abort() {
 	p.kill()
 	AwaitDone(p.Done, killedEnd, killedEnd, nil)

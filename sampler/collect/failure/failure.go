@@ -1,12 +1,15 @@
-// Package failure has the errors of all samplers: why a sampler does not sample, or has stopped too early. Each error keeps
-// the cause and the fix in fields, so that other packages need not search its text:
+// Package failure has the errors of all samplers: why a sampler does not sample, or has stopped too
+// early. Each error keeps the cause and the fix in fields, so that other packages need not search its
+// text:
 //
 //   - a [MissingToolError] if the program is not on this machine,
-//   - a [RefusedError] if it may not sample, with a [Reason] that says whether another event or another sampler may work,
+//   - a [RefusedError] if it may not sample, with a [Reason] that says whether another event or another
+//     sampler may work,
 //   - a [StoppedError] if it ended before it was asked to.
 //
-// The packages of the samplers recognize what their tools print, and make these errors of it. Errors of perf_event_open are
-// recognized by their numbers, those of other programs by words in their lines ([LineWith]).
+// The packages of the samplers recognize what their tools print, and make these errors of it. Errors of
+// perf_event_open are recognized by their numbers, those of other programs by words in their lines
+// ([LineWith]).
 package failure
 
 import (

@@ -1,6 +1,6 @@
-// Package machine reads what decides whether a sampler may sample on this machine, and how one is installed: who runs gasm,
-// the kernel's settings and release, and the distribution. All of it is in /proc and /etc/os-release; on macOS, which has
-// neither, only the user is known.
+// Package machine reads what decides whether a sampler may sample on this machine, and how one is
+// installed: who runs gasm, the kernel's settings and release, and the distribution. All of it is in
+// /proc and /etc/os-release; on macOS, which has neither, only the user is known.
 package machine
 
 import (

@@ -1,6 +1,6 @@
-// Package xctrace takes samples by running xctrace, the command of Xcode's Instruments: [Start] has it record all processes,
-// [Recording.Stop] ends that, and [Recording.WriteText] has the recording exported (export.go) and writes it as perf script
-// does.
+// Package xctrace takes samples by running xctrace, the command of Xcode's Instruments: [Start] has it
+// record all processes, [Recording.Stop] ends that, and [Recording.WriteText] has the recording
+// exported (export.go) and writes it as perf script does.
 //
 // No macOS was available where gasm was written: this follows what public projects do and show, and
 // was never run.

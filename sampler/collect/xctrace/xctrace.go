@@ -60,7 +60,7 @@ var (
 	endTimeout = 5 * time.Minute
 )
 
-// An instrument is one of Instruments' instruments that sample.
+// An instrument is one of the instruments in the program Instruments that take samples.
 type instrument struct {
 	event sampler.Event
 	name  string // as xctrace spells it
@@ -249,7 +249,7 @@ func (x *Recording) Pause() error { return nil }
 func (x *Recording) Resume() error { return nil }
 
 // Stop ends the recording with SIGINT, and waits until xctrace has saved it. A second Stop returns the
-// same.
+// same error.
 func (x *Recording) Stop() error {
 	x.stopOnce.Do(func() { x.stopErr = x.stop() })
 	return x.stopErr

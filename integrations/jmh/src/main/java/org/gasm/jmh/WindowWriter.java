@@ -11,7 +11,7 @@ import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.runner.IterationType;
 
 /**
- * Writes, in a fork, when its measured iterations began and ended. Each is a line, which {@code gasm profile
+ * Writes, in a fork, when its measured iterations began and ended: a line each, which {@code gasm profile
  * --window-file} reads. {@link System#nanoTime()} is the clock of gasm's samples: CLOCK_MONOTONIC on Linux.
  */
 final class WindowWriter {
