@@ -111,7 +111,7 @@ func (l *listingMaker) hotCode(from *mergedCode) *hotCode {
 	return c
 }
 
-// line returns the line with an index.
+// line returns the instruction at an index in the lines, with its loop and its parts.
 func (c *hotCode) line(at int) HotLine {
 	h := HotLine{Line: c.lines[at], Source: c.from.Source(), Method: c.from.Name, CompileID: c.from.ID}
 	if loop := c.blocks[code.BlockAt(c.blocks, at)].Loop; !c.whole {

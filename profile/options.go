@@ -35,8 +35,8 @@ type Options struct {
 	SkipInterpreter, SkipStubs bool
 	// Locations asks for [Profile.Locations].
 	Locations bool
-	// Listings asks for [Profile.Listings]. It is about the number of instructions in those of all profiles together; 0
-	// asks for none.
+	// Listings asks for [Profile.Listings]. Its value is about how many instructions the listings of all profiles have
+	// together; 0 asks for no listings.
 	Listings int
 	// Hottest asks for [Profile.Hottest] and [Profile.HotLoops].
 	Hottest bool

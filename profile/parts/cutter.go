@@ -36,7 +36,7 @@ type Sample struct {
 type Cutter struct {
 	Measurement *windows.Measurement
 	Samples     []Sample
-	Spots       int                             // how many there are; their numbers are lower
+	Spots       int                             // number of spots; they are numbered from 0 on
 	Timeline    func(pid int) *windows.Timeline // returns nil for a process that is unknown
 	Threads     *threads.Table
 	Counters    int

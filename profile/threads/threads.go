@@ -144,8 +144,8 @@ func (t *Table) Names() string {
 	return "there are " + strings.Join(names, ", ")
 }
 
-// Totals sums up samples, which are given by the number of their threads' label, by the kind of the threads. It returns
-// nil if no sample has a thread's name.
+// Totals sums up samples by the kind of their threads. byLabel has the samples by the number of their threads' label.
+// Totals returns nil if no sample has a thread's name.
 func (t *Table) Totals(byLabel map[int32]tally.Counts, counters int) []KindTotal {
 	if _, unnamed := byLabel[0]; len(byLabel) == 0 || unnamed && len(byLabel) == 1 {
 		return nil
