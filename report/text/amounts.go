@@ -92,7 +92,7 @@ func (a amounts) visible(counts tally.Counts) bool {
 	return false
 }
 
-// zero returns counts of no samples.
+// zero returns counts that are all 0.
 func (a amounts) zero() tally.Counts { return make(tally.Counts, len(a.p.Counters)) }
 
 // empty reports whether the profile has no sample of any event.
@@ -141,7 +141,7 @@ func (a amounts) countCells(counts tally.Counts) string {
 	return b.String()
 }
 
-// eventCells writes the headings of these columns.
+// eventCells writes the headings of the columns that countCells writes.
 func (a amounts) eventCells() string {
 	var b strings.Builder
 	for e, name := range a.p.Counters {
