@@ -47,7 +47,7 @@ type Config struct {
 	// [Options.History] ask for, which takes more memory.
 	Locations, Parts, History bool
 
-	measured      []windows.Measurement // used instead of Trials; nil if nothing was chosen
+	measured      []windows.Measurement // what choose measures, in place of Trials; nil without it
 	others        []capture.JVM         // all JVMs of the command; samples of those that were not chosen count as OtherJVM
 	eventWindows  *windows.OfThreads    // nil if no event of a thread is a window
 	methodWindows windows.InsideMethod  // nil if no method is a window

@@ -21,9 +21,9 @@ type Location struct {
 	// PC is the address in the code cache or, for unresolved samples, near it. It is 0 for native code, which is
 	// counted by function, because its addresses mean nothing without the files that were mapped there.
 	PC uint64
-	// Source is that of the row of [Profile.Sources] which has the samples.
+	// Source is the Source of the row in [Profile.Sources] that has the samples.
 	Source string
-	// Module is that of the [NativeFunction], or "" for all other code.
+	// Module is the Module of the [NativeFunction], or "" for all other code.
 	Module string
 	// Name is the name of the method, stub, codelet or native function; "" if it is unknown.
 	Name      string

@@ -2,7 +2,7 @@
 // threads a user has chosen ([Choice]), and which of them have the samples ([Table]).
 //
 // A name is all that a sampler records of a thread. Threads of a pool differ only in the number at the end of their
-// names, so names without this number are counted, which are called labels.
+// names, so samples are counted by the names without this number, which are called labels.
 package threads
 
 import (
@@ -68,7 +68,7 @@ func KindOf(name string) string {
 	return Application
 }
 
-// A Thread is what a sample needs to know of its thread.
+// A Thread is what the Table knows about a sample's thread.
 type Thread struct {
 	Label  int32 // its number in the Table, for [Table.Label]
 	Kind   string

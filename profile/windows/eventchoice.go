@@ -72,7 +72,7 @@ func (w EventChoice) Narrow(measured []Measurement, events []event.Event) (*OfTh
 		if len(m.Windows) == 0 {
 			return nil, fmt.Errorf("--window-event %s: it is not known when the capture began and ended, because it has no %s", w, capture.DescriptionFile)
 		}
-		m.Operations, m.Score = 0, nil      // they are those of the whole windows
+		m.Operations, m.Score = 0, nil      // they hold for the whole windows only
 		if w.outside && w.kind.OfThread() { // other threads go on
 			continue
 		}

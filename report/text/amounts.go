@@ -67,7 +67,7 @@ func (a amounts) besideCode(e int, n int64) string {
 // inTable writes a number of samples of event e in a table, whose cell is blank for no samples.
 func (a amounts) inTable(e int, n int64) string { return a.cell(e, n, a.share(e, n)) }
 
-// cell is inTable for a share that is not of the profile.
+// cell is like inTable, but s may be a share of something else than the profile.
 func (a amounts) cell(e int, n int64, s amount.Share) string {
 	const width = 7 // of 100.00%, so that the first columns of all tables are aligned
 	text := ""
