@@ -107,7 +107,7 @@ func (r *Reader) moment(f *firing) *event.Event {
 	return e
 }
 
-// unended collects what has no end in the text, because the recording ended before.
+// unended collects what has no end in the text, because the recording ended first.
 func (r *Reader) unended() {
 	r.ended = true
 	for _, stack := range r.open {
