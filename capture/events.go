@@ -63,8 +63,8 @@ func (c *Capture) readEvents(budget *eventBudget) (events []event.Event, notes [
 	return events, append(notes, more...)
 }
 
-// mergeEvents merges the events of a JVM's log and of its recording. Of kinds that both have, it takes pauses and
-// safepoints from the log, and compilations from the recording, which has their end.
+// mergeEvents merges the events of a JVM's log and of its recording. Of the kinds that both have, it takes compilations
+// from the recording, which has their end, and all others (pauses, safepoints) from the log.
 func mergeEvents(logged, recorded []event.Event) []event.Event {
 	if len(logged) == 0 || len(recorded) == 0 {
 		return append(logged, recorded...)

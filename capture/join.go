@@ -112,7 +112,7 @@ type joiner struct {
 	windows int              // number of windows in all trials
 }
 
-// A trialKey tells trials apart. mode is that of their score.
+// A trialKey tells trials apart. mode is the mode of the trial's score.
 type trialKey struct{ name, mode string }
 
 // eventsText returns the events that a capture was sampled by, in words.
@@ -217,7 +217,7 @@ func (s *Score) With(more *Score) *Score {
 	return &both
 }
 
-// partEvents reads the events of all parts. The function read reads those of one part.
+// partEvents reads the events of all parts. The function read reads the events of one part.
 func (c *Capture) partEvents(read func(*Capture) ([]event.Event, []string)) (events []event.Event, notes []string) {
 	for _, p := range c.parts {
 		of, more := read(p.Capture)

@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A JVM is one Java process that the command started.
+// A JVM is a Java process that the command started, or that gasm attached to.
 type JVM struct {
 	PID     int    `json:"pid"`
 	Main    string `json:"main,omitempty"`    // the main class, or the jar without its folder
@@ -85,7 +85,7 @@ type Trial struct {
 	Name    string   `json:"name,omitempty"` // "org.sample.Bench.measure (size=10)"; "" without JMH
 	Windows []Window `json:"windows"`
 	// Operations is how many operations were done in the windows, according to JMH's scores. It is 0 if they do not say
-	// so.
+	// it.
 	Operations float64 `json:"operations,omitempty"`
 	// Score is what JMH measured; nil if it is unknown.
 	Score *Score `json:"score,omitempty"`

@@ -175,8 +175,8 @@ type openCall struct {
 	rings.Event
 }
 
-// callsOf joins the entries and exits of a ring into at most so many calls. A call that began before the ring's first
-// event, or that has not ended, has no duration.
+// callsOf joins the entries and exits of a ring into calls. most is the largest number of calls that it returns. A call
+// that began before the ring's first event, or that has not ended, has no duration.
 func callsOf(p *Probes, r *rings.Ring, most int) (calls []event.Event) {
 	open := map[[3]int][]openCall{} // by site, thread and, for a lock, the identity hash of its object
 	for e := range r.Events() {

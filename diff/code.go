@@ -167,7 +167,7 @@ func (c *Comparison) shown(r *RegionRow) (shown []bool, left int) {
 		}
 	}
 	slices.SortStableFunc(differ, func(i, j int) int { return cmp.Compare(heat(j), heat(i)) })
-	used := map[string]int{} // how many lines are shown, by the Op of the line for which they are
+	used := map[string]int{} // how many lines are shown, by the Op of the differing line that they surround
 	for _, i := range differ {
 		if used[lines[i].Op] >= maxDifferent/2 {
 			continue

@@ -149,9 +149,9 @@ func sameSyntax(a, b *TrialSide) bool {
 	return x == y || x == "" || y == ""
 }
 
-// syntax guesses the syntax of the code: "AT&T", "other", or "" without code. AT&T syntax has
-// a % at each register: "add %eax,%ebx". Intel syntax and aarch64 have none, but normalised
-// lines can have one in any syntax: "<const>(%rip)". So AT&T takes a quarter of the lines.
+// syntax guesses the syntax of the code: "AT&T", "other", or "" without code. AT&T syntax has a % at each register:
+// "add %eax,%ebx". Intel syntax and aarch64 have none, but normalised lines can have one in any syntax:
+// "<const>(%rip)". So the syntax is AT&T only if more than a quarter of the lines have a %.
 func (t *TrialSide) syntax() string {
 	withPercent, all := 0, 0
 	for i := range t.Regions {

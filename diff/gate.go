@@ -37,7 +37,7 @@ type GateRow struct {
 	Change     float64 `json:"change"`
 	Noise      float64 `json:"noise"`
 	NoiseKnown bool    `json:"noise_known"`
-	CPU        bool    `json:"cpu_time,omitempty"` // by samples, because there are no scores of JMH
+	CPU        bool    `json:"cpu_time,omitempty"` // the times are CPU times, estimated from samples
 	// LeftOut is how many of the slowest captures or forks of each side Before and After leave out; see trimmedRow.
 	LeftOut int  `json:"left_out,omitempty"`
 	Failed  bool `json:"failed"`
@@ -45,7 +45,7 @@ type GateRow struct {
 	trial int // index in the Result's Trials
 }
 
-// Judge returns what became slower by more than percent.
+// Judge judges every trial by a limit in percent.
 func (r *Result) Judge(percent float64) *Gate {
 	g := &Gate{Percent: percent, Rows: []GateRow{}}
 	judged := 0
@@ -91,7 +91,8 @@ type measure struct {
 	cpu  bool
 }
 
-// measures returns the measures by which a benchmark is judged, and none for other programs.
+// measures returns the measures by which a trial is judged. It returns none if the time per operation is unknown, as
+// for programs that are not benchmarks.
 func (c *Comparison) measures() (m []measure) {
 	if c.A.Samples == 0 || c.B.Samples == 0 {
 		return nil
@@ -153,8 +154,9 @@ func (c *Comparison) scoreNoise(probability float64) (noise float64, known bool)
 	return noise, known
 }
 
-// sampledNoise returns by how much CPU time per operation can differ by chance, in ns: because of
-// sampling, or, if there are no several captures, as much as the forks' samples differ.
+// sampledNoise returns by how much CPU time per operation can differ by chance, in ns. Sampling is one reason. If a
+// side has a single capture with several forks, the differences between the samples of its forks count too, if they are
+// larger.
 func (c *Comparison) sampledNoise() float64 {
 	variance := func(t *TrialSide) float64 {
 		v := 1 / float64(t.Samples)

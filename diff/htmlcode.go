@@ -40,7 +40,7 @@ type htmlLine struct {
 	Sign   string
 	A, B   *htmlInstruction
 	Frame  string // the Java frame without its package; "" if it is the same as on the line before
-	Method string // the same with its package
+	Method string // Frame with its package
 	Anchor string // the id of a line that a jump leads to
 }
 

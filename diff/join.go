@@ -57,8 +57,8 @@ func Join(sides []*Side) (*Side, error) {
 // maxNotes limits the notes of a joined side.
 const maxNotes = 100
 
-// newRuns returns a trial as the first capture with it has it, prepared for [TrialSide.add]:
-// its counts by fork are known, because a capture without forks counts as one fork.
+// newRuns returns a copy of the trial of the first capture that has it, prepared for [TrialSide.add]: its counts by
+// fork are known, because a capture without forks counts as one fork.
 func newRuns(t *TrialSide) TrialSide {
 	first := *t
 	first.Runs = nil
@@ -175,7 +175,8 @@ func (g groups) add(item, other *Item) {
 	item.Slices = joined(item.Slices, g.slices, other.Slices[:min(len(other.Slices), g.moreSlices)])
 }
 
-// joined returns counts, which must be of n groups, followed by more. It returns nil if some of them are unknown.
+// joined returns the counts of n groups, followed by the counts in more. It returns nil if some are unknown: if the
+// first list does not have n elements, or the second one is empty.
 func joined(counts []int64, n int, more []int64) []int64 {
 	if len(counts) != n || len(more) == 0 {
 		return nil

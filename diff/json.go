@@ -53,8 +53,7 @@ type jsonTrialSide struct {
 	Event   string  `json:"event"`
 	Samples int64   `json:"samples"` // in the profile
 	Seconds float64 `json:"window_seconds"`
-	// NanosPerOp is the CPU time of one operation, in ns. It is left out if JMH's scores
-	// are unknown.
+	// NanosPerOp is the CPU time of one operation, in ns. It is left out if the number of operations is unknown.
 	NanosPerOp float64 `json:"nanos_per_op,omitempty"`
 	// Score is what JMH measured, if it is known.
 	Score *capture.Score `json:"score,omitempty"`

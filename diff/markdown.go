@@ -352,10 +352,9 @@ func codeSpan(text string) string {
 	return ticks + strings.ReplaceAll(text, "|", `\|`) + ticks
 }
 
-// markdownText returns text that is not code. Punctuation marks are escaped with backslashes. Text
-// that GitHub would turn into links is broken up: addresses by an entity, and names of users, who
-// would also be notified, by a code span around the @, because GitHub finds names even behind
-// entities.
+// markdownText returns text that is not code. Punctuation marks are escaped with backslashes. Text that GitHub would
+// turn into links is broken up: addresses by an entity, and names of users, who would also be notified, by a code span
+// around the @, because GitHub finds names even if the @ is written as an entity.
 func markdownText(text string) string {
 	var out strings.Builder
 	runes := []rune(cut(layout.Escape(text)))

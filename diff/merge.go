@@ -29,9 +29,9 @@ type blobKey struct {
 	compileID      int
 }
 
-// maxAtOnce limits how many JVMs may have a compilation with the same id at addresses that
-// are close to each other; of more, regions stay apart. The regions of one JVM do not
-// overlap.
+// maxAtOnce limits how many regions with one key a further region is compared with. The regions of one JVM do not
+// overlap, so the last one would be enough; but other JVMs may have a compilation with the same id at addresses that
+// are close to it. If there are more such JVMs than this, some of their regions stay apart.
 const maxAtOnce = 16
 
 // mergeRegions merges regions of one compilation that are close to each other. The

@@ -23,8 +23,8 @@ type regionPair struct {
 
 // A pairing pairs the regions of two trials.
 type pairing struct {
-	// maxUnlisted is a number of samples for A and one for B. If a region has at least so
-	// many samples without code, the regions of its method are compared as a whole.
+	// maxUnlisted has a number of samples for A and one for B. If a region has at least that number of samples without
+	// code, the regions of its method are compared as a whole.
 	maxUnlisted [2]int64
 	alignments  map[[2]*Region][]asm.Match
 }
@@ -116,8 +116,8 @@ func withCode(regions []*Region, maxUnlisted int64) (code, rest []*Region, liste
 	return code, rest, listed
 }
 
-// oneToOne adds pairs of regions that are in no pair yet, the most alike first, if their
-// likeness is at least least. The result is ordered by samples.
+// oneToOne adds pairs of regions that are in no pair yet, the most alike first. least is the smallest likeness of two
+// regions that are paired. The result is ordered by samples.
 func (p *pairing) oneToOne(pairs []regionPair, m *methodRegions, as, bs []*Region, least float64) []regionPair {
 	type candidate struct {
 		a, b     *Region
@@ -148,8 +148,8 @@ func likeness(a, b []asm.Line, matches []asm.Match) float64 {
 	return 2 * float64(len(matches)) / float64(len(a)+len(b))
 }
 
-// addUnpaired adds each region that is in no pair to the pair that contains the largest share
-// of its lines, if that share is at least least.
+// addUnpaired adds each region that is in no pair to the pair that contains the largest share of its lines, unless that
+// share is smaller than least.
 func (p *pairing) addUnpaired(pairs []regionPair, as, bs []*Region, least float64) {
 	for _, r := range as {
 		inB := func(q *regionPair) float64 {
@@ -192,9 +192,9 @@ func best(pairs []regionPair, value func(*regionPair) float64) (index int, large
 	return index, largest
 }
 
-// mergeCompilations merges pairs that have the same code in several compilations of the
-// method. How long each compilation runs, and in which fork, differs from run to run. Two
-// regions have the same code if at least this share of the shorter one's lines match.
+// mergeCompilations merges pairs that have the same code in several compilations of the method. How long each
+// compilation runs, and in which fork, differs from run to run. Two regions have the same code unless the share of the
+// shorter one's lines that match is smaller than least.
 func (p *pairing) mergeCompilations(pairs []regionPair, least float64) []regionPair {
 	sameCode := func(x, y *Region) bool {
 		n := len(p.matches(x, y))

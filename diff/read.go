@@ -167,7 +167,7 @@ func members(dec *json.Decoder, read func(key string) error) error {
 	return err
 }
 
-// elements reads a list with at most most elements. null counts as an empty list.
+// elements reads a list. most is the largest number of elements that it may have. null counts as an empty list.
 func elements[T any](dec *json.Decoder, what string, most int, list *[]T, read func(*T) error) error {
 	start, err := dec.Token()
 	if err != nil || start == nil {

@@ -110,9 +110,9 @@ func compareCode(q *regionPair) (same float64, lines []asm.ListingLine) {
 	return asm.Compare(compilationCode(q.a, q.method.a), compilationCode(q.b, q.method.b))
 }
 
-// compilationCode gives the lines of the compilation that the hottest of the pair's
-// regions is part of, by address. of are all regions of the method. The lines of the
-// pair's regions are marked.
+// compilationCode returns the lines of one compilation, by address: the compilation that the pair's hottest region is
+// part of. The lists are regions of one side: pair has those of the pair, and of has all of the method. The lines of
+// the pair's regions are marked.
 func compilationCode(pair, of []*Region) []asm.Line {
 	hottest := hottestWithCode(pair)
 	if hottest == nil {

@@ -78,8 +78,8 @@ func (r *Row) details(code string) string {
 // the change, the source, the name and the details.
 const nameCell = 4
 
-// writeRows writes rows of cells. Names are shortened if the terminal is too narrow. tails,
-// if there are any, has a text for each row that follows the name and is not shortened.
+// writeRows writes rows of cells. Names are shortened if the terminal is too narrow. tails is nil, or has a text for
+// each row, which follows the name and is not shortened.
 func (t *textDiff) writeRows(rows [][]string, tails []string) {
 	widths, tailWidth := make([]int, 6), 0
 	for _, tail := range tails {

@@ -117,7 +117,7 @@ func (t *textDiff) field(name, value string) {
 	t.Field(column, name, layout.Wrap(value, t.Columns(layout.RuleWidth)-column)...)
 }
 
-// trial writes t.c. number is its number, from 1, and trials the number of all trials.
+// trial writes the comparison t.c. number is its number, from 1, and trials is the number of all trials.
 func (t *textDiff) trial(number, trials int) {
 	c := t.c
 	if trials > 1 {

@@ -23,11 +23,11 @@ const leastTimes = 3
 // more (simulated, 100 000 cases each).
 var gapFactors = map[int]float64{3: 8.3, 4: 1.6}
 
-// mostGap is the factor for more than four times.
+// mostGap is the factor if each side has five times or more.
 const mostGap = 0.6
 
-// gapFactor returns the factor if judged things are judged together. The probability of a gap falls with the power 1.7 of its
-// width.
+// gapFactor returns the factor for a number of times on each side. judged is how many measures are judged together:
+// with more of them, the factor is larger. The probability of a gap falls with the power 1.7 of its width.
 func gapFactor(times, judged int) float64 {
 	factor, ok := gapFactors[times]
 	if !ok {

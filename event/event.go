@@ -78,7 +78,8 @@ type Event struct {
 	WaitNanos int64
 	// Bytes is how many allocated bytes an Alloc stands for.
 	Bytes int64
-	// PC is the address of the instruction in the code cache at which it happened; 0 if unknown.
+	// PC is the address after the instruction in the code cache at which the event happened, which is the return
+	// address of a call; 0 if unknown.
 	PC uint64
 	// Frames is the stack at which it happened, innermost frame first; nil if unknown. Events share it, so it must
 	// not be changed.
@@ -108,8 +109,8 @@ func (k Kind) OfThread() bool {
 // EndMonoNanos returns when the event was over.
 func (e *Event) EndMonoNanos() int64 { return e.MonoNanos + e.Nanos }
 
-// Owner returns the thread that the event happened to, or 0 for the whole JVM. It returns false for an event of a thread
-// that is unknown, which lasts during no sample.
+// Owner returns the thread that the event happened to, or 0 for the whole JVM. It returns false for an event of an
+// unknown thread, for which no sample can count.
 func (e *Event) Owner() (tid int, known bool) {
 	if !e.Kind.OfThread() {
 		return 0, true

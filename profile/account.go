@@ -38,9 +38,9 @@ func (a Account) Balanced() bool {
 // Others returns the number of samples of processes that are not JVMs of this profile.
 func (a Account) Others() int64 { return a.OtherProcess + a.OtherJVM + a.OtherTrial }
 
-// accounts returns the account of each counter. The parts of an account are summed up from the same maps as everything
-// else in the profile. The totals were counted apart, sample by sample. So an account that is balanced shows that no
-// sample is missing.
+// accounts returns the account of each counter. The parts of Profiled are summed up from the same maps as everything
+// else in the profile, but Profiled itself was counted sample by sample. So an account that is balanced shows that no
+// sample of the profile is missing from its tables.
 func (w *work) accounts(jvms jvmTotals) []Account {
 	t := w.trial
 	own := newJVMTotals(w.n) // those of this trial's JVMs
@@ -66,7 +66,7 @@ func (w *work) accounts(jvms jvmTotals) []Account {
 	return accounts
 }
 
-// addCode adds the samples by the kind of code to the accounts.
+// addCode sets the rows of the accounts that say in what kind of code the samples were, except Kernel.
 func (w *work) addCode(accounts []Account) {
 	for key, c := range w.trial.code {
 		kind := w.code.blob(blobRef{key.jvm, key.blob}).Kind
@@ -96,8 +96,8 @@ func (w *work) addCode(accounts []Account) {
 	}
 }
 
-// jvmTotals are the sums of all samples of JVMs, in or out of windows: of those that are in a trial with a name, and
-// of all others.
+// jvmTotals are the sums of all samples of JVMs, in or out of windows. named is the sum over the JVMs that belong to a
+// trial with a name; unnamed is the sum over all other JVMs.
 type jvmTotals struct{ named, unnamed tally.Counts }
 
 func newJVMTotals(counters int) jvmTotals {

@@ -32,8 +32,8 @@ func (b *Builder) Build(opts Options) []Profile {
 	return profiles
 }
 
-// work is what the steps that make one trial's profile share. Steps of their own are the types codeReader (reads the
-// code), regionCutter and listingMaker (cut and list it), and comparison (what compares JVMs and slices).
+// work is what the steps that make one trial's profile share. Some steps have types of their own: codeReader reads the
+// code, regionCutter and listingMaker cut and list it, and comparison makes the counts that compare JVMs and slices.
 type work struct {
 	b        *Builder
 	trial    *trialCounts

@@ -20,7 +20,7 @@ import (
 //  1. findCounter: which of the sampler's counters took the sample, "cycles" for example.
 //  2. findJVM: which of the command's JVMs the sample belongs to. A sample of any other process ends here.
 //  3. admit: which trial and slice the sample's time is in, which thread it was in, and whether the sample is in
-//     the profile. A sample that is not goes to a row of the account, and ends here.
+//     the profile. A sample that is in no profile goes to a row of the account, and ends here.
 //  4. findEvents: which of the JVM's events lasted at the time.
 //  5. locate: where the PC was, which is a [spot]: in a blob of code, in a native function, or in neither.
 //  6. count: the sample goes into the tables of its trial.
@@ -43,12 +43,12 @@ type Config struct {
 	// Code says how the code was obtained, as [capture.Description] does. Where HotSpot printed some of it, the
 	// samples of this printing are kept out of the profiles.
 	Code string
-	// Locations, Parts and History prepare for the fields of these names in [Options] and [Profiles], which take
-	// more memory.
+	// Locations, Parts and History make the Builder keep what [Options.Locations], [Options.Parts] and
+	// [Options.History] ask for, which takes more memory.
 	Locations, Parts, History bool
 
-	measured      []windows.Measurement // used instead of Trials; nil if nothing was chosen
-	others        []capture.JVM         // JVMs of the command that were not chosen: their samples count as OtherJVM
+	measured      []windows.Measurement // what choose measures, in place of Trials; nil without it
+	others        []capture.JVM         // all JVMs of the command; samples of those that were not chosen count as OtherJVM
 	eventWindows  *windows.OfThreads    // nil if no event of a thread is a window
 	methodWindows windows.InsideMethod  // nil if no method is a window
 }
@@ -235,8 +235,8 @@ func (b *Builder) findCounter(j *joinedSample) bool {
 	return true
 }
 
-// findJVM finds the JVM that the sample counts for, and counts the sample in the JVM's total. A sample of a text
-// without process ids is taken for one of the JVM's, when there is only one JVM. It returns false if the sample is of
+// findJVM finds the JVM that the sample counts for, and counts the sample in the JVM's total. If the sampler's text has
+// no process ids, and there is only one JVM, the sample counts for that JVM. findJVM returns false if the sample is of
 // another process.
 func (b *Builder) findJVM(j *joinedSample) bool {
 	j.pid = j.PID
@@ -276,7 +276,7 @@ func (b *Builder) admit(j *joinedSample) exclusion {
 
 // exclude counts a sample that is in no profile.
 func (b *Builder) exclude(j *joinedSample, why exclusion) {
-	if why != outsideWindow { // of these the account has what is left of the JVM's total
+	if why != outsideWindow { // the account computes that count from the JVM's total
 		j.trial.excluded[why].Bump(j.counter, 1)
 	}
 	b.remember(j, history.NotCounted)
@@ -331,8 +331,8 @@ func (b *Builder) findCode(pid int, s *sampler.Sample) (code blobRef, ok bool) {
 	return blobRef{jvm, blob}, ok
 }
 
-// beyondCode reports whether an address is outside the range that HotSpot has reserved for code. A sample there that
-// is in no known file is of native code that something else has made.
+// beyondCode reports whether an address is outside the range that HotSpot has reserved for code. A sample there that is
+// in no known file was in native code that was not made by HotSpot.
 func (b *Builder) beyondCode(pid int, pc uint64) bool {
 	i, ok := b.byPID[pid]
 	return ok && b.jvms[i].code.Beyond(pc, b.jvms[i].Log.ReservedCodeCache)
@@ -389,5 +389,6 @@ func (b *Builder) newAddress() bool {
 	return true
 }
 
-// maxAddresses bounds the addresses of code in all slices and trials. For every four samples there may be one more.
+// maxAddresses bounds the addresses that are counted apart, in code or unresolved, over all slices, contexts and
+// trials. Every four samples allow one more.
 const maxAddresses = 1 << 18

@@ -30,13 +30,13 @@ func (c *CodeCounts) Blobs() []*printassembly.Blob {
 	return all
 }
 
-// At returns the samples in the blob with a number, by PC. It returns nil for a blob without samples.
+// At returns the samples in a blob by PC. blob is the number of the blob. At returns nil for a blob without samples.
 func (c *CodeCounts) At(blob int) map[uint64]tally.Counts { return c.blobs[blob] }
 
 // CodeCounts returns the counts of all JVMs that belong to a trial, in the order of [Config].JVMs.
 func (b *Builder) CodeCounts() []CodeCounts {
 	var all []CodeCounts
-	index := make([]int, len(b.jvms)) // of each JVM in all, or -1
+	index := make([]int, len(b.jvms)) // by JVM: its index in the result, or -1
 	for i, j := range b.jvms {
 		index[i] = -1
 		if p := b.processes[j.PID]; p != nil && p.Measured() {

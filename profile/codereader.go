@@ -16,8 +16,9 @@ import (
 // A blobRef names a blob: the JVM's index in Builder.jvms, and the blob's index in the JVM's map of code.
 type blobRef struct{ jvm, blob int }
 
-// A codeReader reads the code of blobs from the JVMs' logs for one profile, and keeps what it has read last. If code
-// can't be read, it says so with warnf, once for each blob, and the blob is without code.
+// A codeReader reads the code of blobs from the JVMs' logs for one profile, and keeps what it has read last. If the
+// code of a blob can't be read, it warns, once for each blob, and goes on with the instructions that it could read, if
+// any.
 type codeReader struct {
 	jvms     []*jvmCode
 	opts     *Options
@@ -125,12 +126,13 @@ func (c *codeReader) wholeChain(s *sampledBlob, pc uint64) []printassembly.Frame
 	return []printassembly.Frame{{Method: s.Name}}
 }
 
-// agentClasses is how the names of those classes of gasm's agent begin that probed methods call.
+// agentClasses is the beginning of the names of the agent's classes that probed methods call: java.lang.GasmProbes, for
+// example.
 const agentClasses = "java.lang.Gasm"
 
-// withoutAgent removes calls of gasm's agent, and what these call, from the inner end of a chain. Where an instruction
-// has the debug info of the next safepoint, the next safepoint of nearly everything that a method with probes does
-// before its end is in a call of the agent.
+// withoutAgent removes the frames of gasm's agent, and the frames of what the agent calls, from the inner end of a
+// chain. It is for JVMs that keep debug info for safepoints only, so that an instruction has the frames of the next
+// safepoint. In a method with probes, the next safepoint of nearly every instruction is in a call of the agent.
 func withoutAgent(chain []printassembly.Frame) []printassembly.Frame {
 	for i := len(chain) - 2; i >= 0; i-- {
 		if strings.HasPrefix(chain[i].Method, agentClasses) {
@@ -182,8 +184,8 @@ func (c *codeReader) lines(from *mergedCode, insts []printassembly.Instruction) 
 	return lines, beside
 }
 
-// otherSyntax returns the texts of instructions in the syntax that they are not in. It returns nil if the texts are the
-// same, or if the log has texts instead of bytes.
+// otherSyntax returns the texts of instructions in the other syntax: in AT&T's if insts have Intel's, and the other way
+// around. It returns nil if the texts are the same, or if the log has texts instead of bytes.
 func (c *codeReader) otherSyntax(from *mergedCode, insts []printassembly.Instruction) []string {
 	other := disasm.Intel
 	if c.opts.Syntax == disasm.Intel {

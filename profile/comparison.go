@@ -61,7 +61,8 @@ func addSlices(to []tally.Counts, first int, over []tally.Counts) {
 	}
 }
 
-// dropCompared removes all that compares JVMs and slices from a profile. Some of it is missing when there is too much.
+// dropCompared removes all that compares JVMs and slices from a profile. It is for a profile with too many of these
+// numbers, in which some of them are missing.
 func (p *Profile) dropCompared() {
 	p.Slices = nil
 	for i := range p.Methods {

@@ -18,13 +18,14 @@ type Compilation struct {
 	OSRBCI    int // bci at which an OSR method is entered
 	PID       int
 	Counts    tally.Counts
-	// MadeMillis is when it was made, in milliseconds since the JVM's start. It is 0 if that is unknown, because the
+	// MadeMillis is when the code was made, in milliseconds since the JVM's start. It is 0 if that is unknown, because the
 	// code was there when gasm attached to the JVM.
 	MadeMillis int64
-	// Ended says when and why it was left. It is nil if it was not left, or if the log does not say so.
+	// Ended says when and why the JVM stopped using the code. It is nil if the JVM did not stop, or if the log does not
+	// say so.
 	Ended *printassembly.End
-	// MadeInside and EndedInside are true if it was made, and left, within a window. They are false for a run without
-	// windows.
+	// MadeInside is true if the code was made within a window, and EndedInside if the JVM stopped using it within a
+	// window. Both are false for a run without windows.
 	MadeInside, EndedInside bool
 }
 
@@ -65,8 +66,8 @@ func (w *work) compilations(p *Profile) []Compilation {
 	return all
 }
 
-// compiled returns the indexes in the log of the compilations of a method whose time is known. Its first call indexes
-// all methods by name, because many trials may ask.
+// compiled returns the indexes, in the log, of a method's compilations whose time is known. Its first call indexes all
+// methods by name, because many trials may ask.
 func (j *jvmCode) compiled(name string) []int32 {
 	if j.byName == nil {
 		j.byName = map[string][]int32{}

@@ -30,7 +30,7 @@ type DelayLine struct {
 // what delays safepoints.
 const maxDelays, maxDelayLines = 100, 8
 
-// A delayedCode is a Delay of code, with the samples at each PC.
+// A delayedCode is a Delay with the samples at each PC of its code.
 type delayedCode struct {
 	Delay
 	ref  blobRef
@@ -106,9 +106,9 @@ func delayLines(insts []printassembly.Instruction, atPC map[uint64]tally.Counts,
 	return lines[:min(len(lines), maxDelayLines)]
 }
 
-// regionOf returns the index of the region that the hottest instruction of a delay in a process is in, or -1. Regions
-// have the addresses of the first of their JVMs. So in another JVM a region is only known if it is the only one of its
-// method.
+// regionOf returns the index of the region that has the hottest instruction of a delay in the process pid, or -1. A
+// region has the addresses of the first of its JVMs. So for another JVM, regionOf finds the region only if it is the
+// method's only one.
 func regionOf(regions []Region, d *delayedCode, pid int) int {
 	only, n := -1, 0
 	for i := range regions {

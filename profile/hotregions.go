@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// leastOfThreshold is the part of the hot threshold that a region must have at least if it is to be annotated although
-// it is not hot. With the default threshold of 10 %, that is half a percent of the profile.
+// leastOfThreshold says which regions may be annotated although they are not hot: those whose share is at least the hot
+// threshold divided by it. With the default threshold of 10 %, that is half a percent of the profile.
 const leastOfThreshold = 20
 
 // A methodHeat sums up the regions of one method.

@@ -21,8 +21,8 @@ type HotLine struct {
 	code.Line
 	Source, Method string // as in [Region]
 	CompileID      int
-	// Loop is the number of the innermost loop around it, and Depth how many loops are around it, in the code of its
-	// method. Both are 0 if it is in no loop. Loop is -1 if the code is too large to look for its loops.
+	// Loop is the number of the innermost loop around the instruction, in the code of its method, and Depth how many
+	// loops are around it. Both are 0 if it is in no loop. Loop is -1 if the code is too large to look for its loops.
 	Loop, Depth int
 	Parts       parts.Counts // nil if the profile has no parts
 }
@@ -38,7 +38,7 @@ type HotLoop struct {
 	Counts                tally.Counts
 }
 
-// A hotCode is some code with some of the hottest instructions.
+// A hotCode is a piece of code that has some of the hottest instructions.
 type hotCode struct {
 	from   *mergedCode
 	lines  []code.Line
@@ -111,7 +111,7 @@ func (l *listingMaker) hotCode(from *mergedCode) *hotCode {
 	return c
 }
 
-// line returns the line with an index.
+// line returns the instruction at an index in the lines, with its loop and its parts.
 func (c *hotCode) line(at int) HotLine {
 	h := HotLine{Line: c.lines[at], Source: c.from.Source(), Method: c.from.Name, CompileID: c.from.ID}
 	if loop := c.blocks[code.BlockAt(c.blocks, at)].Loop; !c.whole {

@@ -13,7 +13,7 @@ type keptSamples struct {
 	list  []parts.Sample
 }
 
-// add keeps a sample, if samples are wanted. All unresolved addresses are one spot.
+// add keeps a sample. It does nothing if k is nil. All unresolved addresses are one spot.
 func (k *keptSamples) add(j *joinedSample) {
 	if k == nil {
 		return

@@ -56,7 +56,8 @@ type listingMaker struct {
 // leastListed is the part of the profile that a piece of code must have at least to be listed.
 const leastListed = 0.001
 
-// hottestListing is how much larger than the room of a profile its hottest piece of code may be.
+// hottestListing limits the hottest piece of code of a profile, which is listed even if it is larger than the profile's
+// room: it may be this many times as large.
 const hottestListing = 5
 
 // list lists the hottest code whole, until there are as many instructions as there is room for. The hottest piece may

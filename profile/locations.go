@@ -15,15 +15,15 @@ type Location struct {
 	// Thread is the thread's name without the number at its end, as in [threads.Total]. It is "" if the sampler recorded no
 	// name.
 	Thread string
-	// During are the events of the JVM or the thread that lasted: "gc", "safepoint", or the name of an event of the
-	// program's own.
+	// During are the events of the JVM or the thread that lasted while the samples were taken: "gc", "safepoint", or
+	// the name of an event of the program's own.
 	During []string
 	// PC is the address in the code cache or, for unresolved samples, near it. It is 0 for native code, which is
 	// counted by function, because its addresses mean nothing without the files that were mapped there.
 	PC uint64
-	// Source is that of the row of [Profile.Sources] which has the samples.
+	// Source is the Source of the row in [Profile.Sources] that has the samples.
 	Source string
-	// Module is that of the [NativeFunction], or "" for all other code.
+	// Module is the Module of the [NativeFunction], or "" for all other code.
 	Module string
 	// Name is the name of the method, stub, codelet or native function; "" if it is unknown.
 	Name      string

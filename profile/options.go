@@ -11,10 +11,10 @@ import (
 
 // Options are the choices of a profile. Options that perfasm has too have the same meanings and defaults.
 type Options struct {
-	// HotThreshold is the share of the profile, 0 to 1, from which on a region is annotated.
+	// HotThreshold is the smallest share of the profile, 0 to 1, with which a region is annotated as hot.
 	HotThreshold float64
-	// Regions is how many regions are annotated at least, if so many have enough samples to be worth it. See chooseHot
-	// in hotregions.go.
+	// Regions is the least number of regions that are annotated, if there are that many with enough samples. See
+	// chooseHot in hotregions.go.
 	Regions int
 	// MinSamples is how many samples a region must have if it is to be annotated although it is not hot. With fewer, it
 	// is chance which of its instructions they fall on.
@@ -35,8 +35,8 @@ type Options struct {
 	SkipInterpreter, SkipStubs bool
 	// Locations asks for [Profile.Locations].
 	Locations bool
-	// Listings asks for [Profile.Listings]. It is about the number of instructions in those of all profiles together; 0
-	// asks for none.
+	// Listings asks for [Profile.Listings]. Its value is about how many instructions the listings of all profiles have
+	// together; 0 asks for no listings.
 	Listings int
 	// Hottest asks for [Profile.Hottest] and [Profile.HotLoops].
 	Hottest bool
@@ -63,8 +63,8 @@ type Options struct {
 	Operations float64
 }
 
-// Limits are the highest values of options, by their flags' names. Nobody reads more lines of one region, and all of
-// them are laid out together.
+// Limits are the highest values of options, by their flags' names. Nobody reads more lines of one region, and laying
+// out a region takes memory for all its lines.
 var Limits = map[string]int{"print-margin": 10_000, "too-big-threshold": 20_000, "instructions": 1_000_000}
 
 // DefaultOptions returns perfasm's defaults, except for Regions: perfasm only shows hot regions.

@@ -62,7 +62,7 @@ type Profile struct {
 	// order of PIDs. It is nil for other programs, and if there are no windows.
 	Slices []tally.Counts
 
-	// HotThreshold is the share of the profile from which on a region is hot.
+	// HotThreshold is the smallest share of the profile with which a region is hot.
 	HotThreshold float64
 
 	Regions []Region // of code in the code cache, hottest first
@@ -101,8 +101,8 @@ type Profile struct {
 	Warnings []string // what the reader of the profile should doubt
 }
 
-// Share returns which part of the profile some samples are, 0 to 1. If there are several counters, it is that of the
-// counter with the largest part.
+// Share returns which part of the profile some samples are, 0 to 1. If there are several counters, it returns the
+// largest of their parts.
 func (p *Profile) Share(c tally.Counts) float64 {
 	var share float64
 	for e, n := range c {
@@ -116,8 +116,8 @@ func (p *Profile) Share(c tally.Counts) float64 {
 // IsHot reports whether the Share of some samples is at least HotThreshold.
 func (p *Profile) IsHot(c tally.Counts) bool { return p.Share(c) >= p.HotThreshold }
 
-// A Region is a run of sampled instructions within one blob. The distance from one to the next is at most the merge
-// margin. Regions of the same code in several JVMs are one Region.
+// A Region is a run of sampled instructions within one blob. The distance from one such instruction to the next is at
+// most the merge margin. Regions of the same code in several JVMs are one Region.
 type Region struct {
 	Source    string // "c2, level 4"
 	Method    string

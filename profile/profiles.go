@@ -17,8 +17,8 @@ import (
 
 // Profiles are the profiles of a capture: one for each trial.
 type Profiles struct {
-	// Capture describes what was recorded. Its Events are the counters that have samples, and its Notes also say what
-	// was found while the samples were read.
+	// Capture describes what was recorded. Its Events are the profiles' counters, if they have any, and its Notes also
+	// say what was found while the samples were read.
 	Capture capture.Description
 	// Trials has at least one profile. The profiles are in the order of the capture's trials. If the run has no trials,
 	// there is a profile for each program, the hottest first.

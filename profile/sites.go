@@ -31,7 +31,7 @@ type AllocSite struct {
 	Code *AllocCode
 }
 
-// An AllocCode is an instruction that allocates: the call of the JVM before the return address of the allocation.
+// An AllocCode is an instruction that allocates: the call that ends at the return address which the event has.
 type AllocCode struct {
 	Source, Method string // Method is the name of a stub or codelet, too
 	CompileID      int    // 0 for what is not compiled
@@ -70,9 +70,10 @@ func (b *Builder) addSites(t *trialCounts, e *event.Event) {
 	}
 }
 
-// allocator returns the code that an allocation was in, and the address after its instruction. If that is in a stub,
-// it returns the caller of the stub: for a stub of C1 by the chain of frames, and for one of C2
-// (OptoRuntime::_new_array_Java) by the words above its frame, see package event/usdt.
+// allocator returns the code that an allocation was in, and the address after its instruction. If the instruction is in
+// a stub, it returns the call of the stub, which the event has as an argument. For a stub of C1 that is "caller", found
+// by the chain of frames; for one of C2 (OptoRuntime::_new_array_Java) it is "above", found in the words above the
+// stub's frame. See package event/usdt.
 func (b *Builder) allocator(e *event.Event) (code blobRef, pc uint64) {
 	code, ok := b.findCode(e.PID, &sampler.Sample{PC: e.PC - 1, MonoNanos: e.MonoNanos})
 	if e.PC == 0 || !ok {
@@ -102,8 +103,8 @@ func isLock(class string) bool {
 // into these.
 var inner = []string{"java.util.concurrent.locks.", "jdk.internal.misc.", "sun.misc."}
 
-// siteOf returns the frame of the program in which an event happened. It is the innermost one. Of a parked thread it is
-// the innermost one that does not belong to the implementation of a lock.
+// siteOf returns the frame of the program in which an event happened. That is the innermost frame or, if a thread was
+// parked, the innermost frame that does not belong to the implementation of a lock.
 func siteOf(e *event.Event) event.Frame {
 	for _, f := range e.Frames {
 		if e.Kind != event.Park || !slices.ContainsFunc(inner, func(p string) bool { return strings.HasPrefix(f.Method, p) }) {

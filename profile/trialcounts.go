@@ -72,7 +72,7 @@ type functionTable struct {
 const maxFunctions = 1 << 17
 
 // find returns the index of a native function, which it adds if it is new. named is false if there are too many
-// functions, so that the index is that of one without a name.
+// functions. The index is then that of a function without a name.
 func (t *functionTable) find(module, symbol string) (i int32, named bool) {
 	f := function{module, symbol}
 	i, named = t.index[f]
@@ -94,8 +94,7 @@ func (t *functionTable) find(module, symbol string) (i int32, named bool) {
 	return i, named
 }
 
-// A sampleContext is what the samples at one address are told apart by: the thread that they were in, and the events
-// that lasted.
+// A sampleContext tells samples at one address apart: by the thread that they were in, and by the events that lasted.
 type sampleContext struct {
 	label  int32 // index in threads.Table
 	events events.Set

@@ -18,7 +18,7 @@ type EventFormat struct {
 	Write func(io.Writer, []event.Event, layout.Look) error
 }
 
-// EventFormats are all of these formats, the default one first.
+// EventFormats are all formats for lists of events, the default one first.
 var EventFormats = []EventFormat{
 	{"text", writeEventText},
 	{"jsonl", writeEventLines},

@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/text"
 )
 
-// Options are the choices that reports offer. WriteText takes Gasm and the text report's own options, WriteHTML also
-// takes Counts and Top of these. The other formats write everything, and take only Gasm.
+// Options are the choices that reports offer. WriteText uses Gasm and all of text.Options. WriteHTML uses Gasm, the
+// fields for the page, and Counts and Top of text.Options. The other formats write everything, and use Gasm at most.
 type Options struct {
 	Gasm string // the version of gasm that makes the report
 	text.Options

@@ -74,7 +74,7 @@ func each[T, U any](s []T, convert func(*T) U) []U {
 	return out
 }
 
-// A jsonProfile converts one profile.
+// A jsonProfile converts one profile to the types of the JSON report.
 type jsonProfile struct {
 	*profile.Profile
 	all *profile.Profiles

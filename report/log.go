@@ -110,7 +110,7 @@ func blobHeading(b *printassembly.Blob) string {
 	return s.String()
 }
 
-// columns returns a column for each event. It is blank if there are no samples.
+// columns returns a column for each event. A column without samples is blank.
 func (w *logWriter) columns(counts tally.Counts) string {
 	var s strings.Builder
 	for _, n := range counts {

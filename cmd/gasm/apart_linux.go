@@ -22,7 +22,8 @@ const apartEnv = "GASM_APART"
 // apart is that descriptor's file; nil in a gasm that is not such a child.
 var apart *os.File
 
-// beApart sets apart if this process is a child. It removes the variable, so that the processes that gasm starts do not get it.
+// beApart sets the variable apart if this process is such a child. It removes the environment variable, so that the
+// processes that gasm starts do not get it.
 func beApart() {
 	fd, err := strconv.Atoi(os.Getenv(apartEnv))
 	if os.Unsetenv(apartEnv); err != nil {
@@ -64,7 +65,7 @@ func runApart(s streams) error {
 	child.ExtraFiles = []*os.File{said} // 3
 	child.Env = append(os.Environ(), apartEnv+"=3")
 	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	runtime.LockOSThread() // Pdeathsig is sent when the thread ends that started the child
+	runtime.LockOSThread() // Pdeathsig is sent when the thread that started the child ends
 	defer runtime.UnlockOSThread()
 	err = child.Start()
 	said.Close()
@@ -85,7 +86,7 @@ func runApart(s streams) error {
 	for {
 		select {
 		case sig := <-signals:
-			handOn(child.Process, sig.(syscall.Signal)) // they all are, on Unix
+			handOn(child.Process, sig.(syscall.Signal)) // on Unix, all signals are of this type
 		case c := <-code:
 			select {
 			case <-ended:

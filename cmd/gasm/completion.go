@@ -14,7 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/report"
 )
 
-// choices are the values of the flags that have only a few.
+// choices are the values of the flags that take one of a few values.
 var choices = map[string][]string{
 	"show-counts": {"percent", "raw", "norm"},
 	"sort":        {"self", "total"},

@@ -142,7 +142,7 @@ func (f *diffFlags) profileOptions() profile.Options {
 	o.HotThreshold = min(f.minChange, o.HotThreshold)
 	o.Regions = 1 // diff chooses which ones it shows
 	o.MergeMargin, o.TooBigThreshold = diff.MergeMargin, 2000
-	o.SkipLines, o.Listings, o.Hottest, o.History = false, 0, false, false // in all formats the same as in the JSON
+	o.SkipLines, o.Listings, o.Hottest, o.History = false, 0, false, false // as for a JSON report
 	return o
 }
 

@@ -46,7 +46,7 @@ func listProbes(s streams, args []string) error {
 		page.Line("No class that JVM %s has loaded has a method %s.", &jvms[0], args[1])
 		return page.Flush()
 	}
-	for _, line := range layout.Table([]string{"METHOD", "PROBES"}, rows, nil) {
+	for _, line := range layout.Table([]string{"METHOD", "PROBES"}, rows, []layout.Align{layout.Left, layout.Left}) {
 		page.Line("%s", line)
 	}
 	return page.Flush()

@@ -120,7 +120,8 @@ func manFlags(b *strings.Builder, c *cobra.Command) {
 	})
 }
 
-// manParagraphs returns a text, or instead if the text is empty, with troff's mark between paragraphs.
+// manParagraphs returns a text with troff's mark between its paragraphs. If the text is empty, it takes the other one
+// in its place.
 func manParagraphs(text, instead string) string {
 	if text == "" {
 		text = instead

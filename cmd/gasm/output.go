@@ -49,7 +49,7 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	o := f.reportOptions(s.out)
 	o.Source = src.lineFinder(ps)
 	src.findFiles(&o)
-	format := report.FormatOf(f.format) // check has let it pass
+	format := report.FormatOf(f.format) // the method check has accepted it
 	if err := f.write(s, func(w io.Writer) error { return format.Write(w, ps, o) }); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
@@ -63,7 +63,7 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	return ps.WhyEmpty()
 }
 
-// write calls write with the file that the flags name, or else with stdout or a pager.
+// write calls the function write with the file that the flags name, or else with stdout or a pager.
 func (f *reportFlags) write(s streams, write func(io.Writer) error) error {
 	if f.file != "" {
 		return f.files.write(f.file, write)

@@ -8,8 +8,7 @@ import (
 	"sync"
 )
 
-// outputFiles are the files that a command writes, of which none is left half written when
-// gasm is stopped.
+// outputFiles are the files that a command writes. None of them is left half written when gasm is stopped.
 type outputFiles struct {
 	mu        sync.Mutex
 	open      map[string]bool // paths of the regular files that are being written
@@ -18,7 +17,7 @@ type outputFiles struct {
 
 var errAbandoned = errors.New("gasm was stopped")
 
-// write creates the file, or truncates it if it exists, and calls write with it.
+// write creates the file, or truncates it if it exists, and calls the function write with it.
 func (o *outputFiles) write(path string, write func(io.Writer) error) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
@@ -35,8 +34,8 @@ func (o *outputFiles) write(path string, write func(io.Writer) error) error {
 	return err
 }
 
-// begin notes that a file is being written, until done is called. Pipes and devices, such as
-// /dev/stdout, are not noted, because they can't be removed.
+// begin notes that a file is being written, until the function done is called. Pipes and devices, such as /dev/stdout,
+// are not noted, because they can't be removed.
 func (o *outputFiles) begin(path string, file *os.File) (done func(), err error) {
 	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() {
@@ -61,7 +60,7 @@ func (o *outputFiles) begin(path string, file *os.File) (done func(), err error)
 	}, nil
 }
 
-// abandon removes the files that are half written, and has no other one written.
+// abandon removes the files that are half written, and prevents others from being written.
 func (o *outputFiles) abandon() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

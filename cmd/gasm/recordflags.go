@@ -15,7 +15,7 @@ import (
 type recordFlags struct {
 	output        string
 	frequency     int
-	fixed         bool // the frequency is not drawn
+	fixed         bool // sample at exactly this frequency, not at a random one near it
 	eventList     string
 	delay, length time.Duration
 	kinds, from   string // of events: which ones, and from which source
@@ -66,7 +66,7 @@ func (f *recordFlags) events(window windows.EventChoice) (record.EventChoice, er
 	if kind == "" {
 		return c, nil
 	}
-	c.Asked = true // the windows are made of it
+	c.Asked = true // the windows are made of events of this kind
 	if name := window.Name(); kind == event.Own && name != "" {
 		c.Own = []string{name}
 	} else if f.given("events") && !c.Has(kind) {

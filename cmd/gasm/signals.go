@@ -33,12 +33,12 @@ func catchSignals() *signalWatch {
 	return w
 }
 
-// during calls work, which records and reports, and hands signals to the recording
-// meanwhile. It returns the error of work.
+// during calls the function work, which records and reports, and meanwhile hands signals to the recording. It returns
+// the error of the function.
 //
-// If a signal to stop comes when the recording is over, during does not wait for work. It
-// removes the files that are half written, says where the capture is, and returns an error
-// with the exit code. work then ends with the process, which must be next.
+// If a signal to stop comes when the recording is over, during does not wait for the function. It removes the files
+// that are half written, says where the capture is, and returns an error with the exit code. The function then ends
+// with the process, which must be next.
 func (w *signalWatch) during(rec signalTaker, s streams, folder *record.Folder, files *outputFiles, work func() error) error {
 	go w.handTo(rec)
 	done := make(chan error, 1)
@@ -59,7 +59,7 @@ func (w *signalWatch) during(rec signalTaker, s streams, folder *record.Folder, 
 func (w *signalWatch) handTo(rec signalTaker) {
 	ctrlC := false // the first one is for the command, even if it comes after the command's end
 	for caught := range w.ch {
-		sig := caught.(syscall.Signal) // they all are, on Unix
+		sig := caught.(syscall.Signal) // on Unix, all signals are of this type
 		taken := rec.Signal(sig)
 		stops := sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGINT && ctrlC
 		ctrlC = ctrlC || sig == syscall.SIGINT

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// version is set by the linker (-X main.version=…), which sets only variables without an initial value. If it was not set,
-// it is what the go command knows.
+// version is set by the linker (-X main.version=…), which sets only variables without an initial value. If it was not
+// set, init takes the version that the go command knows.
 var version string
 
 func init() {

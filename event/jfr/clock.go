@@ -91,7 +91,7 @@ func (c Clock) Align(rough Anchor, ticks, monoNanos []int64) (a Anchor, ok bool)
 		}
 	}
 	slices.Sort(offsets)
-	lo, n := 0, 0 // of the most offsets that are close together
+	lo, n := 0, 0 // start and length of the longest run of offsets that are close together
 	for i, k := 0, 0; k < len(offsets); k++ {
 		for offsets[k]-offsets[i] > alignCluster {
 			i++
@@ -104,7 +104,7 @@ func (c Clock) Align(rough Anchor, ticks, monoNanos []int64) (a Anchor, ok bool)
 		return rough, false
 	}
 	at := n / 10
-	if n < 10 { // then one by chance would count
+	if n < 10 { // then a single pair that agrees by chance would decide
 		at = n / 2
 	}
 	rough.MonoNanos += offsets[lo+at]

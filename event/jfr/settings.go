@@ -46,9 +46,10 @@ var kinds = map[event.Kind][]recorded{
 func Kinds() []event.Kind { return slices.Sorted(maps.Keys(kinds)) }
 
 // Settings returns the text of a .jfc file for a feature release of the JDK. With it JFR records all events of the
-// given kinds, however short they are, and of the JVM's other events only those that these need. The program's own
-// events are recorded with the program's own settings, because the file has none for them; those in named are
-// enabled. A file is needed, because with settings=none and the same settings as options JDK 25 records nothing.
+// given kinds, however short they are, and of the JVM's other events only those that the given kinds need. The
+// program's own events are recorded with the program's own settings, because the file has none for them, except that it
+// enables the types in named. A file is needed, because with settings=none and the same settings as options JDK 25
+// records nothing.
 func Settings(feature int, of []event.Kind, named ...string) (string, error) {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" +

@@ -17,7 +17,7 @@ type Stack struct {
 }
 
 // A Frame is a frame of a stack trace.
-type Frame struct { // in Java's form: java.util.HashMap
+type Frame struct {
 	Class      string // as Java has it: java.util.HashMap
 	Method     string
 	Descriptor string // (Ljava/lang/Object;)I

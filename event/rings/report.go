@@ -85,7 +85,7 @@ func ReadReport(r io.Reader, name string) (*Report, error) {
 	return rep, nil
 }
 
-// places reads the numbers of the sites in the shared object: "2,static".
+// places reads the number of the first site in the shared object, and whether the method is static: "2,static".
 func (s *Site) places(options string) bool {
 	first, static, found := strings.Cut(options, ",")
 	var err error

@@ -43,8 +43,8 @@ type Event struct {
 	Site      int
 	MonoNanos int64
 	BCI       int // for locks and allocations; -1 for the lock of a synchronized method
-	// Identity is the System.identityHashCode of the object, which is not unique. Of calls only entries have it, with
-	// --probe-this; it is 0 otherwise.
+	// Identity is the System.identityHashCode of the object, which is not unique. For calls, only the entries have it,
+	// and only with --probe-this. Otherwise it is 0.
 	Identity uint32
 	TID      int // 0 if unknown
 }

@@ -1,6 +1,5 @@
-// Package usdt reads the text in which the firings of HotSpot's own probes are kept, the statically
-// defined tracepoints (USDT) that most builds of libjvm.so have. Package hotspot/usdt writes that
-// text while a JVM runs.
+// Package usdt reads the text that keeps the firings of HotSpot's own probes. These are the statically defined
+// tracepoints (USDT) that most builds of libjvm.so have. Package hotspot/usdt writes that text while a JVM runs.
 //
 //   - A [Reader] reads the text, and joins the start of something with its end.
 //   - [Known] lists the probes of the providers hotspot and hs_private, and [Parameters] says
@@ -34,8 +33,8 @@
 // objects and their bytes.
 //
 // The bytes are a ? in JDK 11 and 17, where the size is an int: code of C2 calls
-// SharedRuntime::dtrace_object_alloc(oopDesc*, int) with the object alone, and the register of
-// the size holds anything.
+// SharedRuntime::dtrace_object_alloc(oopDesc*, int) with the object alone, and the register of the size may hold any
+// value.
 //
 // Two more lines say how many events were lost because they came faster than they were read,
 // and when the recording ended:

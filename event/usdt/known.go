@@ -25,7 +25,7 @@ const (
 	Number  ParameterKind = iota
 	Address               // shown as 0x…
 	Text                  // two arguments: the address and the length of modified UTF-8, which stays in memory
-	Brief                 // the same, but the text is gone when the program has left the probe
+	Brief                 // like Text, but the text is gone when the program has left the probe
 	Boolean
 )
 

@@ -40,10 +40,10 @@ var endings = []struct{ begin, end string }{
 	{"monitor__wait", "monitor__waited"},
 }
 
-// halves reports whether a probe is the start or the end of something. what names that thing, and other
-// is the probe of the other half. The probes of a class's initialization are not halves, because one
-// start has several ends, each of which is an event of its own. Nor are those of memory pools, which
-// all begin before the first one ends.
+// halves reports whether a probe is the start or the end of something. It also returns a name for that thing (what),
+// and the probe of its other half (other). The probes of a class's initialization are not halves, because one start has
+// several ends, each of which is an event of its own. Nor are those of memory pools, which all begin before the first
+// one ends.
 func halves(name string) (what, other string, begins, ends bool) {
 	if strings.HasPrefix(name, Provider+":class__initialization__") || strings.HasPrefix(name, Provider+":mem__pool__") {
 		return "", "", false, false
@@ -107,7 +107,7 @@ func (r *Reader) moment(f *firing) *event.Event {
 	return e
 }
 
-// unended collects what has no end in the text, because the recording ended before.
+// unended collects what has no end in the text, because the recording ended first.
 func (r *Reader) unended() {
 	r.ended = true
 	for _, stack := range r.open {
@@ -128,7 +128,7 @@ func (r *Reader) nextUnended() bool {
 	return true
 }
 
-// event returns the event of a start and, unless to is nil, its end.
+// event returns the event of a start (from) and its end (to). The end is nil if the text has none.
 func (r *Reader) event(from, to *firing, what string) *event.Event {
 	e := &event.Event{PID: r.pid, TID: from.tid, MonoNanos: from.mono}
 	args := from.args

@@ -64,7 +64,7 @@ type result struct {
 	} `json:"primaryMetric"`
 }
 
-// Read reads results from r, which has the contents of such a file.
+// Read reads the results in r, which has the form of JMH's JSON file.
 func Read(r io.Reader) ([]Result, error) {
 	dec := json.NewDecoder(io.LimitReader(r, maxFile))
 	if start, err := dec.Token(); err != nil || start != json.Delim('[') {

@@ -13,8 +13,8 @@ type Look struct {
 	Width int  // columns of the terminal; 0 if the text does not go to a terminal
 }
 
-// RuleWidth is how many columns rules, headings and paragraphs have if the terminal is not narrower. perfasm has the
-// same.
+// RuleWidth is how many columns rules, headings and paragraphs have if the terminal is not narrower. perfasm's have the
+// same width.
 const RuleWidth = 100
 
 // A Style is an ANSI escape sequence. These colours can be read on a light and on a dark background.

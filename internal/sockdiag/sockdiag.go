@@ -7,7 +7,7 @@ package sockdiag
 
 import "errors"
 
-// ErrNoConnection means that no connection of this machine has a port.
+// ErrNoConnection means that no connection of this machine has the local port that was asked for.
 var ErrNoConnection = errors.New("no TCP connection has this port")
 
 // A Time is a moment in [Lo, Hi) on CLOCK_MONOTONIC, in ns. The range is about two of the kernel's ticks wide.

@@ -14,8 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// LastReceived returns when the side of a connection with a local port last received data. If several connections have
-// the port, it returns the latest time of all.
+// LastReceived returns when the end of a TCP connection that has a local port last received data. If several
+// connections have the port, it returns the latest time of all.
 func LastReceived(port uint16) (Time, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {

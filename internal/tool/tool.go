@@ -23,7 +23,8 @@ func Command(ctx context.Context, path string, args ...string) *exec.Cmd {
 		}
 		return err
 	}
-	// If a child of the tool still has its stderr open after the tool has ended, Wait does not wait for the child.
+	// If a child of the tool still has its stderr open after the tool has ended, Wait waits for the child only that
+	// long.
 	cmd.WaitDelay = time.Second
 	return cmd
 }

@@ -22,7 +22,7 @@ func (b *Block) Cold() bool {
 	return !slices.ContainsFunc(b.Counts, func(n int64) bool { return n != 0 })
 }
 
-// BlocksOf cuts code into basic blocks. The lines have counts of so many counters.
+// BlocksOf cuts code into basic blocks. counters is the number of counts that each line has.
 func BlocksOf(lines []Line, counters int) []Block {
 	leads := make([]bool, len(lines)+1)
 	for i := range lines {
@@ -81,8 +81,8 @@ func neverReturns(l *Line) bool {
 // traps are instructions after which execution does not go on. HotSpot writes them after calls that never return.
 var traps = []string{"hlt", "ud2", "int3", "udf", "brk", "dcps1"}
 
-// successors returns the blocks that can follow each block. A jump to an address that is not in the text has no
-// successor.
+// successors returns the blocks that can follow each block. A jump leads to no block if its target is outside the code,
+// or is not in its text.
 func successors(lines []Line, blocks []Block) [][]int {
 	next := make([][]int, len(blocks))
 	for b := range blocks {

@@ -69,8 +69,8 @@ const (
 	maxLoopWork = 16 << 20
 )
 
-// FindLoops returns the loops of some code, in the order of their heads, and sets the Loop of each block. The lines
-// have counts of so many counters. It returns false if the code is too large.
+// FindLoops returns the loops of some code, in the order of their heads, and sets the Loop of each block. counters is
+// the number of counts that each line has. FindLoops returns false if the code is too large.
 func FindLoops(lines []Line, blocks []Block, counters int) ([]Loop, bool) {
 	if len(blocks) > maxLoopBlocks {
 		return nil, false
@@ -180,8 +180,9 @@ func (g *flow) number() {
 	}
 }
 
-// leads reports whether an edge from one block to another counts. A handler that goes on in the middle of a loop does
-// not count as a second entry of the loop.
+// leads reports whether an edge from one block to another counts. It does not count if the first block was reached from
+// a later root than the second one. So an exception handler that goes on in the middle of a loop does not become a
+// second entry of the loop.
 func (g *flow) leads(from, to int) bool { return g.entry[from] <= g.entry[to] }
 
 // dominate finds immediate dominators with the algorithm of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance

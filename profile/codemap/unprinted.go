@@ -17,8 +17,9 @@ import (
 // count as unprinted.
 type unprintedCode []printassembly.Blob
 
-// findUnprinted finds the unprinted code between the blobs of a log. The extents must ascend. Of several that begin at
-// one address, methods must come first, because they decide (see the order of [printassembly.Kind]).
+// findUnprinted finds the unprinted code between the blobs of a log. The extents must ascend. If several begin at one
+// address, a method among them must come first, as in the order of [printassembly.Kind], because no unprinted code is
+// found before a method.
 func findUnprinted(extents []extent) unprintedCode {
 	var found unprintedCode
 	var hi uint64   // of all blobs so far

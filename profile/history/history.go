@@ -23,7 +23,8 @@ const (
 	doings
 )
 
-// DoingOf returns what a JVM was doing when a thread of some kind was sampled, in native code if outside is true.
+// DoingOf returns what a JVM was doing when one of its threads was sampled. kind is the kind of the thread, and outside
+// is true if the thread was in native code.
 func DoingOf(kind string, outside bool) Doing {
 	switch {
 	case kind == threads.Compilers:

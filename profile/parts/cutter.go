@@ -36,7 +36,7 @@ type Sample struct {
 type Cutter struct {
 	Measurement *windows.Measurement
 	Samples     []Sample
-	Spots       int                             // how many there are; their numbers are lower
+	Spots       int                             // number of spots; they are numbered from 0 on
 	Timeline    func(pid int) *windows.Timeline // returns nil for a process that is unknown
 	Threads     *threads.Table
 	Counters    int
@@ -207,7 +207,7 @@ func (c *Cutter) threadGroups() (groups []ThreadGroup, of map[int32]int) {
 }
 
 // number numbers the parts that have samples from 0 on, in the order of time. It returns how many there are. Before
-// that, the number of a part is that of its slice times groups, plus that of its thread group.
+// that, the number of a part is the index of its slice times groups, plus the index of its thread group.
 func (c *Cut) number(groups int) int {
 	used := map[int]int{}
 	for _, counts := range c.Spots {

@@ -1,9 +1,9 @@
 // Package parts cuts the samples of a profile by time and by thread, so that a reader can look at some of them alone: at
 // one fork, at the beginning of a run, at one pool of threads.
 //
-// A [Cutter] takes the samples one by one, as a list, because only after the last one it is known which time the slices
-// have to cover, and which threads are hot enough to have a group of their own. It cuts as finely as there is room for.
-// What the samples were in is only a number to it, the spot. [Sums] add up the parts of many spots.
+// A [Cutter] takes the list of all samples, because only after the last one is it known which time the slices have to
+// cover, and which threads are hot enough to have a group of their own. It cuts as finely as there is room for. What
+// the samples were in is only a number to it, the spot. [Sums] add up the parts of many spots.
 package parts
 
 import (

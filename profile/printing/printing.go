@@ -83,7 +83,7 @@ type function struct{ module, symbol string }
 // maxKnown bounds the functions that a Finder remembers; a libjvm.so has 60,000 symbols.
 const maxKnown = 1 << 17
 
-// NewFinder returns nil if HotSpot printed no code, by the value of [capture.Description].Code.
+// NewFinder returns a Finder, or nil if HotSpot printed no code. code is the value of [capture.Description].Code.
 func NewFinder(code string) *Finder {
 	if code != capture.CodePrinted && code != capture.CodeMixed {
 		return nil
@@ -91,8 +91,8 @@ func NewFinder(code string) *Finder {
 	return &Finder{map[function]printingFunction{}}
 }
 
-// Has reports whether a sample was taken while its thread, which is of some kind, printed code. A nil Finder finds no
-// such sample.
+// Has reports whether a sample was taken while its thread printed code. kind is the kind of the thread. A nil Finder
+// finds no such sample.
 func (p *Finder) Has(s *sampler.Sample, kind string) bool {
 	if p == nil || s.Symbol == "" {
 		return false

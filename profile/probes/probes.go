@@ -79,7 +79,7 @@ func Of(all []capture.Probes, pids []int) []Probe {
 		if !slices.Contains(pids, of.PID) {
 			continue
 		}
-		index := map[int]int{} // in probes, by the site's id
+		index := map[int]int{} // by the site's id: its index in probes
 		for _, s := range of.Sites {
 			if s.Kind == rings.SDT { // other tracers count them
 				continue

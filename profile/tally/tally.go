@@ -10,7 +10,7 @@ import "slices"
 // Counts holds the number of samples of each counter.
 type Counts []int64
 
-// Add adds other to c, element by element. It must not be longer than c.
+// Add adds other to c, element by element. other must not be longer than c.
 func (c Counts) Add(other Counts) {
 	for i, n := range other {
 		c[i] += n
@@ -36,7 +36,8 @@ func BumpAt[K comparable](m map[K]Counts, key K, counter int) {
 	m[key] = c
 }
 
-// AddTo adds counts to the sum of a key, which has so many counters.
+// AddTo adds counts to the sum of a key. If the key has no sum yet, it gets one of as many elements as there are
+// counters.
 func AddTo[K comparable](sums map[K]Counts, key K, c Counts, counters int) {
 	if sums[key] == nil {
 		sums[key] = make(Counts, counters)
@@ -47,7 +48,7 @@ func AddTo[K comparable](sums map[K]Counts, key K, c Counts, counters int) {
 // Compare orders counts for a list that has the most samples first: by the first counter, then by the next one.
 func Compare(a, b Counts) int { return slices.Compare(b, a) }
 
-// Zeros returns n Counts of so many counters, in one piece of memory.
+// Zeros returns n Counts of zeros, each with as many elements as there are counters. They are in one piece of memory.
 func Zeros(n, counters int) []Counts {
 	all, values := make([]Counts, n), make(Counts, n*counters)
 	for i := range all {

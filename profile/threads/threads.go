@@ -2,7 +2,7 @@
 // threads a user has chosen ([Choice]), and which of them have the samples ([Table]).
 //
 // A name is all that a sampler records of a thread. Threads of a pool differ only in the number at the end of their
-// names, so names without this number are counted, which are called labels.
+// names, so samples are counted by the names without this number, which are called labels.
 package threads
 
 import (
@@ -69,7 +69,7 @@ func KindOf(name string) string {
 	return Application
 }
 
-// A Thread is what a sample needs to know of its thread.
+// A Thread is what the Table knows about a sample's thread.
 type Thread struct {
 	Label  int32 // its number in the Table, for [Table.Label]
 	Kind   string
@@ -145,8 +145,8 @@ func (t *Table) Names() string {
 	return "there are " + strings.Join(names, ", ")
 }
 
-// Totals sums up samples, which are given by the number of their threads' label, by the kind of the threads. It returns
-// nil if no sample has a thread's name.
+// Totals sums up samples by the kind of their threads. byLabel has the samples by the number of their threads' label.
+// Totals returns nil if no sample has a thread's name.
 func (t *Table) Totals(byLabel map[int32]tally.Counts, counters int) []KindTotal {
 	if _, unnamed := byLabel[0]; len(byLabel) == 0 || unnamed && len(byLabel) == 1 {
 		return nil

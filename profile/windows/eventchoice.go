@@ -72,7 +72,7 @@ func (w EventChoice) Narrow(measured []Measurement, events []event.Event) (*OfTh
 		if len(m.Windows) == 0 {
 			return nil, fmt.Errorf("--window-event %s: it is not known when the capture began and ended, because it has no %s", w, capture.DescriptionFile)
 		}
-		m.Operations, m.Score = 0, nil      // they are those of the whole windows
+		m.Operations, m.Score = 0, nil      // they hold for the whole windows only
 		if w.outside && w.kind.OfThread() { // other threads go on
 			continue
 		}
@@ -88,7 +88,8 @@ func (w EventChoice) Narrow(measured []Measurement, events []event.Event) (*OfTh
 }
 
 // spans returns the times of the chosen events: those of each JVM and, if they belong to threads, those of each thread.
-// The spans ascend and do not overlap. some is the number of such events.
+// The spans ascend and do not overlap. some is the number of the chosen events, including those that have no time or no
+// known thread.
 func (w EventChoice) spans(events []event.Event) (spans map[int][]capture.Span, threads *OfThreads, some int) {
 	spans, threads = map[int][]capture.Span{}, &OfThreads{map[threadID][]capture.Span{}, w.outside}
 	for i := range events {

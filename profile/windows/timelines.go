@@ -35,7 +35,7 @@ type slicedWindow struct {
 // lastTime is later than any time of a sample, in ns: 36 years.
 const lastTime = 1 << 60
 
-// Timelines returns the timelines of all JVMs that the trials have windows of, by process id.
+// Timelines returns the timelines of all JVMs of the trials, by process id.
 //
 // A JVM does one thing at a time, so its windows do not overlap. In a damaged capture they may; then the time belongs
 // to the window that begins first. The result overlapping is the number of windows that were cut or left out because

@@ -22,8 +22,8 @@ type Input struct {
 	// file. FileLines returns all lines of a file, or nil if there is no such file. Both are nil if there are no sources.
 	Place     func(method string, line int) (file string, at int)
 	FileLines func(file string) []string
-	// PerOperation returns how much one sample of an event is per operation of the benchmark, and in which unit. ok is
-	// false if that is unknown.
+	// PerOperation returns which amount per operation of the benchmark one sample of an event stands for, and in which
+	// unit. ok is false if that is unknown.
 	PerOperation func(p *profile.Profile, event int) (factor float64, decimals int, unit string, ok bool)
 	Top          int    // how many rows of a table are shown at first; 0 for all
 	Unit         string // the unit of counts at first: "percent", "raw" or "norm"

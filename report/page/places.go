@@ -77,7 +77,7 @@ func newPlaces(p *profile.Profile, first int) *places {
 	return at
 }
 
-// keep sets a key that has no value yet.
+// keep sets the value of a key that has none yet.
 func keep[K comparable](m map[K]int, key K, value int) {
 	if _, ok := m[key]; !ok {
 		m[key] = value

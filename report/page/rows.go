@@ -97,7 +97,8 @@ func (w *rowWriter) closing() map[int]bool {
 	return all
 }
 
-// startChunk begins the next chunk if the open one has no room for so many rows.
+// startChunk counts rows that are about to be written. If the open chunk has no room for them, it begins the next
+// chunk.
 func (w *rowWriter) startChunk(rows int) {
 	if w.rows > 0 && w.rows+rows > chunkRows {
 		w.endChunk()

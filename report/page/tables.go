@@ -139,7 +139,7 @@ func (t *tableBuilder) cut(out *table, full int) *table {
 	return out
 }
 
-// scaleBars sets the lengths of bars: the most samples of an event in the table have the longest bar.
+// scaleBars sets the lengths of bars: for each event, the cell with the most samples in the table has the longest bar.
 func scaleBars(out *table) {
 	most := map[int]int64{}
 	for _, r := range out.Rows {

@@ -10,11 +10,11 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// shown escapes characters of text from outside that are invisible or reverse the order of letters. Escaping for HTML
-// comes on top.
+// shown escapes characters of text from outside that are invisible or reverse the order of letters. The result must
+// still be escaped for HTML.
 func shown(s string) string { return layout.Escape(s) }
 
-// appendText appends text from outside to HTML. It escapes the text both ways.
+// appendText appends text from outside to HTML. It escapes the text as the function shown does, and for HTML.
 func appendText(b []byte, s string) []byte {
 	s = layout.Escape(s)
 	from := 0

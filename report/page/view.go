@@ -282,7 +282,7 @@ func unlisted(p *profile.Profile, totals []int64) string {
 	return text + "; --instructions NUMBER shows more, down to 0.1 % each, and gasm report --format text shows any region."
 }
 
-// cmpText returns text, or otherwise if text is empty.
+// cmpText returns the first text or, if that is empty, the second one.
 func cmpText(text, otherwise string) string {
 	if text == "" {
 		return otherwise

@@ -127,7 +127,8 @@ const generated = "org.openjdk.jmh.samples.jmh_generated.JMHSample_08_DeadCode_m
 // c returns counts, one for each event.
 func c(n ...int64) tally.Counts { return n }
 
-// Trials returns two profiles of one capture: the first is Workload in eight forks, the second has no hot code.
+// Trials returns two profiles of one capture: the first is Workload in eight forks; in the second, no region of code
+// reaches the threshold for hot code.
 func Trials(t *testing.T) (capture.Description, []profile.Profile) {
 	h := Header()
 	h.Command = strings.Fields("java -jar target/benchmarks.jar -f 2 -wi 5 -i 5 -p size=10,1000 -jvmArgs -Xmx512m org.sample.Bench.measure")

@@ -54,7 +54,7 @@ type Profile struct {
 	JDK           string            `json:"jdk,omitempty"`
 	PIDs          []int             `json:"pids"`
 	WindowSeconds float64           `json:"window_seconds"`
-	Operations    float64           `json:"operations,omitempty"` // in the window; 0 if no score of JMH says how many
+	Operations    float64           `json:"operations,omitempty"` // in the window; 0 if neither JMH nor --ops says how many
 	Score         *Score            `json:"score,omitempty"`      // what JMH measured; nil without JMH
 	Account       PerEvent[Account] `json:"account"`
 	JVMs          []Share           `json:"jvms"` // in the order of PIDs
@@ -72,7 +72,8 @@ type Profile struct {
 	Probes []Probe `json:"probes,omitempty"`
 	// Delays are the code that ran while threads waited for others to reach a safepoint.
 	Delays []Delay `json:"time_to_safepoint,omitempty"`
-	// Locks are the places where threads waited for locks that other threads held. The longest wait comes first.
+	// Locks are the places where threads waited for locks that other threads held. The place with the longest time of
+	// all waits comes first.
 	Locks []Lock `json:"locks,omitempty"`
 	// Allocations are the places where the program allocates. The one with the most bytes comes first.
 	Allocations []Allocation `json:"allocations,omitempty"`
@@ -207,13 +208,15 @@ type Compilation struct {
 	MadeInWindow bool   `json:"made_in_window"`
 	// MadeBefore is true if it was there when gasm attached to the JVM. Then MadeMillis is 0, because the time is unknown.
 	MadeBefore bool `json:"made_before,omitempty"`
-	// Left says when and why the code was left. It is missing if that did not happen, or if the log does not say so.
+	// Left says when and why the JVM stopped using the code. It is missing if the JVM did not stop, or if the log does
+	// not say so.
 	Left   *CompilationEnd   `json:"left,omitempty"`
 	Counts Counts            `json:"counts"`
 	Share  PerEvent[float64] `json:"share"` // of the profile
 }
 
-// A CompilationEnd says when and why code was left: HotSpot invalidated it, and no thread enters it any more.
+// A CompilationEnd says when and why a JVM stopped using some code: HotSpot invalidated it, and no thread enters it any
+// more.
 type CompilationEnd struct {
 	Millis   int64  `json:"ms"`
 	InWindow bool   `json:"in_window"`

@@ -67,7 +67,7 @@ func (a amounts) besideCode(e int, n int64) string {
 // inTable writes a number of samples of event e in a table, whose cell is blank for no samples.
 func (a amounts) inTable(e int, n int64) string { return a.cell(e, n, a.share(e, n)) }
 
-// cell is inTable for a share that is not of the profile.
+// cell is like inTable, but s may be a share of something else than the profile.
 func (a amounts) cell(e int, n int64, s amount.Share) string {
 	const width = 7 // of 100.00%, so that the first columns of all tables are aligned
 	text := ""
@@ -92,7 +92,7 @@ func (a amounts) visible(counts tally.Counts) bool {
 	return false
 }
 
-// zero returns counts of no samples.
+// zero returns counts that are all 0.
 func (a amounts) zero() tally.Counts { return make(tally.Counts, len(a.p.Counters)) }
 
 // empty reports whether the profile has no sample of any event.
@@ -141,7 +141,7 @@ func (a amounts) countCells(counts tally.Counts) string {
 	return b.String()
 }
 
-// eventCells writes the headings of these columns.
+// eventCells writes the headings of the columns that countCells writes.
 func (a amounts) eventCells() string {
 	var b strings.Builder
 	for e, name := range a.p.Counters {

@@ -63,7 +63,8 @@ func delayAmount(v *view, c tally.Counts, total int64) string {
 	return v.cell(0, c[0], amount.ShareOf(c[0], total))
 }
 
-// regionNumber names the annotated region that a delay is in: ", region 2". It returns "" if that is not annotated.
+// regionNumber names the annotated region that a delay is in: ", region 2". It returns "" if no annotated region has
+// the delay.
 func regionNumber(p *profile.Profile, d *profile.Delay) string {
 	if d.Region < 0 {
 		return ""

@@ -2,8 +2,8 @@
 //
 // # How to read it
 //
-// It has perfasm's order. The header says what ran, what sampled it, and how many samples the profile has. An overview
-// of what is hottest follows, and then the hottest code regions, instruction by instruction:
+// The report has perfasm's order. The header says what ran, what sampled it, and how many samples the profile has. An
+// overview of what is hottest follows, and then the hottest code regions, instruction by instruction:
 //
 //	          ;; Workload::logs in Workload::main:37
 //	       ╭  0x7efcf8ed5362:   jge    0x7efcf8ed5393           ;*aload_3 :18

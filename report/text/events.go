@@ -77,7 +77,7 @@ func ownEvents(p *profile.Profile) (lines []string) {
 // events.Others.
 var plainKinds = []event.Kind{event.ClassLoad, event.JNI, event.Park, event.Sleep, event.Thread, event.Probe, ""}
 
-// plainEvents returns a line of the overview that counts the events of these kinds: "7 jni, 5 others".
+// plainEvents returns a line of the overview that counts the events of plainKinds: "7 jni, 5 others".
 func plainEvents(p *profile.Profile) []string {
 	var counts []string
 	for _, kind := range plainKinds {
@@ -103,7 +103,8 @@ func millis(nanos int64) string {
 	return fmt.Sprintf("%.*f ms", decimals, float64(nanos)/1e6)
 }
 
-// isTelling reports whether events took long enough, or one of them did, to be in a table.
+// isTelling reports whether events belong in a table: whether they took a large part of the window together, or the
+// longest of them took long.
 func isTelling(p *profile.Profile, nanos, longest int64) bool {
 	return p.WindowSeconds > 0 && float64(nanos)/1e9 >= tellingShare*p.WindowSeconds || longest >= tellingWait
 }

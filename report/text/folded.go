@@ -48,7 +48,7 @@ func (c *foldedComments) instruction(i int, l *code.Line) {
 }
 
 // enter writes what is new about the methods and the source of line i on rows before it. It returns the part that
-// belongs into the comment of the line, for which there are room columns.
+// belongs into the comment of the line. room is the number of columns that the comment may take.
 func (c *foldedComments) enter(i int, l *code.Line, room int) string {
 	methods, known := c.fold.enter(l.Frames)
 	line, source := "", ""

@@ -30,7 +30,7 @@ type forkRow struct {
 	counts       []int64 // by JVM, of the first event
 }
 
-// forks compares the JVMs of a profile that do the same.
+// forks compares the JVMs of a profile that do the same work.
 type forks struct {
 	*view
 	jvms []profile.JVMShare
@@ -88,8 +88,8 @@ func writeForks(v *view) {
 	f.Line("")
 }
 
-// repeating returns a function that reports whether a JVM does the same as the hottest one: it is a fork of a benchmark
-// or, when there is no benchmark, a JVM of the same main class.
+// repeating returns a function that reports whether a JVM does the same work as the hottest one: it is a fork of a
+// benchmark or, when there is no benchmark, a JVM of the same main class.
 func (f *forks) repeating() func(pid int) bool {
 	oneProgram := f.p.Program != "" && f.p.Program != windows.OtherPrograms
 	if f.p.Trial != "" || oneProgram || len(f.p.Shares) == 0 {

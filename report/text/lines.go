@@ -47,7 +47,7 @@ func lineTable(v *view) *ranking {
 	return t
 }
 
-// sourceWidth returns how many columns lines of source have in the table with these rows: what names leave, but at
+// sourceWidth returns how many columns lines of source have in the table with these rows: what the names leave, but at
 // least a third of the table.
 func sourceWidth(v *view, rows []rankingRow) int {
 	const most, ofName, ofShare = 100, 36, len("100.00%")

@@ -45,7 +45,7 @@ func newListing(v *view, method string, lines []code.Line) (*listing, instructio
 		glyphs = arrows.ASCII
 	}
 	ls := &listing{view: v, noCounts: v.countCells(nil), gutter: arrows.Layout(len(lines), jumps(v.opts, lines), maxArrowColumns, glyphs)}
-	if v.opts.Comments == Folded { // the rows above name the methods, and need more room
+	if v.opts.Comments == Folded { // rows of their own name the methods, and need more room
 		ls.address = "0x%012x:   "
 		ls.column = min(textColumn(lines, func(l *code.Line) string { return l.Text }), maxFoldedColumn)
 		return ls, &foldedComments{listing: ls, fold: newFold(method, v.Ellipsis())}
@@ -85,7 +85,8 @@ func writeCode(v *view, reg *profile.Region) {
 	}
 }
 
-// gap writes what is left out after line above.
+// gap writes a row about the instructions that are left out after a line. above is the index of that line, or -1 if
+// they are left out before the first line.
 func (ls *listing) gap(above int, gap profile.Gap) {
 	text := ls.Ellipsis() + " " + layout.Plural(gap.Instructions, "instruction")
 	if samples := strings.TrimSpace(ls.countCells(gap.Counts)); samples != "" {
@@ -102,7 +103,7 @@ func (ls *listing) row(i int, l *code.Line, text string) layout.Text {
 }
 
 // between returns the start of a row between two instructions: blanks in place of counts, and the arrows and the margin
-// that continue from line above. above is -1 before the first line.
+// that continue from the line before the row. above is the index of that line, or -1 before the first line.
 func (ls *listing) between(above int) layout.Text {
 	drawn, method := strings.Repeat(" ", ls.gutter.Width), ""
 	if above >= 0 {

@@ -70,7 +70,7 @@ func (t probeTables) lockAndAllocationTable() {
 	t.rows([]string{"count", "released", ""}, rows, []layout.Align{layout.Right, layout.Right, layout.Left}, len(others))
 }
 
-// rows writes a table, and how many of all its rows are left out.
+// rows writes a table, and how many rows it leaves out: all is the number of all rows, also of those left out.
 func (t probeTables) rows(header []string, rows [][]string, aligns []layout.Align, all int) {
 	if len(rows) == 0 {
 		return
@@ -150,7 +150,7 @@ func (t probeTables) distribution(p *probes.Probe) {
 	t.Paragraph("", "threads: "+strings.Join(threads, "; "))
 }
 
-// A powerOfTwo counts calls that took from lo to twice as long.
+// A powerOfTwo counts the calls that took lo or longer, but less than twice as long.
 type powerOfTwo struct{ lo, count int64 }
 
 // powersOfTwo sums up a histogram, from the shortest call to the longest.

@@ -90,7 +90,7 @@ func (d *document) allProfiled() int64 {
 	return all
 }
 
-// shareOfAll returns the part of these samples that a profile has, from 0 to 1.
+// shareOfAll returns the part of the samples in all profiles that one profile has, from 0 to 1.
 func (d *document) shareOfAll(p *profile.Profile) float64 {
 	all := d.allProfiled()
 	if all == 0 {

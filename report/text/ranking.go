@@ -41,8 +41,8 @@ type rankingRow struct {
 	details string
 }
 
-// add adds a row with its samples. It calls row for the rest of the row only if the table may show it, because there
-// can be a million others.
+// add adds a row with its samples. The function row makes the rest of the row. It is only called if the table may show
+// the row, because there can be a million others.
 func (t *ranking) add(counts tally.Counts, row func() rankingRow) {
 	if !t.all && t.opts.Top > 0 && len(t.rows) > t.opts.Top {
 		if t.beyond++; t.beyondCount == nil {
@@ -56,7 +56,7 @@ func (t *ranking) add(counts tally.Counts, row func() rankingRow) {
 	t.rows = append(t.rows, added)
 }
 
-// sum adds up the samples of event e in all rows from index from on.
+// sum adds up the samples of event e in t.rows[from:] and in the rows that t.beyond counts.
 func (t *ranking) sum(from, e int) int64 {
 	var n int64
 	for _, row := range t.rows[from:] {

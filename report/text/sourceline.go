@@ -15,8 +15,8 @@ type SourceLine struct {
 	Text   string // "" if the line was not found
 }
 
-// elsewhere returns the line's place, to be written before its text, if the frame does not have it: "
-// (_Arrays.kt:13579)". Otherwise it returns "".
+// elsewhere returns the file and the number of the line, as in (_Arrays.kt:13579), with a blank before them. It is for
+// the text of the line, which follows. If the frame has the number already, or the file is unknown, it returns "".
 func (l SourceLine) elsewhere(f printassembly.Frame) string {
 	if l.File == "" || l.Number == f.Line {
 		return ""

@@ -28,7 +28,8 @@ func threadTable(v *view) *ranking {
 	return t
 }
 
-// hottestThreads lists threads with their samples, as many as fit into room columns.
+// hottestThreads lists threads with their samples, as many as fit. room is the number of columns that the list may
+// take.
 func hottestThreads(v *view, threads []threads.Total, room int) string {
 	const most = 4
 	text := ""

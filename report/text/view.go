@@ -54,7 +54,7 @@ func (v *view) source(f printassembly.Frame) SourceLine {
 	return v.opts.Source(f.Method, f.Line)
 }
 
-// narrow reports whether a terminal has too few columns for everything that can be left out.
+// narrow reports whether the terminal has too few columns for details that can be left out.
 func (v *view) narrow() bool { return v.opts.TableWidth > 0 && v.opts.TableWidth < layout.RuleWidth }
 
 // cut shortens a line to the width of the terminal, if there is one.
@@ -65,8 +65,8 @@ func (v *view) cut(line string) string {
 	return line
 }
 
-// headingName returns a name for a heading. If there is a terminal, short shortens the name to what is left beside the
-// other columns of the line.
+// headingName returns a name for a heading. If there is a terminal, the function short shortens the name to the room
+// that the rest of the line leaves. others is how many columns the rest takes.
 func (v *view) headingName(name string, short func(name string, width int, ellipsis string) string, others int) string {
 	if v.Width == 0 {
 		return name
