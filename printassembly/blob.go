@@ -102,6 +102,28 @@ type Frame struct {
 	Method string // pkg.Class::method
 	BCI    int
 	Line   int // source line; 0 when unknown
+	// Guess says what package flow has guessed of the frame. Debug info itself has no guesses.
+	Guess Guess
+}
+
+// A Guess says how much of a frame is not certain.
+type Guess uint8
+
+const (
+	Certain     Guess = iota // nothing is guessed
+	GuessedLine              // the method is certain, and its bytecode and line are guessed
+	GuessedAll               // the method may be another one
+)
+
+// GuessMark stands before what is guessed, in every format: "~java.util.Arrays::mismatch".
+const GuessMark = "~"
+
+// Name returns the method, with [GuessMark] if it is a guess.
+func (f Frame) Name() string {
+	if f.Guess == GuessedAll {
+		return GuessMark + f.Method
+	}
+	return f.Method
 }
 
 // String returns the frame in HotSpot's form: "Workload::dot@13 (line 12)".

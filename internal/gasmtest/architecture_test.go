@@ -26,6 +26,7 @@ const module = "github.com/gasm-profiler/gasm/"
 var mayImport = map[string][]string{
 	"disasm":                   nil,
 	"printassembly":            {"disasm"},
+	"printassembly/flow":       {"disasm", "printassembly"},
 	"sampler":                  nil,
 	"sampler/collect":          {"sampler", "sampler/perfevent"},
 	"sampler/perfevent":        nil,
@@ -116,7 +117,7 @@ func TestImports(t *testing.T) {
 
 // readers are the packages that turn a capture into a report, as patterns of go list. They work on any machine, so they
 // know nothing of kernels and processes.
-var readers = []string{"capture", "profile", "report/...", "diff", "event/...", "printassembly", "disasm", "sampler"}
+var readers = []string{"capture", "profile", "report/...", "diff", "event/...", "printassembly/...", "disasm", "sampler"}
 
 // notForReaders recognizes what readers must not depend on: BPF, running programs, the network's protocols, and the
 // packages of the project that record.
