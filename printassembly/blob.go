@@ -102,7 +102,7 @@ type Frame struct {
 	Method string // pkg.Class::method
 	BCI    int
 	Line   int // source line; 0 when unknown
-	// Guess says what package flow has guessed of the frame. Debug info itself has no guesses.
+	// Guess says what package safepoints has guessed of the frame. Debug info itself has no guesses.
 	Guess Guess
 }
 
@@ -118,6 +118,14 @@ const (
 // GuessMark stands before what is guessed, in every format: "~java.util.Arrays::mismatch".
 const GuessMark = "~"
 
+// LineText returns the number of the line, with [GuessMark] if it is a guess.
+func (f Frame) LineText() string {
+	if f.Guess != Certain {
+		return GuessMark + strconv.Itoa(f.Line)
+	}
+	return strconv.Itoa(f.Line)
+}
+
 // Name returns the method, with [GuessMark] if it is a guess.
 func (f Frame) Name() string {
 	if f.Guess == GuessedAll {
@@ -128,9 +136,9 @@ func (f Frame) Name() string {
 
 // String returns the frame in HotSpot's form: "Workload::dot@13 (line 12)".
 func (f Frame) String() string {
-	text := f.Method + "@" + strconv.Itoa(f.BCI)
+	text := f.Name() + "@" + strconv.Itoa(f.BCI)
 	if f.Line > 0 {
-		text += " (line " + strconv.Itoa(f.Line) + ")"
+		text += " (line " + f.LineText() + ")"
 	}
 	return text
 }

@@ -10,7 +10,7 @@ import (
 // frames sums up the instructions of compiled code by their innermost Java frame, and by all frames of their inlining
 // chain.
 func (w *work) frames() []FrameTotal {
-	sum := frameSums{compare: &w.compare, methods: map[string]*frameSum{}, lines: map[MethodLine]Counts{}}
+	sum := frameSums{compare: &w.compare, methods: map[string]*frameSum{}, lines: map[MethodLine]Counts{}, guessed: map[MethodLine]Counts{}}
 	for _, s := range w.sampled {
 		if !s.Kind.Java() {
 			continue
@@ -27,7 +27,8 @@ type frameSums struct {
 	compare *comparison
 	methods map[string]*frameSum
 	lines   map[MethodLine]Counts
-	chains  int // number of chains that were added
+	guessed map[MethodLine]Counts // the part of lines that is a guess
+	chains  int                   // number of chains that were added
 }
 
 // A frameSum is the sum of one method so far.
@@ -44,7 +45,17 @@ func (f *frameSums) add(chain []printassembly.Frame, s *sampledBlob, c Counts, o
 	m.Counts.Add(c)
 	addSlices(m.Slices, s.firstSlice, over)
 	f.compare.addJVM(m.PerJVM, s.pid, c)
-	addTo(f.lines, MethodLine{inner.Method, inner.Line}, c, f.compare.counters)
+	line := MethodLine{inner.Method, inner.Line}
+	addTo(f.lines, line, c, f.compare.counters)
+	if inner.Guess != printassembly.Certain {
+		addTo(f.guessed, line, c, f.compare.counters)
+	}
+	if inner.Guess == printassembly.GuessedAll {
+		if m.Guessed == nil {
+			m.Guessed = make(Counts, f.compare.counters)
+		}
+		m.Guessed.Add(c)
+	}
 	for _, frame := range chain {
 		if m := f.method(frame.Method); m.chain != f.chains { // the first time in this chain
 			m.chain = f.chains
@@ -70,7 +81,7 @@ func (f *frameSums) sorted() []FrameTotal {
 	frames := make([]FrameTotal, 0, len(f.methods))
 	for key, c := range f.lines {
 		m := f.methods[key.Method]
-		m.Lines = append(m.Lines, LineTotal{key.Line, c})
+		m.Lines = append(m.Lines, LineTotal{key.Line, c, f.guessed[key]})
 	}
 	for _, m := range f.methods {
 		slices.SortFunc(m.Lines, func(a, b LineTotal) int {

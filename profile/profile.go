@@ -20,6 +20,8 @@
 package profile
 
 import (
+	"strconv"
+
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/printassembly"
@@ -175,6 +177,8 @@ type FrameTotal struct {
 	// a method that is twice in its chain.
 	Total Counts
 	Lines []LineTotal // hottest first
+	// Guessed is the part of Counts of instructions for which the method is a guess; nil if there are none.
+	Guessed Counts
 	// Slices are Counts over time, see Profile.Slices.
 	Slices []Counts
 	// PerJVM are Counts by process, in the order of Profile.Shares.
@@ -185,6 +189,28 @@ type FrameTotal struct {
 type LineTotal struct {
 	Line   int
 	Counts Counts
+	// Guessed is the part of Counts of instructions for which the line is a guess; nil if there are none.
+	Guessed Counts
+}
+
+// Name returns the method, with [printassembly.GuessMark] if it is a guess for some samples.
+func (f *FrameTotal) Name() string {
+	if f.Guessed != nil {
+		return printassembly.GuessMark + f.Method
+	}
+	return f.Method
+}
+
+// Number returns the number of the line as text, with [printassembly.GuessMark] if it is a guess for some samples. It is
+// "?" if the line is unknown.
+func (l *LineTotal) Number() string {
+	switch {
+	case l.Line <= 0:
+		return "?"
+	case l.Guessed != nil:
+		return printassembly.GuessMark + strconv.Itoa(l.Line)
+	}
+	return strconv.Itoa(l.Line)
 }
 
 // UnknownModule is the Module of native code that is in no known file. Its addresses are far from the code cache, so it

@@ -26,7 +26,7 @@ const module = "github.com/gasm-profiler/gasm/"
 var mayImport = map[string][]string{
 	"disasm":                   nil,
 	"printassembly":            {"disasm"},
-	"printassembly/flow":       {"disasm", "printassembly"},
+	"printassembly/safepoints": {"disasm", "printassembly"},
 	"sampler":                  nil,
 	"sampler/collect":          {"sampler", "sampler/perfevent"},
 	"sampler/perfevent":        nil,
@@ -57,7 +57,7 @@ var mayImport = map[string][]string{
 	"record/probes":            {"capture", "event/rings", "hotspot/jcmd", "hotspot/probe", "hotspot/sdt", "record/folder", "record/jvmfolder", "record/patience", "record/processend"},
 	"record/processend":        nil,
 	"record/windows":           {"capture"},
-	"profile":                  {"capture", "disasm", "event", "event/rings", "printassembly", "sampler"},
+	"profile":                  {"capture", "disasm", "event", "event/rings", "printassembly", "printassembly/safepoints", "sampler"},
 	"report/schema":            nil,
 	"report/page":              {"capture", "disasm", "event", "printassembly", "profile", "report/schema", "sampler"},
 	"report/amount":            {"profile", "sampler"},

@@ -1,4 +1,4 @@
-package flow
+package safepoints
 
 import "github.com/gasm-profiler/gasm/printassembly"
 

@@ -1,4 +1,4 @@
-package flow
+package safepoints
 
 // maxNesting is how deep nested loops are told apart. It bounds the time for damaged logs.
 const maxNesting = 24

@@ -1,4 +1,4 @@
-// Package flow finds out which methods instructions belong to, where HotSpot has recorded that only at safepoints.
+// Package safepoints finds out which methods instructions belong to, where HotSpot has recorded that only at safepoints.
 //
 // A JVM without -XX:+DebugNonSafepoints keeps records of frames at calls, at polls, and in the stubs of uncommon traps.
 // All other instructions have none. HotSpot itself would take the record at the next higher address, but that one is
@@ -14,23 +14,42 @@
 //
 // What is certain is that the frames were on the stack. The innermost of them may have called a method that HotSpot has
 // inlined without a record.
-package flow
+package safepoints
 
 import (
+	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// Spread sets the frames of those instructions of a method that have none of their own. The instructions are sorted by
-// address. They may be any bytes, because a damaged log may have any.
+// Spread sets the frames of those instructions of a method that have none of their own. It leaves a method alone that has
+// records between safepoints. The instructions are sorted by address. They may be any bytes, because a damaged log may
+// have any.
 func Spread(b *printassembly.Blob, insts []printassembly.Instruction) {
-	g := newGraph(insts)
-	if g.records == 0 {
-		return
-	}
-	if excerpt(insts) {
+	switch g := newGraph(insts); {
+	case g.records == 0 || g.detailed():
+	case excerpt(insts):
 		guessAll(insts)
-		return
+	default:
+		g.spread(b)
 	}
+}
+
+// detailed reports whether HotSpot has kept records between safepoints, too: DebugNonSafepoints was switched on before
+// it compiled the method. Records between safepoints are then most of all. Without the flag, C1's throws are the only
+// ones that are neither at a call nor at a poll.
+func (g *graph) detailed() bool {
+	between := 0
+	for i := range g.insts {
+		if g.insts[i].OwnFrames && g.insts[i].Kind != disasm.Call && (i+1 == len(g.insts) || !g.polls(i+1)) {
+			between++
+		}
+	}
+	return between > g.records/4 && !excerpt(g.insts)
+}
+
+// spread sets the frames of the instructions without a record.
+func (g *graph) spread(b *printassembly.Blob) {
+	insts := g.insts
 	t := newTree(b.Name)
 	g.findChains(t)
 	g.findAnchors()
@@ -51,8 +70,8 @@ func Spread(b *printassembly.Blob, insts []printassembly.Instruction) {
 			in.Frames = insts[r].Frames // a stub is nothing but the way to its call
 			continue
 		}
-		chain, cut := g.choose(ahead[i], behind[i], b.Compiler == "c1")
-		in.Frames = made.chain(chain, cut, t.meet(after[i], before[i]))
+		record, cut := g.choose(ahead[i], behind[i], b.Compiler == "c1")
+		in.Frames = made.chain(record, cut, t.meet(after[i], before[i]))
 	}
 }
 
