@@ -46,13 +46,41 @@ func newGraph(insts []printassembly.Instruction) *graph {
 		return g
 	}
 	g.findStubs()
-	g.from.start = make([]int32, 1, len(insts)+1)
+	target := make([]bool, len(insts))
 	for i := range insts {
-		g.addEdges(i)
+		if j := g.jump(i); j >= 0 {
+			target[j] = true
+		}
+		if j := g.implicit(&insts[i]); j >= 0 {
+			target[j] = true
+		}
+	}
+	g.from.start = make([]int32, 1, len(insts)+1)
+	reached := true
+	for i := range insts {
+		if reached = reached || target[i] || !pads(&insts[i]); reached {
+			g.addEdges(i)
+		}
 		g.from.start = append(g.from.start, int32(len(g.from.all)))
+		reached = reached && g.falls(i)
 	}
 	g.reverse()
 	return g
+}
+
+// pads reports whether an instruction may be padding between blocks, which is not executed. It would look like a second
+// way into the loop after it.
+func pads(in *printassembly.Instruction) bool {
+	return strings.Contains(in.Text, "nop") || strings.HasPrefix(in.Text, "xchg") || strings.HasPrefix(in.Text, "data16")
+}
+
+// jump returns the instruction that a jump leads to, or none.
+func (g *graph) jump(i int) int {
+	in := &g.insts[i]
+	if in.Kind != disasm.Jump && in.Kind != disasm.CondJump || in.Target == 0 {
+		return none
+	}
+	return g.at(in.Target)
 }
 
 // addEdges appends the edges from one instruction.
@@ -61,10 +89,8 @@ func (g *graph) addEdges(i int) {
 	if g.falls(i) {
 		g.from.all = append(g.from.all, edge{int32(i + 1), g.length(i, i+1)})
 	}
-	if (in.Kind == disasm.Jump || in.Kind == disasm.CondJump) && in.Target != 0 {
-		if j := g.at(in.Target); j >= 0 {
-			g.from.all = append(g.from.all, edge{int32(j), g.length(i, j)})
-		}
+	if j := g.jump(i); j >= 0 {
+		g.from.all = append(g.from.all, edge{int32(j), g.length(i, j)})
 	}
 	if j := g.implicit(in); j >= 0 {
 		g.from.all = append(g.from.all, edge{int32(j), 0})

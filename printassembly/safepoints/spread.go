@@ -10,7 +10,8 @@
 //     These instructions are the anchors.
 //   - The guess for any other instruction is an anchor near it: the next one that control can reach, or the last one
 //     that control has passed. Leaving a loop counts as a long way, so that a loop keeps its own records.
-//   - The outer frames that all next and all last records agree on are certain.
+//   - The outer frames that the next two records on all ways ahead, and the last two on all ways behind, agree on are
+//     certain.
 //
 // What is certain is that the frames were on the stack. The innermost of them may have called a method that HotSpot has
 // inlined without a record.
@@ -55,7 +56,7 @@ func (g *graph) spread(b *printassembly.Blob) {
 	g.findAnchors()
 	g.findLoops()
 	ahead, behind := g.nearest(&g.into), g.nearest(&g.from)
-	after, before := g.agreed(t, &g.from, &g.into, false), g.agreed(t, &g.into, &g.from, true)
+	agreed := g.around(t)
 	made := marker{graph: g, tree: t, made: map[markKey][]printassembly.Frame{}}
 	for i := range insts {
 		in := &insts[i]
@@ -71,7 +72,7 @@ func (g *graph) spread(b *printassembly.Blob) {
 			continue
 		}
 		record, cut := g.choose(ahead[i], behind[i], b.Compiler == "c1")
-		in.Frames = made.chain(record, cut, t.meet(after[i], before[i]))
+		in.Frames = made.chain(record, cut, agreed[i])
 	}
 }
 
@@ -114,8 +115,10 @@ func (g *graph) choose(ahead, behind nearby, c1 bool) (record int32, cut int) {
 		return behind.record, 0
 	case behind.record < 0:
 		return ahead.record, 0
-	case ahead.distance >= leave && behind.distance < ahead.distance-leave/2:
-		return behind.record, 0 // in the same loop
+	case ahead.distance >= leave && behind.distance < ahead.distance+leave/2:
+		// The loop has no record ahead. If it has none at all, the last one before it is that of a check that was moved out of
+		// it, while the next one after it is of whatever follows.
+		return behind.record, 0
 	case ahead.distance <= near:
 		return ahead.record, 0
 	}

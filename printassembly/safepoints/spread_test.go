@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-var kinds = map[string]disasm.Kind{"op": disasm.Plain, "call": disasm.Call, "jmp": disasm.Jump, "jcc": disasm.CondJump, "ret": disasm.Return}
+var kinds = map[string]disasm.Kind{"op": disasm.Plain, "nop": disasm.Plain, "call": disasm.Call, "jmp": disasm.Jump, "jcc": disasm.CondJump, "ret": disasm.Return}
 
 // parse reads a method, an instruction a line: its address, its kind and the target of a jump, then the chain of its
 // record, and its comment.
@@ -75,13 +75,23 @@ func TestSpread(t *testing.T) {
 			2 ret`, "", `
 			0: ~b@~1 < a@~7
 			1: b@1 < a@7`},
-		{"two calls agree on their outer frames", `
+		{"four calls agree on their outer frames", `
 			0 call | b@1 < a@7
-			1 op
-			2 call | b@5 < a@7
-			3 call | a@9
-			4 ret`, "", `
-			1: b@~5 < a@7`},
+			1 call | c@2 < b@3 < a@7
+			2 op
+			3 call | b@5 < a@7
+			4 call | b@6 < a@7
+			5 call | a@9
+			6 ret`, "", `
+			2: b@~5 < a@7`},
+		{"two calls agree, but control comes from elsewhere", `
+			0 call | a@1
+			1 call | b@1 < a@7
+			2 op
+			3 call | b@5 < a@7
+			4 call | b@6 < a@7
+			5 ret`, "", `
+			2: ~b@~5 < a@~7`},
 		{"the next address is in a block that control never reaches", `
 			0 call | a@1
 			1 op
@@ -122,6 +132,37 @@ func TestSpread(t *testing.T) {
 			1: ~b@~4 < a@~1
 			2: ~b@~4 < a@~1
 			5: ~b@~4 < a@~1`},
+		{"a loop without a record has that of the check before it", `
+			0 op
+			1 jcc 9
+			2 op
+			3 op
+			4 jcc 2
+			5 op
+			6 op
+			7 call | mismatch@3 < s@9 < a@4
+			8 ret
+			9 call | s@5 < a@4 ; {runtime_call UncommonTrapBlob}`, "", `
+			2: ~s@~5 < a@~4
+			3: ~s@~5 < a@~4
+			4: ~s@~5 < a@~4
+			5: ~mismatch@~3 < ~s@~9 < a@~4`},
+		{"padding is no way into a loop", `
+			0 op
+			1 jcc 12
+			2 jmp 4
+			3 nop
+			4 op
+			5 jcc 4
+			6 op
+			7 op
+			8 call | mismatch@3 < s@9 < a@4
+			9 op
+			10 jcc 1
+			11 ret
+			12 call | s@5 < a@4 ; {runtime_call UncommonTrapBlob}`, "", `
+			4: ~s@~5 < a@~4
+			5: ~s@~5 < a@~4`},
 		{"an uncommon trap names the bytecode", `
 			0 op
 			1 jcc 8

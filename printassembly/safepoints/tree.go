@@ -77,10 +77,34 @@ func (g *graph) findChains(t *tree) {
 	}
 }
 
-// agreed returns for each instruction what the first records on all ways along some edges agree on. back are the
-// reverse edges. Where the method begins and, if there are no edges because control leaves it, where it ends, the chain
-// is that of the method alone.
-func (g *graph) agreed(t *tree, along, back *edges, toStart bool) []int32 {
+// around returns for each instruction what the records around it agree on: the first two on all ways ahead, and the last
+// two on all ways behind. One is too few, because the compilers move instructions past records.
+func (g *graph) around(t *tree) []int32 {
+	ahead := g.agreed(t, g.chain, &g.from, &g.into, false)
+	ahead = g.agreed(t, t.meets(g.chain, ahead), &g.from, &g.into, false)
+	behind := g.agreed(t, g.chain, &g.into, &g.from, true)
+	behind = g.agreed(t, t.meets(g.chain, behind), &g.into, &g.from, true)
+	for i := range ahead {
+		ahead[i] = t.meet(ahead[i], behind[i])
+	}
+	return ahead
+}
+
+// meets returns what the chains of records have in common with others.
+func (t *tree) meets(chains, others []int32) []int32 {
+	out := make([]int32, len(chains))
+	for i, c := range chains {
+		if out[i] = none; c >= 0 {
+			out[i] = t.meet(c, others[i])
+		}
+	}
+	return out
+}
+
+// agreed returns for each instruction what the first records on all ways along some edges agree on. chains are the nodes
+// of the records, and back are the reverse edges. Where the method begins and, if there are no edges because control
+// leaves it, where it ends, the chain is that of the method alone.
+func (g *graph) agreed(t *tree, chains []int32, along, back *edges, toStart bool) []int32 {
 	method := t.child(root, t.method, 0)
 	value := make([]int32, len(g.insts))
 	waiting := make([]bool, len(g.insts))
@@ -97,7 +121,7 @@ func (g *graph) agreed(t *tree, along, back *edges, toStart bool) []int32 {
 		work, waiting[i] = work[:len(work)-1], false
 		v := int32(all)
 		for _, e := range along.of(i) {
-			if c := g.chain[e.to]; c >= 0 {
+			if c := chains[e.to]; c >= 0 {
 				v = t.meet(v, c)
 			} else {
 				v = t.meet(v, value[e.to])
@@ -110,7 +134,7 @@ func (g *graph) agreed(t *tree, along, back *edges, toStart bool) []int32 {
 			continue
 		}
 		value[i] = v
-		if g.chain[i] >= 0 {
+		if chains[i] >= 0 {
 			continue // those before it see its own record
 		}
 		for _, e := range back.of(i) {
