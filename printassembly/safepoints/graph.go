@@ -87,18 +87,18 @@ func (g *graph) jump(i int) int {
 func (g *graph) addEdges(i int) {
 	in := &g.insts[i]
 	if g.falls(i) {
-		g.from.all = append(g.from.all, edge{int32(i + 1), g.length(i, i+1)})
+		g.from.all = append(g.from.all, edge{int32(i + 1), g.length(i+1)})
 	}
 	if j := g.jump(i); j >= 0 {
-		g.from.all = append(g.from.all, edge{int32(j), g.length(i, j)})
+		g.from.all = append(g.from.all, edge{int32(j), g.length(j)})
 	}
 	if j := g.implicit(in); j >= 0 {
 		g.from.all = append(g.from.all, edge{int32(j), 0})
 	}
 }
 
-// length returns the length of an edge. Within a stub it is 0, because a stub belongs to the jump that leads to it.
-func (g *graph) length(_, to int) int32 {
+// length returns the length of an edge to an instruction. It is 0 in a stub, which belongs to the jump that leads to it.
+func (g *graph) length(to int) int32 {
 	if g.out[to] {
 		return 0
 	}

@@ -48,8 +48,8 @@ func (s *score) add(samples int, want, got []printassembly.Frame) {
 	}
 }
 
-// certainlyRight reports whether the frames that are not a guess are those of the record: their methods, and their lines
-// where these are certain, too.
+// certainlyRight reports whether the frames that are not a guess are those of the record: their methods, and their
+// lines where these are certain, too.
 func certainlyRight(want, got []printassembly.Frame) bool {
 	for k, f := range got {
 		if f.Guess == printassembly.GuessedAll {
@@ -169,9 +169,9 @@ func open(t *testing.T, path string) (*printassembly.Log, map[sampled]int) {
 // TestOracle takes methods with all records, hides those that a JVM without DebugNonSafepoints does not keep, and has
 // both rules guess them.
 //
-// The records that are hidden are not always right themselves: C2 gives code that it has moved or made anew the bytecode
-// that it happened to be at. So no rule can reach 100 %. Methods without any record, such as inlined getters, can't be
-// found either; javac, whose C1 code has many, is the hardest of these.
+// The records that are hidden are not always right themselves: C2 gives code that it has moved or made anew the
+// bytecode that it happened to be at. So no rule can reach 100 %. Methods without any record, such as inlined getters,
+// can't be found either; javac, whose C1 code has many, is the hardest of these.
 func TestOracle(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.xz")
 	require.NoError(t, err)

@@ -1,4 +1,5 @@
-// Package safepoints finds out which methods instructions belong to, where HotSpot has recorded that only at safepoints.
+// Package safepoints finds out which methods instructions belong to, where HotSpot has recorded that only at
+// safepoints.
 //
 // A JVM without -XX:+DebugNonSafepoints keeps records of frames at calls, at polls, and in the stubs of uncommon traps.
 // All other instructions have none. HotSpot itself would take the record at the next higher address, but that one is
@@ -22,9 +23,9 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// Spread sets the frames of those instructions of a method that have none of their own. It leaves a method alone that has
-// records between safepoints. The instructions are sorted by address. They may be any bytes, because a damaged log may
-// have any.
+// Spread sets the frames of those instructions of a method that have none of their own. It leaves a method alone that
+// has records between safepoints. The instructions are sorted by address. They may be any bytes, because a damaged log
+// may have any.
 func Spread(b *printassembly.Blob, insts []printassembly.Instruction) {
 	switch g := newGraph(insts); {
 	case g.records == 0 || g.detailed():
@@ -116,8 +117,8 @@ func (g *graph) choose(ahead, behind nearby, c1 bool) (record int32, cut int) {
 	case behind.record < 0:
 		return ahead.record, 0
 	case ahead.distance >= leave && behind.distance < ahead.distance+leave/2:
-		// The loop has no record ahead. If it has none at all, the last one before it is that of a check that was moved out of
-		// it, while the next one after it is of whatever follows.
+		// The loop has no record ahead. If it has none at all, the last one before it is that of a check that was moved
+		// out of it, while the next one after it is of whatever follows.
 		return behind.record, 0
 	case ahead.distance <= near:
 		return ahead.record, 0
@@ -194,7 +195,8 @@ func (m *marker) chain(record int32, cut int, agreed int32) []printassembly.Fram
 	return frames
 }
 
-// excerptMark begins a comment of gasm's copies at the start of methods of which only sampled instructions have records.
+// excerptMark begins a comment of gasm's copies at the start of methods of which only sampled instructions have
+// records.
 const excerptMark = "(only sampled instructions have lines"
 
 // excerpt reports whether a method is such a copy.

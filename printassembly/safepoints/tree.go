@@ -77,8 +77,8 @@ func (g *graph) findChains(t *tree) {
 	}
 }
 
-// around returns for each instruction what the records around it agree on: the first two on all ways ahead, and the last
-// two on all ways behind. One is too few, because the compilers move instructions past records.
+// around returns for each instruction what the records around it agree on: the first two on all ways ahead, and the
+// last two on all ways behind. One is too few, because the compilers move instructions past records.
 func (g *graph) around(t *tree) []int32 {
 	ahead := g.agreed(t, g.chain, &g.from, &g.into, false)
 	ahead = g.agreed(t, t.meets(g.chain, ahead), &g.from, &g.into, false)
@@ -101,9 +101,9 @@ func (t *tree) meets(chains, others []int32) []int32 {
 	return out
 }
 
-// agreed returns for each instruction what the first records on all ways along some edges agree on. chains are the nodes
-// of the records, and back are the reverse edges. Where the method begins and, if there are no edges because control
-// leaves it, where it ends, the chain is that of the method alone.
+// agreed returns for each instruction what the first records on all ways along some edges agree on. chains are the
+// nodes of the records, and back are the reverse edges. Where the method begins and, if there are no edges because
+// control leaves it, where it ends, the chain is that of the method alone.
 func (g *graph) agreed(t *tree, chains []int32, along, back *edges, toStart bool) []int32 {
 	method := t.child(root, t.method, 0)
 	value := make([]int32, len(g.insts))
