@@ -22,8 +22,8 @@ type JVM struct {
 	// WarmupOf is set for a warm-up fork of JMH, which is not measured. It is the name of the trial.
 	WarmupOf string `json:"warmup_of,omitempty"`
 
-	// SafepointsOnly is true if the JVM ran without DebugNonSafepoints. Then an instruction has the line and the frames
-	// of the next safepoint after it.
+	// SafepointsOnly is true if the JVM ran without DebugNonSafepoints. Then its code has records of lines and frames at
+	// safepoints only, and package safepoints guesses those of all other instructions.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
 
 	// EventLog is the name of the log of its events in the capture's folder, or "".

@@ -102,13 +102,43 @@ type Frame struct {
 	Method string // pkg.Class::method
 	BCI    int
 	Line   int // source line; 0 when unknown
+	// Guess says what package safepoints has guessed of the frame. Debug info itself has no guesses.
+	Guess Guess
+}
+
+// A Guess says how much of a frame is not certain.
+type Guess uint8
+
+const (
+	Certain     Guess = iota // nothing is guessed
+	GuessedLine              // the method is certain, and its bytecode and line are guessed
+	GuessedAll               // the method may be another one
+)
+
+// GuessMark stands before what is guessed, in every format: "~java.util.Arrays::mismatch".
+const GuessMark = "~"
+
+// LineText returns the number of the line, with [GuessMark] if it is a guess.
+func (f Frame) LineText() string {
+	if f.Guess != Certain {
+		return GuessMark + strconv.Itoa(f.Line)
+	}
+	return strconv.Itoa(f.Line)
+}
+
+// Name returns the method, with [GuessMark] if it is a guess.
+func (f Frame) Name() string {
+	if f.Guess == GuessedAll {
+		return GuessMark + f.Method
+	}
+	return f.Method
 }
 
 // String returns the frame in HotSpot's form: "Workload::dot@13 (line 12)".
 func (f Frame) String() string {
-	text := f.Method + "@" + strconv.Itoa(f.BCI)
+	text := f.Name() + "@" + strconv.Itoa(f.BCI)
 	if f.Line > 0 {
-		text += " (line " + strconv.Itoa(f.Line) + ")"
+		text += " (line " + f.LineText() + ")"
 	}
 	return text
 }

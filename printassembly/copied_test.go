@@ -89,8 +89,8 @@ func testExactComments(t *testing.T, log string) {
 		frames   []Frame
 		own      bool
 	}
-	one, last := []Frame{{"A::one", 0, 10}}, []Frame{{"A::one", 2, 12}}
-	inlined := []Frame{{"B::inlined", 1, 3}, {"A::one", 1, 11}}
+	one, last := []Frame{{Method: "A::one", BCI: 0, Line: 10}}, []Frame{{Method: "A::one", BCI: 2, Line: 12}}
+	inlined := []Frame{{Method: "B::inlined", BCI: 1, Line: 3}, {Method: "A::one", BCI: 1, Line: 11}}
 	want := []row{
 		{"nop", "*iconst_0", one, true},
 		{"xor    %eax,%eax", "*nop", inlined, true},

@@ -169,11 +169,11 @@ func TestParseFrame(t *testing.T) {
 		_, ok := parseFrame(in)
 		assert.False(t, ok, in)
 	}
-	check(" Workload::dot@13 (line 12)", Frame{"Workload::dot", 13, 12})
-	check("Workload::dot@13 (line 12)", Frame{"Workload::dot", 13, 12})
-	check(" (reexecute) java.lang.Object::<init>@-1 (line 44)", Frame{"java.lang.Object::<init>", -1, 44})
-	check("A$$Lambda/0x00007f3e5c001000::get@7", Frame{"A$$Lambda/0x00007f3e5c001000::get", 7, 0})
-	check("A@b::c@7 (line x)", Frame{"A@b::c", 7, 0})
+	check(" Workload::dot@13 (line 12)", Frame{Method: "Workload::dot", BCI: 13, Line: 12})
+	check("Workload::dot@13 (line 12)", Frame{Method: "Workload::dot", BCI: 13, Line: 12})
+	check(" (reexecute) java.lang.Object::<init>@-1 (line 44)", Frame{Method: "java.lang.Object::<init>", BCI: -1, Line: 44})
+	check("A$$Lambda/0x00007f3e5c001000::get@7", Frame{Method: "A$$Lambda/0x00007f3e5c001000::get", BCI: 7, Line: 0})
+	check("A@b::c@7 (line x)", Frame{Method: "A@b::c", BCI: 7, Line: 0})
 
 	checkErr("")
 	checkErr("@1")

@@ -76,7 +76,7 @@ func TestUnranged(t *testing.T) {
 	require.Len(t, insts, 3)
 	assert.Equal(t, "Entry Point", insts[0].Section)
 	assert.Equal(t, []string{"*aload_0", "{runtime_call}"}, insts[1].Comments)
-	assert.Equal(t, []Frame{{"java.lang.String::<init>", 0, 1466}}, insts[1].Frames)
+	assert.Equal(t, []Frame{{Method: "java.lang.String::<init>", BCI: 0, Line: 1466}}, insts[1].Frames)
 	assert.Equal(t, "Verified Entry Point", insts[2].Section)
 	assert.Empty(t, insts[2].Comments, "oop maps are not comments")
 	assert.Empty(t, code(t, l, &l.Blobs[0])[0].Section, "a remark of hsdis about itself is not a section")

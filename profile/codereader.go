@@ -9,6 +9,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/printassembly/safepoints"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
@@ -28,16 +29,49 @@ type codeReader struct {
 	listings  map[blobRef][]printassembly.Instruction // of the blobs that were read last
 	listed    int                                     // number of instructions in listings
 	debugInfo map[blobRef]*printassembly.DebugInfo    // of all blobs for which it can be had without a listing
+	placed    map[blobRef]map[uint64]placed           // the sampled instructions of blobs with records at safepoints only
 	unread    map[blobRef]bool                        // blobs whose code could not be read, or only in part
 }
 
 func newCodeReader(jvms []*jvmCode, opts *Options, counters int, warnf func(format string, args ...any)) *codeReader {
 	return &codeReader{jvms: jvms, opts: opts, counters: counters, warnf: warnf, listings: map[blobRef][]printassembly.Instruction{},
-		debugInfo: map[blobRef]*printassembly.DebugInfo{}, unread: map[blobRef]bool{}}
+		debugInfo: map[blobRef]*printassembly.DebugInfo{}, placed: map[blobRef]map[uint64]placed{}, unread: map[blobRef]bool{}}
 }
 
 // blob returns the blob that r names.
 func (c *codeReader) blob(r blobRef) *printassembly.Blob { return c.jvms[r.jvm].code.Blob(r.blob) }
+
+// A placed is what is known of a sampled instruction.
+type placed struct {
+	frames []printassembly.Frame
+	end    uint64 // address after it
+}
+
+// read reads a blob's instructions. If HotSpot has recorded frames at safepoints only, package safepoints sets the others.
+func (c *codeReader) read(r blobRef) ([]printassembly.Instruction, error) {
+	b := c.blob(r)
+	insts, err := c.jvms[r.jvm].Log.Code(b, c.opts.Syntax)
+	if c.sparse(r) {
+		safepoints.Spread(b, insts)
+	}
+	return insts, err
+}
+
+// sparse reports whether a blob may have records of frames at safepoints only.
+func (c *codeReader) sparse(r blobRef) bool {
+	return c.jvms[r.jvm].SafepointsOnly && c.blob(r).Kind == printassembly.NMethod
+}
+
+// place looks up the sampled instructions of a blob.
+func place(s *sampledBlob, insts []printassembly.Instruction) map[uint64]placed {
+	known := make(map[uint64]placed, len(s.atPC))
+	for pc := range s.atPC {
+		if i := find(insts, pc); i >= 0 {
+			known[pc] = placed{insts[i].Frames, insts[i].Hi}
+		}
+	}
+	return known
+}
 
 // maxListed is how many instructions of listings are kept, which is more than the hot code of most programs has.
 // Beyond it, listings are dropped, and code that is needed again is read again.
@@ -49,7 +83,7 @@ func (c *codeReader) listing(r blobRef) []printassembly.Instruction {
 	if ok {
 		return insts
 	}
-	insts, err := c.jvms[r.jvm].Log.Code(c.blob(r), c.opts.Syntax)
+	insts, err := c.read(r)
 	if err != nil && !c.unread[r] {
 		c.unread[r] = true
 		if tooMuch := new(printassembly.TooMuchError); errors.As(err, &tooMuch) {
@@ -68,10 +102,12 @@ func (c *codeReader) listing(r blobRef) []printassembly.Instruction {
 
 // readAhead reads the debug info of blobs, on all processors. A program that compiles much has samples in thousands of
 // methods, but only the hottest of them are shown. Where the debug info can't be had alone, readAhead reads the
-// listings, up to maxListed instructions. It ignores errors: listing reads that code again and warns.
+// listings, up to maxListed instructions. Of code with records at safepoints only, it keeps what is known of the sampled
+// instructions, because all of the code must be decoded to find that out. It ignores errors: listing reads that code again and warns.
 func (c *codeReader) readAhead(sampled []*sampledBlob) {
 	infos := make([]*printassembly.DebugInfo, len(sampled))
 	insts := make([][]printassembly.Instruction, len(sampled))
+	known := make([]map[uint64]placed, len(sampled))
 	var next, listed atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(sampled)) {
@@ -79,6 +115,12 @@ func (c *codeReader) readAhead(sampled []*sampledBlob) {
 			for i := int(next.Add(1)) - 1; i < len(sampled); i = int(next.Add(1)) - 1 {
 				s := sampled[i]
 				if c.opts.skips(s.Kind) {
+					continue
+				}
+				if c.sparse(s.blobRef) {
+					if code, err := c.read(s.blobRef); err == nil {
+						known[i] = place(s, code)
+					}
 					continue
 				}
 				log := c.jvms[s.jvm].Log
@@ -95,6 +137,9 @@ func (c *codeReader) readAhead(sampled []*sampledBlob) {
 	}
 	wg.Wait()
 	for i, s := range sampled {
+		if known[i] != nil {
+			c.placed[s.blobRef] = known[i]
+		}
 		if infos[i] != nil {
 			c.debugInfo[s.blobRef] = infos[i]
 		}
@@ -116,7 +161,11 @@ func (c *codeReader) chain(s *sampledBlob, pc uint64) []printassembly.Frame {
 }
 
 func (c *codeReader) wholeChain(s *sampledBlob, pc uint64) []printassembly.Frame {
-	if info := c.debugInfo[s.blobRef]; info != nil {
+	if at, ok := c.placed[s.blobRef][pc]; ok {
+		if len(at.frames) > 0 {
+			return at.frames
+		}
+	} else if info := c.debugInfo[s.blobRef]; info != nil {
 		if frames := info.Frames(pc); len(frames) > 0 {
 			return frames
 		}
@@ -144,6 +193,9 @@ func withoutAgent(chain []printassembly.Frame) []printassembly.Frame {
 
 // instructionEnd returns the end of the instruction at a PC. It returns false if the log has no instruction there.
 func (c *codeReader) instructionEnd(r blobRef, pc uint64) (uint64, bool) {
+	if at, ok := c.placed[r][pc]; ok {
+		return at.end, true
+	}
 	if info := c.debugInfo[r]; info != nil {
 		return info.End(pc)
 	}

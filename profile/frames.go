@@ -11,7 +11,7 @@ import (
 // frames sums up the instructions of compiled code by their innermost Java frame, and by all frames of their inlining
 // chain.
 func (w *work) frames() []FrameTotal {
-	sum := frameSums{compare: &w.compare, methods: map[string]*frameSum{}, lines: map[MethodLine]tally.Counts{}}
+	sum := frameSums{compare: &w.compare, methods: map[string]*frameSum{}, lines: map[MethodLine]tally.Counts{}, guessed: map[MethodLine]tally.Counts{}}
 	for _, s := range w.sampled {
 		if !s.Kind.Java() {
 			continue
@@ -28,7 +28,8 @@ type frameSums struct {
 	compare *comparison
 	methods map[string]*frameSum
 	lines   map[MethodLine]tally.Counts
-	chains  int // number of chains that were added
+	guessed map[MethodLine]tally.Counts // the part of lines that is a guess
+	chains  int                         // number of chains that were added
 }
 
 // A frameSum is the sum of one method so far.
@@ -46,7 +47,17 @@ func (f *frameSums) add(chain []printassembly.Frame, s *sampledBlob, c tally.Cou
 	m.Counts.Add(c)
 	addSlices(m.Slices, s.firstSlice, over)
 	f.compare.addJVM(m.PerJVM, s.pid, c)
-	tally.AddTo(f.lines, MethodLine{inner.Method, inner.Line}, c, f.compare.counters)
+	line := MethodLine{inner.Method, inner.Line}
+	tally.AddTo(f.lines, line, c, f.compare.counters)
+	if inner.Guess != printassembly.Certain {
+		tally.AddTo(f.guessed, line, c, f.compare.counters)
+	}
+	if inner.Guess == printassembly.GuessedAll {
+		if m.Guessed == nil {
+			m.Guessed = make(tally.Counts, f.compare.counters)
+		}
+		m.Guessed.Add(c)
+	}
 	for _, frame := range chain {
 		if m := f.method(frame.Method); m.chain != f.chains { // the first time in this chain
 			m.chain = f.chains
@@ -72,7 +83,7 @@ func (f *frameSums) sorted() []FrameTotal {
 	frames := make([]FrameTotal, 0, len(f.methods))
 	for key, c := range f.lines {
 		m := f.methods[key.Method]
-		m.Lines = append(m.Lines, LineTotal{key.Line, c})
+		m.Lines = append(m.Lines, LineTotal{key.Line, c, f.guessed[key]})
 	}
 	for _, m := range f.methods {
 		slices.SortFunc(m.Lines, func(a, b LineTotal) int {

@@ -31,7 +31,10 @@
 package profile
 
 import (
+	"strconv"
+
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/probes"
@@ -168,6 +171,8 @@ type FrameTotal struct {
 	// a method that is twice in its chain.
 	Total tally.Counts
 	Lines []LineTotal // hottest first
+	// Guessed is the part of Counts of instructions for which the method is a guess; nil if there are none.
+	Guessed tally.Counts
 	// Slices are Counts over time, see Profile.Slices.
 	Slices []tally.Counts
 	// PerJVM are Counts by process, in the order of Profile.Shares.
@@ -178,6 +183,28 @@ type FrameTotal struct {
 type LineTotal struct {
 	Line   int
 	Counts tally.Counts
+	// Guessed is the part of Counts of instructions for which the line is a guess; nil if there are none.
+	Guessed tally.Counts
+}
+
+// Name returns the method, with [printassembly.GuessMark] if it is a guess for some samples.
+func (f *FrameTotal) Name() string {
+	if f.Guessed != nil {
+		return printassembly.GuessMark + f.Method
+	}
+	return f.Method
+}
+
+// Number returns the number of the line as text, with [printassembly.GuessMark] if it is a guess for some samples. It is
+// "?" if the line is unknown.
+func (l *LineTotal) Number() string {
+	switch {
+	case l.Line <= 0:
+		return "?"
+	case l.Guessed != nil:
+		return printassembly.GuessMark + strconv.Itoa(l.Line)
+	}
+	return strconv.Itoa(l.Line)
 }
 
 // UnknownModule is the Module of native code that is in no known file. Its addresses are far from the code cache, so it

@@ -112,7 +112,7 @@ func TestNoCode(t *testing.T) {
 	bare, _, _ := strings.Cut(c2(10, 1, "A::a", 0x1000, nops(64)), "[MachCode]")
 	p := one(t, DefaultOptions(), newLog(t, bare), at(1, 30, 0x1004), at(1, 30, 0x1010))
 	assert.Equal(t, "A::a 1004-1011 2 hot, 0 lines", regionsText(p))
-	assert.Equal(t, []FrameTotal{{Method: "A::a", Counts: tally.Counts{2}, Total: tally.Counts{2}, Lines: []LineTotal{{0, tally.Counts{2}}}, PerJVM: []tally.Counts{{2}}}}, p.Frames)
+	assert.Equal(t, []FrameTotal{{Method: "A::a", Counts: tally.Counts{2}, Total: tally.Counts{2}, Lines: []LineTotal{{Line: 0, Counts: tally.Counts{2}}}, PerJVM: []tally.Counts{{2}}}}, p.Frames)
 	assert.Len(t, p.Warnings, 1, "few samples, and nothing else: %q", p.Warnings)
 
 	part := strings.Replace(c2(10, 1, "A::a", 0x1000, nops(16)), "1010] = 1", "1040] = 1", 1)

@@ -59,9 +59,9 @@ func TestFrames(t *testing.T) {
 		repeat(1, at(1, 15, 0x1013)), // no debug info
 		repeat(1, at(1, 15, 0x2000)), repeat(9, at(1, 15, 0x3000)))...)
 	assert.Equal(t, []FrameTotal{
-		{Method: "A::inner", Counts: tally.Counts{10}, Total: tally.Counts{10}, Lines: []LineTotal{{12, tally.Counts{5}}, {13, tally.Counts{5}}}, PerJVM: []tally.Counts{{10}}},
-		{Method: "A::a", Counts: tally.Counts{3}, Total: tally.Counts{13}, Lines: []LineTotal{{0, tally.Counts{3}}}, PerJVM: []tally.Counts{{3}}},
-		{Method: "A::wrapped", Counts: tally.Counts{1}, Total: tally.Counts{1}, Lines: []LineTotal{{0, tally.Counts{1}}}, PerJVM: []tally.Counts{{1}}},
+		{Method: "A::inner", Counts: tally.Counts{10}, Total: tally.Counts{10}, Lines: []LineTotal{{Line: 12, Counts: tally.Counts{5}}, {Line: 13, Counts: tally.Counts{5}}}, PerJVM: []tally.Counts{{10}}},
+		{Method: "A::a", Counts: tally.Counts{3}, Total: tally.Counts{13}, Lines: []LineTotal{{Line: 0, Counts: tally.Counts{3}}}, PerJVM: []tally.Counts{{3}}},
+		{Method: "A::wrapped", Counts: tally.Counts{1}, Total: tally.Counts{1}, Lines: []LineTotal{{Line: 0, Counts: tally.Counts{1}}}, PerJVM: []tally.Counts{{1}}},
 	}, p.Frames)
 	opts := DefaultOptions()
 	opts.SkipLines = true
@@ -132,6 +132,42 @@ func (d *disk) ReadAt(p []byte, off int64) (int, error) {
 		return 0, d.err
 	}
 	return strings.NewReader(d.text).ReadAt(p, off)
+}
+
+// Without DebugNonSafepoints, frames follow the flow of control: the jump over the call of B::other leads to that of
+// B::next. What is a guess is counted apart.
+func TestSafepointsOnly(t *testing.T) {
+	log := newLog(t, c2(10, 1, "A::a", 0x1000, `9090 eb08
+		 9090 90e8
+		 ;*invokestatic x
+		 ; - B::other@1 (line 30)
+		 ; - A::a@2 (line 3)
+		 0000 0000
+		 4801 d0e8
+		 ;*invokestatic x
+		 ; - B::next@4 (line 12)
+		 ; - A::a@9 (line 7)
+		 0000 0000
+		 9090 90c3`))
+	jvms := []capture.JVM{{PID: 1, Main: "App", Log: log, SafepointsOnly: true}}
+	b := NewBuilder(Config{JVMs: jvms, Trials: []capture.Trial{{Windows: []capture.Window{always(1)}}}})
+	add(b, slices.Concat(repeat(2, at(1, 15, 0x1000)), repeat(3, at(1, 15, 0x1002)), repeat(4, at(1, 15, 0x100f)))...)
+	ps := build(t, b, DefaultOptions())
+	require.Len(t, ps, 1)
+	frames := ps[0].Frames
+	require.Len(t, frames, 2)
+	assert.Equal(t, "~B::next", frames[0].Name())
+	assert.Equal(t, tally.Counts{9}, frames[0].Counts)
+	assert.Equal(t, tally.Counts{5}, frames[0].Guessed, "the call itself is certain")
+	assert.Equal(t, []LineTotal{{Line: 12, Counts: tally.Counts{9}, Guessed: tally.Counts{5}}}, frames[0].Lines)
+	assert.Equal(t, ":~12", ":"+frames[0].Lines[0].Number())
+	assert.Equal(t, "A::a", frames[1].Name())
+	assert.Nil(t, frames[1].Guessed)
+
+	jvms[0].SafepointsOnly = false
+	b = NewBuilder(Config{JVMs: jvms, Trials: []capture.Trial{{Windows: []capture.Window{always(1)}}}})
+	add(b, repeat(2, at(1, 15, 0x1000))...)
+	assert.Equal(t, "B::other", build(t, b, DefaultOptions())[0].Frames[0].Name(), "the next address")
 }
 
 // After a loop without a safepoint, the next safepoint may be in the call of the agent before the method returns.

@@ -416,7 +416,7 @@ func (a *Attachment) linesNote(jvms []capture.JVM) string {
 	case switched:
 		return "lines and frames of what HotSpot compiled before gasm attached are those of the next safepoint; what it compiled since has its own (--debug-info)"
 	case sparse:
-		return "lines and frames are those of the next safepoint after an instruction, because the JVM runs without DebugNonSafepoints: " +
+		return "lines and frames with ~ are guesses, because the JVM runs without DebugNonSafepoints: " +
 			"start it with -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints, or attach with --debug-info, which switches that on for what is compiled from then on"
 	}
 	return ""

@@ -212,16 +212,33 @@ func (p jsonProfile) region(r *profile.Region) schema.Region {
 }
 
 func (p jsonProfile) frame(f *printassembly.Frame) schema.Frame {
-	return schema.Frame{Method: f.Method, BCI: f.BCI, Line: f.Line, File: p.all.SourceFile(f.Method)}
+	out := schema.Frame{Method: f.Method, BCI: f.BCI, Line: f.Line, File: p.all.SourceFile(f.Method)}
+	if f.Guess == printassembly.GuessedAll {
+		out.Certain = new(bool)
+	}
+	if f.Guess != printassembly.Certain {
+		out.LineCertain = new(bool)
+	}
+	return out
 }
 
 func (p jsonProfile) frames(f *profile.FrameTotal) schema.Frames {
 	return schema.Frames{
 		Method: f.Method, File: p.all.SourceFile(f.Method), Counts: p.counts(f.Counts), Total: p.counts(f.Total), PerJVM: p.perJVM(f.PerJVM), Slices: p.slices(f.Slices),
 		Lines: each(f.Lines, func(l *profile.LineTotal) schema.LineTotal {
-			return schema.LineTotal{Line: l.Line, Counts: p.counts(l.Counts)}
+			return schema.LineTotal{Line: l.Line, Counts: p.counts(l.Counts), Guessed: p.guessed(l.Guessed)}
 		}),
+		Guessed: p.guessed(f.Guessed),
 	}
+}
+
+// guessed returns counts, or nil for none.
+func (p jsonProfile) guessed(c tally.Counts) *schema.Counts {
+	if c == nil {
+		return nil
+	}
+	counts := p.counts(c)
+	return &counts
 }
 
 func (p jsonProfile) compilation(c *profile.Compilation) schema.Compilation {

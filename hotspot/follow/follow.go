@@ -101,8 +101,8 @@ type Result struct {
 	Unread error
 	// Disk is the error that ended the writing; nil if there was none.
 	Disk error
-	// SafepointsOnly is true if methods have lines and the JVM runs without -XX:+DebugNonSafepoints, so that an
-	// instruction has the line of the next safepoint.
+	// SafepointsOnly is true if methods have lines and the JVM runs without -XX:+DebugNonSafepoints, so that only
+	// safepoints have records of lines.
 	SafepointsOnly bool
 }
 

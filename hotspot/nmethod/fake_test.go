@@ -30,6 +30,7 @@ type fakeJVM struct {
 const (
 	compileIDOffset, entryBCIOffset, verifiedOffset     = 8, 12, 16
 	immutableOffset, mutableOffset, instsOffset         = 24, 40, 128
+	implicitField                                       = 64
 	constMethodPointer                                  = 16
 	poolOffset, wordsOffset, flagsOffset, codeSizeField = 8, 16, 20, 24
 	nameIndexField, signatureField, constMethodSize     = 26, 28, 32
@@ -68,7 +69,8 @@ func fakeTables(release int) vmtest.Tables {
 			"Symbol::_length": symbolLengthOffset, "Symbol::_body": symbolBodyOffset,
 		},
 		Statics: map[string]uint64{},
-		Sizes:   map[string]uint64{"ConstMethod": constMethodSize, "ConstantPool": poolSize},
+		Types:   map[string]string{},
+		Sizes:   map[string]uint64{"int": 4, "uint16_t": 2, "ConstMethod": constMethodSize, "ConstantPool": poolSize},
 		Ints:    map[string]int32{},
 	}
 	if release < 15 {
@@ -85,10 +87,13 @@ func fakeTables(release int) vmtest.Tables {
 		tables.Ints["ConstMethodFlags::_misc_has_linenumber_table"] = lineNumbersFlag
 	}
 	if release < 25 {
+		tables.Offsets["nmethod::_nul_chk_table_offset"], tables.Types["nmethod::_nul_chk_table_offset"] = implicitField, "int"
+		tables.Offsets["nmethod::_nmethod_end_offset"], tables.Types["nmethod::_nmethod_end_offset"] = implicitField+4, "int"
 		tables.Offsets["nmethod::_verified_entry_point"] = verifiedOffset
 		tables.Offsets["ConstantPoolCacheEntry::_indices"] = cacheIndex
 		tables.Sizes["ConstantPoolCache"], tables.Sizes["ConstantPoolCacheEntry"] = cacheHeader, cacheStride
 	} else {
+		tables.Offsets["nmethod::_handler_table_offset"], tables.Types["nmethod::_handler_table_offset"] = implicitField+2, "uint16_t"
 		tables.Offsets["nmethod::_verified_entry_offset"] = verifiedOffset
 		tables.Offsets["nmethod::_immutable_data"], tables.Offsets["nmethod::_immutable_data_size"] = immutableOffset,
 			immutableOffset+8
@@ -256,6 +261,7 @@ type fakeCode struct {
 	metadata       []uint64 // addresses of further metadata, after those of the methods
 	debugInfo      []fakeDebugInfo
 	relocs         []fakeReloc
+	implicit       []implicitException
 	patch          func(code []byte, lo uint64) // changes the code once its address is known
 }
 
@@ -288,6 +294,9 @@ func (j *fakeJVM) addCode(c fakeCode) (id int, tag string) {
 			nmethod = append(nmethod, section.data...)
 		}
 		nmethod = append(nmethod, relocs...)
+		put(nmethod, implicitField, uint32(len(nmethod)))
+		nmethod = append(nmethod, c.packImplicit()...)
+		put(nmethod, implicitField+4, uint32(len(nmethod)))
 	}
 	put(nmethod, compileIDOffset, uint32(id))
 	put(nmethod, entryBCIOffset, uint32(int32(c.osrBCI)))
@@ -301,17 +310,21 @@ func (j *fakeJVM) addCode(c fakeCode) (id int, tag string) {
 	if j.release < 25 {
 		put(header, verifiedOffset, at+instsOffset+uint64(c.verified))
 		put(header, contentBeginOffset, at+instsOffset)
-		put(header, dataEndOffset+8, at+uint64(len(nmethod)-len(relocs)))
-		put(header, dataEndOffset+16, at+uint64(len(nmethod)))
+		relocsEnd := len(nmethod) - len(c.packImplicit())
+		put(header, dataEndOffset+8, at+uint64(relocsEnd-len(relocs)))
+		put(header, dataEndOffset+16, at+uint64(relocsEnd))
 	} else {
 		put(header, verifiedOffset, uint16(c.verified))
 		put(header, contentOffsetField, uint32(instsOffset))
 		put(header, relocationSizeField, uint32(len(relocs)))
 		const handlers = "exception handlers and the like."
 		mutable := j.addOutside(at, mutableOffset, relocs, metadata)
-		immutable := j.addOutside(at, immutableOffset, []byte(handlers), scopesPCs, scopesData)
+		implicit := c.packImplicit()
+		immutable := j.addOutside(at, immutableOffset, implicit, []byte(handlers), scopesPCs, scopesData)
+		put(j.Data[at-vmtest.Base:], implicitField, uint16(0))
+		put(j.Data[at-vmtest.Base:], implicitField+2, uint16(len(implicit)))
 		offsets["metadata"] = int(mutable-at) + len(relocs)
-		offsets["scopes_pcs"] = int(immutable-at) + len(handlers)
+		offsets["scopes_pcs"] = int(immutable-at) + len(implicit) + len(handlers)
 		offsets["scopes_data"] = offsets["scopes_pcs"] + len(scopesPCs)
 	}
 	if native {
@@ -330,6 +343,19 @@ func (j *fakeJVM) addOutside(nmethod uint64, field int, parts ...[]byte) uint64 
 	put(header, field, at)
 	put(header, field+8, uint32(len(data)))
 	return at
+}
+
+// packImplicit returns the table of implicit exceptions. It is empty if there are none.
+func (c *fakeCode) packImplicit() (table []byte) {
+	if len(c.implicit) == 0 {
+		return nil
+	}
+	table = binary.LittleEndian.AppendUint32(table, uint32(len(c.implicit)))
+	for _, e := range c.implicit {
+		table = binary.LittleEndian.AppendUint32(table, uint32(e.at))
+		table = binary.LittleEndian.AppendUint32(table, uint32(e.target))
+	}
+	return table
 }
 
 // packDebugInfo returns the scopes data and the PcDescs.

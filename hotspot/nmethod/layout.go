@@ -21,6 +21,7 @@ type layout struct {
 	verifiedEntry       uint64 // the entry point after the check of the receiver's class
 	verifiedEntryShort  bool   // it is not an address but a two-byte offset from the start of the code
 	immutable, mutable  outside
+	implicit            implicitExceptions
 
 	// Method and ConstMethod
 	constMethod      uint64
@@ -105,6 +106,7 @@ func (l *layout) findDebugInfo(q *query) {
 	if l.mutable.address, l.mutable.exists = q.VM.Offset("CodeBlob::_mutable_data"); l.mutable.exists {
 		l.mutable.size = q.field("CodeBlob::_mutable_data_size")
 	}
+	l.findImplicitExceptions(q.VM)
 	l.fieldEntries, l.methodEntries = q.cacheArrays()
 	l.findRelocations(q)
 	l.findHeaps(q)

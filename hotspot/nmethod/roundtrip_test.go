@@ -135,6 +135,19 @@ var roundTrips = map[string]struct {
 			17: "p.Line\nbreak::two\nlines@0; p.A$$Lambda/0x00007f00120a::run@0; p.größe.日本$𝒜&<T>::λ<&'\"@7)@6",
 		},
 	},
+	"implicit exceptions": {
+		code: fakeCode{compiler: "c2", level: 4, insts: insts, stubs: stubs, verified: 0,
+			methods:   []fakeMethod{{class: "p/Hot", name: "sum", bytecode: sum}},
+			debugInfo: []fakeDebugInfo{{10, []fakeFrame{{0, 1}}}, {17, []fakeFrame{{0, 6}}}},
+			implicit:  []implicitException{{0, 30}, {7, 7}, {30, 40}}},
+		name: "p.Hot::sum",
+		want: map[int]string{
+			3:  "implicit exception: dispatches to +30",
+			10: "implicit exception: deoptimizes; *getfield; p.Hot::sum@1",
+			17: "*invokevirtual; p.Hot::sum@6",
+			33: "implicit exception: dispatches to +40",
+		},
+	},
 	"hidden class": {
 		code: fakeCode{compiler: "c1", level: 2, insts: insts, verified: 0,
 			methods:   []fakeMethod{{class: "p/A$$Lambda+0x00007f00120a", name: "run", bytecode: sum}},
@@ -223,6 +236,13 @@ func checkCode(t *testing.T, l *printassembly.Log, b *printassembly.Blob, c fake
 		}
 		assert.Equal(t, section, in.Section, in.Text)
 		parts := slices.Clone(in.Comments)
+		for k, text := range parts {
+			if target, ok := strings.CutPrefix(text, "implicit exception: dispatches to 0x"); ok {
+				address, err := strconv.ParseUint(target, 16, 64)
+				require.NoError(t, err)
+				parts[k] = fmt.Sprintf("implicit exception: dispatches to +%d", address-b.Lo)
+			}
+		}
 		if in.OwnFrames {
 			for _, f := range in.Frames {
 				parts = append(parts, f.String())

@@ -45,22 +45,42 @@ func (w *codeWriter) comments() error {
 	if err != nil {
 		return err
 	}
-	w.relocs = relocs
+	w.relocs, w.implicit = relocs, c.implicitExceptions()
 	w.hasReloc = w.nextRelocation()
 	err = eachPCDesc(c.scopesPCs, len(c.MachineCode), func(d pcDesc) bool {
-		if w.err = w.relocationsTo(d.end); w.err == nil {
+		if w.err = w.referencesTo(d.end); w.err == nil {
 			w.rowsTo(d.end - 1)
 			w.err = w.comment(d)
 		}
 		return w.err == nil
 	})
 	if w.err == nil && err == nil {
-		w.err = w.relocationsTo(len(c.MachineCode))
+		w.err = w.referencesTo(len(c.MachineCode))
 	}
 	if w.err != nil {
 		return w.err
 	}
 	return err
+}
+
+// referencesTo writes the relocations and the implicit exceptions of the instructions that start before an offset, each
+// at the start of its instruction.
+func (w *codeWriter) referencesTo(offset int) error {
+	for ; len(w.implicit) > 0 && w.implicit[0].at < offset; w.implicit = w.implicit[1:] {
+		e := w.implicit[0]
+		if err := w.relocationsTo(e.at + 1); err != nil {
+			return err
+		}
+		w.rowsTo(e.at)
+		w.appendAddress(e.at)
+		w.text = append(w.text, " ; implicit exception: "...)
+		if e.target == e.at {
+			w.text = append(w.text, "deoptimizes\n"...)
+			continue
+		}
+		w.text = fmt.Appendf(w.text, "dispatches to %#016x\n", w.code.Lo+uint64(e.target))
+	}
+	return w.relocationsTo(offset)
 }
 
 // relocationsTo writes the relocations of the instructions that start before an offset, each at the start of its
@@ -131,6 +151,7 @@ type codeWriter struct {
 	relocs   *relocReader
 	reloc    relocation // the next one to be written
 	hasReloc bool
+	implicit []implicitException // the next ones to be written
 }
 
 // rowsTo writes the rows before the one that holds the byte at an offset.

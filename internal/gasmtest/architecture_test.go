@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"disasm/disasmtest":        {"disasm/asm"},
 	"disasm/xarch":             {"disasm/asm"},
 	"printassembly":            {"disasm"},
+	"printassembly/safepoints": {"disasm", "printassembly"},
 	"sampler":                  nil,
 	"sampler/collect":          {"sampler", "sampler/collect/external", "sampler/collect/failure", "sampler/collect/machine", "sampler/perfevent"},
 	"sampler/perfevent":        nil,
@@ -71,7 +72,7 @@ var mayImport = map[string][]string{
 	"profile/tally":            nil,
 	"profile/threads":          {"profile/tally"},
 	"profile/windows":          {"capture", "event"},
-	"profile":                  {"capture", "disasm", "event", "printassembly", "profile/code", "profile/codemap", "profile/events", "profile/history", "profile/parts", "profile/printing", "profile/probes", "profile/tally", "profile/threads", "profile/windows", "sampler"},
+	"profile":                  {"capture", "disasm", "event", "printassembly", "printassembly/safepoints", "profile/code", "profile/codemap", "profile/events", "profile/history", "profile/parts", "profile/printing", "profile/probes", "profile/tally", "profile/threads", "profile/windows", "sampler"},
 	"report/schema":            nil,
 	"report/page":              {"capture", "event", "printassembly", "profile", "profile/code", "profile/history", "profile/parts", "profile/tally", "profile/windows", "report/schema"},
 	"report/amount":            {"profile", "sampler"},
@@ -139,7 +140,7 @@ func TestImports(t *testing.T) {
 
 // readers are the packages that turn a capture into a report, as patterns of go list. They work on any machine, so they
 // know nothing of kernels and processes.
-var readers = []string{"capture", "profile/...", "report/...", "diff/...", "event/...", "printassembly", "disasm", "sampler"}
+var readers = []string{"capture", "profile/...", "report/...", "diff/...", "event/...", "printassembly/...", "disasm", "sampler"}
 
 // notForReaders recognizes what readers must not depend on: BPF, running programs, the network's protocols, and the
 // packages of the project that record.

@@ -15,6 +15,8 @@ import (
 type chains struct {
 	Methods []string `json:"methods"`
 	Chains  [][]int  `json:"chains"`
+	// Guessed has for each chain how many of its inner frames are a guess. It is nil if none are in any chain.
+	Guessed []int `json:"guessed,omitempty"`
 	methods map[string]int
 	known   map[string]int
 	last    []printassembly.Frame // the last chain that was asked for; number is its number
@@ -46,7 +48,11 @@ func sameChain(a, b []printassembly.Frame) bool {
 func (c *chains) find(frames []printassembly.Frame) int {
 	chain := make([]int, 0, 3*len(frames))
 	var key []byte
+	guessed := 0
 	for _, f := range frames {
+		if f.Guess == printassembly.GuessedAll {
+			guessed++
+		}
 		m, ok := c.methods[f.Method]
 		if !ok {
 			m = len(c.Methods)
@@ -55,7 +61,7 @@ func (c *chains) find(frames []printassembly.Frame) int {
 		}
 		chain = append(chain, m, f.BCI, f.Line)
 	}
-	for _, n := range chain {
+	for _, n := range append(chain, guessed) {
 		key = append(strconv.AppendInt(key, int64(n), 36), ' ')
 	}
 	if n, ok := c.known[string(key)]; ok {
@@ -63,6 +69,12 @@ func (c *chains) find(frames []printassembly.Frame) int {
 	}
 	c.known[string(key)] = len(c.Chains)
 	c.Chains = append(c.Chains, chain)
+	if guessed > 0 && c.Guessed == nil {
+		c.Guessed = make([]int, len(c.Chains)-1)
+	}
+	if c.Guessed != nil {
+		c.Guessed = append(c.Guessed, guessed)
+	}
 	return len(c.Chains) - 1
 }
 
@@ -106,11 +118,11 @@ func (c *chips) append(b []byte, frames []printassembly.Frame) []byte {
 		common++
 	}
 	inner := frames[0]
-	if len(frames) == len(c.last) && common == len(frames)-1 && inner.Method == c.last[0].Method {
+	if len(frames) == len(c.last) && common == len(frames)-1 && inner.Name() == c.last[0].Name() {
 		if inner.Line == c.last[0].Line || inner.Line <= 0 {
 			return b
 		}
-		return append(strconv.AppendInt(append(b, "<u>:"...), int64(inner.Line), 10), "</u> "...)
+		return append(append(append(b, "<u>:"...), inner.LineText()...), "</u> "...)
 	}
 	differing := slices.Clone(frames[:len(frames)-common])
 	slices.Reverse(differing)
@@ -123,9 +135,12 @@ func (c *chips) append(b []byte, frames []printassembly.Frame) []byte {
 	}
 	for i, f := range differing {
 		b = append(b, "<em>"...)
+		if f.Guess == printassembly.GuessedAll {
+			b = append(b, printassembly.GuessMark...)
+		}
 		b = appendText(b, brief(f.Method))
 		if f.Line > 0 {
-			b = strconv.AppendInt(append(b, ':'), int64(f.Line), 10)
+			b = append(append(b, ':'), f.LineText()...)
 		}
 		if i < len(differing)-1 {
 			b = append(b, " › "...)

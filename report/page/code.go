@@ -122,7 +122,7 @@ func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing, at *places, 
 	case l.CompileID > 0 && some == 0:
 		about = append(about, "no lines of Java: HotSpot kept no debug info for this code")
 	case l.CompileID > 0 && slices.ContainsFunc(b.in.Profiles.Capture.JVMs, sparse):
-		about = append(about, fmt.Sprintf("HotSpot kept lines for its %s only, because the JVM ran without DebugNonSafepoints: other instructions are shown with the line of the next safepoint", counted(own, "safepoint")))
+		about = append(about, fmt.Sprintf("HotSpot kept lines for its %s only, because the JVM ran without DebugNonSafepoints: other instructions have guesses, by the flow of control; methods that are not certain have a ~", counted(own, "safepoint")))
 	case own > 0:
 		about = append(about, fmt.Sprintf("HotSpot kept the line of %d%% of the instructions; the others are shown with the line of the next instruction that has a line", (100*own+len(l.Lines)/2)/len(l.Lines)))
 	}

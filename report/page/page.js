@@ -593,7 +593,7 @@ function frames(row) {
 	const chain = code.chains[row.dataset.f];
 	const out = [];
 	for (let i = 0; chain && i < chain.length; i += 3)
-		out.push({ method: code.data.methods[chain[i]], bci: chain[i + 1], line: chain[i + 2] });
+		out.push({ method: code.data.methods[chain[i]], bci: chain[i + 1], line: chain[i + 2], guess: i < 3 * code.data.guessed?.[row.dataset.f] });
 	return out;
 }
 function drawChain() {
@@ -602,14 +602,14 @@ function drawChain() {
 	const lines = outer.map((f, d) => {
 		const [file, line] = data.moved?.[f.method]?.[f.line] ?? [];
 		const moved = line ? ` (${baseName(file)}:${line})` : "";
-		const text = `${d ? "└ " : ""}${f.method}${f.line > 0 ? `:${f.line}` : ""}${moved}${f.bci < 0 ? "" : ` @${f.bci}`}`;
+		const text = `${d ? "└ " : ""}${f.guess ? "~" : ""}${f.method}${f.line > 0 ? `:${f.line}` : ""}${moved}${f.bci < 0 ? "" : ` @${f.bci}`}`;
 		const el = make("span", { className: d === outer.length - 1 ? "f now" : "f", textContent: text });
 		if (f.bci >= 0) el.title = `bytecode index ${f.bci}`;
 		el.style.setProperty("--d", Math.min(d, 12));
 		return el;
 	});
 	if (!lines.length) lines.push(note("no debug info"));
-	if (cursor.classList.contains("n")) lines.push(note("HotSpot kept no line for this instruction: this is the line of the next one."));
+	if (cursor.classList.contains("n")) lines.push(note("a guess: HotSpot kept none"));
 	code.chainBox.replaceChildren(...lines);
 	later(showLine);
 }

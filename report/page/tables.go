@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/report/schema"
@@ -219,9 +220,17 @@ func (t *tableBuilder) frames() *table {
 			}
 		}
 		out.Rows = append(out.Rows, row{Link: t.places.frame(f.Method), Cells: append(t.counts(f.Counts.Values, t.parts().Frames[f.Method]), t.count(f.Total.Values[0], 0, t.parts().Totals[f.Method]),
-			cell{Text: shown(f.Method), Name: true}, cell{Text: strings.Join(lines, ", ")})})
+			cell{Text: guessMark(f.Guessed) + shown(f.Method), Name: true}, cell{Text: strings.Join(lines, ", ")})})
 	}
 	return t.cut(out, len(frames))
+}
+
+// guessMark returns the mark of methods that are a guess for some samples.
+func guessMark(guessed *schema.Counts) string {
+	if guessed == nil {
+		return ""
+	}
+	return printassembly.GuessMark
 }
 
 // lines returns the table of lines of Java, with their text if there are sources.

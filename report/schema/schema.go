@@ -40,7 +40,8 @@ type Process struct {
 	Main    string `json:"main"`
 	Version string `json:"version"`
 	Fork    int    `json:"fork,omitempty"` // JMH's number of the fork
-	// SafepointsOnly is true if the frames and lines of its code are those of the next safepoint.
+	// SafepointsOnly is true if HotSpot has recorded the frames and lines of its code at safepoints only. Between them
+	// they are guesses, see Frame.Certain.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
 	// Taken are all of its samples, inside and outside the windows.
 	Taken Counts `json:"taken,omitzero"`
@@ -231,6 +232,11 @@ type Frame struct {
 	Line   int    `json:"line"` // 0 if unknown
 	// File is the name of the file that the class was made from, as the class itself says it; "" if unknown.
 	File string `json:"file,omitempty"`
+	// Certain is false if HotSpot has recorded frames at safepoints only, and this one is a guess. It is nil for a
+	// certain frame.
+	Certain *bool `json:"certain,omitempty"`
+	// LineCertain is false if at least the bytecode and the line are a guess. It is nil if they are certain.
+	LineCertain *bool `json:"line_certain,omitempty"`
 }
 
 // A Method sums up all code of one source and name.
@@ -253,12 +259,17 @@ type Frames struct {
 	PerJVM PerJVM      `json:"per_jvm,omitempty"`
 	Slices Slices      `json:"slices,omitzero"` // of Counts
 	Lines  []LineTotal `json:"lines"`
+	// Guessed is the part of Counts for which the method is a guess, because HotSpot has recorded frames at safepoints
+	// only; nil if there are none.
+	Guessed *Counts `json:"guessed,omitempty"`
 }
 
 // A LineTotal is the part of Frames that one source line has.
 type LineTotal struct {
 	Line   int    `json:"line"` // 0 if unknown
 	Counts Counts `json:"counts"`
+	// Guessed is the part of Counts for which the line is a guess, as Frames.Guessed.
+	Guessed *Counts `json:"guessed,omitempty"`
 }
 
 // Native sums up the samples in one function outside the code cache.

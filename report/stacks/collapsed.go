@@ -54,7 +54,7 @@ func collapsedStack(root string, l *profile.Location) string {
 		}
 	}
 	for _, f := range slices.Backward(l.Frames) {
-		frames = append(frames, collapsedFrame(f.Method))
+		frames = append(frames, collapsedFrame(f.Name()))
 	}
 	if len(l.Frames) == 0 {
 		frames = append(frames, collapsedFrame(l.Source))

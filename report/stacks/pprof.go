@@ -290,7 +290,7 @@ func (b *pprofBuilder) mappingAndLines(l *profile.Location) (*pprof.Mapping, []p
 	if len(l.Frames) > 0 {
 		lines := make([]pprof.Line, len(l.Frames))
 		for i, f := range l.Frames {
-			lines[i] = pprof.Line{Function: b.function(f.Method, names.SourcePath(f.Method, b.all.SourceFile(f.Method))), Line: int64(f.Line)}
+			lines[i] = pprof.Line{Function: b.function(f.Name(), names.SourcePath(f.Method, b.all.SourceFile(f.Method))), Line: int64(f.Line)}
 		}
 		return b.mapping(mappingKey{l.PID, codeCache}), lines
 	}

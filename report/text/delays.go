@@ -49,7 +49,7 @@ func writeDelay(v *view, d *profile.Delay, total int64) {
 	for _, l := range d.Lines[:min(len(d.Lines), maxDelayLines)] {
 		line := fmt.Sprintf("   0x%x: %s", l.Lo, l.Text)
 		if len(l.Frames) > 0 {
-			line += fmt.Sprintf("  ; %s@%d (line %d)", l.Frames[0].Method, l.Frames[0].BCI, l.Frames[0].Line)
+			line += fmt.Sprintf("  ; %s@%d (line %s)", l.Frames[0].Name(), l.Frames[0].BCI, l.Frames[0].LineText())
 		}
 		if v.Width > 0 {
 			line = layout.CutEnd(line, v.Width-9, v.Ellipsis())

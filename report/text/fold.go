@@ -12,6 +12,7 @@ type fold struct {
 	ellipsis string
 	last     []printassembly.Frame // the chain of the line before
 	line     int                   // line number of its innermost frame
+	guess    printassembly.Guess   // of that line
 	named    map[string]bool       // methods that were written with their packages
 	chains   map[string]bool       // chains that were written, by chainKey
 }
@@ -29,19 +30,19 @@ func (f *fold) enter(chain []printassembly.Frame) (text string, known bool) {
 		return "", false // no debug info
 	}
 	defer func() { f.last = chain }()
-	if len(f.last) > 0 && chain[0].Method == f.last[0].Method && sameCallers(chain[1:], f.last[1:]) {
+	if len(f.last) > 0 && chain[0].Name() == f.last[0].Name() && sameCallers(chain[1:], f.last[1:]) {
 		return "", false
 	}
 	f.line = 0
 	key := chainKey(chain)
 	if f.chains[key] {
-		return f.name(chain[0].Method), true
+		return f.name(chain[0]), true
 	}
 	f.chains[key] = true
 	differing := chain[:len(chain)-f.common(chain)]
-	parts := []string{f.name(differing[0].Method)}
+	parts := []string{f.name(differing[0])}
 	for _, caller := range differing[1:] {
-		parts = append(parts, f.name(caller.Method)+lineNumber(caller.Line))
+		parts = append(parts, f.name(caller)+lineNumber(caller))
 	}
 	if len(differing) < len(chain) {
 		parts = append(parts, f.ellipsis)
@@ -60,7 +61,7 @@ func (f *fold) common(chain []printassembly.Frame) int {
 }
 
 // sameCaller reports whether two frames are the same place of a call.
-func sameCaller(a, b printassembly.Frame) bool { return a.Method == b.Method && a.BCI == b.BCI }
+func sameCaller(a, b printassembly.Frame) bool { return a == b }
 
 // sameCallers reports whether two lists of frames are the same places of calls.
 func sameCallers(a, b []printassembly.Frame) bool {
@@ -78,27 +79,29 @@ func sameCallers(a, b []printassembly.Frame) bool {
 // chainKey returns a text that identifies a chain, without the place in the innermost method.
 func chainKey(chain []printassembly.Frame) string {
 	var b strings.Builder
-	b.WriteString(chain[0].Method)
+	b.WriteString(chain[0].Name())
 	for _, caller := range chain[1:] {
-		fmt.Fprintf(&b, " %s@%d", caller.Method, caller.BCI)
+		fmt.Fprintf(&b, " %s@%d", caller.Name(), caller.BCI)
 	}
 	return b.String()
 }
 
 // name returns the method's whole name the first time, and then the name without packages.
-func (f *fold) name(method string) string {
+func (f *fold) name(of printassembly.Frame) string {
+	method := of.Method
 	if !f.named[method] {
 		f.named[method] = true
-		return method
+		return of.Name()
 	}
 	class, name, found := strings.Cut(method, "::")
 	if !found {
-		return method
+		return of.Name()
 	}
 	hidden := ""
 	if i := strings.IndexByte(class, '/'); i > 0 { // Spread$$Lambda/0x000000003a043920
 		const kept = 4 // digits that distinguish it from others
 		class, hidden = class[:i], "/"+f.ellipsis+class[max(i+1, len(class)-kept):]
 	}
-	return class[strings.LastIndexByte(class, '.')+1:] + hidden + "::" + name
+	of.Method = class[strings.LastIndexByte(class, '.')+1:] + hidden + "::" + name
+	return of.Name()
 }

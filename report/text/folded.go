@@ -52,10 +52,10 @@ func (c *foldedComments) instruction(i int, l *code.Line) {
 func (c *foldedComments) enter(i int, l *code.Line, room int) string {
 	methods, known := c.fold.enter(l.Frames)
 	line, source := "", ""
-	if len(l.Frames) > 0 && l.Frames[0].Line > 0 && l.Frames[0].Line != c.fold.line {
-		c.fold.line = l.Frames[0].Line
+	if len(l.Frames) > 0 && l.Frames[0].Line > 0 && (l.Frames[0].Line != c.fold.line || l.Frames[0].Guess != c.fold.guess) {
+		c.fold.line, c.fold.guess = l.Frames[0].Line, l.Frames[0].Guess
 		found := c.source(l.Frames[0])
-		line, source = lineNumber(c.fold.line)+found.elsewhere(l.Frames[0]), found.Text
+		line, source = lineNumber(l.Frames[0])+found.elsewhere(l.Frames[0]), found.Text
 	}
 	comment := methods + line
 	fits := func() bool {

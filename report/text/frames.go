@@ -21,7 +21,7 @@ func frameTable(v *view) *ranking {
 	for i := range frames {
 		f := &frames[i]
 		t.add(f.Counts, func() rankingRow {
-			return rankingRow{total: f.Total, name: f.Method, details: hottestLines(v, f.Lines)}
+			return rankingRow{total: f.Total, name: f.Name(), details: hottestLines(v, f.Lines)}
 		})
 	}
 	return t
@@ -40,10 +40,7 @@ func hottestLines(v *view, lines []profile.LineTotal) string {
 		if n == 0 || len(cells) == most {
 			continue
 		}
-		number, amount := "?", strconv.FormatInt(n, 10)
-		if l.Line > 0 {
-			number = strconv.Itoa(l.Line)
-		}
+		number, amount := l.Number(), strconv.FormatInt(n, 10)
 		switch v.opts.Counts {
 		case Percent:
 			amount = fmt.Sprintf("%.1f%%", 100*float64(n)/float64(max(total, 1)))

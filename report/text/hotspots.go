@@ -115,7 +115,7 @@ func safepointsOnly(v *view, reg *profile.Region) string {
 	if reg.CompileID == 0 || !slices.ContainsFunc(reg.PIDs, sparse) {
 		return ""
 	}
-	return " (lines are those of the next safepoint)"
+	return " (~: a guess, because HotSpot kept lines at safepoints only)"
 }
 
 // writeTooBig writes how much of a region is left out.

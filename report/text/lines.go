@@ -27,7 +27,11 @@ func lineTable(v *view) *ranking {
 	for _, f := range v.p.Frames {
 		for _, l := range f.Lines {
 			if l.Line > 0 {
-				lines = append(lines, hotLine{printassembly.Frame{Method: f.Method, Line: l.Line}, l.Counts})
+				at := printassembly.Frame{Method: f.Method, Line: l.Line}
+				if l.Guessed != nil {
+					at.Guess = printassembly.GuessedAll
+				}
+				lines = append(lines, hotLine{at, l.Counts})
 			}
 		}
 	}
@@ -37,7 +41,7 @@ func lineTable(v *view) *ranking {
 	for _, l := range lines {
 		t.add(l.counts, func() rankingRow {
 			found := v.source(l.Frame)
-			return rankingRow{name: l.Method, tail: found.place(l.Frame), details: found.Text}
+			return rankingRow{name: l.Name(), tail: found.place(l.Frame), details: found.Text}
 		})
 	}
 	width := sourceWidth(v, t.rows)

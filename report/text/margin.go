@@ -71,7 +71,7 @@ func innermost(l *code.Line) string {
 	if len(l.Frames) == 0 {
 		return ""
 	}
-	return l.Frames[0].Method
+	return l.Frames[0].Name()
 }
 
 // marginLabels returns a short name for each method, which none of the others has.

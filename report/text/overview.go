@@ -94,7 +94,7 @@ func (o overview) hottestFrames() []string {
 	var cells [][]string
 	for _, f := range frames {
 		amount := o.inTable(0, f.Counts[0])
-		cells = append(cells, []string{strings.TrimSpace(amount), o.short(f.Method, false), frameDetails(o.view, &f)})
+		cells = append(cells, []string{strings.TrimSpace(amount), o.short(f.Name(), false), frameDetails(o.view, &f)})
 	}
 	lines := layout.Table(nil, cells, []layout.Align{layout.Right, layout.Left, layout.Left})
 	for i := range lines {

@@ -52,7 +52,7 @@ func (d *document) hottestOfEach() {
 		}
 		f := &p.Frames[0]
 		amount := v.inTable(0, f.Counts[0])
-		cells = append(cells, []string{fmt.Sprintf("Program %d:", i+1), strings.TrimSpace(amount), f.Method, frameDetails(v, f)})
+		cells = append(cells, []string{fmt.Sprintf("Program %d:", i+1), strings.TrimSpace(amount), f.Name(), frameDetails(v, f)})
 	}
 	if len(cells) == 0 {
 		return

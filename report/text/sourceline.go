@@ -28,15 +28,15 @@ func (l SourceLine) elsewhere(f printassembly.Frame) string {
 // and line as in a stack trace: " (Range.scala:190)".
 func (l SourceLine) place(f printassembly.Frame) string {
 	if l.File == "" || l.Number == f.Line && l.File == path.Base(names.SourcePath(f.Method, "")) {
-		return lineNumber(f.Line)
+		return lineNumber(f)
 	}
 	return fmt.Sprintf(" (%s:%d)", l.File, l.Number)
 }
 
-// lineNumber returns ":1792", or "" if the line is unknown.
-func lineNumber(line int) string {
-	if line <= 0 {
+// lineNumber returns ":1792", ":~1792" for a guess, or "" if the line is unknown.
+func lineNumber(f printassembly.Frame) string {
+	if f.Line <= 0 {
 		return ""
 	}
-	return fmt.Sprint(":", line)
+	return ":" + f.LineText()
 }

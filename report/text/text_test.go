@@ -134,7 +134,7 @@ func TestAttached(t *testing.T) {
 	compiled := slices.IndexFunc(p.Regions, func(reg profile.Region) bool { return reg.Hot && reg.CompileID != 0 })
 	require.GreaterOrEqual(t, compiled, 0)
 	heading := p.Regions[compiled].Source + ", " + p.Regions[compiled].Method + compileID(p.Regions[compiled].CompileID)
-	const mark = " (lines are those of the next safepoint)"
+	const mark = " (~: a guess, because HotSpot kept lines at safepoints only)"
 	for _, sparse := range []bool{false, true} {
 		for i := range h.JVMs {
 			h.JVMs[i].SafepointsOnly = sparse

@@ -1,0 +1,148 @@
+package safepoints
+
+import "github.com/gasm-profiler/gasm/printassembly"
+
+// A tree has all chains of a method's records, so that it is quick to say what chains have in common. Each frame is two
+// nodes: its method, and below it the bytecode.
+type tree struct {
+	method string // at the root's only child
+	nodes  []node
+	ids    map[nodeKey]int32
+}
+
+type node struct{ parent, depth int32 }
+
+type nodeKey struct {
+	parent int32
+	method string // "" for a bytecode
+	bci    int
+}
+
+// root is the node without frames. all stands for the chains of no record at all, which agree on everything.
+const (
+	root = 0
+	all  = -1
+)
+
+func newTree(method string) *tree {
+	return &tree{method: method, nodes: make([]node, 1), ids: map[nodeKey]int32{}}
+}
+
+func (t *tree) child(parent int32, method string, bci int) int32 {
+	key := nodeKey{parent, method, bci}
+	id, ok := t.ids[key]
+	if !ok {
+		id = int32(len(t.nodes))
+		t.nodes = append(t.nodes, node{parent, t.nodes[parent].depth + 1})
+		t.ids[key] = id
+	}
+	return id
+}
+
+// chain returns the node of a chain.
+func (t *tree) chain(frames []printassembly.Frame) int32 {
+	id := int32(root)
+	for i := len(frames) - 1; i >= 0; i-- {
+		id = t.child(t.child(id, frames[i].Method, 0), "", frames[i].BCI)
+	}
+	return id
+}
+
+// meet returns what two chains have in common.
+func (t *tree) meet(a, b int32) int32 {
+	if a == all {
+		return b
+	}
+	if b == all {
+		return a
+	}
+	for a != b {
+		if t.nodes[a].depth >= t.nodes[b].depth {
+			a = t.nodes[a].parent
+		} else {
+			b = t.nodes[b].parent
+		}
+	}
+	return a
+}
+
+// findChains sets g.chain.
+func (g *graph) findChains(t *tree) {
+	g.chain = make([]int32, len(g.insts))
+	for i := range g.insts {
+		g.chain[i] = none
+		if g.insts[i].OwnFrames {
+			g.chain[i] = t.chain(g.insts[i].Frames)
+		}
+	}
+}
+
+// around returns for each instruction what the records around it agree on: the first two on all ways ahead, and the
+// last two on all ways behind. One is too few, because the compilers move instructions past records.
+func (g *graph) around(t *tree) []int32 {
+	ahead := g.agreed(t, g.chain, &g.from, &g.into, false)
+	ahead = g.agreed(t, t.meets(g.chain, ahead), &g.from, &g.into, false)
+	behind := g.agreed(t, g.chain, &g.into, &g.from, true)
+	behind = g.agreed(t, t.meets(g.chain, behind), &g.into, &g.from, true)
+	for i := range ahead {
+		ahead[i] = t.meet(ahead[i], behind[i])
+	}
+	return ahead
+}
+
+// meets returns what the chains of records have in common with others.
+func (t *tree) meets(chains, others []int32) []int32 {
+	out := make([]int32, len(chains))
+	for i, c := range chains {
+		if out[i] = none; c >= 0 {
+			out[i] = t.meet(c, others[i])
+		}
+	}
+	return out
+}
+
+// agreed returns for each instruction what the first records on all ways along some edges agree on. chains are the
+// nodes of the records, and back are the reverse edges. Where the method begins and, if there are no edges because
+// control leaves it, where it ends, the chain is that of the method alone.
+func (g *graph) agreed(t *tree, chains []int32, along, back *edges, toStart bool) []int32 {
+	method := t.child(root, t.method, 0)
+	value := make([]int32, len(g.insts))
+	waiting := make([]bool, len(g.insts))
+	work := make([]int32, len(g.insts))
+	for i := range value {
+		value[i], waiting[i], work[i] = all, true, int32(i)
+		if !toStart { // the last instruction is at the end of work, so that it is taken first
+			continue
+		}
+		work[i] = int32(len(value) - 1 - i)
+	}
+	for len(work) > 0 {
+		i := work[len(work)-1]
+		work, waiting[i] = work[:len(work)-1], false
+		v := int32(all)
+		for _, e := range along.of(i) {
+			if c := chains[e.to]; c >= 0 {
+				v = t.meet(v, c)
+			} else {
+				v = t.meet(v, value[e.to])
+			}
+		}
+		if len(along.of(i)) == 0 && (toStart || g.leaves(i)) {
+			v = method
+		}
+		if v == value[i] {
+			continue
+		}
+		value[i] = v
+		if chains[i] >= 0 {
+			continue // those before it see its own record
+		}
+		for _, e := range back.of(i) {
+			if !waiting[e.to] {
+				waiting[e.to] = true
+				work = append(work, e.to)
+			}
+		}
+	}
+	return value
+}
