@@ -94,7 +94,7 @@ type triedTools struct {
 	jdks                 []jdkResult
 }
 
-// tryTools tries all samplers and JDKs at the same time.
+// tryTools tries the samplers and the JDKs, several at the same time.
 func tryTools(ctx context.Context, dir string) triedTools {
 	var t triedTools
 	var wg sync.WaitGroup

@@ -90,7 +90,7 @@ func (w *work) delayedCode() []*delayedCode {
 	return all
 }
 
-// delayLines returns the instructions that have most of a delay's samples.
+// delayLines returns the instructions with the most samples of a delay, hottest first.
 func delayLines(insts []printassembly.Instruction, atPC map[uint64]tally.Counts, counters int) []DelayLine {
 	byInst := map[int]tally.Counts{}
 	for pc, c := range atPC {

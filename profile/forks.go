@@ -40,7 +40,7 @@ func mergeForks(sampled []*sampledBlob, code *codeReader, counters int) []*merge
 		nk := nthKey{k, s.jvm}
 		k.nth = seen[nk]
 		seen[nk]++
-		// A group has no two blobs of one JVM.
+		// groups[k] never has two blobs of one JVM, because their nth differs.
 		same := slices.IndexFunc(groups[k], func(m *mergedCode) bool { return sameCode(code.listing(m.blobRef), code.listing(s.blobRef)) })
 		if same >= 0 {
 			groups[k][same].add(s, counters)

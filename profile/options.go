@@ -16,8 +16,8 @@ type Options struct {
 	// Regions is the least number of regions that are annotated, if there are that many with enough samples. See
 	// chooseHot in hotregions.go.
 	Regions int
-	// MinSamples is how many samples a region must have if it is to be annotated although it is not hot. With fewer, it
-	// is chance which of its instructions they fall on.
+	// MinSamples is how many samples a region that is not hot needs to be annotated. With fewer, chance decides which
+	// instructions have them.
 	MinSamples int
 	// PrintMargin is the number of instructions shown around a region.
 	PrintMargin int

@@ -31,7 +31,7 @@ type AllocSite struct {
 	Code *AllocCode
 }
 
-// An AllocCode is an instruction that allocates: the call that ends at the return address which the event has.
+// An AllocCode is a call instruction that allocates. It ends at the return address that the event has.
 type AllocCode struct {
 	Source, Method string // Method is the name of a stub or codelet, too
 	CompileID      int    // 0 for what is not compiled

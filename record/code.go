@@ -94,8 +94,8 @@ func namesOtherJVM(command []string) bool {
 	return slices.Contains(command, "-jvm") || slices.Contains(command, "--jvm")
 }
 
-// startsJava reports whether a command is a JVM itself. Only then have all JVMs that read gasm's files of options ended
-// when the command has. A build tool may leave a daemon behind, whose JVMs would not start without the file.
+// startsJava reports whether a command is java itself. Any other command may be a build tool whose daemon outlives it.
+// The JVMs of the daemon would look for gasm's file of options after gasm has removed it, and would not start.
 func startsJava(command []string) bool { return filepath.Base(command[0]) == "java" }
 
 // ownDirectives returns the command's own file of compiler directives; "" without one. HotSpot takes only one such

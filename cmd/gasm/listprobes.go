@@ -18,7 +18,7 @@ import (
 // listTime limits how long reading the classes of a JVM may take. 100 000 classes take a few seconds.
 const listTime = time.Minute
 
-// listProbes lists what --probe-sdt could show other tracers in a JVM, from its memory. Nothing is changed in the JVM.
+// listProbes lists the probes that --probe-sdt could add to a JVM for other tracers. It only reads the JVM's memory.
 func listProbes(s streams, args []string) error {
 	if len(args) != 2 {
 		return usage("--list-probes: say which JVM and which methods, as in gasm attach --list-probes 4711 'org.acme.Svc::*'")

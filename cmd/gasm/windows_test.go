@@ -2,8 +2,8 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"

@@ -82,8 +82,8 @@ func indexOf(lines []Line, addr uint64) int {
 	return -1
 }
 
-// same returns the share of the lines of both sides that are equal. Code that only one side
-// lists, at the ends and in gaps of the other side, does not count.
+// same returns the share of lines that both sides have, among the lines of the listing. Lines without
+// samples are not in the listing where the other side begins later, ends earlier or has a gap.
 func (l *listing) same() float64 {
 	var equal, all int
 	for i := range l.lines {

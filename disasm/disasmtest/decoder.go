@@ -1,8 +1,8 @@
-// Package disasmtest has what the tests of several decoders share:
+// Package disasmtest contains what the tests of the decoders share:
 //
-//   - what is true of every decoder, whatever the bytes are (Decoder.Check), for fuzz tests and random bytes
-//   - machine code of HotSpot (Blobs), in testdata of the packages or in any log
-//   - the comparison with GNU objdump (Objdump, Decoder.Parity)
+//   - checks that hold for any bytes (Decoder.Check), for fuzz tests and random bytes
+//   - HotSpot's machine code (Blobs), from the testdata of a package or from any log
+//   - a comparison with GNU objdump (Objdump, Decoder.Parity)
 //
 // The README in each testdata says how its files were made.
 package disasmtest

@@ -120,8 +120,8 @@ func (p *metadataParser) element(depth int) error {
 	return nil
 }
 
-// open handles an element's name and attributes. A class or field becomes the current one (p.class, p.field), and stays
-// that while the method element reads the elements within it.
+// open handles an element's name and attributes. A class or field becomes the current one (p.class, p.field). p.element
+// restores the previous one after it has read the elements within.
 func (p *metadataParser) open(name string, attributes []Attribute) {
 	switch name {
 	case "class":

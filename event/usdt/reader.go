@@ -218,7 +218,7 @@ func (a *argument) scan(text string) (word string, ok bool) {
 	return word, err == nil
 }
 
-// allocated reads a sum of allocations.
+// allocated reads a line with the sum of the allocations of one class at one instruction.
 func (r *Reader) allocated(mono int64, args []argument) (msg string) {
 	if len(args) != 6 || args[4].number <= 0 || args[5].number < 0 {
 		return "no addresses, class, count and bytes of allocations"

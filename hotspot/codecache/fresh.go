@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A freshBlock is a block that was not there at the last Poll. Its blobs have not been made yet.
+// A freshBlock is a block without blobs: it is new, or its blob could not be named at an earlier Poll.
 type freshBlock struct {
 	heap   *heap
 	block  *block

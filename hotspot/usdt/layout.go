@@ -32,7 +32,7 @@ type layout struct {
 const (
 	headSize  = 24
 	briefSize = 64
-	words     = 12 // of the stack: the stubs of OptoRuntime have frames of up to 6 words
+	words     = 12 // of the stack, twice the largest frame of a stub of OptoRuntime
 )
 
 // callerAt returns the offset of the caller in a record.

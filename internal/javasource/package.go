@@ -146,8 +146,8 @@ func skipArguments(text []byte) []byte {
 	return nil
 }
 
-// belongs reports whether a file with the given name declares a package. byPath is true if the file's path ends in
-// the package's directory.
+// belongs reports whether a source file with the name base is in package pkg: by its package declaration in text, or, if
+// its language is unknown, by byPath, which says whether the file's path ends in the package's directory.
 func belongs(text []byte, base, pkg string, byPath bool) bool {
 	l := languages[path.Ext(base)]
 	if l == unknown {

@@ -86,8 +86,8 @@ func openThere(p *foreign.Process, path string) (*os.File, error) {
 	return openIn(path, p.World)
 }
 
-// openIn opens a path in the file system that enter returns. It needs no caller's context: it makes two calls, and the
-// World limits the time of each.
+// openIn opens a path in the World that enter returns. It takes no context, because the World limits the time of each
+// call.
 func openIn(path string, enter func(context.Context) (*foreign.World, error)) (*os.File, error) {
 	w, err := enter(context.Background())
 	if err != nil {

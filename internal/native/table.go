@@ -162,7 +162,7 @@ func ReadTable(r io.Reader, name string) (*Table, error) {
 		} else if text := strings.TrimRight(string(line), "\r\n"); text != "" && text[0] != '#' {
 			var x Range
 			if x, msg = parseRange(text, bad == 0); msg == "" && len(ranges) == maxRanges {
-				msg = "there are more functions in front of it than in any table"
+				msg = "it is one function more than any table has"
 			}
 			if msg == "" {
 				x.Module, x.Symbol = intern(names, x.Module), intern(names, x.Symbol)

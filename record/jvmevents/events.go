@@ -2,15 +2,15 @@
 // locks, allocations and more.
 //
 // A [Choice] says which kinds of events are recorded, and where each kind comes from. [Events] switches the sources on
-// in each JVM that is found while it runs, and off again. Each source has its part in Found, End and Take:
+// in each JVM that is found while it runs, and off again. Found, End and Take call each source in turn:
 //
 //   - HotSpot's log, in a JVM that was attached to, and recordings of Flight Recorder are switched on through the JVM's
 //     attach socket (recorder.go);
 //   - HotSpot's USDT probes are set from outside (usdt.go).
 //
-// HotSpot's log in a command's JVMs is an option that they start with, which is not of this package. A recording could
-// be an option, too. But JDK 11 to 16 say on the program's stdout that the recording has begun, and what silences newer
-// ones (-Xlog:jfr+startup) keeps older ones from starting.
+// The JVMs of a command get an option for HotSpot's log when they start; package record adds it. Flight Recorder could be
+// started by an option, too. But then JDK 11 to 16 print on the program's stdout that a recording has started. The option
+// -Xlog:jfr+startup turns that message off in JDK 17 and newer, but JDK 16 and older do not start with it.
 package jvmevents
 
 import (

@@ -289,7 +289,7 @@ func (r *recorder) take(j *capture.JVM, startedMonoNanos int64) (notes []string)
 // noteworthy is how late a recording must begin to be noted.
 const noteworthy = 100 * time.Millisecond
 
-// takeLog takes the log, and the full files of it that HotSpot has kept.
+// takeLog moves the log and its rotated files into the capture. It returns the log's name, or "" if there is none.
 func (r *recorder) takeLog() (name string) {
 	for i, suffix := range append([]string{""}, hslog.Rotated("")...) {
 		to := capture.EventLog(r.pid) + suffix

@@ -49,7 +49,7 @@ type windowSyntaxError struct {
 func (e *windowSyntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Msg) }
 
 const (
-	maxWindowLine = 64 << 10  // in bytes; JMH's parameters are the longest
+	maxWindowLine = 64 << 10  // in bytes; the longest are lines of trials, which have JMH's parameters
 	maxWindows    = 1_000_000 // the largest number in a capture
 	maxFork       = 100_000
 )

@@ -171,8 +171,8 @@ func (r *jmhRun) moment(ends bool) {
 	}
 }
 
-// sent notes when the fork sent the line of a moment. A time before the fork was announced belongs to another
-// connection.
+// sent records when the fork sent the line that begins or ends an iteration. It ignores a time before the fork was
+// announced, because that is of an earlier fork's connection.
 func (r *jmhRun) sent(m jmhMoment, mono int64) {
 	fork := &r.forks[m.fork]
 	switch times := &fork.sent[m.iteration]; {

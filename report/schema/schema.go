@@ -114,7 +114,7 @@ type Account struct {
 	OtherThread  int64 `json:"other_thread,omitempty"` // of threads that were not chosen
 	// OutsideMethod counts the samples whose thread was not in the method of --window-method.
 	OutsideMethod int64 `json:"outside_method,omitempty"`
-	// Printing counts the samples in which HotSpot printed code for gasm. No other number of the profile includes them.
+	// Printing counts the samples that were taken while HotSpot printed code for gasm. They are not in Profiled.
 	Printing    int64 `json:"printing,omitempty"`
 	Lost        int64 `json:"lost"`
 	Profiled    int64 `json:"profiled"`

@@ -26,7 +26,8 @@ type nameKey struct {
 	native bool // the name is not a Java method's
 }
 
-// fit limits the columns of a name to what one table has for it.
+// fit limits a name to width columns, which is the room that one table has for it. The narrowest table decides, but a
+// name always gets at least 10 columns.
 func (s *shortNames) fit(name string, native bool, width int) {
 	const least = 10
 	key := nameKey{name, native}

@@ -61,8 +61,8 @@ func AttachNative(opts Options) (*Native, error) {
 // An opener is perfevent.Open or perfevent.OpenRunning for the processes that are sampled.
 type opener func(o perfevent.Options) (*perfevent.Set, error)
 
-// startNative opens the first of the candidate events that this machine has. learn introduces the
-// processes to the drain.
+// startNative opens the first of the candidate events that this machine has. It calls learn with the new
+// drain, so that the caller can add the processes to it.
 func startNative(opts Options, open opener, learn func(*drain)) (*Native, error) {
 	n := &Native{done: make(chan struct{}), switches: make(chan switching, 1)}
 	var note fix.Note

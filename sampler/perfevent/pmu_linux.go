@@ -119,8 +119,8 @@ func (k kernel) set(e *Event, pmu, name string, value uint64) error {
 	return nil
 }
 
-// configs are the names that the files in format have for fields of perf_event_attr, in the order of
-// Event.Config.
+// configs are the words by which the files in a PMU's folder format ("config1:0-15") name the fields of
+// perf_event_attr, in the order of Event.Config.
 var configs = []string{"config", "config1", "config2"}
 
 // pmusWith returns the PMUs that have an event of a name, sorted.
