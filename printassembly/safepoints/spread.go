@@ -95,7 +95,7 @@ func guessAll(insts []printassembly.Instruction) {
 	}
 }
 
-// Distances are in instructions. To leave a loop, or to enter one backwards, counts as leave of them.
+// Distances are in instructions. To leave a loop counts as leave of them.
 const (
 	leave = 1 << 12
 	near  = 3
