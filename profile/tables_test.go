@@ -137,7 +137,11 @@ func (d *disk) ReadAt(p []byte, off int64) (int, error) {
 // Without DebugNonSafepoints, frames follow the flow of control: the jump over the call of B::other leads to that of
 // B::next. What is a guess is counted apart.
 func TestSafepointsOnly(t *testing.T) {
-	log := newLog(t, c2(10, 1, "A::a", 0x1000, `9090 eb08
+	log := newLog(t, c2(10, 1, "A::a", 0x1000, `9090 90e8
+		 ;*invokestatic x
+		 ; - A::a@1 (line 2)
+		 0000 0000
+		 9090 eb08
 		 9090 90e8
 		 ;*invokestatic x
 		 ; - B::other@1 (line 30)
@@ -151,7 +155,7 @@ func TestSafepointsOnly(t *testing.T) {
 		 9090 90c3`))
 	jvms := []capture.JVM{{PID: 1, Main: "App", Log: log, SafepointsOnly: true}}
 	b := NewBuilder(Config{JVMs: jvms, Trials: []capture.Trial{{Windows: []capture.Window{always(1)}}}})
-	add(b, slices.Concat(repeat(2, at(1, 15, 0x1000)), repeat(3, at(1, 15, 0x1002)), repeat(4, at(1, 15, 0x100f)))...)
+	add(b, slices.Concat(repeat(2, at(1, 15, 0x1009)), repeat(3, at(1, 15, 0x100a)), repeat(4, at(1, 15, 0x1017)))...)
 	ps := build(t, b, DefaultOptions())
 	require.Len(t, ps, 1)
 	frames := ps[0].Frames
@@ -166,7 +170,7 @@ func TestSafepointsOnly(t *testing.T) {
 
 	jvms[0].SafepointsOnly = false
 	b = NewBuilder(Config{JVMs: jvms, Trials: []capture.Trial{{Windows: []capture.Window{always(1)}}}})
-	add(b, repeat(2, at(1, 15, 0x1000))...)
+	add(b, repeat(2, at(1, 15, 0x1009))...)
 	assert.Equal(t, "B::other", build(t, b, DefaultOptions())[0].Frames[0].Name(), "the next address")
 }
 

@@ -95,7 +95,7 @@ func guessAll(insts []printassembly.Instruction) {
 	}
 }
 
-// Distances are in instructions. To leave a loop, or to enter one backwards, counts as leave of them.
+// Distances are in instructions. To leave a loop counts as leave of them.
 const (
 	leave = 1 << 12
 	near  = 3
@@ -114,6 +114,8 @@ func (g *graph) choose(ahead, behind nearby, c1 bool) (record int32, cut int) {
 	switch {
 	case ahead.record < 0:
 		return behind.record, 0
+	case behind.record < 0 && ahead.distance > 1: // the method's own entry, which makes its frame and saves arguments
+		return ahead.record, len(g.insts[ahead.record].Frames) - 1
 	case behind.record < 0:
 		return ahead.record, 0
 	case ahead.distance >= leave && behind.distance < ahead.distance+leave/2:

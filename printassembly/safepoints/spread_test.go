@@ -205,6 +205,15 @@ func TestSpread(t *testing.T) {
 			1: ~new@~0 < a@~4
 			2: ~new@~0 < a@~4
 			5: a@~9`},
+		{"the entry of the method", `
+			0 op
+			1 op
+			2 op
+			3 call | b@1 < a@7
+			4 ret`, "", `
+			0: a@~7
+			1: a@~7
+			2: ~b@~1 < a@~7`},
 		{"back in the calling method", `
 			0 call | b@1 < a@7
 			1 op

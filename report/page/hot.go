@@ -90,7 +90,7 @@ func (t *tableBuilder) hotTable() *table {
 		guess = guess || t.r.Hottest[i].FramesOfNext
 	}
 	if guess {
-		note += "; ~: HotSpot kept no line for this instruction, so the line of the next instruction that has one is shown"
+		note += "; ~: HotSpot kept no line for this instruction, so " + t.instead()
 	}
 	out := t.start("hot", "Hottest instructions", note, "samples", "instruction", "made from", "loop", "in")
 	out.Columns[len(t.totals)].Number = true

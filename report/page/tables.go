@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/parts"
@@ -225,6 +226,14 @@ func (t *tableBuilder) frames() *table {
 	return t.cut(out, len(frames))
 }
 
+// instead says which line is shown for an instruction whose line HotSpot has not kept.
+func (t *tableBuilder) instead() string {
+	if slices.ContainsFunc(t.b.in.Profiles.Capture.JVMs, func(j capture.JVM) bool { return j.SafepointsOnly }) {
+		return "it is a guess"
+	}
+	return "the line of the next instruction that has one is shown"
+}
+
 // guessMark returns the mark of methods that are a guess for some samples.
 func guessMark(guessed *schema.Counts) string {
 	if guessed == nil {
@@ -269,7 +278,7 @@ func (t *tableBuilder) lines() *table {
 		out.Rows = append(out.Rows, row{Link: t.places.line(l.method, l.Line), Cells: cells})
 	}
 	if borrowed {
-		out.Note += "; ~: HotSpot kept no line for most of these samples' instructions, so the line of the next instruction that has one is shown"
+		out.Note += "; ~: HotSpot kept no line for most of these samples' instructions, so " + t.instead()
 	}
 	return t.cut(out, len(all))
 }
