@@ -147,7 +147,10 @@ func (d debugFinder) packed(_ string, o object) (symbolTable, error) {
 		return symbolTable{}, err
 	}
 	defer o.load.give(int64(len(data)))
-	unpacker, err := xz.NewReader(bytes.NewReader(data))
+	if err := checkXZ(data); err != nil {
+		return symbolTable{}, fmt.Errorf("section .gnu_debugdata: %w", err)
+	}
+	unpacker, err := xz.ReaderConfig{SingleStream: true}.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return symbolTable{}, fmt.Errorf("section .gnu_debugdata: %w", err)
 	}

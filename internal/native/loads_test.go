@@ -97,7 +97,7 @@ func TestHostileFiles(t *testing.T) {
 	r := NewResolver()
 	r.limits = newLimits(maxMemory, maxTime)
 	most := mostMemory(func() {
-		for i := range 12 {
+		for i := range 5 {
 			path := hostileTable{symbols: longestTable, names: longestNames, written: 1000}.write(t,
 				filepath.Join(dir, fmt.Sprint(i)))
 			r.Add(Mapping{PID: 1, Lo: base, Hi: base + 1<<16, Path: path})
