@@ -45,7 +45,7 @@ func (c *textCache) text(addr, length uint64) ([]byte, bool) {
 	local := []unix.Iovec{{Base: &text[0]}}
 	local[0].SetLen(len(text))
 	n, err := unix.ProcessVMReadv(c.process.PID(), local, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(text)}}, 0)
-	if err != nil || n < len(text) || c.process.Ended() { // another process may have its id now
+	if err != nil || n < len(text) || c.process.Exited() { // another process may have its id now
 		return nil, false
 	}
 	if c.bytes += len(text); c.bytes > mostTextBytes || len(c.read) >= mostTexts {
