@@ -82,7 +82,7 @@ func (s *setup) sampleBoth(ctx context.Context, argv []string) (c samplingCost, 
 		return c, err
 	}
 	defer os.Remove(native.TextFile())
-	err = cmp.Or(run("go\n"), native.Stop())
+	err = cmp.Or(run("go\n"), native.Stop(ctx))
 	c.own = cpuTime(unix.RUSAGE_SELF) - own
 	err = cmp.Or(err, perf.Stop())
 	c.record = cpuTime(unix.RUSAGE_CHILDREN) - children - cmd.ProcessState.UserTime() - cmd.ProcessState.SystemTime()

@@ -54,7 +54,7 @@ func sampleNative(ctx context.Context, dir string, child *target, events []sampl
 	if busy {
 		t.work(ctx, child)
 	}
-	t.err = n.Stop()
+	t.err = n.Stop(ctx)
 	t.event, t.notes, t.buffers = n.Events()[0].Spec, n.Notes(), n.Buffers()
 	if !busy || t.err != nil {
 		return t

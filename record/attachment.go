@@ -146,7 +146,7 @@ func (a *Attachment) run(ctx context.Context) error {
 	}
 	var samples <-chan sampler.Sample
 	var err error
-	if a.sampling, samples, err = attachNative(o, rateNote); err != nil {
+	if a.sampling, samples, err = attachNative(a.patience.Begin(ctx), o, rateNote); err != nil {
 		return err
 	}
 	a.clocks.start = capture.ReadClock()
@@ -154,7 +154,7 @@ func (a *Attachment) run(ctx context.Context) error {
 	delivered := make(chan struct{})
 	go a.deliver(samples, delivered)
 	a.wait()
-	if err := a.sampling.Stop(); err != nil {
+	if err := a.sampling.Stop(a.patience.Name(context.WithoutCancel(ctx))); err != nil {
 		a.problem(err)
 	}
 	a.endedMonoNanos = monotonic.Nanos() // after the last sample, so that it counts
@@ -228,12 +228,14 @@ func (a *Attachment) followedJVM(pid int) *followedJVM {
 	return nil
 }
 
-// stopFollowing ends the following of all JVMs.
+// stopFollowing ends the following of all JVMs. One that does not answer does not take the time of the others.
 func (a *Attachment) stopFollowing(ctx context.Context) {
 	reach := a.patience.Reach(context.WithoutCancel(ctx))
+	var stopping sync.WaitGroup
 	for _, j := range a.jvms {
-		j.stop(reach)
+		stopping.Go(func() { j.stop(reach) })
 	}
+	stopping.Wait()
 }
 
 // deliver passes the samples on to the followers and to the events. It closes delivered at the end.

@@ -38,8 +38,8 @@ const streamed = 1 << 16
 
 // attachNative has gasm itself sample processes that run. The channel delivers the samples while they are taken, and is
 // closed at the end.
-func attachNative(o collect.Options, note string) (sampling, <-chan sampler.Sample, error) {
-	n, err := collect.AttachNative(o)
+func attachNative(ctx context.Context, o collect.Options, note string) (sampling, <-chan sampler.Sample, error) {
+	n, err := collect.AttachNative(ctx, o)
 	if err != nil {
 		return nil, nil, withoutOther(err)
 	}

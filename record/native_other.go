@@ -18,7 +18,7 @@ var errNoNative = &failure.MissingToolError{Tool: "native sampling", Cause: "onl
 func (r *Recording) startNative(context.Context, int) (sampling, error) { return nil, errNoNative }
 
 // attachNative fails.
-func attachNative(collect.Options, string) (sampling, <-chan sampler.Sample, error) {
+func attachNative(context.Context, collect.Options, string) (sampling, <-chan sampler.Sample, error) {
 	return nil, nil, errNoNative
 }
 

@@ -17,7 +17,7 @@ type switchedSampling struct {
 
 func (s switchedSampling) Pause() error               { *s.said = append(*s.said, "pause"); return nil }
 func (s switchedSampling) Resume() error              { *s.said = append(*s.said, "resume"); return nil }
-func (s switchedSampling) Stop() error                { *s.said = append(*s.said, "stop"); return nil }
+func (s switchedSampling) Stop(context.Context) error { *s.said = append(*s.said, "stop"); return nil }
 func (s switchedSampling) resolver() *native.Resolver { return nil }
 
 type switchedCode struct {

@@ -68,7 +68,7 @@ func (r *Recording) Run(ctx context.Context) error {
 		err = ErrNotRun // the signal is the reason, whatever came of it
 	}
 	if r.sampling != nil {
-		_ = r.sampling.Stop() // it has sampled nothing that could be lost
+		_ = r.sampling.Stop(r.patience.Reach(ctx)) // it has sampled nothing that could be lost
 		r.sampling.wait()
 		r.sampling.discard()
 	}
@@ -113,7 +113,7 @@ func (r *Recording) run(ctx context.Context) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = r.sampling.Stop() // the code source waits for the last sample
+			_ = r.sampling.Stop(r.patience.Reach(ctx)) // the code source waits for the last sample
 			r.code.end(ctx)
 		}
 	}()
@@ -125,7 +125,7 @@ func (r *Recording) run(ctx context.Context) (err error) {
 	r.exitCode = held.Wait()
 	r.endedMonoNanos = monotonic.Nanos()
 	r.commandEnded()
-	drain.End()
+	drain.End(r.patience.Reach(context.WithoutCancel(ctx)))
 	keeper.End()
 	r.endSampling(ctx)
 	r.clocks.end = capture.ReadClock()
@@ -176,7 +176,7 @@ func (r *Recording) release(held *command.Held) error {
 // endSampling ends the sampling and the following of code, once.
 func (r *Recording) endSampling(ctx context.Context) {
 	r.endOnce.Do(func() {
-		if err := r.sampling.Stop(); err != nil {
+		if err := r.sampling.Stop(r.patience.Reach(context.WithoutCancel(ctx))); err != nil {
 			r.problem(err)
 		}
 		r.events.End(ctx)

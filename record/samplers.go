@@ -30,9 +30,9 @@ type sampling interface {
 	// Pause stops taking samples, or keeping them, until Resume.
 	Pause() error
 	Resume() error
-	// Stop ends the sampling. A *failure.StoppedError says that the sampler ended earlier; its samples until then are
+	// Stop ends the sampling. When ctx is done, it does not wait for what can be left out. A *failure.StoppedError says that the sampler ended earlier; its samples until then are
 	// there.
-	Stop() error
+	Stop(ctx context.Context) error
 	// Lost returns how many samples the sampler dropped; 0 where the sampler's text has that number.
 	Lost() int64
 	// save writes the sampler's text to a file, and to tee as well. When that fails, open still reads the text.
@@ -156,6 +156,8 @@ func (p *perfSampling) tool() Sampler { return SamplerPerf }
 
 func (p *perfSampling) Notes() []string { return append(fix.Texts(p.Perf.Notes()), p.notes...) }
 
+func (p *perfSampling) Stop(context.Context) error { return p.Perf.Stop() }
+
 func (p *perfSampling) Lost() int64 { return 0 } // perf's text has it
 
 func (p *perfSampling) save(ctx context.Context, path string, tee io.Writer) error {
@@ -219,6 +221,8 @@ func (d *dtraceSampling) tool() Sampler { return SamplerDTrace }
 
 func (d *dtraceSampling) Notes() []string { return append(fix.Texts(d.Tracer.Notes()), d.notes...) }
 
+func (d *dtraceSampling) Stop(context.Context) error { return d.Tracer.Stop() }
+
 func (d *dtraceSampling) save(_ context.Context, path string, tee io.Writer) error {
 	if err := os.Rename(d.TextFile(), path); err != nil {
 		return fmt.Errorf("naming the samples: %w", err)
@@ -262,6 +266,8 @@ type xctraceSampling struct {
 func (x *xctraceSampling) tool() Sampler { return SamplerXCTrace }
 
 func (x *xctraceSampling) Notes() []string { return append(fix.Texts(x.Recording.Notes()), x.note) }
+
+func (x *xctraceSampling) Stop(context.Context) error { return x.Recording.Stop() }
 
 func (x *xctraceSampling) Lost() int64 { return 0 } // the text has it
 

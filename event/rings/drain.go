@@ -16,6 +16,7 @@ import (
 type Drain struct {
 	file   io.ReaderAt
 	next   int64 // offset of the first segment that was not seen yet
+	seen   int   // number of segments before next
 	rings  []drainedRing
 	taken  int64 // number of windows in all rings
 	buffer []byte
@@ -36,6 +37,14 @@ const maxInFlight = 64
 
 // maxTaken limits the number of windows that are kept of a JVM: an hour with 2000 windows per second.
 const maxTaken = 8_000_000
+
+// maxRings is an upper bound for the number of rings with windows; further ones are not read. Each ring is read at each
+// look. The agent makes one for each of 256 threads.
+const maxRings = 1 << 10
+
+// maxSegments is an upper bound for the number of segments; more mean that the file is damaged. The agent makes one for
+// each of 256 threads and 1024 sites.
+const maxSegments = 1 << 19
 
 // NewDrain returns a Drain of a JVM's file.
 func NewDrain(file io.ReaderAt) *Drain { return &Drain{file: file, next: headerSize} }
@@ -76,7 +85,7 @@ func (d *Drain) findRings(end bool) error {
 	if err != nil {
 		return err
 	}
-	used := word(b, 3)
+	used := min(word(b, 3), MaxFile)
 	for d.next+8*headWords <= used {
 		head, err := d.words(d.next, headWords)
 		if err != nil {
@@ -86,17 +95,19 @@ func (d *Drain) findRings(end bool) error {
 		switch {
 		case !end && (size == 0 || kind == 3 && word(head, 5) == 0):
 			return nil
-		case size < 8*headWords || size > maxSegment || size%8 != 0:
+		case size < 8*headWords || size > maxSegment || size%8 != 0, d.seen == maxSegments:
 			return fmt.Errorf("the file of the probes is damaged at byte %d", d.next)
 		case kind == 0:
 			return nil // the JVM is about to write the segment's size
 		case kind == 3:
-			if c := word(head, 5); c > 0 && 24*c <= size-8*headWords && c&(c-1) == 0 {
+			if c := word(head, 5); c > 0 && c <= maxSegment && 24*c <= size-8*headWords && c&(c-1) == 0 &&
+				len(d.rings) < maxRings {
 				d.rings = append(d.rings, drainedRing{offset: d.next, capacity: c,
 					inFlight: max(1, min(maxInFlight, c/4))})
 			}
 		}
 		d.next += size
+		d.seen++
 	}
 	return nil
 }

@@ -70,6 +70,42 @@ func taken(t *testing.T, d *Drain) *Windows {
 	return &Windows{Spans: append(w.Spans, second.Spans...), Dropped: w.Dropped + second.Dropped}
 }
 
+// An endlessFile is a sparse file of any size that has the same segment again and again.
+type endlessFile struct {
+	header, segment []byte
+	reads           int
+}
+
+func (f *endlessFile) ReadAt(b []byte, offset int64) (int, error) {
+	f.reads++
+	for i := range b {
+		if at := offset + int64(i); at < headerSize {
+			b[i] = f.header[at]
+		} else {
+			b[i] = f.segment[(at-headerSize)%int64(len(f.segment))]
+		}
+	}
+	return len(b), nil
+}
+
+// TestDrainEndless: a JVM can make its file as large as its disk allows, or larger, with any number of rings.
+func TestDrainEndless(t *testing.T) {
+	f := &endlessFile{header: file()[:headerSize], segment: ringOf(1)}
+	binary.LittleEndian.PutUint64(f.header[8*3:], 1<<40)
+	d := NewDrain(f)
+	assert.ErrorContains(t, d.Take(io.Discard), "the file of the probes is damaged at byte ")
+	assert.LessOrEqual(t, f.reads, maxSegments+2)
+	assert.Len(t, d.rings, maxRings)
+
+	f.segment = ringOf(1 << 10)
+	f.reads, d = 0, NewDrain(f)
+	require.NoError(t, d.Take(io.Discard))
+	assert.LessOrEqual(t, f.reads, MaxFile/len(f.segment)+maxRings+2)
+	f.reads = 0
+	require.NoError(t, d.Take(io.Discard))
+	assert.LessOrEqual(t, f.reads, maxRings+1)
+}
+
 // TestDrain reads windows from a ring of four while it is being overwritten. The oldest window of a full ring may be
 // overwritten at any time, so it counts as lost.
 func TestDrain(t *testing.T) {

@@ -19,6 +19,9 @@ const (
 	Buckets = 32 + 35*16
 	// maxSegment is an upper bound for the size of a segment: gasm does not ask for rings that are larger.
 	maxSegment = 64 << 20
+	// MaxFile is an upper bound for the size of a JVM's file, in bytes; the agent never makes a larger one. What a
+	// header says is beyond it is not read.
+	MaxFile = 512 << 20
 )
 
 // A Kind is the kind of an event in a ring.

@@ -50,7 +50,7 @@ func compareExcerpts(t *testing.T, cmd *exec.Cmd) {
 		return f
 	}
 	followers := []*Follower{start("whole", Options{budget: time.Hour}), start("excerpts", Options{budget: -time.Hour})}
-	n, err := collect.AttachNative(collect.Options{PID: pid, Frequency: 997, Dir: t.TempDir()})
+	n, err := collect.AttachNative(t.Context(), collect.Options{PID: pid, Frequency: 997, Dir: t.TempDir()})
 	require.NoError(t, err)
 	stream := n.Subscribe(1<<16, 20*time.Millisecond)
 	sampled := map[uint64]bool{}
@@ -74,7 +74,7 @@ func compareExcerpts(t *testing.T, cmd *exec.Cmd) {
 	case <-time.After(2 * time.Minute):
 		t.Error("not sampled at 300 addresses within two minutes")
 	}
-	require.NoError(t, n.Stop())
+	require.NoError(t, n.Stop(t.Context()))
 	<-done
 	whole, excerpts := followers[0].Stop(), followers[1].Stop()
 	t.Logf("%+v", whole)

@@ -57,7 +57,7 @@ func follow(t *testing.T, jdk gasmtest.JDK, args ...string) {
 		text, err := os.ReadFile(log)
 		return err == nil && compiled.Match(text)
 	}, 2*time.Minute, 50*time.Millisecond, "C2 compiles Shares::rounds")
-	n, err := collect.AttachNative(collect.Options{PID: cmd.Process.Pid, Frequency: 997, Dir: t.TempDir()})
+	n, err := collect.AttachNative(t.Context(), collect.Options{PID: cmd.Process.Pid, Frequency: 997, Dir: t.TempDir()})
 	require.NoError(t, err)
 	stream := n.Subscribe(1<<16, 20*time.Millisecond)
 	var samples []sampler.Sample
@@ -79,7 +79,7 @@ func follow(t *testing.T, jdk gasmtest.JDK, args ...string) {
 	case <-time.After(time.Minute):
 		t.Error("no thousand samples within a minute")
 	}
-	require.NoError(t, n.Stop())
+	require.NoError(t, n.Stop(t.Context()))
 	<-done
 	result := f.Stop()
 	t.Logf("%+v", result)

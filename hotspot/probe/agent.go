@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/event/rings"
 	"github.com/gasm-profiler/gasm/hotspot/sdt"
 )
 
@@ -19,7 +20,7 @@ var agentJar []byte
 const (
 	ringEvents   = 1 << 15 // 0.8 MB per thread
 	windowEvents = 1 << 15
-	fileLimit    = 512 << 20
+	fileLimit    = rings.MaxFile
 )
 
 // MaxRings is an upper bound for the size of the file that a JVM counts in, in bytes. The agent never makes a larger

@@ -35,7 +35,8 @@ type dtraced struct {
 	good   int64 // events that could be read
 	total  int64 // probes reached, by DTrace's own count; 0 while it has not ended
 
-	texts map[textKey][]byte // of the events that read has handed out, by their place in the JVM
+	textBytes int                // in texts
+	texts     map[textKey][]byte // of the events that read has handed out, by their place in the JVM
 }
 
 type textKey struct{ addr, length uint64 }
@@ -48,8 +49,11 @@ const (
 	// it was switched off.
 	silence = uint64(5 * time.Second)
 	// mostHeld limits the events that are held back. When there are more, all are handed out.
-	mostHeld  = 1 << 18
-	mostTexts = 1 << 16
+	mostHeld = 1 << 18
+	// Upper bounds for the texts of a JVM that are kept, in bytes and by number. Names of classes and methods have some
+	// dozens of bytes; they may have 64 kB.
+	mostTextBytes = 32 << 20
+	mostTexts     = 1 << 16
 )
 
 // openDTrace has DTrace record the probes of a JVM.
@@ -213,7 +217,12 @@ func (d *dtraced) keep(addr, length uint64, text []byte) {
 	} else {
 		text = text[:min(uint64(len(text)), length)]
 	}
-	d.texts[textKey{addr, length}] = text
+	key := textKey{addr, length}
+	d.textBytes -= len(d.texts[key])
+	delete(d.texts, key)
+	if d.textBytes += len(text); d.textBytes <= 2*mostTextBytes { // otherwise it is missing until forget is called
+		d.texts[key] = text
+	}
 }
 
 // text returns a text of the events that read handed out last.
@@ -225,8 +234,9 @@ func (d *dtraced) text(addr, length uint64) ([]byte, bool) {
 // forget forgets the texts when they are many. It is called when the sums of allocations that need them
 // have been written.
 func (d *dtraced) forget() {
-	if len(d.texts) > mostTexts {
+	if len(d.texts) > mostTexts || d.textBytes > mostTextBytes {
 		clear(d.texts)
+		d.textBytes = 0
 	}
 }
 

@@ -28,6 +28,7 @@ const (
 	noteSection = ".note.stapsdt"
 	baseSection = ".stapsdt.base"
 	noteType    = 3       // NT_STAPSDT
+	maxProbes   = 1 << 13 // an upper bound for the number of places, some 700 in libjvm.so; more are an error
 	largestNote = 4 << 20 // an upper bound for the section, which has 50 kB in libjvm.so; a larger one is an error
 )
 
@@ -73,10 +74,15 @@ func Probes(library io.ReaderAt) ([]Probe, error) {
 			moved = base.Addr - noted
 		}
 		offset, ok := fileOffset(f, location+moved)
-		if !ok {
+		// Nothing is at offset 0 but the file's header. cilium/ebpf takes it for an unknown offset, and reads all
+		// symbols of the library, without limits.
+		if !ok || offset == 0 {
 			return nil, fmt.Errorf("probe %s is at no address of the code", p.FullName())
 		}
 		p.Offset = offset
+		if len(probes) == maxProbes {
+			return nil, fmt.Errorf("it has more than %d probes, which can't be", maxProbes)
+		}
 		probes = append(probes, p)
 	}
 	if len(probes) == 0 {

@@ -229,3 +229,39 @@ func TestSelect(t *testing.T) {
 	}
 	assert.NoError(t, CheckPattern("hotspot:*"))
 }
+
+// libraryWith returns an ELF file with notes, whose code is at the file's beginning and at address 0.
+func libraryWith(t *testing.T, notes []byte) *bytes.Reader {
+	t.Helper()
+	const names = "\x00.note.stapsdt\x00.shstrtab\x00"
+	const at = 64 + 56 + 3*64
+	var b bytes.Buffer
+	for _, part := range []any{
+		elf.Header64{
+			Ident: [16]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)},
+			Type:  uint16(elf.ET_DYN), Machine: uint16(elf.EM_X86_64), Version: uint32(elf.EV_CURRENT), Ehsize: 64,
+			Phoff: 64, Phentsize: 56, Phnum: 1, Shoff: 120, Shentsize: 64, Shnum: 3, Shstrndx: 2,
+		},
+		elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Filesz: 1 << 20, Memsz: 1 << 20},
+		elf.Section64{},
+		elf.Section64{Name: 1, Type: uint32(elf.SHT_NOTE), Off: at, Size: uint64(len(notes))},
+		elf.Section64{Name: 15, Type: uint32(elf.SHT_STRTAB), Off: at + uint64(len(notes)), Size: uint64(len(names))},
+		notes, []byte(names),
+	} {
+		require.NoError(t, binary.Write(&b, binary.LittleEndian, part))
+	}
+	return bytes.NewReader(b.Bytes())
+}
+
+// TestHostileNotes checks that no place of a probe makes cilium/ebpf read the symbols of the library, and that there
+// are not too many places.
+func TestHostileNotes(t *testing.T) {
+	note := made(16, 0, "hotspot\x00gc__begin\x001@%dil\x00")
+	probes, err := Probes(libraryWith(t, note))
+	require.NoError(t, err)
+	assert.Len(t, probes, 1)
+	_, err = Probes(libraryWith(t, made(0, 0, "hotspot\x00gc__begin\x001@%dil\x00")))
+	assert.ErrorContains(t, err, "probe hotspot:gc__begin is at no address of the code")
+	_, err = Probes(libraryWith(t, bytes.Repeat(note, maxProbes+1)))
+	assert.ErrorContains(t, err, "it has more than 8192 probes")
+}

@@ -17,6 +17,7 @@ type Recorder struct {
 	from    source
 	sink    *sink
 	age     func() // forgets texts that may have changed
+	close   func() // called at the end; may be nil
 	unknown []string
 	set     int64         // when the probes were set, on CLOCK_MONOTONIC
 	stop    chan struct{} // closed when no more records come
@@ -97,6 +98,11 @@ func (r *Recorder) Stop() Result {
 	<-r.done
 	lost := r.from.lost()
 	r.from.close()
+	defer func() {
+		if r.close != nil {
+			r.close()
+		}
+	}()
 	r.sink.end(r.sink.until.Load(), lost)
 	result := Result{Events: r.sink.events, Lost: lost + r.sink.full, Unknown: r.unknown, Note: r.from.note(), SetMonoNanos: r.set, Err: errors.Join(err, r.sink.err)}
 	if _, told := r.from.(*dtraced); told {

@@ -91,7 +91,13 @@ func (r *Recorder) recordByKernel(pid int, lib library, chosen []Probe, o Option
 	if err != nil {
 		return err
 	}
-	texts := newTextCache(pid)
+	process, err := foreign.Open(pid)
+	if err != nil {
+		r.from.close()
+		return err
+	}
+	texts := newTextCache(process)
+	r.close = process.Close
 	r.age = func() { texts.age(time.Now()) }
 	r.sink = newSink(o.Text, places, layouts)
 	r.sink.texts, r.sink.thread, r.sink.placed = texts.text, threads, o.Placed

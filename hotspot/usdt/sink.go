@@ -17,6 +17,10 @@ import (
 // beyond it are counted as lost.
 const maxLines = 4_000_000
 
+// maxBytes limits the size of a text, in bytes: a line of an honest JVM has some 100. Events beyond it are counted as
+// lost.
+const maxBytes = 1 << 30
+
 // A sink turns the kernel's records into text.
 type sink struct {
 	out     *bufio.Writer
@@ -36,6 +40,7 @@ type sink struct {
 
 	line   []byte
 	lines  int
+	bytes  int64
 	events int64
 	full   int64 // events that the text had no room for
 	allocs map[allocSite]*allocSum
@@ -90,7 +95,7 @@ func (s *sink) take(data []byte) {
 	if p.Name == objectAlloc && l.caller && s.allocated(p, l, data) {
 		return
 	}
-	if s.lines >= maxLines {
+	if s.isFull() {
 		s.full++
 		return
 	}
@@ -111,10 +116,14 @@ func (s *sink) begin(mono uint64, tid int) {
 	s.line = append(s.line, ' ')
 }
 
+// isFull reports whether the text has no room for another event.
+func (s *sink) isFull() bool { return s.lines >= maxLines || s.bytes >= maxBytes }
+
 // write ends the line.
 func (s *sink) write() {
 	s.line = append(s.line, '\n')
 	s.lines++
+	s.bytes += int64(len(s.line))
 	if _, err := s.out.Write(s.line); err != nil && s.err == nil {
 		s.err = err
 	}
@@ -222,7 +231,7 @@ func (s *sink) flush() {
 				s.placed(at-1, int64(sum.mono))
 			}
 		}
-		if s.lines >= maxLines {
+		if s.isFull() {
 			s.full += sum.count
 			continue
 		}

@@ -192,6 +192,12 @@ func TestSinkFull(t *testing.T) {
 	k.end(3, 7)
 	assert.Equal(t, "0.000000001 1008 hotspot:gc__end\n0.000000003 0 lost 12\n0.000000003 0 end\n", k.written(t))
 
+	k = newKernel(t, map[string]string{"gc__end": ""})
+	k.bytes = maxBytes
+	k.take(k.record(t, "gc__end", 1, 8, nil))
+	k.end(3, 0)
+	assert.Equal(t, "0.000000003 0 lost 1\n0.000000003 0 end\n", k.written(t))
+
 	broken := errors.New("broken")
 	k = newKernel(t, map[string]string{"gc__end": ""})
 	s := newSink(writerFunc(func([]byte) (int, error) { return 0, broken }), k.places, k.layouts)

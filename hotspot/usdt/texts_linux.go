@@ -11,9 +11,10 @@ import (
 // A textCache reads texts out of the JVM's memory: the names of classes and methods, which stay where
 // they are as long as their class is loaded.
 type textCache struct {
-	pid   int
-	read  map[textKey][]byte
-	since time.Time
+	process *foreign.Process
+	read    map[textKey][]byte
+	bytes   int // in read
+	since   time.Time
 }
 
 const (
@@ -24,8 +25,11 @@ const (
 	textsLive = time.Second
 )
 
-func newTextCache(pid int) *textCache { return &textCache{pid: pid, read: map[textKey][]byte{}} }
+func newTextCache(p *foreign.Process) *textCache {
+	return &textCache{process: p, read: map[textKey][]byte{}}
+}
 
+// text returns a text, which is valid until the next call.
 func (c *textCache) text(addr, length uint64) ([]byte, bool) {
 	if length == 0 {
 		return nil, true
@@ -40,9 +44,13 @@ func (c *textCache) text(addr, length uint64) ([]byte, bool) {
 	text := make([]byte, length)
 	local := []unix.Iovec{{Base: &text[0]}}
 	local[0].SetLen(len(text))
-	n, err := unix.ProcessVMReadv(c.pid, local, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(text)}}, 0)
-	if err != nil || n < len(text) {
+	n, err := unix.ProcessVMReadv(c.process.PID(), local, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(text)}}, 0)
+	if err != nil || n < len(text) || c.process.Exited() { // another process may have its id now
 		return nil, false
+	}
+	if c.bytes += len(text); c.bytes > mostTextBytes || len(c.read) >= mostTexts {
+		clear(c.read)
+		c.bytes = len(text)
 	}
 	c.read[key] = text
 	return text, true
@@ -50,9 +58,9 @@ func (c *textCache) text(addr, length uint64) ([]byte, bool) {
 
 // age forgets texts that may have changed.
 func (c *textCache) age(now time.Time) {
-	if now.Sub(c.since) > textsLive || len(c.read) > mostTexts {
+	if now.Sub(c.since) > textsLive {
 		clear(c.read)
-		c.since = now
+		c.bytes, c.since = 0, now
 	}
 }
 

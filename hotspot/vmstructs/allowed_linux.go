@@ -18,8 +18,11 @@ func Allowed() error {
 	// Every process may read its own memory, unless the system call itself is
 	// refused, as Docker's seccomp filter does on kernels older than 4.8.
 	var from, to [1]byte
-	self := processMemory(os.Getpid())
-	if _, err := self.ReadAt(to[:], int64(uintptr(unsafe.Pointer(&from)))); err != nil {
+	self, err := newProcessMemory(os.Getpid())
+	if err == nil {
+		_, err = self.ReadAt(to[:], int64(uintptr(unsafe.Pointer(&from))))
+	}
+	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNoReadv, err)
 	}
 	// Kernels without the Yama module have no such file.

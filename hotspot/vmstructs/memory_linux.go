@@ -3,21 +3,50 @@ package vmstructs
 import (
 	"errors"
 	"io"
+	"runtime"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// processMemory reads the memory of the process with this id. Offsets are addresses.
-type processMemory int
+// A processMemory reads the memory of a process. Offsets are addresses. The kernel finds the process by its id, so
+// after each read it is checked that the process still has it.
+type processMemory struct{ process *foreign.Process }
 
-func (pid processMemory) ReadAt(buf []byte, addr int64) (int, error) {
+// newProcessMemory returns the memory of the process that has an id now. The process is closed with the last use of the
+// memory.
+func newProcessMemory(pid int) (*processMemory, error) {
+	p, err := foreign.Open(pid)
+	if errors.Is(err, foreign.ErrEnded) {
+		return nil, unix.ESRCH
+	}
+	if err != nil {
+		return nil, err
+	}
+	m := &processMemory{p}
+	runtime.AddCleanup(m, (*foreign.Process).Close, p)
+	return m, nil
+}
+
+// readv is process_vm_readv.
+func (m *processMemory) readv(local []unix.Iovec, remote []unix.RemoteIovec) (int, error) {
+	n, err := unix.ProcessVMReadv(m.process.PID(), local, remote, 0)
+	if m.process.Exited() {
+		n, err = 0, unix.ESRCH
+	}
+	runtime.KeepAlive(m)
+	return n, err
+}
+
+func (m *processMemory) ReadAt(buf []byte, addr int64) (int, error) {
 	if len(buf) == 0 {
 		return 0, nil
 	}
 	local := []unix.Iovec{{Base: &buf[0]}}
 	local[0].SetLen(len(buf))
 	remote := []unix.RemoteIovec{{Base: uintptr(addr), Len: len(buf)}}
-	n, err := unix.ProcessVMReadv(int(pid), local, remote, 0)
+	n, err := m.readv(local, remote)
 	if err == nil && n < len(buf) {
 		err = io.ErrUnexpectedEOF // only a part of it is mapped
 	}
@@ -32,7 +61,7 @@ const maxPieces = 1024
 const maxGathered = 1 << 28
 
 // readPieces reads some of the pieces with one system call.
-func (pid processMemory) readPieces(pieces []Piece) (read int, err error) {
+func (m *processMemory) readPieces(pieces []Piece) (read int, err error) {
 	local := make([]unix.Iovec, 0, min(len(pieces), maxPieces))
 	remote := make([]unix.RemoteIovec, 0, cap(local))
 	total, taken := 0, 0
@@ -53,7 +82,7 @@ func (pid processMemory) readPieces(pieces []Piece) (read int, err error) {
 	if total == 0 {
 		return taken, nil
 	}
-	n, err := unix.ProcessVMReadv(int(pid), local, remote, 0)
+	n, err := m.readv(local, remote)
 	// EFAULT: not even the first byte of the first piece is mapped.
 	if err != nil && !errors.Is(err, unix.EFAULT) {
 		return 0, err

@@ -30,14 +30,20 @@ func Open(pid int) (*VM, error) {
 }
 
 func open(pid int) (*VM, error) {
+	memory, err := newProcessMemory(pid) // first: what is found later is of this process, or it has ended
+	if err != nil {
+		return nil, err
+	}
 	library, err := findLibJVM(pid)
 	if err == nil {
-		err = checkMemory(pid)
+		err = memory.process.CheckMemory()
+	}
+	if errors.Is(err, foreign.ErrEnded) {
+		err = syscall.ESRCH
 	}
 	if err != nil {
 		return nil, err
 	}
-	memory := processMemory(pid)
 	img, err := findImage(Memory{memory}, library)
 	if err != nil {
 		return nil, err
@@ -59,19 +65,6 @@ func open(pid int) (*VM, error) {
 	vm.variables = img.variables()
 	vm.symbols = func(names []string) (map[string]uint64, error) { return fileSymbols(library, names) }
 	return vm, nil
-}
-
-// checkMemory returns an error if reading the memory of a process could block for ever.
-func checkMemory(pid int) error {
-	p, err := foreign.Open(pid)
-	if errors.Is(err, foreign.ErrEnded) {
-		return syscall.ESRCH
-	}
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	return p.CheckMemory()
 }
 
 // findLibJVM finds the mapping of libjvm.so that holds code.

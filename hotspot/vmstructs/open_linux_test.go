@@ -75,7 +75,7 @@ func TestOpen(t *testing.T) {
 			require.ErrorIs(t, err, syscall.ESRCH, "its parent has not waited for it yet")
 			cmd.Wait()
 			_, err = Open(pid)
-			require.ErrorIs(t, err, fs.ErrNotExist)
+			require.ErrorIs(t, err, syscall.ESRCH)
 			_, err = vm.Uint32(version)
 			require.ErrorIs(t, err, syscall.ESRCH)
 		})
@@ -119,12 +119,34 @@ func TestOpenNoJVM(t *testing.T) {
 	require.ErrorContains(t, err, path+" does not export gHotSpotVMStructs")
 }
 
+// memoryOf returns the memory of a process.
+func memoryOf(t *testing.T, pid int) *processMemory {
+	t.Helper()
+	m, err := newProcessMemory(pid)
+	require.NoError(t, err)
+	return m
+}
+
+// TestMemoryOfEnded checks that no memory is read by the id of a process that has ended.
+func TestMemoryOfEnded(t *testing.T) {
+	cmd := exec.Command("sleep", "600")
+	require.NoError(t, cmd.Start())
+	m := memoryOf(t, cmd.Process.Pid)
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	var text [1]byte
+	_, err := m.ReadAt(text[:], 4096)
+	assert.ErrorIs(t, err, syscall.ESRCH)
+	_, err = newProcessMemory(cmd.Process.Pid)
+	assert.ErrorIs(t, err, syscall.ESRCH)
+}
+
 // exportedSymbols returns the exported symbols of the libjvm.so in a process, and its mapping.
 func exportedSymbols(t *testing.T, pid int) (map[string]uint64, native.Mapping) {
 	t.Helper()
 	library, err := findLibJVM(pid)
 	require.NoError(t, err)
-	img, err := findImage(Memory{processMemory(pid)}, library)
+	img, err := findImage(Memory{memoryOf(t, pid)}, library)
 	require.NoError(t, err)
 	symbols, err := img.exported()
 	require.NoError(t, err)
@@ -141,7 +163,7 @@ func TestExported(t *testing.T) {
 	list, err := f.DynamicSymbols()
 	require.NoError(t, err)
 	want := map[string]uint64{}
-	img, err := findImage(Memory{processMemory(pid)}, library)
+	img, err := findImage(Memory{memoryOf(t, pid)}, library)
 	require.NoError(t, err)
 	for _, s := range list {
 		if s.Section != elf.SHN_UNDEF {
@@ -296,7 +318,7 @@ func TestAllowedBy(t *testing.T) {
 // TestProcessMemory reads the test's own memory, across the end of what is mapped.
 func TestProcessMemory(t *testing.T) {
 	require.NoError(t, Allowed())
-	self := processMemory(os.Getpid())
+	self := memoryOf(t, os.Getpid())
 	pages, err := unix.Mmap(-1, 0, 2*os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	require.NoError(t, err)
 	defer unix.Munmap(pages)
@@ -320,7 +342,7 @@ func TestProcessMemory(t *testing.T) {
 // TestGather reads pieces of the test's own memory, one of which is not mapped.
 func TestGather(t *testing.T) {
 	require.NoError(t, Allowed())
-	m := Memory{processMemory(os.Getpid())}
+	m := Memory{memoryOf(t, os.Getpid())}
 	const count = 3000 // several system calls
 	data := make([]byte, count)
 	pieces := make([]Piece, count)

@@ -2,6 +2,7 @@ package native
 
 import (
 	"bytes"
+	"context"
 	"debug/elf"
 	"encoding/hex"
 	"errors"
@@ -23,7 +24,7 @@ const debugFolder = "/usr/lib/debug"
 
 // longestDebugData is an upper bound for the unpacked size of .gnu_debugdata, in bytes; a larger one is an error. The
 // largest ones have about ten MB.
-const longestDebugData = 1 << 28
+const longestDebugData = 64 << 20
 
 // longestDebugFile is an upper bound for the size of a debug file, in bytes; a larger one is an error. Those of the
 // largest programs have 2 GB with everything that a debugger needs.
@@ -56,7 +57,7 @@ func (d debugFinder) symbols(path string, o object) symbolTable {
 
 // byBuildID reads the debug file for the file's build id.
 func (d debugFinder) byBuildID(_ string, o object) (symbolTable, error) {
-	id := hex.EncodeToString(buildID(o.File, o.size))
+	id := hex.EncodeToString(o.buildID())
 	if id == "" {
 		return symbolTable{}, nil
 	}
@@ -67,10 +68,10 @@ func (d debugFinder) byBuildID(_ string, o object) (symbolTable, error) {
 // of the file.
 func (d debugFinder) byLink(path string, o object) (symbolTable, error) {
 	section := o.Section(".gnu_debuglink")
-	if section == nil || section.FileSize > 1<<12 {
+	if section == nil {
 		return symbolTable{}, nil
 	}
-	data, err := sectionData(section, o.size)
+	data, err := o.data(section, 1<<12)
 	if err != nil {
 		return symbolTable{}, err
 	}
@@ -120,7 +121,7 @@ func (d debugFinder) read(path string, o object, sum *uint32) (symbolTable, erro
 	}
 	if sum != nil {
 		crc := crc32.NewIEEE()
-		if _, err := io.Copy(crc, f); err != nil {
+		if _, err := io.Copy(crc, io.NewSectionReader(limitedFile{o.load, f}, 0, size)); err != nil {
 			return symbolTable{}, err
 		}
 		if crc.Sum32() != *sum {
@@ -141,20 +142,22 @@ func (d debugFinder) packed(_ string, o object) (symbolTable, error) {
 	if section == nil {
 		return symbolTable{}, nil
 	}
-	data, err := sectionData(section, o.size)
+	data, err := o.data(section, longestSection)
 	if err != nil {
 		return symbolTable{}, err
 	}
-	unpacker, err := xz.NewReader(bytes.NewReader(data))
+	defer o.load.give(int64(len(data)))
+	if err := checkXZ(data); err != nil {
+		return symbolTable{}, fmt.Errorf("section .gnu_debugdata: %w", err)
+	}
+	unpacker, err := xz.ReaderConfig{SingleStream: true}.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return symbolTable{}, fmt.Errorf("section .gnu_debugdata: %w", err)
 	}
-	unpacked, err := io.ReadAll(io.LimitReader(unpacker, longestDebugData+1))
+	unpacked, err := readAll(o.load, unpacker, longestDebugData)
+	defer o.load.give(int64(cap(unpacked)))
 	if err != nil {
 		return symbolTable{}, fmt.Errorf("section .gnu_debugdata: %w", err)
-	}
-	if len(unpacked) > longestDebugData {
-		return symbolTable{}, errors.New("section .gnu_debugdata is too large")
 	}
 	found, err := functionsOf(bytes.NewReader(unpacked), int64(len(unpacked)), o)
 	if err != nil {
@@ -165,14 +168,43 @@ func (d debugFinder) packed(_ string, o object) (symbolTable, error) {
 
 // functionsOf returns the functions of a debug file of o.
 func functionsOf(r io.ReaderAt, size int64, o object) (symbolTable, error) {
-	debug, err := newObject(r, size)
+	debug, err := newObject(o.load, r, size)
 	if err != nil {
 		return symbolTable{}, err
 	}
-	ours, theirs := buildID(o.File, o.size), buildID(debug.File, debug.size)
+	ours, theirs := o.buildID(), debug.buildID()
 	if debug.Machine != o.Machine || debug.Class != o.Class ||
 		ours != nil && theirs != nil && !bytes.Equal(ours, theirs) {
 		return symbolTable{}, errors.New("it is of another build")
 	}
-	return readSymbols(debug.File, debug.size, elf.SHT_SYMTAB)
+	return debug.symbols(elf.SHT_SYMTAB)
+}
+
+// readAll reads what is unpacked, at most limit bytes; more is an error. The caller gives back the capacity
+// of what it returns, also with an error.
+func readAll(l *reading, r io.Reader, limit int) (data []byte, err error) {
+	const atFirst = 1 << 16
+	for {
+		if len(data) == cap(data) {
+			larger := max(atFirst, 2*cap(data))
+			if err := l.take(int64(larger)); err != nil {
+				return data, err
+			}
+			l.give(int64(cap(data)))
+			data = append(make([]byte, 0, larger), data...)
+		}
+		n, err := r.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return data, nil
+		case err != nil:
+			return data, err
+		case len(data) > limit:
+			return data, errors.New("it is too large")
+		}
+		if err := context.Cause(l.ctx); err != nil {
+			return data, err
+		}
+	}
 }

@@ -18,6 +18,10 @@
 // resolved, so that the names can be kept with a capture. A Table is written as text, and reading it needs no other
 // files.
 //
+// Files may have been made to exhaust gasm, by their size, their number or their slowness. So all Resolvers together
+// have limits for memory and time. The functions of files beyond them have no names, and [Resolver.Notes] says so.
+// [Resolver.GiveUp] ends all reading.
+//
 // # Where the functions are found
 //
 //   - In .symtab, if the file has one with functions in it.

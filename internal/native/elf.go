@@ -7,77 +7,90 @@ import (
 	"io"
 )
 
-// Upper bounds for the number of sections of an ELF file, and for the size of the table of their names in bytes; more
-// is an error. libjvm.so has about 40 sections and 400 bytes of names. Package elf makes a string of each name, so
-// together the two limit its memory to 64 MB.
+// Upper bounds for the tables of an ELF file; more is an error. libjvm.so has about 40 sections, 400 bytes of their
+// names, and ten program headers. Package elf makes a string of each name, so together the limits of sections and names
+// limit its memory to 64 MB.
 const (
 	maxSections     = 1 << 10
-	maxSectionNames = 1 << 16
+	maxSectionNames = 1 << 16 // in bytes
+	maxPrograms     = 1 << 10
 )
 
 // NewELF is elf.NewFile for a file that anybody may have written, and that may change while it is read. Package elf
-// reads tables of any size that the file's header states. NewELF returns an error if they are larger than those of any
-// program.
+// reads tables of any size that the file's header states: a sparse file, which takes 4 kB on a disk, could have 4 GB of
+// program headers. NewELF returns an error if a table is larger than that of any program.
 func NewELF(r io.ReaderAt) (*elf.File, error) {
 	head := make([]byte, 64)
 	if n, err := r.ReadAt(head, 0); n < len(head) {
 		return nil, fmt.Errorf("its ELF header can't be read: %w", err)
 	}
-	t := sectionTable{order: binary.LittleEndian, wide: elf.Class(head[elf.EI_CLASS]) == elf.ELFCLASS64}
-	if elf.Data(head[elf.EI_DATA]) == elf.ELFDATA2MSB {
-		t.order = binary.BigEndian
-	}
-	t.readHeader(head)
-	if t.offset == 0 {
-		return elf.NewFile(&keptReader{r, []keptPiece{{0, head}}})
-	}
-	// A file with more than 65 279 sections has 0 here, and their number elsewhere.
-	if t.sections == 0 || t.sections > maxSections || t.names >= t.sections || t.offset > 1<<62 {
-		return nil, fmt.Errorf("its ELF header has %d sections, and at most %d are read", t.sections, maxSections)
-	}
-	headers := make([]byte, t.sections*t.each)
-	if n, err := r.ReadAt(headers, int64(t.offset)); n < len(headers) {
-		return nil, fmt.Errorf("the headers of its sections can't be read: %w", err)
-	}
-	if err := t.checkNames(headers); err != nil {
+	kept := &keptReader{r, []keptPiece{{0, head}}}
+	h := parseHeader(head)
+	if _, err := kept.table("program headers", h.programs, maxPrograms, h.programSize); err != nil {
 		return nil, err
 	}
-	return elf.NewFile(&keptReader{r, []keptPiece{{0, head}, {int64(t.offset), headers}}})
-}
-
-// A sectionTable says where the headers of a file's sections are (elf(5)).
-type sectionTable struct {
-	order    binary.ByteOrder
-	wide     bool   // the file is a 64-bit one
-	offset   uint64 // 0 if there are none
-	each     int    // size of a header in bytes
-	sections int
-	names    int // index of the section with the names of all sections
-}
-
-func (t *sectionTable) readHeader(head []byte) {
-	sizes := head[46:]
-	t.offset = uint64(t.order.Uint32(head[32:]))
-	if t.wide {
-		sizes = head[58:]
-		t.offset = t.order.Uint64(head[40:])
+	if h.sections.offset == 0 {
+		return elf.NewFile(kept)
 	}
-	t.each = int(t.order.Uint16(sizes))
-	t.sections = int(t.order.Uint16(sizes[2:]))
-	t.names = int(t.order.Uint16(sizes[4:]))
+	// A file with more than 65 279 sections has 0 here, and their number elsewhere.
+	if h.sections.count == 0 || h.names >= h.sections.count {
+		return nil, fmt.Errorf("its ELF header has %d sections, and at most %d are read", h.sections.count, maxSections)
+	}
+	headers, err := kept.table("sections", h.sections, maxSections, h.sectionSize)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.checkNames(headers); err != nil {
+		return nil, err
+	}
+	return elf.NewFile(kept)
 }
 
-// checkNames checks the section with the names.
-func (t *sectionTable) checkNames(headers []byte) error {
-	h := headers[t.names*t.each:]
-	var flags, size uint64
-	switch {
-	case t.wide && t.each >= binary.Size(elf.Section64{}):
-		flags, size = t.order.Uint64(h[8:]), t.order.Uint64(h[32:])
-	case !t.wide && t.each >= binary.Size(elf.Section32{}):
-		flags, size = uint64(t.order.Uint32(h[8:])), uint64(t.order.Uint32(h[20:]))
-	default:
-		return fmt.Errorf("the headers of its sections have an impossible size: %d bytes", t.each)
+// A fileHeader has what an ELF file's header says about its tables (elf(5)).
+type fileHeader struct {
+	order              binary.ByteOrder
+	wide               bool // the file is a 64-bit one
+	programs, sections headerTable
+	names              int // index of the section with the names of all sections
+	// The sizes that entries of the two tables have in such a file, in bytes.
+	programSize, sectionSize int
+}
+
+// A headerTable says where a table of headers is in the file.
+type headerTable struct {
+	offset uint64 // 0 if there is none
+	each   int    // size of an entry in bytes
+	count  int
+}
+
+func parseHeader(head []byte) (h fileHeader) {
+	h.order = binary.LittleEndian
+	if elf.Data(head[elf.EI_DATA]) == elf.ELFDATA2MSB {
+		h.order = binary.BigEndian
+	}
+	h.wide = elf.Class(head[elf.EI_CLASS]) == elf.ELFCLASS64
+	var sizes []byte
+	if h.wide {
+		h.programs.offset, h.sections.offset = h.order.Uint64(head[32:]), h.order.Uint64(head[40:])
+		h.programSize, h.sectionSize = binary.Size(elf.Prog64{}), binary.Size(elf.Section64{})
+		sizes = head[54:]
+	} else {
+		h.programs.offset, h.sections.offset = uint64(h.order.Uint32(head[28:])), uint64(h.order.Uint32(head[32:]))
+		h.programSize, h.sectionSize = binary.Size(elf.Prog32{}), binary.Size(elf.Section32{})
+		sizes = head[42:]
+	}
+	number := func(i int) int { return int(h.order.Uint16(sizes[2*i:])) }
+	h.programs.each, h.programs.count = number(0), number(1)
+	h.sections.each, h.sections.count, h.names = number(2), number(3), number(4)
+	return h
+}
+
+// checkNames checks the section with the names. headers are those of all sections.
+func (h *fileHeader) checkNames(headers []byte) error {
+	names := headers[h.names*h.sectionSize:]
+	flags, size := uint64(h.order.Uint32(names[8:])), uint64(h.order.Uint32(names[20:]))
+	if h.wide {
+		flags, size = h.order.Uint64(names[8:]), h.order.Uint64(names[32:])
 	}
 	if size > maxSectionNames || elf.SectionFlag(flags)&elf.SHF_COMPRESSED != 0 {
 		return fmt.Errorf("the names of its sections have %d bytes, and at most %d are read", size, maxSectionNames)
@@ -94,6 +107,24 @@ type keptReader struct {
 type keptPiece struct {
 	at   int64
 	data []byte
+}
+
+// table reads and keeps a table of headers, whose entries must have a known size.
+func (k *keptReader) table(what string, t headerTable, limit, size int) ([]byte, error) {
+	switch {
+	case t.count == 0:
+		return nil, nil
+	case t.count > limit || t.offset > 1<<62:
+		return nil, fmt.Errorf("its ELF header has %d %s, and at most %d are read", t.count, what, limit)
+	case t.each != size:
+		return nil, fmt.Errorf("its ELF header has %s with an impossible size: %d bytes", what, t.each)
+	}
+	data := make([]byte, t.count*size)
+	if n, err := k.ReadAt(data, int64(t.offset)); n < len(data) {
+		return nil, fmt.Errorf("its %s can't be read: %w", what, err)
+	}
+	k.pieces = append(k.pieces, keptPiece{int64(t.offset), data})
+	return data, nil
 }
 
 func (k *keptReader) ReadAt(p []byte, at int64) (n int, err error) {

@@ -64,6 +64,36 @@ func TestHostileELF(t *testing.T) {
 		assert.ErrorContains(t, err, c.want, what)
 		assert.Less(t, file.read, 1<<18, what)
 	}
+	for what, c := range map[string]struct {
+		each, number uint16
+		class        elf.Class
+		want         string
+	}{
+		"large program headers":        {0xffff, 0xffff, elf.ELFCLASS64, "its ELF header has 65535 program headers, and at most 1024 are read"},
+		"many program headers":         {56, maxPrograms + 1, elf.ELFCLASS64, "its ELF header has 1025 program headers"},
+		"wide program headers":         {57, 1, elf.ELFCLASS64, "its ELF header has program headers with an impossible size: 57 bytes"},
+		"many 32-bit program headers":  {32, 0xffff, elf.ELFCLASS32, "its ELF header has 65535 program headers"},
+		"large 32-bit program headers": {0xffff, 1, elf.ELFCLASS32, "its ELF header has program headers with an impossible size: 65535 bytes"},
+	} {
+		head := make([]byte, 64)
+		copy(head, []byte{0x7f, 'E', 'L', 'F', byte(c.class), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)})
+		head[20] = byte(elf.EV_CURRENT)
+		at, sizes := 32, 54
+		if c.class == elf.ELFCLASS32 {
+			at, sizes = 28, 42
+		}
+		head[at] = 64
+		binary.LittleEndian.PutUint16(head[sizes:], c.each)
+		binary.LittleEndian.PutUint16(head[sizes+2:], c.number)
+		file := &endless{head: head}
+		_, err := NewELF(file)
+		assert.ErrorContains(t, err, c.want, what)
+		assert.Less(t, file.read, 1<<18, what)
+	}
+	wide := hostileELF(t, 2, elf.Section64{Type: uint32(elf.SHT_STRTAB)})
+	binary.LittleEndian.PutUint16(wide[58:], 0xffff)
+	_, err := NewELF(&endless{head: wide})
+	assert.ErrorContains(t, err, "sections with an impossible size: 65535 bytes")
 	f, err := NewELF(&endless{head: hostileELF(t, maxSections,
 		elf.Section64{Type: uint32(elf.SHT_STRTAB), Size: maxSectionNames})})
 	require.NoError(t, err)

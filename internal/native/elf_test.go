@@ -177,9 +177,9 @@ func TestDebugLink(t *testing.T) {
 		f, size, err := regular.Open(lib)
 		require.NoError(t, err)
 		defer f.Close()
-		o, err := newObject(f, size)
+		o, err := newObject(newReading(t), f, size)
 		require.NoError(t, err)
-		raw := buildID(o.File, size)
+		raw := o.buildID()
 		require.Len(t, raw, 20)
 		id = hex.EncodeToString(raw)
 	}

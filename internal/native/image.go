@@ -1,7 +1,6 @@
 package native
 
 import (
-	"bytes"
 	"debug/elf"
 	"errors"
 	"io"
@@ -14,7 +13,7 @@ type image struct {
 	segments []segment      // executable ones first
 	pieces   []piece        // sorted, without overlaps
 	texts    names          // the names of the pieces
-	named    map[int]string // demangled names, by slot
+	named    map[int]string // names that were asked for, by slot
 	plt      []span         // the stubs of imported functions
 
 	// complete is true if more than the dynamic symbols is known, so that an address without a function is in none. An
@@ -24,6 +23,7 @@ type image struct {
 	exported *claims  // the names in dynamic; nil until it is needed
 
 	parameters bool // names have parameters
+	account    *account
 }
 
 // A segment is a loaded part of a file.
@@ -32,10 +32,21 @@ type segment struct {
 	addr         uint64
 }
 
+// memory returns how much memory the image takes, in bytes, without the names that are demangled later.
+func (img *image) memory() int {
+	const piece, at = 24, 8 // the sizes of these types
+	n := piece*cap(img.pieces) + at*cap(img.dynamic)
+	for _, text := range img.texts {
+		n += cap(text)
+	}
+	return n
+}
+
 // An object is an open ELF file.
 type object struct {
 	*elf.File
-	size int64 // in bytes
+	size int64    // in bytes
+	load *reading // of this file, or of the one whose debug file it is
 }
 
 // nameless returns the image of a file whose functions could not be read.
@@ -44,12 +55,12 @@ func nameless() *image {
 }
 
 // newObject reads the headers of an ELF file of the given size in bytes.
-func newObject(r io.ReaderAt, size int64) (object, error) {
-	f, err := NewELF(io.NewSectionReader(r, 0, size))
+func newObject(l *reading, r io.ReaderAt, size int64) (object, error) {
+	f, err := NewELF(io.NewSectionReader(limitedFile{l, r}, 0, size))
 	if err != nil {
 		return object{}, err
 	}
-	return object{f, size}, nil
+	return object{f, size, l}, nil
 }
 
 // ErrReplaced means that a path leads to another file than the one that was mapped.
@@ -65,11 +76,11 @@ func newImage(o object, more func() symbolTable) (*image, error) {
 			img.plt = append(img.plt, span{lo: s.Addr, hi: s.Addr + s.Size})
 		}
 	}
-	dynamic, err := readSymbols(o.File, o.size, elf.SHT_DYNSYM)
+	dynamic, err := o.symbols(elf.SHT_DYNSYM)
 	if err != nil {
 		return nil, err
 	}
-	static, err := readSymbols(o.File, o.size, elf.SHT_SYMTAB)
+	static, err := o.symbols(elf.SHT_SYMTAB)
 	if err != nil {
 		return nil, err
 	}
@@ -95,15 +106,6 @@ func newImage(o object, more func() symbolTable) (*image, error) {
 	}
 	img.pieces = arrange(functions, img.texts)
 	return img, nil
-}
-
-// readImage reads an ELF file that is in memory.
-func readImage(data []byte) (*image, error) {
-	o, err := newObject(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		return nil, err
-	}
-	return newImage(o, nil)
 }
 
 // loadSegments returns the segments as they are in the file, executable ones first. After these come the same segments,
@@ -165,17 +167,11 @@ func (img *image) name(slot int) string {
 	if slot%2 == 0 {
 		return ""
 	}
-	name, known := img.named[slot]
-	if !known {
-		name = unversioned(string(img.texts.at(img.pieces[slot/2].name)))
-		if img.parameters {
-			name = demangled(name)
-		} else {
-			name = Demangle(name)
-		}
-		img.named[slot] = name
+	name := unversioned(string(img.texts.at(img.pieces[slot/2].name)))
+	if img.parameters {
+		return demangled(name)
 	}
-	return name
+	return Demangle(name)
 }
 
 // believes reports whether a sampler's claim for an address in a gap is believed. The package comment has the rules.

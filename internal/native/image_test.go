@@ -24,7 +24,7 @@ func FuzzImage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, addr uint64) {
 		path := write(t, dir+"/fuzz.so", data)
 		r := NewResolver()
-		r.folder = dir
+		r.folder, r.limits = dir, newLimits(maxMemory, maxTime)
 		img, failure := r.load(&Mapping{Path: path})
 		if img == nil {
 			if failure == "" {

@@ -144,9 +144,9 @@ func TestInstalledDebugFile(t *testing.T) {
 		f, size, err := regular.Open(path)
 		require.NoError(t, err)
 		defer f.Close()
-		o, err := newObject(f, size)
+		o, err := newObject(newReading(t), f, size)
 		require.NoError(t, err)
-		id := hex.EncodeToString(buildID(o.File, size))
+		id := hex.EncodeToString(o.buildID())
 		debug := filepath.Join(debugFolder, ".build-id", id[:2], id[2:]+".debug")
 		if _, err := os.Stat(debug); err == nil && o.SectionByType(elf.SHT_SYMTAB) == nil {
 			compareWithNM(t, load(t, path), nm(t, debug), true)

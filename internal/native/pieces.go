@@ -75,12 +75,26 @@ func (n names) prefer(a, b *symbol) int {
 	if c := cmp.Compare(a.binding, b.binding); c != 0 {
 		return c
 	}
-	nameA, nameB := n.at(a.name), n.at(b.name)
+	nameA, nameB := n.begins(a.name), n.begins(b.name)
 	return cmp.Or(
 		cmp.Compare(underscores(nameA), underscores(nameB)),
 		cmp.Compare(len(nameA), len(nameB)),
 		bytes.Compare(nameA, nameB),
 	)
+}
+
+// longestCompared is how much of a name is compared with others at the same address, in bytes. All symbols of a file may
+// be at one address, and have very long names.
+const longestCompared = 1 << 9
+
+// begins returns the beginning of a name, of at most longestCompared bytes.
+func (n names) begins(a nameAt) []byte {
+	text := n[a.table][a.offset:]
+	text = text[:min(len(text), longestCompared)]
+	if end := bytes.IndexByte(text, 0); end >= 0 {
+		return text[:end]
+	}
+	return text
 }
 
 func underscores(name []byte) int { return len(name) - len(bytes.TrimLeft(name, "_")) }

@@ -1,15 +1,13 @@
 package native
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
 // A Range is a function in a file that a process has mapped, or a gap between two functions. A function in which other
@@ -32,7 +30,13 @@ type Resolver struct {
 	processes map[int]*process // by pid
 	images    map[fileKey]*image
 	folder    string // debugFolder, except in tests
+	limits    *limits
 	notes     []string
+	more      int  // files that are not in notes
+	full      bool // there was no memory for another image or name
+
+	ctx    context.Context // of all loads
+	giveUp context.CancelCauseFunc
 }
 
 // A fileKey is what a mapping says about the identity of its file.
@@ -58,15 +62,24 @@ type part struct {
 	module string
 	image  *image // nil until an address is resolved
 
-	asked    []uint64          // a bit for each slot of the image that was resolved
+	asked    map[int]struct{}  // the slots of the image that were resolved
 	found    []Range           // the ranges of these slots
 	oneBytes map[uint64]string // the names of one-byte ranges, by PC
 }
 
 // NewResolver returns a Resolver without mappings.
 func NewResolver() *Resolver {
-	return &Resolver{processes: map[int]*process{}, images: map[fileKey]*image{}, folder: debugFolder}
+	r := &Resolver{processes: map[int]*process{}, images: map[fileKey]*image{}, folder: debugFolder, limits: allLimits}
+	r.ctx, r.giveUp = context.WithCancelCause(context.Background())
+	return r
 }
+
+// errGivenUp is the cause of a file that was not read.
+var errGivenUp = errors.New("gasm was stopped")
+
+// GiveUp makes a Resolve that reads a file return, and reads no more files: their functions have no names. Unlike all
+// other methods, it may be called by any goroutine.
+func (r *Resolver) GiveUp() { r.giveUp(errGivenUp) }
 
 // Add adds mappings of processes, in the order in which they were made: a mapping replaces those that it overlaps in
 // the same process. A mapping that the Resolver already has changes nothing. Mappings without a file should be added,
@@ -214,10 +227,24 @@ func (r *Resolver) Resolve(pid int, pc uint64, claim string) (Range, bool) {
 		Lo:     pc - min(addr-lo, pc-at.Lo),
 		Hi:     pc + min(hi-addr, at.Hi-pc),
 		Module: at.module,
-		Symbol: img.name(slot),
+		Symbol: r.name(img, slot),
 	}
 	at.keep(slot, found)
 	return found, true
+}
+
+// name returns the name of a slot's function, "" for a gap. It keeps the name, and returns "" if there is no memory for
+// that.
+func (r *Resolver) name(img *image, slot int) string {
+	name, known := img.named[slot]
+	if known || slot%2 == 0 {
+		return name
+	}
+	if name = img.name(slot); !img.account.take(len(name)) {
+		r.full, name = true, ""
+	}
+	img.named[slot] = name
+	return name
 }
 
 // oneByte returns, and keeps, the range of a single PC.
@@ -235,14 +262,14 @@ func (at *part) oneByte(pc uint64, symbol string) Range {
 
 // keep keeps the range that was found for a slot, once.
 func (at *part) keep(slot int, found Range) {
+	if _, ok := at.asked[slot]; ok {
+		return
+	}
 	if at.asked == nil {
-		at.asked = make([]uint64, len(at.image.pieces)*2/bits.UintSize+1)
+		at.asked = map[int]struct{}{}
 	}
-	word, bit := slot/bits.UintSize, uint64(1)<<(slot%bits.UintSize)
-	if at.asked[word]&bit == 0 {
-		at.asked[word] |= bit
-		at.found = append(at.found, found)
-	}
+	at.asked[slot] = struct{}{}
+	at.found = append(at.found, found)
 }
 
 // appendFound appends what was resolved in this part. One-byte ranges come last, because they lie in gaps, and of
@@ -266,7 +293,12 @@ func (r *Resolver) image(at *part) *image {
 		var failure string
 		if img, failure = r.load(&at.Mapping); img == nil {
 			img = nameless()
+			img.account = newAccount(img, r.limits)
 			r.note(fmt.Sprintf("%s %s: its functions have no names", at.module, failure))
+		}
+		if !img.account.take(imageMemory + len(at.Path)) {
+			r.full = true
+			return img
 		}
 		img.parameters = r.Parameters
 		r.images[key] = img
@@ -274,8 +306,8 @@ func (r *Resolver) image(at *part) *image {
 	return img
 }
 
-// loadTime bounds the time for reading the file of a mapping, which may be in a file system that does not answer.
-const loadTime = 20 * time.Second
+// imageMemory is how much memory an image takes in any case, in bytes.
+const imageMemory = 512
 
 // load reads the file of a mapping. If it returns no image, failure says what is wrong, as a sentence that begins with
 // the file's name.
@@ -285,13 +317,23 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 		failure string
 		notes   []string
 	}
-	folder, mapping := r.folder, *m
-	l, err := foreign.WithinLimit(loadTime, func() (loaded, error) {
+	folder, mapping, limits := r.folder, *m, r.limits
+	l, err := read(r.ctx, limits, func(o *reading) (loaded, error) {
 		var l loaded
-		l.image, l.failure = readMapped(&mapping, debugFinder{folder: folder,
+		l.image, l.failure = readMapped(o, &mapping, debugFinder{folder: folder,
 			note: func(text string) { l.notes = append(l.notes, text) }})
+		if l.image == nil {
+			return l, nil
+		}
+		l.account = newAccount(l.image, limits)
+		if !l.account.take(l.memory()) {
+			return loaded{}, errMemory
+		}
 		return l, nil
 	})
+	if errors.Is(err, errGivenUp) {
+		return nil, fmt.Sprintf("was not read (%v)", err)
+	}
 	if err != nil {
 		return nil, fmt.Sprintf("could not be read (%v)", err)
 	}
@@ -302,11 +344,11 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 }
 
 // readMapped does the work of load. It may run longer than load waits.
-func readMapped(m *Mapping, debug debugFinder) (img *image, failure string) {
+func readMapped(l *reading, m *Mapping, debug debugFinder) (img *image, failure string) {
 	if m.Path == VDSO {
 		data, err := readVDSO(m)
 		if err == nil {
-			img, err = readImage(data)
+			img, err = readImage(l, data)
 		}
 		if err != nil {
 			return nil, fmt.Sprintf("could not be read (%v)", err)
@@ -324,7 +366,7 @@ func readMapped(m *Mapping, debug debugFinder) (img *image, failure string) {
 		return nil, fmt.Sprintf("could not be read (%v)", err)
 	}
 	defer f.Close()
-	o, err := newObject(f, size)
+	o, err := newObject(l, f, size)
 	if err != nil {
 		return nil, fmt.Sprintf("could not be read (%v)", err)
 	}
@@ -336,15 +378,40 @@ func readMapped(m *Mapping, debug debugFinder) (img *image, failure string) {
 	return img, ""
 }
 
+// readImage reads an ELF file that is in memory.
+func readImage(l *reading, data []byte) (*image, error) {
+	o, err := newObject(l, bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	return newImage(o, nil)
+}
+
+// maxNotes is an upper bound for the number of notes about files; another note has the number of further ones.
+const maxNotes = 32
+
 func (r *Resolver) note(text string) {
-	if !slices.Contains(r.notes, text) {
+	switch {
+	case slices.Contains(r.notes, text):
+	case len(r.notes) < maxNotes:
 		r.notes = append(r.notes, text)
+	default:
+		r.more++
 	}
 }
 
 // Notes returns a sentence for each file that could not be read, in the order in which the files were needed. The slice
 // is a copy.
-func (r *Resolver) Notes() []string { return slices.Clone(r.notes) }
+func (r *Resolver) Notes() []string {
+	notes := slices.Clone(r.notes)
+	if r.full {
+		notes = append(notes, "some native functions have no names, because all names would take too much memory")
+	}
+	if r.more > 0 {
+		notes = append(notes, fmt.Sprintf("%d more files could not be read: their functions have no names", r.more))
+	}
+	return notes
+}
 
 // Table returns what Resolve has found so far, to be kept with a capture. A table has no times: if addresses were
 // resolved in a mapping and in one that replaced it, the table has the later ones.

@@ -4,12 +4,19 @@ import (
 	"bytes"
 	"debug/elf"
 	"fmt"
+	"unsafe"
 )
 
 const (
-	// longestSection is an upper bound for the size of a section, in bytes; a larger one is an error. The symbols of a
-	// browser have some hundred MB.
-	longestSection = 1 << 30
+	// Upper bounds for the sizes of a symbol table and of its names, in bytes; larger ones are an error. A Chromium of
+	// 300 MB has 40 MB and 120 MB.
+	longestTable = 128 << 20
+	longestNames = 256 << 20
+	// longestSection is an upper bound for the sizes of other sections that are read, in bytes; a larger one is an
+	// error. The largest .gnu_debugdata have some MB.
+	longestSection = 32 << 20
+	// symbolMemory is how much memory a function takes until all functions are arranged, in bytes.
+	symbolMemory = 224
 	// longestSymbol is an upper bound for the length of a name in a symbol table, in bytes. A longer name is read as
 	// "".
 	longestSymbol = 1 << 16
@@ -48,34 +55,45 @@ type symbolTable struct {
 	defined   []nameAt // in a dynamic table: all defined symbols, functions or not
 }
 
-// readSymbols reads the first symbol table of a kind, SHT_SYMTAB or SHT_DYNSYM. If the file has none, it returns an
-// empty table and no error.
-func readSymbols(f *elf.File, size int64, kind elf.SectionType) (symbolTable, error) {
-	section := f.SectionByType(kind)
+// symbols reads the first symbol table of a kind, SHT_SYMTAB or SHT_DYNSYM. If the file has none, it returns an empty
+// table and no error.
+func (o object) symbols(kind elf.SectionType) (symbolTable, error) {
+	section := o.SectionByType(kind)
 	if section == nil {
 		return symbolTable{}, nil
 	}
-	data, err := sectionData(section, size)
+	if int64(section.Link) >= int64(len(o.Sections)) {
+		return symbolTable{}, fmt.Errorf("section %s has no names", section.Name)
+	}
+	data, err := o.data(section, longestTable)
 	if err != nil {
 		return symbolTable{}, err
 	}
-	if int64(section.Link) >= int64(len(f.Sections)) {
-		return symbolTable{}, fmt.Errorf("section %s has no names", section.Name)
-	}
+	defer o.load.give(int64(len(data)))
 	var t symbolTable
-	if t.text, err = sectionData(f.Sections[section.Link], size); err != nil {
+	if t.text, err = o.data(o.Sections[section.Link], longestNames); err != nil {
 		return symbolTable{}, err
 	}
-
-	entry := elf.Sym64Size
-	if f.Class == elf.ELFCLASS32 {
-		entry = elf.Sym32Size
+	defined, functions, err := o.count(data, kind)
+	if err == nil {
+		err = o.load.take(int64(defined)*int64(unsafe.Sizeof(nameAt{})) + int64(functions)*symbolMemory)
+	}
+	if err != nil {
+		return symbolTable{}, fmt.Errorf("section %s: %w", section.Name, err)
 	}
 	texts := names{t.text}
-	t.functions = make([]symbol, 0, len(data)/entry)
-	for ; len(data) >= entry; data = data[entry:] {
-		s := parseSymbol(f, data)
+	t.functions = make([]symbol, 0, functions)
+	t.defined = make([]nameAt, 0, defined)
+	for ; len(data) >= o.symbolSize(); data = data[o.symbolSize():] {
+		if err := o.load.over(); err != nil {
+			return symbolTable{}, err
+		}
+		s := parseSymbol(o.File, data)
 		if s.Shndx == uint16(elf.SHN_UNDEF) || uint64(s.Name) >= uint64(len(t.text)) {
+			continue
+		}
+		fn, ok := function(o.File, s)
+		if !ok && kind != elf.SHT_DYNSYM {
 			continue
 		}
 		at := nameAt{offset: s.Name}
@@ -86,12 +104,40 @@ func readSymbols(f *elf.File, size int64, kind elf.SectionType) (symbolTable, er
 		if kind == elf.SHT_DYNSYM {
 			t.defined = append(t.defined, at)
 		}
-		if fn, ok := function(f, s); ok && !(fn.unsized && startup[string(name)]) {
+		if ok && !(fn.unsized && startup[string(name)]) {
 			fn.name = at
 			t.functions = append(t.functions, fn)
 		}
 	}
 	return t, nil
+}
+
+// symbolSize returns the size of an entry of a symbol table, in bytes.
+func (o object) symbolSize() int {
+	if o.Class == elf.ELFCLASS32 {
+		return elf.Sym32Size
+	}
+	return elf.Sym64Size
+}
+
+// count returns upper bounds for the symbols that symbols keeps.
+func (o object) count(data []byte, kind elf.SectionType) (defined, functions int, err error) {
+	for ; len(data) >= o.symbolSize(); data = data[o.symbolSize():] {
+		if err := o.load.over(); err != nil {
+			return 0, 0, err
+		}
+		s := parseSymbol(o.File, data)
+		if s.Shndx == uint16(elf.SHN_UNDEF) {
+			continue
+		}
+		if kind == elf.SHT_DYNSYM {
+			defined++
+		}
+		if _, ok := function(o.File, s); ok {
+			functions++
+		}
+	}
+	return defined, functions, nil
 }
 
 // parseSymbol decodes the 32-bit or 64-bit entry at the start of data.
@@ -151,15 +197,20 @@ var startup = map[string]bool{
 	"call_weak_fn": true, "_init": true, "_fini": true,
 }
 
-// sectionData reads a section of a file. size is the file's size in bytes.
-func sectionData(s *elf.Section, size int64) ([]byte, error) {
+// data reads a section of at most limit bytes.
+func (o object) data(s *elf.Section, limit uint64) ([]byte, error) {
 	switch {
 	case s.Type == elf.SHT_NOBITS || s.Type == elf.SHT_NULL:
 		return nil, fmt.Errorf("section %s is empty", s.Name)
 	case s.Flags&elf.SHF_COMPRESSED != 0:
 		return nil, fmt.Errorf("section %s is compressed", s.Name)
-	case s.FileSize > longestSection || s.FileSize > uint64(size) || s.Offset > uint64(size)-s.FileSize:
+	case s.FileSize > uint64(o.size) || s.Offset > uint64(o.size)-s.FileSize:
 		return nil, fmt.Errorf("section %s goes beyond the file's end", s.Name)
+	case s.FileSize > limit:
+		return nil, fmt.Errorf("section %s has %d MB, and at most %d MB are read", s.Name, s.FileSize>>20, limit>>20)
+	}
+	if err := o.load.take(int64(s.FileSize)); err != nil {
+		return nil, fmt.Errorf("section %s: %w", s.Name, err)
 	}
 	data := make([]byte, s.FileSize)
 	if _, err := s.ReaderAt.ReadAt(data, 0); err != nil && len(data) > 0 {
@@ -169,17 +220,17 @@ func sectionData(s *elf.Section, size int64) ([]byte, error) {
 }
 
 // buildID returns the id that the linker gave to this build of the file, nil if it has none.
-func buildID(f *elf.File, size int64) []byte {
-	section := f.Section(".note.gnu.build-id")
-	if section == nil || section.FileSize > 1<<12 {
+func (o object) buildID() []byte {
+	section := o.Section(".note.gnu.build-id")
+	if section == nil {
 		return nil
 	}
-	data, err := sectionData(section, size)
+	data, err := o.data(section, 1<<12)
 	if err != nil || len(data) < 16 {
 		return nil
 	}
-	o := f.ByteOrder
-	nameSize, idSize, kind := o.Uint32(data), o.Uint32(data[4:]), o.Uint32(data[8:])
+	order := o.ByteOrder
+	nameSize, idSize, kind := order.Uint32(data), order.Uint32(data[4:]), order.Uint32(data[8:])
 	const gnuBuildID = 3
 	if nameSize != 4 || kind != gnuBuildID || !bytes.Equal(data[12:16], []byte("GNU\x00")) {
 		return nil

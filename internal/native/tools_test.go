@@ -80,7 +80,9 @@ func nm(tb testing.TB, path string, flags ...string) []nmSymbol {
 // load returns the image of a file.
 func load(tb testing.TB, path string) *image {
 	tb.Helper()
-	img, failure := NewResolver().load(&Mapping{Path: path})
+	r := NewResolver()
+	r.limits = newLimits(maxMemory, maxTime)
+	img, failure := r.load(&Mapping{Path: path})
 	require.Empty(tb, failure)
 	return img
 }

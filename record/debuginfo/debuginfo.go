@@ -172,6 +172,9 @@ func readNote(ctx context.Context, dir string, l *lockedfolder.Lock) (n note, ok
 		return n, false
 	}
 	value, err := readByte(ctx, n.pid, n.address)
+	if processend.HasEnded(n.pid, n.ticks) { // another process may have its id, and was read
+		return n, false
+	}
 	return n, err != nil || value != 0
 }
 

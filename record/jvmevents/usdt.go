@@ -111,6 +111,9 @@ const usdtEndTime = time.Minute
 // await waits until every JVM's recorder has stopped. The caller has closed stop. A recorder that does not stop,
 // because it waits for the memory of its JVM, is a problem, and its events are missing.
 func (u *usdtRecorders) await(ctx context.Context) {
+	if len(u.patterns) == 0 {
+		return // also if ctx is done
+	}
 	_, err := foreign.Within(ctx, usdtEndTime, func() (struct{}, error) {
 		u.jvms.Wait()
 		return struct{}{}, nil

@@ -47,7 +47,7 @@ func TestSayWaiting(t *testing.T) {
 func TestHurry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(nil)
-		begin, tell, reach := p.Begin(t.Context()), p.Tell(t.Context()), p.Reach(t.Context())
+		begin, name, tell, reach := p.Begin(t.Context()), p.Name(t.Context()), p.Tell(t.Context()), p.Reach(t.Context())
 		p.Hurry()
 		p.Hurry() // a second signal changes nothing
 		check := func(ended bool, ctx context.Context) {
@@ -61,9 +61,13 @@ func TestHurry(t *testing.T) {
 		}
 		check(true, begin)
 		check(true, p.Begin(t.Context()))
+		check(false, name)
 		check(false, tell)
 		check(false, reach)
-		time.Sleep(tellGrace)
+		time.Sleep(nameGrace)
+		check(true, name)
+		check(false, tell)
+		time.Sleep(tellGrace - nameGrace)
 		check(true, tell)
 		check(true, p.Tell(t.Context()))
 		check(false, reach)

@@ -188,7 +188,7 @@ func (a *Attached) Stop(ctx context.Context) {
 			left = append(left, j)
 		}
 	}
-	a.drain.End()
+	a.drain.End(a.o.Patience.Reach(context.WithoutCancel(ctx)))
 	for _, j := range a.jvms {
 		if j.session != nil {
 			a.take(j)

@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -61,13 +62,20 @@ func DrainWindows(specs []probe.Spec, dir string, openers func() map[int]RingOpe
 	return d
 }
 
-// End saves what is left. The rings must still be there. A nil Drain has nothing to save.
-func (d *Drain) End() {
+// End saves what is left. The rings must still be there. When ctx is done, it does not wait any more for a JVM's file
+// that does not answer, which is a problem. A nil Drain has nothing to save.
+func (d *Drain) End(ctx context.Context) {
 	if d == nil {
 		return
 	}
 	close(d.stop)
-	<-d.done
+	select {
+	case <-d.done:
+	case <-ctx.Done():
+		// The goroutine may still use all of this. It ends when the JVM's World does.
+		d.problem(fmt.Errorf("saving the calls of the window's method: %w", context.Cause(ctx)))
+		return
+	}
 	for _, f := range d.open {
 		f.done()
 		if f.out != nil {

@@ -24,13 +24,13 @@ func attachThreads(t *testing.T) {
 	pid := x.cmd.Process.Pid
 	time.Sleep(300 * time.Millisecond)
 	files := openFiles(t)
-	n, err := AttachNative(Options{PID: pid, Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
+	n, err := AttachNative(t.Context(), Options{PID: pid, Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
 	require.NoError(t, err)
 	from, began := processTime(t, pid), monotonic.Nanos()
 	time.Sleep(2 * time.Second)
 	cpu, ended := processTime(t, pid)-from, monotonic.Nanos()
 	t.Logf("%d descriptors, %d KiB", n.set.Descriptors(), n.set.Memory()>>10)
-	require.NoError(t, n.Stop())
+	require.NoError(t, n.Stop(t.Context()))
 	all, lost := written(t, n)
 	samples, threads := 0, map[int]bool{}
 	for _, s := range all {
@@ -71,11 +71,11 @@ func TestAttachFewFiles(t *testing.T) {
 func TestAttachChildren(t *testing.T) {
 	gasmtest.NeedNative(t)
 	x := collecttest.Hold(t, `(`+collecttest.Busy+`) & exec sh -c '`+collecttest.Busy+`'`)
-	n, err := AttachNative(Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
+	n, err := AttachNative(t.Context(), Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
 	require.NoError(t, err)
 	x.Release(t)
 	time.Sleep(500 * time.Millisecond)
-	require.NoError(t, n.Stop())
+	require.NoError(t, n.Stop(t.Context()))
 	samples, _ := written(t, n)
 	assert.Len(t, byPID(samples), 2)
 	for _, s := range samples {
@@ -93,10 +93,10 @@ func TestAttachSeveral(t *testing.T) {
 	_ = gone.cmd.Wait()
 	first, second := startHelper(t, "threads", "2"), startHelper(t, "threads", "3")
 	pids := []int{first.cmd.Process.Pid, second.cmd.Process.Pid}
-	n, err := AttachNative(Options{PID: gone.cmd.Process.Pid, MorePIDs: pids, Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
+	n, err := AttachNative(t.Context(), Options{PID: gone.cmd.Process.Pid, MorePIDs: pids, Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
 	require.NoError(t, err)
 	time.Sleep(500 * time.Millisecond)
-	require.NoError(t, n.Stop())
+	require.NoError(t, n.Stop(t.Context()))
 	samples, _ := written(t, n)
 	of := byPID(samples)
 	assert.Len(t, of, 2)
@@ -114,7 +114,7 @@ func TestAttachRefused(t *testing.T) {
 	require.NoError(t, gone.cmd.Process.Kill())
 	_ = gone.cmd.Wait()
 	dir := t.TempDir()
-	_, err := AttachNative(Options{PID: gone.cmd.Process.Pid, Events: eventsOf("cpu-clock"), Frequency: 999, Dir: dir})
+	_, err := AttachNative(t.Context(), Options{PID: gone.cmd.Process.Pid, Events: eventsOf("cpu-clock"), Frequency: 999, Dir: dir})
 	var refused *failure.RefusedError
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, failure.ReasonTargetGone, refused.Reason)

@@ -3,6 +3,7 @@ package collect
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/internal/fix"
+	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
@@ -72,6 +74,9 @@ func newDrain(path string, specs []string, events []sampler.Event) (*drain, erro
 	return d, nil
 }
 
+// mapsTime is more than native.ReadMaps takes.
+const mapsTime = 5 * time.Second
+
 // started introduces a process that is about to exec. Its events begin during the exec, a moment before
 // the kernel reports its new name (begin_new_exec in fs/exec.c), so a sample may still have the old
 // name.
@@ -82,12 +87,13 @@ func (d *drain) started(pid int) {
 
 // attached introduces a running process. Its events are open already, so that nothing is missed in
 // between.
-func (d *drain) attached(pid int) {
+func (d *drain) attached(ctx context.Context, pid int) {
 	for _, tid := range perfevent.Threads(pid) {
 		d.alive[int32(pid)]++
 		d.threads[int32(tid)] = thread{name: machine.ReadTrimmed(fmt.Sprintf("/proc/%d/task/%d/comm", pid, tid))}
 	}
-	mappings, _ := native.ReadMaps(pid) // if they can't be read, samples in them get no names
+	// If the mappings can't be read, samples in them get no names.
+	mappings, _ := foreign.Within(ctx, mapsTime, func() ([]native.Mapping, error) { return native.ReadMaps(pid) })
 	d.resolver.Add(mappings...)
 }
 

@@ -23,7 +23,7 @@ func startsDrain(t testing.TB) *drain {
 	t.Helper()
 	d, err := newDrain(filepath.Join(t.TempDir(), "samples.part"), []string{"cpu-clock"}, eventsOf("cpu-clock"))
 	require.NoError(t, err)
-	d.attached(os.Getpid())
+	d.attached(t.Context(), os.Getpid())
 	t.Cleanup(func() { d.file.Close() })
 	return d
 }

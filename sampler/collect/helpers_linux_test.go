@@ -34,7 +34,7 @@ func helpNative(args []string) int {
 	}
 	open := StartNative
 	if len(args) > 3 && args[3] == "attach" {
-		open = AttachNative
+		open = func(o Options) (*Native, error) { return AttachNative(context.Background(), o) }
 	}
 	n, err := open(Options{Events: eventsIn(args[0]), Frequency: 999, PID: pid, Dir: args[2]})
 	var refused *failure.RefusedError
@@ -51,7 +51,7 @@ func helpNative(args []string) int {
 		select {}
 	}
 	time.Sleep(300 * time.Millisecond)
-	if err := n.Stop(); err != nil {
+	if err := n.Stop(context.Background()); err != nil {
 		fmt.Printf("stop %v\n", err)
 	}
 	for _, note := range n.Notes() {

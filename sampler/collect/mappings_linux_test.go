@@ -48,7 +48,7 @@ func TestMappingsAreTold(t *testing.T) {
 		n.Subscribe(1000, mappingPause)
 		x.Release(t)
 		collecttest.Eventually(t, "the program is reported", func() bool { return files.has(x.PID(), "tail") })
-		require.NoError(t, n.Stop())
+		require.NoError(t, n.Stop(t.Context()))
 	})
 	t.Run("without", func(t *testing.T) {
 		var files mappedFiles

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -48,12 +49,13 @@ func StartNative(opts Options) (*Native, error) {
 
 // AttachNative opens the events on all threads of running processes, PID and MorePIDs of the options,
 // and begins at once. Threads and processes that come later are sampled, too.
-func AttachNative(opts Options) (*Native, error) {
+// The end of ctx ends the waiting for the kernel's answers.
+func AttachNative(ctx context.Context, opts Options) (*Native, error) {
 	pids := append([]int{opts.PID}, opts.MorePIDs...)
 	open := func(o perfevent.Options) (*perfevent.Set, error) { return perfevent.OpenRunning(pids, o) }
 	return startNative(opts, open, func(d *drain) {
 		for _, pid := range pids {
-			d.attached(pid)
+			d.attached(ctx, pid)
 		}
 	})
 }
@@ -215,15 +217,21 @@ func (n *Native) run() {
 	}
 }
 
-// Stop ends the recording and waits until all samples are in the file. A second Stop returns the same
-// error. If the file could not be written, the error is a *failure.StoppedError, and the file has the
-// samples until then.
-func (n *Native) Stop() error {
+// Stop ends the recording and waits until all samples are in the file. When ctx is done, it names no more
+// native functions, which is the only part that can take long: it reads the files that the processes have
+// mapped. A second Stop returns the same. If the samples could not be written, the error is a
+// *failure.StoppedError, and the file has the samples until then.
+func (n *Native) Stop(ctx context.Context) error {
 	n.stopOnce.Do(func() {
 		n.stopping.Store(true)
 		n.set.Interrupt()
 	})
-	<-n.done
+	select {
+	case <-n.done:
+	case <-ctx.Done():
+		n.drain.resolver.GiveUp()
+		<-n.done
+	}
 	return n.stopErr
 }
 

@@ -38,7 +38,7 @@ func startsNative(t *testing.T, opts Options) *Native {
 	}
 	n, err := StartNative(opts)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = n.Stop() })
+	t.Cleanup(func() { _ = n.Stop(t.Context()) })
 	return n
 }
 
@@ -84,9 +84,9 @@ func TestNativeLive(t *testing.T) {
 	x.Release(t)
 	time.Sleep(time.Second)
 	began = time.Now()
-	require.NoError(t, n.Stop())
+	require.NoError(t, n.Stop(t.Context()))
 	t.Logf("Stop took %v", time.Since(began))
-	require.NoError(t, n.Stop(), "a second Stop")
+	require.NoError(t, n.Stop(t.Context()), "a second Stop")
 	assert.Empty(t, n.Notes())
 	assert.Equal(t, old, n.TextFile())
 
@@ -126,7 +126,7 @@ func TestNativeIsLikePerf(t *testing.T) {
 	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 1001})
 	x.Release(t)
 	time.Sleep(4 * time.Second)
-	require.NoError(t, n.Stop())
+	require.NoError(t, n.Stop(t.Context()))
 	require.NoError(t, p.Stop())
 	ours, lost := written(t, n)
 	assert.Zero(t, lost)
@@ -208,7 +208,7 @@ func TestNativeThreads(t *testing.T) {
 	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock")})
 	x.Release(t)
 	time.Sleep(3 * time.Second)
-	require.NoError(t, n.Stop())
+	require.NoError(t, n.Stop(t.Context()))
 	samples, lost := written(t, n)
 	require.NoError(t, p.Stop())
 	theirs := 0
@@ -242,7 +242,7 @@ func TestNativeProcesses(t *testing.T) {
 	x.Release(t)
 	asleep := func() bool { return len(collecttest.ProcessesWith(t, "sleep\x001000")) > 0 }
 	collecttest.Eventually(t, "all have run", asleep)
-	require.NoError(t, n.Stop())
+	require.NoError(t, n.Stop(t.Context()))
 	samples, _ := written(t, n)
 	listed := map[int]bool{}
 	for _, s := range samples {
@@ -269,7 +269,7 @@ func TestNativeDaemon(t *testing.T) {
 	require.NoError(t, err)
 	defer process.Kill()
 	collecttest.Works(t, daemon)
-	require.NoError(t, n.Stop())
+	require.NoError(t, n.Stop(t.Context()))
 	samples, _ := written(t, n)
 	assert.Greater(t, byPID(samples)[daemon], 10)
 	assert.NoError(t, process.Signal(syscall.Signal(0)), "the daemon lives on")
@@ -294,12 +294,12 @@ func TestNativeKilled(t *testing.T) {
 	_ = cmd.Wait()
 	x.Alive(t)
 	// Another sampling of the same process begins, and has all samples.
-	n, err := AttachNative(Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
+	n, err := AttachNative(t.Context(), Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
 	require.NoError(t, err)
 	from, began := processTime(t, x.PID()), monotonic.Nanos()
 	time.Sleep(time.Second)
 	cpu, ended := processTime(t, x.PID())-from, monotonic.Nanos()
-	require.NoError(t, n.Stop())
+	require.NoError(t, n.Stop(t.Context()))
 	samples, lost := written(t, n)
 	samples = slices.DeleteFunc(samples, func(s sampler.Sample) bool { return s.MonoNanos < began || s.MonoNanos >= ended })
 	comparedWithTime(t, len(samples), lost, cpu)
@@ -317,7 +317,7 @@ func TestLookOften(t *testing.T) {
 	n.LookOften(-time.Second)
 	assert.Equal(t, longestDrain, n.soon(longestDrain))
 	x.Release(t)
-	require.NoError(t, n.Stop())
+	require.NoError(t, n.Stop(t.Context()))
 }
 
 // TestNativeStream checks that a stream has the same samples, and that a receiver who does not read it
@@ -351,7 +351,7 @@ func TestNativeStream(t *testing.T) {
 		soonest = min(soonest, told)
 	}
 	assert.Less(t, soonest, shortestDrain+3*late())
-	require.NoError(t, n.Stop())
+	require.NoError(t, n.Stop(t.Context()))
 	samples, _ := written(t, n)
 	for s := range all.C {
 		streamed = append(streamed, s)
@@ -376,7 +376,7 @@ func TestNativeDiskFull(t *testing.T) {
 		return disk.Bavail == 0
 	})
 	x.Works(t)
-	err := n.Stop()
+	err := n.Stop(t.Context())
 	var stopped *failure.StoppedError
 	require.ErrorAs(t, err, &stopped)
 	assert.ErrorIs(t, err, syscall.ENOSPC)

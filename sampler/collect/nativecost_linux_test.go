@@ -46,7 +46,7 @@ func TestNativeCPU(t *testing.T) {
 	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 1001})
 	x.Release(t)
 	require.NoError(t, x.Cmd.Wait())
-	require.NoError(t, n.Stop())
+	require.NoError(t, n.Stop(t.Context()))
 	own := used(t, unix.RUSAGE_SELF) - before
 	require.NoError(t, p.Stop())
 	recording := p.process.Cmd.ProcessState.UserTime() + p.process.Cmd.ProcessState.SystemTime()

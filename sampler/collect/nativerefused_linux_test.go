@@ -62,7 +62,7 @@ func TestNativeNoCounter(t *testing.T) {
 	check := func(want string, events ...string) {
 		t.Helper()
 		n := startsNative(t, Options{PID: collecttest.Hold(t, collecttest.Busy).PID(), Events: eventsOf(events...)})
-		require.NoError(t, n.Stop())
+		require.NoError(t, n.Stop(t.Context()))
 		assert.Equal(t, want, strings.Join(sampler.Specs(n.Events()), ","))
 		require.NotEmpty(t, n.Notes())
 		assert.Contains(t, n.Notes()[0].Text, "no cycles counter (qemu: pmu=on), so cpu-clock")

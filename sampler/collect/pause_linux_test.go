@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,11 +11,16 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
 )
 
+// A pausing is a Native as a collecttest.Pausing.
+type pausing struct{ *Native }
+
+func (p pausing) Stop() error { return p.Native.Stop(context.Background()) }
+
 func TestPause(t *testing.T) {
 	t.Run("native", func(t *testing.T) {
 		collecttest.CheckPause(t, false, func(x *collecttest.Target) (collecttest.Pausing, func() []sampler.Sample) {
 			n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Pauses: true})
-			return n, func() []sampler.Sample { samples, _ := written(t, n); return samples }
+			return pausing{n}, func() []sampler.Sample { samples, _ := written(t, n); return samples }
 		})
 	})
 	t.Run("perf", func(t *testing.T) {

@@ -1,0 +1,61 @@
+package usdt
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
+)
+
+// TestTextCache checks that the texts of a JVM take a bounded amount of memory, however long they are.
+func TestTextCache(t *testing.T) {
+	memory := bytes.Repeat([]byte("x"), longestText+2000)
+	p, err := foreign.Open(os.Getpid())
+	require.NoError(t, err)
+	defer p.Close()
+	c := newTextCache(p)
+	at := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(memory))))
+	for i := range uint64(2000) {
+		text, ok := c.text(at+i, longestText)
+		require.True(t, ok)
+		require.Equal(t, memory[:longestText], text)
+		kept := 0
+		for _, text := range c.read {
+			kept += len(text)
+		}
+		require.LessOrEqual(t, kept, mostTextBytes)
+		require.Equal(t, kept, c.bytes)
+	}
+	_, ok := c.text(at, longestText+1)
+	assert.False(t, ok)
+
+	child := exec.Command("true")
+	require.NoError(t, child.Start())
+	ended, err := foreign.Open(child.Process.Pid)
+	require.NoError(t, err)
+	defer ended.Close()
+	require.NoError(t, child.Wait())
+	_, ok = newTextCache(ended).text(at, 10)
+	assert.False(t, ok)
+}
+
+// TestDTraceTexts checks the same for the texts that DTrace reads.
+func TestDTraceTexts(t *testing.T) {
+	d := newDTraced(nil)
+	long := bytes.Repeat([]byte("x"), longestDTraceText)
+	for i := range uint64(3 * mostTextBytes / longestDTraceText) {
+		d.keep(i, longestDTraceText, bytes.Clone(long))
+	}
+	assert.LessOrEqual(t, len(d.texts), 2*mostTextBytes/longestDTraceText)
+	d.forget()
+	assert.Empty(t, d.texts)
+	d.keep(1, 3, []byte("abc"))
+	_, ok := d.text(1, 3)
+	assert.True(t, ok)
+}
