@@ -1,6 +1,9 @@
 package probe
 
 import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -11,6 +14,19 @@ import (
 const folderHead = "gasm-probes-"
 
 var folderName = regexp.MustCompile(`^` + folderHead + `[0-9]{1,10}(-[0-9a-f]{32})?$`)
+
+// ErrTaken is wrapped by the error of [Load] if another user has taken the name of the folder.
+var ErrTaken = errors.New("the folder for the agent's files can't be used")
+
+// Places returns paths of the folder for the next Session with a JVM, as the JVM sees them. The first one is the same each
+// time, because the JVM adds the path of each agent to its class path and keeps it. Anyone can make a folder of that name
+// in /tmp, and then [Load] fails with ErrTaken. The second one is for this case: nobody can guess it.
+func Places(ownPID int) []string {
+	secret := make([]byte, 16)
+	_, _ = rand.Read(secret) // it never fails
+	plain := fmt.Sprint("/tmp/", folderHead, ownPID)
+	return []string{plain, plain + "-" + hex.EncodeToString(secret)}
+}
 
 // IsFolder reports whether a path, as the JVM sees it, is that of a Session's folder.
 func IsFolder(path string) bool {

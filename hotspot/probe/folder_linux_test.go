@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -87,33 +88,55 @@ func TestRemoveFolder(t *testing.T) {
 	assert.True(t, whole())
 }
 
-// TestPlace: if another user's folder, a file or a link has the name, the folder gets a name that nobody can guess.
-func TestPlace(t *testing.T) {
+// TestTakenFolder: a folder is used only if it belongs to the JVM's user alone.
+func TestTakenFolder(t *testing.T) {
 	w := ownWorld(t)
 	path, ownPID := freePath(t)
+	places := Places(ownPID)
+	require.Equal(t, path, places[0])
 	for what, c := range map[string]struct {
-		make func() error
-		same bool
+		make  func() error
+		taken string // what the error says; "" if the folder can be used
 	}{
-		"nothing": {func() error { return nil }, true},
-		"own":     {func() error { return os.Mkdir(path, 0o700) }, true},
-		"file":    {func() error { return os.WriteFile(path, nil, 0o600) }, false},
-		"link":    {func() error { return os.Symlink(t.TempDir(), path) }, false},
-		"foreign": {func() error {
+		"nothing":     {func() error { return nil }, ""},
+		"own":         {func() error { return os.Mkdir(path, 0o700) }, ""},
+		"file":        {func() error { return os.WriteFile(path, nil, 0o600) }, "is not a folder that gasm can use (it is not a folder, and gasm does not follow links)"},
+		"link":        {func() error { return os.Symlink(t.TempDir(), path) }, "is not a folder that gasm can use (it is not a folder, and gasm does not follow links)"},
+		"open to all": {func() error { return errors.Join(os.Mkdir(path, 0o700), os.Chmod(path, 0o777)) }, "can be accessed by other users (mode 777)"},
+		"another user's": {func() error {
 			if os.Geteuid() != 0 {
-				return os.WriteFile(path, nil, 0o600)
+				t.Skip("only root can make another user's folder")
 			}
-			if err := os.Mkdir(path, 0o755); err != nil {
-				return err
-			}
-			return os.Chown(path, 65534, 65534)
-		}, false},
+			return errors.Join(os.Mkdir(path, 0o755), os.Chown(path, 65534, 65534))
+		}, "belongs to another user (65534)"},
 	} {
-		require.NoError(t, c.make(), what)
-		chosen, err := Place(w, ownPID)
-		require.NoError(t, err, what)
-		assert.Equal(t, c.same, chosen == path, what)
-		assert.True(t, IsFolder(chosen), what)
-		require.NoError(t, os.RemoveAll(path))
+		t.Run(what, func(t *testing.T) {
+			require.NoError(t, c.make())
+			defer os.RemoveAll(path)
+			s, err := open(nil, w, path)
+			if c.taken == "" {
+				require.NoError(t, err)
+				s.release()
+				return
+			}
+			require.ErrorIs(t, err, ErrTaken)
+			assert.EqualError(t, err, fmt.Sprintf("the folder for the agent's files can't be used: %s %s: remove it", path, c.taken))
+			RemoveFolder(w, path)
+			_, err = os.Lstat(path)
+			require.NoError(t, err, "it is not gasm's")
+		})
 	}
+	assert.NotEqual(t, places[1], Places(ownPID)[1])
+	assert.True(t, IsFolder(places[1]), places[1])
+	s, err := open(nil, w, places[1])
+	require.NoError(t, err)
+	s.Close()
+	assert.NoDirExists(t, places[1])
+}
+
+// TestNoFolder: to remove the folder of a JVM that has ended does not begin with making it.
+func TestNoFolder(t *testing.T) {
+	path, _ := freePath(t)
+	RemoveFolder(ownWorld(t), path)
+	assert.NoDirExists(t, path)
 }

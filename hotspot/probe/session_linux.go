@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"strings"
@@ -58,7 +57,7 @@ func open(p *foreign.Process, w *foreign.World, folder string) (*Session, error)
 	return s, nil
 }
 
-// Load makes the agent probe methods of a running JVM. path is the path of the Session's folder, chosen by [Place]. The
+// Load makes the agent probe methods of a running JVM. path is the path of the Session's folder, one of [Places]. The
 // report says what the agent has done so far; more classes may be loaded later. The process and its World must stay
 // open until the Session is closed.
 //
@@ -267,7 +266,8 @@ func checkStopped(rep *rings.Report) error {
 	return errors.New(strings.Join(append(rep.Errors, "restart it to be sure"), "; "))
 }
 
-// restore recreates the folder and the agent's files if they are missing. Without them, the JVM can't get a command.
+// restore recreates the agent's files, and the folder if it is missing. Without them, the JVM can't get a command. No
+// file that is there is loaded: the gasm that wrote it may have been killed, and nobody knows who has changed it since.
 func (s *Session) restore() error {
 	gone, err := s.folder.Removed()
 	if err != nil {
@@ -286,8 +286,8 @@ func (s *Session) restore() error {
 		return err
 	}
 	for name := range files {
-		if _, err := s.folder.Stat(name); !errors.Is(err, fs.ErrNotExist) {
-			delete(files, name)
+		if err := s.folder.Remove(name); err != nil {
+			return err
 		}
 	}
 	return s.write(files)
