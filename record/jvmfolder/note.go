@@ -135,7 +135,7 @@ func (n *Note) switchOff(ctx context.Context, p *foreign.Process, w *foreign.Wor
 	if n.probes() {
 		return probe.EndLeft(ctx, p, w, n.Path)
 	}
-	if err := jcmd.StopRecording(ctx, p, path.Base(n.Path), ""); !Answered(err) {
+	if err := jcmd.StopRecording(ctx, p, nameOf(n.Path), ""); !Answered(err) {
 		return err
 	}
 	if err := jcmd.StopLog(ctx, p, path.Join(n.Path, LogFile)); !Answered(err) {
@@ -156,9 +156,7 @@ func (n *Note) removeFolder(w *foreign.World) {
 		probe.RemoveFolder(w, n.Path)
 		return
 	}
-	if f, err := open(w, n.Path); err == nil {
-		f.Remove()
-	}
+	remove(w, n.Path)
 }
 
 // removeFolderHere removes the folder of a JVM that has ended, if the JVM's /tmp was that of this process.
