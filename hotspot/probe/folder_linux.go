@@ -40,7 +40,7 @@ func lockFolder(folder *foreign.Folder) (*foreign.Folder, error) {
 	return folder, nil
 }
 
-// removeFiles removes a Session's files from its folder.
+// removeFiles removes the files of Sessions from a folder.
 func removeFiles(folder *foreign.Folder) error {
 	names, err := folder.Names()
 	for _, name := range names {
@@ -49,6 +49,21 @@ func removeFiles(folder *foreign.Folder) error {
 		}
 	}
 	return err
+}
+
+// removeInner removes the inner folders of Sessions from a folder, with their files.
+func removeInner(outer *foreign.Folder) {
+	names, _ := outer.Names()
+	for _, name := range names {
+		if !secretName.MatchString(name) {
+			continue
+		}
+		if folder, err := outer.OwnFolder(name); err == nil {
+			_ = removeFiles(folder)
+			folder.Close()
+			_ = outer.RemoveFolder(name)
+		}
+	}
 }
 
 // EndLeft removes the probes that an earlier gasm has left in a JVM, and its folder. The path is one of [Places].
@@ -75,9 +90,10 @@ func RemoveFolder(w *foreign.World, folder string) {
 	if err != nil {
 		return
 	}
-	s := &Session{path: folder, tmp: tmp}
-	if s.folder, err = tmp.OwnFolder(path.Base(folder)); err == nil {
-		s.folder, err = lockFolder(s.folder)
+	s := &Session{tmp: tmp}
+	s.path, s.inner = split(folder)
+	if s.outer, err = tmp.OwnFolder(path.Base(s.path)); err == nil {
+		s.outer, err = lockFolder(s.outer)
 	}
 	if err != nil {
 		tmp.Close()

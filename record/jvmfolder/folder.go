@@ -56,13 +56,17 @@ func NewPath() string {
 	return path.Join("/tmp", head+lockedfolder.SecretName(), lockedfolder.SecretName())
 }
 
-var folderPath = regexp.MustCompile(fmt.Sprintf(`^/tmp/%s[0-9a-f]{%[2]d}/[0-9a-f]{%[2]d}$`, head, lockedfolder.SecretLength))
+// folderPath matches the paths that NewPath makes. Older releases of gasm had no folder inside of the one in /tmp.
+var folderPath = regexp.MustCompile(fmt.Sprintf(`^/tmp/(%s[0-9a-f]{%[2]d})(?:/([0-9a-f]{%[2]d}))?$`, head, lockedfolder.SecretLength))
 
-// isFolder reports whether a path is one that NewPath makes.
+// isFolder reports whether a path is one that NewPath makes, or made in an older release.
 func isFolder(folder string) bool { return folderPath.MatchString(folder) }
 
-// nameOf returns the name in /tmp that is in a path of NewPath.
-func nameOf(jvmPath string) string { return path.Base(path.Dir(jvmPath)) }
+// names returns the name in /tmp that is in a path, and the name of the folder inside of that; "" if there is none.
+func names(jvmPath string) (outer, inner string) {
+	m := folderPath.FindStringSubmatch(jvmPath)
+	return m[1], m[2]
+}
 
 // New makes a folder with a path of NewPath.
 func New(w *foreign.World, jvmPath string) (*Folder, error) {
@@ -70,12 +74,13 @@ func New(w *foreign.World, jvmPath string) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its /tmp can't be used: %w", err)
 	}
-	f := &Folder{tmp: tmp, Name: nameOf(jvmPath), Path: jvmPath}
-	if f.outer, err = tmp.MakeFolder(f.Name); err != nil {
+	name, inner := names(jvmPath)
+	f := &Folder{tmp: tmp, Name: name, Path: jvmPath}
+	if f.outer, err = tmp.MakeFolder(name); err != nil {
 		tmp.Close()
 		return nil, fmt.Errorf("making a folder in its /tmp: %w", err)
 	}
-	if f.dir, err = f.outer.MakeFolder(path.Base(jvmPath)); err != nil {
+	if f.dir, err = f.outer.MakeFolder(inner); err != nil {
 		f.Remove()
 		return nil, fmt.Errorf("making a folder in its /tmp: %w", err)
 	}
@@ -88,12 +93,17 @@ func remove(w *foreign.World, jvmPath string) {
 	if err != nil {
 		return
 	}
-	f := &Folder{tmp: tmp, Name: nameOf(jvmPath), Path: jvmPath}
-	if f.outer, err = tmp.OwnFolder(f.Name); err != nil {
+	name, inner := names(jvmPath)
+	f := &Folder{tmp: tmp, Name: name, Path: jvmPath}
+	if f.outer, err = tmp.OwnFolder(name); err != nil {
 		tmp.Close()
 		return
 	}
-	f.dir, _ = f.outer.OwnFolder(path.Base(jvmPath)) // nil if that gasm was killed before it made the folder
+	if inner == "" {
+		removeFiles(f.outer)
+	} else {
+		f.dir, _ = f.outer.OwnFolder(inner) // nil if that gasm was killed before it made the folder
+	}
 	f.Remove()
 }
 
@@ -131,13 +141,17 @@ func TakeFrom(folder *foreign.Folder, name, to string, limit int64) error {
 // Remove removes the folder, with all that gasm and the JVM have written there.
 func (f *Folder) Remove() {
 	if f.dir != nil {
-		for _, name := range slices.Concat([]string{SettingsFile, RecordingFile, LogFile}, hslog.Rotated(LogFile)) {
-			_ = f.dir.Remove(name)
-		}
+		removeFiles(f.dir)
 		_ = f.outer.RemoveFolder(path.Base(f.Path)) // what the JVM's user has put there stays
 	}
 	_ = f.tmp.RemoveFolder(f.Name)
 	f.Close()
+}
+
+func removeFiles(dir *foreign.Folder) {
+	for _, name := range slices.Concat([]string{SettingsFile, RecordingFile, LogFile}, hslog.Rotated(LogFile)) {
+		_ = dir.Remove(name)
+	}
 }
 
 // Close ends the use of the folder, which stays.

@@ -135,7 +135,8 @@ func (n *Note) switchOff(ctx context.Context, p *foreign.Process, w *foreign.Wor
 	if n.probes() {
 		return probe.EndLeft(ctx, p, w, n.Path)
 	}
-	if err := jcmd.StopRecording(ctx, p, nameOf(n.Path), ""); !Answered(err) {
+	name, _ := names(n.Path)
+	if err := jcmd.StopRecording(ctx, p, name, ""); !Answered(err) {
 		return err
 	}
 	if err := jcmd.StopLog(ctx, p, path.Join(n.Path, LogFile)); !Answered(err) {

@@ -52,8 +52,11 @@ func isThere(pattern string) bool {
 
 // inReport reports whether the agent has said something.
 func (v *jvm) inReport(word string) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/tmp/gasm-probes-%s/probes-%s.txt", v.pid(), v.pid()))
-	return err == nil && strings.Contains(string(text), word)
+	found, _ := filepath.Glob(fmt.Sprintf("/tmp/gasm-probes-%s/*/probes-%s.txt", v.pid(), v.pid()))
+	return slices.ContainsFunc(found, func(path string) bool {
+		text, err := os.ReadFile(path)
+		return err == nil && strings.Contains(string(text), word)
+	})
 }
 
 var (

@@ -281,3 +281,32 @@ func TestEventsFolderTaken(t *testing.T) {
 		})
 	}
 }
+
+// TestReportTaken: likewise, for the folder into which the JVM goes on reporting and counting what is probed later.
+func TestReportTaken(t *testing.T) {
+	needNative(t)
+	for _, jdk := range someJDKs(t) {
+		t.Run(jdk.Name(), func(t *testing.T) {
+			v := startJVM(t, jdk)
+			precious := newMark(t)
+			require.NoError(t, os.WriteFile(precious, []byte("precious"), 0o600))
+			require.NoError(t, os.Chown(precious, gasmtest.Nobody, gasmtest.Nobody))
+			cmd, s := startSampling(t, v, "--probe", "jdk.jfr.internal.dcmd.DCmdCheck::*")
+			dir := "/tmp/gasm-probes-" + v.pid()
+			plant(t, dir, 0o777, nil)
+			for _, name := range []string{"probes-" + v.pid() + ".txt", "probes-" + v.pid() + ".ring"} {
+				require.NoError(t, os.Symlink(precious, filepath.Join(dir, name)))
+			}
+			v.ask(t, "JFR.check") // loads the class, and calls it in a thread that has not counted yet
+			text, err := os.ReadFile(precious)
+			require.NoError(t, err)
+			assert.Equal(t, "precious", string(text[:min(len(text), 200)]))
+			require.NoError(t, os.RemoveAll(dir))
+			require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+			finish(t, cmd, s)
+			v.endLeft(t)
+			assert.Empty(t, v.left(t))
+			v.isUnchanged(t)
+		})
+	}
+}
