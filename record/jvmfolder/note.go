@@ -8,7 +8,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -45,9 +44,7 @@ var noteName = regexp.MustCompile(`^` + notePattern + `[0-9]+$`)
 // (processend.StartTicks).
 func Leave(pid int, ticks uint64, user foreign.User, jvmPath string) (n *Note, err error) {
 	n = &Note{pid: pid, ticks: ticks, uid: user.UID, gid: user.GID, Path: jvmPath}
-	dirs := lockedfolder.TemporaryFolders()
-	slices.Reverse(dirs) // the next gasm may have another TMPDIR
-	for _, dir := range dirs {
+	for _, dir := range lockedfolder.NoteFolders() {
 		if n.Dir, err = os.MkdirTemp(dir, notePattern); err == nil {
 			break
 		}
@@ -207,7 +204,7 @@ func EndLeftOf(ctx context.Context, pid int, ticks uint64) {
 // EachLeft calls see for each note that a gasm has left, if its JVM runs and may go on. It removes all other notes,
 // with what their JVMs have written.
 func EachLeft(ctx context.Context, see func(n *Note)) {
-	lockedfolder.EachLeft(noteName, func(dir string, l *lockedfolder.Lock) bool {
+	lockedfolder.EachLeft(lockedfolder.NoteFolders(), noteName, func(dir string, l *lockedfolder.Lock) bool {
 		n, ok := readNote(dir)
 		switch {
 		case !ok:

@@ -97,7 +97,7 @@ func (v *jvm) left(t *testing.T) (paths []string) {
 // notes are gasm's notes of the JVM.
 func (v *jvm) notes(t *testing.T) (paths []string) {
 	t.Helper()
-	for _, temp := range []string{"/tmp", "/var/tmp"} {
+	for _, temp := range noteFolders {
 		for _, pattern := range []string{"gasm-events-*/events", "gasm-debug-info-*/flag"} {
 			found, err := filepath.Glob(filepath.Join(temp, pattern))
 			require.NoError(t, err)
