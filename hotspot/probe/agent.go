@@ -50,14 +50,14 @@ func program() (map[string][]byte, error) {
 }
 
 // contents returns the contents of all files that the agent needs, by name. folder is where the JVM is to create its
-// files, as the JVM sees it.
-func contents(folder string, specs []Spec) (map[string][]byte, error) {
+// files, and objects where it is to create its shared object, as the JVM sees them.
+func contents(folder, objects string, specs []Spec) (map[string][]byte, error) {
 	files, err := program()
 	if err != nil {
 		return nil, err
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "folder\t%s\nrings\t%d\t%d\t%d\n", folder, ringEvents, windowEvents, fileLimit)
+	fmt.Fprintf(&text, "folder\t%s\t%s\nrings\t%d\t%d\t%d\n", folder, objects, ringEvents, windowEvents, fileLimit)
 	for i := range specs {
 		text.WriteString(specs[i].line() + "\n")
 	}
@@ -78,7 +78,7 @@ func contents(folder string, specs []Spec) (map[string][]byte, error) {
 // their paths. folder is where the JVM is to create its files, as the JVM sees it. All users can read the files,
 // because the command may become any user.
 func Write(prefix, folder string, specs []Spec) error {
-	files, err := contents(folder, specs)
+	files, err := contents(folder, folder, specs)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@
 //
 // The lines of PREFIXprobes:
 //
-//	folder  /tmp/gasm-123/5f3a…                       where the JVMs' files are created
+//	folder  /tmp/gasm-123/5f3a…  /tmp/gasm-123        where the JVMs' files are created, and their shared objects
 //	rings   65536  131072  536870912                  events in a thread's ring, windows in a ring, bytes of the file
 //	method  Svc::tiny(int)  Svc  tiny  int  window    kind, the user's text, class, method, argument types, options
 //

@@ -1,9 +1,11 @@
 package probe
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,15 +17,18 @@ import (
 // TestIsFolder: a folder is recognized by its name, because the note about it is a file that anybody could have
 // damaged.
 func TestIsFolder(t *testing.T) {
-	for _, path := range []string{"/tmp/gasm-probes-12", "/tmp/gasm-probes-4194304-0123456789abcdef0123456789abcdef"} {
+	const secret = "/0123456789abcdef0123456789abcdef"
+	for _, path := range []string{"/tmp/gasm-probes-12" + secret,
+		"/tmp/gasm-probes-4194304-0123456789abcdef0123456789abcdef" + secret,
+		"/tmp/gasm-probes-12", "/tmp/gasm-probes-12-0123456789abcdef0123456789abcdef"} {
 		assert.True(t, IsFolder(path), path)
 	}
-	for _, other := range []string{"", "/tmp", "/tmp/gasm-probes-", "/tmp/gasm-probes-12x", "/tmp/gasm-probes-12/..",
-		"/tmp/gasm-probes-/1", "/var/tmp/gasm-probes-12", "tmp/gasm-probes-12", "/tmp/gasm-jvm-12",
-		"/tmp/x/gasm-probes-12", "/tmp/gasm-probes-12345678901", "/tmp/gasm-probes-12-",
-		"/tmp/gasm-probes-12-0123456789abcdef",
-		"/tmp/gasm-probes-12-0123456789abcdef0123456789abcde/",
-		"/tmp/gasm-probes-12-0123456789abcdef0123456789abcdef0"} {
+	for _, other := range []string{"", "/tmp", "/tmp/gasm-probes-" + secret, "/tmp/gasm-probes-12/", "/tmp/gasm-probes-12x" + secret,
+		"/tmp/gasm-probes-12/..", "/tmp/gasm-probes-/1" + secret, "/var/tmp/gasm-probes-12" + secret,
+		"tmp/gasm-probes-12" + secret, "/tmp/gasm-jvm-12" + secret, "/tmp/x/gasm-probes-12" + secret,
+		"/tmp/gasm-probes-12345678901" + secret, "/tmp/gasm-probes-12-" + secret,
+		"/tmp/gasm-probes-12-0123456789abcdef" + secret, "/tmp/gasm-probes-12" + secret + "/", "/tmp/gasm-probes-12" + secret + "0",
+		"/tmp/gasm-probes-12" + secret + secret, "/tmp/gasm-probes-12" + secret[:30] + "/.."} {
 		assert.False(t, IsFolder(other), other)
 	}
 }
@@ -37,20 +42,22 @@ func ownWorld(t *testing.T) *foreign.World {
 	return w
 }
 
-// freePath returns the path of the folder for a process id that no process has.
-func freePath(t *testing.T) (path string, ownPID int) {
+// freePath returns the path of the folder for a process id that no process has, and of the folder inside of it.
+func freePath(t *testing.T) (path, inner string, ownPID int) {
 	t.Helper()
 	ownPID = 4_000_000_000 + os.Getpid()
-	path = fmt.Sprintf("/tmp/gasm-probes-%d", ownPID)
+	inner = Places(ownPID)[0]
+	path = filepath.Dir(inner)
+	require.Equal(t, fmt.Sprintf("/tmp/gasm-probes-%d", ownPID), path)
 	t.Cleanup(func() { os.RemoveAll(path) })
-	return path, ownPID
+	return path, inner, ownPID
 }
 
 // TestRemoveFolder: the folder of a JVM that has ended is removed, unless a gasm uses it. Nothing else is removed:
 // neither links, nor what they lead to, nor files that neither gasm nor its agent creates.
 func TestRemoveFolder(t *testing.T) {
 	w := ownWorld(t)
-	path, _ := freePath(t)
+	path, inner, _ := freePath(t)
 	elsewhere := t.TempDir()
 	for _, name := range []string{"agent.jar", "probes"} {
 		require.NoError(t, os.WriteFile(filepath.Join(elsewhere, name), nil, 0o600))
@@ -60,7 +67,7 @@ func TestRemoveFolder(t *testing.T) {
 		return err == nil && len(entries) == 2
 	}
 	require.NoError(t, os.Symlink(elsewhere, path))
-	RemoveFolder(w, path)
+	RemoveFolder(w, inner)
 	assert.True(t, whole(), "it is reached by a link")
 	require.NoError(t, os.Remove(path))
 
@@ -70,50 +77,96 @@ func TestRemoveFolder(t *testing.T) {
 		"java-12.so", "java-12.1.so"} {
 		require.NoError(t, os.WriteFile(filepath.Join(path, name), nil, 0o600))
 	}
-	lock, err := open(nil, w, path)
+	other := filepath.Join(path, strings.Repeat("a", 32)) // of a gasm whose note was removed
+	for _, dir := range []string{inner, other} {
+		require.NoError(t, os.Mkdir(dir, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "probes-12.ring"), nil, 0o600))
+	}
+	lock, err := open(nil, w, inner)
 	require.NoError(t, err)
-	RemoveFolder(w, path)
+	RemoveFolder(w, inner)
 	assert.DirExists(t, path, "it is in use")
 	lock.release()
 	mine := filepath.Join(path, "mine")
 	require.NoError(t, os.WriteFile(mine, nil, 0o600))
-	RemoveFolder(w, path)
+	RemoveFolder(w, inner)
 	entries, err := os.ReadDir(path)
 	require.NoError(t, err)
 	assert.Len(t, entries, 1, "what gasm does not make")
 	require.NoError(t, os.Remove(mine))
-	RemoveFolder(w, path)
+	RemoveFolder(w, inner)
 	assert.NoDirExists(t, path)
 	assert.True(t, whole())
 }
 
-// TestPlace: if another user's folder, a file or a link has the name, the folder gets a name that nobody can guess.
-func TestPlace(t *testing.T) {
+// TestTakenFolder: a folder is used only if it belongs to the JVM's user alone.
+func TestTakenFolder(t *testing.T) {
 	w := ownWorld(t)
-	path, ownPID := freePath(t)
+	path, inner, ownPID := freePath(t)
 	for what, c := range map[string]struct {
-		make func() error
-		same bool
+		make  func() error
+		taken string // what the error says; "" if the folder can be used
 	}{
-		"nothing": {func() error { return nil }, true},
-		"own":     {func() error { return os.Mkdir(path, 0o700) }, true},
-		"file":    {func() error { return os.WriteFile(path, nil, 0o600) }, false},
-		"link":    {func() error { return os.Symlink(t.TempDir(), path) }, false},
-		"foreign": {func() error {
+		"nothing":     {func() error { return nil }, ""},
+		"own":         {func() error { return os.Mkdir(path, 0o700) }, ""},
+		"file":        {func() error { return os.WriteFile(path, nil, 0o600) }, "is not a folder that gasm can use (it is not a folder, and gasm does not follow links)"},
+		"link":        {func() error { return os.Symlink(t.TempDir(), path) }, "is not a folder that gasm can use (it is not a folder, and gasm does not follow links)"},
+		"open to all": {func() error { return errors.Join(os.Mkdir(path, 0o700), os.Chmod(path, 0o777)) }, "can be accessed by other users (mode 777)"},
+		"another user's": {func() error {
 			if os.Geteuid() != 0 {
-				return os.WriteFile(path, nil, 0o600)
+				t.Skip("only root can make another user's folder")
 			}
-			if err := os.Mkdir(path, 0o755); err != nil {
-				return err
-			}
-			return os.Chown(path, 65534, 65534)
-		}, false},
+			return errors.Join(os.Mkdir(path, 0o755), os.Chown(path, 65534, 65534))
+		}, "belongs to another user (65534)"},
 	} {
-		require.NoError(t, c.make(), what)
-		chosen, err := Place(w, ownPID)
-		require.NoError(t, err, what)
-		assert.Equal(t, c.same, chosen == path, what)
-		assert.True(t, IsFolder(chosen), what)
-		require.NoError(t, os.RemoveAll(path))
+		t.Run(what, func(t *testing.T) {
+			require.NoError(t, c.make())
+			defer os.RemoveAll(path)
+			s, err := open(nil, w, inner)
+			if c.taken == "" {
+				require.NoError(t, err)
+				s.release()
+				return
+			}
+			require.ErrorIs(t, err, ErrTaken)
+			assert.EqualError(t, err, fmt.Sprintf("the folder for the agent's files can't be used: %s %s: remove it", path, c.taken))
+			RemoveFolder(w, inner)
+			_, err = os.Lstat(path)
+			require.NoError(t, err, "it is not gasm's")
+		})
 	}
+	places := Places(ownPID)
+	assert.NotEqual(t, inner, places[0])
+	assert.Equal(t, path, filepath.Dir(places[0]))
+	assert.NotEqual(t, filepath.Dir(places[1]), filepath.Dir(Places(ownPID)[1]))
+	assert.True(t, IsFolder(places[1]), places[1])
+	s, err := open(nil, w, places[1])
+	require.NoError(t, err)
+	s.Close()
+	assert.NoDirExists(t, filepath.Dir(places[1]))
+}
+
+// TestNoFolder: to remove the folder of a JVM that has ended does not begin with making it.
+func TestNoFolder(t *testing.T) {
+	path, inner, _ := freePath(t)
+	RemoveFolder(ownWorld(t), inner)
+	assert.NoDirExists(t, path)
+}
+
+// TestOlderFolder: older releases had no folder inside of the one in /tmp. What they have left is removed, too.
+func TestOlderFolder(t *testing.T) {
+	w := ownWorld(t)
+	path, _, _ := freePath(t)
+	s, err := open(nil, w, path)
+	require.NoError(t, err)
+	require.NoError(t, s.write(map[string][]byte{ReportFile(s.ownPID): []byte("stopped\t0\n")}))
+	rep, err := s.stopReport()
+	require.NoError(t, err)
+	assert.True(t, rep.Stopped)
+	require.NoError(t, os.RemoveAll(path))
+	require.NoError(t, s.restore())
+	assert.FileExists(t, filepath.Join(path, jarFile))
+	s.release()
+	RemoveFolder(w, path)
+	assert.NoDirExists(t, path)
 }

@@ -19,14 +19,17 @@ import (
 
 // A Session is the agent at work in a JVM that was already running.
 //
-// Its files are in a folder in the JVM's own /tmp, which belongs to the JVM's user. The gasm that uses the folder has
-// it locked.
+// Its files are in a folder in the JVM's own /tmp, and in a folder inside of that ([Places]). Both belong to the JVM's
+// user. The gasm that uses them has the outer one locked. What the JVM loads is in the outer one, and what it writes later
+// is in the inner one.
 type Session struct {
 	p      *foreign.Process // nil if the JVM has ended
 	ownPID int              // in the JVM's PID namespace
-	path   string           // path of the folder, as the JVM sees it
-	tmp    *foreign.Folder  // the folder's parent
-	folder *foreign.Folder
+	path   string           // path of the outer folder, as the JVM sees it
+	inner  string           // name of the inner folder; "" if that is the outer one, as in older releases
+	tmp    *foreign.Folder  // the outer folder's parent
+	outer  *foreign.Folder
+	folder *foreign.Folder // the inner one; nil if it was not opened
 
 	// The agent's output is opened as soon as it exists, so that it can still be read if somebody cleans up /tmp.
 	ring, report *foreign.File
@@ -39,7 +42,8 @@ func open(p *foreign.Process, w *foreign.World, folder string) (*Session, error)
 	if !IsFolder(folder) {
 		return nil, fmt.Errorf("%s is not a folder for probes", folder)
 	}
-	s := &Session{p: p, path: folder}
+	s := &Session{p: p}
+	s.path, s.inner = split(folder)
 	if p != nil {
 		status, err := p.Status()
 		if err != nil {
@@ -51,14 +55,41 @@ func open(p *foreign.Process, w *foreign.World, folder string) (*Session, error)
 	if s.tmp, err = w.Tmp(); err != nil {
 		return nil, err
 	}
-	if s.folder, err = openFolder(s.tmp, path.Base(folder)); err != nil {
+	if err := s.openFolders(); err != nil {
 		s.tmp.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-// Load makes the agent probe methods of a running JVM. path is the path of the Session's folder, chosen by [Place]. The
+// openFolders opens both folders, which it creates if necessary.
+func (s *Session) openFolders() error {
+	outer, err := openFolder(s.tmp, path.Base(s.path))
+	if err != nil {
+		return err
+	}
+	inner, err := s.openInner(outer)
+	if err != nil {
+		outer.Close()
+		return err
+	}
+	s.outer, s.folder = outer, inner
+	return nil
+}
+
+// openInner opens the inner folder, which it creates if necessary.
+func (s *Session) openInner(outer *foreign.Folder) (*foreign.Folder, error) {
+	if s.inner == "" {
+		return s.tmp.OwnFolder(path.Base(s.path))
+	}
+	folder, err := outer.OwnFolder(s.inner)
+	if errors.Is(err, fs.ErrNotExist) {
+		folder, err = outer.MakeFolder(s.inner)
+	}
+	return folder, err
+}
+
+// Load makes the agent probe methods of a running JVM. path is the path of the Session's folder, one of [Places]. The
 // report says what the agent has done so far; more classes may be loaded later. The process and its World must stay
 // open until the Session is closed.
 //
@@ -85,10 +116,10 @@ func Load(ctx context.Context, p *foreign.Process, w *foreign.World, path string
 }
 
 func (s *Session) start(ctx context.Context, specs []Spec) (*rings.Report, error) {
-	if err := removeFiles(s.folder); err != nil {
+	if err := cmp.Or(removeFiles(s.outer), removeFiles(s.folder)); err != nil {
 		return nil, err
 	}
-	files, err := contents(s.path, specs)
+	files, err := contents(path.Join(s.path, s.inner), s.path, specs)
 	if err == nil {
 		err = s.write(files)
 	}
@@ -120,10 +151,10 @@ func (s *Session) start(ctx context.Context, specs []Spec) (*rings.Report, error
 	return rep, nil
 }
 
-// write writes files to the folder.
+// write writes files to the outer folder.
 func (s *Session) write(files map[string][]byte) error {
 	for name, content := range files {
-		if err := s.folder.Create(name, content); err != nil {
+		if err := s.outer.Create(name, content); err != nil {
 			return err
 		}
 	}
@@ -165,22 +196,35 @@ func whyNotLoaded(reply string) string {
 
 // whyNotStarted returns the error that the agent has written if it could not even start, and otherwise err.
 func (s *Session) whyNotStarted(err error) error {
-	if rep, readErr := s.read("error"); readErr == nil && len(rep.Errors) > 0 {
+	if rep, readErr := read(s.outer, "error"); readErr == nil && len(rep.Errors) > 0 {
 		return errors.New(rep.Errors[0])
 	}
 	return err
 }
 
 // Report returns what the agent has reported so far.
-func (s *Session) Report() (*rings.Report, error) { return s.read(ReportFile(s.ownPID)) }
+func (s *Session) Report() (*rings.Report, error) { return read(s.folder, ReportFile(s.ownPID)) }
 
-func (s *Session) read(name string) (*rings.Report, error) {
-	f, err := s.folder.Open(name)
+// stopReport is Report once the agent was told to stop. An agent without probes reports beside its jar that it has
+// stopped.
+func (s *Session) stopReport() (*rings.Report, error) {
+	rep, err := s.Report()
+	if err == nil && rep.Stopped {
+		return rep, nil
+	}
+	if beside, other := read(s.outer, ReportFile(s.ownPID)); other == nil && beside.Stopped {
+		return beside, nil
+	}
+	return rep, err
+}
+
+func read(folder *foreign.Folder, name string) (*rings.Report, error) {
+	f, err := folder.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return rings.ReadReport(io.NewSectionReader(f, 0, MaxReport), path.Join(s.path, name))
+	return rings.ReadReport(io.NewSectionReader(f, 0, MaxReport), f.Path())
 }
 
 // ReportSize returns the size in bytes of what the agent has reported so far.
@@ -194,7 +238,7 @@ func (s *Session) Rings() *foreign.File { return s.ring }
 
 // OpenObject opens the shared object that the report names, so that methods can be published in it.
 func (s *Session) OpenObject(name string) (sdt.Storage, error) {
-	f, err := s.folder.OpenToWrite(name)
+	f, err := s.outer.OpenToWrite(name)
 	if err != nil {
 		return nil, err
 	}
@@ -202,9 +246,9 @@ func (s *Session) OpenObject(name string) (sdt.Storage, error) {
 }
 
 // RemoveObject removes a shared object, so that tracers don't find its probes any more.
-func (s *Session) RemoveObject(name string) error { return s.folder.Remove(name) }
+func (s *Session) RemoveObject(name string) error { return s.outer.Remove(name) }
 
-// ObjectPath returns the path by which other programs on this machine find a file in the folder.
+// ObjectPath returns the path by which other programs on this machine find a shared object.
 func (s *Session) ObjectPath(name string) string {
 	return fmt.Sprintf("/proc/%d/root%s/%s", s.p.PID(), s.path, name)
 }
@@ -237,7 +281,7 @@ func (s *Session) Unload(ctx context.Context) error {
 // end makes the agent change all classes back, and returns nil once the agent has reported that. The agent gets the
 // command and reports through its folder, which is created anew if somebody has removed it.
 func (s *Session) end(ctx context.Context) error {
-	if rep, err := s.Report(); err == nil && rep.Stopped { // it stopped after a caller gave up waiting
+	if rep, err := s.stopReport(); err == nil && rep.Stopped { // it stopped after a caller gave up waiting
 		return checkStopped(rep)
 	}
 	if err := s.restore(); err != nil {
@@ -253,7 +297,7 @@ func (s *Session) end(ctx context.Context) error {
 		}
 		return err
 	}
-	rep, err := s.Report()
+	rep, err := s.stopReport()
 	if err != nil {
 		return err
 	}
@@ -267,44 +311,62 @@ func checkStopped(rep *rings.Report) error {
 	return errors.New(strings.Join(append(rep.Errors, "restart it to be sure"), "; "))
 }
 
-// restore recreates the folder and the agent's files if they are missing. Without them, the JVM can't get a command.
+// restore recreates the agent's files, and the folder if it is missing. Without them, the JVM can't get a command. No
+// file that is there is loaded: the gasm that wrote it may have been killed, and nobody knows who has changed it since.
 func (s *Session) restore() error {
-	gone, err := s.folder.Removed()
-	if err != nil {
+	if err := s.restoreFolders(); err != nil {
 		return err
-	}
-	if gone {
-		folder, err := openFolder(s.tmp, path.Base(s.path))
-		if err != nil {
-			return err
-		}
-		s.folder.Close()
-		s.folder, s.cleaned = folder, true
 	}
 	files, err := program()
 	if err != nil {
 		return err
 	}
 	for name := range files {
-		if _, err := s.folder.Stat(name); !errors.Is(err, fs.ErrNotExist) {
-			delete(files, name)
+		if err := s.outer.Remove(name); err != nil {
+			return err
 		}
 	}
 	return s.write(files)
 }
 
-// Close removes the files and the folder, and unlocks it.
+// restoreFolders recreates the folders that are missing.
+func (s *Session) restoreFolders() error {
+	outer, err := s.outer.Removed()
+	if err != nil {
+		return err
+	}
+	inner, err := s.folder.Removed()
+	if err != nil || !outer && !inner {
+		return err
+	}
+	s.cleaned = true
+	was := *s
+	if outer {
+		if err := s.openFolders(); err != nil {
+			return err
+		}
+		was.outer.Close()
+	} else if s.folder, err = s.openInner(s.outer); err != nil {
+		s.folder = was.folder
+		return err
+	}
+	was.folder.Close()
+	return nil
+}
+
+// Close removes the files and the folders, and unlocks them.
 func (s *Session) Close() {
 	s.remove()
 	s.release()
 }
 
-// Leave unlocks the folder and keeps it, because probes may be left in the JVM.
+// Leave unlocks the folders and keeps them, because probes may be left in the JVM.
 func (s *Session) Leave() { s.release() }
 
-// remove removes the files and the folder. If the JVM's user has put other files there, these and the folder stay.
+// remove removes the files and the folders. If the JVM's user has put other files there, these and the folders stay.
 func (s *Session) remove() {
-	_ = removeFiles(s.folder)
+	removeInner(s.outer)
+	_ = removeFiles(s.outer)
 	_ = s.tmp.RemoveFolder(path.Base(s.path))
 }
 
@@ -314,6 +376,9 @@ func (s *Session) release() {
 			f.Close()
 		}
 	}
-	s.folder.Close()
+	if s.folder != nil {
+		s.folder.Close()
+	}
+	s.outer.Close()
 	s.tmp.Close()
 }

@@ -17,9 +17,6 @@ type Session struct{}
 
 var errUnsupported = errors.New("gasm talks to running JVMs on Linux only: start the program with gasm profile")
 
-// Place returns an error: the agent is loaded into running JVMs on Linux only.
-func Place(*foreign.World, int) (string, error) { return "", errUnsupported }
-
 // Load returns an error: the agent is loaded into running JVMs on Linux only.
 func Load(context.Context, *foreign.Process, *foreign.World, string, []Spec) (*Session, *rings.Report, error) {
 	return nil, nil, errUnsupported

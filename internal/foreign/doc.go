@@ -32,6 +32,10 @@
 //     is used through its descriptor. Checks are made on the open descriptor, never before opening.
 //   - New files are created with O_EXCL and O_NOFOLLOW. They belong to the process's user from the beginning, because
 //     that user creates them, so ownership is never changed.
+//   - A folder in /tmp whose files a process is to load or write must belong to that process's user alone, whoever made
+//     it (OwnFolder). That is checked on the descriptor through which the folder is used, because any user can make a
+//     folder of any name in /tmp. And /tmp must be sticky if others can write to it: otherwise they could put another
+//     folder in its place after the check, and the process finds it by its path.
 //   - Files are removed one by one, by names that the caller knows. There is no function that removes a tree.
 //   - Reads have a limit for their size, and all calls have a limit for their time. If a file system does not answer
 //     (FUSE, NFS), the caller gets an error when the time is over. The thread remains blocked in the call, and all

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/fix"
 )
 
 // A Folder is an open folder in a [World]. It remains the same folder even if it is renamed or replaced.
@@ -113,11 +115,84 @@ func (d *Folder) Folder(name string) (*Folder, error) {
 	return d.w.newFolder(d.fd, name, shown, unix.O_RDONLY, noMounts)
 }
 
-// MakeFolder creates a folder in this one, which only the process's user can access, and opens it. It is an error if
-// the name exists.
+// A NotOwnError means that a name in a folder is taken: it is not that of a folder which belongs to the process's user
+// and which nobody else can access. Anyone can take a name in /tmp.
+type NotOwnError struct {
+	Path string
+	Why  string // "belongs to another user (12345)"
+}
+
+func (e *NotOwnError) Error() string { return e.Path + " " + e.Why + ": remove it" }
+
+// OwnFolder opens a folder in this one, which must belong to the process's user, and which nobody else may access. Other
+// users can then put nothing into it. As long as it exists, they can't put another folder in its place either: this
+// folder, such as /tmp, must be one in which they can't replace what is not theirs. If the name is taken by something
+// else, the error is a [*NotOwnError].
+func (d *Folder) OwnFolder(name string) (*Folder, error) {
+	if err := d.checkProtects(); err != nil {
+		return nil, err
+	}
+	folder, err := d.Folder(name)
+	if err != nil {
+		if _, none := d.Stat(name); none == nil { // it is a file, a link, a mount point, or a folder that others can't open
+			cause := err
+			if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
+				cause = failed.Err
+			}
+			err = &NotOwnError{path.Join(d.path, name), fmt.Sprintf("is not a folder that gasm can use (%v)", cause)}
+		}
+		return nil, err
+	}
+	if err := folder.checkOwn(); err != nil {
+		folder.Close()
+		return nil, err
+	}
+	return folder, nil
+}
+
+// checkOwn returns an error unless the folder belongs to the process's user alone. The mode is also an upper bound for
+// what an access control list grants to others.
+func (d *Folder) checkOwn() error {
+	s, err := d.status()
+	switch {
+	case err != nil:
+		return err
+	case int(s.Uid) != d.w.user.UID:
+		return &NotOwnError{d.path, fmt.Sprintf("belongs to another user (%d)", s.Uid)}
+	case s.Mode&0o077 != 0:
+		return &NotOwnError{d.path, fmt.Sprintf("can be accessed by other users (mode %o)", s.Mode&0o777)}
+	}
+	return nil
+}
+
+// checkProtects returns an error if users can replace what others have in the folder.
+func (d *Folder) checkProtects() error {
+	s, err := d.status()
+	if err == nil && s.Mode&0o022 != 0 && s.Mode&unix.S_ISVTX == 0 {
+		err = &fix.Error{Err: fmt.Errorf("in %s other users can replace any file, because it is not sticky", d.path),
+			Fix: "chmod +t " + d.path}
+	}
+	return err
+}
+
+// status returns what the file system says about the folder.
+func (d *Folder) status() (unix.Stat_t, error) {
+	return call(d.w, func() (unix.Stat_t, error) {
+		var s unix.Stat_t
+		if err := unix.Fstat(d.fd, &s); err != nil {
+			return s, &fs.PathError{Op: "stat", Path: d.path, Err: err}
+		}
+		return s, nil
+	}, nil)
+}
+
+// MakeFolder creates a folder in this one, and opens it as OwnFolder does. It is an error if the name exists.
 func (d *Folder) MakeFolder(name string) (*Folder, error) {
 	shown, err := d.inside(name)
 	if err != nil {
+		return nil, err
+	}
+	if err := d.checkProtects(); err != nil {
 		return nil, err
 	}
 	err = d.w.do(func() error {
@@ -129,7 +204,7 @@ func (d *Folder) MakeFolder(name string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.Folder(name)
+	return d.OwnFolder(name)
 }
 
 // maxNames is an upper bound for the entries of a folder that are read. The others are not found.
@@ -190,24 +265,17 @@ func (d *Folder) Stat(name string) (Info, error) {
 
 // Owner returns the user id of the folder's owner.
 func (d *Folder) Owner() (int, error) {
-	return call(d.w, func() (int, error) {
-		var s unix.Stat_t
-		if err := unix.Fstat(d.fd, &s); err != nil {
-			return -1, &fs.PathError{Op: "stat", Path: d.path, Err: err}
-		}
-		return int(s.Uid), nil
-	}, nil)
+	s, err := d.status()
+	if err != nil {
+		return -1, err
+	}
+	return int(s.Uid), nil
 }
 
 // Removed reports whether the folder has been removed.
 func (d *Folder) Removed() (bool, error) {
-	return call(d.w, func() (bool, error) {
-		var s unix.Stat_t
-		if err := unix.Fstat(d.fd, &s); err != nil {
-			return false, &fs.PathError{Op: "stat", Path: d.path, Err: err}
-		}
-		return s.Nlink == 0, nil
-	}, nil)
+	s, err := d.status()
+	return err == nil && s.Nlink == 0, err
 }
 
 // Create creates a file with a content, which only the process's user can access. It is an error if the name exists.

@@ -78,6 +78,7 @@ func (w *World) Tmp() (*Folder, error)                   { return nil, errUnsupp
 func (w *World) Folder(string) (*Folder, error)          { return nil, errUnsupported }
 func (d *Folder) Close()                                 {}
 func (d *Folder) Folder(string) (*Folder, error)         { return nil, errUnsupported }
+func (d *Folder) OwnFolder(string) (*Folder, error)      { return nil, errUnsupported }
 func (d *Folder) MakeFolder(string) (*Folder, error)     { return nil, errUnsupported }
 func (d *Folder) Names() ([]string, error)               { return nil, errUnsupported }
 func (d *Folder) Stat(string) (Info, error)              { return Info{}, errUnsupported }

@@ -131,6 +131,49 @@ func TestWhatIsPlanted(t *testing.T) {
 	}
 }
 
+// TestOwnFolder: what the process is to load or to write is in folders that others can neither change nor replace.
+func TestOwnFolder(t *testing.T) {
+	for what, c := range map[string]struct{ plant, want string }{
+		"own":                   {`mkdir -m 700 x`, ""},
+		"no folder":             {`true`, "no such file"},
+		"others can write":      {`mkdir x; chmod 702 x`, "/tmp/x can be accessed by other users (mode 702): remove it"},
+		"others can look":       {`mkdir x; chmod 755 x`, "(mode 755)"},
+		"closed":                {`mkdir -m 0 x`, "/tmp/x is not a folder that gasm can use (permission denied): remove it"},
+		"a link":                {`mkdir -m 700 y; ln -s y x`, "/tmp/x is not a folder that gasm can use (it is not a folder, and gasm does not follow links): remove it"},
+		"a mount":               {`mkdir x; mount --bind "$CANARY" x`, "/tmp/x is not a folder that gasm can use (it is a mount point or leads out of its folder, and gasm follows neither): remove it"},
+		"others can replace it": {`mkdir -m 700 x; chmod 777 .`, "in /tmp other users can replace any file, because it is not sticky: chmod +t /tmp"},
+		"nobody can replace it": {`mkdir -m 700 x; chmod 755 .`, ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			p, _ := stranger(t, c.plant)
+			folder, err := tmpOf(t, p).OwnFolder("x")
+			if c.want != "" {
+				require.ErrorContains(t, err, c.want)
+				return
+			}
+			require.NoError(t, err)
+			folder.Close()
+		})
+	}
+	p, _ := stranger(t, "chmod 777 .")
+	_, err := tmpOf(t, p).MakeFolder("x")
+	assert.ErrorContains(t, err, "is not sticky")
+
+	gasmtest.NeedRoot(t)
+	w, err := OwnWorld(t.Context(), User{UID: 12345, GID: 12345})
+	require.NoError(t, err)
+	defer w.Close()
+	tmp, err := w.Tmp()
+	require.NoError(t, err)
+	defer tmp.Close()
+	dir, err := os.MkdirTemp("/tmp", "gasm-test-")
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	require.NoError(t, os.Chmod(dir, 0o777))
+	_, err = tmp.OwnFolder(filepath.Base(dir))
+	assert.EqualError(t, err, dir+" belongs to another user (0): remove it")
+}
+
 // TestNames: a name can't lead out of its folder.
 func TestNames(t *testing.T) {
 	p, canary := stranger(t, "mkdir x")

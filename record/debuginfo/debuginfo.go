@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/internal/regular"
@@ -108,9 +107,7 @@ func (n note) left() string {
 
 // write makes the note.
 func (s *Switch) write() (err error) {
-	dirs := lockedfolder.TemporaryFolders()
-	slices.Reverse(dirs) // the next gasm may have another TMPDIR
-	for _, dir := range dirs {
+	for _, dir := range lockedfolder.NoteFolders() {
 		if s.dir, err = os.MkdirTemp(dir, notePattern); err == nil {
 			break
 		}
@@ -152,7 +149,7 @@ func takeOver(ctx context.Context, n note) (s *Switch) {
 // on. The note's lock is held during the call; if see returns true, it has taken over the lock.
 // eachNote removes all other notes.
 func eachNote(ctx context.Context, see func(n note, dir string, l *lockedfolder.Lock) (kept bool)) {
-	lockedfolder.EachLeft(noteName, func(dir string, l *lockedfolder.Lock) bool {
+	lockedfolder.EachLeft(lockedfolder.NoteFolders(), noteName, func(dir string, l *lockedfolder.Lock) bool {
 		if n, ok := readNote(ctx, dir, l); ok {
 			return see(n, dir, l)
 		}

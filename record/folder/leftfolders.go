@@ -24,7 +24,7 @@ var temporaryName = regexp.MustCompile(`^gasm-[0-9]+$`)
 // JVMs that log there, or because gasm was killed. It leaves out the folders of a gasm that still runs. It returns none
 // on macOS, where it can't be found out whether a folder is in use. There, only a gasm that was killed leaves a folder.
 func AllLeft() (left []Left) {
-	lockedfolder.EachLeft(temporaryName, func(dir string, l *lockedfolder.Lock) bool {
+	lockedfolder.EachLeft(lockedfolder.TemporaryFolders(), temporaryName, func(dir string, l *lockedfolder.Lock) bool {
 		why := "gasm was killed; the next gasm profile removes it"
 		if users := l.Users(dir + "/"); len(users) > 0 {
 			why = fmt.Sprintf("JVMs that %s may start log there; when it has ended, the next gasm profile removes it", lockedfolder.ProcessList(users))
@@ -37,7 +37,7 @@ func AllLeft() (left []Left) {
 
 // Sweep removes the folders that other runs of gasm have left and no process needs.
 func Sweep() {
-	lockedfolder.EachLeft(temporaryName, func(dir string, l *lockedfolder.Lock) bool {
+	lockedfolder.EachLeft(lockedfolder.TemporaryFolders(), temporaryName, func(dir string, l *lockedfolder.Lock) bool {
 		if len(l.Users(dir+"/")) == 0 {
 			removeLeft(dir)
 		}

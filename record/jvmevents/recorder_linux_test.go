@@ -39,7 +39,7 @@ func TestDiscard(t *testing.T) {
 	} {
 		r := newRecorder(os.Getpid(), os.Getpid(), newOptions(t, Choice{}))
 		require.NoError(t, r.prepare(t.Context(), t.Context()), c.name)
-		t.Cleanup(func() { os.RemoveAll(r.folder.Path); r.note.Forget() })
+		t.Cleanup(func() { os.RemoveAll(filepath.Dir(r.folder.Path)); r.note.Forget() })
 		require.DirExists(t, r.folder.Path)
 		if c.ended {
 			r.ticks++ // another process has its id now
@@ -56,7 +56,7 @@ func TestDiscard(t *testing.T) {
 			assert.DirExists(t, r.note.Dir, c.name)
 			continue
 		}
-		assert.NoDirExists(t, r.folder.Path, c.name)
+		assert.NoDirExists(t, filepath.Dir(r.folder.Path), c.name)
 		assert.NoDirExists(t, r.note.Dir, c.name)
 	}
 }
@@ -135,7 +135,7 @@ func TestEventsNotTold(t *testing.T) {
 	assert.Equal(t, []string{fmt.Sprintf("no events of JVM %d: it takes no commands: it was started with -XX:+DisableAttachMechanism: start it without this flag", cmd.Process.Pid)},
 		r.notes)
 	r.discard()
-	assert.NoDirExists(t, r.folder.Path)
+	assert.NoDirExists(t, filepath.Dir(r.folder.Path))
 	assert.NoDirExists(t, r.note.Dir)
 }
 

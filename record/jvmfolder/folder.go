@@ -10,8 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/gasm-profiler/gasm/event/hslog"
 	"github.com/gasm-profiler/gasm/internal/foreign"
@@ -20,11 +20,21 @@ import (
 
 // A Folder is a folder in the /tmp that a JVM has, which may be in another mount namespace. It belongs to the JVM's
 // user, who is not trusted (package foreign).
+//
+// It is inside another folder, whose name everyone sees in /tmp:
+//
+//	/tmp/gasm-jvm-5f3a…/90c1…
+//	     Name           secret
+//
+// If a cleaner of /tmp removes both while the JVM still has the path of its log or its recording, any user can make a
+// folder of the first name. But only the JVM's user could see the second one, so the JVM finds nothing of that user's,
+// such as links through which it would overwrite its own user's files.
 type Folder struct {
 	Path string // as the JVM has it
-	Name string // in /tmp
+	Name string // in /tmp, of the folder that it is in
 
-	tmp, dir *foreign.Folder
+	tmp, outer *foreign.Folder
+	dir        *foreign.Folder // nil if it does not exist
 }
 
 // The names of the files in a folder for events. The recording's name in the JVM is that of the folder, so each gasm
@@ -42,12 +52,20 @@ const head = "gasm-jvm-"
 var ErrNotThere = errors.New("it is not there")
 
 // NewPath makes up the path of a new folder for events, as the JVM has it.
-func NewPath() string { return path.Join("/tmp", head+lockedfolder.SecretName()) }
+func NewPath() string {
+	return path.Join("/tmp", head+lockedfolder.SecretName(), lockedfolder.SecretName())
+}
 
-// isFolder reports whether a path is one that NewPath makes.
-func isFolder(folder string) bool {
-	secret, ok := strings.CutPrefix(folder, "/tmp/"+head)
-	return ok && len(secret) == lockedfolder.SecretLength && !strings.Contains(secret, "/")
+// folderPath matches the paths that NewPath makes. Older releases of gasm had no folder inside of the one in /tmp.
+var folderPath = regexp.MustCompile(fmt.Sprintf(`^/tmp/(%s[0-9a-f]{%[2]d})(?:/([0-9a-f]{%[2]d}))?$`, head, lockedfolder.SecretLength))
+
+// isFolder reports whether a path is one that NewPath makes, or made in an older release.
+func isFolder(folder string) bool { return folderPath.MatchString(folder) }
+
+// names returns the name in /tmp that is in a path, and the name of the folder inside of that; "" if there is none.
+func names(jvmPath string) (outer, inner string) {
+	m := folderPath.FindStringSubmatch(jvmPath)
+	return m[1], m[2]
 }
 
 // New makes a folder with a path of NewPath.
@@ -56,26 +74,37 @@ func New(w *foreign.World, jvmPath string) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its /tmp can't be used: %w", err)
 	}
-	f := &Folder{tmp: tmp, Name: path.Base(jvmPath), Path: jvmPath}
-	if f.dir, err = tmp.MakeFolder(f.Name); err != nil {
+	name, inner := names(jvmPath)
+	f := &Folder{tmp: tmp, Name: name, Path: jvmPath}
+	if f.outer, err = tmp.MakeFolder(name); err != nil {
 		tmp.Close()
+		return nil, fmt.Errorf("making a folder in its /tmp: %w", err)
+	}
+	if f.dir, err = f.outer.MakeFolder(inner); err != nil {
+		f.Remove()
 		return nil, fmt.Errorf("making a folder in its /tmp: %w", err)
 	}
 	return f, nil
 }
 
-// open opens a folder that another gasm has made.
-func open(w *foreign.World, jvmPath string) (*Folder, error) {
+// remove removes a folder that another gasm has made, or has begun to make.
+func remove(w *foreign.World, jvmPath string) {
 	tmp, err := w.Tmp()
 	if err != nil {
-		return nil, err
+		return
 	}
-	f := &Folder{tmp: tmp, Name: path.Base(jvmPath), Path: jvmPath}
-	if f.dir, err = tmp.Folder(f.Name); err != nil {
+	name, inner := names(jvmPath)
+	f := &Folder{tmp: tmp, Name: name, Path: jvmPath}
+	if f.outer, err = tmp.OwnFolder(name); err != nil {
 		tmp.Close()
-		return nil, err
+		return
 	}
-	return f, nil
+	if inner == "" {
+		removeFiles(f.outer)
+	} else {
+		f.dir, _ = f.outer.OwnFolder(inner) // nil if that gasm was killed before it made the folder
+	}
+	f.Remove()
 }
 
 // Write writes a file for the JVM.
@@ -111,16 +140,26 @@ func TakeFrom(folder *foreign.Folder, name, to string, limit int64) error {
 
 // Remove removes the folder, with all that gasm and the JVM have written there.
 func (f *Folder) Remove() {
-	for _, name := range slices.Concat([]string{SettingsFile, RecordingFile, LogFile}, hslog.Rotated(LogFile)) {
-		_ = f.dir.Remove(name)
+	if f.dir != nil {
+		removeFiles(f.dir)
+		_ = f.outer.RemoveFolder(path.Base(f.Path)) // what the JVM's user has put there stays
 	}
-	_ = f.tmp.RemoveFolder(f.Name) // what the JVM's user has put there stays
+	_ = f.tmp.RemoveFolder(f.Name)
 	f.Close()
+}
+
+func removeFiles(dir *foreign.Folder) {
+	for _, name := range slices.Concat([]string{SettingsFile, RecordingFile, LogFile}, hslog.Rotated(LogFile)) {
+		_ = dir.Remove(name)
+	}
 }
 
 // Close ends the use of the folder, which stays.
 func (f *Folder) Close() {
-	f.dir.Close()
+	if f.dir != nil {
+		f.dir.Close()
+	}
+	f.outer.Close()
 	f.tmp.Close()
 }
 

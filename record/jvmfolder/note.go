@@ -8,7 +8,6 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -45,9 +44,7 @@ var noteName = regexp.MustCompile(`^` + notePattern + `[0-9]+$`)
 // (processend.StartTicks).
 func Leave(pid int, ticks uint64, user foreign.User, jvmPath string) (n *Note, err error) {
 	n = &Note{pid: pid, ticks: ticks, uid: user.UID, gid: user.GID, Path: jvmPath}
-	dirs := lockedfolder.TemporaryFolders()
-	slices.Reverse(dirs) // the next gasm may have another TMPDIR
-	for _, dir := range dirs {
+	for _, dir := range lockedfolder.NoteFolders() {
 		if n.Dir, err = os.MkdirTemp(dir, notePattern); err == nil {
 			break
 		}
@@ -135,7 +132,8 @@ func (n *Note) switchOff(ctx context.Context, p *foreign.Process, w *foreign.Wor
 	if n.probes() {
 		return probe.EndLeft(ctx, p, w, n.Path)
 	}
-	if err := jcmd.StopRecording(ctx, p, path.Base(n.Path), ""); !Answered(err) {
+	name, _ := names(n.Path)
+	if err := jcmd.StopRecording(ctx, p, name, ""); !Answered(err) {
 		return err
 	}
 	if err := jcmd.StopLog(ctx, p, path.Join(n.Path, LogFile)); !Answered(err) {
@@ -156,9 +154,7 @@ func (n *Note) removeFolder(w *foreign.World) {
 		probe.RemoveFolder(w, n.Path)
 		return
 	}
-	if f, err := open(w, n.Path); err == nil {
-		f.Remove()
-	}
+	remove(w, n.Path)
 }
 
 // removeFolderHere removes the folder of a JVM that has ended, if the JVM's /tmp was that of this process.
@@ -208,7 +204,7 @@ func EndLeftOf(ctx context.Context, pid int, ticks uint64) {
 // EachLeft calls see for each note that a gasm has left, if its JVM runs and may go on. It removes all other notes,
 // with what their JVMs have written.
 func EachLeft(ctx context.Context, see func(n *Note)) {
-	lockedfolder.EachLeft(noteName, func(dir string, l *lockedfolder.Lock) bool {
+	lockedfolder.EachLeft(lockedfolder.NoteFolders(), noteName, func(dir string, l *lockedfolder.Lock) bool {
 		n, ok := readNote(dir)
 		switch {
 		case !ok:

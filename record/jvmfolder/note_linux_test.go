@@ -20,18 +20,22 @@ import (
 func TestReadEventNote(t *testing.T) {
 	secret := strings.Repeat("a", lockedfolder.SecretLength)
 	for path, want := range map[string]string{
-		"/tmp/gasm-jvm-" + secret:               "logs or records events for",
-		"/tmp/gasm-probes-4711":                 "counts for probes of",
-		"/tmp/gasm-probes-4711-" + secret:       "counts for probes of",
-		"/tmp/gasm-jvm-":                        "",
-		"/tmp/gasm-jvm-" + secret[1:]:           "",
-		"/tmp/gasm-jvm-" + secret + "a":         "",
-		"/tmp/gasm-jvm-" + secret[3:] + "/..":   "",
-		"/home/gasm-jvm-" + secret:              "",
-		"/tmp/gasm-probes-4711/..":              "",
-		"/":                                     "",
-		"../gasm-probes-4711":                   "",
-		"/tmp/gasm-probes-" + secret[:9] + "\n": "",
+		"/tmp/gasm-jvm-" + secret + "/" + secret:             "logs or records events for",
+		"/tmp/gasm-probes-4711/" + secret:                    "counts for probes of",
+		"/tmp/gasm-probes-4711-" + secret + "/" + secret:     "counts for probes of",
+		"/tmp/gasm-jvm-":                                     "",
+		"/tmp/gasm-jvm-" + secret:                            "logs or records events for", // of older releases
+		"/tmp/gasm-jvm-" + secret[1:] + "/" + secret:         "",
+		"/tmp/gasm-jvm-" + secret + "/" + secret + "a":       "",
+		"/tmp/gasm-jvm-" + secret + "/" + secret + "/" + "a": "",
+		"/tmp/gasm-jvm-" + secret + "/" + secret[2:] + "..":  "",
+		"/tmp/gasm-jvm-" + secret + "/..":                    "",
+		"/home/gasm-jvm-" + secret + "/" + secret:            "",
+		"/tmp/gasm-probes-4711":                              "counts for probes of",
+		"/tmp/gasm-probes-4711/..":                           "",
+		"/":                                                  "",
+		"../gasm-probes-4711/" + secret:                      "",
+		"/tmp/gasm-probes-" + secret[:9] + "\n":              "",
 	} {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, noteFile), fmt.Appendf(nil, "12 34 1000 100 %s\n", path), 0o600))
@@ -60,16 +64,16 @@ func isLeft(t *testing.T, n *Note) bool {
 func TestEventNotes(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	pid := os.Getpid()
-	alive, err := Leave(pid, processend.StartTicks(pid), self(), "/tmp/gasm-probes-2147483646")
+	alive, err := Leave(pid, processend.StartTicks(pid), self(), "/tmp/gasm-probes-2147483646/"+lockedfolder.SecretName())
 	require.NoError(t, err)
 	t.Cleanup(alive.Forget)
-	t.Cleanup(func() { os.RemoveAll(alive.Path) })
-	ended, err := Leave(pid, processend.StartTicks(pid)+1, self(), "/tmp/gasm-probes-2147483647") // another process has its id now
+	t.Cleanup(func() { os.RemoveAll(filepath.Dir(alive.Path)) })
+	ended, err := Leave(pid, processend.StartTicks(pid)+1, self(), "/tmp/gasm-probes-2147483647/"+lockedfolder.SecretName()) // another process has its id now
 	require.NoError(t, err)
 	t.Cleanup(ended.Forget)
-	require.NoError(t, os.Mkdir(ended.Path, 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(ended.Path, "agent.jar"), nil, 0o600))
-	t.Cleanup(func() { os.RemoveAll(ended.Path) })
+	require.NoError(t, os.MkdirAll(ended.Path, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(ended.Path), "agent.jar"), nil, 0o600))
+	t.Cleanup(func() { os.RemoveAll(filepath.Dir(ended.Path)) })
 	assert.False(t, isLeft(t, alive), "a gasm that runs holds it")
 	assert.DirExists(t, ended.Dir)
 	alive.lock.Close() // as the kernel does
@@ -78,7 +82,7 @@ func TestEventNotes(t *testing.T) {
 		assert.True(t, isLeft(t, alive))
 	}
 	assert.NoDirExists(t, ended.Dir)
-	assert.NoDirExists(t, ended.Path)
+	assert.NoDirExists(t, filepath.Dir(ended.Path))
 	assert.DirExists(t, alive.Dir)
 }
 
@@ -93,8 +97,8 @@ func TestLeftFoldersOfJVMs(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(ended.Forget)
 	for _, n := range []*Note{off, ended} {
-		t.Cleanup(func() { os.RemoveAll(n.Path) })
-		require.NoError(t, os.Mkdir(n.Path, 0o700))
+		t.Cleanup(func() { os.RemoveAll(filepath.Dir(n.Path)) })
+		require.NoError(t, os.MkdirAll(n.Path, 0o700))
 		for _, name := range []string{LogFile, LogFile + ".0", RecordingFile, SettingsFile} {
 			require.NoError(t, os.WriteFile(filepath.Join(n.Path, name), nil, 0o600))
 		}
@@ -109,7 +113,32 @@ func TestLeftFoldersOfJVMs(t *testing.T) {
 	ended.lock.Close()
 	EachLeft(t.Context(), func(*Note) {})
 	for _, n := range []*Note{off, ended} {
-		assert.NoDirExists(t, n.Path)
+		assert.NoDirExists(t, filepath.Dir(n.Path))
 		assert.NoDirExists(t, n.Dir)
 	}
+}
+
+// What a gasm has begun to make when it was killed is removed, and somebody else's folder of that name is not.
+func TestBegunFolder(t *testing.T) {
+	w, err := foreign.OwnWorld(t.Context(), self())
+	require.NoError(t, err)
+	defer w.Close()
+	path := NewPath()
+	outer := filepath.Dir(path)
+	t.Cleanup(func() { os.RemoveAll(outer) })
+	remove(w, path)
+	require.NoError(t, os.Mkdir(outer, 0o700))
+	remove(w, path)
+	assert.NoDirExists(t, outer)
+	require.NoError(t, os.Mkdir(outer, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(outer, LogFile), nil, 0o600))
+	remove(w, outer) // as an older release made it
+	assert.NoDirExists(t, outer)
+	require.NoError(t, os.MkdirAll(path, 0o700))
+	require.NoError(t, os.Chmod(outer, 0o777))
+	remove(w, path)
+	assert.DirExists(t, path)
+	_, err = New(w, path)
+	require.ErrorContains(t, err, "file exists")
+	assert.DirExists(t, path)
 }

@@ -9,8 +9,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TemporaryFolders returns the folders in which gasm makes folders that the user has not named: that of TMPDIR, and
@@ -23,6 +26,31 @@ func TemporaryFolders() []string {
 	return dirs
 }
 
+// runFolder is where programs keep what is needed until the next start of the machine. A variable for tests.
+var runFolder = "/run"
+
+// NoteFolders returns the folders in which gasm makes its notes of what is switched on in a JVM, the preferred one first.
+// The next gasm looks there, and acts on what it finds. Root's notes are in /run alone, if gasm can make them there:
+// /tmp and /var/tmp may be shared with a container whose root has root's user id, too, and could leave notes there.
+func NoteFolders() []string {
+	if os.Geteuid() == 0 && onlyRootWrites(runFolder) {
+		return []string{runFolder}
+	}
+	dirs := TemporaryFolders()
+	slices.Reverse(dirs) // the next gasm may have another TMPDIR
+	return dirs
+}
+
+// onlyRootWrites reports whether root can make files in a folder, and nobody else can.
+func onlyRootWrites(dir string) bool {
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() || info.Mode().Perm()&0o022 != 0 {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && stat.Uid == 0 && unix.Access(dir, unix.W_OK) == nil // it may be mounted read-only
+}
+
 // SecretLength is the length of a name that [SecretName] makes: 128 bits in hexadecimal.
 const SecretLength = 32
 
@@ -33,13 +61,13 @@ func SecretName() string {
 	return hex.EncodeToString(secret)
 }
 
-// EachLeft calls see for each folder with a matching name that another gasm has left. The folder's lock is held during
-// the call. If see returns true, it has taken over the lock; otherwise EachLeft releases it.
-func EachLeft(name *regexp.Regexp, see func(dir string, l *Lock) (kept bool)) {
+// EachLeft calls see for each folder with a matching name that another gasm has left in one of the dirs. The folder's
+// lock is held during the call. If see returns true, it has taken over the lock; otherwise EachLeft releases it.
+func EachLeft(dirs []string, name *regexp.Regexp, see func(dir string, l *Lock) (kept bool)) {
 	if runtime.GOOS != "linux" {
 		return
 	}
-	for _, temp := range TemporaryFolders() {
+	for _, temp := range dirs {
 		entries, _ := os.ReadDir(temp) // a folder that can't be read has nothing of this user's
 		for _, e := range entries {
 			dir := filepath.Join(temp, e.Name())

@@ -128,8 +128,12 @@ func (a *Attached) load(ctx context.Context, j *attachedJVM) (rep *rings.Report,
 	begin, cancel := context.WithTimeoutCause(a.o.Patience.Begin(ctx), loadTime, fmt.Errorf("it did not load the agent within %s", loadTime))
 	defer cancel()
 	defer a.o.Patience.Waiting(j.PID, "load the agent with the probes")()
-	if err = j.prepare(begin, a.o.Patience.Reach(ctx)); err == nil {
-		j.session, rep, err = probe.Load(begin, j.process, j.world, j.note.Path, a.o.Specs)
+	places, err := j.enter(begin, a.o.Patience.Reach(ctx))
+	for i := 0; i < len(places) && (i == 0 || errors.Is(err, probe.ErrTaken)); i++ {
+		j.forgetNote()
+		if err = j.leaveNote(places[i]); err == nil {
+			j.session, rep, err = probe.Load(begin, j.process, j.world, places[i], a.o.Specs)
+		}
 	}
 	var left *probe.LeftError
 	switch {
@@ -143,21 +147,23 @@ func (a *Attached) load(ctx context.Context, j *attachedJVM) (rep *rings.Report,
 	return rep, err
 }
 
-// prepare opens the JVM and leaves a note of the probes that it is about to have. Before that, it ends what a gasm that
-// was killed has left in the JVM.
-func (j *attachedJVM) prepare(begin, reach context.Context) (err error) {
+// enter opens the JVM, and returns the paths of the folders that it may have for the probes. Before that, it ends what a
+// gasm that was killed has left in the JVM.
+func (j *attachedJVM) enter(begin, reach context.Context) (places []string, err error) {
 	jvmfolder.EndLeftOf(begin, j.PID, j.Ticks)
 	if j.process, j.world, err = jvmfolder.Enter(reach, j.PID); err != nil {
-		return fmt.Errorf("the JVM with pid %d can't be probed: %w", j.PID, err)
+		return nil, fmt.Errorf("the JVM with pid %d can't be probed: %w", j.PID, err)
 	}
 	status, err := j.process.Status()
-	folder := ""
-	if err == nil {
-		folder, err = probe.Place(j.world, status.OwnPID)
-	}
 	if err != nil {
-		return fmt.Errorf("the JVM with pid %d can't be probed: %w", j.PID, err)
+		return nil, fmt.Errorf("the JVM with pid %d can't be probed: %w", j.PID, err)
 	}
+	return probe.Places(status.OwnPID), nil
+}
+
+// leaveNote leaves a note of the probes that the JVM is about to have. Anyone can see that it does, and may take the
+// folder's name at this moment.
+func (j *attachedJVM) leaveNote(folder string) (err error) {
 	if j.note, err = jvmfolder.Leave(j.PID, j.Ticks, j.world.User(), folder); err != nil {
 		return fmt.Errorf("the JVM with pid %d can't be probed: making a note of it: %w", j.PID, err)
 	}

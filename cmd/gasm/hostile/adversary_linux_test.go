@@ -58,6 +58,8 @@ func (a *attacker) name(random *rand.Rand) string {
 		return a.tmp([]string{".java_pid" + own, ".attach_pid" + own, "hsperfdata_root/" + own}[random.IntN(3)])
 	}
 	folders, _ := filepath.Glob(a.tmp("gasm-*"))
+	inner, _ := filepath.Glob(a.tmp("gasm-*/" + strings.Repeat("?", 32)))
+	folders = append(folders, inner...)
 	folders = append(folders, a.probes(""))
 	in := folders[random.IntN(len(folders))]
 	if random.IntN(10) == 0 {

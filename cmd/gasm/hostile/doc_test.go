@@ -5,5 +5,6 @@
 //	go test ./cmd/gasm/hostile -run TestAdversary -rounds 200  for longer
 //	go test ./cmd/gasm/hostile -gasm /usr/bin/gasm             the same against another gasm
 //
-// The attacker is this test's program, as the user nobody, in user and mount namespaces of its own (attacker_linux_test.go).
+// The attacker is this test's program, as the user nobody, in user and mount namespaces of its own (attacker_linux_test.go). The
+// neighbour is another user, who has no JVM, and attacks one of nobody's (neighbour_linux_test.go).
 package hostile

@@ -32,6 +32,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(attackEnv) != "" {
 		os.Exit(attack())
 	}
+	if os.Getenv(neighbourEnv) != "" {
+		os.Exit(raceForFolder())
+	}
 	if path := os.Getenv(mapsEnv); path != "" {
 		os.Exit(mapAndSleep(path))
 	}

@@ -52,8 +52,11 @@ func isThere(pattern string) bool {
 
 // inReport reports whether the agent has said something.
 func (v *jvm) inReport(word string) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/tmp/gasm-probes-%s/probes-%s.txt", v.pid(), v.pid()))
-	return err == nil && strings.Contains(string(text), word)
+	found, _ := filepath.Glob(fmt.Sprintf("/tmp/gasm-probes-%s/*/probes-%s.txt", v.pid(), v.pid()))
+	return slices.ContainsFunc(found, func(path string) bool {
+		text, err := os.ReadFile(path)
+		return err == nil && strings.Contains(string(text), word)
+	})
 }
 
 var (
@@ -73,8 +76,8 @@ var moments = []moment{
 	{"gasm is to take the probes out", withProbes, true, func(*jvm, *started) bool { return true }},
 	{"the agent has stopped", withProbes, true, func(v *jvm, _ *started) bool { return v.inReport("stopped") }},
 	{"the folder for events is made", withEvents, false, func(*jvm, *started) bool { return isThere("/tmp/gasm-jvm-*") }},
-	{"the JVM logs", withEvents, false, func(*jvm, *started) bool { return isThere("/tmp/gasm-jvm-*/events.log") }},
-	{"the settings are written", withEvents, false, func(*jvm, *started) bool { return isThere("/tmp/gasm-jvm-*/gasm.jfc") }},
+	{"the JVM logs", withEvents, false, func(*jvm, *started) bool { return isThere("/tmp/gasm-jvm-*/*/events.log") }},
+	{"the settings are written", withEvents, false, func(*jvm, *started) bool { return isThere("/tmp/gasm-jvm-*/*/gasm.jfc") }},
 	{"gasm samples with events", withEvents, false, func(_ *jvm, s *started) bool { return strings.Contains(s.stderr.String(), "sampling pid") }},
 	{"gasm is to end the events", withEvents, true, func(*jvm, *started) bool { return true }},
 	{"gasm ends with all", slices.Concat(withProbes, withEvents), true, func(*jvm, *started) bool { return true }},

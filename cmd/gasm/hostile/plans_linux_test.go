@@ -111,11 +111,13 @@ var attackPlans = map[string]attackPlan{
 
 	// What the agent reports is two gigabytes without a block on disk.
 	"a sparse report": {during: func(a *attacker) {
-		path := a.probes(fmt.Sprintf("probes-%d.txt", a.pid))
-		if info, err := os.Stat(path); err == nil && info.Size() < 2<<30 {
-			text, err := os.ReadFile(path)
-			if err == nil && strings.Contains(string(text), "started") {
-				_ = os.Truncate(path, 2<<30)
+		found, _ := filepath.Glob(a.probes(fmt.Sprintf("*/probes-%d.txt", a.pid)))
+		for _, path := range found {
+			if info, err := os.Stat(path); err == nil && info.Size() < 2<<30 {
+				text, err := os.ReadFile(path)
+				if err == nil && strings.Contains(string(text), "started") {
+					_ = os.Truncate(path, 2<<30)
+				}
 			}
 		}
 		time.Sleep(time.Millisecond)

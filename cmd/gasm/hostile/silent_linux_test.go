@@ -97,7 +97,7 @@ func (v *jvm) left(t *testing.T) (paths []string) {
 // notes are gasm's notes of the JVM.
 func (v *jvm) notes(t *testing.T) (paths []string) {
 	t.Helper()
-	for _, temp := range []string{"/tmp", "/var/tmp"} {
+	for _, temp := range noteFolders {
 		for _, pattern := range []string{"gasm-events-*/events", "gasm-debug-info-*/flag"} {
 			found, err := filepath.Glob(filepath.Join(temp, pattern))
 			require.NoError(t, err)
@@ -247,14 +247,21 @@ func (v *jvm) isUnchanged(t *testing.T) {
 	assert.Equal(t, 0, r.code, r.stderr)
 	assert.Contains(t, r.stdout, "Spin::spin")
 	assert.Empty(t, v.left(t))
+	for command, want := range map[string]string{"JFR.check": "No available recordings", "VM.log list": "#1: stderr"} {
+		out := v.ask(t, command)
+		assert.Contains(t, out, want)
+		assert.NotContains(t, out, "gasm-", "%s", command)
+	}
+}
+
+// ask has the JVM answer to a command of jcmd.
+func (v *jvm) ask(t *testing.T, command string) string {
+	t.Helper()
 	jcmd := filepath.Join(filepath.Dir(v.jdk.Java()), "jcmd")
 	if _, err := os.Stat(jcmd); err != nil {
 		jcmd = gasmtest.NeedTool(t, "jcmd", "scripts/setup.sh installs a JDK")
 	}
-	for command, want := range map[string]string{"JFR.check": "No available recordings", "VM.log list": "#1: stderr"} {
-		out, err := exec.Command(jcmd, append([]string{v.pid()}, strings.Fields(command)...)...).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		assert.Contains(t, string(out), want)
-		assert.NotContains(t, string(out), "gasm-", "%s", command)
-	}
+	out, err := exec.Command(jcmd, append([]string{v.pid()}, strings.Fields(command)...)...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return string(out)
 }

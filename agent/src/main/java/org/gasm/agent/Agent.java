@@ -39,7 +39,8 @@ public final class Agent implements ClassFileTransformer {
     private final Hierarchy hierarchy = new Hierarchy();
     private final String prefix; // of the files that gasm has written
     private final String report;
-    private String folder = "";
+    private String folder = ""; // of the report and the rings
+    private String objects; // the folder of GasmSites' shared object
     private String rings;
     private int ringEvents, windowEvents;
     private long limit;
@@ -51,8 +52,8 @@ public final class Agent implements ClassFileTransformer {
     /**
      * Does what Main's argument says, and tells whether there are probes then. It never throws.
      *
-     * "stop:" is always answered, by "stopped" in the report beside the prefix: the gasm that says it may be another one than
-     * that which has begun, and the folder may have been made anew meanwhile.
+     * "stop:" is always answered, by "stopped" in the report, or in one beside the prefix where there are no probes: the gasm that
+     * says it may be another one than that which has begun, and the folder may have been made anew meanwhile.
      */
     static synchronized boolean run(String args, Instrumentation inst) {
         String prefix = args.substring(args.indexOf(':') + 1);
@@ -98,6 +99,7 @@ public final class Agent implements ClassFileTransformer {
             String[] f = line.split("\t", -1);
             if (f[0].equals("folder")) {
                 folder = f[1];
+                objects = f.length > 2 ? f[2] : folder;
             } else if (f[0].equals("rings")) {
                 ringEvents = Integer.parseInt(f[1]);
                 windowEvents = Integer.parseInt(f[2]);
@@ -156,7 +158,7 @@ public final class Agent implements ClassFileTransformer {
     /** Loads gasm's shared object, a copy for this JVM alone: probes at one place in a file are of all processes that have mapped it. */
     private void loadSites() throws IOException {
         final String name = GasmSites.fileName(Files.processID());
-        final String path = folder + "/" + name;
+        final String path = objects + "/" + name;
         Files.copy(prefix + "sites.so", path);
         Files.privileged(new PrivilegedExceptionAction<Object>() {
             @Override
