@@ -80,7 +80,7 @@ func nm(tb testing.TB, path string, flags ...string) []nmSymbol {
 // load returns the image of a file.
 func load(tb testing.TB, path string) *image {
 	tb.Helper()
-	img, failure := NewResolver().load(&Mapping{Path: path})
+	img, failure := NewResolver().load(&Mapping{PID: os.Getpid(), Path: path})
 	require.Empty(tb, failure)
 	return img
 }

@@ -76,6 +76,7 @@ func newDrain(path string, specs []string, events []sampler.Event) (*drain, erro
 // the kernel reports its new name (begin_new_exec in fs/exec.c), so a sample may still have the old
 // name.
 func (d *drain) started(pid int) {
+	d.resolver.Note(pid) // it may end before its first mapping is looked at, and so may its children
 	d.alive[int32(pid)] = 1
 	d.threads[int32(pid)] = thread{name: machine.ReadTrimmed(fmt.Sprintf("/proc/%d/comm", pid))}
 }
@@ -104,7 +105,7 @@ func (d *drain) take(r *perfevent.Record) {
 		}
 	case perfevent.Comm:
 		if r.Exec {
-			d.resolver.Forget(int(r.PID))
+			d.resolver.Exec(int(r.PID))
 		}
 		d.threads[r.TID] = thread{name: r.Name}
 	case perfevent.Fork:
