@@ -88,6 +88,7 @@ func (d *drain) attached(pid int) {
 		d.alive[int32(pid)]++
 		d.threads[int32(tid)] = thread{name: machine.ReadTrimmed(fmt.Sprintf("/proc/%d/task/%d/comm", pid, tid))}
 	}
+	d.resolver.Note(pid)
 	mappings, _ := native.ReadMaps(pid) // mappings that can't be read have no names
 	d.resolver.Add(mappings...)
 }
