@@ -40,6 +40,10 @@ type JVM struct {
 	OwnPID  int         `json:"own_pid,omitempty"`
 	Threads map[int]int `json:"threads,omitempty"`
 
+	// OfOther is true if the JVM belonged to another user than gasm's, or saw other files, as in a container. It may have
+	// chosen the paths in its log to harm whoever opens them.
+	OfOther bool `json:"of_other,omitempty"`
+
 	// Probed is true if the capture has what probes of its methods have counted, see ProbeRings.
 	Probed bool `json:"probed,omitempty"`
 

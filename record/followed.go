@@ -19,6 +19,7 @@ import (
 type followedJVM struct {
 	attach.Process // as it was when it was found
 
+	foreign  bool             // it belongs to another user than gasm's, or sees other files
 	follower *follow.Follower // nil before follow and after stop
 	result   follow.Result
 }
@@ -31,6 +32,7 @@ const (
 
 // follow begins to follow the JVM. The JVM's log is in dir, the capture's folder.
 func (j *followedJVM) follow(ctx context.Context, dir string, o follow.Options) (err error) {
+	j.foreign = j.OfOther || !foreign.SharesFiles(j.PID)
 	now := capture.ReadClock()
 	o.Log, o.Command, o.ClassPath = filepath.Join(dir, capture.LogFile(j.PID)), j.Command, j.ClassPath
 	o.StartMonoNanos, o.StartWallMillis = j.StartMonoNanos, (now.WallNanos-now.MonoNanos+j.StartMonoNanos)/1e6
@@ -69,6 +71,7 @@ func (s *session) describeFollowed(j *followedJVM) capture.JVM {
 		read = capture.JVM{PID: j.PID, LogFile: capture.LogFile(j.PID)}
 	}
 	read.Log = nil // the capture opens all of it
+	read.OfOther = j.foreign
 	read.StartMonoNanos, read.SafepointsOnly = j.StartMonoNanos, j.result.SafepointsOnly
 	read.Main, read.Version = cmp.Or(read.Main, j.Main), cmp.Or(read.Version, j.Version)
 	return read

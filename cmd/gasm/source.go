@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/javasource"
@@ -17,6 +20,7 @@ import (
 type sources struct {
 	paths  []string
 	finder *javasource.Finder // nil without --source
+	closed []int              // ids of JVMs whose class paths are not opened
 }
 
 // openSources opens the sources that --source names, before anything runs.
@@ -40,13 +44,28 @@ func (s *sources) lineFinder(ps *profile.Profiles) func(method string, line int)
 	var classPath, versions []string
 	for _, j := range ps.Capture.JVMs {
 		versions = append(versions, j.Version)
-		if j.Log != nil {
+		switch {
+		case j.Log == nil || j.Log.ClassPath == "":
+		case os.Geteuid() == 0 && chosenByOther(&j):
+			s.closed = append(s.closed, j.PID)
+		default:
 			classPath = append(classPath, filepath.SplitList(j.Log.ClassPath)...)
 		}
 	}
 	s.finder.Know(ps.SourceFiles, classPath)
 	s.addJDK(versions)
 	return func(method string, line int) text.SourceLine { return text.SourceLine(s.finder.Line(method, line)) }
+}
+
+// chosenByOther reports whether another user may have chosen the class path of a JVM: the JVM's, or who made the
+// capture. Root opens no such path.
+func chosenByOther(j *capture.JVM) bool {
+	info, err := os.Lstat(j.Log.Name())
+	if err != nil {
+		return true
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return j.OfOther || !ok || int(stat.Uid) != os.Geteuid()
 }
 
 // addJDK adds the source of the JDK that ran, if it is on this machine and the flags name no
@@ -74,6 +93,20 @@ func (s *sources) sayMissing(stderr io.Writer) {
 	for _, cause := range causes {
 		say(stderr, "gasm: --source: %s", cause)
 	}
+	if missing > 0 && len(s.closed) > 0 {
+		say(stderr, "gasm: --source: as root, gasm did not open the class path of pid %d%s, which another user or a container has chosen, "+
+			"so lines of Kotlin's inline functions may be missing: have that user make the report "+
+			"(gasm report --source %s DIR, with a copy of the capture that -o DIR keeps)",
+			s.closed[0], andMore(len(s.closed)-1), strings.Join(s.paths, ":"))
+	}
+}
+
+// andMore returns " and 2 more".
+func andMore(n int) string {
+	if n < 1 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
 }
 
 // findFiles lets the page find whole source files, if there are any sources.

@@ -10,7 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/profile"
 )
 
 // Lines of Java stand behind the frames that they belong to, from a folder and
@@ -78,4 +80,37 @@ func TestSourceErrors(t *testing.T) {
 			assert.NoFileExists(t, ran)
 		}
 	}
+}
+
+// TestClassPathOfOthers: root opens no class path that another user may have chosen, and says so.
+func TestClassPathOfOthers(t *testing.T) {
+	t.Parallel()
+	gasmtest.NeedRoot(t)
+	samples, saved := savedCapture(t, "jdk17-lean-none")
+	text, err := os.ReadFile(saved)
+	require.NoError(t, err)
+	log := filepath.Join(t.TempDir(), "asm-1.log")
+	require.NoError(t, os.WriteFile(log, text, 0o600))
+	closed := func(change func(j *capture.JVM)) []int {
+		t.Helper()
+		c, err := capture.OpenFiles(samples, []string{log})
+		require.NoError(t, err)
+		defer c.Close()
+		c.JVMs[0].Log.ClassPath = "/nothing.jar"
+		change(&c.JVMs[0])
+		src, err := openSources([]string{gasmtest.Testdata("captures")})
+		require.NoError(t, err)
+		defer src.close()
+		require.NotNil(t, src.lineFinder(&profile.Profiles{Capture: c.Description}))
+		src.finder.Line("a.NoSuch", 1)
+		var said strings.Builder
+		src.sayMissing(&said)
+		assert.Equal(t, len(src.closed) > 0, strings.Contains(said.String(), "did not open the class path of pid"), said.String())
+		return src.closed
+	}
+	assert.Empty(t, closed(func(*capture.JVM) {}))
+	assert.Len(t, closed(func(j *capture.JVM) { j.OfOther = true }), 1)
+	assert.Empty(t, closed(func(j *capture.JVM) { j.OfOther, j.Log.ClassPath = true, "" }))
+	require.NoError(t, os.Chown(log, 65534, 65534))
+	assert.Len(t, closed(func(*capture.JVM) {}), 1, "another user's capture")
 }

@@ -24,6 +24,7 @@ type classPath struct {
 	nestedEntries int // number of files in all such jars that were opened
 	open          []classRoot
 	left          allowance
+	lists         lists
 }
 
 // A classRoot is a directory or a jar with classes.
@@ -40,7 +41,7 @@ func (c *classPath) add(paths ...string) {
 	for _, p := range paths {
 		all := []string{p}
 		if folder, isAll := strings.CutSuffix(p, string(filepath.Separator)+"*"); isAll {
-			all, _ = filepath.Glob(filepath.Join(escapeGlob(folder), "*.[jJ][aA][rR]")) // the pattern is valid
+			all = jarsIn(folder)
 		}
 		for _, p := range all {
 			if p != "" && !c.seen[p] && len(c.seen) < maxClassPath {
@@ -51,8 +52,21 @@ func (c *classPath) add(paths ...string) {
 	}
 }
 
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+// maxFolder is an upper bound for the files that are looked at in a directory of jars. Further ones are ignored.
+const maxFolder = 100_000
+
+// jarsIn returns the paths of the jars in a directory, sorted.
+func jarsIn(folder string) (jars []string) {
+	entries := 0
+	eachEntry(folder, 0, func(e fs.DirEntry) (more bool) {
+		if strings.EqualFold(filepath.Ext(e.Name()), ".jar") {
+			jars = append(jars, filepath.Join(folder, e.Name()))
+		}
+		entries++
+		return entries < maxFolder
+	})
+	slices.Sort(jars)
+	return jars
 }
 
 // find reads the class file of a class like "a.b.Foo$Bar". root is the name of the directory or jar in which it was
@@ -84,7 +98,7 @@ func (c *classPath) openNext() bool {
 	for len(c.next) > 0 {
 		p := c.next[0]
 		c.next = c.next[1:]
-		t, err := openTree(p)
+		t, err := openTree(p, &c.lists)
 		if err != nil {
 			continue
 		}

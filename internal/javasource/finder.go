@@ -103,7 +103,7 @@ func New(paths []string) (*Finder, error) {
 // Add opens one more directory or archive, which is searched last. It must be called before the first line is asked
 // for.
 func (f *Finder) Add(path string) error {
-	t, err := openTree(path)
+	t, err := openTree(path, new(lists))
 	if err == nil {
 		f.trees = append(f.trees, t)
 	}

@@ -34,7 +34,7 @@ func (c *classPath) openNested() bool {
 	for len(c.nested) > 0 && len(c.open) < maxClassPath && c.nestedEntries < maxNestedEntries {
 		entry := c.nested[0]
 		c.nested = c.nested[1:]
-		jar, err := c.left.nested(entry)
+		jar, err := c.left.nested(entry, &c.lists)
 		if err != nil {
 			continue // it is damaged or too large; its classes stay unknown
 		}
@@ -48,14 +48,14 @@ func (c *classPath) openNested() bool {
 }
 
 // nested opens a jar inside a jar. Spring Boot's are not compressed and are read in place; others are unpacked.
-func (a *allowance) nested(entry *zip.File) (*zip.Reader, error) {
+func (a *allowance) nested(entry *zip.File, l *lists) (*zip.Reader, error) {
 	if entry.Method == zip.Store {
 		raw, err := entry.OpenRaw()
 		if err != nil {
 			return nil, err
 		}
 		if section, ok := raw.(io.ReaderAt); ok {
-			return zip.NewReader(section, int64(entry.CompressedSize64))
+			return l.archive(section, int64(entry.CompressedSize64))
 		}
 	}
 	file, err := entry.Open()
@@ -71,5 +71,5 @@ func (a *allowance) nested(entry *zip.File) (*zip.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	return l.archive(bytes.NewReader(data), int64(len(data)))
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
@@ -21,17 +22,22 @@ import (
 // for a directory that was named by mistake, such as /.
 const maxEntries = 1_000_000
 
-// openTree opens a directory or an archive.
-func openTree(p string) (tree, error) {
+// openTree opens a directory or an archive. The archive's list of files counts against l.
+func openTree(p string, l *lists) (tree, error) {
 	info, err := os.Stat(p)
 	if err != nil {
 		return nil, err // it contains the path
 	}
 	if info.IsDir() {
-		if p, err = filepath.EvalSymlinks(p); err != nil { // WalkDir does not follow links
+		if p, err = filepath.EvalSymlinks(p); err != nil { // walk does not follow links
 			return nil, err
 		}
-		if _, err := os.ReadDir(p); err != nil {
+		opened, err := openFolder(p, 0)
+		if err != nil {
+			return nil, err
+		}
+		defer opened.Close()
+		if _, err := opened.Readdirnames(1); err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
 		return &folder{dir: p}, nil
@@ -40,7 +46,7 @@ func openTree(p string) (tree, error) {
 	if err != nil {
 		return nil, err // it contains the path
 	}
-	archive, err := zip.NewReader(file, size)
+	archive, err := l.archive(file, size)
 	if err != nil {
 		file.Close()
 		if errors.Is(err, zip.ErrFormat) {
@@ -144,24 +150,48 @@ func (f *folder) named(base string) []string {
 func (f *folder) walk() {
 	f.index = index{}
 	entries := 0
-	_ = filepath.WalkDir(f.dir, func(p string, d fs.DirEntry, err error) error {
-		entries++
-		switch {
-		case entries > maxEntries:
-			return filepath.SkipAll
-		case err != nil && d != nil && d.IsDir():
-			return filepath.SkipDir
-		case err != nil:
-			return nil
-		case d.IsDir() && p != f.dir && strings.HasPrefix(d.Name(), "."):
-			return filepath.SkipDir
-		case d.Type().IsRegular():
-			if name, err := filepath.Rel(f.dir, p); err == nil {
-				f.index.add(filepath.ToSlash(name))
+	folders := []string{"."} // still to be read; relative to f.dir, with slashes
+	for len(folders) > 0 && entries < maxEntries {
+		at := folders[len(folders)-1]
+		folders = folders[:len(folders)-1]
+		eachEntry(f.path(at), syscall.O_NOFOLLOW, func(e fs.DirEntry) (more bool) {
+			entries++
+			switch name := path.Join(at, e.Name()); {
+			case e.IsDir() && !strings.HasPrefix(e.Name(), "."):
+				folders = append(folders, name)
+			case e.Type().IsRegular():
+				f.index.add(name)
+			}
+			return entries < maxEntries
+		})
+	}
+}
+
+// eachEntry calls see with the entries of a folder, as the folder has them, until see returns false. It never holds
+// the whole list. A folder that can't be read has no entries.
+func eachEntry(folder string, flags int, see func(fs.DirEntry) (more bool)) {
+	opened, err := openFolder(folder, flags)
+	if err != nil {
+		return
+	}
+	defer opened.Close()
+	for {
+		entries, err := opened.ReadDir(1000)
+		for _, e := range entries {
+			if !see(e) {
+				return
 			}
 		}
-		return nil
-	})
+		if err != nil {
+			return
+		}
+	}
+}
+
+// openFolder opens a folder, with further flags of open(2). It opens nothing else, and does not wait if a pipe has
+// replaced the folder.
+func openFolder(path string, flags int) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK|flags, 0)
 }
 
 func (f *folder) open(name string) (io.ReadCloser, error) {

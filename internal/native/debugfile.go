@@ -33,8 +33,8 @@ const longestDebugFile = 4 << 30
 // A debugFinder finds the functions that were stripped from a file.
 type debugFinder struct {
 	folder string // debugFolder, except in tests
-	// beside is true if debug files in the file's own folder may be read. If the folder belongs to another user, a name
-	// in it can lead to any file.
+	// beside is true if the process sees the same files as gasm, and the path leads to the ELF file. Then debug files in
+	// the file's own folder may be read, if that is trusted. Otherwise a name there can lead to any file.
 	beside bool
 	// note is called with a sentence about debug information that was found and could not be used.
 	note func(text string)
@@ -61,7 +61,7 @@ func (d debugFinder) byBuildID(_ string, o object) (symbolTable, error) {
 	if id == "" {
 		return symbolTable{}, nil
 	}
-	return d.read(filepath.Join(d.folder, ".build-id", id[:2], id[2:]+".debug"), o, nil)
+	return d.read(filepath.Join(d.folder, ".build-id", id[:2], id[2:]+".debug"), regular.Open, o, nil)
 }
 
 // byLink reads the debug file that .gnu_debuglink names. The section has a file name without a folder, and the checksum
@@ -86,15 +86,22 @@ func (d debugFinder) byLink(path string, o object) (symbolTable, error) {
 	}
 	folder := filepath.Dir(path)
 	var last error
-	candidates := []string{filepath.Join(d.folder, folder, name)}
-	if d.beside {
-		candidates = append([]string{filepath.Join(folder, name), filepath.Join(folder, ".debug", name)}, candidates...)
+	type candidate struct {
+		path string
+		open func(string) (*os.File, int64, error)
 	}
-	for _, candidate := range candidates {
-		if candidate == path {
+	var candidates []candidate
+	for _, beside := range []string{folder, filepath.Join(folder, ".debug")} {
+		if d.beside && isTrusted(beside) {
+			candidates = append(candidates, candidate{filepath.Join(beside, name), regular.OpenNoLink})
+		}
+	}
+	candidates = append(candidates, candidate{filepath.Join(d.folder, folder, name), regular.Open})
+	for _, c := range candidates {
+		if c.path == path {
 			continue
 		}
-		found, err := d.read(candidate, o, &sum)
+		found, err := d.read(c.path, c.open, o, &sum)
 		if len(found.functions) > 0 {
 			return found, nil
 		}
@@ -105,10 +112,10 @@ func (d debugFinder) byLink(path string, o object) (symbolTable, error) {
 	return symbolTable{}, last
 }
 
-// read returns the functions of the debug file of o at a path. If sum is not nil, it must be the CRC-32 of the debug
+// read returns the functions of the debug file of o at a path, which open opens. If sum is not nil, it must be the CRC-32 of the debug
 // file. If there is no file, the result is empty and not an error.
-func (d debugFinder) read(path string, o object, sum *uint32) (symbolTable, error) {
-	f, size, err := regular.Open(path)
+func (d debugFinder) read(path string, open func(string) (*os.File, int64, error), o object, sum *uint32) (symbolTable, error) {
+	f, size, err := open(path)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return symbolTable{}, nil
 	}

@@ -28,7 +28,8 @@
 //   - Otherwise in a debug file. It is found by the file's build id (/usr/lib/debug/.build-id/ab/cdef….debug), or by
 //     the name in .gnu_debuglink. That name is looked up in the file's folder, in the folder .debug below that, and
 //     below /usr/lib/debug. A debug file that was found by its name must have the right checksum. Any debug file must
-//     have the file's build id, if both have one.
+//     have the file's build id, if both have one. Beside the file, a debug file is only opened if nobody but root and
+//     gasm's user can change where its path leads to.
 //   - Otherwise in .gnu_debugdata, a packed symbol table that Fedora and related distributions leave in stripped files.
 //     It lacks the functions that are among the dynamic symbols.
 //   - In any case also in .dynsym.
@@ -68,6 +69,10 @@
 //   - The files of another mount namespace (a container) are opened through the process that has mapped them
 //     ([OpenMapped]). Once that has ended, they are looked up at the same path in this namespace. There they are
 //     missing, or are other files.
+//   - A process that has ended may have left anything at the paths that it had mapped: another user's process may have
+//     left a link to a file of root's. So the user of each process is noted while it runs. Later, root opens a path as
+//     that user and follows no link. If a process had ended before it was looked at, its user is taken to be that of
+//     its parent; if that is unknown, too, root opens nothing.
 //   - The vDSO is not a file. This process's own serves for every vDSO of the same size. A 32-bit process has another
 //     one.
 //   - Code in a memfd or in shared memory belongs to a JIT: there is no file with symbols.

@@ -151,7 +151,7 @@ func TestMiniDebugInfo(t *testing.T) {
 		run(t, "objcopy", "-S", "--add-section", ".gnu_debugdata="+write(t, mini+".cut", data[:len(data)/2]),
 			lib, damaged)
 		r := NewResolver()
-		img, failure := r.load(&Mapping{Path: damaged})
+		img, failure := r.load(&Mapping{PID: os.Getpid(), Path: damaged})
 		assert.Empty(t, failure)
 		assert.False(t, img.complete)
 		checkFunctions(t, lib, img, exported...)
@@ -196,19 +196,19 @@ func TestDebugLink(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := NewResolver()
 			r.folder = folder
-			img, _ := r.load(&Mapping{Path: stripped})
+			img, _ := r.load(&Mapping{PID: os.Getpid(), Path: stripped})
 			assert.False(t, img.complete, "nothing is there yet")
 
 			write(t, path, data)
 			defer os.Remove(path)
-			img, _ = r.load(&Mapping{Path: stripped})
+			img, _ = r.load(&Mapping{PID: os.Getpid(), Path: stripped})
 			assert.True(t, img.complete)
 			checkFunctions(t, lib, img, all...)
 			assert.Empty(t, r.Notes())
 
 			if name != "build-id" {
 				write(t, path, append(bytes.Clone(data), 0))
-				img, _ = r.load(&Mapping{Path: stripped})
+				img, _ = r.load(&Mapping{PID: os.Getpid(), Path: stripped})
 				assert.False(t, img.complete, "the checksum is another")
 				checkFunctions(t, lib, img, exported...)
 				assert.Contains(t, strings.Join(r.Notes(), ""), "is of another build")

@@ -25,7 +25,7 @@ func FuzzImage(f *testing.F) {
 		path := write(t, dir+"/fuzz.so", data)
 		r := NewResolver()
 		r.folder, r.limits = dir, newLimits(maxMemory, maxTime)
-		img, failure := r.load(&Mapping{Path: path})
+		img, failure := r.load(&Mapping{PID: os.Getpid(), Path: path})
 		if img == nil {
 			if failure == "" {
 				t.Fatal("neither image nor failure")

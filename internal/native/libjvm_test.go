@@ -31,7 +31,7 @@ func TestLibjvm(t *testing.T) {
 			run(t, "strip", "-s", "-o", stripped, jdk.LibJVM())
 			r := NewResolver()
 			r.folder = t.TempDir()
-			img, failure := r.load(&Mapping{Path: stripped})
+			img, failure := r.load(&Mapping{PID: os.Getpid(), Path: stripped})
 			require.Empty(t, failure)
 			assert.False(t, img.complete)
 			compareWithNM(t, img, nm(t, jdk.LibJVM(), "-D"), false)

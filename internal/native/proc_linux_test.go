@@ -39,6 +39,7 @@ func TestReplacedWhileMapped(t *testing.T) {
 	defer f.Close()
 	m, err := mappedAs(f)
 	require.NoError(t, err)
+	m.PID = os.Getpid()
 	img, failure := NewResolver().load(&m)
 	assert.NotNil(t, img)
 	assert.Empty(t, failure)

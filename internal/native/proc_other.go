@@ -19,8 +19,20 @@ func ReadMaps(pid int) ([]Mapping, error) {
 // the mapped file can't be checked, because the mappings come from another machine.
 func OpenMapped(m *Mapping) (f *os.File, size int64, err error) { return regular.Open(m.Path) }
 
-// ownedHere returns true: on this system, no processes of other users are looked at.
-func ownedHere(*os.File) bool { return true }
+// openMapped is OpenMapped: there are no owners here.
+func openMapped(m *Mapping, noted owner) (*os.File, owner, error) {
+	f, _, err := OpenMapped(m)
+	return f, owner{known: true, here: true}, err
+}
+
+// ownerOf returns no owner.
+func ownerOf(int) (o owner, ok bool) { return owner{}, false }
+
+// isTrusted returns true: on this system, no processes of other users are looked at.
+func isTrusted(string) bool { return true }
+
+// leadsTo returns true, for the same reason.
+func leadsTo(string, *os.File) bool { return true }
 
 // readVDSO returns an error: it works on Linux only.
 func readVDSO(*Mapping) ([]byte, error) { return nil, errors.ErrUnsupported }

@@ -27,9 +27,11 @@ type Resolver struct {
 	// must be set before the first Resolve.
 	Parameters bool
 
-	processes map[int]*process // by pid
+	processes map[int]*process   // by pid
+	owners    map[int]notedOwner // by pid
 	images    map[fileKey]*image
-	folder    string // debugFolder, except in tests
+	failures  map[failureKey]*image // without names
+	folder    string                // debugFolder, except in tests
 	limits    *limits
 	notes     []string
 	more      int  // files that are not in notes
@@ -48,6 +50,13 @@ type fileKey struct {
 	// For the vDSO, which is not a file; otherwise 0 and false.
 	size uint64
 	low  bool // it lies in the lowest 4 GB, as in 32-bit processes
+}
+
+// A failureKey is a file that could not be opened as a user. Another user may be able to.
+type failureKey struct {
+	file  fileKey
+	known bool
+	uid   int
 }
 
 // A process has the mappings of one process.
@@ -69,7 +78,8 @@ type part struct {
 
 // NewResolver returns a Resolver without mappings.
 func NewResolver() *Resolver {
-	r := &Resolver{processes: map[int]*process{}, images: map[fileKey]*image{}, folder: debugFolder, limits: allLimits}
+	r := &Resolver{processes: map[int]*process{}, owners: map[int]notedOwner{}, images: map[fileKey]*image{}, failures: map[failureKey]*image{},
+		folder: debugFolder, limits: allLimits}
 	r.ctx, r.giveUp = context.WithCancelCause(context.Background())
 	return r
 }
@@ -88,6 +98,9 @@ func (r *Resolver) Add(mappings ...Mapping) {
 	for _, m := range mappings {
 		if m.Lo >= m.Hi {
 			continue
+		}
+		if m.file() && m.Path != VDSO {
+			r.Note(m.PID)
 		}
 		p := r.processes[m.PID]
 		if p == nil {
@@ -130,10 +143,13 @@ func newPart(m Mapping, lo, hi uint64) *part {
 	return &part{Mapping: m, module: m.module()}
 }
 
-// Fork gives a new process the mappings of the process that it was forked from. The mappings of an older process with
-// its id are dropped.
+// Fork gives a new process the mappings of the process that it was forked from, and its user. The mappings of an older
+// process with its id are dropped.
 func (r *Resolver) Fork(parent, child int) {
 	r.Forget(child)
+	if noted := r.owners[parent]; noted.known {
+		r.owners[child] = notedOwner{owner: noted.owner}
+	}
 	from := r.processes[parent]
 	if from == nil {
 		return
@@ -150,9 +166,22 @@ func (r *Resolver) Fork(parent, child int) {
 	}
 }
 
-// Forget drops the mappings of a process that has ended or has become another program. What was resolved in them is
-// kept for the Table.
+// Forget drops the mappings of a process that has ended. What was resolved in them is kept for the Table.
 func (r *Resolver) Forget(pid int) {
+	delete(r.owners, pid)
+	r.drop(pid)
+}
+
+// Exec is Forget for a process that has become another program. That may run as another user, so the user is noted
+// again; if the program ends too soon for that, it is taken to run as the same user.
+func (r *Resolver) Exec(pid int) {
+	if noted, ok := r.owners[pid]; ok {
+		r.owners[pid] = notedOwner{owner: noted.owner}
+	}
+	r.drop(pid)
+}
+
+func (r *Resolver) drop(pid int) {
 	p := r.processes[pid]
 	if p == nil {
 		return
@@ -288,19 +317,27 @@ func (r *Resolver) image(at *part) *image {
 	if at.Path == VDSO {
 		key.size, key.low = at.Hi-at.Lo, at.Hi>>32 == 0
 	}
-	img := r.images[key]
+	if img := r.images[key]; img != nil {
+		return img
+	}
+	noted := r.owners[at.PID]
+	failed := failureKey{key, noted.known, noted.user.UID}
+	if img := r.failures[failed]; img != nil {
+		return img
+	}
+	img, failure := r.load(&at.Mapping)
 	if img == nil {
-		var failure string
-		if img, failure = r.load(&at.Mapping); img == nil {
-			img = nameless()
-			img.account = newAccount(img, r.limits)
-			r.note(fmt.Sprintf("%s %s: its functions have no names", at.module, failure))
-		}
-		if !img.account.take(imageMemory + len(at.Path)) {
-			r.full = true
-			return img
-		}
-		img.parameters = r.Parameters
+		img = nameless()
+		img.account = newAccount(img, r.limits)
+		r.note(fmt.Sprintf("%s %s: its functions have no names", at.module, failure))
+	}
+	img.parameters = r.Parameters
+	switch {
+	case !img.account.take(imageMemory + len(at.Path)):
+		r.full = true
+	case failure != "":
+		r.failures[failed] = img
+	default:
 		r.images[key] = img
 	}
 	return img
@@ -317,10 +354,10 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 		failure string
 		notes   []string
 	}
-	folder, mapping, limits := r.folder, *m, r.limits
+	folder, mapping, limits, noted := r.folder, *m, r.limits, r.owners[m.PID].owner
 	l, err := read(r.ctx, limits, func(o *reading) (loaded, error) {
 		var l loaded
-		l.image, l.failure = readMapped(o, &mapping, debugFinder{folder: folder,
+		l.image, l.failure = readMapped(o, &mapping, noted, debugFinder{folder: folder,
 			note: func(text string) { l.notes = append(l.notes, text) }})
 		if l.image == nil {
 			return l, nil
@@ -344,7 +381,7 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 }
 
 // readMapped does the work of load. It may run longer than load waits.
-func readMapped(l *reading, m *Mapping, debug debugFinder) (img *image, failure string) {
+func readMapped(l *reading, m *Mapping, noted owner, debug debugFinder) (img *image, failure string) {
 	if m.Path == VDSO {
 		data, err := readVDSO(m)
 		if err == nil {
@@ -358,10 +395,14 @@ func readMapped(l *reading, m *Mapping, debug debugFinder) (img *image, failure 
 	if m.Deleted {
 		return nil, "was deleted or replaced while it was in use"
 	}
-	f, size, err := OpenMapped(m)
+	f, noted, err := openMapped(m, noted)
 	if errors.Is(err, ErrReplaced) {
 		return nil, "was replaced while the command ran"
 	}
+	if err != nil {
+		return nil, fmt.Sprintf("could not be read (%v)", err)
+	}
+	f, size, err := withSize(f)
 	if err != nil {
 		return nil, fmt.Sprintf("could not be read (%v)", err)
 	}
@@ -370,7 +411,7 @@ func readMapped(l *reading, m *Mapping, debug debugFinder) (img *image, failure 
 	if err != nil {
 		return nil, fmt.Sprintf("could not be read (%v)", err)
 	}
-	debug.beside = ownedHere(f)
+	debug.beside = noted.here && leadsTo(filepath.Clean(m.Path), f)
 	img, err = newImage(o, func() symbolTable { return debug.symbols(filepath.Clean(m.Path), o) })
 	if err != nil {
 		return nil, fmt.Sprintf("could not be read (%v)", err)

@@ -14,9 +14,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// noteOurs has a resolver take a process, which need not exist, for one like this process.
+func noteOurs(t testing.TB, r *Resolver, pid int) {
+	t.Helper()
+	ours, ok := ownerOf(os.Getpid())
+	assert.Equal(t, runtime.GOOS == "linux", ok)
+	r.owners[pid] = notedOwner{owner: ours, looked: true}
+}
+
 // mapLibrary adds the mapping of a whole library, at base, to a resolver.
 func mapLibrary(t testing.TB, r *Resolver, path string, pid int, base uint64) {
 	t.Helper()
+	noteOurs(t, r, pid)
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	r.Add(Mapping{PID: pid, Lo: base, Hi: base + uint64(info.Size()+0xfff)&^0xfff, Path: path})
@@ -222,6 +231,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		if c.data != nil {
 			write(t, m.Path, c.data)
 		}
+		noteOurs(t, r, i)
 		r.Add(m)
 		for range 2 {
 			got, ok := r.Resolve(i, base+0x1234, "exported_a")
@@ -232,6 +242,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 			assert.Contains(t, r.Notes()[i], c.want)
 		}
 	}
+	noteOurs(t, r, 99)
 	r.Add(Mapping{PID: 99, Lo: base, Hi: base + 1, Path: dir})
 	_, ok := r.Resolve(99, base, "")
 	assert.True(t, ok)

@@ -82,7 +82,7 @@ func load(tb testing.TB, path string) *image {
 	tb.Helper()
 	r := NewResolver()
 	r.limits = newLimits(maxMemory, maxTime)
-	img, failure := r.load(&Mapping{Path: path})
+	img, failure := r.load(&Mapping{PID: os.Getpid(), Path: path})
 	require.Empty(tb, failure)
 	return img
 }

@@ -3,12 +3,22 @@
 package regular
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
 // openChecked opens a path. It does not block if the path leads to a pipe by now.
-func openChecked(path string, flags int, _ func(fs.FileInfo) error) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|flags, 0)
+func openChecked(path string, links links, check func(fs.FileInfo) error) (*os.File, error) {
+	if links == refuseAll {
+		if real, err := filepath.EvalSymlinks(path); err != nil || real != filepath.Clean(path) {
+			return nil, cmp.Or[error](err, &Error{path, "reached through a link"})
+		}
+		if info, err := os.Lstat(path); err != nil || check(info) != nil {
+			return nil, cmp.Or(err, check(info))
+		}
+	}
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|links.flags(), 0)
 }

@@ -28,41 +28,67 @@ func (e *Error) Error() string {
 
 const folder = "a folder"
 
+// A links says which links are followed.
+type links int
+
+const (
+	follow     links = iota
+	refuseLast       // the last element of the path is no link
+	refuseAll        // no element is
+)
+
+// flags returns the flags for open(2).
+func (l links) flags() int {
+	if l == follow {
+		return 0
+	}
+	return syscall.O_NOFOLLOW
+}
+
 // Open opens a regular file, or a link to one, for reading, and returns its size. It never blocks. If the path leads to
 // something else, the error is an *Error.
-func Open(path string) (f *os.File, size int64, err error) { return open(path, os.Stat, 0) }
+func Open(path string) (f *os.File, size int64, err error) { return open(path, follow) }
 
 // OpenNoLink is Open for a folder to which others can write: a link is an error, because it may lead to a file that
 // only this user can read.
-func OpenNoLink(path string) (f *os.File, size int64, err error) {
-	return open(path, os.Lstat, syscall.O_NOFOLLOW)
-}
+func OpenNoLink(path string) (f *os.File, size int64, err error) { return open(path, refuseLast) }
 
-func open(path string, stat func(string) (fs.FileInfo, error), flags int) (f *os.File, size int64, err error) {
-	info, err := stat(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	if err := check(path, info); err != nil {
-		return nil, 0, err
-	}
-	f, err = openChecked(path, flags, func(info fs.FileInfo) error { return check(path, info) })
-	if err != nil {
-		return nil, 0, err
-	}
-	if info, err = f.Stat(); err == nil {
-		err = check(path, info)
-	}
-	if err == nil {
-		if system := kernelSystem(f); system != "" {
-			err = &Error{path, "a file of the kernel's (" + system + ")"}
+// OpenWithoutLinks is Open for a path that somebody else has chosen, or that leads through folders to which others can
+// write: it is an error if any element of the path is a link. It takes Linux 5.6.
+func OpenWithoutLinks(path string) (f *os.File, size int64, err error) { return open(path, refuseAll) }
+
+func open(path string, links links) (f *os.File, size int64, err error) {
+	if links != refuseAll { // the stat would follow links
+		stat := os.Lstat
+		if links == follow {
+			stat = os.Stat
 		}
+		info, err := stat(path)
+		if err == nil {
+			err = check(path, info)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	f, err = openChecked(path, links, func(info fs.FileInfo) error { return check(path, info) })
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = check(path, info)
 	}
 	if err != nil {
 		f.Close()
 		return nil, 0, err
 	}
 	return f, info.Size(), nil
+}
+
+// ofKernel returns the error of a file in one of the kernel's file systems.
+func ofKernel(path, system string) error {
+	return &Error{path, "a file of the kernel's (" + system + ")"}
 }
 
 // ReadFile returns the content of a regular file. A file of more than limit bytes is an error.

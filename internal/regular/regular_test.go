@@ -52,7 +52,8 @@ func TestOpen(t *testing.T) {
 	if runtime.GOOS == "linux" {
 		cases[fmt.Sprintf("/proc/self/fd/%d", reader.Fd())] = "a pipe"
 		cases["/proc/self/status"] = "a file of the kernel's (proc)"
-		cases["/proc/kmsg"] = "a file of the kernel's (proc)" // reading it waits for the kernel's next message
+		cases["/proc/kmsg"] = "a file of the kernel's (proc)"                  // reading it waits for the kernel's next message
+		cases["/proc/sys/vm/compact_memory"] = "a file of the kernel's (proc)" // can't be opened for reading: it must not be tried
 		cases["/sys/kernel/notes"] = "a file of the kernel's (sysfs)"
 	}
 	for path, kind := range cases {
@@ -87,6 +88,18 @@ func TestOpen(t *testing.T) {
 	f.Close()
 	_, _, err = OpenNoLink(at("link"))
 	assert.Equal(t, &Error{at("link"), "a link"}, err)
+	require.NoError(t, os.Mkdir(at("folder"), 0o700))
+	require.NoError(t, os.WriteFile(at("folder/file"), nil, 0o600))
+	require.NoError(t, os.Symlink("folder", at("folder-link")))
+	f, _, err = OpenWithoutLinks(at("folder/file"))
+	require.NoError(t, err)
+	f.Close()
+	for _, path := range []string{at("link"), at("folder-link/file"), at("folder"), at("pipe")} {
+		_, _, err = OpenWithoutLinks(path)
+		assert.ErrorAs(t, err, new(*Error), path)
+	}
+	_, _, err = OpenWithoutLinks(at("nothing"))
+	assert.ErrorIs(t, err, fs.ErrNotExist)
 	_, _, err = Open(at("nothing"))
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }

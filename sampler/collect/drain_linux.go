@@ -81,6 +81,7 @@ const mapsTime = 5 * time.Second
 // the kernel reports its new name (begin_new_exec in fs/exec.c), so a sample may still have the old
 // name.
 func (d *drain) started(pid int) {
+	d.resolver.Note(pid) // it may end before its first mapping is looked at, and so may its children
 	d.alive[int32(pid)] = 1
 	d.threads[int32(pid)] = thread{name: machine.ReadTrimmed(fmt.Sprintf("/proc/%d/comm", pid))}
 }
@@ -92,6 +93,7 @@ func (d *drain) attached(ctx context.Context, pid int) {
 		d.alive[int32(pid)]++
 		d.threads[int32(tid)] = thread{name: machine.ReadTrimmed(fmt.Sprintf("/proc/%d/task/%d/comm", pid, tid))}
 	}
+	d.resolver.Note(pid)
 	// If the mappings can't be read, samples in them get no names.
 	mappings, _ := foreign.Within(ctx, mapsTime, func() ([]native.Mapping, error) { return native.ReadMaps(pid) })
 	d.resolver.Add(mappings...)
@@ -110,7 +112,7 @@ func (d *drain) take(r *perfevent.Record) {
 		}
 	case perfevent.Comm:
 		if r.Exec {
-			d.resolver.Forget(int(r.PID))
+			d.resolver.Exec(int(r.PID))
 		}
 		d.threads[r.TID] = thread{name: r.Name}
 	case perfevent.Fork:

@@ -79,7 +79,7 @@ func programs(t *testing.T) string {
 	compiling.Lock()
 	defer compiling.Unlock()
 	if _, err := os.Stat(classes); err != nil {
-		gasmtest.CompileJava(t, classes, 11, gasmtest.Testdata("programs", "Spin.java"))
+		gasmtest.CompileJava(t, classes, 11, gasmtest.Testdata("programs", "Spin.java"), gasmtest.Testdata("programs", "Starts.java"))
 	}
 	return classes
 }

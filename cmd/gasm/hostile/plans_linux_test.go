@@ -17,6 +17,9 @@ import (
 
 // attackPlans are the attacks by their names.
 var attackPlans = map[string]attackPlan{
+	// A program of the system's is mapped from a folder of the attacker's, where everybody else sees links.
+	"links at debug files": {before: func(a *attacker) error { return bind(filepath.Dir(shell()), a.canary+debugFolder) }},
+
 	// The folder of the probes is a mount of root's.
 	"mount over the folder": {after: func(a *attacker) error { return bind(filepath.Join(a.canary, "plain"), a.probes("")) }},
 

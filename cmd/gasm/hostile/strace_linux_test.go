@@ -1,6 +1,9 @@
 package hostile
 
 import (
+	"bytes"
+	"debug/elf"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,7 +20,7 @@ import (
 )
 
 // pathCalls are the system calls that have a path, or reach another process.
-const pathCalls = "trace=%file,%process,setresuid,setfsuid,connect,getdents64,kill,tgkill,pidfd_send_signal,fchown,fchmod,ptrace,process_vm_writev,setns,unshare,mount"
+const pathCalls = "trace=%file,%process,openat2,setresuid,setfsuid,connect,getdents64,kill,tgkill,pidfd_send_signal,fchown,fchmod,ptrace,process_vm_writev,setns,unshare,mount"
 
 // straceOf runs gasm below strace, and returns its calls in their order, with the descriptors' paths.
 func straceOf(t *testing.T, args ...string) []string {
@@ -41,59 +44,218 @@ var (
 	becomes  = regexp.MustCompile(`setfsuid\(65534|setresuid\(-1, 65534, -1(\) += 0| <unfinished)`)
 )
 
-// TestNoPathAsRoot checks which thread makes each call into the files that the JVM sees: all of them have become the JVM's
-// user, but for the one that opens the JVM's root folder, and those of the kernel's own texts of the process.
+// Folders beside the canary that belong to the attacker: endedFolder has programs that are replaced by links as soon as they
+// have ended; over debugFolder, the attacker mounts the folder of the shell, and everybody else sees a link there.
+const endedFolder, debugFolder = "-ended", "-debug"
+
+// startingJVM is the command of a JVM that has a secret of root's on its class path, and starts programs that end soon: one
+// that is then replaced by a link to the secret, and one that lies in debugFolder.
+func startingJVM(t *testing.T, j gasmtest.JDK, c *canary) []string {
+	t.Helper()
+	secret := filepath.Join(c.dir, "secrets", "key")
+	for _, name := range []string{endedFolder, debugFolder} {
+		dir := c.dir + name
+		require.NoError(t, os.Mkdir(dir, 0o755))
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		if name == debugFolder {
+			require.NoError(t, os.Symlink(secret, filepath.Join(dir, debugLink(t, shell()))))
+		}
+		require.NoError(t, os.Chown(dir, gasmtest.Nobody, gasmtest.Nobody))
+	}
+	const script = `work='i=0; while [ $i -lt $0 ]; do i=$((i+1)); done'
+cd "$1-ended"
+if mkdir turn; then # every second time
+	"$1-debug/${3##*/}" -c "$work" 400000 & # gasm reads it while it runs
+else
+	rmdir turn
+fi
+cp "$3" program-$$
+./program-$$ -c "$work" 40000
+ln -s "$2" link-$$
+mv link-$$ program-$$`
+	java := spin(t, j)
+	java = java[:len(java)-3] // without the class path and the class
+	return append(java, "-cp", secret+":"+programs(t), "Starts", shell(), "-c", script, "sh", c.dir, secret, shell())
+}
+
+// shell returns the path of the system's shell, without links.
+func shell() string {
+	if path, err := filepath.EvalSymlinks("/bin/sh"); err == nil {
+		return path
+	}
+	return "/bin/sh"
+}
+
+// debugLink returns the name of a program's debug file. If the program names none, no debug file can be attacked, and the
+// name is another one.
+func debugLink(t *testing.T, program string) string {
+	t.Helper()
+	f, err := elf.Open(program)
+	require.NoError(t, err)
+	defer f.Close()
+	section := f.Section(".gnu_debuglink")
+	if section == nil {
+		return "none.debug"
+	}
+	data, err := section.Data()
+	require.NoError(t, err)
+	name, _, _ := bytes.Cut(data, []byte{0})
+	return string(name)
+}
+
+// TestNoPathAsRoot checks which thread makes each call with a path. A thread that has become the JVM's user may use any.
+// All others are root's, and may only use what is gasm's own, the kernel's or the system's. Neither may what they open be
+// anything else, to which a link leads.
 func TestNoPathAsRoot(t *testing.T) {
 	needNative(t)
-	a := startAttack(t, "no attack, own folder", newCanary(t), 0, spin(t, someJDKs(t)[0])...)
+	j := someJDKs(t)[0]
+	c := newCanary(t)
+	a := startAttack(t, "links at debug files", c, 0, startingJVM(t, j, c)...)
 	pid := strconv.Itoa(a.pid)
-	theirs := []string{a.root, "/proc/" + pid + "/root", "/proc/" + pid + "/cwd", "/tmp/gasm-probes-" + pid, "/tmp/gasm-jvm-", "/tmp/.java_pid" + pid, "/tmp/.attach_pid" + pid}
-	user := map[string]bool{} // the threads that have become the JVM's user
-	asUser, signals := 0, 0
-	for _, call := range straceOf(t, append(append([]string{"attach", "--length", "300ms", "--skip-asm"}, everything...), pid)...) {
+	allowed := rootsPaths(gasmtest.Testdata("programs"))
+	user := map[string]bool{}    // the threads that have become the JVM's user
+	mapped := map[string]bool{}  // where the kernel's links to mapped files lead to
+	began := map[string]string{} // calls in two lines, by thread
+	var wrong []string
+	asUser, ended, signals, checked := 0, 0, 0, 0
+	args := slices.Concat([]string{"attach", "--length", "4s", "--skip-asm", "--source", gasmtest.Testdata("programs")}, everything, []string{pid})
+	for _, call := range straceOf(t, args...) {
 		m := callLine.FindStringSubmatch(call)
 		if m == nil {
 			continue
 		}
-		tid, asked := m[1], asksFor(call)
-		reaches := slices.ContainsFunc(theirs, func(path string) bool { return strings.Contains(asked, path) })
+		tid := m[1]
 		switch {
 		case becomes.MatchString(call):
 			user[tid] = true
+			continue
 		case strings.Contains(call, "+++ exited"):
 			delete(user, tid) // its number may be another thread's
+			continue
 		case noSignal.MatchString(call):
+			continue
 		case strings.Contains(call, "pidfd_send_signal"):
 			signals++
 			assert.Contains(t, call, "SIGQUIT")
+			continue
 		case m[2] == "kill" && strings.Contains(call, "("):
 			assert.Contains(t, call, ", 0)", "a signal by a process id: %s", call)
-		case reaches && user[tid]:
-			asUser++
-		case reaches:
-			assert.True(t, openRoot.MatchString(call), "as root: %s", call)
+			continue
+		}
+		if start, unfinished := strings.CutSuffix(call, " <unfinished ...>"); unfinished {
+			began[tid] = start
+			continue
+		}
+		if _, rest, resumed := strings.Cut(call, " resumed>"); resumed {
+			call = began[tid] + rest
+			if began[tid] == "" {
+				continue // strace missed its begin
+			}
+		}
+		asked, opened := pathsOf(call)
+		if user[tid] {
+			asUser += len(asked)
+			ended += strings.Count(strings.Join(asked, " "), c.dir+endedFolder)
+			continue
+		}
+		right := true
+		for _, path := range asked {
+			checked++
+			if strings.HasSuffix(path, "/root") && inProc.MatchString(path) && !openRoot.MatchString(call) && !looksAtRoot.MatchString(call) {
+				right = false
+			}
+			right = right && allowed.MatchString(path)
+			if toMapped.MatchString(path) {
+				mapped[opened] = true
+			}
+		}
+		if !right || opened != "" && !allowed.MatchString(opened) && !mapped[opened] {
+			wrong = append(wrong, call)
 		}
 	}
-	assert.Greater(t, asUser, 20, "calls as the JVM's user")
+	assert.Empty(t, wrong, "as root:\n%s", strings.Join(wrong[:min(len(wrong), 20)], "\n"))
+	assert.Greater(t, asUser, 20, "paths as the JVM's user")
+	assert.Positive(t, ended, "paths of programs that have ended, as the JVM's user")
+	assert.Greater(t, checked, 200, "paths as root")
+	assert.True(t, slices.ContainsFunc(slices.Collect(maps.Keys(mapped)), func(path string) bool {
+		return filepath.Base(path) == filepath.Base(shell())
+	}), "the program whose debug file is a link was read: %q", mapped)
 	assert.Equal(t, 1, signals, "to have the JVM listen")
+}
+
+var (
+	// A descriptor has its path: `3</proc/12>, "root"`, `AT_FDCWD</>, "/etc/passwd"`.
+	pathArgument = regexp.MustCompile(`(?:(?:\d+|AT_FDCWD)<((?:[^>\\]|\\.)*)>(?:\(deleted\))?, )?"((?:[^"\\]|\\.)*)"`)
+	openedFile   = regexp.MustCompile(`\) += \d+<(/(?:[^>\\]|\\.)*)>(?:\(deleted\))?$`)
+	inProc       = regexp.MustCompile(`^/proc/\w+/`)
+	toMapped     = regexp.MustCompile(`^/proc/\d+/(?:map_files/|exe$)`)
+)
+
+// pathsOf returns the paths that a call was asked for, and that of the file that it has opened; "" if it has opened none.
+func pathsOf(call string) (asked []string, opened string) {
+	name := callLine.FindStringSubmatch(call)[2]
+	result := strings.LastIndex(call, ") ")
+	if result < 0 {
+		return nil, ""
+	}
+	text := call[:result]
+	switch {
+	case strings.HasPrefix(name, "readlink"): // where the link leads to is only text
+		text, _, _ = strings.Cut(text, `", "`)
+	case strings.HasPrefix(name, "execve"): // its arguments are no paths
+		text, _, _ = strings.Cut(text, "[")
+	}
+	for _, m := range pathArgument.FindAllStringSubmatch(text, -1) {
+		switch folder, path := m[1], m[2]; {
+		case filepath.IsAbs(path):
+			asked = append(asked, filepath.Clean(path))
+		default:
+			asked = append(asked, filepath.Join(folder, path))
+		}
+	}
+	if m := openedFile.FindStringSubmatch(call); m != nil {
+		opened = m[1]
+	}
+	return asked, opened
+}
+
+// rootsPaths returns which paths gasm may use as root when it looks for sources in a folder: no path that a JVM has
+// chosen, and none in the folders of users.
+func rootsPaths(sources string) *regexp.Regexp {
+	patterns := []string{
+		// The kernel's texts of processes, and its links to the files that these have mapped. Below root, cwd and fd there are
+		// files of the JVM's.
+		`/proc/\d+(?:/(?:task/\d+/)?(?:stat|status|comm|maps|mountinfo|cgroup|cmdline|environ|mem|exe|root|fd|task|ns/\w+|fdinfo/\d+))?`,
+		`/proc/\d+/task/\d+`, `/proc/\d+/fd/\d+`, `/proc/\d+/map_files/[0-9a-f]+-[0-9a-f]+`,
+		`/proc(?:/self(?:/(?:stat|status|maps|mem|mountinfo|cgroup|exe|fd|fd/\d+|ns/\w+))?)?`,
+		`/proc/(?:kallsyms|stat|cpuinfo|meminfo|filesystems|sys/.*)`, `/sys/.*`, `/dev/(?:null|tty|shm)`,
+		// The system's.
+		`/(?:usr|lib|lib64|bin|sbin)(?:/.*)?`, `/opt(?:/.*)?`, `/Library/Java/.*`,
+		`/etc(?:/(?:passwd|group|nsswitch\.conf|ld\.so\..*|localtime|os-release|alternatives(?:/.*)?|.*java.*))?`, `/(?:var/)?run/nscd/.*`,
+		// gasm's own: its captures, and what tells the next gasm what this one has left.
+		regexp.QuoteMeta(binary), regexp.QuoteMeta(kept) + `(?:/.*)?`,
+		`(?:/var)?/tmp`, `(?:/var)?/tmp/gasm-\d+(?:/lock)?`, `(?:/var)?/tmp/gasm-(?:events|debug-info)-\d+(?:/[\w.]+)?`, `/`,
+		// What the user has named.
+		regexp.QuoteMeta(sources) + `(?:/.*)?`,
+	}
+	for at := sources; at != "/"; at = filepath.Dir(at) {
+		patterns = append(patterns, regexp.QuoteMeta(at))
+	}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		patterns = append(patterns, regexp.QuoteMeta(filepath.Join(dir, "java")))
+	}
+	if home := os.Getenv("JAVA_HOME"); home != "" {
+		patterns = append(patterns, regexp.QuoteMeta(filepath.Clean(home))+`/(?:release|lib/.*|bin/java)`)
+	}
+	return regexp.MustCompile(`^(?:` + strings.Join(patterns, "|") + `)$`)
 }
 
 // noSignal sends nothing: Go's package os tries what the kernel can do with a child of its own.
 var noSignal = regexp.MustCompile(`pidfd_send_signal\(\d+<[^>]*>, 0, `)
 
-// openRoot opens the root folder of the process, by the descriptor of its folder in /proc, and reads nothing.
-var openRoot = regexp.MustCompile(`openat\(\d+</proc/\d+>, "root", [A-Z_|]*O_PATH[A-Z_|]*[) ]`)
-
-// asksFor is what a call is asked: without its result, and what it has written, such as where a link leads to. Of a call in
-// two lines, because another thread made one meanwhile, the second line has nothing else.
-func asksFor(call string) string {
-	if strings.Contains(call, " resumed>") {
-		return ""
-	}
-	asked, _, _ := strings.Cut(call, ") = ")
-	if at := strings.Index(asked, "readlinkat("); at >= 0 {
-		parts := strings.SplitN(asked[at:], ", ", 3)
-		return strings.Join(parts[:min(len(parts), 2)], ", ")
-	}
-	return asked
-}
+// openRoot opens the root folder of the process, by the descriptor of its folder in /proc, and reads nothing. looksAtRoot
+// compares it with gasm's.
+var (
+	openRoot    = regexp.MustCompile(`openat\(\d+</proc/\d+>, "root", [A-Z_|]*O_PATH[A-Z_|]*[) ]`)
+	looksAtRoot = regexp.MustCompile(`newfstatat\(\d+</proc/\d+>, "root", `)
+)
