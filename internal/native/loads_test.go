@@ -125,7 +125,7 @@ func TestLargeTable(t *testing.T) {
 		r := NewResolver()
 		r.limits = newLimits(maxMemory, maxTime)
 		path := h.write(t, filepath.Join(t.TempDir(), "lib.so"))
-		img, failure := r.load(&Mapping{Path: path})
+		img, failure := r.load(&Mapping{PID: os.Getpid(), Path: path})
 		assert.Nil(t, img)
 		assert.Regexp(t, `could not be read \(section  has \d+ MB, and at most \d+ MB are read\)`, failure)
 	}
@@ -139,7 +139,7 @@ func TestFunctionsAtOneAddress(t *testing.T) {
 	r := NewResolver()
 	r.limits = newLimits(maxMemory, maxTime)
 	began := time.Now()
-	img, failure := r.load(&Mapping{Path: path})
+	img, failure := r.load(&Mapping{PID: os.Getpid(), Path: path})
 	require.Empty(t, failure)
 	assert.Len(t, img.pieces, 1)
 	t.Log(time.Since(began))
