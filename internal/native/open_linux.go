@@ -15,9 +15,9 @@ import (
 // file than the mapped one. If it finds only another file, the error is [ErrReplaced].
 //
 // For root, the kernel leads to the file of a live process without a path. Otherwise the path is looked up first in
-// gasm's root folder and then in that of the mapping's process. Both lookups are done as the user of that process, who
-// may have chosen the path. If the process has ended, its user is unknown. Then the path is first opened with O_PATH,
-// which has no effect on the file.
+// gasm's root folder and then in that of the mapping's process. Unless that process is trusted, both lookups are done as
+// its user, who may have chosen the path. If the process has ended, its user is unknown. Then the path is first opened
+// with O_PATH, which has no effect on the file.
 func OpenMapped(m *Mapping) (f *os.File, size int64, err error) {
 	p, err := foreign.Open(m.PID)
 	if err == nil {
@@ -67,12 +67,14 @@ func withSize(f *os.File) (*os.File, int64, error) {
 
 // openHere opens a path in gasm's root folder. p is nil if the process has ended.
 func openHere(p *foreign.Process, path string) (*os.File, error) {
-	if p != nil {
-		if status, err := p.Status(); err == nil && status.UID != os.Geteuid() {
-			return openIn(path, func(ctx context.Context) (*foreign.World, error) {
-				return foreign.OwnWorld(ctx, status.User)
-			})
+	if p != nil && !p.Trusted() {
+		status, err := p.Status()
+		if err != nil {
+			return nil, err
 		}
+		return openIn(path, func(ctx context.Context) (*foreign.World, error) {
+			return foreign.OwnWorld(ctx, status.User)
+		})
 	}
 	f, _, err := regular.Open(path)
 	return f, err
