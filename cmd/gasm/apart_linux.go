@@ -23,8 +23,13 @@ const apartEnv = "GASM_APART"
 // apart is that descriptor's file; nil in a gasm that is not such a child.
 var apart *os.File
 
+// ownProcess is true if this process runs gasm's main function, so that its command line can be run again in a child. In a
+// test that calls a command itself, it is false.
+var ownProcess bool
+
 // beApart sets apart if this process is a child. It removes the variable, so that the processes that gasm starts do not get it.
 func beApart() {
+	ownProcess = true
 	fd, err := strconv.Atoi(os.Getenv(apartEnv))
 	if os.Unsetenv(apartEnv); err != nil {
 		return
@@ -47,7 +52,7 @@ func leave(code int) {
 
 // mayNotEnd reports whether this process must not look at other processes, but has to do so in a child ([runApart]): it is
 // root, and so gets to see the memory and files of other users. An ordinary user sees none of them.
-func mayNotEnd() bool { return apart == nil && os.Geteuid() == 0 }
+func mayNotEnd() bool { return ownProcess && apart == nil && os.Geteuid() == 0 }
 
 // endTime is how long a child may take to end after it has reported its code. Usually it takes a millisecond.
 const endTime = time.Second

@@ -79,9 +79,9 @@ func parseRegion(line string) (r region, ok bool) {
 const noDevice = "00:00"
 
 // CheckMemory returns an error if reading the process's memory could block for ever. That is the case if a part of it
-// is mapped from a file system in user space (FUSE) of another user, who decides when to answer, or from an overlay that
-// may lie over one. A thread that waits there can't even be killed. CheckMemory can't exclude that the process maps such
-// a file later.
+// is mapped from a file system in user space (FUSE) of another user, who decides when to answer, or from an overlay
+// that may lie over one. A thread that waits there can't even be killed. CheckMemory can't exclude that the process
+// maps such a file later.
 func (p *Process) CheckMemory() error {
 	if p.Trusted() {
 		return nil
