@@ -12,9 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Another user's JVM can map a file system of its own, and so keep a thread that reads its memory in the kernel for as long
-// as it likes (package foreign). A process with such a thread can't end, not even by kill -9. So gasm attaches to such a JVM
-// in a child process. The gasm that was started waits for the child, but exits without it if the child does not end.
+// Another user's process can mount a file system of its own, and so keep a thread that looks at its memory or its files in
+// the kernel for as long as it likes (package foreign). A process with such a thread can't end, not even by kill -9. So gasm
+// looks at such processes in a child process. The gasm that was started waits for the child, but exits without it if the
+// child does not end.
 
 // apartEnv is the environment variable with the descriptor on which a child reports its exit code.
 const apartEnv = "GASM_APART"
@@ -22,9 +23,14 @@ const apartEnv = "GASM_APART"
 // apart is that descriptor's file; nil in a gasm that is not such a child.
 var apart *os.File
 
+// ownProcess is true if this process runs gasm's main function, so that its command line can be run again in a child. In a
+// test that calls a command itself, it is false.
+var ownProcess bool
+
 // beApart sets the variable apart if this process is such a child. It removes the environment variable, so that the
 // processes that gasm starts do not get it.
 func beApart() {
+	ownProcess = true
 	fd, err := strconv.Atoi(os.Getenv(apartEnv))
 	if os.Unsetenv(apartEnv); err != nil {
 		return
@@ -44,6 +50,10 @@ func leave(code int) {
 	}
 	os.Exit(code)
 }
+
+// mayNotEnd reports whether this process must not look at other processes, but has to do so in a child ([runApart]): it is
+// root, and so gets to see the memory and files of other users. An ordinary user sees none of them.
+func mayNotEnd() bool { return ownProcess && apart == nil && os.Geteuid() == 0 }
 
 // endTime is how long a child may take to end after it has reported its code. Usually it takes a millisecond.
 const endTime = time.Second

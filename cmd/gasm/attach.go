@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,9 +44,12 @@ are listed. Linux only.`,
   gasm attach -o capture org.acme.Server
   gasm attach --list-probes 4711 'org.acme.Svc::*'`,
 		DisableFlagsInUseLine: true,
-		ValidArgsFunction:     completeJVMs,
+		ValidArgsFunction:     completeJVMs(s),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if apart == nil {
+			if mayNotEnd() {
+				return runApart(s)
+			}
+			if apart == nil || os.Geteuid() == 0 { // otherwise the gasm that waits has done it
 				tellLeft(s)
 			}
 			if list {
@@ -74,7 +78,7 @@ func tellLeft(s streams) {
 	}
 }
 
-// anyOfOther reports whether one of the JVMs belongs to another user.
+// anyOfOther reports whether gasm does not trust one of the JVMs.
 func anyOfOther(jvms []attach.Process) bool {
 	return slices.ContainsFunc(jvms, func(p attach.Process) bool { return p.OfOther })
 }

@@ -43,8 +43,9 @@ func traced(t *testing.T, temp string, args ...string) (calls []string) {
 var (
 	opensToRead = regexp.MustCompile(`open(at2?)?\(.*O_RDONLY`)
 	tells       = regexp.MustCompile(`\+\+\+ |--- SIG|<unfinished|resumed>`)
-	// Go's runtime interrupts its own threads, and asks for its own limits.
-	ofItself = regexp.MustCompile(`tgkill\((\d+), \d+, SIGURG\)|prlimit64\(0, `)
+	// Go's runtime interrupts its own threads, and asks for its own limits. Go's package os tries with the signal 0, which
+	// sends nothing, what the kernel can do with a child of its own.
+	ofItself = regexp.MustCompile(`tgkill\((\d+), \d+, SIGURG\)|prlimit64\(0, |pidfd_send_signal\(\d+<[^>]*>, 0, NULL, 0\)`)
 	// It looks at what other runs of gasm have left, and removes it when they have ended.
 	ofOthers = regexp.MustCompile(`"/(var/)?tmp/gasm-|</(var/)?tmp/gasm-|</(var/)?tmp>, "gasm-`)
 )

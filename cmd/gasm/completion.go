@@ -81,17 +81,23 @@ func completeFlags(root *cobra.Command) {
 	}
 }
 
-// completeJVMs returns the process ids of the JVMs that can be attached to, with what they run.
-func completeJVMs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	jvms, err := attach.List(cmd.Context())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var found []string
-	for i := range jvms {
-		if jvms[i].Unreadable == nil {
-			found = append(found, cobra.CompletionWithDesc(strconv.Itoa(jvms[i].PID), layout.Escape(jvms[i].Main)))
+// completeJVMs returns a function that returns the process ids of the JVMs that can be attached to, with what they run.
+func completeJVMs(s streams) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if mayNotEnd() {
+			_ = runApart(s) // the child prints the suggestions
+			leave(0)
 		}
+		jvms, err := attach.List(cmd.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var found []string
+		for i := range jvms {
+			if jvms[i].Unreadable == nil {
+				found = append(found, cobra.CompletionWithDesc(strconv.Itoa(jvms[i].PID), layout.Escape(jvms[i].Main)))
+			}
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
 	}
-	return found, cobra.ShellCompDirectiveNoFileComp
 }

@@ -23,7 +23,12 @@ and the command that fixes it. The exit code is 0 if a profile can be made, else
 		Example: `  gasm doctor
   gasm doctor --json`,
 		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return runDoctor(s, asJSON) },
+		RunE: func(*cobra.Command, []string) error {
+			if mayNotEnd() { // it also ends what killed gasms have left on in JVMs
+				return runApart(s)
+			}
+			return runDoctor(s, asJSON)
+		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
 	return cmd

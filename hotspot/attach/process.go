@@ -22,7 +22,7 @@ type Process struct {
 	// Version is the JDK's version: "17.0.15+6-Debian-1deb12u1", "1.8.0_504"; "" if unknown.
 	Version string
 	User    string // name of the user that it runs as, or the id if the user has no name
-	OfOther bool   // it does not run as gasm's user
+	OfOther bool   // it is another user's, or a container's root's, so gasm does not trust it
 	Kind    Kind
 	// Unreadable is why gasm can't read the JVM's code, with a fix; nil if it can. It does not name the JVM, which Err
 	// does.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,7 +97,7 @@ func look(ctx context.Context, pid int) (*Process, error) {
 	}
 	mappings, mapsErr := native.ReadMaps(pid)
 	hidden := errors.Is(mapsErr, fs.ErrPermission)
-	j := &Process{PID: pid, User: userName(status.UID), OfOther: status.UID != os.Geteuid(),
+	j := &Process{PID: pid, User: userName(status.UID), OfOther: !p.Trusted(),
 		StartMonoNanos: p.startMonoNanos()}
 	if j.Kind, err = p.kind(ctx, status, mappings, hidden); err != nil {
 		return nil, err

@@ -40,7 +40,14 @@
 //   - Reads have a limit for their size, and all calls have a limit for their time. If a file system does not answer
 //     (FUSE, NFS), the caller gets an error when the time is over. The thread remains blocked in the call, and all
 //     later calls of this World fail at once until it returns.
+//   - A regular file is opened with O_PATH and checked before it is opened to be read or written, because opening a
+//     device has effects, and a container's root can make one.
 //   - A socket is opened with O_PATH and checked before connecting to it, and its other end must be the process.
+//
+// A process is trusted if it belongs to gasm's user; as root, only if it also has gasm's user namespace, mounts and root
+// folder ([Process.Trusted]). Of other processes, neither memory nor files are read from a file system in user space or
+// from an overlay that their user may have mounted. Nothing but the kernel's lists of mounts is asked about that: even
+// fstatfs(2) goes on to the server of a file system below an overlay, and a thread that waits for it can't be killed.
 //
 // The process itself is identified by a descriptor of /proc/PID, which never refers to another process, and for signals
 // by a pidfd.

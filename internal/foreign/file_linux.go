@@ -44,18 +44,34 @@ func (w *World) Open(shown string) (*File, error) {
 
 func (w *World) newFile(at int, name, shown string, flags int, resolve uint64) (*File, error) {
 	return call(w, func() (*File, error) {
-		// O_NONBLOCK keeps the call from blocking at a named pipe.
-		fd, err := openAt(at, name, shown, flags|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_NOCTTY, 0, resolve)
+		// Opening a device can have effects, and in a container a user can make one. O_PATH has none.
+		found, err := openAt(at, name, shown, unix.O_PATH|unix.O_NOFOLLOW, 0, resolve)
 		if err != nil {
 			return nil, err
 		}
-		info, err := regularFile(fd, resolve == noMounts)
+		defer unix.Close(found)
+		info, err := regularFile(found, resolve == noMounts)
+		fd := -1
+		if err == nil {
+			fd, err = reopen(found, flags)
+		}
 		if err != nil {
-			unix.Close(fd)
 			return nil, &fs.PathError{Op: "open", Path: shown, Err: err}
 		}
 		return &File{w: w, fd: fd, path: shown, info: info}, nil
 	}, func(f *File) { unix.Close(f.fd) })
+}
+
+// reopen opens the file of a descriptor that was opened with O_PATH. The kernel checks the rights of the calling thread
+// again, and follows no path. With O_NONBLOCK the call does not wait for another process's lease on the file.
+func reopen(found, flags int) (fd int, err error) {
+	path := fmt.Sprintf("/proc/self/fd/%d", found)
+	for {
+		fd, err = unix.Open(path, flags|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+		if !errors.Is(err, unix.EINTR) {
+			return fd, err
+		}
+	}
 }
 
 // regularFile returns the Info of an open file. It returns an error if the file is not regular or, with single, if it
@@ -66,6 +82,8 @@ func regularFile(fd int, single bool) (Info, error) {
 		return Info{}, err
 	}
 	switch {
+	case s.Mode&unix.S_IFMT == unix.S_IFLNK: // with O_PATH and O_NOFOLLOW, the kernel opens the link itself
+		return Info{}, errLink
 	case s.Mode&unix.S_IFMT != unix.S_IFREG:
 		return Info{}, errors.New("it is not a regular file, as a JVM makes them")
 	case single && s.Nlink > 1:
@@ -204,16 +222,14 @@ func (f *File) data(at, size int64) (from, end int64, err error) {
 }
 
 // Release returns the file as an ordinary file of gasm's, and ends the use of f. Reads are then made by the thread that
-// calls Read, not by the World's thread, and have no time limit. So a file of a file system in user space is an error,
-// unless gasm runs as the World's user.
+// calls Read, not by the World's thread, and have no time limit. So a file in a file system that may never answer is an
+// error that wraps [ErrUserSpace], unless gasm trusts the World's process, which must not be closed yet.
 func (f *File) Release() (*os.File, error) {
-	kind, err := call(f.w, func() (int64, error) { return fileSystem(f.fd) }, nil)
-	if err == nil && kind == unix.FUSE_SUPER_MAGIC && f.w.user.UID != os.Geteuid() {
-		err = ErrUserSpace
-	}
-	if err != nil {
-		f.Close()
-		return nil, f.failed("open", err)
+	if !f.w.trusted {
+		if err := mountsOf(f.w.process).checkFile(f.fd); err != nil {
+			f.Close()
+			return nil, f.failed("open", err)
+		}
 	}
 	released := os.NewFile(uintptr(f.fd), f.path)
 	f.fd = -1

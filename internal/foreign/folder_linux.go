@@ -30,6 +30,9 @@ const (
 // lookups is how often a lookup is tried if the kernel gives it up because something was renamed meanwhile.
 const lookups = 8
 
+// errLink is the error of a symbolic link at the end of a path or before.
+var errLink = errors.New("it is a link or is reached through one, and gasm does not follow links")
+
 // openAt opens a file by a path relative to a folder. shown is the path for messages.
 func openAt(folder int, name, shown string, flags int, mode uint32, resolve uint64) (int, error) {
 	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Mode: uint64(mode), Resolve: resolve}
@@ -52,7 +55,7 @@ func openAt(folder int, name, shown string, flags int, mode uint32, resolve uint
 	case errors.Is(err, unix.ENOTDIR):
 		err = errors.New("it is not a folder, and gasm does not follow links")
 	case errors.Is(err, unix.ELOOP):
-		err = errors.New("it is a link or is reached through one, and gasm does not follow links")
+		err = errLink
 	}
 	return -1, &fs.PathError{Op: "open", Path: shown, Err: err}
 }

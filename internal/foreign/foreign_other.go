@@ -66,6 +66,7 @@ func (p *Process) PID() int                              { return 0 }
 func (p *Process) Stat() (Stat, error)                   { return Stat{}, errUnsupported }
 func (p *Process) Status() (Status, error)               { return Status{}, errUnsupported }
 func SharesFiles(int) bool                               { return false }
+func (p *Process) Trusted() bool                         { return false }
 func (p *Process) Read(string, int64) ([]byte, error)    { return nil, errUnsupported }
 func (p *Process) Readlink(string) (string, error)       { return "", errUnsupported }
 func (p *Process) OwnTID(int) (int, error)               { return 0, errUnsupported }

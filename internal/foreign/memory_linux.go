@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -80,74 +79,43 @@ func parseRegion(line string) (r region, ok bool) {
 const noDevice = "00:00"
 
 // CheckMemory returns an error if reading the process's memory could block for ever. That is the case if a part of it
-// is mapped from a file system in user space (FUSE) of another user, who decides when to answer. A thread that waits
-// there can't even be killed. CheckMemory can't exclude that the process maps such a file later.
+// is mapped from a file system in user space (FUSE) of another user, who decides when to answer, or from an overlay
+// that may lie over one. A thread that waits there can't even be killed. CheckMemory can't exclude that the process
+// maps such a file later.
 func (p *Process) CheckMemory() error {
-	status, err := p.Status()
-	if err != nil || status.UID == os.Geteuid() {
-		return err
+	if p.Trusted() {
+		return nil
 	}
-	kinds := p.mountedKinds()
-	unknown := map[string]region{} // a mapping for each device with an unknown file system
+	mounted := mountsOf(p)
 	var found error
-	err = p.regions(func(r region) bool {
-		kind, mounted := kinds[r.device]
-		switch {
-		case isUserSpace(kind):
-			found = refuseUserSpace(r)
-		case !mounted && r.device != noDevice && strings.HasPrefix(r.device, "00:") && strings.HasPrefix(r.path, "/"):
-			unknown[r.device] = r
-		}
+	err := p.regions(func(r region) bool {
+		found = mounted.checkRegion(r)
 		return found == nil
 	})
-	if found != nil || err != nil {
-		return cmp.Or(found, err)
+	return cmp.Or(found, err)
+}
+
+// checkRegion is check for a mapping.
+func (m *mounts) checkRegion(r region) error {
+	if r.device == noDevice || !strings.HasPrefix(r.path, "/") { // "anon_inode:[io_uring]" is the kernel's own
+		return nil
 	}
-	for device, r := range unknown {
-		if !slices.Contains(kernelDevices(), device) {
-			if err := p.checkFileSystem(r); err != nil {
-				return err
-			}
+	switch err := m.check(r.device); {
+	case err == nil:
+	case !errors.Is(err, errNotMounted):
+		what := "a file system in user space (FUSE)"
+		if errors.Is(err, errOverlay) {
+			what = "an overlay that its user may have mounted over a file system in user space (FUSE)"
 		}
+		return &fix.Error{Err: fmt.Errorf("it has mapped %s from %s, which may never answer", r.path, what),
+			Fix: "run gasm as its user, or the JVM from another file system"}
+	case !strings.HasPrefix(r.device, "00:"): // a disk, which only root mounts
+	case !slices.Contains(kernelDevices(), r.device):
+		return &fix.Error{Err: fmt.Errorf("it has mapped %s from a file system that can't be found out about "+
+			"(it is not mounted any more, or elsewhere), and may never answer", r.path), Fix: "run gasm as its user"}
 	}
 	return nil
 }
-
-// isUserSpace reports whether a kind of file system, as mountinfo names it, is one in user space.
-func isUserSpace(kind string) bool { return strings.HasPrefix(kind, "fuse") }
-
-func refuseUserSpace(r region) error {
-	return &fix.Error{Err: fmt.Errorf("it has mapped %s from a file system in user space (FUSE), which may never answer", r.path),
-		Fix: "run gasm as its user, or the JVM from another file system"}
-}
-
-// maxMounts bounds how much of a list of mounts is read, in bytes. A namespace may have 100 000 mounts (fs.mount-max).
-const maxMounts = 1 << 25
-
-// mountedKinds returns the kinds of the file systems that the process and gasm have mounted, by device. Devices have
-// the form of maps, "00:2d", where mountinfo has "0:45".
-func (p *Process) mountedKinds() map[string]string {
-	kinds := map[string]string{}
-	own, _ := os.ReadFile("/proc/self/mountinfo")
-	theirs, _ := p.Read("mountinfo", maxMounts) // if the process has ended, there are none
-	for _, text := range [][]byte{own, theirs} {
-		for line := range bytes.Lines(text) {
-			before, after, _ := strings.Cut(string(line), " - ")
-			fields, kind := strings.Fields(before), strings.Fields(after)
-			if len(fields) < 3 || len(kind) == 0 {
-				continue
-			}
-			var major, minor uint32
-			if _, err := fmt.Sscanf(fields[2], "%d:%d", &major, &minor); err == nil {
-				kinds[deviceName(major, minor)] = kind[0]
-			}
-		}
-	}
-	return kinds
-}
-
-// deviceName returns a device as maps names it.
-func deviceName(major, minor uint32) string { return fmt.Sprintf("%02x:%02x", major, minor) }
 
 // kernelDevices returns the devices of the file systems that the kernel has for its own use and nobody mounts: those of
 // shared memory, of huge pages of each size, and of libaio's rings.
@@ -193,42 +161,6 @@ func ringDevice() (device []string) {
 		return device == nil
 	})
 	return device
-}
-
-// statTime bounds the time for asking a file system what it is.
-const statTime = time.Second
-
-// fileSystem returns the kind of the file system of an open file (statfs(2)). The kernel does not ask a file system in
-// user space that excludes this user, as it usually excludes root (fuse_statfs in the kernel's fs/fuse/inode.c).
-func fileSystem(fd int) (kind int64, err error) {
-	var s unix.Statfs_t
-	err = unix.Fstatfs(fd, &s)
-	return int64(s.Type), err
-}
-
-// ErrUserSpace means that a file of another user's process is in a file system in user space.
-var ErrUserSpace = errors.New("it is in a file system in user space (FUSE), which may never answer")
-
-// checkFileSystem returns an error if a mapping is from a file system in user space. It is used if the file system is
-// not in a list of mounts, because it was unmounted or is mounted elsewhere.
-func (p *Process) checkFileSystem(r region) error {
-	kind, err := WithinLimit(statTime, func() (int64, error) {
-		at, err := p.openAt(fmt.Sprintf("map_files/%x-%x", r.lo, r.hi), unix.O_PATH)
-		if err != nil {
-			return 0, err
-		}
-		defer unix.Close(at)
-		return fileSystem(at)
-	})
-	switch {
-	case err != nil && p.Ended():
-		return ErrEnded
-	case err != nil:
-		return &fix.Error{Err: fmt.Errorf("it has mapped %s from a file system that can't be found out about (%w), and may never answer", r.path, err), Fix: "run gasm as its user"}
-	case kind == unix.FUSE_SUPER_MAGIC:
-		return refuseUserSpace(r)
-	}
-	return nil
 }
 
 // errInFile means that a command line or an environment lies in a mapped file.

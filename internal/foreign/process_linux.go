@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -321,8 +320,7 @@ func (p *Process) Memory() (*os.File, error) {
 
 // Mapped opens the regular file that the process has mapped at [lo, hi), for reading. The kernel needs no path for
 // that, so it also works for a deleted file. It takes root (CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN). A file in a file
-// system in user space (FUSE) is an error, unless the process belongs to gasm's user, because reading it can block for
-// ever.
+// system that may never answer is an error that wraps [ErrUserSpace], unless the process is trusted.
 func (p *Process) Mapped(lo, hi uint64) (*os.File, error) {
 	return p.openFile(fmt.Sprintf("map_files/%x-%x", lo, hi))
 }
@@ -332,17 +330,15 @@ func (p *Process) openFile(name string) (*os.File, error) {
 	failed := func(err error) error {
 		return p.gone(&fs.PathError{Op: "open", Path: fmt.Sprintf("/proc/%d/%s", p.pid, name), Err: err})
 	}
-	status, err := p.Status()
-	if err != nil {
-		return nil, err
-	}
 	at, err := p.openAt(name, unix.O_PATH)
 	if err != nil {
 		return nil, failed(err)
 	}
 	defer unix.Close(at)
-	if kind, err := fileSystem(at); err != nil || kind == unix.FUSE_SUPER_MAGIC && status.UID != os.Geteuid() {
-		return nil, failed(cmp.Or(err, ErrUserSpace))
+	if !p.Trusted() {
+		if err := mountsOf(p).checkFile(at); err != nil {
+			return nil, failed(err)
+		}
 	}
 	if _, err := regularFile(at, false); err != nil { // opening a device can have effects
 		return nil, failed(err)
@@ -385,24 +381,4 @@ func (p *Process) Namespace(kind string) (s unix.Stat_t, err error) {
 func (p *Process) stat(name string) (s unix.Stat_t, err error) {
 	err = p.at(func(at int) error { return unix.Fstatat(at, name, &s, 0) })
 	return s, p.gone(err)
-}
-
-// SharesFiles reports whether a process has the same root folder and mounts as gasm, so that a path leads to the same
-// file for both.
-func SharesFiles(pid int) bool {
-	p, err := Open(pid)
-	if err != nil {
-		return false
-	}
-	defer p.Close()
-	theirs, err := p.Namespace("mnt")
-	if err != nil {
-		return false
-	}
-	var ours, root unix.Stat_t
-	if unix.Stat("/proc/self/ns/mnt", &ours) != nil || ours.Ino != theirs.Ino || ours.Dev != theirs.Dev {
-		return false
-	}
-	theirRoot, err := p.stat("root")
-	return err == nil && unix.Stat("/", &root) == nil && root.Ino == theirRoot.Ino && root.Dev == theirRoot.Dev
 }

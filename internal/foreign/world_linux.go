@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,15 +19,17 @@ import (
 // A World is one bounded piece of work, from Process.World or OwnWorld to Close. That is why it holds a context: when
 // the context is done, all calls of the World and of its files and folders fail. Close must be called.
 type World struct {
-	ctx    context.Context
-	pid    int // id of the process; 0 for gasm's own file system
-	user   User
-	root   int // descriptor of the root folder
-	jobs   chan func()
-	quit   chan struct{}
-	closed sync.Once
-	hangs  atomic.Int32 // number of calls that have not returned in time
-	unused unused
+	ctx     context.Context
+	process *Process // nil for gasm's own file system
+	pid     int      // id of the process; 0 for gasm's own file system
+	trusted bool     // gasm trusts whoever mounts file systems there and has files in them
+	user    User
+	root    int // descriptor of the root folder
+	jobs    chan func()
+	quit    chan struct{}
+	closed  sync.Once
+	hangs   atomic.Int32 // number of calls that have not returned in time
+	unused  unused
 }
 
 // unused are descriptors that the World's thread closes after its current call. If a descriptor was closed earlier, its
@@ -87,7 +90,7 @@ func (p *Process) World(ctx context.Context) (*World, error) {
 		unix.Close(root)
 		return nil, err
 	}
-	return newWorld(ctx, p.pid, after.User, root)
+	return newWorld(&World{ctx: ctx, process: p, pid: p.pid, trusted: p.Trusted(), user: after.User, root: root})
 }
 
 // OwnWorld enters gasm's own file system as another user.
@@ -96,21 +99,23 @@ func OwnWorld(ctx context.Context, u User) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newWorld(ctx, 0, u, root)
+	// Only an ordinary user has no other user's files to fear.
+	return newWorld(&World{ctx: ctx, trusted: os.Geteuid() != 0 && u.UID == os.Geteuid(), user: u, root: root})
 }
 
-func newWorld(ctx context.Context, pid int, u User, root int) (*World, error) {
-	w := &World{ctx: ctx, pid: pid, user: u, root: root, jobs: make(chan func()), quit: make(chan struct{})}
+// newWorld starts the thread of a World. If that fails, it closes the root folder.
+func newWorld(w *World) (*World, error) {
+	w.jobs, w.quit = make(chan func()), make(chan struct{})
 	began := make(chan error, 1)
 	go offFirstThread(func() {
-		err := u.become(forFiles)
+		err := w.user.become(forFiles)
 		began <- err
 		if err == nil {
 			w.work()
 		}
 	})
 	if err := <-began; err != nil {
-		unix.Close(root)
+		unix.Close(w.root)
 		return nil, err
 	}
 	return w, nil

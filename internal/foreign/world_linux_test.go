@@ -103,7 +103,8 @@ func TestWhatIsPlanted(t *testing.T) {
 		"a file under a mount":    {`touch x; mount --bind "$CANARY/file" x`, "a mount point", "a mount point"},
 		"a file of the kernel's":  {`touch x; mount --bind /proc/kmsg x`, "a mount point", "a mount point"},
 		"a file with two names":   {`touch y; ln y x`, "several links", "not a folder"},
-		"a folder that is closed": {`mkdir -m 0 x`, "permission denied", "permission denied"},
+		"a folder that is closed": {`mkdir -m 0 x`, "not a regular file", "permission denied"},
+		"a file that is closed":   {`touch x; chmod 0 x`, "permission denied", "not a folder"},
 		"a link through /proc":    {`ln -s /proc/1/root x`, "a link", "not a folder"},
 		"another file system":     {`mkdir x; mount -t tmpfs none x`, "a mount point", "a mount point"},
 	} {

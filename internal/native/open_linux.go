@@ -16,8 +16,8 @@ import (
 // file than the mapped one. If it finds only another file, the error is [ErrReplaced].
 //
 // For root, the kernel leads to the file of a live process without a path. Otherwise the path is looked up first in
-// gasm's root folder and then in that of the mapping's process. Both lookups are done as the user of that process, who
-// may have chosen the path, and as root they follow no links. If the process has ended, root looks up nothing, because
+// gasm's root folder and then in that of the mapping's process. Unless that process is trusted, both lookups are done as
+// its user, who may have chosen the path. As root they follow no links. If the process has ended, root looks up nothing, because
 // its user is unknown; a [Resolver] notes that earlier.
 func OpenMapped(m *Mapping) (f *os.File, size int64, err error) {
 	f, _, err = openMapped(m, owner{})
@@ -130,7 +130,11 @@ func ownerOfProcess(p *foreign.Process) (o owner, ok bool) {
 	if err != nil || status.State == 'Z' { // what has ended has no root folder to compare
 		return owner{}, false
 	}
-	return owner{known: true, user: status.User, here: foreign.SharesFiles(p.PID())}, true
+	o = owner{known: true, user: status.User, here: p.SharesFiles()}
+	if o.user.UID == 0 {
+		o.here = p.Trusted() // a container's root is another user
+	}
+	return o, true
 }
 
 // isTrusted reports whether nobody but root and gasm's user can change which file a path in a folder leads to: no

@@ -90,15 +90,12 @@ func (f *JMHFiles) FollowJVM(ctx context.Context, pid int) {
 	if err != nil || jmhOutput(command) == "" {
 		return
 	}
-	status, err := p.Status()
-	switch {
-	case err != nil:
-	case status.UID == os.Geteuid():
+	if p.Trusted() {
 		f.follow(command, dir, nil)
-	default: // that user decides what the path leads to
-		if w, err := p.World(ctx); err == nil {
-			f.follow(command, dir, w)
-		}
+		return
+	}
+	if w, err := p.World(ctx); err == nil { // its user decides what the path leads to
+		f.follow(command, dir, w)
 	}
 }
 

@@ -38,6 +38,9 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(mapsEnv); path != "" {
 		os.Exit(mapAndSleep(path))
 	}
+	if name := os.Getenv(overlayEnv); name != "" {
+		os.Exit(serveOverlay(name))
+	}
 	if dir := os.Getenv(serveEnv); dir != "" {
 		os.Exit(serveSilent(dir))
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,12 +23,20 @@ import (
 // where the file system is not mounted any more, and no list of mounts has it.
 func TestSilentMemory(t *testing.T) {
 	needNative(t)
-	for name, mounted := range map[string]bool{"mounted": true, "not mounted any more": false} {
-		t.Run(name, func(t *testing.T) { silentMemory(t, mounted) })
+	nobody := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: gasmtest.Nobody, Gid: gasmtest.Nobody}}
+	for name, c := range map[string]struct {
+		as      *syscall.SysProcAttr
+		mounted bool
+	}{
+		"mounted":               {nobody, true},
+		"not mounted any more":  {nobody, false},
+		"of a container's root": {&syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS}, true},
+	} {
+		t.Run(name, func(t *testing.T) { silentMemory(t, c.as, c.mounted) })
 	}
 }
 
-func silentMemory(t *testing.T, mounted bool) {
+func silentMemory(t *testing.T, as *syscall.SysProcAttr, mounted bool) {
 	t.Helper()
 	cmd := exec.Command(attackerProgram(t))
 	t.Cleanup(func() { // after the file system has ended: whoever reads this process's memory keeps it from ending
@@ -38,7 +47,7 @@ func silentMemory(t *testing.T, mounted bool) {
 	})
 	dir := startSilent(t)
 	cmd.Env = append(os.Environ(), mapsEnv+"="+filepath.Join(dir, silentName))
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: gasmtest.Nobody, Gid: gasmtest.Nobody}}
+	cmd.SysProcAttr = as
 	require.Equal(t, "READY", startedBy(t, cmd))
 	pid := strconv.Itoa(cmd.Process.Pid)
 	require.Eventually(t, func() bool {
@@ -58,6 +67,52 @@ func silentMemory(t *testing.T, mounted bool) {
 	r = runGasm(t, "attach", pid)
 	assert.Equal(t, 1, r.code)
 	assert.Regexp(t, `libjvm.so from a file system (in user space|that can't be found out about) .*may never answer`, r.stderr)
+	assert.Less(t, r.took, 10*time.Second)
+	r = runGasm(t, "attach", "--length", "100ms", "--skip-asm", v.pid())
+	assert.Equal(t, 0, r.code, r.stderr)
+}
+
+// Any user can mount an overlay over a file system that does not answer. Then neither the lists of mounts nor statfs call it a
+// file system in user space, and statfs does not return. Who reads the memory of a process there, or the file of its program,
+// waits for ever. gasm does neither.
+func TestSilentOverlay(t *testing.T) {
+	needNative(t)
+	for what, name := range map[string]string{"memory": silentName, "the program": silentProgram} {
+		t.Run(what, func(t *testing.T) { silentOverlay(t, name) })
+	}
+}
+
+func silentOverlay(t *testing.T, name string) {
+	t.Helper()
+	cmd := exec.Command(gasmtest.NeedTool(t, "setpriv", "apt install util-linux"), "--reuid=65534", "--regid=65534", "--clear-groups",
+		gasmtest.NeedTool(t, "unshare", "apt install util-linux"), "-Urm", attackerProgram(t))
+	cmd.Env = append(os.Environ(), overlayEnv+"="+name, fuseEnv+"="+fuseDevice(t))
+	cmd.Dir = "/"
+	said := startedBy(t, cmd)
+	end := sync.OnceFunc(func() { // all that wait for it end with it
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	t.Cleanup(end)
+	pid, ready := strings.CutPrefix(said, "READY ")
+	if !ready {
+		t.Skip(said)
+	}
+	v := startJVM(t, someJDKs(t)[0])
+	defer time.AfterFunc(hangTime, end).Stop() // a gasm that hangs can't be killed
+	r := runGasm(t, "attach")
+	assert.Equal(t, 0, r.code, r.stderr)
+	assert.Contains(t, r.stdout, v.pid())
+	assert.NotContains(t, r.stderr, "in the kernel", "a process of gasm's can't end")
+	assert.Less(t, r.took, 10*time.Second)
+	r = runGasm(t, "attach", pid)
+	assert.Equal(t, 1, r.code)
+	assert.NotContains(t, r.stderr, "in the kernel", "a process of gasm's can't end")
+	if name == silentName {
+		assert.Regexp(t, `libjvm.so from an overlay .*may never answer`, r.stderr)
+	} else {
+		assert.Contains(t, r.stderr, "is not a JVM")
+	}
 	assert.Less(t, r.took, 10*time.Second)
 	r = runGasm(t, "attach", "--length", "100ms", "--skip-asm", v.pid())
 	assert.Equal(t, 0, r.code, r.stderr)

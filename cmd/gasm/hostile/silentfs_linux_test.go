@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -18,30 +21,128 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// serveEnv has the test's program serve a file system in a folder: its value is the folder's path. mapsEnv has it map a file as
-// code, and do nothing more.
+// serveEnv has the test's program serve a file system in a folder: its value is the folder's path. fuseEnv has the device for
+// that. overlayEnv has it serve one below an overlay, from which a process of its own maps or runs a file: its value is the
+// file's name. mapsEnv has the program map a file as code, and do nothing more.
 const (
-	serveEnv = "GASM_TEST_SERVES"
-	mapsEnv  = "GASM_TEST_MAPS"
+	serveEnv   = "GASM_TEST_SERVES"
+	fuseEnv    = "GASM_TEST_FUSE"
+	overlayEnv = "GASM_TEST_OVERLAY"
+	mapsEnv    = "GASM_TEST_MAPS"
 )
 
-// silentName is the name of the only file, which is called as HotSpot's library.
-const silentName = "libjvm.so"
+// The names of the files: one is called as HotSpot's library, the other is a program that runs.
+const (
+	silentName    = "libjvm.so"
+	silentProgram = "sleep"
+)
 
-// serveSilent mounts a file system in user space (FUSE), as any user can on most machines, with a file of a megabyte that can
-// be opened and mapped. Nobody ever gets its content: a read waits until this process ends.
+// serveSilent mounts a file system in user space (FUSE), as any user can on most machines, with files of a megabyte that can
+// be opened and mapped. Nobody ever gets their content: a read waits until this process ends. Only the first half of the
+// program is read, so that it runs; the table of its sections is in the other half.
 func serveSilent(dir string) int {
-	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
-	if err == nil {
-		err = unix.Mount("silent", dir, "fuse", unix.MS_NOSUID, fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", fd))
-	}
+	s, err := mountSilent(dir, "allow_other")
 	if err != nil {
 		fmt.Println("no file system in user space can be mounted:", err)
 		return 1
 	}
 	fmt.Println("READY")
-	(&silentSystem{fd}).serve()
+	s.serve()
 	return 0
+}
+
+// mountSilent mounts the file system. Nothing is answered before it is served.
+func mountSilent(dir, options string) (*silentSystem, error) {
+	program, err := programWithoutSections()
+	if err != nil {
+		return nil, err
+	}
+	fd, err := unix.Open(os.Getenv(fuseEnv), unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	options = fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0,%s", fd, options)
+	return &silentSystem{device: fd, program: program}, unix.Mount("silent", dir, "fuse", unix.MS_NOSUID, options)
+}
+
+// programWithoutSections is the program sleep, with the table of its sections where reads are not answered.
+func programWithoutSections() ([]byte, error) {
+	path, err := exec.LookPath(silentProgram)
+	if err != nil {
+		return nil, err
+	}
+	program, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	const sectionsAt = 0x28 // e_shoff of 64 bits
+	endian.LittleEndian.PutUint64(program[sectionsAt:], silentSize/2)
+	if len(program) > silentSize/2 {
+		return nil, fmt.Errorf("%s is larger than expected", path)
+	}
+	return append(program, make([]byte, silentSize/2-len(program))...), nil
+}
+
+// serveOverlay mounts the file system, and over it an overlay, which the kernel does not call a file system in user space. A
+// process maps a file of it or runs one. The process that serves must be root in a user and a mount namespace of its own.
+func serveOverlay(name string) int {
+	pid, err := startInOverlay("/mnt", name)
+	if err != nil {
+		fmt.Println("no overlay can be mounted over a file system in user space:", err)
+		return 1
+	}
+	fmt.Println("READY", pid)
+	select {}
+}
+
+// startInOverlay mounts the overlay below a folder, and starts the process.
+func startInOverlay(dir, name string) (pid int, err error) {
+	if err := unix.Mount("none", dir, "tmpfs", 0, "mode=755"); err != nil {
+		return 0, err
+	}
+	for _, sub := range []string{"lower", "upper", "work", "merged"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
+			return 0, err
+		}
+	}
+	s, err := mountSilent(filepath.Join(dir, "lower"), "default_permissions")
+	if err != nil {
+		return 0, err
+	}
+	go s.serve()
+	options := fmt.Sprintf("lowerdir=%[1]s/lower,upperdir=%[1]s/upper,workdir=%[1]s/work,userxattr", dir)
+	if err := unix.Mount("none", filepath.Join(dir, "merged"), "overlay", 0, options); err != nil {
+		return 0, err
+	}
+	path := filepath.Join(dir, "merged", name)
+	cmd := exec.Command(path, "600")
+	if name == silentName {
+		cmd = exec.Command("/proc/self/exe")
+		cmd.Env = []string{mapsEnv + "=" + path}
+	}
+	runtime.LockOSThread() // Pdeathsig is sent when the thread ends that has started the process
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if name == silentName {
+		_, err = firstLine(cmd)
+	} else {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return 0, err
+	}
+	s.mounted.Store(true)
+	return cmd.Process.Pid, nil
+}
+
+// fuseDevice makes a device for file systems in user space that any user can open, as it is on most machines.
+func fuseDevice(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(folder, "fuse")
+	if err := unix.Mknod(path, unix.S_IFCHR|0o666, int(unix.Mkdev(10, 229))); !errors.Is(err, unix.EEXIST) {
+		require.NoError(t, err)
+	}
+	require.NoError(t, os.Chmod(path, 0o666))
+	return path
 }
 
 // startSilent starts such a file system, and returns the folder that it is mounted in. It ends with the test.
@@ -50,7 +151,7 @@ func startSilent(t *testing.T) (dir string) {
 	dir, err := os.MkdirTemp(folder, "silent-")
 	require.NoError(t, err)
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), serveEnv+"="+dir)
+	cmd.Env = append(os.Environ(), serveEnv+"="+dir, fuseEnv+"="+fuseDevice(t))
 	said := startedBy(t, cmd)
 	if said != "READY" {
 		t.Skip(said)
@@ -68,13 +169,23 @@ func startSilent(t *testing.T) (dir string) {
 // startedBy starts a command, and returns its first line.
 func startedBy(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
+	said, err := firstLine(cmd)
+	require.NoError(t, err)
+	return said
+}
+
+func firstLine(cmd *exec.Cmd) (string, error) {
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return "", err
+	}
 	lines := bufio.NewScanner(out)
 	lines.Scan()
-	return lines.Text()
+	return lines.Text(), nil
 }
 
 // mapAndSleep maps a file, also over the page that its own command line is in, and does nothing more.
@@ -96,13 +207,18 @@ func mapAndSleep(path string) int {
 }
 
 // A silentSystem answers the kernel's requests, but for reads (include/uapi/linux/fuse.h).
-type silentSystem struct{ device int }
+type silentSystem struct {
+	device  int
+	program []byte      // of the program, what is read
+	mounted atomic.Bool // the overlay is mounted: from now on statfs is not answered either
+}
 
 // The requests that are answered.
 const (
 	fuseLookup  = 1
 	fuseGetattr = 3
 	fuseOpen    = 14
+	fuseStatfs  = 17
 	fuseRead    = 15
 	fuseRelease = 18
 	fuseInit    = 26
@@ -111,9 +227,13 @@ const (
 
 // Nodes of the file system.
 const (
-	fuseRoot = 1
-	fuseFile = 2
+	fuseRoot       = 1
+	fuseFile       = 2
+	fuseTheProgram = 3
 )
+
+// silentSize is the size of each file.
+const silentSize = 1 << 20
 
 func (s *silentSystem) serve() {
 	buf := make([]byte, 1<<17)
@@ -126,10 +246,13 @@ func (s *silentSystem) serve() {
 			return
 		}
 		opcode, unique, node := endian.LittleEndian.Uint32(buf[4:]), endian.LittleEndian.Uint64(buf[8:]), endian.LittleEndian.Uint64(buf[16:])
-		if opcode == fuseRead {
+		if opcode == fuseStatfs && s.mounted.Load() {
 			continue
 		}
 		body, errno := s.answer(opcode, node, buf[40:n])
+		if opcode == fuseRead && body == nil {
+			continue
+		}
 		header := make([]byte, 16, 16+len(body))
 		endian.LittleEndian.PutUint32(header, uint32(16+len(body)))
 		endian.LittleEndian.PutUint32(header[4:], uint32(-int32(errno)))
@@ -141,12 +264,22 @@ func (s *silentSystem) serve() {
 func (s *silentSystem) answer(opcode uint32, node uint64, body []byte) ([]byte, unix.Errno) {
 	switch opcode {
 	case fuseInit:
-		return words(7, 31, 1<<16, 0, 0, 1<<12, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0 // the protocol's version, read-ahead, sizes
+		return words(7, 31, 0, 0, 0, 1<<12, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0), 0 // the protocol's version, no read-ahead, sizes
 	case fuseLookup:
-		if string(bytes.TrimRight(body, "\x00")) != silentName {
+		nodes := map[string]uint32{silentName: fuseFile, silentProgram: fuseTheProgram}
+		node, ok := nodes[string(bytes.TrimRight(body, "\x00"))]
+		if !ok {
 			return nil, unix.ENOENT
 		}
-		return append(words(fuseFile, 0, 0, 0, 3600, 0, 3600, 0, 0, 0), attributes(fuseFile)...), 0
+		return append(words(node, 0, 0, 0, 3600, 0, 3600, 0, 0, 0), attributes(uint64(node))...), 0
+	case fuseStatfs:
+		return words(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4096, 255, 4096, 0, 0, 0, 0, 0, 0, 0), 0 // no blocks, and the longest name
+	case fuseRead:
+		at, size := endian.LittleEndian.Uint64(body[8:]), endian.LittleEndian.Uint32(body[16:])
+		if node == fuseTheProgram && at+uint64(size) <= uint64(len(s.program)) {
+			return s.program[at:][:size], 0
+		}
+		return nil, 0
 	case fuseGetattr:
 		return append(words(3600, 0, 0, 0), attributes(node)...), 0
 	case fuseOpen, fuseOpendir:
@@ -160,8 +293,8 @@ func (s *silentSystem) answer(opcode uint32, node uint64, body []byte) ([]byte, 
 // attributes are those of a node (struct fuse_attr).
 func attributes(node uint64) []byte {
 	mode, size := uint32(unix.S_IFDIR|0o755), uint32(0)
-	if node == fuseFile {
-		mode, size = unix.S_IFREG|0o755, 1<<20
+	if node != fuseRoot {
+		mode, size = unix.S_IFREG|0o755, silentSize
 	}
 	return words(uint32(node), 0, size, 0, size/512, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
 }

@@ -1,0 +1,145 @@
+package foreign
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// mounts are the file systems that are mounted where gasm can look, by device. Devices have the form of maps, "00:2d".
+//
+// A file system in user space (FUSE) may never answer, and a thread that waits for it can't be killed. Any user can
+// mount one in a user namespace, and an overlay over it. The overlay then looks like a file system of the kernel's, and
+// even the question what it is (statfs(2), stat(2)) is passed on to the file system below. So gasm asks the kernel's
+// lists of mounts (mountinfo) instead, which nobody else has to answer.
+type mounts struct {
+	trusted map[string]string // kinds of the file systems that root or gasm's own user has mounted
+	others  map[string]string // kinds of those that the process's own user may have mounted
+	devices map[uint64]string // by the id of the mount
+}
+
+// maxMounts bounds how much of a list of mounts is read, in bytes. A namespace may have 100 000 mounts (fs.mount-max).
+const maxMounts = 1 << 25
+
+// mountsOf returns what gasm and a process have mounted. p is nil for a file of gasm's own file system.
+//
+// A container's image is an overlay. If root has started the container, the overlay is in the list of the namespace
+// where its runtime runs: gasm's own, or that of the machine's first process if gasm itself runs in a container. It may
+// also be in the container's list alone, which is trusted if only root can mount there.
+func mountsOf(p *Process) *mounts {
+	m := &mounts{map[string]string{}, map[string]string{}, map[uint64]string{}}
+	own, _ := os.ReadFile("/proc/self/mountinfo")
+	m.add(own, m.trusted)
+	if first, err := Open(1); err == nil {
+		if !first.sharesNamespace("mnt") && first.mountedByEqual() {
+			m.addOf(first, m.trusted)
+		}
+		first.Close()
+	}
+	switch {
+	case p == nil:
+	case p.mountedByEqual():
+		m.addOf(p, m.trusted)
+	default:
+		m.addOf(p, m.others)
+	}
+	return m
+}
+
+// addOf adds the mounts of a process. There are none if it has ended.
+func (m *mounts) addOf(p *Process, kinds map[string]string) {
+	text, _ := p.Read("mountinfo", maxMounts)
+	m.add(text, kinds)
+}
+
+// add adds the mounts of a list. A line has the id of the mount, its device and, after " - ", its kind:
+// "26 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw".
+func (m *mounts) add(text []byte, kinds map[string]string) {
+	for line := range bytes.Lines(text) {
+		before, after, _ := strings.Cut(string(line), " - ")
+		fields, kind := strings.Fields(before), strings.Fields(after)
+		if len(fields) < 3 || len(kind) == 0 {
+			continue
+		}
+		major, minor, _ := strings.Cut(fields[2], ":")
+		id, errID := strconv.ParseUint(fields[0], 10, 64)
+		high, errHigh := strconv.ParseUint(major, 10, 32)
+		low, errLow := strconv.ParseUint(minor, 10, 32)
+		if errID != nil || errHigh != nil || errLow != nil {
+			continue
+		}
+		device := deviceName(uint32(high), uint32(low))
+		kinds[device] = kind[0]
+		m.devices[id] = device
+	}
+}
+
+// deviceName returns a device as maps names it.
+func deviceName(major, minor uint32) string { return fmt.Sprintf("%02x:%02x", major, minor) }
+
+// ErrUserSpace means that a file of another user's process is in a file system that may never answer.
+var ErrUserSpace = errors.New("it is in a file system in user space (FUSE), which may never answer")
+
+// errOverlay means that a file system lies over others, and that the process's user may have mounted it.
+var errOverlay = fmt.Errorf("%w, or in an overlay of such file systems", ErrUserSpace)
+
+// errNotMounted means that no list of mounts has a file system.
+var errNotMounted = fmt.Errorf("%w, or in one that can't be found out about", ErrUserSpace)
+
+// isUserSpace reports whether a kind of file system, as mountinfo names it, is one in user space.
+func isUserSpace(kind string) bool { return strings.HasPrefix(kind, "fuse") }
+
+// layers are the kinds of file systems that read from other file systems, which can be FUSE. Of these, the kernel lets
+// any user mount overlays in a user namespace (FS_USERNS_MOUNT). Distributions allow that for others, too, or have a
+// program that mounts them for any user.
+var layers = map[string]bool{"overlay": true, "overlayfs": true, "aufs": true, "shiftfs": true, "ecryptfs": true}
+
+// check returns an error that wraps [ErrUserSpace] if a file system may never answer. It is errNotMounted if the file
+// system is in no list.
+func (m *mounts) check(device string) error {
+	if kind, ok := m.trusted[device]; ok {
+		if isUserSpace(kind) {
+			return ErrUserSpace
+		}
+		return nil
+	}
+	switch kind, ok := m.others[device]; {
+	case !ok:
+		return errNotMounted
+	case isUserSpace(kind):
+		return ErrUserSpace
+	case layers[kind]:
+		return errOverlay
+	}
+	return nil
+}
+
+// checkFile is check for an open file, which may be open with O_PATH only.
+func (m *mounts) checkFile(fd int) error {
+	id, err := mountID(fd)
+	if err != nil {
+		return err
+	}
+	device, ok := m.devices[id]
+	if !ok {
+		return errNotMounted
+	}
+	return m.check(device)
+}
+
+// mountID returns the id of the mount that a file was opened through, as mountinfo has it.
+func mountID(fd int) (uint64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "mnt_id:"); ok {
+			return strconv.ParseUint(strings.TrimSpace(value), 10, 64)
+		}
+	}
+	return 0, errors.New("the kernel does not say where the file is mounted (mnt_id, since Linux 3.15)")
+}
