@@ -22,7 +22,7 @@ const sections = $$(".profile");
 const fileOf = new Map(); // method → index of its file
 const placeOf = (method, line) => data.moved?.[method]?.[line] ?? [fileOf.get(method), line];
 data.files?.forEach((file, i) => file.methods.forEach((m) => fileOf.set(m, i)));
-const marked = new Map(); // class → the elements that have it; searching a large page is slow
+const marked = new Map(); // class → its elements; searching a large page is slow
 let profile = 0;
 let event = 0;
 let unit = data.unit || "percent";
@@ -592,8 +592,9 @@ function drawJump() {
 function frames(row) {
 	const chain = code.chains[row.dataset.f];
 	const out = [];
+	const n = 3 * code.data.guessed?.[row.dataset.f];
 	for (let i = 0; chain && i < chain.length; i += 3)
-		out.push({ method: code.data.methods[chain[i]], bci: chain[i + 1], line: chain[i + 2], guess: i < 3 * code.data.guessed?.[row.dataset.f] });
+		out.push({ method: code.data.methods[chain[i]], bci: chain[i + 1], line: chain[i + 2], guess: i < n });
 	return out;
 }
 function drawChain() {
