@@ -4,7 +4,7 @@ import java.lang.management.ManagementFactory;
 /**
  * Makes garbage, of which a part lives for a while, until a number of collections is over, and
  * prints what the JVM's beans say of all collections: their number, and their time in ms. With another argument it goes
- * on to make garbage, less of it, until it is killed.
+ * on to make garbage, less of it, until it is killed, and is busy for about a fifth of the time.
  */
 public class Pauses {
     static Object[] live = new Object[1 << 14];
@@ -21,6 +21,9 @@ public class Pauses {
         System.out.println("collections " + all[0] + " millis " + all[1]);
         for (int i = 0; args.length > 1; i++) {
             live[i & 15] = new Object[10_000];
+            for (long end = System.nanoTime() + 250_000; System.nanoTime() - end < 0; ) {
+                live[16] = live[i & 15];
+            }
             Thread.sleep(1);
         }
     }
