@@ -271,10 +271,10 @@ func runJMH(t *testing.T, java, sampler string) (command []string, jmh string) {
 // checkIterations checks that the window is as long as a number of iterations of 1 s. It is
 // a little longer or shorter, because JMH's host prints an iteration's line when it is told
 // of it, and where the benchmark keeps all processors busy it is told a moment late (65 ms
-// were seen). One iteration more or less would be 1 s.
+// were seen, and 272 ms beside other tests). One iteration more or less would be 1 s.
 func checkIterations(t *testing.T, p *schema.Profile, iterations int) {
 	t.Helper()
-	assert.InDelta(t, iterations, p.WindowSeconds, 0.25*float64(iterations), "%s: %d iterations of 1 s", p.Trial, iterations)
+	assert.InDelta(t, iterations, p.WindowSeconds, max(0.45, 0.25*float64(iterations)), "%s: %d iterations of 1 s", p.Trial, iterations)
 }
 
 // An iterationClock adds up how long JMH's measured iterations take, by when their

@@ -106,7 +106,9 @@ func TestLateJVM(t *testing.T) {
 			assert.Equal(t, "0\n", string(code))
 			logs, err := filepath.Glob(filepath.Join(said[1], "*", "asm-pid*.log"))
 			require.NoError(t, err)
-			assert.Len(t, logs, 1)
+			if _, err := os.Stat(said[1]); err == nil { // otherwise the gasm of another test has removed it since the JVM's end
+				assert.Len(t, logs, 1)
+			}
 
 			require.Equal(t, 0, runGasm(t, []string{"profile", "--", java, "-cp", classes, "Exit", "0"}, withEnv("TMPDIR="+temp)).code)
 			left, err := os.ReadDir(temp)
