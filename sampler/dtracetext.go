@@ -67,9 +67,6 @@ func (p *dtraceParser) parse(line []byte, in place, s *Sample) outcome {
 	return outcome{kind: sampleRecord, userOnly: pc < KernelStart}
 }
 
-// innermost does nothing: gasm has DTrace print no stacks.
-func (p *dtraceParser) innermost([]byte, *Sample) {}
-
 // parseMessage parses a line that no profile probe printed. A text that was saved with DTrace's stderr
 // has messages about drops.
 func parseMessage(line []byte) outcome {

@@ -63,8 +63,9 @@ func (p *perfParser) parse(line []byte, in place, s *Sample) outcome {
 		return parseLost(after)
 	}
 	rest = cutPeriod(rest)
-	if in.stack && s.MonoNanos >= 0 && len(rest) > 1 && rest[len(rest)-1] == ':' {
+	if in.stack != nil && s.MonoNanos >= 0 && len(rest) > 1 && rest[len(rest)-1] == ':' {
 		p.setEvent(s, rest[:len(rest)-1])
+		p.innermost(in.stack, s)
 		return outcome{kind: sampleRecord, userOnly: p.event.UserOnly, stack: true}
 	}
 	event, rest, ok := cutEvent(rest)

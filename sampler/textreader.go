@@ -27,15 +27,14 @@ type lineParser interface {
 	// parse parses a line, which is not empty and has no blanks around it. If the line is a sample,
 	// parse fills in s.
 	parse(line []byte, in place, s *Sample) outcome
-	// innermost parses the first line of a stack. It sets the address and the function of s, the sample
-	// whose stack it is, if the line has them.
-	innermost(line []byte, s *Sample)
 }
 
 // A place says what a parser has to know of the text around a line.
 type place struct {
-	cut   bool // the sampler was stopped while it wrote the line, so that the line's last word may be cut
-	stack bool // the next line is the first one of a stack, see stackLine
+	cut bool // the sampler was stopped while it wrote the line, so that the line's last word may be cut
+	// stack is the next line if a stack begins there (see stackLine), without blanks around it; otherwise
+	// nil. It is empty if that line is blank or longer than maxLine.
+	stack []byte
 }
 
 // stackLine begins a line of the stack of the sample before it. The lines of samples begin with blanks or
@@ -46,7 +45,7 @@ const stackLine = '\t'
 type outcome struct {
 	kind     recordKind
 	userOnly bool   // for a sampleRecord: its event leaves the kernel out
-	stack    bool   // for a sampleRecord: its address is in the next line, which is the first one of its stack
+	stack    bool   // for a sampleRecord: its address was in place.stack, so the lines of a stack follow
 	lost     int64  // for a lostRecord: the number of samples
 	again    bool   // for a lostRecord: perf has reported these samples before, see Lost
 	msg      string // for a badRecord: why the line could not be parsed
@@ -250,7 +249,7 @@ func (c *chunk) parse(p lineParser) {
 		c.lines, c.others = 1, append(c.others, otherLine{outcome: tooLong})
 		return
 	}
-	inStack, innermost := false, false // the line is of a stack, or the first one of a stack
+	inStack := false // the line is of a stack
 	for rest := c.text; len(rest) > 0; c.lines++ {
 		inStack = inStack && rest[0] == stackLine
 		line, after, whole := bytes.Cut(rest, []byte{'\n'})
@@ -260,23 +259,15 @@ func (c *chunk) parse(p lineParser) {
 			c.others = append(c.others, otherLine{tooLong, c.lines, len(c.samples)})
 			continue
 		}
-		in := place{cut: !whole && c.cut && len(line) > 0 && !fields.IsBlank(line[len(line)-1]),
-			stack: len(after) > 0 && after[0] == stackLine}
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
-		}
-		if inStack {
-			if innermost {
-				p.innermost(line, &c.samples[len(c.samples)-1])
-			}
-			innermost = false
+		in := place{cut: !whole && c.cut && len(line) > 0 && !fields.IsBlank(line[len(line)-1]), stack: stackAt(after)}
+		if line = bytes.TrimSpace(line); len(line) == 0 || inStack {
 			continue
 		}
 		c.samples = append(c.samples, Sample{})
 		o := p.parse(line, in, &c.samples[len(c.samples)-1])
 		if o.kind == sampleRecord {
 			c.kernel = c.kernel || !o.userOnly
-			inStack, innermost = o.stack, o.stack
+			inStack = o.stack
 			continue
 		}
 		c.samples = c.samples[:len(c.samples)-1]
@@ -284,6 +275,18 @@ func (c *chunk) parse(p lineParser) {
 			c.others = append(c.others, otherLine{o, c.lines, len(c.samples)})
 		}
 	}
+}
+
+// stackAt returns the first line of a text if a stack begins there, as in place.stack.
+func stackAt(text []byte) []byte {
+	if len(text) == 0 || text[0] != stackLine {
+		return nil
+	}
+	line, _, _ := bytes.Cut(text, []byte{'\n'})
+	if trimmed := bytes.TrimSpace(line); len(trimmed) > 0 && len(line) <= maxLine {
+		return trimmed
+	}
+	return line[:0]
 }
 
 // advance makes the next chunk the current one. It returns false after the last one.

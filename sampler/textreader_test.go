@@ -23,12 +23,13 @@ func slowRecords(text string) (records []string) {
 			continue
 		}
 		var s Sample
-		switch o := p.parse([]byte(line), place{stack: i+1 < len(lines) && strings.HasPrefix(lines[i+1], "\t")}, &s); o.kind {
+		var stack []byte
+		if i+1 < len(lines) && strings.HasPrefix(lines[i+1], "\t") {
+			stack = []byte(strings.TrimSpace(lines[i+1]))
+		}
+		switch o := p.parse([]byte(line), place{stack: stack}, &s); o.kind {
 		case sampleRecord:
 			for skipped = i + 1; o.stack && skipped < len(lines) && strings.HasPrefix(lines[skipped], "\t"); skipped++ {
-				if stack := strings.TrimSpace(lines[skipped]); skipped == i+1 {
-					p.innermost([]byte(stack), &s)
-				}
 			}
 			records = append(records, fmt.Sprintf("%+v", s))
 		case badRecord:

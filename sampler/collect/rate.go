@@ -124,11 +124,11 @@ func drawFrequency(hertz, limit int, u float64) int {
 	if lows+highs < 2 {
 		return hertz
 	}
-	if n := int(u * float64(lows+highs)); n < lows {
+	n := int(u * float64(lows+highs))
+	if n < lows {
 		return low + n
-	} else {
-		return high + n - lows
 	}
+	return high + n - lows
 }
 
 // maxRateSysctl is the kernel's limit for the frequency of events.
