@@ -54,7 +54,7 @@ func TestPausesAndBeans(t *testing.T) {
 			t.Run(j.Name()+"/"+collector, func(t *testing.T) {
 				t.Parallel() // both are the JVM's own figures
 				dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
-				before, _ := threadsWaited()
+				waited := watchWaiting()
 				r := runGasm(t, []string{"profile", "-o", dir, "--format", "json", "--report", file, "--",
 					// A concurrent cycle has pauses that beans don't count, or count otherwise: none begins.
 					j.Java(), "-XX:+Use" + collector + "GC", "-XX:InitiatingHeapOccupancyPercent=100", "-Xms64m", "-Xmx64m", "-cp", classPath, "Pauses", "60"})
@@ -68,13 +68,12 @@ func TestPausesAndBeans(t *testing.T) {
 				p := &readReport(t, readFile(t, file)).Profiles[0]
 				count, total := eventsOfKind(p, "gc")
 				assert.Equal(t, collections, count)
-				after, _ := threadsWaited()
-				waited := (after - before).Seconds() * 1000
-				t.Logf("beans %g ms, events %g ms; meanwhile, threads waited for %g ms", millis, total, waited)
+				waiting := waited().Seconds() * 1000
+				t.Logf("beans %g ms, events %g ms; meanwhile, threads waited for %g ms", millis, total, waiting)
 				// Beans sum up ticks and tell whole ms, of two beans: they are less than 2 ms short. An event begins
 				// before the bean's time and ends after it. If the thread has to wait there, the event is longer.
 				assert.GreaterOrEqual(t, total, 0.9*millis-2)
-				assert.LessOrEqual(t, total, 1.1*millis+2+waited)
+				assert.LessOrEqual(t, total, 1.1*millis+2+waiting)
 				safepoints, stopped := eventsOfKind(p, "safepoint")
 				assert.GreaterOrEqual(t, safepoints, count/2, "a young and a full collection may share one")
 				assert.Greater(t, stopped, 0.95*total, "pauses are inside of safepoints")

@@ -186,6 +186,16 @@ func threadsWaited() (waited time.Duration, ok bool) {
 	return waited + time.Duration(steal)*10*time.Millisecond, true
 }
 
+// watchWaiting returns a function that returns for how long threads have waited since, as threadsWaited has it: 0 where the kernel
+// has no account of that.
+func watchWaiting() (waited func() time.Duration) {
+	before, _ := threadsWaited()
+	return func() time.Duration {
+		after, _ := threadsWaited()
+		return after - before
+	}
+}
+
 // stalledIn is for how long threads waited between two times, at least.
 func stalledIn(stalls []stall, from, to int64) time.Duration {
 	at := func(mono int64) time.Duration {
