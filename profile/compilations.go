@@ -29,6 +29,9 @@ type Compilation struct {
 	MadeInside, EndedInside bool
 }
 
+// MadeBefore reports whether the code was there when gasm attached to the JVM, so that nobody knows when it was made.
+func (c *Compilation) MadeBefore() bool { return c.MadeMillis == 0 }
+
 const (
 	compiledMethods = 8   // how many of the hottest methods have their compilations listed,
 	leastCompiled   = 100 // if they have at least one in leastCompiled samples of the profile

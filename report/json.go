@@ -243,7 +243,7 @@ func (p jsonProfile) guessed(c tally.Counts) *schema.Counts {
 
 func (p jsonProfile) compilation(c *profile.Compilation) schema.Compilation {
 	out := schema.Compilation{Method: c.Method, Source: c.Source, CompileID: c.CompileID, Tier: c.Level, OSR: c.OSR, PID: c.PID,
-		MadeMillis: c.MadeMillis, MadeInWindow: c.MadeInside, MadeBefore: c.MadeMillis == 0, Counts: p.counts(c.Counts), Share: p.shares(c.Counts)}
+		MadeMillis: c.MadeMillis, MadeInWindow: c.MadeInside, MadeBefore: c.MadeBefore(), Counts: p.counts(c.Counts), Share: p.shares(c.Counts)}
 	if c.OSR {
 		out.OSRBCI = &c.OSRBCI
 	}

@@ -315,9 +315,6 @@ func (t *tableBuilder) compilations() *table {
 		out.Columns = slices.DeleteFunc(out.Columns, func(c column) bool { return c.Name == "JVM" })
 	}
 	seconds := func(millis int64, inside bool) string {
-		if millis == 0 {
-			return "before" // gasm attached to the JVM
-		}
 		text := fmt.Sprintf("%.3f", float64(millis)/1000)
 		if inside {
 			text += "*"
@@ -326,7 +323,10 @@ func (t *tableBuilder) compilations() *table {
 	}
 	for i := range t.p.Compilations {
 		c := &t.p.Compilations[i]
-		left, why := "", ""
+		made, left, why := "before", "", "" // before gasm attached to the JVM
+		if !c.MadeBefore() {
+			made = seconds(c.MadeMillis, c.MadeInside)
+		}
 		if c.Ended != nil {
 			left, why = seconds(c.Ended.UptimeMillis, c.EndedInside), strings.Trim(c.Ended.Reason+", "+c.Ended.Trap, ", ")
 		}
@@ -335,7 +335,7 @@ func (t *tableBuilder) compilations() *table {
 			cells = append(cells, cell{Text: strconv.Itoa(c.PID)})
 		}
 		out.Rows = append(out.Rows, row{Link: t.places.compilation(c.Method, c.CompileID),
-			Cells: append(cells, cell{Text: seconds(c.MadeMillis, c.MadeInside)}, cell{Text: left}, cell{Text: shown(why)})})
+			Cells: append(cells, cell{Text: made}, cell{Text: left}, cell{Text: shown(why)})})
 	}
 	for i := range out.Columns {
 		out.Columns[i].Sorted = false // rows are ordered by method and time

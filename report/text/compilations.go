@@ -28,7 +28,7 @@ func writeCompilations(v *view) {
 	var rows [][]string
 	for i := range shown {
 		c := &shown[i]
-		row := []string{t.inTable(0, c.Counts[0]), t.moment(c.MadeMillis, c.MadeInside)}
+		row := []string{t.inTable(0, c.Counts[0]), t.made(c)}
 		if discarded {
 			row = append(row, t.discarded(c))
 		}
@@ -70,7 +70,7 @@ func (t compilations) note() string {
 	if !t.wholeRun() && t.p.WindowSeconds > 0 {
 		note = "Times are in seconds since the JVM's start; * is within the window."
 	}
-	if slices.ContainsFunc(t.p.Compilations, func(c profile.Compilation) bool { return c.MadeMillis == 0 }) {
+	if slices.ContainsFunc(t.p.Compilations, func(c profile.Compilation) bool { return c.MadeBefore() }) {
 		note += " Code that was there when gasm attached was made before."
 	}
 	if !slices.ContainsFunc(t.p.Compilations, func(c profile.Compilation) bool { return c.Ended != nil }) {
@@ -79,12 +79,16 @@ func (t compilations) note() string {
 	return note
 }
 
-// moment writes a time since a JVM's start in seconds, and marks it if it is inside a window. It returns "before" for
-// code that was there when gasm attached to the JVM.
-func (t compilations) moment(millis int64, inside bool) string {
-	if millis == 0 {
+// made returns when a compilation was made: "before" if it was there when gasm attached to the JVM.
+func (t compilations) made(c *profile.Compilation) string {
+	if c.MadeBefore() {
 		return "before "
 	}
+	return t.moment(c.MadeMillis, c.MadeInside)
+}
+
+// moment writes a time since a JVM's start in seconds, and marks it if it is inside a window.
+func (t compilations) moment(millis int64, inside bool) string {
 	text := fmt.Sprintf("%.3f", float64(millis)/1000)
 	if inside && !t.wholeRun() {
 		return text + "*"
