@@ -247,6 +247,33 @@ func TestOwnFolderIsNotTrusted(t *testing.T) {
 	v.isUnchanged(t)
 }
 
+// A preciousFile is the path of a file of the JVM's user, which a neighbour can't write to.
+type preciousFile string
+
+func newPrecious(t *testing.T) preciousFile {
+	t.Helper()
+	path := newMark(t)
+	require.NoError(t, os.WriteFile(path, []byte("precious"), 0o600))
+	require.NoError(t, os.Chown(path, gasmtest.Nobody, gasmtest.Nobody))
+	return preciousFile(path)
+}
+
+// plantLinks makes the neighbour's folder, in which all names lead to the file.
+func (f preciousFile) plantLinks(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	plant(t, dir, 0o777, nil)
+	for _, name := range names {
+		require.NoError(t, os.Symlink(string(f), filepath.Join(dir, name)))
+	}
+}
+
+func (f preciousFile) isUnchanged(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile(string(f))
+	require.NoError(t, err)
+	assert.Equal(t, "precious", string(text[:min(len(text), 200)])) // a report may be long
+}
+
 // TestEventsFolderTaken: a cleaner of /tmp removes the folder for events while a JVM records, and a neighbour makes one of the
 // same name, in which all names that the JVM may write to lead to a file of the JVM's user. The JVM writes to none of them.
 func TestEventsFolderTaken(t *testing.T) {
@@ -254,9 +281,7 @@ func TestEventsFolderTaken(t *testing.T) {
 	for _, jdk := range someJDKs(t) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			v := startJVM(t, jdk)
-			precious := newMark(t)
-			require.NoError(t, os.WriteFile(precious, []byte("precious"), 0o600))
-			require.NoError(t, os.Chown(precious, gasmtest.Nobody, gasmtest.Nobody))
+			precious := newPrecious(t)
 			cmd, s := startSampling(t, v, withEvents...)
 			var dir string
 			for _, path := range v.left(t) {
@@ -265,15 +290,10 @@ func TestEventsFolderTaken(t *testing.T) {
 				}
 			}
 			require.NotEmpty(t, dir)
-			plant(t, dir, 0o777, nil)
-			for _, name := range []string{"events.log", "events.log.0", "events.jfr", "gasm.jfc"} {
-				require.NoError(t, os.Symlink(precious, filepath.Join(dir, name)))
-			}
+			precious.plantLinks(t, dir, "events.log", "events.log.0", "events.jfr", "gasm.jfc")
 			require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 			finish(t, cmd, s)
-			text, err := os.ReadFile(precious)
-			require.NoError(t, err)
-			assert.Equal(t, "precious", string(text))
+			precious.isUnchanged(t)
 			require.NoError(t, os.RemoveAll(dir))
 			v.endLeft(t)
 			assert.Empty(t, v.left(t))
@@ -282,25 +302,18 @@ func TestEventsFolderTaken(t *testing.T) {
 	}
 }
 
-// TestReportTaken: likewise, for the folder into which the JVM goes on reporting and counting what is probed later.
+// TestReportTaken does the same with the folder of the probes, where the agent goes on to report and to count what is probed later.
 func TestReportTaken(t *testing.T) {
 	needNative(t)
 	for _, jdk := range someJDKs(t) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			v := startJVM(t, jdk)
-			precious := newMark(t)
-			require.NoError(t, os.WriteFile(precious, []byte("precious"), 0o600))
-			require.NoError(t, os.Chown(precious, gasmtest.Nobody, gasmtest.Nobody))
+			precious := newPrecious(t)
 			cmd, s := startSampling(t, v, "--probe", "jdk.jfr.internal.dcmd.DCmdCheck::*")
 			dir := "/tmp/gasm-probes-" + v.pid()
-			plant(t, dir, 0o777, nil)
-			for _, name := range []string{"probes-" + v.pid() + ".txt", "probes-" + v.pid() + ".ring"} {
-				require.NoError(t, os.Symlink(precious, filepath.Join(dir, name)))
-			}
+			precious.plantLinks(t, dir, "probes-"+v.pid()+".txt", "probes-"+v.pid()+".ring")
 			v.ask(t, "JFR.check") // loads the class, and calls it in a thread that has not counted yet
-			text, err := os.ReadFile(precious)
-			require.NoError(t, err)
-			assert.Equal(t, "precious", string(text[:min(len(text), 200)]))
+			precious.isUnchanged(t)
 			require.NoError(t, os.RemoveAll(dir))
 			require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 			finish(t, cmd, s)
