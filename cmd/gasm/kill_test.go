@@ -118,9 +118,14 @@ func TestKills(t *testing.T) {
 	}
 }
 
+// fileTick is more than how long the clock of files' times may be behind: the kernel sets it at each of its ticks, of
+// which there are at least 100 a second.
+const fileTick = 20 * time.Millisecond
+
 // check makes the run, and checks what it leaves.
 func (k kill) check(t *testing.T) {
 	t.Log(k)
+	began := time.Now().Add(-fileTick)
 	temp := shortTemp(t)
 	dir := filepath.Join(temp, "capture")
 	args := []string{"profile", "--sampler", k.sampler}
@@ -130,24 +135,20 @@ func (k kill) check(t *testing.T) {
 	r := startKilled(t, k.terminal, temp, append(args, "--", "java", "-Dsec=0.5", "-cp", classes, "Spin"))
 	jvm := r.sendAll(k)
 	r.awaitEnd(t)
-	code := r.code()
-	assert.Contains(t, k.codes(), code, r.out.String())
-	assert.NotContains(t, r.out.String(), "goroutine ", "a stack trace")
-	assert.NotContains(t, r.out.String(), "DATA RACE")
 	if r.tty != nil {
 		assert.Equal(t, r.modes, modesOf(t, r.tty), "the terminal")
 	}
 	// A JVM without gasm goes on to its own end.
 	assertGone(t, temp)
+	r.drain(t)
+	code := r.code()
+	assert.Contains(t, k.codes(), code, r.out.String())
+	assert.NotContains(t, r.out.String(), "goroutine ", "a stack trace")
+	assert.NotContains(t, r.out.String(), "DATA RACE")
 	gone := code == 128+int(syscall.SIGKILL) && k.signal == syscall.SIGKILL && k.target != toJVM // it could do nothing
 	k.checkFolders(t, temp, dir, r.out.String(), gone)
-	if left, _ := filepath.Glob(fmt.Sprintf("/tmp/hs_c*_pid%d.log", jvm)); len(left) > 0 { // the pattern is well-formed
-		for _, path := range left {
-			os.Remove(path)
-		}
-		if !gone {
-			t.Errorf("left by LogCompilation: %q", left)
-		}
+	if left := gasmtest.RemoveCompilerLogs(jvm, began); len(left) > 0 && !gone {
+		t.Errorf("left by LogCompilation: %q", left)
 	}
 }
 
@@ -188,6 +189,7 @@ type killedRun struct {
 	modes *term.State // of the terminal, before
 	ended chan struct{}
 	out   gasmtest.Output // stdout and stderr
+	read  chan struct{}   // closed when all that was written to the terminal is in out
 }
 
 // startKilled starts gasm in a process group of its own, in the foreground of a terminal
@@ -210,7 +212,11 @@ func startKilled(t *testing.T, terminal bool, temp string, args []string) *kille
 		r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = theirs, theirs, theirs
 		r.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 		require.NoError(t, r.cmd.Start())
-		go io.Copy(&r.out, ours) // to the end of the test
+		r.read = make(chan struct{})
+		go func() {
+			defer close(r.read)
+			_, _ = io.Copy(&r.out, ours) // EIO at its end
+		}()
 	}
 	go func() {
 		defer close(r.ended)
@@ -285,6 +291,20 @@ func (r *killedRun) awaitEnd(t *testing.T) {
 	case <-r.ended:
 	case <-time.After(hangs): // gasm gives DTrace 10 s to print its last samples, 30 s to end, and as much to die
 		t.Fatalf("gasm does not end: %s", r.out.String())
+	}
+}
+
+// drain waits until out has all that was written to the terminal, which must have no process any more.
+func (r *killedRun) drain(t *testing.T) {
+	t.Helper()
+	if r.tty == nil {
+		return
+	}
+	r.tty.Close()
+	select {
+	case <-r.read:
+	case <-time.After(hangs):
+		t.Fatalf("a process still has the terminal: %s", r.out.String())
 	}
 }
 

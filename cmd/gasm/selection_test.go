@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/report/schema"
 )
 
 // Of methods whose code is not printed, the samples are counted all the same.
@@ -19,7 +21,11 @@ func TestSelectedMethods(t *testing.T) {
 				p, own := sharesRun{sampler: "native", inline: "dontinline", java: []string{java}, flags: flags}.profile(t)
 				own.compare(t, methodsOfShares(p))
 				unresolvedAtMost(t, p, 0.005)
-				for _, r := range p.Regions[:3] {
+				// A method may have several regions as hot as another's hottest one. Only its first is printed for certain.
+				for _, method := range []string{"Shares::heavy", "Shares::middle", "Shares::light"} {
+					i := slices.IndexFunc(p.Regions, func(r schema.Region) bool { return r.Method == method })
+					require.NotEqual(t, -1, i, method)
+					r := p.Regions[i]
 					want := flags[0] == "--skip-c1" && strings.HasPrefix(r.Source, "c2") || r.Method == "Shares::heavy"
 					assert.Equal(t, want, len(r.Lines) > 0, "%s %s", r.Source, r.Method)
 				}

@@ -84,6 +84,7 @@ func start(t *testing.T, jdk gasmtest.JDK, methods int, args ...string) *jvm {
 	t.Cleanup(func() {
 		j.Process.Kill()
 		j.Wait()
+		gasmtest.RemoveCompilerLogs(j.Process.Pid, time.Time{})
 	})
 	require.Eventually(t, func() bool { return len(j.tags()) >= methods }, time.Minute, 20*time.Millisecond,
 		"the JVM compiles methods: %s", content(stderr.Name()))

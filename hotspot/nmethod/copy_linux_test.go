@@ -46,6 +46,7 @@ func follow(t *testing.T, methods int, java string, args ...string) followedJVM 
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	require.NoError(t, cmd.Start())
+	defer gasmtest.RemoveCompilerLogs(cmd.Process.Pid, time.Time{}) // of a JVM that was killed
 	defer cmd.Process.Kill()
 	var f *tagFollower
 	require.Eventually(t, func() (ok bool) {

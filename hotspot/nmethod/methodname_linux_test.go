@@ -70,8 +70,11 @@ func testMethodName(t *testing.T, jdk gasmtest.JDK, classPath string) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	require.NoError(t, cmd.Start())
-	defer cmd.Wait()
-	defer cmd.Process.Kill()
+	defer func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+		gasmtest.RemoveCompilerLogs(cmd.Process.Pid, time.Time{})
+	}()
 	tags := regexp.MustCompile(`(?m)^<nmethod .*\n`)
 	var log []byte
 	require.Eventually(t, func() (ok bool) {

@@ -51,12 +51,38 @@ func (m moment) userOf(pid int, paths []string) (Process, bool) {
 		return Process{}, false
 	}
 	defer p.Close()
-	environ, err := p.Read("environ", maxEnviron)
+	environ, err := environOf(p)
 	uses := slices.ContainsFunc(paths, func(path string) bool { return bytes.Contains(environ, []byte(path)) })
 	if !uses && !(errors.Is(err, fs.ErrPermission) && m.before(p)) {
 		return Process{}, false
 	}
 	return Process{pid, processName(p)}, true
+}
+
+// beginTime is how long to wait for the environment of a process that is beginning a new program. The kernel usually sets
+// it less than a millisecond after execve(2) has closed the descriptors that are to be closed.
+const beginTime = 100 * time.Millisecond
+
+// environOf returns a process's environment.
+func environOf(p *foreign.Process) ([]byte, error) {
+	environ, err := p.Read("environ", maxEnviron)
+	if err != nil || len(environ) > 0 {
+		return environ, err
+	}
+	for deadline := time.Now().Add(beginTime); beginsProgram(p) && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	}
+	return p.Read("environ", maxEnviron)
+}
+
+// beginsProgram reports whether a process without an environment may be about to get one. It has memory then, which a
+// kernel thread and a zombie do not have, but no arguments yet: the kernel sets both at once (create_elf_tables in
+// fs/binfmt_elf.c).
+func beginsProgram(p *foreign.Process) bool {
+	if _, err := p.Readlink("exe"); err != nil {
+		return false
+	}
+	arguments, err := p.Read("cmdline", 1)
+	return err == nil && len(arguments) == 0
 }
 
 // maxCgroup is an upper bound for the list of a process's control groups, in bytes.

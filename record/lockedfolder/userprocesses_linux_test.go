@@ -47,3 +47,18 @@ func TestProcessList(t *testing.T) {
 		assert.Equal(t, want, ProcessList(p(n)))
 	}
 }
+
+// A process has no environment for a moment after it has begun a new program. It counts all the same.
+func TestUsersOfNewProgram(t *testing.T) {
+	l, dir := &Lock{began: now()}, t.TempDir()
+	for range 300 {
+		user := exec.Command("sleep", "60")
+		user.Env = []string{"X=" + dir + "/log"}
+		require.NoError(t, user.Start())
+		p, found := l.began.userOf(user.Process.Pid, []string{dir + "/"})
+		require.True(t, found)
+		assert.Equal(t, Process{user.Process.Pid, "sleep"}, p)
+		require.NoError(t, user.Process.Kill())
+		_ = user.Wait() // it was killed
+	}
+}

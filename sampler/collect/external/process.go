@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -65,21 +66,29 @@ func New(ctx context.Context, path string, args []string) *Process {
 
 // Start runs the command, which may have got files and callbacks since [New].
 func (p *Process) Start() error {
-	err := p.Cmd.Start()
-	if p.Started != nil {
-		p.Started()
-	}
-	if err != nil {
-		p.end()
-		return err
-	}
+	started := make(chan error)
 	go func() {
+		// The thread that starts the process must not end before it: endAsOrphan.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.Cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
 		// p.Cmd.ProcessState says how it ended.
 		_ = p.Cmd.Wait()
 		p.end()
 		close(p.Done)
 	}()
-	return nil
+	err := <-started
+	if p.Started != nil {
+		p.Started()
+	}
+	if err != nil {
+		p.end()
+	}
+	return err
 }
 
 func (p *Process) end() {
