@@ -242,11 +242,14 @@ func (c *Comparison) shareRows(percent float64) []GateRow {
 	return rows
 }
 
+// noiseUnknown says why a time per operation could not be judged.
+const noiseUnknown = "the noise is known only with two forks or captures on each side"
+
 // text describes a row: "a.B.c: 12.1 us -> 15.0 us per operation, +24.0 % (noise 3.1 %)".
 func (r *GateRow) text() string {
 	noise := fmt.Sprintf("noise %.1f", r.Noise)
 	if !r.NoiseKnown {
-		noise = "not judged: the noise is known only with two forks or captures on each side"
+		noise = "not judged: " + noiseUnknown
 	}
 	if r.Name != "" {
 		return fmt.Sprintf("%s: %s has %s -> %s of the profile, %+.1f points (%s)", r.Trial, r.Name, percentText(r.Before), percentText(r.After), r.Change, noise)

@@ -32,9 +32,10 @@ type htmlView struct {
 	Policy, Title, Gasm string
 	Style               template.CSS
 	Script              template.JS
-	Sides               []htmlSide
+	Verdict             htmlVerdict
+	Sides               []htmlSide // what is the same for both, A's and B's
 	Notes               []string
-	Trials              []htmlTrial
+	Trials              []htmlTrial // as in the verdict, and then those without a row there
 }
 
 type htmlFact struct{ Name, Value string }
@@ -71,6 +72,26 @@ type htmlRow struct {
 	Link                 string // the id of its code; "" for none
 }
 
+// An htmlVerdict is a verdict whose strings are escaped.
+type htmlVerdict struct {
+	verdict
+	Legend string
+}
+
+func (r *Result) htmlVerdict() htmlVerdict {
+	v := htmlVerdict{verdict: r.verdict()}
+	if v.Timed {
+		v.Legend = verdictLegend
+	}
+	for i := range v.Rows {
+		v.Rows[i].Title = layout.Escape(v.Rows[i].Title)
+	}
+	for i := range v.Methods {
+		v.Methods[i].Name = layout.Escape(v.Methods[i].Name)
+	}
+	return v
+}
+
 // maxHTMLRows limits the rows of a table on the page.
 const maxHTMLRows = 500
 
@@ -80,7 +101,12 @@ const maxHTMLRows = 500
 func (r *Result) WriteHTML(w io.Writer, gasm string) error {
 	style := htmlpage.Style + htmlStyle
 	v := htmlView{Policy: htmlpage.Policy(style, htmlScript), Gasm: layout.Escape(gasm), Style: template.CSS(style), Script: template.JS(htmlScript),
-		Title: layout.Escape(fmt.Sprintf("gasm diff: %s → %s", r.A.Name, r.B.Name)), Sides: []htmlSide{newHTMLSide("A, before", r.A), newHTMLSide("B, after", r.B)}}
+		Title: layout.Escape(fmt.Sprintf("gasm diff: %s → %s", r.A.Name, r.B.Name)), Verdict: r.htmlVerdict()}
+	a, b := newHTMLSide("A, before", r.A), newHTMLSide("B, after", r.B)
+	if both := bothSides(&a, &b); len(both.Facts)+len(both.Notes) > 0 {
+		v.Sides = append(v.Sides, both)
+	}
+	v.Sides = append(v.Sides, a, b)
 	for _, n := range r.Notes {
 		v.Notes = append(v.Notes, layout.Escape(n))
 	}
@@ -90,7 +116,7 @@ func (r *Result) WriteHTML(w io.Writer, gasm string) error {
 	for _, name := range r.UnpairedB {
 		v.Notes = append(v.Notes, layout.Escape("only B has "+name+": not compared"))
 	}
-	for i := range r.Trials {
+	for _, i := range r.bySize() {
 		v.Trials = append(v.Trials, r.Trials[i].html(i))
 	}
 	var out bytes.Buffer

@@ -142,3 +142,32 @@ func TestHTMLBlocks(t *testing.T) {
 	assert.Contains(t, text, `<details class="block differs" id="t0-c0-b1" open>`)
 	assert.Contains(t, text, "Changed blocks, what changed most first: <a href=\"#t0-c0-b1\">B1 &#43;11.54 (3 differ)</a>")
 }
+
+// The page begins with the result of the gate, a row for each trial, and what failed first. What is the same for both
+// sides is there once.
+func TestHTMLVerdict(t *testing.T) {
+	a, b := side("a"), side("b")
+	for i, after := range []float64{10, 20, 30} { // the first one is unchanged, the last one changed most
+		for s, us := range map[*Side]float64{a: 10, b: after} {
+			one := benchmark("", []float64{us, us + 0.1, us - 0.1}, []float64{us, us + 0.1, us - 0.1}).Trials[0]
+			one.Name = fmt.Sprintf("p.B.run%d", i)
+			s.Trials = append(s.Trials, one)
+		}
+	}
+	a.Sampler, b.Sampler = "perf, cpu-clock at 1001 Hz", "perf, cpu-clock at 997 Hz"
+	a.Command, b.Command = []string{"java", "Main"}, []string{"java", "Main"}
+	r := Compare(a, b, options())
+	r.Gate = r.Judge(5)
+	text := html.UnescapeString(htmlTag.ReplaceAllString(writeHTML(t, r), " "))
+	words := strings.Join(strings.Fields(text), " ")
+	words = words[strings.LastIndex(words, "gasm diff: a → b ")+len("gasm diff: a → b "):]
+	assert.Regexp(t, `^slower 2 of 3 benchmarks slower by more than 5 % result benchmark before after change noise changed `+
+		`slower p.B.run2 10 us 30 us \+200.0 % ± \d.*slower p.B.run1 10 us 20 us .* p.B.run0 10 us 10 us `, words)
+	assert.Equal(t, 1, strings.Count(words, "java Main"))
+	assert.Regexp(t, `Both Command java Main A, before: a Sampler perf, cpu-clock at 1001 Hz B, after: b Sampler perf, cpu-clock at 997 Hz`, words)
+	one := Compare(benchmark("a", []float64{10}), benchmark("b", []float64{20}), options())
+	one.Gate = one.Judge(5)
+	assert.Equal(t, "not judged: the noise is known only with two forks or captures on each side", one.verdict().Text)
+	assert.False(t, one.verdict().Judged)
+	assert.Less(t, strings.LastIndex(words, "p.B.run2"), strings.LastIndex(words, "p.B.run1"), "the trials' order")
+}

@@ -16,7 +16,6 @@ import (
 const MarkdownLimit = 60_000
 
 const (
-	maxMarkdownTrials  = 100 // rows of the first table
 	maxMarkdownRows    = 15  // of each table of methods
 	maxMarkdownLines   = 120 // of a listing
 	maxMarkdownName    = 200 // characters
@@ -49,8 +48,9 @@ func (m *markdown) add(piece string) bool {
 // folded code. gasm is the version of gasm that compared.
 func (r *Result) WriteMarkdown(w io.Writer, gasm string) error {
 	var m markdown
-	m.add(r.markdownHead())
-	m.add(r.markdownTable())
+	v := r.verdict()
+	m.add(r.markdownHead(v))
+	m.add(v.markdown())
 	m.add(r.markdownNotes())
 	for _, i := range r.bySize() {
 		r.Trials[i].markdown(&m)
@@ -90,23 +90,20 @@ func (r *Result) bySize() []int {
 }
 
 // markdownHead returns the heading, which says the result, and the names of both sides.
-func (r *Result) markdownHead() string {
-	title := "### gasm: " + layout.Plural(len(r.Trials), r.kind()) + " compared"
-	if g := r.Gate; g != nil {
-		slower := map[int]bool{}
-		for i := range g.Rows {
-			if g.Rows[i].Failed {
-				slower[g.Rows[i].trial] = true
-			}
-		}
-		switch len(slower) {
-		case 0:
-			title = fmt.Sprintf("### ✅ gasm: nothing is slower by more than %g %%", g.Percent)
-		default:
-			title = fmt.Sprintf("### ❌ gasm: %d of %s slower by more than %g %%", len(slower), layout.Plural(len(r.Trials), r.kind()), g.Percent)
-		}
+func (r *Result) markdownHead(v verdict) string {
+	mark := ""
+	if v.Judged {
+		mark = verdictMark(v.Failed) + " "
 	}
-	return title + "\n\n" + fmt.Sprintf("Before: %s. After: %s.\n\n", codeSpan(r.A.Name), codeSpan(r.B.Name))
+	return fmt.Sprintf("### %sgasm: %s\n\nBefore: %s. After: %s.\n\n", mark, v.Text, codeSpan(r.A.Name), codeSpan(r.B.Name))
+}
+
+// verdictMark returns the sign for what failed or did not.
+func verdictMark(failed bool) string {
+	if failed {
+		return "❌"
+	}
+	return "✅"
 }
 
 func (r *Result) kind() string {
@@ -116,48 +113,27 @@ func (r *Result) kind() string {
 	return "program"
 }
 
-// markdownTable returns a table with a row for each trial.
-func (r *Result) markdownTable() string {
+// markdown returns a table with a row for each trial.
+func (v *verdict) markdown() string {
 	var out strings.Builder
-	rows := r.gateRows()
-	out.WriteString("| | " + r.kind() + " | before | after | change | noise | changed |\n|---|---|--:|--:|--:|--:|---|\n")
-	for n, i := range r.bySize() {
-		if n == maxMarkdownTrials {
-			fmt.Fprintf(&out, "| | %d more | | | | | |\n", len(r.Trials)-n)
-			break
+	out.WriteString("| | " + v.Kind + " | before | after | change | noise | changed |\n|---|---|--:|--:|--:|--:|---|\n")
+	for _, row := range v.Rows {
+		mark := ""
+		if v.Judged {
+			mark = verdictMark(row.Failed)
 		}
-		c := &r.Trials[i]
-		before, after, change, noise, mark := "", "", "", "", ""
-		if row := rows[i]; row != nil {
-			before, after = nanosText(row.Before), nanosText(row.After)
-			if row.CPU {
-				before, after = before+" CPU", after+" CPU"
-			}
-			change, noise = fmt.Sprintf("%+.1f %%", row.Change), "?"
-			if row.NoiseKnown {
-				noise = fmt.Sprintf("± %.1f %%", row.Noise)
-			}
-			if row.LeftOut > 0 {
-				noise += fmt.Sprintf(", without the slowest %d of each side", row.LeftOut)
-			}
-		}
-		if r.Gate != nil {
-			mark = "✅"
-			if slices.ContainsFunc(r.Gate.Rows, func(row GateRow) bool { return row.trial == i && row.Failed }) {
-				mark = "❌"
-			}
-		}
-		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s | %s |\n", mark, codeSpan(c.A.Title()), before, after, change, noise, c.changedText())
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s | %s |\n", mark, codeSpan(row.Title), row.Before, row.After, row.Change, row.Noise, row.Changed)
 	}
-	if len(rows) > 0 {
-		out.WriteString("\nBefore and after are times per operation. Noise is the largest change that chance can explain; a smaller change means nothing.\n")
+	if v.More > 0 {
+		fmt.Fprintf(&out, "| | %d more | | | | | |\n", v.More)
 	}
-	if r.Gate != nil {
-		for i := range r.Gate.Rows {
-			if row := &r.Gate.Rows[i]; row.Failed && row.Name != "" && i < maxMarkdownTrials {
-				fmt.Fprintf(&out, "\n- ❌ %s: %s → %s of the profile, %+.1f points (noise %.1f)", codeSpan(row.Name), percentText(row.Before), percentText(row.After), row.Change, row.Noise)
-			}
-		}
+	if v.Timed {
+		out.WriteString("\n" + verdictLegend + "\n")
+	}
+	for _, m := range v.Methods {
+		fmt.Fprintf(&out, "\n- %s %s: %s", verdictMark(true), codeSpan(m.Name), m.Growth)
+	}
+	if v.Judged {
 		out.WriteString("\n")
 	}
 	return out.String()
