@@ -102,8 +102,8 @@ func (f files) perfData() map[string]string {
 	return strs
 }
 
-// hasPerfData reports whether there are performance data of the process. Other users can see the file without reading
-// it.
+// hasPerfData reports whether there are performance data for the process's id. Other users can see the file without
+// reading it. The data may be of a JVM in a container that has the same id there, if the container shares this /tmp.
 func (p process) hasPerfData(ctx context.Context, status foreign.Status) (has bool) {
 	f := p.enter(ctx, status)
 	defer f.close()

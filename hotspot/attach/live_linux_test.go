@@ -228,6 +228,23 @@ func TestOtherUser(t *testing.T) {
 	defer other.Process.Kill()
 	assert.Contains(t, lookAs(t, gasmtest.Nobody, other.Process.Pid),
 		"(sleep) can't be looked into: it belongs to root")
+	// A JVM in a container that shares this /tmp has performance data under its id there, which is another process's here.
+	container := filepath.Join("/tmp/hsperfdata_root", strconv.Itoa(other.Process.Pid))
+	require.NoError(t, os.MkdirAll(filepath.Dir(container), 0o755))
+	require.NoError(t, os.WriteFile(container, nil, 0o600))
+	defer os.Remove(container)
+	assert.Contains(t, lookAs(t, gasmtest.Nobody, other.Process.Pid),
+		"(sleep) can't be looked into: it belongs to root")
+}
+
+// TestOtherName: another user's JVM whose program is not called java is found as well.
+func TestOtherName(t *testing.T) {
+	gasmtest.NeedRoot(t)
+	name := filepath.Join(t.TempDir(), "server")
+	require.NoError(t, os.Symlink(gasmtest.NeedJava(t), name))
+	cmd := exec.Command(name, "-cp", waiterClasses(t), waiter)
+	startWaiter(t, cmd)
+	assert.Contains(t, lookAs(t, gasmtest.Nobody, cmd.Process.Pid), "("+waiter+") of root\n")
 }
 
 // TestNativeImage: a native image is a program with an ELF section that GraalVM adds.

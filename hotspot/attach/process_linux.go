@@ -127,7 +127,7 @@ func (p process) kind(ctx context.Context, status foreign.Status, mappings []nat
 	hidden bool) (Kind, error) {
 	hasLibJVM := slices.ContainsFunc(mappings, isLibJVM)
 	switch {
-	case hidden && (status.Name == "java" || p.hasPerfData(ctx, status)):
+	case hidden && (status.Name == "java" || p.hasPerfData(ctx, status) && p.HasThread("VM Thread")):
 		return HotSpot, nil
 	case hasLibJVM && slices.ContainsFunc(mappings, isJ9):
 		return OpenJ9, nil

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -104,14 +103,7 @@ const listenerThread = "Attach Listener"
 
 // hasListener reports whether the JVM has the thread that answers, or might have it.
 func (t *target) hasListener() bool {
-	threads := t.Threads()
-	for _, tid := range threads {
-		name, err := t.Read(fmt.Sprintf("task/%d/comm", tid), 64)
-		if err == nil && strings.TrimSpace(string(name)) == listenerThread {
-			return true
-		}
-	}
-	return len(threads) == 0
+	return t.HasThread(listenerThread) || len(t.Threads()) == 0
 }
 
 // A target is the process that a command is for.
