@@ -9,16 +9,15 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// Upper bounds for what a report has; a file with more is refused. An empty object of JSON
-// can be a large value in memory, so without these limits a small file could use up the
-// memory.
+// Upper bounds for the parts of a report; a file with more is refused. An empty JSON object can
+// become a large value in memory, so without these limits a small file could use up all memory.
 const (
 	maxTrials    = 5_000
 	maxProcesses = 100_000
-	maxWords     = 1_000_000 // of the command
-	maxLines     = 600_000   // of code, in all regions of a trial: profile's maxAnnotated and one more region
+	maxWords     = 1_000_000 // words of the command, or notes
+	maxLines     = 600_000   // of code, in all regions of a trial: maxAnnotated of package profile, and one more region
 	maxItems     = 200_000   // methods, frames, native functions or regions of a trial
-	maxElement   = 4 << 20   // bytes of one of these
+	maxElement   = 4 << 20   // bytes of JSON for one element of these lists
 )
 
 // ReadJSON reads a JSON report. name is the file's name as the user wrote it.
@@ -36,7 +35,8 @@ func ReadJSON(r io.Reader, name string) (*Side, error) {
 	return FromReport(name, rep), nil
 }
 
-// readReport reads what [FromReport] needs of a report, element by element.
+// readReport reads the members of a report that [FromReport] needs. It reads lists one element at a
+// time, so that it can stop at the upper bounds.
 func readReport(dec *json.Decoder) (*schema.Report, error) {
 	var rep schema.Report
 	err := members(dec, func(key string) error {
@@ -144,7 +144,8 @@ func readRegion(dec *json.Decoder, r *schema.Region, maxLines int) error {
 	})
 }
 
-// members calls read for each member of an object, to read its value. null counts as an empty object.
+// members reads an object. For each member it calls read with the key, and read must read the value. null counts as an
+// empty object.
 func members(dec *json.Decoder, read func(key string) error) error {
 	start, err := dec.Token()
 	if err != nil || start == nil {
@@ -167,7 +168,8 @@ func members(dec *json.Decoder, read func(key string) error) error {
 	return err
 }
 
-// elements reads a list. most is the largest number of elements that it may have. null counts as an empty list.
+// elements reads a list by calling read for each element. A list with more than most elements is an error. null counts
+// as an empty list.
 func elements[T any](dec *json.Decoder, what string, most int, list *[]T, read func(*T) error) error {
 	start, err := dec.Token()
 	if err != nil || start == nil {
@@ -191,8 +193,8 @@ func elements[T any](dec *json.Decoder, what string, most int, list *[]T, read f
 	return err
 }
 
-// whole reads a list whose elements are small enough to be read at once. trim removes from
-// each element what is not needed.
+// whole reads a list whose elements are small: each is decoded as a whole, and one larger than
+// maxElement is an error. trim removes what is not needed from each element.
 func whole[T any](dec *json.Decoder, what string, most int, list *[]T, trim ...func(*T)) error {
 	var text json.RawMessage
 	return elements(dec, what, most, list, func(element *T) error {
@@ -201,7 +203,7 @@ func whole[T any](dec *json.Decoder, what string, most int, list *[]T, trim ...f
 			return err
 		}
 		if len(text) > maxElement {
-			return fmt.Errorf("one of its %s has %d MB, which is too large", what, len(text)>>20)
+			return fmt.Errorf("one of its %s has %d MiB, which is too large", what, len(text)>>20)
 		}
 		err := json.Unmarshal(text, element)
 		for _, t := range trim {
@@ -211,14 +213,14 @@ func whole[T any](dec *json.Decoder, what string, most int, list *[]T, trim ...f
 	})
 }
 
-// small reads a value that must not be large.
+// small reads a single value. It returns an error if the value is larger than maxElement.
 func small[T any](dec *json.Decoder, what string, value *T) error {
 	var text json.RawMessage
 	if err := dec.Decode(&text); err != nil {
 		return err
 	}
 	if len(text) > maxElement {
-		return fmt.Errorf("its %s has %d MB, which is too large", what, len(text)>>20)
+		return fmt.Errorf("its %s has %d MiB, which is too large", what, len(text)>>20)
 	}
 	return json.Unmarshal(text, value)
 }

@@ -17,9 +17,10 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fix"
 )
 
-// checkAttach finds out whether `gasm attach` can read the code of a JVM of this JDK, by
-// reading the code of a JVM that is not a child of this process: the kernel may allow only
-// parents to do so (kernel.yama.ptrace_scope). The same JVM is asked which events it can report.
+// checkAttach finds out whether `gasm attach` can read the code of a JVM of this JDK, by reading
+// the code of a JVM that is not a child of this process: the kernel may allow only parents to do so
+// (kernel.yama.ptrace_scope). The same JVM is then asked which events it can report, which is the
+// second finding.
 func (j *foundJDK) checkAttach(ctx context.Context, area, dir string) (attached, events Finding) {
 	ctx, cancel := withPatience(ctx)
 	defer cancel()
@@ -40,7 +41,9 @@ func (j *foundJDK) checkAttach(ctx context.Context, area, dir string) (attached,
 	return attached, j.checkEvents(ctx, area, jvm.pid)
 }
 
-// tryAttach reads the code of a JVM and returns the number of its methods.
+// tryAttach reads the code of a JVM until it has compiled a method, and returns the number of its
+// compiled methods. It returns an error if the JVM can't be read, if it has ended, or if ctx is
+// done.
 func (jvm *orphan) tryAttach(ctx context.Context, dir string) (methods int, err error) {
 	for {
 		switch methods, err = jvm.methods(dir); {
@@ -50,7 +53,7 @@ func (jvm *orphan) tryAttach(ctx context.Context, dir string) (methods int, err 
 			return 0, errors.New("java ended at once")
 		}
 		select {
-		case <-ctx.Done(): // the JVM has not compiled anything
+		case <-ctx.Done(): // the JVM has compiled nothing so far, or every attempt to read it failed
 			return 0, errors.Join(err, context.Cause(ctx))
 		case <-time.After(20 * time.Millisecond):
 		}
@@ -65,8 +68,9 @@ type orphan struct {
 	stdin *os.File
 }
 
-// startOrphan starts a JVM from a shell that exits at once. The JVM runs keytool, which is
-// in every JDK's base module and waits for a certificate on its stdin.
+// startOrphan starts a JVM from a shell that exits at once, so that this process is not an ancestor
+// of the JVM. The JVM runs keytool, which is in every JDK's base module and waits for a certificate
+// on its stdin.
 func startOrphan(java string) (*orphan, error) {
 	in, stdin, err := os.Pipe()
 	if err != nil {
@@ -96,7 +100,7 @@ func (o *orphan) methods(dir string) (int, error) {
 	return f.Stop().Methods, nil
 }
 
-// refused reports whether the JVM can't be read however long one waits.
+// refused reports whether the JVM can't be read at all, so that trying again is useless.
 func (o *orphan) refused(ctx context.Context) bool {
 	seen, err := attach.Look(ctx, o.pid)
 	return err == nil && seen.Unreadable != nil
@@ -104,8 +108,8 @@ func (o *orphan) refused(ctx context.Context) bool {
 
 func (o *orphan) gone() bool { return syscall.Kill(o.pid, 0) != nil }
 
-// end has the JVM exit and waits a moment for that. Afterwards no process of it is left,
-// even if java is a script that started others.
+// end makes the JVM exit by closing its stdin, and waits up to a second. Then it kills what is left
+// of the JVM's process group, because java may be a script that started other processes.
 func (o *orphan) end() {
 	o.stdin.Close()
 	for range 100 {
@@ -114,5 +118,5 @@ func (o *orphan) end() {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	_ = syscall.Kill(-o.group, syscall.SIGKILL) // ESRCH: nothing is left
+	_ = syscall.Kill(-o.group, syscall.SIGKILL) // the error ESRCH says that no process is left
 }

@@ -4,7 +4,8 @@ package doctor
 
 import "context"
 
-// checkAttach returns findings that say that gasm attach does not work here: only Linux lets gasm read memory.
+// checkAttach returns findings that say that gasm attach does not work here. gasm can read the memory of
+// another process only on Linux.
 func (j *foundJDK) checkAttach(_ context.Context, area, _ string) (attached, events Finding) {
 	return Finding{area, "attach", Note, "gasm attach works only on Linux", ""},
 		Finding{area, "events", OK, "from HotSpot's log (gc, safepoint) of JDK 9 and newer; Flight Recorder's only on Linux", ""}

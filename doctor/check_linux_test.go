@@ -60,7 +60,7 @@ func TestCheck(t *testing.T) {
 	assert.Regexp(t, `HotSpot prints (bytes|text)`, finding(t, r.Checks, home, "code").Text)
 	assert.Regexp(t, `^from HotSpot's log: gc, safepoint; from Flight Recorder: compile, lock`, finding(t, r.Checks, home, "events").Text)
 	// On a machine with less than 2 CPUs or 2 GB the JVM takes a small one, which is not segmented.
-	assert.Regexp(t, `^\d+ MB, (not )?segmented`, finding(t, r.Checks, "code cache", "size").Text)
+	assert.Regexp(t, `^\d+ MiB, (not )?segmented`, finding(t, r.Checks, "code cache", "size").Text)
 	seen := map[string]bool{}
 	for _, f := range r.Checks {
 		assert.False(t, seen[f.Area+f.Name], "%s, %s twice: a link may not have been resolved", f.Area, f.Name)

@@ -1,11 +1,11 @@
 // Package doctor finds out whether a profile can be made on this machine, and what to do
 // if it can't.
 //
-// It looks at the machine, runs the installed samplers and JDKs in the same way as
-// `gasm profile`, and returns a [Report] with one [Finding] for each fact. A finding has
-// the command that fixes what is wrong. Whatever can be tried is tried, because settings
-// can mislead: gasm and perf sample a process, each JDK prints its code, and a hsdis
-// plug-in counts only if it has the function that HotSpot looks for.
+// It looks at the machine, runs the installed samplers and JDKs in the same way as `gasm profile`,
+// and returns a [Report] with one [Finding] for each fact. If something is wrong, the finding has
+// the command that fixes it. Check tries whatever can be tried, because settings can mislead: gasm
+// and perf sample a process, each JDK prints its code, and a hsdis plug-in counts only if it has
+// the function that HotSpot looks for.
 //
 // The package prints only through [WriteText] and [WriteJSON]. [Check] leaves no process
 // and no file behind.
@@ -20,13 +20,15 @@ import (
 	"sync"
 )
 
-// A Status says how good a fact is.
+// A Status says whether the fact of a [Finding] is good, could be better, or keeps something from
+// working.
 type Status string
 
 const (
 	// OK is the status of a fact that needs no action.
 	OK Status = "ok"
-	// Note is the status of a fact that costs something or could be better. A profile can be made.
+	// Note is the status of a fact that costs something or could be better. A profile can still be
+	// made.
 	Note Status = "note"
 	// Problem is the status of something that does not work.
 	Problem Status = "problem"
@@ -39,7 +41,7 @@ type Finding struct {
 	Name   string `json:"name"` // "events"
 	Status Status `json:"status"`
 	Text   string `json:"text"`
-	Fix    string `json:"mend,omitempty"` // a command to paste into a shell, or else advice
+	Fix    string `json:"mend,omitempty"` // a command to paste into a shell, or else advice; "" if nothing is wrong
 }
 
 // A Report is what Check found.
@@ -51,7 +53,7 @@ type Report struct {
 	Event   string // "cpu-clock", "profile-1001"
 	Sudo    bool   // dtrace works only with --sudo
 	Cause   string // why no profile can be made; "" if one can be made
-	Fix     string // what to do about the cause first
+	Fix     string // what to do first; "" if a profile can be made or no fix is known
 	Checks  []Finding
 }
 
@@ -89,7 +91,7 @@ func Check(ctx context.Context, opts Options) (*Report, error) {
 // triedTools holds what was found out about the samplers and the JDKs by trying them.
 type triedTools struct {
 	native, perf, dtrace samplerResult
-	xctrace              samplerResult // on macOS
+	xctrace              samplerResult // tried on macOS only
 	missingJDKs          []Finding     // about JDKs that the environment names but that do not exist
 	jdks                 []jdkResult
 }
@@ -165,8 +167,9 @@ func (r *Report) judge(tried triedTools, options, temp Finding) {
 	}
 }
 
-// notNeeded returns the findings about a sampler. other is true if another sampler works;
-// then what is wrong with this one is a note, and text says so.
+// notNeeded returns the findings about a sampler. other is true if another sampler works. In that
+// case, if this sampler does not work, its problems become notes, and text is added to say why it
+// is not needed, for example "gasm samples without it".
 func (s *samplerResult) notNeeded(other bool, text string) []Finding {
 	checks := slices.Clone(s.checks)
 	for i := range checks {

@@ -26,8 +26,8 @@ func checkDTrace(ctx context.Context, dir string) samplerResult {
 		version = dtraceVersion(stdout + stderr)
 	}
 	if version == "" {
-		// There is no dtrace, or dtrace is another program. The sampler's error says
-		// which, and what installs DTrace.
+		// There is no dtrace, or dtrace is another program. The sampler's error says which of the
+		// two it is, and how to install DTrace.
 		if _, err := tryDTrace(ctx, dir, false); err != nil {
 			cause, todo := explain(err)
 			return samplerResult{cause: "dtrace: " + cause, fix: todo, checks: []Finding{{"dtrace", "found", Note, cause, todo}}}
@@ -77,14 +77,15 @@ func (r *samplerResult) tryWithAndWithoutSudo(ctx context.Context, dir string, r
 	}
 }
 
-// tryDTrace starts dtrace and stops it again. It returns the probe that sampled.
+// tryDTrace starts dtrace and stops it again. It returns the probe that dtrace sampled with, such
+// as profile-1001.
 func tryDTrace(ctx context.Context, dir string, sudo bool) (event string, err error) {
 	dir, err = os.MkdirTemp(dir, "dtrace-")
 	if err != nil {
 		return "", err
 	}
-	// The end of ctx must not kill dtrace, which would leave its uprobes in the kernel.
-	// It only shortens the time that dtrace has.
+	// The end of ctx must not kill dtrace, which would leave its uprobes in the kernel. The end of
+	// ctx only shortens the time in which dtrace must end.
 	ownCtx, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer kill(nil)
 	limit := time.AfterFunc(patience, func() { kill(errNoAnswer()) })
@@ -101,7 +102,7 @@ func tryDTrace(ctx context.Context, dir string, sudo bool) (event string, err er
 		if err == nil {
 			awaitRelease(ownCtx, before)
 		}
-		kill(nil) // it would take seconds to end by itself
+		kill(nil) // dtrace would take seconds to end by itself
 	}
 	d.Wait()
 	return d.Events()[0].Spec, err
@@ -110,8 +111,9 @@ func tryDTrace(ctx context.Context, dir string, sudo bool) (event string, err er
 // patienceAtEnd is how long dtrace may take after the user stopped the doctor.
 const patienceAtEnd = 5 * time.Second
 
-// dtraceUprobes returns the uprobes that processes of DTrace for Linux have in the kernel for
-// their BEGIN and END probes. They are lines of uprobe_events such as
+// dtraceUprobes returns the uprobes that processes of DTrace for Linux have in the kernel for their
+// BEGIN and END probes. file is the path of the kernel's file uprobe_events, and lines are lines of
+// this file such as
 //
 //	p:dt_4711_dtrace/BEGIN /usr/lib/x86_64-linux-gnu/libdtrace.so.2.0.0:0x00000000000ded20
 //
@@ -136,9 +138,10 @@ func dtraceUprobes() (file string, lines []string, known bool) {
 // uprobeOwner matches the process id in the name of a uprobe of DTrace.
 var uprobeOwner = regexp.MustCompile(`^p:dt_(\d+)_dtrace/`)
 
-// checkLeft reports uprobes of DTrace processes that were killed and so could not remove them. The suggested command is
-// safe: the kernel refuses to remove uprobes in use, such as those of a DTrace in a container, whose process id is
-// another one here.
+// checkLeft reports uprobes of DTrace processes that were killed and so could not remove them. The suggested command
+// is safe: the kernel refuses to remove uprobes in use. For example, the uprobes of a DTrace that runs in a container
+// are in use, although checkLeft does not find its process, because they are named by its process id in the
+// container.
 func checkLeft(file string, lines []string, runs func(pid string) bool) []Finding {
 	left := map[string]bool{}
 	for _, line := range lines {
@@ -157,15 +160,15 @@ func checkLeft(file string, lines []string, runs func(pid string) bool) []Findin
 		"sudo sh -c 'for p in $(grep -o \"dt_[0-9]*_dtrace/[A-Z]*\" " + file + "); do echo \"-:$p\" >>" + file + "; done' 2>/dev/null"}}
 }
 
-// isDTrace reports whether the process runs and may be DTrace.
+// isDTrace reports whether a process with this id runs and has the name dtrace.
 func isDTrace(pid string) bool {
 	name, err := os.ReadFile(filepath.Join("/proc", pid, "comm"))
 	return err == nil && strings.TrimSpace(string(name)) == "dtrace"
 }
 
-// awaitRelease waits until a DTrace that was stopped has removed its uprobes, which takes
-// less than a second. If it were killed earlier, they would stay in the kernel. before are
-// the uprobes of other DTrace processes.
+// awaitRelease waits until the stopped DTrace has removed its uprobes, which takes less than a
+// second. If DTrace were killed earlier, its uprobes would stay in the kernel. before are the
+// uprobes that existed before this DTrace was started.
 func awaitRelease(ctx context.Context, before []string) {
 	for ctx.Err() == nil {
 		_, now, _ := dtraceUprobes()
@@ -176,8 +179,8 @@ func awaitRelease(ctx context.Context, before []string) {
 	}
 }
 
-// dtraceVersion returns the version in what dtrace -V prints: "D 2.0.7" on Linux, "Sun D
-// 1.13.2" on macOS. It is "" for another program with that name, such as SystemTap's.
+// dtraceVersion returns the version in what dtrace -V prints: "D 2.0.7" on Linux, "Sun D 1.13.2" on
+// macOS. It returns "" if the text is that of another program named dtrace, such as SystemTap's.
 func dtraceVersion(text string) string {
 	for line := range strings.Lines(text) {
 		if version, ok := strings.CutPrefix(strings.TrimSpace(line), "dtrace: "); ok && strings.Contains(" "+version, " D ") {
@@ -187,8 +190,8 @@ func dtraceVersion(text string) string {
 	return ""
 }
 
-// checkSIP reads what `csrutil status` prints on macOS. System Integrity Protection covers
-// the system's own programs, so a JVM can be sampled even if it is on.
+// checkSIP reads what `csrutil status` prints on macOS. System Integrity Protection covers the
+// system's own programs, but not the JVM, so a JVM can be sampled even if the protection is on.
 func checkSIP(text string) Finding {
 	c := Finding{Area: "dtrace", Name: "SIP", Status: OK}
 	_, status, ok := strings.Cut(firstLine(text), "status: ")

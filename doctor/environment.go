@@ -19,9 +19,9 @@ import (
 	"github.com/gasm-profiler/gasm/record"
 )
 
-// makeTemp creates the folder that the checks work in. It also judges TMPDIR's folder, in
-// which `gasm profile` creates captures. If nothing can be written there, the checks work
-// elsewhere.
+// makeTemp creates the folder that the checks work in. It also judges TMPDIR's folder, in which
+// `gasm profile` creates captures. If nothing can be written in TMPDIR's folder, makeTemp creates
+// the folder elsewhere.
 func makeTemp() (dir string, temp Finding, err error) {
 	var first error // the error of TMPDIR's folder
 	for _, parent := range []string{os.TempDir(), "/tmp", "/var/tmp", "."} {
@@ -82,7 +82,7 @@ func checkTemp(dir string, refused error) Finding {
 // leftFolders ends what earlier runs of gasm have left running in JVMs, and reports the folders that
 // they could not remove.
 func leftFolders(ctx context.Context) (all []Finding) {
-	ended, _ := record.EndLeft(ctx) // what could not be ended is among the folders
+	ended, _ := record.EndLeft(ctx) // LeftFolders reports what could not be ended
 	for _, text := range ended {
 		all = append(all, Finding{"environment", "left in a JVM", Note, text, ""})
 	}
@@ -92,15 +92,15 @@ func leftFolders(ctx context.Context) (all []Finding) {
 	return all
 }
 
-// sizeText formats a number of bytes: "2496 kB", "240 MB", "78.9 GB".
+// sizeText formats a number of bytes: "2496 KiB", "240 MiB", "78.9 GiB".
 func sizeText(n uint64) string {
 	switch {
 	case n >= 1<<30:
-		return strconv.FormatFloat(float64(n)/(1<<30), 'f', 1, 64) + " GB"
+		return strconv.FormatFloat(float64(n)/(1<<30), 'f', 1, 64) + " GiB"
 	case n >= 10<<20:
-		return fmt.Sprintf("%d MB", n>>20)
+		return fmt.Sprintf("%d MiB", n>>20)
 	}
-	return fmt.Sprintf("%d kB", n>>10)
+	return fmt.Sprintf("%d KiB", n>>10)
 }
 
 // setOptionVariables returns the names of the variables that JVMs read options from, if they are set.
@@ -108,7 +108,7 @@ func setOptionVariables() []string {
 	return slices.DeleteFunc(slices.Clone(jdk.OptionVariables), func(name string) bool { return os.Getenv(name) == "" })
 }
 
-// checkJavaOptions looks for options in the environment that override those that
+// checkJavaOptions looks for JVM options in environment variables that override the options that
 // `gasm profile` sets.
 func checkJavaOptions() Finding {
 	c := Finding{Area: "environment", Name: "java options", Status: OK, Text: "none in the environment"}
@@ -123,7 +123,8 @@ func checkJavaOptions() Finding {
 }
 
 // tryJavaOptions finds out whether variables with options for JVMs are the cause if no JDK works. It
-// runs java with and without them.
+// runs java with and without these variables. c is the finding so far, which is returned unchanged
+// if the variables are not the cause.
 func tryJavaOptions(ctx context.Context, jdks []jdkResult, c Finding) Finding {
 	set := setOptionVariables()
 	if len(set) == 0 || slices.ContainsFunc(jdks, func(j jdkResult) bool { return j.works }) {

@@ -15,7 +15,7 @@ import (
 )
 
 // checkEvents finds out which events a JVM of this JDK can report, and from which source, by asking a running one.
-// (USDT probes are a finding of their own.)
+// USDT probes have a finding of their own (checkProbes).
 func (j *foundJDK) checkEvents(ctx context.Context, area string, pid int) Finding {
 	c := Finding{area, "events", OK, "", ""}
 	log := "from HotSpot's log: gc, safepoint"
@@ -41,7 +41,7 @@ func hasRecorder(ctx context.Context, pid int) (bool, error) {
 		return false, err
 	}
 	defer p.Close()
-	for range 200 { // wait until it runs its program
+	for range 200 { // wait, for two seconds or a little more, until the JVM runs its program
 		if started, known := attach.Started(ctx, p); started || !known {
 			break
 		}
@@ -55,5 +55,6 @@ func hasRecorder(ctx context.Context, pid int) (bool, error) {
 	if refused := (*jcmd.FailedError)(nil); errors.As(err, &refused) {
 		return false, nil
 	}
-	return err == nil && !strings.Contains(text, "not found"), err // the text is the JVM's: "Command JFR.check not found."
+	// Without the module jdk.jfr, the JVM's answer is "Command JFR.check not found."
+	return err == nil && !strings.Contains(text, "not found"), err
 }

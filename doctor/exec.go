@@ -18,7 +18,7 @@ var patience = 20 * time.Second
 
 func errNoAnswer() error { return fmt.Errorf("no answer within %s", patience) }
 
-// withPatience returns a context that ends after the time of patience.
+// withPatience returns a context that ends with ctx, or else after the duration patience.
 func withPatience(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, patience, errNoAnswer())
 }
@@ -29,7 +29,8 @@ func run(ctx context.Context, command ...string) (stdout, stderr string, err err
 	return runWith(ctx, os.Environ(), command...)
 }
 
-// runWith is like run, with another environment.
+// runWith is like run, but runs the program in the environment env. Both set LC_ALL=C, so that
+// messages are in English.
 func runWith(ctx context.Context, env []string, command ...string) (stdout, stderr string, err error) {
 	ctx, cancel := withPatience(ctx)
 	defer cancel()
@@ -54,11 +55,12 @@ func (c *capped) Write(b []byte) (int, error) {
 
 func (c *capped) String() string { return c.text.String() }
 
-// A target is a process that is sampled to try a sampler. It waits until it is released,
-// becomes another program, and then counts for some seconds. It ends by itself soon after this process does.
+// A target is a process that is sampled in order to try a sampler. It waits until release is called, then
+// executes another program, which counts for some seconds. If gasm ends first, the target ends by itself
+// soon afterwards.
 type target struct {
 	cmd   *exec.Cmd
-	stdin *os.File // our end of its stdin
+	stdin *os.File // the writing end of the pipe that is its stdin
 }
 
 func startTarget() (*target, error) {

@@ -19,7 +19,7 @@ const pluginSymbol = "decode_instructions_virtual"
 // A plugin is a disassembler plug-in (hsdis) that HotSpot would find.
 type plugin struct {
 	path   string
-	usable bool // it has pluginSymbol
+	usable bool // true if it exports pluginSymbol
 }
 
 // findPlugin looks for a plug-in in the same places as HotSpot (Disassembler::load_library):
@@ -43,8 +43,8 @@ func (j *foundJDK) findPlugin() (plugin, bool) {
 	return plugin{}, false
 }
 
-// pluginName returns "hsdis-amd64.so", for the architecture of libjvm. HotSpot's names for
-// architectures are the same as Go's, except for aarch64.
+// pluginName returns the file name of a plug-in for the architecture of libjvm, such as
+// "hsdis-amd64.so". HotSpot's names for architectures are the same as Go's, except for aarch64.
 func (j *foundJDK) pluginName() string {
 	arch := map[string]string{"arm64": "aarch64"}[runtime.GOARCH]
 	if f, err := elf.Open(j.libjvm); err == nil {
@@ -97,8 +97,9 @@ func dynamicSymbols(path string) (names []string) {
 	return names
 }
 
-// openMachO opens a library of macOS. If the library has parts for several architectures,
-// f is the part for this one. f is nil if there is none; done closes the library.
+// openMachO opens a library of macOS. If the library has parts for several architectures, f is the
+// part for this one. f is nil if the file is not such a library or has no part for this
+// architecture. done closes the library; it is nil if f is nil.
 func openMachO(path string) (f *macho.File, done func()) {
 	if f, err := macho.Open(path); err == nil {
 		return f, func() { f.Close() }

@@ -18,11 +18,11 @@ import (
 // A foundJDK is a JDK or JRE on this machine.
 type foundJDK struct {
 	home    string   // its path without symbolic links
-	foundBy []string // "PATH", "JAVA_HOME"; empty for a JDK that is only installed
+	foundBy []string // "PATH", "JAVA_HOME"; empty if the JDK was only found in an installer's folder
 	version string   // "17.0.15+6-Debian-1deb12u1"
 	vendor  string
 	variant string // "Hotspot", "Openj9"; "" if the release file does not say
-	libjvm  string // "" if there is none
+	libjvm  string // path of the JVM's library; "" if the JDK has none
 }
 
 // findJDKs returns the JDK on PATH, the one that JAVA_HOME names, and those in the folders
@@ -89,8 +89,8 @@ func jdkPatterns(user string) []string {
 	return patterns
 }
 
-// javaHome returns the path of a JDK or JRE without symbolic links. For the jre folder of a
-// JDK 8 it returns the JDK's. ok is false if there is no bin/java.
+// javaHome returns the path of a JDK or JRE without symbolic links. For the folder jre within a JDK
+// 8, it returns the path of the whole JDK. ok is false if there is no bin/java.
 func javaHome(dir string) (home string, ok bool) {
 	home, err := filepath.EvalSymlinks(dir)
 	if err != nil || !executable(filepath.Join(home, "bin/java")) {
@@ -110,8 +110,8 @@ func executable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// homeOnPath returns the home of the java on PATH. If that java is a script of a version
-// manager, or macOS's stub, the JVM that it starts is asked.
+// homeOnPath returns the home of the java on PATH. That java may be a script of a version manager,
+// or macOS's stub. In that case homeOnPath runs it, and the JVM that it starts prints its home.
 func homeOnPath(ctx context.Context) (string, error) {
 	path, err := exec.LookPath("java")
 	if err != nil {
@@ -129,7 +129,9 @@ func homeOnPath(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("%s, on PATH, does not run: %s", path, cmp.Or(firstLine(stderr), "it does not tell its java.home"))
 }
 
-// What java -XshowSettings:properties prints: "    java.home = /usr/lib/jvm/temurin-25".
+// homeProperty matches the line with the home in what java -XshowSettings:properties prints:
+//
+//	    java.home = /usr/lib/jvm/temurin-25
 var homeProperty = regexp.MustCompile(`(?m)^ *java\.home = (.+)$`)
 
 // describe fills in the version, vendor and variant from the release file, or else from what
@@ -154,8 +156,8 @@ func (j *foundJDK) describe(ctx context.Context) {
 
 var versionLine = regexp.MustCompile(`version "([^"]+)"`)
 
-// parseVersion parses what java -version prints. The vendor is the name of the runtime, in
-// which vendors name themselves:
+// parseVersion parses what java -version prints. As the vendor it returns the second line's name of
+// the runtime, because vendors add their own name to it:
 //
 //	openjdk version "1.8.0_432"
 //	OpenJDK Runtime Environment (Temurin)(build 1.8.0_432-b06)

@@ -27,7 +27,7 @@ type jsonReport struct {
 func WriteJSON(w io.Writer, r *Report) error {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false) // commands have < and &
+	e.SetEscapeHTML(false) // commands may contain < and &
 	e.SetIndent("", "  ")
 	checks := r.Checks
 	if checks == nil {

@@ -45,7 +45,8 @@ func checkJDKs(ctx context.Context, jdks []*foundJDK, dir string) []jdkResult {
 	return results
 }
 
-// check runs one JDK, whose JVM writes its log to the given path.
+// check runs one JDK and returns the findings about it. log is the path to which the JVM writes its
+// log.
 func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 	j.describe(ctx)
 	area := "jdk " + j.home
@@ -76,8 +77,8 @@ func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 	return r
 }
 
-// judgeCode decides how the code of this JDK gets into a profile. printed and err say what
-// the JVM printed, and copied whether gasm can copy its code.
+// judgeCode decides how the code of this JDK gets into a profile. printed and err are the results
+// of printCode. copied is true if gasm can copy the code out of the memory of a JVM of this JDK.
 func (j *foundJDK) judgeCode(area string, printed codeForm, err error, copied bool) Finding {
 	c := Finding{Area: area, Name: "code"}
 	switch {
@@ -101,8 +102,8 @@ func (j *foundJDK) judgeCode(area string, printed codeForm, err error, copied bo
 // printsBytes reports whether this JDK prints code without hsdis.
 func (j *foundJDK) printsBytes() bool { return j.feature() >= printassembly.OldestWithBytes }
 
-// checkProbes finds out whether HotSpot's static probes in a JVM can be recorded, by trying
-// it with a process that has no such probes.
+// checkProbes finds out whether gasm can record the static probes in this JDK's libjvm. It tries
+// that without a JVM: the probes are set for this process only, which never reaches them.
 func (j *foundJDK) checkProbes(ctx context.Context, area string) Finding {
 	name := filepath.Base(j.libjvm)
 	if !hasProbes(j.libjvm) {
@@ -122,7 +123,7 @@ func (j *foundJDK) checkProbes(ctx context.Context, area string) Finding {
 	return c
 }
 
-// checkPlugin judges a plug-in that HotSpot finds, by the form of what the JVM printed.
+// checkPlugin judges a plug-in that HotSpot finds, by the form in which the JVM printed its code.
 func (j *foundJDK) checkPlugin(area string, p plugin, printed codeForm) Finding {
 	c := Finding{area, "hsdis", OK, p.path, ""}
 	switch {
@@ -172,11 +173,11 @@ const (
 // the form of the code in its log.
 func (j *foundJDK) printCode(ctx context.Context, log string) (codeForm, error) {
 	if options := checkJavaOptions(); options.Status == Problem {
-		return codeNone, errors.New("not tried: " + options.Text) // the JVM might overwrite a log of the user's
+		return codeNone, errors.New("not tried: " + options.Text) // the JVM might overwrite a log file of the user's
 	}
 	flags := printassembly.CaptureFlags(log, printassembly.Selection{})
 	if printassembly.OldestKnown <= j.feature() && j.feature() <= printassembly.NewestKnown {
-		flags = append(flags, printassembly.RefuseUnknownFlags) // as gasm profile does for java itself
+		flags = append(flags, printassembly.RefuseUnknownFlags) // gasm profile does the same if its command is java
 	}
 	_, stderr, err := runWith(ctx, jdk.AddToolOptions(os.Environ(), flags), j.java(), "-version")
 	defer os.Remove(log)
@@ -188,7 +189,7 @@ func (j *foundJDK) printCode(ctx context.Context, log string) (codeForm, error) 
 		return codeNone, fmt.Errorf("the JVM wrote no log (is there another -XX:LogFile, or is it not HotSpot?)")
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, 64<<20)) // java -version makes about 1 MiB
+	text, err := io.ReadAll(io.LimitReader(f, 64<<20)) // the log of java -version has about 1 MiB
 	if err != nil {
 		return codeNone, fmt.Errorf("reading the JVM's log: %w", err)
 	}
@@ -199,7 +200,8 @@ func (j *foundJDK) printCode(ctx context.Context, log string) (codeForm, error) 
 //
 //	0x00007fae1ea188f8: mov    %eax,-0x14000(%rsp)
 //
-// Rows of hexadecimal bytes have no letter after f in the alphabet.
+// The mnemonic must have a letter from g to z, because HotSpot also prints rows of hexadecimal
+// bytes, such as "0x00007fae1ea188f8: 89 84 24".
 var instructionLine = regexp.MustCompile(`(?m)^ +0x[0-9a-f]+:\s+[a-z]*[g-z][a-z0-9]*\b`)
 
 // printedForm returns the form of the code in a JVM's log. JDK 8 writes neither
@@ -228,8 +230,8 @@ func jvmComplaint(stderr string) string {
 // fill it if both compilers are used. With both, the default is 240 MB.
 const smallCodeCache = 48 << 20
 
-// checkCodeCache asks the JVM of the first JDK, which is the one on PATH if there is one, for the size
-// of its code cache.
+// checkCodeCache asks the JVM of the first JDK for the size of its code cache. The first JDK is the
+// one on PATH, if there is one on PATH.
 func checkCodeCache(ctx context.Context, jdks []jdkResult) []Finding {
 	if len(jdks) == 0 || !jdks[0].works {
 		return nil

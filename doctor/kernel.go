@@ -85,7 +85,7 @@ func hypervised(cpuinfo, vendor string) bool {
 	}
 	for _, name := range []string{"QEMU", "Amazon EC2", "Google", "Microsoft Corporation", "VMware", "Xen", "innotek", "Parallels", "Apple Inc."} {
 		if strings.HasPrefix(vendor, name) {
-			return runtime.GOARCH == "arm64" // x86's cpuinfo has flags, so the loop above has decided
+			return runtime.GOARCH == "arm64" // on x86, cpuinfo has flags, and the loop above has returned
 		}
 	}
 	return false
@@ -132,8 +132,8 @@ func (k *kernel) unbound() bool {
 	return !k.namespaced && (k.has(capPerfmon) || k.has(capSysAdmin))
 }
 
-// checkKernelSettings judges the settings. works is true if gasm could sample; notes are
-// the sampler's notes on what it could not get.
+// checkKernelSettings judges the kernel's settings. works is true if gasm could sample. notes are
+// the sampler's notes on what it could not sample.
 func checkKernelSettings(k kernel, works bool, notes []fix.Note) []Finding {
 	checks := []Finding{k.checkParanoid(works, notes), k.checkKernelNames(notes), k.checkCapabilities(), k.checkSeccomp()}
 	if rate, err := strconv.Atoi(k.maxRate); err == nil && rate < collect.DefaultFrequency {
@@ -175,7 +175,7 @@ func (k *kernel) checkParanoid(works bool, notes []fix.Note) Finding {
 		means = "does not apply to root"
 	case k.unbound():
 		means = "does not apply to you (CAP_PERFMON)"
-	case level > 2 && works: // not Debian's kernel
+	case level > 2 && works: // this kernel treats the levels 3 and 4 as 2
 		means = paranoidMeans(2)
 	case level > 2:
 		means = paranoidMeans(level)
@@ -233,7 +233,7 @@ func (k *kernel) checkCapabilities() Finding {
 	return c
 }
 
-// checkSeccomp finds out whether system calls are filtered.
+// checkSeccomp finds out whether a seccomp filter applies to this process's system calls.
 func (k *kernel) checkSeccomp() Finding {
 	c := Finding{Area: "native", Name: "seccomp", Status: OK}
 	switch k.seccomp {

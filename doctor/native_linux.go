@@ -16,8 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// checkNative has gasm itself sample, first as `gasm profile` does without flags, and then
-// with each of the events.
+// checkNative tries gasm's own sampler, first as `gasm profile` uses it without flags, and then
+// with each of triedEvents.
 func checkNative(ctx context.Context, dir string) samplerResult {
 	best, trials := tryEach(func(events []sampler.Event, busy bool) trial { return tryNative(ctx, dir, events, busy) })
 	sampling, result := best.check("native")
@@ -90,12 +90,12 @@ func checkOpenFiles(limit uint64, cpus int) Finding {
 // them.
 const bestBuffers = 512 << 10
 
-// checkBuffers judges the size of the kernel's buffers, in bytes. limit is the memory limit
-// of this container or cgroup, 0 for none.
+// checkBuffers judges the total size of the kernel's buffers for all CPUs, in bytes. limit is the
+// memory limit of this container or cgroup, 0 for none.
 func checkBuffers(buffers, cpus int, limit int64) Finding {
 	c := Finding{"native", "buffers", OK, fmt.Sprintf("%d KiB for %d CPUs", buffers>>10, cpus), ""}
 	if limit > 0 {
-		c.Text += fmt.Sprintf(", in a cgroup of %d MB", limit>>20)
+		c.Text += fmt.Sprintf(", in a cgroup of %d MiB", limit>>20)
 	}
 	switch {
 	case buffers < cpus*bestBuffers:
@@ -119,7 +119,8 @@ func memoryLimit() int64 {
 			return limit
 		}
 	}
-	limit, err := strconv.ParseInt(readTrimmed("/sys/fs/cgroup/memory.max"), 10, 64) // where a container sees its own
+	// A container sees its own limit here.
+	limit, err := strconv.ParseInt(readTrimmed("/sys/fs/cgroup/memory.max"), 10, 64)
 	if err != nil {
 		return 0
 	}

@@ -184,7 +184,7 @@ func TestTemp(t *testing.T) {
 }
 
 func TestSizeText(t *testing.T) {
-	cases := map[uint64]string{251658240: "240 MB", 84719476736: "78.9 GB", 2555904: "2496 kB", 0: "0 kB"}
+	cases := map[uint64]string{251658240: "240 MiB", 84719476736: "78.9 GiB", 2555904: "2496 KiB", 0: "0 KiB"}
 	require.NotEmpty(t, cases)
 	for n, want := range cases {
 		assert.Equal(t, want, sizeText(n))
@@ -199,13 +199,13 @@ func TestCodeCache(t *testing.T) {
 		assert.Equal(t, text, f.Text)
 	}
 	check("[Global flags]\n    uintx ReservedCodeCacheSize                    = 251658240                              {pd product} {ergonomic}\n"+
-		"     bool SegmentedCodeCache                       = true                                      {product} {ergonomic}\n", OK, "240 MB, segmented")
+		"     bool SegmentedCodeCache                       = true                                      {product} {ergonomic}\n", OK, "240 MiB, segmented")
 	check("    uintx ReservedCodeCacheSize                    := 4194304                             {pd product}\n"+ // JDK 8
 		"     bool TieredCompilation                        = true                                {pd product}\n", Note,
-		"4096 kB: small; HotSpot will reuse addresses (gasm tells the methods at one address apart by time)")
+		"4096 KiB: small; HotSpot will reuse addresses (gasm tells the methods at one address apart by time)")
 	check("    uintx ReservedCodeCacheSize                    = 50331648                            {pd product}\n"+
 		"     bool TieredCompilation                       := false                               {pd product}\n"+
-		"     bool SegmentedCodeCache                       = false                                     {product} {default}\n", OK, "48 MB, not segmented")
+		"     bool SegmentedCodeCache                       = false                                     {product} {default}\n", OK, "48 MiB, not segmented")
 	check("", OK, "unknown")
 }
 

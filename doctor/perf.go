@@ -17,8 +17,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// checkPerf tries perf, first as `gasm profile` uses it without flags, and then with each
-// of the events.
+// checkPerf tries perf, first as `gasm profile` uses it without flags, and then with each of
+// triedEvents.
 func checkPerf(ctx context.Context, dir string) samplerResult {
 	path, err := exec.LookPath("perf")
 	if err != nil {
@@ -36,15 +36,15 @@ func checkPerf(ctx context.Context, dir string) samplerResult {
 	result.checks = append([]Finding{found, sampling}, result.checks...)
 	var missing *failure.MissingToolError
 	if errors.As(best.err, &missing) {
-		result.checks[0].Status = Problem // Ubuntu's /usr/bin/perf is there, but not the perf for this kernel
+		result.checks[0].Status = Problem // Ubuntu's script /usr/bin/perf exists, but not the perf for this kernel
 	} else {
 		result.checks = append(result.checks, checkEvents("perf", trials, thisKernel().virtual))
 	}
 	return result
 }
 
-// noPerf returns the result for a machine without perf on PATH. The sampler's error says
-// what installs it.
+// noPerf returns the result for a machine without perf on PATH. The sampler's error says how to
+// install perf.
 func noPerf(ctx context.Context, dir string) samplerResult {
 	_, err := collect.StartPerf(ctx, collect.Options{PID: os.Getpid(), Frequency: collect.DefaultFrequency, Dir: dir})
 	cause, todo := explain(err)
@@ -79,7 +79,7 @@ func samplePerf(ctx context.Context, dir string, child *target, events []sampler
 	return t
 }
 
-// textOf returns the text of a recording's samples.
+// textOf returns a reader of a recording's samples, as text in the format of perf script.
 func textOf(ctx context.Context, p *collect.Perf) io.Reader {
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(p.WriteText(ctx, w)) }()

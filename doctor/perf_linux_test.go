@@ -55,8 +55,8 @@ func TestBuffers(t *testing.T) {
 		assert.Equal(t, Finding{"native", "buffers", status, text, todo}, checkBuffers(buffers, cpus, limit))
 	}
 	check(1032<<10, 2, 0, OK, "1032 KiB for 2 CPUs", "")
-	check(1032<<10, 2, 1<<30, OK, "1032 KiB for 2 CPUs, in a cgroup of 1024 MB", "")
+	check(1032<<10, 2, 1<<30, OK, "1032 KiB for 2 CPUs, in a cgroup of 1024 MiB", "")
 	check(72<<10, 2, 0, Note, "72 KiB for 2 CPUs: smaller than usual, because this user may lock no more memory; samples may be lost on a busy machine",
 		"sudo sysctl kernel.perf_event_mlock_kb=516")
-	check(66<<20, 128, 128<<20, Note, "67584 KiB for 128 CPUs, in a cgroup of 128 MB, of which they take more than a quarter", "raise the memory limit of the container")
+	check(66<<20, 128, 128<<20, Note, "67584 KiB for 128 CPUs, in a cgroup of 128 MiB, of which they take more than a quarter", "raise the memory limit of the container")
 }

@@ -32,7 +32,7 @@ func laptop() *Report {
 		{openJ9, "version", OK, "21.0.5+11-LTS, IBM Corporation", ""},
 		{openJ9, "code", Note, "Openj9 is not HotSpot: its methods have neither names nor code in a profile", "sudo apt install default-jdk-headless"},
 		{"environment", "java options", Problem, "_JAVA_OPTIONS has -XX:LogFile=/x, which takes the JVM's log away from gasm", "unset _JAVA_OPTIONS"},
-		{"environment", "temp folder", OK, "/tmp, 12.1 GB free, in memory (tmpfs)", ""},
+		{"environment", "temp folder", OK, "/tmp, 12.1 GiB free, in memory (tmpfs)", ""},
 	}}
 }
 

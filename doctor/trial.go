@@ -15,7 +15,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// triedEvents are the events that are tried, with perf and without it, the best first.
+// triedEvents are the events that are tried, both with perf and with gasm's own sampler. The best
+// one is first.
 var triedEvents = []string{"cycles:P", "cycles", "instructions", "cpu-clock"}
 
 // A trial is the result of sampling a target, with perf or by gasm itself.
@@ -28,9 +29,10 @@ type trial struct {
 	err     error
 }
 
-// tryEach tries the best available event, with a busy target, and then each of
-// triedEvents. It tries them one after the other, because all recordings of a user share one
-// limit of locked memory (perf_event_mlock_kb).
+// tryEach tries the best available event, with a busy target, and then each of triedEvents except
+// the one that was sampled as the best. each has a trial for each of triedEvents, in the same
+// order. The trials run one after the other, because all recordings of a user share one limit of
+// locked memory (perf_event_mlock_kb).
 func tryEach(try func(events []sampler.Event, busy bool) trial) (best trial, each []trial) {
 	best = try(nil, true)
 	each = make([]trial, len(triedEvents))
@@ -42,8 +44,8 @@ func tryEach(try func(events []sampler.Event, busy bool) trial) (best trial, eac
 	return best, each
 }
 
-// onTarget calls the function try with a process that is held before its work, and with a folder of its
-// own in dir.
+// onTarget calls the function try with a new target, which waits until it is released, and with the
+// path of a new folder in dir.
 func onTarget(dir string, try func(dir string, child *target) trial) trial {
 	dir, err := os.MkdirTemp(dir, "trial-")
 	if err != nil {
@@ -57,7 +59,7 @@ func onTarget(dir string, try func(dir string, child *target) trial) trial {
 	return try(dir, child)
 }
 
-// work lets a target work for a moment, and notes how long.
+// work releases a target, lets it work for a moment, and stores in t.seconds how long that was.
 func (t *trial) work(ctx context.Context, x *target) {
 	begin := time.Now()
 	x.release()
@@ -104,8 +106,8 @@ func checkRate(area string, rate collect.Rate) Finding {
 	return c
 }
 
-// checkEvents judges the trials of triedEvents, one of each. virtual is true on a virtual
-// machine.
+// checkEvents judges the trials, one for each of triedEvents in the same order. virtual is true on
+// a virtual machine.
 func checkEvents(area string, trials []trial, virtual bool) Finding {
 	c := Finding{Area: area, Name: "events", Status: OK}
 	var opened, refused []string

@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/xctrace"
 )
 
-// checkXCTrace looks for xctrace, which is a part of Xcode. It is not tried, because a recording takes
-// ten seconds or more.
+// checkXCTrace looks for xctrace, which is a part of Xcode. It makes no recording to try xctrace,
+// because that takes ten seconds or more.
 func checkXCTrace(ctx context.Context) samplerResult {
 	path, err := xctrace.Find(ctx)
 	if err != nil {

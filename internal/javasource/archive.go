@@ -9,17 +9,17 @@ import (
 	"io"
 )
 
-// maxLists is an upper bound for the lists of files of all jars on a class path, and for that of each archive of
-// sources, in bytes. Beyond it, no further archive is opened. A jar has about 100 bytes for each file, and takes three
-// times as much memory.
+// maxLists is an upper bound in bytes for the lists of files of all jars on a class path together, and for the list of
+// each archive of sources. Beyond it, no further archive is opened. The list of a jar has about 100 bytes for each
+// file, and takes three times as much in memory.
 const maxLists = 128 << 20
 
-// lists is how many bytes of archives' lists of files were read.
+// lists counts how many bytes of the lists of files in archives have been read so far.
 type lists int64
 
-// archive opens a zip file. Package zip reads the whole list of files, and reserves memory for as many files as the
-// zip file says that it has. In a sparse file of terabytes, that can be more than any machine has, so the number is
-// checked before.
+// archive opens a zip file. Package zip reads the whole list of files, and reserves memory for the number of files that
+// the zip file states. If the zip file is a sparse file of terabytes, that can be more memory than any machine has, so
+// the number is checked first.
 func (l *lists) archive(file io.ReaderAt, size int64) (*zip.Reader, error) {
 	if err := checkRecords(file, size); err != nil {
 		return nil, err
@@ -30,7 +30,8 @@ func (l *lists) archive(file io.ReaderAt, size int64) (*zip.Reader, error) {
 	return archive, err
 }
 
-// A countedReader returns an error if more is read than may be, until the list of files was read.
+// A countedReader counts the bytes that are read while package zip reads the list of files, and returns an error if
+// that makes more than maxLists. After that, when listed is true, it reads without counting.
 type countedReader struct {
 	io.ReaderAt
 	read   *lists
@@ -49,20 +50,21 @@ func (c *countedReader) ReadAt(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-var errLongList = fmt.Errorf("the lists of files of all archives have more than %d MB", maxLists>>20)
+var errLongList = fmt.Errorf("the lists of files of all archives have more than %d MiB", maxLists>>20)
 
 // Sizes in a zip file, in bytes.
 const (
 	endSize     = 22       // of the record at the end, without its comment
-	endSearched = 65 << 10 // in which package zip looks for that record
-	locatorSize = 20       // of what says where the record of a large zip file is; it precedes the record at the end
-	largeSize   = 56       // of that record
+	endSearched = 65 << 10 // how much of the end of the file package zip searches for that record
+	locatorSize = 20       // of the locator, which has the offset of the large record
+	largeSize   = 56       // of the large record (zip64)
 	entrySize   = 46       // of an entry of the list of files, without its name
 )
 
-// checkRecords returns an error if a zip file says that it has more files than can be in it, or more than maxEntries.
-// Only a large zip file (zip64) can say so, because the number has 16 bits in others. All records that package zip may
-// take for the one at the end are looked at.
+// checkRecords returns an error if a zip file states that it has more files than fit into its size, or more than
+// maxEntries. Only a large zip file (zip64) can state such a number, because the number has 16 bits in other zip files.
+// The comment of a zip file can contain what looks like another record at the end, so all records that package zip may
+// use are checked.
 func checkRecords(file io.ReaderAt, size int64) error {
 	tail := make([]byte, min(size, endSearched+locatorSize))
 	if n, err := file.ReadAt(tail, size-int64(len(tail))); n < len(tail) {

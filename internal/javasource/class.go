@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// A classSource says where the code of a class comes from.
+// A classSource says from which source files the code of a class was compiled.
 type classSource struct {
 	file  sourceFile
 	root  string // the directory or jar that has the class file; "" if it was not found
 	debug smap   // nil if all code of the class comes from file
 }
 
-// lines returns how many lines the file had when the class was compiled, or 0 if that is unknown. Kotlin's maps begin
-// with the lines of the class's own file.
+// lines returns how many lines the class's own file had when the class was compiled, or 0 if that is unknown. It is
+// known for Kotlin, whose smaps begin with the range of all lines of that file.
 func (c *classSource) lines() int {
 	if path.Ext(c.file.base) == ".kt" && len(c.debug) > 0 {
 		if own := c.debug[0]; own.file == c.file && own.from == 1 && own.line == 1 && own.each == 1 {
@@ -24,7 +24,7 @@ func (c *classSource) lines() int {
 	return 0
 }
 
-// class returns where the code of a class comes from. It looks for each class only once.
+// class returns the classSource of a class. It searches for each class only once.
 func (f *Finder) class(name string) *classSource {
 	c := f.classes[name]
 	if c == nil {
@@ -37,7 +37,7 @@ func (f *Finder) class(name string) *classSource {
 func (f *Finder) findClass(name string) *classSource {
 	plain := name
 	if i := strings.IndexAny(plain, "/+"); i >= 0 {
-		plain = plain[:i] // the address of a hidden class follows
+		plain = plain[:i] // cut off the address that follows the name of a hidden class: "Foo$$Lambda/0x00007f…"
 	}
 	// The class of a lambda has no line numbers, or those of the class that contains the lambda.
 	plain, _, _ = strings.Cut(plain, "$$Lambda")
@@ -47,7 +47,7 @@ func (f *Finder) findClass(name string) *classSource {
 	if !onlyJDK(dir) {
 		file, root, ok = f.classPath.find(plain)
 	}
-	// A class file that names another source file is not the one that the JVM has loaded.
+	// If the class file names another source file than the JVM does, it is another version of the class and is ignored.
 	if ok && (c.file.base == "" || c.file.base == file.source) {
 		c.file.base, c.root, c.debug = file.source, root, parseSMAP(file.debug)
 	}
@@ -57,8 +57,8 @@ func (f *Finder) findClass(name string) *classSource {
 	return c
 }
 
-// onlyJDK reports whether a class can only come from the JDK, given the directory of its package. Searching the class
-// path for it would open every jar in vain.
+// onlyJDK reports whether classes of the package in dir can only come from the JDK. Searching the class path for such a
+// class would open every jar in vain.
 func onlyJDK(dir string) bool {
 	top, _, _ := strings.Cut(dir, "/")
 	return top == "java" || top == "jdk" || top == "sun"
@@ -78,8 +78,8 @@ func outerClass(class string) (dir, outer string) {
 	return strings.ReplaceAll(dir, ".", "/"), class
 }
 
-// guess returns the likeliest name of the source file of a class: Foo.java, or an existing file of another language.
-// Kotlin compiles the functions in Foo.kt to the class FooKt.
+// guess returns the likeliest name of the source file of the class outer, for example Foo: Foo.java, or the name of an
+// existing file of another language, such as Foo.kt. Kotlin compiles the functions in Foo.kt to the class FooKt.
 func (f *Finder) guess(dir, outer string) string {
 	usual := outer + ".java"
 	if f.load(sourceFile{dir, usual}).problem != noFile {

@@ -5,7 +5,8 @@ import (
 	"errors"
 )
 
-// A classFile is what a class file says about the source of its class (chapter 4 of the JVM specification).
+// A classFile has what a class file states about the source of its class. The JVM specification defines the format in
+// chapter 4.
 type classFile struct {
 	source string // its SourceFile attribute: "Range.scala"; "" if it has none
 	debug  string // its SourceDebugExtension attribute, see smap; "" if it has none
@@ -13,7 +14,7 @@ type classFile struct {
 
 var errNoClass = errors.New("not a class file, or a damaged one")
 
-// parseClass reads a class file. It has to read all of it, because the attributes are at its end.
+// parseClass parses a class file. It goes through the whole file, because the attributes of the class are at the end.
 func parseClass(data []byte) (classFile, error) {
 	r := classReader{data: data}
 	if r.u4() != 0xcafebabe {
@@ -46,10 +47,10 @@ func parseClass(data []byte) (classFile, error) {
 	return c, nil
 }
 
-// A classReader reads big-endian numbers. After the end of the data they are 0.
+// A classReader reads big-endian numbers from a class file. Beyond the end of the data, it returns 0 and sets short.
 type classReader struct {
 	data  []byte
-	short bool // there was too little data
+	short bool // true after an attempt to read beyond the end, or at an unknown tag
 }
 
 // take returns the next n bytes, or nil if there are fewer.
@@ -75,7 +76,7 @@ func (r *classReader) number(size uint64) (n uint64) {
 func (r *classReader) u2() uint64 { return r.number(2) }
 func (r *classReader) u4() uint64 { return r.number(4) }
 
-// constants reads the constant pool and returns its texts by index.
+// constants reads the constant pool and returns its strings (CONSTANT_Utf8) by index.
 func (r *classReader) constants() map[uint64][]byte {
 	const utf8, long, double = 1, 5, 6
 	// Sizes in bytes of the other constants, by tag.
@@ -95,13 +96,14 @@ func (r *classReader) constants() map[uint64][]byte {
 		}
 		r.skip(size)
 		if tag == long || tag == double {
-			i++ // they take two indices
+			i++ // a long or double takes two indices
 		}
 	}
 	return texts
 }
 
-// attributes calls take with each attribute: the index of its name, and its value.
+// attributes reads a list of attributes. It calls take with each attribute's value and with the index of its name in
+// the constant pool.
 func (r *classReader) attributes(take func(name uint64, value []byte)) {
 	for n := r.u2(); n > 0 && !r.short; n-- {
 		name := r.u2()

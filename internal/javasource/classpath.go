@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// maxClassPath is an upper bound for the directories and jars on a class path. Further ones are ignored. It also
-// bounds how many files are open at once.
+// maxClassPath is an upper bound for the directories and jars on a class path. The others are ignored. It also bounds
+// how many jars are open at once, because they stay open until close.
 const maxClassPath = 2000
 
-// A classPath finds class files in the directories and jars from which a JVM has loaded its classes. It opens them
-// one after the other, as they are needed.
+// A classPath finds class files in the directories and jars from which a JVM has loaded its classes. It opens the next
+// directory or jar only if a class is in none of those that are already open.
 type classPath struct {
 	next []string // not opened yet
 	seen map[string]bool
-	// nested are the jars inside the jar that was opened last. They come before next.
+	// nested are the jars inside the jar that was opened last. They are searched before those in next.
 	nested        []*zip.File
-	nestedEntries int // number of files in all such jars that were opened
+	nestedEntries int // number of files in all nested jars that were opened so far
 	open          []classRoot
 	left          allowance
 	lists         lists
@@ -33,7 +33,7 @@ type classRoot struct {
 	name string // without its directory: "scala-library-2.13.14.jar"
 }
 
-// add appends paths that are not there yet. A path that ends in "/*" stands for all jars in a directory.
+// add appends those of the paths that are new. A path that ends in "/*" stands for all jars in that directory.
 func (c *classPath) add(paths ...string) {
 	if c.seen == nil {
 		c.seen = map[string]bool{}
@@ -52,7 +52,7 @@ func (c *classPath) add(paths ...string) {
 	}
 }
 
-// maxFolder is an upper bound for the files that are looked at in a directory of jars. Further ones are ignored.
+// maxFolder is how many entries of a directory of jars are read at most. The others are ignored.
 const maxFolder = 100_000
 
 // jarsIn returns the paths of the jars in a directory, sorted.
@@ -69,8 +69,8 @@ func jarsIn(folder string) (jars []string) {
 	return jars
 }
 
-// find reads the class file of a class like "a.b.Foo$Bar". root is the name of the directory or jar in which it was
-// found.
+// find searches for the class file of a class like "a.b.Foo$Bar" and parses it. root is the name of the directory or
+// jar in which it was found. ok is false if it was not found.
 func (c *classPath) find(class string) (found classFile, root string, ok bool) {
 	file := strings.ReplaceAll(class, ".", "/") + ".class"
 	if !fs.ValidPath(file) {
@@ -90,7 +90,8 @@ func (c *classPath) find(class string) (found classFile, root string, ok bool) {
 	return found, "", false
 }
 
-// openNext opens the next directory or jar. It skips those that no longer exist, and returns false if none is left.
+// openNext opens the next directory or jar. It skips those that can't be opened, and returns false if there are no
+// more.
 func (c *classPath) openNext() bool {
 	if c.openNested() {
 		return true
@@ -105,10 +106,10 @@ func (c *classPath) openNext() bool {
 		c.open = append(c.open, classRoot{t, filepath.Base(p)})
 		if jar, isJar := t.(*zipFile); isJar {
 			c.nested = nestedJars(jar.archive)
-			manifest, _ := c.left.all(t, "META-INF/MANIFEST.MF", maxManifest) // a missing manifest has no Class-Path
+			manifest, _ := c.left.all(t, "META-INF/MANIFEST.MF", maxManifest) // nil after an error
 			before := slices.Clone(c.next)
 			c.next = nil
-			c.add(manifestClassPath(string(manifest), p)...) // they come directly after the jar
+			c.add(manifestClassPath(string(manifest), p)...) // searched directly after the jar
 			c.next = append(c.next, before...)
 		}
 		return true
@@ -127,8 +128,8 @@ func (c *classPath) close() (errs []error) {
 // maxManifest is an upper bound for the size of a manifest in bytes. A larger one is ignored.
 const maxManifest = 4 << 20
 
-// manifestClassPath returns the paths in a manifest's Class-Path: URLs relative to the jar's own. A line of a
-// manifest that begins with a blank continues the line before.
+// manifestClassPath returns the paths in the Class-Path of a jar's manifest. Class-Path is a list of URLs, which may be
+// relative to the jar's own URL. In a manifest, a line that begins with a blank continues the line before it.
 func manifestClassPath(manifest, jar string) []string {
 	manifest = strings.NewReplacer("\r\n ", "", "\n ", "", "\r ", "").Replace(manifest)
 	for line := range strings.FieldsFuncSeq(manifest, func(r rune) bool { return r == '\n' || r == '\r' }) {

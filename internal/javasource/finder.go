@@ -4,22 +4,22 @@
 //
 // # Which file
 //
-// A class file contains the name of its source file without directories, in its SourceFile attribute. The JVM has it
-// in memory, and package nmethod copies it. If it is not known from there, the class file itself is read from the
-// program's class path ([Finder.Know]). If it is not there either, the name is guessed: the class a.b.Bench is in
-// Bench.java, or in a file of another language that declares it.
+// A class file contains the name of its source file without directories, in its SourceFile attribute. The JVM keeps
+// that name in memory, and package nmethod copies it from there. If the name was not copied, the class file is searched
+// for on the program's class path ([Finder.Know]). If it is not found there either, the name is guessed: the class
+// a.b.Bench is in Bench.java, or in a file of another language that declares the class.
 //
-// The path of the source file of the class a.b.Bench ends in a/b/Bench.java. Before that there may be directories,
-// such as src/main/java, or the name of a module (java.base/java/util/HashMap.java). A path may end like this by
-// chance, so the file must also declare the package a.b. Files of Kotlin and Scala may be in any directory; they are
-// found by their name and the package that they declare. If several files are equally likely, none is chosen, because
-// no line is better than a wrong one.
+// The path of the source file of the class a.b.Bench ends in a/b/Bench.java. The path may begin with further
+// directories, such as src/main/java, or with the name of a module (java.base/java/util/HashMap.java). Another file's
+// path may end in the same way by chance, so the file must also declare the package a.b. A file of Kotlin or Scala may
+// be in any directory; it is found by its name and the package that it declares. If several files are equally likely,
+// none of them is used, because showing no line is better than showing a wrong one.
 //
 // # Which line
 //
-// A class may contain code from other source files: Kotlin's compiler copies inline functions into their callers. The
-// class file says for each line number which line of which file it stands for (see smap). Without the class file,
-// such numbers are beyond the end of the class's own file.
+// A class may contain code from other source files: Kotlin's compiler copies inline functions into their callers. For
+// each line number, the class file says which line of which file it stands for (see smap). If the class file was not
+// found, the line numbers of inlined code are not converted, and are beyond the end of the class's own file.
 //
 // [Finder.Missing] returns how many lines were not found, and why.
 package javasource
@@ -37,12 +37,12 @@ import (
 )
 
 const (
-	// maxFileSize is an upper bound for the size of a source file or a class file in bytes. A larger file must be
-	// something else and is ignored.
+	// maxFileSize is an upper bound for the size of a source file or a class file in bytes. A larger file is ignored.
 	maxFileSize = 16 << 20
-	// headSize is how many bytes of a file are searched for its package. A licence takes less.
+	// headSize is how many bytes at the beginning of a source file are searched for the declaration of its package. A
+	// comment with a licence, which comes before it, is shorter.
 	headSize = 64 << 10
-	// maxAlike is how many files with the same name are looked at in a tree.
+	// maxAlike is how many files with the same name are read at most in one tree.
 	maxAlike = 200
 )
 
@@ -55,7 +55,7 @@ type Finder struct {
 	classes   map[string]*classSource
 	files     map[sourceFile]*loaded
 	asked     map[classLine]miss
-	left      allowance // for source files
+	left      allowance // how many bytes of source files may still be read
 }
 
 // A Line is a line of source.
@@ -65,29 +65,31 @@ type Line struct {
 	Text   string // without surrounding blanks; "" if it was not found
 }
 
-// A sourceFile is the name of a file and the directory that its package requires.
+// A sourceFile is the name of a source file ("HashMap.java") and the directory that corresponds to its package
+// ("java/util").
 type sourceFile struct{ dir, base string }
 
-// unknownDir is the directory of a file whose package is not given.
+// unknownDir is the dir of a sourceFile whose package an smap does not state.
 const unknownDir = "?"
 
 func (s sourceFile) path() string { return path.Join(s.dir, s.base) }
 
 // A tree is a directory or an archive with source files.
 type tree interface {
-	// find returns the paths in the tree that end in the path of a file, likeliest first. Paths that take long to
-	// find come last.
+	// find returns the paths in the tree that end in the path file, likeliest first. It does the slow part of the
+	// search, such as walking a directory, only when the caller asks for more paths.
 	find(file string) iter.Seq[string]
-	// named returns the paths of all source files with a name.
+	// named returns the paths of all source files whose last element is base.
 	named(base string) []string
-	// open opens the file at such a path, and path returns the path that is shown to users.
+	// open opens the file at a path that find or named has returned. path returns the full path of such a file, for
+	// messages.
 	open(name string) (io.ReadCloser, error)
 	path(name string) string
 	close() error
 }
 
-// New returns a Finder that searches directories and archives in the order of their paths. An error contains the path
-// that could not be opened.
+// New returns a Finder that searches the directories and archives at the paths, in this order. If one of them can't be
+// opened, the error contains its path.
 func New(paths []string) (*Finder, error) {
 	f := &Finder{classes: map[string]*classSource{}, files: map[sourceFile]*loaded{}, asked: map[classLine]miss{},
 		left: maxRead}
@@ -110,14 +112,14 @@ func (f *Finder) Add(path string) error {
 	return err
 }
 
-// Know sets what is known about the program: the names of source files by class, and the directories and jars from
-// which the JVM has loaded classes. It must be called before the first line is asked for.
+// Know tells the Finder about the program. sourceFiles has the names of source files by class, and classPath has the
+// directories and jars from which the JVM has loaded classes. It must be called before the first line is asked for.
 func (f *Finder) Know(sourceFiles map[string]string, classPath []string) {
 	f.told = sourceFiles
 	f.classPath.add(classPath...)
 }
 
-// Close closes the archives.
+// Close closes all archives that were opened.
 func (f *Finder) Close() error {
 	errs := f.classPath.close()
 	for _, t := range f.trees {
@@ -127,9 +129,9 @@ func (f *Finder) Close() error {
 	return errors.Join(errs...)
 }
 
-// Place returns the file and the line that a line number in the code of a class stands for. The file is a path
-// relative to the root of its sources. Number 0 stands for the class's own file. The class may be followed by a
-// method (a.b.Bench::run).
+// Place returns the file and the line that a line number in the code of a class stands for. The file is a path relative
+// to the root of its sources: "java/util/HashMap.java". The number 0 stands for the class's own file. The class may be
+// followed by a method (a.b.Bench::run), which is ignored. Place returns "" for code that a compiler has generated.
 func (f *Finder) Place(class string, number int) (file string, line int) {
 	class, _, _ = strings.Cut(class, "::")
 	at, line := f.place(f.class(class), number)
@@ -139,7 +141,7 @@ func (f *Finder) Place(class string, number int) (file string, line int) {
 	return at.path(), line
 }
 
-// place returns the file and the line that a line number stands for.
+// place returns the file and the line that a line number in the code of a class stands for.
 func (f *Finder) place(c *classSource, number int) (sourceFile, int) {
 	file, line, ok := c.debug.find(number)
 	if !ok {
@@ -151,7 +153,8 @@ func (f *Finder) place(c *classSource, number int) (sourceFile, int) {
 	return file, line
 }
 
-// Lines returns all lines of a file that Place has returned, or nil if the file does not exist.
+// Lines returns all lines of a file. file is a path that Place has returned. Lines returns nil if the file was not
+// found.
 func (f *Finder) Lines(file string) []string {
 	dir, base := path.Split(file)
 	var lines []string
@@ -178,18 +181,19 @@ func (f *Finder) Line(class string, number int) Line {
 	if file == c.file {
 		m.compiled = c.lines()
 	} else {
-		m.root = "" // it is the root of the class that the code was inlined into
+		m.root = "" // c.root is that of the class into which the code was inlined
 	}
 	l.Text, m.problem = f.text(file, at, &m)
 	f.asked[classLine{class, number}] = m
 	return l
 }
 
-// nowhere is the file name that Kotlin's compiler gives to code that it has generated (SourceMapper's callSite
-// markers, KotlinDebug).
+// nowhere is the file that Kotlin's compiler names for code that it has generated. There is no such file. See the
+// callSite markers in the compiler's SourceMapper, and the stratum KotlinDebug.
 var nowhere = sourceFile{"kotlin/jvm/internal", "fake.kt"}
 
-// text returns a line of a file, or why there is none.
+// text returns a line of a file without surrounding blanks, or "" and the problem because of which there is no text. It
+// adds what is known about the file to m.
 func (f *Finder) text(file sourceFile, line int, m *miss) (string, problem) {
 	source := f.load(file)
 	m.paths, m.lines = source.paths, len(source.lines)
@@ -208,14 +212,14 @@ func (f *Finder) text(file sourceFile, line int, m *miss) (string, problem) {
 	return text, found
 }
 
-// A loaded has the lines of a file, or the reason why there are none.
+// A loaded is the result of searching for a source file and reading it.
 type loaded struct {
 	lines   []string
 	problem problem
-	paths   []string // two paths that are equally likely
+	paths   []string // two files that are equally likely, if problem is ambiguous
 }
 
-// load returns the lines of a file. It reads each file only once.
+// load searches for a file in all trees and reads it. It does so only once for each file.
 func (f *Finder) load(file sourceFile) *loaded {
 	l := f.files[file]
 	if l == nil {
@@ -235,13 +239,14 @@ func (f *Finder) load(file sourceFile) *loaded {
 	return l
 }
 
-// A candidate is a file that may be the one being looked for.
+// A candidate is a file that may be the searched one.
 type candidate struct {
 	name string
 	text []byte
 }
 
-// alike returns the likeliest file of a tree, and files that are as likely and have other contents.
+// alike returns the likeliest candidate in a tree for a file. If a second candidate with a different content is equally
+// likely, it returns both.
 func (f *Finder) alike(t tree, file sourceFile) []candidate {
 	pkg := strings.ReplaceAll(file.dir, "/", ".")
 	var all []candidate
@@ -261,7 +266,7 @@ func (f *Finder) alike(t tree, file sourceFile) []candidate {
 	}
 	tried := 0
 	for name := range t.find(file.path()) {
-		// Among the first paths, no two are as short as this.
+		// No later path is likelier than one without directories before file.path(), so the search ends with it.
 		if tried++; take(name, true) || tried > maxAlike || len(all) > 0 && depth(name) <= depth(file.path()) {
 			break
 		}
@@ -280,12 +285,12 @@ func (f *Finder) alike(t tree, file sourceFile) []candidate {
 	return all
 }
 
-// clean makes a source line fit to be printed. It replaces tabs by blanks, and each invisible character by one blank,
-// because such characters can change the colours of a terminal or the order of letters. It removes surrounding
-// blanks.
+// clean returns a source line in a form that is safe to print. It replaces a tab by blanks up to the next multiple of
+// four columns, and each invisible character by one blank, because such characters can change the colours of a terminal
+// or the order of letters. It removes surrounding blanks.
 func clean(line string) string { return strings.TrimSpace(visible(line)) }
 
-// visible is clean, but keeps the surrounding blanks.
+// visible does the same as clean, but keeps the surrounding blanks.
 func visible(line string) string {
 	const tabWidth = 4
 	var b strings.Builder

@@ -226,7 +226,7 @@ func TestAllowance(t *testing.T) {
 		}
 	}
 	_, missing, causes := f.Missing()
-	if last := causes[len(causes)-1]; missing != 2 || !strings.Contains(last, "need more than 256 MB of files") {
+	if last := causes[len(causes)-1]; missing != 2 || !strings.Contains(last, "need more than 256 MiB of files") {
 		t.Errorf("%d are missing: %s", missing, last)
 	}
 }

@@ -24,8 +24,8 @@ func ForeignJDK(path string, pid int, ran string) string {
 		path, version, pid, ran)
 }
 
-// JDKSource returns the path of the src.zip of a JDK on this machine with the version that ran, or "" if there is
-// none.
+// JDKSource searches this machine for a JDK of the version ran that has a src.zip, and returns the path of its src.zip.
+// It returns "" if there is no such JDK.
 func JDKSource(ran string) string {
 	homes := []string{os.Getenv("JAVA_HOME")}
 	if java, err := exec.LookPath("java"); err == nil {
@@ -42,14 +42,15 @@ func JDKSource(ran string) string {
 		if home == "" || ran == "" || sourceVersion(path) == "" || ForeignJDK(path, 0, ran) != "" {
 			continue
 		}
-		if _, err := os.Stat(path); err == nil { // Debian has dangling links
+		if _, err := os.Stat(path); err == nil { // in Debian, src.zip can be a dangling link
 			return path
 		}
 	}
 	return ""
 }
 
-// SplitPaths splits lists of paths like class paths. A value that exists as a file is not split.
+// SplitPaths splits each value into paths as a class path is split, at ':' or ';'. A value that is the path of an
+// existing file is not split.
 func SplitPaths(values []string) (paths []string) {
 	for _, value := range values {
 		if _, err := os.Stat(value); err == nil {
@@ -65,9 +66,10 @@ func SplitPaths(values []string) (paths []string) {
 	return paths
 }
 
-// sourceVersion returns the version of the JDK that a src.zip belongs to. A JDK has its src.zip in lib; JDK 8 and
-// older have it in their own directory. It returns "" for other files, and for JDK 8, whose JVM reports a version
-// ("25.402-b06") that is in no release file.
+// sourceVersion returns the version of the JDK that a src.zip belongs to. A JDK of version 9 or newer has its src.zip
+// in the directory lib, and an older JDK in its top directory. sourceVersion returns "" for files with other names. It
+// also returns "" for JDK 8, because the version that a JVM of JDK 8 reports ("25.402-b06") can't be compared with the
+// one in the JDK's release file.
 func sourceVersion(path string) string {
 	if filepath.Base(path) != "src.zip" {
 		return ""

@@ -9,31 +9,32 @@ import (
 	"strings"
 )
 
-// A problem is the reason why a line was not found.
+// A problem is the reason why a line was not found. It is found if there is no problem.
 type problem uint8
 
 const (
 	found     problem = iota
-	noFile            // there is no file with its name and package
+	noFile            // no file has the class's package and the name of its source file
 	ambiguous         // several files are equally likely
 	beyond            // the file has fewer lines
 	blank             // the line is empty, so it can't be the source of any code
-	changed           // the file had another number of lines when it was compiled
+	changed           // the file had a different number of lines when it was compiled
 )
 
-// A classLine is a line number in the code of a class, as debug info has it.
+// A classLine is a class and a line number as the debug info of its code has it, which may stand for a line of another
+// file.
 type classLine struct {
 	class string
 	line  int
 }
 
-// A miss is the result of the search for a line.
+// A miss is the result of the search for a line, successful or not.
 type miss struct {
 	problem
 	class string
 	file  sourceFile
 	line  int // in the file
-	lines int // number of lines of the file
+	lines int // number of lines of the file that was found
 	// compiled is the number of lines that the file had when the class was compiled; 0 if unknown.
 	compiled int
 	mapped   bool // the class has an smap
@@ -41,15 +42,15 @@ type miss struct {
 	paths    []string
 }
 
-// maxCauses is how many causes are reported, most frequent first. maxNames is how many files or classes are named for
-// each.
+// maxCauses is how many causes are reported at most. maxNames is how many files or classes are named at most for each
+// cause.
 const (
 	maxCauses = 6
 	maxNames  = 3
 )
 
-// Missing returns how many different lines were asked for, how many of these were not found, and why. Each cause is a
-// sentence:
+// Missing returns for how many different lines Line was called, how many of these were not found, and the most frequent
+// causes. Each cause is a sentence:
 //
 //	12 of 40 lines have no source: scala.collection.* (scala-library-2.13.14.jar: no file List.scala, Range.scala …)
 func (f *Finder) Missing() (asked, missing int, causes []string) {
@@ -82,13 +83,13 @@ func (f *Finder) Missing() (asked, missing int, causes []string) {
 			len(keys)-maxCauses))
 	}
 	if f.left == 0 || f.classPath.left == 0 {
-		causes = append(causes, fmt.Sprintf("the lines of this report need more than %d MB of files: "+
+		causes = append(causes, fmt.Sprintf("the lines of this report need more than %d MiB of files: "+
 			"some files were not read", maxRead>>20))
 	}
 	return asked, missing, causes
 }
 
-// cause returns a text that is the same for lines that are missing for the same reason.
+// cause returns a key by which lines are grouped that are missing for the same reason. The key is not shown to users.
 func (m miss) cause() string {
 	origin := m.file.path()
 	if m.problem == noFile {
@@ -97,7 +98,8 @@ func (m miss) cause() string {
 	return fmt.Sprint(m.problem, " ", origin)
 }
 
-// origin returns to whom the file belongs: the jar or directory in which the class was found, the JDK, or a package.
+// origin returns where the class comes from: "the JDK", or else the name of the jar or directory in which the class was
+// found, or, if that is unknown, the directory of its package.
 func (m miss) origin() string {
 	switch {
 	case m.ofJDK():
@@ -114,7 +116,7 @@ func (m miss) ofJDK() bool {
 		strings.HasPrefix(m.file.dir, "com/sun/"))
 }
 
-// sentence describes the common cause of some misses.
+// sentence returns a description, for users, of the cause that all misses of a group have in common.
 func sentence(group []miss) string {
 	slices.SortFunc(group, func(a, b miss) int {
 		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.line, b.line))
@@ -152,7 +154,8 @@ func sentence(group []miss) string {
 
 func classes(group []miss) string { return firstOf(group, func(m miss) string { return m.class }) }
 
-// firstOf lists the first names of some misses.
+// firstOf returns a list of the different names of a group of misses, sorted, with at most maxNames names: "A, B, C,
+// and 2 more".
 func firstOf(group []miss, name func(m miss) string) string {
 	var names []string
 	for _, m := range group {
@@ -166,8 +169,8 @@ func firstOf(group []miss, name func(m miss) string) string {
 	return strings.Join(names, ", ")
 }
 
-// packages returns the package that contains all files of some misses, "scala.collection.*", or the top-level
-// packages if there is none: "java.*, jdk.*".
+// packages returns the innermost package that contains all files of a group of misses: "scala.collection.*". If there
+// is no such package, it returns the top-level packages: "java.*, jdk.*".
 func packages(group []miss) string {
 	common := strings.Split(group[0].file.dir, "/")
 	for _, m := range group[1:] {

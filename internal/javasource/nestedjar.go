@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// nestedFolders are the directories in which Spring Boot's jars and web applications have the jars of their
+// nestedFolders are the directories in the jar of a Spring Boot or web application that contain the jars of its
 // libraries: BOOT-INF/lib/kotlin-stdlib-2.0.21.jar.
 var nestedFolders = []string{"BOOT-INF/lib/", "WEB-INF/lib/", "WEB-INF/lib-provided/"}
 
@@ -18,7 +18,7 @@ var nestedFolders = []string{"BOOT-INF/lib/", "WEB-INF/lib/", "WEB-INF/lib-provi
 // its list of files.
 const maxNestedEntries = 500_000
 
-// nestedJars returns the jars of libraries in a jar.
+// nestedJars returns the jars inside a jar that are in one of nestedFolders.
 func nestedJars(outer *zip.Reader) (jars []*zip.File) {
 	for _, f := range outer.File[:min(len(outer.File), maxEntries)] {
 		in := func(folder string) bool { return strings.HasPrefix(f.Name, folder) }
@@ -29,7 +29,8 @@ func nestedJars(outer *zip.Reader) (jars []*zip.File) {
 	return jars
 }
 
-// openNested opens the next jar inside the jar that was opened last. It returns false if there is none.
+// openNested opens the next jar inside the jar that was opened last. It returns false if no further jar is there, or a
+// limit is reached.
 func (c *classPath) openNested() bool {
 	for len(c.nested) > 0 && len(c.open) < maxClassPath && c.nestedEntries < maxNestedEntries {
 		entry := c.nested[0]
@@ -47,7 +48,8 @@ func (c *classPath) openNested() bool {
 	return false
 }
 
-// nested opens a jar inside a jar. Spring Boot's are not compressed and are read in place; others are unpacked.
+// nested opens a jar inside a jar. Spring Boot stores nested jars without compression, and these are read in place. A
+// compressed jar is unpacked into memory.
 func (a *allowance) nested(entry *zip.File, l *lists) (*zip.Reader, error) {
 	if entry.Method == zip.Store {
 		raw, err := entry.OpenRaw()

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// A language says how a file declares its package.
+// A language says in which syntax a source file declares its package.
 type language uint8
 
 const (
-	// unknown is a language whose declarations are not read, so only the path is compared. Clojure is one: its loader
-	// finds a namespace by the path of its file.
+	// unknown is a language whose declarations are not read, so only the file's path counts. Clojure is an example: its
+	// loader finds a namespace by the path of its file.
 	unknown language = iota
 	java
 	kotlin
@@ -35,7 +35,8 @@ func isSource(base string) bool {
 	return ok
 }
 
-// These match declarations of packages at the start of a text. In Java there may be blanks around the dots.
+// These match the declaration of a package at the start of a text. In Java there may be blanks around the dots.
+// fileAnnotated matches the start of an annotation that may come before the declaration in Kotlin.
 var (
 	javaPackage   = regexp.MustCompile(`^package\s+([\w$.\s\pL]+?)\s*;`)
 	otherPackage  = regexp.MustCompile("^package[ \\t]+((?:[\\w$.\\pL]|`[^`\\n]*`)+)")
@@ -84,7 +85,8 @@ func packageOf(text []byte, l language) string {
 	}
 }
 
-// skipBlanks removes blanks and comments from the start of a text. In some languages comments can be nested.
+// skipBlanks removes blanks and comments from the start of a text. nested is true for languages in which comments can
+// be nested.
 func skipBlanks(text []byte, nested bool) []byte {
 	for {
 		text = bytes.TrimLeft(text, " \t\r\n\f")
@@ -99,7 +101,8 @@ func skipBlanks(text []byte, nested bool) []byte {
 	}
 }
 
-// skipComment returns the text after the end of a comment.
+// skipComment returns the text after the end of a comment. text begins after the comment's "/*". It returns nil if the
+// comment does not end.
 func skipComment(text []byte, nested bool) []byte {
 	for depth := 1; depth > 0; {
 		i := bytes.IndexByte(text, '*')
@@ -120,7 +123,8 @@ func skipComment(text []byte, nested bool) []byte {
 	return text
 }
 
-// skipArguments removes what is in parentheses or brackets at the start of a text, if anything is.
+// skipArguments returns text without the parentheses or brackets at its start and what is in them. If text does not
+// begin with a parenthesis or bracket, it is returned unchanged.
 func skipArguments(text []byte) []byte {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -146,19 +150,20 @@ func skipArguments(text []byte) []byte {
 	return nil
 }
 
-// belongs reports whether a source file with the name base is in package pkg: by its package declaration in text, or, if
-// its language is unknown, by byPath, which says whether the file's path ends in the package's directory.
+// belongs reports whether a source file with the name base belongs to package pkg. It compares pkg with the declaration
+// in text, the beginning of the file. For a file in an unknown language, it returns byPath, which is true if the file's
+// path ends in the package's directory.
 func belongs(text []byte, base, pkg string, byPath bool) bool {
 	l := languages[path.Ext(base)]
 	if l == unknown {
 		return byPath
 	}
 	declared := packageOf(text, l)
-	// A Scala file may declare packages inside the one at its top.
+	// A Scala file may declare further packages inside the package that it declares at its top.
 	return declared == pkg || l == scala && byPath && declared != "" && strings.HasPrefix(pkg, declared+".")
 }
 
-// declares reports whether a text seems to have a class with the given name.
+// declares reports whether a text seems to declare a class with the given name.
 func declares(text []byte, name string) bool {
 	const keyword = `\b(?:class|object|interface|trait|enum|record)\s+`
 	return regexp.MustCompile(keyword + regexp.QuoteMeta(name) + `\b`).Match(text)

@@ -9,8 +9,8 @@ import (
 )
 
 // A smap says which lines of which files the line numbers of a class stand for (JSR 45, "Debugging Support for Other
-// Languages"). Kotlin writes one into each class that contains code of inline functions. The lines of such code have
-// numbers beyond the end of the class's own file.
+// Languages"). Kotlin's compiler writes an SMAP into each class that contains code of inline functions. The line
+// numbers of such code are beyond the end of the class's own file.
 //
 //	SMAP
 //	Main.kt
@@ -27,8 +27,8 @@ import (
 //	*E
 type smap []smapRange // sorted by from
 
-// A smapRange says what the line numbers in [from, to) stand for. each is how many consecutive numbers stand for the
-// same line.
+// A smapRange says what the line numbers in [from, to) stand for. each is how many consecutive line numbers stand for
+// the same line.
 type smapRange struct {
 	from, to, each int
 	file           sourceFile
@@ -38,7 +38,8 @@ type smapRange struct {
 // maxLine is an upper bound for line numbers. Entries with larger ones are ignored.
 const maxLine = 1 << 30
 
-// parseSMAP reads the stratum that the map names as its default. It ignores damaged entries.
+// parseSMAP parses the stratum that the SMAP names as its default. It ignores damaged entries, and returns nil if the
+// text is not an SMAP.
 func parseSMAP(text string) smap {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -71,12 +72,12 @@ func parseSMAP(text string) smap {
 
 type smapParser struct {
 	files  map[int]sourceFile
-	file   int // of the previous line entry
+	file   int // number of the file of the previous line entry, for entries that state none
 	ranges smap
 }
 
-// fileEntry reads "1 Main.kt", or "+ 1 Main.kt" with the path on the next line. It reports whether it has read the
-// next line as well.
+// fileEntry parses "1 Main.kt", or "+ 1 Main.kt" with the path on the next line. next are the lines after line. It
+// reports whether the entry includes the next line.
 func (p *smapParser) fileEntry(line string, next []string) (two bool) {
 	rest, two := strings.CutPrefix(line, "+ ")
 	number, name, _ := strings.Cut(strings.TrimSpace(rest), " ")
@@ -93,8 +94,9 @@ func (p *smapParser) fileEntry(line string, next []string) (two bool) {
 	return two
 }
 
-// lineEntry reads "13579#2,4:31,1": the first line, the file and the number of lines; then the number that stands for
-// the first line, and how many numbers stand for each line.
+// lineEntry parses a line entry like "13579#2,4:31,1". The five numbers are the first line in the source file, the
+// file, how many lines the entry has, the line number in the class that stands for the first line, and how many line
+// numbers in the class stand for each line.
 func (p *smapParser) lineEntry(line string) {
 	in, out, ok := strings.Cut(line, ":")
 	in, repeat, _ := strings.Cut(in, ",")
@@ -124,7 +126,8 @@ func (p *smapParser) lineEntry(line string) {
 	p.ranges = append(p.ranges, r)
 }
 
-// find returns the file and the line that a line number stands for.
+// find returns the file and the line that a line number in the class stands for. ok is false if the smap does not have
+// the number.
 func (m smap) find(number int) (file sourceFile, line int, ok bool) {
 	i, exact := slices.BinarySearchFunc(m, number, func(r smapRange, n int) int { return cmp.Compare(r.from, n) })
 	if !exact {

@@ -18,11 +18,11 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// maxEntries is how many files and directories of a tree are looked at. A large project has fewer. It bounds the time
-// for a directory that was named by mistake, such as /.
+// maxEntries is how many files and directories of a tree are looked at; the others are ignored. Even a large project
+// has fewer. The limit bounds the time for a directory that was named by mistake, such as /.
 const maxEntries = 1_000_000
 
-// openTree opens a directory or an archive. The archive's list of files counts against l.
+// openTree opens a directory or an archive. The size of an archive's list of files is added to l.
 func openTree(p string, l *lists) (tree, error) {
 	info, err := os.Stat(p)
 	if err != nil {
@@ -59,7 +59,7 @@ func openTree(p string, l *lists) (tree, error) {
 
 func errNoTree(p string) error { return fmt.Errorf("%s is neither a folder nor a jar or zip", p) }
 
-// An index has the paths of a tree's source files, by the last element of the path.
+// An index has the paths of a tree's source files by their last element: "HashMap.java".
 type index map[string][]string
 
 func (x index) add(name string) {
@@ -68,7 +68,7 @@ func (x index) add(name string) {
 	}
 }
 
-// find returns the paths whose last elements are the path of a file, likeliest first.
+// find returns the paths that end in the path file, likeliest first.
 func (x index) find(file string) []string {
 	var found []string
 	for _, name := range x[path.Base(file)] {
@@ -80,16 +80,18 @@ func (x index) find(file string) []string {
 	return found
 }
 
-// endsIn reports whether the last elements of a path are those of file.
+// endsIn reports whether the path name ends in the path file, which may have several elements: "src/a/b/C.java" ends in
+// "a/b/C.java".
 func endsIn(name, file string) bool { return name == file || strings.HasSuffix(name, "/"+file) }
 
-// compareLikely sorts paths of the same file. Those with the fewest elements come first, because copies of a source
-// tree are deeper. Among paths of the same depth, tests come last.
+// compareLikely compares two paths of files with the same name, for sorting. The path with fewer elements comes first,
+// because copies of a source tree are usually deeper than the tree. Of two paths with the same depth, that of a test
+// comes last.
 func compareLikely(a, b string) int {
 	return cmp.Or(cmp.Compare(depth(a), depth(b)), compareTests(a, b), cmp.Compare(a, b))
 }
 
-// compareTests sorts tests after everything else.
+// compareTests compares two paths, for sorting. The paths of tests come after all others.
 func compareTests(a, b string) int {
 	test := func(name string) int {
 		if isTest(name) {
@@ -102,7 +104,7 @@ func compareTests(a, b string) int {
 
 func depth(name string) int { return strings.Count(name, "/") }
 
-// isTest reports whether a path is in a directory in which Maven, Gradle and sbt have tests.
+// isTest reports whether a path contains one of the directories that Maven, Gradle and sbt use for tests.
 func isTest(name string) bool {
 	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(element string) bool {
 		return element == "test" || element == "tests" || element == "it"
@@ -115,11 +117,11 @@ type folder struct {
 	index index // nil until it is needed
 }
 
-// find first tries the paths that are right if the folder is the root of sources, or the directory of the class's
-// package. So it does not walk the root of sources for a class that is there.
+// find first tries two paths: the one that is right if the folder is the root of sources, and the one that is right if
+// it is the directory of the class's package. The folder is walked only if the caller asks for more paths.
 //
-// The file names come from the capture. Its author may want to see other files, such as .env, so only files of known
-// languages are found.
+// The file names come from the capture, whose author may be somebody else and may try to make gasm show other files,
+// such as .env. So only files of known languages are found.
 func (f *folder) find(file string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if !fs.ValidPath(file) || !isSource(path.Base(file)) {
@@ -145,8 +147,8 @@ func (f *folder) named(base string) []string {
 	return f.index[base]
 }
 
-// walk builds the index. It skips directories that can't be read, and directories whose names begin with a dot,
-// because no package has such a name.
+// walk fills the index. It skips directories that can't be read, and directories whose names begin with a dot, because
+// a package can't have such a name.
 func (f *folder) walk() {
 	f.index = index{}
 	entries := 0
@@ -167,8 +169,8 @@ func (f *folder) walk() {
 	}
 }
 
-// eachEntry calls see with the entries of a folder, as the folder has them, until see returns false. It never holds
-// the whole list. A folder that can't be read has no entries.
+// eachEntry calls see with each entry of a folder, in no particular order, until see returns false. It reads the
+// entries in portions, so it never needs memory for all of them. If the folder can't be read, it does not call see.
 func eachEntry(folder string, flags int, see func(fs.DirEntry) (more bool)) {
 	opened, err := openFolder(folder, flags)
 	if err != nil {
@@ -188,8 +190,8 @@ func eachEntry(folder string, flags int, see func(fs.DirEntry) (more bool)) {
 	}
 }
 
-// openFolder opens a folder, with further flags of open(2). It opens nothing else, and does not wait if a pipe has
-// replaced the folder.
+// openFolder opens a folder, with additional flags of open(2). It returns an error for other files, and does not block
+// if the folder was replaced by a named pipe.
 func openFolder(path string, flags int) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK|flags, 0)
 }
@@ -231,15 +233,15 @@ func (z *zipFile) path(name string) string { return filepath.Join(z.name, filepa
 
 func (z *zipFile) close() error { return z.file.Close() }
 
-// An allowance is how many more bytes may be read. It bounds the time for archives that unpack to a thousand times
-// their size.
+// An allowance is how many more bytes may be read. It bounds the time and memory for archives whose files unpack to a
+// thousand times their size.
 type allowance int64
 
-// maxRead is an upper bound for the size of all sources of a program's hot code, or of all its hot classes. Beyond
-// it, nothing more is read.
+// maxRead is how many bytes of source files a Finder reads at most, and how many bytes of class files and nested jars.
+// Programs need less for the sources or classes of their hot code. Beyond the limit, nothing more is read.
 const maxRead allowance = 256 << 20
 
-// all reads a file of a tree. It returns an error if the file has more than limit bytes.
+// all returns the content of a file of a tree. It returns an error if the file has more than limit bytes.
 func (a *allowance) all(t tree, name string, limit int64) ([]byte, error) {
 	text, err := a.head(t, name, limit+1)
 	if err == nil && int64(len(text)) > limit {
@@ -248,9 +250,9 @@ func (a *allowance) all(t tree, name string, limit int64) ([]byte, error) {
 	return text, err
 }
 
-// head reads at most the first limit bytes of a file of a tree.
+// head returns at most the first limit bytes of a file of a tree. If the allowance is used up, the error is errSpent.
 func (a *allowance) head(t tree, name string, limit int64) ([]byte, error) {
-	if int64(*a) < limit { // how much it may still read
+	if int64(*a) < limit { // one byte more than is allowed, to see whether the file is longer
 		limit = int64(*a) + 1
 	}
 	file, err := t.open(name)
@@ -266,4 +268,4 @@ func (a *allowance) head(t tree, name string, limit int64) ([]byte, error) {
 	return text, err
 }
 
-var errSpent = fmt.Errorf("more than %d MB were read already", maxRead>>20)
+var errSpent = fmt.Errorf("more than %d MiB were read already", maxRead>>20)

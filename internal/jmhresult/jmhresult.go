@@ -42,7 +42,7 @@ func ReadFile(path string) ([]Result, error) {
 	}
 	defer f.Close()
 	if size > maxFile {
-		return nil, fmt.Errorf("reading JMH's results: %s has %d MB; the limit is %d MB", path, size>>20, maxFile>>20)
+		return nil, fmt.Errorf("reading JMH's results: %s has %d MiB; the limit is %d MiB", path, size>>20, maxFile>>20)
 	}
 	results, err := Read(f)
 	if err != nil {

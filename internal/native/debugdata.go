@@ -69,7 +69,7 @@ func checkBlock(header []byte) error {
 	}
 	size := uint64(2|rest[2]&1) << (rest[2]/2 + 11)
 	if rest[2] > 40 || size > longestDictionary {
-		return fmt.Errorf("its dictionary has %d MB, and at most %d MB are read", size>>20, longestDictionary>>20)
+		return fmt.Errorf("its dictionary has %d MiB, and at most %d MiB are read", size>>20, longestDictionary>>20)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func TestCheckXZ(t *testing.T) {
 		}
 	}
 	large := packed(t, text, "--lzma2=dict=1GiB")
-	assert.ErrorContains(t, checkXZ(large), "its dictionary has 1024 MB, and at most 64 MB are read")
+	assert.ErrorContains(t, checkXZ(large), "its dictionary has 1024 MiB, and at most 64 MiB are read")
 	small := packed(t, text)
 	assert.Error(t, checkXZ(append(bytes.Clone(small), large...)), "two streams")
 	for cut := range len(small) {

@@ -140,7 +140,7 @@ var errMemory = errors.New("it would take too much memory")
 // take takes memory for the file. A caller that needs it no longer calls give.
 func (l *reading) take(bytes int64) error {
 	if bytes > l.left {
-		return fmt.Errorf("%w: %d MB", errMemory, (l.taken+bytes)>>20)
+		return fmt.Errorf("%w: %d MiB", errMemory, (l.taken+bytes)>>20)
 	}
 	l.left -= bytes
 	l.taken += bytes

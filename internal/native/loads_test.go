@@ -127,7 +127,7 @@ func TestLargeTable(t *testing.T) {
 		path := h.write(t, filepath.Join(t.TempDir(), "lib.so"))
 		img, failure := r.load(&Mapping{PID: os.Getpid(), Path: path})
 		assert.Nil(t, img)
-		assert.Regexp(t, `could not be read \(section  has \d+ MB, and at most \d+ MB are read\)`, failure)
+		assert.Regexp(t, `could not be read \(section  has \d+ MiB, and at most \d+ MiB are read\)`, failure)
 	}
 }
 

@@ -207,7 +207,7 @@ func (o object) data(s *elf.Section, limit uint64) ([]byte, error) {
 	case s.FileSize > uint64(o.size) || s.Offset > uint64(o.size)-s.FileSize:
 		return nil, fmt.Errorf("section %s goes beyond the file's end", s.Name)
 	case s.FileSize > limit:
-		return nil, fmt.Errorf("section %s has %d MB, and at most %d MB are read", s.Name, s.FileSize>>20, limit>>20)
+		return nil, fmt.Errorf("section %s has %d MiB, and at most %d MiB are read", s.Name, s.FileSize>>20, limit>>20)
 	}
 	if err := o.load.take(int64(s.FileSize)); err != nil {
 		return nil, fmt.Errorf("section %s: %w", s.Name, err)

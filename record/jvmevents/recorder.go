@@ -313,7 +313,7 @@ func (r *recorder) takeRecordings() (names []string) {
 	size, err := r.takeWhole(r.o.path(name))
 	if err == nil {
 		if size > keptRecording-chunkSize {
-			r.notes = append(r.notes, fmt.Sprintf("the recording of JVM %d may lack what happened first: Flight Recorder keeps 250 MB", r.pid))
+			r.notes = append(r.notes, fmt.Sprintf("the recording of JVM %d may lack what happened first: Flight Recorder keeps 250 MiB", r.pid))
 		}
 		return []string{name}
 	}
