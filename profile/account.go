@@ -12,7 +12,7 @@ import (
 type Account struct {
 	Total         int64
 	OtherProcess  int64 // of processes that are not JVMs of the command
-	OtherJVM      int64 // of the command's JVMs that are in another program, in no measurement, or not chosen
+	OtherJVM      int64 // of the command's JVMs that belong to another program or to no measurement, or are not chosen
 	OtherTrial    int64 // of the JVMs of other trials, in or out of their windows
 	OutsideWindow int64 // of this trial's JVMs, before, between or after its windows
 	OtherThread   int64 // in the windows, of threads that [Options.Threads] leaves out

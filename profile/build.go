@@ -13,7 +13,7 @@ import (
 )
 
 // Build returns the profiles of all trials, in the order of the trials. It reads the code of blobs with samples from
-// the logs. Code that can't be read is a warning of its profile. The Builder can take more samples afterwards.
+// the logs. If code can't be read, its profile has a warning. The Builder can take more samples afterwards.
 func (b *Builder) Build(opts Options) []Profile {
 	profiles := make([]Profile, 0, len(b.trials))
 	jvms := newJVMTotals(len(b.counters))
@@ -32,8 +32,9 @@ func (b *Builder) Build(opts Options) []Profile {
 	return profiles
 }
 
-// work is what the steps that make one trial's profile share. Some steps have types of their own: codeReader reads the
-// code, regionCutter and listingMaker cut and list it, and comparison makes the counts that compare JVMs and slices.
+// work holds what is shared by the steps that make one trial's profile. Some steps have types of their own: codeReader
+// reads the code, regionCutter and listingMaker cut and list it, and comparison makes the counts that compare JVMs and
+// slices.
 type work struct {
 	b        *Builder
 	trial    *trialCounts
@@ -50,14 +51,14 @@ func (w *work) warnf(format string, args ...any) {
 	w.warnings = append(w.warnings, fmt.Sprintf(format, args...))
 }
 
-// counts returns a copy of c, with zeros for counters that came up after it was made.
+// counts returns a copy of c with a count for each counter. It is 0 for counters that were added after c was made.
 func (w *work) counts(c tally.Counts) tally.Counts {
 	full := make(tally.Counts, w.n)
 	copy(full, c)
 	return full
 }
 
-// profile makes the profile.
+// profile makes the trial's profile. jvms are the totals of the JVMs of all trials.
 func (w *work) profile(jvms jvmTotals) Profile {
 	t := w.trial
 	p := Profile{Trial: t.Name, Program: t.Program, JDK: t.JDK, PIDs: slices.Clone(t.PIDs), Counters: slices.Clone(w.b.counters),
@@ -85,8 +86,8 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	p.Threads = w.threads()
 	p.Events = t.sums.Totals(w.b.events, w.n)
 	p.Delays = w.delays(p.Regions)
-	p.Locks = t.lockSites()
-	p.Allocations = t.allocSites(w.code)
+	p.Locks, p.Sites = t.lockSites(), cmp.Or(w.b.sites, OwnFrame)
+	p.Allocations = t.allocSites(w.code, w.b.sites)
 	if parted != nil {
 		p.Parts = parted.sum(w.b, w.code, w.sampled)
 		p.Parts.ByThread = parted.byThread(t.kept.list, w.b.threads, w.n)
@@ -103,7 +104,7 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	return p
 }
 
-// cutParts returns the parts of the profile's samples, or nil if no parts are wanted or there would be one only.
+// cutParts returns the parts of the profile's samples, or nil if no parts are wanted or if there would be only one.
 func (w *work) cutParts() *partedSpots {
 	kept := w.trial.kept
 	if kept == nil {
@@ -123,8 +124,9 @@ func (w *work) cutParts() *partedSpots {
 	return &partedSpots{cut, kept.spots}
 }
 
-// listingRoom returns how many of the instructions that [Options.Listings] allows are for this profile. Its part of
-// them is as large as its part of all samples. Each trial gets at least its equal share.
+// listingRoom returns how many instructions the listings of this profile may have. Of the number that
+// [Options.Listings] allows for all profiles, this is the same share as the profile's share of all samples. If there
+// are several trials, each of them gets at least an equal share.
 func (w *work) listingRoom() int {
 	first := func(c tally.Counts) int64 {
 		if len(c) == 0 {
@@ -150,8 +152,8 @@ type sampledBlob struct {
 	pid    int
 	counts tally.Counts
 	atPC   map[uint64]tally.Counts
-	// overTime has the counts at each PC by slice of the blob's JVM, whose first slice is firstSlice. It is nil in a
-	// trial that is not cut into slices.
+	// overTime has, for each PC, the counts in each time slice of the blob's JVM. firstSlice is the index of the first
+	// of these slices among the slices of all JVMs. overTime is nil in a trial that is not cut into slices.
 	overTime   map[uint64][]tally.Counts
 	firstSlice int
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// The way of a sample through a Builder is all in this file. Builder.Add takes each sample through these steps:
+// This file has the whole way of a sample through a Builder. Builder.Add takes each sample through these steps:
 //
 //  1. findCounter: which of the sampler's counters took the sample, "cycles" for example.
 //  2. findJVM: which of the command's JVMs the sample belongs to. A sample of any other process ends here.
@@ -43,12 +43,14 @@ type Config struct {
 	// Code says how the code was obtained, as [capture.Description] does. Where HotSpot printed some of it, the
 	// samples of this printing are kept out of the profiles.
 	Code string
+	// Sites names the places of locks and allocations; "" is OwnFrame.
+	Sites SiteRule
 	// Locations, Parts and History make the Builder keep what [Options.Locations], [Options.Parts] and
 	// [Options.History] ask for, which takes more memory.
 	Locations, Parts, History bool
 
-	measured      []windows.Measurement // what choose measures, in place of Trials; nil without it
-	others        []capture.JVM         // all JVMs of the command; samples of those that were not chosen count as OtherJVM
+	measured      []windows.Measurement // set by the function choose, in place of Trials; otherwise nil
+	others        []capture.JVM         // all JVMs of the command; samples of those not in JVMs count as OtherJVM
 	eventWindows  *windows.OfThreads    // nil if no event of a thread is a window
 	methodWindows windows.InsideMethod  // nil if no method is a window
 }
@@ -64,21 +66,22 @@ type Builder struct {
 	events        *events.Index // nil without events
 	eventWindows  *windows.OfThreads
 	methodWindows windows.InsideMethod
+	sites         SiteRule
 	printing      *printing.Finder // nil if HotSpot printed no code
 	history       *history.Builder // nil if no history is wanted
 
 	counters  []string
 	threads   *threads.Table
 	functions functionTable
-	contexts  *contextTable // nil if code is not counted apart by context
+	contexts  *contextTable // nil if samples are not counted by context
 
-	totals tally.Counts // of all samples, whatever process they are of
+	totals tally.Counts // of all samples, including those of other processes
 	lost   tally.Counts // samples that the sampler dropped
 	// excess counts the samples that were left out because there are more than [capture.MaxEvents] counters.
 	excess int64
 	// folded counts the samples that were counted without their name or exact address, because a limit was reached.
 	folded             int
-	samples, addresses int // how many there have been so far
+	samples, addresses int // samples that were added, and addresses that are counted apart
 	// overlapping is how many windows overlap another trial's windows, see [windows.Timelines].
 	overlapping int
 }
@@ -93,7 +96,7 @@ type process struct {
 type jvmCode struct {
 	capture.JVM
 	code   *codemap.Map
-	byName map[string][]int32 // made by the method compiled
+	byName map[string][]int32 // indexes of the log's blobs by method; the method compiled makes it
 }
 
 // NewBuilder returns a Builder without samples.
@@ -107,6 +110,7 @@ func NewBuilder(c Config) *Builder {
 		processes:     map[int]*process{},
 		eventWindows:  c.eventWindows,
 		methodWindows: c.methodWindows,
+		sites:         c.Sites,
 		printing:      printing.NewFinder(c.Code),
 		counters:      slices.Clone(c.Counters[:min(len(c.Counters), capture.MaxEvents)]),
 		threads:       threads.NewTable(c.Threads),
@@ -251,8 +255,8 @@ func (b *Builder) findJVM(j *joinedSample) bool {
 	return true
 }
 
-// admit decides whether the sample is in a profile. It finds the sample's trial, slice and thread, unless the sample
-// is outside of all windows.
+// admit returns admitted if the sample is in a profile, and otherwise the reason why it is not. It finds the sample's
+// trial, slice and thread, unless the sample is outside of all windows.
 func (b *Builder) admit(j *joinedSample) exclusion {
 	trial, slice, in := j.process.Find(j.MonoNanos)
 	if !in || !b.eventWindows.Has(j.pid, j.TID, j.MonoNanos) {
@@ -320,7 +324,7 @@ func (b *Builder) findCode(pid int, s *sampler.Sample) (code blobRef, ok bool) {
 		return blobRef{}, false
 	}
 	j := b.jvms[jvm]
-	uptime := int64(1) << 60 // a sample without a time is in the last code at its address
+	uptime := int64(1) << 60 // a sample without a time counts for the last code at its address
 	if s.MonoNanos >= 0 {
 		uptime = (s.MonoNanos - j.StartMonoNanos) / 1e6
 	}
@@ -331,8 +335,8 @@ func (b *Builder) findCode(pid int, s *sampler.Sample) (code blobRef, ok bool) {
 	return blobRef{jvm, blob}, ok
 }
 
-// beyondCode reports whether an address is outside the range that HotSpot has reserved for code. A sample there that is
-// in no known file was in native code that was not made by HotSpot.
+// beyondCode reports whether an address is outside the range that HotSpot has reserved for code. If a sample there is
+// in no known file, it was in native code that HotSpot did not make.
 func (b *Builder) beyondCode(pid int, pc uint64) bool {
 	i, ok := b.byPID[pid]
 	return ok && b.jvms[i].code.Beyond(pc, b.jvms[i].Log.ReservedCodeCache)
@@ -378,8 +382,9 @@ func (b *Builder) remember(j *joinedSample, doing history.Doing) {
 	}
 }
 
-// newAddress reports whether another address may have samples. Limits keep the memory of a Builder in proportion to
-// its input: no known program reaches them, and what is beyond them is counted together, see Builder.folded.
+// newAddress reports whether one more address may be counted apart. The limit keeps the memory of a Builder in
+// proportion to its input. No known program reaches it. Samples at further addresses are counted together, see
+// Builder.folded.
 func (b *Builder) newAddress() bool {
 	if b.addresses >= maxAddresses+b.samples/4 {
 		b.folded++

@@ -60,7 +60,7 @@ func choose(c *capture.Capture, o *Options) (Config, error) {
 		}
 		measured = windows.Narrow(measured, jvms)
 	}
-	switch whole := &measured[0]; { // there is at least one
+	switch whole := &measured[0]; { // measured has at least one element
 	case len(measured) > 1 || whole.Name != "":
 	case o.MergeJVMs:
 		whole.NameProgram(whole.ByProgram(c.JVMs))
@@ -68,11 +68,12 @@ func choose(c *capture.Capture, o *Options) (Config, error) {
 		measured = whole.ByProgram(c.JVMs)
 	}
 	return Config{JVMs: jvms, others: c.JVMs, measured: measured, Counters: orderedCounters(c.Events), Threads: o.Threads,
-		Code: c.Code, Locations: o.Locations, Parts: o.Parts, History: o.History}, nil
+		Code: c.Code, Sites: o.Sites, Locations: o.Locations, Parts: o.Parts, History: o.History}, nil
 }
 
 // orderedCounters returns the names of several counters in the order in which they were asked for. It returns nil for a
-// single counter, whose name is taken from its samples, because the sampler may have replaced it by another.
+// single counter, whose name is taken from its samples, because the sampler may have replaced the counter by another
+// one.
 func orderedCounters(asked []string) []string {
 	if len(asked) < 2 {
 		return nil
@@ -84,8 +85,8 @@ func orderedCounters(asked []string) []string {
 	return names
 }
 
-// narrow narrows the windows to the times of events and of a method, as the options say. It returns notes about what is
-// not known of the method's calls.
+// narrow narrows the windows to the times of events and of a method, as the options say. It returns notes about calls
+// of the method that are missing in probes.
 func (c *Config) narrow(o *Options, probes []capture.Probes) (notes []string, err error) {
 	if c.eventWindows, err = o.WindowEvent.Narrow(c.measured, c.Events); err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 // A blobRef names a blob: the JVM's index in Builder.jvms, and the blob's index in the JVM's map of code.
 type blobRef struct{ jvm, blob int }
 
-// A codeReader reads the code of blobs from the JVMs' logs for one profile, and keeps what it has read last. If the
+// A codeReader reads the code of blobs from the JVMs' logs for one profile, and keeps what it has read recently. If the
 // code of a blob can't be read, it warns, once for each blob, and goes on with the instructions that it could read, if
 // any.
 type codeReader struct {
@@ -26,7 +26,7 @@ type codeReader struct {
 	counters int                              // length of the Counts of lines
 	warnf    func(format string, args ...any) // adds a warning to the profile
 
-	listings  map[blobRef][]printassembly.Instruction // of the blobs that were read last
+	listings  map[blobRef][]printassembly.Instruction // of the blobs that were read recently
 	listed    int                                     // number of instructions in listings
 	debugInfo map[blobRef]*printassembly.DebugInfo    // of all blobs for which it can be had without a listing
 	placed    map[blobRef]map[uint64]placed           // the sampled instructions of blobs with records at safepoints only
@@ -41,13 +41,14 @@ func newCodeReader(jvms []*jvmCode, opts *Options, counters int, warnf func(form
 // blob returns the blob that r names.
 func (c *codeReader) blob(r blobRef) *printassembly.Blob { return c.jvms[r.jvm].code.Blob(r.blob) }
 
-// A placed is what is known of a sampled instruction.
+// A placed is what is known of a sampled instruction after its code has been dropped.
 type placed struct {
 	frames []printassembly.Frame
 	end    uint64 // address after it
 }
 
-// read reads a blob's instructions. If HotSpot has recorded frames at safepoints only, package safepoints sets the others.
+// read reads a blob's instructions. If HotSpot has recorded frames at safepoints only, package safepoints sets the
+// frames of the other instructions.
 func (c *codeReader) read(r blobRef) ([]printassembly.Instruction, error) {
 	b := c.blob(r)
 	insts, err := c.jvms[r.jvm].Log.Code(b, c.opts.Syntax)
@@ -62,7 +63,7 @@ func (c *codeReader) sparse(r blobRef) bool {
 	return c.jvms[r.jvm].SafepointsOnly && c.blob(r).Kind == printassembly.NMethod
 }
 
-// place looks up the sampled instructions of a blob.
+// place returns what is known of the sampled instructions of a blob, by PC. insts are all instructions of the blob.
 func place(s *sampledBlob, insts []printassembly.Instruction) map[uint64]placed {
 	known := make(map[uint64]placed, len(s.atPC))
 	for pc := range s.atPC {
@@ -73,11 +74,11 @@ func place(s *sampledBlob, insts []printassembly.Instruction) map[uint64]placed 
 	return known
 }
 
-// maxListed is how many instructions of listings are kept, which is more than the hot code of most programs has.
-// Beyond it, listings are dropped, and code that is needed again is read again.
+// maxListed is how many instructions of listings are kept. The hot code of most programs has fewer. If there are more,
+// all listings are dropped, and code that is needed again is read again.
 const maxListed = 2 << 20
 
-// listing returns a blob's instructions.
+// listing returns a blob's instructions. If not all of them can be read, it warns, once for each blob.
 func (c *codeReader) listing(r blobRef) []printassembly.Instruction {
 	insts, ok := c.listings[r]
 	if ok {
@@ -207,7 +208,8 @@ func (c *codeReader) instructionEnd(r blobRef, pc uint64) (uint64, bool) {
 	return insts[i].Hi, true
 }
 
-// line returns the line of an instruction of some code, without samples.
+// line returns the line of an instruction of some code, without samples. If the instruction jumps to other code, the
+// line has that code's name.
 func (c *codeReader) line(from *mergedCode, in printassembly.Instruction) code.Line {
 	l := code.Line{Instruction: in, Counts: make(tally.Counts, c.counters)}
 	if l.Direct() && (in.Target < from.Lo || in.Target >= from.Hi) {

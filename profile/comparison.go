@@ -6,8 +6,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// A comparison makes the counts that compare the JVMs of a profile, or its slices of time. It stops when a profile has
-// too many of them.
+// A comparison makes the counts by which the JVMs of a profile, or its slices of time, are compared. It makes no more
+// of them when a profile has too many.
 type comparison struct {
 	pids     []int // of the profile, ascending
 	slices   int   // number of slices; 0 in a trial that is not cut
@@ -15,8 +15,8 @@ type comparison struct {
 	numbers  int // how many numbers the counts have so far
 }
 
-// maxCompared bounds the numbers that compare JVMs or slices in a profile. It is more than 100 forks with 5 slices each
-// have in 10,000 functions. Beyond it, the profile has only sums.
+// maxCompared bounds the numbers by which JVMs or slices are compared in a profile. 100 forks with 5 slices each have
+// fewer in 10,000 functions. A profile that would have more only has sums.
 const maxCompared = 8 << 20
 
 // perJVM returns a Counts for each JVM, or nil if there are too many numbers.
@@ -61,8 +61,8 @@ func addSlices(to []tally.Counts, first int, over []tally.Counts) {
 	}
 }
 
-// dropCompared removes all that compares JVMs and slices from a profile. It is for a profile with too many of these
-// numbers, in which some of them are missing.
+// dropCompared removes the counts by which JVMs and slices are compared from a profile. It is for a profile that would
+// have too many of them, so that some are missing.
 func (p *Profile) dropCompared() {
 	p.Slices = nil
 	for i := range p.Methods {

@@ -33,9 +33,9 @@ type Compilation struct {
 func (c *Compilation) MadeBefore() bool { return c.MadeMillis == 0 }
 
 const (
-	compiledMethods = 8   // how many of the hottest methods have their compilations listed,
-	leastCompiled   = 100 // if they have at least one in leastCompiled samples of the profile
-	maxVersions     = 12  // how many compilations of one method are listed
+	compiledMethods = 8   // how many methods at most, the hottest ones, have their compilations listed
+	leastCompiled   = 100 // such a method has at least 1/leastCompiled of the profile's samples
+	maxVersions     = 12  // how many compilations of one method are listed at most
 )
 
 // compilations lists the versions of the hottest methods. Of several JVMs, it lists those of the JVM with the most
@@ -70,7 +70,7 @@ func (w *work) compilations(p *Profile) []Compilation {
 }
 
 // compiled returns the indexes, in the log, of a method's compilations whose time is known. Its first call indexes all
-// methods by name, because many trials may ask.
+// methods by name, because there may be many trials, and each of them calls it.
 func (j *jvmCode) compiled(name string) []int32 {
 	if j.byName == nil {
 		j.byName = map[string][]int32{}
@@ -87,10 +87,10 @@ func (j *jvmCode) compiled(name string) []int32 {
 type compiledMethod struct {
 	counts tally.Counts
 	jvm    int          // the JVM that has the most samples of the method
-	most   tally.Counts // its samples
+	most   tally.Counts // the method's samples in this JVM
 }
 
-// hottestCompiled returns the hottest methods by name.
+// hottestCompiled returns the hottest compiled methods, at most compiledMethods of them. The key is the method's name.
 func (w *work) hottestCompiled(p *Profile) map[string]*compiledMethod {
 	type inJVM struct {
 		name string

@@ -11,8 +11,8 @@ import (
 // A Delay is code that ran in application threads while other threads waited for them to come to a safepoint. Its
 // Counts are the samples of that time.
 type Delay struct {
-	Source, Method string // module and name of a native function
-	CompileID      int    // 0 for what is not compiled
+	Source, Method string // for a native function, its module and its name
+	CompileID      int    // 0 for code that is not compiled
 	Native         bool
 	// Region is the index in Profile.Regions of the region that the hottest of Lines is in; -1 if there is none.
 	Region int
@@ -26,8 +26,8 @@ type DelayLine struct {
 	Counts tally.Counts
 }
 
-// maxDelays and maxDelayLines are how many delays, and lines of each, a profile has at most: the first few of them say
-// what delays safepoints.
+// maxDelays is the largest number of delays in a profile, and maxDelayLines the largest number of lines of a delay. The
+// first few of them already show what delays safepoints.
 const maxDelays, maxDelayLines = 100, 8
 
 // A delayedCode is a Delay with the samples at each PC of its code.

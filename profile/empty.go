@@ -9,8 +9,8 @@ import (
 // has gone wrong, and there is nothing to keep.
 var ErrAsleep = errors.New("no samples at all: the JVM used no CPU time while it was sampled")
 
-// WhyEmpty returns an error if no profile has a sample. The error says where all samples went instead. It is nil if
-// there is a sample, or if probed methods have counted calls.
+// WhyEmpty returns an error if no profile has a sample. The error says where all samples went instead. WhyEmpty returns
+// nil if there is a sample, or if probed methods have counted calls.
 func (ps *Profiles) WhyEmpty() error {
 	var a Account
 	for _, p := range ps.Trials {

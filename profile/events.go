@@ -7,7 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
-// eventCounts has what one trial counts of events.
+// eventCounts has the counts of one trial that are about events.
 type eventCounts struct {
 	sums   events.Sums
 	delays map[spot]tally.Counts // samples of application threads while other threads waited for a safepoint

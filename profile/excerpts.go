@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// A Gap stands for instructions of a region that its Lines leave out.
+// A Gap stands for instructions of a region that the region's Lines leave out.
 type Gap struct {
 	Before       int // index in Lines of the line after the gap; len(Lines) for a gap at the end
 	Instructions int
@@ -20,7 +20,8 @@ const (
 	excerptLines = 150
 	// excerptMargin is how many instructions are shown before and after a hot one.
 	excerptMargin = 4
-	// leastGap is how many instructions a gap has at least, because the line about the gap takes one line itself.
+	// leastGap is the smallest number of instructions in a gap. Fewer instructions are shown, because the line about
+	// the gap takes a line itself.
 	leastGap = 3
 )
 
@@ -83,7 +84,7 @@ func (r *regionCutter) excerptOf(from *mergedCode, insts []printassembly.Instruc
 	return keep
 }
 
-// fillShortGaps keeps the instructions of gaps that are not worth a line about them.
+// fillShortGaps marks the instructions of gaps that are shorter than leastGap as kept.
 func fillShortGaps(keep []bool) {
 	for i := 0; i < len(keep); {
 		n := 1

@@ -28,7 +28,7 @@ type frameSums struct {
 	compare *comparison
 	methods map[string]*frameSum
 	lines   map[MethodLine]tally.Counts
-	guessed map[MethodLine]tally.Counts // the part of lines that is a guess
+	guessed map[MethodLine]tally.Counts // the samples in lines whose line is a guess
 	chains  int                         // number of chains that were added
 }
 

@@ -34,7 +34,7 @@ func (r *regionCutter) chooseHot(cuts []regionCut) {
 		}
 	}
 	hasCode := func(c regionCut) bool { return c.from.HasCode }
-	anyCode := slices.ContainsFunc(cuts, hasCode) // where HotSpot prints no code, names are all there is
+	anyCode := slices.ContainsFunc(cuts, hasCode) // if no code was printed, regions with only a name may be annotated
 	var few []int                                 // cuts that are left out because they have too few samples
 	for _, m := range r.methodHeats(cuts) {
 		c := &cuts[m.hottest]

@@ -31,9 +31,10 @@ type HotLine struct {
 type HotLoop struct {
 	Source, Method string // as in [Region]
 	CompileID      int
-	// Loops are numbered in the order of their heads, from 1 on. Parent is 0 if no loop is around it.
+	// Loops are numbered in the order of their heads, from 1 on. Parent is the number of the loop around this one, or 0
+	// if there is none.
 	Number, Parent, Depth int
-	Head                  uint64 // address at which it begins
+	Head                  uint64 // address at which the loop begins
 	Lines                 int
 	Counts                tally.Counts
 }
@@ -49,8 +50,8 @@ type hotCode struct {
 	taken  map[int]bool // lines that are in Profile.Hottest
 }
 
-// findHottest finds the instructions with the most samples, and the loops around them. It reads only the code of those
-// instructions, whether it is listed or not.
+// findHottest finds the instructions with the most samples, and the loops around them. It reads only the code that has
+// such instructions, whether that code is in [Profile.Listings] or not.
 func (l *listingMaker) findHottest(merged []*mergedCode) {
 	if !l.opts.Hottest {
 		return

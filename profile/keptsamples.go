@@ -7,7 +7,7 @@ import (
 )
 
 // keptSamples are the samples of a trial one by one, for [Options.Parts]. They are cut into parts only after the last
-// one has come, see package parts.
+// sample was added, see package parts.
 type keptSamples struct {
 	spots map[spot]int32 // numbers the spots
 	list  []parts.Sample

@@ -10,8 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// A Listing is all code of one method, stub or codelet that has samples, hot or not. Forks with the same code share one
-// Listing.
+// A Listing is the whole code of one method, stub or codelet that has samples. It includes the instructions that are
+// not hot. Forks with the same code share one Listing.
 type Listing struct {
 	Source, Method string // as in [Region]
 	CompileID      int
@@ -19,12 +19,13 @@ type Listing struct {
 	PIDs           []int // the JVMs that have samples in it
 	Lo, Hi         uint64
 	Counts         tally.Counts
-	// Lines are all of its instructions, with their samples. Beside are the samples at addresses for which the log has
-	// no instruction.
+	// Lines are all instructions of the listing, with their samples. Beside are the samples at addresses for which the
+	// log has no instruction.
 	Lines  []code.Line
 	Beside tally.Counts
 	// Other are the texts of Lines in Intel's syntax if Lines have AT&T's, and the other way around. It is nil if there
-	// is only one text: for other processors, and if the log has the text of a disassembler instead of bytes.
+	// is only one text. That is so for processors other than x86-64, and if the log has the text of a disassembler
+	// instead of bytes.
 	Other []string
 	// Parts are the counts of Lines and of the whole listing by part. It is nil if the profile has no parts.
 	Parts *ListingParts
@@ -32,7 +33,7 @@ type Listing struct {
 
 // A ListingParts holds the parts of a listing's samples.
 type ListingParts struct {
-	All   parts.Counts   // including the samples beside its lines
+	All   parts.Counts   // including the samples at addresses that have no line
 	Lines []parts.Counts // one for each line
 }
 
@@ -53,16 +54,16 @@ type listingMaker struct {
 	counters int
 }
 
-// leastListed is the part of the profile that a piece of code must have at least to be listed.
+// leastListed is the smallest share of the profile with which a piece of code is listed. The hottest piece is listed
+// with a smaller share, too.
 const leastListed = 0.001
 
-// hottestListing limits the hottest piece of code of a profile, which is listed even if it is larger than the profile's
-// room: it may be this many times as large.
+// hottestListing limits the size of a profile's hottest piece of code. That piece is listed even if it is larger than
+// the profile's room, but not if it is more than hottestListing times as large.
 const hottestListing = 5
 
-// list lists the hottest code whole, until there are as many instructions as there is room for. The hottest piece may
-// be larger. A piece that is too large for the room that is left is skipped, so that smaller pieces after it are
-// listed.
+// list lists the hottest code, each piece whole, until the profile has room instructions. Only the hottest piece may be
+// larger than that. If a piece is too large for the room that is left, list skips it and goes on with smaller pieces.
 func (l *listingMaker) list(merged []*mergedCode, room int) {
 	if l.opts.Listings == 0 {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
-// Options are the choices of a profile. Options that perfasm has too have the same meanings and defaults.
+// Options are the choices of a profile. If perfasm has the same option, it has the same meaning and default there.
 type Options struct {
 	// HotThreshold is the smallest share of the profile, 0 to 1, with which a region is annotated as hot.
 	HotThreshold float64
@@ -17,7 +17,7 @@ type Options struct {
 	// chooseHot in hotregions.go.
 	Regions int
 	// MinSamples is how many samples a region that is not hot needs to be annotated. With fewer, chance decides which
-	// instructions have them.
+	// of its instructions have samples.
 	MinSamples int
 	// PrintMargin is the number of instructions shown around a region.
 	PrintMargin int
@@ -47,7 +47,8 @@ type Options struct {
 	// Syntax is the assembly syntax of x86-64 code.
 	Syntax disasm.Syntax
 
-	// PID and JVM narrow the profiles to some JVMs of the capture, see [Options.Chooses]. The zero values do not.
+	// PID and JVM narrow the profiles to some JVMs of the capture, see [Options.Chooses]. If both are zero, all JVMs
+	// count.
 	PID int
 	JVM *regexp.Regexp
 	// Threads narrows the profiles to the samples of some threads.
@@ -57,6 +58,8 @@ type Options struct {
 	// WindowMethod narrows the profiles to samples that were taken while their thread was in a method. It is the text
 	// that named the method when the capture was made. "" does not narrow the profiles.
 	WindowMethod string
+	// Sites names the places where threads waited for locks and allocated memory; "" is OwnFrame.
+	Sites SiteRule
 	// MergeJVMs makes one profile of all programs of a run without trials.
 	MergeJVMs bool
 	// Operations is how many operations were done in each profile. 0 takes the number from the capture.

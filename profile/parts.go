@@ -14,10 +14,10 @@ import (
 type Parts struct {
 	Slices  []parts.TimeSlice
 	Threads []parts.ThreadGroup
-	List    []parts.Part // only those with samples; a parts.Count has an index in it
+	List    []parts.Part // only the parts with samples; a parts.Count has an index in List
 
 	All             parts.Counts
-	Methods, Native map[[2]string]parts.Counts // by source and name, by module and symbol
+	Methods, Native map[[2]string]parts.Counts // Methods by source and name, Native by module and symbol
 	Sources         map[string]parts.Counts
 	Frames, Totals  map[string]parts.Counts // by method: the parts of FrameTotal.Counts and of FrameTotal.Total
 	Lines           map[MethodLine]parts.Counts

@@ -1,7 +1,7 @@
 // Package profile joins samples to the code that HotSpot had at their addresses at their times, and sums them up: by
 // region, method, inlined frame and native function, and in an [Account] in which every sample has one place.
 //
-// [Of] does all of it for a capture:
+// [Of] does all of this for a capture:
 //
 //  1. It chooses the JVMs and what is measured in them (choose.go, package windows). A run without trials has a profile
 //     for each program, which is the JVMs of one main class and JDK. Options may narrow the windows to the times of
@@ -13,8 +13,8 @@
 //
 // A Builder knows no text format and no process. Samples that are left out have rows of their own in the account.
 //
-// This package joins and sums up. What can be said without the join has packages of its own, which do not know this
-// one:
+// This package joins and sums up. What can be found out without joining samples and code is in packages of its own,
+// which do not import this one:
 //
 //   - tally: counts of samples, by counter
 //   - windows, threads: what was measured, and which threads count
@@ -25,9 +25,9 @@
 //   - printing: samples of HotSpot printing code for gasm
 //   - probes: what probed methods have counted
 //
-// Two words: a counter is what the sampler counts to decide when to take a sample, for example "cycles"; reports and
-// captures call it an event, too. In this package an event is something that happens in a JVM, for example a garbage
-// collection: see package event, and package events below this one.
+// Two words have a special meaning here. A counter is what the sampler counts to decide when to take a sample, for
+// example "cycles"; reports and captures call it an event, too. In this package an event is something that happens in a
+// JVM, for example a garbage collection: see package event, and package events below this one.
 package profile
 
 import (
@@ -86,6 +86,8 @@ type Profile struct {
 	Locks []LockSite
 	// Allocations are where the program allocates, those that allocate most first.
 	Allocations []AllocSite
+	// Sites is the rule that named the places of Locks and Allocations.
+	Sites SiteRule
 	// Compilations are those of the hottest methods, by method, and then by the time at which they were made.
 	Compilations []Compilation
 	// Hottest are the instructions with the most samples, and HotLoops the loops around them, both hottest first. They
@@ -93,7 +95,7 @@ type Profile struct {
 	Hottest  []HotLine
 	HotLoops []HotLoop
 	// Locations are only set if [Options.Locations] asks for them, because no table of a report has them. They add up
-	// to Profiled, whatever kinds of code the options leave out of the lists above.
+	// to Profiled even if the options leave kinds of code out of the lists above.
 	Locations []Location // hottest first
 	// Listings have all code of the hottest methods, stubs and codelets, hottest first. They are only set if
 	// [Options.Listings] asks for them.
@@ -104,8 +106,8 @@ type Profile struct {
 	Warnings []string // what the reader of the profile should doubt
 }
 
-// Share returns which part of the profile some samples are, 0 to 1. If there are several counters, it returns the
-// largest of their parts.
+// Share returns the share of the profile that some samples have, from 0 to 1. If there are several counters, it returns
+// the largest of their shares.
 func (p *Profile) Share(c tally.Counts) float64 {
 	var share float64
 	for e, n := range c {
@@ -137,7 +139,7 @@ type Region struct {
 	// what is left out.
 	Lines  []code.Line
 	Gaps   []Gap
-	TooBig int // number of lines of a region that is too big; else 0
+	TooBig int // number of instructions of a region that is too big; 0 for all other regions
 }
 
 // A Method sums up all code of one source and name.
@@ -167,11 +169,12 @@ type JVMShare struct {
 type FrameTotal struct {
 	Method string
 	Counts tally.Counts
-	// Total sums up the instructions that have Method anywhere in their inlining chain. An instruction counts once for
-	// a method that is twice in its chain.
+	// Total sums up the instructions that have Method anywhere in their inlining chain. If Method is in the chain of an
+	// instruction twice, the instruction counts once.
 	Total tally.Counts
 	Lines []LineTotal // hottest first
-	// Guessed is the part of Counts of instructions for which the method is a guess; nil if there are none.
+	// Guessed is the part of Counts that belongs to instructions whose method is a guess. It is nil if there are no
+	// such instructions.
 	Guessed tally.Counts
 	// Slices are Counts over time, see Profile.Slices.
 	Slices []tally.Counts
@@ -183,7 +186,8 @@ type FrameTotal struct {
 type LineTotal struct {
 	Line   int
 	Counts tally.Counts
-	// Guessed is the part of Counts of instructions for which the line is a guess; nil if there are none.
+	// Guessed is the part of Counts that belongs to instructions whose line is a guess. It is nil if there are no such
+	// instructions.
 	Guessed tally.Counts
 }
 

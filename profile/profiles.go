@@ -17,8 +17,8 @@ import (
 
 // Profiles are the profiles of a capture: one for each trial.
 type Profiles struct {
-	// Capture describes what was recorded. Its Events are the profiles' counters, if they have any, and its Notes also
-	// say what was found while the samples were read.
+	// Capture describes what was recorded. Its Events are the counters of the profiles, unless these have none. Its
+	// Notes also say what was found while the samples were read.
 	Capture capture.Description
 	// Trials has at least one profile. The profiles are in the order of the capture's trials. If the run has no trials,
 	// there is a profile for each program, the hottest first.
@@ -27,8 +27,8 @@ type Profiles struct {
 	Chosen string
 	// Taken are all samples of each of Capture.JVMs, in or out of the windows. Only Of sets it.
 	Taken []tally.Counts
-	// SourceFiles are the names of the files that classes were made from, by class, as far as the logs have them. If
-	// two JVMs differ, the name in the first one counts.
+	// SourceFiles has the name of the file that each class was made from, as far as the logs have it. The key is the
+	// class. If two JVMs have different names for a class, the name in the first one counts.
 	SourceFiles map[string]string
 	// History is only set if [Options.History] asks for it, and if samples have times.
 	History *history.History
@@ -105,7 +105,8 @@ func (ps *Profiles) addSamples(c *capture.Capture) error {
 	return nil
 }
 
-// noteSamples notes what the samples' text lacks.
+// noteSamples adds notes about what the text of the samples lacks: samples of the kernel if userOnly is true, and lines
+// that could not be read.
 func (ps *Profiles) noteSamples(userOnly bool, badLines int64, firstBad error) {
 	if userOnly {
 		ps.Capture.Notes.Add("the samples are of user space only: what the kernel did for the program is not in them")
@@ -168,7 +169,7 @@ func (ps *Profiles) SourceFile(method string) string {
 	return ps.SourceFiles[class]
 }
 
-// hottestFirst sorts the profiles of programs. It leaves those of trials as they are.
+// hottestFirst sorts the profiles of programs, hottest first. It leaves profiles of trials in their order.
 func hottestFirst(ps []Profile) {
 	if slices.ContainsFunc(ps, func(p Profile) bool { return p.Trial != "" }) {
 		return
@@ -183,7 +184,8 @@ func hottestFirst(ps []Profile) {
 	slices.SortStableFunc(ps, func(a, b Profile) int { return tally.Compare(profiled(&a), profiled(&b)) })
 }
 
-// nothingSelected returns a note if HotSpot compiled none of the methods whose code it was told to print, or "".
+// nothingSelected returns a note if HotSpot compiled none of the methods whose code it was told to print. Otherwise it
+// returns "".
 func nothingSelected(c *capture.Capture) string {
 	if c.Selection == "" {
 		return ""

@@ -9,7 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// maxAnnotated bounds the lines of annotated code in a profile. The region that reaches it is still annotated whole.
+// maxAnnotated bounds the lines of annotated code in a profile. The region with which the limit is reached is still
+// annotated completely.
 const maxAnnotated = 1 << 19
 
 // A regionCutter cuts the code of a profile into regions and annotates the hot ones.
@@ -26,8 +27,8 @@ type regionCut struct {
 	from *mergedCode
 }
 
-// cut cuts all code into regions: wherever two sampled PCs are further apart than the merge margin. The regions are in
-// the order of heat, and the hot ones are annotated.
+// cut cuts all code into regions. A region ends where the next sampled PC of the code is further away than the merge
+// margin. The regions are returned hottest first, and the hot ones are annotated.
 func (r *regionCutter) cut(merged []*mergedCode) []Region {
 	var cuts []regionCut
 	for _, from := range merged {

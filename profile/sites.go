@@ -14,7 +14,7 @@ import (
 type LockSite struct {
 	Frame event.Frame // where threads waited; without Method if the recording has no stacks
 	Class string      // of the lock
-	Owner string      // name of the thread that most often had the lock before, without the number at its end
+	Owner string      // name of the thread that most often held the lock during a wait, without its number
 	Count int
 	// Nanos is the sum of all waits, and LongestNanos the longest wait.
 	Nanos, LongestNanos int64
@@ -26,15 +26,15 @@ type AllocSite struct {
 	Frame  event.Frame // without Method if the recording has no stacks
 	Class  string
 	Events int   // how many were recorded: each allocation, or a sample of them
-	Bytes  int64 // that the events stand for
+	Bytes  int64 // how many bytes the events stand for
 	// Code is the instruction that allocates; nil if the events do not have it.
 	Code *AllocCode
 }
 
 // An AllocCode is a call instruction that allocates. It ends at the return address that the event has.
 type AllocCode struct {
-	Source, Method string // Method is the name of a stub or codelet, too
-	CompileID      int    // 0 for what is not compiled
+	Source, Method string // Method may also be the name of a stub or codelet
+	CompileID      int    // 0 for code that is not compiled
 	PC             uint64
 	Text           string // "" if the code is not in the capture
 }
@@ -49,7 +49,7 @@ type lockKey struct {
 type allocKey struct {
 	frame event.Frame
 	class string
-	code  blobRef // of pc
+	code  blobRef // the code that pc is in
 	pc    uint64  // the address after the instruction; 0 if it is unknown
 }
 
@@ -62,18 +62,20 @@ func (b *Builder) addSites(t *trialCounts, e *event.Event) {
 	switch {
 	case e.OfRecorder():
 	case e.Kind == event.Lock || e.Kind == event.Park && isLock(e.Name):
-		t.addLock(e)
+		t.addLock(e, b.sites.site(e))
 	case e.Kind == event.Alloc:
-		key := allocKey{frame: byLine(siteOf(e)), class: e.Name}
+		site := b.sites.site(e)
+		key := allocKey{frame: byLine(site), class: e.Name}
 		key.code, key.pc = b.allocator(e)
-		t.addAllocation(e, key)
+		t.addAllocation(e, site, key)
 	}
 }
 
 // allocator returns the code that an allocation was in, and the address after its instruction. If the instruction is in
-// a stub, it returns the call of the stub, which the event has as an argument. For a stub of C1 that is "caller", found
-// by the chain of frames; for one of C2 (OptoRuntime::_new_array_Java) it is "above", found in the words above the
-// stub's frame. See package event/usdt.
+// a stub, allocator returns the call of the stub instead. The event has the return address of this call as an argument.
+// For a stub of C1, the argument "caller" has it, which was found by walking the frames. For a stub of C2
+// (OptoRuntime::_new_array_Java), the argument "above" has it, which was found in the words above the stub's frame. See
+// package event/usdt.
 func (b *Builder) allocator(e *event.Event) (code blobRef, pc uint64) {
 	code, ok := b.findCode(e.PID, &sampler.Sample{PC: e.PC - 1, MonoNanos: e.MonoNanos})
 	if e.PC == 0 || !ok {
@@ -99,23 +101,8 @@ func isLock(class string) bool {
 	return strings.HasPrefix(class, "java.util.concurrent.locks.Reentrant")
 }
 
-// inner are prefixes of the names of the classes that implement locks. The program's own frame is the one that calls
-// into these.
-var inner = []string{"java.util.concurrent.locks.", "jdk.internal.misc.", "sun.misc."}
-
-// siteOf returns the frame of the program in which an event happened. That is the innermost frame or, if a thread was
-// parked, the innermost frame that does not belong to the implementation of a lock.
-func siteOf(e *event.Event) event.Frame {
-	for _, f := range e.Frames {
-		if e.Kind != event.Park || !slices.ContainsFunc(inner, func(p string) bool { return strings.HasPrefix(f.Method, p) }) {
-			return f
-		}
-	}
-	return event.Frame{}
-}
-
 // byLine returns a frame without its bytecode index if its line is known. All events of a line are summed up together,
-// because HotSpot may report a lock at the bytecode after it.
+// because HotSpot may report a lock at the bytecode after the one that takes it.
 func byLine(f event.Frame) event.Frame {
 	if f.Line > 0 {
 		f.BCI = 0
@@ -123,8 +110,8 @@ func byLine(f event.Frame) event.Frame {
 	return f
 }
 
-func (t *eventCounts) addLock(e *event.Event) {
-	key := lockKey{byLine(siteOf(e)), e.Name}
+func (t *eventCounts) addLock(e *event.Event, site event.Frame) {
+	key := lockKey{byLine(site), e.Name}
 	s := t.locks[key]
 	if s == nil {
 		if len(t.locks) >= maxSites {
@@ -133,7 +120,7 @@ func (t *eventCounts) addLock(e *event.Event) {
 		if t.locks == nil {
 			t.locks = map[lockKey]*LockSite{}
 		}
-		s = &LockSite{Frame: siteOf(e), Class: key.class, owners: map[string]int{}}
+		s = &LockSite{Frame: site, Class: key.class, owners: map[string]int{}}
 		t.locks[key] = s
 	}
 	s.Count++
@@ -145,7 +132,7 @@ func (t *eventCounts) addLock(e *event.Event) {
 	}
 }
 
-func (t *eventCounts) addAllocation(e *event.Event, key allocKey) {
+func (t *eventCounts) addAllocation(e *event.Event, site event.Frame, key allocKey) {
 	s := t.allocs[key]
 	if s == nil {
 		if len(t.allocs) >= maxSites {
@@ -154,7 +141,7 @@ func (t *eventCounts) addAllocation(e *event.Event, key allocKey) {
 		if t.allocs == nil {
 			t.allocs = map[allocKey]*AllocSite{}
 		}
-		s = &AllocSite{Frame: siteOf(e), Class: key.class}
+		s = &AllocSite{Frame: site, Class: key.class}
 		t.allocs[key] = s
 	}
 	s.Events += allocations(e)
@@ -193,12 +180,12 @@ func (t *eventCounts) lockSites() []LockSite {
 }
 
 // allocSites returns the places that allocate, those that allocate most first.
-func (t *eventCounts) allocSites(code *codeReader) []AllocSite {
+func (t *eventCounts) allocSites(code *codeReader, rule SiteRule) []AllocSite {
 	sites := make([]AllocSite, 0, len(t.allocs))
 	for key, s := range t.allocs {
 		site := *s
 		if key.pc != 0 {
-			site.findCode(code, key)
+			site.findCode(code, key, rule)
 		}
 		sites = append(sites, site)
 	}
@@ -209,7 +196,7 @@ func (t *eventCounts) allocSites(code *codeReader) []AllocSite {
 }
 
 // findCode finds the instruction before the address that an allocation returns to, and its method and line.
-func (s *AllocSite) findCode(code *codeReader, key allocKey) {
+func (s *AllocSite) findCode(code *codeReader, key allocKey, rule SiteRule) {
 	blob := code.blob(key.code)
 	s.Code = &AllocCode{Source: blob.Source(), Method: blob.Name, CompileID: blob.ID, PC: key.pc - 1}
 	if !blob.Kind.Java() {
@@ -222,8 +209,13 @@ func (s *AllocSite) findCode(code *codeReader, key allocKey) {
 		return
 	}
 	s.Code.PC, s.Code.Text = insts[i].Lo, insts[i].Text
-	if frames := insts[i].Frames; len(frames) > 0 {
-		s.Frame = event.Frame{Method: frames[0].Method, BCI: frames[0].BCI, Line: frames[0].Line}
+	var methods []string
+	for _, f := range insts[i].Frames {
+		methods = append(methods, f.Method)
+	}
+	if own := rule.index(methods, false); own >= 0 {
+		f := &insts[i].Frames[own]
+		s.Frame = event.Frame{Method: f.Method, BCI: f.BCI, Line: f.Line}
 	}
 }
 

@@ -17,7 +17,7 @@ func (w *work) methods() []Method {
 	type key struct{ source, name string }
 	index := map[key]int{}
 	var methods []Method
-	for _, s := range w.sampled { // hottest first, so the CompileID is that of the hottest
+	for _, s := range w.sampled { // hottest first, so the CompileID is that of the hottest blob
 		if w.opts.skips(s.Kind) {
 			continue
 		}
@@ -44,7 +44,7 @@ func (w *work) methods() []Method {
 
 // native sums up native functions over all processes.
 func (w *work) native() []NativeFunction {
-	index := make([]int32, len(w.b.functions.list)) // in the result, from 1 on
+	index := make([]int32, len(w.b.functions.list)) // 1 + index in the result; 0 if not there yet
 	functions := []NativeFunction{}
 	for key, c := range w.trial.native {
 		if index[key.function] == 0 {

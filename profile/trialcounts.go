@@ -7,12 +7,12 @@ import (
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
-// trialCounts has the counts of one trial. A Counts in it may be shorter than the list of counters, because another
-// counter may have come up later.
+// trialCounts has the counts of one trial. A Counts in it may be shorter than the list of counters, because more
+// counters may have been added later.
 type trialCounts struct {
 	windows.Measurement
 	inside     tally.Counts             // all samples of the profile
-	excluded   [exclusions]tally.Counts // samples in the windows that are not in the profile; none for outsideWindow
+	excluded   [exclusions]tally.Counts // samples in the windows that are not in the profile
 	kernel     tally.Counts
 	code       map[codeKey]tally.Counts
 	native     map[nativeKey]tally.Counts
@@ -22,27 +22,28 @@ type trialCounts struct {
 	eventCounts
 }
 
-// A codeKey tells the counts of code apart.
+// A codeKey is the key of the samples at an address of code.
 type codeKey struct {
 	jvm, blob      int // as in blobRef
 	pc             uint64
 	slice, context int32 // slice is 0 in a trial that is not cut; context is an index in Builder.contexts
 }
 
-// A nativeKey tells the counts of native code apart.
+// A nativeKey is the key of the samples in a native function.
 type nativeKey struct {
 	pid                      int
 	function, slice, context int32 // function is an index in Builder.functions
 }
 
-// An addressKey tells the counts of unresolved addresses apart.
+// An addressKey is the key of the samples at an unresolved address.
 type addressKey struct {
 	pid            int
 	pc             uint64
 	slice, context int32
 }
 
-// A threadKey tells the counts of threads apart. outside is true for samples in native code.
+// A threadKey is the key of the samples of a thread, or of several threads with the same label. outside is true for
+// samples in native code.
 type threadKey struct {
 	pid     int
 	label   int32 // index in threads.Table
@@ -94,7 +95,8 @@ func (t *functionTable) find(module, symbol string) (i int32, named bool) {
 	return i, named
 }
 
-// A sampleContext tells samples at one address apart: by the thread that they were in, and by the events that lasted.
+// A sampleContext distinguishes samples at the same address: by the thread that they were in, and by the events that
+// lasted.
 type sampleContext struct {
 	label  int32 // index in threads.Table
 	events events.Set

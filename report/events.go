@@ -34,8 +34,8 @@ func EventFormatNames() []string {
 	return names
 }
 
-// tableRows is how many rows are laid out together. Because of this limit, a long list needs no more memory than a
-// short one.
+// tableRows is the number of rows whose columns are aligned together. Because of this limit, laying out a long list
+// takes no more memory than a short one.
 const tableRows = 4096
 
 // writeEventText writes a row for each event. Times count from the first event.
@@ -61,7 +61,7 @@ func writeEventText(w io.Writer, events []event.Event, look layout.Look) error {
 	return page.Flush()
 }
 
-// eventThread returns the id of an event's thread, or "" if the event concerns the whole JVM.
+// eventThread returns the id of an event's thread as text, or "" if the event concerns the whole JVM.
 func eventThread(e *event.Event) string {
 	if e.TID == 0 || !e.Kind.OfThread() {
 		return ""
@@ -69,7 +69,7 @@ func eventThread(e *event.Event) string {
 	return strconv.Itoa(e.TID)
 }
 
-// eventMillis writes a duration in ms, or "" for none.
+// eventMillis returns a duration as a number of ms, or "" for 0.
 func eventMillis(nanos int64) string {
 	if nanos == 0 {
 		return ""
@@ -152,11 +152,12 @@ type traceEvent struct {
 	TS    float64           `json:"ts"`
 	Dur   float64           `json:"dur,omitempty"`
 	PID   int               `json:"pid"`
-	TID   int               `json:"tid"` // a lane for each kind, because kinds overlap
+	TID   int               `json:"tid"` // not a thread, but a lane: events of different kinds overlap
 	Args  map[string]string `json:"args,omitempty"`
 }
 
-// A lane is a row in which events are drawn: those of one kind, and of one thread if they belong to threads.
+// A lane is a row in which Perfetto draws events. All events of a lane are of one kind, and of one thread if their kind
+// belongs to threads.
 type lane struct {
 	pid, tid int
 	kind     event.Kind

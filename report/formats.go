@@ -9,8 +9,9 @@ import (
 	"github.com/gasm-profiler/gasm/report/text"
 )
 
-// Options are the choices that reports offer. WriteText uses Gasm and all of text.Options. WriteHTML uses Gasm, the
-// fields for the page, and Counts and Top of text.Options. The other formats write everything, and use Gasm at most.
+// Options are the choices that a caller has for reports. WriteText uses Gasm and all of text.Options. WriteHTML uses
+// Gasm, the fields for the page, and Counts and Top of text.Options. The other formats have no choices: they use only
+// Gasm, or nothing.
 type Options struct {
 	Gasm string // the version of gasm that makes the report
 	text.Options
@@ -27,7 +28,7 @@ type Options struct {
 type Format struct {
 	Name  string // of --format
 	Write func(io.Writer, *profile.Profiles, Options) error
-	// Locations is true if the format is made of the profile's Locations instead of annotated code.
+	// Locations is true if the format needs the profile's Locations and no annotated code.
 	Locations bool
 }
 
@@ -40,8 +41,8 @@ var Formats = []Format{
 	{Name: "collapsed", Write: WriteCollapsed, Locations: true},
 }
 
-// FormatOf returns the format with a name. It returns the zero Format for any other name, because diff has formats of
-// its own.
+// FormatOf returns the format with a name. It returns the zero Format for an unknown name, which is not an error: gasm
+// diff has formats of its own.
 func FormatOf(name string) Format {
 	if i := slices.Index(FormatNames(), name); i >= 0 {
 		return Formats[i]

@@ -51,7 +51,7 @@ func JSON(ps *profile.Profiles, gasm string) *schema.Report {
 	}
 }
 
-// processes returns all JVMs of the capture with their samples.
+// processes returns all JVMs of the capture, with the number of samples that were taken in each of them.
 func processes(ps *profile.Profiles) []schema.Process {
 	all := each(ps.Capture.JVMs, func(j *capture.JVM) schema.Process {
 		return schema.Process{PID: j.PID, Main: j.Main, Version: j.Version, Fork: j.Fork, SafepointsOnly: j.SafepointsOnly}
@@ -87,7 +87,7 @@ func (p jsonProfile) profile() schema.Profile {
 		Account: schema.PerEvent[schema.Account]{Events: p.Counters, Values: each(p.Accounts, newAccount)},
 		JVMs: each(p.Shares, func(s *profile.JVMShare) schema.Share {
 			share := schema.Share{PID: s.PID, Counts: p.counts(s.Counts), Native: p.counts(s.Native)}
-			if p.Threads != nil && s.Java != nil { // otherwise the kinds of threads are unknown
+			if p.Threads != nil && s.Java != nil { // otherwise the kinds of the threads are unknown
 				share.Java, share.JIT, share.GC = p.counts(s.Java), p.counts(s.JIT), p.counts(s.GC)
 			}
 			return share
@@ -114,6 +114,7 @@ func (p jsonProfile) profile() schema.Profile {
 		Events:       each(p.Events, p.event),
 		Probes:       each(p.Probes, newProbe),
 		Delays:       each(p.Delays, p.delay),
+		Sites:        p.siteRule(),
 		Locks:        each(p.Locks, p.lock),
 		Allocations:  each(p.Allocations, p.allocation),
 		Compilations: each(p.Compilations, p.compilation),
@@ -121,6 +122,14 @@ func (p jsonProfile) profile() schema.Profile {
 		Loops:        each(p.HotLoops, p.loop),
 		Warnings:     list(p.Warnings),
 	}
+}
+
+// siteRule returns the rule of the places of locks and allocations; "" if there are none.
+func (p jsonProfile) siteRule() string {
+	if len(p.Locks)+len(p.Allocations) == 0 {
+		return ""
+	}
+	return string(p.Sites)
 }
 
 func (p jsonProfile) hotLine(h *profile.HotLine) schema.HotLine {
@@ -168,7 +177,7 @@ func (p jsonProfile) site(f event.Frame) *schema.Frame {
 	return &schema.Frame{Method: f.Method, BCI: f.BCI, Line: f.Line, File: p.all.SourceFile(f.Method)}
 }
 
-// counts adds the names of the events to counts.
+// counts returns counts together with the names of the events that they belong to.
 func (p jsonProfile) counts(c tally.Counts) schema.Counts {
 	return schema.Counts{Events: p.Counters, Values: c}
 }
@@ -181,7 +190,8 @@ func (p jsonProfile) perJVM(perJVM []tally.Counts) schema.PerJVM {
 	return each(perJVM, func(c *tally.Counts) schema.Counts { return p.counts(*c) })
 }
 
-// slices converts counts over time to a list for each event. The lists are empty for a profile without slices of time.
+// slices converts counts over time to one list for each event. It returns no lists for a profile without slices of
+// time.
 func (p jsonProfile) slices(over []tally.Counts) schema.Slices {
 	if over == nil {
 		return schema.Slices{}
@@ -232,7 +242,7 @@ func (p jsonProfile) frames(f *profile.FrameTotal) schema.Frames {
 	}
 }
 
-// guessed returns counts, or nil for none.
+// guessed converts counts of guessed samples. It returns nil if there are none.
 func (p jsonProfile) guessed(c tally.Counts) *schema.Counts {
 	if c == nil {
 		return nil

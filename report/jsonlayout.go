@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// jsonWidth is how many bytes a line of the JSON report may have. A longer value is spread over several lines.
+// jsonWidth is the largest length in bytes of an array or an object that is written on one line, including the
+// indentation. A longer one is spread over several lines. The key before a value is not counted.
 const jsonWidth = 160
 
-// layoutJSON writes src, which is valid JSON without blanks, with line breaks. A value that fits on the rest of a line
-// stays on it. Each element of any other value gets a line of its own. So most regions and most instructions are one
-// line each; json.Indent writes a dozen lines for each.
+// layoutJSON writes src, which is valid JSON without blanks, with line breaks. A value that is not too long (see
+// jsonWidth) is written on one line. Otherwise, each of its elements gets a line of its own. Thus most regions and most
+// instructions take one line each. json.Indent would write a dozen lines for each.
 func layoutJSON(w *bufio.Writer, src []byte, depth int) {
 	if depth+len(src) <= jsonWidth || (src[0] != '{' && src[0] != '[') {
 		w.Write(src)
@@ -38,7 +39,7 @@ func layoutJSON(w *bufio.Writer, src []byte, depth int) {
 	w.WriteByte(src[len(src)-1])
 }
 
-// valueLen returns the length of the first value in s.
+// valueLen returns the length of the first value or key in s: the text up to the comma or colon after it, or all of s.
 func valueLen(s []byte) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {

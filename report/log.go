@@ -18,8 +18,8 @@ import (
 // CheckPattern returns an error that says what is wrong with a pattern for WriteLog, or nil.
 func CheckPattern(pattern string) error { return printassembly.CheckPattern(pattern) }
 
-// WriteLog writes the code of each JVM's log, decoded and with the samples of each instruction. If there are patterns,
-// it writes only the code whose name matches one of them.
+// WriteLog writes the code in each JVM's log as instructions, with the number of samples of each. If there are
+// patterns, it writes only the code whose name matches one of them.
 func WriteLog(w io.Writer, code []profile.CodeCounts, syntax disasm.Syntax, patterns ...string) error {
 	page := layout.NewPage(w, layout.Look{})
 	for i := range code {
@@ -84,8 +84,8 @@ func (w *logWriter) blob(b *printassembly.Blob, at map[uint64]tally.Counts) {
 	w.unlisted(pcs, at, b.Hi)
 }
 
-// unlisted writes the samples at PCs below an address that are in no instruction, because the log has no code there. It
-// returns the remaining PCs.
+// unlisted writes a line for each PC below an address. No instruction contains these PCs, because the log has no code
+// there. pcs are sorted. unlisted returns the remaining ones.
 func (w *logWriter) unlisted(pcs []uint64, at map[uint64]tally.Counts, below uint64) []uint64 {
 	for ; len(pcs) > 0 && pcs[0] < below; pcs = pcs[1:] {
 		w.Line("%s  %#016x:   (no code in the log)", w.columns(at[pcs[0]]), pcs[0])
@@ -93,7 +93,7 @@ func (w *logWriter) unlisted(pcs []uint64, at map[uint64]tally.Counts, below uin
 	return pcs
 }
 
-// blobHeading returns perfasm's line for a blob, with the blob's addresses and time.
+// blobHeading returns the heading of a blob: what perfasm prints for it, and then the blob's addresses and time.
 func blobHeading(b *printassembly.Blob) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s, %s", b.Source(), b.Name)
@@ -126,7 +126,8 @@ func (w *logWriter) columns(counts tally.Counts) string {
 // commentColumn is the width of the column of instructions. Comments start after it.
 const commentColumn = 36
 
-// instruction writes an instruction with its comments, each on a line.
+// instruction writes an instruction with its samples and its comments. Each comment after the first is on a line of its
+// own.
 func (w *logWriter) instruction(in *printassembly.Instruction, counts tally.Counts) {
 	blank := strings.Repeat(" ", 10*len(counts))
 	if in.Section != "" {

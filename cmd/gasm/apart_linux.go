@@ -12,23 +12,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Another user's process can mount a file system of its own, and so keep a thread that looks at its memory or its files in
-// the kernel for as long as it likes (package foreign). A process with such a thread can't end, not even by kill -9. So gasm
-// looks at such processes in a child process. The gasm that was started waits for the child, but exits without it if the
-// child does not end.
+// Another user's process can mount a file system of its own, and so keep a thread that looks at its memory or its files
+// in the kernel for as long as it likes (package foreign). A process with such a thread can't end, not even by kill -9.
+// So gasm looks at such processes in a child process. The gasm that the user started waits until the child reports its
+// exit code, and then exits even if the child can't end.
 
-// apartEnv is the environment variable with the descriptor on which a child reports its exit code.
+// apartEnv is the environment variable that has the number of the descriptor on which a child reports its exit code.
 const apartEnv = "GASM_APART"
 
-// apart is that descriptor's file; nil in a gasm that is not such a child.
+// apart is the file of the descriptor that apartEnv names. It is nil in a gasm that is not such a child.
 var apart *os.File
 
-// ownProcess is true if this process runs gasm's main function, so that its command line can be run again in a child. In a
-// test that calls a command itself, it is false.
+// ownProcess is true if this process runs gasm's main function, so that its command line can be run again in a child.
+// It is false in a test that calls a command directly, because such a process has the command line of the test binary.
 var ownProcess bool
 
-// beApart sets the variable apart if this process is such a child. It removes the environment variable, so that the
-// processes that gasm starts do not get it.
+// beApart sets ownProcess. If this process is such a child, beApart also opens the descriptor on which it reports, and
+// stores it in apart. It removes the environment variable, so that the processes that gasm starts do not get it.
 func beApart() {
 	ownProcess = true
 	fd, err := strconv.Atoi(os.Getenv(apartEnv))
@@ -39,23 +39,24 @@ func beApart() {
 	apart = os.NewFile(uintptr(fd), "the gasm that waits")
 }
 
-// leave ends gasm with an exit code. A child closes its standard streams first: if it can't end, nobody waits for the end
-// of a pipe or a terminal that it holds.
+// leave ends gasm with an exit code. A child closes its standard streams first. If the child can't end, whoever reads
+// its output from a pipe would otherwise never see the end of it.
 func leave(code int) {
 	if apart != nil {
 		for fd := range 3 {
 			_ = unix.Close(fd)
 		}
-		_, _ = apart.Write([]byte{byte(code)}) // the gasm that waits may have been killed
+		_, _ = apart.Write([]byte{byte(code)}) // fails only if the gasm that waits was killed
 	}
 	os.Exit(code)
 }
 
-// mayNotEnd reports whether this process must not look at other processes, but has to do so in a child ([runApart]): it is
-// root, and so gets to see the memory and files of other users. An ordinary user sees none of them.
+// mayNotEnd reports whether this process might never end if it looked at other processes itself, so that it has to do
+// so in a child ([runApart]). This is so if it runs as root, because root sees the memory and files of other users'
+// processes. An ordinary user sees neither.
 func mayNotEnd() bool { return ownProcess && apart == nil && os.Geteuid() == 0 }
 
-// endTime is how long a child may take to end after it has reported its code. Usually it takes a millisecond.
+// endTime is how long a child may take to end after it has reported its exit code. Usually it takes a millisecond.
 const endTime = time.Second
 
 // runApart runs the command line of this process in a child, and returns an *exitError with the child's code, or nil for 0.
@@ -72,7 +73,7 @@ func runApart(s streams) error {
 	child := exec.Command("/proc/self/exe", os.Args[1:]...)
 	child.Args[0] = os.Args[0]
 	child.Stdin, child.Stdout, child.Stderr = s.in, s.out, s.err
-	child.ExtraFiles = []*os.File{said} // 3
+	child.ExtraFiles = []*os.File{said} // descriptor 3 of the child
 	child.Env = append(os.Environ(), apartEnv+"=3")
 	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	runtime.LockOSThread() // Pdeathsig is sent when the thread that started the child ends
@@ -114,7 +115,8 @@ func runApart(s streams) error {
 	}
 }
 
-// exitOf returns the error for the exit code of a child, which has printed its message itself.
+// exitOf returns nil for the exit code 0 of a child, and otherwise an *exitError without a message, because the child
+// has printed its message itself.
 func exitOf(code int) error {
 	if code == 0 {
 		return nil
@@ -122,8 +124,8 @@ func exitOf(code int) error {
 	return &exitError{code: code}
 }
 
-// handOn sends the child a signal that this process got, unless the child got it too: a terminal sends its signals to all
-// processes in its foreground.
+// handOn passes a signal that this process got on to the child, unless the child got the signal as well: a terminal
+// sends SIGINT and SIGQUIT to all processes in its foreground.
 func handOn(child *os.Process, sig syscall.Signal) {
 	if sig == syscall.SIGINT || sig == syscall.SIGQUIT {
 		if tty, err := os.Open("/dev/tty"); err == nil {
@@ -134,5 +136,5 @@ func handOn(child *os.Process, sig syscall.Signal) {
 			}
 		}
 	}
-	_ = child.Signal(sig) // it may have ended
+	_ = child.Signal(sig) // the child may have ended
 }

@@ -49,7 +49,7 @@ are listed. Linux only.`,
 			if mayNotEnd() {
 				return runApart(s)
 			}
-			if apart == nil || os.Geteuid() == 0 { // otherwise the gasm that waits has done it
+			if apart == nil || os.Geteuid() == 0 { // otherwise this child's parent has already done it
 				tellLeft(s)
 			}
 			if list {
@@ -70,7 +70,8 @@ are listed. Linux only.`,
 	return cmd
 }
 
-// tellLeft ends what killed gasms have left switched on in JVMs, and says so.
+// tellLeft switches off events and probes that earlier gasms left on in JVMs when they were killed. It prints what it
+// has switched off, what it could not switch off, and which flags such gasms have left set.
 func tellLeft(s streams) {
 	ended, left := record.EndLeft(context.Background())
 	for _, text := range slices.Concat(record.LeftDebugInfo(context.Background()), ended, left) {
@@ -78,7 +79,8 @@ func tellLeft(s streams) {
 	}
 }
 
-// anyOfOther reports whether gasm does not trust one of the JVMs.
+// anyOfOther reports whether at least one of the JVMs belongs to another user or to a container's root, so that gasm
+// does not trust it.
 func anyOfOther(jvms []attach.Process) bool {
 	return slices.ContainsFunc(jvms, func(p attach.Process) bool { return p.OfOther })
 }
@@ -178,7 +180,7 @@ func attachLine(o *record.AttachOptions, p record.AttachProgress) string {
 	return text + "; Ctrl-C ends it and shows the report"
 }
 
-// listJVMs lists the running JVMs.
+// listJVMs prints a table of the running JVMs, and a note for each one that can't be read.
 func listJVMs(s streams) error {
 	jvms, err := attach.List(context.Background())
 	if err != nil {

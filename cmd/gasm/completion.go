@@ -10,28 +10,31 @@ import (
 
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/record"
 	"github.com/gasm-profiler/gasm/report"
 )
 
-// choices are the values of the flags that take one of a few values.
+// choices has the possible values of each flag that takes one of a few values.
 var choices = map[string][]string{
 	"show-counts": {"percent", "raw", "norm"},
 	"sort":        {"self", "total"},
 	"comments":    {"folded", "full", "none"},
 	"color":       {"auto", "always", "never"},
 	"format":      report.FormatNames(),
+	"sites":       profile.SiteRules,
 	"sampler":     record.SamplerNames(),
 	"code":        {string(record.CodeAuto), string(record.CodeCopy), string(record.CodePrint)},
 	"window-from": {string(record.FromStdout), string(record.FromStderr), string(record.FromBoth)},
 	"events-from": record.EventSources,
 }
 
-// otherFormats are the values of --format of the commands that write no reports.
+// otherFormats has the values of --format for each command that has this flag but writes no report.
 var otherFormats = map[string][]string{"events": report.EventFormatNames(), "diff": {"text", "json", "html", "markdown"}}
 
-// paths are the names of those values of flags that are files or folders, which shells complete by themselves.
-var paths = []string{"FILE", "DIR", "PATH", "commas"} // commas: captures, separated by commas
+// paths has the names of values, as FILE in "--report FILE", that stand for files or folders. Shells complete such
+// values by themselves. The value "commas" of --before and --after is a list of captures.
+var paths = []string{"FILE", "DIR", "PATH", "commas"}
 
 // shells has the shells for which gasm prints completions.
 var shells = map[string]func(root *cobra.Command, s streams) error{
@@ -75,13 +78,15 @@ func completeFlags(root *cobra.Command) {
 			if others := otherFormats[cmd.Name()]; f.Name == "format" && others != nil {
 				values = others
 			}
-			complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp) // nothing can be suggested for a number or a pattern
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete)                           // the flag exists, and is registered once
+			// values is empty for a number or a pattern, for which nothing can be suggested.
+			complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // the flag exists, and is registered once
 		})
 	}
 }
 
-// completeJVMs returns a function that returns the process ids of the JVMs that can be attached to, with what they run.
+// completeJVMs returns a function that returns the process ids of the JVMs that can be attached to, each with its main
+// class or jar as the description.
 func completeJVMs(s streams) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if mayNotEnd() {

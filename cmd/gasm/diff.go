@@ -103,7 +103,7 @@ func (f *diffFlags) sides(args []string) [2][]string {
 	return [2][]string{f.before, f.after}
 }
 
-// choice returns a flag that chooses samples, or "" if none is set.
+// choice returns the first flag that is set among those that choose samples, for example "--jvm", or "" if none is set.
 func (f *diffFlags) choice() string {
 	for _, c := range []struct{ name, value string }{{"jvm", f.report.jvm}, {"thread", f.report.thread}, {"window-event", f.report.windowEvent}} {
 		if c.value != "" {
@@ -116,7 +116,7 @@ func (f *diffFlags) choice() string {
 	return ""
 }
 
-// checkOutput returns an error if a page would go to a terminal.
+// checkOutput returns an error if an HTML page would be written to a terminal.
 func (f *diffFlags) checkOutput(out *os.File) error {
 	r := f.report
 	r.format = f.format
@@ -124,10 +124,10 @@ func (f *diffFlags) checkOutput(out *os.File) error {
 }
 
 func (f *diffFlags) check() error {
-	if !(f.failAbove >= 0 && f.failAbove <= maxPercent) { // NaN is neither
+	if !(f.failAbove >= 0 && f.failAbove <= maxPercent) { // NaN fails both comparisons
 		return usage("--fail-above is %g; it is a percentage from 0 to %d", f.failAbove, maxPercent)
 	}
-	if !(f.minChange > 0 && f.minChange <= 1) { // NaN is neither
+	if !(f.minChange > 0 && f.minChange <= 1) { // NaN fails both comparisons
 		return usage("--min-change is %g; it is a share above 0 and up to 1", f.minChange)
 	}
 	if err := oneOf("format", f.format, "text", "json", "html", "markdown"); err != nil {
@@ -136,11 +136,12 @@ func (f *diffFlags) check() error {
 	return f.report.check()
 }
 
-// profileOptions returns options that ask for the code of all regions that can change.
+// profileOptions returns the options for the profile of a capture. They ask for the code of every region that is hot
+// enough to be shown as changed.
 func (f *diffFlags) profileOptions() profile.Options {
 	o := f.report.profileOptions()
 	o.HotThreshold = min(f.minChange, o.HotThreshold)
-	o.Regions = 1 // diff chooses which ones it shows
+	o.Regions = 1 // none below HotThreshold; diff chooses which regions it shows
 	o.MergeMargin, o.TooBigThreshold = diff.MergeMargin, 2000
 	o.SkipLines, o.Listings, o.Hottest, o.History = false, 0, false, false // as for a JSON report
 	return o
@@ -218,7 +219,7 @@ func jsonSide(path string) (*diff.Side, error) {
 	return diff.ReadJSON(file, path)
 }
 
-// captureSide makes a side from a capture, by way of its report.
+// captureSide makes a side from a capture: it makes the capture's report, and converts that to a side.
 func captureSide(s streams, flags *diffFlags, dir string) (*diff.Side, error) {
 	c, err := capture.Open(dir)
 	if err != nil {

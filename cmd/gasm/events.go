@@ -98,14 +98,15 @@ func runEvents(s streams, flags *eventsFlags, dir string) error {
 	return nil
 }
 
-// whyNoEvents returns the reason why a capture has no events, as far as it is known. n is the number of events.
+// whyNoEvents returns a message that says why a capture has no events. It returns nil if the capture has events (n is
+// their number), or if events were recorded but none happened.
 func whyNoEvents(c *capture.Capture, n int) []string {
 	if n > 0 {
 		return nil
 	}
 	for _, j := range c.JVMs {
 		if j.EventLog != "" || j.USDT != "" || len(j.Recordings) > 0 {
-			return nil // there were none
+			return nil // events were recorded, but none happened
 		}
 	}
 	return []string{"no events were recorded in this capture: by default, gasm profile records them only if the command is java itself, of JDK 9 or newer; with --events default it also does so for scripts, as gasm attach does for running JVMs"}

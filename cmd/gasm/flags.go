@@ -47,6 +47,7 @@ type reportFlags struct {
 	mergeJVMs       bool
 	windowEvent     string
 	windowMethod    string
+	sites           string
 	jvmExpression   *regexp.Regexp // jvm, compiled by check
 	threads         threads.Choice // thread, parsed by check
 	window          windows.EventChoice
@@ -54,10 +55,10 @@ type reportFlags struct {
 	file            string
 	saveLog         string
 	instructions    int
-	methods         []string // patterns: saveLog has only the code of methods that match one; empty for all
+	methods         []string // patterns: saveLog gets only the methods that match at least one; empty for all
 	sourcePaths     []string
 	noPager         bool
-	files           *outputFiles // in which the report and the log are written
+	files           *outputFiles // the files that the report and the log are written to
 }
 
 func (f *reportFlags) register(flags *pflag.FlagSet) {
@@ -91,6 +92,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.mergeJVMs, "merge-jvms", false, "one report for all programs that the command started, not one for each main class and JDK")
 	flags.StringVar(&f.windowEvent, "window-event", "", "count only samples that were taken during `EVENT`s: gc, safepoint, or jfr:com.acme.Request for one of the program's own, on its thread; a ! before it selects all other samples")
 	flags.StringVar(&f.windowMethod, "window-method", "", "count only samples whose thread was in `CLASS::METHOD`, or in what it calls; profile and attach record its calls by an agent")
+	flags.StringVar(&f.sites, "sites", string(profile.OwnFrame), "name the places of locks and allocations by this `frame` of the stack: own (the innermost one outside the JDK) or innermost")
 	flags.StringVar(&f.format, "format", "text", "`format` of the report: "+layout.Or(report.FormatNames()))
 	flags.IntVar(&f.instructions, "instructions", 12_000, "with --format html, include the whole code of the hottest methods, up to this `number` of instructions in total")
 	flags.StringVar(&f.file, "report", "", "write the report to `FILE` instead of stdout")
@@ -99,9 +101,10 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.noPager, "no-pager", false, "do not show the report with $GASM_PAGER, $PAGER or less on a terminal")
 }
 
-// check returns an error for values that make no sense, before anything runs.
+// check returns an error for values that make no sense, before anything runs. It also parses the values of the flags
+// that choose samples.
 func (f *reportFlags) check() error {
-	if !(f.hotThreshold >= 0 && f.hotThreshold <= 1) { // NaN is neither
+	if !(f.hotThreshold >= 0 && f.hotThreshold <= 1) { // NaN fails both comparisons
 		return usage("--hot-threshold is %g; it is a share from 0 to 1", f.hotThreshold)
 	}
 	if f.ops < 0 || math.IsNaN(f.ops) || math.IsInf(f.ops, 0) {
@@ -134,10 +137,10 @@ func (f *reportFlags) check() error {
 	}
 	return errors.Join(f.checkChoice(), oneOf("show-counts", f.showCounts, choices["show-counts"]...),
 		oneOf("sort", f.sort, choices["sort"]...), oneOf("comments", f.comments, choices["comments"]...),
-		oneOf("color", f.color, choices["color"]...), oneOf("format", f.format, choices["format"]...))
+		oneOf("color", f.color, choices["color"]...), oneOf("format", f.format, choices["format"]...), oneOf("sites", f.sites, choices["sites"]...))
 }
 
-// checkChoice parses the flags that choose samples.
+// checkChoice parses --jvm, --thread and --window-event, the flags that choose samples.
 func (f *reportFlags) checkChoice() (err error) {
 	if f.jvmExpression, err = compile("jvm", f.jvm); err != nil {
 		return err
@@ -158,14 +161,14 @@ func oneOf(name, value string, allowed ...string) error {
 	return usage("--%s is %q; it can be %s", name, value, layout.Or(allowed))
 }
 
-// profileOptions returns what the flags mean for the profile.
+// profileOptions returns the options of the profile that the flags ask for.
 func (f *reportFlags) profileOptions() profile.Options {
-	locations := report.FormatOf(f.format).Locations // instead of annotated code
-	html := f.format == "html"                       // which has the code of whole methods
+	locations := report.FormatOf(f.format).Locations // such a format has locations instead of annotated code
+	html := f.format == "html"                       // the page has the code of whole methods instead
 	o := profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, MinSamples: f.minSamples, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
 		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: html, Parts: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
 		Locations: locations, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
-		Threads: f.threads, WindowEvent: f.window, WindowMethod: f.windowMethod, MergeJVMs: f.mergeJVMs, Operations: f.ops}
+		Threads: f.threads, WindowEvent: f.window, WindowMethod: f.windowMethod, Sites: profile.SiteRule(f.sites), MergeJVMs: f.mergeJVMs, Operations: f.ops}
 	if html && !f.skipAsm {
 		o.Listings = f.instructions
 	}
@@ -183,17 +186,17 @@ func (f *reportFlags) syntax() disasm.Syntax {
 // leastWidth and mostWidth limit --width, in columns.
 const leastWidth, mostWidth = 40, 10_000
 
-// reportOptions returns what the flags mean for a report that goes to out, in this
-// environment. In a file, names are not shortened.
+// reportOptions returns the options of a report that is written to out, from the flags and the environment. If the
+// report goes to a file, names are not shortened.
 func (f *reportFlags) reportOptions(out *os.File) report.Options {
 	o := report.Options{Gasm: version, Intel: f.intel, Options: text.Options{
 		Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,
-		Counts:   map[string]text.Counts{"raw": text.Raw, "norm": text.Norm}[f.showCounts],    // else percentages
-		Comments: map[string]text.Comments{"full": text.Full, "none": text.None}[f.comments]}} // else folded
+		Counts:   map[string]text.Counts{"raw": text.Raw, "norm": text.Norm}[f.showCounts],    // percentages if neither
+		Comments: map[string]text.Comments{"full": text.Full, "none": text.None}[f.comments]}} // folded if neither
 	if f.sort == "total" {
 		o.Sort = text.ByTotal
 	}
-	if f.file != "" { // which needs neither colours nor a width
+	if f.file != "" { // a file needs neither colours nor a width
 		o.Color, o.Width = false, 0
 	}
 	o.Width = cmp.Or(f.width, o.Width)

@@ -55,7 +55,8 @@ func listProbes(s streams, args []string) error {
 // dotted returns a class's name with dots instead of slashes.
 func dotted(class string) string { return strings.ReplaceAll(class, "/", ".") }
 
-// probeRows returns a row for each method, with its probes or the reason why there can't be any.
+// probeRows returns a row of the table for each method that spec matches: the method, and its probes or the reason why
+// it can't have any.
 func probeRows(spec *probe.Spec, found []loaded.Class) (rows [][]string) {
 	for i := range found {
 		c := &found[i]
@@ -79,7 +80,7 @@ func probeRows(spec *probe.Spec, found []loaded.Class) (rows [][]string) {
 		}
 	}
 	slices.SortFunc(rows, slices.Compare)
-	return slices.CompactFunc(rows, slices.Equal) // several loaders may have classes of one name
+	return slices.CompactFunc(rows, slices.Equal) // several class loaders may have a class of the same name
 }
 
 // hidden reports whether a class is hidden. The name of a hidden class has an address in it: "Svc$$Lambda+0x00007f1c08000a00".

@@ -1,5 +1,5 @@
-// Command gasm shows where a Java program's CPU time goes, instruction by
-// instruction, in the machine code that HotSpot made of it.
+// Command gasm shows where a Java program's CPU time goes, instruction by instruction, in the machine code that HotSpot
+// compiled it to.
 //
 //	gasm profile -- java -jar benchmarks.jar      launch, sample, report
 //	gasm attach 4711                              the same for a running JVM
@@ -29,12 +29,12 @@ import (
 	"github.com/gasm-profiler/gasm/record"
 )
 
-// collectLater lets the heap grow to 36 MB, instead of 4 MB, before the first garbage
-// collection. Most reports are done by then. The first collection runs the cleanup of an
-// unreachable object, which sets the percentage back to Go's default.
+// collectLater lets the heap grow to 36 MB, instead of 4 MB, before the first garbage collection. Most reports are
+// complete before that. The first collection runs the cleanup of an unreachable object, which sets the percentage back
+// to Go's default.
 func collectLater() {
 	debug.SetGCPercent(800)
-	type mark struct{ _ *int } // objects without a pointer may share their memory
+	type mark struct{ _ *int } // a pointer, because small objects without one may share their memory
 	runtime.AddCleanup(new(mark), func(percent int) { debug.SetGCPercent(percent) }, 100)
 }
 
@@ -150,7 +150,8 @@ change to the program.`,
 	return root
 }
 
-// usageTemplate changes cobra's template: gasm itself is shown with the command that it needs, and not as "gasm [flags]".
+// usageTemplate changes cobra's template so that the usage line of gasm itself begins with "gasm COMMAND", and is not
+// "gasm [flags]".
 func usageTemplate(cobras string) string {
 	return strings.NewReplacer(
 		`{{if .Runnable}}`, `{{if .HasParent}}`,

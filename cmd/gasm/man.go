@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// manCommand writes the manual pages, for those who build packages.
+// manCommand returns the hidden command that writes the manual pages. It is for those who build packages.
 func manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR",
@@ -45,7 +45,7 @@ func documented(root *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// manName is the name of a command's page: gasm-profile.
+// manName returns the name of a command's page, for example gasm-profile.
 func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
 // writeMan writes a command's manual page, in the language of troff's man macros. It has no date, so that the same gasm
@@ -87,7 +87,7 @@ func synopsis(c *cobra.Command) string {
 	return c.Root().Name() + " " + c.Use
 }
 
-// manCommands lists the commands.
+// manCommands writes the list of commands, which is only in the page of gasm itself.
 func manCommands(b *strings.Builder, root *cobra.Command) {
 	b.WriteString(".SH COMMANDS\n")
 	for _, c := range documented(root)[1:] {
@@ -113,15 +113,15 @@ func manFlags(b *strings.Builder, c *cobra.Command) {
 		}
 		switch f.DefValue {
 		case "", "0", "0s", "false", "[]":
-		default: // flags whose usage names the default have one of the values above
+		default: // a flag whose usage text names the default itself has one of the values above
 			text += " (default: " + f.DefValue + ")"
 		}
 		fmt.Fprintf(b, ".TP\n%s\n%s\n", name, manText(text))
 	})
 }
 
-// manParagraphs returns a text with troff's mark between its paragraphs. If the text is empty, it takes the other one
-// in its place.
+// manParagraphs returns a text with troff's request .PP between its paragraphs. If text is empty, it returns the
+// parameter instead in this form.
 func manParagraphs(text, instead string) string {
 	if text == "" {
 		text = instead
@@ -142,5 +142,5 @@ func manText(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// manQuoted returns a text as one argument of a request.
+// manQuoted returns a text in double quotes, so that it is a single argument of a troff request.
 func manQuoted(text string) string { return `"` + strings.ReplaceAll(manText(text), `"`, `\(dq`) + `"` }

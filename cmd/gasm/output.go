@@ -12,11 +12,11 @@ import (
 	"github.com/gasm-profiler/gasm/report"
 )
 
-// notForPeople describes the formats that nobody reads as text.
+// notForPeople has the formats that people do not read as text, each with the part of a message that says why.
 var notForPeople = map[string]string{"pprof": "is binary", "html": "is a page for a browser"}
 
-// checkOutput returns an error, before anything runs, if a report that is not text would go
-// where text is read. shared is true if a command writes to the same stdout.
+// checkOutput returns an error, before anything runs, if a report in such a format would go to a terminal or would be
+// mixed with other output. shared is true if the profiled command writes to the same stdout.
 func (f *reportFlags) checkOutput(out *os.File, shared bool) error {
 	what, special := notForPeople[f.format]
 	switch {
@@ -30,8 +30,8 @@ func (f *reportFlags) checkOutput(out *os.File, shared bool) error {
 	return nil
 }
 
-// checkInputs returns an error if an output would overwrite an input: a file that the
-// arguments name, or a file of a capture that they name.
+// checkInputs returns an error if an output would overwrite an input: a file that the arguments name, or a file in a
+// capture folder that they name.
 func (f *reportFlags) checkInputs(args []string) error {
 	for _, output := range []struct{ flag, path string }{{"report", f.file}, {"save-log", f.saveLog}} {
 		if output.path != "" && slices.ContainsFunc(args, func(arg string) bool { return capture.Reads(arg, output.path) }) {
@@ -41,15 +41,15 @@ func (f *reportFlags) checkInputs(args []string) error {
 	return nil
 }
 
-// writeReport writes the report and what else the flags ask for, and says on stderr what is
-// missing.
+// writeReport writes the report and, with --save-log, the log. It says on stderr which sources were not found. If the
+// profiles have no samples, it returns an error that says why.
 func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) error {
 	defer src.close()
 	ps.Capture.Notes.Add(src.notes(ps.Capture.JVMs)...)
 	o := f.reportOptions(s.out)
 	o.Source = src.lineFinder(ps)
 	src.findFiles(&o)
-	format := report.FormatOf(f.format) // the method check has accepted it
+	format := report.FormatOf(f.format) // check has accepted this format
 	if err := f.write(s, func(w io.Writer) error { return format.Write(w, ps, o) }); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
@@ -63,7 +63,7 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	return ps.WhyEmpty()
 }
 
-// write calls the function write with the file that the flags name, or else with stdout or a pager.
+// write calls its argument write with the file that --report names, or else with a pager or stdout.
 func (f *reportFlags) write(s streams, write func(io.Writer) error) error {
 	if f.file != "" {
 		return f.files.write(f.file, write)

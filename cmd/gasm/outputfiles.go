@@ -60,12 +60,12 @@ func (o *outputFiles) begin(path string, file *os.File) (done func(), err error)
 	}, nil
 }
 
-// abandon removes the files that are half written, and prevents others from being written.
+// abandon removes the files that are half written, and prevents further files from being written.
 func (o *outputFiles) abandon() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.abandoned = true
 	for path := range o.open {
-		_ = os.Remove(path) // somebody else may have removed it
+		_ = os.Remove(path) // another program may have removed the file
 	}
 }

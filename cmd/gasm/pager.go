@@ -77,11 +77,10 @@ func pagerProcess(command string) *exec.Cmd {
 	return cmd
 }
 
-// keysToPager leaves Ctrl-C and Ctrl-\ to the pager, which stops a search with them. All
-// processes in the terminal's foreground get these signals. If they ended gasm, the pager
-// and the shell would both read the keyboard. So gasm's other receivers no longer get the
-// signals, and they are caught here. They are not ignored, because the pager would inherit
-// that.
+// keysToPager leaves Ctrl-C and Ctrl-\ to the pager, which stops a search with them. All processes in the terminal's
+// foreground get these signals. If they ended gasm, the pager and the shell would both read the keyboard. So
+// keysToPager takes both signals away from all other receivers in gasm, and catches them itself. It does not leave them
+// ignored, because the pager would inherit that.
 func keysToPager() (giveBack func()) {
 	keys := make(chan os.Signal, 1)
 	signal.Ignore(syscall.SIGINT, syscall.SIGQUIT)

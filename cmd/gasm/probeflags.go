@@ -6,7 +6,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/probe"
 )
 
-// probeFlags holds the values of the flags that say what is probed, which profile and attach share.
+// probeFlags holds the values of the flags that say what is probed. profile and attach share these flags.
 type probeFlags struct {
 	methods, locks, allocations, sdt []string
 	this                             bool
@@ -20,7 +20,7 @@ func (f *probeFlags) register(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.sdt, "probe-sdt", nil, "show dtrace, perf and bpftrace the entries and returns of `CLASS::METHOD` as probes of the provider java; * is any text; may be given several times")
 }
 
-// specs returns what the flags ask for. window is the method of --window-method, or "".
+// specs returns the probes that the flags ask for. window is the method of --window-method, or "".
 func (f *probeFlags) specs(window string) (specs []probe.Spec, err error) {
 	add := func(flag string, s probe.Spec, err error) error {
 		if err != nil {

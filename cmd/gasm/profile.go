@@ -42,8 +42,7 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.windowFrom, "window-from", "", "look for such lines on `stdout, stderr or both` (default: both)")
 }
 
-// recordOptions returns what the flags mean for the recording of a command. It checks them
-// before anything runs.
+// recordOptions returns the options for recording a command. It checks the flags, before anything runs.
 func (f *profileFlags) recordOptions(s streams, command []string, window windows.EventChoice) (o record.Options, err error) {
 	o = f.options
 	if o.Counters, err = f.counters(); err != nil {
@@ -169,7 +168,7 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, s
 		signals.reportDone()
 		whole := err == nil && len(rec.Problems()) == 0
 		cleanUp(s, o.Folder, whole, errors.Is(err, record.ErrNoJVM))
-		rec.Wait() // the report is there already
+		rec.Wait() // the report is already written, so the user need not wait for the sampler's end
 		switch code := rec.ExitCode(); {
 		case rec.Interrupted():
 			return &exitError{130, err}
@@ -223,8 +222,8 @@ func reportOn(s streams, finish func() (*capture.Capture, error), flags *reportF
 	return writeReport(s, flags, src, ps)
 }
 
-// cleanUp removes a temporary capture if it is whole, or if there is nothing in it to keep.
-// If any other capture is not whole, it says where the capture is.
+// cleanUp removes a capture that has nothing worth keeping (empty), and a temporary capture whose report was made
+// without a problem (whole). It keeps every other capture. If that one is not whole, cleanUp says where it is.
 func cleanUp(s streams, folder *record.Folder, whole, empty bool) {
 	if empty || whole && folder.Temporary {
 		if err := folder.Remove(); err != nil {

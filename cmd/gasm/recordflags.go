@@ -18,7 +18,7 @@ type recordFlags struct {
 	fixed         bool // sample at exactly this frequency, not at a random one near it
 	eventList     string
 	delay, length time.Duration
-	kinds, from   string // of events: which ones, and from which source
+	kinds, from   string // which kinds of events to record, and from which source
 	probes        probeFlags
 	given         func(flag string) bool
 }
@@ -39,10 +39,11 @@ func (f *recordFlags) register(flags *pflag.FlagSet) {
 // processor, so that the command hardly proceeds.
 const maxFrequency = 20000
 
-// defaultKinds stands for the kinds of events that are recorded by default if the command is java itself.
+// defaultKinds is the value of --events that stands for the kinds of events that are recorded by default if the command
+// is java itself.
 const defaultKinds = "default"
 
-// counters returns the events that are sampled. It also checks --frequency.
+// counters returns the events that the sampler counts (--event). It also checks --frequency.
 func (f *recordFlags) counters() ([]sampler.Event, error) {
 	if f.given("frequency") && (f.frequency <= 0 || f.frequency > maxFrequency) {
 		return nil, usage("--frequency is %d; it is in Hz, from 1 to %d", f.frequency, maxFrequency)
@@ -54,7 +55,8 @@ func (f *recordFlags) counters() ([]sampler.Event, error) {
 	return events, nil
 }
 
-// events returns the choice of JVM events that are recorded beside the samples. It adds the kind that the window needs.
+// events returns the choice of JVM events that are recorded beside the samples. It adds the kind that --window-event
+// needs, if that flag is set.
 func (f *recordFlags) events(window windows.EventChoice) (record.EventChoice, error) {
 	from := record.EventSource(f.from)
 	c, err := record.ParseEventChoice(f.kinds, from)

@@ -56,12 +56,12 @@ perfasm and dtraceasm can save both).`,
 	return cmd
 }
 
-// registerRecordings registers the flag for recordings that are not part of the capture.
+// registerRecordings registers --jfr, the flag for recordings that are not part of the capture.
 func registerRecordings(flags *pflag.FlagSet, recordings *[]string) {
 	flags.StringArrayVar(recordings, "jfr", nil, "take the events of `FILE`, a recording of your own by Flight Recorder, of a JVM of the capture; may be given several times")
 }
 
-// addRecordings adds the recordings that the flag names to a capture.
+// addRecordings adds the recordings that --jfr names to a capture. chosen reports whether the flags choose a JVM.
 func addRecordings(c *capture.Capture, recordings []string, chosen func(*capture.JVM) bool) error {
 	for _, path := range recordings {
 		if err := c.AddRecording(path, chosen); err != nil {
@@ -104,8 +104,8 @@ func openArguments(args []string) (*capture.Capture, error) {
 	return capture.OpenFiles(args[0], args[1:])
 }
 
-// profileOf makes the profiles of a capture. It reports which logs could not be read, and
-// shows on a terminal how far it has come; doing names the work.
+// profileOf makes the profiles of a capture. It says which logs could not be read. On a terminal, it shows how far it
+// has come, after the text doing.
 func profileOf(s streams, c *capture.Capture, doing string, o profile.Options) (*profile.Profiles, error) {
 	for _, err := range c.Unread {
 		say(s.err, "gasm: %v", err)

@@ -17,7 +17,7 @@ func (s *share) String() string { return strconv.FormatFloat(float64(*s), 'g', -
 // Type returns the name of the type, for pflag.
 func (s *share) Type() string { return "share" }
 
-// Set parses a value.
+// Set parses a share. It sets the same value for "0.05" and "5%".
 func (s *share) Set(text string) error {
 	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)

@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/record"
 )
 
-// A signalTaker is a recording. Signal returns false for a signal that has no meaning for
+// A signalTaker is a recording that signals are handed to. Signal returns false for a signal that has no meaning for
 // the recording any more, because the command has ended.
 type signalTaker interface {
 	Signal(sig syscall.Signal) (taken bool)
@@ -23,9 +23,8 @@ type signalWatch struct {
 	reported atomic.Bool         // the report is complete
 }
 
-// catchSignals begins to catch signals. SIGPIPE is caught so that writing to a closed
-// stdout is an error, after which gasm cleans up, and does not kill gasm. The command gets
-// the default for SIGPIPE.
+// catchSignals begins to catch signals. SIGPIPE is caught so that it does not kill gasm. Then writing to a closed
+// stdout returns an error, and gasm can clean up. The command runs with the default action for SIGPIPE.
 func catchSignals() *signalWatch {
 	w := &signalWatch{ch: make(chan os.Signal, 8), stopped: make(chan syscall.Signal, 1)}
 	signal.Notify(w.ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
@@ -37,8 +36,8 @@ func catchSignals() *signalWatch {
 // the error of the function.
 //
 // If a signal to stop comes when the recording is over, during does not wait for the function. It removes the files
-// that are half written, says where the capture is, and returns an error with the exit code. The function then ends
-// with the process, which must be next.
+// that are half written, says where the capture is, and returns an error with the exit code. The function still runs
+// then, so the caller must end the process at once.
 func (w *signalWatch) during(rec signalTaker, s streams, folder *record.Folder, files *outputFiles, work func() error) error {
 	go w.handTo(rec)
 	done := make(chan error, 1)
@@ -57,7 +56,7 @@ func (w *signalWatch) during(rec signalTaker, s streams, folder *record.Folder, 
 
 // handTo hands the caught signals to a recording, until the watch is stopped.
 func (w *signalWatch) handTo(rec signalTaker) {
-	ctrlC := false // the first one is for the command, even if it comes after the command's end
+	ctrlC := false // the first Ctrl-C is meant for the command, even if it comes after the command's end
 	for caught := range w.ch {
 		sig := caught.(syscall.Signal) // on Unix, all signals are of this type
 		taken := rec.Signal(sig)
@@ -72,7 +71,8 @@ func (w *signalWatch) handTo(rec signalTaker) {
 	}
 }
 
-// reportDone notes that the report is complete, and takes the keys back that a pager had.
+// reportDone notes that the report is complete. From then on, Ctrl-C and Ctrl-\ are for gasm again, and not for a
+// pager.
 func (w *signalWatch) reportDone() {
 	w.reported.Store(true)
 	signal.Notify(w.ch, syscall.SIGINT, syscall.SIGQUIT)

@@ -16,11 +16,11 @@ import (
 	"github.com/gasm-profiler/gasm/report/text"
 )
 
-// sources are the sources that --source names, opened.
+// sources holds the opened folders and archives that --source names.
 type sources struct {
 	paths  []string
 	finder *javasource.Finder // nil without --source
-	closed []int              // ids of JVMs whose class paths are not opened
+	closed []int              // process ids of JVMs whose class paths were not opened, because gasm does not trust them
 }
 
 // openSources opens the sources that --source names, before anything runs.
@@ -57,8 +57,8 @@ func (s *sources) lineFinder(ps *profile.Profiles) func(method string, line int)
 	return func(method string, line int) text.SourceLine { return text.SourceLine(s.finder.Line(method, line)) }
 }
 
-// chosenByOther reports whether another user may have chosen the class path of a JVM: the JVM's, or who made the
-// capture. Root opens no such path.
+// chosenByOther reports whether another user may have chosen the class path of a JVM: the user that the JVM ran as, or
+// the user who made the capture. If gasm runs as root, it does not open such a class path.
 func chosenByOther(j *capture.JVM) bool {
 	info, err := os.Lstat(j.Log.Name())
 	if err != nil {
@@ -68,8 +68,8 @@ func chosenByOther(j *capture.JVM) bool {
 	return j.OfOther || !ok || int(stat.Uid) != os.Geteuid()
 }
 
-// addJDK adds the source of the JDK that ran, if it is on this machine and the flags name no
-// other src.zip. It adds none if the JVMs were of several versions.
+// addJDK adds the source of the JDK that ran, if it is on this machine and --source does not name a src.zip. It adds
+// nothing if the JVMs were of several versions.
 func (s *sources) addJDK(versions []string) {
 	named := slices.ContainsFunc(s.paths, func(path string) bool { return filepath.Base(path) == "src.zip" })
 	slices.Sort(versions)
@@ -77,11 +77,11 @@ func (s *sources) addJDK(versions []string) {
 		return
 	}
 	if path := javasource.JDKSource(versions[0]); path != "" {
-		_ = s.finder.Add(path) // it was not asked for
+		_ = s.finder.Add(path) // the user did not ask for it, so an error does not matter
 	}
 }
 
-// sayMissing says why lines of the report were not found.
+// sayMissing says why source lines for the report were not found.
 func (s *sources) sayMissing(stderr io.Writer) {
 	if s.finder == nil {
 		return
@@ -101,7 +101,7 @@ func (s *sources) sayMissing(stderr io.Writer) {
 	}
 }
 
-// andMore returns " and 2 more".
+// andMore returns a text for n further items: " and 2 more" for 2, and "" for less than 1.
 func andMore(n int) string {
 	if n < 1 {
 		return ""
@@ -109,7 +109,7 @@ func andMore(n int) string {
 	return fmt.Sprintf(" and %d more", n)
 }
 
-// findFiles lets the page find whole source files, if there are any sources.
+// findFiles lets the HTML page find whole source files. It does nothing without --source.
 func (s *sources) findFiles(o *report.Options) {
 	if s.finder != nil {
 		o.Place, o.FileLines = s.finder.Place, s.finder.Lines
@@ -118,11 +118,11 @@ func (s *sources) findFiles(o *report.Options) {
 
 func (s *sources) close() {
 	if s.finder != nil {
-		_ = s.finder.Close() // it was only read
+		_ = s.finder.Close() // an error does not matter, because the files were only read
 	}
 }
 
-// notes returns a note for each src.zip that belongs to another JDK than the JVMs'.
+// notes returns a note for each src.zip in --source that belongs to a JDK version other than the version of a JVM.
 func (s *sources) notes(jvms []capture.JVM) []string {
 	var notes []string
 	for _, path := range s.paths {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// version is set by the linker (-X main.version=…), which sets only variables without an initial value. If it was not
-// set, init takes the version that the go command knows.
+// version is set by the linker (-X main.version=…), which sets only variables without an initial value. If the linker
+// did not set it, init takes the version that the go command has recorded in the binary.
 var version string
 
 func init() {
@@ -15,8 +15,8 @@ func init() {
 	}
 }
 
-// builtVersion returns the version of a gasm that was built without make. The go command notes the version of
-// `go install …@v1.2.3`, and for a build in a clone a pseudo-version with the commit.
+// builtVersion returns the version of a gasm that was built without make. The go command records in the binary the
+// version of `go install …@v1.2.3`, or, for a build in a clone, a pseudo-version with the commit.
 func builtVersion(info *debug.BuildInfo, ok bool) string {
 	if ok && strings.HasPrefix(info.Main.Version, "v") {
 		return strings.TrimPrefix(info.Main.Version, "v")

@@ -51,7 +51,7 @@ func BlocksOf(lines []Line, counters int) []Block {
 	return blocks
 }
 
-// BlockAt returns the index of the block that has a line.
+// BlockAt returns the index of the block that contains a line. line is an index, too.
 func BlockAt(blocks []Block, line int) int {
 	i, ok := slices.BinarySearchFunc(blocks, line, func(b Block, line int) int { return cmp.Compare(b.From, line) })
 	if !ok {
@@ -78,11 +78,11 @@ func neverReturns(l *Line) bool {
 	return is(l.TargetName) || slices.ContainsFunc(l.Comments, func(c string) bool { return strings.HasPrefix(c, "{runtime_call") && is(c) })
 }
 
-// traps are instructions after which execution does not go on. HotSpot writes them after calls that never return.
+// traps are instructions that stop the normal flow of execution. HotSpot puts them after calls that never return.
 var traps = []string{"hlt", "ud2", "int3", "udf", "brk", "dcps1"}
 
-// successors returns the blocks that can follow each block. A jump leads to no block if its target is outside the code,
-// or is not in its text.
+// successors returns the blocks that can follow each block. A jump leads to no block if its target is outside the
+// code, or is not part of its text, as in a jump through a table.
 func successors(lines []Line, blocks []Block) [][]int {
 	next := make([][]int, len(blocks))
 	for b := range blocks {

@@ -1,8 +1,10 @@
-// Package code is the code of one method, stub or codelet as a reader looks at it: the [Line] of each instruction with
-// its samples, the basic blocks of the lines ([BlocksOf]), and the loops of the blocks ([FindLoops]).
+// Package code describes the code of one method, stub or codelet in the form that reports show: the [Line] of each
+// instruction with its samples, the basic blocks of the lines ([BlocksOf]), and the loops of the blocks
+// ([FindLoops]).
 //
-// Blocks and loops are found from the instructions alone. So jumps whose target is not in their text, such as those
-// through a table, lead nowhere, and the blocks that nothing leads to are taken for entries of the code.
+// Blocks and loops are found from the instructions alone. So the package assumes that jumps whose target is not in
+// their text, such as jumps through a table, lead nowhere, and that blocks to which nothing leads are entries of
+// the code.
 package code
 
 import (
@@ -22,13 +24,14 @@ type Line struct {
 	TargetName string
 }
 
-// Direct reports whether the line jumps to, or calls, an address that is in its text.
+// Direct reports whether the line is a jump or a call to an address that is in its text.
 func (l *Line) Direct() bool { return l.Target != 0 && l.Kind != disasm.Plain }
 
 // Jumps reports whether the line is a jump, to a known address or not.
 func (l *Line) Jumps() bool { return l.Kind == disasm.Jump || l.Kind == disasm.CondJump }
 
-// LineAt returns the index of the line that begins at an address, or -1.
+// LineAt returns the index of the line whose instruction begins at an address, or -1 if there is no
+// such line.
 func LineAt(lines []Line, addr uint64) int {
 	if addr == 0 {
 		return -1

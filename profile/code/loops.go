@@ -20,15 +20,16 @@ type Loop struct {
 	Lines  int
 }
 
-// Ends returns the lines with which a loop closes: those that jump back to its head. Compilers also enter a loop in its
-// middle, so that the code that comes first in the text runs into the head:
+// Ends returns the indexes of the lines at which a loop ends: those that jump back to its head. Compilers also make
+// loops that are entered in the middle. The code before the head is then part of the loop, and runs into the head
+// without a jump:
 //
 //	      jmp  head
 //	top:  add  %r11,%r9
 //	head: cmp  %r9d,%ebp
 //	      jl   top
 //
-// Such a loop closes with the lines that jump back to the top. If no line does, it closes with the line before the
+// Such a loop ends at the lines that jump back to its top. If no line does that, it ends at the line before the
 // head.
 func (l *Loop) Ends(lines []Line, blocks []Block) []int {
 	in := make(map[int]bool, len(l.Blocks))
@@ -62,15 +63,17 @@ func (l *Loop) Ends(lines []Line, blocks []Block) []int {
 }
 
 const (
-	// maxLoopBlocks bounds the blocks of code whose loops are looked for. C2's largest methods have fewer.
+	// maxLoopBlocks limits the number of blocks. In code with more blocks, no loops are looked for. C2's
+	// largest methods have fewer.
 	maxLoopBlocks = 1 << 16
 	// maxLoopWork bounds the time for all loops of one piece of code to some tenths of a second. It is a number of
-	// visits of blocks. Code that compilers make takes a few visits for each block.
+	// visits of blocks. The code of compilers needs only a few visits for each block.
 	maxLoopWork = 16 << 20
 )
 
 // FindLoops returns the loops of some code, in the order of their heads, and sets the Loop of each block. counters is
-// the number of counts that each line has. FindLoops returns false if the code is too large.
+// the number of counts that each line has. FindLoops returns false if it would take too long, because the code is too
+// large or too complex.
 func FindLoops(lines []Line, blocks []Block, counters int) ([]Loop, bool) {
 	if len(blocks) > maxLoopBlocks {
 		return nil, false
@@ -105,8 +108,8 @@ func FindLoops(lines []Line, blocks []Block, counters int) ([]Loop, bool) {
 	return loops, true
 }
 
-// A flow is the graph of how control flows from block to block. It starts at a root, which is a block before all
-// others.
+// A flow is the graph of how control flows from block to block. It starts at a root, an additional block that
+// leads to the entries of the code.
 type flow struct {
 	next, before [][]int
 	order        []int  // blocks in reverse postorder, the root (-1) left out
@@ -117,7 +120,8 @@ type flow struct {
 	work         int    // visits so far
 }
 
-// newFlow returns the flow of blocks with their successors, with the dominators found.
+// newFlow returns the flow of some blocks, and computes their dominators. next are the successors
+// of each block.
 func newFlow(next [][]int) *flow {
 	g := &flow{next: next, before: make([][]int, len(next)), position: make([]int, len(next)), root: make([]bool, len(next)), entry: make([]int, len(next))}
 	for b, to := range next {
@@ -132,8 +136,8 @@ func newFlow(next [][]int) *flow {
 
 // number puts the blocks in reverse postorder. The root leads to the first block, where the method is entered.
 // Exception handlers can't be reached from there, nor can the targets of jump tables, which are not read. So the root
-// also leads to the blocks that no other block leads to. If blocks are still left, it leads to the first of them, and
-// so on.
+// also leads to the blocks that no other block leads to. If there are still blocks that can't be reached, it also
+// leads to the first of these, and so on.
 func (g *flow) number() {
 	seen := make([]bool, len(g.next))
 	var post []int
@@ -180,9 +184,9 @@ func (g *flow) number() {
 	}
 }
 
-// leads reports whether an edge from one block to another counts. It does not count if the first block was reached from
-// a later root than the second one. So an exception handler that goes on in the middle of a loop does not become a
-// second entry of the loop.
+// leads reports whether an edge from one block to another counts. It does not count if the first block was reached
+// from a later root than the second one. Without this rule, an exception handler that continues in the middle of a
+// loop would be a second entry of the loop.
 func (g *flow) leads(from, to int) bool { return g.entry[from] <= g.entry[to] }
 
 // dominate finds immediate dominators with the algorithm of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
@@ -245,8 +249,8 @@ func (g *flow) dominates(a, b int) bool {
 	return at == g.position[a]
 }
 
-// loops returns all loops. They are found by the jumps that lead back to a block which dominates them. It returns nil
-// if there is too much work.
+// loops returns all loops. A block is the head of a loop if an edge leads back to it from a block that it dominates.
+// loops returns nil if there is too much work (maxLoopWork).
 func (g *flow) loops() []Loop {
 	var all []Loop
 	in := make([]int, len(g.next)) // by block: the number of the last loop that had it, from 1 on

@@ -1,4 +1,4 @@
-// Package codemap finds which code was at an address of a JVM's code cache at a time.
+// Package codemap finds out which code was at an address of a JVM's code cache at a given time.
 //
 // HotSpot reuses the addresses of the code cache. A method is there from its installation until later code takes any of
 // its bytes. Stubs and codelets stay for the JVM's life, and some lie inside others. So an address alone does not say
@@ -24,15 +24,16 @@ import (
 type Map struct {
 	blobs     []printassembly.Blob
 	unprinted unprintedCode
-	// byTime has the blobs that cover any address, in the order of their times, and those of the same time in the log's
-	// order. A blob's index in byTime is its rank.
+	// byTime has the indexes of the blobs that cover at least one address, in the order of their times. Blobs of the
+	// same time are in the order of the log. A blob's index in byTime is its rank.
 	byTime []int32
-	// ends has, by rank, the time at which another blob took the place of the blob, in milliseconds of the JVM's life.
+	// ends has, by rank, the time at which a later blob took the place of a method, in milliseconds of the JVM's life.
+	// It is math.MaxInt64 if no blob did, and for all code that is not a method.
 	ends   []int64
 	reused []bool   // by blob, see Reused
 	bounds []uint64 // where blobs begin and end, ascending, without duplicates
-	// cover is a segment tree over the pieces of memory between two neighbouring bounds. A blob stands at the nodes all
-	// of whose pieces it covers, and whose parent's pieces it does not all cover.
+	// cover is a segment tree over the pieces of memory between two neighbouring bounds. A blob is stored at each node
+	// of which it covers all pieces, unless it also covers all pieces of the node's parent.
 	cover segmentTree
 }
 
@@ -69,7 +70,8 @@ func New(blobs []printassembly.Blob) *Map {
 	return m
 }
 
-// findBounds returns where blobs begin and end, ascending, without duplicates. The extents must ascend.
+// findBounds returns where blobs begin and end, ascending, without duplicates. The extents must be in the order of
+// their addresses.
 func findBounds(extents []extent) []uint64 {
 	bounds := make([]uint64, 0, 1024)
 	var last extent
@@ -84,7 +86,8 @@ func findBounds(extents []extent) []uint64 {
 	return slices.Compact(bounds)
 }
 
-// findSpans returns, by rank, the pieces between bounds that each blob covers. The extents must ascend.
+// findSpans returns, by rank, the pieces between bounds that each blob covers. The extents must be in the order of
+// their addresses.
 func (m *Map) findSpans(extents []extent) []span {
 	spans := make([]span, len(extents))
 	lo := 0
@@ -101,8 +104,8 @@ func (m *Map) findSpans(extents []extent) []span {
 // at returns the blob of a rank.
 func (m *Map) at(rank int32) *printassembly.Blob { return &m.blobs[m.byTime[rank]] }
 
-// findEnds sets the time at which each method ended: when the first blob came that took any of its bytes. The methods
-// that are there at one time do not overlap, so the bound at which a method begins identifies it.
+// findEnds sets the time at which each method ended. This is the time of the first later blob that took any of its
+// bytes. Methods that exist at the same time do not overlap, so the bound at which a method begins identifies it.
 func (m *Map) findEnds(spans []span) {
 	m.ends = make([]int64, len(m.byTime))
 	present := newBitSet(len(m.bounds))
@@ -128,11 +131,12 @@ func (m *Map) findEnds(spans []span) {
 	}
 }
 
-// findReused finds the blobs that share bytes with others, see Reused. In the order of addresses, a blob overlaps one
-// before it if any of those ends after its start. It overlaps one after it if the next one begins before its end.
+// findReused finds the blobs that share bytes with other code, see Reused. The extents are in the order of their
+// addresses. So a blob overlaps at least one blob before it if the highest end of those is after its start. It overlaps
+// at least one blob after it if the next blob begins before its end.
 func (m *Map) findReused(extents []extent) {
 	m.reused = make([]bool, len(m.blobs))
-	var end, javaEnd uint64 // of all blobs before this one, and of the methods among them
+	var end, javaEnd uint64 // highest ends of the blobs before this one, and of the methods among them
 	for _, e := range extents {
 		java := e.kind.Java()
 		m.reused[m.byTime[e.rank]] = javaEnd > e.lo || java && end > e.lo
@@ -141,7 +145,7 @@ func (m *Map) findReused(extents []extent) {
 			javaEnd = max(javaEnd, e.hi)
 		}
 	}
-	start, javaStart := uint64(math.MaxUint64), uint64(math.MaxUint64) // of the next blob, and the next method
+	start, javaStart := uint64(math.MaxUint64), uint64(math.MaxUint64) // of the next blob, and of the next method
 	for _, e := range slices.Backward(extents) {
 		java := e.kind.Java()
 		if javaStart < e.hi || java && start < e.hi {
@@ -154,9 +158,10 @@ func (m *Map) findReused(extents []extent) {
 	}
 }
 
-// Find returns the index of the blob that covered pc at a time, in milliseconds since the JVM's start: the blob that
-// was installed last before then. HotSpot prints a method a little after it has installed it. So an address that had no
-// code yet belongs to the next blob that is installed there. Find returns false if there is no blob.
+// Find returns the index of the blob that covered pc at a time, in milliseconds since the JVM's start. This is the blob
+// that was installed last before that time. HotSpot prints a method a little after it has installed it. So if there was
+// no code at the address yet, Find returns the next blob that was installed there. Find returns false if there is no
+// blob.
 func (m *Map) Find(pc uint64, uptimeMillis int64) (int, bool) {
 	piece, found := slices.BinarySearch(m.bounds, pc)
 	if !found {
@@ -187,7 +192,7 @@ func (m *Map) FindUnprinted(pc uint64) (int, bool) {
 func (m *Map) Unprinted() []printassembly.Blob { return m.unprinted }
 
 // DropUnprinted makes the map know of no unprinted code. It is for a log with blobs that could not be read, because
-// these may have been where the unprinted code seems to be.
+// these blobs may have been where the unprinted code seems to be.
 func (m *Map) DropUnprinted() { m.unprinted = nil }
 
 // Blob returns the blob with an index from Find or FindUnprinted.

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// A segmentTree holds ranges of numbered pieces, each with a rank. Node 1 is the root; node n has the children 2n and
-// 2n+1; the last nodes are the pieces. A range stands at the few nodes (at most twice the depth) that it covers wholly
-// and whose parents it does not cover wholly.
+// A segmentTree holds ranges of numbered pieces, each with a rank. Node 1 is the root, and node n has the children 2n
+// and 2n+1. The last nodes are the pieces. A range is stored at the few nodes (at most twice the depth of the tree)
+// that it covers completely, but whose parents it does not cover completely.
 type segmentTree struct {
 	leaves int
 	first  []int32 // index in ranks of each node's first rank; one more element at the end
@@ -41,7 +41,7 @@ func newSegmentTree(pieces int, spans []span) segmentTree {
 	return t
 }
 
-// nodes iterates over the nodes at which a span stands.
+// nodes iterates over the nodes at which a span is stored.
 func (t *segmentTree) nodes(s span) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for l, h := s.lo+t.leaves, s.hi+t.leaves; l < h; l, h = l/2, h/2 {
@@ -61,8 +61,8 @@ func (t *segmentTree) nodes(s span) iter.Seq[int] {
 	}
 }
 
-// around returns two of the ranks of the ranges that cover a piece: the highest rank below a limit, and the lowest rank
-// from the limit on. It returns -1 if there is no such rank.
+// around looks at the ranks of the ranges that cover a piece. It returns the highest of these ranks below limit, and
+// the lowest of them from limit on. Either is -1 if there is no such rank.
 func (t *segmentTree) around(piece int, limit int32) (below, from int32) {
 	below, from = -1, -1
 	for node := piece + t.leaves; node >= 1; node /= 2 {
@@ -78,8 +78,9 @@ func (t *segmentTree) around(piece int, limit int32) (below, from int32) {
 	return below, from
 }
 
-// A bitSet is a set of numbers below its size. The first level has a bit for each number. Every further level has a bit
-// for each word of the level before it, which is set if the word is not zero. So a neighbour is found in a few steps.
+// A bitSet is a set of numbers from 0 to size-1. The first level has a bit for each number. Every further level has a
+// bit for each word of the level before it, which is set if the word is not zero. So the next number of the set, or the
+// one before, is found in a few steps.
 type bitSet [][]uint64
 
 func newBitSet(size int) bitSet {

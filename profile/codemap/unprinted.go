@@ -17,12 +17,12 @@ import (
 // count as unprinted.
 type unprintedCode []printassembly.Blob
 
-// findUnprinted finds the unprinted code between the blobs of a log. The extents must ascend. If several begin at one
-// address, a method among them must come first, as in the order of [printassembly.Kind], because no unprinted code is
-// found before a method.
+// findUnprinted finds the unprinted code between the blobs of a log. The extents must be in the order of their
+// addresses. If several of them begin at the same address, they must be in the order of [printassembly.Kind], in which
+// methods come first. So if one of them is a method, no unprinted code is found before them.
 func findUnprinted(extents []extent) unprintedCode {
 	var found unprintedCode
-	var hi uint64   // of all blobs so far
+	var hi uint64   // highest end of all blobs so far
 	ownEnd := false // true if only the JVM's own code ends at hi, and no method
 	for _, e := range extents {
 		own := !e.kind.Java()

@@ -1,8 +1,8 @@
-// Package events says which events of a JVM, such as pauses of its garbage collector, lasted at a time, and sums up the
-// events of a trial.
+// Package events finds out which events of a JVM, such as pauses of its garbage collector, were going on at a given
+// time. It also sums up the events of a trial.
 //
-// An [Index] makes a time line of each JVM, and of each thread with events. It knows at most 63 kinds and names of
-// events, so a [Set] of those that lasted at a time is one word.
+// An [Index] has a time line of each JVM with events, and of each thread with events. It distinguishes at most 63 kinds
+// and names of events, so the [Set] of those that were going on at some time is a single word.
 package events
 
 import (
@@ -20,8 +20,8 @@ type Total struct {
 	// Name is "" for the kinds whose names are those of methods, classes and threads. Such events are summed up
 	// together.
 	Name string
-	// Count is how many began in the windows. Nanos is how long these took together, and LongestNanos how long the
-	// longest of them took.
+	// Count is how many of the events began in the windows. Nanos is how long these took together, and LongestNanos is
+	// how long the longest of them took.
 	Count               int
 	Nanos, LongestNanos int64
 	// WaitNanos is the time until threads had stopped for safepoints, see [event.Event].
@@ -39,7 +39,7 @@ type Set uint64
 
 const (
 	waiting  = 63
-	maxNames = 63 // bits for names; HotSpot has some 40 names of pauses and safepoints in use
+	maxNames = 63 // bits for kinds and names; HotSpot uses about 40 names of pauses and safepoints
 )
 
 func (s Set) has(bit int) bool { return s>>bit&1 != 0 }
@@ -52,8 +52,8 @@ func (s Set) Waiting() bool { return s.has(waiting) }
 // Named returns the events of the set, without the wait for a safepoint.
 func (s Set) Named() Set { return s.without(waiting) }
 
-// An Index finds the events that lasted at any time. A search costs two binary searches, and nothing where there
-// are no events.
+// An Index finds the events that were going on at a given time. A lookup takes at most two binary searches: one for the
+// JVM, and one for the thread.
 type Index struct {
 	totals []Total     // by bit, with only Kind and Name
 	bits   map[key]int // of kinds and names
@@ -69,11 +69,12 @@ type key struct {
 	name string
 }
 
-// A timeline says which events lasted in a JVM, or in a thread of it: the events sets[i] from at[i] to at[i+1].
+// A timeline says which events were going on in a JVM, or in one of its threads: the events sets[i] from at[i] to
+// at[i+1].
 type timeline struct {
 	at   []int64
 	sets []Set
-	last int // where the last search ended; the next sample is usually near
+	last int // index that the last search found; the next time is usually near
 }
 
 // New returns the index of events, or nil if there are none.
@@ -104,7 +105,8 @@ func New(events []event.Event) *Index {
 	return x
 }
 
-// bit returns the bit of an event's kind and name. When there are too many names, the last bit stands for all others.
+// bit returns the bit of an event's kind and name. When there are too many names, all further ones share the last bit,
+// whose name is Others.
 func (x *Index) bit(e *event.Event) int {
 	k := key{e.Kind, e.Name}
 	switch e.Kind {
@@ -127,8 +129,9 @@ func (x *Index) bit(e *event.Event) int {
 	return bit
 }
 
-// Names returns the names of the events in a set for a location: the name of an event of the program's own, and the
-// kind of any other.
+// Names returns the labels that a location gets for the events in a set, sorted and each once. The label of an event of
+// the program's own is its name. The label of any other event is its kind, or Others if there are too many kinds and
+// names.
 func (x *Index) Names(set Set) []string {
 	var names []string
 	for bit := 0; set != 0; bit++ {
@@ -155,7 +158,7 @@ type edge struct {
 	by   int
 }
 
-// newTimeline returns the line of all edges of a JVM or a thread. It sorts the edges.
+// newTimeline returns the timeline of a JVM or a thread from all its edges. It sorts the edges in place.
 func newTimeline(edges []edge) *timeline {
 	slices.SortFunc(edges, func(a, b edge) int { return cmp.Compare(a.mono, b.mono) })
 	l := new(timeline)
@@ -177,7 +180,7 @@ func newTimeline(edges []edge) *timeline {
 	return l
 }
 
-// During returns the events of a JVM and of one of its threads that lasted at a time.
+// During returns the events of a JVM and of one of its threads that were going on at a given time.
 func (x *Index) During(pid, tid int, mono int64) Set {
 	if x == nil {
 		return 0

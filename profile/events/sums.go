@@ -10,7 +10,7 @@ import (
 
 // Sums sum up the events of one trial, and the samples that were taken while they lasted.
 type Sums struct {
-	totals []Total        // by bit, without Counts; nil if no event began in the windows
+	totals []Total        // by bit, without Counts; nil if no event was added
 	during []tally.Counts // by bit: the samples in the windows while such events lasted
 }
 
@@ -39,7 +39,8 @@ func (s *Sums) AddSample(lasted Set, counter int) {
 	}
 }
 
-// Totals returns the totals of the events, by kind; within a kind, those that took longest come first.
+// Totals returns the totals of the events, without those that neither began in the windows nor have samples. They are
+// sorted by kind. Within a kind, those that took longest come first.
 func (s *Sums) Totals(x *Index, counters int) []Total {
 	if x == nil {
 		return nil

@@ -1,6 +1,6 @@
-// Package history says what each JVM of a run did over time: which part of its samples was in Java code, in the JIT
-// compilers, in the garbage collector, and in native code, and which events lasted. It covers the whole run, in or out
-// of the windows, so that a reader can see whether the windows are well chosen.
+// Package history says what each JVM of a run did over time: how many of its samples were in Java code, in the JIT
+// compilers, in the garbage collector, and in native code, and when events such as pauses took place. It covers the
+// whole run, inside and outside the windows, so that a reader can see whether the windows are well chosen.
 package history
 
 import (
@@ -13,18 +13,18 @@ import (
 // A Doing is what a JVM was doing when a sample was taken.
 type Doing int
 
-// What JVMs do, in the order in which a History counts it.
+// What JVMs do. These are also the indexes of the counts in each bin of a History.
 const (
-	RanJava    Doing = iota // ran code of the code cache, in a thread other than the next two's
+	RanJava    Doing = iota // ran code in the code cache, in any thread except those of the next two
 	RanJIT                  // ran a thread of a JIT compiler
 	RanGC                   // ran a thread of the garbage collector
-	RanNative               // ran native code or the kernel, in any other thread
-	NotCounted              // the sample is in no profile: outside the windows, or of a thread that is not chosen
+	RanNative               // ran native code or the kernel, in any thread except those two
+	NotCounted              // the sample is in no profile, because it is outside the windows or its thread is not chosen
 	doings
 )
 
-// DoingOf returns what a JVM was doing when one of its threads was sampled. kind is the kind of the thread, and outside
-// is true if the thread was in native code.
+// DoingOf returns what a JVM was doing when one of its threads was sampled. kind is the kind of the thread, as package
+// threads names it. outside is true if the thread was outside the code cache, in native code or in the kernel.
 func DoingOf(kind string, outside bool) Doing {
 	switch {
 	case kind == threads.Compilers:
@@ -37,7 +37,8 @@ func DoingOf(kind string, outside bool) Doing {
 	return RanJava
 }
 
-// A History says when the samples of the first counter were taken, for each JVM, in or out of the windows.
+// A History has the number of samples of the first counter by time, for each JVM. It also counts samples outside the
+// windows.
 type History struct {
 	FromMonoNanos int64 // start of the first bin
 	StepNanos     int64 // length of each bin
@@ -49,21 +50,21 @@ type History struct {
 type JVM struct {
 	PID  int
 	Bins [][doings]int64 // numbers of samples, by Doing
-	// Lanes are the events that lasted, by kind, in the order of laneKinds.
+	// Lanes has a Lane for each kind of events that the JVM had, in the order of laneKinds.
 	Lanes []Lane
 }
 
-// A Lane says when events of one kind lasted.
+// A Lane says during which parts of the run events of one kind took place.
 type Lane struct {
 	Kind   event.Kind
-	Shares []float64 // of each bin, the part in which such an event lasted, 0 to 1
+	Shares []float64 // for each bin, the part of its time that such events took, from 0 to 1
 }
 
-// laneKinds are the kinds of events that have lanes. Parking and sleeping have none, because threads do that all the
-// time.
+// laneKinds are the kinds of events that have lanes. Parking and sleeping have no lanes, because some threads do that
+// all the time.
 var laneKinds = []event.Kind{event.GC, event.Safepoint, event.Concurrent, event.Compilation, event.Lock, event.Own}
 
-// AddLanes adds the lanes of events to all JVMs.
+// AddLanes adds lanes for the given events to their JVMs. It does nothing if h is nil.
 func (h *History) AddLanes(events []event.Event) {
 	if h == nil {
 		return
@@ -98,19 +99,19 @@ func (h *History) AddLanes(events []event.Event) {
 	}
 }
 
-// maxBins is the largest number of bins in a history. When it is reached, bins are merged in pairs, so a long
-// history has between half of it and all of it.
+// maxBins is the largest number of bins in a history. When a Builder has more, it merges them in pairs, so the history
+// of a long run has between maxBins/2 and maxBins bins.
 const maxBins = 240
 
-// A Builder counts samples while it is not yet known how long the run is. When there are too many bins, they are
-// merged in pairs.
+// A Builder counts samples for a History. It does not need to know how long the run is: when there are more than
+// maxBins bins, it doubles the length of the bins and merges them in pairs.
 type Builder struct {
 	step   int64 // length of a bin, ns
 	bins   map[binKey]*[doings]int64
-	lo, hi int64 // the first and the last bin
+	lo, hi int64 // numbers of the first and the last bin
 }
 
-// maxTime is later than any time of a sample, in ns: 36 years.
+// maxTime is an upper bound for the time of a sample, in ns: 36 years after the start of the machine.
 const maxTime = 1 << 60
 
 type binKey struct {
@@ -124,7 +125,7 @@ func NewBuilder() *Builder {
 	return &Builder{step: shortest, bins: map[binKey]*[doings]int64{}}
 }
 
-// Add counts a sample. It leaves out samples without a time.
+// Add counts a sample. It ignores samples whose time is unknown (negative) or impossible.
 func (h *Builder) Add(pid int, mono int64, doing Doing) {
 	if mono < 0 || mono >= maxTime {
 		return
@@ -162,7 +163,7 @@ func (h *Builder) halve() {
 	h.bins = joined
 }
 
-// History returns what was counted, or nil if nothing was counted.
+// History returns the counts of all samples that were added. It returns nil if h is nil or no samples were added.
 func (h *Builder) History() *History {
 	if h == nil || len(h.bins) == 0 {
 		return nil
@@ -193,7 +194,7 @@ func (h *JVM) Total() (sum [doings]int64) {
 	return sum
 }
 
-// Of returns the histories of some processes.
+// Of returns the histories of those JVMs whose process ids are in pids.
 func (h *History) Of(pids []int) []JVM {
 	if h == nil {
 		return nil

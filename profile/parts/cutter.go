@@ -13,11 +13,13 @@ import (
 )
 
 const (
-	// MaxParts is how many parts a profile has at most. A person chooses from them.
+	// MaxParts is the largest number of parts of a profile. A person chooses parts from a list, so more would be of no
+	// use.
 	MaxParts = 64
-	// maxCounts bounds the counts by part of all spots together. Each takes some bytes in the page.
+	// maxCounts limits the number of Counts of all spots together, because each of them takes some bytes in the HTML
+	// page.
 	maxCounts = 40_000
-	// namedThreads is how many of the hottest threads' names have a group of their own.
+	// namedThreads is how many thread names have a group of their own: those with the most samples.
 	namedThreads = 8
 	// timeSlices is the largest number of time slices of a program without trials.
 	timeSlices = 12
@@ -25,9 +27,9 @@ const (
 
 // A Sample is one sample of a profile.
 type Sample struct {
-	Spot      int32 // number of the place where it was
+	Spot      int32 // number of the place in the code that was sampled; see Cutter.Spots
 	JVM       int32 // index of the process in the measurement's PIDs
-	Label     int32 // of the thread: its number in the table of threads
+	Label     int32 // number of the thread's name in the table of threads
 	Counter   int32
 	MonoNanos int64 // negative for a sample without a time
 }
@@ -37,7 +39,7 @@ type Cutter struct {
 	Measurement *windows.Measurement
 	Samples     []Sample
 	Spots       int                             // number of spots; they are numbered from 0 on
-	Timeline    func(pid int) *windows.Timeline // returns nil for a process that is unknown
+	Timeline    func(pid int) *windows.Timeline // returns nil for an unknown process
 	Threads     *threads.Table
 	Counters    int
 }
@@ -46,21 +48,22 @@ type Cutter struct {
 type Cut struct {
 	Slices  []TimeSlice
 	Threads []ThreadGroup
-	List    []Part   // only those with samples
+	List    []Part   // the parts that have samples
 	Spots   []Counts // by the spot's number
 	partOf  func(s *Sample) int
 }
 
-// PartOf returns the part of a sample, as an index in the list.
+// PartOf returns the index in c.List of the part that a sample belongs to.
 func (c *Cut) PartOf(s *Sample) int { return c.partOf(s) }
 
-// A timeCut is one of the ways to cut the time into slices.
+// A timeCut is a way to cut the time of a measurement into slices.
 type timeCut struct {
 	slices []TimeSlice
-	of     func(s *Sample) int // returns the slice of a sample
+	of     func(s *Sample) int // returns the index in slices of a sample's slice
 }
 
-// Cut cuts all samples into parts, as finely as there is room for. It returns nil if that is at most one part.
+// Cut cuts all samples into parts. It cuts as finely as MaxParts and maxCounts permit. It returns nil if the result
+// would be a single part or none.
 func (c *Cutter) Cut() *Cut {
 	if len(c.Samples) == 0 {
 		return nil
@@ -92,7 +95,7 @@ func (c *Cutter) Cut() *Cut {
 	return nil
 }
 
-// countParts counts the samples of one spot, which are indexes in Samples, by part.
+// countParts counts the samples of one spot by part. samples are indexes in c.Samples.
 func (c *Cutter) countParts(samples []int32, partOf func(*Sample) int) Counts {
 	var out Counts
 	for _, i := range samples {
@@ -107,8 +110,7 @@ func (c *Cutter) countParts(samples []int32, partOf func(*Sample) int) Counts {
 	return out
 }
 
-// timeCuts returns the ways to cut the time, the finest first. It leaves out those that have more slices than there
-// may be parts.
+// timeCuts returns the ways to cut the time, the finest first. It leaves out those with more than MaxParts slices.
 func (c *Cutter) timeCuts() []timeCut {
 	pids := c.Measurement.PIDs
 	lo, hi := int64(math.MaxInt64), int64(-1)
@@ -172,7 +174,7 @@ func (c *Cutter) benchmarkCut() timeCut {
 	return cut
 }
 
-// slice returns the time of slice i of a JVM of a benchmark.
+// slice returns the time of the i-th slice of a benchmark's JVM. FromMonoNanos is -1 if the process is unknown.
 func (c *Cutter) slice(pid int, i int64) capture.Span {
 	if line := c.Timeline(pid); line != nil {
 		return line.Slice(c.Measurement.Name, i)
@@ -180,8 +182,8 @@ func (c *Cutter) slice(pid int, i int64) capture.Span {
 	return capture.Span{FromMonoNanos: -1}
 }
 
-// threadGroups returns the groups of threads, and the index of the group of each label. Each of the hottest labels has
-// a group of its own; the others of each kind of threads share one.
+// threadGroups returns the groups of threads and, for each label, the index of its group. Each of the namedThreads
+// hottest labels has a group of its own. All other threads of the same kind share a group.
 func (c *Cutter) threadGroups() (groups []ThreadGroup, of map[int32]int) {
 	total := map[int32]int64{}
 	for i := range c.Samples {
@@ -206,8 +208,9 @@ func (c *Cutter) threadGroups() (groups []ThreadGroup, of map[int32]int) {
 	return groups, of
 }
 
-// number numbers the parts that have samples from 0 on, in the order of time. It returns how many there are. Before
-// that, the number of a part is the index of its slice times groups, plus the index of its thread group.
+// number gives new numbers to the parts, so that those with samples are numbered from 0 on, in the order of their
+// slices. It fills in c.List, and returns the number of parts in it. Before the call, the number of a part is the index
+// of its slice times groups, plus the index of its thread group.
 func (c *Cut) number(groups int) int {
 	used := map[int]int{}
 	for _, counts := range c.Spots {

@@ -1,9 +1,10 @@
-// Package parts cuts the samples of a profile by time and by thread, so that a reader can look at some of them alone: at
-// one fork, at the beginning of a run, at one pool of threads.
+// Package parts cuts the samples of a profile by time and by thread. A reader can then look at some of the samples
+// alone, for example at one fork, at the beginning of a run, or at one pool of threads.
 //
-// A [Cutter] takes the list of all samples, because only after the last one is it known which time the slices have to
-// cover, and which threads are hot enough to have a group of their own. It cuts as finely as there is room for. What
-// the samples were in is only a number to it, the spot. [Sums] add up the parts of many spots.
+// A [Cutter] needs the list of all samples, because the time that the slices have to cover, and the threads that are
+// hot enough to have a group of their own, are known only at the end. It cuts as finely as the limits for the number of
+// parts permit. The place in the code at which a sample was taken is only a number for it, called the spot. [Sums] adds
+// up the counts of many spots by part.
 package parts
 
 import (
@@ -14,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// A Part is the samples of a thread group in a slice of time.
+// A Part is the samples of one thread group in one slice of time.
 type Part struct{ Slice, Thread int } // indexes in the lists of slices and of threads
 
 // A TimeSlice is a slice of the time of one JVM. If there are too many JVMs to tell them apart, there is one slice for
@@ -24,14 +25,14 @@ type TimeSlice struct {
 	capture.Span
 }
 
-// A ThreadGroup is the threads of one name. If Name is "", it is all threads of the kind that have no group of their
-// own.
+// A ThreadGroup is all threads with the same name. If Name is "", it is all threads of the kind that have no group by
+// their name.
 type ThreadGroup struct{ Kind, Name string }
 
-// Counts are counts by part, in the order of the parts. Parts without samples are left out.
+// Counts has the numbers of samples by part, in the order of the parts. It has no elements for parts without samples.
 type Counts []Count
 
-// A Count is the samples of one part.
+// A Count has the numbers of samples in one part.
 type Count struct {
 	Part   int // index in the list of parts
 	Counts tally.Counts
@@ -56,7 +57,7 @@ func (s Sums[K]) Add(key K, counts Counts) {
 	}
 }
 
-// ByKey returns the sums of each key.
+// ByKey returns the sums of each key, in the order of the parts.
 func (s Sums[K]) ByKey() map[K]Counts {
 	out := map[K]Counts{}
 	for k, c := range s {

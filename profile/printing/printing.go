@@ -1,11 +1,12 @@
-// Package printing finds the samples of HotSpot printing code for gasm. HotSpot spends time on that when gasm has asked it
-// to. It is not the program's work, so the samples of it are in no table of a profile, but in a row of the account.
+// Package printing finds the samples of HotSpot printing code for gasm. HotSpot only does that when gasm has asked for
+// it. It is not the program's work, so these samples do not appear in the tables of a profile. They have a row of their
+// own in the account.
 //
 // A compiler's thread prints a method after it has compiled it. Samples have no stacks. So printing is recognized by
-// the sample's function and, for functions that other work calls too, also by its thread. This was compared with the
-// stacks of perf's DWARF unwinding, for javac under JDK 17 and 25: it finds 93 and 95 % of the samples below
-// nmethod::print, and 2 % of what it finds is not below nmethod::print (most of these stacks are cut short). The
-// samples that it does not find are in functions that compilers call as well: memcpy, malloc, the kernel's scheduler.
+// the sample's function and, for functions that other work calls too, also by its thread. This method was compared with
+// the stacks of perf's DWARF unwinding, for javac under JDK 17 and 25. It finds 93 and 95 % of the samples below
+// nmethod::print. 2 % of the samples that it finds are not below nmethod::print (most of their stacks are cut short).
+// The samples that it misses are in functions that compilers call as well: memcpy, malloc, the kernel's scheduler.
 package printing
 
 import (
@@ -17,15 +18,16 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// textClasses are the classes of libjvm that only write text, or find the name of what a call in the printed code leads
-// to (Elf…, Decoder).
+// textClasses are the classes of libjvm that only write text, or that look up the name of a call's target in the
+// printed code (Elf…, Decoder).
 var textClasses = setOf("AbstractDisassembler", "AsmRemarks", "CodeComments", "CodeStrings", "DbgStrings",
 	"Decoder", "DecoderLocker", "Disassembler", "DwarfFile", "ElfDecoder", "ElfFile", "ElfFuncDescTable", "ElfStringTable",
 	"ElfSymbolTable", "FileReader", "MarkedFileReader", "NullDecoder", "decode_env",
 	"defaultStream", "fdStream", "fileStream", "ttyLocker", "ttyUnlocker", "xmlStream", "xmlTextStream")
 
-// readClasses are the classes of libjvm with which printing formats its text and reads the compiled code. Compilers
-// write the code with other classes. Other threads use these classes for their own work.
+// readClasses are the classes of libjvm with which printing formats its text and reads the compiled code. Compilers use
+// different classes to write the code, but other threads use these classes for their own work. So these classes only
+// count in a compiler's thread.
 var readClasses = setOf("bufferedStream", "outputStream", "stringStream", "ImmutableOopMap", "ImmutableOopMapPair",
 	"ImmutableOopMapSet", "ImplicitExceptionTable", "OopMapStream", "PcDesc", "PcDescContainer", "RelocIterator", "ScopeDesc", "ThreadLocalStorage", "VMError")
 
@@ -67,7 +69,8 @@ type printingFunction byte
 
 const (
 	neverPrints printingFunction = iota
-	// printsInCompilers is for a function that other threads and other work of the JVM call too.
+	// printsInCompilers is for a function that other threads call too, for other work. In a compiler's thread its
+	// samples are taken for printing.
 	printsInCompilers
 	alwaysPrints
 )
@@ -108,7 +111,7 @@ func (p *Finder) Has(s *sampler.Sample, kind string) bool {
 	return printing == alwaysPrints || printing == printsInCompilers && kind == threads.Compilers
 }
 
-// prints returns in which threads a function of a module prints code.
+// prints returns in which threads a function of a module prints code. It only looks at the names.
 func prints(module, symbol string) printingFunction {
 	inCompilers := false
 	switch {

@@ -1,5 +1,5 @@
-// Package probes sums up what probed methods have counted: calls, and how long they took. It knows nothing of samples,
-// because a probe counts every call.
+// Package probes sums up what probed methods have counted: calls, and how long they took. The package does not use
+// samples, because a probe counts every call.
 package probes
 
 import (
@@ -11,7 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/event/rings"
 )
 
-// A Probe holds what a probed method has counted, in all JVMs of a profile, in or out of its windows.
+// A Probe holds the counts of one probed method in all JVMs of a profile. They include calls outside
+// of the profile's windows.
 type Probe struct {
 	Kind       rings.SiteKind
 	Method     string // java.util.HashMap::get
@@ -22,18 +23,18 @@ type Probe struct {
 	Threads   []Thread // the thread with the most time first
 }
 
-// Counts are the counts of a probed method. For locks, Entries counts how often one was taken, and Returns how
-// often one was given back. For allocations, Entries counts the objects.
+// Counts are the counts of a probed method. For locks, Entries counts how often a lock was taken, and Returns
+// how often a lock was released. For allocations, Entries counts the objects.
 type Counts struct {
 	Entries, Returns, Throws int64
 	// Nanos is the time in outermost calls. MaxNanos is how long the longest call took, outermost or not.
 	Nanos, MaxNanos int64
 }
 
-// A Thread is the part of a Probe that one thread has.
+// A Thread holds the part of a Probe's counts that is from one thread.
 type Thread struct {
 	PID, TID int
-	Name     string // as Java has it, up to 63 bytes
+	Name     string // the thread's name in Java, up to 63 bytes
 	Counts
 }
 
@@ -45,9 +46,10 @@ func (c *Counts) add(o *rings.Calls) {
 	c.MaxNanos = max(c.MaxNanos, o.MaxNanos)
 }
 
-// Percentile returns how long a share of the calls (0 to 1) took at most. It is accurate to a thirty-second: it is the
-// middle of the bucket that the call is in, but at most the time of the longest call. In the last bucket, which has no
-// end, it is the time of the longest call. Without calls that have ended it is 0.
+// Percentile returns the time, in nanoseconds, that the given share of the calls (0 to 1) did not exceed. The result
+// is accurate to a thirty-second, because it is the middle of a bucket of the histogram, or the time of the longest
+// call if that is less. For the last bucket, which has no end, it is the time of the longest call. If no call has
+// ended, Percentile returns 0.
 func (p *Probe) Percentile(share float64) int64 {
 	var total int64
 	for _, n := range p.Histogram {
@@ -79,9 +81,9 @@ func Of(all []capture.Probes, pids []int) []Probe {
 		if !slices.Contains(pids, of.PID) {
 			continue
 		}
-		index := map[int]int{} // by the site's id: its index in probes
+		index := map[int]int{} // index in probes, by the id of the site
 		for _, s := range of.Sites {
-			if s.Kind == rings.SDT { // other tracers count them
+			if s.Kind == rings.SDT { // sites of this kind are for other tracers, which count the calls
 				continue
 			}
 			key := [4]string{string(s.Kind), s.Class, s.Method, s.Descriptor}

@@ -1,8 +1,9 @@
 // Package tally counts samples by counter. A counter is what the sampler counts to decide when to take a sample, for
 // example "cycles". A sampler may have several of them, so nearly every number of a profile is a [Counts].
 //
-// A list of counts that belong together has Counts of the same length. While samples are still coming, a Counts may be
-// shorter than the list of counters, because another counter may come up later: [Counts.Bump] makes it longer then.
+// In a list of Counts that belong together, all Counts have the same length. This is not so while samples are still
+// being counted: then a Counts may be shorter than the list of counters, because more counters may appear later.
+// [Counts.Bump] makes it longer when necessary.
 package tally
 
 import "slices"
@@ -25,7 +26,7 @@ func (c *Counts) Bump(i int, n int64) {
 	(*c)[i] += n
 }
 
-// BumpAt counts one sample of a counter for a key.
+// BumpAt adds one to element counter of m[key]. It creates the Counts or makes it longer if necessary.
 func BumpAt[K comparable](m map[K]Counts, key K, counter int) {
 	c := m[key]
 	if counter < len(c) {
@@ -36,8 +37,7 @@ func BumpAt[K comparable](m map[K]Counts, key K, counter int) {
 	m[key] = c
 }
 
-// AddTo adds counts to the sum of a key. If the key has no sum yet, it gets one of as many elements as there are
-// counters.
+// AddTo adds counts to the sum of a key. If the key has no sum yet, AddTo creates it with an element for each counter.
 func AddTo[K comparable](sums map[K]Counts, key K, c Counts, counters int) {
 	if sums[key] == nil {
 		sums[key] = make(Counts, counters)
@@ -45,10 +45,11 @@ func AddTo[K comparable](sums map[K]Counts, key K, c Counts, counters int) {
 	sums[key].Add(c)
 }
 
-// Compare orders counts for a list that has the most samples first: by the first counter, then by the next one.
+// Compare compares counts so that sorting puts the most samples first. It compares the first counter and then, if that
+// is equal, the next one.
 func Compare(a, b Counts) int { return slices.Compare(b, a) }
 
-// Zeros returns n Counts of zeros, each with as many elements as there are counters. They are in one piece of memory.
+// Zeros returns n Counts of zeros, each with as many elements as there are counters. All of them share one allocation.
 func Zeros(n, counters int) []Counts {
 	all, values := make([]Counts, n), make(Counts, n*counters)
 	for i := range all {

@@ -12,7 +12,7 @@ type Choice struct {
 	name *regexp.Regexp
 }
 
-// kindWords are the words for kinds of threads in a choice.
+// kindWords maps the words that a user can write for a kind of threads to that kind.
 var kindWords = map[string]string{"app": Application, "jit": Compilers, "gc": Collector, "jvm": OtherJVM}
 
 // ParseChoice parses a choice of threads: app, jit, gc or jvm for a kind of threads, or a regular expression for the
@@ -31,7 +31,8 @@ func ParseChoice(text string) (Choice, error) {
 // Text returns the text that ParseChoice has parsed.
 func (c *Choice) Text() string { return c.text }
 
-// chooses reports whether the samples of a thread count. A thread without a name only counts if all threads do.
+// chooses reports whether the samples of a thread count. A thread without a name only counts if the choice is empty, so
+// that all threads count.
 func (c *Choice) chooses(name, kind string) bool {
 	switch {
 	case c.text == "":

@@ -1,8 +1,9 @@
-// Package threads tells the threads of a JVM apart by their names: what kind of work a thread does ([KindOf]), which
-// threads a user has chosen ([Choice]), and which of them have the samples ([Table]).
+// Package threads tells the threads of a JVM apart by their names: what kind of work a thread does ([KindOf]), and
+// which threads a user has chosen ([Choice]). A [Table] sums up samples by threads.
 //
-// A name is all that a sampler records of a thread. Threads of a pool differ only in the number at the end of their
-// names, so samples are counted by the names without this number, which are called labels.
+// A sampler does not record what kind of thread it samples, only the thread's name. Threads of a pool differ only in
+// the number at the end of their names, so samples are counted by the names without this number, which are called
+// labels.
 package threads
 
 import (
@@ -85,18 +86,18 @@ type Table struct {
 	index  map[string]int32 // in labels
 }
 
-// MaxNames bounds the names of threads that are told apart.
+// MaxNames is the maximum number of thread names that a Table tells apart. Further threads get no label.
 const MaxNames = 1 << 16
 
-// NewTable returns a table for samples of which only those of the chosen threads count.
+// NewTable returns an empty Table. choice says which threads' samples count.
 func NewTable(choice Choice) *Table {
 	t := &Table{choice: choice, known: map[string]Thread{}, index: map[string]int32{}}
 	t.addLabel("")
 	return t
 }
 
-// Find returns a thread by its name. named is false if there are too many names. Then the thread has no label, but
-// still its kind.
+// Find returns the thread with a name. named is false if there are too many names. Then the thread has no label, but
+// its kind is set.
 func (t *Table) Find(name string) (found Thread, named bool) {
 	if found, ok := t.known[name]; ok {
 		return found, true
@@ -123,16 +124,16 @@ func (t *Table) addLabel(label string) int32 {
 	return i
 }
 
-// Label returns the label with a number.
+// Label returns the label with the number i.
 func (t *Table) Label(i int32) string { return t.labels[i] }
 
-// Kind returns the kind of the threads that have the label with a number.
+// Kind returns the kind of the threads whose label has the number i.
 func (t *Table) Kind(i int32) string { return t.kinds[i] }
 
-// maxListed is how many threads Names lists at most.
+// maxListed is the maximum number of labels that Names lists.
 const maxListed = 10
 
-// Names lists the threads of all samples in the windows, for an error.
+// Names lists the labels of the threads that had samples, for an error message: "there are C2 CompilerThre, main".
 func (t *Table) Names() string {
 	names := slices.DeleteFunc(slices.Clone(t.labels), func(label string) bool { return label == "" })
 	if len(names) == 0 {
@@ -145,8 +146,9 @@ func (t *Table) Names() string {
 	return "there are " + strings.Join(names, ", ")
 }
 
-// Totals sums up samples by the kind of their threads. byLabel has the samples by the number of their threads' label.
-// Totals returns nil if no sample has a thread's name.
+// Totals sums up samples by the kind of their threads. byLabel has the number of samples of each label, by the label's
+// number. counters is the number of counters in each of its Counts. Totals returns nil if no sample has a thread's
+// name.
 func (t *Table) Totals(byLabel map[int32]tally.Counts, counters int) []KindTotal {
 	if _, unnamed := byLabel[0]; len(byLabel) == 0 || unnamed && len(byLabel) == 1 {
 		return nil

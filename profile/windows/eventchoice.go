@@ -11,11 +11,12 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// An EventChoice narrows the windows to the times when events of a kind last, or when none of them lasts. An event that
-// belongs to a thread narrows the windows to that thread. The zero value narrows nothing.
+// An EventChoice narrows the windows to the times at which an event of a kind lasts, or to all other times. If the
+// events belong to threads, the samples of each thread are chosen by the events of that thread. The zero value narrows
+// nothing.
 type EventChoice struct {
 	kind    event.Kind
-	name    string // of an event of the program's own; "" for all events of the kind
+	name    string // of one of the program's own JFR events; "" for all events of the kind
 	outside bool
 }
 
@@ -51,14 +52,14 @@ func (w EventChoice) String() string {
 	return text
 }
 
-// Kind returns the kind of the events that narrow the windows, or "".
+// Kind returns the kind of the events that narrow the windows, or "" if nothing narrows them.
 func (w EventChoice) Kind() event.Kind { return w.kind }
 
-// Name returns the name of these events, or "" for all events of the kind.
+// Name returns the name of the events that narrow the windows, or "" for all events of the kind.
 func (w EventChoice) Name() string { return w.name }
 
-// Narrow narrows the windows of measurements. The events are in the order of their start. If they belong to threads,
-// the result says when each thread's samples count; otherwise it is nil.
+// Narrow narrows the windows of the measurements in place. The events must be in the order of their start. If they
+// belong to threads, the result says when each thread's samples count; otherwise it is nil.
 func (w EventChoice) Narrow(measured []Measurement, events []event.Event) (*OfThreads, error) {
 	if w.kind == "" {
 		return nil, nil
@@ -72,8 +73,8 @@ func (w EventChoice) Narrow(measured []Measurement, events []event.Event) (*OfTh
 		if len(m.Windows) == 0 {
 			return nil, fmt.Errorf("--window-event %s: it is not known when the capture began and ended, because it has no %s", w, capture.DescriptionFile)
 		}
-		m.Operations, m.Score = 0, nil      // they hold for the whole windows only
-		if w.outside && w.kind.OfThread() { // other threads go on
+		m.Operations, m.Score = 0, nil      // these numbers are for the whole windows only
+		if w.outside && w.kind.OfThread() { // an event of one thread does not stop the other threads
 			continue
 		}
 		var err error
@@ -87,9 +88,9 @@ func (w EventChoice) Narrow(measured []Measurement, events []event.Event) (*OfTh
 	return threads, nil
 }
 
-// spans returns the times of the chosen events: those of each JVM and, if they belong to threads, those of each thread.
-// The spans ascend and do not overlap. some is the number of the chosen events, including those that have no time or no
-// known thread.
+// spans returns the times of the chosen events: by JVM and, if the events belong to threads, also by thread. The spans
+// of a JVM or thread ascend and do not overlap. some is the number of the chosen events, including those that have no
+// time or no known thread.
 func (w EventChoice) spans(events []event.Event) (spans map[int][]capture.Span, threads *OfThreads, some int) {
 	spans, threads = map[int][]capture.Span{}, &OfThreads{map[threadID][]capture.Span{}, w.outside}
 	for i := range events {
@@ -112,7 +113,8 @@ func (w EventChoice) spans(events []event.Event) (spans map[int][]capture.Span, 
 	return spans, threads, some
 }
 
-// checkSome returns an error that says why there is no window at all, or nil if there is a usable one.
+// checkSome returns an error that says why no window is left, or nil if usable is true. some is the number of chosen
+// events, whether usable or not.
 func (w EventChoice) checkSome(some int, usable bool, events []event.Event) error {
 	switch {
 	case usable:
@@ -127,10 +129,11 @@ func (w EventChoice) checkSome(some int, usable bool, events []event.Event) erro
 	return fmt.Errorf("--window-event %s: the capture has no events of this kind (gasm profile --events gc,safepoint records them with JDK 9 and newer)", w)
 }
 
-// maxNamed is how many events an error names at most.
+// maxNamed is the largest number of events that an error names.
 const maxNamed = 10
 
-// ownNames lists the names of the program's own events, for an error.
+// ownNames returns the names of the program's own events in the form "; it has com.acme.A, com.acme.B", for an error.
+// It returns "" if there are no such events.
 func ownNames(events []event.Event) string {
 	var names []string
 	for i := range events {
@@ -149,8 +152,8 @@ func ownNames(events []event.Event) string {
 // A threadID names a thread of a JVM.
 type threadID struct{ pid, tid int }
 
-// OfThreads are times of threads. A thread's samples count only in its spans or, if outside is true, only outside
-// of them.
+// OfThreads says at which times a thread's samples count: only in the thread's spans or, if outside is true, only
+// outside them.
 type OfThreads struct {
 	spans   map[threadID][]capture.Span
 	outside bool
@@ -166,7 +169,8 @@ func (t *OfThreads) Has(pid, tid int, mono int64) bool {
 	return (after > 0 && mono < list[after-1].ToMonoNanos) != t.outside
 }
 
-// joinSpan adds a span to a list of spans that began before it.
+// joinSpan adds a span to an ascending list. The span must not begin before the last one of the list. If the two
+// overlap, they become one.
 func joinSpan(list []capture.Span, s capture.Span) []capture.Span {
 	if n := len(list); n > 0 && s.FromMonoNanos <= list[n-1].ToMonoNanos {
 		list[n-1].ToMonoNanos = max(list[n-1].ToMonoNanos, s.ToMonoNanos)
@@ -175,8 +179,8 @@ func joinSpan(list []capture.Span, s capture.Span) []capture.Span {
 	return append(list, s)
 }
 
-// cut returns the parts of windows that are inside the spans of their JVM, or outside of them. If nothing is left of a
-// window, an empty one stays, because it says which trial the JVM belongs to.
+// cut returns the parts of windows that are inside the spans of their JVM or, if w.outside is true, outside them. If
+// nothing is left of a window, an empty window takes its place, because it still says which trial the JVM belongs to.
 func (w EventChoice) cut(windows []capture.Window, spans map[int][]capture.Span) ([]capture.Window, error) {
 	var parts []capture.Window
 	for _, win := range windows {
@@ -213,6 +217,6 @@ func (w EventChoice) cut(windows []capture.Window, spans map[int][]capture.Span)
 	return parts, nil
 }
 
-// maxParts bounds the parts of windows. In a damaged capture, windows of a JVM may overlap, and could be cut into any
-// number of parts.
+// maxParts limits the number of parts into which windows are cut. In a damaged capture, many windows of a JVM may
+// overlap, and each of them would be cut into as many parts as there are events.
 const maxParts = 8_000_000

@@ -9,11 +9,12 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// InsideMethod says when each thread was in the method that is a window.
+// InsideMethod says when each thread was in the method that --window-method names.
 type InsideMethod map[threadID][]capture.Span // ascending, without overlaps
 
-// NewInsideMethod returns the times of the calls of the method that the user named, or nil if name is "". The notes are
-// about calls whose times are not known. A method that the capture does not have is an error.
+// NewInsideMethod returns the times of the calls of a method. name is the method as the user wrote it; if it is "", the
+// result is nil. The notes are about calls whose times are not known. It is an error if the capture has no times for
+// this method.
 func NewInsideMethod(name string, probes []capture.Probes) (InsideMethod, []string, error) {
 	if name == "" {
 		return nil, nil, nil
@@ -58,8 +59,8 @@ func NewInsideMethod(name string, probes []capture.Probes) (InsideMethod, []stri
 	return inside, notes, nil
 }
 
-// joined returns spans sorted, with those joined that overlap: one call may lie within another, when a pattern names
-// several methods.
+// joined sorts spans and joins those that overlap. They can overlap because a pattern may name several methods, and
+// then a call of one method may lie within a call of another.
 func joined(spans []capture.Span) (list []capture.Span) {
 	slices.SortFunc(spans, func(a, b capture.Span) int { return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos) })
 	for _, s := range spans {

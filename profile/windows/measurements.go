@@ -2,8 +2,8 @@
 //
 // [Measurements] are the trials of a capture with their JVMs. A run without trials has one measurement, which can be
 // divided by program. Users may narrow measurements to some of the JVMs ([Narrow]), to the times of events
-// ([EventChoice]), or to the calls of a method ([InsideMethod]). [Timelines] find the measurement that a time of a JVM
-// belongs to.
+// ([EventChoice]), or to the calls of a method ([InsideMethod]). [Timelines] find the measurement to which a moment in
+// the life of a JVM belongs.
 package windows
 
 import (
@@ -17,12 +17,12 @@ import (
 // of one program, unless programs are merged.
 type Measurement struct {
 	capture.Trial
-	PIDs         []int // ascending; without windows, these JVMs are measured all the time
+	PIDs         []int // ascending; if there are no Windows, these JVMs are measured all the time
 	Program, JDK string
 }
 
-// Measurements returns the trials with all their JVMs. Without trials it returns one measurement, of all JVMs that have
-// a log.
+// Measurements returns a measurement for each trial, with all JVMs of the trial. If there are no trials, it returns a
+// single measurement of all JVMs that have a log.
 func Measurements(jvms []capture.JVM, trials []capture.Trial) []Measurement {
 	var all []Measurement
 	for _, t := range trials {
@@ -46,14 +46,14 @@ func withLogs(jvms []capture.JVM) []int {
 	return slices.Compact(pids)
 }
 
-// of returns the measurement narrowed to some of its JVMs. The process ids must ascend.
+// of returns a copy of the measurement that has only the JVMs with these process ids, which must ascend.
 func (m *Measurement) of(pids []int) Measurement {
 	narrow := *m
 	narrow.PIDs = pids
 	if len(pids) == len(m.PIDs) {
 		return narrow
 	}
-	narrow.Operations, narrow.Score = 0, nil // JMH's scores are of all forks together
+	narrow.Operations, narrow.Score = 0, nil // JMH's score is for all forks together, not for some of them
 	narrow.Windows = nil
 	for _, w := range m.Windows {
 		if _, in := slices.BinarySearch(pids, w.PID); in {
@@ -63,8 +63,9 @@ func (m *Measurement) of(pids []int) Measurement {
 	return narrow
 }
 
-// Narrow narrows measurements to some JVMs. If nothing was measured in any of them (JMH's own process, for example),
-// they are measured all the time.
+// Narrow narrows measurements to some JVMs, and leaves out measurements that have none of these JVMs. If no measurement
+// is left, the JVMs were not measured, for example because they are JMH's own process. Then Narrow returns one
+// measurement, in which they are measured all the time.
 func Narrow(measured []Measurement, jvms []capture.JVM) []Measurement {
 	chosen := map[int]bool{}
 	for _, j := range jvms {
@@ -84,7 +85,7 @@ func Narrow(measured []Measurement, jvms []capture.JVM) []Measurement {
 	return narrowed
 }
 
-// Seconds returns the time that the windows cover. A time that is in the windows of several JVMs counts once.
+// Seconds returns the time that the windows cover. Time that lies in the windows of several JVMs counts only once.
 func Seconds(windows []capture.Window) float64 {
 	sorted := slices.SortedFunc(slices.Values(windows), func(a, b capture.Window) int {
 		return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos)
@@ -99,7 +100,7 @@ func Seconds(windows []capture.Window) float64 {
 	return float64(ns) / 1e9
 }
 
-// Contains reports whether a time of a JVM's life is within one of its windows.
+// Contains reports whether a moment, in ms since the start of the JVM, is within one of the JVM's windows.
 func (m *Measurement) Contains(j *capture.JVM, uptimeMillis int64) bool {
 	at := j.StartMonoNanos + uptimeMillis*1e6
 	return slices.ContainsFunc(m.Windows, func(win capture.Window) bool {

@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// madeNumber is a number of eight digits or more in the name of a jar. Such a number is a time or a random number:
-// "surefirebooter-20261122165118123_3.jar", "surefirebooter1234567890.jar".
+// madeNumber matches a number of eight digits or more in the name of a jar. So long a number is usually a time or a
+// random number that a tool has made: "surefirebooter-20261122165118123_3.jar", "surefirebooter1234567890.jar".
 var madeNumber = regexp.MustCompile(`[-_.]?[0-9]{8,}(_[0-9]+)?`)
 
 // Program returns the name of the program for the main class or jar of a JVM. Maven Surefire makes a jar for each of
@@ -20,13 +20,13 @@ func Program(main string) string {
 	return main
 }
 
-// maxPrograms is how many programs of a run have a profile of their own. All others share one.
+// maxPrograms is how many programs of a run can have a profile of their own. All further programs share one profile.
 const maxPrograms = 100
 
 // OtherPrograms is the Program of the profile that the programs beyond maxPrograms share.
 const OtherPrograms = "(other programs)"
 
-// A programKey tells programs apart.
+// A programKey identifies a program. Two JVMs run the same program if they have the same key.
 type programKey struct{ program, jdk string }
 
 // ByProgram divides the measurement of a run without trials into one for each main class and JDK, in the order in which
@@ -54,7 +54,7 @@ func (m *Measurement) ByProgram(jvms []capture.JVM) []Measurement {
 			add(known[j.PID], j.PID)
 		}
 	}
-	for _, pid := range m.PIDs { // a damaged capture may lack the JVM
+	for _, pid := range m.PIDs { // in a damaged capture the list of JVMs may lack this one
 		if _, ok := known[pid]; !ok {
 			add(programKey{}, pid)
 		}
@@ -68,7 +68,8 @@ func (m *Measurement) ByProgram(jvms []capture.JVM) []Measurement {
 	return divided
 }
 
-// NameProgram sets the program and the JDK of a measurement to those of its parts, where all parts have the same.
+// NameProgram sets the program of a measurement to that of its parts if all parts have the same program, and otherwise
+// to "". It does the same for the JDK. There must be at least one part.
 func (m *Measurement) NameProgram(parts []Measurement) {
 	m.Program, m.JDK = parts[0].Program, parts[0].JDK
 	for _, part := range parts {

@@ -8,38 +8,38 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// SlicesPerJVM is the number of slices of equal time that the measurement of each JVM of a benchmark is cut into. If
-// another compilation of a method comes into use in the middle of the measurement, the slices before and after it
-// differ, and in the next run it comes at another time. So the differences between slices show how much two runs may
-// differ.
+// SlicesPerJVM is the number of slices of equal length into which the measured time of each of a benchmark's JVMs is
+// cut. Suppose that the JVM compiles a method again in the middle of the measurement: then the slices before and after
+// that moment differ. In the next run this moment is a different one, so the two runs differ in the same way. The
+// differences between slices therefore show how much two runs may differ.
 const SlicesPerJVM = 5
 
 // A Timeline finds the trial and the slice of the samples of one JVM. Only benchmarks are cut into slices, because they
 // should be the same from beginning to end; other programs have phases.
 type Timeline struct {
-	windows []slicedWindow // ascending, without overlaps; none for a JVM that is measured all the time
+	windows []slicedWindow // ascending, without overlaps; no windows for a JVM that is measured all the time
 	trial   int            // the trial of a JVM without windows
 	out     bool           // true if the JVM is in no trial
 	named   bool           // true if the JVM is in a trial with a name
 }
 
-// A slicedWindow is a window, and where it lies in the slices of its JVM.
+// A slicedWindow is a window of a JVM, with its position among the JVM's slices.
 type slicedWindow struct {
 	capture.Span
 	trial         int    // index in the measurements
-	name          string // of the trial, which is cut into slices if it has a name
+	name          string // of the trial; only a trial with a name is cut into slices
 	first         int    // the number of the JVM's first slice
-	before, whole int64  // time in the JVM's windows of this trial: before this window, and in all of them; ns
+	before, whole int64  // ns in the JVM's windows of this trial: in those before this one; in all of them
 }
 
-// lastTime is later than any time of a sample, in ns: 36 years.
+// lastTime is later than any sample, in ns: a machine would have to run for 36 years.
 const lastTime = 1 << 60
 
 // Timelines returns the timelines of all JVMs of the trials, by process id.
 //
-// A JVM does one thing at a time, so its windows do not overlap. In a damaged capture they may; then the time belongs
-// to the window that begins first. The result overlapping is the number of windows that were cut or left out because
-// they overlap a window of another trial.
+// A JVM runs one trial at a time, so its windows do not overlap. In a damaged capture they may overlap; then the shared
+// time belongs to the window that begins first. The result overlapping is the number of windows that were shortened or
+// left out because they overlap a window of another trial.
 func Timelines(trials []Measurement) (lines map[int]*Timeline, overlapping int) {
 	lines = map[int]*Timeline{}
 	for i := range trials {
@@ -68,7 +68,8 @@ func Timelines(trials []Measurement) (lines map[int]*Timeline, overlapping int) 
 	return lines, overlapping
 }
 
-// order sorts the windows, removes their overlaps, and sums up their lengths.
+// order sorts the windows, removes their overlaps, and sums up their lengths. It returns how many windows overlapped a
+// window of another trial.
 func (l *Timeline) order() (overlapping int) {
 	slices.SortStableFunc(l.windows, func(a, b slicedWindow) int { return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos) })
 	whole := map[int]int64{} // by trial
@@ -103,8 +104,8 @@ func (l *Timeline) Measured() bool { return !l.out }
 // Named reports whether the JVM is in a trial with a name.
 func (l *Timeline) Named() bool { return l.named }
 
-// Find returns the trial and the slice of a time. in is false if the time is in no window. A sample without a time is
-// in the JVM's first window.
+// Find returns the trial and the slice to which a time on CLOCK_MONOTONIC, in ns, belongs. in is false if the time is
+// in no window. A negative time means that a sample has no time; it counts for the JVM's first window.
 func (l *Timeline) Find(mono int64) (trial, slice int, in bool) {
 	if len(l.windows) == 0 {
 		return l.trial, 0, !l.out
@@ -123,7 +124,8 @@ func (l *Timeline) Find(mono int64) (trial, slice int, in bool) {
 	return w.trial, w.first + int((w.before+mono-w.FromMonoNanos)*SlicesPerJVM/w.whole), true
 }
 
-// Slice returns the time from the first to the last moment of slice i of a benchmark.
+// Slice returns the time from the first to the last moment of the JVM's slice i (from 0 to SlicesPerJVM-1) in the
+// windows of a benchmark. trial is the benchmark's name. FromMonoNanos is -1 if the slice has no time.
 func (l *Timeline) Slice(trial string, i int64) capture.Span {
 	span := capture.Span{FromMonoNanos: -1}
 	for _, win := range l.windows {

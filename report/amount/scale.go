@@ -11,13 +11,13 @@ import (
 // A Scale converts numbers of samples of one event to amounts per operation.
 type Scale struct {
 	Factor   float64 // the amount that one sample stands for
-	Decimals int     // digits after the point
+	Decimals int     // number of digits after the decimal point
 	Unit     string  // "CPU time per operation, in ns", "samples per 1000 operations"
 }
 
-// PerOperation returns the scale for event e of a profile whose Operations are known. Amounts are CPU time if a sample
-// of the event stands for a time, and samples otherwise. The unit suits the sum of all samples. The frequency is the
-// sampler's, in Hz, or 0 if it is unknown.
+// PerOperation returns the scale for event e of a profile whose Operations are known. If a sample of the event stands
+// for a certain CPU time, amounts are CPU time; otherwise they are numbers of samples. The unit (ns, us, ms or s) is
+// chosen by the amount of all samples together. frequency is the sampler's, in Hz, or 0 if it is unknown.
 func PerOperation(p *profile.Profile, e, frequency int) Scale {
 	total, ops := float64(p.Accounts[e].Profiled), p.Operations
 	nanos := sampler.ParseEvent(p.Counters[e]).CPUNanos(frequency)
@@ -35,7 +35,8 @@ func PerOperation(p *profile.Profile, e, frequency int) Scale {
 	return withDecimals(total, s)
 }
 
-// withDecimals chooses the decimals of a scale so that the sum of all samples is written with five digits.
+// withDecimals returns the scale with Decimals set so that the amount of all samples together is written with five
+// digits. total is the number of all samples.
 func withDecimals(total float64, s Scale) Scale {
 	digits := 1
 	if whole := total * s.Factor; whole > 0 {
@@ -45,7 +46,7 @@ func withDecimals(total float64, s Scale) Scale {
 	return s
 }
 
-// Format writes a number of samples as an amount per operation, without its unit.
+// Format returns a number of samples as an amount per operation, without the unit.
 func (s Scale) Format(samples int64) string {
 	return strconv.FormatFloat(float64(samples)*s.Factor, 'f', s.Decimals, 64)
 }

@@ -1,4 +1,4 @@
-// Package amount turns numbers of samples into what reports show of them: shares in percent, and amounts per operation.
+// Package amount converts numbers of samples to the values that reports show: percentages, and amounts per operation.
 package amount
 
 import (
@@ -21,16 +21,16 @@ func ShareOf(n, total int64) Share {
 	return Share((2*10000*n + total) / (2 * total))
 }
 
-// String formats a share as reports write it: "61.81%".
+// String returns the share in the form in which reports show it: "61.81%".
 func (s Share) String() string { return fmt.Sprintf("%d.%02d%%", s/100, s%100) }
 
-// Shares returns the shares of counts in total, adjusted so that they add up to the share of their sum. Rounding each
-// share by itself leaves a difference of a few hundredths of a percent. Shares distributes it, one hundredth to a
-// share, and begins with the shares from which rounding took the most.
+// Shares returns the shares of counts in total, adjusted so that they add up to the share of their sum. If each share
+// is rounded by itself, the sum is off by a few hundredths of a percent. Shares distributes this difference, one
+// hundredth to each share. It begins with the shares that lost the most by rounding.
 func Shares(counts []int64, total int64) []Share {
 	parts := make([]Share, len(counts))
 	var sum int64
-	off := Share(0) // how much is missing in the sum of the parts
+	off := Share(0) // how much is missing in the sum of the parts; negative if the sum is too high
 	for i, n := range counts {
 		parts[i] = ShareOf(n, total)
 		off -= parts[i]
@@ -46,7 +46,7 @@ func Shares(counts []int64, total int64) []Share {
 			off--
 		}
 	}
-	for _, least := range []Share{1, 0} { // if possible, a share above 0.00 % stays above it
+	for _, least := range []Share{1, 0} { // in the first round, no share is reduced to 0.00 %
 		for _, i := range slices.Backward(byLoss(counts, parts, total)) {
 			if off < 0 && parts[i] > least {
 				parts[i]--

@@ -1,5 +1,5 @@
-// Package names writes the names that all reports share: commands as one types them in a shell, programs, and the files
-// that classes were made from.
+// Package names writes the names that all reports share: commands as one types them in a shell, programs, and the
+// source files of classes.
 package names
 
 import (
@@ -31,8 +31,8 @@ func Command(words []string) string {
 	return shorten(quoteEscaped(words), most, "…")
 }
 
-// ShortCommand writes a command as one would type it in a shell, on one line of at most width columns. It escapes
-// nothing: this is for files, not for terminals.
+// ShortCommand writes a command as one would type it in a shell, on one line of at most width columns. It does not
+// escape control characters, because the text is for files, not for terminals.
 func ShortCommand(words []string, width int) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -58,7 +58,8 @@ func quote(w string) string {
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
-// shorten joins words to a text of at most width columns. It leaves out words in the middle as needed.
+// shorten joins words to a text of at most width columns. If the words are too long for that, ellipsis replaces words
+// in the middle.
 func shorten(words []string, width int, ellipsis string) string {
 	ends := make([]int, len(words)+1) // ends[i]: columns of the first i words, each with a blank after it
 	for i, w := range words {

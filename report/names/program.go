@@ -1,6 +1,7 @@
 package names
 
-// tools are the programs whose main class or jar does not say what they are.
+// tools explains the programs whose main class or jar does not say what they are. The keys are the names of the classes
+// and jars.
 var tools = map[string]string{
 	"org.codehaus.plexus.classworlds.launcher.Launcher": "Maven",
 	"surefirebooter.jar":                                         "tests of Maven Surefire",

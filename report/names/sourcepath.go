@@ -2,9 +2,10 @@ package names
 
 import "strings"
 
-// SourcePath returns the path of a method's source file below the root of the sources, for a file in the folder of its
-// package: "java/util/HashMap.java" for java.util.HashMap$Node::<init>. file is the file's name. If it is "", the name
-// is guessed from the class's name, by the rule of javac. SourcePath returns "" if no name can be guessed.
+// SourcePath returns the path of a method's source file below the root of the sources: "java/util/HashMap.java" for
+// java.util.HashMap$Node::<init>. It assumes that the file is in the folder of its package. file is the file's name. If
+// file is "", the name is derived from that of the outermost class, as javac requires it for public classes. SourcePath
+// returns "" if no name can be derived.
 func SourcePath(method, file string) string {
 	class, _, ok := strings.Cut(method, "::")
 	if !ok {

@@ -9,13 +9,13 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// chains are the inlining chains of one listing, each of them once. The page has them as numbers: a chain is a list of
-// method, bytecode index and line for each frame, the innermost first, and a method is its index in the list of
-// methods.
+// chains has the inlining chains of one listing for the page's script, each of them once. A chain is a list of numbers,
+// three for each frame: the method's index in Methods, the bytecode index, and the line. The innermost frame comes
+// first.
 type chains struct {
 	Methods []string `json:"methods"`
 	Chains  [][]int  `json:"chains"`
-	// Guessed has for each chain how many of its inner frames are a guess. It is nil if none are in any chain.
+	// Guessed has for each chain how many of its inner frames are a guess. It is nil if no chain has guessed frames.
 	Guessed []int `json:"guessed,omitempty"`
 	methods map[string]int
 	known   map[string]int
@@ -27,8 +27,8 @@ func newChains() *chains {
 	return &chains{Methods: []string{}, Chains: [][]int{}, methods: map[string]int{}, known: map[string]int{}}
 }
 
-// numberOf returns the number of a chain, or -1 for no chain. Instructions without debug info of their own share the
-// slice of the next instruction's chain.
+// numberOf returns the number of a chain, or -1 if frames is empty. Instructions without debug info of their own share
+// the slice of the next instruction's chain, so the same slice often comes several times in a row.
 func (c *chains) numberOf(frames []printassembly.Frame) int {
 	if len(frames) == 0 {
 		return -1
@@ -78,8 +78,8 @@ func (c *chains) find(frames []printassembly.Frame) int {
 	return len(c.Chains) - 1
 }
 
-// json returns the chains for the page's script, with the texts of the other syntax. loops are the loops around each
-// loop, see loopParents; ends are the lines with which they close, see loopEnds.
+// json returns the chains for the page's script, with the texts of the other syntax. loops has the number of the loop
+// around each loop (loopParents), and ends has the lines with which each loop closes (loopEnds).
 func (c *chains) json(other []string, syntax string, loops []int, ends [][]int) []byte {
 	escaped := make([]string, len(other))
 	for i, text := range other {
@@ -88,7 +88,7 @@ func (c *chains) json(other []string, syntax string, loops []int, ends [][]int) 
 	text, err := json.Marshal(struct {
 		*chains
 		Other  []string `json:"other,omitempty"`
-		Syntax string   `json:"syntax,omitempty"` // of other
+		Syntax string   `json:"syntax,omitempty"` // the syntax of Other
 		Loops  []int    `json:"loops,omitempty"`
 		Ends   [][]int  `json:"ends,omitempty"`
 	}{c, escaped, syntax, loops, ends})
@@ -98,22 +98,22 @@ func (c *chains) json(other []string, syntax string, loops []int, ends [][]int) 
 	return text
 }
 
-// chips writes what is new about inlining at each instruction of a listing.
+// chips writes at each instruction of a listing what differs from the previous instruction's inlining chain.
 type chips struct {
-	last []printassembly.Frame // the chain of the instruction before
+	last []printassembly.Frame // the chain of the previous instruction
 }
 
-// maxChips is how many levels of a chain are written at one instruction. The page's status line has the others.
+// maxChips is how many levels of a chain are written at one instruction. The page's status line shows the other levels.
 const maxChips = 4
 
-// append appends what is new in an instruction's chain: nested chips, from the outermost method that differs from the
-// chain before to the innermost method, or a new line of the same method.
+// append appends what is new in an instruction's chain. That is either a new line of the same method, or nested chips:
+// from the outermost method that differs from the previous chain to the innermost method.
 func (c *chips) append(b []byte, frames []printassembly.Frame) []byte {
 	if len(frames) == 0 || sameChain(frames, c.last) {
 		return b
 	}
 	defer func() { c.last = frames }()
-	common := 0 // how many callers are the same, from the outermost on
+	common := 0 // how many callers are the same in both chains, from the outermost on
 	for common < len(frames)-1 && common < len(c.last)-1 && sameCall(frames[len(frames)-1-common], c.last[len(c.last)-1-common]) {
 		common++
 	}
@@ -150,5 +150,5 @@ func (c *chips) append(b []byte, frames []printassembly.Frame) []byte {
 	return append(b, ' ')
 }
 
-// sameCall reports whether two frames are the same place of a call.
+// sameCall reports whether two frames are at the same call: at the same bytecode index of the same method.
 func sameCall(a, b printassembly.Frame) bool { return a.Method == b.Method && a.BCI == b.BCI }

@@ -37,7 +37,7 @@ type codeView struct {
 	ArrowsLeft, Beside string
 }
 
-// An inlined is a method with its samples in a listing.
+// An inlined is a method that is inlined in a listing, or the compiled method itself, with its samples there.
 type inlined struct {
 	Method      string
 	Brief       string // see brief
@@ -92,7 +92,8 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 	return v
 }
 
-// aboutCode returns what a reader should know about a listing.
+// aboutCode returns the facts about a listing that the page shows above the code: its size, its address, its compile
+// id, and how reliable its lines are.
 func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing, at *places, totals []int64) []string {
 	about := []string{counted(len(l.Lines), "instruction"), fmt.Sprintf("0x%x", l.Lo)}
 	if l.CompileID > 0 {
@@ -129,7 +130,8 @@ func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing, at *places, 
 	return about
 }
 
-// inlinedIn sums up a listing by the innermost methods, and by all methods of its chains.
+// inlinedIn returns the methods in the chains of a listing, the hottest first, and at most 60. A sample counts in Self
+// for the innermost method of its chain, and in Total for all methods of the chain.
 func inlinedIn(number int, l *profile.Listing, totals []int64) []inlined {
 	by := map[string]*inlined{}
 	get := func(method string) *inlined {
@@ -173,7 +175,8 @@ func inlinedIn(number int, l *profile.Listing, totals []int64) []inlined {
 	return all
 }
 
-// loopParents returns the number of the loop around each loop; 0 for none.
+// loopParents returns, for each loop, the number of the loop around it, or 0 if it is in no other loop. The first loop
+// has the number 1.
 func loopParents(loops []code.Loop) []int {
 	parents := make([]int, len(loops))
 	for i := range loops {
@@ -182,7 +185,7 @@ func loopParents(loops []code.Loop) []int {
 	return parents
 }
 
-// loopEnds returns, for each loop, the lines with which it closes.
+// loopEnds returns, for each loop, the indexes of the lines whose jumps close the loop.
 func loopEnds(l *profile.Listing, blocks []code.Block, loops []code.Loop) [][]int {
 	ends := make([][]int, len(loops))
 	for i := range loops {
@@ -191,7 +194,7 @@ func loopEnds(l *profile.Listing, blocks []code.Block, loops []code.Loop) [][]in
 	return ends
 }
 
-// loopViews returns the loops that have samples, the hottest one first.
+// loopViews returns the loops that have samples, the hottest first, and at most 40.
 func loopViews(number int, l *profile.Listing, blocks []code.Block, loops []code.Loop, totals []int64) []loopView {
 	order := make([]int, 0, len(loops))
 	for i := range loops {

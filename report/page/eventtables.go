@@ -7,7 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// eventTable returns a table without rows. Its columns are numbers, then texts. The first column is marked as sorted.
+// eventTable returns a table without rows. The columns with numbers come before the columns with texts. The first
+// column is marked as sorted.
 func (t *tableBuilder) eventTable(id, title, note string, numbers, texts []string) *table {
 	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-" + id, Title: title, Note: note}
 	for i, name := range numbers {
@@ -19,7 +20,7 @@ func (t *tableBuilder) eventTable(id, title, note string, numbers, texts []strin
 	return out
 }
 
-// number returns a cell that is sorted by a value.
+// number returns a cell that shows a text and is sorted by a value.
 func number(text string, value float64) cell {
 	return cell{Text: text, Sort: strconv.FormatFloat(value, 'f', -1, 64)}
 }
@@ -82,7 +83,7 @@ func site(f *schema.Frame) string {
 	return text
 }
 
-// siteLink returns the link to the code of a place; "" for none.
+// siteLink returns the link to the code of a place, or "" if its code is not in the page.
 func (t *tableBuilder) siteLink(f *schema.Frame) string {
 	if f == nil {
 		return ""

@@ -10,7 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// borrowedMark precedes a line of Java that belongs to a later instruction, because HotSpot kept none for this one.
+// borrowedMark precedes a line of Java that is not certain, because HotSpot kept no line for the instruction. It is the
+// line of a later instruction, or a guess; see instead.
 const borrowedMark = "~"
 
 // A hotLine is one of the hottest instructions, as the overview shows it.
@@ -18,9 +19,9 @@ type hotLine struct {
 	Link, Text, Share string // Link is "" if the code is not in the page
 	Method            string // of the compiled code
 	Made, Whole       string // the innermost method and line that the instruction was made from, in short and in full
-	Guess             bool   // whether Made is that of the next instruction with debug info
+	Guess             bool   // HotSpot kept no debug info here; Made is that of a later instruction, or a guess
 	Loop              string
-	Where             string // all of this in words
+	Where             string // Made, Method and Loop in words
 	Samples           string
 	Raw               int64
 	Parts             string
@@ -52,9 +53,9 @@ func newHotLine(h *schema.HotLine, byPart parts.Counts, at *places, totals []int
 	return out
 }
 
-// where says what an instruction was made from, and in which loop it is:
-// "Node::find:7, inlined into Tree::get, in loop 1, depth 2 of the machine code". frames is the length of its inlining
-// chain.
+// where returns in words what an instruction was made from, and in which loop it is:
+// "Node::find:7, inlined into Tree::get, in loop 1, depth 2 of the machine code". frames is the length of the
+// instruction's inlining chain.
 func (h *hotLine) where(frames int) string {
 	text, made := brief(h.Method), h.Made
 	if h.Guess {

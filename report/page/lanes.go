@@ -12,13 +12,14 @@ import (
 // laneHeight is the height of a lane of events below the samples, in the units of the drawing.
 const laneHeight = 5
 
-// lanes has the names and colours of the lanes of events.
+// lanes has, for each kind of event with a lane, the CSS class of the lane's colour and the lane's name.
 var lanes = map[event.Kind]struct{ class, name string }{
 	event.GC: {"kernel", "GC pauses"}, event.Safepoint: {"out", "safepoints"}, event.Concurrent: {"kernel", "concurrent collections"},
 	event.Compilation: {"c1", "compilations"}, event.Lock: {"native", "waiting for locks"}, event.Own: {"c2", "the program's own events"},
 }
 
-// drawLanes draws the events below the samples: a lane for each kind. A bin is darker the more of it the events took.
+// drawLanes draws the events below the samples: a lane for each kind. The larger the part of a bin that the events
+// took, the darker the bin.
 func drawLanes(out *strings.Builder, j *history.JVM) {
 	for i, lane := range j.Lanes {
 		about := lanes[lane.Kind]
@@ -33,7 +34,7 @@ func drawLanes(out *strings.Builder, j *history.JVM) {
 	}
 }
 
-// laneLegend names the lanes, from the top down.
+// laneLegend returns a note that names the lanes, from the top down. It is empty if no JVM has lanes.
 func laneLegend(jvms []history.JVM) template.HTML {
 	var names []string
 	seen := map[event.Kind]bool{}

@@ -12,18 +12,19 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// Input is what a page is made of.
+// Input has the data and the settings for a page.
 type Input struct {
 	Profiles *profile.Profiles
-	Report   *schema.Report // of the same profiles; the tables show its numbers
-	Names    []string       // of the profiles, as people know them
+	Report   *schema.Report // the JSON report of these profiles; the tables show its numbers
+	Names    []string       // of the profiles, for display
 	Command  string         // as one would type it in a shell
-	// Place returns the file that a line number of a method stands for, and the line in it; for line 0, the class's own
-	// file. FileLines returns all lines of a file, or nil if there is no such file. Both are nil if there are no sources.
+	// Place returns the file and the line that a line number in a method's code refers to. For line 0, it returns the
+	// file of the method's class. FileLines returns all lines of a file, or nil if there is no such file. Both are nil
+	// if there are no sources.
 	Place     func(method string, line int) (file string, at int)
 	FileLines func(file string) []string
-	// PerOperation returns which amount per operation of the benchmark one sample of an event stands for, and in which
-	// unit. ok is false if that is unknown.
+	// PerOperation returns the factor that converts a number of samples of an event to an amount per operation of the
+	// benchmark, and the decimals and the unit of that amount. ok is false if the factor is unknown.
 	PerOperation func(p *profile.Profile, event int) (factor float64, decimals int, unit string, ok bool)
 	Top          int    // how many rows of a table are shown at first; 0 for all
 	Unit         string // the unit of counts at first: "percent", "raw" or "norm"
@@ -36,7 +37,7 @@ var templateText string
 //go:embed page.js
 var scriptText string
 
-// pageTemplate is the page without the rows of code.
+// pageTemplate is the template of the page. The rows of code are not made by the template, but by a rowWriter.
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"shown": shown,
 	"inc":   func(i int) int { return i + 1 },

@@ -9,13 +9,13 @@ import (
 	"github.com/gasm-profiler/gasm/profile/parts"
 )
 
-// partsData is what the script needs to know to show only the samples of some threads or of some time. Counts by part
-// are texts, as partText writes them.
+// partsData is the data with which the script can show only the samples of some threads or of some slice of time.
+// Counts by part are texts, as partText writes them.
 type partsData struct {
-	List    [][2]int     `json:"list"` // for each part: index of its time slice, index of its thread group
+	List    [][2]int     `json:"list"` // for each part: index in Slices, index in Threads
 	Slices  []sliceData  `json:"slices"`
 	Threads []threadData `json:"threads"`
-	All     []string     `json:"all"` // for each event
+	All     []string     `json:"all"` // for each event, all samples by part
 }
 
 // sliceData is a slice of time.
@@ -27,11 +27,12 @@ type sliceData struct {
 // threadData is a group of threads.
 type threadData struct {
 	Kind string `json:"kind"`
-	Name string `json:"name"` // "" for the other threads of the kind
+	Name string `json:"name"` // "" for all threads of the kind that have no group of their own
 }
 
-// partText writes the samples of an event, part by part, for the attribute data-v: the number of the part and, if it is
-// not 1, the number of samples. "0.12 3 7.2" are 12 samples of part 0, 1 of part 3 and 2 of part 7.
+// partText returns the samples of an event by part, for the attribute data-v. For each part with samples, the text has
+// the number of the part and, if it is not 1, the number of samples. "0.12 3 7.2" are 12 samples of part 0, 1 of part 3
+// and 2 of part 7.
 func partText(counts parts.Counts, event int) string {
 	var b []byte
 	for _, c := range counts {
@@ -50,7 +51,7 @@ func partText(counts parts.Counts, event int) string {
 	return string(b)
 }
 
-// partTexts returns the texts of all events.
+// partTexts returns the partText of each event.
 func partTexts(counts parts.Counts, events int) []string {
 	texts := make([]string, events)
 	for e := range texts {
@@ -82,7 +83,8 @@ func (b *builder) partsOf(p *profile.Profile, events int) *partsData {
 	return d
 }
 
-// sliceName returns the name of a slice of time, by the axis of the time line: "2–4.50 s".
+// sliceName returns the name of a slice of time, in seconds on the axis of the time line: "2–4.50 s". The axis begins
+// at from.
 func sliceName(s parts.TimeSlice, from int64) string {
 	if s.FromMonoNanos < 0 {
 		return "without a time"

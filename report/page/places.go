@@ -12,19 +12,22 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// places finds where something is in the page's code. Places are ids of the page: "c3" is listing 3, and "c3-1a0" its
-// instruction 0x1a0 bytes after its start. "" means that it is not in the page.
+// places finds the instruction in the page's code to which a method, a line or an address belongs. Its methods return
+// ids of HTML elements: "c3-1a0" is the instruction 0x1a0 bytes after the start of listing 3. They return "" if there
+// is no such instruction in the page.
 type places struct {
-	p           *profile.Profile
-	first       int // the number of the profile's first listing
-	methods     map[[2]string]int
-	sums        map[[2]string]*profile.Method // of all compilations of a method by one compiler, by source and name
-	byName      map[string]int                // numbers of listings
-	compiled    map[compiledKey]int
-	frames      map[string]place
-	lines       map[lineKey]place
-	borrowed    map[lineKey]int64 // samples at instructions that have the line of a later one, minus those at the other instructions of the line
-	hottestLine []string          // ids of the hottest instructions, by listing
+	p        *profile.Profile
+	first    int // the number of the profile's first listing
+	methods  map[[2]string]int
+	sums     map[[2]string]*profile.Method // of all compilations of a method by one compiler, by source and name
+	byName   map[string]int                // numbers of listings
+	compiled map[compiledKey]int
+	frames   map[string]place
+	lines    map[lineKey]place
+	// borrowed has, for each line, the samples at instructions that were given the line because HotSpot kept no line for
+	// them, minus the samples at instructions for which HotSpot kept this line.
+	borrowed    map[lineKey]int64
+	hottestLine []string // ids of the hottest instructions, by listing
 }
 
 type compiledKey struct {
@@ -77,14 +80,14 @@ func newPlaces(p *profile.Profile, first int) *places {
 	return at
 }
 
-// keep sets the value of a key that has none yet.
+// keep sets the value of a key, unless the key already has a value.
 func keep[K comparable](m map[K]int, key K, value int) {
 	if _, ok := m[key]; !ok {
 		m[key] = value
 	}
 }
 
-// hotter keeps the place with the most samples.
+// hotter sets the place of a key to p, unless the place that the key already has is at least as hot.
 func hotter[K comparable](m map[K]place, key K, p place) {
 	if before, ok := m[key]; !ok || slices.Compare(p.counts, before.counts) > 0 {
 		m[key] = p
@@ -96,7 +99,7 @@ func rowID(number int, l *profile.Listing, line int) string {
 	return "c" + strconv.Itoa(number) + "-" + strconv.FormatUint(l.Lines[line].Lo-l.Lines[0].Lo, 16)
 }
 
-// method returns the hottest instruction of a method.
+// method returns the id of the hottest instruction in the first listing of a method.
 func (at *places) method(source, name string) string {
 	if i, ok := at.methods[[2]string{source, name}]; ok {
 		return at.hottestLine[i-at.first]
@@ -104,7 +107,7 @@ func (at *places) method(source, name string) string {
 	return ""
 }
 
-// compilation returns the hottest instruction of a compilation.
+// compilation returns the id of the hottest instruction of a compilation.
 func (at *places) compilation(method string, id int) string {
 	if i, ok := at.compiled[compiledKey{method, id}]; ok {
 		return at.hottestLine[i-at.first]
@@ -112,7 +115,7 @@ func (at *places) compilation(method string, id int) string {
 	return ""
 }
 
-// instruction returns the instruction at an address.
+// instruction returns the id of the instruction that contains an address.
 func (at *places) instruction(source, method string, id int, lo uint64) string {
 	for i := range at.p.Listings {
 		l := &at.p.Listings[i]
@@ -150,11 +153,11 @@ func (at *places) regionParts(r *schema.Region) parts.Counts {
 	return nil
 }
 
-// frame returns the hottest instruction that was made from a method.
+// frame returns the id of the hottest instruction that was made from a method.
 func (at *places) frame(method string) string { return at.frames[method].id }
 
-// mark returns borrowedMark for a line that HotSpot has not kept for most of its samples: their instructions have the
-// line of a later one.
+// mark returns borrowedMark if most of a line's samples are at instructions for which HotSpot kept no line. Otherwise
+// it returns "".
 func (at *places) mark(method string, line int) string {
 	if at.borrowed[lineKey{method, line}] > 0 {
 		return borrowedMark
@@ -162,5 +165,5 @@ func (at *places) mark(method string, line int) string {
 	return ""
 }
 
-// line returns the hottest instruction that was made from a line.
+// line returns the id of the hottest instruction that was made from a line.
 func (at *places) line(method string, line int) string { return at.lines[lineKey{method, line}].id }

@@ -23,8 +23,8 @@ const (
 	textColumns = 38
 	// chunkRows is about how many rows are in a chunk. The browser lays out a chunk when it comes into view.
 	chunkRows = 50
-	// pieceRows is about how many rows are in a piece: chunks that the browser skips together. In large code, the browser
-	// would take too long to look at each chunk.
+	// pieceRows is about how many rows are in a piece. A piece is a group of chunks that the browser skips together,
+	// because in large code it would take too long to look at each chunk.
 	pieceRows = 1000
 	// In code of at least hugeRows rows, cold parts of at least foldedRows rows are folded at first.
 	hugeRows, foldedRows = 200, 12
@@ -49,8 +49,8 @@ type rowWriter struct {
 	done    []byte // whole pieces
 	piece   []byte // the piece that is being written: whole chunks
 	out     []byte // the chunk that is being written
-	rows    int    // in the chunk
-	inPiece int    // rows in the piece
+	rows    int    // rows in the open chunk
+	inPiece int    // rows in the open piece
 }
 
 // write writes all rows, in groups that can be folded: each block with samples, and each run of blocks without samples.
@@ -73,8 +73,8 @@ func (w *rowWriter) write() []byte {
 	return w.done
 }
 
-// jumps returns the jumps within the code. Jumps that close a loop are drawn differently. Otherwise a detour, whose
-// jump back comes from below, would look like a loop beside a long block.
+// jumps returns the jumps within the code. Jumps that close a loop are drawn differently. Otherwise a slow path at the
+// end of the code, which also jumps back, would look like a loop.
 func (w *rowWriter) jumps() []arrows.Arrow {
 	lines, closing := w.listing.Lines, w.closing()
 	var found []arrows.Arrow
@@ -86,7 +86,7 @@ func (w *rowWriter) jumps() []arrows.Arrow {
 	return found
 }
 
-// closing returns the lines with which loops close.
+// closing returns the set of the lines whose jumps close a loop.
 func (w *rowWriter) closing() map[int]bool {
 	all := map[int]bool{}
 	for i := range w.loops {
@@ -106,8 +106,8 @@ func (w *rowWriter) startChunk(rows int) {
 	w.rows += rows
 }
 
-// endChunk ends the open chunk. The chunk has its number of rows as a style, so that the browser knows how high the
-// chunk is before it lays it out.
+// endChunk ends the open chunk. The style of the chunk has the number of rows, so that the browser knows the chunk's
+// height before it lays the chunk out.
 func (w *rowWriter) endChunk() {
 	if w.rows > 0 {
 		w.piece = appendChunk(w.piece, w.rows, w.out)
@@ -119,7 +119,7 @@ func (w *rowWriter) endChunk() {
 	}
 }
 
-// endPiece ends the open piece. Small code has no pieces.
+// endPiece ends the open piece. Code of fewer than 2*pieceRows rows is not divided into pieces.
 func (w *rowWriter) endPiece() {
 	if len(w.listing.Lines) < 2*pieceRows {
 		w.done = append(w.done, w.piece...)
@@ -191,7 +191,8 @@ func (w *rowWriter) largeGroup(from, to int) {
 	w.done = append(w.done, "</details>\n</div>\n"...)
 }
 
-// commonLoop returns the innermost loop that contains all of some blocks; -1 for none.
+// commonLoop returns the innermost loop around the blocks [first, last). It returns -1 if that is not the same loop for
+// all of them, or if they are in no loop.
 func (w *rowWriter) commonLoop(first, last int) int {
 	loop := w.blocks[first].Loop
 	for _, b := range w.blocks[first+1 : last] {
@@ -208,7 +209,7 @@ func (w *rowWriter) heading(first, last, loop int) {
 	for _, b := range w.blocks[first:last] {
 		sum.Add(b.Counts)
 	}
-	w.counts(sum, nil) // the script adds up the parts
+	w.counts(sum, nil) // without counts by part, because the script adds those up
 	if from := w.blocks[first].From; from > 0 && w.gutter.Width > 0 {
 		w.arrows(w.gutter.After[from-1])
 	} else {
@@ -236,7 +237,7 @@ func (w *rowWriter) heading(first, last, loop int) {
 	}
 }
 
-// loopName says in which loop a group is, and whether the group begins it.
+// loopName returns a text that says in which loop a group is, and whether the loop begins with the group.
 func (w *rowWriter) loopName(loop, first int) string {
 	text := "loop " + strconv.Itoa(loop+1)
 	if w.loops[loop].Head == first {
@@ -287,7 +288,7 @@ func (w *rowWriter) row(i int) {
 	l := &w.listing.Lines[i]
 	w.out = append(w.out, `<div class="r`...)
 	if len(l.Frames) > 0 && !l.OwnFrames {
-		w.out = append(w.out, " n"...) // it has the debug info of a later instruction
+		w.out = append(w.out, " n"...) // its debug info is that of a later instruction, or a guess
 	}
 	if w.shares[i] {
 		w.out = append(w.out, " s"...)
@@ -350,11 +351,11 @@ func (w *rowWriter) text(l *code.Line) (linked bool) {
 }
 
 var (
-	// bytecodeFlags follow a bytecode. They are 0 if it was compiled in the usual way:
+	// bytecodeFlags matches the flags after a bytecode. They are 0 if the bytecode was compiled in the usual way:
 	//	;*getfield localsPos {reexecute=0 rethrow=0 return_oop=0}
 	bytecodeFlags = regexp.MustCompile(`\s*\{\w+=\d(?: \w+=\d)*\}`)
 	zeroFlag      = regexp.MustCompile(`\w+=0 ?`)
-	// oopMap is a list of the registers and stack slots that hold references.
+	// oopMap matches a comment that lists the registers and stack slots that hold references.
 	oopMap = regexp.MustCompile(`^(?:Immutable)?OopMap\s*\{`)
 )
 
@@ -385,7 +386,7 @@ func (w *rowWriter) comments(l *code.Line) []byte {
 	return b
 }
 
-// setFlags returns the flags that are not 0, in braces: " {reexecute=1}".
+// setFlags returns the flags that are not 0, in braces: " {reexecute=1}". It returns "" if all flags are 0.
 func setFlags(flags string) string {
 	if flags = strings.TrimRight(zeroFlag.ReplaceAllString(flags, ""), " }"); strings.HasSuffix(flags, "{") {
 		return ""

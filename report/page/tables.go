@@ -20,9 +20,9 @@ type table struct {
 	ID, Title, Note string
 	Columns         []column
 	Rows            []row
-	Shown           int // how many rows are shown until one asks for all
+	Shown           int // how many rows are shown until the user asks for all
 	More            string
-	Whole           bool // whether it has counts only for the whole profile, not by part
+	Whole           bool // whether all counts are for the whole profile only, not by part
 }
 
 // A column is a column's heading. Number is true if it is sorted by number, the largest first.
@@ -33,7 +33,7 @@ type column struct {
 	Event  int
 }
 
-// A row is a row of a table.
+// A row is a row of a table, with a cell for each column.
 type row struct {
 	Cells []cell
 	Link  string // to code: "c3-1a0"; "" for none
@@ -52,7 +52,7 @@ type cell struct {
 	Code  bool   // whether it is an instruction
 	Cut   string // the whole text, if the shown text is cut when it is too long
 	Parts string // the samples by part, see partText
-	Sort  string // what it is sorted by, if that is not Text
+	Sort  string // the text or number that it is sorted by; "" for Text
 }
 
 // maxRows is how many rows a table has at most, unless --top asks for more.
@@ -78,7 +78,7 @@ func (b *builder) tables(p *profile.Profile, r *schema.Profile, at *places, tota
 	return all
 }
 
-// start returns a table without rows. Its first columns are samples, one for each event.
+// start returns a table without rows. Its first columns are for samples, one column for each event.
 func (t *tableBuilder) start(id, title, note string, columns ...string) *table {
 	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-" + id, Title: title, Note: note}
 	for e, event := range t.r.Account.Events {
@@ -118,7 +118,7 @@ func (t *tableBuilder) count(n int64, e int, byPart parts.Counts) cell {
 	return cell{Text: percent(n, t.totals[e]), Count: true, Raw: n, Event: e, Sort: strconv.FormatInt(n, 10), Parts: partText(byPart, e)}
 }
 
-// parts returns the parts of the profile. They are empty if it has none.
+// parts returns the parts of the profile. The Parts are empty if the profile is not divided into parts.
 func (t *tableBuilder) parts() *profile.Parts {
 	if t.p.Parts == nil {
 		return &profile.Parts{}
@@ -126,8 +126,8 @@ func (t *tableBuilder) parts() *profile.Parts {
 	return t.p.Parts
 }
 
-// cut finishes a table: it says how many rows are left out, and how many are shown at first. full is how many rows
-// there would be.
+// cut finishes a table: it sets the lengths of the bars, the number of rows that are shown at first, and a note about
+// rows that are left out. full is the number of rows without a limit.
 func (t *tableBuilder) cut(out *table, full int) *table {
 	scaleBars(out)
 	out.Shown = len(out.Rows)
@@ -158,7 +158,8 @@ func scaleBars(out *table) {
 	}
 }
 
-// limit returns how many of n rows a table has.
+// limit returns how many of n rows a table shows: all of them with --top 0, else at most maxRows, or more if --top is
+// larger.
 func (t *tableBuilder) limit(n int) int {
 	if t.b.in.Top == 0 {
 		return n
@@ -234,7 +235,7 @@ func (t *tableBuilder) instead() string {
 	return "the line of the next instruction that has one is shown"
 }
 
-// guessMark returns the mark of methods that are a guess for some samples.
+// guessMark returns the mark of a method that is a guess for some of its samples, or "" if guessed is nil.
 func guessMark(guessed *schema.Counts) string {
 	if guessed == nil {
 		return ""
@@ -307,7 +308,7 @@ func (t *tableBuilder) threads() *table {
 	return t.cut(out, full)
 }
 
-// compilations returns the table of the versions of the hottest methods.
+// compilations returns the table of the compilations of the hottest methods.
 func (t *tableBuilder) compilations() *table {
 	out := t.start("compilations", "Compilations of the hottest methods", "each version of their code; times are in seconds since the JVM's start, * is within the window", "kind", "method", "compile id", "JVM", "made", "discarded", "why")
 	several := len(t.p.PIDs) > 1
@@ -419,13 +420,13 @@ func (t *tableBuilder) sources() *table {
 	return t.cut(out, len(out.Rows))
 }
 
-// printingRow is only in the account if HotSpot printed the code.
+// printingRow is left out of the account if it has no samples, which is so if HotSpot did not print the code.
 const printingRow = "· gasm's printing (HotSpot)"
 
-// outsideMethodRow is only in the account with --window-method.
+// outsideMethodRow is left out of the account if it has no samples, which is so without --window-method.
 const outsideMethodRow = "· outside the method"
 
-// account returns the table that says where each sample went.
+// account returns the table that says how many samples were taken, and what became of them.
 func (t *tableBuilder) account() *table {
 	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-account", Title: "Account of samples", Note: "both sums are exact: the rows with one dot add up to taken, the rows with two dots to in the profile"}
 	for e, event := range t.r.Account.Events {

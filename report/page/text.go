@@ -93,7 +93,8 @@ func brief(method string) string {
 	return class + "::" + name
 }
 
-// counted writes a number of things, with thin spaces between groups of three digits: "12 345 instructions".
+// counted returns a number and a noun, in the plural unless n is 1: "1 jump", "12 345 instructions". Numbers from
+// 10,000 on have thin spaces between groups of three digits.
 func counted(n int, thing string) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0 && n >= 10_000; i -= 3 {

@@ -18,7 +18,7 @@ const (
 	timelineHeight = 48 // in the units of the drawing
 )
 
-// doings are the parts of a time line, from the bottom up, with their classes.
+// doings are the parts of a time line, from the bottom up, with their classes in the page's style sheet.
 var doings = []struct {
 	doing       history.Doing
 	class, name string
@@ -27,8 +27,8 @@ var doings = []struct {
 	{history.RanGC, "kernel", "garbage collector"}, {history.NotCounted, "out", "not in this profile"},
 }
 
-// timeline draws the samples of a profile over time: a drawing for each JVM, with the windows shaded. The HTML contains
-// only numbers and escaped text.
+// timeline draws the samples of a profile over time: a drawing for each JVM, with the windows shaded. It returns "" if
+// there is too little to draw. The HTML contains only numbers and escaped text.
 func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 	h := ps.History
 	jvms := h.Of(p.PIDs)
@@ -72,7 +72,7 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 	return template.HTML(out.String()) + legend
 }
 
-// drawSlices draws the areas that one clicks to see only the samples of a slice of time.
+// drawSlices draws the areas that a user clicks to see only the samples of one slice of time.
 func drawSlices(out *strings.Builder, p *profile.Profile, h *history.History, pid int) {
 	if p.Parts == nil || len(p.Parts.Slices) < 2 {
 		return
@@ -112,7 +112,7 @@ func drawWindows(out *strings.Builder, ps *profile.Profiles, p *profile.Profile,
 	}
 }
 
-// windowsOf returns the windows of a JVM in the order of their times.
+// windowsOf returns the windows of a JVM in the order of their times, but at most 1000 of them.
 func windowsOf(ps *profile.Profiles, p *profile.Profile, pid int) []capture.Window {
 	const most = 1000
 	var all []capture.Window

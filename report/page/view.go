@@ -46,7 +46,7 @@ type profileView struct {
 	Empty    bool
 }
 
-// A bar is a part of the bar that shows where the time went.
+// A bar is one section of the bar that shows where the time went.
 type bar struct {
 	Class, Name, Text, Width string
 	Raw                      int64
@@ -58,8 +58,8 @@ type scriptData struct {
 	Unit     string        `json:"unit"`
 	Profiles []profileData `json:"profiles"`
 	Files    []fileData    `json:"files"`
-	// Moved has the lines of methods whose place is not the line of that number in the class's own file. By method and
-	// number, it has the number of a file and a line in it.
+	// Moved has the line numbers that do not refer to the line with that number in the class's own file. It maps a
+	// method and a line number to the id of a file and a line in that file.
 	Moved map[string]map[int][2]int `json:"moved,omitempty"`
 }
 
@@ -73,7 +73,7 @@ type profileData struct {
 	Parts  *partsData `json:"parts,omitempty"`
 }
 
-// perOp says how the samples of an event become amounts per operation.
+// perOp says how the script converts samples of an event to an amount per operation. See Input.PerOperation.
 type perOp struct {
 	Factor   float64 `json:"factor"`
 	Decimals int     `json:"decimals"`
@@ -89,7 +89,7 @@ type codeData struct {
 	Parts  []string `json:"parts,omitempty"` // for each event, see partText
 }
 
-// fileData says which methods are in a file of sources.
+// fileData has the name of a source file, and the methods whose classes were made from the file.
 type fileData struct {
 	Name    string   `json:"name"`
 	Methods []string `json:"methods"`
@@ -266,7 +266,8 @@ func (b *builder) profileFacts(p *profile.Profile, r *schema.Profile) []fact {
 	return facts
 }
 
-// unlisted says how much code is not in the page, and how to get it; "" if all code is there.
+// unlisted returns a text that says how much code is not in the page, and how to get it. It returns "" if all code is
+// in the page.
 func unlisted(p *profile.Profile, totals []int64) string {
 	u := p.Unlisted
 	if u.Pieces == 0 || len(totals) == 0 || len(u.Counts) == 0 {
@@ -290,7 +291,7 @@ func cmpText(text, otherwise string) string {
 	return text
 }
 
-// kindOf returns the kind of code of a source, which has a colour.
+// kindOf returns the kind of code that a source such as "c2, level 4" is. Each kind has a colour in the page.
 func kindOf(source string) string {
 	switch {
 	case strings.HasPrefix(source, "c2"), strings.HasPrefix(source, "jvmci"):

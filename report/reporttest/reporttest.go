@@ -28,8 +28,8 @@ var (
 	target    = regexp.MustCompile(`^(?:j|call)\S*\s+0x([0-9a-f]+)$`)
 )
 
-// asm reads real instructions from testdata, as hsdis wrote them (see testdata/README.md). hits are samples by the last
-// four digits of the address, one list of counts per event.
+// asm reads real instructions from testdata, as hsdis wrote them (see testdata/README.md). hits has the samples of
+// instructions by the last four digits of their addresses, with one count for each event.
 func asm(t *testing.T, file string, hits map[string]tally.Counts) []code.Line {
 	t.Helper()
 	text, err := testdata.ReadFile("testdata/" + file)
@@ -55,7 +55,7 @@ func asm(t *testing.T, file string, hits map[string]tally.Counts) []code.Line {
 		annotate(&lines[len(lines)-1], comment)
 	}
 	for i := range lines[:len(lines)-1] {
-		lines[i].Hi = min(lines[i+1].Lo, lines[i].Lo+15) // an instruction has at most 15 bytes, so gaps stay gaps
+		lines[i].Hi = min(lines[i+1].Lo, lines[i].Lo+15) // the longest instruction has 15 bytes, so gaps stay gaps
 	}
 	return lines
 }
@@ -112,7 +112,8 @@ func Header() capture.Description {
 	}
 }
 
-// Profiles returns profiles of a capture, with the threshold for hot code that is the default.
+// Profiles returns some profiles as those of one capture. It sets the threshold for hot code in each of them to the
+// default.
 func Profiles(d capture.Description, ps ...profile.Profile) *profile.Profiles {
 	ps = slices.Clone(ps)
 	for i := range ps {
@@ -214,8 +215,8 @@ func Workload(t *testing.T) profile.Profile {
 // logsHits add up to the 1000 samples of the region.
 var logsHits = map[string]tally.Counts{"5364": c(30), "537d": c(520), "5383": c(310), "5387": c(110), "538d": c(1), "538f": c(29)}
 
-// TwoEvents returns Workload with a second event, which has a third of the samples in each row. In some rows it has
-// none.
+// TwoEvents returns Workload with a second event. In each row, the second event has a third of the samples of the
+// first, rounded down, so in some rows it has none.
 func TwoEvents(t *testing.T) profile.Profile {
 	p := Workload(t)
 	p.Counters = []string{"cycles", "instructions"}

@@ -2,13 +2,13 @@
 // it.
 //
 // The types are schema 1, in the order in which a report has them. report/testdata/schema1.json describes the same as a
-// JSON Schema. Fields may be added to schema 1; changing or dropping one takes schema 2.
+// JSON Schema. Fields may be added to schema 1. Changing or removing a field requires a schema 2.
 //
 // Counts are objects with a member for each event that was sampled, in the order of the capture's events ([PerEvent]).
 // Addresses are strings ([Address]).
 package schema
 
-// Version is the number of the schema that these types are.
+// Version is the number of the schema that these types implement.
 const Version = 1
 
 // A Report is a whole JSON report.
@@ -40,10 +40,10 @@ type Process struct {
 	Main    string `json:"main"`
 	Version string `json:"version"`
 	Fork    int    `json:"fork,omitempty"` // JMH's number of the fork
-	// SafepointsOnly is true if HotSpot has recorded the frames and lines of its code at safepoints only. Between them
-	// they are guesses, see Frame.Certain.
+	// SafepointsOnly is true if HotSpot has recorded the frames and lines of its code at safepoints only. Between
+	// safepoints, frames and lines are guesses; see Frame.Certain.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
-	// Taken are all of its samples, inside and outside the windows.
+	// Taken are all samples of this process, inside and outside the windows.
 	Taken Counts `json:"taken,omitzero"`
 }
 
@@ -73,13 +73,17 @@ type Profile struct {
 	Probes []Probe `json:"probes,omitempty"`
 	// Delays are the code that ran while threads waited for others to reach a safepoint.
 	Delays []Delay `json:"time_to_safepoint,omitempty"`
-	// Locks are the places where threads waited for locks that other threads held. The place with the longest time of
-	// all waits comes first.
+	// Locks are the places where threads waited for locks that other threads held. The place where threads waited
+	// longest in total comes first.
 	Locks []Lock `json:"locks,omitempty"`
-	// Allocations are the places where the program allocates. The one with the most bytes comes first.
+	// Allocations are the places where the program allocates. The place with the most bytes comes first.
 	Allocations []Allocation `json:"allocations,omitempty"`
-	// Compilations are the versions of the hottest methods' code, by method, and by the time at which they were made. If
-	// there are several JVMs, they are those of the JVM with the most samples of the method.
+	// Sites says which frame of a stack is a Lock's or an Allocation's place: "own" for the innermost frame outside the
+	// JDK, or "innermost". It is absent if there are neither locks nor allocations.
+	Sites string `json:"sites,omitempty"`
+	// Compilations are the versions of the hottest methods' code, ordered by method and then by the time at which they
+	// were made. If there are several JVMs, the versions of a method are from the JVM with the most samples of that
+	// method.
 	Compilations []Compilation `json:"compilations,omitempty"`
 	// Hottest are the instructions with the most samples, whether their regions have lines or not.
 	Hottest []HotLine `json:"hottest,omitempty"`
@@ -93,7 +97,7 @@ type Score struct {
 	Mode  string  `json:"mode"` // JMH's: "avgt", "thrpt", "sample", "ss"
 	Unit  string  `json:"unit"` // "ns/op", "ops/us"
 	Value float64 `json:"value"`
-	// Error is half of the 99.9 % confidence interval; it is missing if it is unknown.
+	// Error is half the width of the 99.9 % confidence interval. It is left out if it is unknown.
 	Error float64 `json:"error,omitempty"`
 	// Forks are the scores of each fork's iterations.
 	Forks [][]float64 `json:"forks,omitempty"`
@@ -112,7 +116,7 @@ type Account struct {
 	OtherJVM     int64 `json:"other_jvm,omitempty"`
 	OtherTrial   int64 `json:"other_trial,omitempty"`
 	OtherThread  int64 `json:"other_thread,omitempty"` // of threads that were not chosen
-	// OutsideMethod counts the samples whose thread was not in the method of --window-method.
+	// OutsideMethod counts the samples that were taken while their thread was not in the method of --window-method.
 	OutsideMethod int64 `json:"outside_method,omitempty"`
 	// Printing counts the samples that were taken while HotSpot printed code for gasm. They are not in Profiled.
 	Printing    int64 `json:"printing,omitempty"`
@@ -126,13 +130,13 @@ type Account struct {
 	Unresolved  int64 `json:"unresolved"`
 }
 
-// A Share is the part of a profile that one JVM has.
+// A Share has the samples of one JVM in a profile.
 type Share struct {
 	PID    int    `json:"pid"`
 	Counts Counts `json:"counts"`
 	Native Counts `json:"native"` // outside the code cache, kernel included
-	// JIT and GC are the samples of the JIT compilers' and the garbage collector's threads, Java those of all other
-	// threads in the code cache.
+	// JIT has the samples of the JIT compilers' threads, and GC those of the garbage collector's threads. Java has the
+	// samples of all other threads in the code cache.
 	Java Counts `json:"java,omitzero"`
 	JIT  Counts `json:"jit,omitzero"`
 	GC   Counts `json:"gc,omitzero"`
@@ -173,10 +177,10 @@ type HotLine struct {
 	Counts    Counts  `json:"counts"`
 	Frames    []Frame `json:"frames"` // the inlining chain, innermost first
 	// FramesOfNext is true if HotSpot kept no debug info for the instruction. Frames are then those of the next
-	// instruction with debug info.
+	// instruction with debug info or, if the JVM has SafepointsOnly, a guess.
 	FramesOfNext bool `json:"frames_of_next,omitempty"`
-	// Loop is the number of the innermost loop around the instruction in the code of its method, see the type Loop; 0 for
-	// none. Depth is how many loops there are around it.
+	// Loop is the number of the innermost loop around the instruction in the code of its method (see the type Loop), or
+	// 0 if it is in no loop. Depth is the number of loops around the instruction.
 	Loop  int `json:"loop,omitempty"`
 	Depth int `json:"depth,omitempty"`
 	// LoopUnknown is true if the code is too large to look for its loops.
@@ -203,11 +207,12 @@ type Compilation struct {
 	CompileID    int    `json:"compile_id"`
 	Tier         int    `json:"tier"`
 	OSR          bool   `json:"osr"`
-	OSRBCI       *int   `json:"osr_bci,omitempty"` // where an on-stack replacement is entered
+	OSRBCI       *int   `json:"osr_bci,omitempty"` // the bytecode index at which an on-stack replacement is entered
 	PID          int    `json:"pid"`
 	MadeMillis   int64  `json:"made_ms"`
 	MadeInWindow bool   `json:"made_in_window"`
-	// MadeBefore is true if it was there when gasm attached to the JVM. Then MadeMillis is 0, because the time is unknown.
+	// MadeBefore is true if the JVM already had the code when gasm attached. Then MadeMillis is 0, because the time is
+	// unknown.
 	MadeBefore bool `json:"made_before,omitempty"`
 	// Left says when and why the JVM stopped using the code. It is missing if the JVM did not stop, or if the log does
 	// not say so.
@@ -216,8 +221,8 @@ type Compilation struct {
 	Share  PerEvent[float64] `json:"share"` // of the profile
 }
 
-// A CompilationEnd says when and why a JVM stopped using some code: HotSpot invalidated it, and no thread enters it any
-// more.
+// A CompilationEnd says when and why a JVM stopped using some code: HotSpot invalidated the code, and no thread enters
+// it any more.
 type CompilationEnd struct {
 	Millis   int64  `json:"ms"`
 	InWindow bool   `json:"in_window"`
@@ -230,12 +235,13 @@ type Frame struct {
 	Method string `json:"method"`
 	BCI    int    `json:"bci"`
 	Line   int    `json:"line"` // 0 if unknown
-	// File is the name of the file that the class was made from, as the class itself says it; "" if unknown.
+	// File is the name of the source file, from the SourceFile attribute of the class. It is "" if unknown.
 	File string `json:"file,omitempty"`
-	// Certain is false if HotSpot has recorded frames at safepoints only, and this one is a guess. It is nil for a
-	// certain frame.
+	// Certain is false if this frame is a guess, because HotSpot has recorded frames at safepoints only. It is nil if
+	// the frame is certain.
 	Certain *bool `json:"certain,omitempty"`
-	// LineCertain is false if at least the bytecode and the line are a guess. It is nil if they are certain.
+	// LineCertain is false if the bytecode index and the line are a guess, even if the method is certain. It is nil if
+	// they are certain.
 	LineCertain *bool `json:"line_certain,omitempty"`
 }
 
@@ -260,15 +266,15 @@ type Frames struct {
 	Slices Slices      `json:"slices,omitzero"` // of Counts
 	Lines  []LineTotal `json:"lines"`
 	// Guessed is the part of Counts for which the method is a guess, because HotSpot has recorded frames at safepoints
-	// only; nil if there are none.
+	// only. It is nil if there are no such samples.
 	Guessed *Counts `json:"guessed,omitempty"`
 }
 
-// A LineTotal is the part of Frames that one source line has.
+// A LineTotal has the samples of one source line in a Frames.
 type LineTotal struct {
 	Line   int    `json:"line"` // 0 if unknown
 	Counts Counts `json:"counts"`
-	// Guessed is the part of Counts for which the line is a guess, as Frames.Guessed.
+	// Guessed is the part of Counts for which the line is a guess; see Frames.Guessed.
 	Guessed *Counts `json:"guessed,omitempty"`
 }
 
@@ -304,7 +310,7 @@ type Thread struct {
 type Event struct {
 	Kind      string  `json:"kind"` // "gc", "gc-concurrent", "safepoint", "vm-operation", "compile", "lock", "jfr" …
 	Name      string  `json:"name"`
-	Count     int     `json:"count"` // how many of them began in the windows
+	Count     int     `json:"count"` // how many of these events began in the windows
 	TotalMS   float64 `json:"total_ms"`
 	LongestMS float64 `json:"longest_ms"`
 	// WaitMS is the time until all threads had reached the safepoints. It is a part of the total.
@@ -341,7 +347,7 @@ type Probe struct {
 	Exceptions int64   `json:"exceptions"`
 	TotalMS    float64 `json:"total_ms"` // of outermost calls
 	MaxNS      int64   `json:"max_ns,omitempty"`
-	// Percentiles are exact to 1/32.
+	// Percentiles, in nanoseconds. Their relative error is at most 1/32.
 	P50 int64 `json:"p50_ns,omitempty"`
 	P90 int64 `json:"p90_ns,omitempty"`
 	P99 int64 `json:"p99_ns,omitempty"`
@@ -357,7 +363,7 @@ type ProbeBucket struct {
 	Count  int64 `json:"count"`
 }
 
-// A ProbeThread is the part of a Probe that one thread has.
+// A ProbeThread has the counts of one thread in a Probe.
 type ProbeThread struct {
 	PID        int     `json:"pid"`
 	TID        int     `json:"tid"` // 0 if several threads are counted together
@@ -384,7 +390,7 @@ type Allocation struct {
 	At     *Frame `json:"at,omitempty"`
 	Class  string `json:"class"`
 	Events int    `json:"events"` // how many allocations were sampled, or took place if each is recorded
-	Bytes  int64  `json:"bytes"`  // how much the program allocated, as the events say it
+	Bytes  int64  `json:"bytes"`  // how much the program allocated, according to the events
 	// Code is the instruction that allocates; nil if it is unknown.
 	Code *AllocationCode `json:"code,omitempty"`
 }

@@ -32,7 +32,7 @@ func (p PerEvent[T]) Of(event string) T {
 	return none
 }
 
-// IsZero reports whether there are no events. It is for the omitzero of a field.
+// IsZero reports whether there are no events. encoding/json calls it for a field with omitzero.
 func (p PerEvent[T]) IsZero() bool { return len(p.Events) == 0 }
 
 // MarshalJSON writes the object with its members in the order of Events.

@@ -25,9 +25,9 @@ import (
 // types of an event are
 //
 //   - samples/count and, if the frequency is known, cpu/nanoseconds for an event that samples by the clock (cpu-clock,
-//     or a profile probe of DTrace). Go's own CPU profiles have these types. pprof shows the time unless told otherwise.
-//   - EVENT_sample/count for any other event, in the words of perf's converter to pprof. It is the number of samples,
-//     not of events.
+//     or a profile probe of DTrace). Go's own CPU profiles have these types. pprof shows the time by default.
+//   - EVENT_sample/count for any other event, which is how perf's converter to pprof names it. Its value is the number
+//     of samples, not of events.
 //
 // Labels are pid, jvm (the main class or jar), thread, trial, compile_id, tier and during. tier is what the text report
 // has in its column of sources. during names the events that lasted when the sample was taken: gc, safepoint, lock …,
@@ -75,7 +75,7 @@ func newPprof(all *profile.Profiles, gasm string) *pprof.Profile {
 	return &b.out
 }
 
-// maxJVMs is how many JVMs the comments describe. The others are only counted.
+// maxJVMs is how many JVMs the comments describe. Further JVMs are only counted.
 const maxJVMs = 6
 
 // comments returns what the header of the text report says, but shorter, because pprof shows the comments above each of
@@ -170,7 +170,7 @@ type labelKey struct {
 }
 
 // labels are a sample's labels, in pprof's types. Samples with equal labels share one value, because these maps are
-// larger than everything else of a sample.
+// larger than the rest of a sample.
 type labels struct {
 	text    map[string][]string
 	numbers map[string][]int64
@@ -232,7 +232,7 @@ func (b *pprofBuilder) sampleType(name, unit string, s scale) {
 }
 
 // clockRate reports whether samples of an event stand for time on a CPU, and how many of them are taken in a second of
-// that time; 0 if the rate is unknown. The name of DTrace's probe has its rate.
+// that time; 0 if the rate is unknown. The name of DTrace's probe contains the rate.
 func clockRate(event string, frequency int) (hz int, ok bool) {
 	e := sampler.ParseEvent(event)
 	return cmp.Or(e.NamedFrequency(), frequency), e.ByClock()
@@ -309,7 +309,8 @@ func (b *pprofBuilder) mappingAndLines(l *profile.Location) (*pprof.Mapping, []p
 	return b.mapping(key), []pprof.Line{{Function: b.function(name, "")}}
 }
 
-// location returns the location with a mapping, an address and lines, and creates it when there is none yet.
+// location returns pprof's location for the mapping, the address and the lines of l. It creates the location if there
+// is none yet.
 func (b *pprofBuilder) location(l *profile.Location) *pprof.Location {
 	m, lines := b.mappingAndLines(l)
 	var key []byte

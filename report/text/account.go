@@ -9,15 +9,15 @@ import (
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
-// An accountRow is one line of the account. The counts of rows add up to the count of the row above that is indented
-// less.
+// An accountRow is one line of the account. Rows with the same indentation divide a row above them that is indented
+// less: their counts add up to its count.
 type accountRow struct {
 	label    string
 	count    func(a *profile.Account) int64
 	optional bool // the row is left out if it has no samples
 }
 
-// takenRows divide all samples taken.
+// takenRows divide the row "taken", which counts all samples.
 var takenRows = []accountRow{
 	{"  other trials", func(a *profile.Account) int64 { return a.OtherTrial }, true},
 	{"  other JVMs of the command", func(a *profile.Account) int64 { return a.OtherJVM }, true},
@@ -30,7 +30,7 @@ var takenRows = []accountRow{
 	{"  in the profile", func(a *profile.Account) int64 { return a.Profiled }, false},
 }
 
-// profiledRows divide the samples in the profile.
+// profiledRows divide the row "in the profile".
 var profiledRows = []accountRow{
 	{"    compiled code", func(a *profile.Account) int64 { return a.Compiled }, false},
 	{"    stubs", func(a *profile.Account) int64 { return a.Stub }, false},
@@ -63,7 +63,7 @@ func writeAccount(v *view) {
 	v.Line("")
 }
 
-// shownTakenRows returns the rows of takenRows that are not left out.
+// shownTakenRows returns takenRows without the optional rows that have no samples.
 func shownTakenRows(p *profile.Profile) []accountRow {
 	return slices.DeleteFunc(slices.Clone(takenRows), func(row accountRow) bool {
 		hasSamples := func(a profile.Account) bool { return row.count(&a) != 0 }
@@ -101,7 +101,7 @@ func countsOf(a *profile.Account, rows []accountRow) []int64 {
 	return counts
 }
 
-// fillShares writes the shares of counts into cells. Cells without samples stay blank.
+// fillShares writes the share of each count into cells. The cell of a count of 0 stays blank.
 func fillShares(cells []string, counts []int64, total int64) {
 	for i, s := range amount.Shares(counts, total) {
 		if counts[i] > 0 {

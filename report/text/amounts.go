@@ -12,14 +12,14 @@ import (
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
-// amounts writes numbers of a profile's samples in the unit that the options choose.
+// amounts formats numbers of samples in the unit that the options choose.
 type amounts struct {
 	p         *profile.Profile
 	unit      Counts
 	frequency int // of the sampler, in Hz; 0 if it is unknown
 }
 
-// explainUnit returns a sentence about the numbers in the report.
+// explainUnit returns a sentence that says what the numbers in the report are.
 func (a amounts) explainUnit() string {
 	switch a.unit {
 	case Raw:
@@ -42,12 +42,12 @@ func (a amounts) perOperation() string {
 // scale returns the scale for amounts per operation of event e.
 func (a amounts) scale(e int) amount.Scale { return amount.PerOperation(a.p, e, a.frequency) }
 
-// share returns the share that n samples of event e are of the profile.
+// share returns n samples of event e as a share of the profile's samples of that event.
 func (a amounts) share(e int, n int64) amount.Share {
 	return amount.ShareOf(n, a.p.Accounts[e].Profiled)
 }
 
-// besideCode writes a number of samples of event e beside code. It returns "" for no samples.
+// besideCode formats a number of samples of event e for a column beside code. It returns "" for no samples.
 func (a amounts) besideCode(e int, n int64) string {
 	switch {
 	case n == 0:
@@ -64,10 +64,11 @@ func (a amounts) besideCode(e int, n int64) string {
 	return s.String()
 }
 
-// inTable writes a number of samples of event e in a table, whose cell is blank for no samples.
+// inTable formats a number of samples of event e for a table. The cell is blank if there are no samples.
 func (a amounts) inTable(e int, n int64) string { return a.cell(e, n, a.share(e, n)) }
 
-// cell is like inTable, but s may be a share of something else than the profile.
+// cell is like inTable, but s is the share that is shown for percentages. It may be a share of another total than the
+// profile.
 func (a amounts) cell(e int, n int64, s amount.Share) string {
 	const width = 7 // of 100.00%, so that the first columns of all tables are aligned
 	text := ""
@@ -92,7 +93,7 @@ func (a amounts) visible(counts tally.Counts) bool {
 	return false
 }
 
-// zero returns counts that are all 0.
+// zero returns counts that are all 0, one for each event.
 func (a amounts) zero() tally.Counts { return make(tally.Counts, len(a.p.Counters)) }
 
 // empty reports whether the profile has no sample of any event.
@@ -100,7 +101,7 @@ func (a amounts) empty() bool {
 	return !slices.ContainsFunc(a.p.Accounts, func(a profile.Account) bool { return a.Profiled > 0 })
 }
 
-// heat returns the style for counts, by the largest of their shares of the profile.
+// heat returns the style for counts. It depends on the largest of their shares of the profile.
 func (a amounts) heat(counts tally.Counts) layout.Style {
 	hottest := amount.Share(0)
 	for e, n := range counts {

@@ -8,10 +8,11 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 )
 
-// fullComments writes instructions with all of their comments, as HotSpot and perfasm write them, or with none.
+// fullComments writes instructions with all of their comments, as HotSpot and perfasm do, or without comments.
 type fullComments struct{ *listing }
 
-// instruction writes line i: a row, and one more for each comment after the first.
+// instruction writes line i: a row with the instruction and, if there is room, the first comment. Each other comment
+// has a row of its own.
 func (c fullComments) instruction(i int, l *code.Line) {
 	text, comments := lineText(l), c.comments(l)
 	row, width := c.row(i, l, text), layout.Width(text)
@@ -25,8 +26,8 @@ func (c fullComments) instruction(i int, l *code.Line) {
 	}
 }
 
-// comments returns an instruction's comments in HotSpot's order and form: bytecode, frames, relocations. The line of
-// source follows the innermost frame, if there are sources.
+// comments returns an instruction's comments in HotSpot's order and form: bytecode, frames, relocations. If there are
+// sources, the comment with the innermost frame also has the line of source.
 func (c fullComments) comments(l *code.Line) []layout.Text {
 	if c.opts.Comments == None {
 		return nil
@@ -55,8 +56,8 @@ func (c fullComments) comments(l *code.Line) []layout.Text {
 	return append(first, last...)
 }
 
-// sourceLine returns the line of source of a frame whose comment ends at a column. It is cut to the width of the
-// terminal, but it keeps enough columns to be recognized.
+// sourceLine returns the line of source of a frame. column is where the frame's comment ends. The line is cut at the
+// width of the terminal, but enough columns are kept to recognize it.
 func (c fullComments) sourceLine(f printassembly.Frame, column int) string {
 	const (
 		gap   = "    "

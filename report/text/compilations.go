@@ -48,8 +48,9 @@ func writeCompilations(v *view) {
 	t.Line("")
 }
 
-// telling returns the compilations with samples, those that were made or discarded within the window, and those that a trap
-// ended. When the window is the whole run, every compilation was made within it, so that alone does not qualify.
+// telling returns the compilations that the table shows: those with samples, those that were made or discarded within
+// the window, and those that a trap ended. If the window is the whole run, every compilation was made within it, so
+// that alone does not qualify.
 func (t compilations) telling() []profile.Compilation {
 	whole := t.wholeRun()
 	return slices.DeleteFunc(slices.Clone(t.p.Compilations), func(c profile.Compilation) bool {
@@ -64,7 +65,7 @@ func (t compilations) wholeRun() bool {
 	return !slices.ContainsFunc(t.p.Compilations, func(c profile.Compilation) bool { return !c.MadeInside })
 }
 
-// note explains the table.
+// note returns the text below the table, which explains the table.
 func (t compilations) note() string {
 	note := "Times are in seconds since the JVM's start."
 	if !t.wholeRun() && t.p.WindowSeconds > 0 {
@@ -87,7 +88,8 @@ func (t compilations) made(c *profile.Compilation) string {
 	return t.moment(c.MadeMillis, c.MadeInside)
 }
 
-// moment writes a time since a JVM's start in seconds, and marks it if it is inside a window.
+// moment formats a time since a JVM's start in seconds. If the time is inside the window and the window is not the
+// whole run, it has a star: "12.345*".
 func (t compilations) moment(millis int64, inside bool) string {
 	text := fmt.Sprintf("%.3f", float64(millis)/1000)
 	if inside && !t.wholeRun() {
@@ -96,8 +98,8 @@ func (t compilations) moment(millis int64, inside bool) string {
 	return text + " "
 }
 
-// discarded returns when HotSpot discarded a compilation, so that no thread enters it any more. It returns "" if that did
-// not happen.
+// discarded returns when HotSpot discarded a compilation, so that threads no longer enter it. It returns "" if HotSpot
+// did not discard it.
 func (t compilations) discarded(c *profile.Compilation) string {
 	if c.Ended == nil {
 		return ""
@@ -105,7 +107,7 @@ func (t compilations) discarded(c *profile.Compilation) string {
 	return t.moment(c.Ended.UptimeMillis, c.EndedInside)
 }
 
-// why returns why a compilation was discarded, as far as the log says it: ": uncommon trap, unstable_if".
+// why returns the reason for which a compilation was discarded, if the log has it: ": uncommon trap, unstable_if".
 func why(c *profile.Compilation) string {
 	if c.Ended == nil {
 		return ""
@@ -122,7 +124,7 @@ func why(c *profile.Compilation) string {
 	return ": " + strings.Join(parts, ", ")
 }
 
-// inJVM names the JVM of a row if the profile has several.
+// inJVM returns the name of a row's JVM: ", fork 2". It returns "" if the profile has only one JVM.
 func (t compilations) inJVM(pid int) string {
 	if len(t.p.PIDs) < 2 {
 		return ""

@@ -10,13 +10,14 @@ import (
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
-// How much of the code that ran while threads waited for a safepoint is shown.
+// The table of delays shows the code that ran while threads waited for a safepoint. These are its limits.
 const (
 	maxDelays     = 5 // methods
 	maxDelayLines = 3 // instructions of each
 )
 
-// writeDelays writes what ran while threads waited for others to reach a safepoint, with the hottest instructions.
+// writeDelays writes which code ran while threads waited for other threads to reach a safepoint, with the hottest
+// instructions.
 func writeDelays(v *view) {
 	s := sumOf(v.p, event.Safepoint)
 	if len(v.p.Delays) == 0 || !isTelling(v.p, s.wait, s.longestWait) {
@@ -58,13 +59,13 @@ func writeDelay(v *view, d *profile.Delay, total int64) {
 	}
 }
 
-// delayAmount writes samples of the first event as a share of those of all methods.
+// delayAmount formats samples of the first event. Percentages are shares of total, the samples of all methods.
 func delayAmount(v *view, c tally.Counts, total int64) string {
 	return v.cell(0, c[0], amount.ShareOf(c[0], total))
 }
 
-// regionNumber names the annotated region that a delay is in: ", region 2". It returns "" if no annotated region has
-// the delay.
+// regionNumber returns the number of the annotated region that contains the code of a delay: ", region 2". It returns
+// "" if no annotated region contains it.
 func regionNumber(p *profile.Profile, d *profile.Delay) string {
 	if d.Region < 0 {
 		return ""

@@ -15,37 +15,38 @@
 //
 // The parts of a line are:
 //
-//   - The share of all samples of the profile, one per event; blank when no sample was at the instruction. Samplers
-//     tend to charge the instruction after the slow one ("skid"), so look at the line above a hot one too.
+//   - The share of all samples of the profile, one per event; blank if no sample was at the instruction. Samplers
+//     tend to charge the instruction after the slow one ("skid"), so look at the line above a hot line, too.
 //   - Arrows, from a jump (╭ when it goes down, ╰ when it goes up, ├ when it joins another jump to the same place) to
 //     its target (↘ reached from above, ↗ from below). Loops are the arrows that end in ↗. Jumps that leave the lines
 //     shown may be marked with ↖ and ↙.
 //   - The address and the instruction.
-//   - HotSpot's comments: the bytecode that the instruction was made from, relocations in {braces}, and, in braces as
-//     well, the name of the code that a jump or call leads to.
+//   - HotSpot's comments: the bytecode that the instruction was made from, and relocations in {braces}. The name of the
+//     code that a jump or call leads to is in braces, too.
 //
-// The inlining chain, the innermost method first, is on lines of its own, which begin with ;; and come before the
-// instructions that were made from these methods; folded.go says how chains are folded. With [Full] comments, the chain
-// follows each instruction, as HotSpot and perfasm write it.
+// The inlining chain has lines of its own, which begin with ;; and come before the instructions that were made from
+// these methods. The innermost method is first. folded.go says how chains are folded. With [Full] comments, each
+// instruction is followed by its whole chain, as HotSpot and perfasm write it.
 //
-// A line of its own with … stands for instructions that are left out.
+// A line that consists of … stands for instructions that are left out.
 //
-// Then come tables. Hottest Regions and Hottest Methods sum up machine code, in which everything inlined counts for the
-// method that was compiled, and rank native functions with it. Hottest Frames counts the same samples for the innermost
-// Java method and source line instead. If there are sources, Hottest Lines has the text of these lines. Hottest Native
-// Functions has the code outside the code cache. Distribution by Source sums up compilers, libraries and the kernel.
-// Account of Samples shows what became of every sample taken: what is in the profile, and what is not.
+// Then come tables. Hottest Regions and Hottest Methods count machine code: samples in an inlined method count for the
+// compiled method that contains it. Both also rank native functions. Hottest Frames counts the same samples for the
+// innermost Java method and source line instead. If there are sources, Hottest Lines has the text of these lines.
+// Hottest Native Functions ranks the code outside the code cache. Distribution by Source has the sums of compilers,
+// libraries and the kernel. Account of Samples shows what happened to every sample that was taken: whether it is in the
+// profile, and if not, why.
 //
 // Each share in a table is rounded by itself, so that the same samples have the same number in all tables. A column may
 // therefore differ from its total by some hundredths of a percent. The account is different: its shares are adjusted,
-// by at most a hundredth each, so that they add up exactly as printed.
+// by at most a hundredth each, so that the printed shares add up exactly.
 //
 // # How it is written
 //
-// [Write] makes a document (text.go), which has the header (header.go), the table of JVMs (jvms.go), and for each
-// profile a view: the profile with the page, the options, and how amounts (amounts.go) and names (shortnames.go) are
-// written. Each part of the report is written with a view: the overview, the hot regions (hotspots.go) with their
-// listings (listing.go, and comments.go or folded.go), the rankings (ranking.go; tables.go, frames.go, lines.go and
-// threads.go fill them), the tables of events and what belongs to them (events.go, delays.go, sites.go, probes.go),
-// compilations.go, forks.go, and the account (account.go).
+// [Write] makes a document (text.go). The document has the header (header.go), the table of JVMs (jvms.go), and a view
+// of each profile. A view is the profile with everything that is needed to write it: the page, the options, and the
+// formats of amounts (amounts.go) and names (shortnames.go). Each part of the report is written with a view: the
+// overview, the hot regions (hotspots.go) with their listings (listing.go, and comments.go or folded.go), the rankings
+// (ranking.go; tables.go, frames.go, lines.go and threads.go fill them), the tables of events and what belongs to them
+// (events.go, delays.go, sites.go, probes.go), compilations.go, forks.go, and the account (account.go).
 package text

@@ -12,14 +12,14 @@ import (
 	"github.com/gasm-profiler/gasm/profile/events"
 )
 
-// If events took less of the window than tellingShare, and nothing waited as long as tellingWait for a safepoint, there
-// is no table: a line in the overview is enough.
+// There is a table of events only if events took at least tellingShare of the window, or threads waited at least
+// tellingWait for a safepoint. Otherwise a line in the overview is enough.
 const (
 	tellingShare = 0.01
 	tellingWait  = 10e6 // ns; a screen shows a picture for 16 ms
 )
 
-// An eventSum is the sum of all events of a kind.
+// An eventSum sums up the events of a kind. Times are in ns; wait is the time until the safepoints were reached.
 type eventSum struct {
 	count                             int
 	nanos, longest, wait, longestWait int64
@@ -38,13 +38,14 @@ func sumOf(p *profile.Profile, kind event.Kind) (s eventSum) {
 	return s
 }
 
-// eventSummary returns the lines of the overview about events: how many pauses there were, and how long they took.
+// eventSummary returns the lines of the overview about events, for example how many GC pauses there were and how long
+// they took.
 func eventSummary(v *view) (lines []string) {
 	if s := sumOf(v.p, event.GC); s.count > 0 {
 		lines = append(lines, fmt.Sprintf("%s, %s (longest %s)", layout.Plural(s.count, "GC pause"), millis(s.nanos), millis(s.longest)))
 	}
 	if s := sumOf(v.p, event.Safepoint); s.count > 0 {
-		reached := "how long it took to reach them is unknown" // HotSpot's USDT probes do not say it
+		reached := "how long it took to reach them is unknown" // HotSpot's USDT probes do not report it
 		if s.wait > 0 {
 			reached = fmt.Sprintf("of which %s to reach them (longest %s)", millis(s.wait), millis(s.longestWait))
 		}
@@ -56,7 +57,8 @@ func eventSummary(v *view) (lines []string) {
 // maxOwn is how many types of the program's own events the overview names.
 const maxOwn = 3
 
-// ownEvents returns lines of the overview about the program's own events.
+// ownEvents returns the lines of the overview about the program's own events: a line for each type, up to maxOwn, and a
+// line that counts the other types.
 func ownEvents(p *profile.Profile) (lines []string) {
 	n := 0
 	for _, t := range p.Events {
@@ -73,7 +75,7 @@ func ownEvents(p *profile.Profile) (lines []string) {
 	return lines
 }
 
-// plainKinds are the kinds that are in no table, or only if they took long. The last one is the kind of
+// plainKinds are the kinds of events that no table shows, or only if they took long. The empty kind is that of
 // events.Others.
 var plainKinds = []event.Kind{event.ClassLoad, event.JNI, event.Park, event.Sleep, event.Thread, event.Probe, ""}
 
@@ -91,7 +93,7 @@ func plainEvents(p *profile.Profile) []string {
 	return []string{strings.Join(counts, ", ") + " (gasm events lists them)"}
 }
 
-// millis writes a time in ms, with three significant digits: "34.5 ms".
+// millis formats a time as milliseconds, with three significant digits: "34.5 ms".
 func millis(nanos int64) string {
 	decimals := 2
 	switch {
@@ -103,8 +105,8 @@ func millis(nanos int64) string {
 	return fmt.Sprintf("%.*f ms", decimals, float64(nanos)/1e6)
 }
 
-// isTelling reports whether events belong in a table: whether they took a large part of the window together, or the
-// longest of them took long.
+// isTelling reports whether events belong in a table: they took a large part of the window together, or the longest of
+// them took long.
 func isTelling(p *profile.Profile, nanos, longest int64) bool {
 	return p.WindowSeconds > 0 && float64(nanos)/1e9 >= tellingShare*p.WindowSeconds || longest >= tellingWait
 }
@@ -150,7 +152,7 @@ func writeEvents(v *view) {
 	v.Line("")
 }
 
-// longestEvents returns the n totals that took longest, or all if n is 0. It keeps their order.
+// longestEvents returns the n totals with the longest times, or all if n is 0. They stay in their order.
 func longestEvents(all []events.Total, n int) []events.Total {
 	if n == 0 || len(all) <= n {
 		return all

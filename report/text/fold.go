@@ -7,24 +7,26 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A fold shortens the inlining chains of a listing: of each chain it writes only what differs from the chain before.
+// A fold shortens the inlining chains of a listing. For each chain, it writes only what differs from the previous
+// chain.
 type fold struct {
 	ellipsis string
-	last     []printassembly.Frame // the chain of the line before
-	line     int                   // line number of its innermost frame
-	guess    printassembly.Guess   // of that line
-	named    map[string]bool       // methods that were written with their packages
-	chains   map[string]bool       // chains that were written, by chainKey
+	last     []printassembly.Frame // the previous line's chain
+	line     int                   // the last line number written for the chain's innermost frame; 0 if none
+	guess    printassembly.Guess   // how certain that line number is
+	named    map[string]bool       // methods whose names were written with the package
+	chains   map[string]bool       // chains that were written before, by chainKey
 }
 
-// newFold returns the fold of a new listing, whose heading has the name of the compiled method.
+// newFold returns the fold of a new listing. The heading of the listing already has the name of the compiled method.
 func newFold(method, ellipsis string) *fold {
 	return &fold{ellipsis: ellipsis, last: []printassembly.Frame{{Method: method}},
 		named: map[string]bool{method: true}, chains: map[string]bool{method: true}}
 }
 
-// enter goes on to the next instruction. It returns the text about the instruction's methods, or "" if these are the
-// methods of the instruction before. known is true if the chain was written before; then the text is short.
+// enter goes on to the next instruction. It returns the text about the instruction's methods, or "" if the previous
+// instruction has the same methods. known is true if the same chain was written before; then the text has only the
+// innermost method.
 func (f *fold) enter(chain []printassembly.Frame) (text string, known bool) {
 	if len(chain) == 0 {
 		return "", false // no debug info
@@ -50,8 +52,8 @@ func (f *fold) enter(chain []printassembly.Frame) (text string, known bool) {
 	return strings.Join(parts, " in "), false
 }
 
-// common returns how many callers at the end of a chain are those of the chain before. The innermost frame does not
-// count.
+// common returns how many callers, from the outermost one inwards, a chain has in common with the previous chain. The
+// innermost frame does not count.
 func (f *fold) common(chain []printassembly.Frame) int {
 	n := 0
 	for n < len(chain)-1 && n < len(f.last)-1 && sameCaller(chain[len(chain)-1-n], f.last[len(f.last)-1-n]) {
@@ -60,10 +62,10 @@ func (f *fold) common(chain []printassembly.Frame) int {
 	return n
 }
 
-// sameCaller reports whether two frames are the same place of a call.
+// sameCaller reports whether two frames are the same call, which has the same place in the same method.
 func sameCaller(a, b printassembly.Frame) bool { return a == b }
 
-// sameCallers reports whether two lists of frames are the same places of calls.
+// sameCallers reports whether two lists of frames are the same calls.
 func sameCallers(a, b []printassembly.Frame) bool {
 	if len(a) != len(b) {
 		return false
@@ -76,7 +78,7 @@ func sameCallers(a, b []printassembly.Frame) bool {
 	return true
 }
 
-// chainKey returns a text that identifies a chain, without the place in the innermost method.
+// chainKey returns a text that identifies a chain. It does not depend on the bci and the line in the innermost method.
 func chainKey(chain []printassembly.Frame) string {
 	var b strings.Builder
 	b.WriteString(chain[0].Name())
@@ -86,7 +88,8 @@ func chainKey(chain []printassembly.Frame) string {
 	return b.String()
 }
 
-// name returns the method's whole name the first time, and then the name without packages.
+// name returns the whole name of a frame's method when it is called with this method first, and later the name without
+// the package.
 func (f *fold) name(of printassembly.Frame) string {
 	method := of.Method
 	if !f.named[method] {

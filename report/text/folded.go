@@ -9,17 +9,17 @@ import (
 )
 
 // foldedComments writes instructions with folded comments. HotSpot writes the whole inlining chain at each instruction
-// that has debug info, although it differs little from one instruction to the next. Here the methods are on a line of
-// their own before the first instruction that was made from them, and only what differs from the chain before is
-// written:
+// that has debug info, although the chain differs little from one instruction to the next. Here the methods are on a
+// line of their own before the first instruction that was made from them. That line has only what differs from the
+// previous chain:
 //
 //	   ;; Pattern$GroupHead::match in java.util.regex.Matcher::match:1792
 //	0x7fabdbedd164:   mov    0x40(%r11),%r8d         ;*getfield locals :4967
 //	0x7fabdbedd168:   mov    %rcx,%rdx
 //	   ;; Pattern$BmpCharPropertyGreedy::match in Pattern$GroupHead::match:4969 in …
 //
-// An instruction's own comment has the bytecode and, if it is another one than before, the line of the innermost
-// method. If the chain was written before, the comment has the method as well:
+// An instruction's own comment has the bytecode. It also has the line number of the innermost method if this differs
+// from the number before. If the same chain was written earlier in the listing, the comment names the method as well:
 //
 //	0x7fabdbedd1cf:   mov    %r8,%r10                ;*invokevirtual match GroupHead::match:4969
 type foldedComments struct {
@@ -27,8 +27,8 @@ type foldedComments struct {
 	fold *fold
 }
 
-// instruction writes line i: what is new about its methods and their source, and a row with as many comments as fit.
-// The other comments are on rows of their own.
+// instruction writes line i. First come rows with what is new about its methods and their source, then the instruction
+// with as many comments as fit. Each other comment has a row of its own.
 func (c *foldedComments) instruction(i int, l *code.Line) {
 	column := max(layout.Width(l.Text), c.column) + commentGap
 	room := c.width() - c.instructionColumn() - column
@@ -47,8 +47,8 @@ func (c *foldedComments) instruction(i int, l *code.Line) {
 	}
 }
 
-// enter writes what is new about the methods and the source of line i on rows before it. It returns the part that
-// belongs into the comment of the line. room is the number of columns that the comment may take.
+// enter writes what is new about the methods and the source of line i on rows before the line. It returns the part that
+// belongs in the line's own comment. room is the number of columns for that comment.
 func (c *foldedComments) enter(i int, l *code.Line, room int) string {
 	methods, known := c.fold.enter(l.Frames)
 	line, source := "", ""
@@ -79,8 +79,8 @@ const (
 	commentGap    = len(commentBlanks)
 )
 
-// ownRow writes a comment of line i on a row of its own, below the instruction. A long comment begins further to the
-// left.
+// ownRow writes a comment of line i on a row of its own, below the instruction. A comment that would be cut there
+// begins further to the left.
 func (c *foldedComments) ownRow(i int, comment string) {
 	start := c.arrowsEnd()
 	column := max(min(c.instructionColumn(), c.width()-layout.Width(comment)), start)
@@ -88,16 +88,16 @@ func (c *foldedComments) ownRow(i int, comment string) {
 	c.Line("%s%s%s", c.between(i), strings.Repeat(" ", column-start), c.Paint(layout.Dim, comment))
 }
 
-// mark begins the rows about the lines that follow.
+// mark is at the start of rows that are about the lines below them.
 const mark = ";; "
 
-// rowBefore writes one row about line i and those after it.
+// rowBefore writes one row before line i, about line i and the lines after it.
 func (c *foldedComments) rowBefore(i int, text string) {
 	room := c.width() - c.arrowsEnd() - layout.Width(mark)
 	c.Line("%s%s", c.between(i-1), c.Paint(layout.Dim, mark+layout.CutEnd(text, room, c.Ellipsis())))
 }
 
-// rowsBefore writes text about line i and those after it, on as many rows as it needs.
+// rowsBefore writes text about line i and the lines after it, on as many rows before line i as it needs.
 func (c *foldedComments) rowsBefore(i int, text string) {
 	const least = 30
 	room := c.width() - c.arrowsEnd() - layout.Width(mark)
@@ -109,7 +109,7 @@ func (c *foldedComments) rowsBefore(i int, text string) {
 	}
 }
 
-// width returns how many columns annotated code may take. Long operands may take more.
+// width returns the number of columns for annotated code. Instructions with long operands may be wider.
 func (c *foldedComments) width() int {
 	if c.Width > 0 {
 		return c.Width
@@ -118,17 +118,17 @@ func (c *foldedComments) width() int {
 }
 
 var (
-	// bytecodeFlags follow a bytecode. They are 0 if it was compiled in the usual way:
+	// bytecodeFlags matches the flags after a bytecode. They are 0 if the bytecode was compiled in the usual way:
 	//	;*getfield localsPos {reexecute=0 rethrow=0 return_oop=0}
 	bytecodeFlags = regexp.MustCompile(`\s*\{\w+=\d(?: \w+=\d)*\}`)
 	zeroFlag      = regexp.MustCompile(`\w+=0 ?`)
-	// oopMap is a list of the registers and stack slots that hold references:
+	// oopMap matches a list of the registers and stack slots that hold references:
 	//	ImmutableOopMap {r8=Oop rdx=Derived_oop_r8 rbx=Oop }
 	oopMap = regexp.MustCompile(`^(?:Immutable)?OopMap\s*\{`)
 )
 
-// shortComments returns an instruction's comments without those that say nothing. place is the place in the source, if
-// it is another one than before; the first comment has it.
+// shortComments returns an instruction's comments, except those that say nothing, such as "{other}". place is the place
+// in the source if it is a new one, otherwise "". It is appended to the first comment.
 func shortComments(l *code.Line, place string) []string {
 	var first, last []string
 	for _, c := range l.Comments {

@@ -15,30 +15,30 @@ import (
 )
 
 const (
-	// Up to maxForkColumns JVMs have a column each. For more JVMs, the columns are the least, the median and the largest
-	// share.
+	// Up to maxForkColumns JVMs have a column each. If there are more JVMs, the columns are the least, the median and
+	// the largest share instead.
 	maxForkColumns = 6
 	maxForkRows    = 10
 )
 
-// leastForkShare is the share that a method must have in one of the JVMs to be in the table.
+// leastForkShare is the share that a method must have in at least one of the JVMs to be in the table.
 const leastForkShare amount.Share = 200 // 2 %
 
 // A forkRow is a method, or all native code, whose shares in the JVMs of a trial are compared.
 type forkRow struct {
 	source, name string
-	counts       []int64 // by JVM, of the first event
+	counts       []int64 // samples of the first event, by the index in forks.jvms
 }
 
-// forks compares the JVMs of a profile that do the same work.
+// forks is the table that compares the JVMs of a profile which do the same work.
 type forks struct {
 	*view
 	jvms []profile.JVMShare
-	at   []int // their indexes in the profile's Shares
+	at   []int // for each of jvms, its index in the profile's Shares
 }
 
-// writeForks writes the shares of the hottest methods in each JVM. When a benchmark runs in one of two ways, the
-// columns show which JVM ran in which way.
+// writeForks writes the shares of the hottest methods in each JVM. If the forks of a benchmark behave differently, for
+// example because the JIT compiler made different decisions, the columns show which fork behaved how.
 func writeForks(v *view) {
 	f := &forks{view: v}
 	repeats := f.repeating()
@@ -88,8 +88,8 @@ func writeForks(v *view) {
 	f.Line("")
 }
 
-// repeating returns a function that reports whether a JVM does the same work as the hottest one: it is a fork of a
-// benchmark or, when there is no benchmark, a JVM of the same main class.
+// repeating returns a function that reports whether a JVM does the same work as the hottest one: both are forks of one
+// benchmark or, if there is no benchmark, JVMs with the same main class.
 func (f *forks) repeating() func(pid int) bool {
 	oneProgram := f.p.Program != "" && f.p.Program != windows.OtherPrograms
 	if f.p.Trial != "" || oneProgram || len(f.p.Shares) == 0 {
@@ -104,11 +104,11 @@ func (f *forks) repeating() func(pid int) bool {
 	return func(pid int) bool { return main != "" && mains[pid] == main }
 }
 
-// maxForksNamed is how many forks or JVMs a heading names.
+// maxForksNamed is the maximum number of forks or JVMs that a heading names. If there are more, it only counts them.
 const maxForksNamed = 4
 
-// inJVMs says in which of the profile's JVMs code has samples: ", in forks 1, 3". It returns "" if the profile has one
-// JVM.
+// inJVMs returns in which of the profile's JVMs code has samples: ", in forks 1, 3". It returns "" if the profile has
+// only one JVM.
 func (v *view) inJVMs(pids []int) string {
 	n, all, trial := len(pids), len(v.p.PIDs), v.p.Trial != ""
 	switch {
@@ -138,7 +138,7 @@ func (v *view) inJVMs(pids []int) string {
 	return fmt.Sprintf(", in %d JVMs (pids %s)", n, strings.Join(list, ", "))
 }
 
-// forkNumbers returns JMH's numbers of JVMs, or nil if one of them has none.
+// forkNumbers returns the fork numbers that JMH gave to JVMs, or nil if one of them has no number.
 func (v *view) forkNumbers(pids []int) []string {
 	var numbers []string
 	for _, pid := range pids {
@@ -151,7 +151,7 @@ func (v *view) forkNumbers(pids []int) []string {
 	return numbers
 }
 
-// rows returns the hottest methods, the hottest one first, and a row for native code.
+// rows returns a row for each of the hottest methods, the hottest one first, and a last row for native code.
 func (f *forks) rows() []forkRow {
 	var rows []forkRow
 	for _, m := range f.p.Methods {
@@ -176,7 +176,8 @@ func (f *forks) rows() []forkRow {
 	return append(rows, native)
 }
 
-// column returns a column: for each row the number that the function returns for the row's shares in the JVMs.
+// column returns a column of the table. For each row, number converts the row's shares in the JVMs to the share in the
+// cell.
 func (f *forks) column(rows []forkRow, number func([]amount.Share) amount.Share) []string {
 	var cells []string
 	for _, row := range rows {
@@ -189,7 +190,7 @@ func (f *forks) column(rows []forkRow, number func([]amount.Share) amount.Share)
 	return cells
 }
 
-// explainChance says which spread may be chance, for the JVM with the fewest samples.
+// explainChance writes how large a spread may be by chance. It uses the JVM with the fewest samples.
 func (f *forks) explainChance() {
 	least := f.jvms[0].Counts[0]
 	for _, s := range f.jvms {
@@ -199,7 +200,7 @@ func (f *forks) explainChance() {
 		least, 100*chance(least))))
 }
 
-// chance returns how far apart two measured shares may be by chance if both are really one half, of n samples each: in
+// chance returns how far apart two measured shares of n samples each may be by chance, if both are really one half. In
 // 99 of 100 cases the difference is smaller.
 func chance(n int64) float64 {
 	return 2.58 * math.Sqrt(2*0.25/float64(n))

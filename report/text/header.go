@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/report/names"
 )
 
-// maxJVMLines is how many JVMs the header lists. The others are only counted.
+// maxJVMLines is the number of JVMs that the header lists. If there are more, it only says how many more.
 const maxJVMLines = 6
 
 // labelWidth is the width of the labels in the header, with the blanks after them.
@@ -19,7 +19,7 @@ const labelWidth = len("Other JVMs: ")
 // field writes one field of the header, with a line for each value.
 func (d *document) field(name string, values ...string) { d.Field(labelWidth, name, values...) }
 
-// header writes what holds for all profiles.
+// header writes the fields that apply to all profiles.
 func (d *document) header(gasm string) {
 	d.field("gasm", nonEmpty(gasm)...)
 	d.field("Command", names.CommandLines(d.about.Command, d.Columns(layout.RuleWidth)-labelWidth, d.Ellipsis())...)
@@ -60,7 +60,8 @@ func (d *document) writeNotes() {
 	}
 }
 
-// listed describes n JVMs, each with a line. If there are too many for a header, a last line counts the others.
+// listed returns a line for each of n JVMs. If there are too many for the header, a last line says how many were left
+// out.
 func (d *document) listed(n int, describe func(i int) string) []string {
 	more := n - maxJVMLines
 	if more == 1 {
@@ -84,7 +85,7 @@ func nonEmpty(s string) []string {
 	return []string{s}
 }
 
-// notProfiled returns the JVMs that no profile is about: JMH's own process, Maven, Gradle.
+// notProfiled returns the JVMs that no profile is about, for example JMH's own process, Maven or Gradle.
 func (d *document) notProfiled() (others []*capture.JVM) {
 	profiled := map[int]bool{}
 	for i := range d.ps.Trials {
@@ -109,14 +110,14 @@ func (d *document) otherJVM(j *capture.JVM) string {
 	return text + " (not profiled)"
 }
 
-// summary writes what holds for one profile.
+// summary writes the fields that apply to one profile.
 func (d *document) summary(v *view) {
 	p := v.p
 	d.field("JVMs", d.listed(len(p.PIDs), func(i int) string {
 		j := v.jvm(p.PIDs[i])
 		return j.String()
 	})...)
-	if d.single() { // otherwise the heading has it
+	if d.single() { // otherwise the profile's heading has it
 		d.field("Trial", nonEmpty(p.Trial)...)
 	}
 	if p.WindowSeconds > 0 {
@@ -153,7 +154,7 @@ func (d *document) summary(v *view) {
 	d.Line("")
 }
 
-// samplesOf says how many samples the profile has.
+// samplesOf returns how many samples the profile has and, if the sampler took others, how many it took.
 func samplesOf(a *profile.Account) string {
 	if a.Profiled == a.Total {
 		return fmt.Sprintf("%d", a.Total)
@@ -161,7 +162,7 @@ func samplesOf(a *profile.Account) string {
 	return fmt.Sprintf("%d in this profile, of %d taken (see the account at the end)", a.Profiled, a.Total)
 }
 
-// writeWhyEmpty says why the profile has no samples, as far as the account shows it.
+// writeWhyEmpty writes why the profile has no samples, as far as the account shows the reason.
 func writeWhyEmpty(v *view) {
 	var reasons []string
 	for e, a := range v.p.Accounts {

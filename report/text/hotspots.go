@@ -12,15 +12,15 @@ import (
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
-// A hotspot is what one heading of the annotated code is about: a region or, without code, a native function.
+// A hotspot is the subject of one heading of the annotated code: a region or, if there is no code, a native function.
 type hotspot struct {
 	source, name string
 	counts       tally.Counts
 	region       *profile.Region // nil for a native function
 }
 
-// hotspots returns the regions that were chosen, and the native functions that are as hot, the hottest one first. It
-// returns nil if no code is wanted.
+// hotspots returns the hot regions, and the native functions that are as hot, the hottest one first. It returns nil if
+// the user wants no code.
 func hotspots(p *profile.Profile) []hotspot {
 	var regions []profile.Region
 	for i := range p.Regions {
@@ -106,7 +106,8 @@ func writeRegion(v *view, reg *profile.Region) {
 	}
 }
 
-// safepointsOnly returns a mark for code of a JVM without DebugNonSafepoints, and "" for other code.
+// safepointsOnly returns a note for the heading of a region of a JVM that ran without DebugNonSafepoints. It returns ""
+// for other regions.
 func safepointsOnly(v *view, reg *profile.Region) string {
 	sparse := func(pid int) bool {
 		j := v.jvm(pid)
@@ -118,7 +119,7 @@ func safepointsOnly(v *view, reg *profile.Region) string {
 	return " (~: a guess, because HotSpot kept lines at safepoints only)"
 }
 
-// writeTooBig writes how much of a region is left out.
+// writeTooBig writes a note that says how many instructions of a region are left out.
 func writeTooBig(v *view, reg *profile.Region) {
 	left, counts := 0, v.zero()
 	for _, gap := range reg.Gaps {

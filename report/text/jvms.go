@@ -17,8 +17,8 @@ import (
 
 // The columns of the table of JVMs that count samples.
 const (
-	takenSamples  = iota // all of the JVM
-	samples              // in the profiles; each of the next columns is a part of these
+	takenSamples  = iota // of the whole run of the JVM, in a profile or not
+	samples              // in a profile; each of the columns below counts a part of these
 	javaSamples          // in the code that HotSpot generates
 	jitSamples           // of the JIT compilers' threads
 	gcSamples            // of the garbage collector's threads
@@ -26,7 +26,7 @@ const (
 	jvmCounts
 )
 
-// A jvmRow is a JVM of the command, with its samples of the first event.
+// A jvmRow is the row of one JVM of the command. Its counts are those of the first event.
 type jvmRow struct {
 	pid       int // 0 in the row that sums up the JVMs that are left out
 	jdk, name string
@@ -58,7 +58,7 @@ func (d *document) jvmTable() {
 	d.Line("")
 }
 
-// cutJVMs keeps as many rows as a table may have, and sums up the others in one row.
+// cutJVMs keeps the first Options.Top rows, and sums up the other rows in a last one.
 func (d *document) cutJVMs(rows []jvmRow) []jvmRow {
 	more := len(rows) - d.opts.Top
 	if d.opts.Top == 0 || more < 2 { // a row that sums up one JVM has room for that JVM
@@ -106,7 +106,7 @@ func (d *document) jvmRows() []jvmRow {
 	return rows
 }
 
-// add adds the samples that the JVM has in one profile.
+// add adds the samples that one profile has of the row's JVM.
 func (row *jvmRow) add(s *profile.JVMShare) {
 	row.counts[samples] += s.Counts[0]
 	if s.Java == nil {
@@ -136,8 +136,8 @@ type jvmColumn struct {
 	cell func(row *jvmRow) string
 }
 
-// jvmColumns returns the columns before the program's. jdk is the JDK of all JVMs, "" if they differ; all is the number of
-// samples of all JVMs.
+// jvmColumns returns all columns except the last one, which has the program. jdk is the version of all JVMs, or "" if
+// the versions differ; all is the number of samples of all JVMs.
 func jvmColumns(rows []jvmRow, all int64, jdk string) []jvmColumn {
 	var columns []jvmColumn
 	if slices.ContainsFunc(rows, func(row jvmRow) bool { return row.counts[takenSamples] > row.counts[samples] }) {
@@ -181,8 +181,8 @@ func (row *jvmRow) pidText() string {
 	return strconv.Itoa(row.pid)
 }
 
-// jvmLines lays the table out. Columns in which all cells are empty are left out, and so is the JDK if all JVMs have the
-// same one.
+// jvmLines returns the lines of the table. A column whose cells are all empty is left out. The column of the JDK is
+// left out if all JVMs have the same one.
 func (d *document) jvmLines(rows []jvmRow, all int64, jdk string) []string {
 	var header []string
 	var columns [][]string
@@ -207,7 +207,7 @@ func (d *document) jvmLines(rows []jvmRow, all int64, jdk string) []string {
 	return layout.Table(append(header, "program"), transpose(append(columns, programs)), append(aligns, layout.Left))
 }
 
-// programWidth returns how wide the last column of the table may be; 0 for no limit.
+// programWidth returns the maximum width of the last column of the table; 0 for no limit.
 func (d *document) programWidth(header []string, before [][]string) int {
 	if d.opts.TableWidth == 0 {
 		return 0
@@ -220,8 +220,8 @@ func (d *document) programWidth(header []string, before [][]string) int {
 	return max(d.opts.TableWidth-used, least)
 }
 
-// measuredIn says which fork of which trial a JVM is: "fork 2 of org.sample.Bench.measure". It returns "" for a JVM
-// that runs no trial. trialsOf are the names of the trials, by process id.
+// measuredIn returns which fork of which trial a JVM is: "fork 2 of org.sample.Bench.measure". It returns "" if the JVM
+// runs no trial. trialsOf has the names of the trials of each JVM, by its process id.
 func measuredIn(j *capture.JVM, trialsOf map[int][]string) string {
 	trials := trialsOf[j.PID]
 	switch {

@@ -9,15 +9,15 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// A hotLine is a line of source with the samples of all instructions that were made from it, in whichever compiled
-// methods they are.
+// A hotLine is a line of source. counts are the samples of all instructions that were made from the line, in all
+// compiled methods.
 type hotLine struct {
 	printassembly.Frame
 	counts tally.Counts
 }
 
-// lineTable ranks lines of source with their text. It has no rows if there are no sources, because the table of frames
-// has the numbers of the lines.
+// lineTable ranks lines of source and shows their text. Without sources it has no rows, because the table of frames
+// already has the numbers of the lines.
 func lineTable(v *view) *ranking {
 	t := &ranking{view: v, title: "Hottest Lines (inlining undone)", more: "warm line", about: "compiled code with lines"}
 	if v.opts.Source == nil {
@@ -51,8 +51,8 @@ func lineTable(v *view) *ranking {
 	return t
 }
 
-// sourceWidth returns how many columns lines of source have in the table with these rows: what the names leave, but at
-// least a third of the table.
+// sourceWidth returns the number of columns for lines of source in the table with these rows. This is the room that the
+// names leave, but at least a third of the table.
 func sourceWidth(v *view, rows []rankingRow) int {
 	const most, ofName, ofShare = 100, 36, len("100.00%")
 	if v.opts.TableWidth == 0 {

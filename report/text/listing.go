@@ -15,17 +15,18 @@ import (
 
 const (
 	maxArrowColumns = 12
-	// Comments are in a column as far to the right as the longest instruction needs, within these limits.
+	// The column of instructions is as wide as the longest instruction, within these limits. Comments begin after it.
 	minTextColumn = 28
 	maxTextColumn = 40
-	// Folded comments begin further to the left. Those of longer instructions follow the instruction.
+	// Folded comments begin further to the left. After an instruction that is longer than this, the comment begins
+	// directly after the instruction.
 	maxFoldedColumn = 32
 )
 
 // A listing lays out the rows of annotated code: counts, arrows, margin, address, instruction, comments.
 type listing struct {
 	*view
-	noCounts string // blanks in place of counts
+	noCounts string // as many blanks as counts have columns
 	gutter   arrows.Gutter
 	margin   margin // empty if comments are folded
 	address  string // the format of addresses
@@ -85,8 +86,8 @@ func writeCode(v *view, reg *profile.Region) {
 	}
 }
 
-// gap writes a row about the instructions that are left out after a line. above is the index of that line, or -1 if
-// they are left out before the first line.
+// gap writes a row about instructions that are left out. above is the index of the line before these instructions, or
+// -1 if they are left out before the first line.
 func (ls *listing) gap(above int, gap profile.Gap) {
 	text := ls.Ellipsis() + " " + layout.Plural(gap.Instructions, "instruction")
 	if samples := strings.TrimSpace(ls.countCells(gap.Counts)); samples != "" {
@@ -150,7 +151,8 @@ func lineText(l *code.Line) string {
 	return l.Text + "  {" + l.TargetName + "}"
 }
 
-// textColumn returns the width of the column of instructions.
+// textColumn returns the width of the column of instructions: the width of the longest one that is not wider than
+// maxTextColumn.
 func textColumn(lines []code.Line, text func(*code.Line) string) int {
 	column := minTextColumn
 	for i := range lines {
@@ -161,7 +163,8 @@ func textColumn(lines []code.Line, text func(*code.Line) string) int {
 	return column
 }
 
-// jumps returns the jumps that are drawn.
+// jumps returns the arrows of the jumps that are to be drawn. The arrow of a jump that leaves the lines shown ends at
+// -1 if it goes up, and at len(lines) if it goes down.
 func jumps(o Options, lines []code.Line) []arrows.Arrow {
 	var jumps []arrows.Arrow
 	for i := range lines {

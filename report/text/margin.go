@@ -10,8 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 )
 
-// maxMargin is how many columns a name in the margin may take. A name takes more if that is needed to tell two methods
-// apart.
+// maxMargin is the number of columns for a name in the margin. A name is longer only if that is necessary to tell two
+// methods apart.
 const maxMargin = 16
 
 // A margin shows from which Java method each instruction of a region was made: the method's name at the first
@@ -23,7 +23,7 @@ type margin struct {
 	after []string // for rows between that line and the next one
 }
 
-// atLine returns what the margin has at line i.
+// atLine returns the text in the margin at line i.
 func (m *margin) atLine(i int) string {
 	if m.width == 0 {
 		return ""
@@ -31,7 +31,7 @@ func (m *margin) atLine(i int) string {
 	return m.at[i]
 }
 
-// afterLine returns what the margin has between line i and the next one.
+// afterLine returns the text in the margin between line i and the next line.
 func (m *margin) afterLine(i int) string {
 	if m.width == 0 {
 		return ""
@@ -74,7 +74,7 @@ func innermost(l *code.Line) string {
 	return l.Frames[0].Name()
 }
 
-// marginLabels returns a short name for each method, which none of the others has.
+// marginLabels returns a short name for each method. No two methods have the same short name.
 func marginLabels(methods []string, ellipsis string) map[string]string {
 	labels, level := map[string]string{}, map[string]int{}
 	for {
@@ -98,8 +98,8 @@ func marginLabels(methods []string, ellipsis string) map[string]string {
 	}
 }
 
-// marginForms write the names that a method may have in the margin, the shortest one first. A longer form is used if
-// another method of the region has the same shorter form.
+// marginForms are functions that return the forms of a name in the margin, the shortest form first. A longer form is
+// used if another method of the region has the same shorter form.
 var marginForms = []func(method, ellipsis string) string{
 	func(method, ellipsis string) string {
 		_, name := simpleNames(method)

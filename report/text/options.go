@@ -24,8 +24,8 @@ type Counts uint8
 
 const (
 	Percent Counts = iota // as percentages of the samples in the profile
-	Raw                   // as they are
-	Norm                  // per operation, if all profiles have Operations; else as percentages
+	Raw                   // as numbers of samples
+	Norm                  // per operation; as percentages if a profile's Operations are unknown
 )
 
 // FrameSort says how the table of frames is sorted.
@@ -40,7 +40,7 @@ const (
 type Comments uint8
 
 const (
-	Folded Comments = iota // an inlining chain once; of each later chain only what differs from the one before
+	Folded Comments = iota // each inlining chain once, without what it has in common with the chain before
 	Full                   // all, in the form of HotSpot and perfasm
 	None
 )

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	maxOverviewRows    = 6 // of methods and native functions
+	maxOverviewRows    = 6 // for methods and native functions
 	maxOverviewSources = 5
 	maxOverviewFrames  = 3
-	// leastOverviewFrame is the part of the profile that a frame must have to be in the overview. If all frames have less,
-	// the heat is elsewhere.
+	// leastOverviewFrame is the part of the profile that a frame must have to be in the overview. If all frames have
+	// less, the time is spent elsewhere than in compiled Java code.
 	leastOverviewFrame = 0.01
-	// leastOtherThreads is the part of the profile that threads of the JVM itself must have for a line about threads in
-	// the overview. With less, nearly everything is the program's own.
+	// leastOtherThreads is the part of the profile that the JVM's own threads must have for a line about threads in the
+	// overview. If they have less, nearly everything is the work of the program's threads.
 	leastOtherThreads = 0.05
 )
 
@@ -40,8 +40,8 @@ func (o overview) write() {
 	o.Line("")
 }
 
-// joined returns lines with n things and their amounts, as many in a line as there is room for:
-// "52.10% c2, level 4; 20.03% kernel".
+// joined returns lines with the amounts and names of n things: "52.10% c2, level 4; 20.03% kernel". Each line has as
+// many things as there is room for.
 func (o overview) joined(n int, thing func(i int) (name string, counts tally.Counts)) (lines []string) {
 	room := o.Columns(layout.RuleWidth) - labelWidth
 	for i := range n {
@@ -63,8 +63,8 @@ func (o overview) joined(n int, thing func(i int) (name string, counts tally.Cou
 	return lines
 }
 
-// jvmWorks reports whether the JVM's own threads, for example those of the compilers, have a part of the profile that
-// is worth a line.
+// jvmWorks reports whether the JVM's own threads, for example those of the compilers, have a large enough part of the
+// profile for a line in the overview.
 func (o overview) jvmWorks() bool {
 	others := int64(0)
 	for _, k := range o.p.Threads {
@@ -103,7 +103,7 @@ func (o overview) hottestFrames() []string {
 	return lines
 }
 
-// frames returns the frames of the overview.
+// frames returns the hottest frames that the overview shows, at most maxOverviewFrames.
 func (o overview) frames() []profile.FrameTotal {
 	frames := o.p.Frames[:min(len(o.p.Frames), maxOverviewFrames)]
 	for i := range frames {
@@ -114,7 +114,8 @@ func (o overview) frames() []profile.FrameTotal {
 	return frames
 }
 
-// frameDetails lists the hottest lines of a frame whose numbers are known.
+// frameDetails returns the hottest two lines of a frame, as hottestLines formats them. Lines without a known number do
+// not count.
 func frameDetails(v *view, f *profile.FrameTotal) string {
 	var known []profile.LineTotal
 	for _, l := range f.Lines {
@@ -125,8 +126,8 @@ func frameDetails(v *view, f *profile.FrameTotal) string {
 	return hottestLines(v, known)
 }
 
-// hottest returns lines about the hottest methods and native functions, with the numbers of their regions that are
-// annotated below.
+// hottest returns lines about the hottest methods and native functions. They include the numbers of those regions that
+// are annotated below.
 func (o overview) hottest() []string {
 	rows := o.rows()
 	if len(rows) == 0 {

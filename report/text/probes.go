@@ -12,17 +12,17 @@ import (
 	"github.com/gasm-profiler/gasm/profile/probes"
 )
 
-// Limits of what the report has about probes, apart from the tables.
+// Limits of the parts of the report about probes, except for the tables.
 const (
-	maxDistributions = 4  // methods whose distribution is shown
-	maxProbeThreads  = 4  // threads of each
+	maxDistributions = 4  // methods whose distribution of times is shown
+	maxProbeThreads  = 4  // threads of each of these methods
 	distributionBar  = 40 // columns of the longest bar
 )
 
-// probeTables writes what the probes have counted.
+// probeTables writes the tables and distributions of the probes.
 type probeTables struct{ *view }
 
-// writeProbes writes a row for each probe, and then how long calls took.
+// writeProbes writes tables with a row for each probe, and then the distributions of how long calls took.
 func writeProbes(v *view) {
 	t := probeTables{v}
 	if len(t.p.Probes) == 0 {
@@ -43,7 +43,7 @@ func writeProbes(v *view) {
 	t.Line("")
 }
 
-// callTable writes the methods.
+// callTable writes the table of probed methods.
 func (t probeTables) callTable() {
 	var rows [][]string
 	methods := t.ofKinds(rings.Method)
@@ -55,7 +55,7 @@ func (t probeTables) callTable() {
 	t.rows([]string{"calls", "thrown", "total ms", "p50", "p90", "p99", "max", ""}, rows, []layout.Align{right, right, right, right, right, right, right, layout.Left}, len(methods))
 }
 
-// lockAndAllocationTable writes the locks and allocations in methods.
+// lockAndAllocationTable writes the table of probed locks and allocations.
 func (t probeTables) lockAndAllocationTable() {
 	var rows [][]string
 	others := t.ofKinds(rings.Lock, rings.Alloc)
@@ -70,7 +70,8 @@ func (t probeTables) lockAndAllocationTable() {
 	t.rows([]string{"count", "released", ""}, rows, []layout.Align{layout.Right, layout.Right, layout.Left}, len(others))
 }
 
-// rows writes a table, and how many rows it leaves out: all is the number of all rows, also of those left out.
+// rows writes a table, and a line that says how many rows it leaves out. all is the number of rows including those left
+// out.
 func (t probeTables) rows(header []string, rows [][]string, aligns []layout.Align, all int) {
 	if len(rows) == 0 {
 		return
@@ -83,7 +84,7 @@ func (t probeTables) rows(header []string, rows [][]string, aligns []layout.Alig
 	}
 }
 
-// ofKinds returns the probes of some kinds.
+// ofKinds returns the probes of these kinds.
 func (t probeTables) ofKinds(kinds ...rings.SiteKind) (probes []*probes.Probe) {
 	for i := range t.p.Probes {
 		if slices.Contains(kinds, t.p.Probes[i].Kind) {
@@ -93,7 +94,8 @@ func (t probeTables) ofKinds(kinds ...rings.SiteKind) (probes []*probes.Probe) {
 	return probes
 }
 
-// probeName returns the method's name. The descriptor follows only if another probe's method has the same name.
+// probeName returns the name of a probe's method. The descriptor is added only if another probe's method has the same
+// name.
 func probeName(p *probes.Probe, all []*probes.Probe) string {
 	same := func(q *probes.Probe) bool {
 		return q.Method == p.Method && q.Kind == p.Kind && q.Descriptor != p.Descriptor
@@ -104,7 +106,7 @@ func probeName(p *probes.Probe, all []*probes.Probe) string {
 	return p.Method
 }
 
-// duration writes a time with three significant digits: "310 ns", "1.25 µs".
+// duration formats a time with three significant digits: "310 ns", "1.25 µs".
 func duration(nanos int64) string {
 	for _, u := range []struct {
 		name string
@@ -153,7 +155,8 @@ func (t probeTables) distribution(p *probes.Probe) {
 // A powerOfTwo counts the calls that took lo or longer, but less than twice as long.
 type powerOfTwo struct{ lo, count int64 }
 
-// powersOfTwo sums up a histogram, from the shortest call to the longest.
+// powersOfTwo returns the rows of a probe's histogram, from the shortest to the longest calls. A row between two others
+// is included even if it has no calls.
 func powersOfTwo(p *probes.Probe) (rows []powerOfTwo) {
 	counts := map[int]int64{}
 	first, last := 64, -1

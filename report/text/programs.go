@@ -9,7 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/names"
 )
 
-// leastProgram is the share of the samples below which one of several programs has no report of its own.
+// leastProgram is the share of the samples that a program must have for a report of its own, if there are several
+// programs.
 const leastProgram = 0.01
 
 // profiles writes the profiles of several trials or programs.
@@ -40,8 +41,8 @@ func (d *document) profiles() {
 	}
 }
 
-// hottestOfEach writes a line for each program with its hottest Java method, because the report of the second program
-// may be far below. It writes nothing for profiles of benchmarks.
+// hottestOfEach writes a line with the hottest Java method of each program, because the report of the second program
+// may be far below. It writes nothing if the profiles are those of benchmarks.
 func (d *document) hottestOfEach() {
 	var cells [][]string
 	for i := range d.ps.Trials {
@@ -71,7 +72,7 @@ func (d *document) programTitle(i int, share float64) string {
 	return start + shortDotted(d.programName(&d.ps.Trials[i]), width, d.Ellipsis()) + end
 }
 
-// programName returns the name of a profile without a trial.
+// programName returns the name of the program that a profile is about. The profile must not be one of a trial.
 func (d *document) programName(p *profile.Profile) string {
 	if name := d.ps.Name(p); name != "" {
 		return names.Program(name)
@@ -79,7 +80,7 @@ func (d *document) programName(p *profile.Profile) string {
 	return "of an unknown name"
 }
 
-// allProfiled returns the number of samples in all profiles, of the first event.
+// allProfiled returns the number of samples of the first event in all profiles.
 func (d *document) allProfiled() int64 {
 	var all int64
 	for i := range d.ps.Trials {
@@ -90,7 +91,7 @@ func (d *document) allProfiled() int64 {
 	return all
 }
 
-// shareOfAll returns the part of the samples in all profiles that one profile has, from 0 to 1.
+// shareOfAll returns one profile's part of the samples in all profiles, from 0 to 1.
 func (d *document) shareOfAll(p *profile.Profile) float64 {
 	all := d.allProfiled()
 	if all == 0 {

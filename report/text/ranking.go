@@ -12,25 +12,25 @@ import (
 type ranking struct {
 	*view
 	title string
-	rows  []rankingRow // hottest first, see add
-	// beyond counts rows that the table can't show, however many of its rows are visible. Only their samples are kept, in
-	// beyondCount.
+	rows  []rankingRow // the hottest one first; see add
+	// beyond is the number of rows that were added after there were enough rows for the table. Of these, only the sum
+	// of their samples is kept, in beyondCount.
 	beyond      int
 	beyondCount tally.Counts
 	// more is what a row is called in the line about the rows that are left out: "warm region" becomes
 	// "<...other 7 warm regions...>".
 	more string
-	// rest has rows for samples that rows does not cover. They come before the totals.
+	// rest has additional rows for the samples that are not in any of rows. They come before the totals.
 	rest []rankingRow
-	// about says, in the column of details, which code the totals are of.
+	// about is the text beside the totals, in the column of details. It says which code they are of.
 	about string
-	// all shows all rows, whatever Options.Top is.
+	// all is true if the table shows all rows, regardless of Options.Top.
 	all bool
-	// withTotals adds a second column: the rows' totals of the first event.
+	// withTotals is true if the table has a second column, with the rows' totals of the first event.
 	withTotals bool
 }
 
-// A rankingRow has up to four cells: shares, source, name with its tail, details.
+// A rankingRow has up to five cells: the shares, the total, the source, the name with its tail, and the details.
 type rankingRow struct {
 	counts  tally.Counts
 	total   tally.Counts // for the column of totals; nil for a blank
@@ -41,8 +41,8 @@ type rankingRow struct {
 	details string
 }
 
-// add adds a row with its samples. The function row makes the rest of the row. It is only called if the table may show
-// the row, because there can be a million others.
+// add adds a row with these samples. row returns the other fields of the row. It is called only if the table may show
+// the row, because there can be a million rows that it does not show.
 func (t *ranking) add(counts tally.Counts, row func() rankingRow) {
 	if !t.all && t.opts.Top > 0 && len(t.rows) > t.opts.Top {
 		if t.beyond++; t.beyondCount == nil {
@@ -68,7 +68,7 @@ func (t *ranking) sum(from, e int) int64 {
 	return n
 }
 
-// write writes the table: its hottest rows, a row for the others, the rest, a rule, and the totals.
+// write writes the table: the hottest rows, a row that sums up the others, the rows of rest, a rule, and the totals.
 func (t *ranking) write() {
 	if len(t.rows) == 0 {
 		return
@@ -83,7 +83,7 @@ func (t *ranking) write() {
 	t.Line("")
 }
 
-// shown returns the rows that the table has: the hottest rows, one for the others, and the rest.
+// shown returns the rows of the table: the hottest rows, a row that sums up the others, and the rows of rest.
 func (t *ranking) shown() []rankingRow {
 	rows := t.hottest()
 	for _, row := range t.rest {
@@ -94,7 +94,7 @@ func (t *ranking) shown() []rankingRow {
 	return rows
 }
 
-// hottest returns the rows that the table shows, and a row that sums up the others.
+// hottest returns the rows that are hot enough for the table, and a row that sums up the others.
 func (t *ranking) hottest() []rankingRow {
 	shown := 0
 	for shown < len(t.rows) && (t.opts.Top == 0 || t.all || shown < t.opts.Top) && t.worthShowing(&t.rows[shown]) {
@@ -106,7 +106,7 @@ func (t *ranking) hottest() []rankingRow {
 	case others == 0:
 		return rows
 	case others == 1 && t.visible(t.rows[shown].counts):
-		return append(rows, t.rows[shown]) // instead of a line that says that there is one more
+		return append(rows, t.rows[shown]) // instead of a row that only counts one other row
 	}
 	row := rankingRow{counts: t.zero(), name: fmt.Sprintf("<...other %s...>", layout.Plural(others, t.more))}
 	for e := range row.counts {
@@ -118,18 +118,18 @@ func (t *ranking) hottest() []rankingRow {
 	return append(rows, row)
 }
 
-// worthShowing reports whether a row has samples of its own, or many in total.
+// worthShowing reports whether a row has enough samples of its own, or in total, to be shown.
 func (t *ranking) worthShowing(row *rankingRow) bool {
 	return t.visible(row.counts) || row.total != nil && (!t.minor(row.counts, row.total) || t.opts.Sort == ByTotal && t.visible(row.total))
 }
 
-// minor reports whether a frame with these samples is left out. Frames with few samples of their own stay if they have
-// as many in total as make a region hot.
+// minor reports whether a frame is left out because it has few samples of its own. It stays if its samples in total
+// would make a region hot.
 func (t *ranking) minor(counts, total tally.Counts) bool {
 	return t.p.Share(counts) < 0.01 && t.p.Share(total) < max(t.p.HotThreshold, 0.01)
 }
 
-// lines lays out rows, and adds the line of the totals.
+// lines returns the lines of the table with these rows and the line of the totals.
 func (t *ranking) lines(rows []rankingRow) []string {
 	columns, header, aligns := t.countColumns(rows)
 	rows = append(slices.Clone(rows), rankingRow{name: "<totals>", details: t.about})
@@ -166,8 +166,8 @@ func (t *ranking) countColumns(rows []rankingRow) (columns [][]string, header []
 	return columns, header, aligns
 }
 
-// selfColumn returns the column of event e. Its last cell is the total. Each share is rounded by itself: if shares were
-// adjusted so that the column adds up, the same samples would have different numbers in different tables.
+// selfColumn returns the column of event e. Its last cell is the total. Each share is rounded by itself. If the shares
+// were adjusted so that the column adds up, the same samples would have different shares in different tables.
 func (t *ranking) selfColumn(rows []rankingRow, e int) []string {
 	var cells []string
 	var total int64
@@ -179,7 +179,8 @@ func (t *ranking) selfColumn(rows []rankingRow, e int) []string {
 	return append(cells, t.inTable(e, total))
 }
 
-// totalColumn returns the column of the rows' totals for the first event. It has no sum, because the totals overlap.
+// totalColumn returns the column of the rows' totals of the first event. Its last cell is blank, because the totals
+// overlap and have no meaningful sum.
 func (t *ranking) totalColumn(rows []rankingRow) []string {
 	var cells []string
 	for _, row := range rows {
@@ -192,7 +193,7 @@ func (t *ranking) totalColumn(rows []rankingRow) []string {
 	return append(cells, "")
 }
 
-// fitNames limits the columns of the table's names to those that the other columns leave.
+// fitNames limits the names in the table to the room that the other columns leave.
 func (t *ranking) fitNames() {
 	if len(t.rows) == 0 {
 		return

@@ -8,13 +8,14 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// leastName is how many columns a name has, however narrow the terminal is.
+// leastName is the minimum number of columns that a table or a heading leaves for a name, even if the terminal is
+// narrow.
 const leastName = 24
 
-// readableName is how many columns most names need to be told apart.
+// readableName is a number of columns that is enough to tell most names apart.
 const readableName = 45
 
-// shortNames shortens the names in the tables of one profile. A name has the same form in all tables.
+// shortNames shortens the names in the tables of one profile. A name is shortened in the same way in all tables.
 type shortNames struct {
 	room     map[nameKey]int // how many columns each name has; nil for no limit
 	ellipsis string
@@ -26,8 +27,8 @@ type nameKey struct {
 	native bool // the name is not a Java method's
 }
 
-// fit limits a name to width columns, which is the room that one table has for it. The narrowest table decides, but a
-// name always gets at least 10 columns.
+// fit limits a name to width columns, which is the room for it in one table. If several tables limit the same name, the
+// smallest width counts. A name always gets at least 10 columns.
 func (s *shortNames) fit(name string, native bool, width int) {
 	const least = 10
 	key := nameKey{name, native}
@@ -39,7 +40,7 @@ func (s *shortNames) fit(name string, native bool, width int) {
 	}
 }
 
-// short returns a name as it is written in tables.
+// short returns the form of a name in tables, within the limit that fit has set.
 func (s *shortNames) short(name string, native bool) string {
 	width, ok := s.room[nameKey{name, native}]
 	switch {
@@ -51,7 +52,8 @@ func (s *shortNames) short(name string, native bool) string {
 	return layout.ShortMethod(name, width, s.ellipsis)
 }
 
-// fitNames finds how many columns each name has in the tables of a profile: what the table with the least room has.
+// fitNames finds the limit for each name in the tables of a profile: the room in the table that has the least room for
+// it.
 func fitNames(v *view, tables []*ranking) {
 	if v.opts.TableWidth == 0 {
 		return // there is no limit

@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
-// writeLocks writes where threads waited for locks.
+// writeLocks writes the table of the places where threads waited for locks.
 func writeLocks(v *view) {
 	if len(v.p.Locks) == 0 {
 		return
@@ -34,11 +34,11 @@ func writeLocks(v *view) {
 	}
 	v.Rule("Locks")
 	writeSites(v, []string{"waited", "ms", "longest", "count", "", ""}, rows)
-	v.Paragraph("", fmt.Sprintf("Threads waited %s for locks that others held: %s.%s", layout.Plural(count, "time"), millis(total), leftOut(len(v.p.Locks)-len(shown))))
+	v.Paragraph("", fmt.Sprintf("Threads waited %s for locks that others held: %s.%s", layout.Plural(count, "time"), millis(total), leftOut(len(v.p.Locks)-len(shown))+siteNote(v)))
 	v.Line("")
 }
 
-// writeAllocations writes where the program allocates.
+// writeAllocations writes the table of the places where the program allocates.
 func writeAllocations(v *view) {
 	if len(v.p.Allocations) == 0 {
 		return
@@ -70,11 +70,12 @@ func writeAllocations(v *view) {
 		v.Line("")
 		return
 	}
-	v.Paragraph("", fmt.Sprintf("Shares are of %s MB, from %s.%s", megabytes(total), layout.Plural(events, "event"), leftOut(len(v.p.Allocations)-len(shown))))
+	v.Paragraph("", fmt.Sprintf("Shares are of %s MB, from %s.%s", megabytes(total), layout.Plural(events, "event"), leftOut(len(v.p.Allocations)-len(shown))+siteNote(v)))
 	v.Line("")
 }
 
-// allocator returns the place of an allocation: a place in the program, or the JVM's code that allocates for it.
+// allocator returns the place of an allocation: a place in the program or, if that is unknown, the JVM's code that
+// allocates for it.
 func allocator(v *view, s *profile.AllocSite) string {
 	if s.Frame.Method == "" && s.Code != nil {
 		return fmt.Sprintf("(%s: %s)", s.Code.Source, v.short(s.Code.Method, false))
@@ -90,13 +91,13 @@ func allocCode(c *profile.AllocCode) string {
 	return fmt.Sprintf(", %#x: %s (%s, compile id %d)", c.PC, c.Text, c.Source, c.CompileID)
 }
 
-// addBytes adds sums of bytes, up to 2^62.
+// addBytes returns the sum of two numbers of bytes, but at most 2^62, so that it can't overflow.
 func addBytes(a, b int64) int64 {
 	const most = 1 << 62
 	return min(a, most-min(b, most)) + b
 }
 
-// megabytes writes a number of bytes in MB.
+// megabytes formats a number of bytes as a number of MB.
 func megabytes(n int64) string { return fmt.Sprintf("%.1f", float64(n)/1e6) }
 
 // first returns the first n elements of a list, or all if n is 0.
@@ -107,7 +108,15 @@ func first[T any](list []T, n int) []T {
 	return list[:min(len(list), n)]
 }
 
-// leftOut returns a sentence about n rows that a table does not show; "" for none.
+// siteNote returns a sentence about what the places are, if they are not those of the stacks' innermost frames.
+func siteNote(v *view) string {
+	if v.p.Sites != profile.OwnFrame {
+		return ""
+	}
+	return " Places are the innermost frames outside the JDK (--sites innermost: in the JDK too)."
+}
+
+// leftOut returns a sentence about n rows that a table does not show; "" if n is 0.
 func leftOut(n int) string {
 	if n == 0 {
 		return ""
@@ -115,7 +124,7 @@ func leftOut(n int) string {
 	return fmt.Sprintf(" %s left out.", layout.Plural(n, "more row"))
 }
 
-// site returns a place in the program: "java.util.HashMap::resize:705".
+// site returns a place in the program as text: "java.util.HashMap::resize:705".
 func site(v *view, f event.Frame) string {
 	if f.Method == "" {
 		return "(no stack)"
@@ -152,7 +161,11 @@ func siteSummary(v *view) (lines []string) {
 		bytes = addBytes(bytes, v.p.Allocations[i].Bytes)
 	}
 	if bytes > 0 {
-		lines = append(lines, fmt.Sprintf("%s MB allocated, most at %s", megabytes(bytes), site(v, v.p.Allocations[0].Frame)))
+		line := megabytes(bytes) + " MB allocated"
+		if top := v.p.Allocations[0].Frame; top.Method != "" {
+			line += ", most at " + site(v, top)
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }

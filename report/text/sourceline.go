@@ -11,12 +11,13 @@ import (
 // A SourceLine is a line of source that code was made from.
 type SourceLine struct {
 	File   string // the file's name without folders; "" if it is unknown
-	Number int    // the line's number in the file; for Kotlin's inline functions not the number that the method has
+	Number int    // the line's number in File; for Kotlin's inline functions it differs from the frame's number
 	Text   string // "" if the line was not found
 }
 
-// elsewhere returns the file and the number of the line, as in (_Arrays.kt:13579), with a blank before them. It is for
-// the text of the line, which follows. If the frame has the number already, or the file is unknown, it returns "".
+// elsewhere returns the file and the number of the line with a blank before them, " (_Arrays.kt:13579)", if the number
+// differs from the frame's. They go before the text of the line. It returns "" if the numbers are equal or the file is
+// unknown.
 func (l SourceLine) elsewhere(f printassembly.Frame) string {
 	if l.File == "" || l.Number == f.Line {
 		return ""
@@ -24,8 +25,8 @@ func (l SourceLine) elsewhere(f printassembly.Frame) string {
 	return fmt.Sprintf(" (%s:%d)", l.File, l.Number)
 }
 
-// place returns the line's place: ":30" if the file has the name that Java's convention asks for, and otherwise file
-// and line as in a stack trace: " (Range.scala:190)".
+// place returns the place of the line for the end of a method's name: ":30" if the file has the name that Java's
+// convention asks for, otherwise " (Range.scala:190)", as in a stack trace.
 func (l SourceLine) place(f printassembly.Frame) string {
 	if l.File == "" || l.Number == f.Line && l.File == path.Base(names.SourcePath(f.Method, "")) {
 		return lineNumber(f)
@@ -33,7 +34,7 @@ func (l SourceLine) place(f printassembly.Frame) string {
 	return fmt.Sprintf(" (%s:%d)", l.File, l.Number)
 }
 
-// lineNumber returns ":1792", ":~1792" for a guess, or "" if the line is unknown.
+// lineNumber returns a frame's line as ":1792", or as ":~1792" if it is a guess. It returns "" if the line is unknown.
 func lineNumber(f printassembly.Frame) string {
 	if f.Line <= 0 {
 		return ""

@@ -63,8 +63,8 @@ func methodTable(v *view) *ranking {
 	return t
 }
 
-// inOrder calls visit for each piece of code and each native function, the hottest one first. Both lists are in this
-// order already. One of visit's arguments is nil.
+// inOrder calls visit for each piece of code and each native function, the hottest one first. Both lists must be in
+// this order already. In each call, one of the two arguments is nil.
 func inOrder[T any](code []T, native []profile.NativeFunction, counts func(*T) tally.Counts, visit func(*T, *profile.NativeFunction)) {
 	for len(code)+len(native) > 0 {
 		if len(native) == 0 || len(code) > 0 && slices.Compare(counts(&code[0]), native[0].Counts) >= 0 {
@@ -85,7 +85,8 @@ func (t *ranking) addNative(n *profile.NativeFunction) {
 // symbol returns the name of a native function.
 func symbol(n *profile.NativeFunction) string { return cmp.Or(n.Symbol, "(no symbol)") }
 
-// addOutside adds rows for the samples that the table's rows do not cover, so that it adds up to 100 %.
+// addOutside adds rows for the samples that are in none of the table's rows, so that the table adds up to 100 %. It
+// must be called after all rows were added.
 func (t *ranking) addOutside() {
 	unresolved, skipped := t.zero(), t.zero()
 	for e, a := range t.p.Accounts {
@@ -107,7 +108,7 @@ func nativeTable(v *view) *ranking {
 	return t
 }
 
-// sourceTable sums up compilers, libraries and the kernel.
+// sourceTable has the sums of the samples of each compiler, each library and the kernel.
 func sourceTable(v *view) *ranking {
 	t := &ranking{view: v, title: "Distribution by Source", more: "source", all: true}
 	for _, s := range v.p.Sources {

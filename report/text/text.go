@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-// Write writes the text report of all profiles, one after the other. gasm is the version of gasm.
+// Write writes the text report of all profiles, one after the other. gasm is gasm's version.
 func Write(w io.Writer, ps *profile.Profiles, gasm string, o Options) error {
 	d := &document{Page: layout.NewPage(w, o.Look), opts: o, ps: ps, about: &ps.Capture, notes: ps.Capture.Notes}
 	unknown := func(p profile.Profile) bool { return p.Operations == 0 }
@@ -36,10 +36,10 @@ type document struct {
 	notes capture.Notes // of the capture and of the report itself
 }
 
-// single reports whether there is one profile only. Its summary then continues the header of the capture.
+// single reports whether there is only one profile. If so, its summary continues the header of the capture.
 func (d *document) single() bool { return len(d.ps.Trials) == 1 }
 
-// profile writes everything that the report says about one profile.
+// profile writes all parts of the report about one profile.
 func (d *document) profile(p *profile.Profile) {
 	v := d.view(p)
 	d.summary(v)

@@ -10,8 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-// A view is what the parts of the report about one profile are written with: the page, the options, the profile, and
-// how amounts and names are written.
+// A view has what the functions need that write the report about one profile: the page, the options, the profile, and
+// the formats of amounts and names.
 type view struct {
 	*layout.Page
 	amounts
@@ -30,7 +30,7 @@ func (d *document) view(p *profile.Profile) *view {
 	}
 }
 
-// jvm returns what the capture knows about a process.
+// jvm returns the capture's description of a JVM. If there is none, only its PID is set.
 func (v *view) jvm(pid int) capture.JVM {
 	if i := slices.IndexFunc(v.about.JVMs, func(j capture.JVM) bool { return j.PID == pid }); i >= 0 {
 		return v.about.JVMs[i]
@@ -46,7 +46,7 @@ func (v *view) forkName(pid int) string {
 	return "pid " + strconv.Itoa(pid)
 }
 
-// source returns a frame's line of source. It is empty if there is none.
+// source returns a frame's line of source; the zero SourceLine if it is not known.
 func (v *view) source(f printassembly.Frame) SourceLine {
 	if v.opts.Source == nil || f.Line <= 0 {
 		return SourceLine{}
@@ -57,7 +57,7 @@ func (v *view) source(f printassembly.Frame) SourceLine {
 // narrow reports whether the terminal has too few columns for details that can be left out.
 func (v *view) narrow() bool { return v.opts.TableWidth > 0 && v.opts.TableWidth < layout.RuleWidth }
 
-// cut shortens a line to the width of the terminal, if there is one.
+// cut shortens a line to the width of the terminal. It returns the line unchanged if the output is not a terminal.
 func (v *view) cut(line string) string {
 	if v.Width > 0 {
 		return layout.CutEnd(line, v.Width, v.Ellipsis())
@@ -65,8 +65,8 @@ func (v *view) cut(line string) string {
 	return line
 }
 
-// headingName returns a name for a heading. If there is a terminal, the function short shortens the name to the room
-// that the rest of the line leaves. others is how many columns the rest takes.
+// headingName returns a name for a heading. If the output is a terminal, short shortens the name to the room that the
+// rest of the line leaves. others is the number of columns of the rest.
 func (v *view) headingName(name string, short func(name string, width int, ellipsis string) string, others int) string {
 	if v.Width == 0 {
 		return name
