@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,6 +55,8 @@ func TestJMHProfiler(t *testing.T) {
 			"-prof", "gasm:frequency=501;top=3;showCounts=norm;drawIntraJumps=false;gasm="+binary+";dir="+inner, "VectorSum|MapWalk")...))
 	require.Equal(t, 0, r.code, r.stderr)
 	assert.Equal(t, 4, strings.Count(r.stdout, ":gasm\":\n"), "a report below each benchmark's score")
+	assert.Equal(t, 4, len(regexp.MustCompile(`(?m)^\S+:gasm .* \d+\.\d+ +samples$`).FindAllString(r.stdout, -1)), "a row of JMH's table for each")
+	assert.NotContains(t, r.stdout, "NaN")
 	assert.Contains(t, r.stdout, "Trial:      org.gasm.bench.VectorSum.sum (size=1024)\n")
 	assert.Contains(t, r.stdout, "CPU time per operation, in ns", "operations are known")
 

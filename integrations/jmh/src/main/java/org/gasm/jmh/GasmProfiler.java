@@ -15,7 +15,6 @@ import org.openjdk.jmh.profile.ProfilerException;
 import org.openjdk.jmh.results.BenchmarkResult;
 import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.Result;
-import org.openjdk.jmh.results.TextResult;
 
 /**
  * Profiles JMH's forks with gasm.
@@ -107,11 +106,11 @@ public class GasmProfiler implements ExternalProfiler, InternalProfiler {
             return Collections.emptyList();
         }
         try {
-            String report = trialOf(result.getParams()).afterFork();
-            return report == null ? Collections.<Result>emptyList() : Arrays.asList(new TextResult(report, "gasm"));
+            ReportResult report = trialOf(result.getParams()).afterFork();
+            return report == null ? Collections.<Result>emptyList() : Collections.singletonList(report);
         } catch (IOException | InterruptedException e) {
             // Do not lose the scores, which are worth more than the report.
-            return Arrays.asList(new TextResult("gasm made no report: " + e.getMessage() + System.lineSeparator(), "gasm"));
+            return Collections.singletonList(Trial.none("gasm made no report: " + e.getMessage()));
         }
     }
 

@@ -80,20 +80,25 @@ final class Trial {
     }
 
     /** Keeps the capture of a fork that has ended. Returns the report after the last fork, else null. */
-    String afterFork() throws IOException, InterruptedException {
+    ReportResult afterFork() throws IOException, InterruptedException {
         forks++;
         int measured = forks - params.getWarmupForks();
         if (measured <= 0) {
             return null;
         }
         if (!Files.isDirectory(current)) {
-            return measured < params.getForks() ? null : "gasm made no capture of the last fork; see its messages above." + System.lineSeparator();
+            return measured < params.getForks() ? null : none("gasm made no capture of the last fork; see its messages above.");
         }
         if (frequency == null) {
             frequency = frequencyOf(current);
         }
         move(current, captures.resolve("fork-" + measured));
         return measured < params.getForks() ? null : new Reports(options, captures, fileName()).make();
+    }
+
+    /** Returns the result of a trial without a report. */
+    static ReportResult none(String reason) {
+        return new ReportResult(reason + System.lineSeparator(), Double.NaN);
     }
 
     /** Returns the name in JMH's progress lines: {@code org.sample.Bench.measure (size=10)}. */
