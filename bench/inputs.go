@@ -13,13 +13,14 @@ import (
 // capturesFolder is the directory of the captures for reports.
 const capturesFolder = "testdata/captures"
 
-// The files of a capture.
+// Names of the files in a capture's directory. The files there are compressed, and their names end in ".gz".
 const (
 	logName     = "asm.log"
 	samplesName = "samples.txt"
 )
 
-// openPacked opens a file of a capture, which is compressed with gzip.
+// openPacked opens a gzip-compressed file of a capture. r returns the uncompressed bytes. The caller must call
+// closeFile.
 func openPacked(capture, file string) (r io.Reader, closeFile func(), err error) {
 	path := filepath.Join(capturesFolder, capture, file+".gz")
 	f, err := os.Open(path)
@@ -37,8 +38,8 @@ func openPacked(capture, file string) (r io.Reader, closeFile func(), err error)
 	return r, func() { f.Close() }, nil
 }
 
-// writeFile writes a file into the temporary directory and returns its path. If it can't be written completely, it is
-// removed.
+// writeFile creates a file in the temporary directory, calls write to write its content, and returns its path. If the
+// file can't be written completely, it is removed.
 func (s *setup) writeFile(name string, write func(io.Writer) error) (path string, err error) {
 	path = filepath.Join(s.dir, name)
 	f, err := os.Create(path)
@@ -59,8 +60,9 @@ func (s *setup) writeFile(name string, write func(io.Writer) error) (path string
 	return path, nil
 }
 
-// logFile writes a capture's log repeatedly until the file has size bytes, or once if size is 0. It
-// unpacks the log each time, because bench must stay small (see run).
+// logFile writes a file with the log of a capture, repeated until the file has at least size bytes. If size is 0, the
+// file has the log once. logFile unpacks the log for each repetition instead of keeping it in memory, because bench
+// must stay small (see run).
 func (s *setup) logFile(capture string, size int64) (path string, err error) {
 	if err := s.needRoom(size); err != nil {
 		return "", err

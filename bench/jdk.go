@@ -22,11 +22,11 @@ type installedJDK struct {
 // tool returns the path of one of the JDK's programs.
 func (j installedJDK) tool(name string) string { return filepath.Join(j.home, "bin", name) }
 
-// label returns the JDK's name in the table.
+// label returns the JDK's name in the table: "JDK 25".
 func (j installedJDK) label() string { return fmt.Sprintf("JDK %d", j.feature) }
 
-// findJDKs returns the JDKs in a list of homes, or the JDKs of this machine if the list is empty, sorted by release.
-// It returns an error if a home in the list is not a JDK.
+// findJDKs returns the JDKs in a comma-separated list of homes, sorted by feature release. If the list is empty, it
+// returns the JDKs of this machine. It returns an error if a home in the list is not a JDK.
 func findJDKs(list string) ([]installedJDK, error) {
 	var homes []string
 	if list != "" {
@@ -48,7 +48,7 @@ func findJDKs(list string) ([]installedJDK, error) {
 	return found, nil
 }
 
-// homesHere returns the directories of this machine that may be a JDK.
+// homesHere returns the directories of this machine that may be the home of a JDK.
 func homesHere() []string {
 	homes := []string{os.Getenv("JAVA_HOME")}
 	if java, err := exec.LookPath("java"); err == nil {
@@ -60,7 +60,8 @@ func homesHere() []string {
 	return slices.DeleteFunc(append(homes, installed...), func(home string) bool { return home == "" })
 }
 
-// openJDK reads the release file of a JDK. It returns an error for a JRE.
+// openJDK returns the JDK with this home; the version is from its release file. It returns an error if home has no
+// javac, as in a JRE.
 func openJDK(home string) (installedJDK, error) {
 	home, err := filepath.EvalSymlinks(home)
 	if err != nil {
@@ -80,7 +81,7 @@ func openJDK(home string) (installedJDK, error) {
 	return j, nil
 }
 
-// needJDK returns an error if there is no JDK.
+// needJDK returns an error if there is no JDK to measure with.
 func (s *setup) needJDK() error {
 	if len(s.jdks) == 0 {
 		return missing("no JDK was found; -java HOME names one")

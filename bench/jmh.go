@@ -18,8 +18,8 @@ import (
 // only.
 var steadyBenchmarks = []string{`VectorSum\.sum`, `MathLog\.`}
 
-// steadyForks is the number of JVMs whose mean is a score. Scores of two JVMs differ by 2 %, because code and data
-// have different addresses.
+// steadyForks is the number of JVMs that run each benchmark. A score is the mean over these JVMs. One JVM is not
+// enough: the scores of two JVMs differ by 2 %, because code and data have different addresses.
 const steadyForks = 2
 
 func (s *setup) needJMH() error {
@@ -35,8 +35,9 @@ func (s *setup) needJMH() error {
 	return nil
 }
 
-// jmh returns the command line of JMH for a number of JVMs (forks) per benchmark, each with two
-// iterations of warm-up and a number of measured ones. An iteration takes a second.
+// jmh returns the command line that runs benchmarks in JMH. JMH starts a number of JVMs (forks) for each benchmark.
+// Each JVM runs two iterations of warm-up, and then the measured iterations. An iteration takes one second, or 0.3 s
+// with -short.
 func (s *setup) jmh(j installedJDK, forks, iterations int64, more ...string) []string {
 	length := "1"
 	if s.short {
@@ -48,7 +49,7 @@ func (s *setup) jmh(j installedJDK, forks, iterations int64, more ...string) []s
 		"-i", fmt.Sprint(iterations), "-r", length}, more...)
 }
 
-// underGasm puts gasm before a command.
+// underGasm returns the command line that profiles a command with gasm.
 func (s *setup) underGasm(argv []string) []string {
 	return append([]string{s.gasm, "profile", "--report", filepath.Join(s.dir, "report.txt"), "--"}, argv...)
 }
@@ -95,8 +96,7 @@ func measureSteady(ctx context.Context, s *setup) ([]figure, error) {
 	return all, nil
 }
 
-// steadyFigures returns the rows of one JDK. The first contender is the one that the others are
-// compared with.
+// steadyFigures returns the rows of one JDK. Each other contender is compared with the first one.
 func steadyFigures(j installedJDK, contenders []*contender) []figure {
 	plain := contenders[0].scores
 	figures := []figure{{j.label() + ", plain, geometric mean", plain, unit{"%.0f ns", 1}, ""}}

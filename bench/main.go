@@ -47,14 +47,17 @@ import (
 )
 
 func main() {
-	gasmtest.ProtectTmp() // as on users' machines: without it, gasm has HotSpot print code, and does not copy it
+	// ProtectTmp makes the kernel's settings for /tmp look as on users' machines. Otherwise, gasm would have HotSpot
+	// print the code instead of copying it.
+	gasmtest.ProtectTmp()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := bench(ctx, os.Stdout, os.Stderr, os.Args[1:])
 	stop()
 	os.Exit(code)
 }
 
-// A measurement measures some figures of the table. If it fails, the figures that it has so far are shown.
+// A measurement measures some figures of the table. If it fails, the table shows the figures that it returned with the
+// error.
 type measurement struct {
 	name    string
 	measure func(context.Context, *setup) ([]figure, error)
@@ -76,7 +79,7 @@ var measurements = []measurement{
 	{"usdt", measureUSDT},
 }
 
-// A setup has what all measurements use.
+// A setup contains what the measurements share: the flags, the JDKs and the temporary directory.
 type setup struct {
 	gasm, jar string // paths
 	jdks      []installedJDK
@@ -91,7 +94,7 @@ func (s *setup) say(format string, args ...any) {
 	fmt.Fprintf(s.progress, "bench: "+format+"\n", args...)
 }
 
-// size returns full, or short with -short.
+// size returns the size of an input: full, or short if the flag -short is set.
 func (s *setup) size(full, short int64) int64 {
 	if s.short {
 		return short
@@ -99,15 +102,15 @@ func (s *setup) size(full, short int64) int64 {
 	return full
 }
 
-// A missingError says what a measurement needs that this machine does not have.
+// A missingError is the error of a measurement that needs something this machine does not have.
 type missingError struct{ what string }
 
 func (e *missingError) Error() string { return e.what }
 
 func missing(format string, args ...any) error { return &missingError{fmt.Sprintf(format, args...)} }
 
-// bench runs one command line and returns the exit code: 2 for wrong usage, and 1 if a measurement failed. It is not
-// a failure if this machine does not have what a measurement needs.
+// bench runs one command line and returns the exit code: 2 for wrong usage, and 1 if a measurement failed or bench was
+// interrupted. A measurement that needs something this machine does not have is left out, which is not a failure.
 func bench(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	s := &setup{progress: stderr}
 	picked, err := s.parse(args)

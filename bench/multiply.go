@@ -17,7 +17,7 @@ type sampleText struct {
 // A sampleLine is a line of the text, split at the sample's time.
 type sampleLine struct {
 	before, after []byte
-	nanos         int64 // the time; -1 for a line that is not a sample, which is completely in before
+	nanos         int64 // the sample's time; -1 for a line that is not a sample. Then before is the whole line.
 }
 
 var (
@@ -27,7 +27,8 @@ var (
 	dtraceTime = regexp.MustCompile(`^\s*\d+\s+\d+\s+:\S+ -?\d+ 0x[0-9a-f]+ (\d+)`)
 )
 
-// newSampleText splits the text of perf script or of dtrace. It keeps the text.
+// newSampleText splits the text of perf script or of dtrace into lines. The result refers to text, so the caller must
+// not change it afterwards.
 func newSampleText(text []byte) (*sampleText, error) {
 	t := &sampleText{}
 	var first, last int64
@@ -92,7 +93,7 @@ func (t *sampleText) writeTo(w io.Writer, n int64) error {
 	return nil
 }
 
-// appendShifted appends the line with a time that is shift ns later.
+// appendShifted appends the line with its time increased by shift ns.
 func (l *sampleLine) appendShifted(buf []byte, shift int64) []byte {
 	nanos := l.nanos + shift
 	buf = append(buf, l.before...)

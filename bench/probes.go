@@ -49,10 +49,10 @@ func measureProbes(ctx context.Context, s *setup) ([]figure, error) {
 	return all, nil
 }
 
-// callCosts are times per call in ns.
+// callCosts are times in ns per call: of the probed method, of the other method, and of System.nanoTime.
 type callCosts struct{ counted, other, clock float64 }
 
-// callCost runs CallCost.
+// callCost runs the program CallCost and returns the times that it prints.
 func (s *setup) callCost(ctx context.Context, argv []string) (c callCosts, err error) {
 	r, err := run(ctx, argv, nil)
 	if err != nil {

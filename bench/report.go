@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// Captures of one program. They differ in the format of what gasm reads.
+// Captures of one program. They differ in the formats of the code and of the samples.
 const (
 	hexCapture    = "jdk25-lean-none"        // code as bytes, samples from perf
 	hsdisCapture  = "jdk25-full-hsdis"       // code as hsdis's text
@@ -109,7 +109,8 @@ func measureMemory(ctx context.Context, s *setup) ([]figure, error) {
 	}, nil
 }
 
-// reports makes a report of n samples in each round. It returns the time and the peak memory of each.
+// reports makes a report of n samples in each round. It returns each report's time in seconds and its peak memory in
+// bytes.
 func (s *setup) reports(ctx context.Context, capture string, n int64) (took, peak []float64, err error) {
 	log, err := s.logFile(capture, 0)
 	if err != nil {
@@ -133,7 +134,7 @@ func (s *setup) reports(ctx context.Context, capture string, n int64) (took, pea
 	return took, peak, nil
 }
 
-// measureSmall makes many reports of a small capture.
+// measureSmall measures how long a report of a small capture takes. It makes the report many times.
 func measureSmall(ctx context.Context, s *setup) ([]figure, error) {
 	log, err := s.logFile(hexCapture, 0)
 	if err != nil {
@@ -157,7 +158,7 @@ func measureSmall(ctx context.Context, s *setup) ([]figure, error) {
 	return []figure{{what, took, inMillis, "<= 60 ms"}}, nil
 }
 
-// measurePage makes the page of a large log.
+// measurePage measures how long the HTML page of a large log takes, and how large it is.
 func measurePage(ctx context.Context, s *setup) ([]figure, error) {
 	samples, err := s.samplesFile(hexCapture, 0)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // A result is the result of running a command.
 type result struct {
 	seconds float64
-	peak    float64 // its peak memory in bytes
+	peak    float64 // peak memory of the command's process, in bytes
 	stdout  string  // "" if it was written to a file
 }
 
@@ -41,8 +41,8 @@ func run(ctx context.Context, argv []string, stdout *os.File) (result, error) {
 	return result{seconds: took.Seconds(), peak: peakMemory(cmd.ProcessState), stdout: out.String()}, nil
 }
 
-// command returns a command. When ctx ends, the command is interrupted as by Ctrl-C, so that gasm can end what it has
-// started.
+// command returns a command for argv. When ctx ends, the command gets the signal of Ctrl-C, so that gasm can stop the
+// processes that it has started.
 func command(ctx context.Context, argv []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -50,7 +50,7 @@ func command(ctx context.Context, argv []string) *exec.Cmd {
 	return cmd
 }
 
-// commandError returns an error with the command that failed and the end of its stderr.
+// commandError returns an error that names the command and shows the end of what it printed to stderr.
 func commandError(argv []string, err error, stderr string) error {
 	const most = 2000
 	stderr = strings.TrimSpace(stderr)
@@ -72,12 +72,12 @@ func peakMemory(p *os.ProcessState) float64 {
 	return float64(usage.Maxrss) * 1024
 }
 
-// report runs gasm report.
+// report runs gasm report with these arguments. The text of the report is discarded.
 func (s *setup) report(ctx context.Context, args ...string) (result, error) {
 	return run(ctx, append([]string{s.gasm, "report", "--report", os.DevNull}, args...), nil)
 }
 
-// needRoom returns an error if the temporary directory does not have room for n bytes and some more.
+// needRoom returns an error unless the temporary directory has room for n bytes and for 500 MB more.
 func (s *setup) needRoom(n int64) error {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(s.dir, &fs); err != nil {

@@ -60,7 +60,8 @@ func (s *setup) sampleBoth(ctx context.Context, argv []string) (c samplingCost, 
 	if err := cmd.Start(); err != nil {
 		return c, commandError(argv, err, "")
 	}
-	// run ends in any case: if the line is not written, the shell ends as well.
+	// run writes a line to the shell, and waits for the shell to end. "go\n" lets the shell run the command. With "",
+	// or if the write fails, the shell reads the end of its input and exits.
 	run := func(line string) error {
 		_, err := io.WriteString(gate, line)
 		gate.Close()
@@ -95,7 +96,7 @@ func (s *setup) sampleBoth(ctx context.Context, argv []string) (c samplingCost, 
 	return c, err
 }
 
-// cpuTime returns the CPU time of this process, or of its children that have ended.
+// cpuTime returns the CPU time of this process (RUSAGE_SELF), or of its children that have ended (RUSAGE_CHILDREN).
 func cpuTime(who int) time.Duration {
 	var u unix.Rusage
 	_ = unix.Getrusage(who, &u) // it only fails for an unknown who

@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// callsSource is a program that measures its own calls.
+// callsSource is a program that measures the calls of two of its own methods, step and mix.
 const callsSource = "testdata/programs/WatchedCost.java"
 
-// measureSDT measures the cost of a call of a method that other tracers could watch, while none does.
+// measureSDT measures the cost of a call of a method that other tracers could watch, while no tracer watches it.
 func measureSDT(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJDK(); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func measureSDT(ctx context.Context, s *setup) ([]figure, error) {
 	return all, nil
 }
 
-// sdtOf runs the program with one JDK under gasm, alternately with and without probes.
+// sdtOf runs the program with one JDK under gasm, alternately without and with probes.
 func (s *setup) sdtOf(ctx context.Context, j installedJDK) ([]figure, error) {
 	dir := filepath.Join(s.dir, fmt.Sprint("sdt-", j.feature))
 	defer os.RemoveAll(dir)

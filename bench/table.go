@@ -20,7 +20,7 @@ type figure struct {
 	what   string
 	values []float64 // one per round
 	unit   unit
-	goal   string // "" if the figure only explains another one
+	goal   string // "" for a figure that has no goal and only explains another one
 }
 
 // A unit says how a value is printed.
@@ -29,7 +29,7 @@ type unit struct {
 	scale  float64 // factor for the value
 }
 
-// The values are in seconds, bytes, numbers per second, ratios, or shares.
+// The units of the table. The scale converts a value in seconds, bytes, numbers per second, or a ratio to the unit.
 var (
 	inSeconds      = unit{"%.2f s", 1}
 	inMillis       = unit{"%.0f ms", 1e3}
@@ -44,7 +44,8 @@ var (
 
 func (u unit) text(v float64) string { return fmt.Sprintf(u.format, v*u.scale) }
 
-// spread returns the lowest and the highest value without their unit: "44 to 62".
+// spread returns the lowest and the highest value without their unit: "44 to 62". It returns "" for fewer than two
+// values.
 func (f *figure) spread() string {
 	if len(f.values) < 2 {
 		return ""
@@ -54,8 +55,8 @@ func (f *figure) spread() string {
 	return low + " to " + high
 }
 
-// median returns the middle value. For an even number of values it is the mean of the two middle values, and 0 if
-// there are none.
+// median returns the middle value. For an even number of values, it returns the mean of the two middle values. It
+// returns 0 if there are no values.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
@@ -65,7 +66,7 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// ratios returns the ratio of the values of each round.
+// ratios returns a divided by b for each round.
 func ratios(a, b []float64) []float64 {
 	out := make([]float64, min(len(a), len(b)))
 	for i := range out {
@@ -78,10 +79,11 @@ func ratios(a, b []float64) []float64 {
 type section struct {
 	name    string
 	figures []figure
-	err     error // what the measurement needs and this machine does not have, or why it failed
+	err     error // why the measurement failed, or a *missingError with what this machine does not have
 }
 
-// writeTable writes the figures of all sections, and below them why some sections have none.
+// writeTable writes the figures of all sections. Below them, it writes which measurements failed or were not made, and
+// why.
 func writeTable(w io.Writer, all []section) {
 	header := []string{"", "", "median", "lowest to highest", "goal"}
 	aligns := []layout.Align{layout.Left, layout.Left, layout.Right, layout.Right, layout.Left}

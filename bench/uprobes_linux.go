@@ -14,9 +14,9 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/usdt"
 )
 
-// countProbes makes the kernel run a program at the probes in a JVM: the smallest program possible or, with counts, a
-// program that adds one to a counter. This is the minimum cost of any recorder; gasm's own cost is additional. stop
-// ends it.
+// countProbes makes the kernel run an eBPF program at the probes of a JVM. With counts, the program adds one to a
+// counter; otherwise it is the smallest possible program. Its cost is the minimum cost of any recorder, to which gasm's
+// own cost is added. Calling stop removes the program from the probes.
 func countProbes(pid int, library, pattern string, counts bool) (stop func(), err error) {
 	file, err := os.Open(library)
 	if err != nil {
@@ -60,7 +60,8 @@ func countProbes(pid int, library, pattern string, counts bool) (stop func(), er
 	return func() { set.Close() }, nil
 }
 
-// counting returns a program that counts in a per-CPU array.
+// counting returns an eBPF program that adds one to the only element of a per-CPU array. counter is the array's file
+// descriptor.
 func counting(counter int) asm.Instructions {
 	return asm.Instructions{
 		asm.Mov.Imm(asm.R1, 0),
@@ -78,7 +79,7 @@ func counting(counter int) asm.Instructions {
 	}
 }
 
-// libjvmOf returns the path of a JVM's libjvm.so.
+// libjvmOf returns the path of a JVM's libjvm.so. It supposes that the JVM's executable is in bin of the JDK's home.
 func libjvmOf(pid int) (string, error) {
 	found, err := filepath.EvalSymlinks(filepath.Join("/proc", strconv.Itoa(pid), "exe"))
 	if err != nil {

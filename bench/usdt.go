@@ -11,12 +11,13 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// probeTurns is how often a JVM measures its costs in a round, alternating between all ways to watch its probes. The
-// speed of a machine changes within seconds, so adjacent measurements are compared.
+// probeTurns is the number of turns in a round. In each turn, a JVM measures itself once for each way to watch its
+// probes. The speed of a machine changes within seconds, so only measurements of the same turn are compared.
 const probeTurns = 12
 
-// measureUSDT measures the cost of a USDT probe as a difference in the CPU time of the thread that reaches it. The
-// kernel runs a program that does nothing, a program that counts, and gasm's program.
+// measureUSDT measures the cost of a USDT probe: how much more CPU time a thread needs when the probe that it reaches
+// is watched. The kernel runs one of three programs at the probe: a program that does nothing, a program that counts,
+// or gasm's program.
 func measureUSDT(ctx context.Context, s *setup) ([]figure, error) {
 	if _, err := usdt.Allowed(ctx, ""); err != nil {
 		return nil, missing("%v", err)
@@ -24,7 +25,7 @@ func measureUSDT(ctx context.Context, s *setup) ([]figure, error) {
 	var figures []figure
 	for _, j := range s.jdks {
 		if j.feature < 11 {
-			continue // it has no probes, or can't run a source file
+			continue // this JDK has no probes, or can't run a source file
 		}
 		var all [5][]float64
 		for i := range s.rounds {
@@ -47,9 +48,10 @@ func measureUSDT(ctx context.Context, s *setup) ([]figure, error) {
 	return figures, nil
 }
 
-// probeCosts runs ProbeCost, alternately with unwatched probes, with a program that does nothing, with a program that
-// counts, and with gasm's program. It returns the medians of these three for a yield, the median of the difference
-// between the last two, and the median for an allocation with gasm's program.
+// probeCosts runs ProbeCost in four ways, one after the other: its probes are not watched, or the kernel runs a program
+// that does nothing, a program that counts, or gasm's program. It returns five medians in seconds. The first three are
+// the costs of a yield with the three programs. The fourth is how much more a yield costs with gasm's program than with
+// the program that counts. The last is the cost of an allocation with gasm's program.
 func (s *setup) probeCosts(ctx context.Context, j installedJDK) (costs [5]float64, err error) {
 	argv := []string{j.tool("java"), "-XX:+UseSerialGC", "-XX:+DTraceAllocProbes",
 		gasmtest.Testdata("programs", "ProbeCost.java")}
@@ -94,7 +96,7 @@ func (s *setup) probeCosts(ctx context.Context, j installedJDK) (costs [5]float6
 	return costs, nil
 }
 
-// A probedCost is a running ProbeCost.
+// A probedCost is a running ProbeCost, with its stdin and the lines of its stdout.
 type probedCost struct {
 	pid     int
 	library string
@@ -102,7 +104,7 @@ type probedCost struct {
 	lines   *bufio.Scanner
 }
 
-// ask makes the program measure itself.
+// ask makes the program measure itself. It returns the CPU time of a yield and of an allocation in ns.
 func (p *probedCost) ask() (yield, allocation float64, err error) {
 	if _, err := io.WriteString(p.in, "\n"); err != nil {
 		return 0, 0, err
@@ -112,8 +114,8 @@ func (p *probedCost) ask() (yield, allocation float64, err error) {
 	return yield, allocation, err
 }
 
-// watched makes the program measure itself while the kernel runs a program at its probes: one that
-// counts, or one that does nothing.
+// watched makes the program measure itself while the kernel runs a program at its probes: a program that counts if
+// counts is true, otherwise a program that does nothing.
 func (p *probedCost) watched(counts bool) (yield float64, err error) {
 	stop, err := countProbes(p.pid, p.library, "hotspot:thread__yield", counts)
 	if err != nil {
@@ -124,7 +126,7 @@ func (p *probedCost) watched(counts bool) (yield float64, err error) {
 	return yield, err
 }
 
-// turn measures once in each way, in nanoseconds; see probeCosts.
+// turn measures once in each way. It returns the five costs that probeCosts describes, but in nanoseconds.
 func (p *probedCost) turn(ctx context.Context) (costs [5]float64, err error) {
 	plainYield, plainAllocation, err := p.ask()
 	if err != nil {

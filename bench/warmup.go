@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// compileSource is a program that runs javac on generated classes, in its own JVM.
+// compileSource is a program that runs javac, in the program's own JVM, on classes that the program generates.
 const compileSource = "testdata/programs/Compile.java"
 
 // perfasmFlags are the options that JMH's perfasm passes to the JVM, without the name of the log.
@@ -24,13 +24,13 @@ type way struct {
 	argv []string // the command, without the program and its arguments
 	goal string
 
-	// One element per round: the time from start to end, including the report; the JVM's own time; and the size of
-	// its logs in bytes.
+	// Each slice has one element per round: the seconds from start to end, including the report; the seconds by the
+	// program's own clock; and the size of the logs in bytes.
 	whole, seconds, logs []float64
 }
 
-// measureWarmup measures the cost of a capture while HotSpot compiles a lot. The program is javac, from the start of
-// its JVM to its end. It is run in all ways, one after the other.
+// measureWarmup measures the cost of a capture while HotSpot compiles a lot. The program is javac, and a measurement is
+// from the start of its JVM to its end. In each round, the program runs in all ways, one after the other.
 func measureWarmup(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJDK(); err != nil {
 		return nil, err
@@ -149,8 +149,7 @@ func parseResult(text string) (took float64, checksum string, err error) {
 	return took, checksum, nil
 }
 
-// warmupFigures returns the rows of one JDK. The first way is the one that the others are compared
-// with.
+// warmupFigures returns the rows of one JDK. Each other way is compared with the first one.
 func warmupFigures(j installedJDK, ways []*way) []figure {
 	plain := ways[0]
 	figures := []figure{{j.label() + ", plain", plain.whole, inSeconds, ""}}

@@ -6,14 +6,15 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// A Clock is one moment on two clocks. It converts wall clock times to the samples' clock.
+// A Clock is a reading of two clocks at the same moment. With it, wall clock times can be converted to the samples'
+// clock.
 type Clock struct {
-	MonoNanos int64 `json:"mono_nanos"` // CLOCK_MONOTONIC
-	WallNanos int64 `json:"wall_nanos"` // since 1970
+	MonoNanos int64 `json:"mono_nanos"` // CLOCK_MONOTONIC, in ns
+	WallNanos int64 `json:"wall_nanos"` // ns since 1970
 }
 
 // ReadClock reads both clocks at one moment: it reads the wall clock between two readings of the monotonic clock. It
-// tries that five times, and takes the try whose two readings were closest.
+// does that five times, and returns the result for which the two monotonic readings were closest together.
 func ReadClock() Clock {
 	var best Clock
 	width := int64(1 << 62)
@@ -32,8 +33,8 @@ func ReadClock() Clock {
 // Mono converts a wall clock time to the samples' clock.
 func (c Clock) Mono(wallNanos int64) int64 { return wallNanos - c.WallNanos + c.MonoNanos }
 
-// StepTo returns by how much somebody has set the wall clock between this reading and a later one. It includes the
-// small error of the two readings.
+// StepTo returns by how much somebody has set the wall clock forward between this reading and a later one. It is
+// negative if the clock was set back. The small errors of both readings are part of the result.
 func (c Clock) StepTo(later Clock) time.Duration {
 	return time.Duration((later.WallNanos - later.MonoNanos) - (c.WallNanos - c.MonoNanos))
 }

@@ -11,35 +11,35 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// A Description is the content of capture.json: what the samples and the logs do not say.
+// A Description is the content of capture.json. It has what a reader can't find in the samples and the logs.
 type Description struct {
 	Schema    int      `json:"schema"` // 1
 	Gasm      string   `json:"gasm"`   // the version of gasm that recorded it
 	Command   []string `json:"command"`
 	Host      Host     `json:"host"`
 	Sampler   string   `json:"sampler"`   // "native", "perf", "dtrace", "xctrace"
-	Events    []string `json:"events"`    // what the sampler counted, as gasm asked for it in the end: "cycles:P"
+	Events    []string `json:"events"`    // the events for which the sampler was started in the end: "cycles:P"
 	Frequency int      `json:"frequency"` // samples of each event per second and CPU; 0 if unknown
-	// Lost is how many samples the sampler dropped, if SamplesFile does not say so.
+	// Lost is how many samples the sampler dropped. It is 0 if SamplesFile has records of lost samples instead.
 	Lost int64 `json:"lost,omitempty"`
 	// Attached is true if gasm was attached to JVMs that already ran. Command is empty then.
 	Attached bool `json:"attached,omitempty"`
 	// Code says how the code in the logs was obtained: CodePrinted, CodeCopied or CodeMixed. It is "" if that is
 	// unknown.
 	Code string `json:"code,omitempty"`
-	// Selection has the flags of `gasm profile` that say which code HotSpot printed: "--skip-c1". It is "" if all code
-	// was printed.
+	// Selection has those flags of `gasm profile` that limited which code HotSpot printed, for example "--skip-c1". It
+	// is "" if HotSpot printed all code.
 	Selection string `json:"selection,omitempty"`
 	Notes     Notes  `json:"notes,omitempty"`
 	// Clocks were read at the command's start and at its end.
 	Clocks   []Clock `json:"clocks"`
 	JVMs     []JVM   `json:"jvms"`
 	Trials   []Trial `json:"trials"`
-	ExitCode int     `json:"exit_code"` // the command's
+	ExitCode int     `json:"exit_code"` // exit code of the command
 }
 
-// Values of Description.Code. Copied code has all instructions and the same comments as printed code, and it is written
-// in the form in which HotSpot prints code.
+// Values of Description.Code. Copied code has the same instructions and comments as printed code, and gasm writes it in
+// HotSpot's format.
 const (
 	CodePrinted = "printed" // by HotSpot
 	CodeCopied  = "copied"  // by gasm, from the JVMs' memory
@@ -67,8 +67,8 @@ func (n *Notes) Add(notes ...string) {
 	}
 }
 
-// Write writes capture.json into a folder. If the disk is full, it removes the half that was written, which would keep
-// the rest of the capture from being read.
+// Write writes capture.json into a folder. If the disk is full, it removes the incomplete file again, because Open
+// would refuse a capture whose capture.json can't be decoded.
 func (d *Description) Write(dir string) error {
 	text, err := json.MarshalIndent(d, "", " ")
 	if err == nil {
@@ -83,8 +83,8 @@ func (d *Description) Write(dir string) error {
 	return nil
 }
 
-// maxLost bounds Description.Lost. At 1001 Hz, a machine of a thousand CPUs takes fewer samples in a week. A higher
-// number is treated as damage: it is replaced by 0, and a note says so.
+// maxLost bounds Description.Lost. A machine with a thousand CPUs that takes 1001 samples per second and CPU needs more
+// than a week for so many. A higher number is treated as damage: it is replaced by 0, and a note says so.
 const maxLost = 1 << 40
 
 // ReadDescription reads capture.json from a folder. The error is fs.ErrNotExist if the folder has none.
@@ -111,7 +111,8 @@ func ReadDescription(dir string) (*Description, error) {
 	return d, nil
 }
 
-// SamplerText returns "perf, cycles and instructions at 1001 Hz", without what is unknown.
+// SamplerText returns the sampler, its events and its frequency in words: "perf, cycles and instructions at 1001 Hz".
+// It leaves out what is unknown.
 func (d *Description) SamplerText() string {
 	text := d.Sampler
 	if len(d.Events) > 0 {

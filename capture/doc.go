@@ -1,5 +1,5 @@
-// Package capture is one recording of a program, as it lies on disk: which JVMs ran, when they were measured, the code
-// that HotSpot had, and the samples.
+// Package capture is one recording of a program, as files on disk: which JVMs ran, when they were measured, the code
+// that HotSpot compiled or generated, and the samples.
 //
 // A capture is a folder of plain files, so that other tools can read them too:
 //
@@ -18,18 +18,19 @@
 //	probes-<pid>.windows  when threads were in methods that are windows, saved while the JVM ran
 //
 // Package record writes these files, capture.json last. [Open] reads them again. The commands profile, report and diff
-// all go through [Open]. So the report at the end of a recording is the same as a later one of its folder.
+// all read captures with [Open]. So `gasm profile` prints the same report at the end of a recording as `gasm report`
+// prints for its folder later.
 //
 // A folder of such folders, one or two levels down, is read as one capture (join.go). Trials of the same name become
-// one trial. A process that has the id of a process of another capture gets a new id. JMH's profiler keeps a capture of
-// each fork in this way.
+// one trial. If processes of two captures have the same id, one of them gets a new id. gasm's profiler for JMH writes
+// such a folder, with one capture for each fork.
 //
-// A folder without capture.json, and files that other tools made, are captures too: [Open] and [OpenFiles] guess from
-// the logs and the samples what nothing else says.
+// A folder without capture.json, and files that other tools made, are captures too. For them, [Open] and [OpenFiles]
+// guess from the logs and the samples what capture.json would say.
 //
 // # Clocks
 //
-// All times in a capture are in ns of CLOCK_MONOTONIC, which is the clock of `perf record -k mono` and of DTrace's
+// Times in a capture are in ns of CLOCK_MONOTONIC, which is the clock of `perf record -k mono` and of DTrace's
 // timestamp. HotSpot's log has the JVM's start in wall clock time. It is converted with a [Clock], which is a reading
 // of both clocks at one moment.
 package capture

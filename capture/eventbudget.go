@@ -2,27 +2,27 @@ package capture
 
 import "github.com/gasm-profiler/gasm/event"
 
-// maxEventBytes bounds the memory that the events of a capture take. It has room for 1.3 million pauses, or for a
-// million waits for locks, which is three hundred a second for an hour. Further events are left out, and a note says
-// so.
+// maxEventBytes bounds the memory that the events of a capture take. That is enough for 1.3 million pauses, or for a
+// million waits for locks (300 per second for an hour). Further events are left out, and a note says so.
 const maxEventBytes = 176 << 20
 
-// An eventBudget is the memory that is left of maxEventBytes.
+// An eventBudget counts down from maxEventBytes while the events of a capture are read.
 type eventBudget struct {
 	left  int
-	names map[string]string // the texts of all events, without duplicates
+	names map[string]string // maps each text in an event to itself, so that equal texts are stored once
 }
 
 func newEventBudget() *eventBudget { return &eventBudget{maxEventBytes, map[string]string{}} }
 
-// The bytes that values take besides their text.
+// The sizes of values in bytes, without the text in them.
 const (
 	eventBytes = 136
 	argBytes   = 32
-	nameBytes  = 64 // in a map
+	nameBytes  = 64 // an entry of eventBudget.names
 )
 
-// take reports whether there is room for an event, and takes the room. It makes events with the same texts share them.
+// take subtracts the memory of an event from the budget, and reports whether there was enough left. It also replaces
+// the event's texts by shared copies.
 func (b *eventBudget) take(e *event.Event) bool {
 	b.left -= eventBytes + len(e.Args)*argBytes
 	e.Name = b.text(e.Name)

@@ -18,7 +18,7 @@ import (
 // EventLog returns the name of the log of a JVM's events in a capture: ev-4711.log.
 func EventLog(pid int) string { return fmt.Sprintf("ev-%d.log", pid) }
 
-// ReadEvents reads the events of all JVMs, and returns them in the order of their start. The notes are about what could
+// ReadEvents reads the events of all JVMs, and returns them in the order of their start times. The notes say what could
 // not be read.
 func (c *Capture) ReadEvents() (events []event.Event, notes []string) {
 	budget := newEventBudget()
@@ -28,7 +28,8 @@ func (c *Capture) ReadEvents() (events []event.Event, notes []string) {
 	return c.readEvents(budget)
 }
 
-// readEvents reads the events of the JVMs of a capture that is not joined, as far as there is room for them.
+// readEvents reads the events of all JVMs in a single capture, which is not a folder of captures. It stops at events
+// for which the budget has no room.
 func (c *Capture) readEvents(budget *eventBudget) (events []event.Event, notes []string) {
 	seen, unread := map[string]bool{}, 0
 	note := func(texts ...string) {
@@ -63,8 +64,9 @@ func (c *Capture) readEvents(budget *eventBudget) (events []event.Event, notes [
 	return events, append(notes, more...)
 }
 
-// mergeEvents merges the events of a JVM's log and of its recording. Of the kinds that both have, it takes compilations
-// from the recording, which has their end, and all others (pauses, safepoints) from the log.
+// mergeEvents merges the events of a JVM's log and of its recording. If both have events of the same kind, it takes
+// them from only one: compilations from the recording, because the log does not have their end, and events of all other
+// kinds (pauses, safepoints) from the log.
 func mergeEvents(logged, recorded []event.Event) []event.Event {
 	if len(logged) == 0 || len(recorded) == 0 {
 		return append(logged, recorded...)
@@ -123,8 +125,8 @@ func (c *Capture) eventsOf(j *JVM, b *eventBudget) (events []event.Event, note s
 	return events, note
 }
 
-// openEventLogs opens a log of events and the files that HotSpot has filled before it. It returns the oldest file
-// first.
+// openEventLogs opens a log of events and its older files, which HotSpot filled before (ev-4711.log.0 and so on). It
+// returns the oldest file first. The caller closes the files.
 func openEventLogs(path string) ([]*os.File, error) {
 	type datedFile struct {
 		*os.File

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// The names of the files of a capture that belong to no single JVM.
+// The names of those files of a capture that do not belong to one of its JVMs.
 const (
 	DescriptionFile = "capture.json"
 	SamplesFile     = "samples.txt"
@@ -17,20 +17,21 @@ const (
 // logGlob matches the names that LogFile returns.
 const logGlob = "asm-*.log"
 
-// eventGlob matches the names that EventLog and RecordingFile return, and those of older parts of a log.
+// eventGlob matches the names that EventLog and RecordingFile return, and the names of a log's older files
+// (ev-4711.log.0).
 const eventGlob = "ev-*"
 
 // usdtGlob matches the names that USDTText returns.
 const usdtGlob = "usdt-*.log"
 
-// USDTText returns the name of the text of a JVM's USDT probes in a capture: usdt-4711.log.
+// USDTText returns the name of the file in a capture that has the events of a JVM's USDT probes: usdt-4711.log.
 func USDTText(pid int) string { return fmt.Sprintf("usdt-%d.log", pid) }
 
-// LogFile returns the name of the log of a JVM's code in a capture: asm-4711.log.
+// LogFile returns the name of the file in a capture that has a JVM's code: asm-4711.log.
 func LogFile(pid int) string { return fmt.Sprintf("asm-%d.log", pid) }
 
-// Logs returns the paths of the logs in a folder, in the order of their names. It is an error if the folder can't be
-// read.
+// Logs returns the paths of the logs with JVMs' code (asm-*.log) in a folder, in the order of their names. It returns
+// an error if the folder can't be read.
 func Logs(dir string) (paths []string, err error) { return matching(dir, logGlob) }
 
 // matching returns the paths of the files in a folder whose names match a pattern, in the order of their names.
@@ -47,8 +48,9 @@ func matching(dir, pattern string) (paths []string, err error) {
 	return paths, nil
 }
 
-// Reads reports whether a file is the input that a path names or, if the path is a folder, one of the files from which
-// the capture in it is read. The file may have another name, as a link has.
+// Reads reports whether Open or OpenFiles, called with path, would read the given file. That is the case if path names
+// the file itself, or if path names a folder with one or several captures and the file is one of those that are read
+// from it. Files are compared by identity, so a link to such a file counts too.
 func Reads(path, file string) bool {
 	info, err := os.Stat(file)
 	if err != nil {

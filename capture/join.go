@@ -14,19 +14,19 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A folder of captures is read as one capture. Trials of the same name become one trial, whose forks are the JVMs of
-// all of them. gasm's profiler for JMH keeps such a folder, with a capture of each fork.
+// A folder of captures is read as one capture. Trials of the same name become one trial, which has the JVMs of all of
+// them as its forks. gasm's profiler for JMH writes such a folder, with one capture for each fork.
 
 const (
-	maxJoined  = 1_000  // captures in a folder; all their logs are open at the same time
+	maxJoined  = 1_000  // captures in a folder; the logs of all of them are open at the same time
 	maxDepth   = 2      // how many levels below the folder a capture may be: JMH has a folder for each trial
-	maxEntries = 10_000 // files and folders that are looked at
+	maxEntries = 10_000 // files and folders among which parts searches for captures
 )
 
 // A part is one of the captures that are joined.
 type part struct {
 	*Capture
-	pids map[int]int // the new ids of those processes whose ids were taken in the joined capture
+	pids map[int]int // from a process's own id to its new one, for processes whose id another part has too
 }
 
 // pid returns the id that a process of the part has in the joined capture.
@@ -108,11 +108,12 @@ type joiner struct {
 	*Capture
 	used    map[int]bool     // process ids
 	trials  map[trialKey]int // indexes in Capture.Trials
-	names   map[string]bool  // of trials
+	names   map[string]bool  // names of trials
 	windows int              // number of windows in all trials
 }
 
-// A trialKey tells trials apart. mode is the mode of the trial's score.
+// A trialKey identifies a trial of the joined capture. mode is the mode of the trial's score ("avgt"), because JMH can
+// run a benchmark in several modes.
 type trialKey struct{ name, mode string }
 
 // eventsText returns the events that a capture was sampled by, in words.
@@ -120,7 +121,8 @@ func eventsText(c *Capture) string {
 	return cmp.Or(strings.Join(c.Events, " and "), "unknown events")
 }
 
-// join adds a part. Processes of two parts may have the same id, for example in containers.
+// join adds a part. If its processes have ids that are already in use, they get new ids. For example, processes in two
+// containers may have the same id.
 func (c *joiner) join(p *part) {
 	if len(c.parts) == 1 {
 		c.Description = p.Description
@@ -152,8 +154,8 @@ func (c *joiner) join(p *part) {
 }
 
 // joinFrequencies sets the frequency to the mean of all parts' frequencies. If all parts took the same CPU time, as the
-// forks of a benchmark do, the mean is right for the sum of their samples. A note says by how much some parts count
-// for more than others.
+// forks of a benchmark do, the mean is right for the sum of their samples. If the frequencies differ, a note says by
+// how much some parts count for more than others.
 func (c *joiner) joinFrequencies() {
 	sum, lowest, highest := 0, c.parts[0].Frequency, c.parts[0].Frequency
 	for _, p := range c.parts {
@@ -189,7 +191,7 @@ func (c *joiner) joinTrial(p *part, t Trial) {
 	at, ok := c.trials[key]
 	if !ok {
 		if c.names[t.Name] && key.mode != "" {
-			t.Name += ", " + key.mode // the benchmark runs in several modes
+			t.Name += ", " + key.mode // there is a trial of the same benchmark in another mode
 		}
 		c.trials[key], c.names[key.name] = len(c.Trials), true
 		c.Trials = append(c.Trials, t)
@@ -205,7 +207,7 @@ func (c *joiner) joinTrial(p *part, t Trial) {
 	whole.Score = whole.Score.With(t.Score)
 }
 
-// With returns the score of the forks of two captures together. It returns nil if the units differ, or if the scores of
+// With returns the score over the forks of both s and more. It returns nil if their units differ, or if the scores of
 // the single forks are unknown.
 func (s *Score) With(more *Score) *Score {
 	if s == nil || more == nil || s.Unit != more.Unit || len(s.Forks) == 0 || len(more.Forks) == 0 {
@@ -239,12 +241,13 @@ type partReader struct {
 	parts    []part
 	progress func(bytes int)
 	current  *SampleReader
-	at       int // index in parts of the current one
+	at       int // index in parts of the part that is being read
 	err      error
-	kernel   bool // true if a part has events that do not leave the kernel out
+	kernel   bool // true if a part that was read has samples of events that count in the kernel too
 }
 
-// Scan reads the next record.
+// Scan reads the next record. At the end of a part it goes on with the next part. It returns false after the last one,
+// and on an error.
 func (r *partReader) Scan() bool {
 	for r.err == nil {
 		if r.current == nil {
@@ -267,7 +270,7 @@ func (r *partReader) Scan() bool {
 	return false
 }
 
-// Record returns the record. A sample has the process id that it has in the joined capture.
+// Record returns the record that Scan read. A sample's process id is the one in the joined capture.
 func (r *partReader) Record() any {
 	rec := r.current.Record()
 	if s, ok := rec.(*sampler.Sample); ok {
@@ -279,10 +282,10 @@ func (r *partReader) Record() any {
 // Err returns the error that ended the reading, or nil.
 func (r *partReader) Err() error { return r.err }
 
-// UserOnly reports whether all samples so far belong to events that leave the kernel out.
+// UserOnly reports whether the events of all parts that were read to the end leave the kernel out.
 func (r *partReader) UserOnly() bool { return !r.kernel }
 
-// Close ends the reading.
+// Close closes the samples of the part that is being read.
 func (r *partReader) Close() error {
 	if r.current == nil {
 		return nil

@@ -14,52 +14,54 @@ type JVM struct {
 	PID     int    `json:"pid"`
 	Main    string `json:"main,omitempty"`    // the main class, or the jar without its folder
 	Version string `json:"version,omitempty"` // "17.0.15+6-Debian-1deb12u1"
-	LogFile string `json:"log"`               // name of the log in the capture's folder
-	// StartMonoNanos is when the JVM started. The stamps in its log count from then on.
+	LogFile string `json:"log"`               // name of the file with its code in the capture's folder: "asm-4711.log"
+	// StartMonoNanos is when the JVM started. Time stamps in its log are relative to that moment.
 	StartMonoNanos int64 `json:"start_mono_nanos"`
 	// Fork is the number of the fork in JMH, from 1 on. It is 0 for a JVM that is not a fork of JMH.
 	Fork int `json:"fork,omitempty"`
-	// WarmupOf is set for a warm-up fork of JMH, which is not measured. It is the name of the trial.
+	// WarmupOf is the name of the trial for which this JVM is a warm-up fork of JMH. Warm-up forks are not measured. It
+	// is "" for all other JVMs.
 	WarmupOf string `json:"warmup_of,omitempty"`
 
-	// SafepointsOnly is true if the JVM ran without DebugNonSafepoints. Then its code has records of lines and frames at
-	// safepoints only, and package safepoints guesses those of all other instructions.
+	// SafepointsOnly is true if the JVM ran without DebugNonSafepoints. Then HotSpot recorded the lines and frames of
+	// its code at safepoints only, and package safepoints guesses the lines and frames of all other instructions.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
 
 	// EventLog is the name of the log of its events in the capture's folder, or "".
 	EventLog string `json:"event_log,omitempty"`
-	// USDT is the name of the text of its USDT probes in the capture's folder, or "".
+	// USDT is the name of the file with the events of its USDT probes in the capture's folder, or "".
 	USDT string `json:"usdt_log,omitempty"`
 	// Recordings are the names of its recordings by Flight Recorder in the capture's folder.
 	Recordings []string `json:"recordings,omitempty"`
-	// StartsUnasked is true if the recordings have starts of threads only because samples of allocations need them.
-	// These are then not shown as events.
+	// StartsUnasked is true if the recordings have starts of threads only because samples of allocations need them. If
+	// it is true, these starts are not shown as events.
 	StartsUnasked bool `json:"starts_unasked,omitempty"`
 	// OwnPID and Threads are set if the JVM is in another PID namespace than the sampler. OwnPID is the process id that
-	// the JVM sees. Threads has the sampler's ids of threads, by the ids that the JVM sees.
+	// the JVM sees. Threads maps the thread ids that the JVM sees to those that the sampler sees.
 	OwnPID  int         `json:"own_pid,omitempty"`
 	Threads map[int]int `json:"threads,omitempty"`
 
-	// OfOther is true if the JVM belonged to another user than gasm's, or saw other files, as in a container. It may have
-	// chosen the paths in its log to harm whoever opens them.
+	// OfOther is true if the JVM ran as a different user than gasm, or saw different files, as in a container. Such a
+	// JVM may be hostile: opening the paths in its log could do harm.
 	OfOther bool `json:"of_other,omitempty"`
 
-	// Probed is true if the capture has what probes of its methods have counted, see ProbeRings.
+	// Probed is true if methods of the JVM were probed and the capture has the counts, see ProbeRings.
 	Probed bool `json:"probed,omitempty"`
 
-	// Log is the code of the JVM. It is nil in a Description that is not part of an open Capture, and if the log is
-	// missing or could not be read.
+	// Log is the code of the JVM. It is nil if the log is missing or could not be read. It is also nil in a Description
+	// that was not opened with its Capture.
 	Log *printassembly.Log `json:"-"`
 }
 
-// Describe returns what a log says about its JVM. The log does not have times of the samples' clock, so StartMonoNanos
-// is 0.
+// Describe returns what a log says about its JVM. StartMonoNanos is 0, because the log has no times on the samples'
+// clock.
 func Describe(log *printassembly.Log) JVM {
 	return JVM{PID: log.PID, Main: mainOf(log.Command), Version: log.Version(), LogFile: filepath.Base(log.Name()), Log: log}
 }
 
-// mainOf returns the main class or the jar, without its folder, from the system property sun.java.command. That
-// property has the main class or the path of the jar, and then the program's arguments: "/opt/bench.jar -f 1".
+// mainOf returns the main class or the name of the jar without its folder. Its argument is the system property
+// sun.java.command, which has the main class or the path of the jar, and then the program's arguments: "/opt/bench.jar
+// -f 1".
 func mainOf(command string) string {
 	main, _, _ := strings.Cut(command, " ")
 	if strings.HasSuffix(main, ".jar") {
@@ -68,7 +70,7 @@ func mainOf(command string) string {
 	return main
 }
 
-// String returns "fork 2, pid 25190, Workload, 17.0.15+6", without what is unknown.
+// String returns the JVM in words: "fork 2, pid 25190, Workload, 17.0.15+6". It leaves out what is unknown.
 func (j *JVM) String() string {
 	var parts []string
 	if j.Fork > 0 {
@@ -83,13 +85,13 @@ func (j *JVM) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// A Trial is measured as a whole and becomes one profile. It is the forks of one JMH benchmark with one set of
-// parameters, or all JVMs of a run without JMH.
+// A Trial is what becomes one profile. With JMH, it is all forks of one benchmark with one set of parameters. Without
+// JMH, it is all JVMs of the run.
 type Trial struct {
 	Name    string   `json:"name,omitempty"` // "org.sample.Bench.measure (size=10)"; "" without JMH
 	Windows []Window `json:"windows"`
-	// Operations is how many operations were done in the windows, according to JMH's scores. It is 0 if they do not say
-	// it.
+	// Operations is how many operations were done in the windows, according to JMH's scores. It is 0 if the number is
+	// unknown.
 	Operations float64 `json:"operations,omitempty"`
 	// Score is what JMH measured; nil if it is unknown.
 	Score *Score `json:"score,omitempty"`
@@ -105,7 +107,7 @@ func (t *Trial) PIDs() []int {
 	return slices.Compact(pids)
 }
 
-// A Window is a time in which the samples of one JVM count.
+// A Window is a time during which the samples of one JVM are part of the profile.
 type Window struct {
 	PID int `json:"pid"`
 	Span

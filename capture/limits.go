@@ -9,19 +9,20 @@ import (
 )
 
 // Limits of capture.json. No known capture reaches them. A few bytes of JSON can be a large value in memory, so without
-// these limits a small file could take all memory. Beyond a limit, the rest of a list is left out, and a note says so.
+// these limits a small file could take all memory. If a list is longer than its limit, the rest of the list is left
+// out, and a note says so.
 const (
 	maxDescription = 64 << 20 // bytes of capture.json
 	maxJVMs        = 100_000
 	maxTrials      = 5_000
 	maxWindows     = 1_000_000 // of all trials
-	maxWords       = 1_000_000 // of the command; Linux allows 6 MB of them (bprm_stack_limits)
+	maxWords       = 1_000_000 // of the command; Linux allows 6 MB of arguments (bprm_stack_limits)
 	maxNotes       = 1_000
 	maxClocks      = 1_000
 )
 
-// MaxEvents is how many events of the sampler a capture has at most. The tables of a report have columns for each of
-// them.
+// MaxEvents is how many events of the sampler a capture has at most. It is small because the tables of a report have
+// columns for each event.
 const MaxEvents = 16
 
 // A listedDescription is a capture.json whose lists are not decoded yet.
@@ -45,7 +46,8 @@ type listedTrial struct {
 // maxScore bounds the size of a score in bytes. A larger one is ignored.
 const maxScore = 1 << 20
 
-// readScore decodes a score. It returns nil if there is none, or if it is not sound.
+// readScore decodes a score. It returns nil if the trial has no score, or if the score is too large, can't be decoded
+// or is not Sound.
 func readScore(text json.RawMessage) *Score {
 	var s Score
 	if len(text) == 0 || len(text) > maxScore || json.Unmarshal(text, &s) != nil || !s.Sound() {
@@ -63,7 +65,7 @@ func parseDescription(text []byte) (*Description, error) {
 	}
 	d := &file.Description
 	var trials []listedTrial
-	more := map[string]int{} // the limits of the lists that are longer
+	more := map[string]int{} // the limits of those lists that are longer, by the lists' names
 	err := errors.Join(
 		readList(file.Command, "words of the command", maxWords, &d.Command, more),
 		readList(file.Events, "events", MaxEvents, &d.Events, more),
@@ -88,7 +90,7 @@ func parseDescription(text []byte) (*Description, error) {
 	}
 	for _, what := range []string{"words of the command", "events", "notes", "clocks", "JVMs", "trials", "windows"} {
 		if limit, ok := more[what]; ok {
-			if what == "events" { // the samples have the names of their events
+			if what == "events" { // an incomplete list would be wrong; each sample has the name of its event anyway
 				d.Events = nil
 			}
 			d.Notes.Add(fmt.Sprintf("%s is damaged: it has more than %d %s; the others are left out", DescriptionFile, limit, what))
@@ -97,8 +99,8 @@ func parseDescription(text []byte) (*Description, error) {
 	return d, nil
 }
 
-// readList decodes the first elements of a list, as many as its limit allows. If there are more, it enters the limit in
-// the map.
+// readList decodes the first elements of a JSON list, at most limit of them. If the list has more, it sets more[what]
+// to the limit.
 func readList[T any](text json.RawMessage, what string, limit int, list *[]T, more map[string]int) error {
 	if len(text) == 0 || string(text) == "null" {
 		return nil
@@ -123,8 +125,8 @@ func readList[T any](text json.RawMessage, what string, limit int, list *[]T, mo
 	return nil
 }
 
-// distinctJVMs leaves out impossible JVMs: a process without an id, a process that is listed twice, and one that has
-// the log of another process. The note says what was left out.
+// distinctJVMs returns the JVMs without impossible ones: a JVM without a valid process id, a JVM that is listed twice,
+// and a JVM that names the log of another JVM as its own. The note says what was left out; it is "" if nothing was.
 func distinctJVMs(jvms []JVM) (distinct []JVM, note string) {
 	pids, logs := map[int]bool{}, map[string]bool{}
 	var first string

@@ -14,28 +14,29 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A Capture is a recording that is open for reading. It is the recording's Description, with a Log in each JVM whose
-// log could be read. The caller closes it.
+// A Capture is a recording that is open for reading. It has the recording's Description, in which each JVM whose log
+// could be read has its Log. The caller closes the Capture.
 type Capture struct {
 	Description
-	// Guessed is true if there is no capture.json. Then the JVMs are those of the logs, each JVM's start is the time of
-	// its first sample, and there are no trials.
+	// Guessed is true if there is no capture.json. Then there is a JVM for each log that could be read, each JVM's
+	// start is the time of its first sample, and there are no trials.
 	Guessed bool
 	// Unread are the errors of the logs that could not be read. At least one log could be read.
 	Unread []error
-	// Progress, if not nil, is called now and then while samples are read, with the number of bytes that were read
-	// since the last call.
+	// Progress, if not nil, is called repeatedly while samples are read, with the number of bytes read since the last
+	// call.
 	Progress func(bytes int)
 
 	dir     string           // the folder; "" for files from OpenFiles
 	foreign map[int][]string // by process id: recordings outside the folder, see AddRecording
 	logs    []*printassembly.Log
 	samples source
-	symbols *native.Table // nil if the capture has none
+	symbols *native.Table // nil if the capture has no symbols.txt
 	parts   []part        // the captures of a folder of captures
 }
 
-// Open opens the capture in a folder. It opens the captures in a folder of captures as one.
+// Open opens the capture in a folder. If the folder has no capture itself but captures in its subfolders, Open opens
+// all of these as one.
 func Open(dir string) (*Capture, error) {
 	logs, err := Logs(dir)
 	if err != nil {
@@ -73,8 +74,9 @@ func OpenFiles(samples string, logs []string) (*Capture, error) {
 	return c.open(logs)
 }
 
-// OpenUnsaved opens a capture that could not be written completely because the disk is full. The logs are those in the
-// folder, and everything else is still in memory. The samples are read from what open returns. table may be nil.
+// OpenUnsaved opens a capture that could not be written completely because the disk is full. Only the logs are read
+// from the folder. The description and the table of native symbols are passed as they are in memory, and the samples
+// are read from the reader that open returns. table may be nil.
 func OpenUnsaved(dir string, d Description, table *native.Table, open func() (io.ReadCloser, error)) (*Capture, error) {
 	c := &Capture{dir: dir, Description: d, symbols: table, samples: source{name: SamplesFile, open: open}}
 	logs, err := Logs(dir)
@@ -84,7 +86,7 @@ func OpenUnsaved(dir string, d Description, table *native.Table, open func() (io
 	return c.open(logs)
 }
 
-// open opens the logs, and sets the Log of each JVM.
+// open opens the logs and sets the Log of each JVM. If the capture has no description, it guesses one.
 func (c *Capture) open(logs []string) (_ *Capture, err error) {
 	defer func() {
 		if err != nil {
@@ -115,7 +117,8 @@ func (c *Capture) open(logs []string) (_ *Capture, err error) {
 	return c, nil
 }
 
-// maxMissing is how many notes there are at most about files that are missing or could not be read.
+// maxMissing limits the notes of one kind about files that are missing or could not be read, so that the notes of a
+// badly damaged capture stay readable.
 const maxMissing = 5
 
 // giveLogs sets the Log of each JVM, and notes which of the folder's logs are missing.
@@ -149,12 +152,12 @@ func (c *Capture) Close() {
 		p.Close()
 	}
 	for _, l := range c.logs {
-		l.Close() // it was only read
+		l.Close() // no data can be lost: the file was only read
 	}
 }
 
-// guess sets the JVMs to those of the logs. It takes the time of a JVM's first sample for the JVM's start, which is
-// wrong by about the time between two samples.
+// guess sets the JVMs to those that the logs describe. It uses the time of a JVM's first sample as the JVM's start,
+// which is late by about the time between two samples.
 func (c *Capture) guess() error {
 	first, err := c.firstSamples()
 	if err != nil {
@@ -181,8 +184,8 @@ func (c *Capture) guess() error {
 	return nil
 }
 
-// firstSamples returns the time of each process's first sample. Samples of several processors, and so those of a
-// process, need not be in the order of time.
+// firstSamples returns the time of each process's first sample. It reads all samples, because samples from different
+// CPUs need not be in the order of time, not even those of one process.
 func (c *Capture) firstSamples() (map[int]int64, error) {
 	in, err := c.samples.open()
 	if err != nil {
@@ -201,8 +204,8 @@ func (c *Capture) firstSamples() (map[int]int64, error) {
 	return first, r.Err()
 }
 
-// readSymbols reads the names of native functions in a folder. It returns nil if there are none. The note says what
-// could not be read.
+// readSymbols reads the names of native functions from a folder's symbols.txt. The table is nil if there is no such
+// file. The note says what could not be read; it is "" if everything could be.
 func readSymbols(dir string) (table *native.Table, note string, err error) {
 	path := filepath.Join(dir, SymbolsFile)
 	f, _, err := regular.Open(path)

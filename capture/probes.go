@@ -15,22 +15,23 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// ProbeRings returns the name of the file in a capture that has what the probes of a JVM have counted:
-// probes-4711.ring.
+// ProbeRings returns the name of the file in a capture to which the probes of a JVM wrote their counts and the last
+// calls of each thread: probes-4711.ring.
 func ProbeRings(pid int) string { return fmt.Sprintf("probes-%d.ring", pid) }
 
 // ProbeReport returns the name of the file in a capture that says what is probed in a JVM: probes-4711.txt.
 func ProbeReport(pid int) string { return fmt.Sprintf("probes-%d.txt", pid) }
 
-// maxCalls is how many single calls are listed at most. Nobody looks at more.
+// maxCalls limits how many single calls, or events of a folder of captures, are returned. It bounds the memory, and is
+// far more than a person looks through.
 const maxCalls = 4_000_000
 
-// ProbeWindows returns the name of the file in a capture that has the calls of the methods that are windows, as they
-// were saved while the JVM ran: probes-4711.windows. If it is there, only the calls that have not ended are taken from
-// the rings.
+// ProbeWindows returns the name of the file in a capture that has the calls of those probed methods that are windows:
+// probes-4711.windows. The calls were saved in it while the JVM ran. If the file exists, only calls that have not ended
+// are taken from the rings, which keep just the last calls.
 func ProbeWindows(pid int) string { return fmt.Sprintf("probes-%d.windows", pid) }
 
-// probeGlob matches the names of all three files.
+// probeGlob matches the names that ProbeRings, ProbeReport and ProbeWindows return.
 const probeGlob = "probes-*"
 
 // Probes are what the probes of one JVM have counted.
@@ -40,11 +41,11 @@ type Probes struct {
 	rings.Header
 	Calls   []rings.Calls
 	Windows []rings.Windows
-	// Threads are the slots in which threads counted, without their events.
+	// Threads has a Ring for each slot in which a thread counted its calls. Events returns nothing for these Rings.
 	Threads []rings.Ring
 }
 
-// Site returns the site with a number, or nil.
+// Site returns the site with an ID, or nil if there is no such site.
 func (p *Probes) Site(id int) *rings.Site {
 	for i := range p.Sites {
 		if p.Sites[i].ID == id {
@@ -54,7 +55,7 @@ func (p *Probes) Site(id int) *rings.Site {
 	return nil
 }
 
-// ReadProbes reads what the probes of all JVMs have counted. The notes are about what could not be read.
+// ReadProbes reads the counts of the probes of all JVMs. The notes say what could not be counted or read.
 func (c *Capture) ReadProbes() (all []Probes, notes []string) {
 	for _, p := range c.parts {
 		read, more := p.ReadProbes()
@@ -83,7 +84,8 @@ func (c *Capture) ReadProbes() (all []Probes, notes []string) {
 	return all, notes
 }
 
-// readProbes reads the probes of a JVM. It calls see, which may be nil, with each ring.
+// readProbes reads the counts of the probes of a JVM. It calls see with each ring, while the ring's events can still be
+// read. see may be nil.
 func (c *Capture) readProbes(pid int, see func(*Probes, *rings.Ring)) (p Probes, err error) {
 	p.PID = pid
 	text, _, err := regular.Open(filepath.Join(c.dir, ProbeReport(pid)))
@@ -122,8 +124,8 @@ func (c *Capture) readProbes(pid int, see func(*Probes, *rings.Ring)) (p Probes,
 	return p, c.readDrained(&p)
 }
 
-// readDrained reads the windows that were saved while the JVM ran, if there are any. They replace those in the rings,
-// except windows that have not ended.
+// readDrained reads the windows that were saved while the JVM ran, if there are any. They replace the windows from the
+// file of rings. Only windows that have not ended are kept from there.
 func (c *Capture) readDrained(p *Probes) error {
 	f, _, err := regular.Open(filepath.Join(c.dir, ProbeWindows(p.PID)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -143,8 +145,8 @@ func (c *Capture) readDrained(p *Probes) error {
 	return err
 }
 
-// ReadCalls reads the single calls, locks and allocations that the rings of all JVMs still have, in the order of their
-// start. The notes are about what the rings no longer have, and about what could not be read.
+// ReadCalls returns the single calls, locks and allocations that the rings of all JVMs still have, in the order of
+// their start times. The notes say how much was overwritten in the rings, and what could not be read.
 func (c *Capture) ReadCalls() (calls []event.Event, notes []string) {
 	if len(c.parts) > 0 {
 		return c.partEvents((*Capture).ReadCalls)
@@ -170,13 +172,14 @@ func (c *Capture) ReadCalls() (calls []event.Event, notes []string) {
 	return calls, notes
 }
 
-// An openCall is the entry of a call, or a lock that was taken, whose end was not read yet.
+// An openCall is the start of a call, or the taking of a lock, while its end has not been read yet.
 type openCall struct {
 	rings.Event
 }
 
-// callsOf joins the entries and exits of a ring into calls. most is the largest number of calls that it returns. A call
-// that began before the ring's first event, or that has not ended, has no duration.
+// callsOf pairs the entries of a ring with their exits, and returns a call for each pair. Entries and exits without a
+// counterpart become calls without a duration: a call that began before the ring's first event, or that has not ended.
+// Allocations become events of their own. most is the largest number of events that are returned.
 func callsOf(p *Probes, r *rings.Ring, most int) (calls []event.Event) {
 	open := map[[3]int][]openCall{} // by site, thread and, for a lock, the identity hash of its object
 	for e := range r.Events() {

@@ -21,9 +21,9 @@ func RecordingFile(pid, part int) string {
 	return fmt.Sprintf("ev-%d-%d.jfr", pid, part)
 }
 
-// AddRecording uses a recording of Flight Recorder, which may be in any folder, as the recording of one of the chosen
-// JVMs. It replaces the recordings that the capture has. The JVM is the one with the process id that is in the
-// recording, or else the only chosen one.
+// AddRecording uses a file by Flight Recorder, which may be in any folder, as the recording of one of the JVMs for
+// which chosen returns true. That is the JVM whose process id is in the recording or, if there is no such JVM, the only
+// chosen one. The added recordings of a JVM replace those in the capture.
 func (c *Capture) AddRecording(path string, chosen func(*JVM) bool) error {
 	if len(c.parts) > 0 {
 		return fmt.Errorf("%s can't be used with a folder of captures: name the capture that it belongs to", path)
@@ -55,7 +55,7 @@ func (c *Capture) AddRecording(path string, chosen func(*JVM) bool) error {
 	return nil
 }
 
-// recordedPID returns the process id in a recording, as the JVM sees it, or 0.
+// recordedPID returns the process id in a recording, as the JVM sees it. It returns 0 if the recording has none.
 func recordedPID(path string) (pid int, err error) {
 	f, r, err := openRecording(path)
 	if err != nil {
@@ -87,7 +87,8 @@ func openRecording(path string) (*os.File, *jfr.Reader, error) {
 	return f, jfr.NewReader(f, size, path), nil
 }
 
-// recordingsOf returns the paths of a JVM's recordings.
+// recordingsOf returns the paths of a JVM's recordings: those that were added or, if there are none, those in the
+// capture.
 func (c *Capture) recordingsOf(j *JVM) []string {
 	if own := c.foreign[j.PID]; len(own) > 0 {
 		return own
@@ -99,12 +100,12 @@ func (c *Capture) recordingsOf(j *JVM) []string {
 	return paths
 }
 
-// maxParts is how many files of a JVM's recording are read at most. They are the file that the JVM wrote at its end, or
-// the chunks that it left when it was killed.
+// maxParts is how many files of a JVM's recording are read at most. A JVM writes a single file when it ends. A JVM that
+// was killed leaves a file for each chunk, and there may be many.
 const maxParts = 64
 
 // recordedEvents reads the events of a JVM from its recordings. The files in the capture are parts of one recording.
-// Each file that was added is a recording of its own.
+// Each file that AddRecording added is a recording of its own.
 func (c *Capture) recordedEvents(j *JVM, b *eventBudget) (events []event.Event, notes []string) {
 	paths, own := c.recordingsOf(j), len(c.foreign[j.PID]) > 0
 	firsts := &jfr.FirstSamples{}
@@ -124,11 +125,12 @@ func (c *Capture) recordedEvents(j *JVM, b *eventBudget) (events []event.Event, 
 	return events, notes
 }
 
-// notedBytes is how many bytes must be left out for a note to say so. Fewer bytes would be 0.0 MB in the note.
+// If at least notedBytes bytes are left out, a note says so. The note would show fewer bytes as 0.0 MB.
 const notedBytes = 50_000
 
-// withoutWeight sets the bytes of those samples of allocations to 0 that stand for allocations before the recording,
-// see [jfr.FirstSamples]. The note says how many bytes that were.
+// withoutWeight sets the bytes of some samples of allocations to 0, because these samples also stand for allocations
+// before the recording, see [jfr.FirstSamples]. numbers are the indexes of the samples in events. The note says how
+// many bytes are left out. It is "" if these are too few to mention.
 func withoutWeight(j *JVM, events []event.Event, numbers []int) (note string) {
 	samples, bytes := 0, 0.0
 	for _, i := range numbers {
@@ -148,7 +150,8 @@ func withoutWeight(j *JVM, events []event.Event, numbers []int) (note string) {
 		"stands for all that the thread has allocated since its start", j.PID, bytes/1e6, of)
 }
 
-// recordingEvents appends the events of one file.
+// recordingEvents appends the events of one file to events and returns the result. It passes each event to firsts. The
+// note says what could not be read.
 func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget, firsts *jfr.FirstSamples, events []event.Event) (all []event.Event, note string) {
 	before := len(events)
 	anchor, note, err := c.anchor(j, path)
@@ -187,8 +190,8 @@ func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget, firsts *j
 	return events, note
 }
 
-// anchor returns a function that converts the ticks of a recording's chunks to the samples' clock. The note says if
-// this is not exact.
+// anchor returns a function that converts the ticks of a recording's chunks to the samples' clock. If the conversion is
+// not exact, the note says so.
 func (c *Capture) anchor(j *JVM, path string) (anchor func(*jfr.Chunk) jfr.Anchor, note string, err error) {
 	if len(c.Clocks) == 0 {
 		return nil, "", fmt.Errorf("the capture has no %s with clocks, so the time of the recording is unknown", DescriptionFile)
@@ -212,21 +215,24 @@ func (c *Capture) anchor(j *JVM, path string) (anchor func(*jfr.Chunk) jfr.Ancho
 		}
 	}
 	return func(chunk *jfr.Chunk) jfr.Anchor {
-		if exact && chunk.Clock.TicksPerSecond != 1e9 { // ticks of the processor, whose frequency is not known exactly
+		// The ticks may be those of the CPU's time stamp counter, whose rate is not known exactly. Then each chunk has
+		// an anchor of its own.
+		if exact && chunk.Clock.TicksPerSecond != 1e9 {
 			return chunk.Clock.WallAnchor(now.WallNanos, now.MonoNanos)
 		}
 		return a
 	}, note, nil
 }
 
-// safepointEnds returns the times at which safepoints of a JVM ended according to HotSpot's log, ascending.
+// safepointEnds returns the times at which safepoints of a JVM ended according to HotSpot's log, ascending. It returns
+// nil if the log can't be read.
 func (c *Capture) safepointEnds(j *JVM) []int64 {
 	if j.EventLog == "" {
 		return nil
 	}
 	files, err := openEventLogs(filepath.Join(c.dir, filepath.Base(j.EventLog)))
 	if err != nil {
-		return nil // eventsOf makes a note of the error
+		return nil // eventsOf adds a note about the error
 	}
 	var ends []int64
 	for _, f := range files {

@@ -14,14 +14,14 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A source is the text of the samples. It can be opened several times.
+// A source is where the sampler's text is read from. It can be opened several times.
 type source struct {
 	name string // for messages
 	open func() (io.ReadCloser, error)
 	file bool // true if name is the path of a file
 }
 
-// sourceFile returns the source that is a file.
+// sourceFile returns a source that reads the file at a path.
 func sourceFile(path string) source {
 	open := func() (io.ReadCloser, error) {
 		f, _, err := regular.Open(path)
@@ -33,8 +33,9 @@ func sourceFile(path string) source {
 	return source{name: path, open: open, file: true}
 }
 
-// check returns an error if a file of samples can't be read, or if it is empty, so that Open fails early. If mayBeEmpty
-// is true, the file may be empty: a JVM that gasm was attached to may have slept all the time.
+// check returns an error if the source is a file that can't be opened or that is empty. Open then fails at once, and
+// not only when the samples are read. If mayBeEmpty is true, an empty file is not an error: a JVM that gasm was
+// attached to may have slept all the time.
 func (s *source) check(mayBeEmpty bool) error {
 	if !s.file {
 		return nil
@@ -54,7 +55,8 @@ func (s *source) check(mayBeEmpty bool) error {
 	return err
 }
 
-// unfinished reports whether a folder has a file that samplers write while they run.
+// unfinished reports whether a folder has a file that exists only while a sampler runs. If there is one, the recording
+// is still going on, or gasm was killed.
 func unfinished(dir string) bool {
 	return slices.ContainsFunc([]string{"samples.part", "perf.data"}, func(name string) bool {
 		_, err := os.Lstat(filepath.Join(dir, name))
@@ -62,7 +64,7 @@ func unfinished(dir string) bool {
 	})
 }
 
-// SamplesName returns the path of the samples, for messages.
+// SamplesName returns the path of the file with the samples, or of the folder of captures. It is for messages.
 func (c *Capture) SamplesName() string { return c.samples.name }
 
 // SamplesSize returns the size of the samples' text in bytes, or -1 if it is unknown.
@@ -80,8 +82,8 @@ func (c *Capture) SamplesSize() int64 {
 	return -1
 }
 
-// A SampleReader reads the samples of a capture. If symbols.txt has the native function at a sample's address, it sets
-// the sample's Module and Symbol to those of symbols.txt.
+// A SampleReader reads the samples of a capture. If the capture's symbols.txt has a native function at a sample's
+// address, the sample's Module and Symbol are replaced by those in symbols.txt.
 type SampleReader struct {
 	sampler.Reader
 	in      io.Closer
@@ -105,7 +107,8 @@ func (c *Capture) Samples() (*SampleReader, error) {
 	return &SampleReader{sampler.NewReader(text, c.samples.name), in, c.symbols}, nil
 }
 
-// Record returns the record that [sampler.Reader] returns. It is valid until the next Scan.
+// Record returns the record of the [sampler.Reader], with the names from symbols.txt. The record is valid until the
+// next Scan.
 func (r *SampleReader) Record() any {
 	rec := r.Reader.Record()
 	if s, ok := rec.(*sampler.Sample); ok && r.symbols != nil && !s.Kernel() {
@@ -116,7 +119,7 @@ func (r *SampleReader) Record() any {
 	return rec
 }
 
-// Close ends the reading.
+// Close closes the text of the samples.
 func (r *SampleReader) Close() error { return r.in.Close() }
 
 // A countingReader calls count with the number of bytes of each read.

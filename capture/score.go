@@ -9,21 +9,21 @@ import (
 	"github.com/gasm-profiler/gasm/internal/student"
 )
 
-// A Score is what JMH measured of a trial.
+// A Score is the result that JMH measured for a trial.
 type Score struct {
 	Mode  string  `json:"mode"`  // "avgt", "thrpt", "sample", "ss"
 	Unit  string  `json:"unit"`  // "ns/op", "ops/us"
 	Value float64 `json:"value"` // the mean of all iterations
 	// Error is half the width of the 99.9 % confidence interval, as JMH computes it; 0 if unknown.
 	Error float64 `json:"error,omitempty"`
-	// Forks are the scores of each fork's iterations, if they are known.
+	// Forks has, for each fork, the scores of its iterations. It is empty if they are unknown.
 	Forks [][]float64 `json:"forks,omitempty"`
 }
 
-// confidence is the confidence level of JMH's errors.
+// confidence is the confidence level of JMH's score errors.
 const confidence = 0.999
 
-// Estimate sets Value and Error from Forks, as JMH does.
+// Estimate computes Value and Error from Forks in the way in which JMH does. It changes nothing if Forks is empty.
 func (s *Score) Estimate() {
 	var sum, squares float64
 	n := 0
@@ -47,11 +47,12 @@ func (s *Score) Estimate() {
 	}
 }
 
-// String returns "15.745 ±0.213 ns/op (avgt, 6 iterations in 2 forks)", without what is unknown.
+// String returns the score in words: "15.745 ±0.213 ns/op (avgt, 6 iterations in 2 forks)". It leaves out what is
+// unknown.
 func (s *Score) String() string {
 	decimals := 3 // as in JMH
 	if x := math.Abs(s.Value); x > 0 && x < 1 {
-		decimals = min(3-int(math.Floor(math.Log10(x))), 20) // four digits
+		decimals = min(3-int(math.Floor(math.Log10(x))), 20) // four significant digits
 	}
 	text := strconv.FormatFloat(s.Value, 'f', decimals, 64)
 	if s.Error > 0 {
@@ -83,7 +84,8 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Sound reports whether a score can be shown and compared. JMH writes NaN if a benchmark failed.
+// Sound reports whether a score can be shown and compared: its numbers are finite, and it has a unit. JMH writes NaN if
+// a benchmark failed.
 func (s *Score) Sound() bool {
 	finite := func(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 	for _, fork := range s.Forks {
@@ -96,11 +98,11 @@ func (s *Score) Sound() bool {
 	return finite(s.Value) && finite(s.Error) && s.Error >= 0 && s.Unit != ""
 }
 
-// nanosPer has the length of JMH's units of time, in ns.
+// nanosPer maps JMH's units of time to their length in ns.
 var nanosPer = map[string]float64{"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "hr": 3600e9, "day": 86400e9}
 
 // Nanos returns the time per operation for a value with a unit, in ns: 15.7 for "15.7 ns/op", and 20 for "50 ops/us".
-// It returns false if the unit is not one of time per operation or operations per time.
+// It returns false if the unit is neither a time per operation nor operations per time.
 func Nanos(value float64, unit string) (nanos float64, ok bool) {
 	if per, is := strings.CutSuffix(unit, "/op"); is && nanosPer[per] > 0 {
 		return value * nanosPer[per], true

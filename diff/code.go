@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// regions writes the table of the regions that changed, and the code of those with a
-// listing.
+// regions writes the table of the regions that changed, and then the aligned code of each region
+// that has a listing.
 func (t *textDiff) regions() {
 	rows := t.c.Regions
 	if len(rows) == 0 {
@@ -55,7 +55,8 @@ func (r *RegionRow) compileIDs() string {
 	return ", compile ids " + id(r.CompileIDA) + " and " + id(r.CompileIDB)
 }
 
-// codeText says whether the code differs. It returns "" if that is unknown.
+// codeText says in words whether the region's code differs: "11% in changed code" or "same code".
+// It returns "" if the code is unknown.
 func (r *RegionRow) codeText() string {
 	switch {
 	case r.Code > 0:
@@ -72,11 +73,12 @@ const (
 	// warmShare is the smallest share of the profile with which a line is shown even if
 	// it is equal on both sides.
 	warmShare = 0.01
-	// maxDifferent limits how many lines of a listing are shown because they differ, or
-	// because they are the context of such a line. JSON has them all.
+	// maxDifferent limits how many lines of a listing are shown because they differ, or because
+	// they are the context of a line that differs. Half of the lines are for A's code and half for
+	// B's. JSON has all lines.
 	maxDifferent = 100
-	// Frames are written after the instructions, in a column that is wide enough for
-	// the longest instruction, within these limits.
+	// Each frame is written in a column after the instructions. That column begins after the
+	// longest instruction that is shown, but within these limits.
 	minTextColumn = 28
 	maxTextColumn = 48
 )
@@ -146,9 +148,9 @@ func linePercent(n int64, side *TrialSide) string {
 	return percentText(shareOf(n, side.Samples))
 }
 
-// shown returns which lines of a listing are shown: lines that differ, the hottest ones
-// first, with the lines around them, and warm lines. left is the number of lines that differ
-// and are not shown.
+// shown returns, for each line of a listing, whether it is shown. Warm lines are shown, and so are
+// lines that differ, together with the lines around them. If too many lines differ, the hottest of
+// them are chosen. left is the number of lines that differ and are not shown.
 func (c *Comparison) shown(r *RegionRow) (shown []bool, left int) {
 	lines := r.Listing
 	shown = make([]bool, len(lines))
@@ -167,7 +169,7 @@ func (c *Comparison) shown(r *RegionRow) (shown []bool, left int) {
 		}
 	}
 	slices.SortStableFunc(differ, func(i, j int) int { return cmp.Compare(heat(j), heat(i)) })
-	used := map[string]int{} // how many lines are shown, by the Op of the differing line that they surround
+	used := map[string]int{} // by Op: how many lines are shown because a line with this Op differs
 	for _, i := range differ {
 		if used[lines[i].Op] >= maxDifferent/2 {
 			continue

@@ -13,9 +13,8 @@ import (
 type Options struct {
 	// MinChange is the smallest change of a share that is shown, 0 to 1.
 	MinChange float64
-	// HotThreshold is the share that a region must have on one side to be listed
-	// instruction by instruction if its code differs. The first such region is always
-	// listed.
+	// HotThreshold is the smallest share, on either side, with which a region whose code differs is
+	// listed instruction by instruction. The region that changed most is listed whatever its share.
 	HotThreshold float64
 }
 
@@ -63,15 +62,15 @@ type Row struct {
 	NanosB float64 `json:"nanos_per_op_b,omitempty"`
 	// Threshold is the smallest change of the share that chance does not explain.
 	Threshold float64 `json:"threshold"`
-	// Code is the share of the samples that are on instructions which the other side
-	// does not have, on the side where it is larger. It is 0 if it is within the noise,
-	// and if code is unknown.
+	// Code is a share of one side's samples: those on instructions that the other side does not
+	// have. Of A's share and B's, Code is the larger one. It is 0 if that share is within the
+	// noise, or if the code is unknown. A method has the sum of its regions; a frame has 0.
 	Code float64 `json:"code"`
 }
 
-// leastCodePart is the part of a row's samples that must be on different code for the row to
-// count as changed while its share stays the same. Two compilations of one method often
-// differ in their coldest parts.
+// leastCodePart limits which rows count as changed although their share stays the same: at least
+// this part of the row's samples must be on different code. Otherwise too many rows would count,
+// because two compilations of one method often differ in their coldest parts.
 const leastCodePart = 0.05
 
 // changed reports whether the row's share or its code changed by more than noise.
@@ -111,7 +110,8 @@ func Compare(a, b *Side, o Options) *Result {
 	return r
 }
 
-// note adds notes on what makes two trials hard to compare, each once.
+// note adds a note for each reason why two trials are hard to compare, such as different events. It
+// adds no note that the result has already.
 func (r *Result) note(a, b *TrialSide) {
 	say := func(text string) {
 		if !slices.Contains(r.Notes, text) {
@@ -150,7 +150,7 @@ func sameSyntax(a, b *TrialSide) bool {
 }
 
 // syntax guesses the syntax of the code: "AT&T", "other", or "" without code. AT&T syntax has a % at each register:
-// "add %eax,%ebx". Intel syntax and aarch64 have none, but normalised lines can have one in any syntax:
+// "add %eax,%ebx". Intel syntax and aarch64 have no % at registers, but normalised lines can contain a % in any syntax:
 // "<const>(%rip)". So the syntax is AT&T only if more than a quarter of the lines have a %.
 func (t *TrialSide) syntax() string {
 	withPercent, all := 0, 0
@@ -178,7 +178,7 @@ type itemPair struct {
 	spreadError    float64
 }
 
-// compareTrials compares a pair of trials.
+// compareTrials compares a pair of trials. The result has no rows if one of them has no samples.
 func compareTrials(a, b *TrialSide, o Options) Comparison {
 	if a.Samples == 0 || b.Samples == 0 {
 		return Comparison{A: a, B: b, Methods: []Row{}, Frames: []Row{}, Regions: []RegionRow{}}
@@ -214,8 +214,8 @@ func compareTrials(a, b *TrialSide, o Options) Comparison {
 	return c
 }
 
-// itemPairs pairs the items with the same source and name. An item that only one side has is
-// a pair too.
+// itemPairs pairs the items with the same source and name. An item that only one side has also
+// becomes a pair, with a count of 0 on the other side.
 func itemPairs(a, b *TrialSide, itemsA, itemsB []Item) []itemPair {
 	inA, inB := byKey(itemsA), byKey(itemsB)
 	var pairs []itemPair
@@ -237,8 +237,8 @@ func itemPairs(a, b *TrialSide, itemsA, itemsB []Item) []itemPair {
 	return pairs
 }
 
-// rows returns a row for each pair that changed. code has each method's Row.Code, the sum of
-// its regions.
+// rows returns a row for each pair that changed. code maps each method to the sum of its regions'
+// Row.Code; it is nil for frames.
 func (c *Comparison) rows(pairs []itemPair, code map[itemKey]float64) []Row {
 	rows := []Row{}
 	for i := range pairs {
@@ -252,7 +252,7 @@ func (c *Comparison) rows(pairs []itemPair, code map[itemKey]float64) []Row {
 	return rows
 }
 
-// row returns the row of a pair, without Row.Code.
+// row returns the row of a pair. It leaves Row.Code 0.
 func (c *Comparison) row(p *itemPair) Row {
 	r := Row{Source: p.source, Name: p.name, SamplesA: p.countA, SamplesB: p.countB,
 		ShareA: shareOf(p.countA, c.A.Samples), ShareB: shareOf(p.countB, c.B.Samples),

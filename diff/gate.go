@@ -11,11 +11,11 @@ import (
 
 // A Gate says what became slower by more than a limit.
 //
-// A benchmark is judged by its time per operation, JMH's score. It fails if that grew by more
-// than the limit and the noise together. If each side has several captures, the CPU time per
+// A benchmark is judged by its time per operation, JMH's score. It fails if this time grew by more
+// than the sum of the limit and the noise. If each side has several captures, the CPU time per
 // operation is judged in the same way: on a busy machine a thread often waits for a processor,
-// which changes scores, but not CPU time. If each side has three captures or forks, a disturbed
-// one does not hide what all others show (trimmed.go).
+// which changes scores, but not CPU time. If each side has at least three captures or forks, one
+// that was disturbed can't hide a slowdown that all others show (trimmed.go).
 //
 // Any other program is judged by the shares of its methods and native functions. A method fails
 // if its share grew by more than the limit, in percentage points, and its noise together.
@@ -32,20 +32,22 @@ type GateRow struct {
 	// Before and After are the time per operation in ns, or shares from 0 to 1.
 	Before float64 `json:"before"`
 	After  float64 `json:"after"`
-	// Change and Noise are in percent of Before, or in percentage points. Noise is the largest
-	// change that chance can explain; it is 0, and NoiseKnown false, if it is unknown.
+	// Change and Noise are in percent of Before for a benchmark, and in percentage points for a
+	// method. Noise is the largest change that chance can explain. If NoiseKnown is false, the real
+	// noise may be larger than Noise, and the row can't fail.
 	Change     float64 `json:"change"`
 	Noise      float64 `json:"noise"`
 	NoiseKnown bool    `json:"noise_known"`
 	CPU        bool    `json:"cpu_time,omitempty"` // the times are CPU times, estimated from samples
-	// LeftOut is how many of the slowest captures or forks of each side Before and After leave out; see trimmedRow.
+	// LeftOut is how many of each side's slowest captures or forks are not part of Before and After; see trimmedRow.
 	LeftOut int  `json:"left_out,omitempty"`
 	Failed  bool `json:"failed"`
 
 	trial int // index in the Result's Trials
 }
 
-// Judge judges every trial by a limit in percent.
+// Judge returns the verdict on every trial. percent is the limit: in percent of the time per
+// operation for a benchmark, in percentage points for any other program.
 func (r *Result) Judge(percent float64) *Gate {
 	g := &Gate{Percent: percent, Rows: []GateRow{}}
 	judged := 0
@@ -112,7 +114,8 @@ func (c *Comparison) measures() (m []measure) {
 // nanosecond to 30 years.
 func isTime(nanos float64) bool { return nanos > 1e-9 && nanos < 1e18 }
 
-// timeRow judges a benchmark by a measure. judged is the number of all measures that are judged.
+// timeRow judges a benchmark by a measure. judged is the number of measures that are judged in the
+// whole Result: the more there are, the larger is the noise.
 func (c *Comparison) timeRow(m measure, judged int) GateRow {
 	row := GateRow{Trial: c.A.Title(), Before: m.a, After: m.b, Change: 100 * (m.b - m.a) / m.a, CPU: m.cpu}
 	var noise float64
@@ -128,23 +131,24 @@ func (c *Comparison) timeRow(m measure, judged int) GateRow {
 	return row
 }
 
-// groupNoise returns by how much the means of two groups of times can differ by chance,
-// estimated from how the times within each group differ.
+// groupNoise returns by how much the means of two groups of times can differ by chance, estimated
+// from how much the times within each group differ.
 func groupNoise(probability float64, a, b []float64) float64 {
 	return student.Quantile(probability, len(a)+len(b)-2) * math.Sqrt(meanVariance(a)+meanVariance(b))
 }
 
-// scoreNoise returns by how much JMH's times can differ by chance, in ns. It is estimated from
-// the differences among a side's captures, forks or iterations, whichever are largest.
-// probability is chosen so that all judgements together give a false alarm with the probability
-// falseAlarms.
+// scoreNoise returns by how much JMH's times can differ by chance, in ns. It is estimated from the
+// differences among a side's captures, among its forks and among its iterations; the largest
+// estimate counts. probability is chosen so that all judgements together give a false alarm with
+// the probability falseAlarms.
 //
-// known is false if only iterations are there: the iterations of one JVM share its code, its heap
-// and the same minute of the machine, so they are more alike than those of two JVMs.
+// known is false unless both sides have several captures, or both have several forks. Iterations alone are not enough:
+// those of one JVM share its code, its heap and the same minute on the machine, so they are more alike than those of
+// two JVMs.
 func (c *Comparison) scoreNoise(probability float64) (noise float64, known bool) {
 	for _, groups := range []struct {
 		times func(*TrialSide) []float64
-		tell  bool // their differences alone are enough
+		tell  bool // the differences between these times are enough to know the noise
 	}{{runTimes, true}, {forkTimes, true}, {iterationTimes, false}} {
 		a, b := groups.times(c.A), groups.times(c.B)
 		if len(a) > 1 && len(b) > 1 {
@@ -154,9 +158,9 @@ func (c *Comparison) scoreNoise(probability float64) (noise float64, known bool)
 	return noise, known
 }
 
-// sampledNoise returns by how much CPU time per operation can differ by chance, in ns. Sampling is one reason. If a
-// side has a single capture with several forks, the differences between the samples of its forks count too, if they are
-// larger.
+// sampledNoise returns by how much CPU time per operation can differ by chance, in ns. One cause is random sampling. If
+// a side has a single capture with several forks, the differences between the samples of its forks count instead if
+// they are larger.
 func (c *Comparison) sampledNoise() float64 {
 	variance := func(t *TrialSide) float64 {
 		v := 1 / float64(t.Samples)
@@ -179,7 +183,7 @@ func runTimes(t *TrialSide) []float64 { return t.Runs }
 func forkTimes(t *TrialSide) []float64 {
 	var times []float64
 	for _, fork := range t.Score.Forks {
-		if nanos, ok := capture.Nanos(mean(fork), t.Score.Unit); ok { // NaN for no iterations
+		if nanos, ok := capture.Nanos(mean(fork), t.Score.Unit); ok { // NaN for a fork without iterations
 			times = append(times, nanos)
 		}
 	}
@@ -220,8 +224,9 @@ func meanVariance(values []float64) float64 {
 }
 
 // shareRows returns the methods of a program whose shares grew by more than percent. It judges
-// frames, because it makes no difference in speed into which method a method was inlined, and
-// native functions and stubs, which have no frames.
+// frames rather than compiled methods, because a method that was inlined into a different caller
+// did not become slower. It also judges native functions, stubs and the interpreter, which have no
+// frames. If there are no frames at all, it judges every method.
 func (c *Comparison) shareRows(percent float64) []GateRow {
 	var rows []GateRow
 	judge := func(r *Row) {
@@ -264,7 +269,7 @@ func (r *GateRow) text() string {
 	return fmt.Sprintf("%s: %s -> %s %s, %+.1f %% (%s)", r.Trial, nanosText(r.Before), nanosText(r.After), what, r.Change, noise)
 }
 
-// maxGateLines limits how many of the rows that failed are named.
+// maxGateLines limits how many of the rows that failed are named in an error.
 const maxGateLines = 10
 
 // Err returns an error that names what failed, or nil if nothing failed.

@@ -33,15 +33,15 @@ type htmlBlock struct {
 	change float64
 }
 
-// An htmlLine has an instruction of A, one of B, or both. If it has both, they are the same
-// instruction, or B's stands in the place of A's.
+// An htmlLine has an instruction of A, one of B, or both. If it has both, either the two are the
+// same instruction, or B has one instruction where A has the other.
 type htmlLine struct {
-	Class  string // same, left, right or both
+	Class  string // same; left (A alone); right (B alone); both (A and B differ)
 	Sign   string
 	A, B   *htmlInstruction
 	Frame  string // the Java frame without its package; "" if it is the same as on the line before
 	Method string // Frame with its package
-	Anchor string // the id of a line that a jump leads to
+	Anchor string // the HTML id of the line; "" if no jump leads to it
 }
 
 type htmlInstruction struct {
@@ -50,7 +50,8 @@ type htmlInstruction struct {
 	Samples int64
 	Label   string
 	Text    string
-	// Target is the label at the end of a jump's text, and Link its id.
+	// Target is the label at the end of a jump, which Text then lacks. Link is the HTML id of the
+	// line with that label. Both are "" if the instruction is not such a jump.
 	Target, Link string
 }
 
@@ -63,7 +64,8 @@ var endsBlock = regexp.MustCompile(`^(?:bnd |lock )?(?:j[a-z]+|loop\w*|ret\w*|b|
 
 var jumpLabel = regexp.MustCompile(`^(.*[ ,])(L\d+)$`)
 
-// htmlCode returns the view of a region that has a listing.
+// htmlCode returns the view of a region that has a listing. id is the HTML id of the region, and
+// the beginning of all ids within it.
 func (c *Comparison) htmlCode(r *RegionRow, id string) htmlCode {
 	code := htmlCode{ID: id, Title: layout.Escape(r.Name), About: layout.Escape(fmt.Sprintf("%s · A %s, B %s: %+.2f · %s", r.Source, percentText(r.ShareA),
 		percentText(r.ShareB), 100*r.Change, r.details(r.codeText())))}
@@ -104,7 +106,8 @@ func blocksOf(lines []asm.ListingLine) [][]asm.ListingLine {
 	return blocks
 }
 
-// htmlBlock returns the view of a block. frame is the frame of the line before, and is updated.
+// htmlBlock returns the view of a block. frame points to the frame of the line before the block;
+// htmlBlock updates it to that of the block's last line.
 func (c *Comparison) htmlBlock(lines []asm.ListingLine, id string, frame *string) htmlBlock {
 	var b htmlBlock
 	for i := 0; i < len(lines); {
@@ -154,7 +157,8 @@ func (c *Comparison) htmlBlock(lines []asm.ListingLine, id string, frame *string
 	return b
 }
 
-// htmlLine returns the line with A's instruction and B's, either of which may be nil.
+// htmlLine returns the line with the instruction a of A and the instruction b of B. One of them may
+// be nil. If a and b are the same pointer, the code is the same on both sides.
 func (c *Comparison) htmlLine(a, b *asm.ListingLine, id string, frame *string) htmlLine {
 	l := htmlLine{Class: "both", Sign: "≠"}
 	switch {

@@ -57,8 +57,8 @@ func Join(sides []*Side) (*Side, error) {
 // maxNotes limits the notes of a joined side.
 const maxNotes = 100
 
-// newRuns returns a copy of the trial of the first capture that has it, prepared for [TrialSide.add]: its counts by
-// fork are known, because a capture without forks counts as one fork.
+// newRuns returns a copy of a trial, to which [TrialSide.add] can add the same trial of other captures. A capture
+// without forks counts as one fork, so the copy has counts by fork.
 func newRuns(t *TrialSide) TrialSide {
 	first := *t
 	first.Runs = nil
@@ -83,7 +83,8 @@ func forksOf(t *TrialSide) []int64 {
 	return []int64{t.Samples}
 }
 
-// withForks returns the items with counts by fork, where these are known.
+// withForks returns a copy of the items with their counts by fork. Where these are unknown, Forks
+// is nil.
 func withForks(t *TrialSide, items []Item) []Item {
 	out := slices.Clone(items)
 	for i := range out {
@@ -121,8 +122,8 @@ func (t *TrialSide) add(more *TrialSide) {
 	t.Event = cmp.Or(t.Event, more.Event)
 }
 
-// addScores adds JMH's scores and the CPU times per operation of another capture. What one of the two does not know is
-// unknown afterwards.
+// addScores adds JMH's scores and the CPU times per operation of another capture. A value that is unknown in one of the
+// two captures is unknown afterwards.
 func (t *TrialSide) addScores(more *TrialSide) {
 	t.Score = t.Score.With(more.Score)
 	if nanos, ok := more.scoreNanos(); ok && t.Score != nil && len(t.Runs) > 0 {
@@ -184,7 +185,8 @@ func joined(counts []int64, n int, more []int64) []int64 {
 	return slices.Concat(counts, more)
 }
 
-// scoreNanos returns the time per operation of JMH's score, in ns. ok is false if there is none.
+// scoreNanos returns the time per operation of JMH's score, in ns. ok is false if the score is
+// unknown, or if its unit is not one of time or throughput.
 func (t *TrialSide) scoreNanos() (nanos float64, ok bool) {
 	if t.Score == nil {
 		return 0, false

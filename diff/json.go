@@ -62,7 +62,7 @@ type jsonTrialSide struct {
 	Forks int `json:"forks"`
 }
 
-// WriteJSON writes everything in r. gasm is the version of gasm that compared.
+// WriteJSON writes everything in r. gasm is the version of gasm that made the comparison.
 func (r *Result) WriteJSON(w io.Writer, gasm string) error {
 	out := jsonDiff{Schema: 1, Gasm: gasm, Kind: "diff", A: newJSONSide(r.A), B: newJSONSide(r.B), Notes: notNil(r.Notes),
 		Trials: []jsonTrial{}, UnpairedA: notNil(r.UnpairedA), UnpairedB: notNil(r.UnpairedB), Gate: r.Gate}
@@ -73,7 +73,7 @@ func (r *Result) WriteJSON(w io.Writer, gasm string) error {
 	}
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false) // names have < and >
+	enc.SetEscapeHTML(false) // otherwise the < and > in names would become \u003c and \u003e
 	enc.SetIndent("", " ")
 	if err := enc.Encode(out); err != nil {
 		return err

@@ -7,15 +7,15 @@ import (
 	"github.com/gasm-profiler/gasm/diff/asm"
 )
 
-// MergeMargin is the largest distance in bytes between two regions of one compilation that
-// are compared as one region. It is larger than the 32 bytes at which reports separate
-// regions: the body of an unrolled loop is often longer than that, and which of its
-// instructions have samples differs from run to run.
+// MergeMargin is the largest gap, in bytes, over which two regions of one compilation are merged
+// and compared as one region. Reports separate regions at a gap of 32 bytes. That is too small for
+// a comparison: the body of an unrolled loop is often longer, and the samples are on different
+// instructions of it in each run.
 const MergeMargin = 256
 
-// sameBlob reports whether two regions are parts of one compilation in one JVM. Compile ids
-// alone are not enough, because each JVM counts them anew; but the code caches of two JVMs
-// are at different addresses.
+// sameBlob reports whether two regions are parts of one compilation in one JVM. Compile ids alone
+// are not enough, because each JVM counts them anew. So the addresses must be close too: the code
+// caches of two JVMs are usually far apart.
 func sameBlob(a, b *Region) bool {
 	return a.Source == b.Source && a.Method == b.Method && a.OSR == b.OSR && a.CompileID == b.CompileID &&
 		max(a.Lo, b.Lo)-min(a.Lo, b.Lo) < asm.MaxSize
@@ -29,9 +29,9 @@ type blobKey struct {
 	compileID      int
 }
 
-// maxAtOnce limits how many regions with one key a further region is compared with. The regions of one JVM do not
-// overlap, so the last one would be enough; but other JVMs may have a compilation with the same id at addresses that
-// are close to it. If there are more such JVMs than this, some of their regions stay apart.
+// maxAtOnce limits how many earlier regions with the same key a region is compared with. The regions of one JVM do not
+// overlap, so the latest one would be enough for a single JVM. But other JVMs may have a compilation with the same id
+// at nearby addresses. If there are more such JVMs than this, some of their regions stay apart.
 const maxAtOnce = 16
 
 // mergeRegions merges regions of one compilation that are close to each other. The

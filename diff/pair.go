@@ -7,15 +7,15 @@ import (
 	"github.com/gasm-profiler/gasm/diff/asm"
 )
 
-// methodRegions has all regions of one method, the hottest first.
+// methodRegions has all regions of one method on both sides, the hottest first.
 type methodRegions struct {
 	itemKey
 	a, b []*Region
 }
 
-// A regionPair has the regions of one method that are compared with each other, usually one
-// of each side. It has more if one run shows two regions where the other shows one, because
-// by chance no sample fell between the two.
+// A regionPair has the regions of one method that are compared with each other, usually one region
+// of each side. One side may have more: if by chance no sample fell in the middle of some code,
+// that run shows two regions where the other run shows one.
 type regionPair struct {
 	method *methodRegions
 	a, b   []*Region
@@ -29,8 +29,8 @@ type pairing struct {
 	alignments  map[[2]*Region][]asm.Match
 }
 
-// maxRegions limits how many regions of a method are aligned with each other. These are the
-// hottest ones; the others are added to the hottest pair.
+// maxRegions limits how many regions of a method are aligned with each other. The hottest regions
+// are aligned, and the colder ones are added to the hottest pair.
 const maxRegions = 12
 
 func newPairing(a, b *TrialSide, minChange float64) *pairing {
@@ -38,7 +38,8 @@ func newPairing(a, b *TrialSide, minChange float64) *pairing {
 	return &pairing{maxUnlisted: [2]int64{limit(a), limit(b)}, alignments: map[[2]*Region][]asm.Match{}}
 }
 
-// matches aligns a region of A with a region of B, or two regions of one side.
+// matches aligns a region of A with a region of B, or two regions of one side, and returns the
+// lines that match. It keeps each result for the next call with the same regions.
 func (p *pairing) matches(a, b *Region) []asm.Match {
 	key := [2]*Region{a, b}
 	matches, ok := p.alignments[key]
@@ -101,8 +102,8 @@ func (p *pairing) pairsOf(m *methodRegions) []regionPair {
 	return pairs
 }
 
-// withCode divides the regions of one side into those to be aligned and the rest. listed is
-// false if a region has too many samples without code.
+// withCode divides the regions of one side into those to be aligned and the rest. listed is false
+// if a region has maxUnlisted or more samples without code.
 func withCode(regions []*Region, maxUnlisted int64) (code, rest []*Region, listed bool) {
 	listed = true
 	for _, r := range regions {
@@ -169,8 +170,8 @@ func (p *pairing) addUnpaired(pairs []regionPair, as, bs []*Region, least float6
 	}
 }
 
-// contained returns the share of a region's lines that match lines of a region of the other
-// side, for the region with the most matches.
+// contained returns the share of r's lines that match lines of another region. Of the others, the
+// region with the most matches counts.
 func contained(r *Region, others []*Region, matches func(*Region) int) float64 {
 	most := 0
 	for _, o := range others {
@@ -192,9 +193,9 @@ func best(pairs []regionPair, value func(*regionPair) float64) (index int, large
 	return index, largest
 }
 
-// mergeCompilations merges pairs that have the same code in several compilations of the method. How long each
-// compilation runs, and in which fork, differs from run to run. Two regions have the same code unless the share of the
-// shorter one's lines that match is smaller than least.
+// mergeCompilations merges pairs whose code is the same although it comes from several compilations of the method. How
+// long each compilation runs, and in which fork, differs from run to run. Two regions have the same code if at least
+// this share (least) of the shorter region's lines match.
 func (p *pairing) mergeCompilations(pairs []regionPair, least float64) []regionPair {
 	sameCode := func(x, y *Region) bool {
 		n := len(p.matches(x, y))
@@ -238,9 +239,10 @@ func unlistedCount(regions []*Region) (n int64) {
 	return n
 }
 
-// minRun is how many lines in a row must match if a region of a pair is compared with a
-// region of another pair. Regions end where samples end, so code that one side has in this
-// pair may be in another pair on the other side. Shorter runs can be alike by chance.
+// minRun is how many lines in a row must match when a region is compared with a region of another
+// pair; shorter runs can be alike by chance. Other pairs are searched because a region ends where
+// its samples end: code that one side has in this pair may belong to another pair on the other
+// side.
 const minRun = 6
 
 // unmatched returns how many samples of each side of a pair are on instructions that the
@@ -284,10 +286,11 @@ func (p *pairing) unmatched(q *regionPair) (a, b int64) {
 	return missing(q.a), missing(q.b)
 }
 
-// maxListed limits how many regions of a method are searched for an instruction.
+// maxListed limits how many of a method's regions on each side are searched for the instructions of
+// the other side.
 const maxListed = 64
 
-// listed returns the hottest regions with code.
+// listed returns the hottest regions that have code, at most maxListed.
 func listed(regions []*Region) []*Region {
 	var hottest []*Region
 	for _, r := range regions {

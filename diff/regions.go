@@ -23,9 +23,8 @@ type RegionRow struct {
 	Listing []asm.ListingLine `json:"listing,omitempty"`
 }
 
-// regionRows returns rows for the pairs of regions that changed. Regions take the standard
-// error over forks and slices from their method, because reports have no counts by fork for
-// regions.
+// regionRows returns rows for the pairs of regions that changed. Reports have no counts by fork or
+// slice for regions, so a region takes the standard error over forks and slices from its method.
 func (c *Comparison) regionRows(p *pairing, pairs []regionPair, methods []itemPair, o Options) []RegionRow {
 	spreadErrors := map[itemKey]float64{}
 	for _, m := range methods {
@@ -57,7 +56,8 @@ func (c *Comparison) regionRows(p *pairing, pairs []regionPair, methods []itemPa
 	return rows
 }
 
-// dropColdListings removes the listings of regions that are not hot, except the first one.
+// dropColdListings removes the listings of regions that are not hot. The first listing always
+// stays.
 func dropColdListings(rows []RegionRow, hotThreshold float64) {
 	kept := 0
 	for i := range rows {
@@ -82,10 +82,10 @@ func compileID(regions []*Region) int {
 	return id
 }
 
-// codeChange returns the share of the samples that are on instructions that the other side
-// does not have, on the side where it is larger. It returns 0 if that is within the noise.
-// Samples of the other side without code are subtracted, because they could be on the same
-// code.
+// codeChange returns the share of one side's samples that are on instructions which the other side
+// does not have. It computes this share for A and for B, and returns the larger one, or 0 if both
+// are within the noise. If the other side has samples without code, their share is subtracted,
+// because they could be on the same instructions.
 func (c *Comparison) codeChange(p *pairing, q *regionPair, spreadError float64) float64 {
 	if !hasCode(q.a) || !hasCode(q.b) {
 		return 0
@@ -103,16 +103,16 @@ func (c *Comparison) codeChange(p *pairing, q *regionPair, spreadError float64) 
 	return change
 }
 
-// compareCode returns the listing of a pair. For each side it takes the compilation of the
-// pair's hottest region, with all regions of that compilation, because the other side may
-// have the same code in another region. same is the share of equal lines.
+// compareCode returns the listing of a pair. For each side it takes the compilation of the pair's
+// hottest region. It includes all regions of that compilation, because code of one region on this
+// side may be in another region on the other side. same is the share of equal lines.
 func compareCode(q *regionPair) (same float64, lines []asm.ListingLine) {
 	return asm.Compare(compilationCode(q.a, q.method.a), compilationCode(q.b, q.method.b))
 }
 
 // compilationCode returns the lines of one compilation, by address: the compilation that the pair's hottest region is
-// part of. The lists are regions of one side: pair has those of the pair, and of has all of the method. The lines of
-// the pair's regions are marked.
+// part of. Both lists are regions of one side: pair has the regions of the pair, and of has all regions of the method.
+// The lines of the pair's regions are marked.
 func compilationCode(pair, of []*Region) []asm.Line {
 	hottest := hottestWithCode(pair)
 	if hottest == nil {

@@ -30,9 +30,9 @@ type Side struct {
 
 // A TrialSide is one side's profile of a trial. All its counts are of one event.
 type TrialSide struct {
-	Name string // of a benchmark; "" for another program
-	// Program and JDK are set for a profile of another program; "" if they are unknown
-	// or differ.
+	Name string // of the benchmark; "" if the program is not a benchmark
+	// Program and JDK are set if the program is not a benchmark. Each is "" if it is unknown, or if
+	// it differs among the JVMs.
 	Program, JDK string
 
 	Event   string  // the first event that was sampled
@@ -85,8 +85,8 @@ func (s *Side) Empty() bool {
 	return !slices.ContainsFunc(s.Trials, func(t TrialSide) bool { return t.Samples > 0 })
 }
 
-// FromReport returns the side of a report. To compare a capture, its report is made first, so
-// the result is the same whether the user names a capture or its report.
+// FromReport returns the side of a report. If the user names a capture, its report is made first.
+// So a capture and its report lead to the same comparison.
 func FromReport(name string, rep *schema.Report) *Side {
 	c := rep.Capture
 	about := capture.Description{Sampler: c.Sampler, Events: c.Events[:min(1, len(c.Events))], Frequency: c.Frequency}
@@ -117,8 +117,8 @@ func newTrialSide(p *schema.Profile) TrialSide {
 	}
 	event := p.Account.Events[0]
 	t.Event, t.Samples = event, p.Account.Of(event).Profiled
-	// Only a benchmark's JVMs repeat the same work. The JVMs of any other command can run
-	// different programs.
+	// Only the JVMs of a benchmark repeat the same work. The JVMs of any other command may run
+	// different programs, so their counts are not compared with each other.
 	if p.Trial != "" && len(p.JVMs) > 1 {
 		for _, j := range p.JVMs {
 			t.Forks = append(t.Forks, j.Counts.Of(event))
@@ -185,7 +185,7 @@ func addEach(a, b []int64) []int64 {
 	return sum
 }
 
-// An itemKey identifies an item on both sides.
+// An itemKey identifies an item. The same method or frame has the same key on both sides.
 type itemKey struct{ source, name string }
 
 func (i *Item) key() itemKey { return itemKey{i.Source, i.Name} }

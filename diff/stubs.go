@@ -38,7 +38,8 @@ func (t *TrialSide) hasStub(name string) bool {
 	return slices.ContainsFunc(t.Methods, func(i Item) bool { return i.Source == stubSource && i.Name == name })
 }
 
-// withStubs returns a copy with other names of stubs.
+// withStubs returns a copy in which the stubs in names, a map from old names to new ones, are
+// renamed. Without names it returns t itself.
 func (t *TrialSide) withStubs(names map[string]string) *TrialSide {
 	if len(names) == 0 {
 		return t

@@ -26,8 +26,8 @@ func (t *textDiff) itemTable(title, kind string, rows []Row) {
 
 // rowsShown returns how many of n rows are shown.
 func (t *textDiff) rowsShown(n int) int {
-	// If there is only one row more than Top, it is shown too: a line that says so would
-	// take as much room.
+	// If there is only one row more than Top, it is shown too: a line that says that one row is
+	// missing would take as much room.
 	if t.o.Top > 0 && n > t.o.Top+1 {
 		return t.o.Top
 	}

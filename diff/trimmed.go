@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// If another job on the machine disturbs one of several recordings, the mean and the spread of its side become so large that
-// no change is beyond noise. So what is not slower beyond noise is judged once more, without the slowest third of the times
-// of each side, because a disturbance only makes times longer. The fastest time of B is compared with the slowest remaining
-// time of A, and the gap between them with the spread of the remaining times.
+// If another job on the machine disturbs one of several recordings, the mean and the spread of its side become so large
+// that no change is beyond noise. So a benchmark that is not slower beyond noise is judged a second time, without the
+// slowest third of the times of each side. The slowest times are left out because a disturbance only makes times
+// longer. What counts then is the gap between the fastest time of B and the slowest remaining time of A: it is compared
+// with the spread of the remaining times.
 //
 // If three times on each side are drawn from the same distribution, there is such a gap in one of five cases. So the gap must
 // be many times as wide as the spread: see gapFactors.
@@ -16,11 +17,11 @@ import (
 // leastTimes is how many times each side must have before one is left out.
 const leastTimes = 3
 
-// gapFactors has, by the number of times on each side, how many times as wide as the spread of the remaining times the gap
-// must be. With these factors, times of one distribution have such a gap in one of two hundred cases. That hardly depends on
-// the distribution: for uniform, normal, lognormal, exponential and Pareto distributions, and for normal ones with a quarter
-// of the times disturbed, the factors are 6.1 to 8.3 for three times, 0.9 to 1.6 for four, 0.2 to 0.5 for five, and smaller for
-// more (simulated, 100 000 cases each).
+// gapFactors maps the number of times on each side to a factor: the gap must be at least this factor times the spread
+// of the remaining times. With these factors, times of one distribution have such a gap in one of two hundred cases.
+// The factors hardly depend on the distribution: for uniform, normal, lognormal, exponential and Pareto distributions,
+// and for normal ones with a quarter of the times disturbed, the factors are 6.1 to 8.3 for three times, 0.9 to 1.6 for
+// four, 0.2 to 0.5 for five, and smaller for more (simulated, 100 000 cases each).
 var gapFactors = map[int]float64{3: 8.3, 4: 1.6}
 
 // mostGap is the factor if each side has five times or more.
@@ -42,8 +43,8 @@ func trimmed(times []float64) []float64 {
 	return sorted[:len(sorted)-len(sorted)/3]
 }
 
-// leastSlowdown returns by how much b is at least slower than a, without the slowest times of both. It returns NaN if there
-// are too few times.
+// leastSlowdown returns a lower bound for how much slower b is than a, in the unit of the times. The slowest times of
+// both are left out. It returns NaN if there are too few times, and a negative number if the gap is too narrow.
 func leastSlowdown(a, b []float64, judged int) float64 {
 	n := min(len(a), len(b))
 	if n < leastTimes {
@@ -55,8 +56,8 @@ func leastSlowdown(a, b []float64, judged int) float64 {
 	return fastest - slowest - gapFactor(n, judged)*spread
 }
 
-// trimmedRow judges a benchmark by a measure without the slowest times of each side. ok is false if there are too few times.
-// As in scoreNoise, it looks at both captures and forks, and the smaller slowdown counts.
+// trimmedRow judges a benchmark by a measure without the slowest times of each side. ok is false if there are too few
+// times. As in scoreNoise, JMH's times are judged both by capture and by fork, and the smaller slowdown counts.
 func (c *Comparison) trimmedRow(m measure, judged int) (row GateRow, ok bool) {
 	levels := []func(*TrialSide) []float64{runTimes, forkTimes}
 	sampled := 0.0

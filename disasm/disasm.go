@@ -5,9 +5,9 @@
 //		fmt.Printf("%#x: %s\n", in.Addr, in.Text) // 0x7f0523ef2180: mov    0x30(%r15),%r8
 //	}
 //
-// For x86-64 and AArch64 the text equals that of GNU objdump, with the few differences that the packages disasm/amd64
-// and disasm/arm64 list. The other instruction sets are spelled as golang.org/x/arch spells them, which is close to
-// objdump (disasm/xarch).
+// For x86-64 and AArch64 the text equals that of GNU objdump, except for a few differences, which the comments of the
+// packages disasm/amd64 and disasm/arm64 list. Instructions of the other instruction sets are spelled as
+// golang.org/x/arch spells them, which is close to objdump (disasm/xarch).
 //
 // No byte of the input is skipped: the lengths of the instructions add up to the length of the input.
 //
@@ -15,8 +15,8 @@
 //
 // # Implementation
 //
-// Each instruction set has its decoder in a package below this one, and an entry in the map decoders. What an
-// instruction is, which all of them must know, is in disasm/asm.
+// Each instruction set has a decoder in a package below this one, and an entry in the map decoders. The types that all
+// decoders share, such as Inst and Kind, are in disasm/asm.
 package disasm
 
 import (
@@ -41,7 +41,7 @@ const (
 )
 
 // ArchOf returns the instruction set with the given name, which may be HotSpot's, the system's ("x86_64", "aarch64"),
-// or Go's ("amd64"). An unknown name is returned as it is, and is not Supported.
+// or Go's ("amd64"). An unknown name is returned unchanged; Supported is false for it.
 func ArchOf(name string) Arch {
 	switch name {
 	case "x86_64", "x86-64", "x64":
@@ -69,8 +69,8 @@ const (
 	Plain    = asm.Plain    // the next instruction follows
 	Call     = asm.Call     // the next instruction follows when the callee returns
 	Jump     = asm.Jump     // the next instruction never follows
-	CondJump = asm.CondJump // the next instruction follows, or another one
-	Return   = asm.Return   // back to the caller, or from a trap to the code that it interrupted
+	CondJump = asm.CondJump // either the next instruction or the target of the jump follows
+	Return   = asm.Return   // returns to the caller, or from a trap to the interrupted code
 )
 
 // An Inst is one instruction, or one undecodable piece of the input.
@@ -79,7 +79,7 @@ type Inst = asm.Inst
 // A decodeFunc decodes all of code, whose address is pc.
 type decodeFunc func(syntax Syntax, code []byte, pc uint64) []Inst
 
-// decoders are the instruction sets that Decode supports.
+// decoders holds the decoder of each instruction set that Decode supports.
 var decoders = map[Arch]decodeFunc{
 	AMD64:   amd64.Decode,
 	ARM64:   oneSyntax(arm64.Decode),

@@ -131,7 +131,7 @@ func homeOnPath(ctx context.Context) (string, error) {
 
 // homeProperty matches the line with the home in what java -XshowSettings:properties prints:
 //
-//	    java.home = /usr/lib/jvm/temurin-25
+//	java.home = /usr/lib/jvm/temurin-25
 var homeProperty = regexp.MustCompile(`(?m)^ *java\.home = (.+)$`)
 
 // describe fills in the version, vendor and variant from the release file, or else from what

@@ -1,13 +1,13 @@
-// Package event defines what else happened in a JVM while it was sampled: pauses of the garbage collector,
+// Package event defines the events of a JVM that gasm shows beside its samples: pauses of the garbage collector,
 // safepoints, compilations, waits for locks, allocations, and the program's own events.
 //
-// The times of an [Event] are on the samples' clock, CLOCK_MONOTONIC, so that package profile can say which samples
-// were taken during it. The packages below this one read events from the JVM's different sources:
+// The times of an [Event] are on the samples' clock, CLOCK_MONOTONIC, so that package profile can find the samples that
+// were taken during the event. The packages below this one read events from the JVM's different sources:
 //
 //	event/hslog   HotSpot's log of JDK 9 and newer, as -Xlog writes it
 //	event/jfr     recordings of Java Flight Recorder
 //	event/usdt    HotSpot's own USDT probes, recorded by package hotspot/usdt
-//	event/rings   what gasm's agent has counted in probed methods
+//	event/rings   the counts that gasm's agent made in probed methods
 //
 // capture.Capture.ReadEvents returns all events of a capture.
 package event
@@ -27,12 +27,13 @@ const (
 	GC Kind = "gc"
 	// Concurrent is work that the collector does while the program runs: "Concurrent Mark Cycle".
 	Concurrent Kind = "gc-concurrent"
-	// Safepoint is the time from the request that all threads stop until they run again. Its name is the VM operation
-	// that needed it: "G1CollectForAllocation".
+	// Safepoint is the time from the request that all threads stop until they run again. Its name is that of the VM
+	// operation for which the threads stopped: "G1CollectForAllocation".
 	Safepoint Kind = "safepoint"
 	// VMOperation is work of the VM thread, in a safepoint or not: "G1CollectForAllocation".
 	VMOperation Kind = "vm-operation"
-	// Compilation is a compilation by a JIT compiler: "java.util.HashMap::get". HotSpot's log has only its start.
+	// Compilation is a compilation by a JIT compiler: "java.util.HashMap::get". HotSpot's log has only the time of its
+	// start.
 	Compilation Kind = "compile"
 	// Deopt is the moment at which compiled code is abandoned. Its name is the method.
 	Deopt Kind = "deoptimize"
@@ -43,7 +44,8 @@ const (
 	Park Kind = "park"
 	// Sleep is a call of Thread.sleep.
 	Sleep Kind = "sleep"
-	// Alloc is an allocation, or a sample that stands for many of them, see Event.Bytes. Its name is the class.
+	// Alloc is an allocation, or a sampled allocation that stands for many others (see Event.Bytes). Its name is the
+	// class.
 	Alloc Kind = "alloc"
 	// ClassLoad is the loading of a class. Its name is the class.
 	ClassLoad Kind = "class"
@@ -55,7 +57,8 @@ const (
 	Own Kind = "jfr"
 	// Call is a call of a probed method. Its name is the method.
 	Call Kind = "call"
-	// Held is a lock that a method holds, where the locks of the method's class are probed. Its name is the method.
+	// Held is the time for which a method holds a lock. It is recorded only if the locks of the method's class are
+	// probed. Its name is the method.
 	Held Kind = "held"
 	// New is an allocation in a method whose allocations are probed. Its name is the method.
 	New Kind = "new"
@@ -66,8 +69,8 @@ const (
 // An Event is something that happened in a JVM.
 type Event struct {
 	PID int
-	// TID is the id, as the sampler knows it, of the thread to which the event happened or which reported it. It is 0
-	// if unknown, and for a virtual thread.
+	// TID is the id of the thread to which the event happened, or of the thread that reported it. It is the thread's id
+	// in the samples. It is 0 if it is unknown, and for a virtual thread.
 	TID int
 	Kind
 	Name string
@@ -81,8 +84,8 @@ type Event struct {
 	// PC is the address after the instruction in the code cache at which the event happened, which is the return
 	// address of a call; 0 if unknown.
 	PC uint64
-	// Frames is the stack at which it happened, innermost frame first; nil if unknown. Events share it, so it must
-	// not be changed.
+	// Frames is the thread's stack at the time of the event, innermost frame first; nil if unknown. Several events may
+	// share a slice, so it must not be changed.
 	Frames []Frame
 	Args   []Arg
 }
@@ -109,8 +112,8 @@ func (k Kind) OfThread() bool {
 // EndMonoNanos returns when the event was over.
 func (e *Event) EndMonoNanos() int64 { return e.MonoNanos + e.Nanos }
 
-// Owner returns the thread that the event happened to, or 0 for the whole JVM. It returns false for an event of an
-// unknown thread, for which no sample can count.
+// Owner returns the thread that the event happened to, or 0 for the whole JVM. If the thread is unknown, known is
+// false, and no sample can be attributed to the event.
 func (e *Event) Owner() (tid int, known bool) {
 	if !e.Kind.OfThread() {
 		return 0, true

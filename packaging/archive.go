@@ -25,7 +25,7 @@ func (r *release) writeArchive(p *program, docs []document) error {
 		return err
 	}
 	return create(filepath.Join(r.out, name+".tar.gz"), func(w io.Writer) error {
-		packed, err := gzip.NewWriterLevel(w, gzip.BestCompression) // without a name and a time
+		packed, err := gzip.NewWriterLevel(w, gzip.BestCompression) // no name and no time in its header
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func (r *release) writeArchive(p *program, docs []document) error {
 	})
 }
 
-// addFile adds a file that belongs to root.
+// addFile adds a file to an archive. The file belongs to root, and its time is that of the release.
 func (r *release) addFile(archive *tar.Writer, name string, mode int64, text []byte) error {
 	err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: int64(len(text)), ModTime: r.time, Format: tar.FormatUSTAR})
 	if err == nil {
@@ -59,7 +59,7 @@ func (r *release) addFile(archive *tar.Writer, name string, mode int64, text []b
 const sumsFile = "SHA256SUMS"
 
 func (r *release) writeSums() error {
-	files, err := os.ReadDir(r.out) // sorted
+	files, err := os.ReadDir(r.out) // sorted by name
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func sha256Of(path string) (string, error) {
 	return fmt.Sprintf("%x", sum.Sum(nil)), nil
 }
 
-// create writes a new file.
+// create makes a new file, and calls write to write its content. It is an error if the file exists.
 func create(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

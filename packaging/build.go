@@ -12,14 +12,15 @@ import (
 	"strings"
 )
 
-// A program is gasm as it was built for one platform.
+// A program is a gasm that was built for one platform.
 type program struct {
 	os, arch string
 	path     string
 	info     *buildinfo.BuildInfo
 }
 
-// A document is a file that is the same on all platforms: a page of the manual, a shell's completions.
+// A document is a file that is the same on all platforms: a page of the manual, the completions of a shell, the licence
+// and so on.
 type document struct {
 	kind string // man, bash, zsh, fish, license, readme, docs
 	name string // of the file: gasm-profile.1
@@ -57,9 +58,9 @@ func (r *release) programPath(system, arch string) string {
 	return filepath.Join(r.work, "gasm-"+system+"-"+arch)
 }
 
-// compile runs go build, unless it has built the program already. The flags are those of the Makefile,
-// so that go build uses again what was compiled for the checks. In addition, -s and -w leave out
-// symbols, which gasm never reads.
+// compile builds gasm for a platform with go build, unless the file exists because it was built before. The flags are
+// those of the Makefile, so that go build can reuse the packages that were compiled for the checks. In addition, -s and
+// -w leave out symbols, which gasm never reads.
 func (r *release) compile(path, system, arch string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
@@ -73,7 +74,8 @@ func (r *release) compile(path, system, arch string) error {
 	return nil
 }
 
-// buildDocuments has a gasm for this machine write its manual and completions.
+// buildDocuments returns all documents, sorted by their paths. It builds gasm for this machine, and runs it to write
+// the manual and the completions.
 func (r *release) buildDocuments() ([]document, error) {
 	gasm := r.programPath(runtime.GOOS, runtime.GOARCH)
 	if err := r.compile(gasm, runtime.GOOS, runtime.GOARCH); err != nil {

@@ -1,14 +1,13 @@
-// Command packaging makes the files of a release of gasm: an archive for each platform, packages for
-// Debian and for RPM, a list of what is in the program (an SBOM), a formula for Homebrew, and the
-// checksums of all files.
+// Command packaging makes the files of a release of gasm: an archive for each platform, packages for Debian and for
+// RPM, a list of the modules in the program (an SBOM), a formula for Homebrew, and the checksums of all files.
 //
 //	cd packaging && go run . -version 1.2.3 -out ../dist
 //
-// It is a module of its own, so that gasm does not depend on what makes packages. From the same
-// sources, with the same version, time and Go, it makes the same bytes: the only time in the files is
-// that of the flag -time, no path, user or host of the machine is in them, and all lists are sorted.
+// It is a module of its own, so that gasm does not depend on the libraries that make packages. It makes the same bytes
+// whenever the sources, the version, the time and Go are the same: the only time in the files is that of the flag
+// -time, the files contain no path, user or host of the machine, and all lists are sorted.
 //
-//	build.go     the programs, the manual and the completions, by gasm itself
+//	build.go     the programs; the manual and the completions, which gasm itself writes
 //	archive.go   gasm-1.2.3-linux-amd64.tar.gz
 //	package.go   gasm_1.2.3_amd64.deb, gasm-1.2.3-1.x86_64.rpm
 //	sbom.go      gasm-1.2.3.cdx.json, in the form of CycloneDX
@@ -47,11 +46,11 @@ type release struct {
 // homepage is the address of the project.
 const homepage = "https://github.com/gasm-profiler/gasm"
 
-// all are the platforms of a release.
+// all is the default of -platforms: the platforms of a release.
 const all = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64"
 
-// semantic matches the versions that -version accepts. The versions of the packages for Debian and RPM
-// are derived from it.
+// semantic matches the versions that -version accepts. The packages for Debian and RPM derive their own versions from
+// that version.
 var semantic = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z]+(\.[0-9A-Za-z]+)*)?$`)
 
 func run(args []string) error {
@@ -76,8 +75,7 @@ func run(args []string) error {
 	return r.make()
 }
 
-// make makes all files in a temporary folder, and puts them in place of the folder r.out when it has
-// all of them.
+// make makes all files in a temporary folder. When all files are complete, their folder replaces r.out.
 func (r *release) make() error {
 	out, err := filepath.Abs(r.out)
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"path/filepath"
 
 	"github.com/goreleaser/nfpm/v2"
-	_ "github.com/goreleaser/nfpm/v2/deb" // which nfpm.Get finds
+	_ "github.com/goreleaser/nfpm/v2/deb" // registers itself for nfpm.Get
 	"github.com/goreleaser/nfpm/v2/files"
 	_ "github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// installed returns the path at which a package installs the document. Each kind of package has its own
-// place for zsh's completions.
+// installed returns the path at which a package installs the document. packager is "deb" or "rpm", which differ in the
+// paths of the licence and of zsh's completions.
 func (d *document) installed(packager string) string {
 	switch d.kind {
 	case "man":
@@ -52,7 +52,7 @@ func (r *release) writePackages(p *program, docs []document) error {
 	return nil
 }
 
-// writeDocument writes a document as it is installed: pages of the manual are compressed.
+// writeDocument writes a document in the form in which it is installed: pages of the manual are compressed.
 func writeDocument(path string, d *document) error {
 	text := d.text
 	if d.kind == "man" {

@@ -14,8 +14,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// writeSBOM lists what each program is made of: the modules that the linker has noted in it (`go
-// version -m`), and Go's own library. It is in the form of CycloneDX.
+// writeSBOM writes a list of the modules in each program: those that the linker has noted in the program (`go version
+// -m`), and Go's own library. The list is in the format CycloneDX.
 func (r *release) writeSBOM(programs []program) error {
 	bom := cdx.NewBOM()
 	modules := map[string]cdx.Component{}
@@ -51,7 +51,7 @@ func (r *release) writeSBOM(programs []program) error {
 	})
 }
 
-// modulesOf returns the modules in a program.
+// modulesOf returns the modules in a program, of which Go's own library comes first.
 func modulesOf(p *program) []cdx.Component {
 	library := func(name, version string) cdx.Component {
 		purl := "pkg:golang/" + name + "@" + version
@@ -71,8 +71,8 @@ func modulesOf(p *program) []cdx.Component {
 	return all
 }
 
-// serialNumber returns a UUID that is a hash of the components. A random one would make two builds of
-// the same sources differ.
+// serialNumber returns a UUID that is a hash of the components. With a random UUID, two builds of the same sources
+// would differ.
 func serialNumber(components []cdx.Component) string {
 	sum := sha256.New()
 	for _, c := range components {

@@ -9,7 +9,8 @@ import (
 // A Kind says what sort of code a blob is.
 type Kind uint8
 
-// The kinds of Java methods come first, because package profile sorts blobs by kind (see gaps there).
+// The kinds of Java methods come first, because package codemap sorts blobs at the same address by
+// kind (see findUnprinted there).
 const (
 	NMethod     Kind = iota // a method compiled by C1, C2 or a JVMCI compiler
 	Native                  // the wrapper around a native method
@@ -58,10 +59,10 @@ type Blob struct {
 	// the log, which is a lower bound.
 	UptimeMillis int64
 
-	offset    int64  // of its first line in the log
-	end       int64  // where another thread's lines or the same thread's next blob begin
-	turns     []turn // the rest of its lines, after lines of other threads
-	installed int64  // blobs are sorted by these offsets, see addNamed
+	offset    int64  // offset of its first line in the log
+	end       int64  // offset at which another thread's lines or the same thread's next blob begin
+	turns     []turn // the rest of its lines, which come after lines of other threads
+	installed int64  // the offset by which blobs are sorted, see addNamed
 }
 
 // A turn is a piece of the log that one thread wrote without interruption. Its first line is the tag <writer …/>.
@@ -102,7 +103,8 @@ type Frame struct {
 	Method string // pkg.Class::method
 	BCI    int
 	Line   int // source line; 0 when unknown
-	// Guess says what package safepoints has guessed of the frame. Debug info itself has no guesses.
+	// Guess says which parts of the frame package safepoints has guessed. Frames from debug info are
+	// never guessed.
 	Guess Guess
 }
 
@@ -111,11 +113,12 @@ type Guess uint8
 
 const (
 	Certain     Guess = iota // nothing is guessed
-	GuessedLine              // the method is certain, and its bytecode and line are guessed
-	GuessedAll               // the method may be another one
+	GuessedLine              // the method is certain, but its bytecode and line are guessed
+	GuessedAll               // the method is guessed, too
 )
 
-// GuessMark stands before what is guessed, in every format: "~java.util.Arrays::mismatch".
+// GuessMark is put before a guessed method or line in all output formats, for example
+// "~java.util.Arrays::mismatch".
 const GuessMark = "~"
 
 // LineText returns the number of the line, with [GuessMark] if it is a guess.
@@ -148,7 +151,7 @@ type Instruction struct {
 	Lo, Hi   uint64
 	Text     string
 	Kind     disasm.Kind
-	Target   uint64 // of a direct call or jump; 0 for other instructions
+	Target   uint64 // where a direct call or jump leads; 0 for other instructions
 	Section  string // the section that begins here: "Verified Entry Point"; "" for most
 	Comments []string
 	// Frames is the inlining chain, innermost frame first. HotSpot's debug info describes the code up to and
@@ -160,7 +163,7 @@ type Instruction struct {
 	Bad       bool // the bytes are not a known instruction
 }
 
-// A Header is what the first lines of a log say about the JVM.
+// A Header is what a log says about the JVM as a whole. Most of it is in the log's first lines.
 type Header struct {
 	PID             int
 	StartWallMillis int64  // wall clock, ms since 1970; 0 if the log does not have it
@@ -173,7 +176,7 @@ type Header struct {
 	// ClassPath is the property java.class.path: directories and jars, separated as on the JVM's system (":" or ";").
 	// It is "" if the log does not have it.
 	ClassPath string
-	// SourceFiles maps the names of classes to the names of the source files they were compiled from. Only logs that
-	// gasm has written have them, see [AppendSourceFile].
+	// SourceFiles maps the names of classes to the names of the source files they were compiled from. Only gasm
+	// writes these names into a log, see [AppendSourceFile].
 	SourceFiles map[string]string
 }

@@ -17,14 +17,15 @@ import (
 // blockSize is the size of a block in bytes.
 const blockSize = 1 << 20
 
-// readSize is how many bytes a reader reads at once. It fits into a core's own cache.
+// readSize is how many bytes a reader reads at once. This many bytes fit into a core's own cache.
 const readSize = 128 << 10
 
-// maxLine is an upper bound for the length of HotSpot's lines. A longer line is a hole in the file, or the file is
-// not a log. Only its beginning is looked at.
+// maxLine is an upper bound for the length of HotSpot's lines. A longer line means that the file has a hole or is
+// not a log. Of such a line, only the beginning is looked at.
 const maxLine = 4 << 20
 
-// maxReaders bounds the number of goroutines that read blocks. More would only wait for the single indexer.
+// maxReaders bounds the number of goroutines that read blocks. Any more readers would only wait for the
+// single indexer.
 const maxReaders = 8
 
 // A block is what the indexer needs of the lines that start in one part of a log.
@@ -39,7 +40,7 @@ type block struct {
 type item struct {
 	class lineClass // of a run: codeLine if any of its lines is a codeLine, else rowLine
 	at    int64     // offset in the log: of a line after its indent, or of a run's first line
-	size  int       // in the log, without the line end for a single line
+	size  int       // bytes in the log; a single line without its indent and its line end
 }
 
 // isRun reports whether the item is a run and not a single line.
@@ -138,8 +139,9 @@ func wholeLines(data []byte, start int, limit int64) (end int) {
 	return start + bytes.LastIndexByte(data[start:], '\n') + 1
 }
 
-// more reads on. The first have bytes of the buffer are those of the log from at on; more appends the bytes that
-// follow. After offset to it reads only what the last line needs. It returns an error if the file has become shorter.
+// more reads the next bytes of the log. The first have bytes of the buffer are the log's bytes from offset at on.
+// more appends the bytes that follow them in the log, and returns all. Beyond offset to, it reads only a little at a
+// time, in order to complete the last line. It returns an error if the file has become shorter.
 func (r *blockReader) more(at int64, have int, to int64) ([]byte, error) {
 	end := at + int64(have)
 	more := min(to-end, int64(max(readSize, have)))
@@ -162,7 +164,7 @@ func (r *blockReader) more(at int64, have int, to int64) ([]byte, error) {
 
 // addLines adds the lines in data, which begins at offset at of the log.
 func (b *block) addLines(data []byte, at int64, indent int) {
-	run := item{at: at} // the lines since the last single line
+	run := item{at: at} // the run of lines since the last single line
 	for pos := 0; pos < len(data); {
 		end := lineEnd(data, pos)
 		from := min(pos+indent, end)

@@ -2,11 +2,12 @@ package printassembly
 
 import "bytes"
 
-// A lineClass says what a line means to the index. Only [classify] decides it.
+// A lineClass says what a line means to the index. The class of a line is determined by [classify]
+// only.
 type lineClass uint8
 
 const (
-	// idleLine has no meaning to the index, wherever it is: [Verified Entry Point]
+	// idleLine has no meaning to the index, wherever it is. An example is [Verified Entry Point].
 	idleLine lineClass = iota
 	// rowLine is a line within a blob's code: an empty line, or one that begins with two blanks. Most are comments.
 	rowLine
@@ -33,7 +34,7 @@ const (
 	textLine
 )
 
-// The beginnings of lines, by which classify knows some classes.
+// The beginnings of lines by which classify recognizes some classes.
 var (
 	totalPart      = []byte(" total in heap ")
 	mainCodePart   = []byte(" main code ")
@@ -93,7 +94,7 @@ func classify(line []byte) lineClass {
 }
 
 // idleTag reports whether a tag is of one of the kinds that LogCompilation writes most often within a <task>. They
-// have neither a stamp nor a name that the index needs. The tag is without its "<".
+// have neither a stamp nor a name that the index needs. tag is the line after its "<".
 func idleTag(tag []byte) bool {
 	if i := bytes.IndexByte(tag, ' '); i >= 0 {
 		tag = tag[:i]
@@ -106,7 +107,8 @@ func idleTag(tag []byte) bool {
 	return false
 }
 
-// trimCR removes the '\r' at the end of a line. A log that was saved on Windows has them.
+// trimCR removes the '\r' at the end of a line, if there is one. In a log that was saved on
+// Windows, every line ends with '\r'.
 func trimCR(line []byte) []byte {
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		return line[:n-1]

@@ -9,9 +9,9 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// Code reads the instructions of a blob from the log. They are sorted by address, and without gaps if the log's code
-// has none. Code returns nil if the log does not have the blob's code. A [TooMuchError] comes with the instructions
-// before the limit.
+// Code reads the instructions of a blob from the log. They are sorted by address, and have no gaps if the code in
+// the log has no gaps. Code returns nil if the log does not have the blob's code. If the code exceeds a limit, Code
+// returns the instructions before the limit, and a [TooMuchError].
 func (l *Log) Code(b *Blob, syntax disasm.Syntax) ([]Instruction, error) {
 	if !b.HasCode {
 		return nil, nil
@@ -42,7 +42,7 @@ func (l *Log) eachLine(b *Blob, take func(line []byte) (done bool)) error {
 			t = b.turns[i]
 		}
 		lines.reset(io.NewSectionReader(l.file, t.from, t.to-t.from))
-		lines.next() // the blob's first line, or the tag
+		lines.next() // skip the blob's first line, or the tag that begins the turn
 		back := i >= 0
 		for lines.next() {
 			switch {
@@ -82,15 +82,16 @@ type codeReader struct {
 	rows    hexRows // of the hex dump
 	section string  // a section that has begun but does not have an instruction yet
 	lead    []string
-	skip    bool   // the last row was outside the blob, so its comments are skipped, too
-	tooMuch string // what exceeded its limit; "" for nothing
+	skip    bool   // the last row was not used, so its comments are skipped, too
+	tooMuch string // what exceeded its limit, such as "comments"; "" if nothing did
 	notes   int    // number of comments and frames so far
 }
 
-// Upper bounds for the code of one blob; what is beyond them is left out, with a TooMuchError. C1 makes at most 512
-// kB of code (NMethodSizeLimit in c1_globals.hpp), a JVMCI compiler 640 kB (JVMCINMethodSizeLimit), and C2 as much as
-// 80000 nodes need (MaxNodeLimit). An instruction takes about four bytes. HotSpot inlines 15 levels deep, with method
-// handles 100 (MaxInlineLevel, MaxForceInlineLevel), but Graal goes deeper.
+// Upper bounds for the code of one blob. If a blob exceeds one of them, the rest of its code is left out, and there
+// is a TooMuchError. C1 makes at most 512 kB of code (NMethodSizeLimit in c1_globals.hpp), a JVMCI compiler 640 kB
+// (JVMCINMethodSizeLimit), and C2 as much as 80000 nodes need (MaxNodeLimit). An instruction takes about four bytes.
+// HotSpot inlines 15 levels deep, with method handles 100 (MaxInlineLevel, MaxForceInlineLevel), but Graal goes
+// deeper.
 const (
 	maxInstructions = 1 << 20
 	maxCode         = 15 * maxInstructions // bytes: no x86 instruction is longer than 15
@@ -144,9 +145,11 @@ func (c *codeReader) mark(line []byte) (done bool) {
 	default:
 		switch {
 		case bytes.HasPrefix(name, []byte("Disassembl")):
-			// [Disassembling for mach='i386:x86-64'] is a remark of hsdis about itself.
+			// [Disassembling for mach='i386:x86-64'] is a message of hsdis and not the name of a
+			// section.
 		case string(name) == "Constants" && c.section != "":
-			// JDK 8 and 11 print it at each entry point.
+			// JDK 8 and 11 also print [Constants] at each entry point. The section keeps the entry
+			// point's name.
 		case c.machine:
 			c.rows.section(string(name))
 		default:
@@ -157,7 +160,7 @@ func (c *codeReader) mark(line []byte) (done bool) {
 }
 
 // decodeRows decodes the bytes into instructions and adds their comments. If a damaged log has both bytes and hsdis's
-// text of a blob, the bytes win.
+// text of a blob, the bytes are used.
 func (c *codeReader) decodeRows() {
 	if len(c.rows.code) == 0 {
 		return
@@ -193,7 +196,7 @@ func (c *codeReader) decode(run codeRun) {
 		}
 		c.insts = slices.Grow(c.insts, len(insts))
 		for _, in := range insts {
-			if in.Addr-lo >= decodedAtOnce { // it may be cut off by the end of part
+			if in.Addr-lo >= decodedAtOnce { // the instruction may be cut off by the end of part
 				break
 			}
 			if len(c.insts) == maxInstructions {
@@ -219,8 +222,9 @@ func undecoded(code []byte, lo uint64) []disasm.Inst {
 	return insts
 }
 
-// spreadFrames gives each instruction without debug info the frames of the next instruction that has some. Debug info
-// describes all code up to its instruction: HotSpot's nmethod::pc_desc_near takes the first PcDesc at or after a PC.
+// spreadFrames sets the frames of each instruction without debug info to the frames of the next instruction that has
+// debug info. Debug info describes all code up to its instruction: HotSpot's nmethod::pc_desc_near takes the first
+// PcDesc at or after a PC.
 func spreadFrames(insts []Instruction) {
 	var frames []Frame
 	for i := len(insts) - 1; i >= 0; i-- {

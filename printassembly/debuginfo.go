@@ -10,9 +10,9 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// A DebugInfo knows which frames the instructions of a blob were made from, without decoding the instructions. It is
+// A DebugInfo finds the inlining chain of each instruction of a blob without decoding the instructions. It is
 // available for code below an [ExactMark], where debug info has the address of the last byte of its instruction. So
-// the frames of an instruction are the first ones at or after it.
+// the frames of an instruction are the first ones at or after the instruction's address.
 //
 // A program with a lot of compiled code has samples in thousands of methods, and nearly all of these are never shown.
 // Decoding them would take most of the time of a report.
@@ -23,8 +23,8 @@ type DebugInfo struct {
 	runs   []codeRun
 }
 
-// DebugInfo reads a blob's debug info. It returns nil without an error if the blob's code must be read by [Log.Code]
-// instead: HotSpot has printed it, or it exceeds a limit.
+// DebugInfo reads a blob's debug info. It returns nil without an error if the log does not have the blob's code, or
+// if the caller must use [Log.Code] instead, because HotSpot has printed the code or because it exceeds a limit.
 func (l *Log) DebugInfo(b *Blob, syntax disasm.Syntax) (*DebugInfo, error) {
 	if !b.HasCode {
 		return nil, nil
@@ -54,8 +54,8 @@ func (d *DebugInfo) Frames(pc uint64) []Frame {
 	return d.at[i].frames
 }
 
-// End returns the address after the instruction that starts at pc. It returns false if the log does not have its
-// code.
+// End returns the address after the instruction that starts at pc. It returns false if the log does not have the
+// code at pc.
 func (d *DebugInfo) End(pc uint64) (hi uint64, ok bool) {
 	code := d.bytes(pc)
 	if code == nil {

@@ -4,16 +4,17 @@
 // the Selection the log still has their names and address ranges.
 //
 // A log is read in two passes. [Open] makes the index: it reads the log once, in blocks, on all cores. For each blob
-// (a method, a stub, a codelet …) it notes the address range, the name, the time, and the position in the file.
-// Memory is allocated per blob, not per line. [Log.Code] then reads one blob again and returns its instructions with
-// their comments, inlining chains and source lines. Callers do this only for blobs that have samples.
+// (a method, a stub, a codelet …) it notes the address range, the name, the time, and the position in the file. It
+// allocates memory for each blob, but not for each line. [Log.Code] then reads one blob again and returns its
+// instructions with their comments, inlining chains and source lines. Callers do this only for blobs that have
+// samples.
 //
 // The API may change between minor versions before 1.0.
 //
 // # Dialects
 //
-// What HotSpot prints differs from release to release. testdata/captures has an example of each dialect except JDK
-// 28's.
+// What HotSpot prints differs from release to release. The folder testdata/captures has an example of each of the
+// following dialects except that of JDK 28.
 //
 // JDK 8 prints code only if the disassembler plug-in hsdis is installed.
 //

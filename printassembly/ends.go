@@ -6,7 +6,7 @@ import (
 )
 
 // An End is the moment after which HotSpot lets no thread enter an nmethod any more. Only LogCompilation reports it.
-// If an instruction of the code caused it by a trap, the trap is logged before:
+// If the reason is that an instruction of the code caused a trap, a tag for the trap comes first:
 //
 //	<uncommon_trap thread='834' reason='unstable_if' action='reinterpret' … compile_id='173' … stamp='2.797'/>
 //	<make_not_entrant thread='834' reason='uncommon trap' compile_id='173' compile_kind='osr' … stamp='2.797'/>
@@ -27,11 +27,12 @@ type endKey struct {
 // ends collects what LogCompilation reports about nmethods that are no longer entered.
 type ends struct {
 	byKey map[endKey]End
-	trap  End // the last trap, in the nmethod of
+	trap  End // the last trap
 	of    endKey
 }
 
-// maxReason is an upper bound for the length of HotSpot's reasons. A tag with a longer one is ignored.
+// maxReason is an upper bound for the length of HotSpot's reasons, in bytes. A tag with a longer
+// reason is ignored.
 const maxReason = 80
 
 // tag reads the two tags above, and ignores other ones.
@@ -64,7 +65,8 @@ func (e *ends) tag(line []byte) {
 	}
 }
 
-// EndOf returns when and why an nmethod was left. It returns false if the log does not say so.
+// EndOf returns when and why HotSpot stopped letting threads enter an nmethod. It returns false if
+// the log does not say so.
 func (x *Index) EndOf(b *Blob) (End, bool) {
 	if b.Kind != NMethod {
 		return End{}, false

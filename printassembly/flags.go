@@ -34,22 +34,23 @@ func DebugInfoFlags() []string {
 	return []string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"}
 }
 
-// RefuseUnknownFlags, after [CaptureFlags], makes a JVM refuse flags that it does not know. It would do so without
-// gasm, and the user may have mistyped one. The last IgnoreUnrecognizedVMOptions wins
+// RefuseUnknownFlags, after [CaptureFlags], makes a JVM refuse flags that it does not know. Without gasm the JVM
+// would refuse them, too, and the user may have mistyped a flag. The last IgnoreUnrecognizedVMOptions wins
 // (Arguments::match_special_option_and_act).
 const RefuseUnknownFlags = "-XX:-IgnoreUnrecognizedVMOptions"
 
-// QuietLog keeps JDK 21 and newer from warning on stdout that hsdis is missing. JDK 8 does not start with it.
+// QuietLog keeps JDK 21 and newer from printing a warning on stdout that hsdis is missing. JDK 8 does not
+// start with this flag.
 const QuietLog = "-Xlog:os=error"
 
 // SelectingFlags returns the CaptureFlags for a [Selection] with a DirectivesFile, which JDK 9 and newer accept. They
-// may follow the CaptureFlags for all code, which they undo.
+// may come after the CaptureFlags for all code, and then undo those.
 func SelectingFlags(logFile string, sel Selection) []string {
 	return append(CaptureFlags(logFile, sel), "-XX:-PrintAssembly", "-XX:-PrintNMethods")
 }
 
-// The JDKs from OldestKnown to NewestKnown have all of these flags. JDK 8 does not have those that come after
-// CaptureFlags.
+// The JDKs from OldestKnown to NewestKnown know all of these flags. JDK 8 does not know QuietLog, nor the
+// flag for a DirectivesFile.
 const OldestKnown, NewestKnown = 9, 25
 
 // OldestWithBytes is the first JDK that prints code without hsdis.

@@ -8,8 +8,8 @@ import (
 )
 
 // ExactMark is a line that gasm writes after [MachCode] in code that it has copied itself. Below it, each comment has
-// the address of a byte of its instruction: debug info has the address of the last byte, relocations have that of the
-// first.
+// the address of a byte of its instruction: debug info has the address of the instruction's last byte, and a
+// relocation has the address of its first byte.
 const ExactMark = "[Comments at a byte of their instructions]"
 
 // oldExactMark is the form of ExactMark that gasm wrote before its copies had relocations.
@@ -29,7 +29,7 @@ type hexRows struct {
 	// pending holds marks and lines with "#", which belong to the address of the next row.
 	pending []note
 	frames  int    // number of frames in all notes
-	tooMuch string // what exceeded its limit; "" for nothing
+	tooMuch string // what exceeded its limit, such as "comments"; "" if nothing did
 }
 
 // A piece is the bytes of consecutive rows.
@@ -189,7 +189,8 @@ type codeRun struct {
 	code []byte
 }
 
-// runs returns the bytes in [lo, hi). If an address comes twice, as in a damaged log, its first byte wins.
+// runs returns the bytes in [lo, hi). If an address comes twice, as in a damaged log, the byte that comes
+// first is used.
 func (h *hexRows) runs(lo, hi uint64) []codeRun {
 	var runs []codeRun
 	next := lo // the lowest address at which the dump may continue
@@ -214,7 +215,7 @@ func (h *hexRows) runs(lo, hi uint64) []codeRun {
 	return runs
 }
 
-// sortNotes sorts the notes by address. Only in a damaged log are they not sorted already.
+// sortNotes sorts the notes by address. They are sorted already unless the log is damaged.
 func (h *hexRows) sortNotes() {
 	slices.SortStableFunc(h.notes, func(a, b note) int { return cmp.Compare(a.cell, b.cell) })
 }

@@ -24,7 +24,7 @@ func (c *codeReader) textLine(line []byte) {
 	text = bytes.ReplaceAll(text, []byte{'\t'}, []byte{' '}) // on aarch64 a tab follows the mnemonic
 	if last := len(c.insts) - 1; last >= 0 {
 		if addr <= c.insts[last].Lo {
-			c.skip = true // the disassembly starts again: JDK 8 prints methods twice
+			c.skip = true // the code starts again, because JDK 8 prints methods twice
 			return
 		}
 		c.insts[last].Hi = min(c.insts[last].Hi, addr)
@@ -47,8 +47,8 @@ func (c *codeReader) textLine(line []byte) {
 	}
 }
 
-// comment reads a comment. It is to the right of its instruction or below it. A comment before the first instruction
-// of a section is above its instruction.
+// comment reads a comment. Most comments are to the right of their instruction or below it. A comment before the
+// first instruction of a section is above its instruction.
 func (c *codeReader) comment(line []byte) {
 	if c.skip || len(line) == 0 || line[0] == '-' || line[0] != ';' && line[0] != '#' && line[0] != ' ' &&
 		line[0] != '*' && line[0] != '{' {

@@ -19,7 +19,7 @@ type Index struct {
 	Blobs []Blob
 	// Damaged counts the blobs whose first lines could not be read or have an unknown form. They are not in Blobs.
 	Damaged int
-	indent  int // of each line, see lineReader
+	indent  int // bytes before each line, see lineReader
 	ends    ends
 	// Cut is true if the log has no end, because the JVM was killed or is still running.
 	Cut bool
@@ -76,13 +76,13 @@ func compressed(r io.ReaderAt) bool {
 // An openBlob is the blob whose lines a writer is writing.
 type openBlob struct {
 	index          int    // in Index.Blobs
-	java           bool   // its ranges are on separate lines
+	java           bool   // it is a Java method, so its ranges are on separate lines
 	hasCode        bool   // a row of code was seen
 	mainLo, mainHi uint64 // of an nmethod's main code
 	stubLo, stubHi uint64 // of its stub code
 	active         bool
 	turn           int64 // where the writer's current turn began; 0 if the blob began in this turn
-	unranged             // for a blob whose range is not on any line
+	unranged             // used for a blob whose range is not on any line
 }
 
 // unknownRange reports whether the blob's range must be computed from its rows.
@@ -98,11 +98,11 @@ type indexer struct {
 	seenEnd    bool
 	writer     string               // the writer of the current line
 	open       map[string]*openBlob // by writer
-	cur        *openBlob            // of the current writer; nil before its first blob
+	cur        *openBlob            // the blob of the current writer; nil before the writer's first blob
 	tags       []namedTag
 	lastStamp  int64  // the last time in any tag, ms: a lower bound for blobs without their own time
-	wants      string // the header element whose text is the next line
-	run        []byte // a buffer
+	wants      string // tag of the header element whose text is on the next line, such as "<args>"; else ""
+	run        []byte // a buffer for the lines of a run
 }
 
 func newIndexer() *indexer {
@@ -201,8 +201,9 @@ func (x *indexer) line(line []byte, class lineClass) {
 	}
 }
 
-// machCode handles the mark before a blob's bytes. Each blob has one. If there is a second one, or one without a
-// blob, the first line of its blob has an unknown form, as it may happen with a new JDK.
+// machCode handles the mark [MachCode] before a blob's bytes. Each blob has exactly one such mark. A second
+// mark, or a mark before any blob, belongs to a blob whose first line was not recognized. That can happen with a
+// new JDK, and the blob is counted as damaged.
 func (x *indexer) machCode() {
 	if x.cur == nil || x.cur.active && x.cur.machine {
 		x.idx.Damaged++
@@ -311,7 +312,8 @@ func (x *indexer) endTurn() {
 	}
 }
 
-// start closes the writer's current blob and begins the next.
+// start closes the writer's current blob and begins b, the next one. ok is false if the first line
+// of b could not be read. Then b is only counted as damaged.
 func (x *indexer) start(b Blob, ok bool) {
 	if x.cur == nil {
 		x.cur = new(openBlob)
@@ -337,7 +339,7 @@ func (x *indexer) start(b Blob, ok bool) {
 	}
 }
 
-// close completes the blob in the index with what was learned since start.
+// close completes the blob in the index with what its lines have shown since start.
 func (x *indexer) close(o *openBlob) {
 	if !o.active {
 		return
@@ -349,7 +351,8 @@ func (x *indexer) close(o *openBlob) {
 	if o.stubLo == o.mainHi && o.stubHi > o.mainHi {
 		b.Hi = o.stubHi
 	}
-	// A damaged log may consist of first lines only.
+	// Remove a blob without a range at once if it is the last, because a damaged log may consist of
+	// such blobs only.
 	if last := len(x.idx.Blobs) - 1; o.index == last && !hasRange(b) {
 		x.idx.Blobs = x.idx.Blobs[:last]
 		x.idx.Damaged++
@@ -360,14 +363,15 @@ func (x *indexer) close(o *openBlob) {
 // (CONSTANT_Utf8 in class files). A blob with a longer name is damage and is left out.
 const maxName = 1 << 17
 
-// maxBlob is an upper bound for the size of a piece of code in HotSpot. A longer range is damage and is left out, so
-// it also bounds what a user of the index spends on one blob.
+// maxBlob is an upper bound for the size of a piece of code in HotSpot. A longer range is damage, and its blob is
+// left out. So maxBlob also bounds the time that a user of the index spends on one blob.
 const maxBlob = 1 << 26
 
 func hasRange(b *Blob) bool { return b.Lo < b.Hi && b.Hi-b.Lo <= maxBlob }
 
 // finish closes all blobs and removes those whose range is unknown. If a method was printed several times, it keeps
-// the first print: PrintNativeNMethods and LogCompilation both print native wrappers.
+// the first print that has code, or else the first print. For example, PrintNativeNMethods and LogCompilation both
+// print native wrappers.
 func (x *indexer) finish(size int64) {
 	x.at = size
 	x.endTurn()
@@ -394,7 +398,8 @@ func (x *indexer) finish(size int64) {
 					continue
 				}
 				b.UptimeMillis = kept[i].UptimeMillis
-				kept[i].Hi = kept[i].Lo // deleted below: the second print has code, the first has none
+				// The first print has no code and the second one has, so mark the first one to be deleted below.
+				kept[i].Hi = kept[i].Lo
 			}
 			seen[p] = len(kept)
 		}

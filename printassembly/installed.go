@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
-// An Installed is what LogCompilation's tag says about a method that was installed (nmethod::log_new_nmethod). It has
-// everything except the code.
+// An Installed is what LogCompilation's tag says about a method that was installed (nmethod::log_new_nmethod). The
+// tag has everything except the code.
 //
 //	<nmethod compile_id='71' compile_kind='osr' compiler='c2' level='4' entry='0x…' size='3176' …
 //	  insts_offset='400' stub_offset='1584' … method='Shares heavy (I)I' bytes='28' … stamp='0.182'/>
@@ -27,8 +27,8 @@ type Installed struct {
 	// Stub is Hi if there are no stubs.
 	Address, Size uint64
 	Lo, Stub, Hi  uint64
-	// Addresses of its tables; 0 if the tag does not have them. In JDK 22 and older they are all within the nmethod;
-	// newer JDKs keep more and more of them elsewhere.
+	// Addresses of the nmethod's tables; 0 if the tag does not have them. In JDK 22 and older they are all within
+	// the nmethod; newer JDKs keep more and more of them elsewhere.
 	ScopesPCs, ScopesData, Metadata uint64
 }
 
@@ -67,7 +67,8 @@ func ParseInstalled(tag []byte) (t Installed, ok bool) {
 	return t, true
 }
 
-// describe sets in a blob which compiler compiled the method, how and when.
+// describe copies what the tag says about the compilation into a blob: its id, compiler, level,
+// kind and time.
 func (t *Installed) describe(b *Blob) {
 	b.ID, b.Compiler, b.Level = t.ID, t.Compiler, t.Level
 	b.UptimeMillis, b.Stamped = t.UptimeMillis, true
@@ -119,7 +120,9 @@ func BasicSignature(descriptor string) string {
 	return s.String()
 }
 
-// offset returns an offset from an address, which may be negative, or 0 if the tag does not have it.
+// offset returns the value of an attribute such as stub_offset, or 0 if the tag does not have it.
+// The value may be negative; it is then returned in two's complement, so that it can be added to an
+// address.
 func offset(tag []byte, name string) uint64 {
 	n, err := strconv.ParseInt(string(attr(tag, name)), 10, 64)
 	if err != nil {
@@ -129,8 +132,8 @@ func offset(tag []byte, name string) uint64 {
 }
 
 // codeEnd returns the offset at which an nmethod's code ends. The code starts at insts_offset, its stubs follow it,
-// and it ends where the next part begins. JDK 23 and newer keep some parts elsewhere; the offsets of these are not
-// within the size.
+// and it ends where the next part begins. JDK 23 and newer keep some parts elsewhere; the offsets of these parts
+// are not between insts and size.
 func codeEnd(tag []byte, insts, size uint64) uint64 {
 	from := insts
 	if stub := offset(tag, "stub_offset"); stub > insts && stub < size {

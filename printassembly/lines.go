@@ -28,7 +28,8 @@ func (l *lineReader) reset(piece io.Reader) {
 	}
 }
 
-// next advances to the next line. It returns false at the end and after an I/O error.
+// next advances to the next line. It returns false at the end and after an I/O error, which is then
+// in err.
 func (l *lineReader) next() bool {
 	line, err := l.r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {

@@ -116,9 +116,9 @@ func unescape(b []byte) string {
 	return unescaper.Replace(string(b))
 }
 
-// Escape escapes what must not be in the text of a log: the characters that are special in XML, as HotSpot does it
-// (xmlTextStream::write), and control characters. HotSpot leaves control characters in the names of classes, where
-// they would end the line.
+// Escape escapes the characters that must not be in the text of a log. These are the characters that are special
+// in XML, which HotSpot escapes in the same way (xmlTextStream::write), and control characters. HotSpot does not
+// escape control characters, so a line feed in the name of a class would end the line.
 func Escape(text string) string {
 	special := func(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune("<>&'\"", r) }
 	if !strings.ContainsFunc(text, special) {
@@ -146,7 +146,8 @@ func Escape(text string) string {
 	return s.String()
 }
 
-// nameText returns the name that text between tags stands for.
+// nameText returns the name in text between tags: it undoes the XML escaping and HotSpot's escaping
+// of names.
 func nameText(b []byte) string { return javaname.Decode(unescape(b)) }
 
 // parseCompiled reads a method's first line after its "Compiled method (":
@@ -155,8 +156,8 @@ func nameText(b []byte) string { return javaname.Decode(unescape(b)) }
 //	n/a) 124    7     n 0       java.lang.System::arraycopy (native)
 //
 // Between the id and the level are letters of CompileTask::print_impl: % is OSR, s is synchronized, ! has exception
-// handlers, b is blocking, n is a native wrapper. Columns don't count, because JDK 28 prints one blank less before
-// the time.
+// handlers, b is blocking, n is a native wrapper. The words can't be found by their columns, because JDK 28 prints
+// one blank less before the time.
 func parseCompiled(rest []byte) (b Blob, ok bool) {
 	compiler, rest, ok := bytes.Cut(rest, []byte{')'})
 	if !ok {
@@ -201,7 +202,7 @@ func parseCompiled(rest []byte) (b Blob, ok bool) {
 }
 
 // compiledName reads "Workload::dot @ 4 (28 bytes)", which may be followed by "   (static)". A name may have blanks,
-// as those of Kotlin's tests do. If the line is cut off, only its first word is the name.
+// as those of Kotlin's tests do. If the line is cut off, compiledName returns only word, the first word of the name.
 func compiledName(text, word []byte) (name string, osrBCI int) {
 	text, _, _ = bytes.Cut(text, []byte(")   "))
 	end := bytes.LastIndex(text, []byte(" ("))
@@ -223,7 +224,7 @@ func compiledName(text, word []byte) (name string, osrBCI int) {
 //	Decoding ExceptionBlob 0x… [0x…, 0x…] (128 bytes)
 //	Decoding VtableStub itbl[0]@0x000000000000000c [0x…, 0x…] (152 bytes)
 //
-// JDK 8 does not print the range; Lo and Hi are 0 then.
+// JDK 8 does not print the range, so Lo and Hi are 0.
 func parseDecoding(rest []byte) (b Blob, ok bool) {
 	name := rest
 	if lo, hi, at, _, ok := addrRange(rest); ok {
@@ -249,7 +250,8 @@ func parseDecoding(rest []byte) (b Blob, ok bool) {
 	return b, len(b.Name) > 0
 }
 
-// parseRanged reads the first line of a stub or of an interpreter codelet. They differ in their ends:
+// parseRanged reads the first line of a stub or of an interpreter codelet. The two kinds of lines
+// differ in their ends:
 //
 //	StubRoutines::libmLog [0x…, 0x…] (631 bytes)
 //	invokehandle  233 invokehandle  [0x…, 0x…]  768 bytes
@@ -264,13 +266,13 @@ func parseRanged(line []byte) (b Blob, ok bool) {
 		b.Kind, b.Name = Stub, nameText(name)
 		return b, len(name) > 0
 	}
-	// The description of a codelet, then two blanks and its bytecode.
+	// A codelet's description is followed by two blanks and the name of its bytecode.
 	name, _, _ = bytes.Cut(name, []byte("  "))
 	b.Kind, b.Name = Interpreter, nameText(name)
 	// JDK 11 prints a method's name in this form: Workload.dot([I[I)I  [0x…. But
 	// "method entry point (kind = zerolocals)  [0x…" is a codelet.
 	if paren := strings.IndexByte(b.Name, '('); paren > 0 && b.Name[paren-1] != ' ' {
-		b.Kind = Native // or the compiled method that the previous lines name
+		b.Kind = Native // or NMethod, if the previous lines name a compiled method; see indexer.ranged
 		class, method, ok := cutLast(b.Name[:paren], ".")
 		b.Name = javaClass(class) + "::" + method
 		return b, ok

@@ -6,12 +6,12 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// In the hex dump, comments have the addresses of cells of four bytes. What a comment says is used to guess which
-// instruction of the cell it belongs to. TestPlacement lists the wrong guesses. On aarch64 a cell is one instruction,
-// so no guess is needed.
+// In the hex dump, comments have the addresses of cells of four bytes. The functions in this file use the text of a
+// comment to guess to which instruction of the cell it belongs. The golden files of TestPlacement list the wrong
+// guesses. On aarch64 a cell is one instruction, so no guess is needed.
 
-// canHold reports whether an instruction can have a relocation of a kind, which is in braces as
-// nmethod::reloc_string_for prints it.
+// canHold reports whether an instruction can have a relocation of this kind. reloc is the text that
+// nmethod::reloc_string_for prints, such as "{runtime_call UncommonTrapBlob}".
 func canHold(in *Instruction, reloc string) bool {
 	op, _, _ := strings.Cut(in.Text, " ")
 	size := in.Hi - in.Lo
@@ -45,9 +45,10 @@ func canHold(in *Instruction, reloc string) bool {
 // prepares is the highest debugRank of instructions that only prepare the next one, such as moves between registers.
 const prepares = 1
 
-// debugRank returns how likely it is that HotSpot has debug info at the end of an instruction. Calls always have it,
-// so they have the highest ranks. Next come instructions that do what the bytecode says, then those that prepare
-// them. Padding never has it.
+// debugRank returns how likely it is that HotSpot has debug info at the end of an instruction. Calls always have
+// debug info, so they have the highest rank. Returns have the next one. They are followed by instructions that do
+// what the bytecode in the comment says, then jumps, all other instructions, and instructions that only prepare the
+// next one. Padding never has debug info: its rank is 0.
 func debugRank(in *Instruction, text string) int {
 	switch in.Kind {
 	case disasm.Call:
@@ -107,7 +108,7 @@ func performs(code, op string, kind disasm.Kind, memory bool) bool {
 		return kind == disasm.Jump || kind == disasm.CondJump
 	case len(code) == 6 && strings.HasSuffix(code, "aload"), len(code) == 7 && strings.HasSuffix(code, "astore"),
 		strings.HasPrefix(code, "get"), strings.HasPrefix(code, "put"), code == "arraylength":
-		return memory // these access elements of arrays, fields and lengths
+		return memory // they access array elements, fields or lengths of arrays
 	}
 	if strings.IndexByte("ilfd", code[0]) < 0 {
 		return false

@@ -23,8 +23,8 @@ type Selection struct {
 	SkipC1, SkipC2 bool
 	// DirectivesFile is the name of a file with [Selection.Directives]. JDK 9 and newer read it; a JVM does not start
 	// if the file is missing. If the name is "", the selection becomes -XX:CompileCommand options, which all JDKs
-	// have. But JMH tests such options at its start, and falls back to slower blackholes when it sees how the JVM
-	// answers these options.
+	// have. But at its start JMH tests how a JVM answers to a CompileCommand option. If gasm has set such options,
+	// too, the answer makes JMH fall back to slower blackholes.
 	DirectivesFile string
 }
 
@@ -32,12 +32,13 @@ type Selection struct {
 func (s Selection) All() bool { return len(s.Methods) == 0 && !s.SkipC1 && !s.SkipC2 }
 
 // noMethod is a pattern for CompileCommand=log that matches no method. With such a command, LogCompilation writes the
-// course of a compilation only for the methods that match, and for the others only the result, <nmethod …/>.
+// steps of a compilation only for the methods that match. For all other methods it writes only the result, <nmethod
+// …/>.
 const noMethod = "gasm.none::none"
 
 // promptFlags make HotSpot write a line of text after it has compiled a method. This line also flushes
-// LogCompilation's tags of the method into the log. Without it they stay in a buffer until the next text, which may
-// take minutes or never come.
+// LogCompilation's tags of the method into the log. Without such a line, the tags stay in a buffer until the next
+// text, which may take minutes or never come.
 var promptFlags = []string{"-XX:+PrintCompilation", "-XX:+PrintCompilation2"}
 
 func (s Selection) flags() []string {
@@ -56,7 +57,7 @@ func (s Selection) flags() []string {
 }
 
 // Directives returns the contents of the DirectivesFile: HotSpot's compiler directives (JEP 165) that select the same
-// methods as the options would. The first directive that matches a method applies to it.
+// methods as the -XX:CompileCommand options would. The first directive that matches a method applies to it.
 func (s Selection) Directives() []byte {
 	type options struct{ PrintAssembly bool }
 	type directive struct {

@@ -7,20 +7,21 @@ import (
 
 // HotSpot's debug info does not have the name of the file that a class was compiled from. gasm reads it from the
 // JVM's memory for each class in the frames of a method that it copies, and writes it after the method, once per
-// class. It is the SourceFile attribute of the class file, which has no directories:
+// class. The name is that of the class file's attribute SourceFile, which does not contain directories:
 //
 //	<source_file class='kotlin.collections.ArraysKt___ArraysKt' name='_Arrays.kt'/>
 var sourceFileTag = []byte("<source_file ")
 
-// AppendSourceFile appends such a line to text. The class is named as in frames.
+// AppendSourceFile appends a line with the tag <source_file …/> to text. The name of the class has
+// the same form as in frames.
 func AppendSourceFile(text []byte, class, file string) []byte {
 	text = append(append(text, sourceFileTag...), "class='"...)
 	text = append(append(text, Escape(class)...), "' name='"...)
 	return append(append(text, Escape(file)...), "'/>\n"...)
 }
 
-// sourceFile reads such a line. Two class loaders may have classes of the same name from different files; the first
-// one wins.
+// sourceFile reads a line with the tag <source_file …/>. Two class loaders may have classes of the same name from
+// different files; the first one wins.
 func (h *Header) sourceFile(tag []byte) {
 	class, file := attr(tag, "class"), attr(tag, "name")
 	if len(class) == 0 || len(file) == 0 || len(class) > maxName || len(file) > maxName ||
@@ -39,8 +40,9 @@ const (
 	// maxClasses is an upper bound for the classes with hot code in a program. The files of further classes are
 	// ignored.
 	maxClasses = 1 << 18
-	// maxClassPath is an upper bound for the length of a class path in bytes. Linux limits one on a command line to
-	// 128 kB; files of arguments may have longer ones. A class path beyond maxClassPath is ignored.
+	// maxClassPath is an upper bound for the length of a class path in bytes. On a command line, Linux limits a
+	// class path to 128 kB, but one in an argument file may be longer. A class path that is longer than
+	// maxClassPath is ignored.
 	maxClassPath = 1 << 20
 )
 
@@ -55,8 +57,8 @@ func (h *Header) property(line []byte) {
 
 const classPathProperty = "java.class.path="
 
-// Properties returns the part of a log's header that holds the JVM's system properties. It has only those that this
-// package reads. It returns "" if the class path is empty or can't be written on one line.
+// Properties returns the part of a log's header that holds the JVM's system properties. It has only those
+// properties that this package reads. It returns "" if the class path is empty or can't be written on one line.
 func Properties(classPath string) string {
 	if classPath == "" || strings.ContainsAny(classPath, "\r\n") {
 		return ""

@@ -16,17 +16,19 @@ type namedTag struct {
 	id   int // compile id
 }
 
-// named records a tag. For a method that is printed as well, only its compile id is needed.
+// named records where a tag is, and the compile id in it. addNamed reads the tag again only if the
+// method is not printed.
 func (x *indexer) named(tag []byte) {
 	if id, err := strconv.Atoi(string(attr(tag, "compile_id"))); err == nil {
 		x.tags = append(x.tags, namedTag{x.at, len(tag), id})
 	}
 }
 
-// addNamed adds the methods that only a tag names. It reads their tags again.
+// addNamed adds the methods that only a tag names. To do so it reads their tags again.
 //
-// Blobs are sorted by the time at which they were installed. For a method this is the position of its tag, because
-// gasm's copies of code come at the end of the log.
+// Blobs are sorted by the time at which they were installed. For a method that has a tag, the position of the tag
+// stands for this time. The position of the code does not, because gasm's copies of code come at the end of the
+// log.
 func (x *indexer) addNamed(r io.ReaderAt) error {
 	blobs := x.idx.Blobs
 	for i := range blobs {

@@ -6,15 +6,15 @@ import (
 )
 
 // Some blobs come without a line that has their range: in JDK 8 all blobs that are not methods, and methods if
-// PrintAssembly is on and PrintNMethods is off; in every JDK signature handlers. Their range is computed from the
-// addresses of their rows of code. The length of the last instruction is unknown, so the range ends after its first
-// byte. That is enough, because a sample has the address of the first byte of an instruction.
+// PrintAssembly is on and PrintNMethods is off; and signature handlers in every JDK. Their range is computed from
+// the addresses of their rows of code. The length of the last instruction is unknown, so the range ends after its
+// first byte. That is enough, because a sample has the address of the first byte of an instruction.
 
-// unranged is what the indexer keeps of such a blob.
+// unranged is what the indexer knows about an open blob whose range may have to be computed.
 type unranged struct {
 	growing  bool   // its range grows with each row
 	machine  bool   // the rows are bytes, after [MachCode]
-	nameless bool   // its name is in a comment that is still to come
+	nameless bool   // its name is in a comment that has not been read yet
 	size     uint64 // of the code, if the first line has it ("145 bytes generated"); else 0
 	address  uint64 // of the nmethod that contains the code
 }
@@ -40,7 +40,7 @@ func (x *indexer) learn(o *openBlob, line []byte) {
 	}
 	size := uint64(1)
 	switch {
-	case o.size > 0: // size of all rows together
+	case o.size > 0: // the first line has the size of all rows together
 		size = o.size
 	case o.machine:
 		size = rowBytes(row)
@@ -71,8 +71,8 @@ func rowBytes(row []byte) (n uint64) {
 	return uint64(digits / 2)
 }
 
-// decoding handles a line after its "Decoding ". JDK 8 prints a method's code after one of these lines. With
-// PrintNMethods this is the second time that it prints the code:
+// decoding handles the rest of a line that begins with "Decoding ". JDK 8 prints a method's code after one
+// of these lines. With PrintNMethods this is the second time that it prints the code:
 //
 //	Decoding compiled method 0x00007f0a25108550:
 //	Decoding CodeBlob 0x00007f0a25109910
@@ -97,8 +97,8 @@ func (x *indexer) decoding(rest []byte) {
 	}
 }
 
-// handler handles the first line of a signature handler, with which the interpreter calls the native methods of one
-// signature:
+// handler handles the first line of a signature handler, which is code that the interpreter uses to call the native
+// methods of one signature:
 //
 //	argument handler #0 for: static java.lang.System.registerNatives()V (fingerprint = 29, 11 bytes generated)
 func (x *indexer) handler(line []byte) {
@@ -127,7 +127,8 @@ func (x *indexer) ranged(b Blob) {
 	x.cur.mainLo, x.cur.mainHi = b.Lo, b.Hi
 }
 
-// describe handles LogCompilation's tag after a method that JDK 8 printed without its name, compiler and level:
+// describe handles LogCompilation's tag after a method that JDK 8 printed without its compiler, level and time.
+// It reports whether the tag belongs to such a method:
 //
 //	<nmethod compile_id='3' compiler='C1' level='3' … address='0x00007f0a2510ba90' … stamp='0.260'/>
 func (x *indexer) describe(tag []byte) (done bool) {

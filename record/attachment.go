@@ -25,26 +25,26 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// AttachOptions say which running JVMs are recorded, and how. The zero values are the defaults, except where a field's
-// comment says otherwise.
+// AttachOptions say which running JVMs are recorded, and how they are recorded. The zero values are the defaults,
+// except where a field's comment says otherwise.
 type AttachOptions struct {
 	Gasm   string           // the version of gasm, for the capture's description
-	JVMs   []attach.Process // not empty; all can be read
+	JVMs   []attach.Process // at least one; their memory can be read
 	Folder *Folder          // of the capture; not nil
 
 	Counters  []sampler.Event // as in Options
 	Frequency int             // as in Options
 	// FixedFrequency is as in Options.
 	FixedFrequency bool
-	// Delay and Length limit the measurement to a time after the attaching. Without a length, it goes on until it is
-	// stopped or the JVMs have ended.
+	// The measurement begins when Delay has passed since the sampling began, and ends after Length. If Length is 0, it
+	// ends when a signal stops it or all JVMs have ended.
 	Delay, Length time.Duration
 	// Events are the events that are recorded, as in Options.
 	Events EventChoice
-	// DebugInfo switches DebugNonSafepoints on in the JVMs while they are recorded.
+	// DebugInfo is true if gasm switches the flag DebugNonSafepoints on in the JVMs while they are recorded.
 	DebugInfo bool
 
-	// Probes say what is counted in the program's methods meanwhile, by an agent.
+	// Probes say what gasm's agent counts in the program's methods during the recording.
 	Probes []probe.Spec
 
 	// Problem and Message are as in Options.
@@ -52,16 +52,16 @@ type AttachOptions struct {
 	Message func(text string)
 	// Window is called when the window of Delay and Length opens and closes. It may be nil.
 	Window func(WindowChange)
-	// Progress is called when the sampling begins, and then each second if its first call has returned
-	// true. It may be nil.
+	// Progress is called when the sampling begins. If that call returns true, it is then called each second. It may be
+	// nil.
 	Progress func(AttachProgress) (again bool)
 }
 
-// AttachProgress says how far a recording of running JVMs has come.
+// AttachProgress has the numbers that are shown to the user during a recording of running JVMs.
 type AttachProgress struct {
 	Elapsed time.Duration
 	Samples int64
-	Methods int // compiled methods that the JVMs have or had
+	Methods int // number of compiled methods, including those that are gone
 }
 
 // Check returns an error for options that make no sense.
@@ -72,8 +72,9 @@ func (o *AttachOptions) Check() error {
 	return o.Events.Check()
 }
 
-// An Attachment is a recording of JVMs that run already: [NewAttachment], [Attachment.Run], [Attachment.Finish], in
-// this order. Only [Attachment.Signal] may be called from another goroutine at the same time.
+// An Attachment is a recording of JVMs that run already. Its functions are called in the order [NewAttachment],
+// [Attachment.Run], [Attachment.Finish]. Only [Attachment.Signal] may be called from another goroutine at the same
+// time.
 type Attachment struct {
 	session
 	o    AttachOptions
@@ -82,22 +83,22 @@ type Attachment struct {
 	samples atomic.Int64
 
 	stopOnce sync.Once
-	stop     chan struct{} // closed when it is to end
+	stop     chan struct{} // closed by Signal when the recording is to end
 	mu       sync.Mutex
 	ended    bool
-	stopped  syscall.Signal // the first signal to stop; 0 without
+	stopped  syscall.Signal // the first signal that stopped the recording; 0 if there was none
 }
 
 // An attachedJVM is a JVM that is recorded.
 type attachedJVM struct {
 	followedJVM
-	ticks     uint64            // when it started: another process may get its id
-	debugInfo *debuginfo.Switch // nil unless gasm has switched it
-	// endedMonoNanos is when it was found to have ended; 0 while it runs.
+	ticks     uint64            // start time of the process; distinguishes it from a later process with the same id
+	debugInfo *debuginfo.Switch // nil unless gasm has switched DebugNonSafepoints on
+	// endedMonoNanos is when gasm noticed that the JVM had ended; 0 while the JVM runs.
 	endedMonoNanos int64
 }
 
-// NewAttachment makes a recording that has not begun.
+// NewAttachment returns a recording that has not begun yet.
 func NewAttachment(o AttachOptions) *Attachment {
 	a := &Attachment{o: o, stop: make(chan struct{})}
 	a.gasm, a.folder, a.onProblem, a.patience = o.Gasm, o.Folder, o.Problem, patience.New(o.Message)
@@ -107,12 +108,12 @@ func NewAttachment(o AttachOptions) *Attachment {
 	return a
 }
 
-// Run samples the JVMs and follows their code until the length is over, a signal to stop comes, or they have ended. An
-// error means that there is nothing to report; then nothing of the recording is left.
+// Run samples the JVMs and follows their code until Length is over, a signal stops the recording, or all JVMs have
+// ended. If it returns an error, there is nothing to report, and the capture's folder has been removed.
 func (a *Attachment) Run(ctx context.Context) error {
 	defer a.end()
 	err := a.run(ctx)
-	// An error of Restore is only a problem, because the rest goes on.
+	// An error of Restore is reported as a problem; the other steps are still done.
 	for _, j := range a.jvms {
 		if j.debugInfo != nil {
 			if err := j.debugInfo.Restore(ctx); err != nil {
@@ -157,16 +158,17 @@ func (a *Attachment) run(ctx context.Context) error {
 	if err := a.sampling.Stop(a.patience.Name(context.WithoutCancel(ctx))); err != nil {
 		a.problem(err)
 	}
-	a.endedMonoNanos = monotonic.Nanos() // after the last sample, so that it counts
+	a.endedMonoNanos = monotonic.Nanos() // read after the last sample, so that this sample is within the recorded time
 	a.events.End(ctx)
-	<-delivered // the methods of the last samples are copied, too
+	<-delivered // wait until the methods of the last samples are copied, too
 	a.stopFollowing(ctx)
 	a.clocks.end = capture.ReadClock()
 	a.resolver = a.sampling.resolver()
 	return nil
 }
 
-// beginEvents has the JVMs record events, and waits until they do, so that their work for that is not in the profile.
+// beginEvents makes the JVMs record events, and waits until they have begun, so that the work for beginning is not in
+// the profile.
 func (a *Attachment) beginEvents(ctx context.Context) {
 	a.followed = a.followedJVM
 	a.events = a.newEvents(a.o.Events, false)
@@ -176,7 +178,8 @@ func (a *Attachment) beginEvents(ctx context.Context) {
 	a.events.AwaitBegun(a.stop)
 }
 
-// follow begins to follow the JVMs' code. If some of them have ended, that is a problem, and an error if all have.
+// follow begins to follow the JVMs' code. A JVM for which that fails, for example because it has ended, is reported as
+// a problem and left out. follow returns an error only if it fails for all JVMs.
 func (a *Attachment) follow(ctx context.Context) error {
 	var errs []error
 	following := a.jvms[:0:0]
@@ -210,7 +213,7 @@ func (a *Attachment) followOne(ctx context.Context, j *attachedJVM) (err error) 
 	return j.follow(begin, a.folder.Path, follow.Options{})
 }
 
-// probed returns the JVMs that get probes.
+// probed returns the recorded JVMs in the form that package probes needs.
 func (a *Attachment) probed() (jvms []probes.JVM) {
 	for _, j := range a.jvms {
 		jvms = append(jvms, probes.JVM{PID: j.PID, Ticks: j.ticks})
@@ -218,7 +221,7 @@ func (a *Attachment) probed() (jvms []probes.JVM) {
 	return jvms
 }
 
-// followedJVM returns the JVM of a process; nil when that is not one of the recorded JVMs.
+// followedJVM returns the JVM with a process id, or nil if the process is not one of the recorded JVMs.
 func (a *Attachment) followedJVM(pid int) *followedJVM {
 	for _, j := range a.jvms {
 		if j.PID == pid {
@@ -228,7 +231,7 @@ func (a *Attachment) followedJVM(pid int) *followedJVM {
 	return nil
 }
 
-// stopFollowing ends the following of all JVMs. One that does not answer does not take the time of the others.
+// stopFollowing stops following all JVMs, in parallel, so that a JVM that does not answer does not delay the others.
 func (a *Attachment) stopFollowing(ctx context.Context) {
 	reach := a.patience.Reach(context.WithoutCancel(ctx))
 	var stopping sync.WaitGroup
@@ -257,8 +260,8 @@ func (a *Attachment) deliver(samples <-chan sampler.Sample, delivered chan<- str
 // shownEvery is the time between two calls of Progress.
 const shownEvery = time.Second
 
-// wait returns when the length is over, a signal to stop has come, or all JVMs have ended. It sleeps meanwhile, because
-// recording a JVM that does nothing should cost next to nothing.
+// wait returns when Length is over, a signal has stopped the recording, or all JVMs have ended. Until then it sleeps,
+// because recording an idle JVM should cost next to nothing.
 func (a *Attachment) wait() {
 	var opened, over, shown <-chan time.Time
 	sinceStart := time.Duration(monotonic.Nanos() - a.startedMonoNanos)
@@ -310,7 +313,8 @@ func (a *Attachment) sayWindow(change WindowChange) {
 	}
 }
 
-// sayProgress calls Progress, and returns whether Progress wants to be called again.
+// sayProgress calls Progress and returns its result, which is true if Progress is to be called again. It returns false
+// if Progress is nil.
 func (a *Attachment) sayProgress(elapsed time.Duration) (again bool) {
 	if a.o.Progress == nil {
 		return false
@@ -322,8 +326,8 @@ func (a *Attachment) sayProgress(elapsed time.Duration) (again bool) {
 	return a.o.Progress(p)
 }
 
-// Signal takes a signal that gasm got. A signal to stop ends the recording. Signal returns false when the recording has
-// ended: the caller decides what the signal means then.
+// Signal handles a signal that gasm has received. If it is one that stops a program, such as SIGINT, it ends the
+// recording. Signal returns false if the recording has already ended; the caller then decides what the signal means.
 func (a *Attachment) Signal(sig syscall.Signal) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -346,15 +350,15 @@ func (a *Attachment) end() {
 	a.ended = true
 }
 
-// StoppedBy returns the signal that ended the recording, whether that had begun or not; 0 when none did.
+// StoppedBy returns the signal that ended the recording, even before its beginning; 0 if no signal did.
 func (a *Attachment) StoppedBy() syscall.Signal {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.stopped
 }
 
-// CutShort returns the signal that ended the recording before its length was over; 0 when none did. A recording without
-// a length usually ends by a signal, and is not cut short.
+// CutShort returns the signal that ended the recording before Length was over, or 0 if no signal did. If no Length was
+// set, it returns 0, because such a recording usually ends by a signal.
 func (a *Attachment) CutShort() syscall.Signal {
 	if a.o.Length == 0 {
 		return 0
@@ -396,7 +400,7 @@ func (a *Attachment) describe(jvms []capture.JVM) capture.Description {
 	return d
 }
 
-// endNote says that a JVM ended before the length was over; "" if none did.
+// endNote returns a note that says that a JVM ended before Length was over, or "" if all JVMs ran until then.
 func (a *Attachment) endNote() string {
 	if a.o.Length == 0 {
 		return ""
@@ -409,8 +413,9 @@ func (a *Attachment) endNote() string {
 	return ""
 }
 
-// linesNote says what HotSpot's debug info lacks. Without DebugNonSafepoints, it has only the places in which the JVM
-// can stop a thread: calls, the ends of loops and the like.
+// linesNote returns a note that says for which code HotSpot's debug info is incomplete, or "" if it is complete.
+// Without DebugNonSafepoints, debug info describes only the places where the JVM can stop a thread, such as calls and
+// the ends of loops.
 func (a *Attachment) linesNote(jvms []capture.JVM) string {
 	switched := slices.ContainsFunc(a.jvms, func(j *attachedJVM) bool { return j.debugInfo.Switched() })
 	sparse := slices.ContainsFunc(jvms, func(j capture.JVM) bool { return j.SafepointsOnly })

@@ -7,9 +7,10 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// clockReadings are readings of both clocks. They convert a JVM's start, which the JVM's log has by the wall clock in
-// ms, to the samples' clock. The wall clock may be set while the command runs. It also goes on while the machine
-// sleeps, unlike CLOCK_MONOTONIC. So both clocks are read at the command's start and end, and when each JVM is found.
+// clockReadings are readings of the wall clock and the samples' clock, CLOCK_MONOTONIC. A JVM's log has the JVM's start
+// by the wall clock, in ms; the readings convert it to the samples' clock. Somebody may set the wall clock while the
+// command runs, and unlike CLOCK_MONOTONIC it goes on while the machine sleeps. So both clocks are read at the
+// command's start, at its end, and whenever a JVM is found.
 type clockReadings struct {
 	start, end capture.Clock
 	found      map[int]capture.Clock // by the JVM's pid
@@ -19,7 +20,7 @@ type clockReadings struct {
 // wall clock.
 const clockNoise = 10 * time.Millisecond
 
-// step returns by how much the wall clock was set while the command ran; 0 when it was not.
+// step returns by how much the wall clock was set while the command ran, or 0 if it was not set.
 func (c *clockReadings) step() time.Duration {
 	if by := c.start.StepTo(c.end); by.Abs() > clockNoise {
 		return by
@@ -34,7 +35,7 @@ func (c *clockReadings) jvmStart(pid int, wallNanos int64) int64 {
 	switch {
 	case c.step() == 0:
 		return first
-	case ok: // some ms after its start
+	case ok: // read some ms after the JVM's start
 		return found.Mono(wallNanos)
 	case c.during(last) && !c.during(first):
 		return last
@@ -42,7 +43,7 @@ func (c *clockReadings) jvmStart(pid int, wallNanos int64) int64 {
 	return first
 }
 
-// during reports whether the command ran at a time.
+// during reports whether the command was running at a time on the samples' clock.
 func (c *clockReadings) during(mono int64) bool {
 	return c.start.MonoNanos <= mono && mono <= c.end.MonoNanos
 }

@@ -15,15 +15,17 @@ import (
 type CodeSource string
 
 const (
-	// CodePrint has HotSpot print all code, with all of its comments. It slows down a program's warm-up the most.
+	// CodePrint makes HotSpot print all code, with all comments that PrintAssembly adds. That slows down a program's
+	// warm-up more than CodeCopy.
 	CodePrint CodeSource = "print"
 	// CodeCopy copies the code from the JVMs' memory, which costs the program hardly anything.
 	CodeCopy CodeSource = "copy"
-	// CodeAuto copies the code. Where that can't be done, HotSpot prints it.
+	// CodeAuto copies the code if that is possible, and otherwise makes HotSpot print it.
 	CodeAuto CodeSource = "auto"
 )
 
-// checkCode returns an error for options for code that make no sense.
+// checkCode returns an error if the options about code (--code, --method, --skip-c1) contradict each other or can't
+// work with the command.
 func (o *Options) checkCode() error {
 	if o.SkipC1 && jdk.Release(o.Command) < printassembly.OldestKnown {
 		return fmt.Errorf("--skip-c1 takes a command of JDK %d or newer itself (gasm profile --skip-c1 -- java …): HotSpot reads it from a file, "+
@@ -48,8 +50,8 @@ func (o *Options) checkCode() error {
 	return nil
 }
 
-// chooseCode returns the source of the code. The note says that it is not the source that the user asked for, or what
-// it lacks.
+// chooseCode returns the source of the code. The note says why it is not the source that the user asked for, or what it
+// can't do; "" if there is nothing to say.
 func (r *Recording) chooseCode() (way codeSource, note string) {
 	o := &r.o
 	limited := o.selectionText()
@@ -66,8 +68,9 @@ func (r *Recording) chooseCode() (way codeSource, note string) {
 	return &printedCode{r: r}, note
 }
 
-// printAll has HotSpot print all code if the options limit the code, which needs LogCompilation, and
-// fault is a reason why LogCompilation must not be used. The note says so.
+// printAll removes the limits to the printed code from o if it must not use LogCompilation, which such limits need.
+// fault is the reason why LogCompilation must not be used, or "". The note tells the user that HotSpot printed all code
+// and why; it is "" if nothing was changed.
 func (o *Options) printAll(fault string) (note string) {
 	limited := o.selectionText()
 	if fault == "" || limited == "" {
@@ -77,9 +80,10 @@ func (o *Options) printAll(fault string) (note string) {
 	return "HotSpot printed all code, and " + limited + " did not limit it: HotSpot's LogCompilation, which that needs, writes files in /tmp, and " + fault
 }
 
-// hasCaptureFlags reports whether a command is a JDK that surely knows all capture flags, so that it need not be told
-// to ignore unknown flags. Under IgnoreUnrecognizedVMOptions, it would also ignore a flag that the user mistyped, and
-// run what the user did not mean. A command that names another JVM may start a JVM that does not know the flags.
+// hasCaptureFlags reports whether the command's JVM surely knows all flags that gasm adds, so that
+// IgnoreUnrecognizedVMOptions is not needed. With that flag, the JVM would also ignore a flag that the user mistyped,
+// and run in a way that the user did not intend. If the command names another JVM, such as JMH's -jvm, hasCaptureFlags
+// returns false, because that JVM may not know the flags.
 func hasCaptureFlags(command []string) bool {
 	if !startsJava(command) || namesOtherJVM(command) {
 		return false
@@ -88,18 +92,19 @@ func hasCaptureFlags(command []string) bool {
 	return printassembly.OldestKnown <= release && release <= printassembly.NewestKnown
 }
 
-// namesOtherJVM reports whether the command has JMH's option for the JVM of the forks. JMH passes its own options to
-// the forks on their command line, including those of gasm.
+// namesOtherJVM reports whether the command has -jvm, JMH's option for the JVM of its forks. JMH passes the options of
+// its own JVM to the forks on their command line, including those that gasm has added.
 func namesOtherJVM(command []string) bool {
 	return slices.Contains(command, "-jvm") || slices.Contains(command, "--jvm")
 }
 
-// startsJava reports whether a command is java itself. Any other command may be a build tool whose daemon outlives it.
-// The JVMs of the daemon would look for gasm's file of options after gasm has removed it, and would not start.
+// startsJava reports whether a command is java itself. Any other command may be a build tool whose daemon outlives the
+// command. JVMs that the daemon starts later would look for gasm's file of options, which gasm has removed by that
+// time, and would not start.
 func startsJava(command []string) bool { return filepath.Base(command[0]) == "java" }
 
-// ownDirectives returns the command's own file of compiler directives; "" without one. HotSpot takes only one such
-// file.
+// ownDirectives returns the path of the file of compiler directives that the user's options name, or "" if they name
+// none. HotSpot accepts only one such file.
 func ownDirectives(command []string) string {
 	for _, w := range javaOptions(command) {
 		if _, file, ok := strings.Cut(w, "-XX:CompilerDirectivesFile="); ok {
@@ -109,8 +114,8 @@ func ownDirectives(command []string) string {
 	return ""
 }
 
-// selection returns which methods' code is printed, and writes the file that HotSpot needs for that. The file's path
-// begins with prefix.
+// selection returns which methods' code is printed, and writes the file of compiler directives that HotSpot needs for
+// it. The file's path begins with prefix. If no such file is needed or possible, DirectivesFile is "".
 func (o *Options) selection(prefix string) (sel printassembly.Selection, err error) {
 	sel = printassembly.Selection{Methods: o.Methods, SkipC1: o.SkipC1}
 	if sel.All() || jdk.Release(o.Command) < printassembly.OldestKnown || ownDirectives(o.Command) != "" {
@@ -123,7 +128,8 @@ func (o *Options) selection(prefix string) (sel printassembly.Selection, err err
 	return sel, nil
 }
 
-// selectionText returns the flags that limit the printed code; "" without any.
+// selectionText returns the user's options that limit the printed code: "--method a.B::c --skip-c1". It returns "" if
+// there are none.
 func (o *Options) selectionText() string {
 	var words []string
 	for _, m := range o.Methods {
@@ -135,7 +141,8 @@ func (o *Options) selectionText() string {
 	return strings.Join(words, " ")
 }
 
-// selectionNote says what these flags left out; "" without any.
+// selectionNote returns a note that says which code was not printed because of the options in selectionText. It returns
+// "" if there are no such options.
 func (o *Options) selectionNote() string {
 	if o.selectionText() == "" {
 		return ""

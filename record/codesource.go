@@ -7,25 +7,25 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// A codeSource is where the code of a command's JVMs comes from: gasm reads it from their memory (liveCode), or HotSpot
-// prints it (printedCode).
+// A codeSource obtains the code of a command's JVMs: liveCode reads it from their memory, and printedCode makes HotSpot
+// print it.
 type codeSource interface {
-	// kind returns what the capture calls the source: capture.CodeCopied or capture.CodePrinted.
+	// kind returns the name of the source for the capture's description: capture.CodeCopied or capture.CodePrinted.
 	kind() string
-	// javaFlags returns the options that the JVMs start with, and makes the files that these need.
+	// javaFlags returns the options that the JVMs are started with, and makes the files that these options need.
 	javaFlags() (javaFlags, error)
-	// mapped is called with each file that a process maps as code, by a sampler that sees this.
+	// mapped is called for each file that a process maps as code, if the sampler can report that.
 	mapped(context.Context, native.Mapping)
-	// begin is called when the sampler is at work, and the command is about to run. The command is held in the process
-	// pid.
+	// begin is called when the sampler is working and the command is about to run. pid is the process that will become
+	// the command and is held before its exec.
 	begin(ctx context.Context, s sampling, pid int) error
-	// pause is called when no samples are taken any more, because no window is open, and resume when a window opens.
+	// pause is called when the sampler pauses because no window is open. resume is called when a window opens.
 	pause()
 	resume()
-	// end is called when the sampler was stopped, perhaps while the command still runs. The resolver knows all mappings
-	// that the sampler does not report.
+	// end is called after the sampler was stopped. The command may still be running then. The result is a resolver that
+	// knows the mappings of the JVMs. It may be nil if the sampler has a resolver of its own.
 	end(context.Context) *native.Resolver
 	// finish completes the JVMs' logs in the capture, and describes the JVMs in the order of their start. The notes say
-	// what could not be had.
+	// which code is missing.
 	finish() (jvms []capture.JVM, notes []string, err error)
 }

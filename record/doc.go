@@ -1,50 +1,51 @@
-// Package record makes a capture: it runs a command, or attaches to JVMs that run, samples them, and writes down what
-// they say about their code.
+// Package record makes a capture: it runs a command, or attaches to running JVMs, samples them, and saves the JVMs'
+// code and events.
 //
 // A [Recording] goes through these steps:
 //
-//  1. [New] takes [Options]. [NewFolder] has made the capture's folder.
-//  2. [Recording.Run] makes the command's process and holds it before its exec, attaches the sampler to it, and lets it
-//     go. So the sampler misses nothing. It is never the command's parent, so its failure does not affect what is
-//     profiled.
-//  3. While the command runs, its stdout passes through gasm, which notes when a line arrives that begins or ends a
-//     measurement. When no window will open any more, the sampling and the following of code end; between two windows
-//     they pause. The sampler reports which processes map libjvm.so, and their code is read from their memory
-//     (live.go). Where that can't be done, HotSpot prints its code, and JVMs are found by the logs that they write
+//  1. [NewFolder] makes the capture's folder, and [New] makes the Recording from [Options].
+//  2. [Recording.Run] makes the command's process and holds it before its exec, attaches the sampler to it, and then
+//     lets the process continue. So the sampler misses nothing. The sampler is never the command's parent, so a failure
+//     of the sampler does not affect the command.
+//  3. While the command runs, its stdout passes through gasm, which records the times of lines that begin or end a
+//     window of measurement. Between two windows, sampling and following of code pause, and when no further window will
+//     open, both end. The sampler reports which processes map libjvm.so, and gasm reads their code from their memory
+//     (live.go). If that is impossible, HotSpot prints its code, and gasm finds the JVMs by the logs that they write
 //     (printed.go).
 //  4. [Recording.Finish] writes the samples as text, the names of native functions, and capture.json, and opens the
 //     capture.
 //
-// An [Attachment] is the same for JVMs that run already.
+// An [Attachment] does the same for JVMs that run already.
 //
-// # The rooms
+// # The packages below
 //
-// The packages below this one have one idea each, and know nothing of a Recording:
+// Each of the packages below this one does one task, and does not use the type Recording:
 //
-//   - command: the command's process, which is held before its exec, and its output
-//   - windows: when it is measured: windows, trials, and JMH's scores
-//   - jvmevents: what else happens in the JVMs: logs, Flight Recorder, USDT probes
+//   - command: the command's process, which is held before its exec, and the command's output
+//   - windows: the times during which the command is measured: windows, trials, and JMH's scores
+//   - jvmevents: the events in the JVMs, from logs, Flight Recorder and USDT probes
 //   - probes: probes in the program's methods, by gasm's agent
-//   - folder: the capture's folder, and that of the JVMs' logs
-//   - jvmfolder: folders in a JVM's own /tmp, and notes of what a JVM does for gasm
+//   - folder: the capture's folder, and the folder of the JVMs' logs
+//   - jvmfolder: folders in a JVM's own /tmp, and notes about what gasm has switched on in a JVM
 //   - debuginfo: the one flag that gasm writes into a JVM's memory
-//   - lockedfolder, processend, patience: what these build on
+//   - lockedfolder, processend, patience: helpers of these packages
 //
 // # The command is run unchanged
 //
-// stdin, the terminal, signals and the exit code are the command's own. stdout passes through gasm, and so does stderr
-// where its lines open or close windows. The command notices nothing of that. What a JVM must be told is in
-// JAVA_TOOL_OPTIONS, which each JVM in the command's process tree reads, and in JDK_JAVA_OPTIONS, which java of JDK 9
-// and newer reads: that JVMs log their events (eventlogs.go) and, where HotSpot prints its code, all options
-// (javaflags.go). So forks of JMH, of Maven or of a shell script are captured, too. Each JVM says so itself on stderr
-// ("Picked up JAVA_TOOL_OPTIONS: …").
+// The command has the same stdin, terminal, signals and exit code as without gasm. Its stdout passes through gasm, and
+// so does its stderr if lines on it open or close windows. The command does not notice that. Options for JVMs are
+// passed in two environment variables: JAVA_TOOL_OPTIONS, which each JVM in the command's process tree reads, and
+// JDK_JAVA_OPTIONS, which java of JDK 9 and newer reads. The options make JVMs log their events (eventlogs.go) and, if
+// HotSpot prints its code, print it (javaflags.go). So JVMs that JMH, Maven or a shell script start are captured, too.
+// Each JVM reports the variable on stderr ("Picked up JAVA_TOOL_OPTIONS: …").
 //
-// No JVM may die of these options, whatever its release, its user and the time of its start are: see javaFlags, and
-// Logs in package folder.
+// No JVM may fail to start because of these options, whatever its release and its user are and whenever it starts: see
+// javaFlags, and Logs in package folder.
 //
 // # JVMs that run already
 //
-// An [Attachment] has no command, and so neither its output nor its environment. It has the JVMs that package attach
-// found, samples their threads, and follows their code (attachment.go). It ends after a length, by a signal, or with
-// the last JVM. What it has in common with a Recording, from the sampler to capture.json, is in session.go.
+// An [Attachment] has no command, so it sees no output and sets no environment. It samples the threads of the JVMs that
+// package attach has found, and follows their code (attachment.go). It ends after a given time, by a signal, or when
+// the last JVM has ended. The parts that an Attachment has in common with a Recording, from the sampler to
+// capture.json, are in session.go.
 package record

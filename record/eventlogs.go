@@ -13,29 +13,30 @@ import (
 	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// eventLogs are the logs of events that the command's JVMs write.
+// eventLogs are the logs that the command's JVMs write about their events.
 //
-// HotSpot's -Xlog is not like other options. JDK 8 does not start with it. And a JVM that can't create the file does
-// not start, whereas with -XX:LogFile it writes the file elsewhere. So the option is
+// HotSpot's -Xlog can keep a JVM from starting. A JVM of JDK 8 does not start with -Xlog. A newer JVM does not start if
+// it can't create the log's file, whereas with -XX:LogFile it would write the file elsewhere. So gasm puts -Xlog
 //
-//   - in JDK_JAVA_OPTIONS, which the java program of JDK 9 and newer reads, and JDK 8 does not. So JVMs that JMH, a
-//     script or a build tool starts have it;
-//   - in JAVA_TOOL_OPTIONS only for another tool of such a JDK, like javac, because these tools read no other variable.
+//   - into JDK_JAVA_OPTIONS, which the java program reads from JDK 9 on, so JDK 8 does not see it. JVMs that JMH, a
+//     script or a build tool starts with the java program get it;
+//   - into JAVA_TOOL_OPTIONS only if the command is another tool of such a JDK, such as javac, because these tools do
+//     not read JDK_JAVA_OPTIONS.
 //
-// JVMs of a script or a build tool have the option only when the user has asked for events, because it is unknown where
-// and as whom they will run. The option is left out where a JVM might not start; see eventObstacle.
+// JVMs of a script or a build tool get the option only if the user has asked for events, because gasm does not know
+// where and as which user they will run. The option is left out if a JVM might not start with it; see eventObstacle.
 //
-// Two other ways are worse. Switching the log on through the attach socket, in each JVM that comes up, misses the JVM's
-// first collections, and sends a signal to a JVM that may not handle it yet. A JAVA_TOOL_OPTIONS that is longer than
-// 1023 bytes is ignored by JDK 8, so the option would do no harm there. But it would take the user's own options away
-// from JDK 8, too.
+// Two other ways would be worse. The first is to switch the log on through the attach socket in each JVM that starts.
+// That misses the JVM's first collections, and sends a signal to a JVM that may not handle it yet. The second is to
+// make JAVA_TOOL_OPTIONS longer than 1023 bytes: JDK 8 ignores such a value, so the option would do no harm there, but
+// JDK 8 would ignore the user's own options in the variable, too.
 type eventLogs struct {
-	logs *folder.Logs // nil when no JVM logs events
-	note string       // why there are none, or why not all JVMs have them
+	logs *folder.Logs // nil if no JVM logs events
+	note string       // why there are no logs; "" if there are
 }
 
-// addEventFlag adds the option that makes JVMs log their events. Where it can't be added, the recording goes on without
-// the logs, and a note says why.
+// addEventFlag adds the option that makes JVMs log their events. If the option can't be added, the recording goes on
+// without the logs, and a note says why.
 func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 	release := jdk.Release(r.o.Command)
 	tool := !startsJava(r.o.Command) && release >= hslog.OldestRelease
@@ -55,7 +56,7 @@ func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 	return flags
 }
 
-// makeEventFolder makes the folder for the logs. It is that of HotSpot's logs of code where HotSpot prints its code.
+// makeEventFolder makes the folder for the logs. If HotSpot prints its code, the logs of code are in the same folder.
 func (r *Recording) makeEventFolder() error {
 	if err := eventObstacle(r.o.Command); err != nil {
 		return err
@@ -74,10 +75,12 @@ func (r *Recording) makeEventFolder() error {
 	return nil
 }
 
-// rootChangers are programs that run other programs with another root directory, or with other mounts.
+// rootChangers are programs that run other programs with a different root directory or different mounts, so that those
+// may not find gasm's files.
 var rootChangers = []string{"chroot", "unshare", "nsenter", "bwrap", "firejail", "proot", "docker", "podman", "systemd-nspawn", "systemd-run"}
 
-// eventObstacle returns an error that says why JVMs of a command might not start with -Xlog; nil when they do.
+// eventObstacle returns an error that says why JVMs of a command might not start with -Xlog, or nil if nothing speaks
+// against it.
 func eventObstacle(command []string) error {
 	if startsJava(command) && 0 < jdk.Release(command) && jdk.Release(command) < hslog.OldestRelease {
 		return fmt.Errorf("JDK %d can't log them with their times", jdk.Release(command))
@@ -95,7 +98,8 @@ func eventObstacle(command []string) error {
 	return nil
 }
 
-// takeEvents moves the logs of events into the capture, and notes in each JVM which log is its.
+// takeEvents moves the logs of events into the capture, and sets EventLog of each JVM to the JVM's log. The notes say
+// which JVMs have no log, and why.
 func (r *Recording) takeEvents(jvms []capture.JVM) (notes []string) {
 	if r.eventLogs.note != "" {
 		notes = append(notes, r.eventLogs.note)
@@ -124,10 +128,10 @@ func (r *Recording) takeEvents(jvms []capture.JVM) (notes []string) {
 	return notes
 }
 
-// maxWithout is how many JVMs without events a note names.
+// maxWithout is how many JVMs without events a note names at most.
 const maxWithout = 4
 
-// jvmWithout returns the name of a JVM that has logged no events, and says why it has not.
+// jvmWithout returns the name of a JVM that has logged no events and the likely reason, as text for a note.
 func jvmWithout(j *capture.JVM) string {
 	name := fmt.Sprintf("JVM %d", j.PID)
 	if release := jdk.Feature(j.Version); 0 < release && release < hslog.OldestRelease {

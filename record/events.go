@@ -15,24 +15,25 @@ type EventChoice = jvmevents.Choice
 // EventSource is a source of events.
 type EventSource = jvmevents.Source
 
-// EventsAuto takes for each kind of events the source that has the most detail at the lowest cost.
+// EventsAuto is the EventSource that stands for the best source of each kind of events: the one with the most detail at
+// the lowest cost.
 const EventsAuto = jvmevents.Auto
 
 // EventSources are the names of all sources.
 var EventSources = jvmevents.Sources
 
-// ParseEventChoice parses a list of kinds and probes, such as "gc,lock,usdt:hotspot:vm__init__end",
-// "default" or "none". The parameter from is the source that they are to come from.
+// ParseEventChoice parses a list of kinds and probes, such as "gc,lock,usdt:hotspot:vm__init__end", "default" or
+// "none". The parameter from is the source of these events.
 func ParseEventChoice(list string, from EventSource) (EventChoice, error) {
 	return jvmevents.ParseChoice(list, from)
 }
 
-// EndLeft ends the events and probes that earlier runs of gasm have left switched on in JVMs of this
-// machine. It returns what was ended, and what was not, with the reason.
+// EndLeft switches off the events and probes that earlier runs of gasm have left switched on in JVMs of this machine.
+// ended describes what was switched off, and left describes what was not, with the reason.
 func EndLeft(ctx context.Context) (ended, left []string) { return jvmfolder.EndLeft(ctx) }
 
-// addUSDTFlags adds the options without which some of HotSpot's probes are never reached. Every JVM knows them, whether
-// it has probes or not.
+// addUSDTFlags adds the options that enable some of HotSpot's USDT probes. Every JVM knows these options, even a JVM
+// without USDT probes.
 func (r *Recording) addUSDTFlags(flags javaFlags) javaFlags {
 	flags.tool = append(slices.Clip(flags.tool), usdt.FlagsOf(r.o.Events.USDTPatterns())...)
 	return flags

@@ -11,19 +11,19 @@ import (
 // A Folder is where a capture is written to.
 type Folder = folder.Capture
 
-// A LeftFolder is a folder that a gasm could not remove before it ended.
+// A LeftFolder is a folder that an earlier run of gasm has left behind.
 type LeftFolder = folder.Left
 
-// NewFolder makes the folder of a capture, and checks that it can be written to. It must be new or empty, so that no
-// capture is overwritten; the empty name makes a temporary folder. NewFolder also removes what other runs of gasm have
-// left and nobody needs.
+// NewFolder makes the folder of a capture, and checks that it can be written to. The folder must be new or empty, so
+// that no capture is overwritten. If name is "", NewFolder makes a temporary folder. NewFolder also removes folders
+// that other runs of gasm have left and that nobody needs any more.
 func NewFolder(ctx context.Context, name string) (*Folder, error) {
 	sweep(ctx)
 	return folder.New(name)
 }
 
-// sweep removes what other runs of gasm have left and nobody needs. The notes of JVMs that run stay: gasm attach ends
-// what these JVMs do.
+// sweep removes files and folders that other runs of gasm have left and that nobody needs any more. It keeps notes
+// about JVMs that still run, because gasm attach needs them to switch off what was left switched on in these JVMs.
 func sweep(ctx context.Context) {
 	jvmfolder.EachLeft(ctx, func(*jvmfolder.Note) {})
 	folder.Sweep()
@@ -41,8 +41,8 @@ func LeftFolders(ctx context.Context) []LeftFolder {
 	return left
 }
 
-// LeftDebugInfo returns, for each JVM in which a gasm that was killed has left a flag on, a text that says what puts it
-// back.
+// LeftDebugInfo returns a text for each JVM in which a killed gasm has left the flag DebugNonSafepoints switched on.
+// The text says how to reset the flag.
 func LeftDebugInfo(ctx context.Context) (left []string) {
 	debuginfo.EachLeft(ctx, func(_, text string) { left = append(left, text) })
 	return left

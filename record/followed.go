@@ -17,20 +17,21 @@ import (
 
 // A followedJVM is a JVM whose code is read from its memory while it runs.
 type followedJVM struct {
-	attach.Process // as it was when it was found
+	attach.Process // as it was when gasm found the JVM
 
-	foreign  bool             // it belongs to another user than gasm's, or sees other files
-	follower *follow.Follower // nil before follow and after stop
+	foreign  bool             // the JVM belongs to another user than gasm, or has other mounts or another root folder
+	follower *follow.Follower // nil before the call of follow and after stop
 	result   follow.Result
 }
 
-// Reading a JVM's memory can wait for ever where the memory is mapped from a file system that does not answer.
+// Reading a JVM's memory can block for ever if the memory is mapped from a file system that does not answer, so it has
+// time limits.
 const (
-	followTime = 15 * time.Second // how long it may take to begin to follow a JVM
-	stopTime   = 30 * time.Second // how long it may take to look at the last samples of a JVM
+	followTime = 15 * time.Second // for beginning to follow a JVM
+	stopTime   = 30 * time.Second // for processing the last samples of a JVM
 )
 
-// follow begins to follow the JVM. The JVM's log is in dir, the capture's folder.
+// follow begins to follow the JVM's code. The code is written to the JVM's log in dir, the capture's folder.
 func (j *followedJVM) follow(ctx context.Context, dir string, o follow.Options) (err error) {
 	j.foreign = j.OfOther || !foreign.SharesFiles(j.PID)
 	now := capture.ReadClock()
@@ -40,14 +41,14 @@ func (j *followedJVM) follow(ctx context.Context, dir string, o follow.Options) 
 	return err
 }
 
-// sampled passes a sample of the JVM on to its follower, if it may be in compiled code.
+// sampled passes a sample of the JVM on to its follower, if the sampled instruction may be in compiled code.
 func (j *followedJVM) sampled(s *sampler.Sample) {
-	if s.Module == "" && !s.Kernel() { // it may be in compiled code
+	if s.Module == "" && !s.Kernel() { // in no mapped file and not in the kernel
 		j.follower.Sampled(s.PC, s.MonoNanos)
 	}
 }
 
-// stop ends the following. It does nothing when the JVM is not followed.
+// stop stops following the JVM and sets result. It does nothing if the JVM is not followed.
 func (j *followedJVM) stop(ctx context.Context) {
 	if j.follower == nil {
 		return
@@ -60,7 +61,8 @@ func (j *followedJVM) stop(ctx context.Context) {
 	j.result, j.follower = result, nil
 }
 
-// describeFollowed returns the description of a JVM that is not followed any more. What its log lacks is a problem.
+// describeFollowed returns the description of a JVM after stop. If its log could not be written or read completely,
+// that is reported as a problem.
 func (s *session) describeFollowed(j *followedJVM) capture.JVM {
 	if j.result.Disk != nil {
 		s.problem(fmt.Errorf("writing the code of JVM %d: %w", j.PID, j.result.Disk))
@@ -70,7 +72,7 @@ func (s *session) describeFollowed(j *followedJVM) capture.JVM {
 		s.problem(err)
 		read = capture.JVM{PID: j.PID, LogFile: capture.LogFile(j.PID)}
 	}
-	read.Log = nil // the capture opens all of it
+	read.Log = nil // only the head was read; the capture opens the whole log later
 	read.OfOther = j.foreign
 	read.StartMonoNanos, read.SafepointsOnly = j.StartMonoNanos, j.result.SafepointsOnly
 	read.Main, read.Version = cmp.Or(read.Main, j.Main), cmp.Or(read.Version, j.Version)
@@ -82,15 +84,15 @@ func sortByStart(jvms []capture.JVM) {
 	slices.SortStableFunc(jvms, func(a, b capture.JVM) int { return cmp.Compare(a.StartMonoNanos/1e6, b.StartMonoNanos/1e6) })
 }
 
-// fewLate is how many methods may be gone before they are copied, in any JVM, without a note. Most of them were first
-// sampled shortly before the JVM ended, and they have next to no samples.
+// A note says how many sampled methods were gone before they were copied, if there are more than fewLate and they are
+// more than a tenth of the sampled methods. Most such methods were first sampled shortly before the JVM ended, and have
+// next to no samples.
 const fewLate = 50
 
-// manyAmbiguous says when ambiguous samples are noted: if they are more than one in manyAmbiguous
-// samples.
+// A note says how many samples are ambiguous if they are more than one in manyAmbiguous samples.
 const manyAmbiguous = 1000
 
-// codeNotes returns notes that say which part of a JVM's code could not be had.
+// codeNotes returns notes that say which part of a JVM's code is missing or uncertain.
 func (j *followedJVM) codeNotes() (notes []string) {
 	r := j.result
 	if r.Unread != nil {

@@ -11,24 +11,24 @@ import (
 
 // javaFlags are the options that the command's JVMs get, in addition to those of the user.
 type javaFlags struct {
-	// tool is for JAVA_TOOL_OPTIONS, which every JVM reads. It has no option that JDK 8 does not know,
-	// because JDK 8 would not start with that, unless the command is a tool of a newer JDK.
+	// tool is for JAVA_TOOL_OPTIONS, which every JVM reads. JDK 8 does not start with an option that it does not know,
+	// so tool has only options that JDK 8 knows, unless the command is a tool of a newer JDK.
 	tool []string
-	// launcher is for JDK_JAVA_OPTIONS, which the java program of JDK 9 and newer reads. It has all options once more,
-	// because sudo -E removes JAVA_TOOL_OPTIONS, but not this variable.
+	// launcher is for JDK_JAVA_OPTIONS, which the java program of JDK 9 and newer reads. It repeats the options in
+	// tool, because sudo -E removes JAVA_TOOL_OPTIONS, but not JDK_JAVA_OPTIONS.
 	launcher []string
 }
 
-// addTo adds the options to an environment.
+// addTo returns an environment with the options added to the two variables.
 func (f javaFlags) addTo(env []string) []string {
 	return jdk.AddLauncherOptions(jdk.AddToolOptions(env, f.tool), f.launcher)
 }
 
-// longestOptions is the length up to which JDK 8 reads JAVA_TOOL_OPTIONS, in bytes. It ignores a longer value
-// altogether (OPTION_BUFFER_SIZE in arguments.cpp).
+// longestOptions is the length in bytes of the longest value of JAVA_TOOL_OPTIONS that JDK 8 reads. JDK 8 ignores a
+// longer value completely (OPTION_BUFFER_SIZE in arguments.cpp).
 const longestOptions = 1023
 
-// longNote says that the options of the user and of gasm together are too long for JDK 8; "" if they are not.
+// longNote returns a note if the options of the user and of gasm together are too long for JDK 8, and otherwise "".
 func (f javaFlags) longNote(command []string) string {
 	if jdk.Release(command) >= printassembly.OldestKnown {
 		return ""
@@ -41,9 +41,10 @@ func (f javaFlags) longNote(command []string) string {
 	return ""
 }
 
-// OverridingVariable returns one of Java's environment variables whose options take the JVM's log away from gasm.
-// gasm's options are at the end of JAVA_TOOL_OPTIONS, and those of the other variables come after them. name is "" when
-// no variable does so. cause is a text for the user. Unsetting the variable helps.
+// OverridingVariable returns the name of an environment variable of Java with an option that overrides gasm's own, so
+// that the JVM's log would not be written where gasm expects it. That is possible because gasm's options are at the end
+// of JAVA_TOOL_OPTIONS, and a JVM reads the other variables after it. name is "" if no variable does so. cause explains
+// it to the user, who can unset the variable.
 func OverridingVariable() (name, cause string) {
 	for _, later := range jdk.OptionVariables[1:] {
 		if option := printassembly.Overrides(os.Getenv(later)); option != "" {
@@ -53,7 +54,8 @@ func OverridingVariable() (name, cause string) {
 	return "", ""
 }
 
-// javaOptions returns all words that may be options of the command's JVM.
+// javaOptions returns all words that may be options of the command's JVM: those of the command itself, and those in
+// Java's environment variables.
 func javaOptions(command []string) []string {
 	words := append([]string(nil), command...)
 	for _, name := range jdk.OptionVariables {

@@ -20,13 +20,15 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// liveCode reads the code of a command's JVMs from their memory while they run. A JVM is a process that maps libjvm.so.
+// liveCode reads the code of a command's JVMs from their memory while they run. A process is taken to be a JVM if it
+// maps libjvm.so.
 type liveCode struct {
 	r *Recording
-	// watch reports mappings where the sampler delivers no samples while the command runs. All methods are copied then.
+	// watch reports mappings if the sampler delivers no samples while the command runs. In this case all methods are
+	// copied, because it is unknown which ones have samples. Otherwise watch is nil.
 	watch     *mappingEvents
-	resolver  *native.Resolver // knows the mappings that watch has reported; nil without it
-	delivered chan struct{}    // closed when the followers have got all samples; nil without a stream
+	resolver  *native.Resolver // has the mappings that watch has reported; nil if watch is nil
+	delivered chan struct{}    // closed when the followers have got all samples; nil if the sampler delivers none
 
 	mu     sync.Mutex
 	jvms   []*followedJVM // in the order in which they were found
@@ -36,8 +38,8 @@ type liveCode struct {
 
 func newLiveCode(r *Recording) *liveCode { return &liveCode{r: r, byPID: map[int]*followedJVM{}} }
 
-// readable returns an error that says why the code of a command's JVMs can't be read from their memory; nil when it can
-// be.
+// readable returns nil if the code of a command's JVMs can be read from their memory, and otherwise an error that says
+// why not.
 func readable(command []string) error {
 	if runtime.GOOS != "linux" {
 		return errors.New("only Linux lets gasm read the memory of a JVM")
@@ -53,12 +55,13 @@ func readable(command []string) error {
 
 func (c *liveCode) kind() string { return capture.CodeCopied }
 
-// javaFlags returns the options for debug info. Every JVM knows them.
+// javaFlags returns the options that make JIT compilers record more debug info. Every JVM knows these options.
 func (c *liveCode) javaFlags() (javaFlags, error) {
 	return javaFlags{tool: printassembly.DebugInfoFlags()}, nil
 }
 
-// begin has the samples delivered to the followers.
+// begin starts delivering samples to the followers or, if the sampler delivers none, watching which files processes
+// map.
 func (c *liveCode) begin(ctx context.Context, s sampling, pid int) (err error) {
 	if samples := s.stream(); samples != nil {
 		c.delivered = make(chan struct{})
@@ -70,7 +73,7 @@ func (c *liveCode) begin(ctx context.Context, s sampling, pid int) (err error) {
 	return err
 }
 
-// mapped begins to follow a process that has mapped libjvm.so.
+// mapped begins to follow the process if the mapping is of libjvm.so and the process is not followed yet.
 func (c *liveCode) mapped(ctx context.Context, m native.Mapping) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,7 +115,7 @@ func (c *liveCode) turn(paused bool, turn func(*follow.Follower)) {
 	}
 }
 
-// followed returns the JVM of a process; nil when the process is not a JVM.
+// followed returns the JVM with a process id, or nil if the process is not a followed JVM.
 func (c *liveCode) followed(pid int) *followedJVM {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,7 +159,7 @@ func (c *liveCode) finish() (jvms []capture.JVM, notes []string, err error) {
 	return jvms, notes, nil
 }
 
-// noJVM returns the error of a command that started no JVM.
+// noJVM returns an error that says that the command started no JVM, and a likely reason.
 func (c *liveCode) noJVM() error {
 	if c.r.over {
 		return fmt.Errorf("the measurement was over before %s had started a JVM: %w", c.r.o.Command[0], ErrNoJVM)

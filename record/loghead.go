@@ -9,12 +9,12 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// headSize is an upper bound for a log's first lines, in bytes: <hotspot_log>, the version, the arguments and the
-// command. A class path can be long.
+// headSize is an upper bound in bytes for the first lines of a log, which have <hotspot_log>, the version, the
+// arguments and the command. It is large because a class path can be long.
 const headSize = 1 << 20
 
-// readHead returns what the first lines of a log say about its JVM. The rest of the log is read when the capture is
-// opened.
+// readHead returns a description of the JVM that has written a log, made from the log's first lines. The rest of the
+// log is read when the capture is opened.
 func readHead(path string) (capture.JVM, error) {
 	f, size, err := regular.Open(path)
 	if err != nil {

@@ -9,32 +9,33 @@ import (
 	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// A mappingWatch notes which files the JVMs have mapped while they run, for the names of native functions. It finds
-// JVMs by the logs that they write.
+// A mappingWatch records which files running JVMs have mapped. That is needed later for the names of native functions.
+// It finds JVMs by the logs that they write.
 type mappingWatch struct {
 	logs     *folder.Logs
 	resolver *native.Resolver
-	read     bool             // mappings are read; otherwise the sampler reports them
+	read     bool             // false if mappings need not be read, because the sampler reports them
 	found    func(folder.Log) // called once for each JVM
 	next     map[int]mappingRead
 	stopped  chan struct{}
 	done     chan struct{}
 }
 
-// A mappingRead says when a process's mappings are read again. A JVM loads libraries at its start, and now and then
-// later. For a process that has ended, pause is 0, and nothing is read again.
+// A mappingRead says when a process's mappings are read again. They are read more than once, because a JVM loads most
+// libraries at its start, but some later. If pause is 0, for example after the process has ended, they are not read
+// again.
 type mappingRead struct {
 	at    time.Time
-	pause time.Duration // the pause that ends then; the next one is twice as long
+	pause time.Duration // the pause that ends at that time; the next pause is twice as long
 }
 
 // shortestPause and longestPause bound the pauses between two readings of a JVM's mappings. Reading /proc/PID/maps
-// holds a lock of the JVM's for 0.1 ms, and takes 1 ms of a processor from the command. So each pause is twice as long
-// as the one before.
+// holds the lock of the JVM's memory map for 0.1 ms, and takes 1 ms of CPU time from the command. So each pause is
+// twice as long as the one before, up to longestPause.
 const shortestPause, longestPause = 25 * time.Millisecond, 5 * time.Second
 
-// watchMappings begins to watch the JVMs that write logs into a folder. It calls found for each of them, from a
-// goroutine of its own. If read is false, it does only that.
+// watchMappings begins to watch for JVMs that write logs into a folder. It calls found once for each JVM, from a
+// goroutine of its own. If read is false, it does not read their mappings.
 func watchMappings(logs *folder.Logs, read bool, found func(folder.Log)) *mappingWatch {
 	w := &mappingWatch{logs: logs, read: read, resolver: native.NewResolver(), found: found, next: map[int]mappingRead{},
 		stopped: make(chan struct{}), done: make(chan struct{})}
@@ -42,18 +43,18 @@ func watchMappings(logs *folder.Logs, read bool, found func(folder.Log)) *mappin
 	return w
 }
 
-// run sleeps until there is something to do. Waking up takes more of the command's processors than the work itself, so
+// run sleeps until there is something to do. Waking up takes more CPU time from the command than the work itself, so
 // run wakes up as seldom as possible.
 func (w *mappingWatch) run() {
 	defer close(w.done)
-	if runtime.GOOS != "linux" { // native.ReadMaps reads none elsewhere, and nothing is copied
+	if runtime.GOOS != "linux" { // on other systems, native.ReadMaps reads nothing
 		<-w.stopped
 		return
 	}
 	files := inotify.NewFiles(w.logs.Path)
 	defer files.Close()
 	var strays <-chan struct{}
-	if w.logs.Closed != "" { // other users' JVMs log in folder.HotSpotTemp
+	if w.logs.Closed != "" { // JVMs of other users log in folder.HotSpotTemp instead
 		folder := inotify.NewFiles(folder.HotSpotTemp)
 		defer folder.Close()
 		strays = folder.C
@@ -77,7 +78,7 @@ func (w *mappingWatch) run() {
 	}
 }
 
-// due returns the time of the next reading. ok is false when none is due.
+// due returns the time at which mappings are to be read next. ok is false if no mappings will be read again.
 func (w *mappingWatch) due() (at time.Time, ok bool) {
 	for _, r := range w.next {
 		if r.pause > 0 && (!ok || r.at.Before(at)) {
@@ -87,7 +88,7 @@ func (w *mappingWatch) due() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// look reads the mappings of the JVMs that are new, or whose pause is over.
+// look reads the mappings of the JVMs that are new or whose pause is over.
 func (w *mappingWatch) look(now time.Time) {
 	logs := w.logs.Written()
 	if w.logs.Closed != "" {
@@ -108,7 +109,7 @@ func (w *mappingWatch) look(now time.Time) {
 		}
 		mappings, err := native.ReadMaps(pid)
 		if len(mappings) == 0 && err != nil {
-			w.next[pid] = mappingRead{} // it has ended, or this is macOS
+			w.next[pid] = mappingRead{} // the process has ended
 			continue
 		}
 		w.resolver.Add(mappings...)
@@ -117,17 +118,18 @@ func (w *mappingWatch) look(now time.Time) {
 	}
 }
 
-// lastLookTime is how long a look may take that has begun when the watch ends. The kernel answers for a JVM within
-// milliseconds, unless that JVM keeps it from doing so.
+// lastLookTime is how long stop waits for a call of look that is still running. The kernel returns a JVM's mappings
+// within milliseconds, unless a hostile JVM delays that.
 const lastLookTime = time.Second
 
-// stop ends the watch, and returns a resolver that knows all mappings. If a look does not end, the resolver knows none.
+// stop ends the watch, and returns a resolver that has all mappings. If a call of look does not return in time, it
+// returns a resolver without mappings.
 func (w *mappingWatch) stop() *native.Resolver {
 	close(w.stopped)
 	select {
 	case <-w.done:
 		return w.resolver
 	case <-time.After(lastLookTime):
-		return native.NewResolver() // the look still uses the other resolver
+		return native.NewResolver() // w.resolver is still in use by look
 	}
 }

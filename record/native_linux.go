@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// startNative has gasm itself sample a held process.
+// startNative starts sampling a held process by perf_event_open, without another program.
 func (r *Recording) startNative(ctx context.Context, pid int) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, r.o.Counters)
 	n, err := collect.StartNative(collect.Options{
@@ -27,17 +27,17 @@ func (r *Recording) startNative(ctx context.Context, pid int) (sampling, error) 
 	return &nativeSampling{n, note}, nil
 }
 
-// streamPause is the time between two looks for samples. It must be short, because HotSpot may replace a method, or
-// end, before the method is copied. A look takes 0.3 ms of a processor: beside a busy JVM, gasm took 1.8 % of one with
-// pauses of 25 ms, and 1.1 % with this pause.
+// streamPause is the time between two looks for new samples. It must be short, because otherwise HotSpot may have
+// replaced a sampled method, or ended, before the method is copied. A look takes 0.3 ms of CPU time: beside a busy JVM,
+// gasm used 1.8 % of a CPU with pauses of 25 ms, and 1.1 % with this pause.
 const streamPause = 50 * time.Millisecond
 
-// streamed is how many samples may wait to be looked at. The followers take them at once, unless the system does not
-// let this process run.
+// streamed is the size of the queue between the sampler and the followers, in samples. The followers take samples from
+// the queue at once, unless the system does not let this process run.
 const streamed = 1 << 16
 
-// attachNative has gasm itself sample processes that run. The channel delivers the samples while they are taken, and is
-// closed at the end.
+// attachNative starts sampling running processes by perf_event_open, without another program. The channel delivers the
+// samples while they are taken, and is closed at the end.
 func attachNative(ctx context.Context, o collect.Options, note string) (sampling, <-chan sampler.Sample, error) {
 	n, err := collect.AttachNative(ctx, o)
 	if err != nil {
@@ -46,7 +46,8 @@ func attachNative(ctx context.Context, o collect.Options, note string) (sampling
 	return &nativeSampling{n, note}, n.Subscribe(streamed, streamPause).C, nil
 }
 
-// withoutOther returns an error of the only sampler of gasm attach, with a hint that does not name another sampler.
+// withoutOther changes the hint of an error that native sampling has returned. gasm attach has no other sampler, so the
+// hint must not advise one.
 func withoutOther(err error) error {
 	var refused *failure.RefusedError
 	if errors.As(err, &refused) && refused.Reason == failure.ReasonUnknownEvent {
@@ -55,7 +56,8 @@ func withoutOther(err error) error {
 	return err
 }
 
-// A nativeSampling is a text that is complete as soon as the sampling is stopped.
+// A nativeSampling is the sampling of gasm attach and of --sampler native. The text with its samples is complete as
+// soon as it is stopped.
 type nativeSampling struct {
 	*collect.Native
 	note string // about the frequency; may be ""
@@ -65,7 +67,7 @@ func (n *nativeSampling) tool() Sampler { return SamplerNative }
 
 func (n *nativeSampling) Notes() []string { return append(fix.Texts(n.Native.Notes()), n.note) }
 
-func (n *nativeSampling) Lost() int64 { return 0 } // the text has it
+func (n *nativeSampling) Lost() int64 { return 0 } // the sampler's text has the number
 
 func (n *nativeSampling) save(_ context.Context, path string, _ io.Writer) error {
 	if err := os.Rename(n.TextFile(), path); err != nil {
@@ -84,8 +86,8 @@ func (n *nativeSampling) stream() <-chan sampler.Sample { return n.Subscribe(str
 
 func (n *nativeSampling) wait() {}
 
-// checkMappingEvents returns an error that says why the kernel does not report which files processes map; nil when it
-// does.
+// checkMappingEvents returns nil if the kernel reports which files processes map, and otherwise an error that says why
+// not.
 func checkMappingEvents() error {
 	w, err := collect.WatchMappings(os.Getpid(), func(native.Mapping) {})
 	if err != nil {
@@ -95,7 +97,7 @@ func checkMappingEvents() error {
 	return nil
 }
 
-// mappingEvents reports which files processes map.
+// mappingEvents reports each file that a process or its children map.
 type mappingEvents = collect.MappingWatch
 
 func watchMappingEvents(pid int, mapped func(native.Mapping)) (*mappingEvents, error) {

@@ -11,18 +11,18 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// errNoNative says that perf_event_open is Linux's.
+// errNoNative says that native sampling needs perf_event_open, which only Linux has.
 var errNoNative = &failure.MissingToolError{Tool: "native sampling", Cause: "only Linux has perf_event_open", Hint: "use dtrace"}
 
-// startNative fails.
+// startNative returns an error: native sampling works on Linux only.
 func (r *Recording) startNative(context.Context, int) (sampling, error) { return nil, errNoNative }
 
-// attachNative fails.
+// attachNative returns an error: native sampling works on Linux only.
 func attachNative(context.Context, collect.Options, string) (sampling, <-chan sampler.Sample, error) {
 	return nil, nil, errNoNative
 }
 
-// What follows is never called: only Linux lets gasm read the memory of a JVM.
+// The following functions are never called, because gasm reads the memory of a JVM on Linux only.
 
 func checkMappingEvents() error { return errNoNative }
 

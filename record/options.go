@@ -16,68 +16,72 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/xctrace"
 )
 
-// Options say what is recorded, and how. The zero values are the defaults, except where a field's comment says
-// otherwise.
+// Options say which command is recorded, and how it is recorded. The zero values are the defaults, except where a
+// field's comment says otherwise.
 type Options struct {
 	Gasm    string   // the version of gasm, for the capture's description
-	Command []string // what is run; not empty
+	Command []string // the program and its arguments; not empty
 	Folder  *Folder  // of the capture; not nil
 
-	// Stdin is the command's own. What the command prints to stdout goes to Stdout after gasm has looked at it. Where
-	// windows begin or end with lines of stderr, what it prints there goes to Stderr in the same way. Otherwise Stderr
-	// is the command's own.
+	// The command uses Stdin directly. Its stdout passes through gasm, which looks for the lines of windows, and then
+	// goes to Stdout. If windows begin or end with lines on stderr, its stderr passes through gasm to Stderr in the
+	// same way. Otherwise the command uses Stderr directly.
 	Stdin, Stdout, Stderr *os.File
 
 	Sampler Sampler // not empty
-	// Counters are the events that are sampled; none: cycles, or cpu-clock on a machine without that counter.
+	// Counters are the sampled events of the CPU and the kernel. If there are none, cycles is sampled, or cpu-clock on
+	// a machine without that counter.
 	Counters []sampler.Event
-	// Frequency is how often each counter is sampled, per second and CPU. 0 leaves it to collect.ChooseRate.
+	// Frequency is how often each counter is sampled, per second and CPU. If it is 0, collect.ChooseRate chooses the
+	// frequency.
 	Frequency int
-	// FixedFrequency is true if the frequency is exactly Frequency, and not drawn at random around it,
-	// see [collect.Options].Drawn. DTrace's is never drawn.
+	// FixedFrequency is true if samples are taken exactly at Frequency. Otherwise the sampler draws a frequency at
+	// random near it (see [collect.Options].Drawn); DTrace always uses exactly Frequency.
 	FixedFrequency bool
 	Sudo           bool // run dtrace by sudo -n
 
-	// Delay and Length limit the measurement to a time after the command's start.
+	// Delay and Length limit the measurement to a window that opens when Delay has passed since the command's start,
+	// and closes after Length. If Length is 0, it closes when the command ends.
 	Delay, Length time.Duration
-	// WindowStart and WindowEnd limit the measurement to the times between lines of the command's output that match.
-	// Each may be nil.
+	// WindowStart and WindowEnd limit the measurement to windows. A window opens with a line of the command's output
+	// that matches WindowStart, and closes with a line that matches WindowEnd. Each may be nil.
 	WindowStart, WindowEnd *regexp.Regexp
-	// WindowFrom says on which streams these lines are looked for.
+	// WindowFrom says on which of the command's output streams these lines are.
 	WindowFrom WindowSource
-	// WindowFile is the path of a file in which the program has written its windows when it has ended; "" for none. See
-	// package windows.
+	// WindowFile is the path of a file to which the program writes its windows; gasm reads the file after the program
+	// has ended. "" means that there is no such file. See package windows.
 	WindowFile string
 
 	Code    CodeSource // not empty
-	Methods []string   // patterns of the methods whose code is printed; none: all
-	SkipC1  bool       // no code of what C1 compiled
+	Methods []string   // patterns of the methods whose code is printed; if empty, all methods
+	SkipC1  bool       // true if code compiled by C1 is not printed
 
-	// Events are the events in the JVMs that are recorded beside the samples, such as pauses of the collector. See
-	// ParseEventChoice.
+	// Events says which events in the JVMs are recorded beside the samples, such as pauses of the garbage collector.
+	// See ParseEventChoice.
 	Events EventChoice
 
-	// Probes say what is counted in the program's methods, by an agent in its JVMs.
+	// Probes say what gasm's agent counts in the program's methods.
 	Probes []probe.Spec
 
-	// Problem is called when a part of the capture is lost, while the rest goes on. Of several errors of a full disk,
-	// it gets only the first one. It may be called from any goroutine, and may be nil.
+	// Problem is called with an error when a part of the capture is lost and the recording goes on. If the disk is
+	// full, it is called only for the first error because of that. It may be called from any goroutine, and may be nil.
 	Problem func(error)
-	// Message is called with a sentence for the user, for example on what the recording waits for. It
-	// may be nil.
+	// Message is called with a sentence for the user, which says for example what the recording is waiting for. It may
+	// be nil.
 	Message func(text string)
-	// Window is called when a window opens or closes while the command runs, from a goroutine of its own. It is not
-	// called for JMH's windows, nor for a window that opens with the command. It may be nil.
+	// Window is called from a goroutine of its own when a window opens or closes while the command runs. It is not
+	// called for JMH's windows, nor when a window opens at the command's start. It may be nil.
 	Window func(WindowChange)
-	// Progress is called while perf script writes the samples' text at the end, with the number of bytes that were
-	// written since the last call. It may be nil.
+	// Progress is called at the end, while the samples are written as text, which can take long with perf. bytes is the
+	// number of bytes that were written since the last call. It may be nil.
 	Progress func(bytes int)
 }
 
-// Sampler says which sampler is used.
+// A Sampler is the name of a sampler.
 type Sampler string
 
-// The samplers. SamplerAuto is the first of the others that works on this machine. SamplerNative is gasm itself.
+// The samplers. SamplerAuto stands for the first of the others that works on this machine. With SamplerNative, gasm
+// itself takes the samples, by perf_event_open.
 const (
 	SamplerAuto   Sampler = "auto"
 	SamplerNative Sampler = "native"
@@ -89,10 +93,10 @@ const (
 
 var samplers = []Sampler{SamplerAuto, SamplerNative, SamplerPerf, SamplerDTrace, SamplerXCTrace}
 
-// SamplerNames returns the samplers' names, as --sampler has them.
+// SamplerNames returns the values that --sampler accepts.
 func SamplerNames() []string { return names(samplers) }
 
-// names returns values as text.
+// names converts values of a string type to strings.
 func names[T ~string](values []T) []string {
 	all := make([]string, len(values))
 	for i, v := range values {
@@ -104,7 +108,7 @@ func names[T ~string](values []T) []string {
 // WindowSource says which stream's lines begin and end windows.
 type WindowSource = windows.Source
 
-// The sources; "" means FromBoth.
+// The values of a WindowSource. The value "" means FromBoth.
 const (
 	FromStdout = windows.FromStdout
 	FromStderr = windows.FromStderr
@@ -114,12 +118,13 @@ const (
 // A WindowChange says that a window has opened or closed.
 type WindowChange = windows.Change
 
-// rules returns the options for windows.
+// rules returns those of the options that define windows.
 func (o *Options) rules() windows.Rules {
 	return windows.Rules{Delay: o.Delay, Length: o.Length, Start: o.WindowStart, End: o.WindowEnd, From: o.WindowFrom, File: o.WindowFile}
 }
 
-// Check returns an error for options that make no sense. It runs nothing.
+// Check returns an error if the options contradict each other or have values that are not valid. It does not run the
+// command.
 func (o *Options) Check() error {
 	sudo := o.Sudo && !o.Events.ByDTrace
 	switch {

@@ -7,26 +7,27 @@ import (
 	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// An optionsFile is a file of options that java of JDK 9 and newer reads when it starts a JVM. The options come after
-// those in JAVA_TOOL_OPTIONS. While JMH asks a JVM whether it has compiler blackholes, the file also has options that
-// switch capture off.
+// An optionsFile is a file of options that the java program of JDK 9 and newer reads when it starts a JVM. The JVM
+// handles these options after those in JAVA_TOOL_OPTIONS. While JMH checks whether a JVM has compiler blackholes, the
+// file also has options that switch the capture off.
 //
-// To find that out, JMH (CompilerHints.compilerBlackholesAvailable) starts a JVM with -XX:CompileCommand=blackhole,…
-// -version, and looks for the word CompileCommand in what the JVM prints. Capture flags keep the JVM's own messages off
-// its stdout, so JMH would not find the word. It would fall back to slower blackholes, and measure something else than
-// it does without gasm. JMH prints one line before it asks, and another one with the answer. Between these two lines,
+// For this check, JMH (CompilerHints.compilerBlackholesAvailable) starts a JVM with -XX:CompileCommand=blackhole,…
+// -version, and looks for the word CompileCommand in the JVM's output. gasm's options keep the JVM's own messages off
+// its stdout, so JMH would not find the word. It would then use slower blackholes, and measure something else than it
+// does without gasm. JMH prints a line before the check, and another one with the result. Between these two lines, the
 // capture is off.
 //
 // The file is an argument file: the java program replaces @FILE in JDK_JAVA_OPTIONS by its content. HotSpot's own
-// -XX:VMOptionsFile is no way to do this, because JDK 8 does not start with it, and newer JDKs don't start with it if
-// the user has such a file, too. JDK 8 needs no file: it has neither JDK_JAVA_OPTIONS nor compiler blackholes.
+// -XX:VMOptionsFile can't be used instead, because JDK 8 does not start with it, and newer JDKs do not start if the
+// user has such an option, too. JDK 8 does not read JDK_JAVA_OPTIONS, but it needs no file, because it has no compiler
+// blackholes.
 type optionsFile struct {
 	path         string
 	usual, quiet string
 }
 
-// newOptionsFile makes the file. The usual options are always in it, the quiet ones while capture is off. The file's
-// path begins with prefix.
+// newOptionsFile makes the file. The usual options are always in the file, and the quiet options only while the capture
+// is off. The file's path begins with prefix.
 func newOptionsFile(prefix string, usual, quiet []string) (*optionsFile, error) {
 	o := &optionsFile{path: prefix + folder.OptionsName, usual: argumentLines(usual), quiet: argumentLines(quiet)}
 	return o, writeForAll(o.path, []byte(o.usual))
@@ -42,7 +43,8 @@ func argumentLines(options []string) string {
 	return text.String()
 }
 
-// writeForAll writes a file that all users can read, whatever the umask is: the command may become another user.
+// writeForAll writes a file that all users can read, regardless of the umask, because the command may switch to another
+// user.
 func writeForAll(path string, text []byte) error {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		return err
@@ -53,8 +55,8 @@ func writeForAll(path string, text []byte) error {
 // option returns the option that makes java read the file.
 func (o *optionsFile) option() string { return "@" + o.path }
 
-// quieten switches capture off (true) or on again (false) for JVMs that start from now on. The file is replaced by
-// another one, so that no JVM reads a part of it.
+// quieten switches the capture off (true) or on again (false) for JVMs that start from now on. It replaces the file by
+// a new one, so that no JVM reads a file that is only partly written.
 func (o *optionsFile) quieten(on bool) {
 	text := o.usual
 	if on {
@@ -62,12 +64,12 @@ func (o *optionsFile) quieten(on bool) {
 	}
 	next := o.path + ".next"
 	if writeForAll(next, []byte(text)) == nil {
-		_ = os.Rename(next, o.path) // if that fails, JMH falls back, and a note says so
+		_ = os.Rename(next, o.path) // if that fails, JMH uses slower blackholes, and blackholeNote says so
 	}
 }
 
-// blackholeNote says that JMH measured something else than it would have measured without gasm; see optionsFile. It
-// returns "" if JMH did not.
+// blackholeNote returns a note if JMH used slower blackholes than it would have used without gasm; see optionsFile.
+// Otherwise it returns "".
 func (r *Recording) blackholeNote() string {
 	mode := r.output.JMHBlackholes()
 	if startsJava(r.o.Command) || !strings.HasPrefix(mode, "full + dont-inline") || !strings.Contains(mode, "auto-detected") {

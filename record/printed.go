@@ -13,11 +13,11 @@ import (
 	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// printedCode has HotSpot print its code into logs.
+// printedCode is the codeSource that makes HotSpot print its code into logs.
 type printedCode struct {
 	r        *Recording
 	logs     *folder.Logs
-	options  *optionsFile // for a command that is java itself
+	options  *optionsFile // nil unless the command is java itself
 	mappings *mappingWatch
 	// logsCompilation is true if gasm has switched LogCompilation on in the JVMs.
 	logsCompilation bool
@@ -48,7 +48,7 @@ func (p *printedCode) javaFlags() (flags javaFlags, err error) {
 		flags.launcher = printassembly.SelectingFlags(logFile, sel)
 	}
 	switch {
-	case namesOtherJVM(p.r.o.Command): // it may be JDK 8
+	case namesOtherJVM(p.r.o.Command): // it may be of JDK 8, which does not start with QuietLog
 	case !startsJava(p.r.o.Command) && jdk.Release(p.r.o.Command) >= printassembly.OldestKnown:
 		flags.tool = append(slices.Clip(flags.tool), printassembly.QuietLog) // javac does not read JDK_JAVA_OPTIONS
 	default:
@@ -68,7 +68,8 @@ func (p *printedCode) javaFlags() (flags javaFlags, err error) {
 	return flags, nil
 }
 
-// mapped finds a JVM by its libjvm.so, where the sampler sees what is mapped.
+// mapped reports a JVM to r.events as soon as it maps libjvm.so, which is earlier than its log. It is called only if
+// the sampler reports mappings.
 func (p *printedCode) mapped(ctx context.Context, m native.Mapping) {
 	if isLibJVM(m) {
 		p.r.events.Found(ctx, m.PID)
@@ -80,11 +81,11 @@ func (p *printedCode) begin(ctx context.Context, s sampling, _ int) error {
 	return nil
 }
 
-// pause does nothing: HotSpot goes on printing, and can't be made to stop.
+// pause does nothing, because HotSpot can't be made to stop printing.
 func (p *printedCode) pause()  {}
 func (p *printedCode) resume() {}
 
-// foundJVM is called when a JVM has begun to write its log.
+// foundJVM is called once for each JVM, when it has begun to write its log.
 func (p *printedCode) foundJVM(ctx context.Context, log folder.Log) {
 	p.r.clocks.found[log.PID] = capture.ReadClock()
 	p.r.jmhFiles.FollowJVM(p.r.patience.Reach(ctx), log.PID)
@@ -101,7 +102,8 @@ func (p *printedCode) finish() (jvms []capture.JVM, notes []string, err error) {
 	return jvms, nil, err
 }
 
-// jvms returns descriptions of the JVMs that left a log, in the order of their start.
+// jvms returns descriptions of the JVMs that have left a readable log, in the order of their start. If there are none,
+// it returns an error.
 func (p *printedCode) jvms() ([]capture.JVM, error) {
 	paths, err := capture.Logs(p.r.folder.Path)
 	if err != nil {
@@ -127,7 +129,7 @@ func (p *printedCode) jvms() ([]capture.JVM, error) {
 		if start := j.Log.StartWallMillis; start > 0 {
 			j.StartMonoNanos = p.r.clocks.jvmStart(j.PID, start*1e6)
 		}
-		j.Log = nil // the capture opens all of it
+		j.Log = nil // only the head was read; the capture opens the whole log later
 		jvms = append(jvms, j)
 		if p.logsCompilation {
 			folder.RemoveCompilerLogs(j.PID)

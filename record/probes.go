@@ -11,8 +11,9 @@ import (
 	"github.com/gasm-profiler/gasm/record/probes"
 )
 
-// addProbeFlag adds the option that starts gasm's agent in the command's JVMs. All JVMs read it. Some read it twice;
-// the agent then starts once. An error means that the command's JVMs might not start with the option.
+// addProbeFlag adds the option that starts gasm's agent in the command's JVMs. It adds the option to both variables, so
+// some JVMs read it twice, but the agent starts only once. It returns an error if JVMs of the command might not start
+// with the option, or if the agent's files can't be made.
 func (r *Recording) addProbeFlag(flags javaFlags) (javaFlags, error) {
 	if len(r.o.Probes) == 0 {
 		return flags, nil
@@ -41,8 +42,8 @@ func (r *Recording) addProbeFlag(flags javaFlags) (javaFlags, error) {
 	return flags, nil
 }
 
-// rootChanger returns the program in a command that runs other programs with another root directory, or
-// with other mounts; "" if there is none.
+// rootChanger returns the program in a command that runs other programs with another root directory, or with other
+// mounts. It returns "" if there is no such program.
 func rootChanger(command []string) string {
 	for _, word := range command {
 		for _, w := range strings.Fields(word) { // sh -c "chroot /srv java …"
@@ -54,12 +55,14 @@ func rootChanger(command []string) string {
 	return ""
 }
 
-// drainWindows begins to save the windows that probes open in the command's JVMs.
+// drainWindows begins to save the windows that probes open in the command's JVMs. It returns nil if no probe opens
+// windows.
 func (r *Recording) drainWindows() *probes.Drain {
 	return probes.DrainWindows(r.o.Probes, r.folder.Path, func() map[int]probes.RingOpener { return probes.Rings(r.folder.Logs()) }, r.problem)
 }
 
-// takeProbes moves what probes have counted into the capture, and notes in each JVM that it has probes.
+// takeProbes moves the agents' files with the counts of the probes into the capture, and sets Probed of each JVM that
+// has probes. The notes are for the capture; the user gets them as messages, too.
 func (r *Recording) takeProbes(jvms []capture.JVM) (notes []string) {
 	if len(r.o.Probes) == 0 {
 		return nil

@@ -16,14 +16,15 @@ import (
 	"github.com/gasm-profiler/gasm/record/windows"
 )
 
-// ErrNotRun is the error of a command that was stopped before it ran.
+// ErrNotRun is the error of Run if a signal stopped gasm before the command ran.
 var ErrNotRun = errors.New("stopped before the command ran")
 
-// ErrNoJVM is wrapped by the error of a command that started no JVM. Nothing that such a command left is worth keeping.
+// ErrNoJVM means that the command started no JVM. The error of Finish wraps it. In this case the capture's folder has
+// nothing that is worth keeping.
 var ErrNoJVM = errors.New("there is nothing to report")
 
-// A Recording is one command that is recorded: [New], [Recording.Run], [Recording.Finish], and [Recording.Wait], in
-// this order. Only [Recording.Signal] may be called from another goroutine at the same time.
+// A Recording is a recording of one command. Its functions are called in the order [New], [Recording.Run],
+// [Recording.Finish], [Recording.Wait]. Only [Recording.Signal] may be called from another goroutine at the same time.
 type Recording struct {
 	session
 	o         Options
@@ -31,23 +32,23 @@ type Recording struct {
 	output    *windows.Output
 	jmhFiles  *windows.JMHFiles
 	code      codeSource
-	codeNote  string // says that the code comes from another source than the user asked for
-	longNote  string // says that the options are too long for JDK 8
+	codeNote  string // says why the code comes from another source than the user asked for; or ""
+	longNote  string // says that the options are too long for JDK 8; or ""
 	eventLogs eventLogs
-	publisher *probes.Publisher // nil without probes for other tracers
+	publisher *probes.Publisher // nil if there are no probes for other tracers (--probe-sdt)
 	exitCode  int
 	endOnce   sync.Once // ends the sampling and the following of code
-	over      bool      // they ended while the command ran, because no window was to open any more
+	over      bool      // no further window would open, so they ended while the command ran
 
 	mu          sync.Mutex
-	command     *command.Held // while it runs, for signals
+	command     *command.Held // gets signals; nil unless the command runs
 	ended       bool
-	interrupted bool           // there was a Ctrl-C
+	interrupted bool           // gasm has received SIGINT (Ctrl-C)
 	early       syscall.Signal // the first signal to stop before the command ran; 0 if there was none
 	cancelStart func()         // ends the wait for a sampler that is still starting; nil before it starts
 }
 
-// New makes a recording that has not begun.
+// New returns a recording that has not begun yet.
 func New(o Options) *Recording {
 	r := &Recording{o: o, rules: o.rules()}
 	r.output = windows.NewOutput(r.rules)
@@ -57,18 +58,18 @@ func New(o Options) *Recording {
 	return r
 }
 
-// Run runs the command with the sampler beside it, until the command has ended. An error means that the command did not
-// run; then nothing of the recording is left. The end of ctx kills the sampler.
+// Run runs the command and the sampler until the command has ended. If it returns an error, the command did not run,
+// and the capture's folder has been removed. When ctx is done, the sampler is killed.
 func (r *Recording) Run(ctx context.Context) error {
 	err := r.run(ctx)
 	if err == nil {
 		return nil
 	}
 	if r.StoppedBy() != 0 {
-		err = ErrNotRun // the signal is the reason, whatever came of it
+		err = ErrNotRun // the signal is the reason for any other error
 	}
 	if r.sampling != nil {
-		_ = r.sampling.Stop(r.patience.Reach(ctx)) // it has sampled nothing that could be lost
+		_ = r.sampling.Stop(r.patience.Reach(ctx)) // an error does not matter: there are no samples yet
 		r.sampling.wait()
 		r.sampling.discard()
 	}
@@ -113,7 +114,7 @@ func (r *Recording) run(ctx context.Context) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = r.sampling.Stop(r.patience.Reach(ctx)) // the code source waits for the last sample
+			_ = r.sampling.Stop(r.patience.Reach(ctx)) // first, because code.end waits for the last sample
 			r.code.end(ctx)
 		}
 	}()
@@ -132,7 +133,7 @@ func (r *Recording) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// javaFlags returns the options for the command's JVMs, and makes the files that these need.
+// javaFlags returns the options for the command's JVMs, and makes the files that these options need.
 func (r *Recording) javaFlags() (javaFlags, error) {
 	flags, err := r.code.javaFlags()
 	if err != nil {
@@ -143,7 +144,7 @@ func (r *Recording) javaFlags() (javaFlags, error) {
 	return flags, err
 }
 
-// hold makes the command's process, which waits until it is released.
+// hold makes the command's process. Before its exec, the process waits until it is released.
 func (r *Recording) hold(flags javaFlags) (*command.Held, error) {
 	o := command.Options{Command: r.o.Command, Env: flags.addTo(os.Environ()), Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr,
 		SeeStdout: r.output.See, OneStream: r.output.OneStream()}
@@ -153,7 +154,8 @@ func (r *Recording) hold(flags javaFlags) (*command.Held, error) {
 	return command.Start(o)
 }
 
-// release lets the command run, unless a signal has come that stops it. From then on, the command gets the signals.
+// release lets the command run, and from then on Signal passes signals on to it. If a signal has already stopped the
+// recording, release returns ErrNotRun instead.
 func (r *Recording) release(held *command.Held) error {
 	r.mu.Lock()
 	stopped := r.early != 0
@@ -169,11 +171,11 @@ func (r *Recording) release(held *command.Held) error {
 		r.commandEnded()
 		return err
 	}
-	r.startedMonoNanos = monotonic.Nanos() // after the exec: what came before is gasm's own
+	r.startedMonoNanos = monotonic.Nanos() // after the exec, because samples before it are of gasm's own code
 	return nil
 }
 
-// endSampling ends the sampling and the following of code, once.
+// endSampling ends the sampling and the following of code. A second call does nothing.
 func (r *Recording) endSampling(ctx context.Context) {
 	r.endOnce.Do(func() {
 		if err := r.sampling.Stop(r.patience.Reach(context.WithoutCancel(ctx))); err != nil {
@@ -190,7 +192,7 @@ func (r *Recording) endSampling(ctx context.Context) {
 // windowsOver ends the sampling and the following of code while the command runs, because no window will open any more.
 func (r *Recording) windowsOver(ctx context.Context) {
 	r.over = true
-	r.turn(r.sampling.Pause) // at once; stopping a sampler may take a while
+	r.turn(r.sampling.Pause) // pause at once, because stopping a sampler may take a while
 	r.endSampling(ctx)
 }
 
@@ -205,18 +207,20 @@ func (r *Recording) resume() {
 	r.code.resume()
 }
 
-// turn switches the sampler on or off. If that fails, there are samples outside of the windows, which do no harm, or no
-// samples within them, which the user must know.
+// turn pauses or resumes the sampler, by a call of the given function. An error is reported as a problem: if pausing
+// fails, there are samples outside of the windows, which do no harm, but if resuming fails, there are no samples in the
+// next window, which the user must know.
 func (r *Recording) turn(sampler func() error) {
 	if err := sampler(); err != nil {
 		r.problem(err)
 	}
 }
 
-// lineWait is how long a message waits for the end of a line that the command prints.
+// lineWait is how long a message about a window waits at most, if the command is in the middle of printing a line, so
+// that the message does not appear within that line.
 const lineWait = 250 * time.Millisecond
 
-// keepWindows begins to follow the windows of a command that has just started.
+// keepWindows begins to open and close the windows of a command that has just started.
 func (r *Recording) keepWindows(ctx context.Context, held *command.Held) *windows.Keeper {
 	return windows.Keep(windows.Kept{Rules: r.rules, Output: r.output, StartedMonoNanos: r.startedMonoNanos,
 		Pause: r.pause, Resume: r.resume, Over: func() { r.windowsOver(ctx) },
@@ -228,19 +232,21 @@ func (r *Recording) keepWindows(ctx context.Context, held *command.Held) *window
 		}})
 }
 
-// Wait waits until nothing is left of the sampler. DTrace takes seconds to end, so this is for after the report.
+// Wait waits until the sampler has ended completely. DTrace takes seconds for that, so Wait is called after the report
+// was shown.
 func (r *Recording) Wait() {
 	if r.sampling != nil {
 		r.sampling.wait()
 	}
 }
 
-// ExitCode returns the command's exit code: 128 + n when signal n killed it.
+// ExitCode returns the command's exit code, or 128 + n if signal n killed the command.
 func (r *Recording) ExitCode() int { return r.exitCode }
 
-// Signal takes a signal that gasm got. While the command runs, the signal is passed on to it, so that stopping gasm
-// stops the command and still leads to a report. Before, a signal to stop means that the command is not to run. Signal
-// returns false when the command has ended: the caller decides what the signal means then.
+// Signal handles a signal that gasm has received. While the command runs, the signal is passed on to the command, so
+// that stopping gasm stops the command and still leads to a report. Before the command runs, a signal such as SIGINT
+// means that the command must not run. After the command has ended, Signal returns false, and the caller decides what
+// the signal means.
 func (r *Recording) Signal(sig syscall.Signal) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -262,8 +268,8 @@ func (r *Recording) Signal(sig syscall.Signal) bool {
 	return true
 }
 
-// untilStopped returns a context for the start of a sampler. A signal to stop that comes before the command runs ends
-// it, and so kills the sampler.
+// untilStopped returns a context for the start of a sampler. If a signal stops the recording before the command runs,
+// the context is cancelled, which kills the sampler.
 func (r *Recording) untilStopped(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	r.mu.Lock()
@@ -275,7 +281,8 @@ func (r *Recording) untilStopped(ctx context.Context) context.Context {
 	return ctx
 }
 
-// stoppedEarly notes the signal that stopped the command before it ran; 0 for none.
+// stoppedEarly records sig as the signal that stopped the recording before the command ran, unless an earlier signal is
+// recorded. sig may be 0 for no signal.
 func (r *Recording) stoppedEarly(sig syscall.Signal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -284,21 +291,21 @@ func (r *Recording) stoppedEarly(sig syscall.Signal) {
 	}
 }
 
-// StoppedBy returns the signal that stopped the command before it ran; 0 when none did.
+// StoppedBy returns the signal that stopped the recording before the command ran, or 0 if no signal did.
 func (r *Recording) StoppedBy() syscall.Signal {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.early
 }
 
-// Interrupted reports whether there was a Ctrl-C, while the command ran or later.
+// Interrupted reports whether gasm has received SIGINT (Ctrl-C) at any time so far.
 func (r *Recording) Interrupted() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.interrupted
 }
 
-// commandEnded notes that the command gets no further signals.
+// commandEnded records that the command has ended, so that no further signals are passed on to it.
 func (r *Recording) commandEnded() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -322,7 +329,7 @@ func (r *Recording) Finish(ctx context.Context) (*capture.Capture, error) {
 	})
 }
 
-// describe returns the capture's description. It numbers JMH's forks among the JVMs.
+// describe returns the capture's description. It also sets the fields of jvms that number JMH's forks.
 func (r *Recording) describe(jvms []capture.JVM) capture.Description {
 	trials, windowNotes := r.rules.Trials(&windows.Run{Command: r.o.Command, Span: r.wholeRun(), StartedWallNanos: r.clocks.start.WallNanos, JVMs: jvms, Output: r.output})
 	d := r.description()

@@ -17,35 +17,38 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/xctrace"
 )
 
-// A sampling is a sampler at work, or what a sampler has left. Its exported methods are those of the types in package
-// collect and the packages below it.
+// A sampling is a sampler that is running or has ended, with the samples that it has taken. The exported methods are
+// implemented by the types in package collect and the packages below it.
 type sampling interface {
 	tool() Sampler
 	Events() []sampler.Event
 	Frequency() int // per second and CPU
-	// stream returns a channel that delivers the samples while they are taken, and is closed at the end. It is nil
-	// where there are no samples before the end.
+	// stream returns a channel that delivers the samples while they are taken, and is closed at the end. It returns nil
+	// if the sampler has no samples before the end.
 	stream() <-chan sampler.Sample
 	Notes() []string // what could not be sampled
-	// Pause stops taking samples, or keeping them, until Resume.
+	// Pause makes the sampler take no samples, or drop them, until Resume.
 	Pause() error
 	Resume() error
-	// Stop ends the sampling. When ctx is done, it does not wait for what can be left out. A *failure.StoppedError says that the sampler ended earlier; its samples until then are
-	// there.
+	// Stop ends the sampling. When ctx is done, it does not wait for information that the samples can do without. If
+	// the sampler had already ended by itself, the error is a *failure.StoppedError, and the samples that it took until
+	// then can still be read.
 	Stop(ctx context.Context) error
-	// Lost returns how many samples the sampler dropped; 0 where the sampler's text has that number.
+	// Lost returns how many samples the sampler has lost. It returns 0 if the sampler's text contains that number.
 	Lost() int64
-	// save writes the sampler's text to a file, and to tee as well. When that fails, open still reads the text.
+	// save writes the sampler's text both to the file path and to tee. If that fails, the text can still be read by
+	// open.
 	save(ctx context.Context, path string, tee io.Writer) error
 	open(context.Context) (io.ReadCloser, error)
 	// resolver returns, after Stop, a resolver that has looked up the native functions of all samples. It returns nil
 	// if the sampler does not look them up itself.
 	resolver() *native.Resolver
-	discard() // removes what was recorded, when the command did not run
-	wait()    // until nothing of the sampler is left
+	discard() // removes the samples; called if the command did not run
+	wait()    // waits until the sampler has ended completely
 }
 
-// startSampler starts the sampler that the options name beside a held process.
+// startSampler starts the sampler that the options name, for the held process pid. For SamplerAuto, it tries the
+// samplers one after another.
 func (r *Recording) startSampler(ctx context.Context, pid int) (sampling, error) {
 	switch r.o.Sampler {
 	case SamplerNative:
@@ -91,19 +94,20 @@ func (r *Recording) startSampler(ctx context.Context, pid int) (sampling, error)
 }
 
 // firstFailure returns the error for a machine on which neither gasm itself nor perf can sample the events that the
-// user named. perf knows more events, so what it says about them counts.
+// user named. perf knows more events, so its error is usually the better one.
 func firstFailure(native, perf error) error {
 	var first, second *failure.RefusedError
 	if !errors.As(perf, &second) {
 		return fmt.Errorf("%w (nor can perf be used: %s)", native, failure.WithoutTool(perf))
 	}
 	if errors.As(native, &first) && first.Reason == second.Reason && first.Reason != failure.ReasonUnknownEvent {
-		return native // perf says the same
+		return native // the reason is the same for both
 	}
 	return perf
 }
 
-// startPerf starts perf. whyNotNative is a note for the capture.
+// startPerf starts perf. whyNotNative is a note for the capture that says why gasm does not sample by itself; it may be
+// "".
 func (r *Recording) startPerf(ctx context.Context, pid int, whyNotNative string) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, r.o.Counters)
 	perf, err := collect.StartPerf(r.untilStopped(ctx), collect.Options{
@@ -118,8 +122,9 @@ func (r *Recording) startPerf(ctx context.Context, pid int, whyNotNative string)
 	return &perfSampling{perf, []string{note, whyNotNative}}, nil
 }
 
-// frequency returns how often events are sampled: as often as the user asked, or with 0 as often as this machine can
-// afford. The note says why that is less than usual; "" if it is not.
+// frequency returns how often events are sampled, per second and CPU. If the user has asked for a frequency, that is
+// the result. If asked is 0, the result is what this machine can afford. The note says why that is less than usual, or
+// is "" if it is not less.
 func frequency(asked int, events []sampler.Event) (hertz int, note string) {
 	if asked != 0 {
 		return asked, ""
@@ -128,16 +133,17 @@ func frequency(asked int, events []sampler.Event) (hertz int, note string) {
 	return rate.Hertz, rate.Note()
 }
 
-// mayTryOther reports whether another sampler may work after an error.
+// mayTryOther reports whether another sampler may work although one has failed with err.
 func mayTryOther(err error) bool {
 	var missing *failure.MissingToolError
 	var refused *failure.RefusedError
 	return errors.As(err, &missing) || errors.As(err, &refused) && refused.Reason != failure.ReasonTargetGone
 }
 
-// startDTrace starts DTrace. whyNotOther is a note for the capture.
+// startDTrace starts DTrace. whyNotOther is a note for the capture that says why other samplers are not used; it may be
+// "".
 func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampling, error) {
-	hertz, note := frequency(r.o.Frequency, []sampler.Event{sampler.ParseEvent("cpu-clock")}) // profile-N is the same timer on Linux
+	hertz, note := frequency(r.o.Frequency, []sampler.Event{sampler.ParseEvent("cpu-clock")}) // same timer as profile-N
 	d, err := dtrace.Start(ctx, dtrace.Options{
 		Frequency: hertz, Sudo: r.o.Sudo, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil {
@@ -146,7 +152,8 @@ func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampli
 	return &dtraceSampling{d, []string{note, whyNotOther}}, nil
 }
 
-// A perfSampling is a perf.data file. perf script makes its text at the end.
+// A perfSampling is the sampling of perf. The samples are in a perf.data file, and perf script converts them to text at
+// the end.
 type perfSampling struct {
 	*collect.Perf
 	notes []string // about the frequency, and why the sampler is not native; may be ""
@@ -158,22 +165,23 @@ func (p *perfSampling) Notes() []string { return append(fix.Texts(p.Perf.Notes()
 
 func (p *perfSampling) Stop(context.Context) error { return p.Perf.Stop() }
 
-func (p *perfSampling) Lost() int64 { return 0 } // perf's text has it
+func (p *perfSampling) Lost() int64 { return 0 } // perf's text has the number
 
 func (p *perfSampling) save(ctx context.Context, path string, tee io.Writer) error {
 	if err := saveText(ctx, p, path, tee); err != nil {
 		return err // perf's own data is complete
 	}
-	os.Remove(p.DataFile()) // the text has all of it that gasm uses
+	os.Remove(p.DataFile()) // the text has everything that gasm uses
 	return nil
 }
 
-// A textWriter is a sampler whose text is made at the end.
+// A textWriter is a sampler that makes the text of its samples only after its end.
 type textWriter interface {
 	WriteText(context.Context, io.Writer) error
 }
 
-// saveText writes a sampler's text. The file gets its name when it is complete.
+// saveText writes a sampler's text to the file path and to tee. It writes to path + ".part" and renames the file when
+// it is complete.
 func saveText(ctx context.Context, p textWriter, path string, tee io.Writer) error {
 	part := path + ".part"
 	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -194,7 +202,7 @@ func saveText(ctx context.Context, p textWriter, path string, tee io.Writer) err
 	return nil
 }
 
-// openText returns a reader of the text, which is made while it is read.
+// openText returns a reader of a sampler's text. The text is made while it is read.
 func openText(ctx context.Context, p textWriter) (io.ReadCloser, error) {
 	pipeOut, pipeIn := io.Pipe()
 	go func() { pipeIn.CloseWithError(p.WriteText(ctx, pipeIn)) }()
@@ -211,7 +219,7 @@ func (p *perfSampling) stream() <-chan sampler.Sample { return nil }
 
 func (p *perfSampling) wait() {}
 
-// A dtraceSampling is DTrace's text, which is complete as soon as DTrace is stopped.
+// A dtraceSampling is the sampling of DTrace. The text with its samples is complete as soon as DTrace is stopped.
 type dtraceSampling struct {
 	*dtrace.Tracer
 	notes []string // about the frequency, and why the sampler is not another one; may be ""
@@ -248,7 +256,8 @@ func (d *dtraceSampling) stream() <-chan sampler.Sample { return nil }
 
 func (d *dtraceSampling) wait() { d.Wait() }
 
-// startXCTrace starts xctrace. whyNotOther is a note for the capture.
+// startXCTrace starts xctrace. whyNotOther is a note for the capture that says why other samplers are not used; it may
+// be "".
 func (r *Recording) startXCTrace(ctx context.Context, whyNotOther string) (sampling, error) {
 	x, err := xctrace.Start(ctx, xctrace.Options{Events: r.o.Counters, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil {
@@ -257,10 +266,11 @@ func (r *Recording) startXCTrace(ctx context.Context, whyNotOther string) (sampl
 	return &xctraceSampling{x, whyNotOther}, nil
 }
 
-// An xctraceSampling is a recording of Instruments. Its text is made at the end.
+// An xctraceSampling is the sampling of xctrace. The samples are in a recording of Instruments, which is converted to
+// text at the end.
 type xctraceSampling struct {
 	*xctrace.Recording
-	note string // why it is not another one; may be ""
+	note string // why other samplers are not used; may be ""
 }
 
 func (x *xctraceSampling) tool() Sampler { return SamplerXCTrace }
@@ -275,7 +285,7 @@ func (x *xctraceSampling) save(ctx context.Context, path string, tee io.Writer) 
 	if err := saveText(ctx, x, path, tee); err != nil {
 		return err // the recording is complete
 	}
-	x.Discard() // the text has all of it that gasm uses
+	x.Discard() // the text has everything that gasm uses
 	return nil
 }
 

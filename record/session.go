@@ -21,34 +21,38 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A session is what the recordings of a command and of JVMs that run have in common: the sampler at work, the clocks,
-// what went wrong, and the way from there to a complete capture.
+// A session is the part that a Recording and an Attachment have in common: the sampler, the readings of the clocks, the
+// problems so far, and the functions that make a complete capture from all of that.
 type session struct {
-	gasm      string // the version
+	gasm      string // the version of gasm
 	folder    *Folder
 	onProblem func(error) // Options.Problem; may be nil
 	patience  *patience.Patience
 	progress  func(bytes int) // Options.Progress; may be nil
 
 	sampling sampling
-	resolver *native.Resolver // knows all mappings once they are no longer watched
+	resolver *native.Resolver // names native functions; has all mappings after the sampling has ended
 	clocks   clockReadings
 	events   *jvmevents.Events // nil before they begin
-	// followed returns the JVM of a process whose code is copied while it runs. It is nil where no code is copied.
+	// followed returns the JVM with a process id, if the JVM's code is copied while it runs, and otherwise nil. The
+	// field is nil if no code is copied.
 	followed func(pid int) *followedJVM
-	// When the command, or the sampling of JVMs that ran already, began and ended.
+	// The times at which the recorded span began and ended. In a Recording, it is the run of the command. In an
+	// Attachment, it is the sampling.
 	startedMonoNanos, endedMonoNanos int64
 
 	problemsMu sync.Mutex
 	problems   []error
 }
 
-// newEvents returns the events of the recorded JVMs. byOption is true if the JVMs have HotSpot's log as an option.
+// newEvents returns the jvmevents.Events that record the chosen events of the JVMs. byOption is true if the JVMs were
+// started with an option for HotSpot's log.
 func (s *session) newEvents(choice EventChoice, byOption bool) *jvmevents.Events {
 	return jvmevents.New(jvmevents.Options{Choice: choice, ByOption: byOption, Dir: s.folder.Path, Patience: s.patience, Problem: s.problem, Placed: s.placedIn})
 }
 
-// placedIn returns a function that has the code at addresses of a process copied, as if there were samples there.
+// placedIn returns a function for a process. A call of that function makes gasm copy the code at an address of the
+// process, as if a sample had been taken there.
 func (s *session) placedIn(pid int) func(pc uint64, monoNanos int64) {
 	return func(pc uint64, monoNanos int64) {
 		if s.followed == nil {
@@ -63,15 +67,15 @@ func (s *session) placedIn(pid int) func(pc uint64, monoNanos int64) {
 // path returns the path of a file in the capture.
 func (s *session) path(file string) string { return filepath.Join(s.folder.Path, file) }
 
-// Problems returns the errors because of which the capture is not complete.
+// Problems returns the errors because of which the capture is incomplete.
 func (s *session) Problems() []error {
 	s.problemsMu.Lock()
 	defer s.problemsMu.Unlock()
 	return slices.Clone(s.problems)
 }
 
-// problem notes what went wrong with the capture while the rest goes on. A full disk is reported once, however many
-// files could not be written to it.
+// problem adds an error because of which a part of the capture is missing, and reports it. The recording goes on. A
+// full disk is reported only once, even if several files could not be written.
 func (s *session) problem(err error) {
 	s.problemsMu.Lock()
 	known := isDiskFull(err) && slices.ContainsFunc(s.problems, isDiskFull)
@@ -82,10 +86,11 @@ func (s *session) problem(err error) {
 	}
 }
 
-// isDiskFull reports whether the disk is full. The sampler's errors say so too where perf reported it.
+// isDiskFull reports whether the disk is full. That also works for an error that perf has reported, because the
+// sampler's error then wraps ENOSPC.
 func isDiskFull(err error) bool { return errors.Is(err, syscall.ENOSPC) }
 
-// problemNotes returns notes that say why the capture is not complete. A full disk is noted once.
+// problemNotes returns notes that say why the capture is incomplete. There is only one note about a full disk.
 func (s *session) problemNotes() []string {
 	var notes []string
 	full := false
@@ -99,16 +104,17 @@ func (s *session) problemNotes() []string {
 	return notes
 }
 
-// wholeRun returns the whole time that was recorded.
+// wholeRun returns the whole span that was recorded, regardless of windows.
 func (s *session) wholeRun() capture.Span {
 	return capture.Span{FromMonoNanos: s.startedMonoNanos, ToMonoNanos: s.endedMonoNanos}
 }
 
-// complete writes all files of the capture except the logs, which are there already, and opens the capture. describe
-// returns the description. It is called after the samples are written, when the problems with them are known.
+// complete writes all files of the capture except the logs, which exist already, and opens the capture. describe
+// returns the capture's description. It is called after the samples were written, because it includes the problems so
+// far.
 //
-// If a file can't be written because the disk is full, that is a problem, but not an error: the capture then has the
-// file's content in memory.
+// If a file can't be written, for example because the disk is full, that is reported as a problem, and complete returns
+// a capture that gets the content of the file from memory or from the sampler.
 func (s *session) complete(ctx context.Context, describe func() capture.Description) (*capture.Capture, error) {
 	saved := true
 	samples := func() (io.ReadCloser, error) { return os.Open(s.path(capture.SamplesFile)) }
@@ -137,15 +143,15 @@ func (s *session) complete(ctx context.Context, describe func() capture.Descript
 	return capture.OpenUnsaved(s.folder.Path, d, table, samples)
 }
 
-// description returns the part of the capture's description that all recordings have.
+// description returns the part of the capture's description that does not depend on the kind of recording.
 func (s *session) description() capture.Description {
 	return capture.Description{Schema: 1, Gasm: s.gasm, Host: thisHost(),
 		Sampler: string(s.sampling.tool()), Events: sampler.Specs(s.sampling.Events()), Frequency: s.sampling.Frequency(),
 		Lost: s.sampling.Lost(), Clocks: []capture.Clock{s.clocks.start, s.clocks.end}}
 }
 
-// saveSamples writes the sampler's text into the capture. It looks up the native functions that samples are in at the
-// same time, while perf script is still writing.
+// saveSamples writes the sampler's text into the capture. At the same time, it looks up the native functions of the
+// samples, while for example perf script is still writing the text.
 func (s *session) saveSamples(ctx context.Context) error {
 	if s.sampling.resolver() != nil {
 		return s.sampling.save(ctx, s.path(capture.SamplesFile), io.Discard)
@@ -155,7 +161,7 @@ func (s *session) saveSamples(ctx context.Context) error {
 	go func() {
 		defer close(named)
 		s.nameFunctions(pipeOut)
-		// Nothing may be left in the pipe, because its writer would wait for ever.
+		// Read the rest of the pipe. Otherwise its writer would wait for ever.
 		_, _ = io.Copy(io.Discard, pipeOut)
 	}()
 	err := s.sampling.save(ctx, s.path(capture.SamplesFile), &progressWriter{pipeIn, s.progress})
@@ -164,7 +170,8 @@ func (s *session) saveSamples(ctx context.Context) error {
 	return err
 }
 
-// nameUnsaved looks up the functions of samples whose text could not be written.
+// nameUnsaved looks up the native functions of the samples if saveSamples has failed, and so may not have seen all
+// samples.
 func (s *session) nameUnsaved(ctx context.Context) error {
 	if s.sampling.resolver() != nil {
 		return nil
@@ -178,8 +185,8 @@ func (s *session) nameUnsaved(ctx context.Context) error {
 	return nil
 }
 
-// nameFunctions looks up each sample's function in the file that was mapped at its address, so that the resolver's
-// table has all functions.
+// nameFunctions reads a sampler's text. It looks up the native function of each sample, so that the resolver's table
+// then has all of these functions.
 func (s *session) nameFunctions(text io.Reader) {
 	samples := sampler.NewReader(text, capture.SamplesFile)
 	for samples.Scan() {
@@ -189,7 +196,7 @@ func (s *session) nameFunctions(text io.Reader) {
 	}
 }
 
-// A progressWriter counts what is written through it.
+// A progressWriter is a Writer that calls count with the number of bytes of each write. count may be nil.
 type progressWriter struct {
 	io.Writer
 	count func(bytes int)
@@ -202,7 +209,8 @@ func (p *progressWriter) Write(text []byte) (int, error) {
 	return p.Writer.Write(text)
 }
 
-// saveTable writes the native functions that samples are in.
+// saveTable writes the table of the native functions that have samples to a file. If the table is empty, it writes no
+// file.
 func saveTable(path string, t *native.Table) error {
 	if t.Len() == 0 {
 		return nil
@@ -220,7 +228,7 @@ func saveTable(path string, t *native.Table) error {
 	return nil
 }
 
-// thisHost returns a description of this machine.
+// thisHost returns the description of this machine for the capture.
 func thisHost() capture.Host {
 	h := capture.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU()}
 	var u unix.Utsname

@@ -1,8 +1,8 @@
-// Package sampler reads the texts of samplers: program counters that perf, DTrace or xctrace has
-// taken, or gasm itself. Package sampler/collect takes the samples.
+// Package sampler reads the text output of samplers: program counters that perf, DTrace, xctrace or gasm itself has
+// sampled. Package sampler/collect runs the samplers.
 //
-// The readers need no tool, so they also read a text that was saved elsewhere, as JMH's perfasm
-// and dtraceasm do.
+// The readers do not run the samplers' tools, so they can also read a text that was saved on another machine, such as
+// the ones that JMH's perfasm and dtraceasm save.
 //
 //   - A [PerfReader] returns one [Sample] for each line of perf's text (perfscript.go;
 //     perfnames.go for symbols and modules). Native sampling writes the same text, as a
@@ -11,16 +11,15 @@
 //   - An [XCTraceReader] reads what `xctrace export` writes (xctracetext.go; xctracexml.go for
 //     the tags, xctraceids.go for values that are repeated by number).
 //
-// [NewReader] looks at the start of a text and returns the reader for it. The readers of lines
-// share textreader.go: a text is parsed in chunks, several at a time, and its records come in the
-// text's order.
+// [NewReader] looks at the start of a text and returns the reader for it. The PerfReader and the DTraceReader share
+// textreader.go: it parses several chunks of a text at the same time, and returns the records in the text's order.
 //
-// An [Event] (event.go) is what makes a sampler take a sample.
+// An [Event] (event.go) is an event that makes a sampler take a sample: "cycles", for example.
 //
 // # perf's text
 //
-// `perf script --ns -F comm,pid,tid,time,event,ip,sym,dso` prints a line per sample;
-// comm, the thread's name, may be left out:
+// `perf script --ns -F comm,pid,tid,time,event,ip,sym,dso` prints a line for each sample. The field comm, the thread's
+// name, is optional:
 //
 //	C2 CompilerThre 24997/25003  1884.742374599: cpu-clock:  7fae1e0f127a PhaseCFG::schedule_late (/usr/lib/…/libjvm.so)
 //	24997/24997  1884.742374599: cpu-clock:  ffffffff821f5127 exc_page_fault ([kernel.kallsyms])
@@ -28,9 +27,9 @@
 //	24997/24998  1884.802211905: cpu-clock:      7fae0c8d3a42 [unknown] (/tmp/perf-24997.map)
 //	24997/24998  1884.803100412: PERF_RECORD_LOST lost 43
 //
-// Without -F it prints the fields below: no process id, the CPU in brackets if perf recorded it, and the
-// number of events since the last sample before the event. If perf recorded stacks (-g), the address is
-// in the first line after that, and the callers follow:
+// Without -F, perf script prints other fields. There is no process id. The CPU is in brackets if perf recorded it. The
+// number of events since the last sample comes before the event's name. If perf recorded stacks (-g), the sample's
+// address is on the next line, and the callers follow:
 //
 //	java  5363 [001]  1214.660359:    2004008 cpu-clock:
 //		    7f877c93872f [unknown] (/tmp/perf-5360.map)
@@ -48,15 +47,15 @@
 //     all of these is "".
 //   - A module in brackets is a part of the kernel, unless it is `[vdso]` or one of the
 //     other pages that the kernel maps into processes.
-//   - In a stack, an address in a file is the one that it has in the file, not in memory.
+//   - In a stack, the address of code in a mapped file is its address in the file, not in memory.
 //   - The pid is -1 for a task that perf could not name any more, and 0 for the idle
 //     task. JMH's fields have no pid.
-//   - Lost records and lost samples are two accounts of one loss; see [Lost].
+//   - perf may report one loss twice, as lost records and as lost samples; see [Lost].
 //
 // # DTrace's text
 //
-// A line per sample: the CPU, the probe's number and name, and what gasm's program
-// prints (the pid, the PC, the time and a function; see dtrace.Program):
+// There is a line for each sample. It has the CPU, the probe's number and name, and what gasm's program prints (the
+// pid, the PC, the time and a function; see dtrace.Program):
 //
 //	CPU     ID                    FUNCTION:NAME
 //	  1   3973                    :profile-1001 9149 0x48a192 3380699881073
@@ -76,11 +75,10 @@
 //   - DTrace prints the samples of one CPU after those of another, so the times of the text
 //     go back and forth. The reader returns the samples in the text's order.
 //   - timestamp is CLOCK_MONOTONIC on Linux.
-//   - A line without its end is from a DTrace that was killed, or from a full disk. The
-//     reader ignores the name in it, because the name may be cut.
-//   - If stderr was saved with the text, it contains drops (`dtrace: 12 drops on CPU
-//     1`), which are [Lost], and on macOS a line about system integrity protection,
-//     which is normal.
+//   - If the last line has no line end, DTrace was killed or the disk was full. The reader ignores the function's name
+//     in such a line, because the name may be cut.
+//   - If DTrace's stderr was saved with the text, the text also has lines about drops (`dtrace: 12 drops on CPU 1`),
+//     which become [Lost] records. On macOS, it also has a line about system integrity protection, which is normal.
 //
 // # xctrace's export
 //
@@ -92,13 +90,12 @@
 //
 // Traps:
 //
-//   - A value that was written before is an element with that value's number:
-//     <backtrace ref="10"/>. So the reader keeps all values, up to limits (xctraceids.go).
+//   - xctrace writes each value only once, with a number, and then refers to it by that number: <backtrace ref="10"/>.
+//     So the reader keeps all values, up to limits (xctraceids.go).
 //   - The innermost frame comes first. Its address is higher by one than the program counter.
 //   - A frame in the code cache has no binary, and its address in place of a name.
-//   - Since Xcode 26.4 the backtrace is in a tagged-backtrace; in Xcode 27 the tagged-backtrace
-//     has the frames itself. Before Xcode 14.3 there are no frames, only text-addresses: such a
-//     row is [Lost].
+//   - Since Xcode 26.4 the backtrace is in a tagged-backtrace; in Xcode 27 the tagged-backtrace has the frames itself.
+//     Before Xcode 14.3 there are no frames, only text-addresses. Such a row becomes a [Lost] record.
 //   - <sentinel/> stands in place of a backtrace that Instruments could not take. Rows of
 //     threads that wait are not samples.
 //   - HotSpot puts "Java: " before the names of threads on macOS.

@@ -21,11 +21,12 @@ func NewDTraceReader(r io.Reader, name string) *DTraceReader {
 	})}
 }
 
-// A dtraceParser parses lines of DTrace's text. It remembers what it has parsed, by DTrace's spelling.
+// A dtraceParser parses lines of DTrace's text. Its maps have the texts that it has parsed before, as DTrace spells
+// them, so that it need not parse them again.
 //
-// The text does not say whether DTrace was asked for the kernel. dtrace.Program asks for it on
-// Linux, but not on macOS, and JMH's dtraceasm never does. So a text without a sample of the kernel is
-// taken to be of user space only.
+// The text does not say whether DTrace was asked for samples of the kernel. dtrace.Program asks for them on Linux, but
+// not on macOS, and JMH's dtraceasm never does. So if a text has no sample of the kernel, the parser assumes that
+// DTrace sampled only user space.
 type dtraceParser struct {
 	events    map[string]string
 	functions map[string]dtraceFunction // "libjvm.so`_ZN2os5sleepEv"
@@ -79,21 +80,21 @@ func parseMessage(line []byte) outcome {
 	return outcome{kind: badRecord, msg: "no profile probe"}
 }
 
-// usualLines begin lines that say nothing about samples: the heading, how many probes DTrace has found,
+// usualLines are the beginnings of lines that say nothing about samples: the heading, how many probes DTrace has found,
 // and that macOS protects its own programs.
 var usualLines = [][]byte{
 	[]byte("CPU "), []byte("dtrace: description "), []byte("dtrace: script "),
 	[]byte("dtrace: system integrity protection is on"),
 }
 
+// IsDTraceHeading reports whether a line of DTrace's text says nothing about samples: see usualLines.
 func IsDTraceHeading(line []byte) bool {
 	return slices.ContainsFunc(usualLines, func(usual []byte) bool { return bytes.HasPrefix(line, usual) })
 }
 
-// DTraceDrops parses "dtrace: 12 drops on CPU 1". There may be a tag before the number ("dtrace:
-// [DTRACEDROP_PRINCIPAL] 3 drops on CPU 0") and words after it ("7 aggregation drops"). Some kinds of
-// drops are not records of probes, but only a program with aggregations or speculations has those, so
-// all are counted.
+// DTraceDrops parses "dtrace: 12 drops on CPU 1". There may be a tag before the number ("dtrace: [DTRACEDROP_PRINCIPAL]
+// 3 drops on CPU 0") and words after it ("7 aggregation drops"). Some kinds of drops are not lost samples, but these
+// occur only in programs with aggregations or speculations, so DTraceDrops counts all drops.
 func DTraceDrops(line []byte) (n int64, ok bool) {
 	text, named := bytes.CutPrefix(line, []byte("dtrace: "))
 	text, tagged := bytes.CutPrefix(text, []byte("[DTRACEDROP_"))
@@ -122,14 +123,14 @@ func DTraceSampleTime(line []byte) (monoNanos int64, ok bool) {
 	return int64(nanos), okPID && okPC && okTime
 }
 
-// function parses the text after the time: nothing, an address, or a module, a backquote, and a name or
-// an address. A name may contain anything.
+// function parses the text after the time. There may be no text, or only an address, or a module, a backquote, and then
+// a name or an address. A name may contain any characters.
 func (p *dtraceParser) function(text []byte) dtraceFunction {
 	if len(text) == 0 || isAddress(text) {
 		return dtraceFunction{}
 	}
 	mod, name, _ := bytes.Cut(text, []byte("`"))
-	if isAddress(name) { // there are too many addresses to remember them
+	if isAddress(name) { // not remembered, because there are too many addresses
 		return dtraceFunction{module: intern(p.modules, mod)}
 	}
 	at, ok := p.functions[string(text)]
@@ -140,7 +141,7 @@ func (p *dtraceParser) function(text []byte) dtraceFunction {
 	return at
 }
 
-// intern returns the bytes as a string. It allocates no string for bytes that are known.
+// intern returns the bytes as a string. It allocates a new string only if the map known does not have it yet.
 func intern(known map[string]string, text []byte) string {
 	s, ok := known[string(text)]
 	if !ok {

@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// An Event is what makes a sampler take a sample: an event of perf, or DTrace's profile probe.
+// An Event is an event that makes a sampler take a sample: an event of perf, DTrace's profile probe, or the timer or
+// counter of Instruments.
 type Event struct {
-	// Spec is the event as one asks perf for it ("cpu_core/cycles/Pu", "cycles:P"), or the name of
-	// DTrace's probe ("profile-1001").
+	// Spec is the event in the form in which a user passes it to perf ("cpu_core/cycles/Pu", "cycles:P"), or the name
+	// of DTrace's probe ("profile-1001").
 	Spec string
 	// Name is the event without its PMU and its modifiers ("cycles"). It is the Sample.Event of the
 	// event's samples.
@@ -27,8 +28,8 @@ type Event struct {
 //	sched:sched_switch             sched:sched_switch, a tracepoint
 //	r01c4                          r01c4, a raw event
 //
-// The Name is empty only if the text is. A Name can itself be parsed as an event, as the events of a
-// profile are.
+// The Name is empty only if spec is empty. A Name can be passed to ParseEvent, too. The events of a profile, for
+// example, are Names.
 func ParseEvent(spec string) Event {
 	name, modifiers := spec, ""
 	if last := strings.LastIndexByte(spec, '/'); last >= 0 {
@@ -47,9 +48,8 @@ func ParseEvent(spec string) Event {
 	}
 }
 
-// isModifiers reports whether a text is modifiers ("u", "Pu", "ppp", "uH") and not the name of a
-// tracepoint ("sched_switch", "hub_up"). perf takes no modifier twice except p, which it takes up to
-// three times.
+// isModifiers reports whether a text consists of modifiers ("u", "Pu", "ppp", "uH") and is not the name of a tracepoint
+// ("sched_switch", "hub_up"). perf accepts p up to three times, and every other modifier only once.
 func isModifiers(text string) bool {
 	for i := range len(text) {
 		c := text[i]
@@ -100,8 +100,8 @@ func splitEvents(list string) (specs []string) {
 	return specs
 }
 
-// check returns an error for a group in braces, which splitEvents has cut at its commas, and for terms
-// that give an event another name or frequency than gasm knows.
+// check returns an error for a group in braces, which splitEvents has cut at its commas. It also returns an error for
+// terms that set an event's name, frequency or period, because gasm would not know about these.
 func (e Event) check() error {
 	if strings.ContainsAny(e.Spec, "{}") {
 		return fmt.Errorf("--event has a group in braces (%s); name its events, separated by commas", e.Spec)
@@ -138,7 +138,7 @@ func (e Event) ByClock() bool {
 const (
 	CPUClock    = "cpu-clock"    // perf's
 	TaskClock   = "task-clock"   // perf's
-	TimeProfile = "time-profile" // of Instruments' Time Profiler: a timer that fires each ms on each CPU
+	TimeProfile = "time-profile" // Instruments' Time Profiler: a timer that fires every ms on each CPU
 )
 
 // DTraceEvent returns the event of DTrace's profile probe with this frequency in Hz: profile-1001.
@@ -147,16 +147,16 @@ func DTraceEvent(hertz int) Event { return ParseEvent(probePrefix + strconv.Itoa
 // probePrefix begins the name of DTrace's profile probe. The frequency follows.
 const probePrefix = "profile-"
 
-// CountsCycles reports whether the event counts the cycles of the CPU. gasm samples such an event by
-// default. perf replaces it by a clock if the machine has no counter for it.
+// CountsCycles reports whether the event counts the cycles of the CPU. gasm samples such an event by default. On a
+// machine without a counter for cycles, perf uses a clock instead.
 func (e Event) CountsCycles() bool { return e.Name == "cycles" || e.Name == "cpu-cycles" }
 
-// otherCycles count cycles of other clocks than the CPU's own.
+// otherCycles are events that count the cycles of clocks other than the CPU's own.
 var otherCycles = []string{"ref-cycles", "bus-cycles"}
 
-// CPUNanos returns the CPU time that one sample of the event stands for, in ns, if it is sampled at a
-// frequency in Hz. It returns 0 if a sample stands for no time, like one of a page fault, and if the
-// frequency is unknown (0).
+// CPUNanos returns the CPU time that one sample of the event stands for, in ns, if it is sampled at a frequency in Hz.
+// It returns 0 if a sample does not stand for any time, like a sample of page-faults, and if the frequency is unknown
+// (0).
 //
 // Clocks and cycles advance with time while the CPU works, and perf aims at the frequency, so it takes
 // a sample of them every 1/frequency seconds.

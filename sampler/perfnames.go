@@ -10,8 +10,8 @@ import (
 // KernelStart is where the kernel's half of the address space begins, on amd64 and on arm64.
 const KernelStart = 0xffff_8000_0000_0000
 
-// parseSymbol returns the function's name, or "" for [unknown]. With some lists of fields perf prints
-// an offset ("memcpy+0x1f"), which is cut off.
+// parseSymbol returns the function's name, or "" for [unknown]. perf prints an offset after the name if it was asked
+// for certain fields ("memcpy+0x1f"). The offset is cut off.
 func parseSymbol(text string) string {
 	if text == "[unknown]" {
 		return ""
@@ -28,10 +28,10 @@ func parseSymbol(text string) string {
 	return text[:i]
 }
 
-// A module is the meaning of perf's name for a mapping.
+// A module is what parseModule finds out from the name that perf prints for a mapping.
 type module struct {
 	name string // as in Sample.Module
-	user bool   // it is not the kernel, whatever the PC is
+	user bool   // the module is not the kernel, whatever the PC is
 }
 
 // at returns the Sample.Module of a PC in the module. perf may print the kernel's modules by their file
@@ -44,11 +44,11 @@ func (m module) at(pc uint64) string {
 	return m.name
 }
 
-// Vsyscall is the page that old programs call for the time.
+// Vsyscall is the page with the functions that old programs call to get the time.
 const Vsyscall = "[vsyscall]"
 
-// userPages are the pages that the kernel maps into a process for it to run. [vsyscall] lies in the
-// kernel's half of the address space.
+// userPages are the pages of code or data that the kernel maps into a process. They count as user space, even
+// [vsyscall], which lies in the kernel's half of the address space.
 var userPages = []string{"[vdso]", "[vdso32]", "[vdsox32]", Vsyscall, "[vvar]", "[vectors]", "[uprobes]"}
 
 // anonymousPrefixes begin the names of mappings without a file: anonymous memory, huge pages, and

@@ -20,17 +20,18 @@ func NewPerfReader(r io.Reader, name string) *PerfReader {
 	return &PerfReader{newTextReader(r, name, func() lineParser { return newPerfParser() })}
 }
 
-// A perfParser parses lines of perf script. It remembers what it has parsed, by perf's spelling.
+// A perfParser parses lines of perf script. It remembers the meaning of texts that it has parsed before, so that it
+// need not parse them again.
 type perfParser struct {
 	events    map[string]*Event // by Spec
-	event     *Event            // of the last line; most lines have the same
+	event     *Event            // of the last line; usually the next line has the same one
 	threads   map[string]string
 	functions map[string]perfFunction
 	heads     [recentHeads]perfHead
 	oldest    int // the index of the head that the next one replaces
 }
 
-// A perfFunction is the meaning of a text like "memcpy (/usr/lib/libc.so.6)".
+// A perfFunction is the function and the module in a text like "memcpy (/usr/lib/libc.so.6)".
 type perfFunction struct {
 	symbol string
 	module module
@@ -93,9 +94,8 @@ func (p *perfParser) setEvent(s *Sample, spec []byte) {
 	s.Event = p.event.Name
 }
 
-// innermost parses the first line of a stack: "7fae0c8d3a42 [unknown] (/tmp/perf-77.map)". In a stack, perf
-// prints the addresses of files as they are in the file, and those of code without a file as they are in
-// memory.
+// innermost parses the first line of a stack: "7fae0c8d3a42 [unknown] (/tmp/perf-77.map)". In a stack, perf prints the
+// address that code from a file has in that file. For code without a file, it prints the address in memory.
 func (p *perfParser) innermost(line []byte, s *Sample) {
 	pc, rest, ok := fields.CutHex(line)
 	if !ok {
@@ -142,9 +142,9 @@ func (p *perfParser) eventOf(spec []byte) *Event {
 	return e
 }
 
-// maxFunctions limits how many functions a perfParser remembers. If the text has offsets after its
-// symbols ("memcpy+0x1f"), nearly each line has another one. When the limit is reached, all are
-// forgotten.
+// maxFunctions limits how many functions a perfParser remembers. When the limit is reached, it forgets all of them. The
+// limit matters if there are offsets after the symbols ("memcpy+0x1f"), because then almost every line has a different
+// text.
 const maxFunctions = 1 << 16
 
 func (p *perfParser) function(text []byte) (perfFunction, bool) {
@@ -190,8 +190,8 @@ func cutIDs(text []byte) (pid, tid int, rest []byte, ok bool) {
 	return pid, tid, fields.TrimBlanks(rest), true
 }
 
-// cutTID cuts "24998 [003]", the thread's id and the CPU, as perf prints them by default. perf prints the CPU
-// if it has recorded it. Process ids are not in such a text.
+// cutTID cuts "24998 [003]", the thread's id and the CPU, as perf prints them by default. The CPU is missing if perf
+// did not record it. There is no process id, so pid is NoPID.
 func cutTID(text []byte) (pid, tid int, rest []byte, ok bool) {
 	tid, rest, ok = fields.CutInt(text)
 	if !ok || len(rest) == 0 || !fields.IsBlank(rest[0]) {
@@ -209,8 +209,8 @@ func cutTID(text []byte) (pid, tid int, rest []byte, ok bool) {
 // An idCutter cuts the ids of a process and a thread, and the blanks after them.
 type idCutter func(text []byte) (pid, tid int, rest []byte, ok bool)
 
-// cutPeriod cuts the number of events since the last sample, and the blanks after it, off the text before an
-// event.
+// cutPeriod cuts off the number of events since the last sample, which may come before the event's name, and the blanks
+// after it.
 func cutPeriod(text []byte) (rest []byte) {
 	if _, after, ok := fields.CutUint(text, math.MaxInt64); ok && len(after) > 0 && fields.IsBlank(after[0]) {
 		return fields.TrimBlanks(after)
@@ -218,9 +218,8 @@ func cutPeriod(text []byte) (rest []byte) {
 	return text
 }
 
-// cutThread cuts a thread's name and the ids after it, "C2 CompilerThre 24997/25003", and the blanks
-// after them. The name may contain anything, including text that looks like ids, so the ids are the
-// ones that a time follows.
+// cutThread cuts a thread's name and the ids after it, "C2 CompilerThre 24997/25003", and the blanks after them. The
+// name may contain anything, including text that looks like ids. So only ids that are followed by a time count.
 func cutThread(text []byte, cutIDs idCutter) (name []byte, pid, tid int, rest []byte, ok bool) {
 	for i := 1; i < len(text); i++ {
 		if !fields.IsBlank(text[i-1]) || fields.IsBlank(text[i]) {
@@ -307,8 +306,8 @@ func openingParen(text []byte) int {
 	return -1
 }
 
-// firstPath returns the index of the first parenthesis that a path or a name in
-// brackets follows, or -1.
+// firstPath returns the index of the first parenthesis that may begin a module and is followed by a path or a name in
+// brackets, or -1.
 func firstPath(text []byte) int {
 	for i, c := range text {
 		if c == '(' && startsModule(text, i) && pathLike(text[i+1:]) {
@@ -318,7 +317,8 @@ func firstPath(text []byte) int {
 	return -1
 }
 
-// startsModule reports whether a module may begin with the parenthesis at an index.
+// startsModule reports whether the parenthesis at an index may begin a module: it is at the start of the text, or a
+// blank comes before it.
 func startsModule(text []byte, paren int) bool { return paren == 0 || fields.IsBlank(text[paren-1]) }
 
 func pathLike(text []byte) bool { return len(text) > 0 && (text[0] == '/' || text[0] == '[') }

@@ -9,7 +9,7 @@ type PerfText struct {
 	events []string // as they are printed, padded to one width
 }
 
-// NewPerfText returns an empty text for samples of these events, by their [Event.Spec].
+// NewPerfText returns an empty text for samples of some events. specs are their [Event.Spec].
 func NewPerfText(specs []string) *PerfText {
 	width := 0
 	for _, spec := range specs {
@@ -54,8 +54,8 @@ func (t *PerfText) Sample(s *Sample, event int, path string) {
 	t.lines = append(t.lines, ")\n"...)
 }
 
-// Lost appends a line about lost samples. total is true if count is the kernel's final count of an
-// event, which includes the counts of other lines.
+// Lost appends a line about lost samples. total is true if count is the kernel's final count for an event, which
+// includes the losses that other lines have reported.
 func (t *PerfText) Lost(s *Sample, count int64, total bool) {
 	t.head(s)
 	t.lines = append(t.lines, "PERF_RECORD_LOST"...)
@@ -89,7 +89,7 @@ func (t *PerfText) head(s *Sample) {
 	t.lines = append(append(t.lines, nanos[1:]...), ": "...)
 }
 
-// padLeft appends a text with blanks before it.
+// padLeft appends a text, preceded by as many blanks as it takes to fill width bytes.
 func padLeft(to []byte, text string, width int) []byte {
 	for range width - len(text) {
 		to = append(to, ' ')
@@ -97,8 +97,8 @@ func padLeft(to []byte, text string, width int) []byte {
 	return append(to, text...)
 }
 
-// appendName appends a name from the profiled program. It replaces the end of a line by a question
-// mark, and changes nothing else.
+// appendName appends a name from the profiled program. It replaces each line break in the name by a question mark, and
+// changes nothing else.
 func appendName(to []byte, name string) []byte {
 	start := len(to)
 	to = append(to, name...)

@@ -15,20 +15,20 @@ type Reader interface {
 	Record() any
 	// Err returns the I/O error that ended the reading, nil after plain EOF.
 	Err() error
-	// UserOnly reports whether all samples so far belong to events that leave the kernel out. If so, a
-	// text without kernel samples does not mean that the kernel took no time.
+	// UserOnly reports whether all samples so far belong to events that leave the kernel out. If so, the kernel may
+	// have taken time although the text has no samples of it.
 	UserOnly() bool
 }
 
-// sniffed is how many bytes of a text NewReader looks at to recognize its sampler. A BEGIN probe's line
-// and a heading may come before the first sample.
+// sniffed is how many bytes at the start of a text NewReader looks at to recognize the sampler. In DTrace's text, the
+// line of a BEGIN probe and a heading may come before the first sample.
 const sniffed = 4 << 10
 
 // NewReader recognizes the sampler of the text of r, and returns the reader for it. The name is for
 // messages only.
 func NewReader(r io.Reader, name string) Reader {
 	in := bufio.NewReaderSize(r, 64<<10)
-	start, _ := in.Peek(sniffed) // the first Scan meets the same error
+	start, _ := in.Peek(sniffed) // an error comes again at the first Scan
 	if isXCTrace(start) {
 		return NewXCTraceReader(in, name)
 	}
@@ -43,8 +43,8 @@ func isXCTrace(start []byte) bool {
 	return bytes.HasPrefix(start, []byte("<?xml")) || bytes.HasPrefix(start, []byte("<trace-query-result"))
 }
 
-// isDTrace reports whether a text that begins with start is DTrace's. It begins with "dtrace: " if
-// DTrace's stderr was saved with it.
+// isDTrace reports whether a text that begins with start is DTrace's. If DTrace's stderr was saved with the text, the
+// text may begin with "dtrace: ".
 func isDTrace(start []byte) bool {
 	return bytes.HasPrefix(start, []byte("dtrace: ")) ||
 		bytes.Contains(start, []byte(":"+probePrefix)) || bytes.Contains(start, []byte("FUNCTION:NAME"))

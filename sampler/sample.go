@@ -2,7 +2,7 @@ package sampler
 
 import "github.com/gasm-profiler/gasm/internal/lines"
 
-// A Sample is one program counter that a sampler saw.
+// A Sample is one sample: a program counter, and the thread and the time at which a sampler saw it.
 type Sample struct {
 	MonoNanos int64  // CLOCK_MONOTONIC; -1 if the text has no time
 	PID, TID  int    // NoPID if the text has none; 0 is the idle task, -1 a task that perf could not name
@@ -27,10 +27,9 @@ const KernelModule = "kernel"
 
 // Lost is a line about samples that the sampler could not keep.
 type Lost struct {
-	// Count is how many more samples are known to be lost from this line. perf reports a loss twice: by
-	// PERF_RECORD_LOST while it records, and for each event by PERF_RECORD_LOST_SAMPLES at the end. The
-	// second report counts only by how much it exceeds the first, so that the sum over all Lost is
-	// right.
+	// Count is the number of lost samples that earlier lines have not reported yet. perf reports a loss twice: by
+	// PERF_RECORD_LOST while it records, and for each event by PERF_RECORD_LOST_SAMPLES at the end. Only the excess of
+	// the second report over the first counts, so that the sum over all Lost is the number of lost samples.
 	Count int64
 }
 

@@ -13,11 +13,11 @@ import (
 const (
 	// chunkSize is how many bytes of text are parsed at a time.
 	chunkSize = 256 << 10
-	// maxLine is the length of the longest line that is read. A line can be longer than a chunk,
-	// because a symbol of C++ can be.
+	// maxLine is the largest length of a line that is parsed, in bytes. It is more than a chunk, because a symbol of
+	// C++ can be longer than a chunk.
 	maxLine = 1 << 20
-	// maxParsers is the largest number of goroutines that parse. More would wait for the user of the
-	// records.
+	// maxParsers is the largest number of goroutines that parse. More of them would only wait until the caller has
+	// consumed records.
 	maxParsers = 4
 )
 
@@ -29,7 +29,7 @@ type lineParser interface {
 	parse(line []byte, in place, s *Sample) outcome
 }
 
-// A place says what a parser has to know of the text around a line.
+// A place says what a parser has to know about the text around a line.
 type place struct {
 	cut bool // the sampler was stopped while it wrote the line, so that the line's last word may be cut
 	// stack is the next line if a stack begins there (see stackLine), without blanks around it; otherwise
@@ -37,15 +37,15 @@ type place struct {
 	stack []byte
 }
 
-// stackLine begins a line of the stack of the sample before it. The lines of samples begin with blanks or
-// words.
+// stackLine is the first byte of each line of a stack. A stack belongs to the sample before it. The line of a sample
+// begins with blanks or a word.
 const stackLine = '\t'
 
 // An outcome says what a line was.
 type outcome struct {
 	kind     recordKind
 	userOnly bool   // for a sampleRecord: its event leaves the kernel out
-	stack    bool   // for a sampleRecord: its address was in place.stack, so the lines of a stack follow
+	stack    bool   // for a sampleRecord: its address is in place.stack, so skip the stack's lines
 	lost     int64  // for a lostRecord: the number of samples
 	again    bool   // for a lostRecord: perf has reported these samples before, see Lost
 	msg      string // for a badRecord: why the line could not be parsed
@@ -63,8 +63,9 @@ const (
 // A textReader reads text in chunks, parses several chunks at a time, and returns their records in the
 // text's order. Its goroutines end when the text has been read to its end.
 //
-// Chunks go in a circle: from free to the goroutine that reads text into them, from there to a
-// goroutine that parses them and to queue, and back to free.
+// Chunks go in a circle. The goroutine that reads the text takes a chunk from free and fills it. Then it passes the
+// chunk to the goroutines that parse, and puts it into queue. advance takes the chunk from queue, and puts it back into
+// free when Scan has returned its records.
 type textReader struct {
 	name      string
 	in        io.Reader
@@ -84,10 +85,10 @@ type textReader struct {
 	samples      bool // there was a sample
 	kernelEvents bool // one of the samples belongs to an event that includes the kernel
 
-	lostFirst, lostAgain, lostTotal int64 // perf's two reports, and the sum of Lost.Count
+	lostFirst, lostAgain, lostTotal int64 // sums of perf's two reports, and of Lost.Count
 }
 
-// A chunk is some whole lines of the text, and their records.
+// A chunk is a part of the text that consists of whole lines, and the records in it.
 type chunk struct {
 	text    []byte
 	cut     bool // the last line has no end
@@ -164,7 +165,7 @@ func (r *textReader) start() {
 func (r *textReader) read(jobs chan<- *chunk) {
 	defer close(r.queue)
 	defer close(jobs)
-	var rest []byte // the start of the line in which the last chunk ended
+	var rest []byte // text that the last chunk has left: an incomplete line or stack
 	for ended := false; !ended; {
 		c := <-r.free
 		c.text, c.err, c.cut, c.tooLong = append(c.text[:0], rest...), nil, false, false
@@ -174,9 +175,9 @@ func (r *textReader) read(jobs chan<- *chunk) {
 	}
 }
 
-// fill reads until the chunk has half of chunkSize, and at least one whole sample: a line, and the lines of
-// its stack. The text after the last whole sample is the rest, which fill writes into buf. ended is true if
-// this was the last chunk.
+// fill reads until the chunk has half of chunkSize, and at least one whole sample: a line, and the lines of its stack.
+// The text after the last whole sample is the rest, which fill writes into buf. ended is true if this is the last
+// chunk.
 func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	last := lastEnd(c.text) // of a sample
 	for {
@@ -199,7 +200,7 @@ func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 			last = from + i
 		}
 		if last < 0 && len(c.text) > maxLine {
-			last = bytes.LastIndexByte(c.text, '\n') // splits a stack; its other lines are bad records
+			last = bytes.LastIndexByte(c.text, '\n') // splits a very long stack; its other lines become bad records
 		}
 		switch {
 		case last >= 0 && len(c.text) >= chunkSize/2:
@@ -212,8 +213,8 @@ func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	}
 }
 
-// lastEnd returns the index of the last end of a line after which no stack continues, or -1. What comes
-// after the text is not known, so the end of a line there is not counted.
+// lastEnd returns the index of the last line end after which no stack continues, or -1. A line end at the end of the
+// text does not count, because a stack may continue after the text.
 func lastEnd(text []byte) int {
 	for i := len(text) - 1; i > 0; i-- {
 		if i = bytes.LastIndexByte(text[:i], '\n'); i < 0 || text[i+1] != stackLine {
@@ -223,8 +224,8 @@ func lastEnd(text []byte) int {
 	return -1
 }
 
-// skipLine reads to the end of a line that is too long. The chunk has the start of that line. The text
-// after it is the rest, as in fill.
+// skipLine reads to the end of a line that is too long, of which the chunk has the start. It drops the line's text. The
+// rest is the text after the line, as in fill.
 func (c *chunk) skipLine(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	c.tooLong = true
 	for {
@@ -249,7 +250,7 @@ func (c *chunk) parse(p lineParser) {
 		c.lines, c.others = 1, append(c.others, otherLine{outcome: tooLong})
 		return
 	}
-	inStack := false // the line is of a stack
+	inStack := false // the line belongs to the stack of the last sample
 	for rest := c.text; len(rest) > 0; c.lines++ {
 		inStack = inStack && rest[0] == stackLine
 		line, after, whole := bytes.Cut(rest, []byte{'\n'})
@@ -332,8 +333,8 @@ func (r *textReader) take() bool {
 	return true
 }
 
-// lose makes a Lost the reader's record. Its Count is by how much the line raises the number of lost
-// samples, of which perf makes two reports: see [Lost].
+// lose makes a Lost the reader's record. perf reports a loss twice (see [Lost]), so Count is only the number of samples
+// by which the line increases the total.
 func (r *textReader) lose(o *otherLine) {
 	if o.again {
 		r.lostAgain += o.lost

@@ -5,18 +5,18 @@ package sampler
 //	<thread id="37" fmt="Main Thread  0x12aa (java, pid: 581)"><tid id="38" fmt="0x12aa">4778</tid>…</thread>
 //	<thread ref="37"/>
 //
-// Any value may be referred to until the file's end, so all values must be kept, in as few bytes as
-// possible. An export of 100 MB has some two million values. Values and names beyond the limits below
-// are not kept, and a record says so.
+// A value may be referred to anywhere in the rest of the file, so all values must be kept, in as few bytes as possible.
+// An export of 100 MB has some two million values. Values beyond the limits below are not kept, and a SyntaxError says
+// so. Names beyond the limits become empty names.
 const (
 	maxXCValues = 8 << 20  // they take 200 MB, and come from an export of 400 MB or more
 	maxXCNames  = 1 << 19  // names of functions, files and threads
 	maxXCText   = 64 << 20 // bytes of all names together
-	// maxXCGap limits how far an id may run ahead of the number of elements that had an id so far.
+	// maxXCGap limits how much larger an id may be than the number of elements that had an id so far.
 	maxXCGap = 1 << 16
 )
 
-// An xcKind is the meaning of an element.
+// An xcKind says what an element of the file is, by the name of its tag.
 type xcKind uint8
 
 const (
@@ -29,7 +29,7 @@ const (
 	xcTID
 	xcPID
 	xcState
-	xcBacktrace // and tagged-backtrace, which a newer xctrace puts around it
+	xcBacktrace // also tagged-backtrace, which newer versions put around it
 	xcFrame
 	xcBinary
 	xcMachTime
@@ -43,7 +43,7 @@ var xcKinds = map[string]xcKind{
 	"mach-absolute-time": xcMachTime, "mach-timebase-info": xcTimebase, "mach-timebase-info-field": xcTimebaseField,
 }
 
-// An xcValue is what is kept of an element.
+// An xcValue is the part of an element that is kept. The meaning of number and more depends on kind.
 type xcValue struct {
 	number uint64 // a time in ns, the id of a thread or a process, a frame's address, a timebase's numerator
 	name   uint32 // the name of a thread, a function or a file, as an index into xcNames; 0 for none
@@ -62,10 +62,10 @@ const (
 	xcX86                         // for a file: its instructions are x86-64's
 )
 
-// xcPage is how many values are allocated together, so that values are not copied when there are more.
+// xcPage is how many values are allocated together. Because of the pages, no values are copied when more are added.
 const xcPage = 4096
 
-// xcValues are the values of a file, by their numbers.
+// xcValues has the values of a file, by their ids.
 type xcValues struct {
 	pages    [][]xcValue
 	numbered uint64 // how many elements had a number so far
@@ -87,7 +87,7 @@ func (v *xcValues) keep(id uint64, value xcValue) bool {
 	return true
 }
 
-// find returns the value of a number, if it is of this kind.
+// find returns the value with an id. It returns false if there is no such value, or if the value is of another kind.
 func (v *xcValues) find(id uint64, kind xcKind) (xcValue, bool) {
 	if page := id / xcPage; page < uint64(len(v.pages)) && v.pages[page] != nil {
 		value := v.pages[page][id%xcPage]
@@ -96,7 +96,7 @@ func (v *xcValues) find(id uint64, kind xcKind) (xcValue, bool) {
 	return xcValue{}, false
 }
 
-// xcNames are the names in a file, each once.
+// xcNames has the names in a file, each of them once.
 type xcNames struct {
 	known map[string]uint32
 	all   []string

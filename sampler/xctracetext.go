@@ -18,13 +18,13 @@ type XCTraceReader struct {
 	x    *xmlReader
 	name string
 
-	table  string // whose rows are being read
+	table  string // the name of the table whose rows are being read
 	open   []xcOpen
-	ignore int // how many elements are open that are nested too deeply
+	ignore int // how many open elements are ignored, because they are nested too deeply
 	values xcValues
 	names  xcNames
 	row    xcSample
-	x86    bool // a file with instructions of x86-64 was seen
+	x86    bool // a module with instructions of x86-64 was seen
 
 	record  any // what Record returns
 	sample  Sample
@@ -32,7 +32,7 @@ type XCTraceReader struct {
 	bad     SyntaxError
 	err     error
 	ended   bool
-	told    bool // the limits were reported
+	told    bool // a SyntaxError has said that there are too many values
 	samples bool
 	kernel  bool // there was a sample of the kernel
 	scratch []byte
@@ -40,16 +40,15 @@ type XCTraceReader struct {
 	clock machClock
 }
 
-// xcEvents are the tables that have samples, and the events of the samples. Time Profiler samples by a
-// timer, CPU Profiler by each CPU's counter of cycles, and CPU Counters by the event that its template
-// names.
+// xcEvents has the tables with samples, and for each table the event of its samples. Time Profiler samples by a timer,
+// CPU Profiler by each CPU's counter of cycles, and CPU Counters by the event that its template names.
 var xcEvents = map[string]string{"time-profile": TimeProfile, "cpu-profile": "cycles", "counters-profile": "counters-profile"}
 
 // An xcOpen is an element whose end was not read yet.
 type xcOpen struct {
 	xcValue
 	id     uint64
-	stored bool // the value is kept by its id
+	stored bool // the value must be kept under its id
 	frames int  // for a backtrace: how many frames were read
 }
 
@@ -57,13 +56,13 @@ type xcOpen struct {
 // row in a node in the result has depth 7. Elements that are nested more deeply are ignored.
 const maxXCDepth = 32
 
-// An xcSample is a row.
+// An xcSample has the values of a row's columns that matter for a sample.
 type xcSample struct {
 	time, pid, tid       int64
 	thread               uint32
 	stack                xcValue
 	timed, stacked, idle bool
-	unknown              bool // the row refers to a value that does not exist
+	unknown              bool // the row refers to a value that was not kept or does not exist
 }
 
 // NewXCTraceReader returns a reader of r. The name is for messages only. The times of samples count
@@ -105,7 +104,7 @@ func (r *XCTraceReader) Scan() bool {
 	return false
 }
 
-// wrong makes a SyntaxError the record.
+// wrong makes a SyntaxError the record, and returns true.
 func (r *XCTraceReader) wrong(msg string) bool {
 	r.bad = SyntaxError{File: r.name, Line: r.x.line, Msg: msg}
 	r.record = &r.bad
@@ -116,7 +115,7 @@ func (r *XCTraceReader) wrong(msg string) bool {
 func (r *XCTraceReader) start(name, rest []byte) {
 	o := xcOpen{}
 	o.kind = xcKinds[string(name)]
-	if o.kind == xcRow { // Rows are not nested, and the elements around them mean nothing here.
+	if o.kind == xcRow { // Rows are not nested, and the elements around a row are not needed.
 		r.open, r.ignore = r.open[:0], 0
 		r.row = xcSample{pid: NoPID, tid: NoPID}
 	}
@@ -145,7 +144,7 @@ func (r *XCTraceReader) start(name, rest []byte) {
 	r.open = append(r.open, o)
 }
 
-// attribute handles an attribute that is neither id nor ref.
+// attribute takes an attribute's value into the element o or into r. The attribute is neither id nor ref.
 func (r *XCTraceReader) attribute(o *xcOpen, name, value []byte) {
 	switch {
 	case o.kind == xcFrame && string(name) == "addr":
@@ -177,8 +176,8 @@ func (r *XCTraceReader) keepName(value []byte) uint32 {
 	return r.names.add(r.scratch)
 }
 
-// threadOf returns the name of a thread out of "C2 CompilerThread0  0x37c2d0a (java, pid: 32471)", cut
-// to the length that Linux has. HotSpot puts "Java: " before the name on macOS (os_bsd.cpp,
+// threadOf returns the name of the thread in "C2 CompilerThread0  0x37c2d0a (java, pid: 32471)". It cuts the name to 15
+// bytes, as Linux does, and removes the "Java: " that HotSpot puts before it on macOS (os_bsd.cpp,
 // os::set_native_thread_name).
 func threadOf(text []byte) []byte {
 	if i := bytes.LastIndex(text, []byte(" 0x")); i >= 0 {
@@ -240,7 +239,7 @@ func (r *XCTraceReader) takeText(o *xcOpen) {
 	}
 }
 
-// give hands the value of an element to its parent.
+// give takes the value of an element that has ended into its parent.
 func (r *XCTraceReader) give(o *xcOpen, parent *xcOpen) {
 	known := o.flags&xcKnown != 0
 	switch {
@@ -309,9 +308,9 @@ func (r *XCTraceReader) giveRow(o *xcOpen, known bool) {
 	}
 }
 
-// endRow makes a record of a row, if it is a row of samples. A row of a thread that waits is not a
-// sample. A row with <sentinel/> in place of a backtrace is lost, because Instruments could not tell
-// the place.
+// endRow makes a record of a row that has ended, and reports whether there is one. A row of another table, or of a
+// thread that waits, is not a sample. A row with <sentinel/> in place of a backtrace becomes a Lost, because
+// Instruments could not find out where the thread was.
 func (r *XCTraceReader) endRow() bool {
 	row, event := &r.row, xcEvents[r.table]
 	switch {
@@ -360,7 +359,8 @@ type machClock struct {
 	known                  bool
 }
 
-// nanos returns that moment in ns, on the clock CLOCK_UPTIME_RAW.
+// nanos returns the moment in ns, on the clock CLOCK_UPTIME_RAW. It returns false if the moment is unknown or too
+// large.
 func (c *machClock) nanos() (int64, bool) {
 	n, d := c.numerator, c.denominator
 	if !c.known || n == 0 || d == 0 || n > 1<<20 {

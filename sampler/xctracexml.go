@@ -9,9 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// An xmlReader cuts XML, as a program writes it, into tags. It knows no more of XML than `xctrace
-// export` needs. It has one buffer, and returns slices of it. encoding/xml would take ten times as
-// long, and copy all text.
+// An xmlReader splits XML into tags. It supports only the part of XML that `xctrace export` writes. It has one buffer,
+// and returns slices of it. The package encoding/xml would take ten times as long, and copy all text.
 type xmlReader struct {
 	in   io.Reader
 	buf  []byte // the text from the start of the current tag on
@@ -21,12 +20,12 @@ type xmlReader struct {
 
 	text []byte // the text before the current tag, without blanks around it; at most keptText of it
 	tag  []byte // the current tag without its brackets: "frame id="3"", "/row", "sentinel/"
-	bad  string // why there is no whole tag: it is too long, or the file ends in it
+	bad  string // why there is no complete tag: the tag is too long, or the file ends within it
 }
 
 const (
 	xmlBuffer = 256 << 10
-	// maxTag is the length of the longest tag that is read. A function's name is in a tag.
+	// maxTag is the largest length of a tag that is read. Tags can be long because they contain the names of functions.
 	maxTag = maxLine
 	// keptText is how much of the text before a tag is kept. The texts that matter are numbers and
 	// single words.
@@ -35,8 +34,8 @@ const (
 
 func newXMLReader(in io.Reader) *xmlReader { return &xmlReader{in: in, line: 1} }
 
-// scan reads the next tag. If the text there is not a whole tag, bad says why. scan returns false at
-// the end and on an I/O error.
+// scan reads the next tag. If the tag is too long or incomplete, scan sets bad to a text that says so. scan returns
+// false at the end of the file and on an I/O error.
 func (x *xmlReader) scan() bool {
 	x.bad, x.text = "", x.text[:0]
 	for {
@@ -53,11 +52,12 @@ func (x *xmlReader) scan() bool {
 			x.advance(end + 1)
 			return true
 		}
-		x.advance(end + 1) // a comment, a declaration
+		x.advance(end + 1) // skip a comment or a declaration
 	}
 }
 
-// skipTo goes to the next byte c, and keeps the start of the text before it.
+// skipTo goes to the next byte c, and keeps the start of the text before that byte in x.text. It returns false if there
+// is no such byte.
 func (x *xmlReader) skipTo(c byte) bool {
 	for {
 		rest := x.buf[x.next:]
@@ -127,7 +127,8 @@ func endsTag(tag []byte) bool {
 	return true
 }
 
-// fill reads more text after the text that is still needed.
+// fill reads more text into the buffer, and drops the text before the current tag. It returns false if there is no more
+// text.
 func (x *xmlReader) fill() bool {
 	if x.err != nil {
 		return false
@@ -156,7 +157,7 @@ func (x *xmlReader) fill() bool {
 	return false
 }
 
-// failure returns the I/O error that ended the reading.
+// failure returns the I/O error that ended the reading, or nil if there was none.
 func (x *xmlReader) failure(name string) error {
 	if x.err == nil || errors.Is(x.err, io.EOF) {
 		return nil
@@ -200,8 +201,8 @@ func attributes(text []byte, give func(name, value []byte)) {
 // xmlEntities are the entities that XML has without a declaration.
 var xmlEntities = map[string]string{"lt": "<", "gt": ">", "amp": "&", "quot": `"`, "apos": "'"}
 
-// unescapeXML returns a value with its entities replaced. It uses the memory of to. A text that is not
-// an entity stays as it is.
+// unescapeXML returns a value with its entities replaced: "a&lt;b" becomes "a<b". It writes the result into the memory
+// of to, if that is large enough. An & that does not begin a known entity stays as it is.
 func unescapeXML(to, value []byte) []byte {
 	to = to[:0]
 	for {
@@ -227,7 +228,7 @@ func unescapeXML(to, value []byte) []byte {
 	}
 }
 
-// numberedCharacter parses "#60" and "#x3c".
+// numberedCharacter returns the character of an entity with a number: '<' for "#60" and "#x3c".
 func numberedCharacter(entity string) (rune, bool) {
 	if len(entity) < 2 || entity[0] != '#' {
 		return 0, false

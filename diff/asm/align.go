@@ -2,12 +2,12 @@ package asm
 
 import "slices"
 
-// A Match pairs a line of A with a line of B, by their indexes. The two are the same
-// instruction, except perhaps for registers and stack slots.
+// A Match pairs a line of A with a line of B; the fields are the indexes of the two lines. Both are the same
+// instruction, but may use different registers and stack slots.
 type Match struct{ A, B int }
 
-// maxCells limits the time and memory of one alignment, which grow with the product of the
-// two numbers of lines. Two pieces of code with 2000 lines each are still aligned.
+// maxCells limits the time and memory of one alignment. Both grow with the number of lines of A times that of B. Two
+// pieces of code with 2000 lines each are still within the limit.
 const maxCells = 4 << 20
 
 // How much a match adds to the score of an alignment.
@@ -27,9 +27,9 @@ func matchScore(a, b *Line) uint32 {
 	return 0
 }
 
-// Align finds the longest common subsequence of two pieces of code. Lines of the same
-// shape with other registers match too, but score less than equal lines; libraries for
-// diffs do not have two degrees of equality. Align returns false if the code is too long.
+// Align finds the longest common subsequence of two pieces of code. Two lines that differ only in registers or stack
+// slots match too, but with a lower score than equal lines. The function is written by hand because libraries for diffs
+// do not have such a score. Align returns false if the code is too long.
 func Align(a, b []Line) ([]Match, bool) {
 	head := 0
 	for head < min(len(a), len(b)) && a[head].Text == b[head].Text {
@@ -56,9 +56,9 @@ func Align(a, b []Line) ([]Match, bool) {
 	return matches, true
 }
 
-// alignMiddle aligns what is between the equal heads and the equal tails. It fills a
-// table with the best score of each pair of prefixes, and then follows the best scores
-// from the end of the table to its start.
+// alignMiddle aligns the lines between the equal lines at the beginning and those at the end. It fills a table with the
+// best score for each pair of a prefix of a and a prefix of b. Then it goes back from the end of the table to its
+// start, along the best scores, and collects the matches on the way.
 func alignMiddle(a, b []Line) []Match {
 	width := len(b) + 1
 	best := make([]uint32, (len(a)+1)*width)

@@ -12,24 +12,24 @@ type ListingLine struct {
 	Op    string `json:"op"`
 	A     int64  `json:"samples_a"`
 	B     int64  `json:"samples_b"`
-	Label string `json:"label,omitempty"` // "L3" if a jump leads to this line
+	Label string `json:"label,omitempty"` // "L3" if a jump of the listing leads to this line, otherwise ""
 	Text  string `json:"text"`
-	Frame string `json:"frame,omitempty"` // the innermost Java method and its line
+	Frame string `json:"frame,omitempty"` // the innermost Java method and its source line
 
-	lineA, lineB int  // indexes into the code of A and of B, -1 for none
-	inRegion     bool // part of the region, and not of the code around it
+	lineA, lineB int  // indexes of the instruction in A's and in B's code; -1 if that side does not have it
+	inRegion     bool // true for code of the region, false for the code around it
 }
 
 // A listing aligns two pieces of code.
 type listing struct {
 	a, b []Line
-	// The match of each line of A in B and of each line of B in A, -1 for none.
+	// For each line of A, the index of the line of B that matches it, and the reverse. -1 if no line matches.
 	matchOfA, matchOfB []int
 	lines              []ListingLine
 }
 
-// Compare aligns two pieces of code and returns the listing of both. same is the share of equal
-// lines. There is no listing if one of them is empty or the code is too long.
+// Compare aligns two pieces of code and returns the listing of both. same is the share of equal lines. It returns no
+// listing if one of the pieces is empty or if they are too long to be aligned.
 func Compare(a, b []Line) (same float64, lines []ListingLine) {
 	if len(a) == 0 || len(b) == 0 {
 		return 0, nil
@@ -82,8 +82,8 @@ func indexOf(lines []Line, addr uint64) int {
 	return -1
 }
 
-// same returns the share of lines that both sides have, among the lines of the listing. Lines without
-// samples are not in the listing where the other side begins later, ends earlier or has a gap.
+// same returns the share of equal lines among the lines of the listing, from 0 to 1. An equal line counts for both
+// sides. Lines do not count if interleave or trim left them out of the listing.
 func (l *listing) same() float64 {
 	var equal, all int
 	for i := range l.lines {
@@ -97,15 +97,15 @@ func (l *listing) same() float64 {
 	return float64(equal) / float64(max(all, 1))
 }
 
-// interleave puts the lines of both sides in order. Where they differ, A's lines come
-// first and then B's.
+// interleave merges the lines of both sides into one listing. Where the sides differ, A's lines come first, and then
+// B's.
 func (l *listing) interleave() {
 	i, j := 0, 0
 	var onlyA, onlyB []ListingLine // lines since the last equal line
-	matched := false               // whether there was a match before
+	matched := false               // whether there was a matching pair of lines before
 	flush := func(last bool) {
-		// Before the first match, after the last one, and at a gap, the other side
-		// may have the same code without listing it.
+		// Before the first match, after the last one, and at a gap, the other side may have the same code although its
+		// report does not list it. So only the part with samples is kept there.
 		if !matched || last || l.atGap(i, j) {
 			onlyA, onlyB = sampledPart(onlyA), sampledPart(onlyB)
 		}
@@ -139,7 +139,7 @@ func (l *listing) interleave() {
 // regionMargin is how many lines are kept before and after the region.
 const regionMargin = 5
 
-// trim removes the lines of the method's other regions.
+// trim removes the lines that are far before or after the region. They belong to other regions of the method.
 func (l *listing) trim() {
 	first, end := len(l.lines), 0
 	for i := range l.lines {
@@ -171,7 +171,8 @@ func sampledPart(lines []ListingLine) []ListingLine {
 	return lines[first:end]
 }
 
-// newListingLine returns the line of an instruction, with its count on one side.
+// newListingLine returns the listing's line for an instruction. It sets only the count of the side that line is from: A
+// for "-", B otherwise.
 func newListingLine(op string, line *Line, lineA, lineB int) ListingLine {
 	l := ListingLine{Op: op, Text: line.Text, Frame: line.Frame, lineA: lineA, lineB: lineB, inRegion: line.InRegion}
 	if op == "-" {
@@ -182,7 +183,7 @@ func newListingLine(op string, line *Line, lineA, lineB int) ListingLine {
 	return l
 }
 
-// label numbers the lines to which jumps of the listing lead, and writes these labels into
+// label gives a label to each line to which a jump of the listing leads (L1, L2 and so on), and writes the labels into
 // the jumps: "jl <up>" becomes "jl L1".
 func (l *listing) label() {
 	ofA, ofB := map[int]int{}, map[int]int{} // from indexes in the code to indexes in the listing
@@ -200,7 +201,7 @@ func (l *listing) label() {
 	}
 	for i := range l.lines {
 		if to, ok := target(&l.lines[i]); ok {
-			l.lines[to].Label = "L" // the number follows below, in the order of lines
+			l.lines[to].Label = "L" // the loop below adds the numbers, in the order of the lines
 		}
 	}
 	number := 0

@@ -10,12 +10,12 @@ import (
 type Line struct {
 	Addr  uint64
 	Count int64
-	Text  string // without what differs from run to run: "cmp $<metadata>,0x8(%rsi)"
-	Frame string // the innermost Java frame, "" without one
+	Text  string // the instruction without what differs from run to run: "cmp $<metadata>,0x8(%rsi)"
+	Frame string // the innermost Java frame; "" if there is none
 	// InRegion is true for a line of the region that is listed, and false for the code around it.
 	InRegion bool
 
-	shape    string // Text without the numbers of registers and stack slots: "cmp $<metadata>,0x8(%64)"
+	shape    string // Text with the kinds of registers in place of their names: "cmp $<metadata>,0x8(%64)"
 	jumpsTo  uint64 // the target of a jump within the code; 0 for all other instructions
 	afterGap bool   // the code between the previous line and this one is not listed
 }
@@ -31,7 +31,7 @@ type Raw struct {
 }
 
 var (
-	// What disassemblers write after the operands:
+	// Remarks that disassemblers write after the operands:
 	//	vmulsd 0x160de7ed(%rip),%xmm7,%xmm7        # 0x7fae1ea188f8
 	//	b.lt 0x00007f1000000f00  // b.tstop
 	//	call 0x7fae1ea188f8 <Workload::area>
@@ -49,7 +49,7 @@ var (
 	longHex   = regexp.MustCompile(`-?\b0x[0-9a-f]{4,}\b`)
 	// HotSpot's comments on values that it embeds in code: {oop(a 'java/lang/Class')}.
 	embedded = regexp.MustCompile(`^\{(oop|metadata|external_word|internal_word|section_word)`)
-	// Addresses in a process have 9 to 12 digits, perhaps after zeros. Longer and shorter
+	// Numbers of 9 to 12 hexadecimal digits, perhaps after four zeros, are addresses in the process. Longer and shorter
 	// numbers are constants of the program.
 	addressHex = regexp.MustCompile(`\b0x(?:0000)?[0-9a-f]{9,12}\b`)
 	// aarch64 loads a 64-bit constant in pieces of 16 bits:
@@ -60,12 +60,12 @@ var (
 	register  = regexp.MustCompile(`%?\b(?:[xyz]mm[0-9]+|k[0-7]|r[0-9]+[dwb]?|[re]?(?:[abcd]x|[sd]i|bp)|[abcd][lh]|[sd]il|bpl|[xwvqdsbhz][0-9]+)\b`)
 )
 
-// MaxSize is an upper bound for the size of a method's code, in bytes. Two addresses that
-// are further apart are taken to be in different code.
+// MaxSize is an upper bound for the size of a method's code, in bytes. If two addresses are further apart, they are in
+// the code of different methods.
 const MaxSize = 1 << 16
 
-// Normalise replaces what differs from run to run in a piece of code. Jumps within the
-// code keep their direction and their target. Several padding instructions in a row
+// Normalise returns the lines of a piece of code, with what differs from run to run replaced. Of a jump within the
+// code, the text keeps the direction ("jl <up>"), and jumpsTo has the target. Several padding instructions in a row
 // become one line with the samples of all of them.
 func Normalise(raw []Raw) []Line {
 	var lines []Line
@@ -81,8 +81,8 @@ func Normalise(raw []Raw) []Line {
 	return lines
 }
 
-// normal normalises one instruction. beforeMovk is true if the next one is a movk, so that a
-// mov loads a part of a constant.
+// normal normalises one instruction. beforeMovk is true if the next instruction is a movk. In that case, a mov loads
+// one part of a longer constant.
 func (r *Raw) normal(beforeMovk bool) Line {
 	l := Line{Addr: r.Addr, Count: r.Count, Frame: r.Frame}
 	text := strings.Join(strings.Fields(remark.ReplaceAllString(strings.ReplaceAll(r.Text, "\t", " "), "")), " ")
@@ -101,8 +101,8 @@ func (r *Raw) normal(beforeMovk bool) Line {
 	return l
 }
 
-// destination returns what is written for the target of a branch: the name of other code, or
-// the direction of an address in the same code. In the second case it also sets l.jumpsTo.
+// destination returns the text for the target of a branch: "<name>" for named code, "<up>" or "<down>" for a jump
+// within the same code, otherwise "<addr>". For a jump within the same code it also sets l.jumpsTo.
 func (r *Raw) destination(hex string, l *Line) string {
 	if r.Target != "" {
 		return "<" + r.Target + ">"
@@ -134,7 +134,7 @@ func (r *Raw) withoutAddresses(text string) string {
 	return addressHex.ReplaceAllString(text, "<addr>")
 }
 
-// shapeOf replaces registers by their kind and width, and stack slots by a word.
+// shapeOf returns an instruction's text with registers replaced by their kind and width, and stack slots by "<slot>".
 func shapeOf(text string) string {
 	mnemonic, operands, found := strings.Cut(text, " ")
 	if !found {
@@ -160,13 +160,14 @@ func registerKind(name string) string {
 	case last == 'l' || last == 'h':
 		return "%8"
 	case last >= '0' && last <= '9':
-		return "%" + name[:1] // aarch64's registers, and x86's masks
+		return "%" + name[:1] // registers of aarch64, and mask registers of x86 (k1)
 	}
 	return "%16"
 }
 
-// Append appends the lines of code at higher addresses. The print margins of two regions may
-// overlap; then each line is taken once.
+// Append appends more, which is code at higher addresses, to lines. Regions are printed with some lines around them, so
+// both may have some lines in common. Each of these is taken only once. If they have no line in common, the first line
+// of more is marked as coming after a gap.
 func Append(lines, more []Line) []Line {
 	gap := len(lines) > 0
 	for _, l := range more {

@@ -12,14 +12,15 @@
 //
 // An instruction is decoded in this order:
 //
-//   - prefix.go reads the prefixes before the opcode. Which of them become words of the text ("lock", "data16") is
-//     decided when the operation is known.
-//   - golang.org/x/arch/x86/x86asm finds out which operation it is, and its operands. legacy.go corrects what it
-//     decodes wrongly without a VEX or EVEX prefix, and vector.go with one. Operations that x86asm does not know, or
-//     decodes as other ones, are in tables: missing.go, and half.go for half precision.
+//   - prefix.go reads the prefixes before the opcode. Whether a prefix is printed as a word of its own ("lock",
+//     "data16") is decided later, when the operation is known.
+//   - golang.org/x/arch/x86/x86asm determines the operation and its operands. legacy.go corrects x86asm's mistakes in
+//     instructions without a VEX or EVEX prefix, and vector.go its mistakes in instructions with such a prefix.
+//     Operations that x86asm does not know, or takes for different operations, are in tables: missing.go, and half.go
+//     for half precision.
 //   - mem.go reads the memory operand.
-//   - print.go writes the text. names.go says how an operation is spelled by default, special.go has those that are
-//     spelled otherwise, and evex.go writes masks, repeated elements and rounding modes.
+//   - print.go writes the text. names.go says how an operation is spelled by default, special.go lists the operations
+//     that are spelled differently, and evex.go writes masks, repeated elements and rounding modes.
 package amd64
 
 import (
@@ -28,9 +29,9 @@ import (
 	"github.com/gasm-profiler/gasm/disasm/asm"
 )
 
-// Decode decodes code, whose address is pc.
+// Decode decodes and prints all instructions in code. pc is the address of code[0].
 func Decode(syntax asm.Syntax, code []byte, pc uint64) []asm.Inst {
-	const bytesPerInst, textPerInst = 4, 24 // typical values of compiled Java code
+	const bytesPerInst, textPerInst = 4, 24 // in bytes, typical of compiled Java code
 	insts := make([]asm.Inst, 0, len(code)/bytesPerInst+1)
 	ends := make([]int, 0, cap(insts)) // ends of the instructions' texts
 	x := x86{syntax: syntax, names: spellings(), buf: make([]byte, 0, cap(insts)*textPerInst)}
@@ -64,9 +65,9 @@ type x86 struct {
 	dataSize int         // width of the operation in bits
 	memBytes int         // size of the memory operand; 0 if there is none
 	branch16 bool        // a branch to a 16-bit address
-	one      bool        // a shift by one, which Intel syntax spells out
-	len      int         // of the instruction, including prefixes
-	bad      int         // number of remaining bytes of an instruction that was found to be undecodable
+	one      bool        // print ",1": a shift by one in Intel syntax, whose encoding has no immediate
+	len      int         // length of the instruction in bytes, including prefixes
+	bad      int         // how many more bytes of an undecodable instruction will be printed as .byte
 }
 
 const maxInstLen = 15
@@ -115,15 +116,15 @@ func (x *x86) truncated() bool {
 	return x.wouldDecode(padded[:])
 }
 
-// wouldDecode reports whether code would be an instruction.
+// wouldDecode reports whether code begins with a valid instruction. It does not change x.
 func (x *x86) wouldDecode(code []byte) bool {
 	other := x86{syntax: x.syntax, names: x.names, code: code, pc: x.pc}
 	other.scanPrefixes()
 	return other.decode()
 }
 
-// cutInst decodes the first byte of an instruction that the end of the input cuts off. The text is the name of a
-// prefix ("lock"), or ".byte 0x…" for another byte.
+// cutInst decodes the first byte of an instruction that the end of the input cuts off. The text is the prefix's name
+// ("lock") if the byte is a prefix, and ".byte 0x…" otherwise.
 func (x *x86) cutInst(start int) asm.Inst {
 	x.buf = x.buf[:start]
 	if x.n == 0 {
@@ -133,9 +134,9 @@ func (x *x86) cutInst(start int) asm.Inst {
 	return asm.Inst{Addr: x.pc, Len: 1}
 }
 
-// badLen returns how many bytes objdump skips when it writes "(bad)". Decode skips as many bytes, so that both find
-// the same instructions after data. They are the prefixes and the opcode, or only one byte of the opcode if the
-// opcode exists but its operands are invalid.
+// badLen returns how many bytes objdump skips when it writes "(bad)". Decode skips the same number of bytes, so that
+// after data it finds the same instructions as objdump. The skipped bytes are the prefixes and the opcode. If the
+// opcode exists but its operands are invalid, they are the prefixes and only the first byte of the opcode.
 func (x *x86) badLen() int {
 	switch {
 	case len(x.op) == 0:
@@ -158,8 +159,8 @@ func (x *x86) badLen() int {
 	return x.n + n
 }
 
-// badOperand reports whether the opcode, which has n bytes, would be an instruction if it had a register in place of
-// its memory operand, or a memory operand in place of the register.
+// badOperand reports whether the opcode, which has n bytes, exists with the other kind of operand: with a register if
+// the operand is in memory, or with memory if it is a register.
 func (x *x86) badOperand(n int) bool {
 	if len(x.op) <= n {
 		return false
@@ -180,7 +181,8 @@ func (x *x86) byteInst() asm.Inst {
 	return asm.Inst{Addr: x.pc, Len: 1, Bad: true}
 }
 
-// decode decodes the instruction without printing it. It returns false if there is none.
+// decode decodes the instruction without printing it. It returns false if x.code does not begin with a valid
+// instruction.
 func (x *x86) decode() bool {
 	if x.n >= len(x.code) || x.n >= maxInstLen-1 {
 		return false
@@ -200,7 +202,7 @@ func (x *x86) decode() bool {
 	return x.len <= maxInstLen && x.len <= len(x.code)
 }
 
-// target returns the target of a relative branch. A 16-bit operand size truncates it to 16 bits.
+// target returns the target of a relative branch. If the operand size is 16 bits, the target is truncated to 16 bits.
 func (x *x86) target(rel x86asm.Rel) uint64 {
 	t := x.pc + uint64(x.len) + uint64(rel)
 	if x.branch16 {

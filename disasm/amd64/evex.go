@@ -18,7 +18,8 @@ func (x *x86) appendMask() {
 	}
 }
 
-// broadcastBytes returns the size of the element that a memory operand repeats, or 0 if it does not repeat one.
+// broadcastBytes returns the size in bytes of the element in memory that is repeated to fill a vector, or 0 if the
+// instruction does not repeat an element.
 func (x *x86) broadcastBytes() int {
 	if x.vec.form != evex || !x.vec.bcst || x.vec.roundMode {
 		return 0
@@ -26,8 +27,8 @@ func (x *x86) broadcastBytes() int {
 	return x.memBytes
 }
 
-// appendBroadcast appends how often the element is repeated, like "{1to8}". Instructions that double the width of
-// their elements read half a vector.
+// appendBroadcast appends how often an element of elem bytes is repeated, like "{1to8}". Instructions that double the
+// width of their elements only read half a vector, so the number is halved for them.
 func (x *x86) appendBroadcast(elem int) {
 	n := 16 << x.vec.l / elem
 	if x.spell.widens {
@@ -95,7 +96,7 @@ func (x *x86) hasVEXForm() bool {
 		modrm |= 0xc0
 	}
 	vex[4] = modrm
-	for _, bits := range [...]byte{0, 0x80, 4, 0x84} { // W and L unchanged, or cleared in case they are ignored
+	for _, bits := range [...]byte{0, 0x80, 4, 0x84} { // W and L as they are; then W, L, or both cleared
 		vex[2] = 0x78 | v.w<<7 | v.l<<2 | v.pp
 		vex[2] ^= bits & vex[2]
 		in, err := x86asm.Decode(vex[:], 64)
@@ -106,8 +107,8 @@ func (x *x86) hasVEXForm() bool {
 	return false
 }
 
-// predicates are the names of the immediates of vector comparisons: vcmpps with 1 is vcmpltps. Without VEX only the
-// first eight exist.
+// predicates are the names for the immediate of a vector comparison: vcmpps with the immediate 1 is vcmpltps. Without a
+// VEX or EVEX prefix only the first eight exist.
 var predicates = [32]string{
 	"eq", "lt", "le", "unord", "neq", "nlt", "nle", "ord",
 	"eq_uq", "nge", "ngt", "false", "neq_oq", "ge", "gt", "true",
@@ -119,12 +120,12 @@ var predicates = [32]string{
 // name.
 var intPredicates = [8]string{"eq", "lt", "le", "", "neq", "nlt", "nle", ""}
 
-// carryless are the names of the immediates of a carry-less multiplication. They say whether the low or the high
-// halves are multiplied: vpclmulqdq with 0x10 is vpclmullqhqdq.
+// carryless are the names for the immediate of a carry-less multiplication. They say whether the low or the high half
+// of each operand is multiplied: vpclmulqdq with the immediate 0x10 is vpclmullqhqdq.
 var carryless = [0x12]string{0: "lql", 1: "hql", 0x10: "lqh", 0x11: "hqh"}
 
-// predicate returns what the mnemonic has in place of the immediate: "lt" in vcmpltps. It returns "" if the immediate
-// has no name.
+// predicate returns the part of the mnemonic that stands for the immediate: "lt" in vcmpltps. It returns "" if the
+// immediate has no name.
 func (x *x86) predicate() string {
 	if x.spell.split == 0 {
 		return ""
@@ -149,8 +150,8 @@ func (x *x86) predicate() string {
 	return ""
 }
 
-// vectorSpelling sets the fields of s that follow from the name of a vector operation. For example, the elements of
-// vcvttpd2dq have 8 bytes, and it does not round.
+// vectorSpelling sets the fields of s that follow from the name of a vector operation. For example, vcvttpd2dq does not
+// round (saeOnly), and AT&T syntax appends the length of its vector in memory (suffixVector).
 func vectorSpelling(s *spelling, name string) {
 	base, v := strings.CutPrefix(name, "v")
 	s.split, s.table = splitName(name, base, v)
@@ -180,7 +181,8 @@ func vectorSpelling(s *spelling, name string) {
 }
 
 // splitName returns where the name of the predicate is inserted into the name of a comparison or carry-less
-// multiplication: 4 for "vcmpps", which can become "vcmpltps". base is the name without the leading v, if it has one.
+// multiplication: 4 for "vcmpps", which can become "vcmpltps". base is the name without its leading v. v is true if the
+// name has that v.
 func splitName(name, base string, v bool) (at int, table predicateTable) {
 	if tail, ok := strings.CutPrefix(base, "pclmul"); ok {
 		return len(name) - len(tail), predicateCarryless

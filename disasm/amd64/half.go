@@ -3,21 +3,21 @@ package amd64
 import "golang.org/x/arch/x86/x86asm"
 
 // A halfInst is an instruction of AVX512-FP16 (16-bit floating point) in the opcode maps 5 and 6. x86asm takes these
-// maps for 1 and 2, and decodes vaddph as vaddps.
+// maps for the maps 1 and 2, so it would decode vaddph as vaddps.
 type halfInst struct {
 	mapNo, opcode byte
 	pp            byte // 0: none, 1: 66, 2: F3, 3: F2
-	w             int8 // 0, 1, or anyW
+	w             int8 // EVEX.W: 0, 1, or anyW
 	name          string
 	dst           halfShape // ModRM.reg
-	vvvv          bool      // the prefix has another operand, a vector of the shape of dst
+	vvvv          bool      // the prefix encodes a further operand, a register of the same shape as dst
 	src           halfShape // ModRM.rm
 	elem          uint8     // size of an element of src, in bytes
 }
 
 const (
 	anyW      = -1
-	halfBytes = 2 // of a number
+	halfBytes = 2 // size of a 16-bit floating-point number
 )
 
 // A halfShape is the size of an operand in relation to the vector length in the prefix (L). In a conversion, the
@@ -29,11 +29,11 @@ const (
 	half
 	quarter
 	scalar1 // one element of an xmm register
-	general // a general register, or memory of its size: 64 bits with W, else 32
+	general // a general register, or memory of its size: 64 bits if W is set, else 32
 )
 
-// halfInsts has all instructions of the extension except the moves, which decodeHalfMove decodes. init adds those
-// that come in large groups of similar ones (vaddph, vfmadd132ph).
+// halfInsts has all instructions of the extension in the maps 5 and 6, except the moves, which decodeHalfMove decodes.
+// init adds the large groups of similar instructions, such as vaddph and vfmadd132ph.
 var halfInsts = []halfInst{
 	{5, 0x1d, 0, 0, "vcvtss2sh", scalar1, true, scalar1, 4},
 	{5, 0x1d, 1, 0, "vcvtps2phx", half, false, full, 4},
@@ -126,7 +126,7 @@ type spelledHalf struct {
 	spell spelling
 }
 
-// halfIndex maps map, opcode and prefix to the one or two instructions there, which differ in W.
+// halfIndex has the instructions by opcode map, opcode and prefix. Two instructions with the same key differ in W.
 var halfIndex = map[halfKey][]spelledHalf{}
 
 func spellHalf(h *halfInst) spelling {
@@ -168,7 +168,8 @@ func (x *x86) decodeHalf() bool {
 	return false
 }
 
-// applyHalf makes h the decoded instruction, without its spelling.
+// applyHalf sets the operands and the length in x to those of h. The caller sets the spelling. applyHalf returns false
+// if the prefix or the operands are invalid for h.
 func (x *x86) applyHalf(h *halfInst, modrm byte) bool {
 	v := &x.vec
 	vectors := h.dst < scalar1
@@ -206,7 +207,8 @@ func (x *x86) applyHalf(h *halfInst, modrm byte) bool {
 	return x.halfMem(x.memBytes)
 }
 
-// halfMem reads ModRM and what follows it. An 8-bit displacement is in units of the operand's size.
+// halfMem reads ModRM and what follows it. An 8-bit displacement is in units of the operand's size in bytes. halfMem
+// returns false if the input ends within it.
 func (x *x86) halfMem(size int) bool {
 	head := x.vec.head()
 	n := x.readMem(head+1, x.vec.rex)
@@ -228,7 +230,8 @@ func (x *x86) halfRegNumber(modrm byte) byte {
 	return modrm>>3&7 | x.vec.rex&rexR<<1 | ^x.op[1]&0x10
 }
 
-// halfReg returns a register of a shape.
+// halfReg returns the register with a number. Its width follows from the shape and from the vector length, which is 0
+// for 128 bits, 1 for 256 and 2 for 512.
 func (x *x86) halfReg(shape halfShape, length, number byte) x86asm.Reg {
 	switch {
 	case shape == general && x.vec.w == 1:
@@ -248,8 +251,8 @@ var (
 	spellVmovw  = spelling{att: "vmovw", intel: "vmovw", onlyEVEX: true}
 )
 
-// decodeHalfMove decodes vmovsh, which has three operands if all are registers and otherwise two, and vmovw from and
-// to a general register.
+// decodeHalfMove decodes vmovsh and vmovw, and returns false for all other instructions. vmovsh has three operands if
+// all of them are registers, and otherwise two. vmovw copies between an xmm register and a general register or memory.
 func (x *x86) decodeHalfMove(opcode, modrm byte) bool {
 	v := &x.vec
 	reg := x86asm.X0 + x86asm.Reg(x.halfRegNumber(modrm))

@@ -11,8 +11,8 @@ import (
 
 // decodeLegacy decodes an instruction without a VEX or EVEX prefix.
 //
-// x86asm only gets the prefixes that can change which instruction it is, and each of them only once. It treats the
-// other prefixes differently from objdump, so they are printed by name before the instruction (appendPrefixNames).
+// x86asm only gets the prefixes that can change the meaning of the opcode, and each of them only once. It treats the
+// other prefixes differently from objdump, so appendPrefixNames prints their names before the instruction.
 func (x *x86) decodeLegacy() bool {
 	if x.shortBranch() || x.decodeMissing() {
 		return true
@@ -59,7 +59,7 @@ func alias(op []byte) {
 	}
 }
 
-// take copies what the printer needs from x86asm's result.
+// take copies from x86asm's result what print needs.
 func (x *x86) take(in *x86asm.Inst) {
 	x.spell = &x.names[in.Op]
 	x.args = in.Args
@@ -67,7 +67,8 @@ func (x *x86) take(in *x86asm.Inst) {
 	x.memBytes = in.MemBytes
 }
 
-// opcodeLen returns the length of a legacy opcode without prefixes. It is shorter if the opcode is cut off.
+// opcodeLen returns the length of a legacy opcode without prefixes. The result is smaller if the input ends within the
+// opcode.
 func opcodeLen(op []byte) int {
 	switch {
 	case op[0] != 0x0f || len(op) < 2:
@@ -78,8 +79,8 @@ func opcodeLen(op []byte) int {
 	return 2
 }
 
-// hasModRMMem reports whether ModRM describes a memory operand. Those of string instructions and of mov with an
-// absolute address are implied by the opcode.
+// hasModRMMem reports whether ModRM describes a memory operand. String instructions and mov with an absolute address
+// have memory operands too, but no ModRM byte.
 func (x *x86) hasModRMMem() bool {
 	if x.spell.implied || x.isMoffs() {
 		return false
@@ -92,8 +93,8 @@ func (x *x86) hasModRMMem() bool {
 	return false
 }
 
-// usePrefixes marks the prefixes that show in the text of the instruction, for example 66 in "add %ax,%bx". Their
-// names are not printed before it.
+// usePrefixes marks the prefixes that already affect the text of the instruction, as 66 does in "add %ax,%bx". Marked
+// prefixes are not printed by name.
 func (x *x86) usePrefixes(in *x86asm.Inst) {
 	for i := range in.Prefix {
 		p := in.Prefix[i]
@@ -116,8 +117,8 @@ func (x *x86) usePrefixes(in *x86asm.Inst) {
 	}
 }
 
-// shortBranch decodes near branches with an operand-size prefix (66). AMD's processors and objdump read a 16-bit
-// offset then, and truncate the target to 16 bits.
+// shortBranch decodes near branches with an operand-size prefix (66). With this prefix, AMD's processors and objdump
+// read a 16-bit offset, and truncate the target to 16 bits. shortBranch returns false for all other instructions.
 func (x *x86) shortBranch() bool {
 	n := opcodeLen(x.op)
 	b := x.op[n-1]
@@ -139,8 +140,8 @@ func (x *x86) shortBranch() bool {
 	return true
 }
 
-// respell changes the spelling where it depends on the encoding and not only on the operation: mov with a 64-bit
-// immediate is movabs.
+// respell changes the spelling of instructions whose text depends on the encoding and not only on the operation. For
+// example, mov with a 64-bit immediate is movabs.
 func (x *x86) respell(op x86asm.Op) {
 	b := x.op[0]
 	switch {
@@ -191,7 +192,8 @@ func (x *x86) respellMoffs() {
 	}
 }
 
-// regFieldIsOpcode reports whether ModRM.reg is part of the opcode. REX.R is unused then, so its name is printed.
+// regFieldIsOpcode reports whether ModRM.reg is part of the opcode. REX.R has no effect then, so the REX prefix is
+// printed by name.
 func (x *x86) regFieldIsOpcode() bool {
 	if x.vec.form != 0 {
 		return false
@@ -250,7 +252,7 @@ func (x *x86) respellFloat(op x86asm.Op) {
 }
 
 // reverse swaps fsub with fsubr and fdiv with fdivr if the destination is not the top of the stack. AT&T's assembler
-// had confused them, and GNU's tools are compatible with it.
+// mixed up the two names, and GNU's tools keep that for compatibility.
 func (x *x86) reverse() {
 	for i, s := range [...]*spelling{
 		&x.names[x86asm.FSUB], &x.names[x86asm.FSUBR], &x.names[x86asm.FDIV], &x.names[x86asm.FDIVR],

@@ -25,8 +25,9 @@ type memory struct {
 	dispLen int
 }
 
-// readMem reads ModRM and what follows it at x.op[at:]. rex has the bits R, X and B as in a REX prefix. It returns
-// the number of bytes, or 0 if they are cut off.
+// readMem reads the ModRM byte at x.op[at], and the SIB byte and the displacement after it, into x.mem. rex has the
+// bits R, X and B as in a REX prefix. readMem returns the number of bytes that it read, or 0 if the input ends within
+// them.
 func (x *x86) readMem(at int, rex byte) int {
 	m := memory{}
 	if at >= len(x.op) {
@@ -76,7 +77,8 @@ func (x *x86) readMem(at int, rex byte) int {
 	return n + m.dispLen
 }
 
-// indexed reports whether the text has an index register. It is %riz if there is a SIB byte that is not needed.
+// indexed reports whether an index register is printed. A SIB byte without an index is printed with the index %riz,
+// unless the operand can't be encoded without a SIB byte and the scale is 1.
 func (m *memory) indexed() bool {
 	return m.sib && (m.scale != 0 || m.index != 0 || !m.noBase && m.low != 4)
 }

@@ -7,14 +7,15 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// A missingOp is an instruction without a VEX or EVEX prefix that x86asm does not know or decodes as another one.
+// A missingOp is an instruction without a VEX or EVEX prefix that x86asm does not know, or decodes as a different
+// instruction.
 type missingOp struct {
 	pp       byte // the prefix that is part of the opcode: 0x66, 0xf2, 0xf3; 0 if F2 and F3 must be absent
 	mapNo    byte // 1: 0F, 2: 0F38, 3: 0F3A
 	opcode   byte
 	digit    int8 // ModRM.reg, or anyDigit
 	mod      modKind
-	rm       int8 // ModRM.rm of the register, or anyDigit
+	rm       int8 // ModRM.rm if the operand is a register, or anyDigit
 	name     string
 	operands opOperands // in the order of Intel syntax
 	bytes    uint8      // size of the memory operand; 0 if there is none
@@ -34,23 +35,23 @@ const (
 	memMod
 )
 
-// An operandForm says where an operand is encoded, and what it is.
+// An operandForm says where an operand is encoded, and whether it is a register, memory or an immediate.
 type operandForm uint8
 
 const (
 	_      operandForm = iota
-	regY               // ModRM.reg: a general register of 64 bits with REX.W, else of 32
+	regY               // ModRM.reg: a general register of 64 bits with REX.W, else of 32 bits
 	regV               // the same, but of 16 bits with a 66 prefix
 	regQ               // a general register of 64 bits
 	regA               // a general register as wide as an address
 	regX               // xmm
-	rmY                // ModRM.rm, a register or memory, with the widths of regY, …
-	rmV                // … regV,
-	rmQ                // … regQ,
-	rmA                // … regA
-	rmX                // … and regX
+	rmY                // ModRM.rm: memory, or a register as wide as that of regY
+	rmV                // the same, as wide as regV
+	rmQ                // the same, as wide as regQ
+	rmA                // the same, as wide as regA
+	rmX                // ModRM.rm: memory or xmm
 	mem                // ModRM.rm, memory only
-	immB               // one byte after the others
+	immB               // an immediate byte at the end of the instruction
 	impEAX             // registers that the opcode implies
 	impECX
 	impEDX
@@ -58,8 +59,8 @@ const (
 	impRAX
 )
 
-// missingOps is the table of all missingOps. If several match, those with a 66 prefix come first, and then the order of
-// the table counts.
+// missingOps is the table of all missingOps. If several entries match an instruction, an entry that requires a 66
+// prefix is preferred, and otherwise the first one in the table.
 var missingOps = []missingOp{
 	// 0F 01 with a register: each ModRM byte is a separate instruction.
 	{0, 1, 0x01, 0, regMod, 1, "vmcall", opOperands{}, 0},
@@ -156,20 +157,20 @@ var missingOps = []missingOp{
 // nopOpcodes are the opcodes of long nops in map 0F. Their operand is not used.
 var nopOpcodes = [...]byte{0x18, 0x19, 0x1c, 0x1d, 0x1e, 0x1f}
 
-// A spelledMissing is a missingOp with its spelling without and with REX.W.
+// A spelledMissing is a missingOp with its two spellings: the first without REX.W, the second with it.
 type spelledMissing struct {
 	*missingOp
 	spell [2]spelling
 }
 
-// missingIndex maps map and opcode to the missingOps.
+// missingIndex has the missingOps by opcode map and opcode.
 var missingIndex = func() (index [4][256][]spelledMissing) {
 	for i := range missingOps {
 		f := &missingOps[i]
 		index[f.mapNo][f.opcode] = append(index[f.mapNo][f.opcode], spelledMissing{f, spellMissing(f)})
 	}
-	// A 66 prefix is part of the opcode only if a missingOp says so: 66 0F 38 F6 is adcx, but without the 66 it is
-	// wrss.
+	// Entries that require a 66 prefix come first, because those that don't require it accept it as well: 66 0F 38 F6
+	// is adcx, and only 0F 38 F6 without the prefix is wrss.
 	for m := range index {
 		for _, found := range index[m] {
 			slices.SortStableFunc(found, func(a, b spelledMissing) int { return cmp.Compare(b.pp, a.pp) })
@@ -191,7 +192,8 @@ func spellMissing(f *missingOp) [2]spelling {
 	return [2]spelling{narrow, wide}
 }
 
-// decodeMissing decodes an instruction in missingOps.
+// decodeMissing decodes an instruction that is in missingOps, or a long nop. It returns false for all other
+// instructions.
 func (x *x86) decodeMissing() bool {
 	n := opcodeLen(x.op)
 	if n == 1 || len(x.op) < n {
@@ -240,7 +242,8 @@ func (x *x86) matches(f *missingOp, n int) bool {
 	return !reg || f.rm == anyDigit || byte(f.rm) == modrm&7
 }
 
-// apply makes f the decoded instruction, without its spelling.
+// apply sets the operands and the length in x to those of f, whose opcode has n bytes. The caller sets the spelling.
+// apply returns false if the input ends within the operands.
 func (x *x86) apply(f *missingOp, n int) bool {
 	x.args = x86asm.Args{}
 	x.memBytes = int(f.bytes)
@@ -276,7 +279,7 @@ func (x *x86) apply(f *missingOp, n int) bool {
 	return true
 }
 
-// decodeNop decodes long nops. x86asm knows only few of them.
+// decodeNop decodes long nops. x86asm knows only a few of them.
 func (x *x86) decodeNop(n int) bool {
 	for _, b := range nopOpcodes {
 		if b != x.op[n-1] || len(x.op) <= n || b == 0x18 && x.op[n]>>3&7 < 4 && x.op[n] < 0xc0 {
@@ -295,7 +298,8 @@ func (x *x86) decodeNop(n int) bool {
 	return false
 }
 
-// width returns the width in bits of a general register of form f. It marks the prefixes that determine it as used.
+// width returns the width in bits of a general register of form f. It marks the prefixes that determine the width as
+// used.
 func (x *x86) width(f operandForm) int {
 	switch f {
 	case regQ, rmQ:
@@ -324,7 +328,8 @@ var impliedRegs = map[operandForm]x86asm.Reg{
 	impRAX: x86asm.RAX,
 }
 
-// formArg returns the operand that ModRM has for form f.
+// formArg returns the operand of form f, which is not an immediate. For an operand in memory it returns an empty Mem,
+// because x.mem describes the operand.
 func (x *x86) formArg(f operandForm, modrm byte) x86asm.Arg {
 	if r, ok := impliedRegs[f]; ok {
 		return r

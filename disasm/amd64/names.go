@@ -20,9 +20,9 @@ type spelling struct {
 	indirect   bool // AT&T marks its operand with *
 	inOrder    bool // AT&T does not reverse its operands
 	port       bool // AT&T writes the port as (%dx)
-	near       bool // a near branch, whose F2 prefix is "bnd"
+	near       bool // a near branch, whose F2 prefix is printed as "bnd"
 	noW        bool // REX.W has no effect, so its name is printed: "rex.W"
-	rep        bool // a string instruction, whose F3 prefix is "rep", not "repz"
+	rep        bool // a string instruction, whose F3 prefix is printed as "rep", not "repz"
 	mem        int8 // size of the memory operand if x86asm does not know it; noSize if it is not printed
 	lockable   bool // it may have a lock prefix, and then xacquire or xrelease as well
 
@@ -32,16 +32,16 @@ type spelling struct {
 	usuallyEVEX bool           // the VEX form is unusual and marked {vex}
 	wide        bool           // converts from or to a general register, which has 64 bits with W
 	onlyEVEX    bool           // objdump does not mark the EVEX form, even if there is a VEX form
-	split       int            // index in the mnemonic where a predicate is inserted; 0 if none is
+	split       int            // index in the mnemonic where a predicate is inserted; 0 if there are no predicates
 	table       predicateTable // the names of the predicates
 }
 
 const (
 	noSize    = -1 // a memory operand whose size is not printed
-	owordSize = 15 // 16 bytes that are not a vector
+	owordSize = 15 // stands for 16 bytes that are not a vector: "OWORD PTR"
 )
 
-// A predicateTable says which names the values of an immediate have.
+// A predicateTable says which table has the names for the values of an immediate.
 type predicateTable uint8
 
 const (
@@ -56,14 +56,14 @@ type suffix uint8
 const (
 	noSuffix     suffix = iota
 	suffixSize          // b w l q: the size of the operation, unless a register determines it
-	suffixShift         // the same, but the register of a shift count does not determine it
+	suffixShift         // the same, but a register that holds a shift count does not determine the size
 	suffixMemory        // the size of the memory operand, whatever the registers are
 	suffixFloat         // s l t: the size of an x87 operand
 	suffixInt           // s l ll: the size of an x87 integer
 	suffixExtend        // bl wq …: the sizes before and after an extension
 	suffixWord          // w, in Intel syntax as well: 16 bits, which is not the usual size
 	suffixVector        // x y: the length of a vector in memory
-	suffixClass         // x y z: the same for vfpclass
+	suffixClass         // x y z: the length of a vector in memory, for vfpclass
 )
 
 // An immWidth says in which width an immediate is printed.
@@ -76,7 +76,7 @@ const (
 	immStack // the width of what is pushed
 )
 
-// spellings returns the spelling of every x86asm.Op. It is computed when it is first needed.
+// spellings returns the spellings of all operations, indexed by x86asm.Op. They are computed in the first call.
 var spellings = sync.OnceValue(func() []spelling {
 	all := make([]spelling, x86asm.VZEROUPPER+1)
 	for op := range all {
@@ -99,7 +99,7 @@ var ptrNames = [65]string{
 	16:        "XMMWORD PTR ", 32: "YMMWORD PTR ", 64: "ZMMWORD PTR ",
 }
 
-// bcstNames are Intel's size keywords of an element that is repeated.
+// bcstNames are the size keywords in Intel syntax for an element that is repeated, by its size in bytes.
 var bcstNames = [65]string{2: "WORD BCST ", 4: "DWORD BCST ", 8: "QWORD BCST "}
 
 // regName returns the name of a register in the current syntax.

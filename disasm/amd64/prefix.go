@@ -14,14 +14,14 @@ type prefixes struct {
 	n     int    // number of prefixes, including REX
 	alone int    // if positive, how many bytes are printed as names of prefixes, without an instruction
 	rex   byte   // the REX prefix, or 0
-	used  uint16 // bit i is set if prefix i shows in the instruction itself, so that its name is not printed
+	used  uint16 // bit i is set if prefix i is visible in the rest of the text, so that its name is not printed
 
 	waits bool // begins with fwait, which belongs to the x87 instruction after it
 
 	data, addr, rep, lock, seg int8 // index of the last prefix of each kind, or -1
 
-	renamed int8   // index of the prefix that has another name than usual, or -1
-	name    string // the other name
+	renamed int8   // index of the prefix that is printed under a different name (F2 as "bnd"), or -1
+	name    string // the name under which it is printed
 	hint    string // what a branch hint appends to the mnemonic: ",pt"
 }
 
@@ -93,7 +93,8 @@ func isPrefix(b byte) bool {
 	return b&0xf0 == 0x40 || b == fwait || new(prefixes).record(b)
 }
 
-// use marks prefix i as used by the instruction, so that its name is not printed. i is -1 for no prefix.
+// use marks prefix i as used by the instruction, so that its name is not printed. It does nothing if i is -1, which
+// stands for no prefix.
 func (p *prefixes) use(i int8) {
 	if i >= 0 {
 		p.used |= 1 << i
@@ -126,7 +127,8 @@ func (x *x86) segmentPrefix() int8 {
 	return -1
 }
 
-// settlePrefixes marks the prefixes that the operands use, and renames some: F2 before jmp is "bnd".
+// settlePrefixes decides which prefixes are printed by name, and under which name: F2 before jmp is "bnd". The operands
+// must be known.
 func (x *x86) settlePrefixes() {
 	if x.n == 0 {
 		return
@@ -204,7 +206,7 @@ func (x *x86) settleRep() {
 	}
 }
 
-// rename sets the name of prefix i to another one than its usual one.
+// rename sets the name under which prefix i is printed, instead of its usual name.
 func (p *prefixes) rename(i int8, name string) {
 	p.renamed, p.name = i, name
 }
@@ -214,7 +216,8 @@ var (
 	gsNames = [...]string{asm.ATT: "%gs:", asm.Intel: "gs:"}
 )
 
-// appendPrefixNames appends the names of the unused ones among the first n prefixes, each followed by a blank.
+// appendPrefixNames appends the names of those among the first n prefixes that are not used or have been renamed. Each
+// name is followed by a blank.
 func (x *x86) appendPrefixNames(n int) {
 	for i, b := range x.code[:n] {
 		switch {

@@ -144,7 +144,8 @@ func (x *x86) appendBroadcastMark() {
 	}
 }
 
-// ptrName returns the size keyword that Intel syntax has for a memory operand.
+// ptrName returns the size keyword before a memory operand in Intel syntax, with a trailing blank: "DWORD PTR ". It
+// returns "" if the size is not printed.
 func (x *x86) ptrName() string {
 	size := x.memBytes
 	if x.spell.mem != 0 {
@@ -196,8 +197,8 @@ func (x *x86) impliedSegment(m x86asm.Mem) string {
 	return [...]string{asm.ATT: "%ds:", asm.Intel: "ds:"}[x.syntax]
 }
 
-// imm returns the immediate v as objdump prints it: unsigned and truncated to the width of the operation. The -1 of
-// an addl is 0xffffffff.
+// imm returns the immediate v as objdump prints it: unsigned and truncated to the width of the operation. For example,
+// the immediate -1 of an addl is printed as 0xffffffff.
 func (x *x86) imm(v int64) uint64 {
 	bits := 8
 	switch x.spell.imm {
@@ -274,7 +275,8 @@ func (x *x86) appendSuffix() {
 	x.buf = append(x.buf, s...)
 }
 
-// sizeSuffix returns AT&T's suffix for the size of an operand.
+// sizeSuffix returns the suffix that AT&T syntax appends for the size of an operand, or "" for none. A sign or zero
+// extension has two suffixes (movzbl): sizeSuffix appends the first one to x.buf and returns the second one.
 func (x *x86) sizeSuffix() string {
 	size := x.memBytes & 15
 	switch x.spell.suffix {
@@ -314,7 +316,8 @@ func (x *x86) generalReg(i int) bool {
 	return ok && regBits(r) > 0
 }
 
-// sizedByMemory reports whether no register operand determines the size of the operation. A shift count does not.
+// sizedByMemory reports whether the operation has a memory operand, and no register operand that determines its size. A
+// register that holds a shift count does not determine the size.
 func (x *x86) sizedByMemory() bool {
 	if !x.mem.ok {
 		return false

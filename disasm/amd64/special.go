@@ -6,7 +6,7 @@ import (
 	"github.com/gasm-profiler/gasm/disasm/asm"
 )
 
-// specialSpellings are the operations whose text is more than their lower-case name in x86asm and the operands.
+// specialSpellings has the operations whose text is not just their lower-case name in x86asm followed by the operands.
 var specialSpellings = map[x86asm.Op]spelling{
 	// Integer instructions whose operands may not determine the size.
 	x86asm.ADC:        {suffix: suffixSize, imm: immOperand, lockable: true},
@@ -135,7 +135,7 @@ var specialSpellings = map[x86asm.Op]spelling{
 	x86asm.SCASQ: {intel: "scas", implied: true, mem: 8},
 	x86asm.XLATB: {intel: "xlat", implied: true, noW: true, mem: 1},
 
-	// x87: the size of the operand that is loaded or stored.
+	// x87 instructions, whose operands in memory have letters of their own in AT&T syntax.
 	x86asm.FADD:   {suffix: suffixFloat},
 	x86asm.FMUL:   {suffix: suffixFloat},
 	x86asm.FCOM:   {suffix: suffixFloat},
@@ -191,8 +191,8 @@ var (
 	spellInt3   = spelling{att: "int3", intel: "int3"}
 )
 
-// waitingSpellings are the names of x87 instructions that an fwait precedes: "9b d9 3c 24" is fstcw, without the 9b
-// it is fnstcw.
+// waitingSpellings are the names of x87 instructions that an fwait precedes: "9b d9 3c 24" is fstcw, and "d9 3c 24"
+// without the 9b is fnstcw.
 var waitingSpellings = map[x86asm.Op]spelling{
 	x86asm.FNSTCW:  {att: "fstcw", intel: "fstcw"},
 	x86asm.FNSTSW:  {att: "fstsw", intel: "fstsw"},

@@ -15,7 +15,7 @@ type vector struct {
 	high      bool // one of the upper 16 registers is used
 	bcst      bool // EVEX.b: broadcast, rounding, or no exceptions
 	roundMode bool // EVEX.b with registers only
-	repeats   int  // how often a broadcast element is repeated, if appendBroadcast can't know; else 0
+	repeats   int  // how often a broadcast element is repeated; 0 if appendBroadcast computes that
 }
 
 const (
@@ -93,7 +93,7 @@ func (x *x86) decodeVector() bool {
 		x.args, x.len = x86asm.Args{}, x.n+head+1
 		return true
 	}
-	if len(x.op) <= head+1 { // x86asm would accept that
+	if len(x.op) <= head+1 { // x86asm would accept a missing ModRM byte
 		return false
 	}
 	if v.form == evex && (v.mapNo == 5 || v.mapNo == 6) {
@@ -118,7 +118,7 @@ func (x *x86) decodeVector() bool {
 	}
 	for _, a := range x.args {
 		if m, ok := a.(x86asm.Mem); ok {
-			if in.Op == x86asm.VCMPPH && v.bcst { // x86asm repeats the whole vector
+			if in.Op == x86asm.VCMPPH && v.bcst { // x86asm takes the repeated element for a whole vector
 				m.Disp = m.Disp / int64(x.memBytes) * halfBytes
 				x.memBytes = halfBytes
 			}
@@ -157,8 +157,8 @@ func (x *x86) decodeAVX() (x86asm.Inst, bool) {
 	return in, false
 }
 
-// widen makes the integer of a conversion a 64-bit one, as W says. x86asm does not know some of these encodings and
-// has decoded them with W cleared.
+// widen turns the integer operand of a conversion into a 64-bit one. W is set in the instruction, but x86asm did not
+// know that encoding, so it has decoded the instruction with W cleared.
 func (x *x86) widen(in *x86asm.Inst) {
 	if !x.names[in.Op].wide {
 		return
@@ -195,8 +195,8 @@ func (x *x86) onlyXMM() {
 	}
 }
 
-// usesVvvv reports whether an operand can be the register in the field vvvv of the prefix. If no operand can, the
-// field must be that of register 0, or the instruction is invalid.
+// usesVvvv reports whether an operand can be the register in the field vvvv of the prefix. If no operand can and the
+// field is not 0, the instruction is invalid.
 func (x *x86) usesVvvv() bool {
 	for _, a := range x.args {
 		switch a := a.(type) {
@@ -205,7 +205,7 @@ func (x *x86) usesVvvv() bool {
 				return true
 			}
 		case x86asm.Mem:
-			if a.Index >= x86asm.X0 { // the same bit selects its upper half
+			if a.Index >= x86asm.X0 { // the highest bit of vvvv belongs to the index
 				return true
 			}
 		}
@@ -213,7 +213,7 @@ func (x *x86) usesVvvv() bool {
 	return false
 }
 
-// regNumber returns the number of a general, vector or mask register.
+// regNumber returns the number of a general, vector or mask register, or 0xff for any other register.
 func regNumber(r x86asm.Reg) byte {
 	switch {
 	case r >= x86asm.EAX && r <= x86asm.R15L:
@@ -228,7 +228,7 @@ func regNumber(r x86asm.Reg) byte {
 	return 0xff
 }
 
-// dropMask removes the mask from the operands, because it is printed after the first one: "%zmm1{%k2}".
+// dropMask removes the mask register from the operands, because it is printed after the first operand: "%zmm1{%k2}".
 func (x *x86) dropMask() {
 	if x.vec.mask == 0 {
 		return

@@ -2,7 +2,8 @@ package arm64
 
 import "github.com/gasm-profiler/gasm/disasm/asm"
 
-// addresses are the operands of loads and stores.
+// addresses has the operands of loads and stores by name (see the glossary in operand.go): addresses, offsets, pairs of
+// registers, kinds of prefetches, and the letters that a mnemonic has for the width and the order of an access.
 var addresses = map[string]operand{
 	"addr12": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		return appendOffset(b, x, int(asm.Bits(x, 10, 12))<<accessScale(x)), true
@@ -17,7 +18,7 @@ var addresses = map[string]operand{
 	"simm7": func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendInt(b, pairOffset(x)), true },
 	"addrauth": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		offset := int(asm.Signed(x>>22<<31|asm.Bits(x, 12, 9)<<22, 22, 10)) * 8
-		if x>>11&1 != 0 { // the base register is updated
+		if x>>11&1 != 0 { // pre-indexed: the base register is updated, and the offset is written even if it is 0
 			b = append(appendBase(b, x), ", #"...)
 			return append(appendInt(b, offset), ']'), true
 		}
@@ -68,7 +69,7 @@ func accessScale(x uint32) int {
 	return int(x >> 30)
 }
 
-// pairOffset returns the offset of a load or store of two registers.
+// pairOffset returns the offset of a load or store of two registers, in bytes.
 func pairOffset(x uint32) int {
 	scale := 2 + x>>31
 	if x>>26&1 != 0 {
@@ -90,7 +91,8 @@ func appendOffset(b []byte, x uint32, offset int) []byte {
 	return append(b, ']')
 }
 
-// appendRegPair appends the two registers of casp, "x2, x3". The first one must be even.
+// appendRegPair appends the two registers of casp, "x2, x3". It returns false if the number of the first register is
+// odd, because such an encoding is not allocated.
 func appendRegPair(b []byte, x, number uint32) ([]byte, bool) {
 	class := "WX"[x>>30&1]
 	b, _ = appendReg(b, class, x, number, false)

@@ -27,9 +27,10 @@ import (
 
 const instLen = 4 // length of every instruction in bytes
 
-// Decode decodes code, whose address is pc.
+// Decode decodes code that begins at address pc. Each word of code becomes one Inst, which is Bad if the word is not an
+// instruction. If the last word is incomplete, each of its bytes becomes a Bad Inst.
 func Decode(code []byte, pc uint64) []asm.Inst {
-	const textPerInst = 24 // a typical value of compiled Java code
+	const textPerInst = 24 // typical length of an instruction's text in compiled Java code
 	index := allForms()
 	insts := make([]asm.Inst, 0, len(code)/instLen+instLen-1)
 	ends := make([]int, 0, cap(insts)) // ends of the instructions' texts
@@ -58,7 +59,8 @@ func Decode(code []byte, pc uint64) []asm.Inst {
 	return insts
 }
 
-// flow returns the kind and the target of an instruction.
+// flow returns the kind and the target of an instruction. The target is 0 unless the instruction is a jump or a call
+// whose target is in the encoding.
 func flow(x uint32, pc uint64) (asm.Kind, uint64) {
 	switch {
 	case x>>26 == 0b000101: // b
@@ -74,7 +76,7 @@ func flow(x uint32, pc uint64) (asm.Kind, uint64) {
 		return asm.CondJump, pc + asm.Signed(x, 5, 19)*4
 	case x>>25&0x3f == 0b011011: // tbz, tbnz
 		return asm.CondJump, pc + asm.Signed(x, 5, 14)*4
-	case x>>25 == 0b1101011: // through a register, including those that authenticate a pointer
+	case x>>25 == 0b1101011: // to an address in a register, which some of them authenticate first
 		switch x >> 21 & 7 {
 		case 0:
 			return asm.Jump, 0

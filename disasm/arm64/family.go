@@ -8,7 +8,7 @@ const (
 	vsZero = ", #0"
 )
 
-// families are the groups of vector instructions with the same operands.
+// families are the vector instructions that come in groups with the same operands: see type family.
 var families = []family{
 	// Three registers of the same type.
 	{0xbf20fc00, 0x0e200400, 11, "v<d>.<T>, v<n>.<T>, v<m>.<T>", map[uint32]string{
@@ -29,7 +29,7 @@ var families = []family{
 		16: "sqrdmlah", 17: "sqrdmlsh"}},
 	{0xbfe0fc00, 0x0e200400 | simdU, 11, "v<d>.<B>, v<n>.<B>, v<m>.<B>", map[uint32]string{19: "pmul"}},
 
-	// The same with scalars.
+	// Three scalars of the same type, in vector registers.
 	{0xff20fc00, 0x5e200400, 11, "<Ed>, <En>, <Em>", map[uint32]string{
 		1: "sqadd", 5: "sqsub", 9: "sqshl", 11: "sqrshl"}},
 	{0xff20fc00, 0x5e200400 | simdU, 11, "<Ed>, <En>, <Em>", map[uint32]string{
@@ -46,8 +46,8 @@ var families = []family{
 	{0xbfa0fc00, 0x0e200400 | simdA, 11, "v<d>.<F>, v<n>.<F>, v<m>.<F>", float3[1]},
 	{0xbfa0fc00, 0x0e200400 | simdU, 11, "v<d>.<F>, v<n>.<F>, v<m>.<F>", float3[2]},
 	{0xbfa0fc00, 0x0e200400 | simdU | simdA, 11, "v<d>.<F>, v<n>.<F>, v<m>.<F>", float3[3]},
-	// Half precision has the same names. Its opcode field has three bits instead of five; the missing upper two would
-	// be ones, so opcode 24 is 0 here.
+	// The same instructions in half precision. Their opcode field has three bits instead of five. The two upper bits,
+	// which are missing, would be ones. So opcode 24 in float3 is 0 in the encoding, and 24<<11 is subtracted here.
 	{0xbfe0fc00, 0x0e400400 - 24<<11, 11, "v<d>.<H>, v<n>.<H>, v<m>.<H>", float3[0]},
 	{0xbfe0fc00, 0x0ec00400 - 24<<11, 11, "v<d>.<H>, v<n>.<H>, v<m>.<H>", float3[1]},
 	{0xbfe0fc00, 0x2e400400 - 24<<11, 11, "v<d>.<H>, v<n>.<H>, v<m>.<H>", float3[2]},
@@ -163,7 +163,7 @@ var families = []family{
 	{0xff80fc00, 0x5f000400, 11, "<fshift d>, <fshift n>, #<right>", map[uint32]string{28: "scvtf", 31: "fcvtzs"}},
 	{0xff80fc00, 0x7f000400, 11, "<fshift d>, <fshift n>, #<right>", map[uint32]string{28: "ucvtf", 31: "fcvtzu"}},
 
-	// With one element of a register as operand.
+	// The third operand is one element of a vector register.
 	{0xbf00f400, 0x0f000000, 12, "v<d>.<T12>, v<n>.<T12>, <indexed>", map[uint32]string{
 		8: "mul", 12: "sqdmulh", 13: "sqrdmulh"}},
 	{0xbf00f400, 0x2f000000, 12, "v<d>.<T12>, v<n>.<T12>, <indexed>", map[uint32]string{
@@ -180,8 +180,8 @@ var families = []family{
 	{0xbfc0f400, 0x2f000000, 12, "v<d>.<H>, v<n>.<H>, <hindexed>", map[uint32]string{9: "fmulx"}},
 }
 
-// float3 and float2 are the names of the floating-point instructions with three and two registers. The index
-// is 2*U + a, where U is bit 29 and a is bit 23; the keys are opcodes.
+// float3 and float2 are the names of the floating-point instructions with three and two registers. The index is twice
+// bit 29 (U), plus bit 23 (a). The keys of the maps are opcodes.
 var float3 = [4]map[uint32]string{
 	{24: "fmaxnm", 25: "fmla", 26: "fadd", 27: "fmulx", 28: "fcmeq", 30: "fmax", 31: "frecps"},
 	{24: "fminnm", 25: "fmls", 26: "fsub", 30: "fmin", 31: "frsqrts"},

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A row of a table is one instruction, or several with the same text. It matches the encodings x with
-// x&mask == value, unless one of the operands refuses x.
+// A row of a table describes one instruction, or several that have the same text. It matches an encoding x if none of
+// the operands in the text refuses x, and x&mask == value.
 //
 // The text has operands in angle brackets: "ldr <Xt>, [<Xn|SP>]". The glossary of their names is in operand.go.
 type row struct {
@@ -32,13 +32,13 @@ type form struct {
 	args        []piece
 }
 
-// A formIndex finds the forms that an instruction may have by its bits 28 to 21, which distinguish most
-// instructions. The forms of an entry are in the order of the tables, and the first one that matches is taken.
+// A formIndex has a list of forms for each value of bits 28 to 21, which distinguish most instructions. The forms of a
+// list are in the order of the tables. An instruction takes the first form of its list that matches.
 type formIndex [256][]*form
 
 const indexShift, indexMask = 21, 0xff
 
-// allForms returns the index of all tables. It is built when it is first needed.
+// allForms returns the index of all tables. The first call builds it.
 var allForms = sync.OnceValue(func() *formIndex {
 	var index formIndex
 	for _, table := range [][]row{

@@ -5,7 +5,7 @@ import "github.com/gasm-profiler/gasm/disasm/asm"
 // appendTarget appends a code address.
 func appendTarget(b []byte, addr uint64) ([]byte, bool) { return asm.AppendHex(b, addr), true }
 
-// immediates are constants and the targets of branches.
+// immediates has the operands that are constants or addresses of code, by their names in the glossary (operand.go).
 var immediates = map[string]operand{
 	"rel26": func(b []byte, x uint32, pc uint64) ([]byte, bool) { return appendTarget(b, pc+asm.Signed(x, 0, 26)*4) },
 	"rel19": func(b []byte, x uint32, pc uint64) ([]byte, bool) { return appendTarget(b, pc+asm.Signed(x, 5, 19)*4) },
@@ -65,12 +65,14 @@ var immediates = map[string]operand{
 	},
 }
 
-// decimalOp appends the field of n bits that starts at bit at, as a decimal number.
+// decimalOp returns an operand that appends a field as a decimal number. The field has n bits, of which the lowest is
+// bit at.
 func decimalOp(at, n int) operand {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendInt(b, int(asm.Bits(x, at, n))), true }
 }
 
-// hexOp appends the field of n bits that starts at bit at, as a hexadecimal number.
+// hexOp returns an operand that appends a field as a hexadecimal number. The field has n bits, of which the lowest is
+// bit at.
 func hexOp(at, n int) operand {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		return asm.AppendHex(b, uint64(asm.Bits(x, at, n))), true
@@ -87,8 +89,9 @@ func appendMoved(b []byte, v uint64, wide bool) []byte {
 	return appendInt(append(asm.AppendHex(append(b, '#'), v), "  // #"...), signed)
 }
 
-// logicalImmediate decodes the immediate of a logical instruction: a run of ones, rotated within an element of 2 to 64
-// bits that is repeated.
+// logicalImmediate decodes the immediate of a logical instruction. It is an element of 2 to 64 bits that is repeated to
+// fill the register. The element is a run of ones that may be rotated. logicalImmediate returns false if the encoding
+// is not allocated.
 func logicalImmediate(x uint32) (uint64, bool) {
 	v, ok := bitmask(asm.Bits(x, 22, 1), asm.Bits(x, 16, 6), asm.Bits(x, 10, 6))
 	if x>>31 == 0 {
@@ -124,8 +127,9 @@ func bitmask(n, immr, imms uint32) (uint64, bool) {
 	return element, true
 }
 
-// isMovWide reports whether a single movz or movn can load v. The alias mov then means that instruction, so an orr that
-// loads v is not written as mov, unless its destination is sp, which movz and movn can't write.
+// isMovWide reports whether a single movz or movn can load v. If so, the alias mov means that instruction, and an orr
+// that loads v is not written as mov. An orr whose destination is sp is an exception, because movz and movn can't write
+// to sp.
 func isMovWide(v uint64, wide bool) bool {
 	halves := 4
 	if !wide {

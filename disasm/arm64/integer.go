@@ -103,7 +103,7 @@ var integer = []row{
 	{0x7fe0001f, 0x6b20001f, "cmp <Rn|SP>, <extended>"},
 	{0x7fe00000, 0x6b200000, "subs <Rd>, <Rn|SP>, <extended>"},
 
-	// With carry, and conditional.
+	// Additions and subtractions with carry, changes of flags, and conditional instructions.
 	{0x7fe0fc00, 0x1a000000, "adc <Rd>, <Rn>, <Rm>"},
 	{0x7fe0fc00, 0x3a000000, "adcs <Rd>, <Rn>, <Rm>"},
 	{0x7fe0ffe0, 0x5a0003e0, "ngc <Rd>, <Rm>"},

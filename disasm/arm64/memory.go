@@ -53,7 +53,8 @@ func memory() []row {
 	return rows
 }
 
-// singles are the loads and stores of one register.
+// singles are the loads and stores of one register. size, v and opc are fields of the encoding. The mnemonic is the
+// verb, "r" and the suffix: "ldrsb". reg is the class of the register.
 var singles = []struct {
 	size, v, opc uint32
 	verb, suffix string
@@ -84,11 +85,11 @@ var singles = []struct {
 	{3, 1, 1, "ld", "", "D"},
 }
 
-// releaseVerb are the beginnings of the names of loads and stores with acquire and release semantics
-// (FEAT_LRCPC2).
+// releaseVerb has the beginnings of the mnemonics of loads with acquire semantics and stores with release semantics
+// (FEAT_LRCPC2), by the verb of the plain load or store.
 var releaseVerb = map[string]string{"st": "stlur", "ld": "ldapur"}
 
-// pairs are the loads and stores of two registers.
+// pairs are the loads and stores of two registers, with the fields of the encoding as in singles.
 var pairs = []struct {
 	opc, v      uint32
 	suffix, reg string
@@ -101,7 +102,8 @@ var pairs = []struct {
 	{2, 1, "", "Q"},
 }
 
-// atomic returns the rows of loads and stores that order memory: exclusive ones, and LSE's read-modify-write.
+// atomic returns the rows of loads and stores that are atomic or order memory: exclusive ones, those with acquire or
+// release semantics, and LSE's read-modify-write instructions.
 func atomic() []row {
 	rows := []row{
 		{0xbfe08000, 0x88000000, "stxr <Ws>, <Yt>, [<Xn|SP>]"},

@@ -4,14 +4,14 @@ import "strings"
 
 // Glossary of the operands.
 //
-// The tables of aarch64 (integer.go and others) spell an instruction as text with operands in angle brackets,
+// The tables of this package (integer.go and others) spell an instruction as text with operands in angle brackets,
 //
 //	{0x7f800000, 0x11000000, "add <Rd|SP>, <Rn|SP>, <imm12>"},
 //
 // This list explains the operands. Each entry has an example. An operand may also refuse an encoding. Then the
-// instruction is not that of the row, and the next row that matches is tried. This is how an alias ("mov") can come
-// before the instruction that it is an alias of ("orr"). Operands that write nothing exist only to refuse. The fields
-// of register numbers are d and t (bits 4 to 0), n (9 to 5), m and s (20 to 16), a and u (14 to 10).
+// instruction is not that of the row, and the next row whose mask and value match is tried. This is how an alias
+// ("mov") can come before the instruction that it is an alias of ("orr"). Operands that write nothing exist only to
+// refuse. The fields of register numbers are d and t (bits 4 to 0), n (9 to 5), m and s (20 to 16), a and u (14 to 10).
 //
 // Registers:
 //
@@ -28,7 +28,7 @@ import "strings"
 //	<rel14>         the same in 14 bits                                         tbz x13, #58, 0x9760
 //	<adr>           address near the instruction                                adr x23, 0x3bd71
 //	<adrp>          address of a page of 4 KB                                   adrp x25, 0xffffffff66a3d000
-//	<bit>           number of a bit: b5 and b40                                 tbz x13, #58, 0x9760
+//	<bit>           number of a bit, from the fields b5 and b40                 tbz x13, #58, 0x9760
 //	<udf>           16 bits of an undefined instruction                         udf #42374
 //	<nzcv>          condition flags                                             ccmn w27, w22, #0x7, vs
 //	<ccimm>         number that is compared, 5 bits                             ccmn x16, #0xa, #0x6, al
@@ -37,9 +37,9 @@ import "strings"
 //	<rmifmask>      which flags rmif writes                                     rmif x18, #11, #8
 //	<imm12>         12 bits, perhaps shifted by 12                              add w0, w19, #0xc93, lsl #12
 //	<imm16>         16 bits, perhaps shifted by a multiple of 16                movk w26, #0xea2e, lsl #16
-//	<movwide>       what movz or movn make, where that is spelled mov           mov x21, #0xffffd9afffffffff // …
+//	<movwide>       value that movz or movn loads, if it is spelled mov         mov x21, #0xffffd9afffffffff // …
 //	<bitmask>       immediate of a logical instruction (logicalImmediate)           and x5, x18, #0x1ffffffff0
-//	<movbits>       the same, where orr is spelled mov                          mov x18, #0xffe0ffe0ffe0ffe // …
+//	<movbits>       value that orr loads, if it is spelled mov                  mov x18, #0xffe0ffe0ffe0ffe // …
 //
 // Shifts, extensions, bit fields, conditions (shift.go):
 //
@@ -47,12 +47,12 @@ import "strings"
 //	<shift3>        the same without ror                                        add x12, x23, x9, lsr #1
 //	<extended>      register m, extended and shifted                            add w9, w19, wzr, uxtx #1
 //	<extr>          lowest bit that extr takes                                  ror w16, w29, #31
-//	<shr>           amount, where a bit field is spelled lsr or asr             asr w13, w24, #18
-//	<shl>           amount, where a bit field is spelled lsl                    lsl x23, x18, #50
+//	<shr>           amount of a shift, if ubfm or sbfm is spelled lsr or asr    asr w13, w24, #18
+//	<shl>           amount of a shift, if ubfm is spelled lsl                   lsl x23, x18, #50
 //	<bfi>           lowest bit and width, if a field is inserted                sbfiz w13, w9, #8, #13
 //	<bfx>           lowest bit and width, if a field is extracted               sbfx x15, x21, #2, #43
 //	<cc>            condition of a branch, part of the mnemonic                 b.mi 0x87ec4 // b.first
-//	<b.alias>       its other names, as a comment                               b.mi 0x87ec4 // b.first
+//	<b.alias>       other names of that condition, as a comment                 b.mi 0x87ec4 // b.first
 //	<cond>          condition as an operand, other names as a comment           ccmn w27, w22, #0x7, vs
 //	<inverse>       the opposite of the condition in the code                   cset x28, pl // pl = nfrst
 //
@@ -69,7 +69,7 @@ import "strings"
 //	<width>         b or h in a mnemonic: 1 or 2 bytes, else nothing            cas w8, w7, [x13]
 //	<order>         a, l or al in a mnemonic: acquire, release                  swpal w25, w4, [sp]
 //	<pair s>        two registers from number s on, which is even               casp w6, w7, w20, w21, [x19]
-//	<pair t>        the same from t on                                          casp w6, w7, w20, w21, [x19]
+//	<pair t>        two registers from number t on, which is even               casp w6, w7, w20, w21, [x19]
 //
 // System (sysops.go):
 //
@@ -89,7 +89,7 @@ import "strings"
 //	<fbits>         bits after the point of a fixed-point number                scvtf s26, x18, #63
 //	<fimm13>        number of 8 bits, from bit 13 on                            fmov d14, #-4.375000…
 //	<fimm5>         the same from bit 5 on                                      fmov z13.h, p11/m, #-1.0000…
-//	<fimm8>         the same in two parts, as <imm8>                            fmov v7.4s, #7.000000…
+//	<fimm8>         the same from two parts of the encoding, as <imm8>          fmov v7.4s, #7.000000…
 //
 // Vectors (vecops.go): how a register is split, by the size of its elements and Q (a whole register or half):
 //
@@ -100,8 +100,8 @@ import "strings"
 //	<T3>            b, h or s                                                   shll v10.8h, v3.8b, #8
 //	<T12>           h or s                                                      sqdmulh v22.4s, v26.4s, v1.4s
 //	<F>             s or d, by bit 22                                           fadd v11.2s, v26.2s, v3.2s
-//	<fwide>         the wide side of a conversion of floats                     fcvtn v4.2s, v16.2d
-//	<fnarrow>       its narrow side                                             fcvtn v4.2s, v16.2d
+//	<fwide>         the wider operand of a conversion of floats                 fcvtn v4.2s, v16.2d
+//	<fnarrow>       the narrower operand of such a conversion                   fcvtn v4.2s, v16.2d
 //	<wide>          elements of twice the size, the whole register              shll v10.8h, v3.8b, #8
 //	<pairs>         the same, in a register as long as the source               saddlp v7.4h, v14.8b
 //	<across>        source of a reduction                                       smaxv b30, v18.16b
@@ -128,7 +128,7 @@ import "strings"
 //	<elemreg d>     size as in <dup>, field d                                   mov h21, v5.h[6]
 //	<general n>     general register as wide as an element as in <dup>          dup v6.8h, w28
 //	<smov d>        general register that a signed element fits in              smov x28, v31.b[6]
-//	<umov d>        the same of an unsigned one                                 umov w26, v23.h[1]
+//	<umov d>        general register that an unsigned element fits in           umov w26, v23.h[1]
 //
 // Elements, lists, amounts:
 //
@@ -138,8 +138,8 @@ import "strings"
 //	<findexed>      the same, s or d                                            fmls v0.4s, v21.4s, v30.s[3]
 //	<hindexed>      the same, h                                                 fmla v24.4h, v21.4h, v6.h[2]
 //	<index s>       index of a group of four bytes                              sdot v16.4s, v22.16b, v4.4b[2]
-//	<list1>         that many registers from t on, also <list2> to <list4>      st1 {v9.4s}, [x1]
-//	<laneb1>        the same, one element each, b h s d and 1 to 4              st1 {v14.b}[0], [x29]
+//	<list1>         one register, t; <list2> to <list4>: 2 to 4 from t on       st1 {v9.4s}, [x1]
+//	<laneb1>        one element b of a register; also h, s, d, and 2 to 4       st1 {v14.b}[0], [x29]
 //	<post1>         what is added to the base after <list1> …                   st1 {v18.4h}, [x10], x4
 //	<postb1>        the same after <laneb1> …                                   st1 {v12.b}[0], [x29], x8
 //	<postr1>        the same after a load that repeats an element               ld1r {v20.1d}, [x23], x29
@@ -154,7 +154,7 @@ import "strings"
 //	<xar>           how far xar rotates                                         xar v29.2d, v15.2d, v15.2d, #30
 //	<right>         amount of a shift to the right                              srshr v31.2s, v6.2s, #14
 //	<left>          amount of a shift to the left                               shl v12.4s, v13.4s, #13
-//	<longer>        writes nothing; only if that amount is 0                    sxtl v4.4s, v17.4h
+//	<longer>        writes nothing; only if the amount of the shift is 0        sxtl v4.4s, v17.4h
 //
 // SVE (scalable_op.go):
 //
@@ -211,8 +211,8 @@ import "strings"
 //	<bits>          size, and immediate of a logical instruction                orr z2.s, z2.s, #0x200000
 //	<not dup>       writes nothing; only if no other mov can do it              mov z21.d, #0xfffffe00000000ff
 
-// operandNamed returns the operand with a name of the glossary. It is an entry of one of the maps, a field, or a
-// class of registers and a field.
+// operandNamed returns the operand with a name of the glossary. The name is a key of one of the operandMaps, a field
+// with the number of a register ("d"), or a class of registers and such a field ("Xn", "Xn|SP").
 func operandNamed(name string) operand {
 	for _, ops := range operandMaps {
 		if op := ops[name]; op != nil {
@@ -240,13 +240,13 @@ var operandMaps = []map[string]operand{
 	systemOps, floatOps, vectorOps, scalableOps,
 }
 
-// fieldAt is the position of a register's number in the encoding.
+// fieldAt has the position of each field with the number of a register: the field's lowest bit in the encoding.
 var fieldAt = map[string]int{"d": 0, "t": 0, "n": 5, "m": 16, "s": 16, "a": 10, "u": 10}
 
 // regClasses are the classes of registers:
 //
 //	W X          general registers of 32 and 64 bits            w0 x0
-//	B H S D Q    vector registers, of which 8 to 128 bits count b0 h0 s0 d0 q0
+//	B H S D Q    lowest 8 to 128 bits of a vector register      b0 h0 s0 d0 q0
 //	R            W or X, as bit 31 says                         add
 //	Y            W, or X if bits 31 and 30 are both set         ldxr
 //	F            S, D or H, as bits 23 and 22 say               fadd

@@ -153,7 +153,7 @@ func scalableRows() []row {
 	for _, f := range scalableFamilies {
 		rows = f.rows(rows)
 	}
-	// The indexes are values of dtype, which says how a load extends what it loads.
+	// The index of each text is its value of dtype, the field that says how a load extends the elements that it loads.
 	for i, m := range [...]string{
 		"b {z<d>.b}", "b {z<d>.h}", "b {z<d>.s}", "b {z<d>.d}", "sw {z<d>.d}", "h {z<d>.h}", "h {z<d>.s}", "h {z<d>.d}",
 		"sh {z<d>.d}", "sh {z<d>.s}", "w {z<d>.s}", "w {z<d>.d}", "sb {z<d>.d}", "sb {z<d>.s}", "sb {z<d>.h}",
@@ -172,7 +172,7 @@ func scalableRows() []row {
 		rows = append(rows,
 			row{0xfff0e000, 0xa400a000 | dtype, "ld1" + m + ", p<g>/z, <vladdr4>"},
 			row{0xffe0e000, 0xa4004000 | dtype, "ld1" + m + ", p<g>/z, [<Xn|SP>, <Xm!31>" + shift + "]"})
-		if m[0] != 's' { // the element in the register is as wide as in memory, or wider
+		if m[0] != 's' { // a store extends nothing, so it has no signed variant
 			rows = append(rows,
 				row{0xfff0e000, 0xe400e000 | dtype, "st1" + m + ", p<g>, <vladdr4>"},
 				row{0xffe0e000, 0xe4004000 | dtype, "st1" + m + ", p<g>, [<Xn|SP>, <Xm!31>" + shift + "]"})

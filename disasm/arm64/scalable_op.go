@@ -103,8 +103,8 @@ var scalableOps = map[string]operand{
 	},
 	"uimm8 plain": decimalOp(5, 8),
 
-	// Shifts: the highest bit of tsz that is set determines the size of the elements. tsz and the amount are split in
-	// two parts.
+	// Shifts: the highest bit of tsz that is set determines the size of the elements. The lower bits of tsz and imm3
+	// determine the amount. The encoding has tsz in two parts (see sveShift).
 	"tsz":       sveShiftElement(sveShift),
 	"tszg":      sveShiftElement(sveShiftMerged),
 	"sveright":  sveShiftAmount(sveShift, true),
@@ -162,7 +162,7 @@ func sveGeneral(at int, sp bool) operand {
 	}
 }
 
-// appendVL appends an address with an offset in whole vectors.
+// appendVL appends an address with an offset in whole vectors: "[x20, #89, mul vl]".
 func appendVL(b []byte, x uint32, offset int) []byte {
 	b = appendBase(b, x)
 	if offset != 0 {
@@ -188,8 +188,8 @@ func appendPattern(b []byte, pattern uint32) []byte {
 	return appendInt(append(b, ", #"...), int(pattern))
 }
 
-// sveImm8 appends an immediate that may be shifted by eight bits. The shifted value is written, "#256", except for
-// zero, which is "#0, lsl #8".
+// sveImm8 returns an operand that appends an immediate, which may be shifted by eight bits. The shifted value is
+// written, "#256", except for zero, which is "#0, lsl #8".
 func sveImm8(value func(x uint32) int) operand {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		v, shifted := value(x), x>>13&1 != 0
@@ -234,8 +234,8 @@ func sveShiftAmount(field func(x uint32) uint32, right bool) operand {
 	}
 }
 
-// sveBits returns the immediate of a bitwise instruction: v, which is repeated in elements of 2^size
-// bytes. size is the smallest one possible.
+// sveBits returns the immediate of a bitwise instruction: v, the value of each element of 2^size bytes. size is the
+// smallest one with which all elements are equal.
 func sveBits(x uint32) (size int, v uint64, ok bool) {
 	v, ok = bitmask(asm.Bits(x, 17, 1), asm.Bits(x, 11, 6), asm.Bits(x, 5, 6))
 	imms := asm.Bits(x, 5, 6)

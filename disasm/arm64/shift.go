@@ -2,7 +2,7 @@ package arm64
 
 import "github.com/gasm-profiler/gasm/disasm/asm"
 
-// shifts are shifts, extensions and bit fields.
+// shifts has the operands of shifts, extensions and bit fields, by their names in the glossary (operand.go).
 var shifts = map[string]operand{
 	"shift": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		return appendShift(b, x), x>>31 != 0 || x>>15&1 == 0
@@ -80,7 +80,8 @@ func appendExtended(b []byte, x uint32, _ uint64) ([]byte, bool) {
 	return b, n <= 4
 }
 
-// bitField decodes the immediates of a bit field instruction: the width of the operation, immr and imms.
+// bitField returns the width of a bit field instruction's operands in bits, and its immediates immr and imms. ok is
+// false if the encoding is not allocated.
 func bitField(x uint32) (width, immr, imms int, ok bool) {
 	width = 32 << (x >> 31)
 	immr, imms = int(asm.Bits(x, 16, 6)), int(asm.Bits(x, 10, 6))

@@ -25,7 +25,7 @@ var systemOps = map[string]operand{
 		return append(b, "iidd"[asm.Bits(x, 10, 2)], "ab"[asm.Bits(x, 10, 1)]), true
 	},
 	"sysreg": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
-		reg := asm.Bits(x, 5, 15) | 1<<15 // op0 is one bit in the encoding, for 2 or 3
+		reg := asm.Bits(x, 5, 15) | 1<<15 // the encoding has one bit for op0, which is 2 or 3
 		if name := sysRegs[reg]; name != "" {
 			return append(b, name...), true
 		}
@@ -58,7 +58,8 @@ var barriers = [16]string{
 // sysReg returns the number of the system register op0_op1_cn_cm_op2.
 func sysReg(op0, op1, n, m, op2 uint32) uint32 { return op0<<14 | op1<<11 | n<<7 | m<<3 | op2 }
 
-// sysRegs are the names of the registers that code in user mode can use. Others are spelled s3_0_c0_c0_0.
+// sysRegs are the names of the system registers that code in user mode can use. All other registers are spelled by
+// their fields, for example s3_0_c0_c0_0.
 var sysRegs = map[uint32]string{
 	sysReg(3, 0, 0, 0, 0):  "midr_el1",
 	sysReg(3, 0, 0, 0, 5):  "mpidr_el1",

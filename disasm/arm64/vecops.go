@@ -6,12 +6,12 @@ import (
 	"github.com/gasm-profiler/gasm/disasm/asm"
 )
 
-// arrangements are the ways to divide a vector into elements, by the size of the elements and Q, the bit for a
-// whole vector.
+// arrangements are the ways to divide a vector into elements. The index is 2*n + Q, where an element has 2^n bytes, and
+// Q is 1 for a whole vector and 0 for half of one.
 var arrangements = [...]string{"8b", "16b", "4h", "8h", "2s", "4s", "1d", "2d", "", "1q"}
 
-// arrangement appends how a vector is divided: "8b", "16b", "4h" and so on. The function size returns
-// the size of the elements, n for 2^n bytes. Sizes that are not in sizes are refused.
+// arrangement returns an operand that appends how a vector is divided: "8b", "16b", "4h" and so on. The function size
+// returns the size of the elements, n for 2^n bytes. The operand refuses a size that is not in sizes.
 func arrangement(size func(x uint32) uint32, sizes ...uint32) operand {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		s := size(x)
@@ -24,14 +24,14 @@ func arrangement(size func(x uint32) uint32, sizes ...uint32) operand {
 	}
 }
 
-// wholeArrangement does the same for a whole vector, whatever Q is.
+// wholeArrangement is like arrangement, but takes Q to be 1: it is for operands that are always a whole vector.
 func wholeArrangement(size func(x uint32) uint32, sizes ...uint32) operand {
 	op := arrangement(size, sizes...)
 	return func(b []byte, x uint32, pc uint64) ([]byte, bool) { return op(b, x|1<<30, pc) }
 }
 
-// scalar appends the register whose number starts at bit at, like "h3". The letter depends on the size that the
-// function size returns.
+// scalar returns an operand that appends a register like "h3". The lowest bit of the register's number is bit at. The
+// letter depends on the size that the function size returns. The operand refuses a size that is not in sizes.
 func scalar(at int, size func(x uint32) uint32, sizes ...uint32) operand {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		s := size(x)
@@ -48,11 +48,11 @@ func elementSize(x uint32) uint32 { return asm.Bits(x, 22, 2) }
 func widerSize(x uint32) uint32   { return asm.Bits(x, 22, 2) + 1 }
 func floatSize(x uint32) uint32   { return 2 + asm.Bits(x, 22, 1) }
 func narrowFloat(x uint32) uint32 { return 1 + asm.Bits(x, 22, 1) }
-func indexSize(x uint32) uint32   { return uint32(bits.TrailingZeros32(asm.Bits(x, 16, 5) | 0x20)) } // 4: bad
+func indexSize(x uint32) uint32   { return uint32(bits.TrailingZeros32(asm.Bits(x, 16, 5) | 0x20)) } // above 3: invalid
 func shiftSize(x uint32) uint32   { return uint32(bits.Len32(asm.Bits(x, 19, 4))) - 1 }              // of immh
 func widerShift(x uint32) uint32  { return shiftSize(x) + 1 }
 
-// fixedSize appends the arrangement with elements of a fixed size.
+// fixedSize returns an operand that appends the arrangement with elements of a fixed size, 2^size bytes.
 func fixedSize(size uint32) operand {
 	return arrangement(func(uint32) uint32 { return size }, size)
 }
@@ -204,8 +204,8 @@ func init() {
 	}
 }
 
-// postOp appends what is added to the base register afterwards: a register, or the number of bytes that were loaded
-// or stored.
+// postOp returns an operand that appends what a post-indexed load or store adds to the base register: a register, or
+// the number of bytes that it loads or stores.
 func postOp(size func(x uint32) uint32) operand {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		if m := asm.Bits(x, 16, 5); m != 31 {
@@ -215,7 +215,8 @@ func postOp(size func(x uint32) uint32) operand {
 	}
 }
 
-// notOneD refuses "1d", a vector of one double, because the scalar instruction does the same.
+// notOneD returns an operand that is like op, but refuses "1d", a vector of one element. The scalar form of the
+// instruction takes its place.
 func notOneD(op operand) operand {
 	return func(b []byte, x uint32, pc uint64) ([]byte, bool) {
 		b, ok := op(b, x, pc)

@@ -88,7 +88,7 @@ func vectorSingle() []row {
 		{0xbffffc00, 0x2e616800, "fcvtxn<2> v<d>.<S>, v<n>.2d"},
 		{0xfffffc00, 0x7e616800, "fcvtxn <Sd>, <Dn>"},
 
-		// Estimates of integers.
+		// Estimates of reciprocals and of reciprocal square roots, for integers.
 		{0xbffffc00, 0x0ea1c800, "urecpe v<d>.<S>, v<n>.<S>"},
 		{0xbffffc00, 0x2ea1c800, "ursqrte v<d>.<S>, v<n>.<S>"},
 

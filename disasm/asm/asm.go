@@ -1,11 +1,11 @@
-// Package asm has what all decoders of machine code share: what an instruction is, the fields of an encoding, and how
-// a number is written.
+// Package asm has what all decoders of machine code share: the type of a decoded instruction, and functions that read
+// the fields of an encoding and write numbers.
 //
 //	in := asm.Inst{Addr: 0x1004, Len: 5, Text: "call   0x1019", Kind: asm.Call, Target: 0x1019}
 //
-// A decoder (packages disasm/amd64, disasm/arm64, disasm/xarch) returns the Insts of a piece of code. They adjoin one
-// another, and their lengths add up to the length of the code, whatever the bytes are. Bytes that are not an
-// instruction become Insts that are Bad, and so does an instruction that is cut off by the end of the code.
+// A decoder (packages disasm/amd64, disasm/arm64, disasm/xarch) returns the Insts of a piece of code. For any input,
+// each Inst begins where the one before it ends, and their lengths add up to the length of the code. Bytes that are not
+// an instruction become Insts that are Bad. An instruction that is cut off by the end of the code becomes Bad too.
 //
 // Programs import package disasm, which has the same types.
 package asm
@@ -27,22 +27,23 @@ const (
 	Plain    Kind = iota // the next instruction follows
 	Call                 // the next instruction follows when the callee returns
 	Jump                 // the next instruction never follows
-	CondJump             // the next instruction follows, or another one
-	Return               // back to the caller, or from a trap to the code that it interrupted
+	CondJump             // either the next instruction follows, or the one at the target
+	Return               // execution goes back to the caller, or from a trap to the code that it interrupted
 )
 
 // An Inst is one instruction, or one undecodable piece of the input.
 type Inst struct {
-	Addr   uint64 // of its first byte
+	Addr   uint64 // address of its first byte
 	Len    int    // in bytes, at least 1
 	Text   string // "mov    0x30(%r15),%r8": the mnemonic is padded as by objdump; no trailing blanks
 	Kind   Kind
-	Target uint64 // of a direct call or jump; else 0
+	Target uint64 // address to which a direct call or jump leads; 0 for all other instructions
 	Bad    bool   // not an instruction: Text is ".byte 0x06" on x86, ".inst  0x03ad6d98 ; undefined" on arm64
 }
 
-// SetTexts cuts text into the texts of insts. The text of insts[i] ends before text[ends[i]]. All of them are parts of
-// one string, so that decoding allocates little more than its result.
+// SetTexts sets the Text of each of insts to a piece of text. The piece of insts[i] begins where that of insts[i-1]
+// ends, and ends before text[ends[i]]. All pieces share one string, so that decoding allocates little more than its
+// result.
 func SetTexts(insts []Inst, text []byte, ends []int) {
 	all, start := string(text), 0
 	for i, end := range ends {
@@ -59,7 +60,7 @@ func AppendHex(b []byte, v uint64) []byte {
 // Bits returns the field of x that has n bits and starts at bit at.
 func Bits(x uint32, at, n int) uint32 { return x >> at & (1<<n - 1) }
 
-// Signed returns the field that Bits returns, sign-extended.
+// Signed returns the same field as Bits, sign-extended to 64 bits.
 func Signed(x uint32, at, n int) uint64 {
 	return uint64(int64(int32(x<<(32-at-n)) >> (32 - n)))
 }

@@ -26,7 +26,7 @@ var (
 type Blob struct {
 	PC      uint64
 	Code    []byte
-	nmethod bool // of a compiled method; otherwise of a stub, an adapter or the interpreter
+	nmethod bool // true if the code is of a compiled method; false for a stub, an adapter or the interpreter
 }
 
 // Blobs returns the blobs of every fixture in testdata, by the fixture's name.
@@ -43,7 +43,7 @@ func Blobs(t testing.TB) map[string][]Blob {
 	return all
 }
 
-// AddSeeds gives a fuzz test the beginnings of some blobs in testdata.
+// AddSeeds adds the first 256 bytes of every 16th blob in testdata as seeds of a fuzz test.
 func AddSeeds(f *testing.F) {
 	f.Helper()
 	for _, blobs := range Blobs(f) {
@@ -54,7 +54,7 @@ func AddSeeds(f *testing.F) {
 	}
 }
 
-// readFixture reads gzipped lines "nmethod|stub <pc> <code>", with hexadecimal numbers.
+// readFixture reads a gzip-compressed file of lines "nmethod|stub <pc> <code>". Both numbers are hexadecimal.
 func readFixture(t testing.TB, file string) []Blob {
 	t.Helper()
 	var blobs []Blob
@@ -90,7 +90,8 @@ func writeFixture(t testing.TB, file string, blobs []Blob) {
 	gasmtest.WriteGzip(t, file, text.Bytes())
 }
 
-// logBlobs reads the logs of -logs instead of the fixtures.
+// logBlobs returns the blobs of the logs that -logs matches, by the name of each log's folder. With -write, it also
+// writes them as fixtures.
 func logBlobs(t testing.TB) map[string][]Blob {
 	t.Helper()
 	files, err := filepath.Glob(*logs)

@@ -17,7 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/disasm/asm"
 )
 
-// A Decoder is a decoder to test, and what is known of its instruction set.
+// A Decoder is a decoder to test, and the facts about its instruction set that the tests need.
 type Decoder struct {
 	Decode   func(syntax asm.Syntax, code []byte, pc uint64) []asm.Inst
 	Syntaxes []asm.Syntax // the ways to write an instruction; they differ in the texts only
@@ -25,7 +25,8 @@ type Decoder struct {
 	Shortest int          // the length of the shortest instruction
 }
 
-// Check decodes code in all syntaxes. It fails unless the instructions cover the code.
+// Check decodes code in all syntaxes. The test fails unless the instructions cover the code without gaps, and differ
+// between the syntaxes only in their texts.
 func (d Decoder) Check(t *testing.T, code []byte, pc uint64) {
 	t.Helper()
 	var first []asm.Inst
@@ -81,8 +82,8 @@ func (d Decoder) checkInst(t *testing.T, in asm.Inst, code []byte, off uint64) {
 	}
 }
 
-// CheckRandom checks n pieces of random bytes. Each piece begins with one of starts, in turn: bytes
-// that lead deep into the decoder.
+// CheckRandom checks n pieces of random bytes. The pieces begin with the elements of starts, in turn. Good starts are
+// bytes that lead deep into the decoder.
 func (d Decoder) CheckRandom(t *testing.T, n int, starts ...[]byte) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -114,7 +115,7 @@ func (d Decoder) Benchmark(b *testing.B, blobs []Blob) {
 	b.ReportMetric(float64(insts)/b.Elapsed().Seconds(), "insts/s")
 }
 
-// Unhex returns the bytes that a test has as hexadecimal digits.
+// Unhex converts hexadecimal digits to bytes. The test fails if they are invalid.
 func Unhex(t testing.TB, digits string) []byte {
 	t.Helper()
 	code, err := hex.DecodeString(digits)
@@ -133,5 +134,5 @@ func Join(insts []asm.Inst) string {
 	return strings.Join(texts, "; ")
 }
 
-// Squeeze returns a text with single blanks.
+// Squeeze returns a text with each run of white space replaced by a single blank.
 func Squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }

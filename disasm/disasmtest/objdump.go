@@ -17,13 +17,13 @@ import (
 
 // An Objdump is the objdump of GNU binutils for an instruction set.
 type Objdump struct {
-	Name, Package string // of the program, and of Debian's package that has it
-	Target        string // the instruction set in the help of an objdump that can disassemble it
-	Machine       uint16 // the instruction set in the header of an ELF file
+	Name, Package string // the name of the program, and the Debian package that contains it
+	Target        string // a target that the --help of a suitable objdump lists: "elf64-x86-64"
+	Machine       uint16 // the instruction set as a number, e_machine in the header of an ELF file
 }
 
-// Disassemble disassembles all blobs in one run of GNU objdump. They become the sections of one ELF file, each at its
-// address. Bad is set if objdump could not decode the instruction or one of its operands.
+// Disassemble disassembles all blobs in one run of GNU objdump. The blobs become the sections of one ELF file, each at
+// its own address. Bad is true for an instruction if objdump could not decode it or one of its operands.
 func (o Objdump) Disassemble(t testing.TB, syntax asm.Syntax, blobs []Blob) [][]asm.Inst {
 	t.Helper()
 	tool, err := exec.LookPath(o.Name)
@@ -102,7 +102,8 @@ var (
 	stringOperandI = regexp.MustCompile(`\b[de]s:\[`)
 )
 
-// sharedSpelling replaces a text by a spelling that is the same for all versions of objdump, with single blanks:
+// sharedSpelling replaces the spellings that differ between versions of objdump by a common one, and all white space by
+// single blanks:
 //
 //	{v0.16b-v2.16b}     {v0.16b, v1.16b, v2.16b}   2.40 writes ranges of three and four registers, 2.44 also of two
 //	%es:(%rdi) es:[rdi] (%rdi) [rdi]               2.47 omits the usual segment of string instructions
@@ -132,7 +133,8 @@ func sharedSpelling(text string) string {
 
 var symbolNote = regexp.MustCompile(`([0-9a-f]+) <[^>]*>`)
 
-// parseObjdump reads "  7fae08938080:	mov    %rax,%rbx" lines below "Disassembly of section s7:".
+// parseObjdump reads lines such as "  7fae08938080:	mov    %rax,%rbx" below "Disassembly of section s7:". It returns
+// the instructions of each blob.
 func parseObjdump(t testing.TB, out []byte, blobs []Blob) [][]asm.Inst {
 	t.Helper()
 	all := make([][]asm.Inst, len(blobs))
@@ -154,7 +156,7 @@ func parseObjdump(t testing.TB, out []byte, blobs []Blob) [][]asm.Inst {
 		if strings.Contains(text, "<") {
 			text = symbolNote.ReplaceAllString(text, "0x$1")
 		}
-		text = strings.Replace(strings.TrimRight(text, " "), " $1,", " ", 1) // 2.41 and newer: shl $1,%eax
+		text = strings.Replace(strings.TrimRight(text, " "), " $1,", " ", 1) // version 2.41 and newer: shl $1,%eax
 		text, _, _ = strings.Cut(text, "  // note: ")                        // arm64: why the instruction is unpredictable
 		bad := strings.Contains(text, "(bad)") || strings.HasPrefix(text, ".inst")
 		all[cur] = append(all[cur], asm.Inst{Addr: pc, Text: text, Bad: bad})

@@ -8,14 +8,14 @@ import (
 	"github.com/gasm-profiler/gasm/disasm/asm"
 )
 
-// Misses is how many differences a test prints.
+// Misses is the maximum number of differences that a test prints.
 var Misses = flag.Int("misses", 20, "how many differences to print")
 
-// A Disputed range is data between instructions which newer versions of objdump decode as instructions, but the
-// decoder does not.
+// A Disputed range is data between instructions. Newer versions of objdump decode it as instructions, but the decoder
+// does not.
 type Disputed struct {
 	Lo, Hi uint64
-	Since  int // the first version of objdump that decodes it, 242 is 2.42
+	Since  int // the first version of objdump that decodes it; 242 means 2.42
 	Why    string
 }
 
@@ -74,10 +74,10 @@ func (d Decoder) compare(t *testing.T, syntax asm.Syntax, blobs []Blob, all [][]
 	t.Logf("%d of %d instructions differ from objdump's, %d ranges disputed", differences, compared, len(ranges))
 }
 
-// take removes the instructions that cover the bytes of want from got. It returns their text, and
-// whether they begin and end where want does. If neither could decode the bytes, take returns the text
-// of want: the decoder returns such bytes one by one, and objdump returns them together with their
-// prefixes.
+// take removes from got the instructions that cover the bytes of want. It returns the text of the first of these
+// instructions, and whether they begin and end where want does. If neither decoder could decode the bytes, take returns
+// the text of want instead. In that case the numbers of instructions differ, because the decoder returns such bytes one
+// by one, and objdump returns them together with their prefixes.
 func take(got *[]asm.Inst, want asm.Inst) (string, bool) {
 	for len(*got) > 0 && (*got)[0].Addr < want.Addr {
 		*got = (*got)[1:]

@@ -22,7 +22,8 @@ func nextLoong64(code []byte, pc uint64) asm.Inst {
 	return in
 }
 
-// loong64Flow returns the kind and the target of an instruction.
+// loong64Flow returns the kind of an instruction, and the target of a direct branch. The target is 0 for other
+// instructions.
 func loong64Flow(x uint32, pc uint64) (asm.Kind, uint64) {
 	const ra = 1
 	rd, rj, low := asm.Bits(x, 0, 5), asm.Bits(x, 5, 5), asm.Bits(x, 10, 16)

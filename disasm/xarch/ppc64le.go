@@ -23,7 +23,8 @@ func nextPPC64LE(code []byte, pc uint64) asm.Inst {
 	return in
 }
 
-// ppc64leFlow returns the kind and the target of an instruction.
+// ppc64leFlow returns the kind of an instruction, and the target of a direct branch. The target is 0 for other
+// instructions.
 func ppc64leFlow(x uint32, pc uint64) (asm.Kind, uint64) {
 	const always = 0b10100 // the bits of BO that mean: test neither the condition nor the counter
 	conditional := x>>21&always != always

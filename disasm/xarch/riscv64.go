@@ -73,7 +73,8 @@ func abiNames(text string) string {
 // riscv64Link reports whether a register is one of the two that hold return addresses by convention: ra and t0.
 func riscv64Link(reg uint32) bool { return reg == 1 || reg == 5 }
 
-// riscv64Flow returns the kind and the target of a 32-bit instruction.
+// riscv64Flow returns the kind of a 32-bit instruction, and the target of a direct branch. The target is 0 for other
+// instructions.
 func riscv64Flow(x uint32, pc uint64) (asm.Kind, uint64) {
 	rd, rs1 := asm.Bits(x, 7, 5), asm.Bits(x, 15, 5)
 	switch x & 0x7f {
@@ -98,7 +99,7 @@ func riscv64Flow(x uint32, pc uint64) (asm.Kind, uint64) {
 	return asm.Plain, 0
 }
 
-// riscv64FlowShort returns the kind and the target of a compressed instruction.
+// riscv64FlowShort is like riscv64Flow for a compressed instruction, which has 16 bits.
 func riscv64FlowShort(x uint32, pc uint64) (asm.Kind, uint64) {
 	rs1, rs2 := asm.Bits(x, 7, 5), asm.Bits(x, 2, 5)
 	switch x>>13<<2&0x1c | x&3 {

@@ -53,9 +53,10 @@ func closeParens(text string) string {
 	return text
 }
 
-// s390xFlow returns the kind and the target of an instruction.
+// s390xFlow returns the kind of an instruction, and the target of a relative branch. The target is 0 for other
+// instructions.
 func s390xFlow(code []byte, pc uint64) (asm.Kind, uint64) {
-	reg := code[1] & 15 // the register with the target; 0 does not branch
+	reg := code[1] & 15 // the register that holds the target; 0 means that there is no branch
 	near := func() uint64 { return pc + uint64(int16(binary.BigEndian.Uint16(code[2:])))*2 }
 	far := func() uint64 { return pc + uint64(int32(binary.BigEndian.Uint32(code[2:])))*2 }
 	masked := func(target uint64) (asm.Kind, uint64) { // the mask has a bit for each condition code

@@ -5,8 +5,8 @@
 //   - direct jumps and calls have their target as the last operand ("beq    a0,a1,0x1010"),
 //   - registers of RISC-V have their names in the ABI (a0, not x10).
 //
-// Kinds and targets are not x/arch's. They are read from the encodings. Bytes that can't be decoded become
-// ".byte 0x…, 0x…", with as many bytes as the shortest instruction has.
+// x/arch does not provide the kinds and targets of instructions. This package reads them from the encodings. Bytes that
+// can't be decoded become ".byte 0x…, 0x…", with as many bytes as the shortest instruction has.
 package xarch
 
 import (
@@ -20,11 +20,12 @@ import (
 // each call writes to a variable of its package that measures the coverage of x/arch's tests.
 var lock sync.Mutex
 
-// A nextFunc decodes the instruction at the start of code. It returns an Inst of length 0 if there is none.
+// A nextFunc decodes the instruction at the start of code. It returns an Inst of length 0 if code does not begin with a
+// valid instruction.
 type nextFunc func(code []byte, pc uint64) asm.Inst
 
-// decode decodes code with next, one instruction after the other. Bytes that are not an instruction become
-// pieces of the length of the shortest instruction.
+// decode decodes code with next, one instruction after the other. Bytes that are not an instruction are printed as
+// data, in pieces as long as the shortest instruction.
 func decode(code []byte, pc uint64, shortest int, next nextFunc) []asm.Inst {
 	lock.Lock()
 	defer lock.Unlock()

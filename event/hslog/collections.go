@@ -7,8 +7,9 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// collection reads a message about a garbage collection, "GC(3) Pause Remark 24M->24M(256M) 0.812ms". If the message
-// is about a part of a collection (tag phases), it only counts if the part is a pause.
+// collection reads a message about a garbage collection, "GC(3) Pause Remark 24M->24M(256M) 0.812ms". part is true for
+// a message with the tag phases, which is about a part of a collection. Such a message only counts if that part is a
+// pause.
 func (r *Reader) collection(message []byte, part bool) (found bool, msg string) {
 	rest, ok := bytes.CutPrefix(message, []byte("GC("))
 	if !ok {
@@ -53,7 +54,8 @@ func (r *Reader) collection(message []byte, part bool) (found bool, msg string) 
 	return true, ""
 }
 
-// endInner ends a pause at the start of a pause inside it. It also tells the enclosing pauses about this one.
+// endInner ends the event of the pause b where a pause inside b began, if there was one. It also records the start of b
+// in the pauses around b.
 func (r *Reader) endInner(b *begun) {
 	if b.inner > 0 {
 		r.event.Nanos = max(b.inner-b.mono, 0)
@@ -65,7 +67,8 @@ func (r *Reader) endInner(b *begun) {
 	}
 }
 
-// ended completes the event of a collection. tail may contain the heap's size.
+// ended completes the event of a collection. tail is the rest of the message after the name. It may begin with the
+// heap's size, "24M->4M(256M)".
 func (r *Reader) ended(kind event.Kind, l label, tail []byte) {
 	r.event.Kind, r.event.Name = kind, l.name
 	if l.cause != "" {
@@ -80,7 +83,7 @@ func (r *Reader) ended(kind event.Kind, l label, tail []byte) {
 	}
 }
 
-// collectionKinds are the beginnings of the names of collections.
+// collectionKinds has the beginnings of the names of collections, and the kind of event for each.
 var collectionKinds = []struct {
 	start []byte
 	kind  event.Kind
@@ -92,7 +95,8 @@ var collectionKinds = []struct {
 	{[]byte("Major Collection "), event.Concurrent},
 }
 
-// collectionKind returns the kind of the collection that a text names, or "" if it is not an event.
+// collectionKind returns the kind of event for a text such as "Pause Young (Normal)", or "" if the text is not about an
+// event.
 func collectionKind(text []byte) event.Kind {
 	for _, k := range collectionKinds {
 		if bytes.HasPrefix(text, k.start) {
@@ -102,8 +106,9 @@ func collectionKind(text []byte) event.Kind {
 	return ""
 }
 
-// begunAs returns the index of the open collection whose end a text reports, or -1. It is a collection with the same
-// number and a text with which the given text begins; if there are several, the one with the longest text.
+// begunAs returns the index in r.open of the collection whose end the text reports, or -1. That collection has the
+// number id, and the given text begins with the text of the collection. If there are several such collections, begunAs
+// returns the one with the longest text.
 func (r *Reader) begunAs(id uint64, text []byte) int {
 	best := -1
 	for i := range r.open {
@@ -123,8 +128,9 @@ func (r *Reader) begunAs(id uint64, text []byte) int {
 	return best
 }
 
-// collectionLabel separates the cause from a text: the last parenthesis of
-// "Pause Young (Normal) (G1 Evacuation Pause)" or of "Pause Full (System.gc())".
+// collectionLabel splits a text into a name and a cause. The cause is the last parenthesis. For example, it is
+// "System.gc()" in "Pause Full (System.gc())", and "G1 Evacuation Pause" in
+// "Pause Young (Normal) (G1 Evacuation Pause)".
 func collectionLabel(text string) label {
 	l := label{text: text, name: text}
 	if !strings.HasSuffix(text, ")") {

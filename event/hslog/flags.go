@@ -37,15 +37,16 @@ func Logged() []event.Kind {
 // Flag returns the option that makes HotSpot write events of the given kinds to a file. The path may contain %p for
 // the process id. At least one of the kinds must be in Logged.
 //
-// The option has no output options, such as filecount=0. JMH passes the options of its own JVM on to its forks, which
-// then have this one twice. If an output exists already, HotSpot silently accepts the option again, but warns on
+// The option has no output options, such as filecount=0. JMH passes the options of its own JVM on to its forks, so a
+// fork may get this option twice. If an output exists already, HotSpot silently accepts the option again, but warns on
 // stdout about output options (LogConfiguration::parse_log_arguments). Without output options it begins a new file
 // after 20 MB and keeps the last five; see [Rotated].
 func Flag(kinds []event.Kind, path string) string {
 	return "-Xlog:" + Tags(kinds) + ":file=" + path + ":" + Decorators
 }
 
-// Decorators are the decorations that a Reader needs before each message.
+// Decorators are the decorations that HotSpot writes before each message: thread, time and tags. A Reader needs the
+// time and the tags.
 const Decorators = "tn,ti,tg"
 
 // Tags returns the parts of HotSpot's log that report events of the given kinds: "gc,gc+start,safepoint".
@@ -71,9 +72,9 @@ func CheckFolder(dir string) error {
 	return nil
 }
 
-// SafepointEnds returns the times at which safepoints ended in a log of JDK 11, in the order of the lines. The end of
-// the event that a Reader returns for the safepoint is some µs later: it is the time of the line with the safepoint's
-// duration.
+// SafepointEnds returns the times at which safepoints ended in a log of JDK 11, in the order of the lines. The event
+// that a Reader returns for the safepoint ends some µs later, because its end is the time of the line with the
+// safepoint's duration.
 func SafepointEnds(r io.Reader) (mono []int64) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
@@ -85,7 +86,8 @@ func SafepointEnds(r io.Reader) (mono []int64) {
 	return mono // if a line is too long, the rest is ignored; HotSpot does not write such lines
 }
 
-// FirstMono returns the time of the first line of a log, or 0 if there is none. Rotated files are sorted by it.
+// FirstMono returns the time of the first line of a log, or 0 if there is none. Callers sort rotated files by this
+// time.
 func FirstMono(r io.Reader) int64 {
 	head := make([]byte, 256)
 	n, _ := io.ReadFull(r, head)     // a shorter file is fine
@@ -97,7 +99,8 @@ func FirstMono(r io.Reader) int64 {
 // (LogFileOutput::DefaultFileCount).
 const rotations = 5
 
-// Rotated returns the names of the full files that HotSpot keeps of a log.
+// Rotated returns the names that HotSpot gives to the older files of the log at path. Not all of these files need to
+// exist.
 func Rotated(path string) []string {
 	var paths []string
 	for i := range rotations {

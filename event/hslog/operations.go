@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// operation reads a message about a VM operation. The address of the operation is the same in the messages for its
-// begin and its end.
+// operation reads a message about the begin or the end of a VM operation. The two messages belong together if they have
+// the same address of the operation.
 func (r *Reader) operation(message []byte) (found bool, msg string) {
 	rest, begins := bytes.CutPrefix(message, []byte("begin VM_Operation (0x"))
 	if !begins {
@@ -48,8 +48,8 @@ func (r *Reader) operation(message []byte) (found bool, msg string) {
 //	71   %     4       Spin::spin @ 12 (38 bytes)
 //	72    n 0       java.lang.Thread::currentThread (native)   (static)
 //
-// A line about code that is no longer used has the reason after the method ("made not entrant"). Such lines are not
-// events.
+// HotSpot also writes a line when it stops using some code. Such a line has the reason after the method ("made not
+// entrant"), and is not an event.
 func (r *Reader) compilation(message []byte) (found bool, msg string) {
 	id, rest := cutNumber(bytes.TrimLeft(message, " "))
 	if len(rest) == 0 || rest[0] != ' ' || id == 1<<64-1 {

@@ -4,7 +4,7 @@
 //	[64287984335ns][4711][gc       ] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 2.345ms
 //
 // Each message is preceded by decorations: the time (tn, CLOCK_MONOTONIC in ns), the thread (ti), and the tags of the
-// message (tg), padded with blanks. A [Reader] also accepts logs with more decorations, or with another order, if the
+// message (tg), padded with blanks. A [Reader] also accepts logs with more decorations, or in a different order, if the
 // time and the tags are among them.
 //
 // # Garbage collections
@@ -13,11 +13,12 @@
 // first. The heap's size and the duration may follow in the second line. The last parenthesis of the first line is
 // the cause. Concurrent phases have the same form.
 //
-// With the Serial collector, a pause may contain another one: a young collection that has no room only starts a full
-// collection, and its end is logged after the end of the full one. The Reader ends the outer pause where the inner
-// one begins, so that no time counts twice. The JVM's GarbageCollectorMXBeans agree with that.
+// With the Serial collector, a pause may contain another pause: when a young collection has no room, all that it does
+// is start a full collection. The end of the young collection is logged after the end of the full one. The Reader ends
+// the outer pause where the inner one begins, so that no time counts twice. The times of the JVM's
+// GarbageCollectorMXBeans agree with this.
 //
-// A line with a duration and without a line for its beginning is an event as well.
+// A line with a duration is an event even if no line before it reports the beginning.
 //
 // # Safepoints
 //
@@ -26,8 +27,8 @@
 //	Safepoint "G1CollectForAllocation", Time since last: 96381 ns, Reaching safepoint: 1432 ns, Cleanup: 2101 ns,
 //	  At safepoint: 98123 ns, Total: 101656 ns
 //
-// Newer JDKs don't have Cleanup, and have further fields (Leaving safepoint, Threads). The Reader uses Reaching
-// safepoint and Total. JDK 9 to 12 write four lines, the first one when the safepoint begins:
+// Newer JDKs don't write Cleanup, but write further fields (Leaving safepoint, Threads). The Reader uses only Reaching
+// safepoint and Total. JDK 9 to 12 write four lines, the first of them when the safepoint begins:
 //
 //	Application time: 0.1203145 seconds
 //	Entering safepoint region: G1CollectForAllocation
@@ -66,14 +67,15 @@ type Reader struct {
 
 	event  event.Event
 	isBad  bool
-	open   []begun // what has begun, the newest last
+	open   []begun // what has begun and not ended yet, the newest last
 	region string  // the VM operation of the current safepoint, for JDK 9 to 12
 	// regionMono is when this safepoint began; 0 if unknown.
 	regionMono int64
-	names      map[string]label // by the text that a name was read from
+	names      map[string]label // by label.text
 }
 
-// A label is a name, and the cause of a collection, that were read from a text.
+// A label is a text with its two parts: the name and, for a collection, the cause. cause is "" if the text has no
+// cause.
 type label struct {
 	text, name, cause string
 }
@@ -84,18 +86,19 @@ type begun struct {
 	id    uint64 // the number of the collection, or the address of the operation
 	mono  int64
 	label label
-	// inner is when a pause inside this one began, if that pause has ended; 0 otherwise.
+	// inner is the time at which a pause inside this one began, if that pause has ended. Otherwise it is 0.
 	inner int64
 }
 
 const (
-	// longestLine is an upper bound for the lines that matter. A method's name may have 64 kB, but a longer line is
-	// reported as bad.
+	// longestLine is the maximum length of a line in bytes. A longer line is reported as bad, although the name of a
+	// method alone may have 64 kB.
 	longestLine = 64 << 10
-	// mostOpen is an upper bound for what goes on at the same time. Beyond it, the oldest is forgotten.
+	// mostOpen is the maximum number of collections and operations that are open at the same time. When another one
+	// begins, the oldest is forgotten.
 	mostOpen = 64
-	// mostNames is an upper bound for the names of collections and operations, with their causes. Further ones are
-	// not remembered.
+	// mostNames is an upper bound for the names of collections and operations, with their causes. Further names are
+	// parsed each time they occur.
 	mostNames = 1 << 16
 )
 
@@ -125,8 +128,8 @@ func (r *Reader) Record() any {
 	return &r.event
 }
 
-// Scan reads up to the next event or bad line. It ignores a last line without a line end, because a killed JVM was
-// writing it.
+// Scan reads up to the next event or bad line. It ignores a last line without a line end, because a JVM that was killed
+// while it wrote the line leaves it incomplete.
 func (r *Reader) Scan() bool {
 	for r.in.Scan() {
 		found, msg := false, "the line is too long"
@@ -170,7 +173,7 @@ func (r *Reader) read(line []byte) (found bool, msg string) {
 	return false, ""
 }
 
-// decorations are what precedes a message.
+// decorations are the parts of a line: the values of the decorations before the message, and the message itself.
 type decorations struct {
 	mono    int64
 	tid     int
@@ -249,8 +252,8 @@ func (r *Reader) label(text []byte, parse func(string) label) label {
 // plainLabel returns the label of a text that is just a name.
 func plainLabel(text string) label { return label{text: text, name: text} }
 
-// begin records that something has begun. If too much is open already, the oldest is forgotten, because its end must
-// have been lost.
+// begin records that a collection or an operation has begun. If mostOpen of them are open already, the oldest is
+// forgotten, because its end must have been lost.
 func (r *Reader) begin(b begun) {
 	if len(r.open) >= mostOpen {
 		r.open = append(r.open[:0], r.open[1:]...)

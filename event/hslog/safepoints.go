@@ -6,7 +6,8 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// safepoint reads a message about a safepoint.
+// safepoint reads a message about a safepoint. found is true for the last message about a safepoint, which has the
+// safepoint's duration.
 func (r *Reader) safepoint(message []byte) (found bool, msg string) {
 	if rest, ok := bytes.CutPrefix(message, []byte(`Safepoint "`)); ok {
 		end := bytes.IndexByte(rest, '"')
@@ -49,12 +50,13 @@ func (r *Reader) safepoint(message []byte) (found bool, msg string) {
 	return r.stopped(name, wait, total)
 }
 
-// latestTimer is an upper bound for the time that HotSpot takes to write a line to its log. JDK 9 to 12 start to
-// measure a safepoint after they have written the line Application time. The time of that line is the begin of the
-// safepoint: about 5 µs earlier, or 20 µs in a JVM that has just started.
+// latestTimer is an upper bound in ns for the time that HotSpot takes to write a line to its log. JDK 9 to 12 start to
+// measure a safepoint only after they have written the line Application time. The Reader takes the time of that line as
+// the begin of the safepoint. That is about 5 µs before the measurement starts, or 20 µs in a JVM that has just
+// started.
 const latestTimer = 10_000_000
 
-// stopped completes the event of a safepoint that has ended now.
+// stopped completes the event of a safepoint that ended at the time of the current line. wait and total are in ns.
 func (r *Reader) stopped(name string, wait, total int64) (found bool, msg string) {
 	if wait > total || total > r.event.MonoNanos {
 		return false, "the times of a safepoint are impossible"

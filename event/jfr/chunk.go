@@ -10,21 +10,21 @@ import (
 
 // A Chunk is a self-contained part of a recording: it has its own types and constants.
 type Chunk struct {
-	Offset        int64 // in the file
+	Offset        int64 // where the chunk begins in the file, in bytes
 	Major, Minor  uint16
 	Clock         Clock
 	DurationNanos int64 // for an unfinished chunk, the time until its last flush
-	// Unfinished is true if the JVM was killed while it wrote the chunk, or is still writing it. The constants of the
+	// Unfinished is true if the JVM was killed while it wrote the chunk, or is still writing it. The constants of its
 	// last events are missing then.
 	Unfinished bool
 	// GMTMillis is the offset of the JVM's time zone from UTC in milliseconds, positive east of Greenwich.
 	GMTMillis int
 
-	end         int64 // after the last event that can be read
-	next        int64 // where the next chunk begins, or where to begin the search for it
+	end         int64 // offset in the file after the last event that can be read
+	next        int64 // offset at which the next chunk begins, or at which the search for it begins
 	sized       bool  // the header has the chunk's size, and the file has the whole chunk
 	metadataAt  int64
-	checkpoints int64 // offset of the last checkpoint in the chunk
+	checkpoints int64 // position of the last checkpoint, relative to Offset
 	types       map[int64]*Type
 	pools       pools
 	known       known
@@ -32,10 +32,10 @@ type Chunk struct {
 
 const headerSize = 68
 
-// magic is what each chunk begins with: "FLR\0" and the first byte of the version 2.
+// magic has the first bytes of each chunk: "FLR\0", and the high byte of the major version 2.
 var magic = []byte("FLR\x00\x00")
 
-// parseHeader reads the header of the chunk at offset in a file of the given size.
+// parseHeader decodes the header d of the chunk that begins at offset in a file of the given size.
 func parseHeader(d []byte, offset, size int64) (*Chunk, error) {
 	if len(d) < headerSize {
 		return nil, errors.New("the header of a chunk is cut off")
@@ -65,17 +65,18 @@ func parseHeader(d []byte, offset, size int64) (*Chunk, error) {
 	return c, nil
 }
 
-// A survey collects the metadata and the checkpoints of a chunk, which are needed to read its events. It copies them,
-// because the buffer moves on.
+// A survey collects the metadata and the checkpoints of a chunk before its events are read. It copies them, because the
+// fileBuffer keeps only the part of the file that was read last.
 type survey struct {
 	w           *fileBuffer
 	chunk       *Chunk
 	metadata    [][]byte
 	checkpoints [][]byte
-	arena       []byte // memory for small copies, see copy
+	arena       []byte // memory that small copies share, see copy
 }
 
-// survey reads the types and constants of a chunk. If nothing of the chunk can be read, it has no types afterwards.
+// survey reads the types and constants of a chunk, and sets where its readable events end. If nothing of the chunk can
+// be read, c.types is empty afterwards.
 func (c *Chunk) survey(w *fileBuffer, damage *Damage) {
 	s := &survey{w: w, chunk: c}
 	c.next = c.end
@@ -117,7 +118,8 @@ func (c *Chunk) noMetadata() error {
 // minSpecialSize is the size of the shortest metadata event or checkpoint.
 const minSpecialSize = 7
 
-// walk goes from event to event, and sets the chunk's end to the end of the last good one.
+// walk goes from event to event, and collects the metadata and the checkpoints. It sets the chunk's end to the end of
+// the last intact event. It returns an error if a finished chunk is cut off or damaged.
 func (s *survey) walk() error {
 	c := s.chunk
 	at, end := c.Offset+headerSize, c.end
@@ -146,18 +148,20 @@ func (s *survey) walk() error {
 	return nil
 }
 
-// maxHead is the largest size of an event's head, which is its size and type.
+// maxHead is the largest number of bytes of an event's head, which is two compressed integers: the event's size and its
+// type.
 const maxHead = 18
 
-// eventHead reads the size and type of an event. head is the number of bytes that they take, or -1 if they are cut
-// off.
+// eventHead reads the size and type of the event at the start of d. head is the number of bytes that the two numbers
+// take, or -1 if they are cut off.
 func eventHead(d []byte) (size, id int64, head int) {
 	size, next := varint(d, 0)
 	id, next = varint(d, next)
 	return int64(int32(size)), id, next
 }
 
-// take copies a metadata event (id 0) or a checkpoint (id 1).
+// take adds a copy of a metadata event (id 0) or a checkpoint (id 1) to the survey. It ignores an event that is too
+// short or cut off.
 func (s *survey) take(at, size, id int64, head int) {
 	if size < minSpecialSize {
 		return
@@ -174,7 +178,7 @@ func (s *survey) take(at, size, id int64, head int) {
 	}
 }
 
-// copy returns a copy of d. Small copies share memory, because there may be many of them.
+// copy returns a copy of d. Small copies are put into shared blocks of memory, because a chunk may have many of them.
 func (s *survey) copy(d []byte) []byte {
 	const arenaSize = 64 << 10
 	if len(d) > arenaSize/4 {
@@ -188,8 +192,8 @@ func (s *survey) copy(d []byte) []byte {
 	return s.arena[start:len(s.arena):len(s.arena)]
 }
 
-// follow reads what comes after damage: the metadata event whose offset is in the header, and the checkpoints, each
-// of which has the offset of the previous one.
+// follow collects what walk did not reach because of damage. The header has the offset of a metadata event and of the
+// last checkpoint, and each checkpoint has the offset of the previous one.
 func (s *survey) follow() {
 	c := s.chunk
 	if at := c.Offset + c.metadataAt; c.metadataAt > 0 && at >= c.end {

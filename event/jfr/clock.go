@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// A Clock converts the ticks of a chunk. The ticks of all chunks of one JVM are of the same clock: nanoseconds of
-// CLOCK_MONOTONIC since the JVM's start, or the processor's time stamp counter if JFR uses it.
+// A Clock converts the ticks of a chunk to other times. All chunks of one JVM have the same kind of ticks: nanoseconds
+// of CLOCK_MONOTONIC since the JVM's start, or the CPU's time stamp counter if JFR uses that.
 type Clock struct {
-	StartTicks     int64 // at the chunk's start
-	StartWallNanos int64 // the same moment in nanoseconds since 1970
+	StartTicks     int64 // the chunk's start, in ticks
+	StartWallNanos int64 // the same moment on the wall clock, in nanoseconds since 1970
 	TicksPerSecond int64 // positive
 }
 
-// Nanos converts a duration in ticks to nanoseconds. It does not overflow: a duration that is too long becomes the
-// longest possible one.
+// Nanos converts a duration in ticks to nanoseconds. It does not overflow: if the result is out of range, it returns
+// MaxInt64 or -MaxInt64.
 func (c Clock) Nanos(ticks int64) int64 {
 	const second = 1_000_000_000
 	if c.TicksPerSecond == second {
@@ -40,19 +40,21 @@ func (c Clock) Nanos(ticks int64) int64 {
 // WallNanos converts a time in ticks to nanoseconds since 1970.
 func (c Clock) WallNanos(ticks int64) int64 { return c.StartWallNanos + c.Nanos(ticks-c.StartTicks) }
 
-// Coarse reports whether the wall clock in the header is truncated to milliseconds, as in JDK 8 and 11. Times that are
-// computed with [Clock.WallAnchor] are up to a millisecond early then; [Clock.Align] corrects them. These JDKs
-// compute the wall clock as a double, whose error is up to 256 nanoseconds: 1795382187104999936.
+// Coarse reports whether the wall clock in the header is truncated to milliseconds, as in JDK 8 and 11. With such a
+// clock, times that are computed with [Clock.WallAnchor] are up to a millisecond early; [Clock.Align] corrects them.
+// These JDKs compute the wall clock in floating point (double), which adds an error of up to 256 nanoseconds: the value
+// may be 1795382187104999936, for example.
 func (c Clock) Coarse() bool { return (c.StartWallNanos+256)%1_000_000 <= 512 }
 
-// An Anchor is the same moment in a JVM's ticks and on CLOCK_MONOTONIC.
+// An Anchor is one moment, in a JVM's ticks and on CLOCK_MONOTONIC. It relates the two clocks.
 type Anchor struct {
 	Ticks     int64
 	MonoNanos int64
 }
 
-// WallAnchor returns an anchor at the chunk's start, given one moment on the wall clock and on CLOCK_MONOTONIC. It is
-// as precise as the wall clock in the header: to a microsecond, or to a millisecond if [Clock.Coarse].
+// WallAnchor returns an anchor at the chunk's start. Its arguments are one moment on the wall clock and on
+// CLOCK_MONOTONIC. The anchor is as precise as the wall clock in the chunk's header: to a microsecond, or to a
+// millisecond if [Clock.Coarse].
 func (c Clock) WallAnchor(wallNanos, monoNanos int64) Anchor {
 	return Anchor{Ticks: c.StartTicks, MonoNanos: c.StartWallNanos - wallNanos + monoNanos}
 }
@@ -60,22 +62,25 @@ func (c Clock) WallAnchor(wallNanos, monoNanos int64) Anchor {
 // MonoNanos converts a time in ticks to CLOCK_MONOTONIC.
 func (c Clock) MonoNanos(ticks int64, a Anchor) int64 { return a.MonoNanos + c.Nanos(ticks-a.Ticks) }
 
-// alignWithin is the largest error of a rough anchor in ns: the millisecond of JDK 11, and the delay of the log.
+// alignWithin bounds the distance, in ns, of moments that Align compares. It allows for the millisecond by which the
+// rough anchor of JDK 11 may be off, and for a delay of the log.
 const alignWithin = 2_000_000
 
-// alignCluster is the largest difference, in ns, between two offsets that count as the same.
+// alignCluster is the largest difference, in ns, between two offsets that Align counts as equal.
 const alignCluster = 20_000
 
-// alignNear limits how many moments of the other clock are compared with each moment.
+// alignNear limits with how many moments of the other clock Align compares each moment, so that its time is bounded.
 const alignNear = 8
 
-// Align returns a better anchor than rough. It compares moments in ticks with moments on CLOCK_MONOTONIC, many of
-// which must be the same; both slices are sorted. It looks for the offset on which most of the pairs agree. On a busy
-// machine the log is late, but it is never early; so Align takes the offset at the end of the first tenth of these
-// pairs, or their median if there are fewer than ten. It returns false if fewer than three pairs agree.
+// Align returns a better anchor than rough. ticks and monoNanos are sorted lists of moments on the two clocks. Many
+// moments must be in both lists. Align pairs moments that are close to each other, and looks for the difference between
+// the clocks on which most pairs agree. On a busy machine the log is late, but it is never early. So Align sorts the
+// differences that agree, and takes the one after the smallest tenth. If there are fewer than ten, it takes the median.
+// It returns false if fewer than three pairs agree.
 //
-// For JDK 11 the moments are the ends of safepoints. jdk.SafepointEnd begins 2 µs before HotSpot writes this line to
-// its log (-Xlog:safepoint). No other event and line are so close to each other:
+// For JDK 11 the moments are the ends of safepoints. The event jdk.SafepointEnd begins 2 µs before HotSpot writes the
+// following line to its log (-Xlog:safepoint). There is no other pair of an event and a log line that are so close to
+// each other:
 //
 //	[41537184637410ns][safepoint] Leaving safepoint region
 func (c Clock) Align(rough Anchor, ticks, monoNanos []int64) (a Anchor, ok bool) {
@@ -104,7 +109,7 @@ func (c Clock) Align(rough Anchor, ticks, monoNanos []int64) (a Anchor, ok bool)
 		return rough, false
 	}
 	at := n / 10
-	if n < 10 { // then a single pair that agrees by chance would decide
+	if n < 10 { // n/10 would be the smallest offset, which a single wrong pair could determine
 		at = n / 2
 	}
 	rough.MonoNanos += offsets[lo+at]

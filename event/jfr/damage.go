@@ -2,19 +2,19 @@ package jfr
 
 import "fmt"
 
-// Damage says what part of a recording could not be read. The rest was read.
+// Damage counts the parts of a recording that could not be read. Everything else was read.
 type Damage struct {
-	Chunks      int // cut off, or completely unreadable
-	Checkpoints int // with missing constants; values that refer to these are null
-	Events      int // not in the form of their type, or of an unknown type
-	// First are messages about the first faults, for people.
+	Chunks      int // chunks that are cut off or completely unreadable, and foreign bytes between chunks
+	Checkpoints int // checkpoints that could not be read completely; values that refer to their missing constants are null
+	Events      int // events that do not have the fields of their type, or whose type is unknown
+	// First has messages about the first faults, at most maxFaults of them.
 	First []string
 }
 
 // Any reports whether anything could not be read.
 func (d Damage) Any() bool { return d.Chunks+d.Checkpoints+d.Events > 0 }
 
-// maxFaults is the number of faults in Damage.First.
+// maxFaults is the largest number of messages in Damage.First.
 const maxFaults = 8
 
 func (d *Damage) chunk(err error)      { d.Chunks++; d.note(err) }

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// The functions below get the offset i of a value in d and return the offset after the value. They return -1 if d
-// ends before the value does. If i is -1, they return -1 as well, so that calls can be chained without a check.
+// The functions below get the offset i of a value in d, and return the offset after the value. They return -1 if the
+// value is cut off by the end of d. If i is -1, they return -1 too, so a caller can check once after several calls.
 
-// varint reads an integer at i.
+// varint reads the compressed integer at i: seven bits per byte, lowest bits first.
 func varint(d []byte, i int) (v int64, next int) {
 	if uint(i) < uint(len(d)) && d[i] < 0x80 {
 		return int64(d[i]), i + 1
@@ -31,7 +31,7 @@ func varint(d []byte, i int) (v int64, next int) {
 	return 0, -1
 }
 
-// skipVarint returns the offset after the integer at i.
+// skipVarint returns the offset after the compressed integer at i.
 func skipVarint(d []byte, i int) int {
 	for last := i + 8; uint(i) < uint(len(d)); i++ {
 		if d[i] < 0x80 || i == last {
@@ -41,7 +41,8 @@ func skipVarint(d []byte, i int) int {
 	return -1
 }
 
-// count reads a number of items, each of which takes at least one byte.
+// count reads the number of items that follow. It returns -1 if that is more than the number of bytes after it, because
+// each item takes at least one byte.
 func count(d []byte, i int) (n, next int) {
 	v, next := varint(d, i)
 	if n := int64(int32(v)); next >= 0 && n >= 0 && n <= int64(len(d)-next) {
@@ -50,7 +51,7 @@ func count(d []byte, i int) (n, next int) {
 	return 0, -1
 }
 
-// skipBytes returns the offset n bytes after i.
+// skipBytes returns the offset i+n.
 func skipBytes(d []byte, i, n int) int {
 	if i < 0 || n > len(d)-i {
 		return -1
@@ -93,11 +94,11 @@ func skipString(d []byte, i int) int {
 	return -1
 }
 
-// text decodes the string at the start of d, which skipString has accepted. It returns "" for a key in the pool of
-// strings and for null.
+// text decodes the string at the start of d. skipString must have accepted the string. text returns "" for null, and
+// for a key in the pool of strings.
 func text(d []byte) string { return textUpTo(d, len(d)) }
 
-// textUpTo is like text, but decodes at most limit bytes of the string, or limit characters of UTF-16.
+// textUpTo is like text, but decodes only the beginning of a long string: limit bytes, or limit code units in UTF-16.
 func textUpTo(d []byte, limit int) string {
 	if len(d) < 2 {
 		return ""
@@ -182,8 +183,8 @@ func decodeUTF8(d []byte) string {
 	return b.String()
 }
 
-// surrogate decodes one half of a surrogate pair, which takes three bytes in HotSpot's UTF-8. It returns 0 for
-// anything else.
+// surrogate decodes one half of a surrogate pair at the start of d. In HotSpot's UTF-8, each half takes three bytes. It
+// returns 0 if there is no such half.
 func surrogate(d []byte) rune {
 	if len(d) < 3 || d[0] != 0xED || d[1]&0xC0 != 0x80 || d[2]&0xC0 != 0x80 {
 		return 0

@@ -11,10 +11,10 @@
 //	err := r.Err()     // an I/O error, or the file is not a recording
 //	lost := r.Damage() // the parts that could not be read
 //
-// Besides the Reader, the package has what gasm needs to use a recording:
+// Besides the Reader, the package has what gasm needs to make recordings and to relate them to samples:
 //
-//   - [Events] returns the events of the kinds that package event defines, and those of the program's own types. All
-//     have the type event.Event, with times on CLOCK_MONOTONIC.
+//   - [Events] converts events to event.Event, with times on CLOCK_MONOTONIC. It returns the events that have a kind in
+//     package event, and all events of the program's own types.
 //   - [FindAnchor] finds the relation between a recording's ticks and CLOCK_MONOTONIC.
 //   - [Settings] returns a .jfc file with which JFR records these events and little else.
 //
@@ -34,9 +34,9 @@
 //	64  state: 0 finished, 255 while the header is being written, else a generation
 //	67  flags: 1 integers are compressed (always set), 2 the last chunk of the recording
 //
-// The header is followed by events. Each begins with its size and the id of its type. Integers outside the header are
-// compressed: seven bits per byte, lowest bits first; a set high bit means that another byte follows; the ninth byte
-// has eight bits. Float and double are big-endian. Two ids are not ids of events:
+// The header is followed by events. Each event begins with its size and the id of its type. Integers outside the header
+// are compressed: seven bits per byte, lowest bits first; a set high bit means that another byte follows; the ninth
+// byte has eight bits. Float and double are big-endian. Two type ids are special:
 //
 //   - 0 is metadata: a table of strings, and a tree of elements that defines the types, their fields and their
 //     annotations (metadata.go). The ids of types differ from run to run.
@@ -47,21 +47,22 @@
 //
 // # Peculiarities
 //
-//   - A type with a single field and the attribute simpleType stands for this field: a GCName is a string. [Value]
-//     hides this.
+//   - A type with a single field and the attribute simpleType is only a wrapper of this field: a GCName, for example,
+//     is a string. [Value] returns the inner value.
 //   - The first byte of a string is its encoding: 0 null, 1 empty, 2 a key in the pool of strings, 3 UTF-8 (HotSpot's
 //     variant, which encodes NUL and characters above U+FFFF differently), 4 UTF-16, 5 Latin-1.
 //   - int, short and char are written as unsigned integers; a negative int takes five bytes.
 //   - If several constants have the same key, the first one in the chunk wins, as in the jfr tool.
 //   - A key without a constant stands for null.
-//   - If the class of an event was loaded in the middle of a chunk, its type is in the chunk's last metadata event.
+//   - If the class of an event was loaded in the middle of a chunk, the event's type is only in the chunk's last
+//     metadata event.
 //   - If the JVM ends in the middle of a chunk (kill -9), the file has the metadata and the checkpoints of the last
-//     flush and the events after it. Since JDK 14 the last flush is at most a second old. The size in the header is
-//     that of the last flush, so such a chunk is read to the end of the file. JDK 11 writes metadata only when it
-//     finishes a chunk, so nothing of an unfinished chunk can be read.
+//     flush and the events after it. Since JDK 14, HotSpot flushes every second. The size in the header is the size at
+//     the last flush, so the Reader ignores it and reads such a chunk to the end of the file. JDK 11 writes metadata
+//     only when it finishes a chunk, so nothing of an unfinished chunk can be read.
 //   - The weight of an allocation sample is the number of bytes that its thread has allocated since the thread's
 //     previous sample, see [FirstSamples].
-//   - Events are not sorted. The full buffers of a thread come after the buffer that it is filling.
+//   - Events are not sorted. For example, a thread's full buffers may come after the buffer that it is still filling.
 //   - The jfr tool computes times of later chunks with the clock of the first chunk that has the same types, which is
 //     wrong by some hundred nanoseconds. It computes time spans in ticks with doubles. It sorts the events of a chunk
 //     by their end.
@@ -69,7 +70,8 @@
 //
 // # Damage
 //
-// A recording may be cut off, or it may have been made by an attacker. What can't be read is counted in [Damage], and
-// the rest is read. Memory is bounded by the size of the file, each byte is looked at a bounded number of times, and
-// a type can contain itself only by way of a constant's key.
+// A recording may be cut off, or it may have been made by an attacker. Parts that can't be read are counted in
+// [Damage], and all other parts are read. Memory is bounded by the size of the file, and no byte is read more than a
+// bounded number of times. A type may contain itself only through the key of a constant; otherwise it counts as
+// damaged.
 package jfr

@@ -12,7 +12,8 @@ type Event struct {
 	duration int64
 }
 
-// set reads an event whose size and type take head bytes. It reports whether the fields fit into it.
+// set makes e the event in d, where the size and type take the first head bytes. It reports whether the fields of type
+// t fit into the event.
 func (e *Event) set(c *Chunk, t *Type, d []byte, head int) bool {
 	e.chunk, e.typ, e.data, e.offsets = c, t, d, e.offsets[:0]
 	i := head
@@ -31,17 +32,18 @@ func (e *Event) set(c *Chunk, t *Type, d []byte, head int) bool {
 	return true
 }
 
-// Chunk returns the chunk that contains the event. The chunk has the clock of the event's ticks.
+// Chunk returns the chunk that contains the event. Its Clock converts the event's ticks.
 func (e *Event) Chunk() *Chunk { return e.chunk }
 
-// Type returns the event's type. Its name is that of a type of the JVM, such as jdk.GCPhasePause, or of the program's
-// own.
+// Type returns the event's type. The type's name is "jdk.GCPhasePause" for example, or the name of one of the program's
+// own event classes.
 func (e *Event) Type() *Type { return e.typ }
 
-// StartTicks returns when the event began, on [Chunk.Clock].
+// StartTicks returns when the event began, in ticks of the chunk's [Clock].
 func (e *Event) StartTicks() int64 { return e.start }
 
-// DurationTicks returns how long the event lasted; 0 for an event without a duration.
+// DurationTicks returns how long the event lasted, in ticks of the chunk's [Clock]. It returns 0 for an event without a
+// duration.
 func (e *Event) DurationTicks() int64 { return e.duration }
 
 // MonoNanos returns when the event began on CLOCK_MONOTONIC, and how many nanoseconds it lasted.
@@ -57,7 +59,7 @@ func (e *Event) Field(name string) Value {
 	return Value{}
 }
 
-// Fields returns an iterator over all fields and their values, in the order of the type.
+// Fields returns an iterator over all fields and their values, in the order in which the type has them.
 func (e *Event) Fields() iter.Seq2[*Field, Value] {
 	return func(yield func(*Field, Value) bool) {
 		for i := range e.typ.Fields {

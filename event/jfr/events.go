@@ -8,11 +8,11 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// described maps the types of the JVM's own events to kinds. It also says which fields become an event's name and
-// arguments.
+// described maps the names of the JVM's own event types to the kinds of package event. It also says which fields become
+// an event's name and arguments.
 var described = map[string]struct {
 	kind event.Kind
-	name string // the name of a field, or the event's name itself if there is no such field
+	name string // the field with the event's name; if the type has no such field, this text is the event's name
 	args []string
 }{
 	"jdk.GCPhasePause":       {event.GC, "name", []string{"gcId"}},
@@ -33,21 +33,22 @@ var described = map[string]struct {
 	"jdk.ThreadEnd":                   {event.Thread, "thread", nil},
 }
 
-// Events reads the events of a recording whose kinds are in package event, and those of the program's own types. A
-// safepoint is made of two events of JFR; it lasts from the request until all threads run again.
+// Events reads the events of a recording that have a kind in package event, and the events of the program's own types.
+// It joins the two events that JFR has for a safepoint to one, which lasts from the request until all threads run
+// again.
 type Events struct {
 	r      *Reader
 	pid    int
 	anchor func(*Chunk) Anchor
 	chunk  *Chunk
-	at     Anchor // of the chunk
+	at     Anchor // the anchor of chunk
 	event  event.Event
-	begun  map[int64]event.Event // first halves of safepoints, by safepoint id
+	begun  map[int64]event.Event // events of safepoints whose second event has not been read yet, by safepoint id
 	stacks stacks
 }
 
-// NewEvents returns the events of a recording of the JVM with the given pid. The function anchor returns a chunk's
-// Anchor; [FindAnchor] finds one that is valid for all chunks of a recording.
+// NewEvents returns an Events that reads the recording of the JVM with the given pid. The function anchor returns the
+// Anchor of a chunk. [FindAnchor] finds an Anchor that is valid for all chunks of a recording.
 func NewEvents(r *Reader, pid int, anchor func(*Chunk) Anchor) *Events {
 	return &Events{r: r, pid: pid, anchor: anchor, begun: make(map[int64]event.Event)}
 }
@@ -63,11 +64,12 @@ func (x *Events) Scan() bool {
 	return false
 }
 
-// Event returns the last event that Scan has read. It is valid until the next Scan. Its TID is in the JVM's own PID
-// namespace, and 0 for a virtual thread.
+// Event returns the last event that Scan has read. It is valid until the next Scan. Its TID is the id in the JVM's own
+// PID namespace, or 0 for a virtual thread.
 func (x *Events) Event() *event.Event { return &x.event }
 
-// convert converts an event of the recording to x.event. It reports whether it is an event for the caller.
+// convert converts an event of the recording to x.event. It reports whether Scan returns x.event: it does not for other
+// event types of the JVM, and for the first of a safepoint's two events.
 func (x *Events) convert(e *Event) bool {
 	if e.chunk != x.chunk {
 		x.chunk, x.at = e.chunk, x.anchor(e.chunk)
@@ -111,9 +113,9 @@ func (x *Events) convert(e *Event) bool {
 	return true
 }
 
-// allocated returns how many bytes an allocation event stands for. For a sample these are all bytes that the thread
-// has allocated since its previous sample; for a new TLAB the size of the TLAB, which is filled until the next event;
-// otherwise the size of the object.
+// allocated returns how many bytes an allocation event stands for. For a sample, that is how much the thread has
+// allocated since its previous sample. For a new TLAB, it is the size of the TLAB, because the thread's next objects
+// are allocated in it without an event. For other events it is the size of the object.
 func allocated(e *Event) int64 {
 	for _, field := range []string{"weight", "tlabSize", "allocationSize"} {
 		if v := e.Field(field); v.Kind() == Int {
@@ -123,11 +125,12 @@ func allocated(e *Event) int64 {
 	return 0
 }
 
-// maxBegun limits how many first halves of safepoints are kept. Only one safepoint is open at a time, and its two
-// halves are close together in a recording.
+// maxBegun limits the number of events in Events.begun. When it is reached, they are all dropped. That is enough,
+// because there is only one safepoint at a time, and its two events are close together in a recording.
 const maxBegun = 1 << 12
 
-// safepoint joins the begin and the end of a safepoint, which may come in either order.
+// safepoint joins the two events of a safepoint, its begin and its end, which may come in either order. It keeps the
+// first and returns false. At the second, it sets x.event to the whole safepoint and returns true.
 func (x *Events) safepoint(begins bool, id int64) bool {
 	other, ok := x.begun[id]
 	if !ok {
@@ -149,7 +152,7 @@ func (x *Events) safepoint(begins bool, id int64) bool {
 	return true
 }
 
-// compilation sets the arguments that HotSpot's log has for a compilation.
+// compilation sets the arguments that a compilation also has when it is read from HotSpot's log.
 func (x *Events) compilation(e *Event) {
 	x.event.Args = []event.Arg{
 		{Name: "id", Value: strconv.FormatInt(e.Field("compileId").Int(), 10)},
@@ -166,7 +169,8 @@ func (x *Events) arg(name string, v Value) {
 	}
 }
 
-// label returns the value as text of at most maxName bytes, or "" for null and for values without a text form.
+// label returns the value as text, in which strings are cut off after maxName bytes. It returns "" for null, and for
+// arrays and most structs.
 func (v Value) label() string {
 	switch v.kind {
 	case Bool:
@@ -233,7 +237,7 @@ func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds func() []in
 	if !ok {
 		return a, false, false
 	}
-	if earliest <= latest { // otherwise the wall clock was changed
+	if earliest <= latest { // otherwise somebody set the wall clock during the recording
 		a.MonoNanos = earliest + (latest-earliest)/2
 	}
 	slices.Sort(ends)
@@ -243,7 +247,7 @@ func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds func() []in
 	return a, exact, true
 }
 
-// logLate is the smallest delay in ns between jdk.SafepointEnd and the line for the end of the safepoint in HotSpot's
-// log. Without this correction, the program's own events in JDK 11 were 1.0 µs (on an idle machine) to 2.2 µs (on a
-// busy one) later than System.nanoTime.
+// logLate is the usual delay, in ns, between jdk.SafepointEnd and the line for the end of the safepoint in HotSpot's
+// log. Without this correction, the times of the program's own events in JDK 11 were 1.0 µs (on an idle machine) to 2.2
+// µs (on a busy machine) later than the same moments by System.nanoTime.
 const logLate = 1500

@@ -5,10 +5,12 @@ import (
 	"io"
 )
 
-// bufferSize is how many bytes are read at once. Most events have less than a hundred bytes.
+// bufferSize is how many bytes are usually read at once. Most events have less than a hundred bytes, so a call of
+// ReadAt reads thousands of them.
 const bufferSize = 256 << 10
 
-// A fileBuffer returns pieces of a file that is mostly read from start to end.
+// A fileBuffer returns pieces of a file. It keeps the bytes that were read last, because the file is mostly read from
+// start to end.
 type fileBuffer struct {
 	file io.ReaderAt
 	size int64
@@ -30,9 +32,10 @@ func (w *fileBuffer) view(at, n int64) []byte {
 	return w.buf[:min(n, int64(len(w.buf)))]
 }
 
-// rest returns some of the bytes from an offset on: those that are in memory already, or the next bufferSize bytes.
+// rest returns bytes of the file from an offset on: all that follow in the buffer or, if these are too few, the next
+// bufferSize bytes.
 func (w *fileBuffer) rest(at int64) []byte {
-	const enough = 64 // longer than magic
+	const enough = 64 // so that a search for magic, which is shorter, makes progress
 	if read := w.base + int64(len(w.buf)) - at; at >= w.base && read >= enough {
 		return w.buf[at-w.base:]
 	}

@@ -1,13 +1,13 @@
 package jfr
 
-// FirstSamples finds allocation samples that stand for more than a thread allocated while it was recorded. The weight
-// of a jdk.ObjectAllocationSample is what its thread has allocated since its previous sample. So the first sample of
-// a thread includes everything since the thread's start, which may be hours before the recording. If the thread
-// started during the recording (jdk.ThreadStart), the weight is right. The chunks of a recording may be in several
-// files, and the events may not be sorted by time.
+// FirstSamples finds allocation samples whose weight includes allocations from before the recording. The weight of a
+// jdk.ObjectAllocationSample is what its thread has allocated since its previous sample. So the first sample of a
+// thread includes everything since the thread's start, which may be hours before the recording. If the thread started
+// during the recording (jdk.ThreadStart), the weight is right. One FirstSamples can be used for several files if these
+// are parts of one recording. Events need not be sorted by time.
 //
-// Samples of virtual threads are not considered: they have the allocations of the carrier thread, and no event says
-// which thread that is.
+// Samples of virtual threads are not considered: their weight is about the allocations of the carrier thread, and no
+// event says which thread that is.
 type FirstSamples struct {
 	begun map[int64]bool
 	first map[int64]firstSample
@@ -21,7 +21,8 @@ type firstSample struct {
 // maxThreads limits the number of threads whose start is remembered.
 const maxThreads = 1 << 20
 
-// See records the last event of x. The number identifies the event in the result of [FirstSamples.Numbers].
+// See must be called after each x.Scan. It takes note of the event if it is a thread's start or an allocation sample.
+// number is the caller's number for the event; [FirstSamples.Numbers] returns it if the event is such a first sample.
 func (s *FirstSamples) See(x *Events, number int) {
 	e := x.r.Event()
 	switch e.typ.Name {
@@ -40,8 +41,8 @@ func (s *FirstSamples) See(x *Events, number int) {
 	}
 }
 
-// Numbers returns the numbers of the first samples of threads that are not known to have started during the
-// recording, in no particular order.
+// Numbers returns the numbers of the first samples of all threads, except threads whose start is in the recording. They
+// are in no particular order.
 func (s *FirstSamples) Numbers() (numbers []int) {
 	for id, f := range s.first {
 		if !s.begun[id] {
@@ -51,7 +52,8 @@ func (s *FirstSamples) Numbers() (numbers []int) {
 	return numbers
 }
 
-// id returns a number that is unique among the threads of the JVM. The kernel's ids are not, because it reuses them.
+// id returns a number that is unique among the threads of the JVM. That is the Java id. The ids of the kernel are not
+// unique, because it reuses them, but internal threads have no Java id.
 func (t *Thread) id() int64 {
 	if t.JavaID > 0 {
 		return t.JavaID

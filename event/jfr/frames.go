@@ -5,27 +5,28 @@ import "github.com/gasm-profiler/gasm/event"
 // stacks converts stack traces to the frames of events. Events with the same stack share its frames, and frames of
 // the same method share its name.
 type stacks struct {
-	byKey   map[int64][]event.Frame // of the current chunk, by the key of the stack trace
-	methods map[int64]string        // of the current chunk, by the key of the method
+	byKey   map[int64][]event.Frame // the stacks of the current chunk, by key
+	methods map[int64]string        // the names of methods of the current chunk, by key
 	kept    int                     // number of frames in all chunks
 	text    int                     // bytes of the names of methods in all chunks
 }
 
-// Limits for the stacks of one recording. A recording of an hour has about ten thousand stacks.
+// Limits for the stacks of one recording. Beyond them, events have no frames, and frames have no method name. A
+// recording of an hour has about ten thousand stacks.
 const (
 	maxStackFrames = 1 << 21
 	maxMethodText  = 32 << 20
-	// maxDepth is the number of frames of a stack that are kept, counted from the innermost. JFR records 64, unless
-	// the option stackdepth says otherwise.
+	// maxDepth is the largest number of frames that are kept of a stack, beginning with the innermost. JFR records at
+	// most 64, unless the option stackdepth says otherwise.
 	maxDepth = 256
 )
 
-// next prepares for the next chunk, in which keys have other meanings.
+// next prepares for the next chunk, in which the same keys stand for different constants.
 func (s *stacks) next() {
 	s.byKey, s.methods = map[int64][]event.Frame{}, map[int64]string{}
 }
 
-// frames returns the frames of a stack trace. It returns nil for any other value, and if the limit of all frames is
+// frames returns the frames of a stack trace. It returns nil if v is not a stack trace, or if maxStackFrames is
 // reached.
 func (s *stacks) frames(v Value) []event.Frame {
 	if v.kind != Struct || v.typ.Name != "jdk.types.StackTrace" || v.key == 0 {
@@ -51,7 +52,8 @@ func (s *stacks) frames(v Value) []event.Frame {
 	return frames
 }
 
-// method returns the name of a method in the form that samples have, or "" if it is unknown.
+// method returns the name of a method in the form in which samples have it (java.util.HashMap::get). It returns "" if
+// the method is unknown, or if maxMethodText is reached.
 func (s *stacks) method(v Value) string {
 	name, ok := s.methods[v.key]
 	if ok || v.kind != Struct || v.key == 0 {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Limits for the metadata of a chunk. A JDK has about 3,500 strings, 450 types and 1,900 fields. Metadata beyond a
-// limit is treated as damaged, except that further types are ignored.
+// Limits for the metadata of a chunk. A JDK has about 3,500 strings, 450 types and 1,900 fields. Types beyond maxTypes
+// are ignored. If metadata exceeds one of the other limits, it counts as damaged.
 const (
 	maxMetadataStrings  = 1 << 20
 	maxMetadataElements = 1 << 18
@@ -16,7 +16,7 @@ const (
 	maxMetadataDepth    = 32 // levels of elements; JFR has five
 )
 
-// metadata is the contents of a chunk's metadata events.
+// metadata is what the metadata events of a chunk define.
 type metadata struct {
 	types     map[int64]*Type
 	gmtMillis int // offset of the JVM's time zone from UTC, positive east of Greenwich
@@ -35,18 +35,18 @@ type metadataParser struct {
 	elements int
 	values   int
 	into     *metadata
-	class    *Type // whose element is open
+	class    *Type // the class whose element is being read, or nil
 	field    *Field
 }
 
 var errMetadata = errors.New("the metadata is cut or damaged")
 
-// add reads a metadata event without its size and type. It replaces classes that are known already, because a later
-// event of a chunk has everything that the JVM knows by then.
+// add reads a metadata event; d begins after the event's size and type. Its classes replace those of earlier events in
+// the chunk, because each metadata event has all classes that the JVM knows at that time.
 func (m *metadata) add(d []byte) error {
 	p := &metadataParser{data: d, into: m}
 	for range 3 {
-		p.int() // start, duration, and an id that changes when the types do
+		p.int() // start, duration, and an id, which changes whenever the types change
 	}
 	if err := p.readStrings(); err != nil {
 		return err
@@ -120,8 +120,8 @@ func (p *metadataParser) element(depth int) error {
 	return nil
 }
 
-// open handles an element's name and attributes. A class or field becomes the current one (p.class, p.field). p.element
-// restores the previous one after it has read the elements within.
+// open handles an element's name and attributes. If the element is a class or a field, open sets p.class or p.field to
+// it, for the elements within. The caller, element, restores both afterwards.
 func (p *metadataParser) open(name string, attributes []Attribute) {
 	switch name {
 	case "class":
@@ -137,7 +137,7 @@ func (p *metadataParser) open(name string, attributes []Attribute) {
 	case "annotation":
 		p.annotate(attributes)
 	case "setting":
-		p.class = nil // the annotations of a setting are not the event's
+		p.class = nil // so that the annotations of the setting are not added to the event's class
 	case "region":
 		for _, a := range attributes {
 			if a.Name == "gmtOffset" {
@@ -181,7 +181,7 @@ func newField(attributes []Attribute) Field {
 	return f
 }
 
-// number reads a decimal number. It returns -1 for anything else, which is not the id of any type.
+// number reads a decimal number. It returns -1 for any other text. No type has the id -1.
 func number(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -234,7 +234,7 @@ func (m *metadata) name(annotations []Annotation) {
 	}
 }
 
-// units are the units by annotation and by the annotation's value.
+// units maps the name of an annotation, and then the annotation's value, to a unit.
 var units = map[string]map[string]Unit{
 	"jdk.jfr.Timestamp": {"TICKS": TimestampTicks, "MILLISECONDS_SINCE_EPOCH": TimestampMillis},
 	"jdk.jfr.Timespan": {"TICKS": TimespanTicks, "NANOSECONDS": TimespanNanos, "MICROSECONDS": TimespanMicros,
@@ -243,7 +243,7 @@ var units = map[string]map[string]Unit{
 	"jdk.jfr.DataAmount": {"BYTES": Bytes},
 }
 
-// take sets what an annotation says about a field.
+// take sets Unsigned or Unit of a field, if that is what the annotation is about.
 func (f *Field) take(a Annotation) {
 	if a.Name == "jdk.jfr.Unsigned" {
 		f.Unsigned = true

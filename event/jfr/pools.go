@@ -9,7 +9,7 @@ import (
 
 // pools are the constants of a chunk.
 type pools struct {
-	blocks [][]byte // contents of the checkpoints
+	blocks [][]byte // contents of the checkpoints, in the order of the file
 	byType map[int64]*pool
 }
 
@@ -25,7 +25,7 @@ type constant struct {
 	block, offset uint32
 }
 
-// add reads the constants of a checkpoint without its size and type:
+// add reads the constants of a checkpoint. d begins after the checkpoint's size and type:
 //
 //	start, duration, position of the previous checkpoint relative to this one, flags (a byte),
 //	number of pools, and for each: id of the type, number of constants, and for each its key and value
@@ -84,7 +84,8 @@ func (p *pools) addPool(d []byte, i int, t *Type, n int) (next int) {
 	return i
 }
 
-// find returns the data of a checkpoint from the start of a constant's value on, or nil if there is no such constant.
+// find returns the bytes of a checkpoint that begin with the value of a constant. Other constants may follow. It
+// returns nil if there is no such constant.
 func (p *pools) find(t *Type, key int64) []byte {
 	in := p.byType[t.ID]
 	if in == nil {

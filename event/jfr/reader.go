@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// A Reader reads the events of a recording in the order of the file. Events are not in the order of their times: the
-// JVM writes the full buffers of a thread after the buffer that it is filling.
+// A Reader reads the events of a recording in the order of the file. They are not sorted by time. For example, the JVM
+// may write a thread's full buffers after the buffer that the thread is still filling.
 type Reader struct {
 	name   string
 	w      fileBuffer
@@ -25,7 +25,7 @@ func NewReader(r io.ReaderAt, size int64, name string) *Reader {
 	return &Reader{name: name, w: fileBuffer{file: r, size: size}}
 }
 
-// Scan reads the next event. It returns false at the end and after an I/O error.
+// Scan reads the next event. It returns false at the end, after an I/O error, and if the file is not a recording.
 func (r *Reader) Scan() bool {
 	for r.err == nil {
 		switch {
@@ -47,7 +47,7 @@ func (r *Reader) Scan() bool {
 	return r.end()
 }
 
-// end ends the reading and returns false.
+// end invalidates the event, sets r.err if the last reading of the file failed, and returns false.
 func (r *Reader) end() bool {
 	r.event = Event{}
 	if r.err == nil && r.w.err != nil {
@@ -59,14 +59,15 @@ func (r *Reader) end() bool {
 // Event returns the last event that Scan has read. It is valid until the next Scan.
 func (r *Reader) Event() *Event { return &r.event }
 
-// Err returns the I/O error that ended the reading, or an error if the file is not a recording. It returns nil at the
-// end of a recording.
+// Err returns the I/O error that ended the reading, or an error if the file is not a recording. It returns nil if the
+// recording was read to its end.
 func (r *Reader) Err() error { return r.err }
 
-// Damage returns what could not be read of the recording so far.
+// Damage returns which parts could not be read of the recording so far.
 func (r *Reader) Damage() Damage { return r.damage }
 
-// nextChunk opens the chunk at r.at, or the first readable one after it. It reports whether there is one.
+// nextChunk sets r.chunk to the chunk at r.at or, if that can't be read, to the first readable chunk after it. It
+// reports whether there is such a chunk.
 func (r *Reader) nextChunk() bool {
 	for r.w.err == nil && (r.at < r.w.size || r.chunks == 0) {
 		head := r.w.view(r.at, headerSize)
@@ -101,8 +102,8 @@ func (r *Reader) nextChunk() bool {
 	return false
 }
 
-// leave moves to the end of a chunk. If the end is unknown, the next bytes may be the rest of an event, so leave
-// searches for the next chunk.
+// leave moves r.at to the end of a chunk. If the chunk's size is unknown, the bytes there may be the rest of an event.
+// Then leave searches for the beginning of the next chunk.
 func (r *Reader) leave(c *Chunk) {
 	r.at = c.next
 	if !c.sized {
@@ -110,10 +111,10 @@ func (r *Reader) leave(c *Chunk) {
 	}
 }
 
-// noRecording returns the error for a file that does not begin as recordings do.
+// noRecording returns the error for a file that does not begin with magic. It returns nil after an I/O error.
 func (r *Reader) noRecording(head []byte) error {
 	if r.w.err != nil {
-		return nil // end reports it
+		return nil // end sets r.err to this error
 	}
 	if len(head) == 0 {
 		return fmt.Errorf("%s is empty: the JVM writes a recording when it ends, or is told to by JFR.dump", r.name)
@@ -122,7 +123,7 @@ func (r *Reader) noRecording(head []byte) error {
 		head[:min(4, len(head))], magic[:4])
 }
 
-// search moves to the next magic, or to the end of the file.
+// search moves r.at to the next occurrence of magic, or to the end of the file.
 func (r *Reader) search() {
 	for r.at < r.w.size {
 		d := r.w.rest(r.at)
@@ -134,11 +135,12 @@ func (r *Reader) search() {
 			r.at = r.w.size
 			return
 		}
-		r.at += int64(len(d) - len(magic) + 1) // the last bytes may be the beginning of a magic
+		r.at += int64(len(d) - len(magic) + 1) // the last bytes may be the beginning of magic
 	}
 }
 
-// readEvent reads the event at r.at and moves past it. It reports whether it is an event for the caller.
+// readEvent reads the event at r.at and moves past it. It reports whether r.event is set. It is not for metadata,
+// checkpoints and damaged events.
 func (r *Reader) readEvent() bool {
 	c := r.chunk
 	d := r.w.view(r.at, min(maxHead, c.end-r.at))

@@ -10,17 +10,17 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// A recorded is a type of events that gasm makes JFR record.
+// A recorded is a type of JFR events that Settings enables.
 type recorded struct {
 	event     string
-	threshold bool // it has a duration, and events of any duration are wanted
+	threshold bool // the type has a threshold; it is set to 0, so that events of any duration are recorded
 	stack     bool
-	throttle  string // the limit of its rate: "300/s"
-	since     int    // the first JDK that has it
-	until     int    // the first JDK that has a better one; 0 if there is none
+	throttle  string // the highest rate at which events are recorded, "300/s"; "" for no limit
+	since     int    // the first JDK that has the type
+	until     int    // the first JDK that has a better type; 0 if no JDK has
 }
 
-// kinds are the types of events that are recorded for each kind that a user may ask for.
+// kinds has the JFR types that are recorded for each kind of events that a user can ask for.
 var kinds = map[event.Kind][]recorded{
 	event.GC: {{event: "jdk.GarbageCollection", threshold: true},
 		{event: "jdk.GCPhasePause", threshold: true}},
@@ -45,11 +45,11 @@ var kinds = map[event.Kind][]recorded{
 // Kinds returns the kinds that [Settings] accepts.
 func Kinds() []event.Kind { return slices.Sorted(maps.Keys(kinds)) }
 
-// Settings returns the text of a .jfc file for a feature release of the JDK. With it JFR records all events of the
-// given kinds, however short they are, and of the JVM's other events only those that the given kinds need. The
-// program's own events are recorded with the program's own settings, because the file has none for them, except that it
-// enables the types in named. A file is needed, because with settings=none and the same settings as options JDK 25
-// records nothing.
+// Settings returns the text of a .jfc file for a feature release of the JDK. With that file, JFR records all events of
+// the given kinds, however short they are. Of the JVM's other events, JFR records only those that are needed to
+// interpret the given kinds. The file enables the program's own event types in named. For the program's other event
+// types it has no settings, so JFR uses those that the program itself has for them. The settings are in a file because
+// JDK 25 records nothing if it gets the same settings as options after settings=none.
 func Settings(feature int, of []event.Kind, named ...string) (string, error) {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
@@ -83,12 +83,14 @@ func Settings(feature int, of []event.Kind, named ...string) (string, error) {
 	return b.String(), nil
 }
 
-// sampledAllocations is the first JDK that samples allocations. The first sample of a thread has the right weight if
-// the thread started during the recording ([FirstSamples]), so the starts of threads are recorded as well.
+// sampledAllocations is the first JDK that samples allocations. The first sample of a thread has the right weight only
+// if the thread started during the recording (see [FirstSamples]), so Settings makes JFR record the starts of threads
+// as well.
 const sampledAllocations = 16
 
-// exactClock is the first long-term release whose recordings have the exact time of their start. Recordings of older
-// releases are aligned to the samples' clock by the ends of safepoints ([FindAnchor]).
+// exactClock is the first long-term release whose recordings have an exact start time. Recordings of older releases are
+// aligned to the samples' clock with the ends of safepoints (see [FindAnchor]), so Settings makes JFR record these as
+// well.
 const exactClock = 17
 
 func kindNames() (names []string) {

@@ -5,29 +5,30 @@ import "strings"
 // A Thread is a thread of the JVM.
 type Thread struct {
 	OSID    int64  // the kernel's thread id in the JVM's own PID namespace; 0 for a virtual thread
-	JavaID  int64  // Thread.threadId(); 0 for one of the JVM's internal threads
-	Name    string // the name in Java, or that of an internal thread
+	JavaID  int64  // Thread.threadId(); 0 for an internal thread of the JVM
+	Name    string // the name in Java; for an internal thread, the JVM's name for it
 	Virtual bool
 }
 
 // A Stack is a stack trace, the innermost frame first.
 type Stack struct {
 	Frames    []Frame
-	Truncated bool // JFR has left out outer frames
+	Truncated bool // true if outer frames are missing
 }
 
 // A Frame is a frame of a stack trace.
 type Frame struct {
-	Class      string // as Java has it: java.util.HashMap
+	Class      string // "java.util.HashMap"
 	Method     string
 	Descriptor string // (Ljava/lang/Object;)I
-	Line       int    // 0 when unknown
+	Line       int    // the line in the source file; 0 if unknown
 	BCI        int    // index in the method's bytecode
 	Type       string // "JIT compiled", "Inlined", "Interpreted", "Native"
 }
 
-// Limits for what is remembered of a chunk, because in memory it takes more than in the file. Most events have one of
-// the last few threads and stacks.
+// Limits for the values of a chunk that are kept in a known. When a limit is reached, the kept values are dropped. Most
+// events refer to one of the last few threads and stacks, so it is enough to keep these. All values of a chunk would
+// take much more memory than the file.
 const (
 	maxKept       = 1 << 14 // threads, stacks, methods
 	maxKeptFrames = 1 << 20 // of all stacks
@@ -36,23 +37,24 @@ const (
 // maxFrames is the largest number of frames that JFR can be told to record (stackdepth).
 const maxFrames = 2048
 
-// maxName is the number of bytes of a name that are kept. The class file format allows 65535, and a file can have as
-// many frames that refer to one such name as there is room for.
+// maxName is the number of bytes of a name that are kept. The class file format allows names of 65535 bytes, and a
+// small file can have very many frames that refer to the same long name.
 const maxName = 4096
 
-// known has the values of a chunk that were asked for so far, by the keys of their constants.
+// known caches decoded values of a chunk, by the keys of their constants.
 type known struct {
 	threads map[int64]*Thread
 	stacks  map[int64]*Stack
-	methods map[int64]*Frame // with what the frames of a method have in common
+	methods map[int64]*Frame // the fields that all frames of a method have in common
 	types   map[int64]*string
-	frames  int // in all stacks
+	frames  int // number of frames in all stacks
 }
 
-// Thread returns the thread of the event, or nil if it has none. All events of the chunk share it.
+// Thread returns the thread of the event, or nil if the event has none. The caller must not change it, because other
+// events share it.
 func (e *Event) Thread() *Thread { return e.Field("eventThread").Thread() }
 
-// Thread returns the thread that v is, or nil for any other value.
+// Thread returns v as a Thread, or nil if v is not a thread.
 func (v Value) Thread() *Thread {
 	if v.kind != Struct || v.typ.Name != "java.lang.Thread" {
 		return nil
@@ -72,10 +74,11 @@ func (v Value) Thread() *Thread {
 	return t
 }
 
-// Stack returns the stack trace of the event, or nil if it has none. All events of the chunk share it.
+// Stack returns the stack trace of the event, or nil if the event has none. The caller must not change it, because
+// other events share it.
 func (e *Event) Stack() *Stack { return e.Field("stackTrace").Stack() }
 
-// Stack returns the stack trace that v is, or nil for any other value.
+// Stack returns v as a Stack, or nil if v is not a stack trace.
 func (v Value) Stack() *Stack {
 	if v.kind != Struct || v.typ.Name != "jdk.types.StackTrace" {
 		return nil
@@ -116,7 +119,7 @@ func (v Value) frame() Frame {
 	return f
 }
 
-// method returns a Frame with what all frames of the method have in common.
+// method returns a Frame in which only the fields are set that all frames of the method v have in common.
 func (v Value) method() Frame {
 	if v.kind != Struct {
 		return Frame{}
@@ -134,7 +137,7 @@ func (v Value) method() Frame {
 // class returns the name of a class in Java's form: java.util.HashMap, int[][].
 func (v Value) class() string { return javaClass(v.Field("name").name()) }
 
-// primitiveNames are the names of primitive types by their letter in descriptors of arrays: [I is int[].
+// primitiveNames maps the letters that stand for primitive types in descriptors to the types' names: [I is int[].
 var primitiveNames = map[string]string{"Z": "boolean", "B": "byte", "C": "char", "S": "short", "I": "int", "J": "long",
 	"F": "float", "D": "double"}
 
@@ -152,7 +155,7 @@ func javaClass(name string) string {
 	return strings.ReplaceAll(element, "/", ".") + strings.Repeat("[]", dimensions)
 }
 
-// name returns a string, cut off after maxName bytes.
+// name returns v as a string that is cut off after maxName bytes. It returns "" if v is not a string.
 func (v Value) name() string {
 	if v.kind != String {
 		return ""
@@ -160,7 +163,8 @@ func (v Value) name() string {
 	return textUpTo(v.raw, maxName)
 }
 
-// keep remembers a value by its key.
+// keep adds a value to one of the maps of a known, unless the value is not a constant, which has the key 0. If the map
+// is full, keep empties it first.
 func keep[T any](in *map[int64]*T, key int64, found *T) {
 	switch {
 	case key == 0:

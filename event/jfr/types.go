@@ -2,20 +2,20 @@ package jfr
 
 import "fmt"
 
-// A Type describes values of the recording. It is valid for one chunk.
+// A Type is a type of values or events. Each chunk of a recording defines its own types.
 type Type struct {
 	ID     int64 // differs from run to run
 	Name   string
-	Super  string // eventSuper for events; "" for most types
+	Super  string // "jdk.jfr.Event" for events; "" for most other types
 	Fields []Field
 	// Annotations are the annotations of the class, such as its label and category.
 	Annotations []Annotation
 
-	simple bool // it stands for its only field
-	kind   Kind // of a primitive type; Struct for a class
+	simple bool // a value of the type is the value of its only field
+	kind   Kind // Struct, unless the type is primitive
 	wire   wire
 	state  typeState
-	height int    // levels of nested types in its values
+	height int    // how deeply types are nested in its values; 1 for a primitive type
 	fault  string // why its values can't be read; "" if they can
 }
 
@@ -29,17 +29,18 @@ type Field struct {
 	Unsigned    bool
 
 	typeID int64
-	pooled bool // its value is the key of a constant
+	pooled bool // in the file, its value is the key of a constant
 	wire   wire
 }
 
-// An Annotation is a Java annotation of a class or field: jdk.jfr.Timespan with value=NANOSECONDS.
+// An Annotation is a Java annotation of a class or field, for example jdk.jfr.Timespan with value=NANOSECONDS.
 type Annotation struct {
 	Name   string
 	Values []Attribute
 }
 
-// An Attribute is one value of an annotation. Each element of an array is an attribute: value-0, value-1.
+// An Attribute is one value of an annotation. If the value is an array, each element is an attribute of its own, and
+// these are named value-0, value-1 and so on.
 type Attribute struct{ Name, Value string }
 
 // A Unit says what an integer measures.
@@ -57,7 +58,7 @@ const (
 	TimespanSeconds
 	Percentage // 1 is 100 %
 	Bytes
-	OtherUnit // see the field's annotation
+	OtherUnit // a unit that is not in this list; the field's annotations have it
 )
 
 const eventSuper = "jdk.jfr.Event"
@@ -82,14 +83,14 @@ func (t *Type) index(name string) int {
 	return -1
 }
 
-// hasDuration reports whether the second field of an event is its duration.
+// hasDuration reports whether the type's second field is the duration of an event.
 func (t *Type) hasDuration() bool { return len(t.Fields) > 1 && t.Fields[1].isLong("duration") }
 
 func (f *Field) isLong(name string) bool {
 	return f.Name == name && !f.Array && !f.pooled && f.wire == wireVarint
 }
 
-// A wire says how the bytes of a value are skipped.
+// A wire says how many bytes a value takes in the file.
 type wire uint8
 
 const (
@@ -101,7 +102,7 @@ const (
 	wireString
 )
 
-// primitives are the types that have no fields and whose values are in the file.
+// primitives are the types that have no fields, because their values are not composed of others.
 var primitives = map[string]struct {
 	kind Kind
 	wire wire
@@ -117,8 +118,8 @@ var primitives = map[string]struct {
 	"java.lang.String": {String, wireString},
 }
 
-// maxHeight limits how deeply types are nested within one another, other than by keys. JFR's own types have three
-// levels: a stack trace has frames, and a frame has integers.
+// maxHeight limits how deeply types are nested within one another. Fields that are keys of constants do not count.
+// JFR's own types have three levels: a stack trace has frames, and a frame has integers.
 const maxHeight = 32
 
 type typeState uint8
@@ -129,8 +130,9 @@ const (
 	prepared
 )
 
-// prepare finds out how values of a type are skipped, and whether that is possible. Afterwards each value and each
-// field takes at least one byte, so no loop over an input has more iterations than the input has bytes.
+// prepare sets kind, wire and height of a type and of the types of its fields. If values of the type can't be read, it
+// sets fault. It rejects types without fields that are not primitive, so each value takes at least one byte, and no
+// loop over an input has more iterations than the input has bytes.
 func (t *Type) prepare(types map[int64]*Type) {
 	if t.state != unprepared {
 		return
@@ -208,7 +210,7 @@ func (f *Field) skip(d []byte, i int) int {
 	return i
 }
 
-// skipOne is skip for a single value, or for one element of an array.
+// skipOne returns the offset after the single value at i. In an array field, that is one element.
 func (f *Field) skipOne(d []byte, i int) int {
 	if f.wire == wireVarint {
 		return skipVarint(d, i)

@@ -5,8 +5,9 @@ import (
 	"math"
 )
 
-// A Value is a value in an event. It is valid until the next Scan. It is decoded on demand. Methods for another kind
-// of value return the zero value: the Text of a number is "", a Field of a string is null.
+// A Value is a value in an event. It is valid until the next Scan. Its methods decode it each time they are called. If
+// a method does not fit the kind of the value, it returns the zero value: the Text of a number is "", and a Field of a
+// string is null.
 type Value struct {
 	chunk *Chunk
 	typ   *Type
@@ -21,7 +22,7 @@ type Kind uint8
 
 // The kinds.
 const (
-	Null Kind = iota // null, or the type does not have the field
+	Null Kind = iota // null, a field that the type does not have, or a value that can't be read
 	Bool
 	Int // byte, short, int, long
 	Char
@@ -39,12 +40,12 @@ func (c *Chunk) value(f *Field, raw []byte) Value {
 	return c.element(f, raw)
 }
 
-// maxHops limits the number of keys and types between a field and its value. For example, a key leads to a GCName,
-// the type GCName to its only field, and the field's key to a string.
+// maxHops limits the number of steps from a field to its value. For example, a key leads to a constant of type GCName,
+// which leads to its only field, and the key in that field leads to a string.
 const maxHops = 8
 
-// element returns the value of a field, or of one element of the field's array. It follows keys, and types that stand
-// for their only field.
+// element returns the value of a field, or of one element of the field's array. It follows keys to their constants, and
+// replaces a value of a simple type by the value of its only field.
 func (c *Chunk) element(f *Field, raw []byte) Value {
 	v := Value{chunk: c, typ: f.Type, field: f, raw: raw}
 	pooled := f.pooled
@@ -74,10 +75,10 @@ func (c *Chunk) element(f *Field, raw []byte) Value {
 			v.typ, pooled = v.typ.Fields[0].Type, v.typ.Fields[0].pooled
 		}
 	}
-	return v // null: a type that contains itself has no value
+	return v // null, because the steps may go on for ever: a type may contain itself through keys
 }
 
-// follow goes to the constant with a key. It reports whether there is one.
+// follow sets v.raw to the constant of v's type that has the given key. It reports whether there is such a constant.
 func (v *Value) follow(key int64, _ int) bool {
 	if v.key == 0 {
 		v.key = key
@@ -86,18 +87,18 @@ func (v *Value) follow(key int64, _ int) bool {
 	return v.raw != nil
 }
 
-// Kind returns what the value is.
+// Kind returns the kind of the value.
 func (v Value) Kind() Kind { return v.kind }
 
 // Type returns the value's type, or the type of its elements if it is an array. It returns nil for a field that does
 // not exist.
 func (v Value) Type() *Type { return v.typ }
 
-// Key returns the key of the constant that the value is. It returns 0 for null and for a value in the event itself.
-// Values of the same type, chunk and key are equal.
+// Key returns the key of the constant from which the value was read. It returns 0 for a value that is in the event
+// itself. Two values of the same chunk that have the same type and key are equal.
 func (v Value) Key() int64 { return v.key }
 
-// Int returns an integer, the code of a char, or 1 for true. An unsigned long above MaxInt64 is negative.
+// Int returns the value of an integer, the code of a char, or 1 for true. An unsigned long above MaxInt64 is negative.
 func (v Value) Int() int64 {
 	switch v.kind {
 	case Bool:
@@ -134,7 +135,7 @@ func (v Value) integer(unsigned bool) int64 {
 	return n
 }
 
-// Float returns a number.
+// Float returns the value of a float or double, or that of Int converted to a float64.
 func (v Value) Float() float64 {
 	switch {
 	case v.kind == Float && v.typ.wire == wireFour:
@@ -148,7 +149,7 @@ func (v Value) Float() float64 {
 // Bool reports whether the value is true.
 func (v Value) Bool() bool { return v.kind == Bool && v.raw[0] != 0 }
 
-// Text returns a string.
+// Text returns the value of a string.
 func (v Value) Text() string {
 	if v.kind != String {
 		return ""
@@ -214,7 +215,7 @@ func (v Value) Elements() iter.Seq[Value] {
 	}
 }
 
-// Unit returns what an integer measures; NoUnit for a plain number.
+// Unit returns the unit of an integer, or NoUnit for a plain number.
 func (v Value) Unit() Unit {
 	if v.field == nil {
 		return NoUnit
@@ -223,7 +224,7 @@ func (v Value) Unit() Unit {
 }
 
 // Nanos returns a time span in nanoseconds, or a timestamp in nanoseconds since 1970 on the wall clock of the chunk's
-// header. MinInt64 and MaxInt64 stand for an unlimited time in all units.
+// header. MinInt64 and MaxInt64 stand for an unlimited time, and are returned unchanged whatever the unit is.
 func (v Value) Nanos() int64 {
 	n := v.Int()
 	if n == math.MinInt64 || n == math.MaxInt64 || v.field == nil {

@@ -1,11 +1,12 @@
-// Package rings reads what gasm's agent has counted in probed methods. The agent has each thread of the JVM write
-// into a file (agent/src/main/java/java/lang/GasmProbes.java), and writes a text about the probes themselves.
+// Package rings reads what gasm's agent has counted in probed methods. Each thread of the JVM that calls a probed
+// method writes into a file (agent/src/main/java/java/lang/GasmProbes.java). The agent also writes a text about the
+// probes themselves.
 //
 // # The file
 //
 // The file of a JVM, probes-4711.ring, is little-endian and consists of words of 8 bytes. It grows by segments while
-// the JVM runs, and may be read at any time. If the JVM is killed, the file has everything that was counted until
-// then. It begins with a header of 4096 bytes. Its words are:
+// the JVM runs, and may be read at any time. If the JVM is killed, the file has everything that was counted until then.
+// The file begins with a header of 4096 bytes. The words of the header are:
 //
 //	0  magic number
 //	1  process id
@@ -43,11 +44,12 @@
 //
 // The content is a histogram of 592 buckets, see [BucketRange].
 //
-// Kind 3 has the windows of a thread. It is a ring as well. Word 6 of the head is when the window began in which the
-// thread is now, and word 7 is the site of this window. The three words of a window are: its begin; the kind 8 (8
-// bits), the site (24 bits) and the thread's id (32 bits); its end.
+// Kind 3 has the windows of a thread. It is a ring as well. Word 6 of the head is the time at which the thread entered
+// the window that it is in now, or 0 if it is in none. Word 7 is the site of this window. The three words of a window
+// are: its begin; the kind 8 (8 bits), the site (24 bits) and the thread's id (32 bits); its end.
 //
-// Kind 4 contains segments of kind 2. A segment of size 0 in it is not in use yet, and neither is anything after it.
+// Kind 4 contains segments of kind 2. If an inner segment has size 0, this segment and the rest of the outer one are
+// not in use yet.
 //
 // # The text
 //

@@ -35,15 +35,16 @@ type drainedRing struct {
 // look, and so is a segment that is only partly visible.
 const maxInFlight = 64
 
-// maxTaken limits the number of windows that are kept of a JVM: an hour with 2000 windows per second.
+// maxTaken limits the number of windows that a Drain writes for a JVM: those of an hour with 2000 windows per second.
+// Any further windows count as lost.
 const maxTaken = 8_000_000
 
 // maxRings is an upper bound for the number of rings with windows; further ones are not read. Each ring is read at each
 // look. The agent makes one for each of 256 threads.
 const maxRings = 1 << 10
 
-// maxSegments is an upper bound for the number of segments; more mean that the file is damaged. The agent makes one for
-// each of 256 threads and 1024 sites.
+// maxSegments is an upper bound for the number of segments; more mean that the file is damaged. The agent makes at most
+// one for each of 1024 sites in each of 256 threads, and the rings.
 const maxSegments = 1 << 19
 
 // NewDrain returns a Drain of a JVM's file.
@@ -125,7 +126,7 @@ func (d *Drain) take(r *drainedRing, end bool, w io.Writer) error {
 	if written <= r.taken {
 		return nil
 	}
-	// The JVM may be overwriting the oldest windows right now.
+	// The JVM may be overwriting the oldest windows right now, so these are left out and count as lost.
 	first := min(max(r.taken, newest-r.capacity+r.inFlight), written)
 	out := make([]byte, 0, 24*(written-first)+24)
 	for at := first; at < written; {

@@ -18,14 +18,14 @@ type Site struct {
 	Method     string
 	Descriptor string // "(Ljava/lang/Object;)I"
 	Window     bool   // its calls are windows
-	// First is the number of the first of its two sites in the shared object that other tracers see. Only the kind SDT
-	// has it.
+	// First is for the kind SDT, and 0 for all others. The shared object that other tracers see has two sites for each
+	// method; First is the number of the first one.
 	First  int
 	Static bool   // the method is static; only for the kind SDT
 	Probe  string // the probe as the user wrote it
 }
 
-// A SiteKind says what is reported of a site.
+// A SiteKind says what is probed at a site.
 type SiteKind string
 
 // The kinds of sites.
@@ -45,8 +45,8 @@ type Refusal struct{ Probe, Method, Reason string }
 // A Miss is a probe that matches no method.
 type Miss struct {
 	Probe     string
-	ClassSeen bool   // the class exists, but does not have such a method
-	Idle      bool   // its methods take no locks or allocate no objects
+	ClassSeen bool   // the class exists; unless Idle is true, no method of it matches
+	Idle      bool   // the probe is for locks or allocations, and no method that it matches has any
 	Near      string // similar names, separated by ", "
 }
 

@@ -17,18 +17,19 @@ const (
 	headWords  = 16
 	// Buckets is the number of buckets in the histogram of a site's calls.
 	Buckets = 32 + 35*16
-	// maxSegment is an upper bound for the size of a segment: gasm does not ask for rings that are larger.
+	// maxSegment is an upper bound for the size of a segment in bytes. gasm never asks the agent for larger rings.
 	maxSegment = 64 << 20
-	// MaxFile is an upper bound for the size of a JVM's file, in bytes; the agent never makes a larger one. What a
-	// header says is beyond it is not read.
+	// MaxFile is an upper bound for the size of a JVM's file, in bytes; the agent never makes a larger one. If a header
+	// claims that the file is larger, a Drain does not read beyond this limit.
 	MaxFile = 512 << 20
 )
 
 // A Kind is the kind of an event in a ring.
 type Kind uint8
 
-// The kinds of events. Ring.Events does not return events of the kinds owner and inside. An owner says that another
-// thread continues the ring; the events before it have the TID of the previous thread.
+// The kinds of events. Ring.Events does not return events of the kinds owner and inside. An event of the kind owner
+// says that another thread takes over the ring: the events before it have the TID of the previous thread. The kind
+// inside is that of windows.
 const (
 	Entry Kind = iota + 1
 	Exit
@@ -46,16 +47,16 @@ type Event struct {
 	Site      int
 	MonoNanos int64
 	BCI       int // for locks and allocations; -1 for the lock of a synchronized method
-	// Identity is the System.identityHashCode of the object, which is not unique. For calls, only the entries have it,
-	// and only with --probe-this. Otherwise it is 0.
+	// Identity is the System.identityHashCode of the object, which is not unique. Of the events of calls, only entries
+	// have it, and only with --probe-this. Identity is 0 in all other events of calls.
 	Identity uint32
 	TID      int // 0 if unknown
 }
 
-// A Ring has the last events of a thread, or of several threads one after another.
+// A Ring has the latest events of a thread, or of several threads that used the ring one after another.
 type Ring struct {
 	Slot    int // -1 if threads share it
-	TID     int // of the last thread that wrote into it
+	TID     int // of the last thread that wrote into the ring
 	Thread  string
 	Written int64 // number of events
 	Dropped int64 // number of events that were overwritten
@@ -65,7 +66,7 @@ type Ring struct {
 	capacity int
 }
 
-// Events returns an iterator over the events that are left, oldest first.
+// Events returns an iterator over the events that were not overwritten, oldest first.
 func (r *Ring) Events() iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		for i := range r.n {
@@ -73,7 +74,7 @@ func (r *Ring) Events() iter.Seq[Event] {
 			what, who := uint64(word(r.body, at+1)), uint64(word(r.body, at+2))
 			kind := Kind(what >> 56)
 			if kind == 0 || kind >= owner {
-				continue // an event of the kind owner, or one that was cut short by a kill
+				continue // an event of the kind owner, or an event that a killed JVM did not write completely
 			}
 			e := Event{Kind: kind, Site: int(what >> 32 & 0xffffff), MonoNanos: word(r.body, at), BCI: int(int32(what)),
 				Identity: uint32(who >> 32), TID: int(int32(who))}
@@ -92,14 +93,14 @@ type Calls struct {
 	Histogram                [Buckets]int64
 }
 
-// Windows are the times during which a thread was in methods that are windows.
+// Windows are the times during which a thread was in methods whose calls are windows (see Site.Window).
 type Windows struct {
 	Slot    int
 	Dropped int64
 	Spans   []Span
 }
 
-// A Span is one call of such a method. ToMonoNanos is math.MaxInt64 if the call has not ended.
+// A Span is one call of a method whose calls are windows. ToMonoNanos is math.MaxInt64 if the call has not ended.
 type Span struct {
 	TID, Site                  int
 	FromMonoNanos, ToMonoNanos int64
@@ -122,13 +123,14 @@ type Reader struct {
 	begun  bool
 	offset int64
 	left   int64 // bytes in use after offset
-	inner  int64 // bytes of these that are in a segment of kind 4
+	inner  int64 // how many of these bytes belong to the current segment of kind 4; 0 outside
 }
 
 // NewReader returns a Reader of a file. The name is used in messages only.
 func NewReader(r io.Reader, name string) *Reader { return &Reader{r: r, name: name} }
 
-// Scan reads the next segment. It returns false at the end and after an error.
+// Scan reads the header at its first call, and then segment after segment. It skips segments of unknown kinds. It
+// returns false at the end and after an error.
 func (r *Reader) Scan() bool {
 	if r.err != nil {
 		return false
@@ -243,7 +245,7 @@ func (r *Reader) segment() (any, error) {
 	return nil, nil
 }
 
-// order returns the index of the oldest event in a ring, and the numbers of events that are left and overwritten.
+// order returns the index of the oldest event in a ring, how many events the ring has, and how many were overwritten.
 func order(written int64, capacity int) (first, n int, dropped int64) {
 	if written <= int64(capacity) {
 		return 0, int(max(0, written)), 0
@@ -318,7 +320,7 @@ func BucketRange(i int) (lo, hi int64) {
 	return lo, lo + step
 }
 
-// Bucket returns the bucket that counts a time.
+// Bucket returns the index of the bucket that counts a time in ns.
 func Bucket(nanos int64) int {
 	if nanos < 32 {
 		return int(max(0, nanos))

@@ -1,5 +1,5 @@
-// Package usdt reads the text that keeps the firings of HotSpot's own probes. These are the statically defined
-// tracepoints (USDT) that most builds of libjvm.so have. Package hotspot/usdt writes that text while a JVM runs.
+// Package usdt reads the text in which gasm saves the firings of HotSpot's own probes. These are the statically defined
+// tracepoints (USDT) that most builds of libjvm.so have. Package hotspot/usdt writes the text while a JVM runs.
 //
 //   - A [Reader] reads the text, and joins the start of something with its end.
 //   - [Known] lists the probes of the providers hotspot and hs_private, and [Parameters] says
@@ -16,20 +16,22 @@
 //	1884.749700112 24990 hotspot:thread__sleep__begin 1
 //	1884.749700117 24998 hotspot:thread__park__end ?
 //
-// The second line lists the recorded probes; older texts do not have it. If the probe of the end
-// was not recorded, a start becomes an event without a duration, and so does an end whose start
-// was not recorded.
+// The second line lists the recorded probes; older texts do not have it. If only the probe of a
+// start was recorded, and not that of its end, each start becomes an event without a duration. In
+// the same way each end becomes an event if only the probe of the end was recorded.
 //
-// A ? is an argument that could not be read. Allocated objects are too many for a line each, so
-// the text has their sums over some 20 ms. A line of another form has the sum for one
+// A ? is an argument that could not be read. A program allocates too many objects for a line each,
+// so the text has sums over some 20 ms. The line of a sum has a different form. It is for one
 // allocating instruction and one class:
 //
 //	1884.749632617 0 allocated 0x7fae0c8d3a42 0x0 0x0 "java/lang/Integer" 120 1920
 //
-// The first address is the return address of the call into the library, which is the address
-// after the call instruction. The other two are for calls by a stub: the return address of a
-// stub of C1's, whose frames are chained, and that of a stub of C2's, which JDK 11 and 17 have.
-// The latter is the first address of code on the stack. After the class come the number of
+// The first address is the return address of the call into the library, which is the address after
+// the call instruction. The other two addresses are for calls by a stub, which was itself called by
+// compiled code; otherwise they mean nothing. The second one is the return address of a stub of
+// C1's, found by the chain of frame pointers. The third one is the return address of a stub of
+// C2's, which only JDK 11 and 17 have. The frames of these stubs are not chained, so it is the
+// first word on the stack that can be an address of code. After the class come the number of
 // objects and their bytes.
 //
 // The bytes are a ? in JDK 11 and 17, where the size is an int: code of C2 calls

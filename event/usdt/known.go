@@ -12,7 +12,8 @@ const (
 	PrivateProvider = "hs_private"
 )
 
-// A Parameter is one or two arguments of a probe that mean one thing.
+// A Parameter is one argument of a probe, or two that belong together: the address and the length
+// of a text.
 type Parameter struct {
 	Name string
 	Kind ParameterKind
@@ -25,7 +26,7 @@ const (
 	Number  ParameterKind = iota
 	Address               // shown as 0x…
 	Text                  // two arguments: the address and the length of modified UTF-8, which stays in memory
-	Brief                 // like Text, but the text is gone when the program has left the probe
+	Brief                 // like Text, but the text may be gone as soon as the program has left the probe
 	Boolean
 )
 
@@ -44,7 +45,7 @@ func Known() []string { return slices.Sorted(maps.Keys(known)) }
 // The caller must not change them.
 func Parameters(name string) []Parameter { return known[name] }
 
-// Parameters that several probes have.
+// Lists of parameters that several probes share.
 var (
 	methodNames    = []Parameter{{"class", Text}, {"method", Text}, {"signature", Text}}
 	compiledMethod = append([]Parameter{{"compiler", Text}}, methodNames...)

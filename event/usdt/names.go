@@ -6,7 +6,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
-// primitives are the types that a class's descriptor has a letter for.
+// primitives maps the letters that descriptors have for primitive types to the names of these
+// types.
 var primitives = map[string]string{"Z": "boolean", "B": "byte", "C": "char", "S": "short", "I": "int", "J": "long", "F": "float", "D": "double"}
 
 // javaClass returns a class's name as Java writes it: java.lang.String[] for [Ljava/lang/String;.

@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
-// A firing is one time that a probe was reached.
+// A firing is one moment at which a thread reached a probe.
 type firing struct {
 	mono int64
 	tid  int
@@ -19,8 +19,9 @@ type firing struct {
 	args []argument
 }
 
-// An opened is the key of something that has begun: the thread, and the full name of the probe that
-// begins it ("hotspot:thread__park__begin"). If the text does not say which thread it was, tid is 0.
+// An opened is the key in Reader.open of something that has begun: the thread, and the full name of
+// the probe that begins it ("hotspot:thread__park__begin"). If the text does not say which thread
+// it was, tid is 0.
 type opened struct {
 	tid  int
 	what string
@@ -59,8 +60,8 @@ func halves(name string) (what, other string, begins, ends bool) {
 	return "", "", false, false
 }
 
-// halves is like the function halves, for this text: a probe whose other half was not recorded is not a
-// half.
+// halves is like the function halves, but takes into account which probes this text has: a probe whose other half was
+// not recorded does not count as a start or an end.
 func (r *Reader) halves(name string) (what string, begins, ends bool) {
 	what, other, begins, ends := halves(name)
 	if r.recorded != nil && !r.recorded[other] {
@@ -69,7 +70,9 @@ func (r *Reader) halves(name string) (what string, begins, ends bool) {
 	return what, begins, ends
 }
 
-// reached handles a firing. The end of something becomes an event, together with its start.
+// reached handles a firing. A start is kept until its end is read, and the two become one event. A
+// probe that is neither becomes an event of its own. msg says what is wrong with the line, or is
+// "".
 func (r *Reader) reached(f firing) (msg string) {
 	what, begins, ends := r.halves(f.name)
 	key := opened{f.tid, what}
@@ -82,7 +85,7 @@ func (r *Reader) reached(f firing) (msg string) {
 	case ends:
 		stack := r.open[key]
 		if len(stack) == 0 {
-			return "" // it began before the recording
+			return "" // it began before the recording, so its start is unknown
 		}
 		b := stack[len(stack)-1]
 		if r.n--; len(stack) == 1 {
@@ -97,8 +100,9 @@ func (r *Reader) reached(f firing) (msg string) {
 	return ""
 }
 
-// moment returns the event of a firing alone. If the probe is half of something, the event is not a
-// park, a lock or a collection that took no time, but a firing of this probe.
+// moment returns the event of a firing that is not paired with another one. If the probe is half of
+// something, the event is not a park, a lock or a collection that took no time, but a firing of
+// this probe.
 func (r *Reader) moment(f *firing) *event.Event {
 	e := r.event(f, nil, f.name)
 	if _, _, begins, ends := halves(f.name); (begins || ends) && e.Kind != event.JNI {
@@ -107,7 +111,8 @@ func (r *Reader) moment(f *firing) *event.Event {
 	return e
 }
 
-// unended collects what has no end in the text, because the recording ended first.
+// unended moves the starts without an end from r.open to r.rest, in the order of their times. They
+// have no end because the recording ended first.
 func (r *Reader) unended() {
 	r.ended = true
 	for _, stack := range r.open {
@@ -128,7 +133,9 @@ func (r *Reader) nextUnended() bool {
 	return true
 }
 
-// event returns the event of a start (from) and its end (to). The end is nil if the text has none.
+// event returns the event of a start (from) and its end (to). The end is nil if it is not in the
+// text, and for a firing that is not paired. what is the name that halves returned, or the name of
+// the probe.
 func (r *Reader) event(from, to *firing, what string) *event.Event {
 	e := &event.Event{PID: r.pid, TID: from.tid, MonoNanos: from.mono}
 	args := from.args
@@ -140,12 +147,12 @@ func (r *Reader) event(from, to *firing, what string) *event.Event {
 		what = strings.TrimSuffix(what, "__begin")
 	}
 	e.Kind, e.Name = kindOf(what), what
-	var used int // how many arguments became the name
+	var used int // how many of the first arguments became the name
 	switch e.Kind {
 	case event.GC:
 		e.Name = collection(what, args)
 	case event.Safepoint:
-		e.Name = "safepoint" // the probes do not say what it is for
+		e.Name = "safepoint" // the probes do not say why there was a safepoint
 	case event.VMOperation:
 		e.Name, used = textOf(args, 0, what), 1
 	case event.Compilation:
@@ -181,8 +188,8 @@ func (r *Reader) event(from, to *firing, what string) *event.Event {
 // from.
 const probeArgument = "probe"
 
-// Plain turns an event into one of its probe, without the kind that the probe stands for. It is for a
-// JVM whose events of that kind come from another source as well.
+// Plain changes an event's kind to event.Probe, and its name to that of the probe. It is for a JVM whose events of the
+// original kind come from another source as well, so that they do not count twice.
 func Plain(e *event.Event) {
 	for _, a := range e.Args {
 		if a.Name == probeArgument {
@@ -191,10 +198,11 @@ func Plain(e *event.Event) {
 	}
 }
 
-// CMS has probes of its own. JDK 13 was the last release with CMS.
+// The pauses of the collector CMS have probes of their own. JDK 13 was the last release with CMS.
 const cmsMark, cmsRemark = PrivateProvider + ":cms__initmark", PrivateProvider + ":cms__remark"
 
-// kindOf returns the kind of the events that a probe reports.
+// kindOf returns the kind of the events that a probe reports. what is the name of the probe,
+// without __begin if its end is known.
 func kindOf(what string) event.Kind {
 	if strings.HasPrefix(what, JNIProvider+":") {
 		return event.JNI
@@ -250,8 +258,8 @@ func className(a *argument) string {
 	return javaClass(a.text)
 }
 
-// methodName returns the name of a compilation's method. Its arguments are the compiler's name, and the
-// method's class, name and signature.
+// methodName returns the name of a compilation's method, such as "org.acme.Svc::tiny". args are the compiler's name,
+// and the method's class, name and signature. If class or name could not be read, methodName returns otherwise.
 func methodName(args []argument, otherwise string) string {
 	if len(args) < 4 || !args[1].isText || !args[2].isText {
 		return otherwise
@@ -259,7 +267,8 @@ func methodName(args []argument, otherwise string) string {
 	return className(&args[1]) + "::" + javaname.Decode(args[2].text)
 }
 
-// arguments returns the named arguments, without the first ones, which the event's name is made of.
+// arguments returns the arguments with their names. It leaves out the first used ones, because they
+// became the event's name.
 func (r *Reader) arguments(probe string, args []argument, used int) (named []event.Arg) {
 	parameters := known[probe]
 	if len(parameters) != len(args) {

@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
-// A SyntaxError is a line that is not as gasm writes them.
+// A SyntaxError reports a line that does not have the form in which gasm writes lines.
 type SyntaxError = lines.SyntaxError
 
 // Lost says how many events were lost because they came faster than they were read.
@@ -28,7 +28,7 @@ type Reader struct {
 	names  map[string]string
 	// recorded are the probes that were recorded; nil if the text does not say.
 	recorded map[string]bool
-	rest     []begun // what had not ended at the end of the text
+	rest     []begun // starts without an end in the text, which are returned last
 	ended    bool
 }
 
@@ -36,8 +36,8 @@ const (
 	// longestLine is the longest line that is read. Three texts of 64 kB, in which each byte may be
 	// escaped, can be longer; such a line is a SyntaxError.
 	longestLine = 256 << 10
-	// mostOpen is an upper bound for what all threads of a JVM are in at the same time. Starts beyond
-	// it are bad lines.
+	// mostOpen is an upper bound for the starts whose end is still missing, in all threads of a JVM together. A start
+	// beyond it is a bad line.
 	mostOpen = 1 << 16
 	// mostArguments is an upper bound for the arguments of a probe; SystemTap's notes allow 12. A line
 	// with more is a bad line.
@@ -63,11 +63,11 @@ func (r *Reader) Err() error {
 // Lines returns how many lines were read so far.
 func (r *Reader) Lines() int { return r.in.Number() }
 
-// Record returns what Scan has read: an *event.Event, a *Lost or a *SyntaxError.
+// Record returns what the last call of Scan has read: an *event.Event, a *Lost or a *SyntaxError.
 func (r *Reader) Record() any { return r.record }
 
-// Scan reads to the next event or bad line. It skips a last line without an end: gasm was killed while
-// it wrote that line.
+// Scan reads up to the next event, loss or bad line. It returns false at the end of the text or after an error. It
+// skips a last line that does not end with a newline, because gasm was killed while it wrote that line.
 func (r *Reader) Scan() bool {
 	for r.in.Scan() {
 		r.record = nil
@@ -201,7 +201,8 @@ func parseArguments(rest []byte) (args []argument, ok bool) {
 	return args, true
 }
 
-// scan reads the number at the start of the text, up to a blank.
+// scan reads the number, or the ? of an unknown argument, at the start of the text. word is its
+// text, which ends before the next blank.
 func (a *argument) scan(text string) (word string, ok bool) {
 	word, _, _ = strings.Cut(text, " ")
 	if word == "?" {
@@ -228,14 +229,16 @@ func (r *Reader) allocated(mono int64, args []argument) (msg string) {
 	return ""
 }
 
-// countArgument is the argument of an event of allocations that says how many there were.
+// countArgument names the argument of an allocation event that says for how many allocations the
+// event stands.
 const countArgument = "count"
 
-// Count returns how many allocations an event of this source stands for.
+// Count returns how many allocations an event of this source stands for. It returns 1 for other
+// events.
 func Count(e *event.Event) int64 {
 	for _, a := range e.Args {
 		if a.Name == countArgument {
-			n, _ := strconv.ParseInt(a.Value, 10, 64) // allocated has written it
+			n, _ := strconv.ParseInt(a.Value, 10, 64) // allocated has formatted this number, so it is valid
 			return n
 		}
 	}

@@ -6,13 +6,15 @@ import (
 	"strings"
 )
 
-// valued are options of the java command that are followed by their value as the next word (java -help).
+// valued are the options of the java command whose value is the next word of the command line (java
+// -help).
 var valued = []string{"-cp", "-classpath", "--class-path", "-p", "--module-path", "--upgrade-module-path",
 	"--add-modules", "--enable-native-access", "--limit-modules", "--add-reads", "--add-exports", "--add-opens",
 	"--patch-module", "--source"}
 
-// mainOfArguments returns the main class or the jar on a JVM's command line. It returns "" if it is not there, as with
-// an argument file or a launcher of another name.
+// mainOfArguments returns the main class or the jar on a JVM's command line. It returns "" if the command line does
+// not name one, for example because it names an argument file, or because the launcher is not java and has a main
+// class of its own.
 func mainOfArguments(args []string) string {
 	for i := 1; i < len(args); i++ {
 		switch word := args[i]; {
@@ -48,7 +50,7 @@ func classPathOfArguments(args []string) (classPath string) {
 		case word == "-m" || word == "--module":
 			return classPath
 		case word == "-cp" || word == "-classpath" || word == "--class-path":
-			classPath = next // the last one counts
+			classPath = next // the last option of these three counts
 			i++
 		case strings.HasPrefix(word, "--class-path="):
 			classPath = strings.TrimPrefix(word, "--class-path=")

@@ -2,16 +2,16 @@
 //
 // [List] returns all of them, and [Choose] those that a user names by process id or by a part of the main class. A
 // [Process] has what can be found out without stopping or asking the JVM: main class, version, user, start time, and
-// whether its memory can be read. The latter is not derived from settings but tried.
+// whether its memory can be read. Whether the memory can be read is not derived from settings but tried.
 //
 // # How a JVM is recognized
 //
-// A HotSpot has mapped libjvm.so (/proc/PID/maps). OpenJ9 has a libjvm.so as well, and also libj9vm29.so. A native
-// image of GraalVM is a program with an ELF section named .svm_heap. The maps of another user's process can't be read.
-// Such a process is taken for a JVM if its name is java, or if there is a file named by its process id in HotSpot's
-// folder in /tmp.
+// A process that runs HotSpot has mapped libjvm.so (/proc/PID/maps). OpenJ9 has a libjvm.so as well, and also
+// libj9vm29.so. A native image of GraalVM is a program with an ELF section named .svm_heap. The maps of another
+// user's process can't be read. Such a process is taken for a JVM if its name is java, or if there is a file named by
+// its process id in HotSpot's folder in /tmp.
 //
-// # What it runs
+// # What a JVM runs
 //
 // HotSpot writes counters and properties to /tmp/hsperfdata_<user>/<pid>, for jps and jstat (perfMemory_posix.cpp).
 // Both the folder and the pid are those of the JVM's own namespaces:
@@ -19,9 +19,9 @@
 //	process 4711 here, 1 in its container    /proc/4711/root/tmp/hsperfdata_app/1
 //
 // The file begins with a header, followed by an entry for each value (perfMemory.hpp). Some of its strings are the
-// command ("sun.rt.javaCommand": main class or jar, and the arguments) and the version. With -XX:-UsePerfData the file
-// does not exist, and another user's file can't be read. Then the main class comes from the command line, if it is
-// there, and the version from the JDK's release file.
+// command ("sun.rt.javaCommand": main class or jar, and the arguments) and the version. With -XX:-UsePerfData the
+// file does not exist, and another user's file can't be read. In both cases the main class is taken from the command
+// line, if it is there, and the version from the JDK's release file.
 //
 // The file, the command line and all paths are made by the process, which may be hostile. So files are opened only if
 // they are regular files of the process's user, reads are bounded, and names are escaped when they are shown.

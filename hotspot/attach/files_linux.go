@@ -11,15 +11,17 @@ import (
 	"github.com/gasm-profiler/gasm/internal/jdk"
 )
 
-// files are the files that a process sees; none if they can't be reached.
+// A files holds the file system as a process sees it. If gasm can't reach that file system, all
+// methods behave as if it were empty.
 type files struct {
 	world  *foreign.World // nil if the files can't be reached
 	ownPID int
 }
 
-// enter enters the file system of the process. Only root can enter that of another user's process. Without root, if the
-// process has the same id in its own namespace as here, its /tmp may be that of gasm, which at least shows which files
-// are there.
+// enter enters the file system of the process. Only root can enter the file system of another user's process. If gasm
+// can't enter it, is not root, and the process has the same id in its own PID namespace as here, enter uses gasm's
+// own file system instead. The process probably sees the same /tmp, and gasm can at least find out which files exist
+// there.
 func (p process) enter(ctx context.Context, status foreign.Status) files {
 	f := files{ownPID: status.OwnPID}
 	var err error
@@ -42,12 +44,13 @@ func (f files) close() {
 // who may exist only in the JVM's container.
 const perfFolderHead = "hsperfdata_"
 
-// maxPerfFolders is how many such folders are looked into. Anyone can make them in /tmp.
+// maxPerfFolders limits how many folders of performance data are opened, because anyone can create
+// such folders in /tmp.
 const maxPerfFolders = 256
 
-// eachPerfFolder calls see with each such folder that belongs to a user, until see returns true. Anyone can make a
-// folder of such a name in /tmp, so it must belong to the process's user. HotSpot demands that, too
-// (is_directory_secure in perfMemory_posix.cpp).
+// eachPerfFolder calls see with each folder of performance data that belongs to the user with this id, until see
+// returns true. Folders of other users are left out, because anyone can create a folder with such a name in /tmp.
+// HotSpot demands the same owner, too (is_directory_secure in perfMemory_posix.cpp).
 func (f files) eachPerfFolder(uid int, see func(folder *foreign.Folder) (found bool)) {
 	if f.world == nil {
 		return
@@ -57,7 +60,7 @@ func (f files) eachPerfFolder(uid int, see func(folder *foreign.Folder) (found b
 		return
 	}
 	defer tmp.Close()
-	names, _ := tmp.Names() // if they can't be read, there are none
+	names, _ := tmp.Names() // if the names can't be read, there are no names
 	looked := 0
 	for _, name := range names {
 		if !strings.HasPrefix(name, perfFolderHead) || looked == maxPerfFolders {
@@ -89,7 +92,7 @@ func (f files) perfText() (text []byte) {
 		}
 		defer file.Close()
 		text = make([]byte, min(file.Size(), maxPerfData))
-		n, _ := file.ReadAt(text, 0) // what can't be read is left out
+		n, _ := file.ReadAt(text, 0) // if reading fails, the beginning of the file is used
 		text = text[:n]
 		return true
 	})
@@ -102,8 +105,9 @@ func (f files) perfData() map[string]string {
 	return strs
 }
 
-// hasPerfData reports whether there are performance data for the process's id. Other users can see the file without
-// reading it. The data may be of a JVM in a container that has the same id there, if the container shares this /tmp.
+// hasPerfData reports whether there is a file of performance data for the process's id. Other users can't read the
+// file, but they can see that it exists. The file may belong to another JVM: one in a container that shares this
+// /tmp and in which the JVM has the same id.
 func (p process) hasPerfData(ctx context.Context, status foreign.Status) (has bool) {
 	f := p.enter(ctx, status)
 	defer f.close()

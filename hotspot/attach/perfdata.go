@@ -23,8 +23,8 @@ const (
 
 var perfDataMagic = []byte{0xca, 0xfe, 0xc0, 0xc0}
 
-// maxPerfData is how many bytes of the file are read. HotSpot's default is 32 kB (PerfDataMemorySize). With a higher
-// one, the strings still come first.
+// maxPerfData limits how many bytes of the file are read. HotSpot's default size is 32 kB (PerfDataMemorySize). In a
+// larger file, the strings still come first.
 const maxPerfData = 1 << 20
 
 // perfStrings returns the strings in HotSpot's file of performance data, by name. From a cut or damaged file it returns
@@ -43,7 +43,8 @@ func perfStrings(file []byte) (map[string]string, error) {
 	return found, nil
 }
 
-// perfLong returns a number from HotSpot's file of performance data.
+// perfLong returns the number with a name from HotSpot's file of performance data. found is false
+// if there is no such number.
 func perfLong(file []byte, name string) (value int64, found bool) {
 	_ = eachEntry(file, func(entry []byte, order binary.ByteOrder) bool { // a file of another format has no numbers
 		nameOffset, dataOffset := order.Uint32(entry[nameAt:]), order.Uint32(entry[dataOffsetAt:])
@@ -69,7 +70,8 @@ func eachEntry(file []byte, see func(entry []byte, order binary.ByteOrder) bool)
 	if file[byteOrderAt] == 0 {
 		order = binary.BigEndian
 	}
-	// The file may be larger than the part in use, and a JVM that is starting has not counted its entries yet.
+	// The file may be larger than the part in use, so the number of entries is read, too. A JVM that is
+	// starting may not have counted all of its entries yet.
 	number := func(at int) int { return int(int32(order.Uint32(file[at:]))) }
 	at := number(firstEntryAt)
 	for range number(entriesAt) {

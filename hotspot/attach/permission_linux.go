@@ -33,7 +33,7 @@ func (p process) tryMemory(mappings []native.Mapping, uid int) error {
 		return err
 	}
 	if at < 0 {
-		return nil // reading the JVM will show it
+		return nil // no vDSO: a later read of the JVM's memory shows whether it is allowed
 	}
 	var buf [1]byte
 	local := []unix.Iovec{{Base: &buf[0]}}
@@ -45,7 +45,8 @@ func (p process) tryMemory(mappings []native.Mapping, uid int) error {
 	return nil
 }
 
-// errNoPtrace is for root in a container.
+// errNoPtrace is the error if gasm runs as root, as in a container, but without the capability to
+// read other processes.
 var errNoPtrace = &fix.Error{Err: errors.New("gasm is root without the capability SYS_PTRACE"),
 	Fix: "give it that (docker run --cap-add SYS_PTRACE; in Kubernetes securityContext.capabilities.add)"}
 

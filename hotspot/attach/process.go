@@ -22,10 +22,10 @@ type Process struct {
 	// Version is the JDK's version: "17.0.15+6-Debian-1deb12u1", "1.8.0_504"; "" if unknown.
 	Version string
 	User    string // name of the user that it runs as, or the id if the user has no name
-	OfOther bool   // it is another user's, or a container's root's, so gasm does not trust it
+	OfOther bool   // the process is another user's, or that of a container's root, so gasm does not trust it
 	Kind    Kind
-	// Unreadable is why gasm can't read the JVM's code, with a fix; nil if it can. It does not name the JVM, which Err
-	// does.
+	// Unreadable says why gasm can't read the JVM's code and how to fix that; nil if gasm can read it. The text does
+	// not name the JVM, but that of Err does.
 	Unreadable error
 	// StartMonoNanos is when the process started, on CLOCK_MONOTONIC, with the kernel's precision of 10 ms.
 	StartMonoNanos int64
@@ -58,12 +58,12 @@ func (j *Process) Err() error {
 	return fmt.Errorf("JVM %s can't be read: %w", j, j.Unreadable)
 }
 
-// Choose returns the JVMs that the user names. Each word is a process id or a part of a main class's or jar's name,
-// which only one JVM may have. A JVM whose whole name is the word takes precedence over partial matches. Choose returns
-// an error if one of the JVMs can't be read.
+// Choose returns the JVMs that the user names. Each word is a process id, or a part of the name of a main class or
+// jar that only one JVM has. A JVM with the word as its whole name takes precedence over partial matches. Choose
+// returns an error if one of the JVMs can't be read.
 func Choose(ctx context.Context, words []string) ([]Process, error) {
 	var chosen []Process
-	var listed []Process // once it is needed
+	var listed []Process // the result of List, which is called only if a word is not a process id
 	for _, word := range words {
 		var j *Process
 		pid, err := strconv.Atoi(word)
@@ -105,7 +105,8 @@ func (e *AmbiguousError) Error() string {
 		e.Name, strings.Join(all, ", "))
 }
 
-// named returns the only JVM with a name.
+// named returns the only JVM whose Main is the name or, if there is none, the only one whose Main
+// contains the name.
 func named(jvms []Process, name string) (*Process, error) {
 	if name == "" {
 		return nil, errors.New("the name of a JVM is empty: `gasm attach` lists those that run")

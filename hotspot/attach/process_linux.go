@@ -20,11 +20,11 @@ import (
 )
 
 // listTime bounds the time for looking at all processes of the machine. A hostile process can make gasm wait for ever
-// when it looks at its memory.
+// when gasm looks at the memory of that process.
 const listTime = 6 * time.Second
 
-// List returns the running JVMs that this process can see, by ascending process id. A process that gives no answer is
-// included if its name is java.
+// List returns the running JVMs that this process can see, by ascending process id. A process that could not be
+// looked at within listTime is included if its name is java.
 func List(ctx context.Context) ([]Process, error) {
 	jvms, hanging, err := foreign.Each(listTime, func(pid int) (*Process, bool) {
 		j, err := look(ctx, pid)
@@ -49,7 +49,8 @@ func List(ctx context.Context) ([]Process, error) {
 	return found, nil
 }
 
-// silent describes a process that gives no answer. It returns nil if nothing indicates that the process is a JVM.
+// silent describes a process that could not be looked at in time. It returns nil if nothing indicates that the
+// process is a JVM.
 func silent(pid int) *Process {
 	p, err := foreign.Open(pid)
 	if err != nil {
@@ -69,7 +70,8 @@ var errSilent = errors.New(
 // lookTime bounds the time for looking at one process.
 const lookTime = 8 * time.Second
 
-// Look returns what can be found out about a process. The error says that it does not exist or is not a JVM.
+// Look returns what can be found out about a process. It returns an error if the process does not exist, is
+// not a JVM, or can't be looked at.
 func Look(ctx context.Context, pid int) (*Process, error) {
 	j, err := foreign.Within(ctx, lookTime, func() (*Process, error) { return look(ctx, pid) })
 	if errors.Is(err, foreign.ErrLate) {
@@ -121,8 +123,9 @@ func look(ctx context.Context, pid int) (*Process, error) {
 	return j, nil
 }
 
-// kind returns which JVM the process runs. hidden is true if its mappings could not be read. The error is that of a
-// process that is not a JVM, or not one of this processor.
+// kind returns which JVM the process runs. hidden is true if its mappings could not be read. It returns an error if
+// the process is not a JVM, if it is an emulator that runs a JVM for another processor, or if gasm can't find out
+// which of these it is.
 func (p process) kind(ctx context.Context, status foreign.Status, mappings []native.Mapping,
 	hidden bool) (Kind, error) {
 	hasLibJVM := slices.ContainsFunc(mappings, isLibJVM)
@@ -146,14 +149,15 @@ func (p process) kind(ctx context.Context, status foreign.Status, mappings []nat
 	return "", fmt.Errorf("process %d (%s) is not a JVM: it has not loaded libjvm.so", p.PID(), status.Name)
 }
 
-// isLibJVM reports whether a mapping is of libjvm.so, which HotSpot and OpenJ9 have.
+// isLibJVM reports whether a mapping is of libjvm.so. Both HotSpot and OpenJ9 have a library of
+// this name.
 func isLibJVM(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" }
 
 // isJ9 reports whether a mapping is of OpenJ9's library: libj9vm29.so.
 func isJ9(m native.Mapping) bool { return strings.HasPrefix(filepath.Base(m.Path), "libj9vm") }
 
-// homeOf returns the JDK's folder of a libjvm.so, which lies in lib/server since JDK 9 and in jre/lib/amd64/server
-// before.
+// homeOf returns the JDK's folder of a libjvm.so, which lies in lib/server in JDK 9 and newer, and in
+// jre/lib/amd64/server in JDK 8.
 func homeOf(libjvm string) string {
 	lib := filepath.Dir(filepath.Dir(libjvm))
 	if filepath.Base(lib) != "lib" {
@@ -166,7 +170,7 @@ func homeOf(libjvm string) string {
 	return home
 }
 
-// A process is a process that may run a JVM.
+// A process is a process that is examined because it may run a JVM.
 type process struct{ *foreign.Process }
 
 // maxText bounds how much is read of a command line or an environment, in bytes: the kernel has no limit.
@@ -178,8 +182,8 @@ func (p process) text(name string) string {
 	return string(text)
 }
 
-// startMonoNanos returns when the process started. The kernel has that time on CLOCK_BOOTTIME, which goes on while the
-// machine sleeps.
+// startMonoNanos returns when the process started. It returns 0 if that can't be found out. The kernel reports the
+// time on CLOCK_BOOTTIME, which, unlike CLOCK_MONOTONIC, goes on while the machine sleeps.
 func (p process) startMonoNanos() int64 {
 	stat, err := p.Stat()
 	var boot unix.Timespec
@@ -189,7 +193,8 @@ func (p process) startMonoNanos() int64 {
 	return int64(stat.StartTicks)*10_000_000 - (boot.Nano() - monotonic.Nanos())
 }
 
-// describe sets what the JVM runs, and its version. home is the JDK's folder in the JVM's file system; "" if unknown.
+// describe fills in j's Command, Main, ClassPath and Version, as far as they can be found out. home is the JDK's
+// folder in the JVM's file system; "" if unknown.
 func (p process) describe(ctx context.Context, j *Process, status foreign.Status, home string) {
 	files := p.enter(ctx, status)
 	defer files.close()
@@ -201,7 +206,8 @@ func (p process) describe(ctx context.Context, j *Process, status foreign.Status
 	j.ClassPath = p.absolute(cmp.Or(classPathOfArguments(words), p.environment("CLASSPATH"),
 		strs["java.property.java.class.path"]))
 	j.Version = strs["java.property.java.vm.version"]
-	// In JDK 8 it is HotSpot's own version: 25.504-b01.
+	// In JDK 8 that property is HotSpot's own version, such as 25.504-b01, so java.version is used
+	// instead.
 	if old := strs["java.property.java.version"]; strings.HasPrefix(old, "1.") {
 		j.Version = old
 	}
@@ -216,9 +222,10 @@ func (p process) describe(ctx context.Context, j *Process, status foreign.Status
 	}
 }
 
-// environment returns the value that a variable had when the process started.
+// environment returns the value that an environment variable had when the process started; "" if it
+// was not set.
 func (p process) environment(variable string) string {
-	for entry := range strings.SplitSeq(p.text("environ"), "\x00") { // only the process's user can read it
+	for entry := range strings.SplitSeq(p.text("environ"), "\x00") { // only root and the process's user can read it
 		if value, ok := strings.CutPrefix(entry, variable+"="); ok {
 			return value
 		}
@@ -247,17 +254,18 @@ func (p process) isEmulated() bool {
 	return err == nil && isEmulator(filepath.Base(program)) && p.hasAsData("libjvm.so")
 }
 
-// isEmulator reports whether a program runs programs of other processors: "qemu-aarch64-static".
+// isEmulator reports whether a program, such as "qemu-aarch64-static", runs programs built for
+// other processors.
 func isEmulator(program string) bool {
 	return strings.HasPrefix(program, "qemu-") || strings.HasPrefix(program, "FEX") || program == "box64"
 }
 
-// maxMaps is an upper bound for the list of a process's mappings, in bytes; the rest is not read. A process may have 65
-// 530 mappings (vm.max_map_count).
+// maxMaps is an upper bound for the list of a process's mappings, in bytes; the rest is not read. By default the
+// kernel allows a process 65 530 mappings (vm.max_map_count).
 const maxMaps = 1 << 24
 
-// hasAsData reports whether the process has mapped a library, executable or not. An emulator maps the code of other
-// processors as data.
+// hasAsData reports whether the process has mapped a library, even if the mapping is not executable. An emulator
+// maps code for other processors as data.
 func (p process) hasAsData(library string) bool {
 	text, _ := p.Read("maps", maxMaps)
 	for line := range bytes.Lines(text) {

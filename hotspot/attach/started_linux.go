@@ -6,12 +6,12 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// createdEntry is the counter in the performance data that has the time when the JVM was initialized (management.cpp).
-// From then on main runs, and the JVM can execute any command.
+// createdEntry is the counter in the performance data that has the time when the JVM was initialized
+// (management.cpp). After that, the JVM runs main and can execute any command.
 const createdEntry = "sun.rt.createVmEndTime"
 
-// Started reports whether a JVM runs its program yet. known is false if it has no performance data (-XX:-UsePerfData),
-// or none yet.
+// Started reports whether a JVM has started to run its program. known is false if the JVM has no performance data,
+// either because it was started with -XX:-UsePerfData or because it has not written them yet.
 func Started(ctx context.Context, p *foreign.Process) (started, known bool) {
 	status, err := p.Status()
 	if err != nil {

@@ -36,12 +36,12 @@ const (
 	Abstract  Flags = 0x400
 )
 
-// Upper bounds, above what any program has. Beyond them, the memory does not hold what it should, and the rest is
-// skipped.
+// Upper bounds, above what any program has. If a number is larger, the memory that was read does not hold the structure
+// that it should, and the rest is skipped.
 const (
 	maxClasses    = 1 << 20
-	maxMethods    = 1 << 16 // a class file counts them in 16 bits
-	maxAllMethods = 1 << 22 // of the wanted classes
+	maxMethods    = 1 << 16 // of a class, because a class file counts them in 16 bits
+	maxAllMethods = 1 << 22 // of all wanted classes together
 )
 
 // Read returns the loaded classes whose names are wanted, in HotSpot's order, with their methods. Bridge methods are
@@ -69,12 +69,13 @@ type reader struct {
 	vm     *vmstructs.VM
 	layout *layout
 	wanted func(string) bool
-	seen   map[uint64]bool // addresses that were read: a damaged list may lead back to one
-	read   int             // number of methods
+	seen   map[uint64]bool // addresses that were read, because a damaged list may lead back to one of them
+	read   int             // number of methods read so far
 	found  []Class
 }
 
-// first reports whether this address is read for the first time.
+// first reports whether this address is read for the first time. It returns false for all addresses
+// after the first maxClasses.
 func (r *reader) first(at uint64) bool {
 	if r.seen[at] || len(r.seen) >= maxClasses {
 		return false
@@ -147,8 +148,9 @@ func (r *reader) readDictionary() error {
 	return nil
 }
 
-// readBucket reads a list of the dictionary. The lowest bit of an entry's address is not a part of it. A class is in
-// the list of each loader that has asked for it, so it counts only in the entry of its own loader.
+// readBucket reads one list of the dictionary. The lowest bit of an entry's address is a flag, so it is cleared. The
+// dictionary has an entry for each class loader that was asked for a class, so a class counts only in the entry of the
+// loader that defined it.
 func (r *reader) readBucket(entry uint64) error {
 	l := r.layout
 	for entry &^= 1; entry != 0 && r.first(entry); {
@@ -177,7 +179,8 @@ func (r *reader) readBucket(entry uint64) error {
 	return nil
 }
 
-// readClass reads a class and its methods if it is wanted. header is a copy of its InstanceKlass; arrays are skipped.
+// readClass reads a class and its methods if it is wanted, and appends it to r.found. header is a copy of its
+// InstanceKlass. The classes of arrays are skipped.
 func (r *reader) readClass(header []byte) error {
 	l := r.layout
 	if isArray := int32(l.layoutHelper.In(header)) <= 0; isArray {
@@ -244,12 +247,13 @@ func (r *reader) entry(entries, index uint64) (string, error) {
 	return r.symbol(symbol &^ 1)
 }
 
-// symbol reads a Symbol, HotSpot's kind of text. Most are short enough for one read.
+// symbol reads the text of a Symbol, which is how HotSpot stores names. Most symbols are short
+// enough to be read at once, with their length.
 func (r *reader) symbol(at uint64) (string, error) {
 	l := r.layout
 	buf := make([]byte, 64)
 	symbol, err := r.vm.Read(buf, at, uint64(len(buf)))
-	if err != nil { // the memory may end sooner
+	if err != nil { // the mapping may end within these 64 bytes
 		if symbol, err = r.vm.Read(buf, at, l.symbolBody); err != nil {
 			return "", err
 		}

@@ -1,5 +1,5 @@
-// Package classes reads from a running JVM's memory which classes it has loaded, and their methods. Nothing runs in the
-// JVM or changes in it for that.
+// Package classes finds out which classes a running JVM has loaded, and which methods they have, by reading the JVM's
+// memory. It runs no code in the JVM and changes nothing in it.
 //
 //	found, err := classes.Read(vm, func(class string) bool { return strings.HasPrefix(class, "org/acme/") })
 //

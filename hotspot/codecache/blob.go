@@ -2,7 +2,7 @@ package codecache
 
 import "github.com/gasm-profiler/gasm/printassembly"
 
-// A State says whether an nmethod can be entered.
+// A State says whether threads may enter an nmethod.
 type State int8
 
 const (
@@ -22,11 +22,11 @@ type Blob struct {
 	Method *printassembly.Installed
 	State  State
 
-	// SinceMonoNanos is the time of the Poll that saw the blob first. NotBeforeMonoNanos is the time of the Poll before
-	// that one, when the blob was not there; 0 if there was no such Poll.
+	// SinceMonoNanos is the time of the Poll that saw the blob first. NotBeforeMonoNanos is the time of the last Poll
+	// that is known not to have seen the blob, because it was not there yet. It is 0 if there was no such Poll.
 	SinceMonoNanos, NotBeforeMonoNanos int64
-	// GoneMonoNanos is the time of the Poll that did not see the blob any more; 0 if it is still there. LastMonoNanos
-	// is the time of the Poll before that one, when the blob was still there.
+	// GoneMonoNanos is the time of the first Poll that did not see the blob any more; 0 if the blob is still there.
+	// LastMonoNanos is the time of the Poll before that one, when the blob was still there.
 	LastMonoNanos, GoneMonoNanos int64
 }
 

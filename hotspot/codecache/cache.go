@@ -14,7 +14,8 @@ import (
 // "pkg.Class::method", as in printassembly.Installed.
 type Namer func(method uint64) (name string, bytecodeSize int, err error)
 
-// A Cache knows which code is and was in the code cache of one JVM. Only one goroutine may use it.
+// A Cache knows which code is in the code cache of one JVM, and which code was in it earlier. Only one goroutine may
+// use it.
 type Cache struct {
 	vm     *vmstructs.VM
 	layout *layout
@@ -23,10 +24,10 @@ type Cache struct {
 	heaps  []*heap
 	pieces pieces
 
-	jvmci      bool              // code of level 4 was compiled by a JVMCI compiler
+	jvmci      bool              // a JVMCI compiler compiles the code of level 4, not C2
 	names      map[uint64]string // names of blobs by address, read in this Poll
 	nmethods   map[uint64]string // names of nmethods by address, which never change
-	current    []*Blob           // the blobs that are there, by address
+	current    []*Blob           // the blobs that are there now, sorted by address
 	history    history
 	now, last  int64 // times of this Poll and of the one before
 	notBefore  int64 // Blob.NotBeforeMonoNanos of blobs found now
@@ -51,15 +52,15 @@ func New(vm *vmstructs.VM, name Namer) (*Cache, error) {
 	return c, nil
 }
 
-// maxFailures is how many Polls in a row may fail before an error is returned as permanent. While HotSpot starts, its
-// pointers are invalid for moments.
+// maxFailures is the number of failed Polls in a row that are not reported as an error. HotSpot's pointers are invalid
+// for short moments while it starts. An error is reported at once if the process has ended or may not be read.
 const maxFailures = 50
 
 // Poll finds out what has changed since the last Poll. The first Poll finds all blobs. If nothing has changed, a Poll
 // takes one system call.
 //
-// An error means that the memory can't be read. It wraps syscall.ESRCH if the process has ended. The changes that were
-// found before the error are returned with it.
+// An error means that the JVM's memory can't be read. It wraps syscall.ESRCH if the process has ended. The changes that
+// were found before the error are returned as well.
 func (c *Cache) Poll(nowMonoNanos int64) (Changes, error) {
 	c.now = nowMonoNanos
 	c.notBefore = c.last
@@ -107,8 +108,9 @@ func (c *Cache) poll() error {
 	return nil
 }
 
-// recheck is how long a heap that looks unchanged is not read again while the JVM compiles. If a method is freed and
-// another one gets its memory between two Polls, the heap shows no trace of it.
+// recheck is the shortest time between two passes over a heap that looks unchanged, while the JVM compiles. The passes
+// are necessary because HotSpot may free a method and put another one into its memory between two Polls, which leaves
+// no trace in the heap.
 const recheck = 250 * time.Millisecond
 
 // pollHeap reads what has changed in one heap.
@@ -117,7 +119,7 @@ func (c *Cache) pollHeap(hp *heap) error {
 	grown, changed := hp.update(c.layout)
 	pause := max(recheck, 50*hp.walkTook)
 	compiled := hp.compileIDs != c.watch.compileIDs
-	if len(c.watch.counts) == 0 { // the counters of compile ids are not known
+	if len(c.watch.counts) == 0 { // without the counters of compile ids, assume that the JVM compiles
 		compiled, pause = true, 4*pause
 	}
 	unexplained := !changed && compiled && c.now-hp.walked > int64(pause)
@@ -125,7 +127,7 @@ func (c *Cache) pollHeap(hp *heap) error {
 		if unexplained {
 			c.notBefore = hp.walked
 		}
-		// HotSpot may have been changing the heap while it was read, so it is read once more.
+		// HotSpot may still be changing the heap while it is read here, so the next Poll reads it once more.
 		hp.walkAgain = changed
 		started := time.Now()
 		if err := c.readBlocks(hp, 0); err != nil {
@@ -170,7 +172,8 @@ func (c *Cache) finish() {
 		merged = append(merged, b)
 	}
 	merged = append(merged, added...)
-	// Two blobs overlap only if the memory was read while HotSpot changed it. The next Poll corrects that.
+	// Two blobs overlap only if the memory was read while HotSpot changed it. The blob at the higher address is left
+	// out here, and the next Poll corrects the error.
 	end := uint64(0)
 	c.current = slices.DeleteFunc(merged, func(b *Blob) bool {
 		if b.Lo < end {

@@ -1,6 +1,6 @@
-// Package codecache knows which code is in the code cache of a running HotSpot, and since when: compiled methods, the
-// wrappers of native methods, adapters, stubs, the codelets of the interpreter, vtable stubs. It reads the JVM's memory
-// and changes nothing.
+// Package codecache finds out which code is in the code cache of a running HotSpot, and since when it is there:
+// compiled methods, the wrappers of native methods, adapters, stubs, the codelets of the interpreter, vtable stubs. It
+// reads the JVM's memory and changes nothing.
 //
 //	cache, err := codecache.New(vm, copier.MethodName)
 //	changes, err := cache.Poll(now)      // the first Poll finds all blobs; later ones find what came and went
@@ -10,15 +10,16 @@
 //
 // # What a code cache looks like
 //
-// The code cache consists of heaps: three with tiered compilation, one in JDK 8 or where the cache is small. A heap
-// (CodeHeap in heap.hpp) is divided into segments of 64 or 128 bytes. A block is a run of segments. It begins with a
-// HeapBlock, which has the block's length and whether it is used, and holds one CodeBlob. The heap's segment map has a
-// byte for each segment: 0 for the first segment of a block, otherwise the number of segments to go back towards the
-// first one, and 0xff for a segment that is in no block. The segment map of a freed block is left as it was.
+// The code cache consists of heaps. There are usually three with tiered compilation, and only one in JDK 8 or if the
+// cache is small. A heap (CodeHeap in heap.hpp) is divided into segments of 64 or 128 bytes. A block is a run of
+// segments. It begins with a HeapBlock, a header that says how long the block is and whether it is used. A used block
+// holds one CodeBlob. The heap's segment map has a byte for each segment: 0 for the first segment of a block, 0xff for
+// a segment that is in no block, and otherwise the number of segments to go back towards the first one. When a block is
+// freed, its part of the segment map does not change.
 //
-// A CodeBlob begins with a header, which has its size, its name and where its code is. The header of an nmethod has all
-// that LogCompilation's tag has, except the method's name: the header points to a Method, and a [Namer] reads the name
-// from there.
+// A CodeBlob begins with a header that says how large the blob is, what its name is, and where its code is. The header
+// of an nmethod has all that LogCompilation's tag has, except the method's name: the header points to a Method, and a
+// [Namer] reads the name from there.
 //
 // Some blobs hold many pieces of code. HotSpot keeps lists of these, and this package reports each piece as a Blob:
 //
@@ -46,7 +47,7 @@
 // # Which releases
 //
 // The tests compare JDK 8, 11, 17, 21, 25, 26 and 28 with what the JVM itself reports: LogCompilation's tags, jcmd's
-// Compiler.codelist and Compiler.perfmap, and the output of PrintStubCode and PrintInterpreter. JDK 22 to 24 and 27
-// were not tested. What is in no table of HotSpot is hard-coded here: the order of the last fields of a CodeHeap, the
-// states of nmethods (see deadState), and the layouts of StubCodeDesc and VtableStub.
+// Compiler.codelist and Compiler.perfmap, and the output of PrintStubCode and PrintInterpreter. JDK 22, 23, 24 and 27
+// were not tested. Some facts are in none of HotSpot's tables, so this package has them in its code: the order of the
+// last fields of a CodeHeap, the states of nmethods (see deadState), and the layouts of StubCodeDesc and VtableStub.
 package codecache

@@ -10,7 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A freshBlock is a block without blobs: it is new, or its blob could not be named at an earlier Poll.
+// A freshBlock is a block whose blobs were not reported yet, because the block is new, or because its method could not
+// be named at an earlier Poll.
 type freshBlock struct {
 	heap   *heap
 	block  *block
@@ -44,8 +45,8 @@ func (c *Cache) newFresh(hp *heap, h *header, b *block, tries int) *freshBlock {
 // unknownMethod is the name of a method whose class was unloaded before the name could be read.
 const unknownMethod = "unknown::method"
 
-// maxTries is at how many Polls a method's name is tried. If the class is about to be unloaded, its
-// nmethod will be gone soon, too.
+// maxTries is the number of Polls at which a method's name is read in vain before the method is called unknownMethod.
+// If its class is about to be unloaded, the nmethod will be gone soon, too.
 const maxTries = 3
 
 // nameFresh names the new blobs, and adds those that are still there.
@@ -62,7 +63,7 @@ func (c *Cache) nameFresh() error {
 			}
 			if t.Kind == "c2n" && (t.Name == "jdk.internal.vm.Continuation::enterSpecial" ||
 				t.Name == "jdk.internal.vm.Continuation::doYield") {
-				t.Kind = "cnt" // Method::is_continuation_native_intrinsic
+				t.Kind = "cnt" // as HotSpot decides in Method::is_continuation_native_intrinsic
 			}
 		}
 	}
@@ -103,8 +104,8 @@ func (f *freshBlock) blob() *Blob {
 	return b
 }
 
-// stillThere returns for each fresh block whether its header is still what it was before its name was read. HotSpot may
-// have freed an nmethod and its class in the meantime.
+// stillThere returns for each of c.fresh whether the header in the JVM is the same as before the names were read.
+// HotSpot may have freed an nmethod and its class in the meantime.
 func (c *Cache) stillThere() ([]bool, error) {
 	size := c.layout.blockSize + c.layout.blobSize
 	pieces := make([]vmstructs.Piece, len(c.fresh))
@@ -134,7 +135,8 @@ func (c *Cache) stillThere() ([]bool, error) {
 // again one by one.
 const longestName = 64
 
-// readNames reads the names of the blobs in these blocks, all at once.
+// readNames reads the names of the blobs in many blocks together, and adds them to c.names. blocks has copies of their
+// headers; read[i] is false if blocks[i] could not be read.
 func (c *Cache) readNames(blocks []vmstructs.Piece, read []bool) error {
 	l := c.layout
 	wanted := map[uint64]bool{}
@@ -176,7 +178,7 @@ func (c *Cache) texts(addresses []uint64) (map[uint64]string, error) {
 			texts[p.Addr] = string(p.Buf[:end])
 			continue
 		}
-		texts[p.Addr], _ = c.vm.Text(p.Addr) // it is longer, or lies at the end of a mapping
+		texts[p.Addr], _ = c.vm.Text(p.Addr) // the string is longer, or lies at the end of a mapping
 	}
 	return texts, nil
 }

@@ -4,11 +4,11 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A header is what a block of the code cache says about its blob.
+// A header is what the first bytes of a block say about the block and its blob.
 type header struct {
 	segment uint64 // index of the block's first segment
 	end     uint64 // index of the first segment after the block
-	limit   uint64 // address after the block
+	limit   uint64 // address at which the block ends
 	address uint64 // address of the blob
 
 	nameAt, kind, size uint64
@@ -29,8 +29,8 @@ func (h *header) identity() identity {
 	return identity{h.end, h.nameAt, h.kind, h.size, h.lo, h.hi, h.compileID}
 }
 
-// decode decodes the copy of a block. used is false if the block is free. ok is false if the block is free or does not
-// hold a valid blob yet, because HotSpot may be about to make it.
+// decode decodes the copy of a block. used is false if the block is free. ok is false if the block is free, and also if
+// it holds no valid blob yet, because HotSpot may be about to make one.
 func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, ok bool) {
 	l := c.layout
 	if uint64(len(data)) < l.blockSize || l.blockUsed.In(data) != 1 {
@@ -111,7 +111,7 @@ func (c *Cache) installed(h *header) (t *printassembly.Installed, method uint64)
 	return t, n.method.In(blob)
 }
 
-// tables sets where an nmethod has its tables. Like LogCompilation, it leaves out empty ones.
+// tables sets the addresses of an nmethod's tables in t. Like LogCompilation, it leaves out tables that are empty.
 func (c *Cache) tables(h *header, t *printassembly.Installed) {
 	l, blob := c.layout, h.raw
 	n := &l.nmethod
@@ -139,7 +139,7 @@ func (c *Cache) tables(h *header, t *printassembly.Installed) {
 		if from < size {
 			t.Metadata = l.blob.mutableData.In(blob) + from
 		}
-	case n.immutable: // JDK 23 and 24: it lies after the oops
+	case n.immutable: // JDK 23 and 24: the offset counts from the end of the code
 		if at := h.hi + n.metadata.In(blob); at < h.address+h.size {
 			t.Metadata = at
 		}

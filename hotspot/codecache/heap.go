@@ -10,9 +10,9 @@ import (
 )
 
 // A heap is one of the parts of the code cache (HotSpot's CodeHeap). Its memory is divided into segments of 64 or 128
-// bytes. A block is a run of segments with a header, followed by one blob, or by nothing if the block is free. The
-// segment map has a byte for each segment, which is 0 for the first segment of a block. It may also be 0 in the middle
-// of a block: for the first segment of a free block that was joined with the one before.
+// bytes. A block is a run of segments that begins with a header. One blob follows the header, unless the block is free.
+// The segment map has a byte for each segment, which is 0 for the first segment of a block. The byte may also be 0 in
+// the middle of a block, where a free block began that HotSpot has joined with the block before it.
 type heap struct {
 	at   uint64
 	data []byte // a copy of the CodeHeap structure
@@ -24,15 +24,15 @@ type heap struct {
 	changing  []byte // a copy of the field layout.changing; nil before the first Poll
 
 	blocks    map[uint64]*block // blocks that have a blob, by their first segment
-	unsettled map[uint64]int    // first segments of blocks to read again, with how often their blob could not be named
+	unsettled map[uint64]int    // first segments of blocks to read again, and how often reading a method's name failed
 
-	walkAgain  bool          // the heap changed during its last pass or just before; make another one
+	walkAgain  bool          // make another pass: the heap changed at about the time of the last one, or a Poll failed
 	walked     int64         // time of the last pass over all blocks
-	walkTook   time.Duration // how long it took
+	walkTook   time.Duration // how long that pass took
 	compileIDs [3]uint64     // the compile ids at that time
 }
 
-// A block is what is known of a block of a heap with a blob in it.
+// A block is what is known about one block of a heap that holds a blob.
 type block struct {
 	identity
 	generation int
@@ -50,15 +50,16 @@ func newHeap(at uint64) *heap {
 // bytes.
 const maxSegments = 1 << 25
 
-// update decodes the copy of the CodeHeap. grown reports whether there are more segments than before, changed whether
-// the list of free blocks is different.
+// update decodes the copy of the CodeHeap. grown is true if there are more segments than before. changed is true if any
+// block may have changed: if the list of free blocks is different, if the copy contradicts itself, and at the first
+// Poll.
 func (hp *heap) update(l *layout) (grown, changed bool) {
 	before := hp.next
 	hp.low, hp.high = l.memoryLow.In(hp.data), l.memoryHigh.In(hp.data)
 	hp.segmap, hp.log2 = l.segmapLow.In(hp.data), uint(l.log2Segment.In(hp.data))
 	hp.next = l.nextSegment.In(hp.data)
 	if hp.low == 0 || hp.high < hp.low || hp.log2 < 3 || hp.log2 > 16 {
-		hp.next = 0 // HotSpot has not reserved its memory yet
+		hp.next = 0 // HotSpot has not reserved the heap's memory yet
 	}
 	// HotSpot enlarges the memory before it uses more segments. But the copy of the CodeHeap was not
 	// made in one moment, so it may have the old size and the new number of segments.
@@ -72,10 +73,11 @@ func (hp *heap) update(l *layout) (grown, changed bool) {
 	return hp.next > before, changed
 }
 
-// maxBlobs is an upper bound for the blobs of a heap; more are an error. The largest code cache has 2 GB.
+// maxBlobs is an upper bound for the blocks of a heap that are read in one pass; more are an error. The largest code
+// cache has 2 GB, so the blocks would have to be smaller than 2 kB on average.
 const maxBlobs = 1 << 20
 
-// batch is how many blocks are read with one system call.
+// batch is the largest number of blocks that are read with one system call.
 const batch = 1024
 
 // readBlocks reads the blocks from a segment to the end of the heap.
@@ -105,7 +107,7 @@ func (c *Cache) readBlocks(hp *heap, from uint64) error {
 	return nil
 }
 
-// readUnsettled reads the blocks again that HotSpot may not have finished.
+// readUnsettled reads again the blocks that HotSpot may not have finished, and those whose method could not be named.
 func (c *Cache) readUnsettled(hp *heap) error {
 	if len(hp.unsettled) == 0 {
 		return nil
@@ -178,7 +180,7 @@ func (r *blockReader) flush() error {
 	return nil
 }
 
-// block compares the copy of a block with what is known of it, and notes what has changed.
+// block compares the copy of a block with what is known of the block, and notes what has changed.
 func (r *blockReader) block(segment uint64, data []byte) {
 	c, hp := r.cache, r.heap
 	h, used, ok := c.decode(hp, segment, data)
@@ -191,7 +193,7 @@ func (r *blockReader) block(segment uint64, data []byte) {
 	old := hp.blocks[segment]
 	switch {
 	case !alive:
-		if used && h.state <= 0 { // HotSpot has not finished or not installed it
+		if used && h.state <= 0 { // HotSpot has not finished the blob, or not installed the nmethod yet
 			hp.unsettled[segment] = tries
 		}
 		c.drop(hp, segment)

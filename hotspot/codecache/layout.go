@@ -18,7 +18,7 @@ type layout struct {
 	segmapHigh          field
 	log2Segment         field // log2 of the segment size in bytes
 	nextSegment         field // number of the first segment that was never used; blocks below it may be free
-	changing            field // the bytes that change whenever the heap changes; of any size
+	changing            field // all bytes that change whenever the heap changes: several fields, 24 or 36 bytes
 	blockLength         field // of a HeapBlock, in segments
 	blockUsed           field
 	blockSize, blobSize uint64 // sizes of a HeapBlock's header, and of the part of the blob after it that is read
@@ -52,7 +52,7 @@ type nmethodLayout struct {
 	// below says otherwise. Each table ends where the next one begins.
 	scopesPCs, scopesData, metadata, dependencies field
 	scopesDataIsAddress                           bool // JDK 11 to 22
-	hasMetadata                                   bool // a field has its place; otherwise it follows the relocations
+	hasMetadata                                   bool // if false, the metadata follows the relocations
 	immutable                                     bool
 	immutableData, immutableDataSize              field
 }
@@ -99,8 +99,8 @@ func (l *layout) readHeap(q *query) {
 	l.memoryLow, l.memoryHigh = at(memory, "_low"), at(memory, "_high")
 	l.segmapLow, l.segmapHigh = at(segmap, "_low"), at(segmap, "_high")
 	l.log2Segment = q.field("CodeHeap::_log2_segment_size")
-	// size_t _next_segment; FreeBlock* _freelist; in JDK 9 and newer FreeBlock* _last_insert_point;
-	// size_t _freelist_segments; in JDK 9 and newer int _freelist_length (heap.hpp).
+	// The next fields are in no table. heap.hpp has: size_t _next_segment; FreeBlock* _freelist; in JDK 9 and newer
+	// FreeBlock* _last_insert_point; size_t _freelist_segments; in JDK 9 and newer also int _freelist_length.
 	l.nextSegment = field{At: l.log2Segment.At + 8, Size: 8}
 	l.changing = field{At: l.nextSegment.At, Size: 36}
 	if q.VM.Release == 8 {
@@ -186,7 +186,7 @@ func deadState(release int) int8 {
 // A query looks up what must exist in HotSpot's tables.
 type query struct{ vmstructs.Query }
 
-// field returns a field. HotSpot must say its type.
+// field returns a field that must exist in HotSpot's tables, with a type of a known size.
 func (q *query) field(name string) field {
 	f, ok := q.VM.Field(name)
 	if f.Size == 0 && f.Type == "VirtualSpace" {
@@ -196,7 +196,7 @@ func (q *query) field(name string) field {
 	return f
 }
 
-// first returns the first of some fields that exists.
+// first returns the first of these fields that exists. One of them must exist.
 func (q *query) first(names ...string) field {
 	for _, name := range names[:len(names)-1] {
 		if f, ok := q.VM.Field(name); ok {

@@ -27,7 +27,7 @@ type pieces struct {
 	unfinished                  bool   // a stub was being made when the list was read
 }
 
-// maxList is an upper bound for the pieces of one kind; longer lists are read up to it.
+// maxList is an upper bound for the pieces of one kind. Of a longer list, only the beginning is read.
 const maxList = 1 << 14
 
 // read reads the lists that have changed.
@@ -52,7 +52,8 @@ func (p *pieces) read(c *Cache) error {
 		}
 	}
 	if p.changed {
-		// In JDK 28 the list of stubs has vtable stubs, too. Of two pieces at one address, the first one counts.
+		// In JDK 28 the list of stubs has vtable stubs, too. Of two pieces at one address, split takes the first one,
+		// so those from p.vtables come first.
 		p.all = slices.Concat(p.vtables, p.codelets, p.stubs)
 		slices.SortStableFunc(p.all, func(a, b piece) int { return cmp.Compare(a.lo, b.lo) })
 	}
@@ -111,7 +112,7 @@ func (p *pieces) readStubs(c *Cache) error {
 	return nil
 }
 
-// maxStubDesc is how many bytes of a StubCodeDesc are read.
+// maxStubDesc is the largest number of bytes that are read of a StubCodeDesc.
 const maxStubDesc = 48
 
 // stubBegin returns the offset of StubCodeDesc::_begin.
@@ -149,7 +150,7 @@ func (p *pieces) readCodelets(c *Cache) error {
 		start := l.buffer.In(queue) + begin + at
 		lo := (start + l.codeletSize + align - 1) &^ (align - 1)
 		if size > uint64(len(data))-at || lo > start+size {
-			break // the codelet is being made, or was never made
+			break // HotSpot is making the codelet, or there is none
 		}
 		texts = append(texts, l.description.In(data[at:]))
 		p.codelets = append(p.codelets, piece{kind: printassembly.Interpreter, lo: lo, hi: start + size})

@@ -6,10 +6,10 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// findStubList searches for StubCodeDesc::_list where it has no symbol, as in Debian's JDK 8. It takes
-// the variable of libjvm.so that points to the longest list of structures that look like StubCodeDescs.
-// The search is made at the 1st, 2nd, 4th, 8th … Poll, because a JVM that has just started has no stubs
-// yet. It takes 5 to 25 ms.
+// findStubList searches for StubCodeDesc::_list if this variable has no symbol, as in Debian's JDK 8. It takes the
+// variable of libjvm.so that points to the longest list of structures that look like StubCodeDescs. A JVM that has just
+// started has no stubs yet, so the search is repeated at the 2nd, 4th, 8th … Poll until it succeeds. One search takes 5
+// to 25 ms.
 func (c *Cache) findStubList() error {
 	if _, ok := c.watch.symbols[stubListSymbol]; ok || len(c.heaps) == 0 || len(c.vm.Variables()) == 0 {
 		return nil
@@ -39,8 +39,8 @@ func (c *Cache) findStubList() error {
 	return nil
 }
 
-// stubDescs takes the numbers in data for addresses, and reads what they point to. It returns the addresses of what
-// looks like a StubCodeDesc, with the _next of each.
+// stubDescs treats each word of data as an address, and reads the memory there. It returns the addresses at which there
+// is something that looks like a StubCodeDesc, and the _next of each.
 func (c *Cache) stubDescs(data []byte) (map[uint64]uint64, error) {
 	begin := c.stubBegin()
 	seen, descs := map[uint64]bool{}, map[uint64]uint64{}
@@ -72,7 +72,8 @@ func (c *Cache) stubDescs(data []byte) (map[uint64]uint64, error) {
 	return descs, flush()
 }
 
-// isStubDesc reports whether data looks like a StubCodeDesc: its code lies in the code cache.
+// isStubDesc reports whether data looks like a StubCodeDesc: its code lies in a heap of the code cache, and its
+// pointers to the names of the group and the stub are not null. begin is the offset of _begin.
 func (c *Cache) isStubDesc(data []byte, begin int) bool {
 	lo, hi := binary.LittleEndian.Uint64(data[begin:]), binary.LittleEndian.Uint64(data[begin+8:])
 	for _, hp := range c.heaps {
@@ -83,9 +84,9 @@ func (c *Cache) isStubDesc(data []byte, begin int) bool {
 	return false
 }
 
-// lengthOfList returns the number of StubCodeDescs in the list that begins at an address; 0 if it is
-// not such a list. The map first is the result of stubDescs; it has the _next of the first
-// StubCodeDesc, which so needs no read.
+// lengthOfList returns the number of StubCodeDescs in the list that begins at an address, or 0 if there is no such
+// list. The map first is the result of stubDescs. It already has the _next of the first StubCodeDesc, so only the
+// further ones are read.
 func (c *Cache) lengthOfList(first map[uint64]uint64, at uint64) (n int) {
 	next, ok := first[at]
 	if !ok {

@@ -46,7 +46,7 @@ func (c *Cache) split(b *block) []*Blob {
 	}
 	for _, p := range c.pieces.within(b.lo, b.hi) {
 		if p.lo < at || p.hi > b.hi {
-			continue // it overlaps the one before: the list is damaged, or is just being changed
+			continue // it overlaps another piece or leaves the block: the list is damaged, or HotSpot is changing it
 		}
 		rest(p.lo, smallestGap)
 		parts = append(parts, &Blob{Kind: p.kind, Lo: p.lo, Hi: p.hi, Name: p.name})

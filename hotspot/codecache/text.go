@@ -38,8 +38,8 @@ func (b *Blob) AppendTo(text []byte, uptimeMillis int64) []byte {
 	return fmt.Appendf(text, "Decoding %s [%#016x, %#016x] (%d bytes)\n", name, b.Lo, b.Hi, size)
 }
 
-// safepointPrefix is a part of the names of SafepointBlobs in JDK 28. In older JDKs, all of them have the name
-// SafepointBlob.
+// safepointPrefix comes before the names of SafepointBlobs in the output of JDK 28. In older JDKs, all of them have the
+// name SafepointBlob, and there is no prefix.
 const safepointPrefix = "SafepointBlob - "
 
 // isSingleton reports whether HotSpot prints a blob's name without "RuntimeStub".

@@ -21,10 +21,10 @@ func (c *Cache) Find(pc uint64) *Blob {
 	return c.current[i]
 }
 
-// At returns the blob that contained the address at a moment; nil if none is known.
+// At returns the blob that contained the address at a given time, or nil if no such blob is known.
 //
-// The Cache does not know when a blob came or went between two Polls. If two blobs may have had the address at the
-// moment, At returns the newer one and ambiguous is true.
+// The Cache does not know when a blob came or went between two Polls. If two blobs may have contained the address at
+// the given time, At returns the newer one, and ambiguous is true.
 func (c *Cache) At(pc uint64, monoNanos int64) (b *Blob, ambiguous bool) {
 	consider := func(candidate *Blob) {
 		if !candidate.possible(monoNanos) {
@@ -44,8 +44,8 @@ func (c *Cache) At(pc uint64, monoNanos int64) (b *Blob, ambiguous bool) {
 	return b, ambiguous
 }
 
-// possible reports whether the blob may have been there at a moment. A blob that was there at the first Poll may have
-// been there at any time before.
+// possible reports whether the blob may have been in the code cache at a given time. A blob that the first Poll found
+// may have been there at any time before that Poll.
 func (b *Blob) possible(monoNanos int64) bool {
 	return monoNanos > b.NotBeforeMonoNanos && (!b.Gone() || monoNanos < b.GoneMonoNanos)
 }
@@ -53,7 +53,7 @@ func (b *Blob) possible(monoNanos int64) bool {
 // A history holds the blobs that are gone, by the memory pages that they covered.
 type history struct {
 	pages map[uint64][]*Blob
-	order []*Blob // in the order in which they went
+	order []*Blob // in the order in which they left the code cache
 }
 
 const historyPage = 1 << 12

@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// Symbols of what is not in HotSpot's tables.
+// Linker names of variables that are not in HotSpot's tables.
 const (
 	stubListSymbol    = "_ZN12StubCodeDesc5_listE"
 	vtableSymbol      = "_ZN11VtableStubs6_tableE"
@@ -17,12 +17,13 @@ const (
 	vtableChunkSymbol = "_ZN10VtableStub6_chunkE"
 )
 
-// compileIDSymbols are counters of the methods that were to be compiled, of OSR compilations, and of native wrappers.
+// compileIDSymbols are the counters from which HotSpot takes compile ids: for standard compilations, for OSR
+// compilations, and for native wrappers.
 var compileIDSymbols = [...]string{"_ZN13CompileBroker15_compilation_idE", "_ZN13CompileBroker19_osr_compilation_idE",
 	"_ZN13CompileBroker22_native_compilation_idE"}
 
-// A watch is what shows whether anything has changed: some structures of HotSpot, which are all read at once at the
-// start of each Poll.
+// A watch has copies of those structures of HotSpot that show whether anything in the code cache has changed. They are
+// all read together at the start of each Poll.
 type watch struct {
 	symbols map[string]uint64
 	counts  []uint64                  // addresses of those of compileIDSymbols that are known
@@ -35,7 +36,7 @@ type watch struct {
 	stubList   uint64
 	queueAt    uint64 // address of the interpreter's StubQueue; 0 while HotSpot starts
 	queue      []byte
-	scans      int    // how often the list of stubs was searched for
+	scans      int    // number of Polls so far at which the address of the list of stubs was unknown
 	chunk      uint64 // where the next vtable stub will be
 }
 
@@ -43,8 +44,8 @@ type watch struct {
 func (w *watch) find(vm *vmstructs.VM, l *layout) (err error) {
 	names := slices.Concat(compileIDSymbols[:], []string{stubListSymbol, vtableSymbol, vtableSizeSymbol,
 		itableSizeSymbol, vtableChunkSymbol})
-	// If the library's file can't be opened (it was replaced since, and gasm does not run as root), only the names of
-	// stubs are missing.
+	// The library's file can't be opened if it was replaced since the JVM started and gasm does not run as root. The
+	// Cache works without symbols, too, but then some stubs have no names.
 	if w.symbols, err = vm.Symbols(names...); err != nil {
 		w.symbols = map[string]uint64{}
 	}
@@ -57,7 +58,7 @@ func (w *watch) find(vm *vmstructs.VM, l *layout) (err error) {
 	return err
 }
 
-// arraySize is how many bytes of a GrowableArray are read. Its fields take fewer.
+// arraySize is the number of bytes that are read of a GrowableArray. Its fields need fewer.
 const arraySize = 32
 
 // read reads all that is watched, and finds structures that HotSpot has made since the last Poll.
@@ -143,7 +144,7 @@ func (w *watch) findHeaps(c *Cache, at uint64) error {
 		}
 	}
 	w.heapsAt = at
-	jvmci, _ := c.flag("UseJVMCICompiler") // it does not change once the arguments were read
+	jvmci, _ := c.flag("UseJVMCICompiler") // it does not change any more after HotSpot has read its arguments
 	c.jvmci = jvmci == 1
 	for i, at := range list {
 		if i < len(c.heaps) && c.heaps[i].at == at {

@@ -15,8 +15,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// look copies the methods that have samples for the first time. It polls before that, because the samples are younger
-// than the last poll. It reports whether anything was new.
+// look copies the methods that have samples for the first time. It polls first, because the samples were taken after
+// the last poll. It reports whether anything was new.
 func (f *Follower) look() (news bool) {
 	f.mu.Lock()
 	f.seen, f.pending = f.pending, f.seen[:0]
@@ -39,7 +39,8 @@ func (f *Follower) look() (news bool) {
 	return news
 }
 
-// sampled copies the method of a sample, all of it if there is time for that.
+// sampled copies the method that a sample is in. It copies all of the method if the budget allows that, and otherwise
+// takes an excerpt. If the method has an excerpt already, sampled adds the instruction at pc to it.
 func (f *Follower) sampled(b *codecache.Blob, pc uint64) {
 	switch waiting := f.excerpts[b]; {
 	case waiting != nil:
@@ -53,7 +54,7 @@ func (f *Follower) sampled(b *codecache.Blob, pc uint64) {
 	}
 }
 
-// take copies a method into the log.
+// take copies a method into the log. It returns whether that succeeded, as a copyState.
 func (f *Follower) take(b *codecache.Blob) copyState {
 	if f.result.Disk != nil {
 		return failed
@@ -64,7 +65,8 @@ func (f *Follower) take(b *codecache.Blob) copyState {
 	return f.count(b, err)
 }
 
-// count counts a method that was copied, or that could not be.
+// count counts a method in the result: as copied if err is nil, as late if the method or the JVM was gone, and
+// otherwise as missed. It returns the method's new state.
 func (f *Follower) count(b *codecache.Blob, err error) copyState {
 	switch {
 	case err == nil:
@@ -105,7 +107,7 @@ func (f *Follower) forgetNames() {
 
 // copyMethod copies one method. If its debug info makes no sense, the method is read again: the copier may have had
 // names of classes that are unloaded, or the method was replaced while it was read. If the second copy fails, too, the
-// part that was copied is kept.
+// part of it that was written stays in the log.
 func (f *Follower) copyMethod(m *printassembly.Installed) error {
 	f.forgetNames()
 	start := len(f.log.text)

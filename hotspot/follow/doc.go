@@ -1,14 +1,14 @@
 // Package follow reads the code of one JVM from its memory while it runs, and writes it to a log in the form in which
 // HotSpot would have printed it. The JVM needs no flag and writes nothing.
 //
-// A [Follower] polls the code cache (package codecache) for blobs that came and went. Its caller passes it the program
-// counters of samples. When a sample is in a compiled method for the first time, the Follower copies the method
-// (package nmethod): a program compiles thousands of methods, and has samples in a few hundred of them. Its log has the
-// form that package printassembly reads:
+// A [Follower] polls the code cache (package codecache) for blobs that appeared and disappeared. Its caller passes it
+// the program counters of samples. When a sample is in a compiled method for the first time, the Follower copies the
+// method (package nmethod). The others are not copied, because a program compiles thousands of methods, but has samples
+// in only a few hundred of them. The Follower's log has the form that package printassembly reads:
 //
 //	<hotspot_log version='160 1' process='2490' time_ms='1795221479359'>   the head, as HotSpot writes it
 //	StubRoutines::libmLog [0x…, 0x…] (631 bytes)                           a blob that is not a method
-//	<nmethod compile_id='138' compiler='c2' … stamp='0.579'/>              each method, when it is seen first
+//	<nmethod compile_id='138' compiler='c2' … stamp='0.579'/>              each method, when it is first seen
 //	Compiled method (c2) …                                                 a copy of each method that has samples
 //	<source_file class='Foo' name='Foo.kt'/>                               source file of each class in copied frames
 //
@@ -20,14 +20,14 @@
 // # Times
 //
 // HotSpot does not record when it installed a method. If a method is seen at one poll and was not there at the poll
-// before, it came at some time between the two. Its stamp in the log is the time of the poll before. The reason: code
-// that HotSpot has just compiled is hot, whereas the method that had the memory before had not run for some time, or
-// its memory would not have been freed. So a sample between the two polls most likely belongs to the new method.
-// [Result].Ambiguous counts such samples.
+// before, it was installed at some time between the two. Its stamp in the log is the time of the earlier poll. The
+// reason: code that HotSpot has just compiled is hot, whereas the method that was in the same memory before had not run
+// for some time. Otherwise HotSpot would not have freed its memory. So a sample between the two polls most likely
+// belongs to the new method. [Result].Ambiguous counts such samples.
 //
 // # How often it looks
 //
-// A poll that finds nothing new takes some microseconds. While methods come, the pause between polls is 10 ms, or up to
-// 40 ms if polls are so slow that they would take more than 4 % of a CPU. Each poll without news doubles the pause, up
-// to 2.6 s. A sample ends the pause at once, so a pause is long only while the JVM runs no code.
+// A poll that finds nothing new takes some microseconds. While new methods appear, the pause between polls is 10 ms, or
+// up to 40 ms if polls are so slow that they would take more than 4 % of a CPU. Each poll without news doubles the
+// pause, up to 2.6 s. A sample ends the pause at once, so a pause is long only while the JVM runs no code.
 package follow

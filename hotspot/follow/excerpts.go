@@ -8,12 +8,12 @@ import (
 )
 
 // A JVM that starts compiles thousands of methods, and half of its samples in compiled code are in methods that have no
-// other sample. Copying all of these with all of their debug info takes a third as much CPU time as the JVM has for its
-// own work. So copies have a budget. Beyond it, a method is copied as an excerpt, which has the debug info of its
-// sampled instructions. That is all that sums of samples need. When the budget allows, the methods with the most
-// samples are the first to be copied completely.
+// other sample. Copying all of these with all of their debug info would take a third as much CPU time as the JVM has
+// for its own work. So copies have a budget. When it is used up, a method is copied as an excerpt, which has only the
+// debug info of its sampled instructions. Sums of samples need no more than that. When the budget allows, the methods
+// with the most samples are the first to be copied completely.
 
-// An excerpt is a method that was copied in part.
+// An excerpt is a copy of a method that has the debug info of only some instructions so far.
 type excerpt struct {
 	*nmethod.Excerpt
 	samples int
@@ -26,18 +26,18 @@ type budget struct {
 }
 
 const (
-	// budgetShare is the part of a CPU that copies may take in the long run: 1/budgetShare.
+	// budgetShare limits copies in the long run: they may take 1/budgetShare of a CPU.
 	budgetShare = 25
 	// budgetStart is the budget at the start, and the most that is saved up. It is enough for all methods of a program
 	// that has warmed up, at a millisecond each.
 	budgetStart = 200 * time.Millisecond
-	// budgetEnd is for the remaining copies when the following ends before the JVM.
+	// budgetEnd is the time for the remaining copies if the Follower is stopped before the JVM ends.
 	budgetEnd = 100 * time.Millisecond
 )
 
 func newBudget(most time.Duration) budget { return budget{most, most, time.Now()} }
 
-// left returns how much may be spent now.
+// left returns how much time may be spent on copies now. It is negative after a copy that took more than was left.
 func (b *budget) left() time.Duration {
 	now := time.Now()
 	b.has = min(b.has+now.Sub(b.since)/budgetShare, b.most)
@@ -47,7 +47,8 @@ func (b *budget) left() time.Duration {
 
 func (b *budget) spend(d time.Duration) { b.has -= d }
 
-// takeExcerpt copies a method with the debug info of one sampled instruction.
+// takeExcerpt begins the excerpt of a method, with the debug info of one sampled instruction. It returns the method's
+// new state.
 func (f *Follower) takeExcerpt(b *codecache.Blob, pc uint64) copyState {
 	waiting := &excerpt{samples: 1}
 	if err := f.addTo(waiting, b, pc); waiting.Excerpt == nil {
@@ -97,7 +98,7 @@ func (f *Follower) hottestExcerpt() (hottest *codecache.Blob) {
 	return hottest
 }
 
-// complete copies a method that has an excerpt so far.
+// complete copies all of a method that has only an excerpt so far. If that fails, it writes the excerpt to the log.
 func (f *Follower) complete(b *codecache.Blob) {
 	start := len(f.log.text)
 	began := time.Now()
@@ -112,7 +113,7 @@ func (f *Follower) complete(b *codecache.Blob) {
 	f.state[b] = f.count(b, nil)
 }
 
-// writeExcerpt writes the excerpt of a method, if it has one.
+// writeExcerpt writes the excerpt of a method to the log, if the method has one.
 func (f *Follower) writeExcerpt(b *codecache.Blob) {
 	e := f.excerpts[b]
 	if e == nil {

@@ -18,8 +18,8 @@ import (
 type Options struct {
 	// Log is the path of the log to write. The file must not exist.
 	Log string
-	// StartMonoNanos and StartWallMillis are the same moment on two clocks: the one from which the stamps in the log
-	// count. It must not be later than the JVM's start.
+	// StartMonoNanos and StartWallMillis are the same moment on two clocks. The stamps in the log count from this
+	// moment. It must not be later than the JVM's start.
 	StartMonoNanos, StartWallMillis int64
 	// Command is the main class or jar and its arguments, as in the property sun.java.command; it may be "".
 	Command string
@@ -42,7 +42,7 @@ type Follower struct {
 	stop chan struct{}
 	done chan struct{}
 	wake chan struct{} // has one element while pending is not empty
-	// switched has one element after paused was changed.
+	// switched has one element after paused was changed, until run receives it.
 	switched chan struct{}
 	paused   atomic.Bool
 
@@ -70,13 +70,13 @@ type sample struct {
 	monoNanos int64
 }
 
-// A copyState says whether a method was copied.
+// A copyState says whether a method was copied. It is 0 if that was not tried yet.
 type copyState uint8
 
 const (
 	copied copyState = iota + 1
 	failed
-	excerpted // it is in Follower.excerpts
+	excerpted // copied in part; the excerpt is in Follower.excerpts
 )
 
 // A Result says what became of a JVM's code.
@@ -86,8 +86,8 @@ type Result struct {
 	// Excerpts counts the copied methods that have lines and inlined methods at sampled instructions only, because they
 	// or their JVM were gone before the rest was read.
 	Excerpts int
-	// Late counts the methods that had samples and were gone, alone or with their JVM, before they were copied
-	// completely. Missed counts all others that could not be copied, or not with all of their debug info.
+	// Late counts the methods that had samples, but were gone, alone or with their JVM, before they had a complete copy
+	// or an excerpt. Missed counts all others that could not be copied, or not with all of their debug info.
 	Late, Missed int
 	// Samples counts the calls of Sampled. Ambiguous counts those of them at an address that belonged to two different
 	// blobs at the polls before and after the sample.
@@ -95,7 +95,7 @@ type Result struct {
 	// NoFrames is why the methods have machine code and names, but neither lines nor inlined methods; nil if they have
 	// them.
 	NoFrames error
-	// Why is the reason for the first method that was missed; nil if there was none.
+	// Why says why the first missed method could not be copied; nil if no method was missed.
 	Why error
 	// Unread is why the code cache could not be read at all, or not any more while the JVM was running; nil otherwise.
 	Unread error
@@ -148,7 +148,8 @@ func (f *Follower) open() (err error) {
 	return nil
 }
 
-// stubName returns the name of the stub at an address that a call leads to; "" if there is none.
+// stubName returns the name of the stub at an address that a call leads to, without the prefix "StubRoutines::". It
+// returns "" if no stub is there.
 func (f *Follower) stubName(at uint64) string {
 	b := f.cache.Find(at)
 	if b == nil || b.Kind != printassembly.Stub {
@@ -158,7 +159,8 @@ func (f *Follower) stubName(at uint64) string {
 	return name
 }
 
-// began is called once HotSpot was found. It finds all code that is already there.
+// began is called when HotSpot's code cache has been found. It writes the head of the log, and finds all code that is
+// already there.
 func (f *Follower) began() {
 	f.log.head(f.vm)
 	f.poll()
@@ -197,8 +199,8 @@ func (f *Follower) Methods() int {
 // Pause stops polling the JVM until Resume. Samples are still looked at, because they were taken before the pause.
 func (f *Follower) Pause() { f.turn(true) }
 
-// Resume polls the code cache at once, and regularly from then on. All methods that came since Pause get the time of
-// Pause.
+// Resume polls the code cache at once, and regularly from then on. All methods that were installed since Pause get the
+// time of Pause.
 func (f *Follower) Resume() { f.turn(false) }
 
 func (f *Follower) turn(paused bool) {
@@ -209,16 +211,16 @@ func (f *Follower) turn(paused bool) {
 	}
 }
 
-// Stop ends the following, after looking at all samples that Sampled was called with.
+// Stop ends the Follower, after looking at all samples that Sampled was called with.
 func (f *Follower) Stop() Result {
 	close(f.stop)
 	<-f.done
 	return f.result
 }
 
-// The pauses between two polls. A sample ends a pause, so a pause gets long only for a JVM that sleeps,
-// which should cost next to nothing. If there are no samples (Options.All), nothing ends a pause, and
-// longestWithoutWake is the limit, as it is while methods with excerpts wait to be copied completely.
+// The pauses between two polls. A sample ends a pause, so a pause gets long only for a JVM that sleeps, which should
+// cost next to nothing. If there are no samples (Options.All), nothing ends a pause. Then longestWithoutWake is the
+// limit. It is also the limit while methods with excerpts wait to be copied completely.
 const (
 	shortestPause      = 10 * time.Millisecond
 	longestPause       = 2560 * time.Millisecond
@@ -244,7 +246,7 @@ func (f *Follower) run() {
 			f.completeLast()
 			return
 		case <-f.switched:
-			f.poll() // so that what comes during a pause gets a time within the pause
+			f.poll() // so that code installed between Pause and Resume gets a time between them
 			if timer.Stop(); !f.paused.Load() {
 				pause = shortestPause
 				timer.Reset(pause)
@@ -271,7 +273,7 @@ func (f *Follower) run() {
 	f.completeLast()
 }
 
-// Polls may take 1/pollShare of a CPU. The rest after a poll is as long as that requires, but not longer than
+// Polls may take at most 1/pollShare of a CPU. The rest after a poll is as long as that requires, but not longer than
 // longestRest.
 const (
 	pollShare   = 25
@@ -317,7 +319,8 @@ func (f *Follower) await() bool {
 	}
 }
 
-// poll finds out which blobs came and went, and writes those that came. It reports whether there were any.
+// poll finds the blobs that appeared or disappeared since the last poll, and writes the new ones to the log. It reports
+// whether there were any of either kind.
 func (f *Follower) poll() (news bool) {
 	if f.gone {
 		return false
@@ -339,7 +342,7 @@ func (f *Follower) poll() (news bool) {
 	return len(changes.Added)+len(changes.Gone) > 0
 }
 
-// add writes the blobs that came.
+// add writes new blobs to the log. If Options.All is set, it also copies the methods among them.
 func (f *Follower) add(blobs []*codecache.Blob) {
 	methods := 0
 	for _, b := range blobs {
@@ -359,8 +362,8 @@ func (f *Follower) add(blobs []*codecache.Blob) {
 	f.mu.Unlock()
 }
 
-// uptimeMillis converts a time to a stamp of the log. Blobs that were there before the Follower have the time 0, and
-// get the time of the JVM's start.
+// uptimeMillis converts a time to a stamp of the log. Blobs that were there before the Follower have the time 0. Their
+// stamp is 0, too, as if they had been there at the JVM's start.
 func (f *Follower) uptimeMillis(mono int64) int64 {
 	return max(0, (mono-f.o.StartMonoNanos)/int64(time.Millisecond))
 }

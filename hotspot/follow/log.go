@@ -59,7 +59,7 @@ func commandOf(vm *vmstructs.VM) string {
 	}
 	var text []byte
 	for len(text) < maxCommand {
-		// It is read piece by piece, because the memory after the text may not be mapped.
+		// Read piece by piece, because the memory after the end of the text may not be mapped.
 		piece, err := vm.Read(nil, address+uint64(len(text)), 64)
 		if err != nil {
 			piece, err = vm.Read(nil, address+uint64(len(text)), 1)
@@ -75,7 +75,7 @@ func commandOf(vm *vmstructs.VM) string {
 	return string(text)
 }
 
-// flush writes the text.
+// flush writes the text that is not written yet to the file.
 func (w *logWriter) flush() {
 	if len(w.text) == 0 {
 		return
@@ -88,7 +88,7 @@ func (w *logWriter) flush() {
 	w.text = w.text[:0]
 }
 
-// close writes the end of the log, which distinguishes a complete log from one that was cut.
+// close writes the end of the log, which distinguishes a complete log from one that was cut off.
 func (w *logWriter) close() {
 	w.text = append(w.text, "</tty>\n</hotspot_log>\n"...)
 	w.flush()

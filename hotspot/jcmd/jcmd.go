@@ -10,8 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// Run makes a JVM run a command of jcmd with its arguments, and returns the command's output. It waits until the JVM is
-// done, or ctx is done. If the JVM refuses the command, the error is a *FailedError.
+// Run makes a JVM run a command of jcmd with its arguments, and returns the command's output. It waits until the JVM
+// has answered or ctx is done. If the JVM refuses the command, the error is a *FailedError.
 func Run(ctx context.Context, p *foreign.Process, command string) (string, error) {
 	text, err := request(command)
 	if err != nil {
@@ -37,7 +37,8 @@ func LoadAgent(ctx context.Context, p *foreign.Process, jar, argument string) er
 // maxCommand is the longest command in bytes (AttachOperation::arg_length_max).
 const maxCommand = 1024
 
-// maxReply is how many bytes of an answer are read. The answers to gasm's commands have a few lines.
+// maxReply limits how many bytes of an answer are read; the rest is ignored. The answers to gasm's
+// commands have a few lines.
 const maxReply = 1 << 20
 
 // A FailedError means that the JVM has refused a command, or failed to execute it.
@@ -55,8 +56,8 @@ func (e *FailedError) Error() string {
 	return fmt.Sprintf("the JVM with pid %d did not do %s: %s", e.PID, commandName(e.Command), reply)
 }
 
-// maxShown is how many bytes of an answer are shown in a message. A JVM usually says in one line why it refuses a
-// command.
+// maxShown limits how many bytes of an answer are quoted in an error message. A JVM usually says in one line why
+// it refuses a command.
 const maxShown = 400
 
 // Brief returns the beginning of the JVM's answer as one line.
@@ -68,13 +69,14 @@ func (e *FailedError) Brief() string {
 	return reply
 }
 
-// ErrEnded is wrapped by the error of a JVM that ended before it answered.
+// ErrEnded is wrapped by the error that a function returns if the JVM ended before it answered.
 var ErrEnded = foreign.ErrEnded
 
-// A NotToldError means that the JVM has not received a command, so that it will not execute it later either.
+// A NotToldError means that the JVM has not received the command, so the JVM will not execute it later
+// either.
 type NotToldError struct {
 	PID int
-	Err error // why
+	Err error // why the JVM did not receive it
 }
 
 func (e *NotToldError) Error() string {
@@ -105,7 +107,8 @@ func Quote(value string) (string, error) {
 	return "", fmt.Errorf("%s can't be passed to a JVM, because it has both kinds of quotation marks", value)
 }
 
-// request returns the bytes to write for a command of jcmd.
+// request returns the bytes that a client writes to the JVM's socket to make it run a command of
+// jcmd.
 func request(command string) ([]byte, error) {
 	if command == "" {
 		return nil, errors.New("there is no command for the JVM")
@@ -113,7 +116,8 @@ func request(command string) ([]byte, error) {
 	return operation("jcmd", command, "", "")
 }
 
-// operation returns the bytes to write for an operation with its three arguments.
+// operation returns the bytes that a client writes to the JVM's socket for an operation of the
+// protocol. There must be three arguments.
 func operation(name string, arguments ...string) ([]byte, error) {
 	for _, a := range arguments {
 		switch {
@@ -138,7 +142,8 @@ func agentLoaded(pid int, text string) error {
 	return &FailedError{pid, "load", text}
 }
 
-// parseReply splits an answer into its number and its text. It returns the text.
+// parseReply splits an answer into its number and its text. It returns the text, and a *FailedError
+// if the number is not 0.
 func parseReply(pid int, command string, reply []byte) (string, error) {
 	code, text, found := strings.Cut(string(reply), "\n")
 	if _, err := strconv.Atoi(code); err != nil || !found {

@@ -16,7 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// exchange writes a request and returns the text of the answer. The command is only for messages.
+// exchange sends a request, whose bytes are text, to the JVM and returns the text of its answer.
+// command is used only in error messages.
 func exchange(ctx context.Context, p *foreign.Process, command string, text []byte) (string, error) {
 	t, err := newTarget(ctx, p)
 	if err != nil {
@@ -42,10 +43,11 @@ func exchange(ctx context.Context, p *foreign.Process, command string, text []by
 	return parseReply(p.PID(), command, reply)
 }
 
-// errNobody is the error of a request that no thread of the JVM will ever read.
+// errNobody means that no thread of the JVM will ever read the request.
 var errNobody = errors.New("its thread for commands has ended")
 
-// listenerPause is how long to wait for an answer before checking that the JVM still has the thread that answers.
+// listenerPause is how long talk waits for an answer before it checks whether the JVM still has the thread that
+// answers.
 const listenerPause = 300 * time.Millisecond
 
 // talk connects to the JVM, writes a request and reads the answer. If watch is true, it gives up with errNobody when
@@ -80,9 +82,9 @@ func (t *target) talk(ctx context.Context, text []byte, watch bool) ([]byte, err
 	return reply, err
 }
 
-// talkAnew makes the JVM listen again, and talks to it. The JVM's listening thread ends when it can't accept a
-// connection, because the JVM has as many files open as it may (AttachListenerThread::thread_entry in
-// attachListener.cpp). The socket stays, but nobody reads from it.
+// talkAnew makes the JVM listen again, and talks to it. The JVM's listening thread ends when it fails to
+// accept a connection, which happens if the JVM has reached its limit of open files
+// (AttachListenerThread::thread_entry in attachListener.cpp). The socket stays, but nobody reads from it.
 func (t *target) talkAnew(ctx context.Context, text []byte) ([]byte, error) {
 	err := t.mayAsk(ctx)
 	if err == nil {
@@ -101,7 +103,8 @@ func (t *target) talkAnew(ctx context.Context, text []byte) ([]byte, error) {
 // listenerThread is the name of the JVM's listening thread. It has the greatest length that the kernel allows.
 const listenerThread = "Attach Listener"
 
-// hasListener reports whether the JVM has the thread that answers, or might have it.
+// hasListener reports whether the JVM has the thread that answers requests. It is also true if the
+// threads can't be listed.
 func (t *target) hasListener() bool {
 	return t.HasThread(listenerThread) || len(t.Threads()) == 0
 }
@@ -112,15 +115,16 @@ type target struct {
 	status foreign.Status
 	world  *foreign.World
 	tmp    *foreign.Folder
-	dialed int64 // the socketChange of the socket that was connected to last
+	dialed int64 // the result of socketChange for the socket that connect used last
 	cancel func()
 }
 
-// removeTime is how much longer than its caller's context a target's World lives, so that the file that asks the JVM to
-// listen can still be removed.
+// removeTime is how long a target's World can still be used after the caller's context is done. That is enough to
+// remove the file that asks the JVM to listen.
 const removeTime = 300 * time.Millisecond
 
-// newTarget enters the file system of a process. Its calls in there outlive ctx by removeTime.
+// newTarget enters the file system of a process. The target can be used until removeTime after ctx
+// is done.
 func newTarget(ctx context.Context, p *foreign.Process) (*target, error) {
 	t := &target{Process: p}
 	var err error
@@ -158,7 +162,8 @@ func (t *target) close() {
 
 func (t *target) socketName() string { return fmt.Sprintf(".java_pid%d", t.status.OwnPID) }
 
-// connect connects to the JVM's socket. If there is none, it makes the JVM listen first.
+// connect connects to the JVM's socket. If the JVM has no socket, connect first makes the JVM
+// listen.
 func (t *target) connect(ctx context.Context) (net.Conn, error) {
 	listens, err := t.listens()
 	if err != nil {
@@ -185,11 +190,11 @@ func (t *target) connect(ctx context.Context) (net.Conn, error) {
 	return conn, nil
 }
 
-// noSocket is the socketChange of a JVM that has no socket.
+// noSocket is what socketChange returns for a JVM that has no socket.
 const noSocket = 0
 
-// socketChange returns when the JVM's socket was last changed, in nanoseconds. The time distinguishes it from a later
-// socket of the same name.
+// socketChange returns when the JVM's socket was last changed, in nanoseconds. This time distinguishes the socket
+// from a later one with the same name.
 func (t *target) socketChange() int64 {
 	info, err := t.tmp.Stat(t.socketName())
 	if err != nil {
@@ -210,8 +215,9 @@ func (t *target) listens() (bool, error) {
 	return listens, err
 }
 
-// mayAsk returns nil if SIGQUIT will make the JVM listen, and do nothing else. The process must be a JVM: it may have
-// started another program by exec, and SIGQUIT ends most programs, even if they handle it.
+// mayAsk returns nil if SIGQUIT will make the JVM listen and have no other effect. It checks that the process is
+// still a JVM, because the process may have executed another program (exec), and SIGQUIT ends most programs, even
+// many of those that handle it.
 func (t *target) mayAsk(ctx context.Context) error {
 	disabled, err := vmstructs.Ask(ctx, vmstructs.FlagsTime, t.PID(), func(vm *vmstructs.VM) (bool, error) {
 		flags, err := vm.Flags("DisableAttachMechanism")
@@ -221,7 +227,7 @@ func (t *target) mayAsk(ctx context.Context) error {
 	switch {
 	case errors.As(err, &other) && slices.Contains(notHotSpot, other.Reason):
 		return errors.New("it is not a JVM with HotSpot")
-	case err != nil && other == nil: // if it can't be read, it may be a JVM
+	case err != nil && other == nil: // a process that can't be read (an OpenError) may still be a JVM
 		return err
 	case disabled:
 		return errors.New("it was started with -XX:+DisableAttachMechanism: start it without this flag")
@@ -229,7 +235,7 @@ func (t *target) mayAsk(ctx context.Context) error {
 	return t.checkCatches()
 }
 
-// notHotSpot are the reasons for which a process surely does not have a HotSpot that can be asked.
+// notHotSpot are the reasons of an OpenError with which the process certainly does not run HotSpot.
 var notHotSpot = []vmstructs.Reason{vmstructs.NoJVM, vmstructs.OpenJ9, vmstructs.NativeImage}
 
 // checkCatches checks that the process handles SIGQUIT now.
@@ -241,18 +247,20 @@ func (t *target) checkCatches() error {
 	return err
 }
 
-// askTime bounds the time until a JVM listens. It has to reach a safepoint first, and a busy machine is slow.
+// askTime bounds the time until a JVM listens. The JVM has to reach a safepoint first, which can take long on
+// a busy machine.
 const askTime = 10 * time.Second
 
-// ask makes the JVM create its socket, and waits for a socket that was not last changed at old. The JVM's listening
-// thread starts before it replaces a socket that nobody reads (LinuxAttachListener::init).
+// ask makes the JVM create its socket, and waits until there is a socket for which socketChange does not return
+// old. The time is compared because a new listening thread is there for a moment before it replaces the old socket,
+// which nobody reads (LinuxAttachListener::init).
 func (t *target) ask(ctx context.Context, old int64) error {
 	remove, err := t.trigger()
 	if err != nil {
 		return fmt.Errorf("the file that asks it to listen can't be made: %w", err)
 	}
 	defer remove()
-	if err := t.checkCatches(); err != nil { // it may run another program by now
+	if err := t.checkCatches(); err != nil { // the process may have executed another program in the meantime
 		return err
 	}
 	if err := t.Signal(unix.SIGQUIT); err != nil {
@@ -280,9 +288,9 @@ func (t *target) ask(ctx context.Context, old int64) error {
 
 func triggerName(ownPID int) string { return fmt.Sprintf(".attach_pid%d", ownPID) }
 
-// trigger creates the file that says what SIGQUIT is for. It must belong to the JVM's user. If a file of that name is
-// there already, as left behind by a killed program, it serves as well. If nothing can be created in /tmp, the file is
-// created in the JVM's working folder, where the JVM looks, too.
+// trigger creates the file from which the JVM learns that SIGQUIT asks it to listen. The file must belong to the
+// JVM's user. A file of that name that already exists, for example because a killed program left it behind, serves as
+// well. If nothing can be created in /tmp, the file is created in the JVM's working folder, where the JVM looks, too.
 func (t *target) trigger() (remove func(), err error) {
 	name := triggerName(t.status.OwnPID)
 	removeHere := func() { _ = t.tmp.Remove(name) } // if this fails, RemoveTrigger removes the file later
@@ -306,8 +314,8 @@ func (t *target) trigger() (remove func(), err error) {
 	}, nil
 }
 
-// RemoveTrigger removes the file by which a killed gasm has asked a JVM to listen. As long as the JVM does not listen,
-// it leaves the file: it may be that of another program, which is about to ask.
+// RemoveTrigger removes the file that a killed gasm created to ask a JVM to listen. If the JVM does not listen,
+// RemoveTrigger leaves the file, because it may belong to another program that is about to send SIGQUIT.
 func RemoveTrigger(ctx context.Context, p *foreign.Process) error {
 	t, err := newTarget(ctx, p)
 	if err != nil {
@@ -315,7 +323,7 @@ func RemoveTrigger(ctx context.Context, p *foreign.Process) error {
 	}
 	defer t.close()
 	if listens, err := t.listens(); !listens || err != nil {
-		return nil // if another process has the socket, the next command returns that error
+		return nil // the next command returns this error
 	}
 	return t.tmp.Remove(triggerName(t.status.OwnPID))
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// Whether the JVM has executed one of the commands below follows from the text of its answer, never from the number.
-// JDK 8 to 28 print:
+// Whether the JVM has executed one of the commands below is decided by the text of its answer, because the number
+// can be 0 even if the command failed. JDK 8 to 28 print:
 //
 //	JFR.start    Started recording 2. No limit specified, using maxsize=250MB as default.
 //	             Could not find file '/none.jfc'
@@ -19,10 +19,12 @@ import (
 //	VM.log       nothing
 //	             Error opening log file '/none/x.log': No such file or directory
 //
-// All paths are resolved in the JVM, which may have another root folder than gasm, and the JVM's user must have access.
+// All paths are resolved in the JVM, whose root folder may differ from gasm's, and the JVM's user must have access to
+// the files.
 
-// StartRecording makes a JVM record into its repository, with the settings of a .jfc file. If the JVM ends before the
-// recording does, it writes the recording to the file atExit, or nowhere if that is "".
+// StartRecording makes a JVM record into its repository, with the settings of a .jfc file, whose path is settings. If
+// the JVM ends before the recording does, it writes the recording to the file atExit. If atExit is "", the recording
+// is then lost.
 func StartRecording(ctx context.Context, p *foreign.Process, name, settings, atExit string) error {
 	onExit := ""
 	if atExit != "" {
@@ -36,7 +38,7 @@ func StartRecording(ctx context.Context, p *foreign.Process, name, settings, atE
 	return expect(ctx, p, command, "Started recording ")
 }
 
-// DumpRecording makes a JVM write a recording so far to a file. The recording goes on.
+// DumpRecording makes a JVM write what it has recorded so far to a file. The recording goes on.
 func DumpRecording(ctx context.Context, p *foreign.Process, name, file string) error {
 	command, err := withValues("JFR.dump", "name", name, "filename", file)
 	if err != nil {
@@ -45,7 +47,8 @@ func DumpRecording(ctx context.Context, p *foreign.Process, name, file string) e
 	return expect(ctx, p, command, "Dumped recording ")
 }
 
-// StopRecording ends a recording. The JVM writes it to a file, or nowhere if that is "".
+// StopRecording ends a recording. The JVM writes the recording to file, or discards it if file is
+// "".
 func StopRecording(ctx context.Context, p *foreign.Process, name, file string) error {
 	command, err := withValues("JFR.stop", "name", name, "filename", file)
 	if err != nil {

@@ -8,9 +8,10 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// awaitRunning waits until the JVM is not stopped. A stopped JVM does not answer, but executes later what it has
-// received meanwhile. If it gets SIGQUIT, and gasm has given up and removed its file before the JVM goes on, it prints
-// the stacks of all its threads.
+// awaitRunning waits until the JVM is not stopped, and returns an error if it is still stopped after askTime. A
+// stopped JVM does not answer, but when it is resumed it executes what it has received in the meantime. If it was
+// sent SIGQUIT, and gasm has given up and removed its file before the JVM is resumed, the JVM prints the stacks of
+// all its threads.
 func (t *target) awaitRunning(ctx context.Context) error {
 	stopped := fmt.Errorf("it is stopped, by a signal or a debugger: `kill -CONT %d` resumes it", t.PID())
 	ctx, cancel := context.WithTimeoutCause(ctx, askTime, stopped)
@@ -38,8 +39,8 @@ const (
 	endingTime = time.Second
 )
 
-// endsSoon reports whether a process whose socket is closed has ended. The kernel closes the socket shortly before it
-// reports the end.
+// endsSoon reports whether a process that has closed its socket ends within endingTime. The kernel closes the socket
+// shortly before it reports the end.
 func endsSoon(ctx context.Context, p *foreign.Process) bool {
 	ctx, cancel := context.WithTimeout(ctx, endingTime)
 	defer cancel()

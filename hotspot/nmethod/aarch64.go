@@ -5,7 +5,8 @@ import "encoding/binary"
 // An address in aarch64's code is the target of a branch, or a constant that several instructions move to a register,
 // piece by piece, for the blr or br after them (MacroAssembler::target_addr_for_insn).
 
-// targetARM64 returns the address that the instructions at an address branch to or move to a register.
+// targetARM64 returns the target of the branch at an address, or the constant that the instructions at the address move
+// to a register. ok is false if there is neither.
 func targetARM64(code []byte, at uint64) (uint64, bool) {
 	word, ok := instructionARM64(code, 0)
 	switch {
@@ -26,7 +27,8 @@ func instructionARM64(code []byte, n int) (word uint32, ok bool) {
 	return binary.LittleEndian.Uint32(code[4*n:]), true
 }
 
-// pageARM64 returns the address of the page that adrp has, plus what the next instructions add to it:
+// pageARM64 returns the address that an adrp and the instructions after it compute. The adrp has the address of a page,
+// and the other instructions complete it:
 //
 //	adrp x8, page                        adrp x8, page
 //	add  x8, x8, #offset                 movk x8, #bits, lsl #32        (beyond 4 GB)

@@ -6,15 +6,16 @@ import (
 	"fmt"
 )
 
-// A codeHeap is a part of the code cache. It consists of segments; each blob covers one or more of them.
+// A codeHeap is a part of the code cache. It consists of segments of the same size. Each blob covers one or more
+// segments.
 type codeHeap struct {
-	lo, hi      uint64 // the address range that is reserved for it
+	lo, hi      uint64 // the address range that is reserved for the heap
 	segments    uint64 // address of the segment map: a byte for each segment
 	log2Segment uint32 // log2 of the segment size in bytes
 }
 
-// A heapLayout says where HotSpot's code heaps are, and where in its structures the needed fields are. Numbers are
-// offsets and sizes in bytes unless they are addresses.
+// A heapLayout says where HotSpot's code heaps are, and where HotSpot's structures have the fields that are needed.
+// Numbers are offsets and sizes in bytes unless the comment says "address".
 type heapLayout struct {
 	heaps                    uint64 // address of a variable that points to a GrowableArray<CodeHeap*>
 	length, data             uint64 // fields of the GrowableArray
@@ -27,7 +28,7 @@ type heapLayout struct {
 	blobName                 uint64
 }
 
-// findHeaps sets l.heaps.
+// findHeaps sets l.heaps from HotSpot's tables.
 func (l *layout) findHeaps(q *query) {
 	h := &l.heaps
 	h.memory, h.segmap, h.log2Segment = q.field("CodeHeap::_memory"), q.field("CodeHeap::_segmap"),
@@ -48,7 +49,7 @@ func (l *layout) findHeaps(q *query) {
 // maxHeaps is an upper bound for the number of code heaps; more are an error.
 const maxHeaps = 16
 
-// codeHeaps returns the code heaps. It reads them once.
+// codeHeaps returns the code heaps. The first call reads them from the JVM; later calls return the same heaps.
 func (c *Copier) codeHeaps() ([]codeHeap, error) {
 	if c.heaps != nil {
 		return c.heaps, nil
@@ -106,7 +107,7 @@ func (c *Copier) codeHeap(pointer uint64) (h codeHeap, err error) {
 }
 
 // blobName returns the name of the blob at an address (CodeCache::find_blob). It returns "" if the address is not in
-// the code cache, and an error if it is and no blob is found there.
+// the code cache, and errNoBlob if the address is in the code cache but not in a blob.
 func (c *Copier) blobName(addr uint64) (string, error) {
 	heaps, err := c.codeHeaps()
 	if err != nil {
@@ -132,12 +133,14 @@ func (c *Copier) blobName(addr uint64) (string, error) {
 // errNoBlob means that an address in the code cache is in no blob.
 var errNoBlob = errors.New("there is no blob")
 
-// maxSteps is an upper bound for the steps to the first segment of a blob; more are an error.
+// maxSteps is an upper bound for the steps to the first segment of a blob. If findBlob has not arrived there by then,
+// it returns an error.
 const maxSteps = 1 << 12
 
-// findBlob returns the address of the blob at an address of a heap. The segment map has for each segment how many
-// segments to go back towards the first one of its block, where it has 0. A long way takes several steps. A segment
-// with 0xff has never been used (CodeHeap::find_block_for).
+// findBlob returns the address of the blob that contains an address of a heap. The segment map has one byte for each
+// segment. The byte is the distance to a segment of the same block that is closer to the block's first segment, in
+// segments; the first segment has 0. In a large block, several such steps lead to the first segment. A byte of 0xff
+// marks a segment that is in no block (CodeHeap::find_block_for).
 func (c *Copier) findBlob(h codeHeap, addr uint64) (blob uint64, err error) {
 	segment := (addr - h.lo) >> h.log2Segment
 	var step [1]byte

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// bytecodeNames are the names of the bytecodes of the JVM Specification, beginning with bytecode 0.
+// bytecodeNames are the names of the bytecodes in the JVM Specification; the index is the bytecode's number.
 var bytecodeNames = strings.Fields(`
 nop aconst_null iconst_m1 iconst_0 iconst_1 iconst_2 iconst_3 iconst_4 iconst_5 lconst_0 lconst_1 fconst_0 fconst_1 fconst_2
 dconst_0 dconst_1 bipush sipush ldc ldc_w ldc2_w iload lload fload dload aload iload_0 iload_1 iload_2 iload_3
@@ -23,18 +23,19 @@ getstatic putstatic getfield putfield invokevirtual invokespecial invokestatic i
 new newarray anewarray arraylength athrow checkcast instanceof monitorenter monitorexit wide multianewarray ifnull ifnonnull
 goto_w jsr_w breakpoint`)
 
-// rewrittenNames are the names of HotSpot's own bytecodes, whose numbers follow those of the Specification
-// (Bytecodes::Code in bytecodes.hpp). HotSpot puts them in the place of standard ones when it rewrites or resolves
-// these. It prints them under the names of the standard ones, and so does this list. The order is that of JDK 11 to 27.
+// rewrittenNames are names for HotSpot's own bytecodes, whose numbers follow those of the Specification
+// (Bytecodes::Code in bytecodes.hpp). HotSpot replaces standard bytecodes by its own when it rewrites or resolves them.
+// It still prints the standard names, so this list has the standard names, too. The order is that of JDK 11 to 27.
 var rewrittenNames = strings.Fields(strings.Repeat("getfield ", 8) + strings.Repeat("putfield ", 9) +
 	`aload_0 aload_0 aload_0 aload_0 iload iload iload invokevirtual lookupswitch lookupswitch ldc ldc_w return invokevirtual
 getfield putfield aload_0 iload`)
 
-// javaCodes is the symbol of HotSpot's table that maps each bytecode to the standard one that it replaces
-// (Bytecodes::_java_code): a four-byte number for each.
+// javaCodes is the symbol of the table in which HotSpot maps each bytecode to the standard one that it replaces
+// (Bytecodes::_java_code). Each element has four bytes.
 const javaCodes = "_ZN9Bytecodes10_java_codeE"
 
-// readBytecodes returns the names of all bytecodes, including HotSpot's own.
+// readBytecodes returns the names of all bytecodes by their numbers. HotSpot's own bytecodes have the names of the
+// standard ones that they replace.
 func (c *Copier) readBytecodes() (*[256]string, error) {
 	names := new([256]string)
 	copy(names[:], bytecodeNames)
@@ -46,7 +47,8 @@ func (c *Copier) readBytecodes() (*[256]string, error) {
 	if !ok {
 		return names, fmt.Errorf("libjvm.so has no symbol for the table of JDK %d's own bytecodes", c.layout.release)
 	}
-	// What is read after the table's end belongs to no bytecode. It is readable, because libjvm.so has more data there.
+	// The table may have fewer than 256 elements. What is read after its end belongs to no bytecode, and can be read
+	// because libjvm.so has more data there.
 	table, err := c.vm.Read(nil, at, 4*uint64(len(names)))
 	if err != nil {
 		return names, fmt.Errorf("the table of bytecodes: %w", err)
@@ -63,7 +65,7 @@ func (c *Copier) readBytecodes() (*[256]string, error) {
 	return names, nil
 }
 
-// bytecodeName returns the name of the bytecode at a bci; "" where there is none.
+// bytecodeName returns the name of the bytecode at a bci; "" if the bci is outside the method's bytecode.
 func (c *Copier) bytecodeName(m *method, bci int) string {
 	if bci < 0 || bci >= len(m.bytecode) {
 		return ""

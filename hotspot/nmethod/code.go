@@ -11,18 +11,18 @@ import (
 type Code struct {
 	*printassembly.Installed
 	MachineCode   []byte // the bytes of [Lo, Hi)
-	VerifiedEntry uint64 // address of the verified entry point; 0 when unknown
+	VerifiedEntry uint64 // address of the verified entry point; 0 if unknown
 	OSRBCI        int    // the bci at which an OSR method is entered
 
 	copier  *Copier
 	nmethod []byte // the whole nmethod, which contains the machine code
-	// The parts of its data that lie outside the nmethod (JDK 23 and newer).
+	// The parts of the nmethod's data that lie outside the nmethod itself (JDK 23 and newer).
 	immutable, mutable memoryBlock
-	// Its sections (nmethod.hpp lists them). No field says where a section ends, so each slice extends to the end of
-	// the memory block that the section lies in. The wrapper of a native method has no sections.
+	// The nmethod's sections (nmethod.hpp lists them). No field says where a section ends, so each slice extends to the
+	// end of the memory block that the section lies in. The wrapper of a native method has no sections.
 	scopesPCs  []byte   // PcDescs
 	scopesData []byte   // scopes; PcDescs and other scopes have offsets into it
-	methods    []uint64 // addresses of Methods; a scope has an index into it, which counts from 1
+	methods    []uint64 // addresses of Methods; a scope has an index into this table, which counts from 1
 }
 
 // A memoryBlock is a part of a JVM's memory.
@@ -31,8 +31,8 @@ type memoryBlock struct {
 	data    []byte
 }
 
-// Copy copies the method that a tag of LogCompilation describes. The error is [ErrGone] if that method is not there any
-// more.
+// Copy copies the method that a tag of LogCompilation describes. The error is [ErrGone] if HotSpot has freed or
+// replaced that method.
 func (c *Copier) Copy(tag *printassembly.Installed) (*Code, error) {
 	if tag.Lo < tag.Address || tag.Hi < tag.Lo || tag.Size < tag.Hi-tag.Address {
 		return nil, fmt.Errorf("its code [%#x, %#x) does not lie in its nmethod [%#x, %#x)", tag.Lo, tag.Hi,
@@ -58,8 +58,9 @@ func (c *Copier) Copy(tag *printassembly.Installed) (*Code, error) {
 	return code, nil
 }
 
-// isThere reports whether what was read is the tag's method, and whether that method is still at its address. When
-// HotSpot frees an nmethod, all of it may stay as it was, except for a flag in the header of its block.
+// isThere reports whether what was read is the tag's method, and whether that method is still at its address. The flag
+// in the header of the nmethod's block must be checked, too: when HotSpot frees an nmethod, everything else may remain
+// unchanged.
 func (c *Code) isThere() bool {
 	l, vm := &c.copier.layout, c.copier.vm
 	now, err := vm.Uint32(c.Address + l.compileID)
@@ -90,7 +91,7 @@ func (c *Code) field64(offset uint64) uint64 {
 	return binary.LittleEndian.Uint64(c.nmethod[offset:])
 }
 
-// verifiedEntry returns the address of the verified entry point; 0 if the field does not lead into the code.
+// verifiedEntry returns the address of the verified entry point; 0 if the address in the nmethod is not in its code.
 func (c *Code) verifiedEntry() uint64 {
 	l := &c.copier.layout
 	at := c.field64(l.verifiedEntry)
@@ -127,7 +128,7 @@ func (c *Code) readDebugInfo() error {
 		return err
 	}
 	if c.Metadata == 0 {
-		return nil // no scope refers to a method
+		return nil // the metadata section is missing, so no scope refers to a method
 	}
 	metadata, err := c.section("metadata lies", c.Metadata, c.mutable)
 	if err != nil {
@@ -139,7 +140,8 @@ func (c *Code) readDebugInfo() error {
 	return nil
 }
 
-// readOutside reads data that belongs to the nmethod and lies outside it.
+// readOutside reads data that belongs to the nmethod but lies outside it. If this release has no such data, b becomes
+// empty.
 func (c *Code) readOutside(b *memoryBlock, where outside) (err error) {
 	b.address, b.data = 0, b.data[:0]
 	if !where.exists {

@@ -7,7 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
-// poolEntry returns an entry of a ConstantPool.
+// poolEntry returns the eight bytes of an entry of a ConstantPool.
 func (c *Copier) poolEntry(pool, index uint64) (uint64, error) {
 	return c.vm.Uint64(pool + c.layout.poolEnd + 8*index)
 }
@@ -21,14 +21,14 @@ func (c *Copier) symbolAt(pool, index uint64) (string, error) {
 	return c.symbol(at)
 }
 
-// symbol reads a Symbol, HotSpot's kind of text. An address in a ConstantPool may have its lowest bit set, which is not
-// a part of the address (CPSlot in constantPool.hpp).
+// symbol reads a Symbol, in which HotSpot keeps a name. An address in a ConstantPool may have its lowest bit set, which
+// is not a part of the address (CPSlot in constantPool.hpp).
 func (c *Copier) symbol(at uint64) (string, error) {
 	at &^= 1
 	l := &c.layout
-	var buf [64]byte // enough for most symbols, so that they take one read
+	var buf [64]byte // large enough for most symbols, so that one read suffices
 	symbol, err := c.vm.Read(buf[:], at, uint64(len(buf)))
-	if err != nil { // the memory may end sooner
+	if err != nil { // the readable memory may end before len(buf) bytes
 		if symbol, err = c.vm.Read(buf[:], at, l.symbolBody); err != nil {
 			return "", err
 		}
@@ -45,7 +45,7 @@ func (c *Copier) symbol(at uint64) (string, error) {
 // A memberKey identifies an entry of one of the arrays of a ConstantPoolCache.
 type memberKey struct {
 	pool    uint64 // the address of the ConstantPool
-	methods bool   // the array is that of the methods, not that of the fields
+	methods bool   // true for the array of methods, false for the array of fields
 	index   uint64
 }
 
@@ -55,7 +55,7 @@ func (c *Copier) member(m *method, bci int) string {
 	key := memberKey{pool: m.pool}
 	switch {
 	case strings.HasPrefix(name, "get"), strings.HasPrefix(name, "put"):
-	case strings.HasPrefix(name, "invoke") && name != "invokedynamic": // HotSpot does not name call sites either
+	case strings.HasPrefix(name, "invoke") && name != "invokedynamic": // like HotSpot, without a name for invokedynamic
 		key.methods = true
 	default:
 		return ""
@@ -68,7 +68,7 @@ func (c *Copier) member(m *method, bci int) string {
 	return c.memberName(key)
 }
 
-// memberName returns the name that an entry leads to; "" if it can't be read. It reads each name once.
+// memberName returns the name that an entry leads to; "" if it can't be read. Each name is read only once.
 func (c *Copier) memberName(key memberKey) string {
 	if name, ok := c.members[key]; ok {
 		return name

@@ -22,21 +22,21 @@ func Known(release int) bool {
 // memory now.
 var ErrGone = errors.New("the method was gone before it was copied")
 
-// A Copier copies compiled methods out of the memory of one JVM. Only one goroutine may use it.
+// A Copier copies compiled methods out of the memory of one JVM. It must not be used by several goroutines at once.
 type Copier struct {
 	vm     *vmstructs.VM
 	layout layout
 
 	names Names
 
-	// What is read once, before the first method is copied, and does not change.
+	// What all methods need. It is read only once, because it does not change.
 	prepared  bool
 	symbols   map[string]uint64 // of libjvm.so
 	bytecodes *[256]string      // names, by HotSpot's numbers
 	tables    []virtualTable
 	heaps     []codeHeap
 
-	// What was read before; see Forget.
+	// What was read for earlier methods. Forget discards all of it except kinds.
 	methods  map[uint64]*method      // by the address of the Method
 	classes  map[uint64]string       // names, by the address of the Klass
 	members  map[memberKey]string    // names; "" where none could be read
@@ -44,11 +44,11 @@ type Copier struct {
 	metadata map[uint64]string       // descriptions, by address; "" where none could be read
 	targets  map[uint64]string       // names of the targets of calls, by address; "" where there is none
 
-	// The classes whose source files were looked up, and the files that were not written by AppendSourceFiles yet.
+	// The classes whose source files were looked up, and the files that AppendSourceFiles has not written yet.
 	sourced map[string]bool
 	untold  []sourceFile
 
-	code Code // of the last Copy
+	code Code // the result of the last Copy
 }
 
 // NewCopier returns a Copier for a JVM of JDK 8 or newer.
@@ -63,26 +63,27 @@ func NewCopier(vm *vmstructs.VM) (*Copier, error) {
 }
 
 // Frames returns why copies have no frames and no relocations: the JVM's release is not [Known], or HotSpot's tables
-// lack something. It returns nil if copies have them.
+// lack something that is needed. It returns nil if copies have both.
 func (c *Copier) Frames() error {
 	c.prepare()
 	return c.layout.noFrames
 }
 
-// Forget discards the names of methods, classes, members and blobs, which a Copier otherwise reads once for each
-// address. After classes are unloaded or code is freed, HotSpot may put others at the same addresses.
+// Forget discards the names of methods, classes, members, metadata and call targets, which a Copier otherwise reads
+// once for each address. It is needed after classes were unloaded or code was freed, because HotSpot may put other ones
+// at the same addresses.
 func (c *Copier) Forget() {
 	c.methods, c.classes, c.members = map[uint64]*method{}, map[uint64]string{}, map[memberKey]string{}
 	c.metadata, c.targets = map[uint64]string{}, map[uint64]string{}
 }
 
-// prepare reads what all methods need. It does so once.
+// prepare reads what all methods need, when it is called for the first time.
 func (c *Copier) prepare() {
 	if c.prepared {
 		return
 	}
 	c.prepared = true
-	// Most of a copy needs no symbols. A library from which they were stripped is not an error.
+	// Most of a copy needs no symbols, so a library that was stripped of its symbols is not an error.
 	c.symbols, _ = c.vm.Symbols(append(slices.Collect(maps.Keys(virtualTables)), javaCodes)...)
 	c.kinds = map[uint64]metadataKind{}
 	c.readVirtualTables()

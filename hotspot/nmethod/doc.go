@@ -1,9 +1,10 @@
 // Package nmethod copies compiled methods out of a running JVM: their machine code and their debug info. It writes them
 // in the text form in which HotSpot prints them, which package printassembly reads.
 //
-// A [Copier] copies the method that a printassembly.Installed describes. Package codecache makes these from the code
-// cache, and package printassembly from LogCompilation's tags. A [Code] is such a copy, and [Code.AppendTo] writes it.
-// Its text has each comment at its instruction, whereas HotSpot's own text has it at a cell of four bytes.
+// A [Copier] copies the method that a printassembly.Installed describes. Package codecache creates such descriptions
+// from the code cache, and package printassembly from LogCompilation's tags. A [Code] is the copy, and [Code.AppendTo]
+// writes it as text. In this text each comment is at its instruction, whereas HotSpot's own text has it at a cell of
+// four bytes.
 //
 // [Copier.AppendSourceFiles] writes something that HotSpot does not print: the names of the source files of the classes
 // in frames.
@@ -12,9 +13,9 @@
 //
 // Package vmstructs reads the JVM's memory and knows where the fields of HotSpot's structures are. Nothing in a JVM
 // describes the encoding of debug info and relocations (debugInfo.hpp, compressedStream.hpp, unsigned5.hpp,
-// relocInfo.hpp). [Known] has the releases of the JDK whose encoding this package knows; TestCopy compares each
-// compiled method of a program with what HotSpot prints of it. Copies from other releases, from JDK 8 on, have only
-// names and machine code, and [Copier.Frames] says why. What changed from release to release:
+// relocInfo.hpp). [Known] reports for which releases of the JDK this package knows the encoding; TestCopy compares each
+// compiled method of a program with the text that HotSpot prints for it. Copies from other releases, from JDK 8 on,
+// have only names and machine code, and [Copier.Frames] says why. These releases changed the encoding:
 //
 //	20  UNSIGNED5 has no zero bytes. The kind of a relocation has five bits instead of four;
 //	    there are new kinds after the kind prefix.
@@ -23,8 +24,8 @@
 //	28  two more bytecodes of HotSpot's own; no relocations of entry guards, new ones of
 //	    barriers; methods are printed with their modifiers
 //
-// HotSpot's own bytecodes are read from its table of bytecodes, whose symbol libjvm.so does not export. If the symbol
-// was stripped, a list in this package serves for releases up to 27.
+// HotSpot's own bytecodes are read from its table of bytecodes. libjvm.so does not export the symbol of this table, so
+// the symbol may have been stripped. Then a list in this package is used, which is valid for releases up to 27.
 //
 // # Relocations
 //
@@ -32,7 +33,7 @@
 // far apart is "{no_reloc}" up to JDK 21 and "{other}" later. The following differs from HotSpot's output:
 //
 //   - "{oop}" does not name the object, because collectors may move it while it is read.
-//   - HotSpot prints one relocation for each four bytes; a copy has all of them.
+//   - HotSpot prints at most one relocation for each four bytes of code; a copy has all of them.
 //   - A call or a class that was resolved after HotSpot had printed the method is resolved in the copy.
 //   - "{metadata}" does not say what it refers to if symbols were stripped, because only the address of its virtual
 //     functions identifies it.

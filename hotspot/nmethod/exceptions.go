@@ -6,12 +6,14 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// An implicitException says where the JVM goes on when the instruction at an offset of the code accesses memory
-// through a null reference, or divides by zero. Both offsets are from the start of the code.
+// An implicitException says where the JVM continues when an instruction accesses memory through a null reference, or
+// divides by zero. at is the offset of the instruction and target the offset where the JVM continues, both from the
+// start of the code.
 type implicitException struct{ at, target int }
 
 // implicitExceptions says where an nmethod has its table of implicit exceptions (ImplicitExceptionTable in
-// exceptionHandlerTable.hpp): the number of entries, and then two offsets for each, all of them of four bytes.
+// exceptionHandlerTable.hpp). The table consists of four-byte numbers: the number of entries, and then two offsets for
+// each entry.
 type implicitExceptions struct {
 	start vmstructs.Field // the offset of the table from the nmethod, or from its immutable data
 	end   vmstructs.Field // the offset of what follows the table
@@ -27,8 +29,9 @@ func (l *layout) findImplicitExceptions(vm *vmstructs.VM) {
 		e.start, e.end, e.known = start, end, ok1 && ok2
 		return
 	}
-	// JDK 23 and newer have the table of exception handlers after it, and only that one's offset is in HotSpot's
-	// tables. In the nmethod, the offset of this table lies before it, and is of the same type (nmethod.hpp).
+	// In JDK 23 and newer, the table of exception handlers follows this table, so this table ends where that one
+	// starts. Only the field with the start of the handlers' table is in HotSpot's tables. The field with the start of
+	// this table lies directly before that field in the nmethod, and has the same type (nmethod.hpp).
 	handlers, ok := vm.Field("nmethod::_handler_table_offset")
 	if e.known = ok && handlers.Size > 0 && handlers.At >= handlers.Size; e.known {
 		e.start, e.end = handlers, handlers
@@ -37,7 +40,7 @@ func (l *layout) findImplicitExceptions(vm *vmstructs.VM) {
 }
 
 // implicitExceptions returns the method's implicit exceptions in ascending order. It returns nil if there are none, or
-// if what was read is not such a table.
+// if the memory does not contain such a table.
 func (c *Code) implicitExceptions() []implicitException {
 	where, data := &c.copier.layout.implicit, c.nmethod
 	if c.copier.layout.immutable.exists {

@@ -15,21 +15,21 @@ type Excerpt struct {
 	comments []excerptComment // by ascending offset
 }
 
-// An excerptComment has the frames of one PcDesc as text, without an address.
+// An excerptComment has the frames of one PcDesc as text, without addresses.
 type excerptComment struct {
 	end    int // see pcDesc.end
 	frames []byte
 }
 
-// Excerpt returns an Excerpt with the machine code and no debug info. Unlike the Code, it stays valid
-// after the next Copy.
+// Excerpt returns an Excerpt with the machine code and no debug info. Unlike c, it stays valid after the Copier's next
+// Copy.
 func (c *Code) Excerpt() *Excerpt {
 	return &Excerpt{code: Code{Installed: c.Installed, MachineCode: slices.Clone(c.MachineCode),
 		VerifiedEntry: c.VerifiedEntry, OSRBCI: c.OSRBCI}}
 }
 
-// Add adds the debug info of the instruction at an address. c is a copy of the same method. If the instruction has no
-// debug info, that of the next instruction that has some is added; see [printassembly.Instruction].
+// Add adds the debug info of the instruction at an address. c must be a copy of the same method. If the instruction has
+// no debug info, Add uses the next instruction that has some; see [printassembly.Instruction].
 func (e *Excerpt) Add(c *Code, pc uint64) error {
 	offset := int(pc - c.Lo)
 	var failed error

@@ -12,14 +12,14 @@ import (
 type layout struct {
 	release int  // feature release of the JDK
 	arm64   bool // aarch64, otherwise x86-64
-	// noFrames says why debug info can't be read; nil if it can. If it is not nil, only the fields that names of
-	// methods need are set.
+	// noFrames says why debug info can't be read; nil if it can. If it is not nil, only the fields that are needed for
+	// the names of methods are certain to be set.
 	noFrames error
 
 	// nmethod
 	compileID, entryBCI uint64
 	verifiedEntry       uint64 // the entry point after the check of the receiver's class
-	verifiedEntryShort  bool   // it is not an address but a two-byte offset from the start of the code
+	verifiedEntryShort  bool   // the field is not an address but a two-byte offset from the start of the code
 	immutable, mutable  outside
 	implicit            implicitExceptions
 
@@ -56,14 +56,14 @@ type layout struct {
 	printsModifiers  bool   // HotSpot prints the modifiers of methods
 }
 
-// An outside says where an nmethod has the address and the size of data that belongs to it and lies outside it.
+// An outside says where an nmethod has the address and the size of data that belongs to it but lies outside it.
 type outside struct {
 	exists        bool
 	address, size uint64
 }
 
-// newLayout returns the layout of a JVM. The error is about something that names of methods need and
-// HotSpot's tables lack, and noFrames about something that debug info needs.
+// newLayout returns the layout of a JVM. It returns an error if HotSpot's tables lack something that the names of
+// methods need. If the tables lack something that only debug info needs, noFrames is set instead.
 func newLayout(vm *vmstructs.VM) (layout, error) {
 	q := query{vmstructs.Query{VM: vm}}
 	l := layout{release: vm.Release, arm64: runtime.GOARCH == "arm64",
@@ -123,7 +123,7 @@ func (q *query) field(name string) uint64 {
 	return offset
 }
 
-// constant returns the first of some constants that exists.
+// constant returns the value of the first of these constants that exists.
 func (q *query) constant(names ...string) uint32 {
 	for _, name := range names {
 		if value, ok := q.VM.Int(name); ok {
@@ -134,12 +134,12 @@ func (q *query) constant(names ...string) uint32 {
 	return 0
 }
 
-// A cacheArray is an array of a ConstantPoolCache. A resolved bytecode has an index into such an array as its operand,
-// and the array's entry leads to the constant pool.
+// A cacheArray says where an array of a ConstantPoolCache is. The operand of a resolved bytecode is an index into such
+// an array, and the array's element has an index into the constant pool.
 type cacheArray struct {
 	inline  bool   // the array is a part of the ConstantPoolCache
-	pointer uint64 // otherwise, the offset of the array's address in the ConstantPoolCache
-	first   uint64 // the offset of the first entry in the array, or in the ConstantPoolCache
+	pointer uint64 // if not inline: the offset of the array's address in the ConstantPoolCache
+	first   uint64 // the offset of the first entry in the array or, if inline, in the ConstantPoolCache
 	stride  uint64 // the size of an entry
 	index   uint64 // the offset in an entry of a two-byte index into the constant pool
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A metadataKind is the kind of an object in HotSpot's metaspace. Only the address of the object's virtual functions
-// identifies it.
+// A metadataKind is the kind of an object in HotSpot's metaspace. Only the address of its table of virtual functions,
+// at the start of the object, shows of which kind an object is.
 type metadataKind int
 
 const (
@@ -38,20 +38,20 @@ var virtualTables = map[string]metadataKind{
 	"_ZTV14FlatArrayKlass":           klassMetadata,
 }
 
-// comparedFunctions is how many virtual functions of two tables are compared. Each class of metadata has more, and the
-// first ones differ between all classes.
+// comparedFunctions is how many virtual functions of two tables are compared. Each class of metadata has more virtual
+// functions than that, and the first ones differ between all classes.
 const comparedFunctions = 12
 
 // tableHeader is the size in bytes of what lies before the first virtual function of a table.
 const tableHeader = 16
 
-// A virtualTable has the first functions of a table in libjvm.so.
+// A virtualTable has the addresses of the first functions of a table in libjvm.so.
 type virtualTable struct {
 	kind      metadataKind
 	functions []byte
 }
 
-// readVirtualTables reads the tables whose symbols are known.
+// readVirtualTables reads those tables whose symbols libjvm.so has.
 func (c *Copier) readVirtualTables() {
 	for name, kind := range virtualTables {
 		at, ok := c.symbols[name]
@@ -66,8 +66,8 @@ func (c *Copier) readVirtualTables() {
 	}
 }
 
-// kindOf returns the kind of the metadata at an address. Metadata in the archive of class data sharing has copies of
-// the tables (cppVtables.cpp), so the functions are compared, not the tables' addresses.
+// kindOf returns the kind of the metadata at an address. Metadata in the archive of class data sharing points to copies
+// of the tables (cppVtables.cpp), so a table with an unknown address is compared by its functions.
 func (c *Copier) kindOf(metadata uint64) metadataKind {
 	table, err := c.vm.Uint64(metadata)
 	if err != nil {
@@ -139,7 +139,8 @@ func (c *Copier) readMetadataName(at uint64) (string, error) {
 	return "", nil
 }
 
-// methodText describes a Method (Method::print_value_on).
+// methodText describes a Method as HotSpot prints it (Method::print_value_on), for example "{method}
+// {0x00007f4a2c0a8e70} 'hashCode' '()I' in 'java/lang/String'".
 func (c *Copier) methodText(method uint64) (string, error) {
 	_, head, err := c.readConstMethod(method)
 	if err != nil {

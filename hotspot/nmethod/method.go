@@ -10,15 +10,15 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A method has what debug info needs to know of a Java method (HotSpot's Method and ConstMethod).
+// A method contains what is needed of a Java method to write debug info (HotSpot's Method and ConstMethod).
 type method struct {
-	name     string // "pkg.Class::method"
-	bytecode []byte // as HotSpot has rewritten it
+	name     string // class and name, "pkg.Class::method"
+	bytecode []byte // includes HotSpot's own bytecodes (see rewrittenNames)
 	lines    []lineNumber
 	pool     uint64 // the address of its ConstantPool
 }
 
-// method returns the Method at an address. It reads each Method once.
+// method returns the Method at an address. Each Method is read only once.
 func (c *Copier) method(at uint64) (*method, error) {
 	if m, ok := c.methods[at]; ok {
 		return m, nil
@@ -87,8 +87,8 @@ func (c *Copier) MethodName(method uint64) (name string, bytecodeSize int, err e
 	return name, int(binary.LittleEndian.Uint16(head[c.layout.bytecodeSize:])), nil
 }
 
-// nameOf returns the name of a method with its class, "pkg.Class::method". constMethod is the fixed part of its
-// ConstMethod.
+// nameOf returns the name of a method with its class, "pkg.Class::method". constMethod is the fixed part of the
+// method's ConstMethod.
 func (c *Copier) nameOf(constMethod []byte) (string, error) {
 	pool := binary.LittleEndian.Uint64(constMethod[c.layout.constants:])
 	name, err := c.symbolAt(pool, uint64(binary.LittleEndian.Uint16(constMethod[c.layout.nameIndex:])))
@@ -106,8 +106,8 @@ func (c *Copier) nameOf(constMethod []byte) (string, error) {
 	return class + "::" + javaname.Decode(name), err
 }
 
-// withBasicSignature appends the basic signature to the name if the method is one of HotSpot's own methods for method
-// handles, which differ only in that: "java.lang.invoke.MethodHandle::invokeBasic(LI)L".
+// withBasicSignature appends the basic signature to a name if it is the name of one of HotSpot's own methods for method
+// handles, because several of them may have the same name: "java.lang.invoke.MethodHandle::invokeBasic(LI)L".
 func (c *Copier) withBasicSignature(name string, constMethod []byte) (string, error) {
 	class, method, _ := strings.Cut(name, "::")
 	if !printassembly.HasBasicSignature(class, method) {
@@ -118,7 +118,7 @@ func (c *Copier) withBasicSignature(name string, constMethod []byte) (string, er
 	return name + printassembly.BasicSignature(descriptor), err
 }
 
-// className returns the name of a class as HotSpot prints it. It reads each name once.
+// className returns the name of a class as HotSpot prints it. Each name is read only once.
 func (c *Copier) className(klass uint64) (string, error) {
 	if name, ok := c.classes[klass]; ok {
 		return name, nil
@@ -152,8 +152,8 @@ const isAnonymous = 1 << 5
 type lineNumber struct{ bci, line int }
 
 // readLineNumbers unpacks a method's line numbers, which are in the order of the class file
-// (CompressedLineNumberReadStream::read_pair). Each byte has the differences to the entry before: five bits for the bci
-// and three for the line. 0xff means that both differences follow as signed numbers, and 0 ends the list.
+// (CompressedLineNumberReadStream::read_pair). Each byte has the differences from the previous entry: five bits for the
+// bci and three for the line. A byte of 0xff means that both differences follow as signed numbers, and 0 ends the list.
 func readLineNumbers(data []byte, release int) []lineNumber {
 	var lines []lineNumber
 	u := newUnpacker(data, 0, release)
@@ -176,9 +176,9 @@ func readLineNumbers(data []byte, release int) []lineNumber {
 	}
 }
 
-// line returns the source line of a bci; 0 if the method has no line numbers. Like HotSpot
-// (Method::line_number_from_bci), it uses the entry of the bci itself or, without one, the entry with the highest bci
-// below. If several have that bci, the last one counts.
+// line returns the source line of a bci; 0 if it is unknown. Like HotSpot (Method::line_number_from_bci), it uses the
+// first entry with exactly this bci. If there is none, it uses the entry with the highest bci below. If several entries
+// have that bci, it uses the last one.
 func (m *method) line(bci int) int {
 	if bci == syncEntryBCI {
 		bci = 0

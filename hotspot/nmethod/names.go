@@ -7,7 +7,7 @@ import (
 )
 
 // externalName converts the internal name of a class to the name that HotSpot prints (Klass::external_name):
-// java/lang/String becomes java.lang.String, and the address of a hidden class follows a slash. HotSpot has the name in
+// java/lang/String becomes java.lang.String. For a hidden class, the address follows a slash. HotSpot has names in
 // modified UTF-8; the result is in UTF-8.
 func externalName(internal string) string {
 	class, address, hidden := strings.Cut(internal, "+0x")

@@ -5,7 +5,7 @@ import "encoding/binary"
 // A relocation says what an instruction refers to, so that HotSpot can find and change it: a class, another method, a
 // stub (relocInfo.hpp).
 type relocation struct {
-	offset    int // of its instruction, from the start of the code; negative in the constants before the code
+	offset    int // offset of the instruction from the start of the code; negative in the constants before the code
 	kind      relocKind
 	format    int     // its meaning depends on the kind
 	immediate bool    // the data is the single word in small
@@ -44,7 +44,7 @@ const (
 type relocPacking struct {
 	kindBits, formatBits uint
 	unit                 int  // of distances, in bytes
-	noEntryGuard         bool // relocEntryGuard does not exist: the kinds after it have numbers that are lower by one
+	noEntryGuard         bool // relocEntryGuard does not exist, and the number of each kind after it is lower by one
 }
 
 // packingOf returns the packing of a release.
@@ -69,7 +69,7 @@ type relocReader struct {
 	offset  int // of the last relocation's instruction
 }
 
-// next reads the next relocation. It returns false at the end, and where the data is damaged.
+// next reads the next relocation. It returns false at the end, or if the data is damaged.
 //
 // The data of a relocation lies before it, after a word of the kind relocPrefix. That word has either the number of
 // words of the data, or the data itself if it is small (RelocIterator::advance_over_prefix).
@@ -119,9 +119,9 @@ func (r *relocation) words() []byte {
 	return r.data
 }
 
-// number returns the n-th number of the data, which holds that many numbers. If there are no more words than numbers,
-// each number has one word, otherwise two words, the upper one first (Relocation::unpack_2_ints). A missing number is
-// 0.
+// number returns the n-th of the numbers that the data holds; numbers is how many it should hold. If the data has more
+// words than numbers, each number has two words, the upper one first, otherwise one word (Relocation::unpack_2_ints). A
+// missing number is 0.
 func (r *relocation) number(n, numbers int) int {
 	data := r.words()
 	if len(data) <= 2*numbers {

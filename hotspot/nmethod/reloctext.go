@@ -43,7 +43,8 @@ func relocText(kind relocKind, release int) string {
 	return relocTexts[kind]
 }
 
-// renumbered returns the kind that a packed number stands for. JDK 28 has no entry guards any more.
+// renumbered returns the kind that a packed number stands for. From JDK 28 on, the kinds after the entry guard have
+// lower numbers.
 func (p relocPacking) renumbered(number uint16) relocKind {
 	kind := relocKind(number)
 	if p.noEntryGuard && kind >= relocEntryGuard {
@@ -60,8 +61,8 @@ type relocations struct {
 	content       uint64
 	contentOffset bool
 	// In JDK 25 and newer, relocations lie at the start of the mutable data, and size is the offset of a four-byte
-	// field with their size. In older ones, ends is the offset of two fields after CodeBlob::_data_end, which have the
-	// addresses of their start and end.
+	// field with their size. In older JDKs, ends is the offset of the first of two fields after CodeBlob::_data_end.
+	// They have the addresses of the relocations' start and end.
 	size, ends uint64
 }
 
@@ -79,7 +80,7 @@ func (l *layout) findRelocations(q *query) {
 	}
 }
 
-// relocReader returns a reader of the method's relocations.
+// relocReader returns a reader of the method's relocations, which starts at the first one.
 func (c *Code) relocReader() (*relocReader, error) {
 	r := &c.copier.layout.relocations
 	reader := &relocReader{packing: r.packing, offset: int(c.field64(r.content) - c.Lo)}
@@ -110,7 +111,8 @@ func (c *Code) appendRelocation(text []byte, r *relocation) []byte {
 		if c.copier.layout.release >= 22 {
 			text = fmt.Appendf(text, " format=%d", r.format)
 		}
-	case relocPatchableBarrier: // three words: the offset of a stub, and what the barrier is for
+	// The data has three words: two are the offset of a stub, and the last one says what the barrier is for.
+	case relocPatchableBarrier:
 		if data := r.words(); len(data) == 6 {
 			text = fmt.Appendf(text, " metadata=%#x target=%#016x", binary.LittleEndian.Uint16(data[4:]),
 				c.Lo+uint64(r.number(0, 1)))
@@ -135,9 +137,9 @@ func (c *Code) appendRelocation(text []byte, r *relocation) []byte {
 	return append(text, '}')
 }
 
-// callee returns the name of a call's callee if it has an index in the nmethod's metadata. HotSpot sets the index only
-// if it did not take the callee from the bytecode; otherwise callee returns "". HotSpot prints the name without a blank
-// before it.
+// callee returns the name of the method that a call calls. The relocation has the method's index in the nmethod's
+// metadata only if HotSpot did not take the method from the bytecode. Without an index, callee returns "". HotSpot
+// prints the name without a blank before it.
 func (c *Code) callee(index int) string {
 	if index <= 0 || index > len(c.methods) {
 		return ""
@@ -149,8 +151,8 @@ func (c *Code) callee(index int) string {
 	return printassembly.Escape(name)
 }
 
-// metadata returns the address that a metadata relocation refers to. It is in the nmethod's table or, if the index is
-// 0, in the code (metadata_Relocation::metadata_addr).
+// metadata returns the address that a metadata relocation refers to. The address is in the nmethod's table of metadata
+// or, if the relocation's index is 0, in the code (metadata_Relocation::metadata_addr).
 func (c *Code) metadata(r *relocation) (uint64, bool) {
 	index := r.number(0, 1)
 	switch {
@@ -165,7 +167,7 @@ func (c *Code) metadata(r *relocation) (uint64, bool) {
 	return c.methods[index-1], true
 }
 
-// from returns the machine code from an offset to the end.
+// from returns the machine code from an offset to the end; nil if the offset is outside the code.
 func (c *Code) from(offset int) []byte {
 	if offset < 0 || offset > len(c.MachineCode) {
 		return nil

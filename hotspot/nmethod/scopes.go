@@ -10,7 +10,7 @@ import (
 // more means that another byte follows, unless it is the fifth one.
 type unpacker struct {
 	data []byte
-	at   int // of the next byte
+	at   int // index of the next byte in data
 	// excluded is 1 in JDK 20 and newer, where numbers have no zero bytes and each digit is its byte minus one. It is 0
 	// in older JDKs.
 	excluded uint32
@@ -36,7 +36,7 @@ func (u *unpacker) next() byte {
 	return b
 }
 
-// unsigned reads a number.
+// unsigned reads a number that has no sign.
 func (u *unpacker) unsigned() uint32 {
 	var sum uint32
 	for i := range 5 {
@@ -65,9 +65,9 @@ type pcDesc struct {
 // of four bytes each.
 const pcDescSize = 16
 
-// eachPCDesc calls the function take with each PcDesc in ascending order, until it returns false. The
-// code has codeSize bytes. The first PcDesc lies before the code and the last one after it; they only
-// mark the ends (nmethod::copy_scopes_pcs). An error means that the data is not PcDescs.
+// eachPCDesc calls take with each PcDesc in ascending order, until take returns false. The code has codeSize bytes. The
+// first PcDesc lies before the code and the last one after it. Both only mark the ends (nmethod::copy_scopes_pcs), so
+// take is not called with them. An error means that the data does not consist of PcDescs.
 func eachPCDesc(data []byte, codeSize int, take func(pcDesc) bool) error {
 	last := 0
 	for ; len(data) >= pcDescSize; data = data[pcDescSize:] {
@@ -96,14 +96,14 @@ type scope struct {
 	bci    int
 }
 
-// readScope reads the scope at an offset of the scopes data. ok is false if there is none.
+// readScope returns the scope at an offset of the scopes data, and false if there is no scope.
 func readScope(data []byte, offset, release int) (scope, bool) {
 	if offset <= 0 {
 		return scope{}, false // 0 is DebugInformationRecorder::serialized_null
 	}
 	u := newUnpacker(data, offset, release)
 	s := scope{sender: int(u.unsigned()), method: int(u.unsigned()), bci: int(u.unsigned()) - 1}
-	// HotSpot records the outermost frame first (describe_scope), so a caller's scope has a lower offset. Checking that
-	// also keeps damaged data from forming a loop.
+	// HotSpot records the outermost frame first (describe_scope), so a caller's scope has a lower offset. This check
+	// also prevents an endless loop if the data is damaged.
 	return s, !u.short && s.sender < offset
 }

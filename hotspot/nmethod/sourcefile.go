@@ -9,11 +9,11 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A sourceFileIndex is the field that has the index, in a class's constant pool, of the name of the class's source
-// file. The field has two bytes, and is 0 if the class file has no such name.
+// A sourceFileIndex says where HotSpot keeps the name of a class's source file: a field of two bytes has the index of
+// the name in the class's constant pool. The index is 0 if the class file has no such name.
 type sourceFileIndex struct {
 	exists  bool
-	ofClass bool // it is a field of the InstanceKlass, as in JDK 11, not of the ConstantPool
+	ofClass bool // the field is in the InstanceKlass, as in JDK 11, and not in the ConstantPool
 	offset  uint64
 }
 
@@ -28,20 +28,21 @@ func newSourceFileIndex(vm *vmstructs.VM) (s sourceFileIndex) {
 // A sourceFile says from which source file a class was compiled.
 type sourceFile struct{ class, file string }
 
-// learnSourceFile reads the source file of a method's class, if that was not read before.
+// learnSourceFile reads the source file of a method's class, unless it was read before.
 func (c *Copier) learnSourceFile(m *method) {
 	class, _, _ := strings.Cut(m.name, "::")
 	if c.sourced[class] {
 		return
 	}
 	c.sourced[class] = true
-	// A method is copied even if the name can't be read.
+	// An error is ignored: the method can be copied without the name of its source file.
 	if file, err := c.sourceFile(m.pool); err == nil && file != "" {
 		c.untold = append(c.untold, sourceFile{class, file})
 	}
 }
 
-// sourceFile returns the name of the source file of the class with a ConstantPool; "" if the class does not have it.
+// sourceFile returns the name of the source file of the class that a ConstantPool belongs to; "" if the class file does
+// not have it.
 func (c *Copier) sourceFile(pool uint64) (string, error) {
 	field := c.layout.sourceFile
 	if !field.exists {
@@ -67,8 +68,8 @@ func (c *Copier) sourceFile(pool uint64) (string, error) {
 	return javaname.Decode(name), err
 }
 
-// AppendSourceFiles appends a line with the source file of each class that was in a copy's frames for the first time
-// since the last call. Such lines may stand between methods.
+// AppendSourceFiles appends a line for each class that has appeared in the frames of a copy for the first time since
+// the last call. The line has the name of the class's source file. Such lines may stand between methods.
 func (c *Copier) AppendSourceFiles(text []byte) []byte {
 	for _, s := range c.untold {
 		text = printassembly.AppendSourceFile(text, s.class, s.file)

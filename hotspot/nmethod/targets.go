@@ -9,10 +9,11 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// Names names the targets of runtime calls that have no name in the JVM's structures. A nil function names nothing.
+// Names has functions that name the targets of runtime calls for which the JVM's structures have no name. If a function
+// is nil, these targets stay without a name.
 type Names struct {
 	// Stub returns the name of the stub at an address of the code cache, as it is in HotSpot's StubCodeDesc
-	// ("jbyte_arraycopy"); "" if there is none. JDK 25 and newer print it.
+	// ("jbyte_arraycopy"); "" if there is no stub. Stub is used for JDK 25 and newer, which print such names.
 	Stub func(addr uint64) string
 	// Function returns the name of the native function at an address, as HotSpot prints it: "os::breakpoint()".
 	// [FunctionNames] returns such a function.
@@ -22,8 +23,8 @@ type Names struct {
 // SetNames sets the functions that name the targets of runtime calls.
 func (c *Copier) SetNames(names Names) { c.names = names }
 
-// FunctionNames returns a Names.Function for a process. It reads the mappings when it is first called, and the symbols
-// of a library when it is first called with an address in it.
+// FunctionNames returns a Names.Function for a process. The returned function reads the mappings of the process when it
+// is called first, and the symbols of a library when it is called with the first address in that library.
 func FunctionNames(pid int) func(addr uint64) string {
 	resolver := native.NewResolver()
 	resolver.Parameters = true
@@ -73,8 +74,8 @@ func movedConstant(code []byte) (uint64, bool) {
 	return binary.LittleEndian.Uint64(code[2:]), true
 }
 
-// targetName returns the name that HotSpot prints for the target of a runtime call, escaped for a log; "" if it has
-// none.
+// targetName returns the name that HotSpot prints for the target of a runtime call, escaped for a log; "" if the target
+// has no name.
 func (c *Copier) targetName(addr uint64) string {
 	if name, ok := c.targets[addr]; ok {
 		return name

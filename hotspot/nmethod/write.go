@@ -12,20 +12,22 @@ import (
 // (SynchronizationEntryBCI in globalDefinitions.hpp).
 const syncEntryBCI = -1
 
-// rowBytes is how many bytes of code a line has, unless a mark ends it earlier.
+// rowBytes is how many bytes of code a line has, unless a mark makes the line shorter.
 const rowBytes = 32
 
-// maxFrames is an upper bound for a chain of inlined methods; a longer one is an error. HotSpot's MaxInlineLevel is 15.
+// maxFrames is an upper bound for a chain of inlined methods. A longer chain is an error. HotSpot's MaxInlineLevel is
+// 15.
 const maxFrames = 500
 
-// maxText is an upper bound for the text of a method, in bytes; more is an error. It limits the output for memory that
-// does not really hold debug info.
+// maxText is an upper bound for the text of a method, in bytes. More text is an error. This limits the output if the
+// memory that was read does not contain debug info.
 const maxText = 1 << 26
 
 var errTooLarge = errors.New("its debug info is larger than that of any method")
 
-// AppendTo appends the method as text, in the form in which HotSpot prints it without hsdis. An error is about the
-// method's debug info or relocations. The text then has all machine code, and the comments up to the error.
+// AppendTo appends the method as text, in the form in which HotSpot prints it without hsdis. An error means that the
+// debug info or the relocations can't be read. Even then, the text has all machine code, and the comments up to the
+// error.
 func (c *Code) AppendTo(text []byte) ([]byte, error) {
 	w := codeWriter{code: c, limit: len(text) + maxText}
 	w.text = c.appendHead(text)
@@ -35,7 +37,7 @@ func (c *Code) AppendTo(text []byte) ([]byte, error) {
 	return append(w.text, "[/MachCode]\n"...), err
 }
 
-// comments writes the comments, each before the row that it belongs to, and the rows before the last comment.
+// comments writes each comment before the row that it belongs to, and the rows before the last comment.
 func (w *codeWriter) comments() error {
 	c := w.code
 	if c.copier.layout.noFrames != nil {
@@ -63,8 +65,8 @@ func (w *codeWriter) comments() error {
 	return err
 }
 
-// referencesTo writes the relocations and the implicit exceptions of the instructions that start before an offset, each
-// at the start of its instruction.
+// referencesTo writes the relocations and the implicit exceptions of the instructions that start before an offset. Each
+// is at the start of its instruction.
 func (w *codeWriter) referencesTo(offset int) error {
 	for ; len(w.implicit) > 0 && w.implicit[0].at < offset; w.implicit = w.implicit[1:] {
 		e := w.implicit[0]
@@ -83,7 +85,7 @@ func (w *codeWriter) referencesTo(offset int) error {
 	return w.relocationsTo(offset)
 }
 
-// relocationsTo writes the relocations of the instructions that start before an offset, each at the start of its
+// relocationsTo writes the relocations of the instructions that start before an offset. Each is at the start of its
 // instruction.
 func (w *codeWriter) relocationsTo(offset int) error {
 	for ; w.hasReloc && w.reloc.offset < offset; w.hasReloc = w.nextRelocation() {
@@ -141,12 +143,12 @@ type codeWriter struct {
 	code    *Code
 	text    []byte
 	limit   int // of the length of text, in bytes
-	nextRow int // offset in the code of the first byte that was not written yet
+	nextRow int // offset in the code of the first byte that has not been written yet
 
 	// The text of the last chain of frames, without addresses. The next PcDesc often has the same chain.
 	frames []byte
 	scope  int
-	err    error // of a comment
+	err    error // the error that stopped the writing of comments
 
 	relocs   *relocReader
 	reloc    relocation // the next one to be written
@@ -212,7 +214,7 @@ type mark struct {
 	text   string
 }
 
-// marks returns the method's marks. A mark that the method does not have is at -1.
+// marks returns the method's marks. The offset of a mark is -1 if the method does not have it.
 func (c *Code) marks() [2]mark {
 	verified, stub := -1, -1
 	if c.VerifiedEntry > 0 {
@@ -285,7 +287,8 @@ func (c *Code) appendFrames(text []byte, offset int) ([]byte, error) {
 	return text, nil
 }
 
-// appendBytecode appends what the innermost frame was doing, as a line of its own.
+// appendBytecode appends a line with the bytecode of the innermost frame, ";*invokevirtual length", and the blank that
+// begins the next line. It appends nothing if the bci has no bytecode.
 func (c *Copier) appendBytecode(text []byte, m *method, bci int) []byte {
 	name := c.bytecodeName(m, bci)
 	if bci == syncEntryBCI {

@@ -16,23 +16,24 @@ import (
 //go:embed agent.jar
 var agentJar []byte
 
-// How much the JVM keeps. The file of a JVM has a ring of events for each of up to 256 threads.
+// How much the file of a JVM can keep. It has room for the rings of up to 256 threads. A thread has one ring for its
+// events and one for its windows.
 const (
 	ringEvents   = 1 << 15 // 0.8 MB per thread
 	windowEvents = 1 << 15
 	fileLimit    = rings.MaxFile
 )
 
-// MaxRings is an upper bound for the size of the file that a JVM counts in, in bytes. The agent never makes a larger
-// one.
+// MaxRings is an upper bound for the size of the file into which a JVM writes events and counts, in bytes. The agent
+// never makes a larger file.
 const MaxRings = fileLimit
 
 // MaxReport is an upper bound for the size of a report, in bytes: 2048 sites with names of 1 kB, and as many refusals.
 // The rest of a larger report is not read.
 const MaxReport = 16 << 20
 
-// Names of files: the agent as JDK 8 loads it, the agent as newer releases load it, the list of what to probe, and the
-// shared object that each JVM copies.
+// Names of files, in this order: the agent as JDK 8 loads it, the agent's classes as newer releases load them, the list
+// of what to probe, and the shared object that each JVM copies.
 const (
 	jarFile     = "agent.jar"
 	classesFile = "agent.classes"
@@ -97,7 +98,7 @@ func create(path string, content []byte) error {
 		return err
 	}
 	defer f.Close()
-	if err := f.Chmod(0o644); err != nil { // independent of the umask
+	if err := f.Chmod(0o644); err != nil { // the umask may have removed some of these permissions
 		return err
 	}
 	if _, err := f.Write(content); err != nil {
@@ -119,6 +120,6 @@ func StartOption(prefix string) string {
 	return "-javaagent:" + prefix + jarFile + "=start:" + prefix
 }
 
-// RingFile and ReportFile return the names of the files that the agent writes in the JVM with a process id.
+// RingFile and ReportFile return the names of the files that the agent writes in the JVM with the process id pid.
 func RingFile(pid int) string   { return fmt.Sprintf("probes-%d.ring", pid) }
 func ReportFile(pid int) string { return fmt.Sprintf("probes-%d.txt", pid) }

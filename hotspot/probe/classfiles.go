@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// What the agent's Loader defines: first the classes that probed methods call, then the others. The entry class is the
-// last one.
+// The agent's Loader defines the classes that probed methods call first; they are in runtimePackage. Then it defines
+// all others, with the entry class as the last one.
 const (
 	runtimePackage = "java/lang/"
 	entryClass     = "org/gasm/agent/Entry"
@@ -65,8 +65,8 @@ func readJar(jar []byte) (map[string][]byte, error) {
 	return files, nil
 }
 
-// A sorter writes class files in an order in which each class comes after those that it needs, because the Loader can't
-// load a class on demand.
+// A sorter writes class files in an order in which each class comes after its superclass and interfaces, because the
+// Loader can't load these on demand.
 type sorter struct {
 	files map[string][]byte
 	done  map[string]bool
@@ -81,7 +81,8 @@ func (s *sorter) names() (names []string) {
 	return names
 }
 
-// add writes a class after its superclasses, except those that are written already or belong to the JDK.
+// add writes the agent's superclasses and interfaces of a class, and then the class. It skips classes that are already
+// written, and those of the JDK.
 func (s *sorter) add(name string) {
 	file, ok := s.files[name]
 	if !ok || s.done[name] {
@@ -119,7 +120,8 @@ func superclasses(file []byte) (names []string) {
 			at += 1 + sizes[tag]
 		}
 	}
-	// Here are the access flags, then the class, the superclass (at+4), the number of interfaces, and the interfaces.
+	// At this offset come 2 bytes each: the access flags, the class, the superclass (at+4), the number of interfaces
+	// (at+6), and then the interfaces.
 	for i := range 1 + u2(at+6) {
 		of := u2(at + 4)
 		if i > 0 {

@@ -1,4 +1,4 @@
-// Package probe has gasm's agent for the JVM, and tells the agent what to probe.
+// Package probe contains gasm's agent for the JVM, loads it into JVMs, and tells it what to probe.
 //
 // The agent changes the chosen methods, and no others, so that they record their entries, exits, locks and allocations.
 // Package event/rings reads what they have recorded. The agent's sources are in the folder agent/; `make agent` builds
@@ -9,13 +9,13 @@
 //
 //	PREFIXagent.jar      the agent
 //	PREFIXagent.classes  its classes, as JDK 9 and newer load them
-//	PREFIXsites.so       a shared object that each JVM copies if other tracers are to see probes (package sdt)
-//	PREFIXprobes         what to probe, as lines with tabs between the fields
+//	PREFIXsites.so       a shared object, copied by each JVM, in which other tracers find probes (package sdt)
+//	PREFIXprobes         the list of what to probe: lines with tabs between the fields
 //
 // The lines of PREFIXprobes:
 //
-//	folder  /tmp/gasm-123/5f3a…  /tmp/gasm-123        where the JVMs' files are created, and their shared objects
-//	rings   65536  131072  536870912                  events in a thread's ring, windows in a ring, bytes of the file
+//	folder  /tmp/gasm-123/5f3a…  /tmp/gasm-123        folders for the JVMs' files, and for their shared objects
+//	rings   32768  32768  536870912                   events in a thread's ring, windows in its ring, bytes of the file
 //	method  Svc::tiny(int)  Svc  tiny  int  window    kind, the user's text, class, method, argument types, options
 //
 // Argument types or options that are missing are written as a hyphen.

@@ -9,14 +9,14 @@ import (
 	"regexp"
 )
 
-// folderHead is the beginning of the name of a Session's folder. The JVM's own process id follows and, if another user
-// has taken that name, 128 random bits.
+// folderHead is the beginning of the name of a Session's folder. It is followed by the JVM's process id in its own PID
+// namespace. If another user has taken that name, 128 random bits follow as well.
 const folderHead = "gasm-probes-"
 
 const secret = `[0-9a-f]{32}`
 
 var (
-	// Older releases of gasm had no folder inside of the one in /tmp.
+	// The inner folder is optional, because older releases of gasm had only the folder in /tmp.
 	folderPath = regexp.MustCompile(`^(/tmp/` + folderHead + `[0-9]{1,10}(?:-` + secret + `)?)(?:/(` + secret + `))?$`)
 	secretName = regexp.MustCompile(`^` + secret + `$`)
 )
@@ -24,7 +24,8 @@ var (
 // IsFolder reports whether a path, as the JVM sees it, is that of a Session's folder.
 func IsFolder(path string) bool { return folderPath.MatchString(path) }
 
-// split returns the path of the outer folder, and the name of the one inside of it; "" if there is none.
+// split returns the path of the outer folder, and the name of the folder inside it. inner is "" if there is only one
+// folder.
 func split(path string) (outer, inner string) {
 	m := folderPath.FindStringSubmatch(path)
 	return m[1], m[2]
@@ -33,18 +34,20 @@ func split(path string) (outer, inner string) {
 // ErrTaken is wrapped by the error of [Load] if another user has taken the name of the folder.
 var ErrTaken = errors.New("the folder for the agent's files can't be used")
 
-// Places returns paths of the folder for the next Session with a JVM, as the JVM sees them. It is inside another folder,
-// and what the JVM writes for as long as it has probes is in it:
+// Places returns paths of the folder for the next Session with a JVM, as the JVM sees them. This folder is inside
+// another one, and has what the JVM writes for as long as it has probes:
 //
 //	/tmp/gasm-probes-4711/90c1…
 //
-// The first path's name in /tmp is the same each time, because the JVM adds the path of each agent to its class path and
-// keeps it. Anyone can make a folder of that name, and then [Load] fails with ErrTaken. The second path is for this case:
-// nobody can guess it.
+// In the first path, the name in /tmp is the same for each Session. Otherwise the JVM's class path would grow with each
+// Session, because the JVM adds each agent's path to it and never removes one. But anyone can make a folder of that
+// name, and then [Load] fails with ErrTaken. The second path is for this case, because nobody can guess its name in
+// /tmp.
 //
-// The last name can't be guessed either, and only the JVM's user sees it. A cleaner of /tmp may remove everything, and
-// then anyone can make a folder of the first name again. The JVM, which still has the path, finds nothing in that one,
-// such as links through which it would overwrite files of its user's.
+// The name of the inner folder can't be guessed either, and only the JVM's user can see it. That matters if a cleaner
+// of /tmp removes both folders while the JVM goes on writing to these paths. Another user can then create the outer
+// folder again, but not an inner folder of the right name with links in it, through which the JVM would overwrite files
+// of its own user.
 func Places(ownPID int) []string {
 	plain := fmt.Sprint("/tmp/", folderHead, ownPID)
 	return []string{path.Join(plain, newSecret()), path.Join(plain+"-"+newSecret(), newSecret())}
@@ -52,7 +55,7 @@ func Places(ownPID int) []string {
 
 func newSecret() string {
 	random := make([]byte, 16)
-	_, _ = rand.Read(random) // it never fails
+	_, _ = rand.Read(random) // crypto/rand's Read never returns an error
 	return hex.EncodeToString(random)
 }
 
@@ -60,7 +63,8 @@ func newSecret() string {
 var ownFiles = regexp.MustCompile(
 	`^(agent\.jar|agent\.classes|probes|sites\.so|error|probes-[0-9]{1,10}\.(ring|txt)|java-[0-9]{1,10}(\.[0-9]{1,10})?\.so)$`)
 
-// A LeftError means that probes may be left in a JVM. Its folder stays, so that they can be removed later ([EndLeft]).
+// A LeftError means that probes may be left in a JVM. The folder of the Session stays, so that the probes can be
+// removed later ([EndLeft]).
 type LeftError struct {
 	PID int
 	Err error // what went wrong

@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// openFolder opens a Session's folder in the JVM's /tmp, which it creates if necessary, and locks it. The JVM loads what
-// is in the folder, so the folder must belong to the JVM's user alone.
+// openFolder opens and locks a Session's outer folder in the JVM's /tmp. If there is no such folder, openFolder creates
+// it. The JVM loads what is in the folder, so the folder must belong to the JVM's user alone.
 func openFolder(tmp *foreign.Folder, name string) (*foreign.Folder, error) {
 	folder, err := tmp.OwnFolder(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -20,7 +20,7 @@ func openFolder(tmp *foreign.Folder, name string) (*foreign.Folder, error) {
 	}
 	var other *foreign.NotOwnError
 	switch {
-	case errors.As(err, &other), errors.Is(err, fs.ErrExist): // or somebody has just made it
+	case errors.As(err, &other), errors.Is(err, fs.ErrExist): // ErrExist: somebody has just created it
 		return nil, fmt.Errorf("%w: %w", ErrTaken, err)
 	case err != nil:
 		return nil, err
@@ -28,7 +28,7 @@ func openFolder(tmp *foreign.Folder, name string) (*foreign.Folder, error) {
 	return lockFolder(folder)
 }
 
-// lockFolder locks a Session's folder, or closes it.
+// lockFolder locks a Session's folder and returns it. If that fails, it closes the folder.
 func lockFolder(folder *foreign.Folder) (*foreign.Folder, error) {
 	if err := folder.Lock(); err != nil {
 		folder.Close()
@@ -40,7 +40,7 @@ func lockFolder(folder *foreign.Folder) (*foreign.Folder, error) {
 	return folder, nil
 }
 
-// removeFiles removes the files of Sessions from a folder.
+// removeFiles removes the files that Sessions and their JVMs created in a folder. Other files stay.
 func removeFiles(folder *foreign.Folder) error {
 	names, err := folder.Names()
 	for _, name := range names {
@@ -66,7 +66,8 @@ func removeInner(outer *foreign.Folder) {
 	}
 }
 
-// EndLeft removes the probes that an earlier gasm has left in a JVM, and its folder. The path is one of [Places].
+// EndLeft removes the probes that an earlier gasm has left in a JVM, and then the folder of that gasm's Session. The
+// path is one of [Places].
 func EndLeft(ctx context.Context, p *foreign.Process, w *foreign.World, path string) error {
 	s, err := open(p, w, path)
 	if err != nil {

@@ -19,25 +19,26 @@ import (
 
 // A Session is the agent at work in a JVM that was already running.
 //
-// Its files are in a folder in the JVM's own /tmp, and in a folder inside of that ([Places]). Both belong to the JVM's
-// user. The gasm that uses them has the outer one locked. What the JVM loads is in the outer one, and what it writes later
-// is in the inner one.
+// Its files are in an outer folder in the JVM's own /tmp, and in an inner folder inside the outer one ([Places]). Both
+// belong to the JVM's user. A gasm keeps the outer folder locked while it uses the two. The outer folder has the files
+// that the JVM loads, and the inner folder those that the JVM writes.
 type Session struct {
 	p      *foreign.Process // nil if the JVM has ended
 	ownPID int              // in the JVM's PID namespace
 	path   string           // path of the outer folder, as the JVM sees it
-	inner  string           // name of the inner folder; "" if that is the outer one, as in older releases
+	inner  string           // name of the inner folder; "" if there is only one folder, as in older releases
 	tmp    *foreign.Folder  // the outer folder's parent
 	outer  *foreign.Folder
-	folder *foreign.Folder // the inner one; nil if it was not opened
+	folder *foreign.Folder // the inner folder; nil if it was not opened
 
 	// The agent's output is opened as soon as it exists, so that it can still be read if somebody cleans up /tmp.
 	ring, report *foreign.File
-	notOpened    error // why one of them could not be opened; nil if both were
-	cleaned      bool  // the folder was removed and recreated since
+	notOpened    error // why ring or report could not be opened; nil if both are open
+	cleaned      bool  // one of the folders was removed meanwhile, and was created again
 }
 
-// open opens a Session's folder, which it creates if necessary.
+// open opens the two folders of a Session. It creates those that are missing. The path is that of
+// the inner folder, as the JVM sees it; p is nil if the JVM has ended.
 func open(p *foreign.Process, w *foreign.World, folder string) (*Session, error) {
 	if !IsFolder(folder) {
 		return nil, fmt.Errorf("%s is not a folder for probes", folder)
@@ -62,7 +63,7 @@ func open(p *foreign.Process, w *foreign.World, folder string) (*Session, error)
 	return s, nil
 }
 
-// openFolders opens both folders, which it creates if necessary.
+// openFolders opens both folders, and creates them if they do not exist.
 func (s *Session) openFolders() error {
 	outer, err := openFolder(s.tmp, path.Base(s.path))
 	if err != nil {
@@ -77,7 +78,8 @@ func (s *Session) openFolders() error {
 	return nil
 }
 
-// openInner opens the inner folder, which it creates if necessary.
+// openInner opens the inner folder, and creates it if it does not exist. If there is only one
+// folder, openInner opens that one again.
 func (s *Session) openInner(outer *foreign.Folder) (*foreign.Folder, error) {
 	if s.inner == "" {
 		return s.tmp.OwnFolder(path.Base(s.path))
@@ -90,10 +92,10 @@ func (s *Session) openInner(outer *foreign.Folder) (*foreign.Folder, error) {
 }
 
 // Load makes the agent probe methods of a running JVM. path is the path of the Session's folder, one of [Places]. The
-// report says what the agent has done so far; more classes may be loaded later. The process and its World must stay
-// open until the Session is closed.
+// report says what the agent has done so far; it grows when the JVM loads more classes that match. The process and its
+// World must stay open until the Session is closed.
 //
-// If there is an error, and the JVM may have the probes nevertheless, the error is a [*LeftError].
+// If Load fails but probes may be left in the JVM, the error is a [*LeftError].
 func Load(ctx context.Context, p *foreign.Process, w *foreign.World, path string,
 	specs []Spec) (*Session, *rings.Report, error) {
 	s, err := open(p, w, path)
@@ -139,7 +141,7 @@ func (s *Session) start(ctx context.Context, specs []Spec) (*rings.Report, error
 		err = errors.New("gasm's agent did not start in it, and did not say why: please report this JDK")
 	}
 	if err != nil {
-		if left := s.end(ctx); left != nil { // it may have begun
+		if left := s.end(ctx); left != nil { // the agent may have changed some classes before it failed
 			return rep, &LeftError{s.p.PID(), fmt.Errorf("%w; %w", err, left)}
 		}
 		return rep, err
@@ -161,8 +163,8 @@ func (s *Session) write(files map[string][]byte) error {
 	return nil
 }
 
-// tell makes the JVM load the agent with a command and the prefix of its files. If the JVM may obey although it gave no
-// answer, the error is a *LeftError.
+// tell makes the JVM load the agent with a command ("attach:" or "stop:") and the prefix of its files. If the JVM gave
+// no answer but may still carry out the command, the error is a *LeftError.
 func (s *Session) tell(ctx context.Context, command string) error {
 	prefix := s.path + "/"
 	err := jcmd.LoadAgent(ctx, s.p, prefix+jarFile, command+prefix)
@@ -174,7 +176,7 @@ func (s *Session) tell(ctx context.Context, command string) error {
 	case errors.As(err, &refused):
 		return errors.New(whyNotLoaded(refused.Brief()))
 	case errors.As(err, &notTold):
-		return notTold.Err // the caller adds that the JVM can't be told anything
+		return notTold.Err // the caller's message says what could not be done
 	case errors.Is(err, jcmd.ErrEnded):
 		return err
 	}
@@ -194,7 +196,8 @@ func whyNotLoaded(reply string) string {
 	return "it did not take the agent: " + reply
 }
 
-// whyNotStarted returns the error that the agent has written if it could not even start, and otherwise err.
+// whyNotStarted returns the error that the agent wrote to a file of its own because it could not even start. If there
+// is no such file, it returns err.
 func (s *Session) whyNotStarted(err error) error {
 	if rep, readErr := read(s.outer, "error"); readErr == nil && len(rep.Errors) > 0 {
 		return errors.New(rep.Errors[0])
@@ -205,8 +208,8 @@ func (s *Session) whyNotStarted(err error) error {
 // Report returns what the agent has reported so far.
 func (s *Session) Report() (*rings.Report, error) { return read(s.folder, ReportFile(s.ownPID)) }
 
-// stopReport is Report once the agent was told to stop. An agent without probes reports beside its jar that it has
-// stopped.
+// stopReport is like Report, for an agent that was told to stop. If that agent had no probes, it writes beside its jar,
+// and not in the inner folder, that it has stopped.
 func (s *Session) stopReport() (*rings.Report, error) {
 	rep, err := s.Report()
 	if err == nil && rep.Stopped {
@@ -233,7 +236,8 @@ func (s *Session) ReportSize() (int64, error) {
 	return info.Size, err
 }
 
-// Rings returns the file that the JVM counts in; nil if there is none. The Session closes it.
+// Rings returns the file into which the JVM writes events and counts; nil if it could not be
+// opened. The Session closes it.
 func (s *Session) Rings() *foreign.File { return s.ring }
 
 // OpenObject opens the shared object that the report names, so that methods can be published in it.
@@ -253,7 +257,8 @@ func (s *Session) ObjectPath(name string) string {
 	return fmt.Sprintf("/proc/%d/root%s/%s", s.p.PID(), s.path, name)
 }
 
-// Save copies what the JVM has counted and what the agent has reported to empty files.
+// Save copies what the JVM has counted to the file counted, and what the agent has reported to the
+// file told. Both files must be empty.
 func (s *Session) Save(counted, told *os.File) error {
 	err := s.notOpened
 	if s.ring != nil {
@@ -269,8 +274,8 @@ func (s *Session) Save(counted, told *os.File) error {
 		"somebody has removed the folder in its /tmp meanwhile, so that methods which were probed later are missing")
 }
 
-// Unload makes the agent change all classes back. The files stay until Close. If some classes may still be changed, the
-// error is a [*LeftError].
+// Unload makes the agent restore the original code of all classes. The files stay until Close. If some classes may
+// still be changed, the error is a [*LeftError].
 func (s *Session) Unload(ctx context.Context) error {
 	if err := s.end(ctx); err != nil {
 		return &LeftError{s.p.PID(), err}
@@ -278,10 +283,10 @@ func (s *Session) Unload(ctx context.Context) error {
 	return nil
 }
 
-// end makes the agent change all classes back, and returns nil once the agent has reported that. The agent gets the
-// command and reports through its folder, which is created anew if somebody has removed it.
+// end makes the agent restore the original code of all classes, and returns nil once the agent has reported that it has
+// done so. The agent needs its files and folders for that, so end creates them again if somebody has removed them.
 func (s *Session) end(ctx context.Context) error {
-	if rep, err := s.stopReport(); err == nil && rep.Stopped { // it stopped after a caller gave up waiting
+	if rep, err := s.stopReport(); err == nil && rep.Stopped { // the answer to an earlier stop came late
 		return checkStopped(rep)
 	}
 	if err := s.restore(); err != nil {
@@ -311,8 +316,9 @@ func checkStopped(rep *rings.Report) error {
 	return errors.New(strings.Join(append(rep.Errors, "restart it to be sure"), "; "))
 }
 
-// restore recreates the agent's files, and the folder if it is missing. Without them, the JVM can't get a command. No
-// file that is there is loaded: the gasm that wrote it may have been killed, and nobody knows who has changed it since.
+// restore creates the agent's files again, and the folders if they are missing, because the JVM loads the agent from
+// there for each command. It replaces files that are still there: a gasm that was killed may have left them, and nobody
+// knows who has changed them since.
 func (s *Session) restore() error {
 	if err := s.restoreFolders(); err != nil {
 		return err
@@ -329,7 +335,7 @@ func (s *Session) restore() error {
 	return s.write(files)
 }
 
-// restoreFolders recreates the folders that are missing.
+// restoreFolders creates the folders that are missing, and opens them in place of the removed ones.
 func (s *Session) restoreFolders() error {
 	outer, err := s.outer.Removed()
 	if err != nil {

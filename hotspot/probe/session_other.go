@@ -22,11 +22,12 @@ func Load(context.Context, *foreign.Process, *foreign.World, string, []Spec) (*S
 	return nil, nil, errUnsupported
 }
 
-// EndLeft and RemoveFolder do nothing.
+// EndLeft and RemoveFolder do nothing, because there are no Sessions here.
 func EndLeft(context.Context, *foreign.Process, *foreign.World, string) error { return nil }
 func RemoveFolder(*foreign.World, string)                                     {}
 
-// These methods do nothing.
+// These methods are never called, because there are no Sessions here. What they return means that nothing is there, or
+// that it is unsupported.
 func (s *Session) Report() (*rings.Report, error)         { return nil, errUnsupported }
 func (s *Session) ReportSize() (int64, error)             { return 0, errUnsupported }
 func (s *Session) Rings() *foreign.File                   { return nil }
@@ -34,7 +35,7 @@ func (s *Session) OpenObject(string) (sdt.Storage, error) { return nil, errUnsup
 func (s *Session) RemoveObject(string) error              { return nil }
 func (s *Session) ObjectPath(string) string               { return "" }
 
-// These methods do nothing.
+// These methods are never called either.
 func (s *Session) Save(counted, told *os.File) error { return errUnsupported }
 func (s *Session) Unload(context.Context) error      { return nil }
 func (s *Session) Close()                            {}

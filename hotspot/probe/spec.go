@@ -18,16 +18,16 @@ type Spec struct {
 	Arguments []string
 	// Window is true if the profile needs to know at each moment whether a thread is in the method.
 	Window bool
-	// This is true if the list of calls is to have the object whose method was called.
+	// This is true if the list of calls shall contain the object on which the method was called.
 	This bool
 }
 
-// A Kind says what of a method or class is probed.
+// A Kind says which events of a method or class are probed.
 type Kind string
 
-// The kinds: Methods are entries and exits of methods, Locks are locks that methods of a class take, Allocations are
-// allocations in methods. SDT are entries and exits of methods that dtrace, perf and bpftrace see, and that gasm does
-// not count.
+// The kinds. Methods probes entries and exits of methods, Locks probes the locks that methods of a class take, and
+// Allocations probes allocations in methods. SDT also probes entries and exits of methods, but for dtrace, perf and
+// bpftrace; gasm does not count these.
 const (
 	Methods     Kind = "method"
 	Locks       Kind = "lock"
@@ -76,8 +76,8 @@ func ParseClass(text string, kind Kind) (Spec, error) {
 // MatchesClass reports whether the Spec matches a class, such as "org.acme.Svc$Inner".
 func (s *Spec) MatchesClass(class string) bool { return matches(s.Class, class) }
 
-// MatchesMethod reports whether the Spec matches a method of such a class, by its name and the full types of its
-// parameters. It does the same as the agent's class Probe.
+// MatchesMethod reports whether the Spec matches a method of a class that [Spec.MatchesClass] accepts. parameters are
+// the full names of the parameters' types, such as "java.lang.String". The rules are those of the agent's class Probe.
 func (s *Spec) MatchesMethod(name string, parameters []string) bool {
 	if !matches(s.Method, name) || name == "<clinit>" && s.Method != name {
 		return false
@@ -87,7 +87,7 @@ func (s *Spec) MatchesMethod(name string, parameters []string) bool {
 	})
 }
 
-// matches reports whether a text matches a pattern.
+// matches reports whether a text matches a pattern, in which each * stands for any text.
 func matches(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {
@@ -115,7 +115,7 @@ func (s *Spec) check() error {
 	return nil
 }
 
-// line returns the line for the agent's file of probes.
+// line returns the Spec's line in the agent's list of what to probe (see the package comment).
 func (s *Spec) line() string {
 	arguments, options := "-", []string{}
 	if s.Arguments != nil {

@@ -1,4 +1,4 @@
-// Package sdt writes the shared object through which tracers see probes in Java methods in the same way as those of a C
+// Package sdt writes a shared object through which tracers see probes in Java methods in the same way as probes in a C
 // program. DTrace, perf and bpftrace find the provider java in it, with a probe at the entry and one at the return of
 // each method:
 //
@@ -11,25 +11,25 @@
 //	segment R X   JNI_OnLoad, which registers the native methods of the agent's class GasmSites; and 2048 sites,
 //	              each of them a nop of 5 bytes (4 on aarch64) and a return
 //	segment RW    a semaphore for each site: how many tracers watch it
-//	after them    the sections that tracers read and no process maps: a note for each probe (.note.stapsdt), and a
-//	              symbol for each site, which names the whole method
+//	after them    the sections that tracers read but no process maps: the notes of each probe (.note.stapsdt), and a
+//	              symbol for the site of each probe, which is the method with its class and parameter types
 //
-// When a class is loaded later, it gets new sites, while the JVM has the object mapped and tracers know the file. So
-// [File.Publish] writes a new list of all probes to the same file: it writes the sections to another place than the
-// present ones, and then makes the header refer to them.
+// A class that is loaded later gets sites that were unused so far. At that time the JVM has already mapped the object,
+// and tracers already know the file. So [File.Publish] writes a new list of all probes to the same file: it writes the
+// new sections to an area of the file that is not in use, and then makes the header refer to them.
 //
 // # What Java does
 //
-// At the entry of a method, the agent adds: if the semaphore of its site is not 0, call GasmSites.fire. JIT compilers
-// compile this to a load, a comparison and a jump that is not taken. GasmSites.fire copies strings to the stack, puts
-// all values into registers, and calls the site:
+// At the entry and the returns of a method, the agent adds this code: if the semaphore of the site is not 0, call
+// GasmSites.fire. JIT compilers compile this to a load, a comparison and a jump that is not taken. GasmSites.fire
+// copies strings to the stack, puts all values into registers, and calls the site:
 //
 //	entry    arg0 this (0 in a static method), arg1 … arg7 the parameters
 //	return   arg0 this, arg1 the return value, arg2 the name of the class of the exception, or 0
 //
-// A primitive is a signed number of 8 bytes; a float or double is passed as its bits, because no tracer has arguments
-// of these types. A String is the address of a zero-terminated string in JNI's modified UTF-8, of at most 255
-// characters. null is 0, and any other object is its identity hash. Values after the eighth are left out.
+// A primitive is passed as a signed number of 8 bytes. A float or double is passed as its bits, because no tracer
+// supports arguments of these types. A String is the address of a zero-terminated string in JNI's modified UTF-8, of at
+// most 255 characters. null is 0, and any other object is its identity hash. Values after the eighth are left out.
 //
 // # The note
 //

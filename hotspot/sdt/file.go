@@ -19,7 +19,7 @@ type Storage interface {
 type File struct {
 	machine *Machine
 	f       Storage
-	second  bool // the current list of probes is in the second area
+	second  bool // the sections in use are in the second area of the file
 }
 
 // Empty returns the content of an object without probes.
@@ -35,8 +35,8 @@ func Empty(m *Machine) ([]byte, error) {
 	return content, nil
 }
 
-// Publish makes the object show these probes and no others. A tracer that reads the file at the same time sees the old
-// list or the new one.
+// Publish replaces the object's list of probes. A tracer that reads the file at the same time sees either the old list
+// or the new one.
 func (o *File) Publish(probes []Probe) error {
 	place := uint64(firstArea)
 	if !o.second {
@@ -60,11 +60,12 @@ func (o *File) Publish(probes []Probe) error {
 	return nil
 }
 
-// sectionsPlace is the offset of the header's field with the offset of the sections (e_shoff).
+// sectionsPlace is where the ELF header has e_shoff, the offset of the section headers.
 const sectionsPlace = 40
 
-// Open opens an object that was created by [Empty] and copied by a JVM. It returns an error if the part that is mapped
-// has changed: others may be able to write to the folder. The File closes f, which is also closed if there is an error.
+// Open opens an object whose content was created by [Empty] and written to a file by a JVM. It returns an error if the
+// part that the JVM maps is different from that content, because others may be able to write to the folder. The File
+// owns f: Close closes it, and Open itself closes it if it returns an error.
 func Open(f Storage, m *Machine) (*File, error) {
 	want := image(m)
 	have := make([]byte, len(want))
@@ -81,5 +82,5 @@ func Open(f Storage, m *Machine) (*File, error) {
 	return o, nil
 }
 
-// Close closes the Storage. The object stays.
+// Close closes the Storage. It does not remove the object.
 func (o *File) Close() error { return o.f.Close() }

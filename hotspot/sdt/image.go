@@ -6,10 +6,10 @@ import (
 	"encoding/binary"
 )
 
-// soname is the object's name for the dynamic linker. It is one of the dynamic strings.
+// soname is the object's name for the dynamic linker (DT_SONAME). It is part of dynamicStrings.
 const soname = "libjava-probes.so"
 
-// image returns the part of an object that is mapped, with a header that does not refer to sections yet.
+// image returns the part of an object that the JVM maps. Its ELF header does not refer to any sections yet.
 func image(m *Machine) []byte {
 	b := make(buffer, dataOffset+dataEnd-dataAt)
 	b.put(0, header(m, 0, 0))
@@ -53,7 +53,7 @@ func header(m *Machine, sectionsAt uint64, sections int) elf.Header64 {
 
 const dynamicSize = 10 * 16
 
-// dynamic returns what the dynamic linker needs.
+// dynamic returns the dynamic section: where the dynamic linker finds the hash table, strings, symbols and relocations.
 func dynamic() []elf.Dyn64 {
 	return []elf.Dyn64{
 		{Tag: int64(elf.DT_SONAME), Val: uint64(len("\x00JNI_OnLoad\x00"))},
@@ -66,7 +66,8 @@ func dynamic() []elf.Dyn64 {
 	}
 }
 
-// putTexts writes the texts that are passed to JNI, and the table of native methods, whose addresses are relocated.
+// putTexts writes the strings that are passed to JNI, the table of native methods, and a relocation for each address in
+// that table.
 func (b buffer) putTexts(m *Machine) {
 	at := uint64(textsAt)
 	text := func(s string) (address uint64) {
@@ -75,7 +76,7 @@ func (b buffer) putTexts(m *Machine) {
 		at += uint64(len(s)) + 1
 		return address
 	}
-	text(SitesClass) // at textsAt, where the machine code finds it
+	text(SitesClass) // this one is at textsAt, where the machine code expects it
 	table := []uint64{
 		text("semaphores"), text(semaphoresSignature), codeAt + semaphoresEntry,
 		text("fire"), text(fireSignature), codeAt + fireEntry,

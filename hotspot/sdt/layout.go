@@ -1,7 +1,8 @@
 package sdt
 
-// Addresses of what is mapped, which are the same in every object. In the first segment, addresses are also offsets in
-// the file. The second segment is 64 kB higher, because pages of aarch64 may be that large.
+// Addresses in the part that is mapped. They are the same in every object. In the first segment, an address is also the
+// offset in the file. In the second segment, an address is 64 kB higher than the offset, because pages of aarch64 may
+// be that large.
 const (
 	headersAt  = 0x40 // of the program headers
 	hashAt     = 0x120
@@ -32,19 +33,20 @@ const Sites = 2048
 
 const (
 	siteSize      = 8
-	semaphoreSize = 4 // tracers count in the first two bytes; Java reads all four
+	semaphoreSize = 4 // tracers use the first two bytes as a counter; Java reads all four
 )
 
-// The sections that tracers read lie in one of two areas. A new list is written to the area that is not in use.
+// The file has two areas for the sections that tracers read, and one area is in use at a time. A new list of probes is
+// written to the other area.
 const (
 	firstArea = 0x8000
-	areaSize  = 0x140000 // for Sites probes with the longest names
+	areaSize  = 0x140000 // enough for Sites probes with the longest names
 )
 
 // MaxValues is the largest number of arguments of a probe.
 const MaxValues = 8
 
-// The class of gasm's agent whose native methods the object has.
+// The agent's class whose native methods are in the object, and the signatures of these methods.
 const (
 	SitesClass          = "java/lang/GasmSites"
 	semaphoresSignature = "()Ljava/nio/ByteBuffer;"

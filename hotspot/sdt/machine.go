@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// A Machine is an instruction set for which objects can be made.
+// A Machine has what an object needs for one instruction set, such as machine code and the names of registers.
 type Machine struct {
 	machine   elf.Machine
-	relative  uint64 // type of the relocation that adds the load address
+	relative  uint64 // Info of a relocation that adds the load address (R_…_RELATIVE)
 	site      []byte // a nop and a return
 	registers [MaxValues]string
 	code      []byte
 }
 
-// The supported machines. AMD64's nop has 5 bytes, which newer kernels replace by a call, and older ones by a
-// breakpoint.
+// The supported machines. AMD64's nop has 5 bytes: while a site is traced, newer kernels replace the nop by a call, and
+// older kernels put a breakpoint there.
 var (
 	AMD64 = &Machine{elf.EM_X86_64, 8 /* R_X86_64_RELATIVE */, []byte{0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3, 0xcc, 0xcc},
 		[...]string{"%rdi", "%rsi", "%rdx", "%rcx", "%r8", "%r9", "%rax", "%r10"}, unhex(amd64Code)}
@@ -41,13 +41,13 @@ func ThisMachine() (*Machine, error) {
 func unhex(text string) []byte {
 	code, err := hex.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil {
-		panic(err) // it is a constant, which TestCode checks
+		panic(err) // can't happen: the text is a constant, which TestCode checks
 	}
 	return code
 }
 
-// The machine code that results from assembling testdata/amd64.s and testdata/arm64.s. TestCode
-// assembles them again, and compares the result.
+// The machine code of testdata/amd64.s and testdata/arm64.s. TestCode assembles these files and compares the result
+// with the constants.
 const (
 	amd64Code = `
 534883ec10488b07488d742408ba06000100ff503085c07540488b5c2408488b

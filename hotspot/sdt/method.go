@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A Method is a method whose calls are to be probes.
+// A Method is a Java method that gets a probe at its entry and another one at its return.
 type Method struct {
 	Class      string // with slashes, as in class files, or with dots: "org/acme/Svc$Inner"
 	Name       string // "tiny", "<init>"
@@ -13,7 +13,8 @@ type Method struct {
 	Static     bool
 }
 
-// maxName is the longest name in bytes: DTrace accepts 63. maxSymbol is the longest symbol.
+// maxName bounds the result of ProbeName in bytes: DTrace accepts names of 63 bytes, and shows the suffix of a return
+// as "-return". maxSymbol bounds a symbol in bytes.
 const (
 	entrySuffix, returnSuffix = "__entry", "__return"
 
@@ -24,7 +25,7 @@ const (
 // stringType is the type whose values are passed as text.
 const stringType = "Ljava/lang/String;"
 
-// Probes returns the two probes of a method. Their sites are the given one and the next.
+// Probes returns the two probes of a method. The entry gets the given site, and the return gets the next one.
 func (m Method) Probes(site int) (entry, ret Probe, err error) {
 	parameters, result, err := parseDescriptor(m.Descriptor)
 	if err != nil {
@@ -41,7 +42,7 @@ func (m Method) Probes(site int) (entry, ret Probe, err error) {
 	return entry, ret, nil
 }
 
-// Parameters returns the full types of the parameters as Java has them, such as "java.lang.String[]".
+// Parameters returns the types of the parameters in Java's syntax with their packages, such as "java.lang.String[]".
 func (m Method) Parameters() (types []string, err error) {
 	parameters, _, err := parseDescriptor(m.Descriptor)
 	for _, p := range parameters {
@@ -57,9 +58,9 @@ func valueOf(descriptor string) Value {
 	return Number
 }
 
-// ProbeName returns the beginning of the names of the method's probes: "Svc.tiny", "Outer.Inner.init". It has the
-// class's name without its package. Characters that are not ASCII, or have a meaning in a tracer's language, are
-// replaced.
+// ProbeName returns the common prefix of the names of the method's two probes: "Svc.tiny", "Outer.Inner.init". It
+// consists of the class's name without its package and the method's name. Characters that are not ASCII, or that have a
+// meaning in a tracer's language, are replaced. A name of more than maxName bytes loses its beginning.
 func (m Method) ProbeName() string {
 	class := m.Class[strings.LastIndexAny(m.Class, "/.")+1:]
 	name := plain(class) + "." + plain(strings.Trim(m.Name, "<>"))
@@ -83,7 +84,8 @@ func plain(name string) string {
 	}, name)
 }
 
-// symbol returns the method written as a function. A long one is cut at its beginning.
+// symbol returns the method written as a function: "org.acme.Svc.tiny(int,String)". If the text has more than maxSymbol
+// bytes, its beginning is cut off.
 func (m Method) symbol(parameters []string) string {
 	var types []string
 	for _, p := range parameters {
@@ -139,7 +141,7 @@ func parseDescriptor(descriptor string) (parameters []string, result string, err
 	return parameters, rest[1:], nil
 }
 
-// typeLength returns the length of the type at the beginning of a text; 0 if there is none.
+// typeLength returns the length in bytes of the type descriptor at the beginning of a text, or 0 if no type is there.
 func typeLength(text string) int {
 	n := len(text) - len(strings.TrimLeft(text, "["))
 	switch {

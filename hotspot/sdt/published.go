@@ -2,7 +2,8 @@ package sdt
 
 import "fmt"
 
-// A Published is an object that a JVM has loaded, and the methods in it. Only one goroutine may use it.
+// A Published is a shared object that a JVM has loaded, and the methods that have probes in it. It is not safe for
+// concurrent use.
 type Published struct {
 	// Methods are the methods in the object, in the order in which they were added.
 	Methods []Method
@@ -10,11 +11,11 @@ type Published struct {
 	file   *File
 	taken  [Sites]bool
 	probes []Probe
-	shown  int // how many of probes were published
+	shown  int // number of elements of probes that were published
 }
 
-// NewPublished opens the object that a JVM has loaded. [Published.Close] closes f; after an error, f is
-// closed already.
+// NewPublished opens the object that a JVM has loaded. The Published owns f: [Published.Close] closes it, and
+// NewPublished itself closes it if it returns an error.
 func NewPublished(f Storage, m *Machine) (*Published, error) {
 	file, err := Open(f, m)
 	if err != nil {
@@ -23,10 +24,11 @@ func NewPublished(f Storage, m *Machine) (*Published, error) {
 	return &Published{file: file}, nil
 }
 
-// Has reports whether a site is the entry of a method.
+// Has reports whether a site is already the entry of a method. It returns false for a number that is not a valid site.
 func (p *Published) Has(site int) bool { return site >= 0 && site < Sites && p.taken[site] }
 
-// Add adds a method. The site is its entry, and the next site its return. Tracers see it after Publish.
+// Add adds a method. Its entry gets the site, which must be an even number, and its return gets the next site. Tracers
+// see the method only after Publish.
 func (p *Published) Add(site int, m Method) error {
 	if site < 0 || site+1 >= Sites || site%2 != 0 || p.taken[site] || m.Class == "" || m.Name == "" {
 		return fmt.Errorf("%s.%s can't have the site %d", m.Class, m.Name, site)
@@ -41,7 +43,7 @@ func (p *Published) Add(site int, m Method) error {
 	return nil
 }
 
-// Publish makes tracers see the methods that were added.
+// Publish makes the methods that were added visible to tracers. If none was added since the last call, it does nothing.
 func (p *Published) Publish() error {
 	if p.shown == len(p.probes) {
 		return nil
@@ -53,6 +55,6 @@ func (p *Published) Publish() error {
 	return nil
 }
 
-// Close closes the object's Storage. The object stays with its probes until its file is removed. The JVM has it mapped
-// and is not affected.
+// Close closes the object's Storage. The file and the probes in it remain until the file is removed. The JVM is not
+// affected, because it has the file mapped.
 func (p *Published) Close() error { return p.file.Close() }

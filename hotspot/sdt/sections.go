@@ -30,7 +30,9 @@ const (
 const textSection = 5
 
 // sections returns the part of an object that tracers read: the sections that no process maps, followed by the headers
-// of all sections. place is its offset in the file. The build id depends only on the probes.
+// of all sections. place is the offset of this part in the file. headersAt is the offset of the headers in the file,
+// and count is their number. The build id is a hash of the notes and the symbols' names, so it changes with the list of
+// probes.
 func sections(m *Machine, place uint64, probes []Probe) (data []byte, headersAt uint64, count int, err error) {
 	s := sectionWriter{place: place}
 	read, mapped := uint64(elf.SHF_ALLOC), uint64(elf.SHF_ALLOC|elf.SHF_WRITE)
@@ -57,7 +59,7 @@ func sections(m *Machine, place uint64, probes []Probe) (data []byte, headersAt 
 		return nil, 0, 0, err
 	}
 	symbols, texts := symbolTable(probes)
-	id := sha1.Sum(append(notes, texts...)) // perf identifies the file by it
+	id := sha1.Sum(append(notes, texts...)) // perf identifies the file by this hash
 	s.add(".note.stapsdt", elf.SHT_NOTE, notes, elf.Section64{Addralign: 4})
 	s.add(".note.gnu.build-id", elf.SHT_NOTE, note("GNU\x00", 4, 3, id[:]), elf.Section64{Addralign: 4})
 	s.add(".symtab", elf.SHT_SYMTAB, symbols, elf.Section64{Link: uint32(len(s.headers) + 1), Info: 1, Addralign: 8,
@@ -74,10 +76,10 @@ func sections(m *Machine, place uint64, probes []Probe) (data []byte, headersAt 
 
 // A sectionWriter collects sections and their headers.
 type sectionWriter struct {
-	place   uint64 // offset of data in the file
+	place   uint64 // offset in the file at which data will be written
 	data    bytes.Buffer
 	headers []elf.Section64
-	names   bytes.Buffer // each after a zero
+	names   bytes.Buffer // names of the sections, each after a zero byte
 }
 
 func (s *sectionWriter) name(name string) uint32 {
@@ -104,12 +106,13 @@ func (s *sectionWriter) addNamed(name uint32, kind elf.SectionType, data []byte,
 	s.data.Write(data)
 }
 
-// The lengths that notes state for their owner, "stapsdt". The right length includes the zero at its end. perf and
-// bpftrace skip notes with another length, and DTrace accepts both.
+// The two lengths of the owner "stapsdt" that the headers of notes state. The correct length, owner, includes the zero
+// byte at the end. perf and bpftrace skip notes with dtraceOwner, and DTrace accepts both.
 const dtraceOwner, owner = 7, 8
 
-// allNotes returns two notes for each probe: one for DTrace alone, whose names have a full stop, and one for all
-// tracers. perf reads no note at all of an object in which a name is not a C identifier.
+// allNotes returns two notes for each probe: one that only DTrace reads, with a full stop in the name, and one for all
+// tracers. The first note is hidden from perf, because perf rejects all notes of an object if one name is not a C
+// identifier.
 func allNotes(m *Machine, probes []Probe) ([]byte, error) {
 	var notes []byte
 	for _, p := range probes {
@@ -134,14 +137,16 @@ func allNotes(m *Machine, probes []Probe) ([]byte, error) {
 
 func siteAddress(site int) uint64 { return sitesAt + uint64(site)*siteSize }
 
-// note returns an ELF note. owner has a multiple of 4 bytes, and count is how many of them the note's header states.
+// note returns an ELF note. The length of owner must be a multiple of 4 bytes. count is the length of the owner that
+// the note's header states.
 func note(owner string, count, kind uint32, description []byte) []byte {
 	n := encoded([]uint32{count, uint32(len(description)), kind})
 	n = append(append(n, owner...), description...)
 	return append(n, make([]byte, -len(n)&3)...)
 }
 
-// arguments returns where the values are, in the format of notes: "-8@%rdi 8@%rsi", where 8 stands for an address.
+// arguments returns in which registers the values are, in the format of notes. In "-8@%rdi 8@%rsi", -8 means a signed
+// number of 8 bytes, and 8 means an unsigned one, here the address of a string.
 func (m *Machine) arguments(values []Value) string {
 	var text []byte
 	for i, v := range values {
@@ -156,7 +161,8 @@ func (m *Machine) arguments(values []Value) string {
 	return string(text)
 }
 
-// symbolTable returns a function symbol for each site, so that tracers can name the method.
+// symbolTable returns a function symbol for the site of each probe, so that tracers can name the method. texts is the
+// string table with the symbols' names.
 func symbolTable(probes []Probe) (symbols, texts []byte) {
 	table, texts := []elf.Sym64{{}}, []byte{0}
 	for _, p := range probes {

@@ -17,19 +17,20 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// A bpf is the program in the kernel, attached to the places of one JVM. It consists of file
-// descriptors only, so nothing of it is left when gasm ends, however it ends.
+// A bpf is a BPF program that is attached to the probed places of one JVM. The kernel keeps it only
+// as long as gasm's file descriptors are open, so nothing is left behind however gasm ends.
 type bpf struct {
 	program  *ebpf.Program
 	links    []link.Link
 	ring     *ring
-	oneByOne int // places, if they are not set at once
+	oneByOne int // number of places, if each needed a probe of its own; otherwise 0
 }
 
-// Allowed returns an error that says why this process may not record probes, or nil if it may. It has
-// the kernel set all probes of a library, which reach only this process; the note says how the way to
-// record differs from the best one, like that of a [Result]. With an empty path it only loads a program
-// (BPF). The end of ctx kills a DTrace that is tried.
+// Allowed returns an error that says why this process may not record probes, or nil if it may. It
+// tries to set the probes of the libjvm.so at path, but only for this process, and takes them off
+// again. The note is like that of a [Result]: it says how the recording would differ from the best
+// way, and is "" if it would not. With an empty path, Allowed only tries to load a BPF program. The
+// last resort is to start DTrace, which the end of ctx kills.
 func Allowed(ctx context.Context, path string) (note string, err error) {
 	if err := machine(); err != nil {
 		return "", err
@@ -61,7 +62,7 @@ func Allowed(ctx context.Context, path string) (note string, err error) {
 		return b.note(), nil
 	}
 	if refused := (*RefusedError)(nil); errors.As(err, &refused) {
-		places, layouts = layOut(sampled(probes[:1])) // all of them would be set in each JVM of the machine
+		places, layouts = layOut(sampled(probes[:1])) // only one: perf sets uprobes in all JVMs
 		u, err := openUprobes(os.Getpid(), library{path: path}, places, layouts, refused)
 		if err == nil {
 			u.close()
@@ -79,7 +80,8 @@ func Allowed(ctx context.Context, path string) (note string, err error) {
 	return "", err
 }
 
-// load loads the program and attaches it to the places in the library that a process has mapped.
+// load loads the program and attaches it to the places in the library, for the process pid, which
+// has mapped the library.
 func load(t target, pid int, library string, places []place, layouts []layout) (b *bpf, err error) {
 	if !tryBPF {
 		return nil, refused(unix.EPERM)
@@ -114,7 +116,7 @@ func (b *bpf) attach(t target, pid int, library string, places []place, layouts 
 	return b.attachEach(lib, t, pid, places, layouts)
 }
 
-// allAtOnce is false in a test of kernels before 6.6.
+// allAtOnce is false in a test that does what kernels before 6.6 need.
 var allAtOnce = true
 
 func (b *bpf) attachAll(lib *link.Executable, t target, pid int, places []place, layouts []layout) (err error) {
@@ -123,7 +125,7 @@ func (b *bpf) attachAll(lib *link.Executable, t target, pid int, places []place,
 	}
 	o := link.UprobeMultiOptions{PID: uint32(pid)}
 	if ofFirstThread() {
-		o.PID = 0 // the program itself checks whose event it is
+		o.PID = 0 // no filter by the kernel; the program itself checks which process reached the probe
 	}
 	for i := range places {
 		o.Addresses = append(o.Addresses, places[i].Offset)
@@ -139,8 +141,9 @@ func (b *bpf) attachAll(lib *link.Executable, t target, pid int, places []place,
 	return nil
 }
 
-// ofFirstThread reports whether this kernel takes the id of a process for the id of its first thread
-// here. That was fixed in Linux 6.10 (commit 46ba0e49b642).
+// ofFirstThread reports whether this kernel would record only the first thread of a process when it
+// is given the process id for several uprobes at once. That was fixed in Linux 6.10 (commit
+// 46ba0e49b642).
 func ofFirstThread() bool {
 	var name syscall.Utsname
 	if err := syscall.Uname(&name); err != nil {
@@ -173,10 +176,11 @@ func (b *bpf) attachEach(lib *link.Executable, t target, pid int, places []place
 
 func (b *bpf) newProgram(t target, layouts []layout, as ebpf.AttachType) (*ebpf.Program, error) {
 	return ebpf.NewProgram(&ebpf.ProgramSpec{Name: "gasm_usdt", Type: ebpf.Kprobe, AttachType: as,
-		// Kernels since 5.0 ignore the kernel version here. To find it out, the library would read
-		// /proc/self/mem, which a program with file capabilities may not read.
+		// Kernels since 5.0 ignore the kernel version here. Without a value here, cilium/ebpf would
+		// find out the version from /proc/self/mem, which a program with file capabilities may not
+		// read.
 		KernelVersion: 1,
-		// The kernel lets only programs under a license compatible with its own read memory and stacks.
+		// Only a program whose license is compatible with the kernel's may read memory and stacks.
 		License: "Dual BSD/GPL", Instructions: program(t, layouts, b.ring)})
 }
 
@@ -191,7 +195,7 @@ func (b *bpf) note() string {
 	return fmt.Sprintf("this kernel sets USDT probes one by one (Linux 6.6 and newer at once): %d of them", b.oneByOne)
 }
 
-// detach takes the program off all places. No event comes after that.
+// detach takes the program off all places. No event is recorded after that.
 func (b *bpf) detach() error {
 	for _, l := range b.links {
 		l.Close()
@@ -201,7 +205,7 @@ func (b *bpf) detach() error {
 }
 
 func (b *bpf) close() {
-	_ = b.detach() // it returns no error
+	_ = b.detach() // the error is always nil
 	if b.program != nil {
 		b.program.Close()
 	}
@@ -210,7 +214,8 @@ func (b *bpf) close() {
 	}
 }
 
-// refused converts an error of the kernel's to a *RefusedError if the kernel refused.
+// refused converts an error of the kernel's for the user: to a *RefusedError if the kernel does not
+// allow or support the program, and to errGone if the process has ended. It returns nil for nil.
 func refused(err error) error {
 	var number syscall.Errno
 	switch errors.As(err, &number); {
@@ -227,8 +232,8 @@ func refused(err error) error {
 	return fmt.Errorf("setting USDT probes: %w", err)
 }
 
-// machine returns an error if gasm can't assemble the program for this machine, because each machine
-// has other registers.
+// machine returns an error if gasm can't assemble the program for this processor architecture: the
+// program reads registers, and gasm knows only those of x86-64 and aarch64.
 func machine() error {
 	if !slices.Contains([]string{"amd64", "arm64"}, runtime.GOARCH) {
 		return fmt.Errorf("gasm does not know the registers of %s", runtime.GOARCH)

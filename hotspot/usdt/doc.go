@@ -1,12 +1,12 @@
 // Package usdt records HotSpot's own probes while a JVM runs, the statically defined tracepoints
-// (USDT) that most builds of libjvm.so have. Package event/usdt reads the text that it writes,
-// and has the text's format.
+// (USDT) that most builds of libjvm.so have. It writes them as a text. Package event/usdt reads
+// this text, and its comment describes the format.
 //
 //   - [Probes] reads the probes from the notes of a library: 45 to 62 places of the providers
 //     hotspot and hs_private, and 475 of hotspot_jni.
 //   - [Select] finds the probes that a user names ("hotspot:thread__park__begin", "hotspot:*"),
 //     and [Patterns] those that report a kind of events.
-//   - [Start] records them in one JVM, by a program in the kernel (BPF), which needs the
+//   - [Start] records them in one JVM: by a program in the kernel (BPF), which needs the
 //     capabilities BPF and PERFMON; or by perf's events for uprobes, which need SYS_ADMIN; or by DTrace.
 //     [Allowed] tries whether one of these can be done.
 //

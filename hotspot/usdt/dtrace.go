@@ -14,44 +14,44 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
 )
 
-// A dtraced is a set of probes that DTrace records: the only way on systems other than Linux, and the
-// last resort there. DTrace reads the texts itself. It has a buffer for each processor, and prints one
-// buffer after another, so events are held back until all processors have come as far.
+// A dtraced is a set of probes that DTrace records. This is the only way on systems other than Linux, and the last
+// resort on Linux. DTrace reads the texts itself. It has a buffer for each processor, and prints one buffer after
+// another. So an event is held back until DTrace has printed what all other processors recorded before it.
 type dtraced struct {
 	places  []place
 	layouts []layout
-	why     string        // why there is no other way; "" if DTrace was asked for
+	why     string        // why the kernel's own ways can't be used; "" if DTrace was chosen
 	delay   time.Duration // from the start of DTrace until its probes were set
 	tracer  *dtrace.Tracer
 	pipe    *io.PipeWriter
-	ended   chan struct{} // closed when DTrace has printed all
+	ended   chan struct{} // closed when DTrace has printed everything
 
 	mu     sync.Mutex
 	come   []*dtraceEvent
-	cpus   map[int]uint64 // how far each processor has come
-	first  uint64         // the first time that DTrace has printed
+	cpus   map[int]uint64 // the time of the last line that DTrace printed for each processor
+	first  uint64         // the time in the first line that DTrace printed
 	newest uint64
 	bad    int64 // lines that could not be read
 	good   int64 // events that could be read
-	total  int64 // probes reached, by DTrace's own count; 0 while it has not ended
+	total  int64 // how often probes were reached, by DTrace's own count; 0 until it ends
 
-	textBytes int                // in texts
-	texts     map[textKey][]byte // of the events that read has handed out, by their place in the JVM
+	textBytes int                // size of all texts in the map texts
+	texts     map[textKey][]byte // texts of the events that read has handed out, by their address and length in the JVM
 }
 
 type textKey struct{ addr, length uint64 }
 
 const (
-	// settle is the time at the start in which no event is handed out. By its end each processor has
-	// printed a mark.
+	// settle is how long no event is handed out at the start. After this time DTrace has printed a mark for each
+	// processor.
 	settle = uint64(time.Second)
-	// silence is the time after which a processor that prints no marks is no longer waited for, because
-	// it was switched off.
+	// silence is how long a processor may print no mark. After this time it counts as switched off, and events are no
+	// longer held back because of it.
 	silence = uint64(5 * time.Second)
-	// mostHeld limits the events that are held back. When there are more, all are handed out.
+	// mostHeld limits the events that are held back. If there are more, all of them are handed out at once.
 	mostHeld = 1 << 18
-	// Upper bounds for the texts of a JVM that are kept, in bytes and by number. Names of classes and methods have some
-	// dozens of bytes; they may have 64 kB.
+	// Upper bounds for the texts of a JVM that are kept: their size in bytes, and their number. Names of classes and
+	// methods usually have some dozens of bytes, and at most 64 kB.
 	mostTextBytes = 32 << 20
 	mostTexts     = 1 << 16
 )
@@ -110,7 +110,8 @@ func (d *dtraced) at(cpu int, mono uint64) {
 	}
 }
 
-// until returns the time that all processors have come to. The caller holds the lock.
+// until returns the time up to which DTrace has printed the events of all processors. It returns 0 if that is not known
+// yet. The caller holds the lock.
 func (d *dtraced) until() uint64 {
 	if d.newest < d.first+settle {
 		return 0
@@ -124,7 +125,8 @@ func (d *dtraced) until() uint64 {
 	return least
 }
 
-// read calls give for each event that has come, in the order of their times.
+// read calls give for the events that need not be held back, in the order of their times. If all is true, it calls give
+// for every event.
 func (d *dtraced) read(all bool, give func(record []byte)) {
 	d.mu.Lock()
 	until := d.until()
@@ -149,8 +151,8 @@ func (d *dtraced) read(all bool, give func(record []byte)) {
 	d.mu.Unlock()
 }
 
-// record returns the record of an event, as the program in the kernel writes it. ok is false if the
-// event has not the fields of its probe.
+// record returns the record of an event, as the program in the kernel writes it. ok is false if the event does not have
+// the fields that its probe should have.
 func (d *dtraced) record(e *dtraceEvent) (record []byte, ok bool) {
 	if e.probe >= len(d.places) {
 		return nil, false
@@ -178,7 +180,7 @@ func (d *dtraced) record(e *dtraceEvent) (record []byte, ok bool) {
 	}
 	record = append(record, make([]byte, l.size()-len(record))...)
 	if l.caller && len(fields.fields) > 0 {
-		for i := range 2 + words { // the record may have no room for those of the stack
+		for i := range 2 + words { // the return addresses, and the words of the stack if the record has room for them
 			value := fields.number()
 			if to := l.callerAt() + 8*i; i < 2 || l.words {
 				binary.NativeEndian.PutUint64(record[to:], value)
@@ -191,10 +193,10 @@ func (d *dtraced) record(e *dtraceEvent) (record []byte, ok bool) {
 	return record, !fields.missing && len(fields.fields) == 0
 }
 
-// fieldsLeft are the fields of an event that were not taken yet.
+// fieldsLeft are the fields of an event that were not converted yet.
 type fieldsLeft struct {
 	fields  []dtraceField
-	missing bool // a field was asked for that is not there, or has another type
+	missing bool // true after a call for a field that does not exist or has a different type
 }
 
 func (l *fieldsLeft) next(isText bool) (f dtraceField) {
@@ -209,8 +211,8 @@ func (l *fieldsLeft) next(isText bool) (f dtraceField) {
 func (l *fieldsLeft) number() uint64 { return l.next(false).number }
 func (l *fieldsLeft) text() []byte   { return l.next(true).text }
 
-// keep keeps a text for the event that has it. If DTrace had no room for all of a text, an ellipsis is
-// appended.
+// keep stores a text, so that it is found when the line of its event is written. If DTrace had no room for the whole
+// text, keep appends an ellipsis.
 func (d *dtraced) keep(addr, length uint64, text []byte) {
 	if uint64(len(text)) < length && len(text) >= longestDTraceText {
 		text = append(text[:len(text):len(text)], "…"...)
@@ -220,18 +222,18 @@ func (d *dtraced) keep(addr, length uint64, text []byte) {
 	key := textKey{addr, length}
 	d.textBytes -= len(d.texts[key])
 	delete(d.texts, key)
-	if d.textBytes += len(text); d.textBytes <= 2*mostTextBytes { // otherwise it is missing until forget is called
+	if d.textBytes += len(text); d.textBytes <= 2*mostTextBytes { // otherwise no new text is kept until forget is called
 		d.texts[key] = text
 	}
 }
 
-// text returns a text of the events that read handed out last.
+// text returns a text that was kept, by its address and length in the JVM. It returns false if the text was not kept.
 func (d *dtraced) text(addr, length uint64) ([]byte, bool) {
 	text, ok := d.texts[textKey{addr, length}]
 	return text, ok || length == 0
 }
 
-// forget forgets the texts when they are many. It is called when the sums of allocations that need them
+// forget forgets all texts if there are many. It must be called only when the sums of allocations that need the texts
 // have been written.
 func (d *dtraced) forget() {
 	if len(d.texts) > mostTexts || d.textBytes > mostTextBytes {
@@ -240,8 +242,8 @@ func (d *dtraced) forget() {
 	}
 }
 
-// detach ends DTrace, which prints what it has, and takes some seconds to release what it holds of the
-// kernel.
+// detach ends DTrace and waits for it. DTrace first prints the events that it still has, and then takes some seconds to
+// release its probes in the kernel.
 func (d *dtraced) detach() error {
 	err := d.tracer.Stop()
 	d.tracer.Wait()
@@ -250,9 +252,9 @@ func (d *dtraced) detach() error {
 	return err
 }
 
-// lost returns the number of events that did not come. A DTrace that is killed does not print how many
-// probes were reached. Then lost returns the losses that DTrace reported while it ran, without what a
-// processor lost last.
+// lost returns the number of events that were lost: the firings that DTrace counted, less the events that gasm could
+// read. A DTrace that was killed does not print its count. Then lost returns the losses that DTrace reported while it
+// ran, and the last losses of each processor may be missing.
 func (d *dtraced) lost() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -9,9 +9,10 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
 )
 
-// probesListed returns the probes that DTrace lists in a process whose library's notes are not read.
-// Their arguments are those of the known probes. The size of an allocation is not trusted, because
-// DTrace does not say whether it has 4 bytes; see the package comment of event/usdt.
+// probesListed returns the probes that DTrace lists in a process. It is for systems where gasm does
+// not read the notes of the library, so the arguments of a probe are those that [usdt.Parameters]
+// lists. DTrace does not say whether the size of an allocation has 4 bytes, so the size is not
+// trusted; see the package comment of event/usdt.
 func probesListed(pid int, listed []dtrace.Probe) (probes []Probe) {
 	seen := map[string]bool{}
 	for _, l := range listed {
@@ -37,7 +38,8 @@ func probesListed(pid int, listed []dtrace.Probe) (probes []Probe) {
 	return probes
 }
 
-// allowedByDTrace tries DTrace without any probes. why is the reason why there is no other way.
+// allowedByDTrace tries whether DTrace can be started, without any probes. why says why the
+// kernel's own ways can't be used, or is "".
 func allowedByDTrace(ctx context.Context, why string) (note string, err error) {
 	d := &dtraced{why: why, ended: make(chan struct{}), cpus: map[int]uint64{}}
 	if err := d.start(ctx, &dtrace.Script{}, false); err != nil {

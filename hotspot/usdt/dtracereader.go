@@ -18,7 +18,7 @@ type dtraceEvent struct {
 	probe, cpu int
 	mono       uint64
 	tid        int
-	fields     []dtraceField // the other fields, in their order
+	fields     []dtraceField // the fields after the thread, in the order of the line
 }
 
 // A dtraceField is a number or a text of an event.
@@ -28,7 +28,8 @@ type dtraceField struct {
 	isText bool
 }
 
-// A dtraceMark says that all older events of a processor have been printed.
+// A dtraceMark says that DTrace has printed all events of a processor that are older than the time
+// mono.
 type dtraceMark struct {
 	cpu  int
 	mono uint64
@@ -40,7 +41,7 @@ type dtraceTotal int64
 // A dtraceReader reads what DTrace prints for a [dtraceScript], up to DTrace's last line.
 type dtraceReader struct {
 	in     *bufio.Reader
-	err    error // ended the reading; nil if DTrace had printed all, or its text ended
+	err    error // the error that ended the reading; nil after DTrace's last line or the end of its text
 	line   int
 	record any // what scan has read: a *dtraceEvent, a *dtraceMark, a dtraceTotal or a *usdt.SyntaxError
 	ended  bool
@@ -62,8 +63,8 @@ func newDTraceReader(r io.Reader) *dtraceReader {
 	return &dtraceReader{in: bufio.NewReaderSize(r, longestDTraceLine)}
 }
 
-// scan reads to the next event, mark or bad line. It skips a last line without an end: DTrace was
-// killed while it wrote that line.
+// scan reads up to the next event, mark, total or bad line. It skips a last line that does not end
+// with a newline, because DTrace was killed while it wrote that line.
 func (r *dtraceReader) scan() bool {
 	for r.err == nil && !r.ended {
 		line, err := r.in.ReadSlice('\n')
@@ -95,7 +96,8 @@ func (r *dtraceReader) scan() bool {
 	return false
 }
 
-// parseDTrace parses a line. It returns nil if the line is not one of the script's.
+// parseDTrace parses a line. It returns nil if the line does not have a form that the script
+// prints.
 func parseDTrace(line []byte) any {
 	kind, rest, _ := bytes.Cut(line, []byte(" "))
 	if string(kind) == "n" {
@@ -139,9 +141,10 @@ func parseDTraceFields(rest []byte) (fields []dtraceField, ok bool) {
 	return fields, len(rest) == 0
 }
 
-// cutEscaped reads a text up to the quote at its end, as DTrace's %S writes it: a character that is not
-// printable ASCII is a backslash with a letter, or with three octal digits; \0 is the end of a text
-// that fills its room. A blank may follow the quote.
+// cutEscaped reads a text up to the quote at its end, as DTrace's %S writes it. A character that is
+// not printable ASCII is written as a backslash with a letter, or with three octal digits. After a
+// \0, which ends the text in memory, the rest up to the quote is left out. rest begins after the
+// quote and the blank that may follow it.
 func cutEscaped(from []byte) (text, rest []byte, ok bool) {
 	text = []byte{}
 	ended := false
@@ -167,8 +170,8 @@ func cutEscaped(from []byte) (text, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// unescaped returns the byte that an escape after a backslash stands for, and the number of the
-// escape's characters; 0 if it is not an escape.
+// unescaped returns the byte for the escape at the start of from, which begins after the backslash.
+// size is the number of characters in the escape, or 0 if it is not a valid one.
 func unescaped(from []byte) (c byte, size int) {
 	if len(from) >= 3 {
 		if n, err := strconv.ParseUint(string(from[:3]), 8, 8); err == nil {

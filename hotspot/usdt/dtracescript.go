@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// longestDTraceText is how many bytes of a text DTrace copies. DTrace reserves as many in each
-	// record.
+	// longestDTraceText is how many bytes of a text DTrace copies at most. DTrace reserves this
+	// many bytes in each record, also for short texts.
 	longestDTraceText = 255
 	// marksPerSecond is how often DTrace prints a mark on each processor.
 	marksPerSecond = 5
@@ -21,9 +21,10 @@ const (
 	dtraceArguments = 10
 )
 
-// byName returns one probe for all places with the same name, as DTrace knows them. DTrace itself finds
-// their arguments. An argument that has an unknown form in the note of any place stays unknown. Names
-// that DTrace could not have are left out, because they would become part of the program.
+// byName returns one probe for all places with the same name, because that is how DTrace knows
+// probes. DTrace itself finds where the arguments are, so each known form becomes RegisterForm. An
+// argument that has an unknown form in the note of any place stays unknown. A name that DTrace
+// could not have is left out, because names become part of the D program.
 func byName(probes []Probe) (named []Probe) {
 	at := map[string]int{}
 	for _, p := range byOffset(probes) {
@@ -51,19 +52,20 @@ func byName(probes []Probe) (named []Probe) {
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// dtraceScript returns what DTrace is asked for: a line for each firing of a probe, in which all
-// numbers are hexadecimal, and a mark on each processor some times a second. A dtraceReader reads these
-// lines. The marks also end a DTrace whose reader is gone, because it can't write them.
+// dtraceScript returns the script that DTrace runs. It prints a line for each firing of a probe, in
+// which all numbers are hexadecimal, and a mark on each processor some times a second. A
+// dtraceReader reads these lines. The marks have a second purpose: if gasm is gone, DTrace ends
+// soon, because it can't write the next mark.
 //
 //	e 2 1 1a4f8d3c2b10 61b2 7fae0c8d3a42 4 "main"
 //	m 1 1a4f8d3c2b99
 //	n 20001
 //
-// The last line is the decimal number of all firings, which DTrace counts without printing them,
-// because it does not report all that it loses. An event has the number of the probe, the processor,
-// the time, the thread, and the arguments. The length of a text is followed by the text itself, in the
-// form of %S. An allocation also has the address that the library returns to, and the words on the
-// stack there.
+// The last line is the number of all firings, in decimal. DTrace counts them in the kernel; this
+// number is needed because DTrace does not report all of its losses. An event has the number of the
+// probe, the processor, the time, the thread, and the arguments. The length of a text is followed
+// by the text itself, in the form of %S. An allocation also has the address that the library
+// returns to, the address that a stub there returns to, and the words on the caller's stack.
 func dtraceScript(pid int, places []place, layouts []layout, lib library) *dtrace.Script {
 	var s strings.Builder
 	for i := range places {
@@ -101,8 +103,9 @@ func (p *Probe) hasText(kind usdt.ParameterKind, at int) bool {
 	return kind.Width() == 2 && p.Args[at].isRead() && p.Args[at+1].isRead()
 }
 
-// callerClause returns D code that goes through the library's frames, as the program in the kernel
-// does. D has no loops, so the steps are written out; those after the last frame stay there.
+// callerClause returns D code that goes through the library's frames, as the BPF program does
+// (findCaller). D has no loops, so each step is written out. A step after the last frame of the
+// library does not move on.
 func callerClause(lib library) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "this->frame = uregs[%d]; ", framePointer/8)

@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
-// Flag returns the option that a JVM must be started with so that the probe is reached; "" if it needs
-// none.
+// Flag returns the option without which a JVM never reaches the probe; "" if the JVM needs no
+// option.
 func (p *Probe) Flag() string {
 	switch {
 	case p.Provider != usdt.Provider:

@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
-// A layout is the form of a record that the program in the kernel writes when a probe is reached.
-// Probes that have their arguments in the same places share a layout.
+// A layout is the form of the record that the BPF program writes when a thread reaches a probe.
+// Probes whose arguments have the same operands share a layout. The fields are, by offset:
 //
 //	 0  the time
 //	 8  the thread (the lower half) and the process, in the JVM's namespace
@@ -21,18 +21,19 @@ import (
 type layout struct {
 	args   []Operand // the arguments that are read
 	caller bool
-	// words is set for JDK 11 and 17, where C2's code calls a stub for each allocation that has probes.
-	// The stub's frame is not chained. Its return address is in the first words of the caller's stack.
+	// words is true for JDK 11 and 17. There, code of C2 calls a stub for each allocation if the
+	// probe is switched on, and the stub's frame is not in the chain of frame pointers. So the
+	// stub's return address has to be found among the first words of the caller's stack.
 	words bool
-	// brief is the index in args of the address of a text that must be read at once; -1 if there is
-	// none.
+	// brief is the index in args of the address of a text that must be read when the probe is
+	// reached; -1 if the probe has no such text.
 	brief int
 }
 
 const (
 	headSize  = 24
 	briefSize = 64
-	words     = 12 // of the stack, twice the largest frame of a stub of OptoRuntime
+	words     = 12 // number of words of the stack: twice the largest frame of a stub of OptoRuntime
 )
 
 // callerAt returns the offset of the caller in a record.
@@ -58,10 +59,11 @@ func (l *layout) size() int {
 	return l.briefAt()
 }
 
-// isRead reports whether an argument is in the record. Constants are in the note instead.
+// isRead reports whether an argument is in the record. A constant is not: its value is known from
+// the note.
 func (o *Operand) isRead() bool { return o.Form == RegisterForm || o.Form == MemoryForm }
 
-// A place is a probe that is recorded.
+// A place is a Probe that is recorded, with the layout of its records.
 type place struct {
 	Probe
 	name       string // the probe's full name
@@ -69,7 +71,8 @@ type place struct {
 	parameters []usdt.Parameter
 }
 
-// layOut returns the places of probes, and the layouts that they share.
+// layOut returns a place for each probe, in the order of their offsets, and the layouts that the
+// places share.
 func layOut(probes []Probe) (places []place, layouts []layout) {
 	for _, p := range byOffset(probes) {
 		at := place{Probe: p, name: p.FullName(), parameters: parametersOf(&p)}
@@ -86,8 +89,9 @@ func layOut(probes []Probe) (places []place, layouts []layout) {
 	return places, layouts
 }
 
-// parametersOf returns the parameters of a probe. If the probe is not known, or has another number of
-// arguments than the known one, its parameters are numbers without a name.
+// parametersOf returns the parameters of a probe. If the probe is not known, or has a different
+// number of arguments than the known one, its parameters have no names. They are numbers, or
+// addresses for JNI.
 func parametersOf(p *Probe) []usdt.Parameter {
 	parameters := usdt.Parameters(p.FullName())
 	width := 0
@@ -129,22 +133,24 @@ func layoutOf(p *place) layout {
 // event/usdt.
 func (p *Probe) hasSize() bool { return len(p.Args) == 4 && p.Args[3].Size == 8 }
 
-// isFrequent reports whether a program may reach the probe a million times a second.
+// isFrequent reports whether a program may reach the probe about a million times a second.
 func (p *Probe) isFrequent() bool {
 	return p.Provider == usdt.JNIProvider || p.Name == objectAlloc || p.Flag() == methodFlag
 }
 
-// cookie returns the number that the kernel passes to the program at each firing.
+// cookie returns the number that the kernel passes to the BPF program at each firing: the number of
+// the layout in the upper half, and the place's index in the lower half.
 func (p *place) cookie(index int) uint64 { return uint64(p.layout)<<32 | uint64(index) }
 
-// framePointer is the register that chains libjvm's frames: rbp, x29. It points to the caller's frame
-// pointer and the return address.
+// framePointer is the offset in struct pt_regs of the register that chains libjvm's frames: rbp,
+// x29. The register points to the saved frame pointer of the caller, which is followed by the
+// return address.
 var framePointer = map[string]int16{"amd64": 32, "arm64": 8 * 29}[runtime.GOARCH]
 
 // mostFrames is how many frames of the library are followed at most. An allocation by the interpreter
 // has seven.
 const mostFrames = 10
 
-// deepest is how far the caller's frame may be above that of libjvm, in bytes. An address beyond it is
-// not a frame: compiled code uses the frame pointer for anything.
+// deepest is how far the caller's frame may be above that of libjvm, in bytes. A larger address
+// does not belong to a frame, because compiled code uses the frame pointer as a general register.
 const deepest = 1 << 20

@@ -14,14 +14,14 @@ import (
 // A Probe is one place of a probe in a library. A probe may have several places.
 type Probe struct {
 	Provider, Name string
-	Offset         uint64 // of its nop, in the file
+	Offset         uint64 // offset of the probe's nop in the file
 	Args           []Operand
 }
 
 // FullName returns the provider's and the probe's name: "hotspot:gc__begin".
 func (p *Probe) FullName() string { return p.Provider + ":" + p.Name }
 
-// ErrNone is the error of a library without probes.
+// ErrNone is the error of [Probes] for a library without probes.
 var ErrNone = errors.New("this JVM's libjvm.so was built without USDT probes, as Oracle's own are (use OpenJDK's build of a Linux distribution or Temurin's)")
 
 const (
@@ -74,8 +74,8 @@ func Probes(library io.ReaderAt) ([]Probe, error) {
 			moved = base.Addr - noted
 		}
 		offset, ok := fileOffset(f, location+moved)
-		// Nothing is at offset 0 but the file's header. cilium/ebpf takes it for an unknown offset, and reads all
-		// symbols of the library, without limits.
+		// No code is at offset 0, because the file's header is there. cilium/ebpf takes 0 for an unknown offset, and
+		// would then read all symbols of the library, without limits.
 		if !ok || offset == 0 {
 			return nil, fmt.Errorf("probe %s is at no address of the code", p.FullName())
 		}
@@ -91,7 +91,8 @@ func Probes(library io.ReaderAt) ([]Probe, error) {
 	return probes, nil
 }
 
-// cutNote cuts off the first note. desc is nil if the note is not a probe.
+// cutNote cuts off the first note, and returns its description and the notes after it. desc is nil if the note is not
+// that of a probe.
 func cutNote(order binary.ByteOrder, notes []byte) (desc, rest []byte, err error) {
 	if len(notes) < 12 {
 		return nil, nil, errors.New("its notes of probes are cut")
@@ -110,8 +111,8 @@ func cutNote(order binary.ByteOrder, notes []byte) (desc, rest []byte, err error
 	return notes[at:end], rest, nil
 }
 
-// readNote reads the description of a note: three addresses (of the nop, of the base section when the
-// note was written, and of a semaphore or 0) and three texts.
+// readNote reads the description of a note. It consists of three addresses (of the nop, of the base section when the
+// note was written, and of a semaphore or 0) and three texts: the provider, the name and the arguments.
 func readNote(order binary.ByteOrder, desc []byte, set operandSyntax) (location, base uint64, p Probe, err error) {
 	texts := bytes.SplitN(desc[min(24, len(desc)):], []byte{0}, 4)
 	if len(texts) < 3 {
@@ -122,7 +123,8 @@ func readNote(order binary.ByteOrder, desc []byte, set operandSyntax) (location,
 	return order.Uint64(desc), order.Uint64(desc[8:]), p, nil
 }
 
-// fileOffset returns the offset in the file of the code at an address.
+// fileOffset converts an address in the library's code to the offset in the file. ok is false if no code is at that
+// address.
 func fileOffset(f *elf.File, addr uint64) (offset uint64, ok bool) {
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && addr-p.Vaddr < p.Filesz {

@@ -12,14 +12,14 @@ import (
 type Operand struct {
 	// Text is the operand as the note has it: "-4@%eax".
 	Text string
-	// Size is the number of its bytes, 1 to 8, or 0 if its form is unknown.
+	// Size is the size of the argument in bytes, 1 to 8, or 0 if its form is unknown.
 	Size   int
 	Signed bool
 
 	Form
 	// Register and Index are registers, as offsets in bytes in the kernel's struct of registers
-	// (pt_regs). The address of a MemoryForm is the Register plus the Number plus the Index times the
-	// Scale. The Index is -1 if there is none.
+	// (pt_regs). The address of a MemoryForm is the Register plus the Number plus the Index times
+	// the Scale. The Index is -1 if the address has no index register.
 	Register, Index int
 	Scale           int
 	Number          int64 // the constant, or the offset from the register
@@ -36,7 +36,7 @@ const (
 	MemoryForm
 )
 
-// An operandSyntax is how an assembler writes operands.
+// An operandSyntax describes how the assembler of one machine writes operands.
 type operandSyntax struct {
 	registers map[string]int // by name, without the %
 	parse     func(set operandSyntax, text string, o *Operand)
@@ -52,8 +52,8 @@ func operandsOf(machine elf.Machine) (operandSyntax, error) {
 	return operandSyntax{}, fmt.Errorf("no operands of %v", machine)
 }
 
-// argumentStart matches the start of an argument: its size, which is negative for signed numbers, and
-// an @. An f marks a floating-point number.
+// argumentStart matches the start of an argument: its size, which is negative for signed numbers,
+// and an @. In between, an f marks a floating-point number.
 var argumentStart = regexp.MustCompile(`(?:^| )(-?[1248])(f?)@`)
 
 // parseOperands reads the arguments of a note. An operand of an unknown form has no value.
@@ -65,9 +65,9 @@ func parseOperands(text string, set operandSyntax) []Operand {
 		if i+1 < len(starts) {
 			end = starts[i+1][0]
 		}
-		size, _ := strconv.Atoi(text[s[2]:s[3]]) // digits, by the expression
+		size, _ := strconv.Atoi(text[s[2]:s[3]]) // no error: the regular expression allows only digits
 		o := Operand{Text: text[s[2]:end], Size: max(size, -size), Signed: size < 0, Register: -1, Index: -1}
-		if s[4] == s[5] { // no f
+		if s[4] == s[5] { // no f; floating-point arguments stay unknown
 			set.parse(set, strings.TrimSpace(text[s[1]:end]), &o)
 		}
 		if o.Form == UnknownForm {
@@ -78,7 +78,8 @@ func parseOperands(text string, set operandSyntax) []Operand {
 	return operands
 }
 
-// value returns the operand's value, from the 8 bytes that were read for it.
+// value returns the operand's value. raw are the 8 bytes that were read for it, of which only the
+// lowest Size bytes count. A constant ignores raw.
 func (o *Operand) value(raw uint64) int64 {
 	if o.Form == ConstantForm {
 		raw = uint64(o.Number)
@@ -114,7 +115,7 @@ func parseARM(set operandSyntax, text string, o *Operand) {
 	if m := memoryARM.FindStringSubmatch(text); m != nil {
 		scale := ""
 		if m[4] != "" {
-			shift, _ := strconv.Atoi(m[4]) // digits, by the expression
+			shift, _ := strconv.Atoi(m[4]) // no error: the regular expression allows only digits
 			scale = strconv.Itoa(1 << shift)
 		}
 		o.memory(set, m[1], m[3], scale, m[2])
@@ -159,21 +160,21 @@ func (o *Operand) memory(set operandSyntax, base, index, scale, number string) {
 	}
 	o.Scale = 1
 	if scale != "" {
-		o.Scale, _ = strconv.Atoi(scale) // digits, by the expression
+		o.Scale, _ = strconv.Atoi(scale) // no error: the regular expression allows only digits
 	}
 	if number != "" {
 		n, err := strconv.ParseInt(number, 10, 32)
 		if err != nil {
-			return // no instruction has such a number
+			return // no instruction has an offset that large
 		}
 		o.Number = n
 	}
 	o.Form = MemoryForm
 }
 
-// x86Registers returns the offsets of the registers by all of their names, except %ah, %bh, %ch and
-// %dh, which are not at the start of a register. The order is that of struct pt_regs
-// (arch/x86/include/uapi/asm/ptrace.h).
+// x86Registers maps all names of the registers to their offsets in bytes in struct pt_regs
+// (arch/x86/include/uapi/asm/ptrace.h). The names %ah, %bh, %ch and %dh are missing, because these
+// bytes are not at the start of a register.
 func x86Registers() map[string]int {
 	places := map[string]int{}
 	for i, name := range []string{"r15", "r14", "r13", "r12", "bp", "bx", "r11", "r10", "r9", "r8", "ax", "cx", "dx", "si", "di"} {
@@ -189,7 +190,7 @@ func x86Registers() map[string]int {
 	return places
 }
 
-// armRegisters returns the offsets of the registers, in the order of struct user_pt_regs
+// armRegisters maps the names of the registers to their offsets in bytes in struct user_pt_regs
 // (arch/arm64/include/uapi/asm/ptrace.h).
 func armRegisters() map[string]int {
 	places := map[string]int{"sp": 8 * 31, "wsp": 8 * 31}

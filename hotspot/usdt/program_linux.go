@@ -14,9 +14,9 @@ const (
 	record    = asm.R9
 )
 
-// A target is the process that is recorded, as the kernel knows it.
+// A target is the process that is recorded, in the terms that the BPF program compares.
 type target struct {
-	pid int32 // in its own namespace
+	pid int32 // in the PID namespace below
 	// The namespace of pid, by device and inode of /proc/PID/ns/pid. For the machine's first namespace,
 	// device is 0.
 	device, inode uint64
@@ -24,8 +24,8 @@ type target struct {
 	libjvmLo, libjvmHi uint64
 }
 
-// program assembles the program that the probes run. One program serves all probes: it finds out which
-// thread runs, takes the layout from its cookie, and writes a record.
+// program assembles the BPF program that runs when a thread reaches a probe. One program serves all
+// probes: it finds out which thread runs, takes the layout from its cookie, and writes a record.
 func program(t target, layouts []layout, r *ring) asm.Instructions {
 	p := append(asm.Instructions{asm.Mov.Reg(registers, asm.R1)}, whoRuns(t)...)
 	p = append(p, asm.Mov.Reg(asm.R1, registers), asm.FnGetAttachCookie.Call(), asm.Mov.Reg(cookie, asm.R0))
@@ -47,8 +47,8 @@ func program(t target, layouts []layout, r *ring) asm.Instructions {
 	return append(p, asm.Mov.Imm(asm.R0, 0).WithSymbol("end"), asm.Return())
 }
 
-// whoRuns gets the ids of the thread, and ends the program if the thread does not belong to the
-// process.
+// whoRuns returns code that gets the ids of the thread and its process. It ends the program if that
+// is not the target's process.
 func whoRuns(t target) asm.Instructions {
 	if t.device == 0 {
 		return asm.Instructions{
@@ -64,7 +64,7 @@ func whoRuns(t target) asm.Instructions {
 		asm.Mov.Reg(asm.R3, asm.RFP),
 		asm.Add.Imm(asm.R3, -8),
 		asm.Mov.Imm(asm.R4, 8),
-		asm.FnGetNsCurrentPidTgid.Call(), // thread and process, 4 bytes each; fails in other namespaces
+		asm.FnGetNsCurrentPidTgid.Call(), // writes thread and process, 4 bytes each; fails in other namespaces
 		asm.JNE.Imm(asm.R0, 0, "end"),
 		asm.LoadMem(thread, asm.RFP, -8, asm.DWord),
 		asm.Mov.Reg(asm.R0, thread),
@@ -73,8 +73,8 @@ func whoRuns(t target) asm.Instructions {
 	}
 }
 
-// dispatch jumps to the code of the layout whose number is in R0. lo and hi are the half-open range of
-// layouts that it can be.
+// dispatch returns code that jumps to the code of the layout whose number is in R0, by binary
+// search. That number is in the range [lo, hi).
 func dispatch(lo, hi int) asm.Instructions {
 	if hi-lo == 1 {
 		return asm.Instructions{asm.Ja.Label(layoutLabel(lo))}
@@ -89,7 +89,8 @@ func dispatch(lo, hi int) asm.Instructions {
 
 func layoutLabel(i int) string { return fmt.Sprintf("layout %d", i) }
 
-// write writes what follows the head of a record.
+// write returns code that writes the fields after the head of a record. i is the number of the
+// layout.
 func (l *layout) write(i int, t target) asm.Instructions {
 	p := asm.Instructions{asm.Mov.Imm(asm.R1, 0).WithSymbol(layoutLabel(i))} // an instruction to jump to
 	for i := range l.args {
@@ -99,7 +100,7 @@ func (l *layout) write(i int, t target) asm.Instructions {
 		p = append(p, findCaller(i, t, int16(l.callerAt()))...)
 	}
 	if l.words {
-		p = append(p, asm.Mov.Reg(asm.R3, thread), asm.Add.Imm(asm.R3, 16)) // the stack after the last frame of the library
+		p = append(p, asm.Mov.Reg(asm.R3, thread), asm.Add.Imm(asm.R3, 16)) // the stack above the last frame of the library
 		p = append(p, readUser(int32(l.callerAt()+16), 8*words)...)
 	}
 	if l.brief >= 0 {
@@ -109,14 +110,15 @@ func (l *layout) write(i int, t target) asm.Instructions {
 	return append(p, asm.Ja.Label("whole"))
 }
 
-// findCaller goes through the library's frames, and writes the address that the last one returns to. It
-// leaves the frame pointer of that frame in the register thread. If that address is in a stub whose
-// frame is in the same chain, findCaller also writes the address that the stub returns to, else 0.
-// Frames of compiled code are not chained. bpf_get_stack does not stop there: it goes on where there
-// are no frames, and takes four times as long.
+// findCaller returns code that goes through the library's frames, and writes the address that the
+// last of them returns to. It leaves the frame pointer of the last frame in the register thread. If
+// the address is in a stub whose frame is in the same chain, the code also writes the address that
+// the stub returns to; otherwise this is 0 or meaningless. The helper bpf_get_stack is no
+// alternative: it takes four times as long, because it does not stop at the frames of compiled
+// code, which are not chained.
 func findCaller(i int, t target, at int16) asm.Instructions {
-	const next, back = -16, -8 // on the program's stack: the caller's frame, and the return address
-	fp := thread               // both are in the record already, like the cookie
+	const next, back = -16, -8 // on the program's own stack: the frame pointer of the caller, and the return address
+	fp := thread               // the thread and the cookie are in the record already, so their registers are free
 	done, end := fmt.Sprintf("caller of layout %d", i), fmt.Sprintf("callers of layout %d", i)
 	read := func(frame asm.Register) asm.Instructions {
 		return asm.Instructions{asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, next), asm.Mov.Imm(asm.R2, 16), asm.Mov.Reg(asm.R3, frame),
@@ -128,7 +130,7 @@ func findCaller(i int, t target, at int16) asm.Instructions {
 		p = append(p, read(fp)...)
 		p = append(p,
 			asm.LoadMem(cookie, asm.RFP, next, asm.DWord),
-			asm.LoadMem(asm.R1, asm.RFP, back, asm.DWord), // 0 if nothing can be read there
+			asm.LoadMem(asm.R1, asm.RFP, back, asm.DWord), // 0 if the memory can't be read
 			asm.StoreMem(record, at, asm.R1, asm.DWord),
 			asm.LoadImm(asm.R2, int64(t.libjvmLo), asm.DWord),
 			asm.Sub.Reg(asm.R1, asm.R2),
@@ -150,7 +152,7 @@ func findCaller(i int, t target, at int16) asm.Instructions {
 		asm.Mov.Imm(asm.R1, 0).WithSymbol(end)) // an instruction to jump to
 }
 
-// write writes an argument into the record.
+// write returns code that writes an argument into the record at the offset at.
 func (o *Operand) write(at int16) asm.Instructions {
 	if o.Form == RegisterForm {
 		return asm.Instructions{asm.LoadMem(asm.R1, registers, int16(o.Register), asm.DWord), asm.StoreMem(record, at, asm.R1, asm.DWord)}
@@ -158,7 +160,8 @@ func (o *Operand) write(at int16) asm.Instructions {
 	return append(o.address(), readUser(int32(at), int32(o.Size))...)
 }
 
-// address computes the address of an argument in the JVM's memory into R3.
+// address returns code that computes the address of an argument in the JVM's memory, and leaves it
+// in R3.
 func (o *Operand) address() asm.Instructions {
 	p := asm.Instructions{asm.LoadMem(asm.R3, registers, int16(o.Register), asm.DWord)}
 	if o.Index >= 0 {
@@ -167,7 +170,8 @@ func (o *Operand) address() asm.Instructions {
 	return append(p, asm.Add.Imm(asm.R3, int32(o.Number)))
 }
 
-// readUser reads the JVM's memory at R3 into the record. If a page is not present, it writes zeros.
+// readUser returns code that copies size bytes of the JVM's memory, from the address in R3, to the
+// offset at of the record. If a page is not present, the kernel writes zeros.
 func readUser(at, size int32) asm.Instructions {
 	return asm.Instructions{
 		asm.Mov.Reg(asm.R1, record),

@@ -9,14 +9,14 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// lookPause is the time between two looks for events.
+// lookPause is the time between two readings of the events.
 const lookPause = 20 * time.Millisecond
 
 // A Recorder records probes of one JVM.
 type Recorder struct {
 	from    source
 	sink    *sink
-	age     func() // forgets texts that may have changed
+	age     func() // forgets texts that may have changed, or are too many
 	close   func() // called at the end; may be nil
 	unknown []string
 	set     int64         // when the probes were set, on CLOCK_MONOTONIC
@@ -26,12 +26,12 @@ type Recorder struct {
 
 // A source has the kernel report the firings of probes: bpf, uprobes, or dtraced.
 type source interface {
-	// read calls give for each record that has come since the last call, in order within each thread.
-	// It holds back records that others may have to come before, unless all is true. A record is valid
-	// until give returns.
+	// read calls give for each record that has come since the last call, in order within each
+	// thread. If an older record may still come, it holds back the newer ones until a later call,
+	// unless all is true. A record is valid until give returns.
 	read(all bool, give func(record []byte))
-	detach() error // afterwards no record comes any more; the error says why some did not come
-	lost() int64   // the number of events that there was no room for
+	detach() error // ends the recording; the error says why records are missing
+	lost() int64   // the number of events that were lost
 	note() string  // how this way to record differs from the best one; "" if it is the best
 	close()
 }
@@ -39,7 +39,7 @@ type source interface {
 // A library is the libjvm.so of a process.
 type library struct {
 	file   *os.File // nil if the file is not known
-	path   string   // leads to the file from this process while it is open
+	path   string   // a path that gasm can open while file is open
 	lo, hi uint64   // addresses of its code in the process; 0 if they are not known
 }
 
@@ -49,7 +49,7 @@ func (l *library) close() {
 	}
 }
 
-// begin starts to read the records of the source.
+// begin starts a goroutine that reads the records of the source, and returns r.
 func (r *Recorder) begin() *Recorder {
 	r.set = monotonic.Nanos()
 	r.stop, r.done = make(chan struct{}), make(chan struct{})
@@ -70,8 +70,8 @@ func (r *Recorder) recordByDTrace(ctx context.Context, pid int, lib library, cho
 	return nil
 }
 
-// read reads records until the recorder is stopped. It polls, because waking it up would cost the
-// program more than the firing of a probe.
+// read reads records until the recorder is stopped. It polls, because to wake it up for a record
+// would cost the JVM more time than the firing of the probe itself.
 func (r *Recorder) read() {
 	defer close(r.done)
 	look := time.NewTicker(lookPause)
@@ -90,8 +90,8 @@ func (r *Recorder) read() {
 
 // Stop ends the recording, and returns what it has found.
 func (r *Recorder) Stop() Result {
-	// The kernel takes the program off one place after another. Until that is done, some probes are
-	// recorded and others are not, so records after this moment are left out.
+	// The kernel takes the program off one place after another. While it does so, only some of the
+	// probes are still recorded, so records after this moment are left out.
 	r.sink.until.Store(uint64(monotonic.Nanos()))
 	err := r.from.detach()
 	close(r.stop)

@@ -19,8 +19,8 @@ import (
 // in the kernel's include/linux/proc_ns.h).
 const firstNamespace = 0xEFFFFFFC
 
-// Start records probes of a JVM, and writes their text. If DTrace records them, the end of ctx kills
-// DTrace.
+// Start begins to record probes of a JVM, and writes their text to o.Text. The recording goes on
+// until [Recorder.Stop]. If DTrace records the probes, the end of ctx kills DTrace.
 func Start(ctx context.Context, pid int, o Options) (*Recorder, error) {
 	if err := machine(); err != nil {
 		return nil, err
@@ -45,7 +45,8 @@ func Start(ctx context.Context, pid int, o Options) (*Recorder, error) {
 	return r.begin(), nil
 }
 
-// tryBPF and tryUprobes are false in tests of what happens when the kernel refuses these.
+// tryBPF and tryUprobes are false in tests of what happens when the kernel refuses BPF or perf's
+// uprobes.
 var tryBPF, tryUprobes = true, true
 
 // open sets the probes: by BPF, or by perf's events if the kernel refuses BPF, or by DTrace if the
@@ -65,7 +66,8 @@ func (r *Recorder) open(ctx context.Context, pid int, lib library, chosen []Prob
 	return nil
 }
 
-// withDTrace adds why DTrace could not be used either, if it is installed.
+// withDTrace adds to the refusal why DTrace could not be used either. It adds nothing if DTrace is
+// not installed.
 func withDTrace(refused *RefusedError, failed error) *RefusedError {
 	if missing := (*failure.MissingToolError)(nil); errors.As(failed, &missing) {
 		return refused
@@ -73,7 +75,7 @@ func withDTrace(refused *RefusedError, failed error) *RefusedError {
 	return &RefusedError{refused.Cause + "; nor by DTrace (" + failure.WithoutTool(failed) + ")", refused.Mend}
 }
 
-// recordByKernel sets the probes without another program.
+// recordByKernel sets the probes by BPF or, if the kernel refuses that, by perf's uprobes.
 func (r *Recorder) recordByKernel(pid int, lib library, chosen []Probe, o Options) error {
 	t, threads, err := targetOf(pid)
 	if err != nil {
@@ -85,7 +87,7 @@ func (r *Recorder) recordByKernel(pid int, lib library, chosen []Probe, o Option
 	r.from = b
 	if refused := (*RefusedError)(nil); errors.As(err, &refused) {
 		places, layouts = layOut(sampled(chosen))
-		threads = func(own int) int { return own } // perf has the ids that gasm sees
+		threads = func(own int) int { return own } // perf's records have the thread ids of gasm's own namespace
 		r.from, err = openUprobes(pid, lib, places, layouts, refused)
 	}
 	if err != nil {
@@ -106,9 +108,9 @@ func (r *Recorder) recordByKernel(pid int, lib library, chosen []Probe, o Option
 
 var errGone = errors.New("it had ended before its probes were set")
 
-// findLibrary finds the libjvm.so that a process has mapped, and opens it. The caller closes the file
-// when the probes are set: the kernel finds the library by the file's descriptor, and not by a path,
-// which the process could lead elsewhere.
+// findLibrary finds the libjvm.so that a process has mapped, and opens it. The caller closes the
+// file when the probes are set. The kernel finds the library by the path of this open file in
+// /proc/self/fd, because the process could make any other path lead to a different file.
 func findLibrary(pid int) (lib library, err error) {
 	mappings, err := native.ReadMaps(pid)
 	if err != nil {
@@ -138,7 +140,7 @@ func findLibrary(pid int) (lib library, err error) {
 	return lib, nil
 }
 
-// readLibrary reads the probes of a library.
+// readLibrary reads the probes of a library. name is the library's name in errors.
 func readLibrary(file io.ReaderAt, name string) ([]Probe, error) {
 	probes, err := Probes(file)
 	if err != nil && !errors.Is(err, ErrNone) {
@@ -147,7 +149,8 @@ func readLibrary(file io.ReaderAt, name string) ([]Probe, error) {
 	return probes, err
 }
 
-// targetOf finds out by which ids the kernel shows a process and its threads to a BPF program.
+// targetOf returns the process as a BPF program can recognise it. threads converts the thread ids
+// that the program sees to those that gasm sees.
 func targetOf(pid int) (t target, threads func(own int) int, err error) {
 	p, err := foreign.Open(pid)
 	if err != nil {
@@ -165,7 +168,7 @@ func targetOf(pid int) (t target, threads func(own int) int, err error) {
 	same := func(own int) int { return own }
 	switch {
 	case ours.Ino == firstNamespace:
-		return target{pid: int32(pid)}, same, nil // all processes have an id here
+		return target{pid: int32(pid)}, same, nil // all processes of the machine have an id in this namespace
 	case ours.Ino == its.Ino && ours.Dev == its.Dev:
 		threads, t.pid = same, int32(pid)
 	default:
@@ -175,7 +178,8 @@ func targetOf(pid int) (t target, threads func(own int) int, err error) {
 		}
 		threads, t.pid = (&threadIDs{pid: pid, known: map[int]int{}}).of, int32(status.OwnPID)
 	}
-	// The device as the kernel has it inside (MKDEV), which is not the form of stat.
+	// The BPF helper compares the device in the kernel's internal form (MKDEV), which is not the
+	// form that stat returns.
 	t.device, t.inode = uint64(unix.Major(its.Dev))<<20|uint64(unix.Minor(its.Dev)), its.Ino
 	return t, threads, nil
 }

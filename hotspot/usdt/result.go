@@ -6,13 +6,14 @@ import "io"
 type Options struct {
 	// Patterns choose the probes; see [CheckPattern].
 	Patterns []string
-	// Text receives the text.
+	// Text is where the text of the recorded probes is written, in the format of package
+	// event/usdt.
 	Text io.Writer
-	// Placed is called with addresses at which the program allocates, some times a second. It is not
-	// called for each allocation, and it is also called with addresses that are not code. nil calls
-	// nothing.
+	// Placed is called with addresses at which the program allocates, some times a second. It is
+	// called once for many allocations, and some of the addresses are not in code. It may be nil.
 	Placed func(pc uint64, monoNanos int64)
-	// DTrace has DTrace record the probes even if there is a better way. Sudo runs it by sudo -n.
+	// DTrace is true if DTrace shall record the probes even if there is a better way. Sudo is true
+	// if DTrace shall be run by sudo -n.
 	DTrace, Sudo bool
 }
 
@@ -21,12 +22,12 @@ type Result struct {
 	Events, Lost int64
 	// Unknown are the patterns that match no probe of this JVM.
 	Unknown []string
-	// Note says how the probes were recorded, if not in the best way; it may be "".
+	// Note says how the probes were recorded; "" if that was the best way.
 	Note string
-	// SetMonoNanos is when the probes were set, on CLOCK_MONOTONIC. It is 0 if Note says how long that
-	// took.
+	// SetMonoNanos is when the probes were set, on CLOCK_MONOTONIC. It is 0 if DTrace recorded
+	// them: then Note says how long it took to set the probes.
 	SetMonoNanos int64
-	// Err says why the text is incomplete.
+	// Err says why the text is incomplete; nil if it is complete.
 	Err error
 }
 

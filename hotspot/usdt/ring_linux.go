@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A ring is the memory that the program in the kernel writes records into, and that gasm reads. It is a
-// mapped array of the kernel's, and not a ring buffer of BPF's: to reserve a record in such a buffer
-// takes a lock and two calls, which is a third of the program's time.
+// A ring is the memory into which the BPF program writes records, and from which gasm reads them.
+// It is a BPF array that gasm has mapped, and not a BPF ring buffer. A ring buffer would need a
+// lock and two calls for each record, which would be a third of the program's time.
 //
 //	  0  how many records were begun
 //	128  how many were read; gasm writes it
@@ -35,10 +35,12 @@ const someSlots, manySlots = 1 << 16, 1 << 18
 const (
 	begunAt, readAt, lostAt = 0, 128, 256
 	firstSlot               = 4096
-	// spareSlots are left free before the oldest record that was not read. Up to that many programs may
-	// have seen that there is room before each of them takes a slot.
+	// spareSlots is how many slots stay free before the oldest record that was not read. They are
+	// needed because many threads may run the program at the same time: each first sees that there
+	// is room, and only then takes a slot.
 	spareSlots = 1 << 10
-	// readOften is the number of records after which gasm tells the program that there is room.
+	// readOften is the number of records after which gasm stores how far it has read, so that the
+	// program can use these slots again.
 	readOften = 1 << 10
 )
 
@@ -84,16 +86,16 @@ func (r *ring) lost() int64 { return int64(atomic.LoadUint64(r.word(lostAt))) }
 
 func (r *ring) close() {
 	if r.memory != nil {
-		_ = unix.Munmap(r.memory) // an address that mmap has returned
+		_ = unix.Munmap(r.memory) // no error: mmap has returned this address
 	}
 	r.events.Close()
 }
 
-// sequence is where the program keeps the number of its record, on its stack.
+// sequence is the offset on the program's stack at which it keeps the number of its record.
 const sequence = -24
 
-// reserve makes the program take a slot. Afterwards the record's address is in the register of that
-// name.
+// reserve returns code that takes a slot. After this code, the address of the record is in the
+// register record. If no slot is free, the code jumps to the label "lost".
 func (r *ring) reserve() asm.Instructions {
 	return asm.Instructions{
 		asm.LoadMapValue(asm.R1, r.events.FD(), begunAt),
@@ -113,8 +115,9 @@ func (r *ring) reserve() asm.Instructions {
 	}
 }
 
-// submit makes the program mark its record as whole. ARM processors may show other processors the
-// number before the record. An exchange shows them everything that was written before it.
+// submit returns code that marks a record as whole by writing its number. On ARM, other processors
+// may see a plain store of the number before they see the record. So there the code uses an atomic
+// exchange, before which all earlier stores become visible.
 func (r *ring) submit() asm.Instructions {
 	store := asm.StoreMem(record, -8, asm.R1, asm.DWord)
 	if runtime.GOARCH != "amd64" {
@@ -123,14 +126,14 @@ func (r *ring) submit() asm.Instructions {
 	return asm.Instructions{asm.LoadMem(asm.R1, asm.RFP, sequence, asm.DWord), store}
 }
 
-// count makes the program count an event that there is no slot for.
+// count returns code that counts an event for which no slot was free.
 func (r *ring) count() asm.Instructions {
 	return asm.Instructions{asm.LoadMapValue(asm.R1, r.events.FD(), lostAt).WithSymbol("lost"), asm.Mov.Imm(asm.R2, 1), asm.StoreXAdd(asm.R1, asm.R2, asm.DWord)}
 }
 
-// atomically returns an atomic operation. The package asm sets the instruction's Constant, which says
-// which operation it is, too late: Instruction.Marshal has read it by then, and writes a plain
-// addition.
+// atomically returns an atomic operation. The instruction's Constant says which operation it is.
+// cilium/ebpf sets it only after Instruction.Marshal has read it, so the result would be a plain
+// addition. Therefore it is set here.
 func atomically(op asm.AtomicOp, dst, src asm.Register, offset int16) asm.Instruction {
 	i := op.Mem(dst, src, asm.DWord, offset)
 	i.Constant = int64(op >> 8)

@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// patterns are the patterns of the probes from which events of a kind are made.
+// patterns maps each kind of events to the patterns of the probes that report such events.
 var patterns = map[event.Kind][]string{
 	event.GC:          {"hotspot:gc__*", "hs_private:cms__*"},
 	event.Safepoint:   {"hs_private:safepoint__*"},
@@ -58,7 +58,8 @@ func Select(probes []Probe, patterns []string) (chosen []Probe, unknown []string
 	for _, pattern := range patterns {
 		found := false
 		for i := range probes {
-			if matches, _ := path.Match(spelled(pattern), spelled(probes[i].FullName())); matches { // CheckPattern has checked it
+			// The error is nil, because CheckPattern has checked the pattern.
+			if matches, _ := path.Match(spelled(pattern), spelled(probes[i].FullName())); matches {
 				taken[i], found = true, true
 			}
 		}
@@ -74,7 +75,8 @@ func Select(probes []Probe, patterns []string) (chosen []Probe, unknown []string
 	return chosen, unknown
 }
 
-// spelled returns a name in a spelling that is common to perf, DTrace and the notes.
+// spelled replaces each __ in a name by -, so that the spellings of perf, DTrace and the notes can
+// be compared.
 func spelled(name string) string { return strings.ReplaceAll(name, "__", "-") }
 
 // byOffset returns the probes sorted by their place in the file.

@@ -13,12 +13,12 @@ import (
 	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
-// maxLines is how many lines a text may have. Package capture reads no more events of a capture. Events
-// beyond it are counted as lost.
+// maxLines is the largest number of lines in a text, because package capture does not read more events of a capture.
+// Events beyond this limit count as lost.
 const maxLines = 4_000_000
 
-// maxBytes limits the size of a text, in bytes: a line of an honest JVM has some 100. Events beyond it are counted as
-// lost.
+// maxBytes limits the size of a text, in bytes. A line usually has some 100 bytes, but a JVM could have very long
+// names. Events beyond this limit count as lost.
 const maxBytes = 1 << 30
 
 // A sink turns the kernel's records into text.
@@ -27,12 +27,12 @@ type sink struct {
 	err     error // why the text could not be written
 	places  []place
 	layouts []layout
-	// texts reads a text in the JVM's memory. It returns false if the text can't be read.
+	// texts returns the text at an address in the JVM's memory, or false if the text can't be read.
 	texts func(addr, length uint64) ([]byte, bool)
 	// thread converts a thread's id in the JVM's own namespace to the id that samples have. It returns
 	// 0 if the thread has ended.
 	thread func(own int) int
-	// placed is called with the addresses of code that allocates; may be nil.
+	// placed is [Options.Placed]; it may be nil.
 	placed func(pc uint64, monoNanos int64)
 
 	// until is when the recording ends; 0 while it goes on.
@@ -42,15 +42,14 @@ type sink struct {
 	lines  int
 	bytes  int64
 	events int64
-	full   int64 // events that the text had no room for
+	full   int64 // events that are missing because the text had reached maxLines or maxBytes
 	allocs map[allocSite]*allocSum
-	noted  []allocSite // in the order in which they came
+	noted  []allocSite // keys of allocs, in the order in which they came
 }
 
-// An allocSite is an instruction that allocates objects of a class: the one before pc, which is the
-// address that the library's code returns to, or 0 if that was not found. caller and above are
-// addresses that a stub at pc may return to: caller is found by the chain of frames, above on the
-// stack.
+// An allocSite is an instruction that allocates objects of one class. pc is the address after this instruction, to
+// which the library's code returns; it is 0 if it was not found. If pc is in a stub, the stub returns to caller, which
+// is found by the chain of frames, or to above, which is found on the stack.
 type allocSite struct{ pc, caller, above, class, length uint64 }
 
 type allocSum struct {
@@ -77,7 +76,8 @@ func namesOf(places []place) (names []string) {
 	return slices.Compact(names)
 }
 
-// take writes the line of a record, or adds it to the sums of allocations.
+// take writes the line of a record, or adds the record to the sums of allocations. It skips records after the end of
+// the recording, and records that are damaged.
 func (s *sink) take(data []byte) {
 	if len(data) < headSize {
 		return
@@ -119,7 +119,7 @@ func (s *sink) begin(mono uint64, tid int) {
 // isFull reports whether the text has no room for another event.
 func (s *sink) isFull() bool { return s.lines >= maxLines || s.bytes >= maxBytes }
 
-// write ends the line.
+// write ends the line and writes it.
 func (s *sink) write() {
 	s.line = append(s.line, '\n')
 	s.lines++
@@ -175,8 +175,8 @@ func (s *sink) quote(text []byte, ok bool) {
 	s.line = strconv.AppendQuote(s.line, string(text))
 }
 
-// allocated adds an allocation to the sums. It returns false if the probe has other parameters than in
-// JDK 11 to 28.
+// allocated adds an allocation to the sums. It returns false, and adds nothing, if the probe has different parameters
+// than in JDK 11 to 28.
 func (s *sink) allocated(p *place, l *layout, data []byte) bool {
 	if len(p.parameters) != 3 || p.parameters[1].Kind != usdt.Text {
 		return false
@@ -203,8 +203,8 @@ func (s *sink) allocated(p *place, l *layout, data []byte) bool {
 	return true
 }
 
-// codeCache is an upper bound for the size of a code cache. Addresses that are farther apart are not in
-// the same one.
+// codeCache is an upper bound for the size of a code cache. Two addresses that are farther apart are not in the same
+// code cache.
 const codeCache = 2 << 30
 
 // firstNear returns the first word of a stack that may be in the same code cache as an address; 0 if
@@ -218,8 +218,8 @@ func firstNear(stack []byte, pc uint64) uint64 {
 	return 0
 }
 
-// mostSites limits the sums that are kept. The program allocates at fewer sites within 20 ms. If there
-// are more, the sums are written early.
+// mostSites limits the sums that are kept. Programs usually allocate at fewer sites within 20 ms. If there are more,
+// the sums are written early.
 const mostSites = 1 << 16
 
 // flush writes the sums of allocations, and hands all text so far to the writer.

@@ -8,20 +8,21 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// A textCache reads texts out of the JVM's memory: the names of classes and methods, which stay where
-// they are as long as their class is loaded.
+// A textCache reads texts out of the JVM's memory and keeps them for a while. The texts are names
+// of classes and methods, which stay at the same address as long as their class is loaded.
 type textCache struct {
 	process *foreign.Process
 	read    map[textKey][]byte
-	bytes   int // in read
+	bytes   int // size of all texts in read
 	since   time.Time
 }
 
 const (
 	// longestText is the largest text that is read. The names of methods have at most 64 kB.
 	longestText = 1 << 16
-	// textsLive is how long a text is taken to be unchanged. The name of a class that was unloaded may
-	// be overwritten by another name of the same length. Reading a text takes a microsecond.
+	// textsLive is how long a text that was read is used without reading it again. It is short
+	// because the name of an unloaded class may be overwritten by another name of the same length,
+	// and because reading a text takes only a microsecond.
 	textsLive = time.Second
 )
 
@@ -29,7 +30,8 @@ func newTextCache(p *foreign.Process) *textCache {
 	return &textCache{process: p, read: map[textKey][]byte{}}
 }
 
-// text returns a text, which is valid until the next call.
+// text returns the text of this length at an address. The caller must not change it. It returns
+// false if the text can't be read.
 func (c *textCache) text(addr, length uint64) ([]byte, bool) {
 	if length == 0 {
 		return nil, true
@@ -45,7 +47,7 @@ func (c *textCache) text(addr, length uint64) ([]byte, bool) {
 	local := []unix.Iovec{{Base: &text[0]}}
 	local[0].SetLen(len(text))
 	n, err := unix.ProcessVMReadv(c.process.PID(), local, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(text)}}, 0)
-	if err != nil || n < len(text) || c.process.Exited() { // another process may have its id now
+	if err != nil || n < len(text) || c.process.Exited() { // if the JVM has ended, another process may have its id now
 		return nil, false
 	}
 	if c.bytes += len(text); c.bytes > mostTextBytes || len(c.read) >= mostTexts {
@@ -56,7 +58,7 @@ func (c *textCache) text(addr, length uint64) ([]byte, bool) {
 	return text, true
 }
 
-// age forgets texts that may have changed.
+// age forgets all texts every textsLive, because they may have changed.
 func (c *textCache) age(now time.Time) {
 	if now.Sub(c.since) > textsLive {
 		clear(c.read)
@@ -70,12 +72,13 @@ type threadIDs struct {
 	known map[int]int
 }
 
-// of returns the id of a thread. When it meets a new thread, it reads the ids of all threads.
+// of returns the id that gasm sees for a thread, or 0 if the thread has ended. For a thread that is
+// not known yet, it reads the ids of all threads again.
 func (t *threadIDs) of(own int) int {
 	if id, ok := t.known[own]; ok {
 		return id
 	}
-	t.known[own] = 0 // it has ended
+	t.known[own] = 0 // stays 0 if the thread has ended
 	p, err := foreign.Open(t.pid)
 	if err != nil {
 		return 0

@@ -19,19 +19,20 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// An uprobes is a set of probes recorded by perf's events, which are used where BPF is refused: one
-// event for each place and processor. Other processes that have the library mapped reach the probes
-// too; their records are left out when they are read. None of the probes is in tracefs, and all of them
-// are file descriptors, so nothing is left when gasm ends.
+// An uprobes is a set of probes recorded by perf's events, which are used where BPF is refused.
+// There is one event for each place and processor. Other processes that have the library mapped
+// reach the probes too, so their records are skipped when the rings are read. The events exist only
+// as long as gasm's file descriptors are open, and are not in tracefs, so nothing is left behind
+// when gasm ends.
 type uprobes struct {
 	pid    int32
 	code   samples
 	fds    []int
 	rings  []*perfevent.Ring
-	byID   map[uint64]int // the index of the place, by the id of the event
-	kept   []timed        // read, but held back: a record of another processor may have to come before them
-	missed int64          // reported by the kernel
-	why    string         // why there is no BPF
+	byID   map[uint64]int // maps the id of an event to the index of its place
+	kept   []timed        // records that were read but are held back, because another processor's ring may get an older one
+	missed int64          // number of lost records that the kernel reported in the rings
+	why    string         // why BPF can't be used
 }
 
 // timed is a record and its time.
@@ -40,13 +41,14 @@ type timed struct {
 	record []byte
 }
 
-// mostUprobes limits how many events are opened. Each is set in less than a millisecond, but the kernel
-// takes 40 to 90 ms to take it off, one after another even if they are closed at the same time. It does
-// so also when gasm is killed.
+// mostUprobes limits how many events are opened. The kernel sets an event in less than a
+// millisecond, but takes 40 to 90 ms to remove it. It removes events one after another, even if
+// they are closed at the same time, and also when gasm is killed.
 const mostUprobes = 128
 
-// The sizes of the ring of each processor, in bytes. A user who may lock less memory gets smaller
-// rings.
+// The size of each processor's ring, in bytes: for most probes, for frequent probes, and the
+// smallest one. The ring is made smaller, down to the smallest size, if the user may not lock so
+// much memory.
 const someBytes, manyBytes, leastBytes = 2 << 20, 32 << 20, 32 << 10
 
 // uprobeType is the file with the number by which perf's events for uprobes are requested.
@@ -79,7 +81,7 @@ func openUprobes(pid int, lib library, places []place, layouts []layout, why *Re
 		if err = u.openOn(cpu, uint32(number), path); err != nil {
 			u.close()
 			if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
-				err = why // the same fix helps here
+				err = why // the fix for BPF helps here too
 			}
 			return nil, err
 		}
@@ -104,7 +106,7 @@ func (u *uprobes) openOn(cpu int, kind uint32, path *byte) error {
 		}
 		attr.Size = uint32(unsafe.Sizeof(attr))
 		fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
-		if errors.Is(err, unix.EINVAL) { // before Linux 6.0
+		if errors.Is(err, unix.EINVAL) { // kernels before Linux 6.0 do not know PERF_FORMAT_LOST
 			attr.Read_format = 0
 			fd, err = unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
 		}
@@ -156,9 +158,9 @@ func (u *uprobes) control(request uint) error {
 	return nil
 }
 
-// read calls give for each record that has come, in the order of their times. It holds back those that
-// came since the last look, unless all is true: a record that belongs before them may still be on its
-// way into another ring.
+// read calls give for each record that has come, in the order of their times. Unless all is true,
+// it holds back the records of the last lookPause, because an older record may still be on its way
+// into another ring.
 func (u *uprobes) read(all bool, give func(record []byte)) {
 	until := uint64(monotonic.Nanos()) - uint64(lookPause)
 	for _, r := range u.rings {
@@ -172,7 +174,7 @@ func (u *uprobes) read(all bool, give func(record []byte)) {
 	u.kept = slices.Delete(u.kept, 0, n)
 }
 
-// take reads a record out of a ring.
+// take handles a record that was read from a ring: it keeps a sample of the JVM, and counts losses.
 func (u *uprobes) take(data []byte) {
 	switch kind, body := perfHeader(data); {
 	case kind == unix.PERF_RECORD_LOST && len(body) >= 16:
@@ -187,13 +189,13 @@ func (u *uprobes) take(data []byte) {
 }
 
 func (u *uprobes) detach() error {
-	_ = u.control(unix.PERF_EVENT_IOC_DISABLE) // undoes what enabling has done so far
+	_ = u.control(unix.PERF_EVENT_IOC_DISABLE) // disabling an enabled event does not fail
 	return nil
 }
 
-// lost returns the number of events that the rings had no room for. The kernel reports such a loss with
-// the next record that fits, so the last losses are in the events' own counts alone. Before Linux 6.0
-// events have no such counts.
+// lost returns the number of events that the rings had no room for. The kernel reports a loss only
+// before the next record that fits into the ring. So the last losses can be found only in the
+// counts of the events themselves, which exist since Linux 6.0.
 func (u *uprobes) lost() int64 {
 	var counts int64
 	for _, fd := range u.fds {

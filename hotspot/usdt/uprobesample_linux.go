@@ -9,12 +9,13 @@ import (
 	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
-// samples converts perf's samples to records as the program in the kernel writes them. A sample has:
+// samples converts perf's samples to records in the form that the BPF program writes. The fields of
+// a sample are, by offset:
 //
 //	 0  the id of the event
 //	 8  the process and the thread, 4 bytes each
 //	16  the time
-//	24  whether there are registers; they follow, in the order of their numbers
+//	24  0 if there are no registers; otherwise they follow, in the order of their numbers
 //	 …  the size of the stack's copy in bytes, the copy, and how many of its bytes are valid
 type samples struct {
 	places  []place
@@ -38,18 +39,20 @@ func perfHeader(data []byte) (kind uint32, body []byte) {
 // (asm/perf_regs.h in the kernel's source).
 var sampledRegisters = map[string]uint64{"amd64": 0xff00ff, "arm64": 1<<32 - 1}[runtime.GOARCH]
 
-// perfRegisters are the places of perf's registers in struct pt_regs, in words. On ARM both have the
-// same order.
+// perfRegisters maps the position of a register in a sample to its position in struct pt_regs, in
+// words. It is nil on ARM, where both have the same order.
 var perfRegisters = map[string][]int{"amd64": {10, 5, 11, 12, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0}}[runtime.GOARCH]
 
 // stackPointer is the offset of the stack pointer in struct pt_regs, in bytes, like framePointer.
 var stackPointer = map[string]int{"amd64": 8 * 19, "arm64": 8 * 31}[runtime.GOARCH]
 
-// The number of bytes of the stack that are sampled. HotSpot's frames with arguments of probes have up
-// to 500, and the seven frames of an allocation by the interpreter have 1500.
+// The number of bytes of the stack that are sampled. A frame of HotSpot with a probe's arguments
+// has up to 500 bytes, and the seven frames of an allocation by the interpreter have 1500 bytes
+// together.
 const frameBytes, callerBytes = 1 << 10, 2 << 10
 
-// stackBytes returns how much of the stack must be sampled.
+// stackBytes returns how many bytes of the stack must be sampled for a layout; 0 if all arguments
+// are in registers.
 func (l *layout) stackBytes() int {
 	switch {
 	case l.caller:
@@ -60,7 +63,8 @@ func (l *layout) stackBytes() int {
 	return 0
 }
 
-// A moment is the state of a thread that was sampled.
+// A moment is the state of a thread in a sample: its registers in the order of struct pt_regs, and
+// the top of its stack.
 type moment struct {
 	registers [32]uint64
 	stack     []byte
@@ -77,8 +81,8 @@ func (m *moment) memory(addr uint64, size int) (text []byte, ok bool) {
 	return m.stack[from:][:size], true
 }
 
-// momentOf reads the registers and the stack. If a sample is too short for a register, the register is
-// zero.
+// momentOf reads the registers and the stack of a sample. If a sample is too short to contain a
+// register, the register is zero.
 func momentOf(body []byte) (m moment) {
 	rest := body[sampleHead:]
 	if wordOf(body, 3) == 0 { // PERF_SAMPLE_REGS_ABI_NONE
@@ -100,11 +104,11 @@ func momentOf(body []byte) (m moment) {
 	return m
 }
 
-// record returns the record of a place.
+// record converts the body of a sample to the record of a place. index is the index of the place.
 func (s *samples) record(index int, body []byte) []byte {
 	p := &s.places[index]
 	l, m := &s.layouts[p.layout], momentOf(body)
-	process := wordOf(body, 1) // the process comes first in memory, whatever the byte order
+	process := wordOf(body, 1) // the process and then the thread; in a record the two are swapped
 	record := binary.NativeEndian.AppendUint64(make([]byte, 0, l.size()), wordOf(body, 2))
 	record = binary.NativeEndian.AppendUint64(record, bits.RotateLeft64(process, 32))
 	record = binary.NativeEndian.AppendUint64(record, p.cookie(index))
@@ -123,7 +127,7 @@ func (s *samples) record(index int, body []byte) []byte {
 	return append(record, make([]byte, l.size()-len(record))...)
 }
 
-// in returns the value of an argument.
+// in returns the value of an argument in the sampled registers or on the sampled stack.
 func (o *Operand) in(m *moment) uint64 {
 	if o.Form == RegisterForm {
 		return m.register(o.Register)
@@ -133,14 +137,14 @@ func (o *Operand) in(m *moment) uint64 {
 		addr += m.register(o.Index) * uint64(o.Scale)
 	}
 	var value [8]byte
-	text, _ := m.memory(addr, o.Size) // zeros if it is not on the stack, as the program in the kernel has them
+	text, _ := m.memory(addr, o.Size) // if it is not on the sampled stack, the value is 0, as from the BPF program
 	copy(value[:], text)
 	return binary.NativeEndian.Uint64(value[:])
 }
 
-// caller goes through the frames of the library, as findCaller makes the kernel do. It returns the
-// address that the last frame returns to, the address that a stub there returns to, and the frame
-// pointer of the last frame.
+// caller goes through the frames of the library in the same way as the BPF program (findCaller). It
+// returns the address to which the last frame returns (pc), the address to which a stub at pc
+// returns (above), and the frame pointer of the last frame.
 func (s *samples) caller(m *moment) (pc, above, frame uint64) {
 	frame = m.register(int(framePointer))
 	for range mostFrames {
@@ -161,8 +165,9 @@ func (s *samples) caller(m *moment) (pc, above, frame uint64) {
 	return 0, 0, frame
 }
 
-// sampled marks the arguments that perf can't sample as unknown: those in memory other than the stack,
-// and texts that are gone by the time they could be read.
+// sampled returns a copy of the probes in which the arguments that perf can't sample have an
+// unknown form. These are the arguments in memory other than the stack, and texts that may be gone
+// when gasm reads the sample.
 func sampled(probes []Probe) []Probe {
 	probes = slices.Clone(probes)
 	for i := range probes {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrNoReadv says that this process may not read even its own memory by process_vm_readv.
+// ErrNoReadv means that this process may not even read its own memory with process_vm_readv.
 var ErrNoReadv = errors.New("the system call process_vm_readv is refused here")
 
 // Allowed returns an error if this process may not read the memory of the processes that it starts.
@@ -30,9 +30,10 @@ func Allowed() error {
 	return allowedBy(string(bytes.TrimSpace(text)), mayTrace())
 }
 
-// allowedBy returns an error if kernel.yama.ptrace_scope keeps a process from reading the memory of its children. Its
-// values: with 0 any process of the same user may read, with 1 the parent and the parent's ancestors, with 2 processes
-// that have CAP_SYS_PTRACE, with 3 nobody.
+// allowedBy returns an error if kernel.yama.ptrace_scope keeps a process from reading the memory of its children. If
+// its value is 0, any process of the same user may read. If it is 1, only the parent and the parent's ancestors may;
+// if it is 2, only processes that have CAP_SYS_PTRACE; if it is 3, no process. ptraceScope is "" for a kernel without
+// Yama, which has no such restriction.
 func allowedBy(ptraceScope string, mayTrace bool) error {
 	switch ptraceScope {
 	case "", "0", "1":

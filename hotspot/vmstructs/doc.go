@@ -21,8 +21,8 @@
 // [VM.Symbols] finds variables that libjvm.so does not export. [VM.Flags] reads the JVM's flags and where their values
 // are.
 //
-// Some things are not in the tables, such as the encoding of debug info. They are known to the packages that import
-// this one, for certain releases of the JDK.
+// Some things are not in the tables, such as the encoding of debug info. The packages that import this one know
+// these things for certain releases of the JDK.
 //
 // # How memory is read
 //
@@ -31,12 +31,12 @@
 // pieces of the tables at once: opening a JVM takes about 30 system calls and 2 ms, and another 5 ms for symbols.
 //
 // Memory is read with process_vm_readv, which does not stop the threads of the process. So the memory may change
-// between two reads, and during one. A reader must check that it has still read the same thing. For an nmethod, the
-// compile id serves for that.
+// between two reads, and also during a read. A caller must therefore check that it has read a consistent state. For
+// an nmethod, for example, it reads the compile id again and compares.
 //
 // The kernel lets a process read another one's memory if it may trace it. In general that takes the same user, and a
-// process that has not made itself undumpable. Where the kernel has the Yama module, it may also have to be the parent
-// of the process, or an ancestor of the parent (see [Allowed]).
+// process that has not made itself undumpable. Where the kernel has the Yama module, the reading process may also
+// have to be the parent of the process, or an ancestor of the parent (see [Allowed]).
 //
 // The package works on Linux. Elsewhere [Open] and [Allowed] return errors.ErrUnsupported.
 package vmstructs

@@ -10,7 +10,7 @@ const (
 	Unknown Reason = iota
 	// Gone means that the process has ended or never existed.
 	Gone
-	// Refused means that the kernel does not let this process read the other one's memory.
+	// Refused means that the kernel does not let this process read the memory of the other process.
 	Refused
 	// NoJVM means that the process has not loaded libjvm.so: it is not a JVM, or a JVM that has only just started.
 	NoJVM
@@ -20,7 +20,8 @@ const (
 	NativeImage
 )
 
-// An OpenError is the error of [Open]. Its text is one line that names the process, the cause and the fix.
+// An OpenError is the error of [Open]. Its text is one line that names the process, the cause and, if
+// there is one, the fix.
 type OpenError struct {
 	PID    int
 	Reason Reason

@@ -9,15 +9,15 @@ import (
 // A Flag is one of the JVM's -XX options. The name of -XX:CodeEntryAlignment is "CodeEntryAlignment".
 type Flag struct {
 	Name    string
-	Address uint64 // of its value
+	Address uint64 // where the JVM keeps the value
 	// Type is "bool", "int", "uint", "intx", "uintx", "uint64_t", "size_t", "double", "ccstr" or "ccstrlist".
 	Type  string
-	Size  uint64 // of its value, in bytes
-	Value uint64 // a bool is 0 or 1; a double is its bits; a text is its address
+	Size  uint64 // size of the value in bytes
+	Value uint64 // a bool is 0 or 1; of a double, the bits; of a text, the address
 }
 
-// flagTypes are the types of flags by the numbers that HotSpot has for them in JDK 16 and newer (jvmFlag.hpp). JDK 15
-// and older have the type's name instead.
+// flagTypes are the types of flags. In JDK 16 and newer, HotSpot's list of flags has a number for the type, which is
+// the index in flagTypes (jvmFlag.hpp). In JDK 15 and older it has the type's name.
 var flagTypes = []string{"bool", "int", "uint", "intx", "uintx", "uint64_t", "size_t", "double", "ccstr", "ccstrlist"}
 
 // flagSize returns the size of a flag's value in bytes, 0 for an unknown type.
@@ -111,7 +111,7 @@ func (vm *VM) flagTable() (*flagTable, error) {
 			return nil, errors.New("HotSpot's tables do not describe them as those of JDK 8 to 28 do")
 		}
 	}
-	t.addr.Size = 8 // HotSpot does not say its type, which is void*
+	t.addr.Size = 8 // the field is a void*, but HotSpot's tables have no type for it
 	t.hasTextsAsFlagTypes = t.typ.Size == 8
 	at, err := vm.Uint64(flags.At)
 	if err != nil {
@@ -128,7 +128,7 @@ func (vm *VM) flagTable() (*flagTable, error) {
 	return t, err
 }
 
-// flag decodes a row, and reads the flag's value.
+// flag decodes the row of a flag in the table, and reads the flag's value from the JVM's memory.
 func (vm *VM) flag(name string, row []byte, t *flagTable, texts *pageReader) (Flag, error) {
 	f := Flag{Name: name, Address: t.addr.In(row)}
 	switch number := t.typ.In(row); {

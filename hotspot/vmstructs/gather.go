@@ -13,14 +13,15 @@ type Piece struct {
 	Buf  []byte
 }
 
-// A gatherer reads many pieces at once, in their order. It returns how many it has read, and the error of the next one
-// if it could not read that.
+// A gatherer can read many pieces at once. readPieces reads the first pieces, in order, and returns how many it has
+// read. If it stopped at a piece that can't be read, err says why. It may also stop earlier, because one system call
+// can't read more, and then err is nil.
 type gatherer interface {
 	readPieces(pieces []Piece) (read int, err error)
 }
 
-// Gather reads many pieces of memory, up to 1024 of them with one system call. It is for what is scattered over the
-// memory, such as the headers of blobs, or names.
+// Gather reads many pieces of memory, up to 1024 of them with one system call. It is meant for things that are
+// scattered over the memory, such as the headers of blobs, or names.
 //
 // It reads in the order of the pieces and returns how many it has read. If err is not nil, it is the error of
 // pieces[read]. A caller that can do without that piece calls Gather again with the pieces after it, or uses
@@ -57,8 +58,8 @@ func readEach(r io.ReaderAt, pieces []Piece) (read int, err error) {
 	return len(pieces), nil
 }
 
-// GatherSome reads the pieces that can be read, and returns for each piece whether it was read. The error is not nil
-// only if nothing can be read any more, because the process has ended or forbids it.
+// GatherSome reads the pieces that can be read, and returns for each piece whether it was read. The error is nil
+// unless nothing of the process can be read any more, because it has ended or the kernel refuses.
 func (m Memory) GatherSome(pieces []Piece) (ok []bool, err error) {
 	ok = make([]bool, len(pieces))
 	for from := 0; from < len(pieces); {

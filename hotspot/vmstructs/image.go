@@ -10,15 +10,16 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// An image is a loaded ELF library in the memory of a process. Unlike the library's file it is always there, and always
-// the version that the process runs.
+// An image is a loaded ELF library in the memory of a process. Unlike the library's file, the image always exists and
+// is always the version that the process runs.
 type image struct {
 	memory Memory
 	bias   uint64 // address in the process minus address in the file
 	progs  []elf.ProgHeader
 }
 
-// maxImage is an upper bound for the bytes between libjvm.so's ELF header and its code. It is not searched farther.
+// maxImage is an upper bound for the number of bytes between libjvm.so's ELF header and its code: findImage
+// searches no further. It is also the largest size of a segment with variables.
 const maxImage = 1 << 26
 
 // findImage finds the ELF image that contains m. It searches downwards from m.Lo, page by page, for an ELF header.
@@ -87,7 +88,8 @@ func loadBias(progs []elf.ProgHeader, m native.Mapping) (uint64, error) {
 		"the segments of %s are not those that are mapped: it was replaced after the JVM had loaded it; start the JVM again", m.Path)
 }
 
-// variables returns the address ranges of the library's variables: .data and .bss.
+// variables returns the address ranges of the library's writable segments, which hold its variables
+// (.data and .bss).
 func (img *image) variables() (ranges [][2]uint64) {
 	for _, p := range img.progs {
 		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_W != 0 && p.Memsz <= maxImage {
@@ -131,8 +133,8 @@ func (img *image) exported() (map[string]uint64, error) {
 	return symbols, nil
 }
 
-// dynamic reads the library's dynamic section. The dynamic linker may have replaced its addresses, which are those of
-// the file, by addresses in the process.
+// dynamic reads the library's dynamic section. The addresses in it are those of the file, but the dynamic linker may
+// have replaced them by addresses in the process. dynamic returns addresses in the process in both cases.
 func (img *image) dynamic() (map[elf.DynTag]uint64, error) {
 	for _, p := range img.progs {
 		if p.Type != elf.PT_DYNAMIC {
@@ -161,8 +163,8 @@ func (img *image) dynamic() (map[elf.DynTag]uint64, error) {
 	return nil, errors.New("it has no dynamic section")
 }
 
-// symbolCount returns the number of symbols in the library's dynamic symbol table. The dynamic section does not have
-// it; it follows from the hash tables.
+// symbolCount returns the number of symbols in the library's dynamic symbol table. The dynamic section does not
+// contain this number, so it is derived from the library's hash table of symbols.
 func (img *image) symbolCount(d map[elf.DynTag]uint64) (uint64, error) {
 	count := uint64(0)
 	if at, ok := d[elf.DT_HASH]; ok {
@@ -184,8 +186,8 @@ func (img *image) symbolCount(d map[elf.DynTag]uint64) (uint64, error) {
 }
 
 // gnuHashCount returns the number of symbols of a DT_GNU_HASH table. The table has four numbers, a Bloom filter, the
-// index of the first symbol of each bucket, and then a hash for each symbol from the first hashed one on. The lowest
-// bit of a hash is set for the last symbol of a bucket.
+// index of the first symbol of each bucket, and then a hash for each symbol, beginning with the first symbol that is
+// in the table. The lowest bit of a hash is set for the last symbol of a bucket.
 func (img *image) gnuHashCount(at uint64) (uint64, error) {
 	var head [16]byte
 	if _, err := img.memory.Read(head[:], at, 16); err != nil {

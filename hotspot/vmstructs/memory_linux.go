@@ -10,12 +10,13 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// A processMemory reads the memory of a process. Offsets are addresses. The kernel finds the process by its id, so
-// after each read it is checked that the process still has it.
+// A processMemory reads the memory of a process. The offset of ReadAt is an address. process_vm_readv takes a
+// process id, which the kernel may give to another process, so each read is followed by a check that the process
+// has not ended.
 type processMemory struct{ process *foreign.Process }
 
-// newProcessMemory returns the memory of the process that has an id now. The process is closed with the last use of the
-// memory.
+// newProcessMemory returns the memory of the process that has the id pid now. The foreign.Process is closed when the
+// memory is garbage-collected.
 func newProcessMemory(pid int) (*processMemory, error) {
 	p, err := foreign.Open(pid)
 	if errors.Is(err, foreign.ErrEnded) {
@@ -29,7 +30,7 @@ func newProcessMemory(pid int) (*processMemory, error) {
 	return m, nil
 }
 
-// readv is process_vm_readv.
+// readv calls process_vm_readv, and returns ESRCH if the process has ended.
 func (m *processMemory) readv(local []unix.Iovec, remote []unix.RemoteIovec) (int, error) {
 	n, err := unix.ProcessVMReadv(m.process.PID(), local, remote, 0)
 	if m.process.Exited() {
@@ -48,7 +49,7 @@ func (m *processMemory) ReadAt(buf []byte, addr int64) (int, error) {
 	remote := []unix.RemoteIovec{{Base: uintptr(addr), Len: len(buf)}}
 	n, err := m.readv(local, remote)
 	if err == nil && n < len(buf) {
-		err = io.ErrUnexpectedEOF // only a part of it is mapped
+		err = io.ErrUnexpectedEOF // only the first n bytes are mapped
 	}
 	return max(n, 0), err
 }
@@ -60,7 +61,8 @@ const maxPieces = 1024
 // look as if they were not mapped.
 const maxGathered = 1 << 28
 
-// readPieces reads some of the pieces with one system call.
+// readPieces reads as many of the first pieces as one system call can, and returns how many it has
+// read.
 func (m *processMemory) readPieces(pieces []Piece) (read int, err error) {
 	local := make([]unix.Iovec, 0, min(len(pieces), maxPieces))
 	remote := make([]unix.RemoteIovec, 0, cap(local))

@@ -17,7 +17,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// Open finds the HotSpot in a process. The process must have loaded libjvm.so; a JVM that has written a log has.
+// Open finds the HotSpot in a process. The process must have loaded libjvm.so, which a JVM does before it writes
+// a log.
 //
 // The error is an [*OpenError]. If the process has ended, it wraps syscall.ESRCH or fs.ErrNotExist.
 func Open(pid int) (*VM, error) {
@@ -30,7 +31,8 @@ func Open(pid int) (*VM, error) {
 }
 
 func open(pid int) (*VM, error) {
-	memory, err := newProcessMemory(pid) // first: what is found later is of this process, or it has ended
+	// The process is opened first. If its id is reused later, reading its memory fails.
+	memory, err := newProcessMemory(pid)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +81,7 @@ func findLibJVM(pid int) (native.Mapping, error) {
 	case err != nil:
 		return native.Mapping{}, err
 	case len(mappings) == 0:
-		// A process that has ended has no mappings, until its parent waits for it.
+		// A process that has ended exists until its parent waits for it, but it has no mappings.
 		return native.Mapping{}, syscall.ESRCH
 	}
 	for _, m := range mappings {
@@ -94,8 +96,8 @@ func findLibJVM(pid int) (native.Mapping, error) {
 	return native.Mapping{}, &OpenError{pid, NoJVM, errors.New("has not loaded libjvm.so: it is not a JVM with HotSpot")}
 }
 
-// isNativeImage reports whether the program of a process was compiled by GraalVM's native-image. Such a program has its
-// heap in a section of its own.
+// isNativeImage reports whether the program of a process was compiled by GraalVM's native-image. Such a program
+// contains its initial heap, in a section named .svm_heap.
 func isNativeImage(pid int) bool {
 	p, err := foreign.Open(pid)
 	if err != nil {
@@ -110,7 +112,8 @@ func isNativeImage(pid int) bool {
 	return hasSection(f, ".svm_heap")
 }
 
-// explain turns an error of reading a process into an OpenError that says what it means for the user.
+// explain turns the error of a failed read into an OpenError, whose text says what the error means
+// for the user.
 func explain(pid int, err error) error {
 	switch {
 	case errors.Is(err, unix.ESRCH), errors.Is(err, fs.ErrNotExist):
@@ -122,8 +125,9 @@ func explain(pid int, err error) error {
 	return &OpenError{pid, Unknown, fmt.Errorf("can't be read as a JVM with HotSpot: %w", err)}
 }
 
-// whyRefused returns why the kernel does not let this process read another's memory, and what would
-// change that; todo is "" if nothing would (see ptrace(2), "Ptrace access mode checking").
+// whyRefused returns why the kernel does not let this process read the memory of another process,
+// and what to do about it. todo is "" if nothing can be done (see ptrace(2), "Ptrace access mode
+// checking").
 func whyRefused(pid int) (why, todo string) {
 	owner := -1
 	if p, err := foreign.Open(pid); err == nil {

@@ -12,8 +12,8 @@ type pageReader struct {
 	pages map[uint64][]byte // by address
 }
 
-// pageSize is the smallest page size of all machines. Memory is mapped in pages, so if a part of a page can be read,
-// all of it can.
+// pageSize is the smallest page size of the supported machines. Memory is mapped in pages, so if a part of a page
+// can be read, the whole page can be read.
 const pageSize = 1 << 12
 
 // maxPages bounds the pages that a pageReader keeps; reading more is an error. HotSpot's tables with all their texts
@@ -54,15 +54,15 @@ func (r *pageReader) text(addr uint64) (string, error) {
 	return "", fmt.Errorf("the text at %#x has no end", addr)
 }
 
-// has reports whether the page with an address has been read.
+// has reports whether the page that contains an address has been read.
 func (r *pageReader) has(addr uint64) bool {
 	_, ok := r.pages[addr&^(pageSize-1)]
 	return ok
 }
 
-// prefetch reads the pages with these addresses, and after each of them a number of further pages
-// (following), all at once. Pages that can't be read are left out: a later read of one returns the
-// error.
+// prefetch reads the pages that contain these addresses, all at once. After each of these pages it
+// also reads the next pages, as many as following says. Pages that can't be read are left out: a
+// later read of such a page returns the error.
 func (r *pageReader) prefetch(following int, addrs ...uint64) {
 	var pieces []Piece
 	asked := map[uint64]bool{}

@@ -6,8 +6,8 @@ import "fmt"
 // packages that read a part of HotSpot embed a Query and add lookups of their own.
 type Query struct {
 	VM *VM
-	// Of says for the error message which part of HotSpot gasm does not know, such as "the code cache of ". It is ""
-	// for the JVM as a whole.
+	// Of is the part of the error message that says what of HotSpot gasm does not know, such as "the code cache of
+	// ". It is "" if the Query is about the JVM as a whole.
 	Of string
 	// Missing is the error about the first thing that was missing; nil if there was none.
 	Missing error
@@ -21,14 +21,16 @@ func (q *Query) Must(found bool, name string) {
 	}
 }
 
-// Static returns a static field, such as "CodeCache::_heaps".
+// Static returns a static field, such as "CodeCache::_heaps". If HotSpot's tables do not have it,
+// Static sets Missing.
 func (q *Query) Static(name string) Field {
 	f, ok := q.VM.StaticField(name)
 	q.Must(ok, name)
 	return f
 }
 
-// Size returns the size of a type in bytes.
+// Size returns the size of a type in bytes. If HotSpot's tables do not have the type, Size returns
+// 0 and sets Missing.
 func (q *Query) Size(name string) uint64 {
 	size, ok := q.VM.Size(name)
 	q.Must(ok, name)

@@ -10,15 +10,17 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// fileSymbols returns the addresses of symbols from the file of libjvm.so that is mapped, including symbols that the
-// library does not export. The result is empty if the JDK's vendor has stripped the symbol table.
+// fileSymbols returns the addresses in the process of symbols of libjvm.so, including symbols that the library does
+// not export. It finds them in the file from which libjvm.so is mapped. The result is empty if the JDK's vendor has
+// stripped the symbol table.
 //
-// A libjvm.so has about 100 000 symbols. Package elf would allocate a string for each name, which takes 20 ms; this
-// takes 5 ms.
+// A libjvm.so has about 100 000 symbols. Package elf would allocate a string for each name, which takes 20 ms;
+// fileSymbols takes 5 ms.
 func fileSymbols(m native.Mapping, names []string) (map[string]uint64, error) {
 	file, _, err := native.OpenMapped(&m)
 	if err != nil {
-		// The reason is not wrapped, because fs.ErrNotExist says that the process has ended.
+		// The reason is not wrapped, because callers of Open take fs.ErrNotExist to mean that the
+		// process has ended.
 		return nil, fmt.Errorf(
 			"the file that the JVM loaded can't be opened (%v); if it was updated, start the JVM again", err)
 	}

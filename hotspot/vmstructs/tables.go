@@ -15,7 +15,8 @@ type tables struct {
 	ints    map[string]int32  // "ConstMethod::_has_linenumber_table"
 }
 
-// A column is where a field is, and its C++ type, such as "int" or "Metadata*". For some fields HotSpot has no type.
+// A column says where a field is, and what its C++ type is, such as "int" or "Metadata*". typeName is "" for the
+// fields for which HotSpot's tables have no type.
 type column struct {
 	at       uint64 // offset, or address of a static field
 	typeName string
@@ -98,8 +99,9 @@ const maxStride = 256
 //	gHotSpotVMTypeEntryArrayStride  the size of a row
 //	gHotSpotVMTypeEntrySizeOffset   the offset of the column Size in a row
 //
-// The first column must be the address of a name. It is zero in the row after the last one. Each value has the eight
-// bytes at its column's offset; if the column is shorter, the upper bytes belong to other columns.
+// The first column must be the address of a name. In the row after the table's last row, this address is zero. Each
+// value has the eight bytes at its column's offset; if the column is shorter, the upper bytes belong to other
+// columns.
 func (r *tableReader) rows(table string, columns ...string) (rows [][]uint64) {
 	at, stride := r.variable(table+"s"), r.variable(table+"EntryArrayStride")
 	offsets := make([]uint64, len(columns))
@@ -137,7 +139,8 @@ func (r *tableReader) rows(table string, columns ...string) (rows [][]uint64) {
 	return nil
 }
 
-// ahead is how many further pages are read at once when a table is read. The largest table has 41 kB.
+// ahead is the number of pages after the current one that are read together with it when a table is
+// read. The largest table has 41 kB.
 const ahead = 12
 
 // variable reads an eight-byte variable of libjvm.so.

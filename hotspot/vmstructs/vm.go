@@ -6,7 +6,8 @@ import (
 	"io"
 )
 
-// A VM is a running HotSpot whose memory can be read. It does not change, and several goroutines may use it at once.
+// A VM is a running HotSpot whose memory can be read. The VM's fields do not change, so several goroutines may use a
+// VM at once.
 type VM struct {
 	Memory
 	// Release is the feature release of the JDK: 17, 25.
@@ -18,7 +19,7 @@ type VM struct {
 	variables [][2]uint64
 }
 
-// New returns the VM in the memory of a process. Offsets of the reader are addresses in the process. symbol returns the
+// New returns the VM in the memory of a process. memory takes addresses in the process as offsets. symbol returns the
 // address of a variable that libjvm.so exports.
 func New(memory io.ReaderAt, symbol func(name string) (uint64, error)) (*VM, error) {
 	vm := &VM{Memory: Memory{memory}}
@@ -100,16 +101,18 @@ func (vm *VM) Int(constant string) (value int32, ok bool) {
 }
 
 // Symbols returns the addresses of variables and functions of libjvm.so by their linker names, such as
-// "_ZN12StubCodeDesc5_listE". Each call reads the file that the process has mapped, which takes 5 ms, so ask for all
-// names at once. Symbols that are not found, because the JDK's vendor has stripped them, are not in the map.
+// "_ZN12StubCodeDesc5_listE". Each call reads the file of libjvm.so, which takes 5 ms, so ask for all names at once.
+// The map does not contain symbols that the file does not have, for example because the JDK's vendor has stripped
+// them.
 func (vm *VM) Symbols(names ...string) (map[string]uint64, error) { return vm.symbols(names) }
 
 // Variables returns the address ranges of libjvm.so's variables. A caller can search them for a variable that has no
 // symbol.
 func (vm *VM) Variables() [][2]uint64 { return vm.variables }
 
-// readRelease reads the feature release of the JDK. JDK 8 calls its HotSpot version 25 (Debian's 8u402 is HotSpot
-// 25.402), so it is recognized by its one code heap; newer releases have a list of heaps in CodeCache::_heaps.
+// readRelease reads the feature release of the JDK. The HotSpot of JDK 8 has the version 25 (Debian's 8u402 has
+// HotSpot 25.402), so JDK 8 is recognized by its single code heap; newer releases have a list of heaps in
+// CodeCache::_heaps.
 func (vm *VM) readRelease() (int, error) {
 	if _, ok := vm.Static("CodeCache::_heap"); ok {
 		return 8, nil

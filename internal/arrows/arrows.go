@@ -1,4 +1,5 @@
-// Package arrows draws the jumps of code as arrows beside its lines, with characters.
+// Package arrows draws the jumps in a listing of code as arrows beside the lines of the listing. The arrows consist of
+// characters.
 package arrows
 
 import (
@@ -6,8 +7,8 @@ import (
 	"slices"
 )
 
-// An Arrow is a jump from one of the lines 0 … n-1 of a listing to another one. If To < 0 or To ≥ n, it leaves the
-// lines.
+// An Arrow is a jump from one line of a listing to another. The lines have the numbers 0 to n-1. If To is not one of
+// these numbers, the jump leads out of the listing.
 type Arrow struct {
 	From, To int
 	Loop     bool // the jump closes a loop, and is drawn with heavy lines
@@ -20,12 +21,12 @@ type Glyphs struct {
 	Pass               rune     // a line that an arrow passes
 	fromAbove          rune     // the target of an arrow that goes down
 	fromBelow          rune     // the target of an arrow that goes up
-	leaveUp, leaveDown rune     // a jump that leaves the lines
-	self               rune     // a jump to itself
-	heavy              *strokes // for arrows that close a loop; nil if these have no look of their own
+	leaveUp, leaveDown rune     // a jump that leads out of the listing
+	self               rune     // an instruction that jumps to itself
+	heavy              *strokes // for arrows that close a loop; nil if these look like all others
 }
 
-// Strokes are the characters that differ for an arrow that closes a loop.
+// strokes are the characters that are different for an arrow that closes a loop.
 type strokes struct{ startDown, startUp, join, pass rune }
 
 // The two sets of characters.
@@ -44,7 +45,7 @@ var (
 type Gutter struct {
 	Width   int
 	At      []string // one for each line
-	After   []string // for rows between that line and the next one: comments, section marks
+	After   []string // one for each line, for rows between it and the next line, such as comments
 	Dropped int      // how many jumps are not drawn, because there was no column for them
 }
 
@@ -57,12 +58,13 @@ type track struct {
 }
 
 // maxTracks is an upper bound for the tracks that are drawn; the others are dropped. Each track is compared with those
-// before it, so their number must be bounded. No method of a real program has as many.
+// before it, so their number must be bounded. No method of a real program has so many.
 const maxTracks = 1 << 14
 
 // Layout draws arrows beside n lines, in at most maxColumns columns. Jumps with a common target share a column. Short
-// arrows are drawn first and next to the code, so an inner loop is drawn inside the outer one, and the arrows without a
-// column are the longest. Jumps that leave the lines have a column of their own, next to the code.
+// arrows are drawn first and next to the code, so an inner loop is drawn inside the outer one, and if there are too few
+// columns, the longest arrows are left out. Jumps that lead out of the listing have a column of their own, next to the
+// code.
 func Layout(n int, arrows []Arrow, maxColumns int, g Glyphs) Gutter {
 	tracks, leaving := tracksOf(n, arrows)
 	var columns [][]track // from the code outwards
@@ -115,7 +117,7 @@ func tracksOf(n int, arrows []Arrow) (tracks []track, leaving []Arrow) {
 	return tracks, leaving
 }
 
-// overlaps reports whether a track has a line in common with a track in a column.
+// overlaps reports whether a track has a line in common with at least one track in a column.
 func overlaps(column []track, t track) bool {
 	return slices.ContainsFunc(column, func(u track) bool { return t.top <= u.bottom && u.top <= t.bottom })
 }
@@ -160,7 +162,7 @@ func (g Glyphs) of(t track) Glyphs {
 	return g
 }
 
-// ends draws the track's sources and its target. It calls set for each.
+// ends draws the track's sources and its target. It calls set with the line and the character of each.
 func (t track) ends(g Glyphs, set func(y int, r rune)) {
 	for _, y := range t.sources {
 		switch {

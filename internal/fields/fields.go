@@ -1,5 +1,5 @@
-// Package fields cuts numbers and words off the start of a line of text. Its functions return the rest of
-// the line, and allocate nothing, because samplers' texts have millions of lines.
+// Package fields cuts numbers and words off the start of a line of text. Its functions return what they cut and the
+// rest of the line. They allocate no memory, because the texts of samplers have millions of lines.
 package fields
 
 import (
@@ -7,7 +7,8 @@ import (
 	"math"
 )
 
-// CutHex cuts a hexadecimal number without 0x, and the blanks after it. At least one blank must follow.
+// CutHex cuts a hexadecimal number without 0x, of at most 16 digits, and the blanks after it. If text does not start
+// with such a number, or no blank follows, ok is false and rest is the whole text.
 func CutHex(text []byte) (x uint64, rest []byte, ok bool) {
 	n := 0
 	for ; n < len(text); n++ {
@@ -23,7 +24,8 @@ func CutHex(text []byte) (x uint64, rest []byte, ok bool) {
 	return x, TrimBlanks(text[n:]), true
 }
 
-// CutInt cuts a decimal number that fits into an int32 and may have a minus.
+// CutInt cuts a decimal number that fits into an int32 and may begin with a minus. It does not cut the blanks after the
+// number.
 func CutInt(text []byte) (n int, rest []byte, ok bool) {
 	digits, negative := bytes.CutPrefix(text, []byte("-"))
 	x, rest, ok := CutUint(digits, math.MaxInt32)
@@ -37,7 +39,8 @@ func CutInt(text []byte) (n int, rest []byte, ok bool) {
 	return n, rest, true
 }
 
-// CutUint cuts a decimal number that is at most limit.
+// CutUint cuts a decimal number. ok is false if there is none, or if it is larger than limit. CutUint does not cut the
+// blanks after the number.
 func CutUint(text []byte, limit uint64) (x uint64, rest []byte, ok bool) {
 	n := 0
 	for n < len(text) && '0' <= text[n] && text[n] <= '9' {
@@ -61,7 +64,7 @@ func IsBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 func IsHex(c byte) bool { return hexDigits[c] != noDigit }
 
-// noDigit is what hexDigits has for characters that are not digits.
+// noDigit is the value in hexDigits of characters that are not hexadecimal digits.
 const noDigit = 0xff
 
 // hexDigits has the values of hexadecimal digits. A table is fast enough for the millions of digits in
@@ -77,7 +80,8 @@ var hexDigits = func() (values [256]byte) {
 	return values
 }()
 
-// CutWord cuts the text before the next blank, and the blanks after it.
+// CutWord cuts the text before the next blank, and the blanks after it. If there is no blank, word is the whole text
+// and rest is nil.
 func CutWord(text []byte) (word, rest []byte) {
 	for i, c := range text {
 		if IsBlank(c) {

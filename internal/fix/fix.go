@@ -44,13 +44,13 @@ func (e *Error) Unwrap() error { return e.Err }
 // Parts returns the text of e.Err, and the fix.
 func (e *Error) Parts() (cause, fix string) { return e.Err.Error(), e.Fix }
 
-// A parted error knows its cause and its fix. Besides [Error], the errors of samplers are such errors.
+// A parted error separates its cause from its fix. [Error] and the errors of samplers are such errors.
 type parted interface {
 	error
 	Parts() (cause, fix string)
 }
 
-// Of returns the fix of the first error in err's tree that has one, and "" where none has.
+// Of returns the fix of the first parted error in err's tree; "" if there is none.
 func Of(err error) string {
 	var e parted
 	if !errors.As(err, &e) {
@@ -60,9 +60,10 @@ func Of(err error) string {
 	return fix
 }
 
-// Parts returns what went wrong, without the fix, and the fix of the first error in err's tree that has one.
-// What other errors wrap around an [Error] stays in the cause: "JVM 4711 can't be read: it belongs to root" is the
-// cause of an Error "it belongs to root" whose fix is "run gasm as root". Both are "" for nil.
+// Parts returns what went wrong, without the fix, and the fix of the first parted error in err's tree. The cause
+// includes the text of errors that wrap the parted error. For example, an [Error] "it belongs to root" with the fix
+// "run gasm as root" may be wrapped in an error "JVM 4711 can't be read: %w". Then the cause is "JVM 4711 can't be
+// read: it belongs to root". Both results are "" if err is nil.
 func Parts(err error) (cause, fix string) {
 	if err == nil {
 		return "", ""

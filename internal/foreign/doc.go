@@ -1,8 +1,8 @@
-// Package foreign accesses what belongs to another process: what /proc says about it, and the files, folders and
-// sockets that it sees. The process may be hostile, and gasm may run as root. No other package of gasm accesses these
+// Package foreign accesses what belongs to another process: its entries in /proc, and the files, folders and sockets
+// that the process sees. The process may be hostile, and gasm may run as root. No other package of gasm accesses these
 // things.
 //
-//	p, err := foreign.Open(4711)           // the process, and no later one with the same id
+//	p, err := foreign.Open(4711)           // this process, never a later one with the same id
 //	status, err := p.Status()
 //	w, err := p.World(ctx)                 // its file system, accessed as its user
 //	tmp, err := w.Tmp()                    // its /tmp, which may be in another mount namespace
@@ -14,9 +14,9 @@
 //
 // In a folder that it may write to, a process can replace anything at any moment: by a link to one of root's files, a
 // named pipe that blocks whoever opens it, a socket, or a sparse file of a terabyte. In a mount namespace of its own,
-// which takes no privileges, it can mount any folder of the machine over any name, or below it. It can exchange /tmp
-// for another folder between two lookups. A program that runs as root and simply follows such paths deletes, overwrites
-// or gives away root's files.
+// which it can make without privileges, it can mount any folder of the machine over any name, or below that name. It
+// can exchange /tmp for another folder between two lookups. A program that runs as root and simply follows such paths
+// deletes, overwrites or gives away root's files.
 //
 // # Rules
 //
@@ -24,55 +24,60 @@
 //
 //   - Files are accessed as the process's user. The calls run on a thread that has the process's effective user for
 //     files (setfsuid(2)), its group and supplementary groups, and no capabilities. So wherever a path leads, gasm can
-//     do no more there than the process itself. In a container without a user namespace, root has the user id 0; there
-//     the thread gives up capabilities and groups, too.
+//     do no more there than the process itself. In a container without a user namespace, the container's root has the
+//     user id 0, as the machine's root has. There it matters that the thread has also given up its capabilities and
+//     groups.
 //   - Files are accessed by descriptor. A lookup begins at a descriptor of the process's root folder and can't leave
 //     it: openat2(2) with RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS and RESOLVE_NO_MAGICLINKS. In a container, /tmp is often
-//     a mount point, so that is allowed; below /tmp no mount point is crossed (RESOLVE_NO_XDEV). What was opened once
-//     is used through its descriptor. Checks are made on the open descriptor, never before opening.
+//     a mount point, so the way to /tmp may cross mount points; lookups below /tmp may not (RESOLVE_NO_XDEV). After a
+//     file or folder was opened, it is used only through its descriptor. Checks are made on the open descriptor, never
+//     before opening.
 //   - New files are created with O_EXCL and O_NOFOLLOW. They belong to the process's user from the beginning, because
 //     that user creates them, so ownership is never changed.
 //   - A folder in /tmp whose files a process is to load or write must belong to that process's user alone, whoever made
 //     it (OwnFolder). That is checked on the descriptor through which the folder is used, because any user can make a
-//     folder of any name in /tmp. And /tmp must be sticky if others can write to it: otherwise they could put another
-//     folder in its place after the check, and the process finds it by its path.
+//     folder of any name in /tmp. And /tmp must be sticky if others can write to it. Otherwise they could replace the
+//     folder after the check, and the process, which finds the folder by its path, would use theirs.
 //   - Files are removed one by one, by names that the caller knows. There is no function that removes a tree.
 //   - Reads have a limit for their size, and all calls have a limit for their time. If a file system does not answer
-//     (FUSE, NFS), the caller gets an error when the time is over. The thread remains blocked in the call, and all
-//     later calls of this World fail at once until it returns.
+//     (FUSE, NFS), the caller gets an error when the time is over. The thread remains blocked in the call, and until
+//     that call returns, all later calls of this World fail at once.
 //   - A regular file is opened with O_PATH and checked before it is opened to be read or written, because opening a
-//     device has effects, and a container's root can make one.
+//     device can have side effects, and a container's root can create a device node.
 //   - A socket is opened with O_PATH and checked before connecting to it, and its other end must be the process.
 //
-// A process is trusted if it belongs to gasm's user; as root, only if it also has gasm's user namespace, mounts and root
-// folder ([Process.Trusted]). Of other processes, neither memory nor files are read from a file system in user space or
-// from an overlay that their user may have mounted. Nothing but the kernel's lists of mounts is asked about that: even
-// fstatfs(2) goes on to the server of a file system below an overlay, and a thread that waits for it can't be killed.
+// A process is trusted if it belongs to gasm's user; as root, only if it also has gasm's user namespace, mounts and
+// root folder ([Process.Trusted]). If a process is not trusted, gasm does not read its memory or files from a file
+// system in user space, nor from an overlay that the process's user may have mounted. Only the kernel's lists of mounts
+// are used to find such file systems. Even fstatfs(2) on an overlay asks the server of the file system below it, and a
+// thread that waits for that server can't be killed.
 //
 // The process itself is identified by a descriptor of /proc/PID, which never refers to another process, and for signals
 // by a pidfd.
 //
 // # Why a thread and not a process
 //
-// OpenSSH would use a child process that becomes the other user. A thread is simpler: it needs no protocol, which could
-// have errors, nothing has to be started, and no descriptors have to be passed. And the other user has no power over
-// it, because the thread changes only its user for files. Its real, effective and saved user remain root, so the other
-// user can't signal it, trace it or change its scheduling (kill(2), ptrace(2), sched_setaffinity(2)). A child that has
-// really become the other user could be stopped and killed by that user. The thread can't regain what it has given up
-// either: its capabilities are removed from the permitted set, too, and the thread ends with its World.
+// Other programs, such as OpenSSH, use a child process that becomes the other user. A thread is simpler: it needs no
+// protocol, which could have errors, no program has to be started, and no descriptors have to be passed. And the other
+// user has no power over the thread, because the thread changes only its user for files. Its real, effective and saved
+// user remain root, so the other user can't signal it, trace it or change its scheduling (kill(2), ptrace(2),
+// sched_setaffinity(2)). A child that has really become the other user could be stopped and killed by that user. The
+// thread can't regain the capabilities that it has given up, because they are removed from the permitted set, too. It
+// ends with its World.
 //
 // The other end of a socket sees the effective user (SO_PEERCRED in unix(7)), and HotSpot before JDK 12 answers only
-// its own user. So each connection is made by another thread, which has that effective user and ends once it has
-// connected.
+// its own user. So each connection is made by a further thread, which has the process's user as its effective user and
+// ends as soon as it has connected.
 //
-// Two things to know when changing this: the identity belongs to the thread alone, because the goroutine is locked to
-// it and Go starts no other thread from it. And the first thread of the gasm process is never used for it, because the
-// kernel decides by the first thread's user what others may do to a process.
+// Two things to know when changing this: First, no other thread gets the changed identity, because the goroutine is
+// locked to its thread and Go starts no other threads from a locked thread. Second, the first thread of the gasm
+// process never changes its identity, because the kernel decides by the first thread's user what others may do to a
+// process.
 //
 // # Requirements
 //
-// openat2 needs Linux 5.6, pidfd_send_signal 5.1, and pidfd_open 5.3. If one of them is missing, or a seccomp filter
-// refuses it, the calls that need it return an error that says so. gasm then still takes samples, but without events,
-// probes, and the name and version of some JVMs. Becoming another user takes root (CAP_SETUID, CAP_SETGID), and so does
-// entering the root folder of another user's process (CAP_SYS_PTRACE).
+// openat2 needs Linux 5.6, pidfd_send_signal 5.1, and pidfd_open 5.3. If one of these system calls is missing, or a
+// seccomp filter refuses it, the functions that need it return an error that says so. gasm then still takes samples,
+// but without events, probes, and the name and version of some JVMs. Root is needed to become another user (CAP_SETUID,
+// CAP_SETGID), and to enter the root folder of another user's process (CAP_SYS_PTRACE).
 package foreign

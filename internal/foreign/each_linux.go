@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// usualTime is how long looking at a process may take before the next one is started in parallel.
+// usualTime is how long a call of look keeps its turn. After that, another call is started although the slow one is
+// still running.
 const usualTime = 100 * time.Millisecond
 
-// Each calls the function look once for every process of the machine except this one, several at a time. found has the
-// results of the calls that returned true. A call may block for ever, because a process may be hostile: after the time
-// limit Each returns, and does not wait for the calls that are still running. silent has the ids of their processes, and
-// of those whose turn did not come.
+// Each calls look once for every process of the machine except this one, in several goroutines. found has the results
+// of the calls that returned true, by process id. Because a process may be hostile, a call may block for ever. So when
+// the time limit is over, Each returns without waiting for the calls that are still running. silent has the ids of the
+// processes whose calls have not returned, or were not even started.
 func Each[T any](limit time.Duration, look func(pid int) (T, bool)) (found map[int]T, silent []int, err error) {
 	pids, err := processes()
 	if err != nil {

@@ -2,8 +2,9 @@ package foreign
 
 import "golang.org/x/sys/unix"
 
-// Exited is Ended for frequent calls: it asks the kernel only about the pidfd, if there is one. It is called after
-// reading memory by the process's id: until the process has ended, no other process has its id.
+// Exited is a faster Ended for frequent calls: it only polls the pidfd, if there is one. A caller that has read memory
+// by the process's id calls it afterwards: if Exited returns false, no other process can have had the id during the
+// read.
 func (p *Process) Exited() bool {
 	if p.pidfd < 0 {
 		return p.Ended()

@@ -21,8 +21,8 @@ type File struct {
 	at   int64  // offset of the next Read
 }
 
-// Open opens a file in the folder for reading. It must be a regular file with one link, as a JVM creates it: with
-// several links it could be anybody's file.
+// Open opens a file in the folder for reading. It must be a regular file with a single hard link, as a JVM creates it.
+// A file with several links could be somebody else's file that was linked into the folder.
 func (d *Folder) Open(name string) (*File, error) { return d.open(name, unix.O_RDONLY) }
 
 // OpenToWrite is Open for reading and writing.
@@ -36,15 +36,16 @@ func (d *Folder) open(name string, flags int) (*File, error) {
 	return d.w.newFile(d.fd, name, shown, flags, noMounts)
 }
 
-// Open opens a regular file for reading, by a path without symbolic links, which may cross mount points. The files of a
-// JDK are opened with it.
+// Open opens a regular file for reading. The path must not contain symbolic links, but it may cross mount points, and
+// the file may have several hard links. Open is used for files of a JDK, for example.
 func (w *World) Open(shown string) (*File, error) {
 	return w.newFile(w.root, strings.TrimPrefix(path.Clean(shown), "/"), shown, unix.O_RDONLY, noLinks)
 }
 
 func (w *World) newFile(at int, name, shown string, flags int, resolve uint64) (*File, error) {
 	return call(w, func() (*File, error) {
-		// Opening a device can have effects, and in a container a user can make one. O_PATH has none.
+		// Opening a device can have side effects, and a user in a container can create a device node. Opening with
+		// O_PATH has no side effects, so that comes first.
 		found, err := openAt(at, name, shown, unix.O_PATH|unix.O_NOFOLLOW, 0, resolve)
 		if err != nil {
 			return nil, err
@@ -62,8 +63,9 @@ func (w *World) newFile(at int, name, shown string, flags int, resolve uint64) (
 	}, func(f *File) { unix.Close(f.fd) })
 }
 
-// reopen opens the file of a descriptor that was opened with O_PATH. The kernel checks the rights of the calling thread
-// again, and follows no path. With O_NONBLOCK the call does not wait for another process's lease on the file.
+// reopen opens the file of a descriptor that was opened with O_PATH. The kernel checks the calling thread's rights
+// again, but does not look up the file's path again. With O_NONBLOCK the call does not wait for another process's lease
+// on the file.
 func reopen(found, flags int) (fd int, err error) {
 	path := fmt.Sprintf("/proc/self/fd/%d", found)
 	for {
@@ -74,8 +76,8 @@ func reopen(found, flags int) (fd int, err error) {
 	}
 }
 
-// regularFile returns the Info of an open file. It returns an error if the file is not regular or, with single, if it
-// has several links.
+// regularFile returns the Info of an open file. It returns an error if the file is not regular, or if single is true
+// and the file has several hard links.
 func regularFile(fd int, single bool) (Info, error) {
 	var s unix.Stat_t
 	if err := unix.Fstat(fd, &s); err != nil {
@@ -107,7 +109,7 @@ func (f *File) Size() int64 { return f.info.Size }
 // Info returns the file's Info at the time of opening.
 func (f *File) Info() Info { return f.info }
 
-// chunk is the largest number of bytes that one call reads or writes.
+// chunk is the largest number of bytes that one call on the World's thread reads or writes.
 const chunk = 1 << 20
 
 // ReadAt implements io.ReaderAt.
@@ -157,7 +159,7 @@ func (f *File) failed(op string, err error) error {
 	return &fs.PathError{Op: op, Path: f.path, Err: err}
 }
 
-// A TooLargeError means that a file is larger than expected.
+// A TooLargeError means that a file is larger than the limit that the caller has set. The sizes are in bytes.
 type TooLargeError struct {
 	Path        string
 	Size, Limit int64
@@ -167,7 +169,7 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("%s has %d bytes, more than the %d that such a file may have", e.Path, e.Size, e.Limit)
 }
 
-// ReadAll returns the content of a file. A file of more than limit bytes is a *TooLargeError.
+// ReadAll returns the content of a file. If the file has more than limit bytes, the error is a *TooLargeError.
 func (f *File) ReadAll(limit int64) ([]byte, error) {
 	if f.Size() > limit {
 		return nil, &TooLargeError{f.path, f.Size(), limit}
@@ -175,8 +177,9 @@ func (f *File) ReadAll(limit int64) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, 0, limit))
 }
 
-// CopyTo copies a file to an empty one. A file of more than limit bytes is a *TooLargeError. Holes stay holes, so that
-// a sparse file takes no space on disk here either.
+// CopyTo copies the file to another one, which must be empty. If the file has more than limit bytes, the error is a
+// *TooLargeError. Holes in the file become holes in the copy, so that the copy of a sparse file takes little space on
+// disk, too.
 func (f *File) CopyTo(to *os.File, limit int64) error {
 	now, err := call(f.w, func() (Info, error) { return regularFile(f.fd, false) }, nil)
 	if err != nil {
@@ -201,7 +204,8 @@ func (f *File) CopyTo(to *os.File, limit int64) error {
 	return to.Truncate(size)
 }
 
-// data returns the next piece of the file that is not a hole, [from, end). from is end if there is none.
+// data returns the first piece [from, end) of the file from offset at on that is not a hole. size is the size of the
+// file. If the rest of the file is a hole, from equals end.
 func (f *File) data(at, size int64) (from, end int64, err error) {
 	piece, err := call(f.w, func() ([2]int64, error) {
 		from, err := unix.Seek(f.fd, at, unix.SEEK_DATA)
@@ -211,7 +215,7 @@ func (f *File) data(at, size int64) (from, end int64, err error) {
 		case err != nil: // the file system does not support holes
 			return [2]int64{at, size}, nil
 		}
-		from = max(from, at) // a file system in user space may say anything
+		from = max(from, at) // a file system in user space may return any offset
 		end, err := unix.Seek(f.fd, from, unix.SEEK_HOLE)
 		if err != nil || end <= from {
 			end = size
@@ -221,9 +225,10 @@ func (f *File) data(at, size int64) (from, end int64, err error) {
 	return min(piece[0], size), piece[1], err
 }
 
-// Release returns the file as an ordinary file of gasm's, and ends the use of f. Reads are then made by the thread that
-// calls Read, not by the World's thread, and have no time limit. So a file in a file system that may never answer is an
-// error that wraps [ErrUserSpace], unless gasm trusts the World's process, which must not be closed yet.
+// Release converts f to an ordinary *os.File; f must not be used after that. Reads are then made by the thread that
+// calls Read, not by the World's thread, and have no time limit. So if the file is in a file system that may never
+// answer, the error wraps [ErrUserSpace], unless gasm trusts the World's process. The Process of the World must not be
+// closed yet.
 func (f *File) Release() (*os.File, error) {
 	if !f.w.trusted {
 		if err := mountsOf(f.w.process).checkFile(f.fd); err != nil {

@@ -20,20 +20,22 @@ type Folder struct {
 	path string // as the process sees it; for messages
 }
 
-// Lookups never follow symbolic links, and never leave the folder in which they begin. Below /tmp they do not cross
-// mount points either.
+// The values of openat2's resolve. With noLinks, a lookup does not follow symbolic links and does not leave the folder
+// in which it begins. With noMounts, it does not cross mount points either; that is used below /tmp.
 const (
 	noLinks  = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
 	noMounts = noLinks | unix.RESOLVE_NO_XDEV
 )
 
-// lookups is how often a lookup is tried if the kernel gives it up because something was renamed meanwhile.
+// lookups is how often a lookup is tried. The kernel gives a lookup up (EAGAIN) if a file was renamed or mounted
+// meanwhile.
 const lookups = 8
 
-// errLink is the error of a symbolic link at the end of a path or before.
+// errLink means that the last element of a path, or an earlier one, is a symbolic link.
 var errLink = errors.New("it is a link or is reached through one, and gasm does not follow links")
 
-// openAt opens a file by a path relative to a folder. shown is the path for messages.
+// openAt opens a file by the path name, relative to the open folder. shown is the path for messages. It returns a
+// descriptor.
 func openAt(folder int, name, shown string, flags int, mode uint32, resolve uint64) (int, error) {
 	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Mode: uint64(mode), Resolve: resolve}
 	var fd int
@@ -60,7 +62,8 @@ func openAt(folder int, name, shown string, flags int, mode uint32, resolve uint
 	return -1, &fs.PathError{Op: "open", Path: shown, Err: err}
 }
 
-// inside returns the path of a name in the folder, for messages. It returns an error if the name is not a plain one.
+// inside returns the path of a name in the folder, for messages. It returns an error if name is not a single element of
+// a path.
 func (d *Folder) inside(name string) (string, error) {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
 		return "", fmt.Errorf("%q is not the name of a file", name)
@@ -71,13 +74,13 @@ func (d *Folder) inside(name string) (string, error) {
 // Tmp opens the process's /tmp, which may be a mount point. A symbolic link is an error.
 func (w *World) Tmp() (*Folder, error) { return w.folder("/tmp") }
 
-// folder opens a folder by its path, which may cross mount points, as a starting point for lookups.
+// folder opens a folder with O_PATH, as a starting point for lookups. Its path may cross mount points.
 func (w *World) folder(shown string) (*Folder, error) {
 	return w.newFolder(w.root, strings.TrimPrefix(shown, "/"), shown, unix.O_PATH, noLinks)
 }
 
-// Folder opens a folder by a path without symbolic links, which may cross mount points. Lookups in the folder do not
-// cross them.
+// Folder opens a folder. Its path must not contain symbolic links, but it may cross mount points. Lookups in the folder
+// do not cross mount points.
 func (w *World) Folder(shown string) (*Folder, error) {
 	return w.newFolder(w.root, strings.TrimPrefix(path.Clean(shown), "/"), shown, unix.O_RDONLY, noLinks)
 }
@@ -94,7 +97,7 @@ func (w *World) newFolder(at int, name, shown string, flags int, resolve uint64)
 
 func closeLate(fd int) { unix.Close(fd) }
 
-// WorkingFolder opens the process's working folder. w must be the process's World.
+// WorkingFolder opens the process's working folder. w must be the World of the same process.
 func (p *Process) WorkingFolder(w *World) (*Folder, error) {
 	fd, err := p.openAt("cwd", unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
@@ -109,7 +112,7 @@ func (d *Folder) Close() { d.w.closeDescriptor(d.fd) }
 // Path returns the path of the folder, as the process sees it.
 func (d *Folder) Path() string { return d.path }
 
-// Folder opens a folder in this one.
+// Folder opens a folder in d. It must not be a symbolic link or a mount point.
 func (d *Folder) Folder(name string) (*Folder, error) {
 	shown, err := d.inside(name)
 	if err != nil {
@@ -118,8 +121,8 @@ func (d *Folder) Folder(name string) (*Folder, error) {
 	return d.w.newFolder(d.fd, name, shown, unix.O_RDONLY, noMounts)
 }
 
-// A NotOwnError means that a name in a folder is taken: it is not that of a folder which belongs to the process's user
-// and which nobody else can access. Anyone can take a name in /tmp.
+// A NotOwnError means that a name is already taken by something that gasm must not use: not a folder, or a folder that
+// belongs to another user or that other users can access. In /tmp, any user can take a name.
 type NotOwnError struct {
 	Path string
 	Why  string // "belongs to another user (12345)"
@@ -127,10 +130,10 @@ type NotOwnError struct {
 
 func (e *NotOwnError) Error() string { return e.Path + " " + e.Why + ": remove it" }
 
-// OwnFolder opens a folder in this one, which must belong to the process's user, and which nobody else may access. Other
-// users can then put nothing into it. As long as it exists, they can't put another folder in its place either: this
-// folder, such as /tmp, must be one in which they can't replace what is not theirs. If the name is taken by something
-// else, the error is a [*NotOwnError].
+// OwnFolder opens a folder in d. The folder must belong to the process's user, and nobody else may have access to it,
+// so other users can't put anything into it. They can't replace it by another folder either, because OwnFolder returns
+// an error unless d, for example /tmp, is sticky or writable only by its owner. If the name is taken by something else,
+// the error is a [*NotOwnError].
 func (d *Folder) OwnFolder(name string) (*Folder, error) {
 	if err := d.checkProtects(); err != nil {
 		return nil, err
@@ -168,7 +171,8 @@ func (d *Folder) checkOwn() error {
 	return nil
 }
 
-// checkProtects returns an error if users can replace what others have in the folder.
+// checkProtects returns an error if users can replace files of other users in the folder: the folder is writable by
+// others and not sticky.
 func (d *Folder) checkProtects() error {
 	s, err := d.status()
 	if err == nil && s.Mode&0o022 != 0 && s.Mode&unix.S_ISVTX == 0 {
@@ -189,7 +193,7 @@ func (d *Folder) status() (unix.Stat_t, error) {
 	}, nil)
 }
 
-// MakeFolder creates a folder in this one, and opens it as OwnFolder does. It is an error if the name exists.
+// MakeFolder creates a folder in d, and opens it as OwnFolder does. It returns an error if the name exists.
 func (d *Folder) MakeFolder(name string) (*Folder, error) {
 	shown, err := d.inside(name)
 	if err != nil {
@@ -210,7 +214,7 @@ func (d *Folder) MakeFolder(name string) (*Folder, error) {
 	return d.OwnFolder(name)
 }
 
-// maxNames is an upper bound for the entries of a folder that are read. The others are not found.
+// maxNames is about how many entries of a folder are read. Names does not return the others.
 const maxNames = 1 << 17
 
 // Names returns the names in the folder, in no particular order.
@@ -242,8 +246,8 @@ type Info struct {
 	Regular bool
 	Size    int64 // in bytes
 	UID     int
-	// ChangedNanos is when the file, its name or its owner was last changed, by the wall clock (ctime). It
-	// distinguishes a file from another one that replaces it.
+	// ChangedNanos is the time at which the file, its name or its owner was last changed (ctime): nanoseconds since
+	// 1970 by the wall clock. It distinguishes a file from another file that has replaced it.
 	ChangedNanos int64
 }
 
@@ -275,13 +279,15 @@ func (d *Folder) Owner() (int, error) {
 	return int(s.Uid), nil
 }
 
-// Removed reports whether the folder has been removed.
+// Removed reports whether the folder has been removed. An open folder can still be used then, but no file can be
+// created in it.
 func (d *Folder) Removed() (bool, error) {
 	s, err := d.status()
 	return err == nil && s.Nlink == 0, err
 }
 
-// Create creates a file with a content, which only the process's user can access. It is an error if the name exists.
+// Create creates a file with the given content. Only the process's user can access it. Create returns an error if the
+// name exists.
 func (d *Folder) Create(name string, content []byte) error {
 	shown, err := d.inside(name)
 	if err != nil {
@@ -304,10 +310,10 @@ func (d *Folder) Create(name string, content []byte) error {
 	})
 }
 
-// Remove removes a file in the folder. It is not an error if there is none.
+// Remove removes a file in the folder. It returns nil if there is no such file.
 func (d *Folder) Remove(name string) error { return d.unlink(name, 0) }
 
-// RemoveFolder removes an empty folder in the folder. It is not an error if there is none.
+// RemoveFolder removes an empty folder in the folder. It returns nil if there is no such folder.
 func (d *Folder) RemoveFolder(name string) error { return d.unlink(name, unix.AT_REMOVEDIR) }
 
 func (d *Folder) unlink(name string, flags int) error {
@@ -326,7 +332,8 @@ func (d *Folder) unlink(name string, flags int) error {
 // ErrLocked means that another gasm has locked a folder.
 var ErrLocked = errors.New("another gasm uses it")
 
-// Lock locks the folder until it is closed or gasm ends. If another gasm has locked it, the error is ErrLocked.
+// Lock locks the folder for this gasm, without waiting. The lock ends when the Folder is closed or gasm ends. If
+// another gasm has locked the folder, the error is ErrLocked.
 func (d *Folder) Lock() error {
 	return d.w.do(func() error {
 		switch err := unix.Flock(d.fd, unix.LOCK_EX|unix.LOCK_NB); {
@@ -339,7 +346,8 @@ func (d *Folder) Lock() error {
 	})
 }
 
-// in returns a context that is done when ctx or the World's context is.
+// in returns a context that is done as soon as ctx or the World's context is done. The caller must call the returned
+// function.
 func (w *World) in(ctx context.Context) (context.Context, context.CancelFunc) {
 	both, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// errUnsupported is the error of all calls: on systems other than Linux, gasm can't access what belongs to another
+// errUnsupported is the error of all functions that return one: only on Linux does gasm access what belongs to another
 // process.
 var errUnsupported = errors.New(
 	"gasm reaches the files of running JVMs on Linux only: start the program with gasm profile")
 
-// A Process is a process that may be hostile. It exists on Linux only.
+// A Process is a process that may be hostile. Only Linux has an implementation, so Open always returns an error here.
 type Process struct{}
 
 // A User is the identity of a process for the kernel.

@@ -20,22 +20,23 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fix"
 )
 
-// maxMaps is an upper bound for the list of a process's mappings, in bytes; a longer list is an error. A process may
-// have 65 530 mappings (vm.max_map_count).
+// maxMaps is an upper bound for the list of a process's mappings, in bytes. If a list is longer, the error is
+// errManyMaps. By default, the kernel allows 65 530 mappings for a process (vm.max_map_count).
 const maxMaps = 1 << 24
 
-// errManyMaps is the error of a longer list. With paths of the greatest length, a list has 260 MB.
+// errManyMaps means that a list of mappings is longer than maxMaps. A process that maps files with the longest possible
+// paths can make a list of 260 MB.
 var errManyMaps = errors.New("the list of its mappings is too long for a JVM")
 
-// A region is a line of proc(5)'s maps.
+// A region is a mapping of a process: a line of /proc/PID/maps.
 type region struct {
 	lo, hi uint64 // [lo, hi)
 	device string // "fe:00"; "00:00" for memory without a file
 	path   string // "" for memory without a file
 }
 
-// regions calls see with the mappings of the process, until see returns false. The kernel answers without accessing the
-// memory itself.
+// regions calls see with each mapping of the process, by ascending address, until see returns false. The kernel makes
+// the list without accessing the memory itself, so it can't block.
 func (p *Process) regions(see func(r region) (more bool)) error {
 	f, err := p.openProc("maps")
 	if err != nil {
@@ -78,10 +79,10 @@ func parseRegion(line string) (r region, ok bool) {
 // noDevice is the device of memory without a file.
 const noDevice = "00:00"
 
-// CheckMemory returns an error if reading the process's memory could block for ever. That is the case if a part of it
-// is mapped from a file system in user space (FUSE) of another user, who decides when to answer, or from an overlay
-// that may lie over one. A thread that waits there can't even be killed. CheckMemory can't exclude that the process
-// maps such a file later.
+// CheckMemory returns an error if reading the process's memory could block for ever. That is the case if a part of the
+// memory is mapped from a file system in user space (FUSE) of another user, who decides when to answer, or from an
+// overlay that may lie over such a file system. A thread that waits there can't even be killed. CheckMemory can't
+// prevent the process from mapping such a file later.
 func (p *Process) CheckMemory() error {
 	if p.Trusted() {
 		return nil
@@ -95,7 +96,8 @@ func (p *Process) CheckMemory() error {
 	return cmp.Or(found, err)
 }
 
-// checkRegion is check for a mapping.
+// checkRegion returns an error if the memory of a mapping comes from a file system that may never answer. The error
+// says what the user can do.
 func (m *mounts) checkRegion(r region) error {
 	if r.device == noDevice || !strings.HasPrefix(r.path, "/") { // "anon_inode:[io_uring]" is the kernel's own
 		return nil
@@ -117,8 +119,8 @@ func (m *mounts) checkRegion(r region) error {
 	return nil
 }
 
-// kernelDevices returns the devices of the file systems that the kernel has for its own use and nobody mounts: those of
-// shared memory, of huge pages of each size, and of libaio's rings.
+// kernelDevices returns the devices of the kernel's internal file systems, which nobody can mount and no list of mounts
+// has: the file system of shared memory, one for each size of huge pages, and the one of libaio's rings.
 var kernelDevices = sync.OnceValue(func() (devices []string) {
 	kinds := []int{0}
 	sizes, _ := filepath.Glob("/sys/kernel/mm/hugepages/hugepages-*kB")
@@ -142,7 +144,8 @@ var kernelDevices = sync.OnceValue(func() (devices []string) {
 	return append(devices, ringDevice()...)
 })
 
-// ringDevice returns the device of libaio's rings. It can only be seen in a mapping of such a ring.
+// ringDevice returns the device of libaio's rings, or nil if it is unknown. The device can only be seen in a mapping of
+// such a ring, so ringDevice makes a ring and looks for it in gasm's own mappings.
 func ringDevice() (device []string) {
 	var ring uintptr
 	if _, _, errno := unix.RawSyscall(unix.SYS_IO_SETUP, 1, uintptr(unsafe.Pointer(&ring)), 0); errno != 0 {
@@ -154,7 +157,7 @@ func ringDevice() (device []string) {
 		return nil
 	}
 	defer self.Close()
-	_ = self.regions(func(r region) bool { // if this fails, the file system of such mappings is checked
+	_ = self.regions(func(r region) bool { // after an error, device is nil
 		if r.lo == uint64(ring) {
 			device = []string{r.device}
 		}
@@ -166,12 +169,13 @@ func ringDevice() (device []string) {
 // errInFile means that a command line or an environment lies in a mapped file.
 var errInFile = errors.New("it lies in a file that the process has mapped, and reading it could block for ever")
 
-// textFields are the fields of proc(5)'s stat with the addresses of the command line and the environment. They are
-// counted from the state, which is the third field.
+// textFields are the fields of proc(5)'s stat with the addresses of the command line and the environment. Indices are
+// counted from the state, which is the third field and has index 0.
 var textFields = map[string]int{"cmdline": 48 - 3, "environ": 50 - 3}
 
-// checkText checks a text of the process that the kernel reads from its memory. The text must be in memory without a
-// file, where it is in every process that has not tampered with it.
+// checkText returns an error if name is a file in /proc that the kernel reads from the process's memory ("cmdline",
+// "environ"), and that text lies in a mapped file. The text lies in memory without a file unless the process has moved
+// it.
 func (p *Process) checkText(name string) error {
 	field, ok := textFields[name]
 	if !ok {
@@ -191,10 +195,10 @@ func (p *Process) checkText(name string) error {
 		return nil // before Linux 3.5
 	}
 	at, err := strconv.ParseUint(fields[field], 10, 64)
-	if err != nil || at == 0 { // a kernel thread; or hidden from this user, who can't read the text either
+	if err != nil || at == 0 { // a kernel thread, or gasm's user may read neither address nor text
 		return nil
 	}
-	regions, own := 0, false // no regions: it has ended
+	regions, own := 0, false // without any region the process has ended
 	err = p.regions(func(r region) bool {
 		regions++
 		if r.lo <= at && at < r.hi {
@@ -205,7 +209,8 @@ func (p *Process) checkText(name string) error {
 	switch {
 	case err == nil && regions > 0 && !own:
 		return errInFile
-	case errors.Is(err, fs.ErrPermission): // it is another user's process, whose text the kernel shows nevertheless
+	case errors.Is(err, fs.ErrPermission):
+		// gasm may not see the mappings of another user's process, but the kernel shows its command line nevertheless.
 		return nil
 	}
 	return err

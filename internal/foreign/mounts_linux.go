@@ -9,26 +9,28 @@ import (
 	"strings"
 )
 
-// mounts are the file systems that are mounted where gasm can look, by device. Devices have the form of maps, "00:2d".
+// mounts has the file systems that gasm knows from lists of mounts, by device. A device is written as in
+// /proc/PID/maps: "00:2d".
 //
 // A file system in user space (FUSE) may never answer, and a thread that waits for it can't be killed. Any user can
-// mount one in a user namespace, and an overlay over it. The overlay then looks like a file system of the kernel's, and
-// even the question what it is (statfs(2), stat(2)) is passed on to the file system below. So gasm asks the kernel's
-// lists of mounts (mountinfo) instead, which nobody else has to answer.
+// mount one in a user namespace, and an overlay over it. The overlay then looks like a file system of the kernel, and
+// even statfs(2) and stat(2) on the overlay are passed on to the file system below. So gasm reads the kernel's lists of
+// mounts (mountinfo) instead, for which the kernel needs no other process.
 type mounts struct {
-	trusted map[string]string // kinds of the file systems that root or gasm's own user has mounted
+	trusted map[string]string // kinds of the file systems that root or gasm's own user has mounted: "ext4"
 	others  map[string]string // kinds of those that the process's own user may have mounted
-	devices map[uint64]string // by the id of the mount
+	devices map[uint64]string // device of each mount, by the mount's id
 }
 
-// maxMounts bounds how much of a list of mounts is read, in bytes. A namespace may have 100 000 mounts (fs.mount-max).
+// maxMounts is how many bytes of a list of mounts are read at most. By default, a namespace may have 100 000 mounts
+// (fs.mount-max).
 const maxMounts = 1 << 25
 
 // mountsOf returns what gasm and a process have mounted. p is nil for a file of gasm's own file system.
 //
 // A container's image is an overlay. If root has started the container, the overlay is in the list of the namespace
-// where its runtime runs: gasm's own, or that of the machine's first process if gasm itself runs in a container. It may
-// also be in the container's list alone, which is trusted if only root can mount there.
+// where its runtime runs: gasm's own, or that of the machine's first process if gasm itself runs in a container.
+// Otherwise the overlay is only in the container's own list, which is trusted if only root can mount in the container.
 func mountsOf(p *Process) *mounts {
 	m := &mounts{map[string]string{}, map[string]string{}, map[uint64]string{}}
 	own, _ := os.ReadFile("/proc/self/mountinfo")
@@ -49,14 +51,14 @@ func mountsOf(p *Process) *mounts {
 	return m
 }
 
-// addOf adds the mounts of a process. There are none if it has ended.
+// addOf adds the mounts of a process to kinds. If the process has ended, it adds nothing.
 func (m *mounts) addOf(p *Process, kinds map[string]string) {
 	text, _ := p.Read("mountinfo", maxMounts)
 	m.add(text, kinds)
 }
 
-// add adds the mounts of a list. A line has the id of the mount, its device and, after " - ", its kind:
-// "26 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw".
+// add adds the mounts in the text of a mountinfo file to kinds and to m.devices. A line has the id of the mount, its
+// device and, after " - ", its kind: "26 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw".
 func (m *mounts) add(text []byte, kinds map[string]string) {
 	for line := range bytes.Lines(text) {
 		before, after, _ := strings.Cut(string(line), " - ")
@@ -83,22 +85,23 @@ func deviceName(major, minor uint32) string { return fmt.Sprintf("%02x:%02x", ma
 // ErrUserSpace means that a file of another user's process is in a file system that may never answer.
 var ErrUserSpace = errors.New("it is in a file system in user space (FUSE), which may never answer")
 
-// errOverlay means that a file system lies over others, and that the process's user may have mounted it.
+// errOverlay means that a file is in a file system that reads from other ones, such as an overlay, and that the
+// process's user may have mounted it.
 var errOverlay = fmt.Errorf("%w, or in an overlay of such file systems", ErrUserSpace)
 
-// errNotMounted means that no list of mounts has a file system.
+// errNotMounted means that a file's file system is in no list of mounts, so its kind is unknown.
 var errNotMounted = fmt.Errorf("%w, or in one that can't be found out about", ErrUserSpace)
 
-// isUserSpace reports whether a kind of file system, as mountinfo names it, is one in user space.
+// isUserSpace reports whether a kind of file system runs in user space. kind is as in mountinfo: "fuse.sshfs".
 func isUserSpace(kind string) bool { return strings.HasPrefix(kind, "fuse") }
 
-// layers are the kinds of file systems that read from other file systems, which can be FUSE. Of these, the kernel lets
-// any user mount overlays in a user namespace (FS_USERNS_MOUNT). Distributions allow that for others, too, or have a
-// program that mounts them for any user.
+// layers are the kinds of file systems that read from other file systems, which can be FUSE. The kernel itself lets any
+// user mount overlays in a user namespace (FS_USERNS_MOUNT). Some distributions allow that for the other kinds, too, or
+// have a program that mounts them for any user.
 var layers = map[string]bool{"overlay": true, "overlayfs": true, "aufs": true, "shiftfs": true, "ecryptfs": true}
 
-// check returns an error that wraps [ErrUserSpace] if a file system may never answer. It is errNotMounted if the file
-// system is in no list.
+// check returns an error that wraps [ErrUserSpace] if the file system with this device may never answer. If the file
+// system is in no list, the error is errNotMounted.
 func (m *mounts) check(device string) error {
 	if kind, ok := m.trusted[device]; ok {
 		if isUserSpace(kind) {
@@ -117,7 +120,7 @@ func (m *mounts) check(device string) error {
 	return nil
 }
 
-// checkFile is check for an open file, which may be open with O_PATH only.
+// checkFile does the same as check for the file system of an open file, which may have been opened with O_PATH.
 func (m *mounts) checkFile(fd int) error {
 	id, err := mountID(fd)
 	if err != nil {
@@ -130,7 +133,8 @@ func (m *mounts) checkFile(fd int) error {
 	return m.check(device)
 }
 
-// mountID returns the id of the mount that a file was opened through, as mountinfo has it.
+// mountID returns the id of the mount through which a file was opened. It is the first number of the mount's line in
+// mountinfo.
 func mountID(fd int) (uint64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
 	if err != nil {

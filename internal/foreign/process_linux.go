@@ -14,16 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Process is a process that may be hostile. Until Close it refers to the same process: once that has ended, calls
-// fail with an error that wraps [ErrEnded], even if another process has got its id. Several goroutines may use a
-// Process at once.
+// A Process is a process that may be hostile. It always refers to the same process. When that has ended, calls fail
+// with an error that wraps [ErrEnded], even if another process has got its id. Several goroutines may use a Process at
+// once.
 type Process struct {
 	pid   int
 	proc  *os.File // /proc/PID; never refers to another process (proc_pid in the kernel's fs/proc/internal.h)
 	pidfd int      // -1 if the kernel does not have pidfds
 }
 
-// A NoProcessError means that no process has an id.
+// A NoProcessError means that no process has the given id. errors.Is reports it as [ErrEnded].
 type NoProcessError struct{ PID int }
 
 func (e *NoProcessError) Error() string { return fmt.Sprintf("no process has the id %d", e.PID) }
@@ -45,7 +45,7 @@ func Open(pid int) (*Process, error) {
 	if p.pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
 		p.pidfd = -1
 	}
-	// If it still exists, its id can't have been given to another process in between.
+	// If the process of proc still exists, its id can't have been given to another process between the two opens.
 	if _, err := p.Stat(); err != nil {
 		p.Close()
 		return nil, &NoProcessError{pid}
@@ -53,7 +53,7 @@ func Open(pid int) (*Process, error) {
 	return p, nil
 }
 
-// Close releases the descriptors.
+// Close releases the descriptors. All later calls fail.
 func (p *Process) Close() {
 	p.proc.Close()
 	if p.pidfd >= 0 {
@@ -65,11 +65,12 @@ func (p *Process) Close() {
 // PID returns the process's id.
 func (p *Process) PID() int { return p.pid }
 
-// readTime bounds the time of a read in /proc. The kernel reads a process's command line and environment from its
-// memory, which can be mapped from a file system that does not answer.
+// readTime is the time limit for reading a file in /proc. The kernel reads a process's command line and environment
+// from its memory, which can be mapped from a file system that does not answer.
 const readTime = 5 * time.Second
 
-// Read returns a file of the process in /proc, by its name ("status", "task/12/comm"). It returns at most limit bytes.
+// Read returns the first limit bytes of a file of the process in /proc. name is relative to /proc/PID: "status",
+// "task/12/comm".
 func (p *Process) Read(name string, limit int64) ([]byte, error) {
 	return WithinLimit(readTime, func() ([]byte, error) {
 		if err := p.checkText(name); err != nil {
@@ -87,8 +88,9 @@ func (p *Process) Read(name string, limit int64) ([]byte, error) {
 
 func readAll(f *os.File, limit int64) ([]byte, error) { return io.ReadAll(io.LimitReader(f, limit)) }
 
-// at calls f with the descriptor of /proc/PID, which stays open until f returns. After Close it returns an error: a
-// Read that takes too long may still be running then, and the descriptor's number could belong to another file.
+// at calls f with the descriptor of /proc/PID, which stays open until f returns. After Close it returns an error. That
+// matters because a Read that takes too long may still be running then, and the descriptor's number could belong to
+// another file.
 func (p *Process) at(f func(fd int) error) error {
 	conn, err := p.proc.SyscallConn()
 	if err != nil {
@@ -118,7 +120,7 @@ func (p *Process) openProc(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// gone replaces the kernel's error for a process that no longer exists by ErrEnded.
+// gone returns ErrEnded if err is the kernel's error for a process that no longer exists, and otherwise err.
 func (p *Process) gone(err error) error {
 	if errors.Is(err, unix.ESRCH) {
 		return ErrEnded
@@ -129,7 +131,7 @@ func (p *Process) gone(err error) error {
 // Readlink returns the target of a link of the process in /proc ("cwd", "exe") as text. It is a path in the process's
 // own mount namespace; use a [World] to open it.
 func (p *Process) Readlink(name string) (string, error) {
-	buf := make([]byte, unix.PathMax+64) // the kernel adds " (deleted)"
+	buf := make([]byte, unix.PathMax+64) // 64 more because the kernel may append " (deleted)"
 	n := 0
 	err := p.at(func(at int) (err error) {
 		n, err = unix.Readlinkat(at, name, buf)
@@ -141,7 +143,8 @@ func (p *Process) Readlink(name string) (string, error) {
 	return string(buf[:n]), nil
 }
 
-// OpenFiles returns the paths of the files that the process has open. Descriptors without a path are left out.
+// OpenFiles returns the paths of the files that the process has open. Descriptors without a path, such as pipes and
+// sockets, are left out.
 func (p *Process) OpenFiles() (paths []string) {
 	for _, name := range p.names("fd") {
 		if target, err := p.Readlink("fd/" + name); err == nil && strings.HasPrefix(target, "/") {
@@ -151,7 +154,8 @@ func (p *Process) OpenFiles() (paths []string) {
 	return paths
 }
 
-// A Status has some fields of proc(5)'s status. Everyone can read them, unless /proc is mounted with hidepid.
+// A Status has some of the fields of /proc/PID/status (see proc(5)). Every user can read that file, unless /proc is
+// mounted with hidepid.
 type Status struct {
 	Name  string
 	State byte // 'R', 'S', 'T' for stopped, 'Z' for ended but not waited for by its parent
@@ -160,8 +164,8 @@ type Status struct {
 	Catches uint64 // the signals that it handles: bit n-1 for signal n
 }
 
-// maxStatus is an upper bound for the size of a status, in bytes; the rest is not read. Only thousands of groups make
-// it long.
+// maxStatus is how many bytes of a status file are read at most. Only the file of a process with thousands of groups is
+// long.
 const maxStatus = 1 << 20
 
 // Status reads the status of the process.
@@ -208,7 +212,8 @@ func parseStatus(pid int, text string) (s Status, err error) {
 	return s, nil
 }
 
-// effective returns the second of the ids in a line: "Uid: 1000 1000 1000 1000".
+// effective returns the effective id of a line like "Uid: 1000 1000 1000 1000", which is the second number. fields are
+// the numbers.
 func effective(fields []string) (int, error) {
 	if len(fields) < 2 {
 		return -1, errors.New("its status has no effective user or group")
@@ -238,13 +243,13 @@ func (p *Process) OwnTID(tid int) (int, error) {
 	return s.OwnPID, err
 }
 
-// A Stat has some fields of proc(5)'s stat.
+// A Stat has some of the fields of /proc/PID/stat (see proc(5)).
 type Stat struct {
 	State      byte   // as in [Status]; 'X' for a process that is being removed
 	StartTicks uint64 // when it started, in hundredths of a second since the machine's start
 }
 
-// Ended reports whether the process has ended. Its parent may not have waited for it yet.
+// Ended reports whether the process has ended, even if its parent has not waited for it yet.
 func (s Stat) Ended() bool { return s.State == 0 || s.State == 'Z' || s.State == 'X' }
 
 // Stopped reports whether the process is stopped: by SIGSTOP, Ctrl-Z or a debugger.
@@ -264,19 +269,19 @@ func (p *Process) Stat() (Stat, error) {
 	return parseStat(text), nil
 }
 
-// parseStat parses the third and the 22nd field. The second field is the name in parentheses, which may contain
-// anything.
+// parseStat parses the third and the 22nd field. It begins after the last closing parenthesis, because the second field
+// is the program's name in parentheses, which may contain any character. The result is zero if text is incomplete.
 func parseStat(text []byte) (s Stat) {
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	if len(fields) < 20 {
 		return s
 	}
 	s.State = fields[0][0]
-	s.StartTicks, _ = strconv.ParseUint(fields[19], 10, 64) // the kernel writes numbers
+	s.StartTicks, _ = strconv.ParseUint(fields[19], 10, 64) // the kernel writes only digits here
 	return s
 }
 
-// StatOf returns the Stat of the process that has an id now; it is zero if there is none.
+// StatOf returns the Stat of the process that has the id pid at present. The Stat is zero if there is no such process.
 func StatOf(pid int) Stat {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -285,13 +290,13 @@ func StatOf(pid int) Stat {
 	return parseStat(text)
 }
 
-// Ended reports whether the process has ended. Its parent may not have waited for it yet.
+// Ended reports whether the process has ended, even if its parent has not waited for it yet.
 func (p *Process) Ended() bool {
 	s, err := p.Stat()
 	return errors.Is(err, ErrEnded) || err == nil && s.Ended()
 }
 
-// Signal sends the process a signal. It can't reach another process.
+// Signal sends the process a signal. The signal can't reach a later process with the same id.
 func (p *Process) Signal(sig unix.Signal) error {
 	if p.pidfd < 0 {
 		return errors.New("the kernel has no pidfd_open, which Linux has since 5.3, or a seccomp filter refuses it")
@@ -303,13 +308,12 @@ func (p *Process) Signal(sig unix.Signal) error {
 	return err
 }
 
-// Program opens the file of the process's program for reading. The kernel has that file mapped. The errors are those of
-// Mapped.
+// Program opens the executable file that the process runs, for reading. Its errors are those of Mapped.
 func (p *Process) Program() (*os.File, error) { return p.openFile("exe") }
 
-// Memory opens the process's present memory for reading and writing, which takes the same user or root. After the
-// process has started another program (exec), reads and writes fail. A read can block for a file system that does not
-// answer.
+// Memory opens the process's present memory for reading and writing. gasm must run as the process's user or as root.
+// After the process has started another program (exec), reads and writes fail. A read can block if the memory is mapped
+// from a file system that does not answer; see CheckMemory.
 func (p *Process) Memory() (*os.File, error) {
 	fd, err := p.openAt("mem", unix.O_RDWR)
 	if err != nil {
@@ -319,13 +323,13 @@ func (p *Process) Memory() (*os.File, error) {
 }
 
 // Mapped opens the regular file that the process has mapped at [lo, hi), for reading. The kernel needs no path for
-// that, so it also works for a deleted file. It takes root (CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN). A file in a file
-// system that may never answer is an error that wraps [ErrUserSpace], unless the process is trusted.
+// that, so it also works for a deleted file. Root is needed (CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN). If the file is
+// in a file system that may never answer, the error wraps [ErrUserSpace], unless the process is trusted.
 func (p *Process) Mapped(lo, hi uint64) (*os.File, error) {
 	return p.openFile(fmt.Sprintf("map_files/%x-%x", lo, hi))
 }
 
-// openFile opens the regular file that a link of the process in /proc leads to.
+// openFile opens the regular file to which a link of the process in /proc leads. name is relative to /proc/PID: "exe".
 func (p *Process) openFile(name string) (*os.File, error) {
 	failed := func(err error) error {
 		return p.gone(&fs.PathError{Op: "open", Path: fmt.Sprintf("/proc/%d/%s", p.pid, name), Err: err})
@@ -340,13 +344,13 @@ func (p *Process) openFile(name string) (*os.File, error) {
 			return nil, failed(err)
 		}
 	}
-	if _, err := regularFile(at, false); err != nil { // opening a device can have effects
+	if _, err := regularFile(at, false); err != nil { // opening a device can have side effects
 		return nil, failed(err)
 	}
 	return os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", at), os.O_RDONLY|unix.O_NONBLOCK, 0)
 }
 
-// Threads returns the ids of the process's threads; none if it has ended.
+// Threads returns the ids of the process's threads, or nil if it has ended.
 func (p *Process) Threads() (tids []int) {
 	for _, name := range p.names("task") {
 		if tid, err := strconv.Atoi(name); err == nil {
@@ -360,7 +364,7 @@ func (p *Process) Threads() (tids []int) {
 // Entries beyond it are not found.
 const maxEntries = 1 << 16
 
-// names returns the names in a folder of the process in /proc.
+// names returns the names in a folder of the process in /proc, or nil if the folder can't be read.
 func (p *Process) names(folder string) []string {
 	fd, err := p.openAt(folder, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
@@ -368,16 +372,18 @@ func (p *Process) names(folder string) []string {
 	}
 	dir := os.NewFile(uintptr(fd), folder)
 	defer dir.Close()
-	names, _ := dir.Readdirnames(maxEntries) // if the process ends meanwhile, there are fewer
+	// An error means that the process has ended meanwhile. The names that were read until then are returned.
+	names, _ := dir.Readdirnames(maxEntries)
 	return names
 }
 
-// Namespace returns the stat of a namespace of the process ("pid", "mnt"), whose device and inode identify it.
+// Namespace returns the stat of one of the process's namespaces. kind is a name in /proc/PID/ns, such as "pid" or
+// "mnt". Device and inode together identify the namespace.
 func (p *Process) Namespace(kind string) (s unix.Stat_t, err error) {
 	return p.stat("ns/" + kind)
 }
 
-// stat returns the stat of what a link of the process in /proc leads to.
+// stat returns the stat of the file to which a link of the process in /proc leads.
 func (p *Process) stat(name string) (s unix.Stat_t, err error) {
 	err = p.at(func(at int) error { return unix.Fstatat(at, name, &s, 0) })
 	return s, p.gone(err)

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrNotSocket is wrapped by the error of a name that does not belong to a socket of the process's user.
+// ErrNotSocket means that a name belongs to something other than a socket of the process's user. Errors of HasSocket
+// and Dial wrap it.
 var ErrNotSocket = errors.New("it is not a socket of the process's user")
 
 // HasSocket reports whether the folder has a socket of this name. Anyone can create a file in /tmp, so if the name
@@ -31,7 +32,8 @@ func (d *Folder) HasSocket(name string) (bool, error) {
 	return err == nil, err
 }
 
-// openSocket opens a socket without connecting to it, and checks what it is.
+// openSocket opens a socket with O_PATH, which does not connect to it. It returns an error if the name is not a socket
+// of the process's user.
 func (d *Folder) openSocket(name string) (int, error) {
 	shown, err := d.inside(name)
 	if err != nil {
@@ -52,11 +54,12 @@ func (d *Folder) openSocket(name string) (int, error) {
 	return fd, nil
 }
 
-// The pauses between two attempts to connect while a socket's queue is full.
+// While a socket's queue is full, Dial pauses between two attempts to connect. The pauses grow from the shortest to the
+// longest.
 const shortestPause, longestPause = time.Millisecond, 50 * time.Millisecond
 
-// Dial connects to a socket in the folder, at which the World's own process must listen. It waits while the socket's
-// queue is full, until ctx is done.
+// Dial connects to a socket in the folder. It returns an error if another process than the World's listens there. While
+// the socket's queue is full, Dial waits until ctx is done.
 func (d *Folder) Dial(ctx context.Context, name string) (net.Conn, error) {
 	ctx, cancel := d.w.in(ctx)
 	defer cancel()
@@ -79,7 +82,8 @@ func (d *Folder) Dial(ctx context.Context, name string) (net.Conn, error) {
 	}
 }
 
-// connect returns a connection to a socket. It checks the socket on a descriptor, and connects to that descriptor.
+// connect connects to a socket and returns the descriptor of the connection. It connects to the descriptor that it has
+// checked, not to the path again, so nobody can replace the socket in between.
 func (d *Folder) connect(name string) (int, error) {
 	to, err := d.openSocket(name)
 	if err != nil {
@@ -101,8 +105,8 @@ func (d *Folder) connect(name string) (int, error) {
 	return fd, nil
 }
 
-// checkPeer checks that the World's process listens at the other end of a connection. The kernel has recorded who
-// called listen(2) there.
+// checkPeer returns an error unless the World's process listens at the other end of a connection. The kernel has
+// recorded which process called listen(2) there.
 func (w *World) checkPeer(fd int) error {
 	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {

@@ -8,12 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Trusted reports whether gasm trusts the process with everything that gasm may do. An ordinary user trusts all of that
-// user's processes. Root trusts root's processes, but only those with the same user namespace, mounts and root folder
-// as gasm. In a container without a user namespace, the user id 0 is that of the container's root.
+// Trusted reports whether gasm trusts the process as much as itself. If gasm runs as an ordinary user, it trusts all
+// processes of that user. If gasm runs as root, it trusts root's processes, but only those with the same user
+// namespace, mounts and root folder as gasm. The user id is not enough then, because the root of a container without a
+// user namespace also has the user id 0.
 //
-// Trust decides whether memory and files are read that may never answer, as whom a path is opened, and whether gasm
-// works in a process of its own that it can leave behind.
+// Trusted decides whether gasm reads memory and files from file systems that may never answer, as which user it opens a
+// path, and whether it does its work in a separate process that it can leave behind when that process hangs.
 func (p *Process) Trusted() bool {
 	status, err := p.Status()
 	switch {
@@ -43,7 +44,8 @@ func (p *Process) SharesFiles() bool {
 	return err == nil && ours == theirs
 }
 
-// SharesFiles is Process.SharesFiles for a process that is not open yet.
+// SharesFiles does the same as Process.SharesFiles for a process that is not open yet. It returns false if the process
+// can't be opened.
 func SharesFiles(pid int) bool {
 	p, err := Open(pid)
 	if err != nil {
@@ -53,21 +55,22 @@ func SharesFiles(pid int) bool {
 	return p.SharesFiles()
 }
 
-// A folderID identifies a folder among those that exist.
+// A folderID identifies an existing folder. After the folder was removed, another one may get the same folderID.
 type folderID struct {
 	major, minor uint32
 	inode        uint64
 }
 
-// folderAt returns the identity of a folder. It does not make a file system ask somebody else (AT_STATX_DONT_SYNC).
+// folderAt returns the identity of a folder. It uses AT_STATX_DONT_SYNC, so that a file system in user space or on a
+// network does not have to ask its server.
 func folderAt(at int, path string) (folderID, error) {
 	var s unix.Statx_t
 	err := unix.Statx(at, path, unix.AT_STATX_DONT_SYNC, unix.STATX_INO, &s)
 	return folderID{s.Dev_major, s.Dev_minor, s.Ino}, err
 }
 
-// sharesNamespace reports whether the process is in the same namespace as gasm. A kernel that has no namespaces of a
-// kind has all processes in the same one.
+// sharesNamespace reports whether the process is in the same namespace as gasm. If the kernel does not support this
+// kind of namespace, all processes share one, and it returns true.
 func (p *Process) sharesNamespace(kind string) bool {
 	var ours unix.Stat_t
 	err := unix.Stat("/proc/self/ns/"+kind, &ours)
@@ -78,10 +81,11 @@ func (p *Process) sharesNamespace(kind string) bool {
 	return err == nil && errTheirs == nil && ours.Dev == theirs.Dev && ours.Ino == theirs.Ino
 }
 
-// mountedByEqual reports whether only processes with gasm's own capabilities can have mounted what the process has
-// mounted: its mount namespace belongs to gasm's user namespace. In a mount namespace that belongs to another user
-// namespace, that one's root can mount, which may be any user. The user that owns a user namespace (NS_GET_OWNER_UID)
-// says nothing: root makes user namespaces for containers, and the container's root mounts in them.
+// mountedByEqual reports whether the process's mount namespace belongs to gasm's user namespace. If so, only processes
+// with capabilities in gasm's own user namespace can have mounted the file systems there. If the mount namespace
+// belongs to another user namespace, the root of that user namespace can mount in it, and this may be any user. The
+// owner of a user namespace (NS_GET_OWNER_UID) does not help: root makes user namespaces for containers, and the
+// container's root mounts in them.
 func (p *Process) mountedByEqual() bool {
 	fd, err := p.openAt("ns/mnt", unix.O_RDONLY)
 	if err != nil {
@@ -89,7 +93,7 @@ func (p *Process) mountedByEqual() bool {
 	}
 	defer unix.Close(fd)
 	owner, err := unix.IoctlRetInt(fd, unix.NS_GET_USERNS)
-	if err != nil { // EPERM: it is not in gasm's user namespace or below
+	if err != nil { // EPERM means that it belongs neither to gasm's user namespace nor to one below
 		return false
 	}
 	defer unix.Close(owner)

@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fix"
 )
 
-// A User is the identity of a process for the kernel.
+// A User is the identity by which the kernel decides what a process may access.
 type User struct {
 	UID, GID int   // effective ids
 	Groups   []int // supplementary groups
@@ -24,8 +24,9 @@ func (u User) same(other User) bool {
 	return u.UID == other.UID && u.GID == other.GID && slices.Equal(u.Groups, other.Groups)
 }
 
-// become gives the calling thread the user's identity and takes away its capabilities. set changes the user id. The
-// thread must be locked to its goroutine, and must end with it. If gasm is not root, the identity stays the same.
+// become gives the calling thread the user's identity and takes away its capabilities. set is called to change the user
+// id: forFiles or effectively. The thread must be locked to its goroutine, and must end with it. If gasm is not root,
+// the identity stays the same, and become returns an error if u is another user.
 func (u User) become(set func(uid int) error) error {
 	if os.Geteuid() != 0 && os.Geteuid() != u.UID {
 		return &fix.Error{Err: errors.New("it belongs to another user"), Fix: "run gasm as that user or as root"}
@@ -49,11 +50,11 @@ func (u User) become(set func(uid int) error) error {
 	return nil
 }
 
-// replace changes the thread's groups, group and user. It makes the system calls directly, because Go's functions
-// change all threads.
+// replace changes the calling thread's supplementary groups, group and user. It makes the system calls directly,
+// because the functions of package syscall change all threads of the process.
 func (u User) replace(set func(uid int) error) error {
 	if now, err := unix.Getgroups(); err != nil || !slices.Equal(now, u.Groups) {
-		groups := make([]uint32, len(u.Groups)+1) // one more, so that groups[0] exists
+		groups := make([]uint32, len(u.Groups)+1) // one element more than needed, so that groups[0] always exists
 		for i, g := range u.Groups {
 			groups[i] = uint32(g)
 		}
@@ -75,8 +76,8 @@ func (u User) replace(set func(uid int) error) error {
 // saved user stay the same, so the other user can neither signal the thread nor change its scheduling.
 func forFiles(uid int) error { return unix.Setfsuid(uid) }
 
-// effectively changes the effective user of the calling thread, which the other end of a socket sees. That user can
-// change the thread's scheduling (sched_setaffinity(2)), so the thread should do little and end.
+// effectively changes the effective user of the calling thread. That is the user which the other end of a socket sees.
+// The user can then change the thread's scheduling (sched_setaffinity(2)), so the thread should do little and end soon.
 func effectively(uid int) error {
 	const keep = ^uintptr(0) // leaves the real and the saved user as they are
 	if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, keep, uintptr(uid), keep); errno != 0 {
@@ -85,7 +86,8 @@ func effectively(uid int) error {
 	return nil
 }
 
-// speaking runs f on a new thread whose effective user is u. JVMs before JDK 12 answer only that user, not even root.
+// speaking runs f on a new thread whose effective user is u, and returns the error of f. It is for connections to a
+// JVM: JVMs before JDK 12 answer only their own user, not even root.
 func (u User) speaking(f func() error) error {
 	done := make(chan error, 1)
 	go offFirstThread(func() {
@@ -99,9 +101,10 @@ func (u User) speaking(f func() error) error {
 }
 
 // offFirstThread runs f on a locked thread that ends with f and is not the first thread of the process. The first
-// thread must not change, because the kernel takes its user for that of the process, for kill(2) and for /proc/PID.
+// thread must not change its user, because for kill(2) and /proc/PID the kernel regards the first thread's user as the
+// user of the process.
 func offFirstThread(f func()) {
-	runtime.LockOSThread() // it is never unlocked, so that the runtime ends the thread with the goroutine
+	runtime.LockOSThread() // not unlocked after f, so that the runtime ends the thread with the goroutine
 	if unix.Gettid() != unix.Getpid() {
 		f()
 		return

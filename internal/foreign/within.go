@@ -7,21 +7,22 @@ import (
 	"time"
 )
 
-// ErrLate is wrapped by the error of a call that has not returned in time.
+// ErrLate means that a call has not returned in time. Other errors wrap it.
 var ErrLate = errors.New("no answer in time")
 
-// ErrEnded is wrapped by the error of a process that has ended.
+// ErrEnded means that the process has ended. Other errors wrap it.
 var ErrEnded = errors.New("it has ended")
 
-// WithinLimit is Within for functions that look at a process for a short time and have no context: only limit ends the
-// wait. A caller that has a context uses Within.
+// WithinLimit is Within without a context: only limit ends the wait. It is for functions that look at a process for a
+// short time and get no context from their caller.
 func WithinLimit[T any](limit time.Duration, f func() (T, error)) (T, error) {
 	return Within(context.Background(), limit, f)
 }
 
 // Within runs f in a new goroutine, and waits until f returns, limit is over, or ctx is done. It is for calls that can
 // block because of another process and can't be interrupted, such as reading memory that the process has mapped from a
-// file system of its own. If f has not returned, its result is dropped. So f must not share memory with the caller.
+// file system of its own. If Within returns before f, f continues to run and its result is dropped. So f must not share
+// memory with the caller.
 func Within[T any](ctx context.Context, limit time.Duration, f func() (T, error)) (T, error) {
 	type result struct {
 		value T

@@ -13,16 +13,16 @@ import (
 )
 
 // A World is the file system that a process sees, accessed as the process's user (see the package comment). It remains
-// usable after the process has ended. Several goroutines may use a World and what is opened in it; its calls run one
-// after another.
+// usable after the process has ended. Several goroutines may use a World and its files and folders at once; the calls
+// run one after another.
 //
-// A World is one bounded piece of work, from Process.World or OwnWorld to Close. That is why it holds a context: when
-// the context is done, all calls of the World and of its files and folders fail. Close must be called.
+// A World is made by Process.World or OwnWorld for one bounded piece of work, and must be closed at its end. That is
+// why a World holds a context: when the context is done, all calls of the World and of its files and folders fail.
 type World struct {
 	ctx     context.Context
 	process *Process // nil for gasm's own file system
 	pid     int      // id of the process; 0 for gasm's own file system
-	trusted bool     // gasm trusts whoever mounts file systems there and has files in them
+	trusted bool     // gasm trusts those who can mount file systems in this World
 	user    User
 	root    int // descriptor of the root folder
 	jobs    chan func()
@@ -32,15 +32,15 @@ type World struct {
 	unused  unused
 }
 
-// unused are descriptors that the World's thread closes after its current call. If a descriptor was closed earlier, its
-// number could belong to another file by the time that the call uses it.
+// unused holds descriptors that the World's thread closes after its current call. If a descriptor was closed during
+// that call, its number could already belong to another file when the call uses it.
 type unused struct {
 	sync.Mutex
 	fds   []int
 	ended bool // the thread has ended
 }
 
-// add queues a descriptor to be closed.
+// add queues a descriptor to be closed. If the thread has ended, it closes the descriptor at once.
 func (u *unused) add(fd int) {
 	u.Lock()
 	defer u.Unlock()
@@ -62,7 +62,7 @@ func (u *unused) close(last bool) {
 	}
 }
 
-// callTime bounds the time of one call. A busy disk answers within a second.
+// callTime is the time limit for one call. Even a busy disk answers within a second.
 const callTime = 5 * time.Second
 
 // World enters the process's file system. The World's calls fail once ctx is done.
@@ -72,13 +72,13 @@ func (p *Process) World(ctx context.Context) (*World, error) {
 		return nil, err
 	}
 	root, err := p.openAt("root", unix.O_PATH|unix.O_DIRECTORY)
-	if err != nil && p.Ended() { // a process that was not waited for has no root folder
+	if err != nil && p.Ended() { // an ended process that was not waited for has no root folder
 		return nil, ErrEnded
 	}
 	if err != nil {
 		return nil, fmt.Errorf("its files can't be looked at: %w", err)
 	}
-	// In between, the process can have started a program of another user, such as su.
+	// Since the first look at its status, the process can have started a program that runs as another user, such as su.
 	after, err := p.Status()
 	if err == nil && !after.same(before.User) {
 		err = errors.New("its user has changed")
@@ -99,7 +99,7 @@ func OwnWorld(ctx context.Context, u User) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Only an ordinary user has no other user's files to fear.
+	// As root, gasm must not trust the file systems that other users have mounted.
 	return newWorld(&World{ctx: ctx, trusted: os.Geteuid() != 0 && u.UID == os.Geteuid(), user: u, root: root})
 }
 
@@ -121,7 +121,7 @@ func newWorld(w *World) (*World, error) {
 	return w, nil
 }
 
-// work makes the calls until Close.
+// work runs the calls that it receives from jobs, until Close.
 func (w *World) work() {
 	defer w.unused.close(true)
 	for {
@@ -146,10 +146,12 @@ func (w *World) Close() {
 // User returns the user as whom the files are accessed.
 func (w *World) User() User { return w.user }
 
-// closeTime bounds the time for closing a descriptor, for which the kernel may ask a file system in user space.
+// closeTime is the time limit for closing a descriptor. Closing can take long because the kernel may have to ask a file
+// system in user space.
 const closeTime = 500 * time.Millisecond
 
-// closeDescriptor makes the thread close a descriptor. It waits for that, unless the thread is blocked in a call.
+// closeDescriptor makes the World's thread close a descriptor. It waits at most closeTime, and not at all if the thread
+// is known to be blocked in a call.
 func (w *World) closeDescriptor(fd int) {
 	w.unused.add(fd)
 	if w.hangs.Load() > 0 {
@@ -175,7 +177,7 @@ func (w *World) closeDescriptor(fd int) {
 	}
 }
 
-// hang makes the World's calls fail at once until a late call has returned. f waits for that call.
+// hang makes the World's calls fail at once until a late call has returned. f must wait for that late call.
 func (w *World) hang(f func()) {
 	w.hangs.Add(1)
 	go func() {
@@ -187,11 +189,12 @@ func (w *World) hang(f func()) {
 // errClosed is the error of a call after Close.
 var errClosed = errors.New("the file system of the process is not in use any more")
 
-// errHangs is the error of a call that has not returned in time, and of all later calls until it does.
+// errHangs is the error of a call that has not returned in time, and of all later calls until that call returns.
 var errHangs = fmt.Errorf("its file system does not answer: %w", ErrLate)
 
-// call runs f on the World's thread. If f returns too late, its result is passed to undo, unless undo is nil. So f must
-// not share memory with the caller.
+// call runs f on the World's thread and returns its result. If call has to return before f, because of callTime or the
+// context, f continues to run; when it succeeds, its result is passed to undo, unless undo is nil. So f must not share
+// memory with the caller.
 func call[T any](w *World, f func() (T, error), undo func(T)) (T, error) {
 	type result struct {
 		value T
@@ -236,7 +239,7 @@ func call[T any](w *World, f func() (T, error), undo func(T)) (T, error) {
 	return none, why
 }
 
-// do is call for functions without a result.
+// do does the same as call for functions that return only an error.
 func (w *World) do(f func() error) error {
 	_, err := call(w, func() (struct{}, error) { return struct{}{}, f() }, nil)
 	return err

@@ -14,22 +14,22 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// Captures are the folders of testdata/captures that have a log and, except for the one of
-// aarch64, its samples. Whole captures are packed differently, see UnpackFolder.
+// Captures are the names of those folders in testdata/captures that have the log of one JVM and, except for the folder
+// of aarch64, its samples. Captures of several JVMs are packed differently, see UnpackFolder.
 var Captures = []string{"jdk8-full-hsdis", "jdk11-lean-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-lean-none-dtrace",
 	"jdk17-full-hsdis", "jdk21-arm64-lean-none", "jdk25-lean-none", "jdk25-full-hsdis"}
 
-// The files of a committed capture.
+// The files in each folder of Captures.
 const (
 	Log     = "asm.log"
 	Samples = "samples.txt"
 )
 
-// unpacked holds the text of the capture files that were read, by their path.
+// unpacked has the texts of the capture files that were read so far, by path.
 var unpacked sync.Map
 
-// Capture returns the text of one file of a committed capture: Log or Samples. All
-// tests of a package share the bytes, which must not be changed.
+// Capture returns the text of one file of a committed capture: Log or Samples. The caller must not change the bytes,
+// because all tests of a package share them.
 func Capture(tb testing.TB, capture, file string) []byte {
 	tb.Helper()
 	path := Testdata("captures", capture, file+".gz")

@@ -1,12 +1,11 @@
 // Package gasmtest contains what gasm's tests share: golden files, the committed
 // captures, and access to the JDKs, samplers and tools of the machine.
 //
-// A function whose name starts with Need skips the test when the machine lacks
-// something, and says how to get it. `make test` lists all skipped tests at its end;
-// in CI, only the skips in .ci/expected-skips.txt are allowed.
+// A function whose name starts with Need skips the test if the machine lacks something. The message says how to get it.
+// `make test` lists all skipped tests at its end; in CI, only the skips in .ci/expected-skips.txt are allowed.
 //
-// Of gasm's packages it imports only internal/jdk, so that the internal tests of every
-// other package can use it.
+// The only package of gasm that it imports is internal/jdk. So the internal tests of every other package can import
+// gasmtest without a cycle.
 package gasmtest
 
 import (
@@ -14,9 +13,9 @@ import (
 	"path/filepath"
 )
 
-// root is the repository's folder. It is found when the test program starts, because a
-// test may change the working folder later. It is "" in a test program that another
-// test runs elsewhere, as a helper.
+// root is the repository's folder. It is found when the test program starts, because a test may change the working
+// folder later. It is "" if the test program starts outside of the repository, as it does when a test runs it as a
+// helper in another folder.
 var root = findRoot()
 
 func findRoot() string {
@@ -25,7 +24,7 @@ func findRoot() string {
 		return ""
 	}
 	for {
-		// go.mod does not identify it: the browser's tests are a module within this one.
+		// go.mod does not identify the repository's folder, because the browser tests below it have a go.mod too.
 		if _, err := os.Stat(filepath.Join(dir, "testdata", "captures")); err == nil {
 			return dir
 		}

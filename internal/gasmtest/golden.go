@@ -14,8 +14,8 @@ import (
 // update is the flag -update of all tests that have golden files.
 var update = flag.Bool("update", false, "rewrite golden files instead of comparing with them")
 
-// Golden compares got with the file testdata/name beside the test, or writes that
-// file under -update. A difference is shown line by line.
+// Golden compares got with the file testdata/name in the test's folder. If they differ, the test fails and shows the
+// lines that do. With -update, Golden writes the file instead.
 func Golden(tb testing.TB, name string, got []byte) {
 	tb.Helper()
 	path := filepath.Join("testdata", name)
@@ -37,8 +37,7 @@ func Golden(tb testing.TB, name string, got []byte) {
 	}
 }
 
-// GoldenGzip is Golden with a file that is packed by gzip, for long texts. zcat shows
-// it.
+// GoldenGzip is like Golden, but the file is packed by gzip. It is for long texts.
 func GoldenGzip(tb testing.TB, name string, got []byte) {
 	tb.Helper()
 	path := filepath.Join("testdata", name)
@@ -54,23 +53,23 @@ func GoldenGzip(tb testing.TB, name string, got []byte) {
 	}
 }
 
-// WriteGzip writes a text into a file, packed by gzip as small as it can be.
+// WriteGzip writes a text to a file, packed by gzip with the best compression.
 func WriteGzip(tb testing.TB, path string, text []byte) {
 	tb.Helper()
 	var packed bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid
-	_, _ = z.Write(text)                                       // a buffer takes all
+	_, _ = z.Write(text)                                       // a bytes.Buffer never returns an error
 	_ = z.Close()
 	if err := os.WriteFile(path, packed.Bytes(), 0o644); err != nil {
 		tb.Fatal(err)
 	}
 }
 
-// maxDifferences is how many differing lines are shown.
+// maxDifferences limits how many differing lines a failed test shows.
 const maxDifferences = 10
 
-// differingLines shows the lines at which two texts differ, as a diff does, but
-// without aligning them; "" for equal texts.
+// differingLines returns the lines at which two texts differ, in the form of a diff. It compares lines of the same
+// number, so after an inserted line all lines differ. It returns "" for equal texts.
 func differingLines(want, got string) string {
 	if want == got {
 		return ""

@@ -15,29 +15,28 @@ import (
 // A JDK is one installation of Java on this machine.
 type JDK struct {
 	Home    string // its folder, without symbolic links
-	Feature int    // the feature release: 17, 25
+	Feature int    // the feature release, for example 17
 }
 
 // Name returns a name for subtests: "jdk17". It is unique, because NeedJDKs returns only one
 // JDK of each feature release.
 func (j JDK) Name() string { return fmt.Sprintf("jdk%d", j.Feature) }
 
-// Java returns the path of its java program.
+// Java returns the path of the JDK's java program.
 func (j JDK) Java() string { return filepath.Join(j.Home, "bin", "java") }
 
-// LibJVM returns the path of its libjvm.so.
+// LibJVM returns the path of the JDK's libjvm.so.
 func (j JDK) LibJVM() string { return jdk.LibJVM(j.Home) }
 
-// compiles reports whether it is a whole JDK and not a JRE.
+// compiles reports whether j has javac, that is, whether it is a whole JDK and not a JRE.
 func (j JDK) compiles() bool {
 	_, err := os.Stat(filepath.Join(j.Home, "bin", "javac"))
 	return err == nil
 }
 
-// allJDKs finds the JDKs and JREs of this machine once: the java on the PATH, those that
-// packages install in /usr/lib/jvm, and those that scripts/setup.sh fetches into
-// testdata/jdks. It returns one of each feature release. It prefers whole JDKs to JREs, and
-// the one on the PATH to others.
+// allJDKs finds the JDKs and JREs of this machine once: the java on the PATH, those that packages install in
+// /usr/lib/jvm, and those that scripts/setup.sh fetches into testdata/jdks. It returns one JDK of each feature release.
+// If there are several, it prefers whole JDKs to JREs, and then the one on the PATH to the others.
 var allJDKs = sync.OnceValue(func() []JDK {
 	var javas []string
 	if path, err := exec.LookPath("java"); err == nil {
@@ -66,11 +65,10 @@ var allJDKs = sync.OnceValue(func() []JDK {
 	return found
 })
 
-// NeedJDKs returns those JDKs of this machine that a test wants, one of each feature
-// release, in ascending order. If more than three are wanted, it returns the oldest, the
-// default one (the java on the PATH) and the newest: what differs between two releases
-// usually shows at an end, and each JDK takes its time. With AllJDKs, it returns all. If
-// the machine has none of the wanted JDKs, the test is skipped.
+// NeedJDKs returns those JDKs of this machine that a test wants, one of each feature release, in ascending order. If
+// more than three are wanted, it returns the oldest, the default one (the java on the PATH) and the newest: these
+// usually show what differs between releases, and tests on all JDKs would take too long. With AllJDKs, it returns all.
+// If the machine has none of the wanted JDKs, the test is skipped.
 func NeedJDKs(tb testing.TB, wanted func(JDK) bool) []JDK {
 	tb.Helper()
 	found := NeedEachJDK(tb, wanted)
@@ -80,8 +78,8 @@ func NeedJDKs(tb testing.TB, wanted func(JDK) bool) []JDK {
 	return someJDKs(found, defaultRelease())
 }
 
-// NeedEachJDK is like NeedJDKs, but returns all wanted JDKs, however many. It is for tests that
-// are quick, and for those in which each of the wanted releases takes a way of its own.
+// NeedEachJDK is like NeedJDKs, but returns all wanted JDKs, however many. It is for quick tests, and for tests of code
+// that treats each of the wanted releases differently.
 func NeedEachJDK(tb testing.TB, wanted func(JDK) bool) []JDK {
 	tb.Helper()
 	found := slices.DeleteFunc(slices.Clone(allJDKs()), func(j JDK) bool { return !wanted(j) })
@@ -91,8 +89,8 @@ func NeedEachJDK(tb testing.TB, wanted func(JDK) bool) []JDK {
 	return found
 }
 
-// AllJDKs reports whether tests run on all JDKs that suit them: with GASM_JDKS=all in the
-// environment, as `make test-all` has it, or with -long.
+// AllJDKs reports whether NeedJDKs returns all wanted JDKs. That is the case with GASM_JDKS=all in the environment,
+// which `make test-all` sets, and with -long.
 func AllJDKs() bool { return Long() || os.Getenv("GASM_JDKS") == "all" }
 
 // someJDKs returns the first and the last of the JDKs, which are in ascending order, and
@@ -120,8 +118,8 @@ var defaultRelease = sync.OnceValue(func() int {
 	return jdk.Release([]string{target})
 })
 
-// WholeJDK17 reports whether j is a JDK, not a JRE, of release 17 or newer: those print code
-// without hsdis, and run the programs that the tests compile. Most live tests run on these.
+// WholeJDK17 reports whether j is a JDK (not a JRE) of release 17 or newer. Most live tests run on such JDKs, because
+// they print code without hsdis and run the programs that the tests compile.
 func WholeJDK17(j JDK) bool { return j.Feature >= 17 && j.compiles() }
 
 // NeedJava returns the path of the java on the PATH, without symbolic links.
@@ -140,7 +138,8 @@ func CompileJava(tb testing.TB, dir string, release int, files ...string) {
 	javac := NeedTool(tb, "javac", "scripts/setup.sh installs a JDK")
 	args := append([]string{"-g", "--release", fmt.Sprint(release), "-encoding", "UTF-8", "-d", dir}, files...)
 	cmd := exec.Command(javac, args...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8") // classes with names beyond ASCII are files
+	// javac names a file after each class, and class names may have characters beyond ASCII.
+	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		tb.Fatalf("javac %q: %v\n%s", args, err, out)
 	}

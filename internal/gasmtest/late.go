@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Lateness begins to measure how late this process is woken because other processes have the processors.
-// The returned function ends the measurement, and returns the largest lateness. A test of how soon something
-// happens allows this much more time for each process or thread that must be woken for it.
+// Lateness begins to measure how late the kernel wakes this process, because other processes use the CPUs. The returned
+// function ends the measurement and returns the largest delay. A test that asserts how soon something happens must
+// allow this much more time for each process or thread that has to be woken for it.
 func Lateness(tb testing.TB) (most func() time.Duration) {
 	tb.Helper()
 	const pause = 5 * time.Millisecond
@@ -20,7 +20,7 @@ func Lateness(tb testing.TB) (most func() time.Duration) {
 			case <-stop:
 				latest <- most
 				return
-			case <-tb.Context().Done(): // the test has ended, and did not ask
+			case <-tb.Context().Done(): // the test has ended without calling the returned function
 				return
 			case <-time.After(pause):
 				most = max(most, time.Since(began)-pause)

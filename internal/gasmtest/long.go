@@ -4,5 +4,5 @@ import "flag"
 
 var long = flag.Bool("long", false, "run the long forms of tests: large inputs, many repetitions")
 
-// Long reports whether a test may take minutes, because -long was given.
+// Long reports whether the tests run with -long. A test may then take minutes.
 func Long() bool { return *long }

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// NeedTool returns the path of a program on the PATH. If it is missing, the test is skipped;
-// fix says how to get it.
+// NeedTool returns the path of a program on the PATH. If the program is missing, the test is skipped, and the message
+// has fix, which says how to get the program.
 func NeedTool(tb testing.TB, name, fix string) string {
 	tb.Helper()
 	path, err := exec.LookPath(name)
@@ -22,8 +22,8 @@ func NeedTool(tb testing.TB, name, fix string) string {
 	return path
 }
 
-// NeedPerf skips a test if perf can't sample. Tests check how gasm uses perf, and not
-// whether this machine has it.
+// NeedPerf skips a test if perf can't sample on this machine. The tests are about how gasm uses perf, so a machine
+// without perf is not a failure.
 func NeedPerf(tb testing.TB) {
 	tb.Helper()
 	NeedTool(tb, "perf", "scripts/setup.sh installs it")
@@ -36,7 +36,7 @@ var perfWorks = sync.OnceValue(func() error {
 	return try(30*time.Second, "perf", "record", "-e", "cpu-clock:u", "-o", "/dev/null", "true")
 })
 
-// NeedNative skips a test if the kernel does not let this process sample by itself.
+// NeedNative skips a test if the kernel does not let this process sample itself with perf_event_open.
 func NeedNative(tb testing.TB) {
 	tb.Helper()
 	if err := nativeWorks(); err != nil {
@@ -53,13 +53,13 @@ func NeedDTrace(tb testing.TB) {
 	}
 }
 
-// DTrace for Linux takes seconds to end, and on a busy machine half a minute. If it is
-// killed before that, its uprobes stay in the kernel.
+// dtraceWorks waits so long because DTrace for Linux takes seconds to end, and half a minute on a busy machine. If
+// DTrace is killed while it ends, its uprobes stay in the kernel.
 var dtraceWorks = sync.OnceValue(func() error {
 	return try(2*time.Minute, "dtrace", "-n", "BEGIN { exit(0); } profile-997 /arg1/ { trace(pid); }")
 })
 
-// try runs a command, and kills it after limit.
+// try runs a command and kills it after limit. If the command fails, the error has its output.
 func try(limit time.Duration, name string, args ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -97,7 +97,7 @@ func NeedJMHProfiler(tb testing.TB) string {
 	return jar
 }
 
-// NeedTime skips a test that takes seconds, under -short.
+// NeedTime skips a test under -short, because the test takes seconds.
 func NeedTime(tb testing.TB) {
 	tb.Helper()
 	if testing.Short() {
@@ -105,8 +105,8 @@ func NeedTime(tb testing.TB) {
 	}
 }
 
-// NeedSmallDisk mounts a file system of a size in mount's syntax ("256k"), and returns
-// its folder. It is unmounted after the test.
+// NeedSmallDisk mounts a file system of the given size, which is in mount's syntax ("256k"), and returns its folder.
+// The file system is unmounted after the test.
 func NeedSmallDisk(tb testing.TB, size string) (dir string) {
 	tb.Helper()
 	dir = tb.TempDir()
@@ -114,7 +114,7 @@ func NeedSmallDisk(tb testing.TB, size string) (dir string) {
 		tb.Skipf("a small file system to fill can't be mounted: %v: %s", err, out)
 	}
 	tb.Cleanup(func() {
-		// Lazily, because a process that the test left behind may still use it.
+		// Unmount lazily, because a process that the test left behind may still use the file system.
 		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
 			tb.Errorf("umount: %v: %s", err, out)
 		}
@@ -122,8 +122,8 @@ func NeedSmallDisk(tb testing.TB, size string) (dir string) {
 	return dir
 }
 
-// NeedSurefire returns the folder of a new copy of the Maven project testdata/surefire. Maven
-// needs no network for its tests, because `make surefire` has fetched what they need.
+// NeedSurefire copies the Maven project testdata/surefire and returns the folder of the copy. Maven can test it without
+// a network, because `make surefire` has fetched what it needs.
 func NeedSurefire(tb testing.TB) (dir string) {
 	tb.Helper()
 	NeedTime(tb)
@@ -139,8 +139,8 @@ func NeedSurefire(tb testing.TB) (dir string) {
 	return dir
 }
 
-// NeedLanguages returns the folder of the Maven project testdata/languages. Its programs in
-// Scala and Kotlin are compiled.
+// NeedLanguages returns the folder of the Maven project testdata/languages, in which the programs in Scala and Kotlin
+// are compiled already.
 func NeedLanguages(tb testing.TB) (dir string) {
 	tb.Helper()
 	NeedTime(tb)

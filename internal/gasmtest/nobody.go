@@ -15,10 +15,10 @@ import (
 // Nobody is the user and group id of the user without rights, nobody.
 const Nobody = 65534
 
-// JVMOfNobody returns the credential for a command that is a JVM, or starts one, as the user without rights. A JVM that
-// was killed leaves its socket, /tmp/.java_pid4711. The next JVM with this process id removes the socket as it starts. A JVM
-// of another user may not remove it, and then nobody can attach to that JVM. So JVMOfNobody removes the sockets of
-// processes that are gone.
+// JVMOfNobody returns the credential with which a test runs a JVM, or a command that starts one, as the user nobody. It
+// first removes the sockets for attaching, such as /tmp/.java_pid4711, that killed JVMs left behind. Otherwise a new
+// JVM of nobody's that happens to get the process id 4711 would have to remove that socket as it starts. If the socket
+// belongs to another user, it may not, and nothing could attach to it.
 func JVMOfNobody(tb testing.TB) *syscall.Credential {
 	tb.Helper()
 	left, err := filepath.Glob("/tmp/.java_pid*")

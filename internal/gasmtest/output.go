@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// An Output holds what a program has printed so far. Any goroutine may use it.
+// An Output is an io.Writer that keeps what a program has printed so far. It is safe for concurrent use.
 type Output struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -10,19 +10,19 @@ import (
 	"syscall"
 )
 
-// protections are kernel settings (fs.protected_symlinks …). Unless all of them are on, gasm
-// has HotSpot print all code, and lets no other user log.
+// protections are the kernel settings fs.protected_symlinks and so on. If one of them is off, gasm does not use
+// LogCompilation but makes HotSpot print all code. If fs.protected_symlinks is off and gasm runs as root, JVMs of other
+// users can't create logs.
 var protections = []string{"symlinks", "hardlinks", "fifos"}
 
-// ProtectTmp must be the first call in TestMain. If the kernel is set to open what other users
-// have made in /tmp, it restarts the test program in a mount namespace in which the settings
-// seem to be on: nobody attacks a machine for tests. Only root can do so; the tests of other
-// users run with the settings as they are.
+// ProtectTmp must be the first call in TestMain. If one of the protections is off, it restarts the test program in a
+// mount namespace in which all of them seem to be on. That is safe, because nobody attacks a machine on which tests
+// run. Only root can do this; without root, the tests run with the machine's settings.
 func ProtectTmp() {
 	if os.Geteuid() != 0 || protected() {
 		return
 	}
-	runtime.LockOSThread() // the namespace is this thread's, and exec keeps it
+	runtime.LockOSThread() // the mount namespace belongs to this thread, and exec keeps it
 	if err := seemProtected(); err != nil {
 		panic(fmt.Sprintf("making /tmp seem protected for the tests: %v", err))
 	}
@@ -38,14 +38,15 @@ func protected() bool {
 	return true
 }
 
-// seemProtected mounts a file with a 1 over each setting.
+// seemProtected moves this thread to a new mount namespace, and mounts a file with the text "1" over each setting.
 func seemProtected() error {
 	if err := syscall.Unshare(syscall.CLONE_NEWNS); err != nil {
 		return err
 	}
 	err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, "")
 	if errors.Is(err, syscall.EINVAL) {
-		// In a chroot, / is a folder and not a mount. What is mounted below is in /proc, which is one.
+		// In a chroot, / is a folder and not a mount point. /proc is a mount point, and all mounts below are made in
+		// it.
 		err = syscall.Mount("", "/proc", "", syscall.MS_REC|syscall.MS_PRIVATE, "")
 	}
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package gasmtest
 
-// ProtectTmp does nothing: these settings are Linux's.
+// ProtectTmp does nothing: only Linux has these settings.
 func ProtectTmp() {}

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ExecBlocked replaces this process by a command whose processes get an error for one
-// system call, as Docker's seccomp filter gives it. It returns only when that fails.
-// Tests run it in a process of its own, because the filter can't be removed.
+// ExecBlocked replaces this process by a command for which one system call fails with fault, as under Docker's seccomp
+// filter. The filter also applies to the processes that the command starts. ExecBlocked returns only if it fails. Tests
+// call it in a process of its own, because the filter can't be removed.
 func ExecBlocked(call uint32, fault syscall.Errno, command []string) error {
 	return execFiltered([]unix.SockFilter{
 		loadAt(0), // the number of the system call
@@ -23,10 +23,11 @@ func ExecBlocked(call uint32, fault syscall.Errno, command []string) error {
 	}, command)
 }
 
-// ExecMachineEventsOnly is the same for perf_event_open of a process, which gasm and perf
-// do. That of the whole machine, which DTrace does, works: its second argument is -1.
+// ExecMachineEventsOnly is like ExecBlocked for calls of perf_event_open that open an event for a process, as gasm and
+// perf make them. Calls that open an event for the whole machine, as DTrace makes them, succeed. Their second argument
+// is -1.
 func ExecMachineEventsOnly(command []string) error {
-	const pidAt = 24 // of the low half of the second argument in seccomp_data
+	const pidAt = 24 // offset of the low half of the second argument in struct seccomp_data
 	return execFiltered([]unix.SockFilter{
 		loadAt(0),
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_PERF_EVENT_OPEN, Jf: 3},

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stop stops a process, and returns when all of its threads have stopped. A SIGSTOP alone is not enough: kill(2)
-// returns as soon as one thread has the signal. The others go on until that thread runs, which takes a while on a busy
-// machine. The process continues when the test ends, so that nothing waits forever after a failed test.
+// Stop stops a process, and returns when all of its threads have stopped. To send SIGSTOP is not enough: kill(2)
+// returns as soon as one thread has the signal. The other threads go on until that thread runs, which takes a while on
+// a busy machine. The process continues when the test ends, so that nothing waits forever after a failed test.
 func Stop(t testing.TB, pid int) {
 	t.Helper()
 	require.NoError(t, unix.Kill(pid, unix.SIGSTOP))
@@ -35,10 +35,10 @@ func threadStates(pid int) (states string) {
 	stats, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid)) // the pattern is well-formed
 	for _, stat := range stats {
 		text, err := os.ReadFile(stat)
-		// "4711 (C2 CompilerThre) T 1 …": the state follows the name, which may hold anything.
+		// "4711 (C2 CompilerThre) T 1 …": the state follows the name in parentheses, which may contain any characters.
 		_, state, ok := strings.Cut(string(text[bytes.LastIndexByte(text, ')')+1:]), " ")
 		if err != nil || !ok {
-			states += "?" // it is ending
+			states += "?" // the thread is ending
 			continue
 		}
 		states += state[:1]

@@ -10,13 +10,13 @@ import (
 // colour matches the escape sequences of layout's styles.
 var colour = regexp.MustCompile("\x1b\\[(0|1|2|1?;?3[0-7])m")
 
-// unshown matches characters that a terminal obeys, that change the direction of text, or that
-// are invisible: control characters, line separators, marks, embeddings, overrides and isolates
-// of the direction of text, the byte order mark and similar ones.
+// unshown matches characters that terminals interpret, that change the direction of text, or that are invisible. These
+// are control characters except line ends, line separators, the marks and controls for the direction of text, the byte
+// order mark, and similar characters.
 var unshown = regexp.MustCompile(`[\x00-\x09\x0b-\x1f\x7f-\x{9f}\x{ad}\x{61c}\x{200b}\x{200e}\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}\x{fff9}-\x{fffb}\x{e0000}-\x{e007f}]`)
 
-// TerminalText checks that text for people is UTF-8, and that all of its characters are shown
-// as they are, except line ends and, if colours is true, the escape sequences of colours.
+// TerminalText checks that text is valid UTF-8 and that a terminal shows all of its characters as they are. Line ends
+// are allowed and, if colours is true, the escape sequences of colours.
 func TerminalText(tb testing.TB, text string, colours bool) {
 	tb.Helper()
 	if colours {
@@ -30,8 +30,8 @@ func TerminalText(tb testing.TB, text string, colours bool) {
 	}
 }
 
-// Inject inserts text into the middle of each string in the value that value points to. Equal
-// strings stay equal.
+// Inject inserts text into the middle of each string in the value that value points to. Strings that were equal before
+// are equal afterwards. Strings in maps and in unexported fields are not changed.
 func Inject(value any, text string) { inject(reflect.ValueOf(value).Elem(), text) }
 
 func inject(v reflect.Value, text string) {

@@ -10,8 +10,8 @@ import (
 )
 
 // AwaitWork waits until a process has used this much more CPU time. Use it to wait for samples: their number depends on
-// the CPU time of the process, and a busy machine gives it little of each second. It fails if the process ends or gets
-// no CPU time for a minute.
+// the CPU time of the process, and a busy machine gives it little of each second. The test fails if the process ends,
+// or if it gets no CPU time for a minute.
 func AwaitWork(tb testing.TB, pid int, cpu time.Duration) {
 	tb.Helper()
 	begun, ok := CPUTime(pid)

@@ -1,4 +1,4 @@
-// Package htmlpage has what gasm's HTML pages share: how they look, and what they may do.
+// Package htmlpage has what gasm's HTML pages share: their style sheet and their security policy.
 //
 // Each page is one file that a browser opens from disk. Its style sheet is [Style], followed by the page's own. The
 // comment of package report/page lists the classes.
@@ -17,7 +17,7 @@ import (
 var Style string
 
 // Policy returns a page's Content-Security-Policy: the browser fetches nothing, and runs only the page's own script.
-// Style attributes are allowed, because the lengths of bars are in them.
+// Style attributes are allowed, because the pages set the lengths of bars with them.
 func Policy(style, script string) string {
 	hash := func(text string) string {
 		sum := sha256.Sum256([]byte(text))

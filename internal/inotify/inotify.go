@@ -1,11 +1,11 @@
 // Package inotify signals changes of a file or a folder, so that a program need not check for them all the time:
 // [NewFiles] signals new files in a folder, and [NextWrite] the next write to a file.
 //
-// It uses inotify(7) on Linux, as long as the machine allows: each user can have a limited number of instances
+// It uses inotify(7) on Linux, if the machine allows that: the number of instances that a user can have is limited
 // (fs.inotify.max_user_instances). Where inotify is not available, and on other systems, [NewFiles] signals at regular
 // intervals, and [File.Arm] returns false.
 //
-// A signal may come without a reason. Whoever receives it must check what has changed.
+// A signal may come although nothing has changed. So whoever receives it must check what has changed, if anything.
 package inotify
 
 import "time"
@@ -56,8 +56,8 @@ func NextWrite(path string) *File {
 	return &File{b, path, i}
 }
 
-// Arm asks for a signal at the next write. It returns false if that is not possible, and the caller has to check the
-// file from time to time.
+// Arm asks for a signal at the next write. It returns false if there can't be a signal. Then the caller has to check
+// the file from time to time.
 func (f *File) Arm() bool {
 	if f.instance == nil {
 		return false
@@ -76,7 +76,7 @@ func (f *File) Close() {
 	}
 }
 
-// A bell holds at most one value, until somebody receives it.
+// A bell is a channel that is rung by sending a value. It holds at most one value, until somebody receives it.
 type bell chan struct{}
 
 func newBell() bell { return make(bell, 1) }

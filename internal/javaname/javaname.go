@@ -1,10 +1,10 @@
 // Package javaname decodes the names of classes, methods and fields that HotSpot writes.
 //
-// HotSpot writes one name in several ways. It prints the names of methods and fields with
-// \u00fc in place of every character that is not printable ASCII (UTF8::as_quoted_ascii). It
-// prints the names of classes, and in "# {method}" lines those of methods too, in the modified
-// UTF-8 of class files. The LogCompilation tags of some releases have \u00fc in the names of
-// classes as well. gasm's own copies of code have \u000a where a raw character would end the line.
+// HotSpot writes the same name in several ways. In the names of methods and fields, it replaces every character that is
+// not printable ASCII by an escape like \u00fc (UTF8::as_quoted_ascii). It prints the names of classes in the modified
+// UTF-8 of class files, and also those of methods in lines that begin with "# {method}". The LogCompilation tags of
+// some releases have escapes in the names of classes as well. gasm's own copies of code have the escape \u000a in place
+// of a character that would end the line.
 package javaname
 
 import (
@@ -15,11 +15,11 @@ import (
 	"unicode/utf8"
 )
 
-// Decode returns a name that HotSpot wrote, as Java has it and in UTF-8, so that a method has
-// the same name wherever it is found. It undoes HotSpot's \u00fc, and the two differences
-// between class files' modified UTF-8 and UTF-8: a zero is two bytes long, and a character beyond
-// 16 bits (𝒜) is two surrogates of three bytes each. A surrogate without its other half is not a
-// character; it always becomes \ud835.
+// Decode converts a name that HotSpot wrote to the name that Java has, in UTF-8, so that a method has the same name
+// wherever it is found. Decode replaces HotSpot's escapes like \u00fc by characters, and undoes the two differences
+// between the modified UTF-8 of class files and UTF-8: in class files, a zero is two bytes long, and a character beyond
+// 16 bits (𝒜) is two surrogates of three bytes each. A surrogate without its other half is not a character. It always
+// becomes an escape like \ud835.
 //
 // HotSpot does not escape backslashes. So a name that contains the text \u00fc can't be told
 // apart from a name with ü, and is decoded to the latter.
@@ -50,8 +50,8 @@ func Decode(s string) string {
 	return b.String()
 }
 
-// codeUnit reads a unit of UTF-16 at the start of s, if it is written in one of HotSpot's ways
-// and not in UTF-8. The size is the number of bytes of s that it takes, 0 if there is no such unit.
+// codeUnit reads one unit of UTF-16 at the start of s if the unit is written as an escape or in a form that only
+// modified UTF-8 has. size is the number of bytes of s that the unit takes. It is 0 if s begins with anything else.
 func codeUnit(s string) (unit uint16, size int) {
 	switch {
 	case strings.HasPrefix(s, `\u`) && len(s) >= 6:

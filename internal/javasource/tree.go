@@ -252,7 +252,7 @@ func (a *allowance) all(t tree, name string, limit int64) ([]byte, error) {
 
 // head returns at most the first limit bytes of a file of a tree. If the allowance is used up, the error is errSpent.
 func (a *allowance) head(t tree, name string, limit int64) ([]byte, error) {
-	if int64(*a) < limit { // one byte more than is allowed, to see whether the file is longer
+	if int64(*a) < limit { // reading one byte beyond the allowance shows that it is exceeded
 		limit = int64(*a) + 1
 	}
 	file, err := t.open(name)

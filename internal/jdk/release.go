@@ -1,4 +1,5 @@
-// Package jdk reads what the folder of a JDK says about it, and knows how a JVM reads its options.
+// Package jdk finds out the version of a JDK from its folder, and adds options to the environment variables that JVMs
+// read.
 package jdk
 
 import (
@@ -39,8 +40,8 @@ func javaRelease(java string) int {
 	return 0
 }
 
-// LibJVM returns the path of the library that is the JVM in a JDK's folder; "" if there is none. Since JDK 9 it is in
-// lib/server, before that in a folder named after the architecture.
+// LibJVM returns the path of the library that is the JVM in a JDK's folder; "" if there is none. Since JDK 9 the
+// library is in lib/server. In JDK 8 it is in a folder named after the architecture, for example jre/lib/amd64/server.
 func LibJVM(home string) string {
 	name := "libjvm.so"
 	if runtime.GOOS == "darwin" {
@@ -69,18 +70,18 @@ func Feature(version string) int {
 // be found out.
 func Version(home string) string { return Properties(home)["JAVA_VERSION"] }
 
-// MaxRelease is an upper bound for the size of a release file, in bytes; a larger file is not read. Those of all
-// vendors have less than 4 kB.
+// MaxRelease is an upper bound for the size of a release file, in bytes; a larger file is not read. The release files
+// of all vendors have less than 4 kB.
 const MaxRelease = 1 << 16
 
 // Properties returns the properties in the release file of a JDK's folder, which has lines such as
 // JAVA_VERSION="17.0.15". It returns an empty map if there is no such file.
 func Properties(home string) map[string]string {
-	text, _ := regular.ReadFile(filepath.Join(home, "release"), MaxRelease) // without the file there are no properties
+	text, _ := regular.ReadFile(filepath.Join(home, "release"), MaxRelease) // if this fails, there are no properties
 	return ParseRelease(text)
 }
 
-// ParseRelease parses the properties in a release file.
+// ParseRelease parses the properties in a release file. It skips lines whose value is not in quotes.
 func ParseRelease(text []byte) map[string]string {
 	values := map[string]string{}
 	for line := range strings.Lines(string(text)) {

@@ -9,25 +9,26 @@ import (
 // java program of JDK 9 and newer.
 const toolOptions, launcherOptions = "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"
 
-// OptionVariables are the environment variables from which a JVM takes options, in the order in which they are applied;
-// of two options with one name, the later one wins. The java program inserts those of JDK_JAVA_OPTIONS before those of
-// the command line.
+// OptionVariables are the environment variables from which a JVM takes options, in the order in which it applies them.
+// If two options have the same name, the later one wins. The options of the command line come between JDK_JAVA_OPTIONS,
+// which the java program inserts before them, and _JAVA_OPTIONS.
 var OptionVariables = []string{toolOptions, launcherOptions, "_JAVA_OPTIONS"}
 
-// AddToolOptions appends options to JAVA_TOOL_OPTIONS in an environment, after those that are there.
+// AddToolOptions returns a copy of an environment in which options are added to JAVA_TOOL_OPTIONS, after the options
+// that the variable already has.
 func AddToolOptions(env, options []string) []string {
 	return addOptions(env, toolOptions, options, func(had, added string) string { return had + " " + added })
 }
 
-// AddLauncherOptions adds options to JDK_JAVA_OPTIONS in an environment, before those that are there, so that the
-// user's own options win.
+// AddLauncherOptions returns a copy of an environment in which options are added to JDK_JAVA_OPTIONS. They come before
+// the options that the variable already has, so that the user's own options win.
 func AddLauncherOptions(env, options []string) []string {
 	return addOptions(env, launcherOptions, options, func(had, added string) string { return added + " " + had })
 }
 
 func addOptions(env []string, variable string, options []string, join func(had, added string) string) []string {
 	if len(options) == 0 {
-		return env // each JVM would print a line about an empty variable
+		return env // otherwise each JVM would print a line about an empty variable
 	}
 	value := quoteOptions(options)
 	env = slices.Clone(env)
@@ -40,9 +41,10 @@ func addOptions(env []string, variable string, options []string, join func(had, 
 	return append(env, variable+"="+value)
 }
 
-// quoteOptions formats options for either variable. HotSpot splits its variable at blanks
-// (Arguments::parse_options_buffer), and so does the java program with its own (JLI_AddArgsFromEnvVar). Quotes keep an
-// option with blanks together, as in a shell, but nothing escapes a quote.
+// quoteOptions formats options for either variable. HotSpot splits JAVA_TOOL_OPTIONS at blanks
+// (Arguments::parse_options_buffer), and the java program splits JDK_JAVA_OPTIONS in the same way
+// (JLI_AddArgsFromEnvVar). Quotes keep an option with blanks together, as in a shell. There is no escape for a quote,
+// so a single quote is put into double quotes.
 func quoteOptions(options []string) string {
 	quoted := make([]string, len(options))
 	for i, o := range options {

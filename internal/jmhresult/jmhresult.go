@@ -106,7 +106,7 @@ func (in *result) result() Result {
 	return r
 }
 
-// A number is a JSON number, or a string with a number that does not exist in JSON.
+// A number is a JSON number, or a string such as "NaN" or "Infinity", because JSON has no such numbers.
 type number float64
 
 // UnmarshalJSON reads a number. Anything else becomes NaN.
@@ -127,14 +127,15 @@ func (n number) known() float64 {
 	return 0
 }
 
-// params are texts "name=value" in the order of the file, which is also the order in JMH's output.
+// params are a benchmark's parameters as texts "name=value". They are in the order of the file, which is also that of
+// JMH's output.
 type params []string
 
-// UnmarshalJSON reads an object of strings.
+// UnmarshalJSON reads an object. Its values are usually strings.
 func (p *params) UnmarshalJSON(text []byte) error {
 	dec := json.NewDecoder(strings.NewReader(string(text)))
 	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
-		return err // null has no parameters
+		return err // err is nil for null, which means no parameters
 	}
 	for dec.More() {
 		name, err := dec.Token()

@@ -12,12 +12,12 @@ import (
 // Text from outside is data: names of classes, methods, threads and files, commands, and the output of HotSpot and
 // other programs. Any of it can contain characters that control a terminal (ESC, and U+009B, which means ESC and a
 // bracket), that reverse the order of the letters on the screen (U+202E), or that are invisible. Everything that this
-// package writes or measures goes through Escape. The only exception are the escape sequences that [Page.Paint] adds.
+// package writes or measures goes through Escape. The only exceptions are the escape sequences that [Page.Paint] adds.
 
-// Escape writes the characters that must not reach a terminal as \n, \r, \t, \x1b, \u202e and \U000e0001, and a byte
-// that is not UTF-8 as \xff. It does not change backslashes. So escaping twice has the same result as escaping once,
-// and text that contained the four characters \x1b from the start looks the same as an escape. Where that matters,
-// there is JSON.
+// Escape returns s with the characters that must not reach a terminal as \n, \r, \t, \x1b, \u202e and \U000e0001, and a
+// byte that is not UTF-8 as \xff. Escape does not change backslashes. So escaping twice has the same result as escaping
+// once, and text that contained the four characters \x1b from the start looks the same as an escape. Where that
+// matters, users can ask for JSON.
 func Escape(s string) string {
 	i := firstUnsafe(s)
 	if i == len(s) {
@@ -83,8 +83,8 @@ func firstUnsafe(s string) int {
 	return i
 }
 
-// EscapeJSON escapes the characters that must not reach a terminal although JSON allows them in strings, as \u009b.
-// text is JSON as encoding/json writes it. The result has the same meaning.
+// EscapeJSON returns text with the characters that must not reach a terminal, but that JSON allows in strings, as
+// escapes such as \u009b. text is JSON as encoding/json writes it. The result has the same meaning.
 func EscapeJSON(text []byte) []byte {
 	var out []byte
 	before, done := ' ', 0 // done is how much of text is in out
@@ -115,7 +115,7 @@ func EscapeJSON(text []byte) []byte {
 //   - the separators of lines and paragraphs (U+2028, U+2029).
 //
 // The two joiners are format characters as well, but Persian and Indian words and many emoji need them. They are safe
-// after a character that is not ASCII, as all characters of such a text are.
+// after a character that is not ASCII, because no letter of such a word or emoji is ASCII.
 func isSafe(r, before rune) bool {
 	const nonJoiner, joiner = '\u200c', '\u200d'
 	switch {
@@ -143,7 +143,8 @@ func Join(parts ...any) Text {
 }
 
 // Message formats a message. The format must be a constant; the arguments are escaped. The result is one line, without
-// a newline at its end. Only errors that errors.Join has joined are on a line each.
+// a newline at its end. The only exceptions are errors that errors.Join has joined: each of them is on a line of its
+// own.
 func Message(format string, args ...any) string { return expand(format, args...) }
 
 // expand is fmt.Sprintf with escaped arguments. It overwrites the elements of args.
@@ -167,7 +168,8 @@ func expand(format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// errorText returns the escaped text of an error. Joined errors are on a line each.
+// errorText returns the escaped text of an error. If errors.Join has joined several errors, each of them is on a line
+// of its own.
 func errorText(err error) string {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {

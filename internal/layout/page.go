@@ -8,12 +8,12 @@ import (
 
 // Look says how a text is drawn.
 type Look struct {
-	ASCII bool // draw with ASCII characters only; names of the profiled program may still have others
+	ASCII bool // draw with ASCII characters only; the profiled program's names may still have other characters
 	Color bool // use ANSI colours
 	Width int  // columns of the terminal; 0 if the text does not go to a terminal
 }
 
-// RuleWidth is how many columns rules, headings and paragraphs have if the terminal is not narrower. perfasm's have the
+// RuleWidth is how many columns rules, headings and paragraphs have if the terminal is not narrower. perfasm uses the
 // same width.
 const RuleWidth = 100
 
@@ -43,11 +43,11 @@ type Page struct {
 // NewPage returns a page that writes to w. The caller must call Flush at the end.
 func NewPage(w io.Writer, look Look) *Page { return &Page{look, bufio.NewWriter(w)} }
 
-// Flush writes the rest, and returns the first error of all writing.
+// Flush writes what is still buffered, and returns the first error of all writing.
 func (p *Page) Flush() error { return p.out.Flush() }
 
 // Line formats and writes one line, without blanks at its end. It escapes all arguments except Texts. A format without
-// arguments is written as it is.
+// arguments is not formatted, but escaped as a whole.
 func (p *Page) Line(format string, args ...any) {
 	p.out.WriteString(strings.TrimRight(expand(format, args...), " "))
 	p.out.WriteByte('\n')
@@ -62,7 +62,7 @@ func (p *Page) Paint(s Style, text string) Text {
 	return Text{string(s) + text + reset}
 }
 
-// Glyph returns the first text, or the second one if only ASCII is drawn.
+// Glyph returns unicode, or ascii if the page is drawn with ASCII characters only.
 func (p *Page) Glyph(unicode, ascii string) string {
 	if p.ASCII {
 		return ascii

@@ -52,8 +52,8 @@ func withoutZeros(class string) string {
 	return name + "/0x" + strings.TrimLeft(address, "0")
 }
 
-// ShortMiddle shortens s to at most width columns by cutting out its middle. It is for C++ names, whose two ends both
-// say something.
+// ShortMiddle shortens s to at most width columns by cutting out its middle. It is for C++ names, of which both ends
+// say something. If width has no room for the ellipsis and two columns of s, ShortMiddle does not shorten s.
 func ShortMiddle(s string, width int, ellipsis string) string {
 	s = Escape(s)
 	keep := width - Width(ellipsis)
@@ -63,7 +63,8 @@ func ShortMiddle(s string, width int, ellipsis string) string {
 	return head(s, keep/2) + ellipsis + tail(s, keep-keep/2)
 }
 
-// CutEnd shortens s to at most width columns by cutting off its end.
+// CutEnd shortens s to at most width columns by cutting off its end. If width has no room for the ellipsis and one
+// column of s, CutEnd does not shorten s.
 func CutEnd(s string, width int, ellipsis string) string {
 	s = Escape(s)
 	keep := width - Width(ellipsis)
@@ -73,7 +74,8 @@ func CutEnd(s string, width int, ellipsis string) string {
 	return head(s, keep) + ellipsis
 }
 
-// CutStart shortens s to at most width columns by cutting off its beginning.
+// CutStart shortens s to at most width columns by cutting off its beginning. If width has no room for the ellipsis and
+// one column of s, CutStart does not shorten s.
 func CutStart(s string, width int, ellipsis string) string {
 	s = Escape(s)
 	keep := width - Width(ellipsis)

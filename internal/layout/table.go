@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// An Align is the side of its column at which a cell is.
+// An Align says at which side of its column the text of a cell is.
 type Align int
 
 // The sides.
@@ -50,7 +50,7 @@ type cell struct {
 	width int
 }
 
-// append appends the cell to a line, with a blank on each side.
+// append appends the cell to a line, padded to width columns, and with a blank before and after that.
 func (c cell) append(line []byte, width int, align Align) []byte {
 	before, after := 1, 1+width-c.width
 	if align == Right {

@@ -21,7 +21,7 @@ func escapedWidth(text string) int {
 	return n
 }
 
-// runeWidth returns how many columns a character takes. It is not a control character.
+// runeWidth returns how many columns a character takes. The character must not be a control character.
 func runeWidth(r rune) int {
 	if r < utf8.RuneSelf {
 		return 1 // Escape leaves no control characters

@@ -1,10 +1,10 @@
-// Package monotonic reads the clock of all times in a capture.
+// Package monotonic reads the clock that all times in a capture come from.
 package monotonic
 
 import "golang.org/x/sys/unix"
 
-// Nanos returns the time of CLOCK_MONOTONIC, which is also the clock of samples, of HotSpot's log and of
-// System.nanoTime.
+// Nanos returns the time of CLOCK_MONOTONIC in ns. Samples, HotSpot's log and System.nanoTime have times of the same
+// clock.
 func Nanos() int64 {
 	var now unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // every Unix has this clock, and no other error is possible

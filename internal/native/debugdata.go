@@ -6,16 +6,17 @@ import (
 	"fmt"
 )
 
-// longestDictionary is an upper bound for the dictionary of a packed section, in bytes; a larger one is an error. `xz
-// -9` has one of this size, and what is packed here is not larger.
+// longestDictionary is an upper bound for the size of a packed section's dictionary, in bytes. A larger dictionary is
+// an error. It is the size that `xz -9` uses, and a larger one would be of no use, because unpacked data is not larger
+// either.
 const longestDictionary = longestDebugData
 
 var errXZ = errors.New("it is not in the form of xz, or damaged")
 
-// checkXZ returns an error if unpacking a file of xz would take a dictionary that is too large: package xz allocates
-// the size that the file states for a block, up to 4 GB. The format is described in the xz-file-format.txt of xz, and
-// that of the chunks of LZMA2 in the comments of xz's lzma2_decoder.c. What is not checked here is checked by package
-// xz.
+// checkXZ returns an error if data needs too large a dictionary to be unpacked. Package xz allocates whatever size a
+// block's header states, up to 4 GB. The format of the file is described in xz's xz-file-format.txt, and the format of
+// LZMA2 chunks in the comments of xz's lzma2_decoder.c. checkXZ does not check everything else, because package xz
+// does.
 func checkXZ(data []byte) error {
 	const streamHeader = 12
 	if len(data) < streamHeader || string(data[:6]) != "\xfd7zXZ\x00" {
@@ -44,11 +45,12 @@ func checkXZ(data []byte) error {
 	}
 }
 
-// checkSizes are the sizes of the checksum after a block, by its kind, in bytes.
+// checkSizes has the size in bytes of the checksum after each block. The index is the kind of checksum, which the
+// header of the stream states.
 var checkSizes = [16]int{0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64}
 
-// checkBlock checks the header of a block: its size, flags, optional sizes, and filters, of which LZMA2 must be the only
-// one.
+// checkBlock checks the header of a block: its flags and optional sizes, that its only filter is LZMA2, and that the
+// dictionary is not too large.
 func checkBlock(header []byte) error {
 	const filters, hasPacked, hasUnpacked, lzma2 = 3, 0x40, 0x80, 0x21
 	flags, rest := header[1], header[2:]
@@ -74,7 +76,7 @@ func checkBlock(header []byte) error {
 	return nil
 }
 
-// packedSize returns the size of the chunks of a block, in bytes.
+// packedSize returns how many bytes the LZMA2 chunks of a block take. data begins with the first of them.
 func packedSize(data []byte) (int, error) {
 	for at := 0; at < len(data); {
 		control := data[at]
@@ -88,7 +90,7 @@ func packedSize(data []byte) (int, error) {
 			size = 3 + int(binary.BigEndian.Uint16(data[at+1:])) + 1
 		case control >= 0x80:
 			size = 5 + int(binary.BigEndian.Uint16(data[at+3:])) + 1
-			if control >= 0xc0 { // with new properties
+			if control >= 0xc0 { // the chunk has a byte of new properties
 				size++
 			}
 		default:
@@ -99,7 +101,8 @@ func packedSize(data []byte) (int, error) {
 	return 0, errXZ
 }
 
-// checkEnd checks that no further stream follows the index. The file's last eight bytes have its size.
+// checkEnd checks that the index is the last part of the file before the footer, so that no other stream follows. The
+// last eight bytes of the file begin with the index's size.
 func checkEnd(index []byte) error {
 	const footer = 12
 	if len(index) < footer {

@@ -22,26 +22,27 @@ import (
 // debugFolder is the folder in which distributions install separate debug files.
 const debugFolder = "/usr/lib/debug"
 
-// longestDebugData is an upper bound for the unpacked size of .gnu_debugdata, in bytes; a larger one is an error. The
-// largest ones have about ten MB.
+// longestDebugData is an upper bound for the unpacked size of .gnu_debugdata, in bytes. A larger one is an error. The
+// largest ones in use have about ten MB.
 const longestDebugData = 64 << 20
 
-// longestDebugFile is an upper bound for the size of a debug file, in bytes; a larger one is an error. Those of the
-// largest programs have 2 GB with everything that a debugger needs.
+// longestDebugFile is an upper bound for the size of a debug file, in bytes. A larger one is an error. The debug files
+// of the largest programs have 2 GB, with everything that a debugger needs.
 const longestDebugFile = 4 << 30
 
-// A debugFinder finds the functions that were stripped from a file.
+// A debugFinder finds the functions that were stripped from an ELF file.
 type debugFinder struct {
 	folder string // debugFolder, except in tests
-	// beside is true if the process sees the same files as gasm, and the path leads to the ELF file. Then debug files in
-	// the file's own folder may be read, if that is trusted. Otherwise a name there can lead to any file.
+	// beside is true if the process sees the same files as gasm, and the mapping's path still leads to the ELF file.
+	// Only then may a debug file in the ELF file's own folder be read, and only if that folder is trusted. Otherwise
+	// somebody else may have made the name there lead to any file.
 	beside bool
-	// note is called with a sentence about debug information that was found and could not be used.
+	// note is called with a sentence for each debug file or section that was found but could not be used.
 	note func(text string)
 }
 
-// symbols returns the functions in the debug file of an ELF file or, if there is none, in its .gnu_debugdata. The
-// result is empty if there is neither. path is the path of the ELF file.
+// symbols returns the functions from the debug file of an ELF file or, if it has no debug file, from its section
+// .gnu_debugdata. The result is empty if the file has neither. path is the path of the ELF file.
 func (d debugFinder) symbols(path string, o object) symbolTable {
 	for _, find := range []func(string, object) (symbolTable, error){d.byBuildID, d.byLink, d.packed} {
 		found, err := find(path, o)
@@ -64,8 +65,8 @@ func (d debugFinder) byBuildID(_ string, o object) (symbolTable, error) {
 	return d.read(filepath.Join(d.folder, ".build-id", id[:2], id[2:]+".debug"), regular.Open, o, nil)
 }
 
-// byLink reads the debug file that .gnu_debuglink names. The section has a file name without a folder, and the checksum
-// of the file.
+// byLink reads the debug file that the section .gnu_debuglink names. The section has the debug file's name without a
+// folder, and its checksum.
 func (d debugFinder) byLink(path string, o object) (symbolTable, error) {
 	section := o.Section(".gnu_debuglink")
 	if section == nil {
@@ -112,8 +113,8 @@ func (d debugFinder) byLink(path string, o object) (symbolTable, error) {
 	return symbolTable{}, last
 }
 
-// read returns the functions of the debug file of o at a path, which open opens. If sum is not nil, it must be the CRC-32 of the debug
-// file. If there is no file, the result is empty and not an error.
+// read returns the functions of o from the debug file at a path. It calls open to open the file. If sum is not nil, it
+// must be the CRC-32 of the debug file. If there is no such file, the result is empty, and there is no error.
 func (d debugFinder) read(path string, open func(string) (*os.File, int64, error), o object, sum *uint32) (symbolTable, error) {
 	f, size, err := open(path)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -142,8 +143,8 @@ func (d debugFinder) read(path string, open func(string) (*os.File, int64, error
 	return found, nil
 }
 
-// packed reads .gnu_debugdata, an ELF file that is packed by xz. It has the functions that are not among the dynamic
-// symbols. Fedora and related distributions leave it in stripped files.
+// packed reads the section .gnu_debugdata, which Fedora and related distributions leave in stripped files. It is an ELF
+// file, packed by xz, that has the functions that are not among the dynamic symbols.
 func (d debugFinder) packed(_ string, o object) (symbolTable, error) {
 	section := o.Section(".gnu_debugdata")
 	if section == nil {
@@ -173,7 +174,7 @@ func (d debugFinder) packed(_ string, o object) (symbolTable, error) {
 	return found, nil
 }
 
-// functionsOf returns the functions of a debug file of o.
+// functionsOf returns the functions in a debug file. It returns an error if the debug file does not belong to o.
 func functionsOf(r io.ReaderAt, size int64, o object) (symbolTable, error) {
 	debug, err := newObject(o.load, r, size)
 	if err != nil {
@@ -187,8 +188,8 @@ func functionsOf(r io.ReaderAt, size int64, o object) (symbolTable, error) {
 	return debug.symbols(elf.SHT_SYMTAB)
 }
 
-// readAll reads what is unpacked, at most limit bytes; more is an error. The caller gives back the capacity
-// of what it returns, also with an error.
+// readAll reads r to its end. More than limit bytes are an error. It takes the memory for the data from l. The caller
+// gives that back (cap(data) bytes), even if there is an error.
 func readAll(l *reading, r io.Reader, limit int) (data []byte, err error) {
 	const atFirst = 1 << 16
 	for {

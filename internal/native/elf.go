@@ -7,18 +7,18 @@ import (
 	"io"
 )
 
-// Upper bounds for the tables of an ELF file; more is an error. libjvm.so has about 40 sections, 400 bytes of their
-// names, and ten program headers. Package elf makes a string of each name, so together the limits of sections and names
-// limit its memory to 64 MB.
+// Upper bounds for the tables of an ELF file. A larger table is an error. libjvm.so has about 40 sections with 400
+// bytes of names, and ten program headers. Package elf allocates a string for the name of each section, so its memory
+// is limited to maxSections times maxSectionNames, which is 64 MB.
 const (
 	maxSections     = 1 << 10
 	maxSectionNames = 1 << 16 // in bytes
 	maxPrograms     = 1 << 10
 )
 
-// NewELF is elf.NewFile for a file that anybody may have written, and that may change while it is read. Package elf
-// reads tables of any size that the file's header states: a sparse file, which takes 4 kB on a disk, could have 4 GB of
-// program headers. NewELF returns an error if a table is larger than that of any program.
+// NewELF is like elf.NewFile, but for a file that an attacker may have written and may change while it is read. Package
+// elf reads tables of whatever size the file's header states: a sparse file that takes 4 kB on disk could have 4 GB of
+// program headers. NewELF returns an error if a table is larger than in any real program.
 func NewELF(r io.ReaderAt) (*elf.File, error) {
 	head := make([]byte, 64)
 	if n, err := r.ReadAt(head, 0); n < len(head) {
@@ -32,7 +32,7 @@ func NewELF(r io.ReaderAt) (*elf.File, error) {
 	if h.sections.offset == 0 {
 		return elf.NewFile(kept)
 	}
-	// A file with more than 65 279 sections has 0 here, and their number elsewhere.
+	// In a file with more than 65 279 sections, this count is 0, and the number is elsewhere.
 	if h.sections.count == 0 || h.names >= h.sections.count {
 		return nil, fmt.Errorf("its ELF header has %d sections, and at most %d are read", h.sections.count, maxSections)
 	}
@@ -49,17 +49,17 @@ func NewELF(r io.ReaderAt) (*elf.File, error) {
 // A fileHeader has what an ELF file's header says about its tables (elf(5)).
 type fileHeader struct {
 	order              binary.ByteOrder
-	wide               bool // the file is a 64-bit one
+	wide               bool // true for a 64-bit file
 	programs, sections headerTable
-	names              int // index of the section with the names of all sections
-	// The sizes that entries of the two tables have in such a file, in bytes.
+	names              int // index of the section that has the names of all sections
+	// The sizes in bytes of an entry of programs and of sections, which depend on wide.
 	programSize, sectionSize int
 }
 
 // A headerTable says where a table of headers is in the file.
 type headerTable struct {
-	offset uint64 // 0 if there is none
-	each   int    // size of an entry in bytes
+	offset uint64 // offset of the table in the file; 0 if there is no such table
+	each   int    // size of an entry, in bytes
 	count  int
 }
 
@@ -85,7 +85,8 @@ func parseHeader(head []byte) (h fileHeader) {
 	return h
 }
 
-// checkNames checks the section with the names. headers are those of all sections.
+// checkNames returns an error if the section with the names of all sections is too large or compressed. headers is the
+// table of section headers.
 func (h *fileHeader) checkNames(headers []byte) error {
 	names := headers[h.names*h.sectionSize:]
 	flags, size := uint64(h.order.Uint32(names[8:])), uint64(h.order.Uint32(names[20:]))
@@ -98,7 +99,8 @@ func (h *fileHeader) checkNames(headers []byte) error {
 	return nil
 }
 
-// A keptReader reads a file, some pieces of which it returns as they were when they were checked.
+// A keptReader is an io.ReaderAt for a file that may change. Pieces of the file that were checked are kept in memory,
+// and every later ReadAt returns them as they were then.
 type keptReader struct {
 	file   io.ReaderAt
 	pieces []keptPiece
@@ -109,7 +111,8 @@ type keptPiece struct {
 	data []byte
 }
 
-// table reads and keeps a table of headers, whose entries must have a known size.
+// table reads and keeps a table of headers. It returns an error if the table has more than limit entries, or if an
+// entry does not have the given size. what is the table's name in messages.
 func (k *keptReader) table(what string, t headerTable, limit, size int) ([]byte, error) {
 	switch {
 	case t.count == 0:

@@ -8,21 +8,23 @@ import (
 	"strings"
 )
 
-// An image is what is known of an ELF file. Its addresses are those in the file.
+// An image has the functions of an ELF file. Its addresses are those that the file itself states, before the file is
+// loaded somewhere.
 type image struct {
 	segments []segment      // executable ones first
 	pieces   []piece        // sorted, without overlaps
 	texts    names          // the names of the pieces
-	named    map[int]string // names that were asked for, by slot
+	named    map[int]string // names that Resolver.name has returned, by slot
 	plt      []span         // the stubs of imported functions
 
-	// complete is true if more than the dynamic symbols is known, so that an address without a function is in none. An
-	// image of a file that could not be read is complete, too, because the sampler could not read the file either.
+	// complete is true if all functions are known and not just the dynamic symbols. Then an address that no piece
+	// covers is not in a function. An image of a file that could not be read is complete, too, because the sampler
+	// could not read the file either, so its claims are worthless.
 	complete bool
 	dynamic  []nameAt // all dynamic symbols, unless complete
-	exported *claims  // the names in dynamic; nil until it is needed
+	exported *claims  // the names in dynamic; nil until the first claim is checked
 
-	parameters bool // names have parameters
+	parameters bool // true if names of C++ functions have parameters
 	account    *account
 }
 
@@ -32,7 +34,8 @@ type segment struct {
 	addr         uint64
 }
 
-// memory returns how much memory the image takes, in bytes, without the names that are demangled later.
+// memory returns how many bytes of memory the image takes. It does not include the names in named, which are added
+// later.
 func (img *image) memory() int {
 	const piece, at = 24, 8 // the sizes of these types
 	n := piece*cap(img.pieces) + at*cap(img.dynamic)
@@ -46,7 +49,7 @@ func (img *image) memory() int {
 type object struct {
 	*elf.File
 	size int64    // in bytes
-	load *reading // of this file, or of the one whose debug file it is
+	load *reading // the reading of this file or, for a debug file, of the file to which it belongs
 }
 
 // nameless returns the image of a file whose functions could not be read.
@@ -63,11 +66,11 @@ func newObject(l *reading, r io.ReaderAt, size int64) (object, error) {
 	return object{f, size, l}, nil
 }
 
-// ErrReplaced means that a path leads to another file than the one that was mapped.
+// ErrReplaced means that a path leads to a different file than the one that was mapped.
 var ErrReplaced = errors.New("another file is at this path now")
 
-// newImage reads the functions of an ELF file. If the file's own symbol table has none, it calls more, which looks for
-// them elsewhere; more may be nil.
+// newImage reads the functions of an ELF file. If the file has no functions in .symtab, newImage calls more, which
+// looks for them elsewhere. more may be nil.
 func newImage(o object, more func() symbolTable) (*image, error) {
 	img := &image{segments: loadSegments(o.File), named: map[int]string{}}
 	for _, s := range o.Sections {
@@ -92,7 +95,7 @@ func newImage(o object, more func() symbolTable) (*image, error) {
 	img.texts = names{static.text, dynamic.text}
 	const ofDynamic = 1 // index in texts
 	for _, fn := range dynamic.functions {
-		// The end of a function without a size is known only if all functions are.
+		// A function without a size ends where the next one starts, so its end is only known if all functions are.
 		if img.complete || !fn.unsized {
 			fn.name.table = ofDynamic
 			functions = append(functions, fn)
@@ -108,8 +111,8 @@ func newImage(o object, more func() symbolTable) (*image, error) {
 	return img, nil
 }
 
-// loadSegments returns the segments as they are in the file, executable ones first. After these come the same segments,
-// extended to whole pages, because whole pages are mapped.
+// loadSegments returns the loaded segments of a file, executable ones first. The result has each segment twice: first
+// all segments exactly as the file states them, then all extended to whole pages, because the kernel maps whole pages.
 func loadSegments(f *elf.File) []segment {
 	const page = 1 << 16 // the largest page size on Linux
 	var exact, wholePages []segment
@@ -127,7 +130,7 @@ func loadSegments(f *elf.File) []segment {
 	return append(exact, wholePages...)
 }
 
-// addr returns the address of the byte at an offset of the file.
+// addr returns the address of the byte at an offset of the file. It returns false if no segment contains the byte.
 func (img *image) addr(offset uint64) (uint64, bool) {
 	for i := range img.segments {
 		if s := &img.segments[i]; offset-s.offset < s.size && offset >= s.offset {
@@ -162,7 +165,7 @@ func (img *image) find(addr uint64) (slot int, lo, hi uint64) {
 	return 2 * i, lo, hi
 }
 
-// name returns the demangled name of a slot's function, "" for a gap.
+// name returns the demangled name of a slot's function. It returns "" for a gap.
 func (img *image) name(slot int) string {
 	if slot%2 == 0 {
 		return ""
@@ -174,7 +177,7 @@ func (img *image) name(slot int) string {
 	return Demangle(name)
 }
 
-// believes reports whether a sampler's claim for an address in a gap is believed. The package comment has the rules.
+// believes reports whether a sampler's claim for an address in a gap can be trusted. The package comment has the rules.
 func (img *image) believes(claim string, addr uint64) bool {
 	if isPLT(claim) {
 		return slices.ContainsFunc(img.plt, func(s span) bool { return s.lo <= addr && addr < s.hi })

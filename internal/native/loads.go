@@ -13,29 +13,29 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// Upper bounds for what all Resolvers of this process may take together to read files and to keep what was found. A
-// process that is profiled can map files that were made to exhaust gasm: sparse ones of any size, many of them, and on
-// slow disks. A file beyond these limits has no names, and a note says so. A program of 300 MB with its symbol table takes
-// some 250 MB while it is read.
+// Upper bounds for the memory and the time that all Resolvers of this process together use for files and their
+// functions. A profiled process can map files that exhaust gasm: sparse files of any size, very many files, or files on
+// slow disks. The functions of a file beyond these limits have no names, and a note says so. For comparison, reading a
+// program of 300 MB with its symbol table takes about 250 MB of memory.
 const (
 	maxMemory  = 1 << 30          // in bytes
-	maxTime    = time.Minute      // regained while other things are done, at a tenth of the speed
+	maxTime    = time.Minute      // a tenth of the time that passes is added again, see regainedShare
 	longestOne = 20 * time.Second // for one file, which may be in a file system that does not answer
 )
 
-// A limits bounds memory and time. Files are read one at a time. Each may take half of what is left, so that a file
-// that is needed later gets something, too.
+// A limits bounds memory and time. Files are read one at a time. Each file may use half of the memory and time that are
+// left, so that some are left for files that are needed later.
 type limits struct {
 	turn chan struct{} // has one element while no file is being read
 
 	mu       sync.Mutex
-	memory   int64 // that is left
+	memory   int64 // the memory that is left, in bytes
 	time     time.Duration
 	mostTime time.Duration
 	regained time.Time // when time was last regained
 }
 
-// regainedShare: of the time that passes, this share can be spent on files.
+// regainedShare is 10 because a tenth of the time that passes is added to limits.time.
 const regainedShare = 10
 
 func newLimits(memory int64, most time.Duration) *limits {
@@ -47,7 +47,7 @@ func newLimits(memory int64, most time.Duration) *limits {
 // allLimits are the limits of all Resolvers, except in tests.
 var allLimits = newLimits(maxMemory, maxTime)
 
-// next returns what the next file may take.
+// next returns how much memory (in bytes) and time the next file may use.
 func (l *limits) next() (memory int64, limit time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,13 +57,13 @@ func (l *limits) next() (memory int64, limit time.Duration) {
 	return l.memory / 2, min(longestOne, l.time/2)
 }
 
-// An account has the memory that an image takes as long as it is used.
+// An account counts the memory that an image takes from the limits.
 type account struct {
 	limits *limits
 	bytes  int64
 }
 
-// newAccount returns an account that is given back when the image is garbage.
+// newAccount returns an account whose memory goes back to the limits when the image is garbage collected.
 func newAccount(img *image, l *limits) *account {
 	a := &account{limits: l}
 	runtime.AddCleanup(img, func(a *account) {
@@ -74,7 +74,7 @@ func newAccount(img *image, l *limits) *account {
 	return a
 }
 
-// take takes memory for the image. It returns false if that much is not left.
+// take takes memory for the image from the limits. If less than that is left, it takes nothing and returns false.
 func (a *account) take(bytes int) bool {
 	a.limits.mu.Lock()
 	defer a.limits.mu.Unlock()
@@ -86,16 +86,16 @@ func (a *account) take(bytes int) bool {
 	return true
 }
 
-// spend takes time.
+// spend subtracts t from the time that is left.
 func (l *limits) spend(t time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.time -= min(l.time, t)
 }
 
-// read calls f, which reads a file, when it is its turn. It returns at the latest when ctx is done or the time for one
-// file is over. f goes on until it next looks at its context, and no other file is read until then. f must not share
-// memory with the caller.
+// read calls f, which reads a file, as soon as no other file is being read. It returns the results of f or, if ctx is
+// done or the time for one file is over before that, an error. In the second case f may still run until it next checks
+// its context, and no other file is read until then. So f must not share memory with the caller.
 func read[T any](ctx context.Context, l *limits, f func(*reading) (T, error)) (T, error) {
 	_, limit := l.next()
 	if limit < shortestOne {
@@ -120,24 +120,26 @@ func read[T any](ctx context.Context, l *limits, f func(*reading) (T, error)) (T
 	})
 }
 
-// errTime is the error of a file when the time for all files is over, and shortestOne the shortest time for a file.
+// errTime is the error for a file that is not read because the time for it would be less than shortestOne.
 var errTime = errors.New("other files took too long")
 
 const shortestOne = 10 * time.Millisecond
 
-// A reading is that of one file: it bounds the memory for that, and notices when nobody waits for it any more.
+// A reading is the work of reading one file. It bounds the memory for that file, and its context ends when nobody waits
+// for the result any more.
 type reading struct {
 	ctx    context.Context
-	left   int64 // memory that it may still take
-	taken  int64 // memory that it has now
+	left   int64 // bytes that it may still take
+	taken  int64 // bytes that it has now
 	most   int64 // the largest value of taken
-	passed int   // calls of over
+	passed int   // number of calls of over
 }
 
-// errMemory is the error of a file that would take more memory than is left for it.
+// errMemory is the error for a file that would take more memory than is left for it.
 var errMemory = errors.New("it would take too much memory")
 
-// take takes memory for the file. A caller that needs it no longer calls give.
+// take takes memory for the file. It returns an error if less than that is left. The caller calls give when it no
+// longer needs the memory.
 func (l *reading) take(bytes int64) error {
 	if bytes > l.left {
 		return fmt.Errorf("%w: %d MiB", errMemory, (l.taken+bytes)>>20)
@@ -154,7 +156,8 @@ func (l *reading) give(bytes int64) {
 	l.taken -= bytes
 }
 
-// over returns an error if nobody waits for the file any more. It is called in loops.
+// over returns an error if nobody waits for the file any more. It is called in loops, so it checks the context only at
+// every 1024th call.
 func (l *reading) over() error {
 	if l.passed++; l.passed%(1<<10) != 0 {
 		return nil
@@ -162,23 +165,23 @@ func (l *reading) over() error {
 	return context.Cause(l.ctx)
 }
 
-// largeLoad is how much memory a file must have taken, in bytes, for end to return the memory to the system.
+// largeLoad is a size in bytes. If reading a file took at least that much memory, end returns memory to the system.
 const largeLoad = 64 << 20
 
-// end is called when the file was read.
+// end is called after the file was read. If that took much memory, end returns it to the system.
 func (l *reading) end() {
 	if l.most >= largeLoad {
-		debug.FreeOSMemory() // otherwise the garbage of several files would be there at once
+		debug.FreeOSMemory() // otherwise the garbage of several files could add up
 	}
 }
 
-// A limitedFile is the file of a reading.
+// A limitedFile is an open file of a reading, whose ReadAt returns an error once nobody waits for the reading any more.
 type limitedFile struct {
 	*reading
 	file io.ReaderAt
 }
 
-// readAtOnce is how much is read before looking at the context again, in bytes.
+// readAtOnce is how many bytes limitedFile.ReadAt reads before it checks the context again.
 const readAtOnce = 1 << 20
 
 func (r limitedFile) ReadAt(p []byte, at int64) (n int, err error) {

@@ -10,18 +10,19 @@ import (
 	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
-// VDSO is the path, and the module, of the code that the kernel itself maps into each process.
+// VDSO is the path and the module name of the code that the kernel maps into each process, which is not in a file.
 const VDSO = "[vdso]"
 
-// A Mapping is a part of a file that a process has mapped executable.
+// A Mapping is a range of a process's memory. Usually it is a part of a file that the process has mapped as executable.
 type Mapping struct {
 	PID        int
 	Lo, Hi     uint64 // [Lo, Hi)
-	FileOffset uint64 // of Lo, in bytes
-	Path       string // "/usr/lib/jvm/…/libjvm.so", or VDSO; anything else is memory without a file
+	FileOffset uint64 // offset in the file of the byte at Lo
+	Path       string // "/usr/lib/jvm/…/libjvm.so", VDSO, or for memory without a file "", "[heap]", "/memfd:x" or the like
 
-	// The device and the inode of the file, as in the kernel's maps; all are 0 if they are not known. They show whether
-	// the path still leads to the same file. stat may return others, see the package comment.
+	// The device and the inode of the file, as the kernel's maps have them. All are 0 if they are unknown. They show
+	// whether the path still leads to the same file. On some file systems stat returns different numbers, see the
+	// package comment.
 	DevMajor, DevMinor uint32
 	Inode              uint64
 
@@ -29,7 +30,7 @@ type Mapping struct {
 	Deleted bool
 }
 
-// file reports whether the mapping is of a file that may have functions, or of the vDSO.
+// file reports whether what is mapped may have symbols: it is a file, or it is the vDSO.
 func (m *Mapping) file() bool {
 	if m.Path == VDSO {
 		return true
@@ -50,19 +51,19 @@ func (m *Mapping) module() string {
 	return m.Path[strings.LastIndexByte(m.Path, '/')+1:]
 }
 
-// memory has the beginnings of the paths that the kernel's maps have for memory without a file. JITs execute code in
+// memory has the beginnings of paths that stand for memory without a file in the kernel's maps. JITs execute code in
 // memfds and in shared memory.
 var memory = []string{"//anon", "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:"}
 
-// A SyntaxError is a line that could not be read.
+// A SyntaxError is the error for a line that could not be parsed.
 type SyntaxError = lines.SyntaxError
 
-// ParseMaps parses the text of a /proc/PID/maps. It returns the executable mappings of files and of the vDSO. It works
-// on every system.
+// ParseMaps parses the text of a /proc/PID/maps. It returns the executable mappings of files and of the vDSO. The text
+// may come from another machine, so ParseMaps works on every system.
 //
-// Lines that it does not understand are skipped. The error is then that of the first such line, a [*SyntaxError], and
-// the mappings of all other lines are returned as well. Any other error is r's, and the mappings of the lines before it
-// are returned as well.
+// Lines that can't be parsed are skipped. The error is then a [*SyntaxError] for the first such line, and the mappings
+// of all other lines are returned. If r returns an error, ParseMaps returns an error that wraps it, and the mappings of
+// the lines before it.
 func ParseMaps(r io.Reader, pid int) ([]Mapping, error) {
 	var mappings []Mapping
 	err := scanMaps(r, fmt.Sprintf("/proc/%d/maps", pid), func(m Mapping, executable bool) {
@@ -74,7 +75,7 @@ func ParseMaps(r io.Reader, pid int) ([]Mapping, error) {
 	return mappings, err
 }
 
-// scanMaps calls each with the mapping of each line.
+// scanMaps calls each with the mapping of each line, executable or not. name is the name of the text in errors.
 func scanMaps(r io.Reader, name string, each func(m Mapping, executable bool)) error {
 	var bad error
 	in := bufio.NewScanner(r)
@@ -102,7 +103,8 @@ func scanMaps(r io.Reader, name string, each func(m Mapping, executable bool)) e
 //
 //	7f4027ac7000-7f4027c1d000 r-xp 00026000 fe:00 326269                     /usr/lib/x86_64-linux-gnu/libc.so.6
 //
-// The path may contain blanks. Anonymous memory has no path. msg says what is wrong with the line, "" if nothing.
+// The path may contain blanks. Anonymous memory has no path. msg says what is wrong with the line; it is "" if nothing
+// is.
 func parseMapping(line string) (m Mapping, executable bool, msg string) {
 	addresses, rest, _ := strings.Cut(line, " ")
 	permissions, rest, _ := strings.Cut(rest, " ")

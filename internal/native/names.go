@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	// longestMangled limits the work for one name, in bytes; a longer name is not demangled. The longest names of a
-	// libjvm.so have some hundred bytes.
+	// longestMangled limits the work for one name: a name with more bytes is not demangled. The longest names of a
+	// libjvm.so have a few hundred bytes.
 	longestMangled = 1 << 14
-	// longestName limits the length of a demangled name, as a power of two. A short mangled name can stand for a very
-	// long one.
+	// longestName limits the length of a demangled name to 1<<longestName bytes, because a short mangled name can stand
+	// for a very long one.
 	longestName = 14
 )
 
@@ -20,14 +20,14 @@ const (
 // including names that are not mangled.
 func Demangle(name string) string { return demangled(name, demangle.NoParams) }
 
-// demangled is Demangle with options for the demangler.
+// demangled is like Demangle, but with the given options for the demangler instead of NoParams.
 func demangled(name string, options ...demangle.Option) string {
 	if len(name) < 3 || name[0] != '_' || len(name) > longestMangled {
 		return name
 	}
 	mangled := name
 	if strings.HasPrefix(name, "__Z") || strings.HasPrefix(name, "__R") {
-		mangled = name[1:] // Mach-O's own underscore
+		mangled = name[1:] // Mach-O puts an underscore before each name
 	}
 	text, err := demangle.ToString(mangled, append(options, demangle.MaxLength(longestName))...)
 	if err != nil {
@@ -44,21 +44,21 @@ func unversioned(name string) string {
 	return name
 }
 
-// isPLT reports whether a name is one that samplers make for the stub of an imported function: "memset@plt". Such names
-// are in no symbol table.
+// isPLT reports whether a name has the form that samplers make up for the stub of an imported function: "memset@plt".
+// No symbol table has such names.
 func isPLT(name string) bool { return strings.HasSuffix(name, "@plt") }
 
-// claimKey returns the form of a name that is used to compare names. Demanglers differ in blanks ("> >"), and some
-// append " [clone .cold]" to a name.
+// claimKey returns a name without blanks, version and " [clone .cold]". Two names are compared by these keys, because
+// demanglers differ in blanks ("> >"), and some append the clone.
 func claimKey(name string) string {
 	name, _, _ = strings.Cut(name, " [clone ")
 	return strings.ReplaceAll(unversioned(name), " ", "")
 }
 
-// A claims has the names of a file's dynamic symbols, in the forms in which samplers may print them.
+// A claims has the names of a file's dynamic symbols, in each form in which a sampler may print them.
 type claims struct {
 	names map[string]bool // by claimKey
-	known map[string]bool // answers of has
+	known map[string]bool // results of has, by claim
 }
 
 func newClaims(symbols []string) *claims {

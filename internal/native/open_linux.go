@@ -12,13 +12,14 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// OpenMapped opens the regular file of a mapping for reading, and returns its size in bytes. It never opens another
-// file than the mapped one. If it finds only another file, the error is [ErrReplaced].
+// OpenMapped opens the regular file of a mapping for reading, and returns its size in bytes. It never returns a
+// different file than the mapped one. If it only finds a different file, the error is [ErrReplaced].
 //
-// For root, the kernel leads to the file of a live process without a path. Otherwise the path is looked up first in
-// gasm's root folder and then in that of the mapping's process. Unless that process is trusted, both lookups are done as
-// its user, who may have chosen the path. As root they follow no links. If the process has ended, root looks up nothing, because
-// its user is unknown; a [Resolver] notes that earlier.
+// If gasm runs as root and the process is alive, the kernel opens the file without a path (/proc/PID/map_files).
+// Otherwise the path is looked up first in gasm's root folder and then in that of the mapping's process. The process
+// may have chosen the path to make gasm open something else. So unless the process is trusted, gasm does both lookups
+// as the process's user. Lookups as root do not follow links. If the process has ended, its user is unknown, and root
+// looks up nothing. A [Resolver] avoids that: it notes the user while the process runs.
 func OpenMapped(m *Mapping) (f *os.File, size int64, err error) {
 	f, _, err = openMapped(m, owner{})
 	if err != nil {
@@ -27,8 +28,8 @@ func OpenMapped(m *Mapping) (f *os.File, size int64, err error) {
 	return withSize(f)
 }
 
-// openMapped is OpenMapped for a process whose owner was noted while it ran. It also returns the owner as it is now or,
-// if the process has ended, as it was noted.
+// openMapped is like OpenMapped, but noted has the owner of the process as it was noted while the process ran. It
+// returns the owner as it is now or, if the process has ended, noted.
 func openMapped(m *Mapping, noted owner) (*os.File, owner, error) {
 	p, err := foreign.Open(m.PID)
 	if err == nil {
@@ -70,17 +71,17 @@ func openMapped(m *Mapping, noted owner) (*os.File, owner, error) {
 	return nil, noted, first
 }
 
-// errUnknownUser is root's error for a file of a process that had ended before gasm saw it.
+// errUnknownUser is the error if gasm runs as root and the process ended before its user was noted.
 var errUnknownUser = errors.New("its process has ended, and gasm does not know as which user to open it")
 
-// openHere opens a path in gasm's root folder. The owner's process may have chosen the path, and may have replaced what
-// is there by a link to a file that only root can read.
+// openHere opens a path in gasm's root folder. The owner's process may have chosen the path, and may have put a link
+// there to a file that only root can read. So root opens it as the owner, or without following links.
 func openHere(o owner, path string) (*os.File, error) {
 	asRoot := os.Geteuid() == 0
 	switch {
 	case asRoot && !o.known:
 		return nil, errUnknownUser
-	case o.known && o.user.UID != os.Geteuid(), asRoot && !o.here: // here, a container's root is another user
+	case o.known && o.user.UID != os.Geteuid(), asRoot && !o.here: // a container's root is not root here
 		return openIn(path, func(ctx context.Context) (*foreign.World, error) {
 			return foreign.OwnWorld(ctx, o.user)
 		})
@@ -100,8 +101,8 @@ func openThere(p *foreign.Process, path string) (*os.File, error) {
 	return openIn(path, p.World)
 }
 
-// openIn opens a path in the World that enter returns. It takes no context, because the World limits the time of each
-// call.
+// openIn opens a path in the World that enter returns. It has no context parameter, because a World limits the time of
+// each call itself.
 func openIn(path string, enter func(context.Context) (*foreign.World, error)) (*os.File, error) {
 	w, err := enter(context.Background())
 	if err != nil {
@@ -115,7 +116,7 @@ func openIn(path string, enter func(context.Context) (*foreign.World, error)) (*
 	return f.Release()
 }
 
-// ownerOf returns the owner of a process that runs. ok is false if it has ended.
+// ownerOf returns the owner of a running process. ok is false if the process has ended.
 func ownerOf(pid int) (o owner, ok bool) {
 	p, err := foreign.Open(pid)
 	if err != nil {
@@ -127,19 +128,20 @@ func ownerOf(pid int) (o owner, ok bool) {
 
 func ownerOfProcess(p *foreign.Process) (o owner, ok bool) {
 	status, err := p.Status()
-	if err != nil || status.State == 'Z' { // what has ended has no root folder to compare
+	if err != nil || status.State == 'Z' { // a zombie has no root folder to compare with gasm's
 		return owner{}, false
 	}
 	o = owner{known: true, user: status.User, here: p.SharesFiles()}
 	if o.user.UID == 0 {
-		o.here = p.Trusted() // a container's root is another user
+		o.here = p.Trusted() // root of a container is a different user
 	}
 	return o, true
 }
 
-// isTrusted reports whether nobody but root and gasm's user can change which file a path in a folder leads to: no
-// element of the folder's path is a link, and nobody else may write to a folder in it. Others may write to a sticky
-// folder above, such as /tmp, because they can't replace what is not theirs there.
+// isTrusted reports whether only root and gasm's user can change which file a path in a folder leads to. For that, the
+// folder and all folders above it must not be links, must belong to root or gasm's user, and must not be writable for
+// others. A folder above may be writable if it is sticky, like /tmp, because others can't replace files there that are
+// not their own.
 func isTrusted(folder string) bool {
 	for at := folder; ; at = filepath.Dir(at) {
 		var s unix.Stat_t
@@ -147,7 +149,7 @@ func isTrusted(folder string) bool {
 			return false
 		}
 		others := s.Mode & 0o022
-		if os.Geteuid() != 0 && int(s.Gid) == os.Getegid() { // distributions give each user such a group
+		if os.Geteuid() != 0 && int(s.Gid) == os.Getegid() { // this group usually has only this user as a member
 			others &^= 0o020
 		}
 		if others != 0 && (at == folder || s.Mode&unix.S_ISVTX == 0) {
@@ -162,7 +164,7 @@ func isTrusted(folder string) bool {
 // isOurs reports whether a file belongs to root or to this process's user.
 func isOurs(s *unix.Stat_t) bool { return s.Uid == 0 || int(s.Uid) == os.Geteuid() }
 
-// leadsTo reports whether a path leads to an open file of root's or of this process's user.
+// leadsTo reports whether a path leads to the open file f, and the file belongs to root or to this process's user.
 func leadsTo(path string, f *os.File) bool {
 	var at, opened unix.Stat_t
 	return unix.Fstat(int(f.Fd()), &opened) == nil && isOurs(&opened) &&

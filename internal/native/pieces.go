@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// A piece is a function, or a part of one: if other functions start in a function, it has pieces before, between and
-// after them.
+// A piece is a function or a part of a function. If other functions start inside a function, it has a piece before,
+// between and after them.
 type piece struct {
 	lo, hi uint64
 	name   nameAt
 }
 
-// arrange returns a sorted list of pieces without overlaps. At each address, the function that starts last wins; if
-// several start together, the preferred one. A function without a size ends where the next one starts. It never hides a
-// part of a function that has a size.
+// arrange returns a sorted list of pieces without overlaps. An address belongs to the function that starts last of
+// those that cover it. If several of them start at the same address, it belongs to the one that prefer puts first. A
+// function without a size ends where the next function starts, and never hides a part of a function that has a size.
 func arrange(symbols []symbol, texts names) []piece {
 	order := inOrder(symbols, texts)
 	unsized := 0
@@ -24,7 +24,8 @@ func arrange(symbols []symbol, texts names) []piece {
 			unsized++
 		}
 	}
-	// A later span wins. The spans of symbols without a size come first. Both groups are filled in from their ends.
+	// In spans, a later span wins over an earlier one. So the symbols without a size come first, and then those with a
+	// size. The loop fills in both groups from their ends.
 	spans, sized := make([]span, len(order)), len(order)
 	next := ^uint64(0) // the next higher address at which a symbol starts
 	for i := len(order) - 1; i >= 0; i-- {
@@ -47,8 +48,8 @@ func arrange(symbols []symbol, texts names) []piece {
 	return pieces
 }
 
-// inOrder returns the spans of symbols, sorted by their starts. Of the spans that start together, the preferred one
-// comes last.
+// inOrder returns the spans of symbols, sorted by their starts. Spans that start at the same address are in the reverse
+// order of prefer, so the preferred one comes last.
 func inOrder(symbols []symbol, texts names) []span {
 	order := make([]span, len(symbols))
 	for i, s := range symbols {
@@ -70,7 +71,8 @@ func inOrder(symbols []symbol, texts names) []span {
 	return order
 }
 
-// prefer compares two symbols at one address. The one whose name is preferred comes first.
+// prefer compares two symbols that start at the same address. The preferred one comes first: the one with the stronger
+// binding, then with fewer leading underscores, then with the shorter name.
 func (n names) prefer(a, b *symbol) int {
 	if c := cmp.Compare(a.binding, b.binding); c != 0 {
 		return c
@@ -83,11 +85,11 @@ func (n names) prefer(a, b *symbol) int {
 	)
 }
 
-// longestCompared is how much of a name is compared with others at the same address, in bytes. All symbols of a file may
-// be at one address, and have very long names.
+// longestCompared is how much of a name is compared with others at the same address, in bytes. Without a limit, a file
+// with very many symbols at one address, all with very long names, would take too long.
 const longestCompared = 1 << 9
 
-// begins returns the beginning of a name, of at most longestCompared bytes.
+// begins returns the first bytes of a name, at most longestCompared.
 func (n names) begins(a nameAt) []byte {
 	text := n[a.table][a.offset:]
 	text = text[:min(len(text), longestCompared)]

@@ -15,14 +15,14 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// ReadMaps returns the executable mappings of files and of the vDSO in a live process. It takes the right to trace the
-// process, which the same user has unless the process has made itself undumpable. The error is that of [ParseMaps], or
-// of opening /proc/PID/maps, or says that the list is too long or that the kernel did not answer in time. The mappings
-// that could be read are returned as well.
+// ReadMaps returns the executable mappings of files and of the vDSO in a live process. It needs the right to trace the
+// process. A process of the same user has it, unless the traced process has made itself undumpable. ReadMaps returns an
+// error if /proc/PID/maps can't be opened or parsed, if the list is too long, or if the kernel does not answer in time.
+// It returns the mappings that could be read in addition to an error.
 func ReadMaps(pid int) ([]Mapping, error) {
 	type result struct {
 		mappings []Mapping
-		err      error // does not exclude mappings
+		err      error // mappings may be set as well
 	}
 	r, err := foreign.WithinLimit(mapsTime, func() (r result, err error) {
 		f, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
@@ -40,8 +40,8 @@ func ReadMaps(pid int) ([]Mapping, error) {
 }
 
 // Upper bounds for the list of a process's mappings: its size in bytes, and the time for the kernel to write it. A
-// process has at most 65 530 mappings (vm.max_map_count), but their paths have any length. The kernel waits while the
-// process changes its mappings.
+// process has at most 65 530 mappings (vm.max_map_count) unless that was raised, but their paths may be long. Reading
+// the list takes a while if the process is just changing its mappings, because the kernel waits for that.
 const (
 	maxMaps  = 1 << 24
 	mapsTime = 2 * time.Second
@@ -49,9 +49,10 @@ const (
 
 // isFileOf reports whether an open file is the mapped one.
 //
-// The kernel's maps and stat disagree on some file systems. On btrfs, stat has a device for each subvolume. On an
-// overlay, the maps of older kernels have the file below it. So if they differ, the file is mapped here, and its device
-// and inode are taken from the maps, like those of the mapping.
+// It compares the device and the inode of both. On some file systems, stat returns different numbers than the kernel's
+// maps. On btrfs, stat returns a device number for each subvolume. On an overlay, the maps of older kernels have the
+// numbers of the file in the lower layer. So if stat's numbers differ, isFileOf maps the file into this process, and
+// compares with the numbers in this process's maps.
 func isFileOf(f *os.File, m *Mapping) bool {
 	if m.Inode == 0 {
 		return true
@@ -66,7 +67,7 @@ func isFileOf(f *os.File, m *Mapping) bool {
 	return err == nil && as.Inode == m.Inode && sameDevice(m, as.DevMajor, as.DevMinor)
 }
 
-// mappedAs maps a page of a file, and returns that mapping as it is in the kernel's maps.
+// mappedAs maps a page of a file for a moment, and returns the mapping as the kernel's maps have it.
 func mappedAs(f *os.File) (Mapping, error) {
 	page, err := unix.Mmap(int(f.Fd()), 0, os.Getpagesize(), unix.PROT_READ, unix.MAP_PRIVATE)
 	if err != nil {
@@ -77,7 +78,7 @@ func mappedAs(f *os.File) (Mapping, error) {
 	return ownMapping(func(o *Mapping) bool { return o.Lo <= at && at < o.Hi })
 }
 
-// sameDevice reports whether the file of a mapping is on this device.
+// sameDevice reports whether a mapping's file is on the device with the given numbers.
 func sameDevice(m *Mapping, major, minor uint32) bool {
 	return m.DevMajor == major && m.DevMinor == minor
 }
@@ -104,9 +105,9 @@ func ownMapping(wanted func(m *Mapping) bool) (Mapping, error) {
 	return *found, nil
 }
 
-// readVDSO returns the bytes of a vDSO, which form an ELF file. It reads this process's own vDSO: the kernel maps the
-// same one into all 64-bit processes, and another one into 32-bit processes. So the mapping must have the same size,
-// and must not belong to a 32-bit process.
+// readVDSO returns the bytes of a vDSO, which form an ELF file. It reads this process's own vDSO, because the kernel
+// maps the same one into all processes of the same kind (64-bit or 32-bit). It returns an error if the mapping has a
+// different size, or if only one of the two lies in the lowest 4 GB, as in 32-bit processes.
 func readVDSO(m *Mapping) ([]byte, error) {
 	ours, err := ownMapping(func(o *Mapping) bool { return o.Path == VDSO })
 	if err != nil {

@@ -15,20 +15,20 @@ func ReadMaps(pid int) ([]Mapping, error) {
 	return nil, fmt.Errorf("reading the mappings of process %d: %w", pid, errors.ErrUnsupported)
 }
 
-// OpenMapped opens the regular file at the path of a mapping for reading, and returns its size in bytes. Whether it is
-// the mapped file can't be checked, because the mappings come from another machine.
+// OpenMapped opens the regular file at the path of a mapping for reading, and returns its size in bytes. It can't check
+// whether that is the file that was mapped, because the mappings come from another machine.
 func OpenMapped(m *Mapping) (f *os.File, size int64, err error) { return regular.Open(m.Path) }
 
-// openMapped is OpenMapped: there are no owners here.
+// openMapped is like OpenMapped, because other systems have no owners of processes to consider.
 func openMapped(m *Mapping, noted owner) (*os.File, owner, error) {
 	f, _, err := OpenMapped(m)
 	return f, owner{known: true, here: true}, err
 }
 
-// ownerOf returns no owner.
+// ownerOf returns false, which stands for an unknown owner.
 func ownerOf(int) (o owner, ok bool) { return owner{}, false }
 
-// isTrusted returns true: on this system, no processes of other users are looked at.
+// isTrusted returns true, because gasm does not look at other users' processes on this system.
 func isTrusted(string) bool { return true }
 
 // leadsTo returns true, for the same reason.

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// A Range is a function in a file that a process has mapped, or a gap between two functions. A function in which other
-// functions start has several ranges.
+// A Range is where a function of a mapped file is in a process's memory, or a gap between two functions. A function
+// inside which other functions start has several Ranges.
 type Range struct {
 	PID    int
 	Lo, Hi uint64 // [Lo, Hi), inside one mapping
@@ -19,12 +19,12 @@ type Range struct {
 	Symbol string // the function's name, demangled; "" for a gap
 }
 
-// A Resolver names addresses by the mappings of processes and by the mapped files. It reads a file once, when the first
-// address in it is resolved. That takes a few milliseconds for ten thousand functions. A Resolver is not safe for
-// concurrent use.
+// A Resolver finds the names of addresses from the mappings of processes and the symbols of the mapped files. It reads
+// each file once, when the first address in it is resolved. That takes a few milliseconds for ten thousand functions. A
+// Resolver is not safe for concurrent use.
 type Resolver struct {
-	// Parameters keeps the parameters in the names of C++ functions, as HotSpot prints them: "os::breakpoint()". It
-	// must be set before the first Resolve.
+	// If Parameters is true, names of C++ functions include the parameters, as in HotSpot's output: "os::breakpoint()".
+	// It must be set before the first Resolve.
 	Parameters bool
 
 	processes map[int]*process   // by pid
@@ -34,25 +34,25 @@ type Resolver struct {
 	folder    string                // debugFolder, except in tests
 	limits    *limits
 	notes     []string
-	more      int  // files that are not in notes
-	full      bool // there was no memory for another image or name
+	more      int  // number of notes beyond maxNotes
+	full      bool // true if there was no memory for an image or a name
 
-	ctx    context.Context // of all loads
+	ctx    context.Context // the context of all reading; giveUp cancels it
 	giveUp context.CancelCauseFunc
 }
 
-// A fileKey is what a mapping says about the identity of its file.
+// A fileKey identifies a file by what a mapping has about it.
 type fileKey struct {
 	path         string
 	major, minor uint32 // of the device
 	inode        uint64
 	deleted      bool
-	// For the vDSO, which is not a file; otherwise 0 and false.
+	// The next two are for the vDSO, which is not a file. For all files they are 0 and false.
 	size uint64
-	low  bool // it lies in the lowest 4 GB, as in 32-bit processes
+	low  bool // the vDSO lies in the lowest 4 GB, as in 32-bit processes
 }
 
-// A failureKey is a file that could not be opened as a user. Another user may be able to.
+// A failureKey is a file and the user as whom it could not be read. As another user it may be readable.
 type failureKey struct {
 	file  fileKey
 	known bool
@@ -62,10 +62,10 @@ type failureKey struct {
 // A process has the mappings of one process.
 type process struct {
 	parts []*part // sorted, without overlaps
-	gone  []Range // what was found in mappings before later ones replaced them
+	gone  []Range // what was resolved in mappings that are no longer in parts
 }
 
-// A part is a mapping, or the rest of one that later mappings have partly replaced.
+// A part is a mapping, or what is left of a mapping that later mappings have partly replaced.
 type part struct {
 	Mapping
 	module string
@@ -73,7 +73,7 @@ type part struct {
 
 	asked    map[int]struct{}  // the slots of the image that were resolved
 	found    []Range           // the ranges of these slots
-	oneBytes map[uint64]string // the names of one-byte ranges, by PC
+	oneBytes map[uint64]string // the names of ranges of one byte, by PC
 }
 
 // NewResolver returns a Resolver without mappings.
@@ -84,16 +84,16 @@ func NewResolver() *Resolver {
 	return r
 }
 
-// errGivenUp is the cause of a file that was not read.
+// errGivenUp is the error for a file that was not read because of GiveUp.
 var errGivenUp = errors.New("gasm was stopped")
 
-// GiveUp makes a Resolve that reads a file return, and reads no more files: their functions have no names. Unlike all
-// other methods, it may be called by any goroutine.
+// GiveUp stops the reading of files. A call of Resolve that is reading a file returns, and later calls read no files,
+// so the functions of these files have no names. Unlike all other methods, it may be called by any goroutine.
 func (r *Resolver) GiveUp() { r.giveUp(errGivenUp) }
 
-// Add adds mappings of processes, in the order in which they were made: a mapping replaces those that it overlaps in
-// the same process. A mapping that the Resolver already has changes nothing. Mappings without a file should be added,
-// too, because they show that a file is not mapped there any more. Empty mappings are ignored.
+// Add adds mappings of processes. They must be in the order in which they were made, because a mapping replaces earlier
+// mappings of the same process where it overlaps them. Adding a mapping again changes nothing. Mappings without a file
+// should be added too, because they may replace the mapping of a file. Empty mappings are ignored.
 func (r *Resolver) Add(mappings ...Mapping) {
 	for _, m := range mappings {
 		if m.Lo >= m.Hi {
@@ -143,8 +143,8 @@ func newPart(m Mapping, lo, hi uint64) *part {
 	return &part{Mapping: m, module: m.module()}
 }
 
-// Fork gives a new process the mappings of the process that it was forked from, and its user. The mappings of an older
-// process with its id are dropped.
+// Fork gives a new process, child, the mappings and the user of its parent. If an earlier process had the same id as
+// the child, its mappings are dropped.
 func (r *Resolver) Fork(parent, child int) {
 	r.Forget(child)
 	if noted := r.owners[parent]; noted.known {
@@ -166,14 +166,15 @@ func (r *Resolver) Fork(parent, child int) {
 	}
 }
 
-// Forget drops the mappings of a process that has ended. What was resolved in them is kept for the Table.
+// Forget drops the mappings of a process that has ended. Ranges that were resolved in them are kept for Table.
 func (r *Resolver) Forget(pid int) {
 	delete(r.owners, pid)
 	r.drop(pid)
 }
 
-// Exec is Forget for a process that has become another program. That may run as another user, so the user is noted
-// again; if the program ends too soon for that, it is taken to run as the same user.
+// Exec is like Forget, but for a process that has replaced its program by another one with exec. The new program may
+// run as another user, so its user is noted again. If it ends before that is possible, the user before the exec is
+// used.
 func (r *Resolver) Exec(pid int) {
 	if noted, ok := r.owners[pid]; ok {
 		r.owners[pid] = notedOwner{owner: noted.owner}
@@ -195,7 +196,8 @@ func (r *Resolver) drop(pid int) {
 	}
 }
 
-// Path returns the path of what is mapped at a PC of a process, even if it is not a file; "" if it is unknown.
+// Path returns the path of the mapping at a PC of a process, even if it is not the path of a file ("[heap]"). It
+// returns "" if the mapping is unknown or has no path.
 func (r *Resolver) Path(pid int, pc uint64) string {
 	if p := r.processes[pid]; p != nil {
 		if at := p.find(pc); at != nil {
@@ -205,7 +207,7 @@ func (r *Resolver) Path(pid int, pc uint64) string {
 	return ""
 }
 
-// find returns the part that contains pc, nil if there is none.
+// find returns the part that contains pc, or nil if no part does.
 func (p *process) find(pc uint64) *part {
 	lo, hi := 0, len(p.parts)
 	for lo < hi {
@@ -222,12 +224,12 @@ func (p *process) find(pc uint64) *part {
 	return nil
 }
 
-// Resolve returns the Range of a PC in a process. The claim is the sampler's name for the PC, "" if it has none. ok is
-// false if no file is mapped there, as for JIT code.
+// Resolve returns the Range of a PC in a process. claim is the sampler's name for the PC, or "" if the sampler has no
+// name. It returns false if no file is mapped at the PC, as for JIT code.
 //
-// The package comment says when a claim is believed. The caller may use the answer for all other PCs in the Range, too;
-// for a claim that was believed, the Range is the one byte at pc. In a file that has only dynamic symbols, the Range
-// may be a gap between two of them. For another PC in the gap, such an answer is valid only if that PC has the same
+// The package comment says when a claim is believed. If a claim was believed, the Range is only the one byte at pc.
+// Otherwise the caller may use the result for all PCs in the Range, with one exception: if the Range is a gap, a
+// different claim for another PC in it may be believed. So for a gap, the result is valid only for PCs with the same
 // claim.
 func (r *Resolver) Resolve(pid int, pc uint64, claim string) (Range, bool) {
 	p := r.processes[pid]
@@ -262,8 +264,8 @@ func (r *Resolver) Resolve(pid int, pc uint64, claim string) (Range, bool) {
 	return found, true
 }
 
-// name returns the name of a slot's function, "" for a gap. It keeps the name, and returns "" if there is no memory for
-// that.
+// name returns the name of a slot's function. It returns "" for a gap. It keeps the name in img.named; if there is no
+// memory for that, it returns "".
 func (r *Resolver) name(img *image, slot int) string {
 	name, known := img.named[slot]
 	if known || slot%2 == 0 {
@@ -276,7 +278,7 @@ func (r *Resolver) name(img *image, slot int) string {
 	return name
 }
 
-// oneByte returns, and keeps, the range of a single PC.
+// oneByte returns a Range of one byte with the given symbol, and keeps it for Table.
 func (at *part) oneByte(pc uint64, symbol string) Range {
 	known, ok := at.oneBytes[pc]
 	if !ok || known != symbol {
@@ -289,7 +291,7 @@ func (at *part) oneByte(pc uint64, symbol string) Range {
 	return Range{PID: at.PID, Lo: pc, Hi: pc + 1, Module: at.module, Symbol: known}
 }
 
-// keep keeps the range that was found for a slot, once.
+// keep keeps the Range that was found for a slot, unless the slot already has one.
 func (at *part) keep(slot int, found Range) {
 	if _, ok := at.asked[slot]; ok {
 		return
@@ -301,8 +303,8 @@ func (at *part) keep(slot int, found Range) {
 	at.found = append(at.found, found)
 }
 
-// appendFound appends what was resolved in this part. One-byte ranges come last, because they lie in gaps, and of
-// overlapping ranges the later one counts.
+// appendFound appends the Ranges that were resolved in this part. Ranges of one byte come last: they lie in gaps, and
+// of overlapping Ranges the later one wins in a Table.
 func (at *part) appendFound(to []Range) []Range {
 	to = append(to, at.found...)
 	for pc, symbol := range at.oneBytes {
@@ -311,7 +313,8 @@ func (at *part) appendFound(to []Range) []Range {
 	return to
 }
 
-// image returns the image of a part's file, which other parts may share.
+// image returns the image of a part's file. It reads the file unless another part with the same file has done so. If
+// the file can't be read, the image has no names.
 func (r *Resolver) image(at *part) *image {
 	key := fileKey{path: at.Path, major: at.DevMajor, minor: at.DevMinor, inode: at.Inode, deleted: at.Deleted}
 	if at.Path == VDSO {
@@ -343,11 +346,11 @@ func (r *Resolver) image(at *part) *image {
 	return img
 }
 
-// imageMemory is how much memory an image takes in any case, in bytes.
+// imageMemory is how many bytes of memory an image takes besides the functions.
 const imageMemory = 512
 
-// load reads the file of a mapping. If it returns no image, failure says what is wrong, as a sentence that begins with
-// the file's name.
+// load reads the file of a mapping. If it returns nil, failure says why. It is the rest of a sentence that begins with
+// the file's name: "was replaced while the command ran".
 func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 	type loaded struct {
 		*image
@@ -380,7 +383,7 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 	return l.image, l.failure
 }
 
-// readMapped does the work of load. It may run longer than load waits.
+// readMapped does the work of load. It runs in another goroutine, and may still run after load has returned.
 func readMapped(l *reading, m *Mapping, noted owner, debug debugFinder) (img *image, failure string) {
 	if m.Path == VDSO {
 		data, err := readVDSO(m)
@@ -428,7 +431,7 @@ func readImage(l *reading, data []byte) (*image, error) {
 	return newImage(o, nil)
 }
 
-// maxNotes is an upper bound for the number of notes about files; another note has the number of further ones.
+// maxNotes limits the number of notes about files. One more note says how many further files there are.
 const maxNotes = 32
 
 func (r *Resolver) note(text string) {
@@ -454,8 +457,9 @@ func (r *Resolver) Notes() []string {
 	return notes
 }
 
-// Table returns what Resolve has found so far, to be kept with a capture. A table has no times: if addresses were
-// resolved in a mapping and in one that replaced it, the table has the later ones.
+// Table returns the Ranges that Resolve has returned so far, in a form that can be written to a capture. A Table has no
+// times. If a mapping replaced another one and PCs were resolved in both, the Table has the Ranges of the later mapping
+// where they overlap.
 func (r *Resolver) Table() *Table {
 	var all []Range
 	for _, p := range r.processes {

@@ -5,14 +5,15 @@ import (
 	"slices"
 )
 
-// A span is a range [lo, hi) of addresses, with an index that identifies what is there.
+// A span is a range [lo, hi) of addresses. id is an index in a list of the caller's and says what is in the range.
 type span struct {
 	lo, hi uint64
 	id     int32
 }
 
-// flatten cuts overlapping spans, so that the later one in the slice wins. The result is a new slice, sorted and
-// without overlaps. A span may be missing from it, or be there in several parts. Empty and backward spans are left out.
+// flatten returns spans without overlaps, sorted, in a new slice. Where spans overlap, the one that comes later in the
+// argument wins. So a span may be missing in the result, or be in it in several parts. Spans whose end is not after
+// their start are left out. In the result, id is the index of the span in the argument.
 func flatten(spans []span) []span {
 	order := make([]span, 0, len(spans))
 	for i, s := range spans {
@@ -24,8 +25,8 @@ func flatten(spans []span) []span {
 	return cut(spans, order)
 }
 
-// cut is flatten for spans whose order is known: order has them sorted by their starts, and the id of each is its index
-// in spans.
+// cut is like flatten, for a caller that has already sorted the spans. order has them sorted by their starts, and the
+// id of each element of order is its index in spans.
 func cut(spans, order []span) []span {
 	w := sweep{spans: spans, flat: make([]span, 0, len(order))}
 	for _, s := range order {
@@ -39,12 +40,13 @@ func cut(spans, order []span) []span {
 const (
 	// digitBits is how many bits of an address sortByStart uses in one pass.
 	digitBits = 11
-	// fewSpans is the number of spans up to which comparing them is faster than counting digits.
+	// fewSpans is the largest number of spans that are sorted by comparison. For so few, that is faster than sorting by
+	// digits.
 	fewSpans = 512
 )
 
-// sortByStart sorts spans by their starts. It is stable. Many spans are sorted digit by digit, the lowest one first:
-// comparing the symbols of a libjvm.so would take longer than reading them.
+// sortByStart sorts spans by their starts. The sort is stable. It is a radix sort if there are many spans, because a
+// sort by comparison would take longer for the symbols of a libjvm.so than reading them.
 func sortByStart(spans []span) {
 	byStart := func(a, b span) int { return cmp.Compare(a.lo, b.lo) }
 	if slices.IsSortedFunc(spans, byStart) {
@@ -54,7 +56,7 @@ func sortByStart(spans []span) {
 		slices.SortStableFunc(spans, byStart)
 		return
 	}
-	differs := uint64(0) // the bits in which the addresses differ
+	differs := uint64(0) // has the bits set in which the addresses differ
 	for _, s := range spans {
 		differs |= s.lo ^ spans[0].lo
 	}
@@ -63,7 +65,7 @@ func sortByStart(spans []span) {
 		if differs>>shift&(1<<digitBits-1) == 0 {
 			continue
 		}
-		var ends [1<<digitBits + 1]int32 // for each digit: where the next span with it goes
+		var ends [1<<digitBits + 1]int32 // for each digit, the index in to for the next span that has this digit
 		for _, s := range from {
 			ends[s.lo>>shift&(1<<digitBits-1)+1]++
 		}
@@ -77,18 +79,18 @@ func sortByStart(spans []span) {
 		}
 		from, to = to, from
 	}
-	copy(spans, from) // does nothing if they are there already
+	copy(spans, from) // does nothing if from is spans
 }
 
-// A sweep goes from the lowest address to the highest, and builds the result on its way.
+// A sweep is the state of cut, which goes from the lowest address to the highest and builds the result on its way.
 type sweep struct {
 	spans []span
-	open  latest // the spans that start at or before pos; some of them may have ended
+	open  latest // indexes of the spans that start at or before pos; some of them may end before pos
 	pos   uint64
 	flat  []span // the result for all addresses below pos
 }
 
-// to advances to the address hi. No span starts between pos and hi.
+// to appends the result for the addresses from pos to hi, and sets pos to hi. No span may start between the two.
 func (w *sweep) to(hi uint64) {
 	for len(w.open) > 0 && w.pos < hi {
 		s := w.spans[w.open[0]]
@@ -123,7 +125,7 @@ func (h *latest) push(index int) {
 	}
 }
 
-// pop removes the top.
+// pop removes the highest index.
 func (h *latest) pop() {
 	a := *h
 	last := len(a) - 1

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// Upper bounds for the sizes of a symbol table and of its names, in bytes; larger ones are an error. A Chromium of
-	// 300 MB has 40 MB and 120 MB.
+	// Upper bounds for the sizes of a symbol table and of its names, in bytes. A larger one is an error. For
+	// comparison, a Chromium of 300 MB has a symbol table of 40 MB and names of 120 MB.
 	longestTable = 128 << 20
 	longestNames = 256 << 20
-	// longestSection is an upper bound for the sizes of other sections that are read, in bytes; a larger one is an
-	// error. The largest .gnu_debugdata have some MB.
+	// longestSection is an upper bound for the sizes of other sections that are read, in bytes. A larger one is an
+	// error. The largest sections .gnu_debugdata in use have a few MB.
 	longestSection = 32 << 20
-	// symbolMemory is how much memory a function takes until all functions are arranged, in bytes.
+	// symbolMemory is how many bytes of memory a function takes while the functions of a file are arranged.
 	symbolMemory = 224
 	// longestSymbol is an upper bound for the length of a name in a symbol table, in bytes. A longer name is read as
 	// "".
@@ -24,31 +24,31 @@ const (
 	longestUnsized = 1 << 12
 )
 
-// A symbol is a function in a symbol table. It has no pointers, so that the garbage collector need not look at the ten
+// A symbol is a function in a symbol table. It has no pointers, so that the garbage collector need not scan the tens of
 // thousands of symbols of a library.
 type symbol struct {
 	lo, hi  uint64 // if unsized, hi is the largest possible end
 	name    nameAt
 	binding uint8 // 0 global, 1 weak, 2 local
-	unsized bool  // the table does not have the size
+	unsized bool  // true if the symbol table has no size for the function
 }
 
-// names has the texts with the names of several symbol tables. A name ends at a zero byte.
+// names has the string tables of several symbol tables. Each name ends with a zero byte.
 type names [][]byte
 
-// A nameAt is the position of a name in names.
+// A nameAt is the position of a name in names: the index of the table, and the offset in that table.
 type nameAt struct {
 	offset uint32
 	table  uint8
 }
 
-// at returns a name without copying it. It returns an empty name if the name has no end.
+// at returns a name without copying it. It returns an empty name if there is no zero byte within longestSymbol bytes.
 func (n names) at(a nameAt) []byte {
 	text := n[a.table][a.offset:]
 	return text[:max(0, bytes.IndexByte(text[:min(len(text), longestSymbol)], 0))]
 }
 
-// A symbolTable is what is needed of an ELF symbol table.
+// A symbolTable has those parts of an ELF symbol table that this package uses.
 type symbolTable struct {
 	functions []symbol
 	text      []byte   // the names
@@ -120,7 +120,7 @@ func (o object) symbolSize() int {
 	return elf.Sym64Size
 }
 
-// count returns upper bounds for the symbols that symbols keeps.
+// count returns upper bounds for the lengths of defined and functions in the table that symbols returns.
 func (o object) count(data []byte, kind elf.SectionType) (defined, functions int, err error) {
 	for ; len(data) >= o.symbolSize(); data = data[o.symbolSize():] {
 		if err := o.load.over(); err != nil {
@@ -155,8 +155,8 @@ func parseSymbol(f *elf.File, data []byte) elf.Sym64 {
 	}
 }
 
-// function returns a symbol's address range, and whether the symbol is a function. A function in assembler may have no
-// type, or no size. A symbol without both is a label.
+// function converts an ELF symbol to a symbol without a name. It returns false if the symbol is not a function. A
+// function in assembler may have no type or no size. A symbol that has neither is a label.
 func function(f *elf.File, s elf.Sym64) (symbol, bool) {
 	fn := symbol{lo: s.Value, hi: s.Value + s.Size, unsized: s.Size == 0}
 	index := elf.SectionIndex(s.Shndx)
@@ -190,14 +190,16 @@ func function(f *elf.File, s elf.Sym64) (symbol, bool) {
 	return fn, fn.lo < fn.hi
 }
 
-// startup has the functions of gcc's crtbegin.o and similar files. They come first in a file and have no size. Without
-// this list their names would also cover padding, and functions after them whose symbols were stripped.
+// startup has the functions of gcc's crtbegin.o and similar files. They come first in a file and have no size. If they
+// were not left out, their ranges would include the padding after them, and following functions whose symbols were
+// stripped.
 var startup = map[string]bool{
 	"deregister_tm_clones": true, "register_tm_clones": true, "__do_global_dtors_aux": true, "frame_dummy": true,
 	"call_weak_fn": true, "_init": true, "_fini": true,
 }
 
-// data reads a section of at most limit bytes.
+// data reads a section. It returns an error if the section has more than limit bytes. It takes memory for the data from
+// o.load.
 func (o object) data(s *elf.Section, limit uint64) ([]byte, error) {
 	switch {
 	case s.Type == elf.SHT_NOBITS || s.Type == elf.SHT_NULL:
@@ -219,7 +221,7 @@ func (o object) data(s *elf.Section, limit uint64) ([]byte, error) {
 	return data, nil
 }
 
-// buildID returns the id that the linker gave to this build of the file, nil if it has none.
+// buildID returns the id that the linker gave to this build of the file. It returns nil if the file has none.
 func (o object) buildID() []byte {
 	section := o.Section(".note.gnu.build-id")
 	if section == nil {

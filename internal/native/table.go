@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// tableHeader is the first line of a table's text. Lines that start with # are comments.
+// tableHeader is the first line of a table's text. ReadTable ignores lines that start with #.
 const tableHeader = "# Native functions of processes: pid, start, end (not included), module, function. Nothing after the module: no function is known.\n"
 
-// A Table is what a [Resolver] has found: the ranges of all PCs that were resolved, and no others. It does not change,
-// and is safe for concurrent use.
+// A Table has the Ranges of all PCs that a [Resolver] has resolved, and no other Ranges. It does not change, so it is
+// safe for concurrent use.
 type Table struct {
 	ranges   []Range // sorted by process and address, without overlaps
 	bad      int     // number of skipped lines
@@ -40,8 +40,7 @@ func newTable(ranges []Range) *Table {
 	return t
 }
 
-// Resolve returns the Range of a PC in a process. ok is false if no PC in that range was resolved before the table was
-// made.
+// Resolve returns the Range of a PC in a process. It returns false if the Table has no Range with this PC.
 func (t *Table) Resolve(pid int, pc uint64) (Range, bool) {
 	i, ok := slices.BinarySearchFunc(t.ranges, pc, func(x Range, pc uint64) int {
 		switch {
@@ -63,17 +62,17 @@ func (t *Table) Resolve(pid int, pc uint64) (Range, bool) {
 // Len returns the number of ranges.
 func (t *Table) Len() int { return len(t.ranges) }
 
-// BadLines returns how many lines [ReadTable] has skipped, and the error of the first of them, a [*SyntaxError]; 0 and
-// nil if there were none.
+// BadLines returns how many lines [ReadTable] could not parse, and a [*SyntaxError] for the first of them. It returns 0
+// and nil if there were no such lines.
 func (t *Table) BadLines() (int, error) { return t.bad, t.firstBad }
 
-// Write writes the table as text, one line for each range, which [ReadTable] reads:
+// Write writes the table as text that [ReadTable] can read, with a line for each Range:
 //
 //	24997 0x7f27b3c81e50 0x7f27b3c81fb0 libjvm.so _Copy_arrayof_conjoint_bytes
 //
-// For a gap the line ends with the module. A function's name may contain blanks. In a module's name they are written in
-// octal, "my\040lib.so". Backslashes and control characters are written in octal in both. "-" stands for no module. An
-// error is w's.
+// The line for a gap ends after the module. A function's name may contain blanks. In a module's name, blanks are
+// written in octal: "my\040lib.so". Backslashes and control characters are written in octal in both names. "-" stands
+// for an empty module name. Write returns the error of w.
 func (t *Table) Write(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	out.WriteString(tableHeader)
@@ -99,7 +98,7 @@ func (t *Table) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// appendEscaped appends a name. It writes the bytes from 0 to highest in octal, and also backslashes and DEL.
+// appendEscaped appends a name to a line. It writes backslashes, DEL and the bytes from 0 to highest in octal.
 func appendEscaped(to []byte, name string, highest byte) []byte {
 	for _, c := range []byte(name) {
 		if c <= highest || c == '\\' || c == 0x7f {
@@ -111,7 +110,7 @@ func appendEscaped(to []byte, name string, highest byte) []byte {
 	return to
 }
 
-// unescape undoes appendEscaped. A backslash before something other than an octal number stands for itself.
+// unescape reverses appendEscaped. A backslash that is not followed by an octal number stays as it is.
 func unescape(name string) string {
 	if strings.IndexByte(name, '\\') < 0 {
 		return name
@@ -130,22 +129,23 @@ func unescape(name string) string {
 	return string(out)
 }
 
-// longestLine is an upper bound for the length of a line, in bytes; a longer line is bad.
+// longestLine is an upper bound for the length of a line, in bytes. A longer line counts as bad.
 const longestLine = 1 << 20
 
-// maxRanges is an upper bound for the ranges of a table, as much as 1000 processes with 1000 functions each. Further
-// lines are bad.
+// maxRanges is an upper bound for the number of ranges in a table: 1000 processes with 1000 functions each. Further
+// lines count as bad.
 const maxRanges = 1 << 20
 
 // ReadTable reads what [Table.Write] wrote. Bad lines are skipped and counted. If ranges overlap, the later line wins.
-// name is for messages. An error is r's; the table then has the lines before it.
+// name is used in messages only. If r returns an error, ReadTable returns an error that wraps it, and a table of the
+// lines before it.
 func ReadTable(r io.Reader, name string) (*Table, error) {
 	var (
 		ranges   []Range
 		bad      int
 		firstBad error
 		number   int
-		names    = map[string]string{} // each name is kept once
+		names    = map[string]string{} // see intern
 	)
 	lines := bufio.NewReaderSize(r, longestLine)
 	var err error
@@ -184,7 +184,7 @@ func ReadTable(r io.Reader, name string) (*Table, error) {
 	return t, nil
 }
 
-// intern returns the single copy of a name.
+// intern returns a copy of a name, always the same copy for equal names. The copy does not share memory with the line.
 func intern(names map[string]string, name string) string {
 	known, ok := names[name]
 	if !ok {
@@ -194,8 +194,9 @@ func intern(names map[string]string, name string) string {
 	return known
 }
 
-// parseRange parses a line of a table. msg says what is wrong with it, "" if nothing. Explaining takes longer than
-// parsing, so only the first bad line is explained.
+// parseRange parses a line of a table. msg says what is wrong with the line; it is "" if nothing is. If explain is
+// false, msg is always "bad line" for bad numbers. A detailed message takes longer than parsing, and only the first one
+// is shown.
 func parseRange(line string, explain bool) (x Range, msg string) {
 	pid, rest, _ := strings.Cut(line, " ")
 	lo, rest, _ := strings.Cut(rest, " ")

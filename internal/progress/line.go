@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// A Line says what is going on while the end is not in sight. On a terminal it is rewritten in place; otherwise it is
-// written once.
+// A Line shows what is going on while it is unknown how long that takes. On a terminal, each text replaces the one
+// before. If stderr is not a terminal, only the first text is written.
 type Line struct {
 	stderr *os.File
 	shown  bool
@@ -24,8 +24,8 @@ func NewLine(stderr *os.File) *Line {
 	return l
 }
 
-// Show escapes a text and shows it in place of the previous one. It reports whether another text would be shown as
-// well.
+// Show escapes a text and shows it in place of the previous one. It reports whether the next text would be shown too,
+// which is the case on a terminal.
 func (l *Line) Show(text string) (again bool) {
 	text = layout.Message("gasm: %s", text)
 	switch {
@@ -41,7 +41,7 @@ func (l *Line) Show(text string) (again bool) {
 	return l.width > 0
 }
 
-// Done erases the line from a terminal. Show may be called again afterwards.
+// Done erases the line if it is on a terminal. Show may be called again afterwards.
 func (l *Line) Done() {
 	if l.width > 0 && l.shown {
 		fmt.Fprint(l.stderr, "\r\x1b[K")

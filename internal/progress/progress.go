@@ -17,8 +17,8 @@ type Bar struct {
 	unshown int
 }
 
-// New returns a Bar for work on a number of bytes. total is that number, or -1 if it is unknown. The work begins with
-// its first bytes.
+// New returns a Bar for work on total bytes. total is -1 if that is unknown. doing names the work. The work begins with
+// the first call of Add.
 func New(stderr *os.File, doing string, total int64) *Bar {
 	b := &Bar{}
 	if layout.IsTerminal(stderr) {
@@ -30,7 +30,7 @@ func New(stderr *os.File, doing string, total int64) *Bar {
 	return b
 }
 
-// Add reports how many more bytes are done. The Bar is shown when the work has lasted for a second.
+// Add tells the Bar how many more bytes are done. The Bar is shown only after the work has lasted for a second.
 func (b *Bar) Add(bytes int) {
 	if b.start.IsZero() {
 		b.start = time.Now()

@@ -6,8 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kernelSystems are file systems whose files are regular only according to their mode. Their size is not that of their
-// content, and reading some of them blocks: /proc/kmsg, trace_pipe.
+// kernelSystems are the names of the kernel's own file systems, by their magic numbers. According to their mode, many
+// files in them are regular, but their size is not that of their content, and reading some of them blocks, for
+// example /proc/kmsg and trace_pipe.
 var kernelSystems = map[int64]string{
 	unix.PROC_SUPER_MAGIC:    "proc",
 	unix.SYSFS_MAGIC:         "sysfs",

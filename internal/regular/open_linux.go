@@ -9,9 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openChecked opens a path if check accepts the file. Opening a device can have effects, and so can opening a file of the
-// kernel's (tracefs), so the path is first opened with O_PATH, which has none. The result is checked and then opened for
-// reading, even if the path leads elsewhere by then.
+// openChecked opens a path for reading if check accepts the file. Opening a device, or a file of the kernel's
+// (tracefs), can have side effects. Opening a path with O_PATH has no side effects, so openChecked does that first,
+// and checks the file. Then it opens this same file for reading, even if the path leads to another file in the
+// meantime.
 func openChecked(path string, links links, check func(fs.FileInfo) error) (*os.File, error) {
 	at, err := openPath(path, links)
 	if err != nil {

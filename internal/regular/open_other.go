@@ -10,7 +10,9 @@ import (
 	"syscall"
 )
 
-// openChecked opens a path. It does not block if the path leads to a pipe by now.
+// openChecked opens a path for reading. The kind of the file has been checked before, by open or,
+// for refuseAll, here. If the path has come to lead to a pipe in the meantime, openChecked does not
+// block.
 func openChecked(path string, links links, check func(fs.FileInfo) error) (*os.File, error) {
 	if links == refuseAll {
 		if real, err := filepath.EvalSymlinks(path); err != nil || real != filepath.Clean(path) {

@@ -1,8 +1,8 @@
 // Package regular opens regular files, and only these.
 //
 // A capture comes from somebody else, and so do the paths in it. Opening a pipe blocks until it has a writer, opening
-// some devices has effects, and /dev/zero has no end. So the kind of a file is checked before it is opened, and again
-// once it is open, because it may have been replaced in between.
+// some devices has side effects, and /dev/zero has no end. So the kind of a file is checked before it is opened, and
+// again once it is open, because it may have been replaced in between.
 package regular
 
 import (
@@ -28,13 +28,13 @@ func (e *Error) Error() string {
 
 const folder = "a folder"
 
-// A links says which links are followed.
+// A links says which symbolic links in a path are an error.
 type links int
 
 const (
 	follow     links = iota
-	refuseLast       // the last element of the path is no link
-	refuseAll        // no element is
+	refuseLast       // the last element of the path must not be a link
+	refuseAll        // no element of the path may be a link
 )
 
 // flags returns the flags for open(2).
@@ -53,8 +53,8 @@ func Open(path string) (f *os.File, size int64, err error) { return open(path, f
 // only this user can read.
 func OpenNoLink(path string) (f *os.File, size int64, err error) { return open(path, refuseLast) }
 
-// OpenWithoutLinks is Open for a path that somebody else has chosen, or that leads through folders to which others can
-// write: it is an error if any element of the path is a link. It takes Linux 5.6.
+// OpenWithoutLinks is Open for a path that somebody else has chosen, or that leads through folders to which others
+// can write: it is an error if any element of the path is a link. On Linux it needs version 5.6 or newer.
 func OpenWithoutLinks(path string) (f *os.File, size int64, err error) { return open(path, refuseAll) }
 
 func open(path string, links links) (f *os.File, size int64, err error) {

@@ -3,14 +3,14 @@
 //
 //	go run ./internal/skips [-expected .ci/expected-skips.txt] tests.json
 //
-// Each line of that file has the name of a test and, after white space, the reason.
-// Both are regular expressions for the whole text. A test's name begins with the folder
-// of its package. Empty lines and lines that start with # are ignored:
+// Each line of that file has the name of a test and, after white space, the reason for the skip. Both are regular
+// expressions, which must match the whole name and the whole reason. The name of a test begins with the folder of its
+// package. Empty lines and lines that start with # are ignored:
 //
 //	sampler\.TestRefused  kernel\.perf_event_paranoid is -?\d+: .*
 //
-// It is not an error if an expected skip does not occur: machines differ, and a stage of
-// the tests has only some of them.
+// It is not an error if an expected skip does not occur, because machines differ, and a stage of the tests runs only
+// some of the tests.
 package main
 
 import (

@@ -26,10 +26,9 @@ type event struct {
 	Action, Package, Test, Output string
 }
 
-// readSkips returns the number of tests that ended, and the skipped ones in the order in
-// which they ended.
+// readSkips returns the number of tests that ended, and the tests that were skipped, in the order in which they ended.
 func readSkips(r io.Reader) (tests int, skips []skip, err error) {
-	output := map[event][]string{} // by a key that has only the package and the test
+	output := map[event][]string{} // by an event that has only the package and the test
 	for d := json.NewDecoder(r); ; {
 		var e event
 		if err := d.Decode(&e); errors.Is(err, io.EOF) {
@@ -37,7 +36,7 @@ func readSkips(r io.Reader) (tests int, skips []skip, err error) {
 		} else if err != nil {
 			return 0, nil, err
 		}
-		if e.Test == "" { // an event of the package, which is skipped if it has no test files
+		if e.Test == "" { // an event of a whole package, for example the skip of one without test files
 			continue
 		}
 		key := event{Package: e.Package, Test: e.Test}
@@ -66,10 +65,11 @@ func testName(e event) string {
 	return folder + "." + e.Test
 }
 
-// logged matches the first line of what a test logs: "    need.go:18: no perf on PATH".
+// logged matches the first line of a message that a test logs: "    need.go:18: no perf on PATH".
 var logged = regexp.MustCompile(`^\s+[^\s:]+\.go:\d+: (.*)`)
 
-// reason returns what a test logged last, on one line. This is the argument of Skip.
+// reason returns the last message that a test logged, on one line. In a test that was skipped, this is the argument of
+// Skip.
 func reason(output []string) string {
 	var words []string
 	for _, line := range output {

@@ -14,15 +14,16 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// LastReceived returns when the end of a TCP connection that has a local port last received data. If several
-// connections have the port, it returns the latest time of all.
+// LastReceived returns when data last arrived at the given local port of an open TCP connection. If several connections
+// have that local port, it returns the latest of their times. If there is no such connection, the error is
+// ErrNoConnection.
 func LastReceived(port uint16) (Time, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
 		return Time{}, fmt.Errorf("asking for connections: %w", os.NewSyscallError("socket", err))
 	}
 	defer unix.Close(fd)
-	// The kernel answers at once. The limit is for a kernel that does not.
+	// The kernel usually answers at once. The time limit keeps gasm from hanging if it does not.
 	limit := unix.NsecToTimeval(int64(time.Second))
 	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit); err != nil {
 		return Time{}, fmt.Errorf("asking for connections: %w", os.NewSyscallError("setsockopt", err))
@@ -43,8 +44,8 @@ func LastReceived(port uint16) (Time, error) {
 	return newest, nil
 }
 
-// lastOf asks for the connections of one family. The kernel says how long ago data came, in its ticks, at a moment
-// between two readings of the clock.
+// lastOf asks for the connections of one address family. The kernel's answer is how long ago data arrived, with the
+// precision of its tick. The moment of the answer lies between two readings of the clock, before and after the request.
 func lastOf(fd int, family uint8, port uint16) (Time, error) {
 	before, tick, err := clock()
 	if err != nil {
@@ -61,7 +62,8 @@ func lastOf(fd int, family uint8, port uint16) (Time, error) {
 	return Time{before - ago - tick, after - ago + tick}, err
 }
 
-// leastAgo reads the kernel's answer to its end, and returns the shortest time since data was received, in ns.
+// leastAgo reads the kernel's whole answer, which has a message for each connection. It returns the shortest time since
+// any of the connections received data, in ns.
 func leastAgo(fd int) (least int64, err error) {
 	least = -1
 	buf := make([]byte, 32<<10) // the kernel's messages are not larger
@@ -113,8 +115,8 @@ const (
 	closeWait     = 8 // TCP_CLOSE_WAIT: the other side has closed its end
 )
 
-// request returns a struct nlmsghdr and a struct inet_diag_req_v2, which ask for all connections of a family with a
-// local port, and for their struct tcp_info.
+// request returns a struct nlmsghdr followed by a struct inet_diag_req_v2. They ask for the struct tcp_info of each
+// open connection that has the given address family and local port.
 func request(family uint8, port uint16) []byte {
 	text := make([]byte, unix.SizeofNlMsghdr+requestSize)
 	binary.NativeEndian.PutUint32(text, uint32(len(text)))
@@ -127,7 +129,8 @@ func request(family uint8, port uint16) []byte {
 	return text
 }
 
-// sinceReceived returns tcpi_last_data_recv from a struct inet_diag_msg with its attributes, in ns.
+// sinceReceived returns the field tcpi_last_data_recv of a connection, converted from ms to ns. message is a struct
+// inet_diag_msg with its attributes. ok is false if it has no struct tcp_info.
 func sinceReceived(message []byte) (ago int64, ok bool) {
 	const at = int(unsafe.Offsetof(unix.TCPInfo{}.Last_data_recv))
 	for rest := message[min(len(message), messageSize):]; len(rest) >= unix.SizeofRtAttr; {
@@ -143,7 +146,7 @@ func sinceReceived(message []byte) (ago int64, ok bool) {
 	return 0, false
 }
 
-// refusal returns the error in a struct nlmsgerr.
+// refusal converts a struct nlmsgerr, with which the kernel refuses a request, to an error.
 func refusal(message []byte) error {
 	if len(message) < 4 {
 		return errors.New("the kernel refused it")

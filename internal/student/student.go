@@ -1,21 +1,21 @@
-// Package student computes quantiles of Student's t distribution. They say how many standard errors a mean of few
-// values may be off.
+// Package student computes quantiles of Student's t distribution. A quantile says by how many standard errors the mean
+// of a few values may differ from the true mean.
 package student
 
 import "math"
 
-// Quantile returns the t for which a value of the distribution is below t with the given probability. The probability
-// must be at least 0.5 and less than 1. degrees is the number of degrees of freedom, at least 1.
+// Quantile returns the number t such that a random value of the distribution is below t with the given probability. The
+// probability must be at least 0.5 and less than 1. degrees is the number of degrees of freedom, at least 1.
 func Quantile(probability float64, degrees int) float64 {
 	degrees = max(degrees, 1)
-	if !(probability > 0.5) { // also for NaN
+	if !(probability > 0.5) { // true for NaN, too
 		return 0
 	}
 	low, high := 0.0, 1.0
 	for cumulative(high, degrees) < probability && high < 1e12 {
 		low, high = high, 2*high
 	}
-	for range 200 { // more than the bits of a float64
+	for range 200 { // enough steps for the precision of a float64
 		middle := (low + high) / 2
 		if cumulative(middle, degrees) < probability {
 			low = middle
@@ -26,8 +26,8 @@ func Quantile(probability float64, degrees int) float64 {
 	return high
 }
 
-// cumulative returns the probability that a value is below t, which must not be negative. It sums the finite series
-// for integer degrees (Abramowitz and Stegun, 26.7.3 and 26.7.4).
+// cumulative returns the probability that a random value of the distribution is below t. t must not be negative. For an
+// integer number of degrees, the probability is a finite sum (Abramowitz and Stegun, 26.7.3 and 26.7.4).
 func cumulative(t float64, degrees int) float64 {
 	if degrees > 2000 { // equal to the normal distribution to five digits
 		return 0.5 * (1 + math.Erf(t/math.Sqrt2))

@@ -1,4 +1,4 @@
-// Package tool runs programs of others: samplers, java, and tools that describe a machine.
+// Package tool runs other programs: samplers, java, and tools that describe a machine.
 package tool
 
 import (
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Command returns a command with English output. When ctx is done, it is killed with its children. Ctrl-C on the
-// terminal does not reach it.
+// Command returns a command that runs in the C locale, so its messages are in English. It has a process group of its
+// own: when ctx is done, the whole group is killed, and Ctrl-C on the terminal does not reach it.
 func Command(ctx context.Context, path string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
@@ -23,8 +23,8 @@ func Command(ctx context.Context, path string, args ...string) *exec.Cmd {
 		}
 		return err
 	}
-	// If a child of the tool still has its stderr open after the tool has ended, Wait waits for the child only that
-	// long.
+	// A child of the program may keep the program's stderr open after the program has ended. WaitDelay is how long Wait
+	// waits for that child.
 	cmd.WaitDelay = time.Second
 	return cmd
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A graph is the flow of control between the instructions of a method, by their indices.
+// A graph is the flow of control between the instructions of a method. It refers to instructions by their indices.
 type graph struct {
 	insts   []printassembly.Instruction
-	records int    // how many instructions have a record
+	records int    // how many instructions have a record of their own
 	out     []bool // instructions of stubs that end in a call which does not return
-	from    edges  // to the instructions that may be executed next
-	into    edges  // back from them
+	from    edges  // from each instruction to those that may be executed next
+	into    edges  // from each instruction to those that may be executed before it
 	anchor  []int32
-	chain   []int32 // the node in the tree of an instruction's own record, or none
-	loop    []int32 // the innermost loop; none outside loops
+	chain   []int32 // the node in the tree of each instruction's own record, or none
+	loop    []int32 // the innermost loop of each instruction; none outside loops
 	parent  []int32 // of each loop, the loop around it
 }
 
@@ -68,13 +68,14 @@ func newGraph(insts []printassembly.Instruction) *graph {
 	return g
 }
 
-// pads reports whether an instruction may be padding between blocks, which is not executed. It would look like a second
-// way into the loop after it.
+// pads reports whether an instruction may be padding between blocks. Padding that no jump leads to is not executed, so
+// it gets no edges: otherwise it would look like a second way into the loop after it.
 func pads(in *printassembly.Instruction) bool {
 	return strings.Contains(in.Text, "nop") || strings.HasPrefix(in.Text, "xchg") || strings.HasPrefix(in.Text, "data16")
 }
 
-// jump returns the instruction that a jump leads to, or none.
+// jump returns the instruction to which instruction i jumps. It returns none if i is not a jump, or if its target is
+// unknown or outside the method.
 func (g *graph) jump(i int) int {
 	in := &g.insts[i]
 	if in.Kind != disasm.Jump && in.Kind != disasm.CondJump || in.Target == 0 {
@@ -105,7 +106,7 @@ func (g *graph) length(to int) int32 {
 	return 1
 }
 
-// falls reports whether the instruction after i may be executed next.
+// falls reports whether control may go on from instruction i to the one after it.
 func (g *graph) falls(i int) bool {
 	in := &g.insts[i]
 	if i+1 == len(g.insts) || g.insts[i+1].Lo != in.Hi {
@@ -120,7 +121,8 @@ func (g *graph) falls(i int) bool {
 	return !halts(in)
 }
 
-// halts reports whether an instruction stops the program. C2 puts one after a call that does not return.
+// halts reports whether an instruction stops the program. C2 puts such an instruction after a call that does not
+// return.
 func halts(in *printassembly.Instruction) bool {
 	for _, op := range []string{"hlt", "ud2", "int3", "brk", "udf", ".inst"} {
 		if strings.HasPrefix(in.Text, op) {
@@ -169,8 +171,8 @@ const runtimeCall = "{runtime_call "
 var endings = []string{"UncommonTrapBlob", "uncommon_trap", "throw_", "rethrow", "deoptimize", "DeoptimizationBlob", "forward_exception",
 	"handle_exception", "unwind_exception", "ExceptionBlob"}
 
-// noReturn reports whether a call does not return. On aarch64, the relocation may be at an instruction before the call,
-// which loads the address.
+// noReturn reports whether the call at i is to a stub that does not return. On aarch64, the comment that names the stub
+// may be at one of the instructions before the call, which load the stub's address.
 func (g *graph) noReturn(i int) bool {
 	stub, ok := comment(&g.insts[i], runtimeCall)
 	for k := 1; k <= 3 && !ok && i-k >= 0 && g.insts[i].Target == 0 && g.insts[i-k].Kind == disasm.Plain; k++ {
@@ -220,7 +222,8 @@ func (g *graph) reverse() {
 	g.into = edges{start, all}
 }
 
-// findAnchors sets g.anchor: the record of an instruction, as the package comment says, or none.
+// findAnchors sets g.anchor. For an anchor (see the package comment), it is the index of the instruction that has the
+// anchor's record. For all other instructions it is none.
 func (g *graph) findAnchors() {
 	g.anchor = make([]int32, len(g.insts))
 	for i := range g.insts {
@@ -236,8 +239,9 @@ func (g *graph) findAnchors() {
 	}
 }
 
-// polls reports whether an instruction is a poll whose record is at its address: the previous instruction appears to
-// have it, because records of calls have the address after the call.
+// polls reports whether an instruction is a poll that has a record. HotSpot keeps the record of a poll at the poll's
+// address, and that of a call at the address after the call. All records are taken for those of calls at first, so the
+// instruction before the poll appears to have the poll's record.
 func (g *graph) polls(i int) bool {
 	_, poll := comment(&g.insts[i], "{poll")
 	return poll && i > 0 && g.insts[i-1].OwnFrames && g.insts[i-1].Hi == g.insts[i].Lo && g.insts[i-1].Kind != disasm.Call
@@ -285,17 +289,17 @@ func (g *graph) callsRuntime(i int) bool {
 	return ok && g.insts[i].Kind == disasm.Call
 }
 
-// leaves reports whether control leaves the method after an instruction.
+// leaves reports whether control leaves the method after an instruction, which has no edges to other instructions.
 func (g *graph) leaves(i int32) bool {
 	k := g.insts[i].Kind
 	return k == disasm.Return || k == disasm.Jump
 }
 
-// farthest is an upper bound for distances.
+// farthest is an upper bound for distances. Any longer distance is counted as this one.
 const farthest = 1 << 30
 
-// nearest returns for each instruction the anchor that is nearest if one follows the reverse of some edges from it. It
-// is Dijkstra's algorithm with all anchors as sources.
+// nearest returns the nearest anchor of each instruction: the next one ahead if back is &g.into, or the last one behind
+// if back is &g.from. It is Dijkstra's algorithm, which starts at all anchors and follows the edges in back.
 func (g *graph) nearest(back *edges) []nearby {
 	found := make([]nearby, len(g.insts))
 	var q queue
@@ -310,7 +314,7 @@ func (g *graph) nearest(back *edges) []nearby {
 		next := q.pop()
 		at := &found[next.at]
 		if at.distance != next.distance {
-			continue // it was found to be nearer since
+			continue // a shorter way to this instruction was found since
 		}
 		for _, e := range back.of(next.at) {
 			to, distance := &found[e.to], min(next.distance+e.length, farthest)
@@ -323,7 +327,7 @@ func (g *graph) nearest(back *edges) []nearby {
 	return found
 }
 
-// A queue is a heap of instructions, the nearest first.
+// A queue is a binary heap of instructions, of which the nearest is the first.
 type queue []queued
 
 type queued struct{ distance, at int32 }

@@ -1,9 +1,9 @@
 package safepoints
 
-// maxNesting is how deep nested loops are told apart. It bounds the time for damaged logs.
+// maxNesting is the depth to which nested loops are found. The limit bounds the time that a damaged log can take.
 const maxNesting = 24
 
-// A region is a loop whose inner loops are still to be found.
+// A region is a loop, or the whole method, whose inner loops are still to be found.
 type region struct {
 	nodes []int32
 	loop  int32
@@ -12,8 +12,8 @@ type region struct {
 
 // findLoops finds the loops, and makes the edges that leave or enter them longer.
 //
-// A loop is a set of instructions each of which can reach all others. Without the edges back to the instructions at
-// which it is entered, the inner loops remain.
+// A loop is a set of instructions each of which can reach all others. Its inner loops are the loops that remain without
+// the edges that lead back to the instructions at which the outer loop is entered.
 func (g *graph) findLoops() {
 	n := len(g.insts)
 	f := finder{graph: g, in: make([]int32, n), head: make([]bool, n), index: make([]int32, n), low: make([]int32, n), open: make([]bool, n)}
@@ -71,14 +71,14 @@ func (g *graph) left(from, to int32) (n int32) {
 type finder struct {
 	*graph
 	in    []int32 // the region of each instruction: the number of its innermost loop so far, plus one
-	head  []bool  // the loop around is entered at this instruction, so edges to it are not followed
-	index []int32 // the order in which instructions were reached, from 1 on; 0 for not yet
+	head  []bool  // the innermost loop so far is entered at this instruction, so edges to it are ignored
+	index []int32 // the order in which instructions were reached, from 1 on; 0 if not reached yet
 	low   []int32
 	open  []bool
 	last  int32
 }
 
-// enter makes a component a loop of its own.
+// enter makes a component the loop with number id, and finds out at which instructions the loop is entered.
 func (f *finder) enter(nodes []int32, id int32) {
 	for _, v := range nodes {
 		f.in[v] = id + 1
@@ -99,7 +99,8 @@ func (f *finder) enter(nodes []int32, id int32) {
 	}
 }
 
-// components returns the components of more than one instruction, and single instructions that jump to themselves.
+// components returns the strongly connected components of some instructions: those of more than one instruction, and
+// single instructions that jump to themselves.
 func (f *finder) components(nodes []int32) (found [][]int32) {
 	type call struct {
 		node int32

@@ -1,21 +1,23 @@
-// Package safepoints finds out which methods instructions belong to, where HotSpot has recorded that only at
-// safepoints.
+// Package safepoints finds out which methods the instructions of compiled code belong to if HotSpot has recorded this
+// only at safepoints.
 //
 // A JVM without -XX:+DebugNonSafepoints keeps records of frames at calls, at polls, and in the stubs of uncommon traps.
-// All other instructions have none. HotSpot itself would take the record at the next higher address, but that one is
-// often in a block that control never reaches from the instruction. This package decodes the whole method, and follows
-// the flow of control instead:
+// All other instructions have no record. For these, HotSpot itself would take the record at the next higher address,
+// but that record is often in a block that control never reaches from the instruction. Instead, this package decodes
+// the whole method and follows the flow of control:
 //
-//   - A record belongs to its instruction. A conditional jump to the stub of an uncommon trap, or to a slow path such as
-//     that of an allocation, has the record of the call there. So has an instruction that causes an implicit exception.
-//     These instructions are the anchors.
-//   - The guess for any other instruction is an anchor near it: the next one that control can reach, or the last one
-//     that control has passed. Leaving a loop counts as a long way, so that a loop keeps its own records.
-//   - The outer frames that the next two records on all ways ahead, and the last two on all ways behind, agree on are
-//     certain.
+//   - A record belongs to the instruction at its address. A conditional jump to the stub of an uncommon trap, or to a
+//     slow path such as that of an allocation, takes the record of the call in the stub or the slow path. So does an
+//     instruction that can cause an implicit exception, because that leads to such a stub. All these instructions are
+//     called anchors.
+//   - The guess for any other instruction is the record of an anchor near it: of the next anchor that control can
+//     reach, or of the last one that control has passed. Leaving a loop counts as a long way, so that the instructions
+//     of a loop prefer the records in the loop.
+//   - An outer frame is certain if the next two records on every way ahead and the last two on every way behind all
+//     have it.
 //
-// What is certain is that the frames were on the stack. The innermost of them may have called a method that HotSpot has
-// inlined without a record.
+// A certain frame was on the stack. But the innermost certain frame may have called a method that HotSpot has inlined
+// without a record.
 package safepoints
 
 import (
@@ -23,9 +25,9 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// Spread sets the frames of those instructions of a method that have none of their own. It leaves a method alone that
-// has records between safepoints. The instructions are sorted by address. They may be any bytes, because a damaged log
-// may have any.
+// Spread sets the frames of the instructions that have no record of their own. It changes nothing if the method has no
+// records at all, or has records between safepoints as well. insts are the instructions of the method b, sorted by
+// address. They may be nonsense, because a damaged log may contain any bytes.
 func Spread(b *printassembly.Blob, insts []printassembly.Instruction) {
 	switch g := newGraph(insts); {
 	case g.records == 0 || g.detailed():
@@ -36,9 +38,9 @@ func Spread(b *printassembly.Blob, insts []printassembly.Instruction) {
 	}
 }
 
-// detailed reports whether HotSpot has kept records between safepoints, too: DebugNonSafepoints was switched on before
-// it compiled the method. Records between safepoints are then most of all. Without the flag, C1's throws are the only
-// ones that are neither at a call nor at a poll.
+// detailed reports whether HotSpot has kept records between safepoints, too, because DebugNonSafepoints was on when it
+// compiled the method. Most records are then between safepoints; here, a quarter of them is enough. Without the flag,
+// the only records that are neither at a call nor at a poll are those of C1's throws.
 func (g *graph) detailed() bool {
 	between := 0
 	for i := range g.insts {
@@ -65,7 +67,7 @@ func (g *graph) spread(b *printassembly.Blob) {
 			continue
 		}
 		if g.polls(i) {
-			in.Frames = insts[i-1].Frames // HotSpot keeps the record of a poll at the poll's address
+			in.Frames = insts[i-1].Frames // this is the poll's own record: see polls
 			continue
 		}
 		if r := g.recordIn(i); g.out[i] && r >= 0 {
@@ -77,8 +79,9 @@ func (g *graph) spread(b *printassembly.Blob) {
 	}
 }
 
-// guessAll is for a method of which only sampled instructions have records: those at the next higher address. Nothing
-// says which of them belong to their instructions.
+// guessAll is for an excerpt, in which only sampled instructions have records. Each of them has the record at the next
+// higher address, and nothing says whether that record belongs to the instruction. So guessAll marks all frames as
+// guesses, except that the method of the outermost frame is certain.
 func guessAll(insts []printassembly.Instruction) {
 	for i := range insts {
 		in := &insts[i]
@@ -95,7 +98,7 @@ func guessAll(insts []printassembly.Instruction) {
 	}
 }
 
-// Distances are in instructions. To leave a loop counts as leave of them.
+// Distances are in instructions. Leaving a loop counts as leave instructions. near and far are limits in choose.
 const (
 	leave = 1 << 12
 	near  = 3
@@ -104,23 +107,25 @@ const (
 
 // A nearby is an anchor and how far it is away.
 type nearby struct {
-	record   int32 // index of the instruction that has the record; -1 for none
+	record   int32 // index of the instruction that has the record; none if there is no anchor
 	distance int32
 }
 
-// choose returns the record that is the best guess, and how many of its inner frames to leave out. It returns -1 for
-// none. The distances are from measurements: they make the fewest samples wrong on programs whose JVMs had all records.
+// choose returns the record that is the best guess for an instruction, and how many of its inner frames to leave out.
+// It returns a record of -1 if there is no guess. ahead and behind are the nearest anchors. The limits on distances
+// come from measurements of programs whose JVMs kept all records: with these limits, the fewest samples were attributed
+// wrongly.
 func (g *graph) choose(ahead, behind nearby, c1 bool) (record int32, cut int) {
 	switch {
 	case ahead.record < 0:
 		return behind.record, 0
-	case behind.record < 0 && ahead.distance > 1: // the method's own entry, which makes its frame and saves arguments
+	case behind.record < 0 && ahead.distance > 1: // the method's entry, which sets up the frame and saves arguments
 		return ahead.record, len(g.insts[ahead.record].Frames) - 1
 	case behind.record < 0:
 		return ahead.record, 0
 	case ahead.distance >= leave && behind.distance < ahead.distance+leave/2:
-		// The loop has no record ahead. If it has none at all, the last one before it is that of a check that was moved
-		// out of it, while the next one after it is of whatever follows.
+		// There is no record ahead in the loop. If the loop has no record at all, the last record before it belongs to
+		// a check that was moved out of the loop, and the next record after it belongs to whatever follows.
 		return behind.record, 0
 	case ahead.distance <= near:
 		return ahead.record, 0
@@ -129,11 +134,11 @@ func (g *graph) choose(ahead, behind nearby, c1 bool) (record int32, cut int) {
 	common := commonFrames(a, b)
 	switch {
 	case common == len(a) && common == len(b):
-	case common == len(b): // the method of the last record calls the next one's
+	case common == len(b): // the frames of the last record are callers of those of the next record
 		if !c1 && ahead.distance <= far {
 			return behind.record, 0
 		}
-	case common == len(a): // it has returned to the method of the next one
+	case common == len(a): // the method of the last record has returned to that of the next record
 		if behind.distance <= near {
 			return behind.record, 0
 		}
@@ -145,8 +150,8 @@ func (g *graph) choose(ahead, behind nearby, c1 bool) (record int32, cut int) {
 	return ahead.record, 0
 }
 
-// commonFrames returns how many outer frames two chains have in common. In the last one of them, the chains may be at
-// different bytecodes.
+// commonFrames returns how many outer frames two chains have in common. In the innermost of these frames, the chains
+// may be at different bytecodes.
 func commonFrames(a, b []printassembly.Frame) (n int) {
 	for n < len(a) && n < len(b) {
 		fa, fb := &a[len(a)-1-n], &b[len(b)-1-n]
@@ -160,7 +165,8 @@ func commonFrames(a, b []printassembly.Frame) (n int) {
 	return n
 }
 
-// A marker makes chains whose frames say what is guessed of them, each of them once.
+// A marker makes copies of chains in which each frame says how much of it is a guess. It makes each such copy only
+// once.
 type marker struct {
 	graph *graph
 	tree  *tree
@@ -173,8 +179,9 @@ type markKey struct {
 	certain int32
 }
 
-// chain returns the frames of a record without some inner ones. agreed is the node of the tree that the records around
-// the instruction agree on.
+// chain returns the frames of a record without the innermost ones, of which it leaves out as many as cut. agreed is the
+// node in the tree of the frames on which the records around the instruction agree. These are certain, and all others
+// are guesses.
 func (m *marker) chain(record int32, cut int, agreed int32) []printassembly.Frame {
 	if record < 0 {
 		return []printassembly.Frame{{Method: m.tree.method, BCI: -1, Guess: printassembly.GuessedLine}}
@@ -186,7 +193,7 @@ func (m *marker) chain(record int32, cut int, agreed int32) []printassembly.Fram
 	frames := append([]printassembly.Frame(nil), m.graph.insts[record].Frames[cut:]...)
 	certain := int(m.tree.nodes[m.tree.meet(agreed, m.tree.chain(frames))].depth+1) / 2
 	for k := range frames {
-		switch depth := len(frames) - k; { // from the outermost frame, which is 1
+		switch depth := len(frames) - k; { // the outermost frame has depth 1
 		case depth > max(1, certain): // the code is that of the outermost method in any case
 			frames[k].Guess = printassembly.GuessedAll
 		case depth == max(1, certain):
@@ -197,11 +204,11 @@ func (m *marker) chain(record int32, cut int, agreed int32) []printassembly.Fram
 	return frames
 }
 
-// excerptMark begins a comment of gasm's copies at the start of methods of which only sampled instructions have
-// records.
+// excerptMark begins the comment that gasm's copies of code have at the start of a method if only the method's sampled
+// instructions have records. Such a method is called an excerpt.
 const excerptMark = "(only sampled instructions have lines"
 
-// excerpt reports whether a method is such a copy.
+// excerpt reports whether the instructions are those of an excerpt. There must be at least one.
 func excerpt(insts []printassembly.Instruction) bool {
 	_, ok := comment(&insts[0], excerptMark)
 	return ok

@@ -2,10 +2,10 @@ package safepoints
 
 import "github.com/gasm-profiler/gasm/printassembly"
 
-// A tree has all chains of a method's records, so that it is quick to say what chains have in common. Each frame is two
-// nodes: its method, and below it the bytecode.
+// A tree has all chains of a method's records, so that what two chains have in common is found quickly. Each frame is
+// two nodes: one for its method, and one below for the bytecode.
 type tree struct {
-	method string // at the root's only child
+	method string // the compiled method, which is normally the outermost frame of each chain
 	nodes  []node
 	ids    map[nodeKey]int32
 }
@@ -18,7 +18,8 @@ type nodeKey struct {
 	bci    int
 }
 
-// root is the node without frames. all stands for the chains of no record at all, which agree on everything.
+// root is the node of the chain without frames. all is not a node: it stands for what an empty set of chains has in
+// common, which is everything.
 const (
 	root = 0
 	all  = -1
@@ -39,7 +40,7 @@ func (t *tree) child(parent int32, method string, bci int) int32 {
 	return id
 }
 
-// chain returns the node of a chain.
+// chain returns the node of a chain's innermost frame. It adds the nodes that the tree does not have yet.
 func (t *tree) chain(frames []printassembly.Frame) int32 {
 	id := int32(root)
 	for i := len(frames) - 1; i >= 0; i-- {
@@ -48,7 +49,7 @@ func (t *tree) chain(frames []printassembly.Frame) int32 {
 	return id
 }
 
-// meet returns what two chains have in common.
+// meet returns the node of what two chains have in common. a and b are the nodes of the chains, or all.
 func (t *tree) meet(a, b int32) int32 {
 	if a == all {
 		return b
@@ -78,7 +79,8 @@ func (g *graph) findChains(t *tree) {
 }
 
 // around returns for each instruction what the records around it agree on: the first two on all ways ahead, and the
-// last two on all ways behind. One is too few, because the compilers move instructions past records.
+// last two on all ways behind. One record in each direction is too few, because the compilers move instructions past
+// records.
 func (g *graph) around(t *tree) []int32 {
 	ahead := g.agreed(t, g.chain, &g.from, &g.into, false)
 	ahead = g.agreed(t, t.meets(g.chain, ahead), &g.from, &g.into, false)
@@ -90,7 +92,8 @@ func (g *graph) around(t *tree) []int32 {
 	return ahead
 }
 
-// meets returns what the chains of records have in common with others.
+// meets returns for each chain what it has in common with the chain of the same index in others. It returns none where
+// there is no chain, because the instruction has no record.
 func (t *tree) meets(chains, others []int32) []int32 {
 	out := make([]int32, len(chains))
 	for i, c := range chains {
@@ -102,8 +105,9 @@ func (t *tree) meets(chains, others []int32) []int32 {
 }
 
 // agreed returns for each instruction what the first records on all ways along some edges agree on. chains are the
-// nodes of the records, and back are the reverse edges. Where the method begins and, if there are no edges because
-// control leaves it, where it ends, the chain is that of the method alone.
+// nodes of the records, and back are the same edges in reverse. toStart is true if the edges lead towards the start of
+// the method. If an instruction has no edges because the method begins there, or because control leaves the method
+// there, then only the method itself is certain, and its node is returned.
 func (g *graph) agreed(t *tree, chains []int32, along, back *edges, toStart bool) []int32 {
 	method := t.child(root, t.method, 0)
 	value := make([]int32, len(g.insts))
@@ -135,7 +139,7 @@ func (g *graph) agreed(t *tree, chains []int32, along, back *edges, toStart bool
 		}
 		value[i] = v
 		if chains[i] >= 0 {
-			continue // those before it see its own record
+			continue // the instructions before this one see only its own record
 		}
 		for _, e := range back.of(i) {
 			if !waiting[e.to] {

@@ -5,8 +5,8 @@
 // [Held.Release] lets the holder exec the command, so the process id stays the same. [Held.Wait] waits for the
 // command's end.
 //
-// The command notices nothing of this. It has gasm's stdin, descriptors, signals and limits. Where gasm's stdout is a
-// terminal, the command has a terminal, too.
+// The command notices nothing of this. It has gasm's stdin, descriptors, signals and limits. If gasm's stdout is a
+// terminal, so is the command's.
 package command
 
 import (
@@ -25,37 +25,36 @@ import (
 // A Held is a command's process, from before its exec to its end.
 type Held struct {
 	cmd     *exec.Cmd
-	gate    *os.File      // the holder waits for a byte from it
-	result  *os.File      // for reading why the holder could not exec
-	outputs []*outputCopy // of what the command prints
+	gate    *os.File      // gasm's end of a pipe; the holder waits for a byte from it
+	result  *os.File      // gasm's end of a pipe; the holder writes to it why the exec failed
+	outputs []*outputCopy // pass on what the command prints
 }
 
 // Options say how a command runs.
 type Options struct {
 	Command []string // what is run; not empty
-	Env     []string // its environment; nil: that of gasm
-	Stdin   *os.File // the command's own
-	// Stdout gets what the command prints to its stdout, after SeeStdout has seen it. If there is a
-	// SeeStderr, Stderr gets what the command prints to its stderr in the same way; otherwise Stderr is
-	// the command's own.
+	Env     []string // its environment; nil for that of gasm
+	Stdin   *os.File // becomes the command's stdin
+	// Stdout gets what the command prints to its stdout, after SeeStdout has seen it. If SeeStderr is not nil, Stderr
+	// gets what the command prints to its stderr in the same way; otherwise Stderr itself becomes the command's stderr.
 	Stdout, Stderr *os.File
-	// SeeStdout and SeeStderr are called with each piece of output, and the time of its arrival by CLOCK_MONOTONIC.
-	// Both may be nil.
+	// SeeStdout and SeeStderr are called with each piece of output and the time of its arrival, by CLOCK_MONOTONIC in
+	// ns. Both may be nil.
 	SeeStdout, SeeStderr func(out []byte, monoNanos int64)
-	// OneStream lets SeeStdout see stderr as well, where Stdout and Stderr lead to the same file. The order of what the
-	// command prints then stays as it is.
+	// OneStream makes a difference if Stdout and Stderr lead to the same file. Then both streams of the command become
+	// one stream, which SeeStdout sees. This preserves the order in which the command prints to them.
 	OneStream bool
 }
 
-// Start makes the command's process and holds it before its exec. The error is a *[Error] where the command is to
-// blame.
+// Start makes the command's process and holds it before its exec. The error is a *[Error] if the command itself is the
+// reason, for example because its program file was not found.
 func Start(o Options) (*Held, error) {
 	path, err := lookUp(o.Command[0])
 	if err != nil {
 		return nil, &Error{o.Command[0], err}
 	}
 	h, ends, err := connect(o)
-	defer func() { closeFiles(append(ends.made, ends.gate, ends.result)...) }() // the command has its own
+	defer func() { closeFiles(append(ends.made, ends.gate, ends.result)...) }() // the command has its own copies
 	if err == nil {
 		err = h.start(path, o, ends)
 	}
@@ -81,19 +80,20 @@ func lookUp(command string) (string, error) {
 	}
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
-		err = pathErr.Err // the path is the command again
+		err = pathErr.Err // drop the path, which is the command again
 	}
 	return path, err
 }
 
-// commandEnds are the command's ends of the pipes between it and gasm, and the command's stdout and stderr. The files
-// in made were made for the command.
+// commandEnds are the command's ends of the pipes between it and gasm, and the command's stdout and stderr. made has
+// those files that were made for the command, so that gasm closes its copies.
 type commandEnds struct {
 	gate, result, stdout, stderr *os.File
 	made                         []*os.File
 }
 
-// connect makes a Held with its pipes. After an error, the pipes that were made are in h and ends.
+// connect makes a Held with its pipes. If there is an error, h and ends still have the pipes that were made before, so
+// that the caller can close them.
 func connect(o Options) (h *Held, ends commandEnds, err error) {
 	h = &Held{}
 	if ends.gate, h.gate, err = os.Pipe(); err != nil {
@@ -127,7 +127,7 @@ func (h *Held) pass(to *os.File, see func([]byte, int64), ends *commandEnds) (co
 	return commands, nil
 }
 
-// isOpen reports whether one of gasm's own streams is open. gasm may have been started without it.
+// isOpen reports whether one of gasm's own streams is open. gasm may have been started with this stream closed.
 func isOpen(f *os.File) bool {
 	if f == nil {
 		return false
@@ -157,7 +157,8 @@ func (h *Held) start(path string, o Options, ends commandEnds) error {
 	h.cmd = exec.Command(self, append([]string{holdArg, strconv.Itoa(gateFD), path}, o.Command...)...)
 	h.cmd.Env = o.Env
 	h.cmd.Stdin, h.cmd.Stdout = o.Stdin, ends.stdout
-	held, copies, err := clearOf(highestInherited(), gateFD, []*os.File{ends.gate, ends.result, ends.stderr}) // as RunHolder expects them
+	// This is the order that RunHolder expects.
+	held, copies, err := clearOf(highestInherited(), gateFD, []*os.File{ends.gate, ends.result, ends.stderr})
 	defer func() { closeFiles(copies...) }()
 	if err != nil {
 		return err
@@ -190,7 +191,7 @@ func (h *Held) Release() error {
 		h.end()
 		return fmt.Errorf("launching %s: %w", h.name(), err)
 	}
-	// The child holds the only end for writing, and a successful exec closes it.
+	// Only the child holds the writing end of the pipe. A successful exec closes it, and then there is no text.
 	text, _ := io.ReadAll(h.result)
 	if len(text) == 0 {
 		return nil
@@ -203,12 +204,13 @@ func (h *Held) Release() error {
 	return &Error{h.name(), syscall.Errno(errno)}
 }
 
-// Stops reports whether a signal ends a program that does not handle it.
+// Stops reports whether sig is one of the signals that are meant to stop a program: SIGINT, SIGTERM, SIGHUP or SIGQUIT.
 func Stops(sig syscall.Signal) bool {
 	return sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
 }
 
-// StoppedBy returns the signal that stopped a process which did not become the command; 0 when no signal did.
+// StoppedBy returns the signal that stopped a process which did not become the command; 0 if it was not stopped by a
+// signal.
 func (h *Held) StoppedBy() syscall.Signal {
 	status, ok := h.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	switch {
@@ -220,7 +222,7 @@ func (h *Held) StoppedBy() syscall.Signal {
 	return 0
 }
 
-// Abandon ends a held process that is not to become the command.
+// Abandon ends a held process that will not become the command.
 func (h *Held) Abandon() {
 	h.gate.Close()
 	h.result.Close()
@@ -239,9 +241,9 @@ func (h *Held) end() {
 // signal sends a signal to the command.
 func (h *Held) signal(sig os.Signal) { _ = h.cmd.Process.Signal(sig) }
 
-// Wait waits for the command to end and for the rest of its output. It returns the command's exit code: 128 + n when
-// signal n killed it. Background processes that the command left behind may still hold its stdout. Wait waits for these
-// only while they print.
+// Wait waits for the command to end and for the rest of its output. It returns the command's exit code, or 128 + n if
+// signal n killed the command. Background processes that the command left behind may still hold its stdout open. Wait
+// waits for these only while they keep printing.
 func (h *Held) Wait() int {
 	_ = h.cmd.Wait() // how it ended is in ProcessState
 	for _, p := range h.outputs {
@@ -255,8 +257,8 @@ func (h *Held) Wait() int {
 	return state.ExitCode()
 }
 
-// AwaitLineEnd waits until the command's output so far ends with a whole line, but no longer than limit. A message of
-// gasm's then begins on a line of its own.
+// AwaitLineEnd waits until the command's output so far ends with a whole line, but no longer than limit. Then a message
+// of gasm begins on a line of its own.
 func (h *Held) AwaitLineEnd(limit time.Duration) {
 	const pause = 5 * time.Millisecond
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(pause) {

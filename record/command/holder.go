@@ -13,13 +13,13 @@ import (
 )
 
 // holdArg as the first argument makes gasm's program a holder. The second argument is the number of a file descriptor,
-// the third is the path of the command's program file, and the others are the command. The holder waits for a byte on
-// the descriptor, and then becomes the command.
+// the third is the path of the command's program file, and the rest is the command with its arguments. The holder waits
+// for a byte on the descriptor, and then becomes the command.
 //
-// The descriptor is the gate: a byte opens it, and its end without a byte means that the holder is to give up. The next
-// descriptor is for the result: a successful exec closes it; otherwise the holder writes an errno there, as text. The
-// one after that is the command's stderr. The holder itself has no stderr, because the Go runtime writes all stacks to
-// stderr at SIGQUIT (Ctrl-\), from its first instructions on.
+// The descriptor is called the gate. A byte opens it; if it ends without a byte, the holder gives up. The next
+// descriptor is for the result: a successful exec closes it; otherwise the holder writes the errno of the exec there,
+// as decimal digits. The descriptor after that is the command's stderr. The holder itself has no stderr, because at
+// SIGQUIT (Ctrl-\) the Go runtime would write all stacks there, from its first instructions on.
 const holdArg = "__gasm-hold"
 
 // A sampler follows the holder's first thread, so that thread must become the command. Locking it in an init makes main
@@ -31,27 +31,27 @@ func init() {
 	}
 }
 
-// quit gets the holder's SIGQUIT, which is caught from its first moments on.
+// quit receives SIGQUIT in a holder, from the holder's init on.
 var quit = make(chan os.Signal, 1)
 
 func held() bool { return len(os.Args) > 4 && os.Args[1] == holdArg }
 
 // RunHolder must be the first call of main in a program that calls [Start]. In a process that Start has made as a
-// holder, it becomes the command. It returns there only when it can't; then main must exit with the code. In any other
-// process, isHolder is false.
+// holder, it becomes the command. If it can't, it returns true, and main must exit with the code. In any other process,
+// it returns false for isHolder.
 func RunHolder() (code int, isHolder bool) {
 	if !held() {
 		return 0, false
 	}
 	gateFD, err := strconv.Atoi(os.Args[2])
 	if err != nil {
-		return 1, true // gasm passes a number
+		return 1, true // does not happen, because Start passes a number
 	}
 	resultFD, stderrFD := gateFD+1, gateFD+2
 	gate, result := os.NewFile(uintptr(gateFD), "gate"), os.NewFile(uintptr(resultFD), "result")
 	opened := make(chan bool, 1)
 	go func() {
-		n, _ := gate.Read(make([]byte, 1)) // without a byte, gasm is gone
+		n, _ := gate.Read(make([]byte, 1)) // without a byte, gasm has ended or given up
 		opened <- n == 1
 	}()
 	select {
@@ -80,7 +80,7 @@ type Error struct {
 	Err     error
 }
 
-// errNoInterpreter is what ENOENT of exec means for a file that exists.
+// errNoInterpreter explains what ENOENT of exec means if the program file exists.
 var errNoInterpreter = errors.New("the interpreter of its #! line, or the loader that it was linked for, is not there")
 
 func (e *Error) Error() string {

@@ -7,12 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The command gets the descriptors that gasm was started with, for example those of `gasm profile -- make` below `make
-// -j`, or of `exec 3>log; gasm profile -- command`. The holder needs three numbers of its own, which must differ from
-// these.
+// The command gets the descriptors that gasm was started with. Examples are those of `gasm profile -- make` in a recipe
+// of `make -j`, and descriptor 3 of `exec 3>log; gasm profile -- command`. The holder needs three descriptors of its
+// own, whose numbers must differ from these.
 
-// inherited returns the descriptors from 3 on that a child process gets, up to the first three successive numbers that
-// are free. The holder's three numbers follow them. An element is nil where a number is free, or belongs to gasm alone.
+// inherited returns the descriptors from 3 on that a child process gets. It stops at the first three successive numbers
+// that are free, which the holder uses for its own descriptors. An element is nil if the number is free, or belongs to
+// gasm alone.
 func inherited() (files []*os.File) {
 	for fd := firstInherited; ; fd++ {
 		if !isInherited(fd) && !isInherited(fd+1) && !isInherited(fd+2) {
@@ -24,8 +25,8 @@ func inherited() (files []*os.File) {
 
 const firstInherited = 3
 
-// isInherited reports whether a descriptor is open, and stays open at an exec. Descriptors that gasm opens are closed
-// then.
+// isInherited reports whether a descriptor is open and stays open at an exec. The descriptors that gasm itself opens do
+// not stay open.
 func isInherited(fd int) bool {
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 	return err == nil && flags&unix.FD_CLOEXEC == 0
@@ -52,8 +53,7 @@ func inheritedFile(fd int) *os.File {
 	return kept.files[fd]
 }
 
-// highestInherited returns the highest of the first thousand descriptors that a child process gets; 2 when it gets none
-// from 3 on.
+// highestInherited returns the highest descriptor below 1024 that a child process gets; 2 if it gets none from 3 on.
 func highestInherited() int {
 	for fd := 1023; fd >= firstInherited; fd-- {
 		if isInherited(fd) {
@@ -63,12 +63,11 @@ func highestInherited() int {
 	return firstInherited - 1
 }
 
-// clearOf returns the ends of pipes, some of them duplicated with higher numbers, so that Go's fork
-// overwrites no descriptor that the command is to get. The fork moves its own pipe, and each file whose
-// number is lower than the number that the child is to have, to numbers after the highest one that it
-// passes on (nextfd in syscall's forkAndExecInChild1). So each end needs a number from which it is not
-// moved, and the first end a number after those of all inherited descriptors. The caller closes the
-// copies.
+// clearOf returns the ends of pipes, some of them duplicated to higher numbers, so that Go's fork overwrites no
+// descriptor that the command is to get. The fork moves two kinds of files to numbers after the highest one that it
+// passes on: its own pipe, and each file whose number is lower than the number that it is to have in the child (nextfd
+// in syscall's forkAndExecInChild1). So each end needs a number from which it is not moved. The first end also needs a
+// number after those of all inherited descriptors. The caller closes the copies.
 func clearOf(highest, first int, ends []*os.File) (files, copies []*os.File, err error) {
 	for i, f := range ends {
 		least := first + i

@@ -8,24 +8,24 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// An outputCopy passes one stream of what the command prints through gasm, unchanged.
+// An outputCopy passes one stream of the command's output through gasm, unchanged.
 type outputCopy struct {
-	ours *os.File // gasm's end
+	ours *os.File // gasm's end of the pipe or pseudo-terminal, for reading
 	to   *os.File // gasm's own stdout or stderr
 	// see is called with each piece before it is passed on, because the time of a line is the time of its arrival. It
 	// may be nil.
 	see    func(out []byte, monoNanos int64)
-	copied chan struct{} // closed when the output has ended
+	copied chan struct{} // closed when copy returns
 	// idleSince is when the last Read began, by CLOCK_MONOTONIC in ns; 0 while output is being passed on.
 	idleSince atomic.Int64
-	midLine   atomic.Bool // the last piece did not end with the end of a line
+	midLine   atomic.Bool // true if the last piece did not end with the end of a line
 }
 
 func newOutputCopy(ours, to *os.File, see func([]byte, int64)) *outputCopy {
 	return &outputCopy{ours: ours, to: to, see: see, copied: make(chan struct{})}
 }
 
-// copy passes the output on until it ends.
+// copy passes the output on until the output ends, or until it can't be written any more.
 func (p *outputCopy) copy() {
 	defer close(p.copied)
 	buf := make([]byte, 1<<16)
@@ -46,12 +46,12 @@ func (p *outputCopy) copy() {
 			p.midLine.Store(buf[n-1] != '\n')
 		}
 		if err != nil {
-			return // EOF, or EIO from a terminal that no process has open any more
+			return // EOF or, if no process has the terminal open any more, EIO
 		}
 	}
 }
 
-// drain waits until the output has ended, or until nothing has come for a second.
+// drain waits until the output has ended, or until the command has printed nothing for a second.
 func (p *outputCopy) drain() {
 	for {
 		select {
@@ -65,5 +65,6 @@ func (p *outputCopy) drain() {
 	}
 }
 
-// inLine reports whether the output is in the middle of a line, or is being passed on.
+// inLine reports whether the output so far ends in the middle of a line. It also returns true while output is being
+// passed on.
 func (p *outputCopy) inLine() bool { return p.idleSince.Load() == 0 || p.midLine.Load() }

@@ -10,15 +10,15 @@ import (
 	"golang.org/x/term"
 )
 
-// outputFor makes the two ends of the command's stdout or stderr: ours to read from, and the command's to write to.
-// Where gasm's own stream is a terminal, the command gets a pseudo-terminal of the same size, so that it prints colours
-// and flushes its lines as it would without gasm. The pseudo-terminal changes nothing in what passes through.
+// outputFor creates the two ends of the command's stdout or stderr: ours to read from, and the command's to write to.
+// If gasm's own stream is a terminal, the command gets a pseudo-terminal of the same size, so that it prints colours
+// and flushes its lines as it would without gasm. The pseudo-terminal does not change what passes through it.
 func outputFor(stdout *os.File) (ours, commands *os.File, err error) {
 	if stdout != nil && term.IsTerminal(int(stdout.Fd())) {
 		if ours, commands, err = terminalLike(stdout); err == nil {
 			return ours, commands, nil
 		}
-		// Some minimal containers have no pseudo-terminals. The command gets a pipe there.
+		// Some minimal containers have no pseudo-terminals. Then the command gets a pipe.
 	}
 	return os.Pipe()
 }
@@ -28,11 +28,11 @@ func terminalLike(stdout *os.File) (ours, commands *os.File, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// It is raw, because the real terminal already turns \n into \r\n.
+	// The pseudo-terminal is raw, because the real terminal already turns \n into \r\n.
 	if _, err = term.MakeRaw(int(commands.Fd())); err == nil {
 		err = pty.InheritSize(stdout, ours)
 	}
-	// Fd has put the file into blocking mode, in which Close does not end a Read.
+	// Fd has put the file into blocking mode. In that mode, Close would not end a Read.
 	if err == nil && ours.SetReadDeadline(time.Time{}) == nil { // true if the Go runtime can poll the file
 		err = unix.SetNonblock(int(ours.Fd()), true)
 	}
@@ -44,7 +44,7 @@ func terminalLike(stdout *os.File) (ours, commands *os.File, err error) {
 	return ours, commands, nil
 }
 
-// resize gives the command's terminals the size of ours, after a SIGWINCH.
+// resize sets the size of the command's pseudo-terminals to that of gasm's terminal. It is called after a SIGWINCH.
 func (h *Held) resize() {
 	for _, p := range h.outputs {
 		size, err := unix.IoctlGetWinsize(int(p.to.Fd()), unix.TIOCGWINSZ)
@@ -57,7 +57,7 @@ func (h *Held) resize() {
 	}
 }
 
-// HandOn passes a signal that gasm got on to the running command.
+// HandOn passes a signal that gasm received on to the running command.
 func (h *Held) HandOn(sig syscall.Signal) {
 	switch {
 	case sig == syscall.SIGPIPE:

@@ -1,9 +1,9 @@
-// Package debuginfo switches HotSpot's flag DebugNonSafepoints on in a JVM that runs, and off again. It is the only
-// thing that gasm ever writes into a JVM's memory.
+// Package debuginfo switches HotSpot's flag DebugNonSafepoints on in a running JVM, and off again. The flag is the
+// only thing that gasm ever writes into a JVM's memory.
 //
-// While the flag is on, there is a locked folder with a note, so that the next gasm knows of a flag that a gasm which
-// was killed has left on. The folder's name differs from those of temporary folders, which any gasm removes when they
-// are not needed any more.
+// While the flag is on, there is a locked folder with a note, so that the next gasm knows if a killed gasm left the
+// flag on. The folder's name differs from the names of temporary folders, because any gasm removes temporary folders
+// that are no longer needed.
 package debuginfo
 
 import (
@@ -21,23 +21,23 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// flagName is HotSpot's flag for debug info of more places than those in which the JVM can stop a thread. HotSpot looks
-// at the flag whenever it compiles a method.
+// flagName is the name of HotSpot's flag for debug info at more instructions than those at which the JVM can stop a
+// thread. HotSpot reads the flag whenever it compiles a method.
 const flagName = "DebugNonSafepoints"
 
-// A Switch is the flag in a running JVM that gasm has switched on.
+// A Switch stands for the flag in one running JVM, after gasm has switched it on.
 type Switch struct {
 	note
 	dir    string
 	lock   *lockedfolder.Lock
-	memory *os.File // of the JVM, and of no later program of this process
+	memory *os.File // the JVM's memory, even if the process executes another program later
 }
 
-// A note is what the folder's file says.
+// A note is the content of the note file.
 type note struct {
 	pid     int
 	ticks   uint64 // when the process started
-	address uint64 // of the flag, a byte that was 0
+	address uint64 // address of the flag, which is a byte that was 0
 }
 
 // noteFile is the name of the note in its folder. The folder's name is made from notePattern, and matches noteName.
@@ -48,10 +48,11 @@ const (
 
 var noteName = regexp.MustCompile(`^` + notePattern + `[0-9]+$`)
 
-// SwitchOn switches the flag on in the process that started at a time. It returns nil where the flag was on already. If
-// a gasm that was killed has left the flag on, SwitchOn takes it over, so that Restore switches it off.
+// SwitchOn switches the flag on in the process with the id pid that started at ticks. If a killed gasm left the flag
+// on, SwitchOn takes it over, so that Restore switches it off. If the flag was on for any other reason, SwitchOn
+// returns nil.
 func SwitchOn(ctx context.Context, pid int, ticks uint64) (*Switch, error) {
-	memory, err := openMemory(pid) // first: what is found later is in this memory, or this memory is gone
+	memory, err := openMemory(pid) // opened first: if the process executes another program later, this memory is gone
 	if err != nil {
 		return nil, fmt.Errorf("--debug-info: opening the memory of the JVM: %w", err)
 	}
@@ -83,14 +84,16 @@ func SwitchOn(ctx context.Context, pid int, ticks uint64) (*Switch, error) {
 // Switched reports whether gasm has switched the flag. It returns false for a nil Switch.
 func (s *Switch) Switched() bool { return s != nil }
 
-// Restore switches the flag off again, and removes the note. It does so even if ctx is done.
+// Restore switches the flag off again, and removes the note. It does so even if ctx is done. If the
+// flag can't be switched off, Restore keeps the note, so that the next gasm reports the flag.
 func (s *Switch) Restore(ctx context.Context) error {
 	if processend.HasEnded(s.pid, s.ticks) {
 		s.forget()
 		return nil
 	}
 	err := writeByte(context.WithoutCancel(ctx), s.memory, s.address, 0)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !processend.HasEnded(s.pid, s.ticks) { // the JVM's memory is there
+	// The write has failed although the JVM's memory still exists.
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !processend.HasEnded(s.pid, s.ticks) {
 		s.memory.Close()
 		s.lock.Close() // the next gasm reports the flag
 		return fmt.Errorf("%s (%w)", s.left(), err)
@@ -99,13 +102,13 @@ func (s *Switch) Restore(ctx context.Context) error {
 	return nil
 }
 
-// left says that the flag is on, and what puts it back.
+// left returns a message for the user: the flag is still on, and which command switches it off.
 func (n note) left() string {
 	return fmt.Sprintf("%s is still on in JVM %d, which only makes its compilers note more: `gasm attach --debug-info --length 1s %d` puts it back",
 		flagName, n.pid, n.pid)
 }
 
-// write makes the note.
+// write writes the note into a new, locked folder.
 func (s *Switch) write() (err error) {
 	for _, dir := range lockedfolder.NoteFolders() {
 		if s.dir, err = os.MkdirTemp(dir, notePattern); err == nil {
@@ -125,15 +128,15 @@ func (s *Switch) write() (err error) {
 	return err
 }
 
-// forget removes the note.
+// forget removes the note and its folder, and closes the memory and the lock.
 func (s *Switch) forget() {
 	os.RemoveAll(s.dir)
 	s.memory.Close()
 	s.lock.Close()
 }
 
-// takeOver takes over the note that a gasm which was killed has left of a flag that is on. It returns nil when there is
-// none, because the user has switched the flag on.
+// takeOver takes over the note n if a killed gasm left it. It returns nil if there is no such note, which means that
+// the user has switched the flag on.
 func takeOver(ctx context.Context, n note) (s *Switch) {
 	eachNote(ctx, func(found note, dir string, l *lockedfolder.Lock) (kept bool) {
 		if s != nil || found != n {
@@ -145,9 +148,9 @@ func takeOver(ctx context.Context, n note) (s *Switch) {
 	return s
 }
 
-// eachNote calls the function see for each note that a gasm which was killed has left of a flag that is
-// on. The note's lock is held during the call; if see returns true, it has taken over the lock.
-// eachNote removes all other notes.
+// eachNote calls the function see for each note that a killed gasm left about a flag that is still on.
+// The note's lock is held during the call. If see returns true, it has taken over the lock. eachNote
+// removes the notes about flags that are no longer on.
 func eachNote(ctx context.Context, see func(n note, dir string, l *lockedfolder.Lock) (kept bool)) {
 	lockedfolder.EachLeft(lockedfolder.NoteFolders(), noteName, func(dir string, l *lockedfolder.Lock) bool {
 		if n, ok := readNote(ctx, dir, l); ok {
@@ -158,8 +161,8 @@ func eachNote(ctx context.Context, see func(n note, dir string, l *lockedfolder.
 	})
 }
 
-// readNote reads the note in a folder that another gasm has left. ok is false where there is no note, or the JVM has
-// ended, or the flag is off.
+// readNote reads the note in a folder that another gasm has left. ok is false if there is no note, if the JVM has
+// ended, or if the flag is off.
 func readNote(ctx context.Context, dir string, l *lockedfolder.Lock) (n note, ok bool) {
 	text, err := regular.ReadFile(filepath.Join(dir, noteFile), 1<<10)
 	if err != nil || !l.SameBoot() {
@@ -169,14 +172,14 @@ func readNote(ctx context.Context, dir string, l *lockedfolder.Lock) (n note, ok
 		return n, false
 	}
 	value, err := readByte(ctx, n.pid, n.address)
-	if processend.HasEnded(n.pid, n.ticks) { // another process may have its id, and was read
+	if processend.HasEnded(n.pid, n.ticks) { // the byte may be that of a later process with the same id
 		return n, false
 	}
 	return n, err != nil || value != 0
 }
 
-// EachLeft calls the function see for each JVM in which a gasm that was killed has left the flag on,
-// with the note's folder and a text that says what puts the flag back.
+// EachLeft calls the function see for each JVM in which a killed gasm left the flag on. dir is the
+// note's folder, and text says which command switches the flag off.
 func EachLeft(ctx context.Context, see func(dir, text string)) {
 	eachNote(ctx, func(n note, dir string, _ *lockedfolder.Lock) bool {
 		see(dir, n.left())

@@ -24,9 +24,9 @@ func findFlag(ctx context.Context, pid int) (address uint64, on bool, err error)
 	return flag.Address, flag.Value == 1, err
 }
 
-// openMemory opens the memory of a process for writing. A program that the process runs later, by exec, has another
-// memory (proc_mem_open in the kernel's fs/proc/base.c). So the address of a flag, which comes from the JVM's user,
-// can't lead into a program of root's.
+// openMemory opens the memory of a process for writing. If the process executes another program later, that program
+// has a memory of its own (proc_mem_open in the kernel's fs/proc/base.c). So the address of a flag, which comes
+// from the JVM's user, can't lead into a program of root's.
 func openMemory(pid int) (*os.File, error) {
 	p, err := foreign.Open(pid)
 	if err != nil {
@@ -36,11 +36,12 @@ func openMemory(pid int) (*os.File, error) {
 	return p.Memory()
 }
 
-// byteTime is how long reading or writing a byte of a JVM's memory may take. The JVM may have mapped a file there by
-// now, whose file system does not answer.
+// byteTime limits the time for reading or writing a byte of a JVM's memory. In the meantime, the JVM may have mapped
+// a file at this address, from a file system that does not answer.
 const byteTime = time.Second
 
-// writeByte writes into the memory of a process. The error is io.ErrUnexpectedEOF when the memory is gone.
+// writeByte writes a byte into the memory of a process. The error is io.ErrUnexpectedEOF if the memory no
+// longer exists.
 func writeByte(ctx context.Context, memory *os.File, address uint64, value byte) error {
 	_, err := foreign.Within(ctx, byteTime, func() (int, error) {
 		return memory.WriteAt([]byte{value}, int64(address))
@@ -48,7 +49,7 @@ func writeByte(ctx context.Context, memory *os.File, address uint64, value byte)
 	return err
 }
 
-// readByte reads from the memory of a process.
+// readByte reads a byte from the memory of a process.
 func readByte(ctx context.Context, pid int, address uint64) (byte, error) {
 	return foreign.Within(ctx, byteTime, func() (value byte, err error) {
 		local := []unix.Iovec{{Base: &value}}

@@ -1,6 +1,6 @@
-// Package folder has the folders that a recording writes to: the capture's ([Capture]), and the one in which the
-// command's JVMs create their logs ([Logs]). It moves the logs into the capture at the end, removes what is not needed
-// any more, and finds what a gasm that was killed has left.
+// Package folder manages the folders that a recording writes to: the folder of the capture ([Capture]), and the folder
+// in which the command's JVMs create their logs ([Logs]). At the end it moves the logs into the capture and removes
+// files that are no longer needed. It also finds folders that a killed gasm left behind.
 package folder
 
 import (
@@ -17,18 +17,19 @@ import (
 // command line and class names in it.
 type Capture struct {
 	Path string
-	// Temporary is true if the user named no folder, so that gasm removes it.
+	// Temporary is true if the user has not named a folder. gasm then removes it at the end, unless Keep is called.
 	Temporary bool
 
-	lock   *lockedfolder.Lock // of a temporary folder, until it is kept
+	lock   *lockedfolder.Lock // the lock of a temporary folder; otherwise nil
 	logs   *Logs              // nil until MakeLogs
 	gather sync.Once
-	// users are the processes because of which the logs' folder had to stay.
+	// users are the processes because of which the logs' folder could not be removed: they may still start JVMs that
+	// log there.
 	users []lockedfolder.Process
 }
 
-// New makes the folder of a capture, and checks that it can be written to. It must be new or empty, so that no capture
-// is overwritten. The empty name makes a temporary folder.
+// New makes the folder of a capture, and checks that it can be written to. The folder must be empty or not exist yet,
+// so that no capture is overwritten. If name is "", New makes a temporary folder.
 func New(name string) (*Capture, error) {
 	if name == "" {
 		return newTemporary()
@@ -74,7 +75,8 @@ func newTemporary() (*Capture, error) {
 	return &Capture{Path: path, Temporary: true, lock: lock}, nil
 }
 
-// checkWritable writes a block, so that a full disk is found before the command runs.
+// checkWritable writes a file of one block to a folder and removes it, so that gasm reports a full disk before the
+// command runs.
 func checkWritable(dir string) error {
 	f, err := os.CreateTemp(dir, "try-")
 	if err != nil {
@@ -88,7 +90,7 @@ func checkWritable(dir string) error {
 	return nil
 }
 
-// Logs returns the folder for the JVMs' logs; nil before MakeLogs.
+// Logs returns the folder for the JVMs' logs. It returns nil before MakeLogs.
 func (c *Capture) Logs() *Logs { return c.logs }
 
 // MakeLogs returns the folder for the JVMs' logs. It makes the folder at the first call.
@@ -103,8 +105,8 @@ func (c *Capture) MakeLogs() (*Logs, error) {
 	return c.logs, nil
 }
 
-// Gather moves the JVMs' logs here. Only the first call does so, and returns an error; any other one waits until the
-// logs are here.
+// Gather moves the JVMs' logs into the capture. Only the first call does this and can return an error. Other calls wait
+// until the first is done, and return nil.
 func (c *Capture) Gather() (err error) {
 	c.gather.Do(func() {
 		if c.logs != nil {
@@ -114,24 +116,24 @@ func (c *Capture) Gather() (err error) {
 	return err
 }
 
-// Remove removes a temporary folder with all that is in it. It removes any other folder when that is empty.
+// Remove removes a temporary folder with all files in it. It removes a folder that the user named only if it is empty.
 func (c *Capture) Remove() error {
 	c.release()
 	switch {
 	case !c.Temporary:
-		os.Remove(c.Path) // fails when it is not empty, as it should
+		os.Remove(c.Path) // fails if the folder is not empty, as intended
 		return nil
 	case c.logsInside() && len(c.users) > 0:
-		c.lock.Close() // a later gasm removes it
+		c.lock.Close() // without the lock, a later gasm removes the folder
 		return nil
 	}
 	return os.RemoveAll(c.Path)
 }
 
-// Keep makes the folder the user's, so that no later gasm removes it. It returns the folder's path. It may be called
-// while the recording is being finished.
+// Keep turns a temporary folder into one of the user's, which no later gasm removes. It returns the folder's path. It
+// may be called while another goroutine still gathers the logs.
 func (c *Capture) Keep() string {
-	_ = c.Gather() // a log that can't be had is missing in the capture, which is not whole anyway
+	_ = c.Gather() // a log that can't be moved is missing, but the capture is incomplete anyway
 	c.release()
 	if c.lock != nil {
 		os.Remove(filepath.Join(c.Path, lockedfolder.LockFile))
@@ -139,7 +141,7 @@ func (c *Capture) Keep() string {
 	return c.Path
 }
 
-// release ends the use of the logs' folder.
+// release removes the logs' folder, or notes in c.users why it could not.
 func (c *Capture) release() {
 	if c.logs != nil {
 		c.users = c.logs.release()
@@ -149,7 +151,8 @@ func (c *Capture) release() {
 // logsInside reports whether the logs' folder is in this one.
 func (c *Capture) logsInside() bool { return c.logs != nil && filepath.Dir(c.logs.Path) == c.Path }
 
-// InUse says, after Remove and Keep, what had to stay and why; "" when nothing had to.
+// InUse returns a sentence about the logs' folder if Remove or Keep could not remove it because processes still use it.
+// Otherwise it returns "".
 func (c *Capture) InUse() string {
 	if len(c.users) == 0 {
 		return ""

@@ -9,11 +9,12 @@ import (
 	"syscall"
 )
 
-// CompilerLogsFault says why LogCompilation must not be used; "" when it can be. With LogCompilation, each compiler
-// thread of a JVM writes a file /tmp/hs_c<thread>_pid<pid>.log, whatever TMPDIR is
-// (CompileBroker::init_compiler_thread_log). HotSpot opens what it finds there: a link that another user has planted
-// leads it to any file that gasm's user can write, and a named pipe stops the compiler. So LogCompilation is only for a
-// /tmp in which nobody else can make files, or where the kernel does not open what others have made.
+// CompilerLogsFault returns why LogCompilation must not be used, or "" if it can be used. With LogCompilation, each
+// compiler thread of a JVM writes a file /tmp/hs_c<thread>_pid<pid>.log, whatever TMPDIR is
+// (CompileBroker::init_compiler_thread_log). HotSpot opens whatever already exists at that path. If another user has
+// planted a link there, HotSpot writes to any file that gasm's user can write. If it is a named pipe, the compiler
+// hangs. So LogCompilation can be used only if nobody else can create files in /tmp, or if the kernel does not open
+// files that others have created there.
 func CompilerLogsFault() string {
 	if runtime.GOOS != "linux" || isPrivate(HotSpotTemp) {
 		return ""
@@ -26,14 +27,15 @@ func CompilerLogsFault() string {
 	return ""
 }
 
-// protected reports whether the kernel refuses to open files of a kind that other users have made in folders like /tmp.
-// See fs.protected_symlinks, fs.protected_hardlinks and fs.protected_fifos in Documentation/admin-guide/sysctl/fs.rst.
+// protected reports whether the kernel refuses to open files of a kind ("symlinks", "hardlinks", "fifos") that other
+// users have created in folders like /tmp. See fs.protected_symlinks, fs.protected_hardlinks and fs.protected_fifos in
+// Documentation/admin-guide/sysctl/fs.rst.
 func protected(kind string) bool {
 	text, err := os.ReadFile("/proc/sys/fs/protected_" + kind)
 	return err == nil && strings.TrimSpace(string(text)) != "0"
 }
 
-// isPrivate reports whether only this user, and root, can make files in a folder.
+// isPrivate reports whether only this user and root can create files in a folder.
 func isPrivate(dir string) bool {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -43,8 +45,9 @@ func isPrivate(dir string) bool {
 	return ok && (int(stat.Uid) == os.Geteuid() || stat.Uid == 0) && info.Mode()&0o022 == 0
 }
 
-// RemoveCompilerLogs removes the files of LogCompilation that a JVM which was killed has left. Any other JVM puts these
-// files into its log when it ends, and removes them (CompileLog::finish_log). A JVM that still runs keeps its files.
+// RemoveCompilerLogs removes the files of LogCompilation that a killed JVM left behind. A JVM that ends normally copies
+// these files into its log and removes them itself (CompileLog::finish_log). If the JVM still runs, RemoveCompilerLogs
+// does nothing.
 func RemoveCompilerLogs(pid int) {
 	if running(pid) {
 		return
@@ -55,5 +58,5 @@ func RemoveCompilerLogs(pid int) {
 	}
 }
 
-// running reports whether there is a process.
+// running reports whether a process exists and belongs to this user, or to any user if gasm runs as root.
 func running(pid int) bool { return syscall.Kill(pid, 0) == nil }

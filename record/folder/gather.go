@@ -15,8 +15,8 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/probe"
 )
 
-// Gather moves the logs into the capture's folder, where their names are asm-4711.log. Another user may have made what
-// Gather finds, so it takes only regular files.
+// Gather moves the logs into the capture's folder and names them asm-4711.log and so on. It takes only regular files,
+// because another user may have created other things under such names.
 func (l *Logs) Gather(dir string) error {
 	var errs []error
 	for _, log := range append(l.Written(), l.Strays()...) {
@@ -31,7 +31,8 @@ func (l *Logs) Gather(dir string) error {
 	return errors.Join(append(errs, l.gatherEvents(dir), l.gatherProbes(dir))...)
 }
 
-// freeName returns the path of a process's log in a capture. A process may have two logs, and none is overwritten.
+// freeName returns a path in a capture for the log of a process. A process may have two logs, so freeName returns a
+// path at which there is no file yet.
 func freeName(dir string, pid int) (path string, err error) {
 	for _, name := range []string{capture.LogFile(pid), fmt.Sprintf("asm-pid%d.log", pid)} {
 		path = filepath.Join(dir, name)
@@ -42,11 +43,11 @@ func freeName(dir string, pid int) (path string, err error) {
 	return "", errors.New("the capture has two logs of it already")
 }
 
-// noLimit is for HotSpot's logs of code, which have no upper bound.
+// noLimit is the limit for HotSpot's logs of code, which can have any size.
 const noLimit = math.MaxInt64
 
-// takeLog moves a log of at most limit bytes. It checks the file after the move, when the file is in the capture, where
-// nobody can put another one in its place.
+// takeLog moves a log of at most limit bytes. It checks the file only after the move, because nobody can replace it by
+// another file once it is in the capture.
 func takeLog(from, to string, limit int64) error {
 	err := os.Rename(from, to)
 	if errors.Is(err, syscall.EXDEV) {
@@ -71,13 +72,13 @@ func takeLog(from, to string, limit int64) error {
 		os.Remove(to)
 		return err
 	case owner != os.Geteuid():
-		return replaceByCopy(to, limit) // its owner may change the file while it is read
+		return replaceByCopy(to, limit) // the file's owner could change it while it is read
 	}
 	return os.Chmod(to, 0o600)
 }
 
-// CheckLog returns an error for what a JVM can't have made as its log: a link, or a file that has another name as well,
-// which may be anybody's. It also returns the file's owner.
+// CheckLog returns the user id of a log's owner. It returns an error if a JVM can't have created the file as its log.
+// That is the case for links, devices and so on, and for a file with several hard links, which may be another user's.
 func CheckLog(info os.FileInfo) (owner int, err error) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || !info.Mode().IsRegular() || stat.Nlink != 1 {
@@ -86,14 +87,15 @@ func CheckLog(info os.FileInfo) (owner int, err error) {
 	return int(stat.Uid), nil
 }
 
-// HotSpot writes a log from its beginning to its end, so a file with next to nothing on disk is not a log. Reading it
-// would take as long as reading a file that has all the bytes. File systems that compress make logs ten times smaller.
+// Limits for sparse files, which take as long to read as full ones. HotSpot writes a log from its beginning to its end,
+// so a large file that takes almost no space on the disk is not a log. The limit is not reached by file systems with
+// compression, which make logs about ten times smaller.
 const (
-	mostHoles   = 64       // a log's size is at most this many times what is on disk
+	mostHoles   = 64       // a log's size is at most this many times its space on the disk
 	smallEnough = 64 << 20 // in bytes; smaller files are not checked
 )
 
-// checkSize checks the size of a log.
+// checkSize returns an error if a log has more than limit bytes, or if it is a large sparse file.
 func checkSize(info os.FileInfo, limit int64) error {
 	size := info.Size()
 	if size > limit {
@@ -105,7 +107,7 @@ func checkSize(info os.FileInfo, limit int64) error {
 	return nil
 }
 
-// copyLog copies a log to another file system. When that is full, the part that was copied stays.
+// copyLog copies a log to another file system. If that file system is full, the part that was copied stays.
 func copyLog(from, to string, limit int64) error {
 	in, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -125,8 +127,7 @@ func copyLog(from, to string, limit int64) error {
 	return copyNew(in, to, info.Size())
 }
 
-// copyNew copies the first size bytes of a file to a new file. When the disk is full, the part that was
-// copied stays.
+// copyNew copies the first size bytes of a file to a new file. If the disk is full, the part that was copied stays.
 func copyNew(in io.Reader, to string, size int64) error {
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -139,7 +140,7 @@ func copyNew(in io.Reader, to string, size int64) error {
 	return out.Close()
 }
 
-// replaceByCopy replaces a file of the capture by a new file with the same content.
+// replaceByCopy replaces a file of the capture by a new file with the same content, which belongs to this user.
 func replaceByCopy(path string, limit int64) error {
 	next := path + ".tmp"
 	err := copyLog(path, next, limit)
@@ -152,7 +153,7 @@ func replaceByCopy(path string, limit int64) error {
 	return err
 }
 
-// gatherProbes moves what probes have counted into the capture's folder.
+// gatherProbes moves the rings and the reports of the agents into the capture's folder.
 func (l *Logs) gatherProbes(dir string) error {
 	var errs []error
 	take := func(files []Log, name func(pid int) string, limit int64) {
@@ -171,8 +172,8 @@ func (l *Logs) gatherProbes(dir string) error {
 // event is larger.
 const maxEventLog = 1 << 28
 
-// gatherEvents moves the logs of events into the capture's folder, under the same names. Another user may have made
-// what it finds; see Gather.
+// gatherEvents moves the logs of events into the capture's folder, under the same names. Like Gather, it takes only
+// regular files.
 func (l *Logs) gatherEvents(dir string) error {
 	var errs []error
 	for i, suffix := range append([]string{""}, hslog.Rotated("")...) {

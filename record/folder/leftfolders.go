@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/record/lockedfolder"
 )
 
-// A Left is a folder that a gasm could not remove before it ended.
+// A Left is a temporary folder that still exists although the gasm that made it has ended.
 type Left struct {
 	Path string
 	Why  string // why it is still there
@@ -20,9 +20,10 @@ const temporaryPattern = "gasm-"
 
 var temporaryName = regexp.MustCompile(`^gasm-[0-9]+$`)
 
-// AllLeft returns the user's temporary folders that other runs of gasm have left, because a process could still start
-// JVMs that log there, or because gasm was killed. It leaves out the folders of a gasm that still runs. It returns none
-// on macOS, where it can't be found out whether a folder is in use. There, only a gasm that was killed leaves a folder.
+// AllLeft returns the user's temporary folders that earlier runs of gasm left behind. A run leaves a folder behind if
+// it was killed, or if a process could still start JVMs that log there. Folders of a gasm that still runs are left out.
+// On macOS, AllLeft returns nil, because gasm can't find out there whether a folder is in use. On macOS, only a killed
+// gasm leaves a folder behind.
 func AllLeft() (left []Left) {
 	lockedfolder.EachLeft(lockedfolder.TemporaryFolders(), temporaryName, func(dir string, l *lockedfolder.Lock) bool {
 		why := "gasm was killed; the next gasm profile removes it"
@@ -35,7 +36,7 @@ func AllLeft() (left []Left) {
 	return left
 }
 
-// Sweep removes the folders that other runs of gasm have left and no process needs.
+// Sweep removes the temporary folders that earlier runs of gasm left behind, unless a process still needs them.
 func Sweep() {
 	lockedfolder.EachLeft(lockedfolder.TemporaryFolders(), temporaryName, func(dir string, l *lockedfolder.Lock) bool {
 		if len(l.Users(dir+"/")) == 0 {
@@ -45,8 +46,8 @@ func Sweep() {
 	})
 }
 
-// removeLeft removes a temporary folder, together with the logs in /tmp of JVMs that could not write their logs into
-// the folder.
+// removeLeft removes a temporary folder. It also removes the logs that JVMs wrote to /tmp because they could not write
+// to the folder.
 func removeLeft(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

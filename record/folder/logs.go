@@ -15,40 +15,42 @@ import (
 	"github.com/gasm-profiler/gasm/record/lockedfolder"
 )
 
-// Logs is the folder in which the JVMs of a command create their logs. A command may become another user (su, setpriv,
-// sudo -E), so any user can create a file in it. Nobody can list it, and its name is secret: only gasm, and the
-// processes that have it in their environment, know it. HotSpot lets everyone read its logs, whatever the folder is.
+// Logs is the folder in which the JVMs of a command create their logs. A command may change its user (su, setpriv, sudo
+// -E), so any user can create files in the folder. But other users can't list it, and its name is secret: only gasm and
+// the processes that have it in their environment know it. That protects the logs, which HotSpot always makes readable
+// for everyone.
 //
-// The parent is another folder, which others can pass but not list. It has a lock, and the files that java reads
-// (options, directives). All users can read these files, because the command may become any of them. So their names are
-// secret, too: the files say where the logs are.
+// The parent is another folder, through which other users can pass but which they can't list. It has a lock, and the
+// files that java reads (options, directives). Every user can read these files, because the command may change to any
+// user. Their names are secret too, because they contain the path of the logs.
 //
 // When the command has ended, [Capture.Gather] moves the logs into the capture.
 type Logs struct {
-	Path  string // in the parent, or in the capture
-	Files string // the beginning of the paths of java's files in the parent
-	// Closed says why no other user can create logs in the folder; "" when all users can.
+	Path  string // path of the folder, which is in the parent or in the capture
+	Files string // the beginning of the paths of the files that java reads; see OptionsName
+	// Closed says why other users can't create logs in the folder. It is "" if all users can.
 	Closed string
 
 	parent string
-	own    bool // the parent was made for the logs; otherwise it is the capture's folder
+	own    bool // true if the parent was made for the logs; otherwise the parent is the capture's folder
 	lock   *lockedfolder.Lock
 }
 
-// The ends of the names of java's files; see Logs.Files.
+// The ends of the names of the files that java reads; see Logs.Files.
 const (
 	OptionsName    = "java.options"
 	DirectivesName = "directives.json" // compiler directives
 )
 
-// maxLogFolder is the length up to which HotSpot can write its logs into a folder, in bytes. The name of a log must be
-// longer than the folder's path (see logTail). A file's name has 255 bytes at most, and HotSpot needs some of them for
-// the process id.
+// maxLogFolder is the length in bytes of the longest path of a folder into which HotSpot can write its logs. The name
+// of a log must be longer than the folder's path (see logTail). The name of a file has at most 255 bytes, and HotSpot
+// needs some of them for the process id.
 const maxLogFolder = 235
 
-// newLogs makes the folder for the logs of a capture, and its parent, which is a temporary folder. The logs are in the
-// parent if that is on the capture's file system, so that they can be moved and need not be copied. Otherwise they are
-// in the capture. Where the capture's path is too long, the logs are in the parent, wherever that is.
+// newLogs makes the folder for the logs of a capture, and its parent, which is a temporary folder. If the parent is on
+// the capture's file system, the folder is in the parent. Otherwise it is in the capture. In both cases the logs can be
+// moved and need not be copied. If the capture's path is too long, the folder is always in the parent. If no temporary
+// folder can be made that all users can pass, the parent is the capture's folder.
 func newLogs(capture *Capture) (l *Logs, err error) {
 	l = &Logs{parent: capture.Path, lock: capture.lock}
 	for _, dir := range lockedfolder.TemporaryFolders() {
@@ -88,7 +90,7 @@ func (l *Logs) make(above string) (err error) {
 	if err := os.Mkdir(l.Path, 0o700); err != nil {
 		return fmt.Errorf("making a folder for the JVMs' logs: %w", err)
 	}
-	// Chmod ignores the umask.
+	// The modes are set by Chmod, because Mkdir applies the umask.
 	if l.own {
 		if err := os.Chmod(l.parent, 0o711); err != nil {
 			return err
@@ -98,7 +100,8 @@ func (l *Logs) make(above string) (err error) {
 	case !passable(filepath.Dir(above)):
 		l.Closed = "other users can't pass the folders above " + above
 	case os.Geteuid() == 0 && !protected("symlinks"):
-		// Whoever the command becomes could plant links here, and a JVM of root's would write through them.
+		// Any user that the command changes to could plant links here, and a JVM that runs as root would write to the
+		// files that they point to.
 		l.Closed = "fs.protected_symlinks is 0, so that other users must not write where root does"
 	default:
 		if err = os.Chmod(above, 0o711); err == nil {
@@ -108,7 +111,7 @@ func (l *Logs) make(above string) (err error) {
 	return err
 }
 
-// passable reports whether all users can pass a folder and those above it.
+// passable reports whether all users can pass through a folder and all folders above it.
 func passable(dir string) bool {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -131,31 +134,33 @@ func sameFileSystem(a, b string) bool {
 	return syscall.Stat(a, &as) == nil && syscall.Stat(b, &bs) == nil && as.Dev == bs.Dev
 }
 
-// Pattern returns the value for -XX:LogFile. HotSpot replaces %p by "pid" and the process id.
+// Pattern returns the value for -XX:LogFile. HotSpot replaces %p by "pid" and the process id: asm-pid4711.….log.
 func (l *Logs) Pattern() string { return filepath.Join(l.Path, logHead+"%p"+logTail(l.Path)) }
 
 const logHead = "asm-"
 
-// logTail returns the end of the names of logs in a folder. It makes them longer than the folder's path, for this
-// reason: a JVM that can't open its log, as in a chroot or in a folder that its user can't pass, goes on with a log of
-// the same name in /tmp (defaultStream::open_file). To make the name of that log, HotSpot finds the position of %p in
-// the whole path, and then uses this position within the name alone (make_log_name_internal in ostream.cpp, JDK 8 to
-// 28). With a shorter name it reads and writes outside of its memory, and crashes, hangs, or leaves files such as
-// asm-%p.log<random>.
+// logTail returns the end of the names of logs in a folder. It makes the names longer than the folder's path because of
+// a bug in HotSpot. If a JVM can't open its log, for example in a chroot or because its user can't pass through a
+// folder, it uses a log of the same name in /tmp instead (defaultStream::open_file). To make the name of that log,
+// HotSpot takes the position of %p in the whole path and applies it to the name without the folder
+// (make_log_name_internal in ostream.cpp, JDK 8 to 28). If the name is shorter than that, HotSpot reads and writes
+// outside of its memory, and crashes, hangs, or leaves files such as asm-%p.log<random>.
 //
-// Nobody can know the name in /tmp before, and plant a link there. The name does not reveal that of the folder.
+// Other users can't predict the name in /tmp, so they can't plant a link there. The name has a digest of the folder's
+// name, which does not reveal that name.
 func logTail(folder string) string {
 	digest := sha256.Sum256([]byte(filepath.Base(folder)))
 	filler := strings.Repeat(hex.EncodeToString(digest[:]), 1+maxLogFolder/sha256.Size/2)
 	return "." + filler[:max(lockedfolder.SecretLength, len(folder))] + ".log"
 }
 
-// HotSpotTemp is the folder in which a JVM on Linux writes its log when it can't write it elsewhere
+// HotSpotTemp is the folder to which a JVM on Linux writes its log if it can't write to the path in -XX:LogFile
 // (os::get_temp_directory).
 const HotSpotTemp = "/tmp"
 
-// strayName returns the start and the end of the name of a log in HotSpotTemp. HotSpot puts the process id between
-// them; see logTail.
+// strayName returns the start and the end of the name of a log in HotSpotTemp. folder is the path of the folder for
+// logs. HotSpot puts the process id between head and tail, at a position within the name that depends on the length of
+// that path; see logTail.
 func strayName(folder string) (head, tail string) {
 	name := logHead + "%p" + logTail(folder)
 	at := len(folder) + len("/"+logHead)
@@ -168,10 +173,11 @@ type Log struct {
 	Path string
 }
 
-// Written returns the logs of code that JVMs have created in the folder by now.
+// Written returns the logs of code that JVMs have created in the folder so far.
 func (l *Logs) Written() []Log { return logsIn(l.Path, logHead+"pid", logTail(l.Path)) }
 
-// Strays returns the logs of code that JVMs have created in HotSpotTemp by now.
+// Strays returns the logs of code that JVMs have created in HotSpotTemp so far, because they could not write to the
+// folder.
 func (l *Logs) Strays() []Log {
 	if runtime.GOOS != "linux" {
 		return nil
@@ -180,29 +186,28 @@ func (l *Logs) Strays() []Log {
 	return logsIn(HotSpotTemp, head, tail)
 }
 
-// The names of logs of events in the folder have the process id between these two, and may have the number of a full
-// file after them.
+// The names of the logs of events in the folder: ev-4711.log, and ev-4711.log.0 and so on for files that are full.
 const eventHead, eventTail = "ev-", ".log"
 
 // EventPattern returns the path for -Xlog. HotSpot replaces %p by the process id.
 func (l *Logs) EventPattern() string { return filepath.Join(l.Path, eventHead+"%p"+eventTail) }
 
-// The files of gasm's agent in the folder are probes-PID.ring and probes-PID.txt.
+// The names of the files of gasm's agent in the folder: probes-4711.ring and probes-4711.txt.
 const (
 	probeHead  = "probes-"
 	ringTail   = ".ring"
 	reportTail = ".txt"
 )
 
-// Rings returns the files that agents count in by now.
+// Rings returns the files in which the agents of JVMs count calls. Agents create them when they start.
 func (l *Logs) Rings() []Log { return logsIn(l.Path, probeHead, ringTail) }
 
-// Reports returns the reports that agents have begun by now.
+// Reports returns the reports that agents have created so far. They may be incomplete.
 func (l *Logs) Reports() []Log { return logsIn(l.Path, probeHead, reportTail) }
 
 // logsIn returns the files of a folder whose names have a process id between head and tail.
 func logsIn(dir, head, tail string) (found []Log) {
-	entries, _ := os.ReadDir(dir) // a folder that is gone has none
+	entries, _ := os.ReadDir(dir) // no entries if the folder was removed
 	for _, e := range entries {
 		name, hasHead := strings.CutPrefix(e.Name(), head)
 		digits, hasTail := strings.CutSuffix(name, tail)
@@ -221,8 +226,8 @@ func (l *Logs) Describe() string {
 	return filepath.Dir(l.Path) + " (" + l.Closed + ")"
 }
 
-// release removes the folder, unless a process still has it in its environment: a JVM that this process starts, or is,
-// could not write its log. release returns these processes.
+// release removes the folder, unless processes still have it in their environment. Such a process may be a JVM or start
+// one, which could then not write its log. release returns these processes.
 func (l *Logs) release() (users []lockedfolder.Process) {
 	defer l.lock.Close()
 	if users = l.lock.Users(l.Path+"/", l.Files); len(users) > 0 {
@@ -233,7 +238,7 @@ func (l *Logs) release() (users []lockedfolder.Process) {
 	}
 	os.RemoveAll(l.Path)
 	if above := filepath.Dir(l.Path); above != l.parent || !l.own {
-		os.Chmod(above, 0o700) // it is the capture
+		os.Chmod(above, 0o700) // above is the capture's folder
 	}
 	if l.own {
 		os.RemoveAll(l.parent)

@@ -11,11 +11,11 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/usdt"
 )
 
-// DefaultKinds are the kinds of events that HotSpot logs in every profile. They cost nothing that can be measured: a
+// DefaultKinds are the kinds of events that HotSpot logs in every profile. Their cost is too small to be measured: a
 // line for each pause.
 var DefaultKinds = []event.Kind{event.GC, event.Safepoint}
 
-// Source is where events come from.
+// A Source is a way by which gasm gets events from a JVM. It is a value of --events-from.
 type Source string
 
 // The sources. Auto takes for each kind the source that has the most detail at the lowest cost: the log for pauses and
@@ -31,7 +31,7 @@ const (
 // Sources are the names of all sources.
 var Sources = []string{string(Auto), string(FromLog), string(FromJFR), string(FromUSDT), string(FromDTrace)}
 
-// kindsOf returns the kinds of events that a source has.
+// kindsOf returns the kinds of events that a source can report, or nil for Auto.
 func kindsOf(from Source) []event.Kind {
 	switch from {
 	case FromLog:
@@ -44,21 +44,24 @@ func kindsOf(from Source) []event.Kind {
 	return nil
 }
 
-// askableKinds are all kinds, in the order in which messages name them.
+// askableKinds are all kinds that a user can ask for, in the order in which messages name them.
 var askableKinds = []event.Kind{event.GC, event.Safepoint, event.Compilation, event.Lock, event.Alloc, event.Park, event.Sleep,
 	event.ClassLoad, event.Thread, event.Own, event.JNI}
 
 // A Choice says which events are recorded, and from which source. The zero value has none.
 type Choice struct {
 	Log, JFR, USDT []event.Kind // the kinds from each source; each kind is in one of the lists
-	// Probes are USDT probes by name, as "hotspot:thread__park__begin", with * for any text.
+	// Probes are names of further USDT probes, such as "hotspot:thread__park__begin". A * in a name stands for any
+	// text.
 	Probes []string
-	// Own are names of events of the program's own. JFR records these even where the program has switched them off.
+	// Own are names of the program's own JFR events ("com.acme.Request"). JFR records them even if the program has
+	// switched them off.
 	Own []string
-	// ByDTrace has DTrace report USDT probes, instead of the kernel. With Sudo, it is run by sudo -n.
+	// ByDTrace is true if DTrace reports the USDT probes, instead of the kernel. Sudo is true if DTrace is run by sudo
+	// -n.
 	ByDTrace, Sudo bool
-	// Asked is true if the user has asked for these events. Otherwise only JVMs of a command that is java itself record
-	// them, because no JVM must fail to start because of a default.
+	// Asked is true if the user has asked for these events. Otherwise they are defaults, which must not keep any JVM
+	// from starting. So only JVMs of a command that is java itself record them then.
 	Asked bool
 }
 
@@ -72,8 +75,8 @@ func (c *Choice) Has(kind event.Kind) bool {
 	return slices.Contains(c.Log, kind) || slices.Contains(c.JFR, kind) || slices.Contains(c.USDT, kind)
 }
 
-// ParseChoice parses a list of kinds and probes, such as "gc,lock,usdt:hotspot:vm__init__end",
-// "default" or "none". The parameter from is the source that they are to come from.
+// ParseChoice parses a list of kinds and probes, such as "gc,lock,usdt:hotspot:vm__init__end", "default" or "none". The
+// parameter from is the source of these events.
 func ParseChoice(list string, from Source) (c Choice, err error) {
 	if !slices.Contains(Sources, string(from)) {
 		return c, fmt.Errorf("--events-from is %q; it can be auto, log, jfr, usdt or dtrace", from)
@@ -105,7 +108,8 @@ func ParseChoice(list string, from Source) (c Choice, err error) {
 	return c, nil
 }
 
-// Add adds a kind that is to come from a source.
+// Add adds a kind of events. The parameter from is its source; Auto or "" stands for the best source of the kind. If
+// the kind is already in the Choice, Add does nothing.
 func (c *Choice) Add(kind event.Kind, from Source) error {
 	if c.Has(kind) {
 		return nil
@@ -132,7 +136,8 @@ func (c *Choice) Add(kind event.Kind, from Source) error {
 	return nil
 }
 
-// sourceOf returns the source that a kind comes from with Auto. The log has compilations, too, but only their start.
+// sourceOf returns the source that Auto stands for if events of this kind are recorded. Compilations come from JFR,
+// because the log has only their start.
 func sourceOf(kind event.Kind) Source {
 	switch {
 	case slices.Contains(DefaultKinds, kind):
@@ -153,7 +158,7 @@ func kindList(kinds []event.Kind) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// Check returns an error for probes that can't be recorded.
+// Check returns an error if the name of a probe is not valid.
 func (c *Choice) Check() error {
 	for _, p := range c.Probes {
 		if err := usdt.CheckPattern(p); err != nil {

@@ -1,16 +1,17 @@
-// Package jvmevents has JVMs record what happens in them while gasm samples them: garbage collections, safepoints,
-// locks, allocations and more.
+// Package jvmevents makes JVMs record events while gasm samples them: garbage collections, safepoints, locks,
+// allocations and more.
 //
-// A [Choice] says which kinds of events are recorded, and where each kind comes from. [Events] switches the sources on
-// in each JVM that is found while it runs, and off again. Found, End and Take call each source in turn:
+// A [Choice] says which kinds of events are recorded, and from which source each kind comes. [Events] switches the
+// sources on in each running JVM that gasm finds, and off again at the end. The methods Found, End and Take of Events
+// call each source in turn:
 //
-//   - HotSpot's log, in a JVM that was attached to, and recordings of Flight Recorder are switched on through the JVM's
-//     attach socket (recorder.go);
-//   - HotSpot's USDT probes are set from outside (usdt.go).
+//   - HotSpot's log, in a JVM that gasm has attached to, and recordings of Flight Recorder are switched on by commands
+//     over the JVM's attach socket (recorder.go);
+//   - HotSpot's USDT probes are set from outside, without the JVM's help (usdt.go).
 //
-// The JVMs of a command get an option for HotSpot's log when they start; package record adds it. Flight Recorder could be
-// started by an option, too. But then JDK 11 to 16 print on the program's stdout that a recording has started. The option
-// -Xlog:jfr+startup turns that message off in JDK 17 and newer, but JDK 16 and older do not start with it.
+// The JVMs of a command get an option for HotSpot's log when they start; package record adds it. Flight Recorder could
+// be started by an option, too, but then JDK 11 to 16 would print on the program's stdout that a recording has started.
+// The option -Xlog:jfr+startup turns that message off in JDK 17 and newer, but JDK 16 and older do not start with it.
 package jvmevents
 
 import (
@@ -27,21 +28,22 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// Options say what is recorded, and where it is saved and reported.
+// Options say which events are recorded, where they are saved, and how problems are reported.
 type Options struct {
 	Choice   Choice
-	ByOption bool   // the JVMs have the log as an option of theirs, so it is not switched on
+	ByOption bool   // the JVMs log by an option that they were started with, so the log is not switched on
 	Dir      string // of the capture
 	Patience *patience.Patience
 	Problem  func(error) // called when something is lost
-	// Placed returns a function that has the code at addresses of a process copied, as if there were samples there.
+	// Placed returns a function for a process. A call of that function makes gasm copy the code at an address of the
+	// process, as if a sample had been taken there.
 	Placed func(pid int) func(pc uint64, monoNanos int64)
 }
 
 // path returns the path of a file in the capture.
 func (o *Options) path(file string) string { return filepath.Join(o.Dir, file) }
 
-// Events records events of JVMs that run, from outside. A nil Events records none.
+// Events records events of running JVMs. A nil Events records nothing.
 type Events struct {
 	o    Options
 	stop chan struct{} // closed by End
@@ -53,15 +55,16 @@ type Events struct {
 	usdt      usdtRecorders
 }
 
-// A foundJVM is what is known of a JVM that was found, whether events of it are recorded or not.
+// A foundJVM has the ids of a JVM that gasm has found, and of its threads. In a container, a JVM's own ids differ from
+// those that the sampler sees.
 type foundJVM struct {
-	process *foreign.Process // while its threads are looked up; nil where they have the same ids
-	ownPID  int              // the process id that the JVM has itself
-	threads map[int]int      // the ids that threads have themselves, by the sampler's ids; nil where they are the same
+	process *foreign.Process // for looking up threads; nil if the ids are the same
+	ownPID  int              // the JVM's id in its own PID namespace
+	threads map[int]int      // ids in the JVM's own PID namespace, by the sampler's ids; nil if the ids are the same
 }
 
-// newFoundJVM finds out which id a process has itself: its id in the innermost PID namespace that it is in. Where that
-// can't be found out, it is the same.
+// newFoundJVM looks up the process's id in its own, innermost PID namespace. If that fails, it assumes that the ids are
+// the same.
 func newFoundJVM(pid int) *foundJVM {
 	j := &foundJVM{ownPID: pid}
 	p, err := foreign.Open(pid)
@@ -76,7 +79,7 @@ func newFoundJVM(pid int) *foundJVM {
 	return j
 }
 
-// ownTID returns the id that a thread has itself. Where that can't be found out, it is the same.
+// ownTID returns a thread's id in the JVM's own PID namespace. If it can't be looked up, it returns tid.
 func (j *foundJVM) ownTID(tid int) int {
 	own, err := j.process.OwnTID(tid)
 	if err != nil {
@@ -85,7 +88,7 @@ func (j *foundJVM) ownTID(tid int) int {
 	return own
 }
 
-// New returns Events that have begun: the sampler is at work, and no JVM of a command runs yet.
+// New returns Events that wait for calls of Found. For a command, it must be called before the command's JVMs run.
 func New(o Options) *Events {
 	if o.ByOption {
 		o.Choice.Log = nil
@@ -95,13 +98,13 @@ func New(o Options) *Events {
 	return e
 }
 
-// Expect has the sampler report a JVM of a command soon after it has started: events before the probes are set are
-// missed.
+// Expect tells the sampler s that a command is about to start JVMs, so that it reports them soon: events that happen
+// before the USDT probes are set are missed.
 func (e *Events) Expect(s any) { e.usdt.expect(s) }
 
-// Found is called when a JVM is found: it has mapped libjvm.so, and may not have begun to run, or gasm attaches to it.
-// It may be called more than once for each JVM, from any goroutine, and returns at once. The JVM's files are used until
-// ctx is done.
+// Found is called when gasm has found a JVM: either a process that has just mapped libjvm.so, whose JVM may not be
+// running yet, or a JVM that gasm attaches to. It may be called more than once for each JVM, from any goroutine, and
+// returns at once. When ctx is done, the JVM's files are not accessed any more.
 func (e *Events) Found(ctx context.Context, pid int) {
 	if e == nil {
 		return
@@ -147,7 +150,8 @@ func (e *Events) AwaitBegun(stop <-chan struct{}) {
 	e.usdt.awaitBegun(stop)
 }
 
-// Sampled is called with each sample of a JVM, where the sampler delivers samples while they are taken.
+// Sampled is called with each sample of a JVM, if the sampler delivers samples while they are taken. It looks up the
+// thread's own id, because a later lookup fails if the thread has ended.
 func (e *Events) Sampled(s *sampler.Sample) {
 	if e == nil {
 		return
@@ -161,15 +165,17 @@ func (e *Events) Sampled(s *sampler.Sample) {
 	j.threads[s.TID] = j.ownTID(s.TID)
 }
 
-// maxOwnIDs is an upper bound for the threads of a JVM. The ids of further ones are not looked up.
+// maxOwnIDs is an upper bound for the threads of a JVM whose own ids are looked up. The own ids of other threads stay
+// unknown.
 const maxOwnIDs = 1 << 16
 
-// endTime is how long a JVM may take to end what it was told to do. It writes its recording meanwhile.
+// endTime is how long JVMs may take to end their logs and recordings. A JVM writes its recording to a file in this
+// time.
 const endTime = 20 * time.Second
 
-// End is called when the sampling has ended; the JVMs may run on. When it returns, all that was
-// switched on in them is off again, except in JVMs that did not answer, which are reported as problems.
-// It does so even if ctx is done, because a JVM must not be left recording. A second call does nothing.
+// End is called when the sampling has ended; the JVMs may continue to run. It switches off everything that was switched
+// on in the JVMs. JVMs that do not answer are reported as problems. End does its work even if ctx is done, because a
+// JVM must not be left recording. A second call does nothing.
 func (e *Events) End(ctx context.Context) {
 	if e == nil {
 		return
@@ -195,7 +201,7 @@ func (e *Events) End(ctx context.Context) {
 	}
 }
 
-// closeFound ends the use of the processes, when no further samples come.
+// closeFound closes the processes of all JVMs. After that, Sampled must not be called.
 func (e *Events) closeFound() {
 	for _, j := range e.jvms {
 		if j.process != nil {
@@ -204,8 +210,8 @@ func (e *Events) closeFound() {
 	}
 }
 
-// endRecorders has JVMs end what they do. It returns the recorders whose JVMs have answered to what they were told
-// before.
+// endRecorders makes all JVMs end their logs and recordings, in parallel. It returns the recorders whose start has
+// finished. The other JVMs have not answered to the commands of the start, and are reported as problems.
 func (e *Events) endRecorders(ctx context.Context, recorders []*recorder) (answered []*recorder) {
 	ended := make([]bool, len(recorders))
 	var wg sync.WaitGroup
@@ -226,7 +232,7 @@ func (e *Events) endRecorders(ctx context.Context, recorders []*recorder) (answe
 	return answered
 }
 
-// Discard removes what JVMs have written, when there is to be no capture. It is called after End.
+// Discard removes the files that JVMs have written. It is called after End if no capture will be made.
 func (e *Events) Discard() {
 	if e == nil {
 		return
@@ -237,8 +243,8 @@ func (e *Events) Discard() {
 	}
 }
 
-// Take completes the files of events in the capture, and notes in each JVM which files are its. The
-// recording began at startedMonoNanos. The notes say what could not be had.
+// Take moves the files of events into the capture, and sets the fields of each JVM that name its files. The recording
+// began at startedMonoNanos. The notes say which events are missing.
 func (e *Events) Take(jvms []capture.JVM, startedMonoNanos int64) (notes []string) {
 	defer e.closeFound()
 	byPID := map[int]*capture.JVM{}
@@ -261,7 +267,7 @@ func (e *Events) Take(jvms []capture.JVM, startedMonoNanos int64) (notes []strin
 	for _, r := range e.recorders {
 		j := byPID[r.pid]
 		if j == nil {
-			j = &capture.JVM{PID: r.pid} // it is not in the capture
+			j = &capture.JVM{PID: r.pid} // the JVM is not in the capture
 		}
 		notes = append(notes, r.take(j, startedMonoNanos)...)
 	}

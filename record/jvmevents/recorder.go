@@ -25,38 +25,39 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// A recorder has one running JVM log events, and record them, into a folder of its own in the JVM's /tmp. It does so by
-// commands over the JVM's attach socket. All of it is ended again, also when gasm is stopped. A note is left of what a
-// gasm that is killed has begun (package jvmfolder).
+// A recorder makes one running JVM log events, and record events by Flight Recorder. It sends commands over the JVM's
+// attach socket. The JVM writes into a folder that the recorder has made in the JVM's /tmp. At the end, and also if
+// gasm is stopped, the recorder switches everything off again. For the case that gasm is killed before that, the
+// recorder leaves a note by which a later gasm can switch it off (package jvmfolder).
 type recorder struct {
 	o           *Options
 	pid, ownPID int
-	ticks       uint64 // when it started: another process may get its id
+	ticks       uint64 // start time of the process; distinguishes it from a later process with the same id
 
-	process *foreign.Process // nil where it could not be opened, as when it has ended
-	world   *foreign.World   // its files; nil before they are used
+	process *foreign.Process // nil if it could not be opened, for example because it has ended
+	world   *foreign.World   // the JVM's files; nil before prepare
 
 	folder     *jvmfolder.Folder
 	note       *jvmfolder.Note
-	logs       bool // it logs
-	records    bool // it records
+	logs       bool // the JVM may be logging events
+	records    bool // the JVM may be recording events
 	repository *repository
-	// recordingMono is when the recording had begun; 0 before.
+	// recordingMono is when the JVM had answered that its recording has begun; 0 before that.
 	recordingMono int64
-	feature       int // of its JDK; 0 when unknown
+	feature       int // feature release of the JVM's JDK; 0 if unknown
 	notes         []string
 	problems      []error
-	begun         chan struct{} // closed when it has been told what to do, or can't be told
+	begun         chan struct{} // closed when start has finished, whether it succeeded or not
 }
 
 func newRecorder(pid, ownPID int, o *Options) *recorder {
 	r := &recorder{o: o, pid: pid, ownPID: ownPID, ticks: processend.StartTicks(pid), begun: make(chan struct{})}
-	r.process, _ = foreign.Open(pid) // start says that it has ended
+	r.process, _ = foreign.Open(pid) // if this fails, start notes that the JVM has ended
 	return r
 }
 
-// start waits until the JVM takes commands, and has it log and record. It gives up when the context
-// begin is done. The JVM's files are used until the context reach is done.
+// start waits until the JVM accepts commands, and then makes it log and record events. It gives up when the context
+// begin is done. When the context reach is done, the JVM's files are not accessed any more.
 func (r *recorder) start(begin, reach context.Context) {
 	defer close(r.begun)
 	if !r.awaitStart(begin) {
@@ -75,15 +76,15 @@ func (r *recorder) start(begin, reach context.Context) {
 	}
 }
 
-// startPause is the time between two looks whether a JVM runs its program. If that can't be found out,
-// the JVM is taken to run its program after surelyUp.
+// startPause is the time between two checks whether a JVM has begun to run its program. If that can't be found out, it
+// is assumed after surelyUp.
 const (
 	startPause = 5 * time.Millisecond
 	surelyUp   = 2 * time.Second
 )
 
-// awaitStart waits until the JVM runs its program. Before, the JVM does not take commands, and may end because of the
-// signal that asks it to take them. awaitStart returns false when the JVM ends, or ctx is done.
+// awaitStart waits until the JVM runs its program. Before that, the JVM does not accept commands, and the signal that
+// asks it to open its attach socket may kill it. awaitStart returns false if the JVM ends or ctx is done.
 func (r *recorder) awaitStart(ctx context.Context) bool {
 	looked := time.Now()
 	for {
@@ -105,7 +106,7 @@ func (r *recorder) awaitStart(ctx context.Context) bool {
 	}
 }
 
-// prepare makes the note and the folder. Wherever there is the folder, there is the note.
+// prepare makes the note and then the folder, so that there is never a folder without a note.
 func (r *recorder) prepare(begin, reach context.Context) (err error) {
 	jvmfolder.EndLeftOf(begin, r.pid, r.ticks)
 	if r.world, err = r.process.World(reach); err != nil {
@@ -120,7 +121,7 @@ func (r *recorder) prepare(begin, reach context.Context) (err error) {
 	return err
 }
 
-// close ends the use of the process.
+// close closes the process, its files and its repository.
 func (r *recorder) close() {
 	r.repository.close()
 	if r.world != nil {
@@ -131,7 +132,7 @@ func (r *recorder) close() {
 	}
 }
 
-// startLog returns false when the JVM takes no commands at all.
+// startLog makes the JVM log events. It returns false if the JVM does not accept any commands.
 func (r *recorder) startLog(ctx context.Context) (told bool) {
 	if 0 < r.feature && r.feature < hslog.OldestRelease {
 		r.notes = append(r.notes, fmt.Sprintf("JVM %d logged no events: JDK %d can't log them with their times (--events-from jfr)", r.pid, r.feature))
@@ -150,8 +151,9 @@ func (r *recorder) startLog(ctx context.Context) (told bool) {
 	return true
 }
 
-// mayDo reports whether a JVM may do what it was told. It does not when it has refused, or was not told; any other
-// answer may have been lost.
+// mayDo reports whether a JVM may have carried out a command that returned err. It is false if the JVM has refused the
+// command or never got it. After any other error, the JVM may have carried out the command, and only its answer was
+// lost.
 func mayDo(err error) bool {
 	var refused *jcmd.FailedError
 	var notTold *jcmd.NotToldError
@@ -167,7 +169,7 @@ func (r *recorder) startRecording(ctx context.Context) {
 		r.refused(fromRecording, err)
 		return
 	}
-	shared := r.openChunk() != "" // the user records already
+	shared := r.openChunk() != "" // the user already has a recording in this JVM
 	err = jcmd.StartRecording(ctx, r.process, r.folder.Name, path.Join(r.folder.Path, jvmfolder.SettingsFile), path.Join(r.folder.Path, jvmfolder.RecordingFile))
 	r.records = mayDo(err)
 	refused := (*jcmd.FailedError)(nil)
@@ -189,7 +191,8 @@ func (r *recorder) startRecording(ctx context.Context) {
 
 const fromRecording = " from a recording"
 
-// refused notes why there are no events of the JVM, or none from one source.
+// refused adds a note that says why there are no events of the JVM. If from is not "", it names the source from which
+// there are none: " from the log".
 func (r *recorder) refused(from string, err error) {
 	var notTold *jcmd.NotToldError
 	why := err.Error()
@@ -204,9 +207,9 @@ func (r *recorder) refused(from string, err error) {
 	r.notes = append(r.notes, fmt.Sprintf("no events of JVM %d%s: %s", r.pid, from, why))
 }
 
-// end has the JVM end what it does. What the JVM does not end is a problem. end returns false where the JVM still has
-// not answered to what it was told at the beginning. The recorder must not be used any more then, and the next gasm
-// finds the note.
+// end makes the JVM end its log and its recording. If the JVM does not do so, that is a problem. end returns false if
+// start has not finished, because the JVM has not answered yet. In this case the recorder must not be used any more,
+// and the next gasm finds the note.
 func (r *recorder) end(ctx context.Context) bool {
 	select {
 	case <-r.begun:
@@ -230,7 +233,8 @@ func (r *recorder) endBegun(ctx context.Context) {
 	}
 }
 
-// switchOff ends the recording and the log. If the JVM does not answer to the first command, there is no second one.
+// switchOff ends the recording and the log. If the JVM does not answer to the first command, the second one is not
+// sent.
 func (r *recorder) switchOff(ctx context.Context) (err error) {
 	if r.records {
 		err = jcmd.StopRecording(ctx, r.process, r.folder.Name, path.Join(r.folder.Path, jvmfolder.RecordingFile))
@@ -241,7 +245,7 @@ func (r *recorder) switchOff(ctx context.Context) (err error) {
 	return cmp.Or(err, jcmd.StopLog(ctx, r.process, path.Join(r.folder.Path, jvmfolder.LogFile)))
 }
 
-// release removes the folder and then the note, unless the JVM may still write there.
+// release removes the folder and then the note. If the JVM may still write to the folder, it keeps both.
 func (r *recorder) release() {
 	switch {
 	case r.folder == nil:
@@ -253,7 +257,7 @@ func (r *recorder) release() {
 	}
 }
 
-// discard removes what the JVM has written, when there is to be no capture.
+// discard removes the files that the JVM has written. It is called if no capture will be made.
 func (r *recorder) discard() {
 	if processend.HasEnded(r.pid, r.ticks) {
 		r.repository.remove()
@@ -262,7 +266,8 @@ func (r *recorder) discard() {
 	r.close()
 }
 
-// take moves what the JVM has written into the capture.
+// take moves the files that the JVM has written into the capture, and names them in j. The notes say which events are
+// missing.
 func (r *recorder) take(j *capture.JVM, startedMonoNanos int64) (notes []string) {
 	defer r.close()
 	if r.folder == nil {
@@ -286,7 +291,7 @@ func (r *recorder) take(j *capture.JVM, startedMonoNanos int64) (notes []string)
 	return r.notes
 }
 
-// noteworthy is how late a recording must begin to be noted.
+// noteworthy is the delay above which a note says that a recording began late.
 const noteworthy = 100 * time.Millisecond
 
 // takeLog moves the log and its rotated files into the capture. It returns the log's name, or "" if there is none.
@@ -304,10 +309,12 @@ func (r *recorder) takeLog() (name string) {
 	return name
 }
 
-// Flight Recorder drops the oldest chunks of a recording that is larger than this.
+// If a recording is larger than keptRecording, Flight Recorder drops its oldest chunks. chunkSize is at least the size
+// of a chunk. Both are in bytes.
 const keptRecording, chunkSize = 250 << 20, 16 << 20
 
-// takeRecordings takes the recording, or what a JVM that was killed has left of it.
+// takeRecordings moves the recording into the capture, or, if the JVM was killed, the chunks that it has left behind.
+// It returns the names of the files in the capture.
 func (r *recorder) takeRecordings() (names []string) {
 	name := capture.RecordingFile(r.pid, 0)
 	size, err := r.takeWhole(r.o.path(name))
@@ -333,8 +340,9 @@ func (r *recorder) takeRecordings() (names []string) {
 	return names
 }
 
-// takeWhole takes the recording that the JVM writes when the recording is stopped. An empty file is not a recording:
-// Flight Recorder makes the file when a recording begins, and a JVM that was killed has not written it.
+// takeWhole moves the file into the capture that the JVM writes when the recording is stopped. If the file is empty,
+// the error is ErrNotThere: Flight Recorder creates the file when a recording begins, and a killed JVM has not written
+// to it.
 func (r *recorder) takeWhole(to string) (size int64, err error) {
 	if err = r.folder.Take(jvmfolder.RecordingFile, to, maxRecording); err != nil {
 		return 0, err
@@ -349,12 +357,12 @@ func (r *recorder) takeWhole(to string) (size int64, err error) {
 	return info.Size(), nil
 }
 
-// maxEventLog is an upper bound for each file of a log, in bytes. HotSpot begins another file at 20 MB, unless a single
-// event is larger.
+// maxEventLog is an upper bound for each file of a log, in bytes. HotSpot begins a new file at 20 MB, so only a single
+// very long event can make a file much larger.
 const maxEventLog = 1 << 28
 
-// openChunk returns the file that a JVM's Flight Recorder writes into, which is a .part with JDK 11; "" when it does
-// not record.
+// openChunk returns the path of the chunk that the JVM's Flight Recorder is writing, or "" if it is not recording. The
+// name ends in .jfr, or in .part with JDK 11.
 func (r *recorder) openChunk() string {
 	for _, file := range r.process.OpenFiles() {
 		if chunkName.MatchString(path.Base(file)) && isRepository(path.Dir(file), r.ownPID) {

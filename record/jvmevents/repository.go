@@ -13,15 +13,15 @@ import (
 	"github.com/gasm-profiler/gasm/record/jvmfolder"
 )
 
-// A repository is the folder in which Flight Recorder keeps what it records until the recording ends. A JVM that is
-// killed leaves it behind.
+// A repository is the folder in which a JVM's Flight Recorder keeps the chunks of its recordings until the recordings
+// end. A killed JVM leaves the folder behind.
 type repository struct {
 	parent, dir *foreign.Folder
 	name        string // in parent
-	shared      bool   // a recording of the user's is in it, too
+	shared      bool   // it also has the chunks of a recording of the user
 }
 
-// openRepository opens the repository at a path that the JVM has. It returns nil where that fails.
+// openRepository opens the repository at the path dir of the JVM's file system. It returns nil if that fails.
 func openRepository(w *foreign.World, dir string, shared bool) *repository {
 	parent, err := w.Folder(path.Dir(dir))
 	if err != nil {
@@ -42,21 +42,22 @@ func (r *repository) close() {
 	}
 }
 
-// These match the names that Flight Recorder makes (Repository and RepositoryChunk in jdk.jfr.internal): its folder
-// 2026_11_23_21_04_11_4711, and in it 2026_11_23_21_04_12.jfr, which is a .part while JDK 11 writes it.
+// These match the names that Flight Recorder makes (Repository and RepositoryChunk in jdk.jfr.internal). The repository
+// of the process 4711 is like 2026_11_23_21_04_11_4711, and a chunk is like 2026_11_23_21_04_12.jfr. While JDK 11
+// writes a chunk, its name ends in .part.
 var (
 	repositoryName = regexp.MustCompile(`^[0-9]{4}(_[0-9]{2}){5}_([0-9]+)(_[0-9]+)?$`)
 	chunkName      = regexp.MustCompile(`^[0-9]{4}(_[0-9]{2}){5}(_[0-9]+)?\.(jfr|part)$`)
 )
 
-// isRepository reports whether a path is that of the repository of a JVM. ownPID is the process id that the JVM has
-// itself.
+// isRepository reports whether a path has the name of a JVM's repository. ownPID is the JVM's id in its own PID
+// namespace.
 func isRepository(dir string, ownPID int) bool {
 	m := repositoryName.FindStringSubmatch(path.Base(dir))
 	return m != nil && m[2] == strconv.Itoa(ownPID)
 }
 
-// maxChunks is how many chunks are taken from a JVM that was killed, the newest ones. Each has 12 MB.
+// maxChunks is how many chunks of a killed JVM are taken at most; these are the newest ones. A chunk has about 12 MB.
 const maxChunks = 60
 
 // files returns the names of the chunks in the repository, the oldest first.
@@ -64,7 +65,7 @@ func (r *repository) files() (names []string) {
 	if r == nil {
 		return nil
 	}
-	all, _ := r.dir.Names() // a JVM that ends removes them
+	all, _ := r.dir.Names() // if this fails, the JVM has removed the folder
 	for _, name := range all {
 		if chunkName.MatchString(name) {
 			names = append(names, name)
@@ -74,8 +75,8 @@ func (r *repository) files() (names []string) {
 	return names
 }
 
-// chunks returns the names of the chunks that have anything in them, the oldest first. Before JDK 14 the last chunk is
-// empty, because a JVM kept in memory what it had not finished.
+// chunks returns the names of the complete chunks that are not empty, at most maxChunks, the oldest first. Before JDK
+// 14 the last chunk of a killed JVM is empty, because the JVM kept its content in memory until the chunk was complete.
 func (r *repository) chunks() (names []string) {
 	for _, name := range r.files() {
 		if info, err := r.dir.Stat(name); err == nil && info.Size > 0 && strings.HasSuffix(name, ".jfr") {
@@ -85,8 +86,8 @@ func (r *repository) chunks() (names []string) {
 	return names[max(len(names)-maxChunks, 0):]
 }
 
-// takeChunks copies the chunks, the oldest first, up to a total of maxRecording bytes. It returns how many it has
-// taken, and the errors of the others.
+// takeChunks copies the chunks to the paths that to returns, the oldest first, up to a total of maxRecording bytes. It
+// returns the number of copied chunks, and the errors of those that could not be copied.
 func (r *repository) takeChunks(to func(number int) string) (taken int, err error) {
 	left := int64(maxRecording)
 	var errs []error
@@ -95,7 +96,7 @@ func (r *repository) takeChunks(to func(number int) string) (taken int, err erro
 		if err := jvmfolder.TakeFrom(r.dir, chunk, path, left); err != nil {
 			errs = append(errs, err)
 		}
-		if info, err := os.Stat(path); err == nil { // or a part of it, when the disk is full
+		if info, err := os.Stat(path); err == nil { // the file has only a part of the chunk if the disk is full
 			left -= info.Size()
 			taken++
 		}
@@ -103,7 +104,7 @@ func (r *repository) takeChunks(to func(number int) string) (taken int, err erro
 	return taken, errors.Join(errs...)
 }
 
-// remove removes what a JVM that was killed has left, if the recording was for gasm alone.
+// remove removes the repository that a killed JVM has left behind, unless it also has a recording of the user.
 func (r *repository) remove() {
 	if r == nil || r.shared {
 		return
@@ -111,9 +112,9 @@ func (r *repository) remove() {
 	for _, name := range r.files() {
 		_ = r.dir.Remove(name)
 	}
-	_ = r.parent.RemoveFolder(r.name) // what else is in it is not Flight Recorder's
+	_ = r.parent.RemoveFolder(r.name) // this fails if the folder has other files, which are not Flight Recorder's
 }
 
 // maxRecording is an upper bound for the file of a recording, or for all of its chunks, in bytes. Flight Recorder keeps
-// 250 MB, and one chunk more for a moment.
+// 250 MB, and for a short time one more chunk.
 const maxRecording = 1 << 30

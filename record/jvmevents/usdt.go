@@ -17,14 +17,14 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// usdtRecorders record HotSpot's USDT probes in JVMs that run.
+// usdtRecorders record HotSpot's USDT probes in running JVMs.
 type usdtRecorders struct {
 	o        *Options
-	patterns []string // of probes; none: nothing is recorded
+	patterns []string // names of probes; if empty, nothing is recorded
 
-	jvms  sync.WaitGroup  // one for each JVM whose recording has not ended
-	setUp sync.WaitGroup  // one for each JVM whose recording has not begun
-	stop  <-chan struct{} // closed when all are to end
+	jvms  sync.WaitGroup  // counts the JVMs whose recording has not ended
+	setUp sync.WaitGroup  // counts the JVMs whose recording has not begun yet
+	stop  <-chan struct{} // closed when all recordings are to end
 
 	mu      sync.Mutex
 	results map[int]usdt.Result
@@ -37,17 +37,19 @@ func (u *usdtRecorders) begin(o *Options, stop <-chan struct{}) {
 	u.stop, u.results = stop, map[int]usdt.Result{}
 }
 
-// startTime is how long the sampler looks often: a JVM that a command starts within this time is found at once.
+// startTime is how long the sampler looks for JVMs in short intervals. A JVM that a command starts within this time is
+// found at once.
 const startTime = 3 * time.Second
 
-// expect has the sampler s look for JVMs often, because what a JVM does before its probes are set is missed.
+// expect makes the sampler s look for JVMs often for some time, because events are missed before the probes of a JVM
+// are set. It does nothing if s is a sampler that can't do that.
 func (u *usdtRecorders) expect(s any) {
 	if n, ok := s.(interface{ LookOften(time.Duration) }); ok && len(u.patterns) > 0 {
 		n.LookOften(startTime)
 	}
 }
 
-// found begins to record the probes of a JVM. It returns at once.
+// found begins to record the probes of a JVM in a new goroutine.
 func (u *usdtRecorders) found(ctx context.Context, pid int) {
 	if len(u.patterns) > 0 {
 		u.setUp.Add(1)
@@ -55,8 +57,8 @@ func (u *usdtRecorders) found(ctx context.Context, pid int) {
 	}
 }
 
-// awaitBegun waits until the probes of all JVMs that were found are set, or can't be set. It returns
-// earlier when stop is closed.
+// awaitBegun waits until, for each JVM that was found, the probes are set or setting them has failed. It returns
+// earlier if stop is closed.
 func (u *usdtRecorders) awaitBegun(stop <-chan struct{}) {
 	begun := make(chan struct{})
 	go func() {
@@ -69,8 +71,8 @@ func (u *usdtRecorders) awaitBegun(stop <-chan struct{}) {
 	}
 }
 
-// record records the probes of a JVM until the JVM ends, or all are to end. It calls begun at least once, when it has
-// begun or failed.
+// record records the probes of a JVM until the JVM ends or stop is closed. It calls begun at least once, when the
+// probes are set or setting them has failed.
 func (u *usdtRecorders) record(ctx context.Context, pid int, begun func()) {
 	defer begun()
 	ticks := processend.StartTicks(pid)
@@ -105,14 +107,14 @@ func (u *usdtRecorders) fail(pid int, err error) {
 	u.failed = addUSDTNote(u.failed, pid, "no USDT events of ", ": "+err.Error())
 }
 
-// usdtEndTime is how long the recorders of all JVMs may take to stop. DTrace takes seconds.
+// usdtEndTime is how long all JVMs' recorders together may take to stop. DTrace takes seconds.
 const usdtEndTime = time.Minute
 
-// await waits until every JVM's recorder has stopped. The caller has closed stop. A recorder that does not stop,
-// because it waits for the memory of its JVM, is a problem, and its events are missing.
+// await waits until every JVM's recorder has stopped. The caller has closed stop. If a recorder does not stop, because
+// it is blocked in reading its JVM's memory, that is reported as a problem, and the events of that JVM are missing.
 func (u *usdtRecorders) await(ctx context.Context) {
 	if len(u.patterns) == 0 {
-		return // also if ctx is done
+		return // there is nothing to wait for, even if ctx is done
 	}
 	_, err := foreign.Within(ctx, usdtEndTime, func() (struct{}, error) {
 		u.jvms.Wait()
@@ -123,9 +125,9 @@ func (u *usdtRecorders) await(ctx context.Context) {
 	}
 }
 
-// take notes in each JVM which text is its. The notes say what could not be had.
+// take sets USDT of each JVM to the file with its events. The notes say which events are missing.
 func (u *usdtRecorders) take(jvms map[int]*capture.JVM, startedMonoNanos int64) (notes []string) {
-	u.mu.Lock() // a recorder that did not stop in time may do so now
+	u.mu.Lock() // a recorder that did not stop in time may still add its result
 	defer u.mu.Unlock()
 	for _, n := range slices.Concat(u.failed, u.silent) {
 		notes = append(notes, n.String())
@@ -135,7 +137,7 @@ func (u *usdtRecorders) take(jvms map[int]*capture.JVM, startedMonoNanos int64) 
 	for _, pid := range slices.Sorted(maps.Keys(u.results)) {
 		r, j := u.results[pid], jvms[pid]
 		if j == nil {
-			continue // it is not in the capture
+			continue // the JVM is not in the capture
 		}
 		j.USDT = capture.USDTText(pid)
 		late.add(pid, r.SetMonoNanos, max(j.StartMonoNanos, startedMonoNanos))
@@ -151,7 +153,8 @@ func (u *usdtRecorders) take(jvms map[int]*capture.JVM, startedMonoNanos int64) 
 	return append(notes, said...)
 }
 
-// noProbes says that names of the user's match no probe; "" if all do.
+// noProbes returns a note about those of the names that the user has given (Choice.Probes), or "" if there are none
+// among them. names are the names that match no probe of the JVM.
 func (u *usdtRecorders) noProbes(names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(u.o.Choice.Probes, n) })
 	if len(names) == 0 {
@@ -160,7 +163,7 @@ func (u *usdtRecorders) noProbes(names []string) string {
 	return "the JVM has no USDT probes " + strings.Join(names, ", ") + " (docs/usdt-probes.md says which JDK has which)"
 }
 
-// USDTPatterns returns the names of the probes that are to be recorded, which may have a * for any text.
+// USDTPatterns returns the names of the USDT probes that are to be recorded. A * in a name stands for any text.
 func (c *Choice) USDTPatterns() []string {
 	return slices.Concat(usdt.Patterns(c.USDT), c.Probes)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// A usdtNote is about one or more JVMs. Their names are between two texts.
+// A usdtNote is a note about one or more JVMs. Its text consists of before, the names of the JVMs, and after.
 type usdtNote struct {
 	pids          []string
 	before, after string
@@ -20,7 +20,7 @@ type usdtNote struct {
 
 func (n *usdtNote) String() string { return n.before + strings.Join(n.pids, ", ") + n.after }
 
-// maxNamed is how many JVMs a note names.
+// maxNamed is how many JVMs a note names. The text "others" stands for the rest.
 const maxNamed = 4
 
 // addUSDTNote adds a note about a JVM. JVMs with the same two texts share a note.
@@ -38,7 +38,8 @@ func addUSDTNote(notes []usdtNote, pid int, before, after string) []usdtNote {
 	return notes
 }
 
-// noteSilent notes which events are missing from a JVM, because it was started without these options.
+// noteSilent adds notes that say which events a JVM does not report because it was started without some options.
+// options are the missing ones.
 func (u *usdtRecorders) noteSilent(pid int, options []string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -47,12 +48,12 @@ func (u *usdtRecorders) noteSilent(pid int, options []string) {
 	}
 }
 
-// heapField is a static field that points to the JVM's heap. It is 0 until the JVM has read its
-// options.
+// heapField is a static field that points to the JVM's heap. It is 0 until the JVM has read its options, so before that
+// the values of flags do not count.
 const heapField = "Universe::_collectedHeap"
 
-// optionsWithout returns the options of the form -XX:+Name that a JVM runs without. It returns none where the JVM's
-// flags can't be read, or the JVM is still starting.
+// optionsWithout returns those of the options, which have the form -XX:+Name, that are switched off in a JVM. It
+// returns nil if the JVM's flags can't be read or the JVM is still starting.
 func optionsWithout(ctx context.Context, pid int, options []string) (without []string) {
 	if len(options) == 0 {
 		return nil
@@ -79,14 +80,15 @@ func optionsWithout(ctx context.Context, pid int, options []string) (without []s
 	return without
 }
 
-// lateProbes counts the JVMs whose probes were set some time after their start, and keeps the one for which this took
-// longest.
+// lateProbes counts the JVMs whose probes were set more than noteworthy after their start. It keeps the id and the
+// delay of the JVM with the longest delay.
 type lateProbes struct {
 	jvms, pid int
 	late      time.Duration
 }
 
-// add adds a JVM whose probes were set at setMono. The JVM could have reached them since sinceMono.
+// add adds a JVM whose probes were set at setMono. Events of the JVM count from sinceMono on. If setMono is 0, the
+// probes were not set, and add does nothing.
 func (l *lateProbes) add(pid int, setMono, sinceMono int64) {
 	late := time.Duration(setMono - sinceMono)
 	if setMono == 0 || late <= noteworthy {

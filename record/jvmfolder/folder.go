@@ -1,6 +1,6 @@
-// Package jvmfolder has the folders in JVMs' /tmp that JVMs write into for gasm, and the notes with which another gasm
-// finds them: a JVM that a gasm has told to log or record events, or that has its probes, goes on with that when this
-// gasm is killed ([Note]).
+// Package jvmfolder manages the folders that JVMs write into for gasm, which are in each JVM's /tmp ([Folder]). It also
+// manages notes about these folders ([Note]): a JVM that gasm has told to log or record events, or that has gasm's
+// probes, goes on when that gasm is killed. The next gasm finds the note and makes the JVM stop.
 package jvmfolder
 
 import (
@@ -18,27 +18,27 @@ import (
 	"github.com/gasm-profiler/gasm/record/lockedfolder"
 )
 
-// A Folder is a folder in the /tmp that a JVM has, which may be in another mount namespace. It belongs to the JVM's
-// user, who is not trusted (package foreign).
+// A Folder is a folder in a JVM's /tmp, which may be in another mount namespace. The folder belongs to the JVM's user,
+// whom gasm does not trust (see package foreign).
 //
-// It is inside another folder, whose name everyone sees in /tmp:
+// The folder is inside an outer folder, whose name every user can see in /tmp:
 //
 //	/tmp/gasm-jvm-5f3a…/90c1…
 //	     Name           secret
 //
-// If a cleaner of /tmp removes both while the JVM still has the path of its log or its recording, any user can make a
-// folder of the first name. But only the JVM's user could see the second one, so the JVM finds nothing of that user's,
-// such as links through which it would overwrite its own user's files.
+// A program that cleans up /tmp may remove both folders while the JVM still uses the path of its log or its recording.
+// Then any user can create a folder with the outer name. But only the JVM's user could see the inner name, so no other
+// user can create the inner folder and put links there through which the JVM would overwrite its own user's files.
 type Folder struct {
-	Path string // as the JVM has it
-	Name string // in /tmp, of the folder that it is in
+	Path string // as the JVM sees it
+	Name string // of the outer folder in /tmp
 
 	tmp, outer *foreign.Folder
 	dir        *foreign.Folder // nil if it does not exist
 }
 
-// The names of the files in a folder for events. The recording's name in the JVM is that of the folder, so each gasm
-// ends its own recording.
+// The names of the files in a folder for events. The JFR recording has the outer folder's name, so that each gasm stops
+// only its own recording.
 const (
 	LogFile       = "events.log"
 	RecordingFile = "events.jfr"
@@ -51,24 +51,26 @@ const head = "gasm-jvm-"
 // ErrNotThere is the error for a file that the JVM has not written.
 var ErrNotThere = errors.New("it is not there")
 
-// NewPath makes up the path of a new folder for events, as the JVM has it.
+// NewPath returns a random path for a new folder for events, as the JVM sees it. It does not make the folder.
 func NewPath() string {
 	return path.Join("/tmp", head+lockedfolder.SecretName(), lockedfolder.SecretName())
 }
 
-// folderPath matches the paths that NewPath makes. Older releases of gasm had no folder inside of the one in /tmp.
+// folderPath matches the paths that NewPath returns. Older releases of gasm had only the outer folder, so the inner
+// name is optional.
 var folderPath = regexp.MustCompile(fmt.Sprintf(`^/tmp/(%s[0-9a-f]{%[2]d})(?:/([0-9a-f]{%[2]d}))?$`, head, lockedfolder.SecretLength))
 
-// isFolder reports whether a path is one that NewPath makes, or made in an older release.
+// isFolder reports whether NewPath, of this or an older release, could have returned the path.
 func isFolder(folder string) bool { return folderPath.MatchString(folder) }
 
-// names returns the name in /tmp that is in a path, and the name of the folder inside of that; "" if there is none.
+// names returns the names of the outer and the inner folder in a path for which isFolder is true. inner is "" if the
+// path is of an older release.
 func names(jvmPath string) (outer, inner string) {
 	m := folderPath.FindStringSubmatch(jvmPath)
 	return m[1], m[2]
 }
 
-// New makes a folder with a path of NewPath.
+// New makes the folder at a path that NewPath has returned. The caller calls Remove, or Close to keep the folder.
 func New(w *foreign.World, jvmPath string) (*Folder, error) {
 	tmp, err := w.Tmp()
 	if err != nil {
@@ -142,7 +144,7 @@ func TakeFrom(folder *foreign.Folder, name, to string, limit int64) error {
 func (f *Folder) Remove() {
 	if f.dir != nil {
 		removeFiles(f.dir)
-		_ = f.outer.RemoveFolder(path.Base(f.Path)) // what the JVM's user has put there stays
+		_ = f.outer.RemoveFolder(path.Base(f.Path)) // fails if the JVM's user has put other files there, which stay
 	}
 	_ = f.tmp.RemoveFolder(f.Name)
 	f.Close()
@@ -154,7 +156,7 @@ func removeFiles(dir *foreign.Folder) {
 	}
 }
 
-// Close ends the use of the folder, which stays.
+// Close releases what this process holds open of the folder. The folder itself stays.
 func (f *Folder) Close() {
 	if f.dir != nil {
 		f.dir.Close()
@@ -163,7 +165,8 @@ func (f *Folder) Close() {
 	f.tmp.Close()
 }
 
-// Enter opens a process, and enters its files. The caller closes both. The World ends with ctx.
+// Enter opens a process, and gives access to the files that the process sees, as a World. The caller closes both. The
+// World ends when ctx is done.
 func Enter(ctx context.Context, pid int) (*foreign.Process, *foreign.World, error) {
 	p, err := foreign.Open(pid)
 	if err != nil {

@@ -19,14 +19,15 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// A Note is there while a JVM logs or records events for gasm, or has its probes. If that gasm is killed, another one
-// finds the note, and ends what the JVM does. It is a file in a locked folder of its own, not in the JVM's folder.
+// A Note is a file that exists while a JVM logs or records events for gasm, or has gasm's probes. If that gasm is
+// killed, the next gasm finds the note and makes the JVM stop. The file is in a locked folder of its own, not in the
+// JVM's folder.
 type Note struct {
-	Path string // of the JVM's folder for events or for probes, as the JVM has it
-	Dir  string // of the note
+	Path string // of the JVM's folder for events or for probes, as the JVM sees it
+	Dir  string // the folder of the note
 
 	pid      int
-	ticks    uint64 // when the JVM started
+	ticks    uint64 // when the JVM started (processend.StartTicks)
 	uid, gid int    // the JVM's user, to whom the folder belongs
 	lock     *lockedfolder.Lock
 	off      bool // all that was switched on is off again, and only the folder is left
@@ -40,8 +41,8 @@ const (
 
 var noteName = regexp.MustCompile(`^` + notePattern + `[0-9]+$`)
 
-// Leave makes a note of the folder with a path in a JVM. The JVM is named by its process id, and when it started
-// (processend.StartTicks).
+// Leave writes a note about the folder with the path jvmPath in a JVM. The process id and the start time
+// (processend.StartTicks) identify the JVM.
 func Leave(pid int, ticks uint64, user foreign.User, jvmPath string) (n *Note, err error) {
 	n = &Note{pid: pid, ticks: ticks, uid: user.UID, gid: user.GID, Path: jvmPath}
 	for _, dir := range lockedfolder.NoteFolders() {
@@ -62,7 +63,7 @@ func Leave(pid int, ticks uint64, user foreign.User, jvmPath string) (n *Note, e
 	return n, nil
 }
 
-// offWord is at the end of a note when all is off again.
+// offWord is the last word of a note after SwitchedOff.
 const offWord = "off"
 
 func (n *Note) write(state string) error {
@@ -70,8 +71,8 @@ func (n *Note) write(state string) error {
 	return os.WriteFile(filepath.Join(n.Dir, noteFile), []byte(text+"\n"), 0o600)
 }
 
-// SwitchedOff notes that all that was switched on is off again, and only the folder is still to be removed. If that
-// can't be noted, the next gasm ends what is off already.
+// SwitchedOff notes that all that was switched on is off again, and only the folder is still to be removed. If the note
+// can't be written, the next gasm only switches off again what is off already.
 func (n *Note) SwitchedOff() { _ = n.write(offWord) }
 
 // Forget removes the note.
@@ -80,13 +81,13 @@ func (n *Note) Forget() {
 	n.Close()
 }
 
-// Close ends the use of the note, which stays for the next gasm.
+// Close releases the lock of the note. The note itself stays for the next gasm.
 func (n *Note) Close() { n.lock.Close() }
 
 // probes reports whether the note is about probes.
 func (n *Note) probes() bool { return probe.IsFolder(n.Path) }
 
-// Left says that the JVM may go on with what a gasm had it begin, and what ends that.
+// Left returns a message that the JVM may still be working for a gasm that has ended, and how a user can stop that.
 func (n *Note) Left() string {
 	does := "logs or records events for"
 	if n.probes() {
@@ -95,7 +96,7 @@ func (n *Note) Left() string {
 	return fmt.Sprintf("JVM %d still %s a gasm that has ended, into %s: `gasm attach` ends that as soon as the JVM answers", n.pid, does, n.Path)
 }
 
-// ended says that the JVM had gone on until now.
+// ended returns a message that the JVM was working for a gasm that has ended, and that it has stopped now.
 func (n *Note) ended() string {
 	did := "logged or recorded events for"
 	if n.probes() {
@@ -104,7 +105,8 @@ func (n *Note) ended() string {
 	return fmt.Sprintf("JVM %d still %s a gasm that has ended, into %s: it does not any more", n.pid, did, n.Path)
 }
 
-// end has the JVM end what a gasm that has ended had it begin, and removes what is left. Some of it may not have begun.
+// end makes the JVM stop what it does for a gasm that has ended. Then it removes the JVM's folder and the note. The JVM
+// may not have begun all of that, because the gasm may have been killed before.
 func (n *Note) end(ctx context.Context) error {
 	p, w, err := Enter(ctx, n.pid)
 	if err != nil {
@@ -142,7 +144,7 @@ func (n *Note) switchOff(ctx context.Context, p *foreign.Process, w *foreign.Wor
 	return nil
 }
 
-// Answered reports whether a JVM has done or refused a command, by the error of that command.
+// Answered reports whether a JVM has executed or refused a command. err is the error of that command.
 func Answered(err error) bool {
 	var refused *jcmd.FailedError
 	return err == nil || errors.As(err, &refused)
@@ -167,18 +169,18 @@ func (n *Note) removeFolderHere(ctx context.Context) {
 	n.removeFolder(w)
 }
 
-// endTime is how long one JVM may take to end what other gasms had it begin.
+// endTime is the time limit for one JVM to stop what it does for other gasms.
 const endTime = 5 * time.Second
 
-// endSoon is end with a limit of time.
+// endSoon calls end with the time limit endTime.
 func (n *Note) endSoon(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, endTime, fmt.Errorf("it did not answer within %s", endTime))
 	defer cancel()
 	return n.end(ctx)
 }
 
-// EndLeft has the JVMs of this machine end what gasms that have ended had them begin: events and probes. It returns
-// what was ended, and what was not, with the reason.
+// EndLeft makes the JVMs of this machine stop events and probes of gasms that have ended. It returns a message for each
+// JVM that has stopped, and one for each JVM that has not, with the reason.
 func EndLeft(ctx context.Context) (ended, left []string) {
 	EachLeft(ctx, func(n *Note) {
 		switch err := n.endSoon(ctx); {
@@ -191,8 +193,8 @@ func EndLeft(ctx context.Context) (ended, left []string) {
 	return ended, left
 }
 
-// EndLeftOf ends what gasms that have ended have left on in one JVM, which started at a time. What can't be ended is
-// reported when it is in the way, and by the next EndLeft.
+// EndLeftOf is like EndLeft, but for one JVM only, which pid and the start time ticks identify. It ignores errors: what
+// is still on is reported when it gets in the way, and by the next EndLeft.
 func EndLeftOf(ctx context.Context, pid int, ticks uint64) {
 	EachLeft(ctx, func(n *Note) {
 		if n.pid == pid && n.ticks == ticks {
@@ -201,8 +203,8 @@ func EndLeftOf(ctx context.Context, pid int, ticks uint64) {
 	})
 }
 
-// EachLeft calls see for each note that a gasm has left, if its JVM runs and may go on. It removes all other notes,
-// with what their JVMs have written.
+// EachLeft calls see for each note that a killed gasm left behind, if the JVM of the note still runs and may still work
+// for that gasm. It removes all other notes, and the folders into which their JVMs have written.
 func EachLeft(ctx context.Context, see func(n *Note)) {
 	lockedfolder.EachLeft(lockedfolder.NoteFolders(), noteName, func(dir string, l *lockedfolder.Lock) bool {
 		n, ok := readNote(dir)
@@ -220,7 +222,7 @@ func EachLeft(ctx context.Context, see func(n *Note)) {
 	})
 }
 
-// readNote reads the note in a folder of this user's.
+// readNote reads the note in a folder that belongs to this user. It returns false if there is no valid note.
 func readNote(dir string) (*Note, bool) {
 	n := &Note{Dir: dir}
 	text, err := regular.ReadFile(filepath.Join(dir, noteFile), 1<<12)

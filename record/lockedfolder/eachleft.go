@@ -26,18 +26,20 @@ func TemporaryFolders() []string {
 	return dirs
 }
 
-// runFolder is where programs keep what is needed until the next start of the machine. A variable for tests.
+// runFolder is the folder for files that are needed until the machine is restarted. It is a variable so that
+// tests can change it.
 var runFolder = "/run"
 
-// NoteFolders returns the folders in which gasm makes its notes of what is switched on in a JVM, the preferred one first.
-// The next gasm looks there, and acts on what it finds. Root's notes are in /run alone, if gasm can make them there:
-// /tmp and /var/tmp may be shared with a container whose root has root's user id, too, and could leave notes there.
+// NoteFolders returns the folders in which gasm makes notes of what it has switched on in a JVM, the preferred folder
+// first. The next gasm looks for notes in these folders, and acts on them. Root's notes are in /run alone, if gasm
+// can make them there: /tmp and /var/tmp may be shared with a container whose root has root's user id, too, and could
+// leave notes there.
 func NoteFolders() []string {
 	if os.Geteuid() == 0 && onlyRootWrites(runFolder) {
 		return []string{runFolder}
 	}
 	dirs := TemporaryFolders()
-	slices.Reverse(dirs) // the next gasm may have another TMPDIR
+	slices.Reverse(dirs) // TMPDIR's folder comes last, because the next gasm may have another TMPDIR
 	return dirs
 }
 
@@ -48,7 +50,7 @@ func onlyRootWrites(dir string) bool {
 		return false
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && stat.Uid == 0 && unix.Access(dir, unix.W_OK) == nil // it may be mounted read-only
+	return ok && stat.Uid == 0 && unix.Access(dir, unix.W_OK) == nil // the folder may be mounted read-only
 }
 
 // SecretLength is the length of a name that [SecretName] makes: 128 bits in hexadecimal.
@@ -68,7 +70,7 @@ func EachLeft(dirs []string, name *regexp.Regexp, see func(dir string, l *Lock) 
 		return
 	}
 	for _, temp := range dirs {
-		entries, _ := os.ReadDir(temp) // a folder that can't be read has nothing of this user's
+		entries, _ := os.ReadDir(temp) // a folder that can't be read has no folders of this user
 		for _, e := range entries {
 			dir := filepath.Join(temp, e.Name())
 			if !name.MatchString(e.Name()) || !isOwnFolder(dir) {
@@ -86,10 +88,10 @@ func EachLeft(dirs []string, name *regexp.Regexp, see func(dir string, l *Lock) 
 	}
 }
 
-// removeUnborn removes a folder whose gasm was killed before it had locked the folder.
+// removeUnborn removes a folder that was never locked, because its gasm was killed too early.
 func removeUnborn(dir string) {
 	if info, err := os.Lstat(dir); err != nil || time.Since(info.ModTime()) < time.Minute {
-		return // its gasm may be about to lock it
+		return // the gasm that made it may be about to lock it
 	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) == 1 && entries[0].Name() == unborn {
 		os.Remove(filepath.Join(dir, unborn))
@@ -97,7 +99,8 @@ func removeUnborn(dir string) {
 	os.Remove(dir) // fails when there is anything else in it
 }
 
-// isOwnFolder reports whether a path is a folder of this user's, and not a link to one.
+// isOwnFolder reports whether a path is a folder that belongs to this user. A link to such a folder
+// does not count.
 func isOwnFolder(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() {

@@ -1,9 +1,11 @@
-// Package lockedfolder has folders in /tmp that belong to a gasm while that gasm lives. When it is killed, another gasm
-// finds the folder ([EachLeft]), and what is in it: files to remove, or a note of what was left switched on in a JVM.
+// Package lockedfolder locks folders, most of them in /tmp, that belong to a gasm as long as it runs. If that gasm is
+// killed, another gasm finds the folder ([EachLeft]) and its content: files to remove, or a note of what was left
+// switched on in a JVM.
 //
-// A folder is gasm's when it has a file named [LockFile]. The gasm that made the folder holds a lock on that file, and
-// the kernel releases the lock when gasm ends, also by kill -9. The file says when and where that gasm ran, which tells
-// whose environment may still have a path of the folder ([Lock.Users]).
+// A folder belongs to gasm if it has a file named [LockFile]. The gasm that made the folder holds a lock on that
+// file, and the kernel releases the lock when gasm ends, also by kill -9. The file says when that gasm started and in
+// which control groups. This is used to find the processes that may still have a path of the folder in their
+// environment ([Lock.Users]).
 package lockedfolder
 
 import (
@@ -18,16 +20,17 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// A Lock is held on a folder by this gasm.
+// A Lock is a lock that this gasm holds on a folder.
 type Lock struct {
 	file  *os.File
 	began moment // when the gasm that made the folder started
 }
 
-// LockFile is the name of a lock in its folder. A folder without it is not gasm's to remove.
+// LockFile is the name of the lock file in a folder. gasm must not remove a folder without this
+// file.
 const LockFile = "lock"
 
-// unborn is the name of the file until it is locked.
+// unborn is the name that the lock file has before it is locked.
 const unborn = LockFile + ".new"
 
 // Make locks a folder that this gasm has made. The file gets its name after it is locked, so another gasm never finds
@@ -51,7 +54,8 @@ func Make(dir string) (*Lock, error) {
 	return l, nil
 }
 
-// take takes the lock of a folder that another gasm has left. It fails when that gasm lives, and when there is no lock.
+// take takes the lock of a folder that another gasm has left. It fails if that gasm still runs, or if there is no
+// lock file.
 func take(dir string) (*Lock, error) {
 	f, err := os.OpenFile(filepath.Join(dir, LockFile), os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -76,18 +80,18 @@ func (l *Lock) Close() {
 	}
 }
 
-// SameBoot reports whether the machine has not been restarted since the folder was made. After a restart, process ids
-// and start times mean other processes.
+// SameBoot reports whether the machine has not been restarted since the folder was made. After a restart, the process
+// ids and start times in the folder are those of other processes.
 func (l *Lock) SameBoot() bool { return l.began.boot == now().boot }
 
-// A moment says when a gasm started, and where.
+// A moment says when a gasm started, and in which control groups.
 type moment struct {
 	boot   string // the kernel's id of this boot
 	ticks  uint64 // when gasm started, in clock ticks since the boot
 	cgroup string // gasm's control groups, one per line
 }
 
-// now returns the moment of this gasm. Without /proc nothing is known.
+// now returns the moment of this gasm. Without /proc its fields are empty.
 func now() moment {
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	cgroup, _ := os.ReadFile("/proc/self/cgroup")
@@ -96,7 +100,8 @@ func now() moment {
 
 func (m moment) text() string { return fmt.Sprintf("%s %d\n%s", m.boot, m.ticks, m.cgroup) }
 
-// parseMoment reads what text has written. If the number of ticks is damaged, it is 0, and so all processes are later.
+// parseMoment reads what text has written. If the number of ticks is damaged, ticks is 0, so all processes count as
+// started later.
 func parseMoment(text string) moment {
 	first, cgroup, _ := strings.Cut(text, "\n")
 	boot, ticks, _ := strings.Cut(first, " ")

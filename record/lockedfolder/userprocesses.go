@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// A Process has a path of a folder in its environment.
+// A Process is a process that has, or may have, a path of a folder in its environment.
 type Process struct {
 	PID  int
 	Name string // as in ps -o comm
@@ -20,16 +20,17 @@ type Process struct {
 
 func (p Process) String() string { return fmt.Sprintf("%s (%d)", p.Name, p.PID) }
 
-// usersTime is how long reading the environments of all processes may take.
+// usersTime limits the time for reading the environments of all processes.
 const usersTime = 6 * time.Second
 
 // maxEnviron is an upper bound for an environment, in bytes: the kernel takes 6 MB of arguments and environment
 // together (execve(2)).
 const maxEnviron = 8 << 20
 
-// Users returns the processes that have one of the paths in their environment. The JVMs that they start have the paths,
-// too. The environment of another user's process can't be read. Such a process counts if it started after gasm and in
-// gasm's own control group, as do the processes that the command starts. Where there is no /proc, Users returns none.
+// Users returns the processes that have one of the paths in their environment, because JVMs that these processes
+// start inherit the paths. The environment of another user's process can't be read. Such a process is returned if it
+// started after the gasm that made the folder, and in the same control groups, because that is so for all processes
+// that gasm's command starts. If there is no /proc, Users returns nil.
 func (l *Lock) Users(paths ...string) (found []Process) {
 	if !l.SameBoot() {
 		return nil
@@ -59,8 +60,9 @@ func (m moment) userOf(pid int, paths []string) (Process, bool) {
 	return Process{pid, processName(p)}, true
 }
 
-// beginTime is how long to wait for the environment of a process that is beginning a new program. The kernel usually sets
-// it less than a millisecond after execve(2) has closed the descriptors that are to be closed.
+// beginTime limits how long environOf waits for the environment of a process that is executing a new program. The
+// kernel usually sets the environment less than a millisecond after execve(2) has closed the descriptors that are
+// to be closed.
 const beginTime = 100 * time.Millisecond
 
 // environOf returns a process's environment.
@@ -74,9 +76,9 @@ func environOf(p *foreign.Process) ([]byte, error) {
 	return p.Read("environ", maxEnviron)
 }
 
-// beginsProgram reports whether a process without an environment may be about to get one. It has memory then, which a
-// kernel thread and a zombie do not have, but no arguments yet: the kernel sets both at once (create_elf_tables in
-// fs/binfmt_elf.c).
+// beginsProgram reports whether a process without an environment may be about to get one. Such a process has memory,
+// unlike a kernel thread or a zombie, but no arguments yet, because the kernel sets the arguments and the environment
+// at once (create_elf_tables in fs/binfmt_elf.c).
 func beginsProgram(p *foreign.Process) bool {
 	if _, err := p.Readlink("exe"); err != nil {
 		return false
@@ -88,7 +90,8 @@ func beginsProgram(p *foreign.Process) bool {
 // maxCgroup is an upper bound for the list of a process's control groups, in bytes.
 const maxCgroup = 1 << 16
 
-// before reports whether a process started after the moment, in the moment's control groups.
+// before reports whether the moment is before the start of a process, and the process is in the
+// moment's control groups.
 func (m moment) before(p *foreign.Process) bool {
 	cgroup, err := p.Read("cgroup", maxCgroup)
 	if err != nil || string(cgroup) != m.cgroup {
@@ -106,7 +109,8 @@ func processName(p *foreign.Process) string {
 	return strings.TrimSpace(string(name))
 }
 
-// ProcessList names processes for a message: "sleep (71) and sh (72)". Of many it names the first few.
+// ProcessList names processes for a message: "sleep (71) and sh (72)". If there are many, it names the
+// first four and says how many more there are.
 func ProcessList(processes []Process) string {
 	const named = 4
 	var names []string

@@ -7,10 +7,11 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// moment is how long a JVM may take to answer before gasm says that it waits.
+// moment is how long gasm waits for a JVM's answer before it tells the user that it waits.
 const moment = 2 * time.Second
 
-// Waiting says which JVM gasm waits for, and what the JVM is to do, unless done is called within a moment.
+// Waiting tells the user which JVM gasm waits for, and what the JVM has to do, unless the caller calls
+// done within two seconds (moment). The caller must call done once.
 func (p *Patience) Waiting(pid int, what string) (done func()) {
 	if p.say == nil {
 		return func() {}

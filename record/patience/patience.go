@@ -19,31 +19,37 @@ type Patience struct {
 	begin, name, tell, reach stage
 }
 
-// How long JVMs are waited for after a signal to stop. Together with the report, gasm is to end within two seconds.
+// How long gasm waits for JVMs after a signal to stop, in the stages Name, Tell and Reach. gasm should end within
+// two seconds, including the report.
 const (
 	nameGrace  = 600 * time.Millisecond
 	tellGrace  = 1200 * time.Millisecond
 	reachGrace = 1600 * time.Millisecond
 )
 
-// New returns a Patience. It calls say with what gasm waits for longer than a moment; say may be nil.
+// New returns a Patience. It calls say with a message if gasm waits for a JVM for longer than two
+// seconds. say may be nil.
 func New(say func(text string)) *Patience { return &Patience{say: say} }
 
-// Begin returns a context for what is begun. It is done at once after a signal to stop.
+// Begin returns a context for starting something in a JVM, such as a recording. After a signal to
+// stop, the context is done at once.
 func (p *Patience) Begin(ctx context.Context) context.Context { return p.begin.within(ctx) }
 
-// Name returns a context for naming native functions, which means reading files that the JVMs have mapped. It is done
-// earlier than that of Tell, so that a JVM with files that are slow to read does not take the time of the others.
+// Name returns a context for finding the names of native functions, which requires reading files that the JVMs have
+// mapped. After a signal to stop, the context is done earlier than that of Tell, so that a JVM whose files are slow
+// to read does not take the time that is needed for other JVMs.
 func (p *Patience) Name(ctx context.Context) context.Context { return p.name.within(ctx) }
 
-// Tell returns a context for what a JVM is told at the end. It is done some time after a signal to stop.
+// Tell returns a context for the commands that gasm sends to a JVM at the end, such as the command to
+// stop a recording. The context is done 1.2 s after a signal to stop.
 func (p *Patience) Tell(ctx context.Context) context.Context { return p.tell.within(ctx) }
 
-// Reach returns a context for a JVM's files and memory. It is done later than that of Tell, so that what was counted
-// can be saved.
+// Reach returns a context for access to a JVM's files and memory. After a signal to stop, the context is done later
+// than that of Tell, so that there is time to save what was counted.
 func (p *Patience) Reach(ctx context.Context) context.Context { return p.reach.within(ctx) }
 
-// Hurry is called at a signal to stop.
+// Hurry must be called when a signal to stop arrives. It begins the time limits after which the
+// contexts are done.
 func (p *Patience) Hurry() {
 	p.once.Do(func() {
 		p.begin.end()
@@ -53,7 +59,8 @@ func (p *Patience) Hurry() {
 	})
 }
 
-// A stage ends once, and all its contexts with it.
+// A stage is a step of the work that has contexts of its own. When the stage ends, all of its
+// contexts are done.
 type stage struct {
 	mu      sync.Mutex
 	ended   bool

@@ -21,7 +21,7 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// Options say what is probed in JVMs that run, and who is told what of it.
+// Options say what is probed in running JVMs, and which functions are called with problems and messages.
 type Options struct {
 	Specs    []probe.Spec
 	Dir      string // of the capture
@@ -39,27 +39,28 @@ func (o *Options) say(text string) {
 	}
 }
 
-// Attached has probes in JVMs that run, which load gasm's agent for that. Stop must be called in any case.
+// An Attached sets probes in running JVMs, which load gasm's agent for that. Stop must be called even if Start has
+// returned an error.
 type Attached struct {
 	o     Options
 	jvms  []*attachedJVM
-	drain *Drain // nil without windows of a probe
+	drain *Drain // nil if no probe opens windows
 }
 
-// An attachedJVM is a JVM that has, or is to have, probes.
+// An attachedJVM is a JVM in which probes are set or will be set.
 type attachedJVM struct {
 	JVM
 	process   *foreign.Process // nil before it is opened
-	world     *foreign.World   // its files; nil before they are used
+	world     *foreign.World   // the JVM's files; nil before enter
 	session   *probe.Session   // nil before the agent is loaded
-	note      *jvmfolder.Note  // while it may have probes
-	publisher *Publisher       // nil without probes for other tracers
+	note      *jvmfolder.Note  // exists while the JVM may have probes; otherwise nil
+	publisher *Publisher       // nil if there are no probes for other tracers (--probe-sdt)
 }
 
 // NewAttached returns an Attached without JVMs.
 func NewAttached(o Options) *Attached { return &Attached{o: o} }
 
-// loadTime is how long a JVM may take to load the agent and to change the methods.
+// loadTime is how long a JVM may take to load the agent and to change its methods, and later to change them back.
 const loadTime = 60 * time.Second
 
 // A JVM names a JVM by its process id and the time of its start (processend.StartTicks).
@@ -68,7 +69,8 @@ type JVM struct {
 	Ticks uint64
 }
 
-// Start has JVMs load the agent. A probe of a loaded class that has no such method is an error.
+// Start makes JVMs load the agent, which sets the probes. If the class of a probe is loaded but has no such method,
+// Start returns an error.
 func (a *Attached) Start(ctx context.Context, jvms []JVM) error {
 	if len(a.o.Specs) == 0 {
 		return nil
@@ -101,7 +103,8 @@ func (a *Attached) Start(ctx context.Context, jvms []JVM) error {
 	return nil
 }
 
-// sayMisses says which methods are not probed. A probe of a loaded class that has no such method is an error.
+// sayMisses tells the user which methods are not probed, and why. If the class of a probe is loaded but has no such
+// method, it returns an error.
 func (a *Attached) sayMisses(rep *rings.Report) error {
 	for i := range rep.Refused[:min(len(rep.Refused), maxLines)] {
 		a.o.say(refusalText(&rep.Refused[i]))
@@ -120,10 +123,11 @@ func (a *Attached) sayMisses(rep *rings.Report) error {
 	return nil
 }
 
-// tryAgain says what ends probes that are left.
+// tryAgain is the part of a message that says how to remove probes that a JVM still has.
 const tryAgain = "`gasm attach` ends them as soon as the JVM answers"
 
-// load has a JVM load the agent.
+// load makes a JVM load the agent, and returns the agent's report. If the name of the folder is taken, it tries the
+// next name.
 func (a *Attached) load(ctx context.Context, j *attachedJVM) (rep *rings.Report, err error) {
 	begin, cancel := context.WithTimeoutCause(a.o.Patience.Begin(ctx), loadTime, fmt.Errorf("it did not load the agent within %s", loadTime))
 	defer cancel()
@@ -147,8 +151,8 @@ func (a *Attached) load(ctx context.Context, j *attachedJVM) (rep *rings.Report,
 	return rep, err
 }
 
-// enter opens the JVM, and returns the paths of the folders that it may have for the probes. Before that, it ends what a
-// gasm that was killed has left in the JVM.
+// enter opens the JVM's process and files. It returns the paths that the folder for the probes may have. Before that,
+// it switches off what a killed gasm has left switched on in the JVM.
 func (j *attachedJVM) enter(begin, reach context.Context) (places []string, err error) {
 	jvmfolder.EndLeftOf(begin, j.PID, j.Ticks)
 	if j.process, j.world, err = jvmfolder.Enter(reach, j.PID); err != nil {
@@ -161,8 +165,8 @@ func (j *attachedJVM) enter(begin, reach context.Context) (places []string, err 
 	return probe.Places(status.OwnPID), nil
 }
 
-// leaveNote leaves a note of the probes that the JVM is about to have. Anyone can see that it does, and may take the
-// folder's name at this moment.
+// leaveNote makes a note that says that the JVM is about to get probes, with the path of the folder for them. Any user
+// can see the note, and may take the folder's name at this moment.
 func (j *attachedJVM) leaveNote(folder string) (err error) {
 	if j.note, err = jvmfolder.Leave(j.PID, j.Ticks, j.world.User(), folder); err != nil {
 		return fmt.Errorf("the JVM with pid %d can't be probed: making a note of it: %w", j.PID, err)
@@ -170,13 +174,14 @@ func (j *attachedJVM) leaveNote(folder string) (err error) {
 	return nil
 }
 
-// keepNote ends the use of the note of probes that may be left. The next gasm finds it.
+// keepNote closes the note, but does not remove it, because the JVM may still have probes. The next gasm finds the
+// note.
 func (j *attachedJVM) keepNote() {
 	j.note.Close()
 	j.note = nil
 }
 
-// forgetNote removes the note of probes.
+// forgetNote removes the note if there is one.
 func (j *attachedJVM) forgetNote() {
 	if j.note != nil {
 		j.note.Forget()
@@ -184,8 +189,7 @@ func (j *attachedJVM) forgetNote() {
 	}
 }
 
-// Stop has the JVMs change all methods back, and takes what was counted into the capture. It does so even if ctx is
-// done.
+// Stop makes the JVMs change all methods back, and saves the counts in the capture. It does so even if ctx is done.
 func (a *Attached) Stop(ctx context.Context) {
 	tell := a.o.Patience.Tell(context.WithoutCancel(ctx))
 	var left []*attachedJVM
@@ -215,7 +219,7 @@ func (a *Attached) Stop(ctx context.Context) {
 	}
 }
 
-// unload has a JVM change all methods back. It returns false where the JVM may still have probes.
+// unload makes a JVM change all methods back. It returns false if the JVM may still have probes.
 func (a *Attached) unload(ctx context.Context, j *attachedJVM) (done bool) {
 	ctx, cancel := context.WithTimeoutCause(ctx, loadTime, fmt.Errorf("it did not answer within %s", loadTime))
 	defer cancel()
@@ -228,7 +232,7 @@ func (a *Attached) unload(ctx context.Context, j *attachedJVM) (done bool) {
 	return false
 }
 
-// take takes what a JVM has counted into the capture.
+// take saves the counts of a JVM and its agent's report in the capture.
 func (a *Attached) take(j *attachedJVM) {
 	j.publisher.End()
 	ringsPath, reportPath := a.o.path(capture.ProbeRings(j.PID)), a.o.path(capture.ProbeReport(j.PID))
@@ -241,7 +245,7 @@ func (a *Attached) take(j *attachedJVM) {
 			err = j.session.Save(counted, report)
 		}
 	}
-	if info, statErr := os.Stat(reportPath); statErr == nil && info.Size() == 0 { // it has no probes
+	if info, statErr := os.Stat(reportPath); statErr == nil && info.Size() == 0 { // the JVM has no probes
 		os.Remove(reportPath)
 		os.Remove(ringsPath)
 	}

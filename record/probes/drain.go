@@ -16,32 +16,34 @@ import (
 	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// drainEvery is the time between two looks at the rings. A ring has room for 32 768 windows of a thread.
+// drainEvery is the time between two looks at the rings. A thread's ring has room for 32 768 windows.
 const drainEvery = 50 * time.Millisecond
 
-// A Drain saves the windows that probes open in JVMs, while the JVMs run: the rings in which agents write them are
-// small.
+// A Drain saves the windows that probes open in JVMs. It does so while the JVMs run, because the rings into which
+// agents write the windows are small, and old windows are overwritten.
 type Drain struct {
 	dir     string // of the capture
 	rings   func() map[int]RingOpener
 	problem func(error)
 	open    map[int]*drained // by process id
-	stop    chan struct{}    // closed when it is to end
-	done    chan struct{}    // closed when it has ended
+	stop    chan struct{}    // closed when the Drain is to end
+	done    chan struct{}    // closed when the Drain has ended
 }
 
-// A RingOpener opens the file that a JVM counts in. done is called when the file is not read any more.
+// A RingOpener opens the file into which the agent of a JVM writes windows and counts. The caller must call done when
+// it does not read the file any more.
 type RingOpener func() (ring io.ReaderAt, done func(), err error)
 
 type drained struct {
 	*rings.Drain
 	done   func()
 	out    *os.File
-	failed bool // which was reported
+	failed bool // an error was reported; nothing more is saved
 }
 
-// DrainWindows begins to save windows into the folder of a capture. It returns nil if no probe opens a window. openers
-// is called now and then; it returns the rings by the process id that their JVM has in the capture.
+// DrainWindows begins to save windows into dir, the folder of a capture. It returns nil if no probe opens windows.
+// openers is called from time to time; it returns the RingOpeners of the JVMs that have a ring at that time, by the
+// JVM's process id in the capture.
 func DrainWindows(specs []probe.Spec, dir string, openers func() map[int]RingOpener, problem func(error)) *Drain {
 	if !slices.ContainsFunc(specs, func(p probe.Spec) bool { return p.Window }) {
 		return nil
@@ -62,8 +64,8 @@ func DrainWindows(specs []probe.Spec, dir string, openers func() map[int]RingOpe
 	return d
 }
 
-// End saves what is left. The rings must still be there. When ctx is done, it does not wait any more for a JVM's file
-// that does not answer, which is a problem. A nil Drain has nothing to save.
+// End saves the remaining windows and ends the Drain. The rings must still exist. If reading a JVM's file blocks until
+// ctx is done, End reports a problem and returns. For a nil Drain it does nothing.
 func (d *Drain) End(ctx context.Context) {
 	if d == nil {
 		return
@@ -72,7 +74,7 @@ func (d *Drain) End(ctx context.Context) {
 	select {
 	case <-d.done:
 	case <-ctx.Done():
-		// The goroutine may still use all of this. It ends when the JVM's World does.
+		// The goroutine may still use the files, so they are not closed. It ends when the JVM's World is closed.
 		d.problem(fmt.Errorf("saving the calls of the window's method: %w", context.Cause(ctx)))
 		return
 	}
@@ -84,14 +86,15 @@ func (d *Drain) End(ctx context.Context) {
 	}
 }
 
-// take takes windows from each ring, some of them or the rest.
+// take saves windows of each JVM. some is the method that saves them: Take while the JVMs run, or End for all remaining
+// windows.
 func (d *Drain) take(some func(*rings.Drain, io.Writer) error) {
 	for pid, open := range d.rings() {
 		f := d.open[pid]
 		if f == nil {
 			in, done, err := open()
 			if err != nil {
-				continue // the JVM has not made it yet
+				continue // the JVM has not made the file yet
 			}
 			f = &drained{Drain: rings.NewDrain(in), done: done}
 			d.open[pid] = f
@@ -110,7 +113,8 @@ func (d *Drain) take(some func(*rings.Drain, io.Writer) error) {
 	}
 }
 
-// Rings returns the rings that agents have begun by now, of the JVMs of a command.
+// Rings returns a RingOpener for each of the command's JVMs whose agent has made its file of rings so far, by process
+// id.
 func Rings(logs *folder.Logs) map[int]RingOpener {
 	found := map[int]RingOpener{}
 	for _, f := range logs.Rings() {

@@ -1,6 +1,6 @@
-// Package probes has what a recording does with probes in methods, which gasm's agent sets in JVMs: it has JVMs that
-// run load the agent ([Attached]), shows probes to other tracers ([Publisher]), saves the windows that a probe opens
-// ([Drain]), and notes what could not be probed ([Notes]).
+// Package probes is the part of a recording that deals with probes in methods, which gasm's agent sets in JVMs. It
+// makes running JVMs load the agent ([Attached]), makes probes visible to other tracers ([Publisher]), saves the
+// windows that a probe opens ([Drain]), and returns notes about methods that could not be probed ([Notes]).
 package probes
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// Notes notes which JVMs have probes, by the reports of their agents in the folder of a capture. It returns what the
-// user has to know of these.
+// Notes reads the reports of the JVMs' agents in the folder of a capture, and sets Probed of each JVM that has such a
+// report. It returns notes for the user about what could not be probed.
 func Notes(dir string, jvms []capture.JVM, problem func(error)) []string {
 	var all summary
 	for i := range jvms {
@@ -36,18 +36,18 @@ func Notes(dir string, jvms []capture.JVM, problem func(error)) []string {
 	return all.notes()
 }
 
-// A summary sums up what the agents of several JVMs have reported.
+// A summary combines the reports of the agents of several JVMs.
 type summary struct {
 	lines   []string
-	missing map[string]string // texts by probe, also if another JVM has a method for the probe
-	found   map[string]bool   // by probe
-	without []string          // JVMs
+	missing map[string]string // texts by probe; a probe may be in found, too, because of another JVM
+	found   map[string]bool   // by probe; true if at least one JVM has a method for the probe
+	without []string          // names of the JVMs without probes: "JVM 4711"
 }
 
-// maxLines is how many notes there are about methods that can't be probed.
+// maxLines is how many notes about methods that can't be probed are shown at most.
 const maxLines = 8
 
-// maxWithout is how many JVMs without probes a note names.
+// maxWithout is how many JVMs without probes a note names at most.
 const maxWithout = 4
 
 func (s *summary) add(rep *rings.Report) {
@@ -96,7 +96,7 @@ func refusalText(r *rings.Refusal) string {
 	return fmt.Sprintf("%s is not probed: %s", r.Method, r.Reason)
 }
 
-// missText says that a probe has no method, and which methods have a similar name.
+// missText returns a text that says that no method matches a probe, and which methods have similar names.
 func missText(m rings.Miss) string {
 	text := "no method is " + m.Probe + ": no such class was loaded"
 	switch {

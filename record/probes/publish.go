@@ -20,20 +20,20 @@ import (
 	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// A Publisher shows the probes of JVMs to other tracers (--probe-sdt). When gasm's agent reports a method, the
-// Publisher adds the method to the shared object that the JVM has loaded.
+// A Publisher makes the probes of JVMs visible to other tracers, such as bpftrace (--probe-sdt). When gasm's agent
+// reports a method, the Publisher adds the method to the shared object that the JVM has loaded.
 type Publisher struct {
-	agents  func() map[int]Agent // by process id; those that there are by now
+	agents  func() map[int]Agent // returns the agents that have begun so far, by process id
 	problem func(error)
 	tell    func(string)
 	machine *sdt.Machine
 	jvms    map[int]*publishedJVM
-	stop    chan struct{} // closed when it is to end
-	done    chan struct{} // closed when it has
+	stop    chan struct{} // closed when the Publisher is to end
+	done    chan struct{} // closed when the Publisher has ended
 }
 
-// An Agent has the files of the agent in one JVM. They are in the folder of the command's logs, or in the JVM's own
-// /tmp (*probe.Session).
+// An Agent accesses the files of gasm's agent in one JVM. They are in the folder of the command's logs (logAgent), or
+// in the JVM's own /tmp (*probe.Session).
 type Agent interface {
 	ReportSize() (int64, error)
 	Report() (*rings.Report, error)
@@ -42,20 +42,21 @@ type Agent interface {
 	ObjectPath(name string) string // the path by which other programs find the object
 }
 
-// A publishedJVM is a JVM whose probes are shown.
+// A publishedJVM is a JVM whose probes are made visible to other tracers.
 type publishedJVM struct {
 	files   Agent
-	read    int64 // the size of the report that was read
+	read    int64 // the size of the agent's report when it was last read, in bytes
 	object  *sdt.Published
-	name    string // of the object
-	failing bool   // the object can't be used, which was reported
+	name    string // file name of the object
+	failing bool   // an error was reported; the JVM's probes are not updated any more
 }
 
-// lookEvery is the time between two looks at the reports. A tracer that is started by hand comes later than that.
+// lookEvery is the time between two looks at the reports. It is short enough, because a user needs longer to start a
+// tracer by hand.
 const lookEvery = 100 * time.Millisecond
 
-// Publish begins to show what agents report. It looks at their reports at once, and then from time to time until End.
-// tell is called with a sentence for the user; it may be nil.
+// Publish begins to make the probes that agents report visible to other tracers. It looks at the agents' reports at
+// once, and then from time to time until End. tell is called with a sentence for the user; it may be nil.
 func Publish(agents func() map[int]Agent, problem func(error), tell func(string)) (*Publisher, error) {
 	m, err := sdt.ThisMachine()
 	if err != nil {
@@ -82,7 +83,7 @@ func (p *Publisher) run() {
 	}
 }
 
-// End removes the objects. JVMs that have them mapped run on. A nil Publisher has no objects.
+// End removes the shared objects. That does not affect JVMs that have them mapped. For a nil Publisher it does nothing.
 func (p *Publisher) End() {
 	if p == nil {
 		return
@@ -118,7 +119,7 @@ func (p *Publisher) look() {
 	}
 }
 
-// update reads a report, and shows what is new in it.
+// update reads the report of an agent, and adds the methods that are new in it to the shared object.
 func (p *Publisher) update(pid int, j *publishedJVM) error {
 	rep, err := j.files.Report()
 	if err != nil || rep.Object == "" {
@@ -153,10 +154,10 @@ func (p *Publisher) update(pid int, j *publishedJVM) error {
 	return nil
 }
 
-// maxNamed is how many methods are named when a JVM has its first probes.
+// maxNamed is how many methods are named in the message about a JVM's first probes.
 const maxNamed = 4
 
-// publishedText tells the user where the probes are.
+// publishedText returns a text that tells the user how other tracers find the probes.
 func publishedText(pid int, j *publishedJVM) string {
 	var names []string
 	for _, m := range j.object.Methods {
@@ -170,7 +171,8 @@ func publishedText(pid int, j *publishedJVM) string {
 		pid, strings.Join(names, ", "), pid, shortPath(j.files.ObjectPath(j.name)))
 }
 
-// shortPath removes /proc/PID/root from the beginning of a path, where the process has the same root as gasm.
+// shortPath removes /proc/PID/root from the beginning of a path if the process has the same root folder and mounts as
+// gasm.
 func shortPath(path string) string {
 	parts := strings.SplitN(path, "/", 5) // "", "proc", "4711", "root", "tmp/…"
 	if len(parts) < 5 || parts[1] != "proc" || parts[3] != "root" {
@@ -182,7 +184,7 @@ func shortPath(path string) string {
 	return "/" + parts[4]
 }
 
-// WantsSDT reports whether other tracers are to see probes.
+// WantsSDT reports whether any of the probes is to be visible to other tracers.
 func WantsSDT(specs []probe.Spec) bool {
 	for i := range specs {
 		if specs[i].Kind == probe.SDT {
@@ -192,8 +194,7 @@ func WantsSDT(specs []probe.Spec) bool {
 	return false
 }
 
-// A logAgent has the files of the agent of one of the command's JVMs, in the folder of the command's logs. Its methods
-// are those of Agent.
+// A logAgent is the Agent of one of the command's JVMs. Its files are in the folder of the command's logs.
 type logAgent struct {
 	dir string
 	pid int
@@ -245,7 +246,7 @@ func (a logAgent) RemoveObject(name string) error {
 
 func (a logAgent) ObjectPath(name string) string { return a.path(name) }
 
-// LogAgents returns the agents of the command's JVMs that have begun their reports by now.
+// LogAgents returns the agents of the command's JVMs that have begun to write their reports so far, by process id.
 func LogAgents(l *folder.Logs) map[int]Agent {
 	found := map[int]Agent{}
 	for _, report := range l.Reports() {

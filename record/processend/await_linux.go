@@ -7,14 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Await waits until the process that started at a time has ended, and returns true, or until stop is closed, and
-// returns false. Waiting costs nothing where the kernel has pidfd_open (Linux 5.3).
+// Await waits until a process has ended, and then returns true. If stop is closed before that, it returns false. ticks
+// is the time at which the process started (see [StartTicks]). Waiting costs nothing where the kernel has pidfd_open
+// (Linux 5.3).
 func Await(pid int, ticks uint64, stop <-chan struct{}) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err == nil {
 		err = unix.SetNonblock(fd, true) // so that waiting blocks no thread
 	}
-	if HasEnded(pid, ticks) { // otherwise the descriptor belongs to that process
+	if HasEnded(pid, ticks) { // if it has not ended, the descriptor is not that of a later process with the same id
 		return true
 	}
 	if err != nil {
@@ -32,8 +33,8 @@ func Await(pid int, ticks uint64, stop <-chan struct{}) bool {
 	}
 }
 
-// awaitReadable waits until a descriptor can be read. It returns false when that can't be waited for. A pidfd can be
-// read when its process has ended. Closing the descriptor ends the wait.
+// awaitReadable waits until a descriptor can be read. It returns false if it can't wait for that. A pidfd can be read
+// when its process has ended. Closing the descriptor ends the wait.
 func awaitReadable(f *os.File) bool {
 	conn, err := f.SyscallConn()
 	if err != nil {

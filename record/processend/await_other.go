@@ -2,7 +2,7 @@
 
 package processend
 
-// Await only waits for stop, and returns false: JVMs can be attached to on Linux alone.
+// Await only waits for stop, and returns false, because gasm attaches to JVMs only on Linux.
 func Await(_ int, _ uint64, stop <-chan struct{}) bool {
 	<-stop
 	return false

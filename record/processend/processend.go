@@ -1,7 +1,7 @@
-// Package processend waits for the end of a process that may have any parent.
+// Package processend waits for the end of a process that need not be a child of this process.
 //
-// A process is named by its id and by the time of its start in clock ticks ([StartTicks]), because the kernel gives the
-// id of a process that has ended to another one.
+// A process is named by its id and by the time of its start in clock ticks ([StartTicks]), because the kernel reuses
+// the id of a process that has ended.
 package processend
 
 import "github.com/gasm-profiler/gasm/internal/foreign"
@@ -10,8 +10,8 @@ import "github.com/gasm-profiler/gasm/internal/foreign"
 // that is unknown.
 func StartTicks(pid int) uint64 { return foreign.StatOf(pid).StartTicks }
 
-// HasEnded reports whether the process that started at a time has ended. Its id may belong to another process by now.
-// Or it is a zombie, which keeps the id until its parent has waited for it.
+// HasEnded reports whether the process that started at a time has ended. The id of a process that has ended may already
+// belong to another process. Or the process is a zombie, which keeps its id until its parent has waited for it.
 func HasEnded(pid int, ticks uint64) bool {
 	now := foreign.StatOf(pid)
 	return now.StartTicks != ticks || now.Ended()

@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
-// A windowFile reads a window file (--window-file). A program, or what drives it, writes there in which times it is to
-// be measured. The file is text:
+// A windowFile reads a window file (--window-file). A program, or whatever drives it, writes to this file the times in
+// which it is to be measured. The file is text:
 //
 //	# lines that begin with # are comments; empty lines are skipped
 //	trial org.sample.Bench.measure (size=10)
@@ -20,14 +20,14 @@ import (
 //	score avgt ns/op
 //	window 4711 1884749632617 1885749632617 63512000 15.745
 //
-// A window line has a process id, or 0 for all JVMs, and the times from which to which it lasts: CLOCK_MONOTONIC in ns,
-// which is what System.nanoTime() returns on Linux. After these, it may have the number of operations that were done in
-// the window, and the score. Lines for the trial, the fork and the score (JMH's mode, and the unit) apply to the
-// windows below them. All three are optional.
+// A window line has a process id, or 0 for all JVMs, and the times at which the window begins and ends. These are times
+// of CLOCK_MONOTONIC in ns, which is what System.nanoTime() returns on Linux. After these, it may have the number of
+// operations that were done in the window, and the score. Lines for the trial, the fork and the score (JMH's mode, and
+// the unit) apply to the windows below them, up to the next trial line. All three are optional.
 type windowFile struct {
 	in      *lines.Reader
 	current any
-	window  fileWindow // with what the lines so far say about the windows that follow
+	window  fileWindow // the newest window, and what the lines so far say about the next ones
 	bad     windowSyntaxError
 }
 
@@ -40,7 +40,7 @@ type fileWindow struct {
 	Score      float64 // 0 when unknown
 }
 
-// A windowSyntaxError is a line that has none of these forms.
+// A windowSyntaxError reports a line of a window file that has none of the forms that windowFile describes.
 type windowSyntaxError struct {
 	Line int
 	Msg  string
@@ -49,8 +49,8 @@ type windowSyntaxError struct {
 func (e *windowSyntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Msg) }
 
 const (
-	maxWindowLine = 64 << 10  // in bytes; the longest are lines of trials, which have JMH's parameters
-	maxWindows    = 1_000_000 // the largest number in a capture
+	maxWindowLine = 64 << 10  // in bytes; trial lines are the longest, because they have JMH's parameters
+	maxWindows    = 1_000_000 // the largest number of windows in a capture
 	maxFork       = 100_000
 )
 
@@ -90,7 +90,8 @@ func (f *windowFile) record() any { return f.current }
 // err returns the error that ended the reading; nil after the end of the file.
 func (f *windowFile) err() error { return f.in.Err() }
 
-// take takes a line. msg says what is wrong with the line; "" if nothing is.
+// take reads a line. keyword is its first word, and rest is the text after that. msg says what is wrong with the line;
+// it is "" if the line is right. isWindow is true for a window line.
 func (f *windowFile) take(keyword, rest string) (msg string, isWindow bool) {
 	w := &f.window
 	switch keyword {

@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// trialsOfFile returns the trials of the window file at a path. There are none where the file has no window of a JVM of
+// trialsOfFile returns the trials of the window file at a path. There are none if the file has no window of a JVM of
 // the command. The note says what could not be used.
 func trialsOfFile(path string, run *Run) (trials []capture.Trial, note string) {
 	f, _, err := regular.Open(path)
@@ -44,7 +44,7 @@ type fileTrials struct {
 	trials []capture.Trial
 	byName map[string]int // indexes of trials
 	counts []trialCounts  // of trials
-	taken  int            // windows
+	taken  int            // number of windows in all trials
 	left   int            // lines that could not be used
 	first  string         // why the first of these could not be used
 }
@@ -52,7 +52,7 @@ type fileTrials struct {
 // trialCounts says how many windows a trial has, and how many of these have operations.
 type trialCounts struct {
 	windows, operations int
-	pid                 int // that of the last window
+	pid                 int // the process id in the last window line
 }
 
 func newFileTrials(jvms []capture.JVM, run capture.Span) *fileTrials {

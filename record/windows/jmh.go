@@ -24,15 +24,15 @@ import (
 //	Iteration   1: 15.753 ns/op
 //
 // JMH flushes its output after "Iteration 1: ". So the iteration begins when this piece arrives, and ends when the
-// score arrives. Both arrive late; jmhLink finds out by how much. What the benchmark itself prints may come between the
-// two, and before each of them on the same line.
+// score arrives. Both arrive late; jmhLink finds out by how much. What the benchmark itself prints may come between
+// these two pieces, and before each of them on the same line.
 type jmhRun struct {
 	benchmark, params, mode string        // of the trial that JMH announced last
-	threads                 int           // that run the benchmark
+	threads                 int           // number of threads that run the benchmark
 	length                  time.Duration // of a measured iteration; 0 when unknown
 	forks                   []jmhFork
 	measuring               bool   // the newest iteration may still get a score
-	headed                  bool   // the current line holds the iteration's head
+	headed                  bool   // "Iteration 1: " is in the current line
 	probing                 bool   // JMH is asking a JVM for compiler blackholes
 	blackholes              string // JMH's words: "compiler (auto-detected, use …)"
 	// onProbe is called with true when JMH is about to ask a JVM for compiler blackholes, and with false when JMH has
@@ -49,7 +49,7 @@ type jmhFork struct {
 	host        bool // no fork at all: the iterations run in the host JVM
 	warmup      bool
 	threads     int
-	announced   int64          // when JMH said that it starts
+	announced   int64          // when JMH announced the fork
 	iterations  []capture.Span // by the times of JMH's lines
 	sent        []sentTimes    // of each iteration
 	operations  []float64      // of each iteration; 0 when they don't follow from its score
@@ -90,7 +90,7 @@ func (r *jmhRun) probe(begins bool) {
 	r.probing = begins
 }
 
-// comment takes a whole line that begins with "# ".
+// comment reads a whole line that begins with "# ".
 func (r *jmhRun) comment(line string, mono int64) {
 	key, value, ok := strings.Cut(strings.TrimPrefix(line, "# "), ": ")
 	if !ok {
@@ -125,10 +125,10 @@ func (r *jmhRun) comment(line string, mono int64) {
 	}
 }
 
-// fork takes "1 of 2" or "N/A, test runs in the host VM".
+// fork notes that JMH has announced a fork. value is "1 of 2" or "N/A, test runs in the host VM", for example.
 func (r *jmhRun) fork(value string, warmup bool, mono int64) {
 	if r.benchmark == "" {
-		return // not JMH
+		return // no benchmark was announced, so the line is not JMH's
 	}
 	trial := r.benchmark
 	if r.params != "" {
@@ -141,7 +141,7 @@ func (r *jmhRun) fork(value string, warmup bool, mono int64) {
 	r.forks = append(r.forks, f)
 }
 
-// iterationHead is JMH's "Iteration %3d: ".
+// iterationHead matches what JMH prints at the beginning of an iteration: "Iteration %3d: ".
 var iterationHead = regexp.MustCompile(`Iteration ( {0,2}[0-9]+): `)
 
 // head looks for the head of the next iteration in the current line. A benchmark that prints without a newline may have

@@ -17,16 +17,16 @@ import (
 )
 
 // A jmhFile is the file that JMH writes its text to instead of stdout (JMH's -o). It is read while it grows, because
-// the time at which a line arrives is that of the iteration.
+// the time at which a line arrives is taken as the time at which an iteration began or ended.
 type jmhFile struct {
 	path  string
 	world *foreign.World // of the JVM that writes it, if that is another user's; nil for a file of this user's
 	see   func(out []byte, monoNanos int64)
-	// until is the state in which the file was found at first. Before JMH empties the file, it may have the text of an
-	// older run, so nothing is read while it is in this state. until is zero when there was no file, and when JMH has
-	// begun to write.
+	// until is the state of the file before JMH writes to it. In this state the file may have the text of an older run,
+	// which JMH will remove. So nothing is read while the file is in this state. until is zero if there was no file,
+	// and after JMH has begun to write.
 	until   foreign.Info
-	offset  int64  // up to which the file was read
+	offset  int64  // how much of the file was read, in bytes
 	head    []byte // what was read so far, until JMH's mark is found in it
 	state   jmhFileState
 	stopped chan struct{}
@@ -63,7 +63,7 @@ func (f *jmhFile) findOld() {
 	}
 }
 
-// A jmhText is an open file that is read.
+// A jmhText is a file that is open for reading JMH's text.
 type jmhText interface {
 	io.ReaderAt
 	io.Closer
@@ -136,7 +136,8 @@ func (f *jmhFile) run() {
 	f.read(monotonic.Nanos())
 }
 
-// poll looks at the file of another user's JVM now and then. inotify would look its path up as this user.
+// poll looks at the file of another user's JVM now and then. It does not use inotify, which would look up the path as
+// gasm's own user.
 func (f *jmhFile) poll() {
 	for {
 		f.read(monotonic.Nanos())
@@ -171,14 +172,14 @@ func (f *jmhFile) wait() {
 	}
 }
 
-// read passes on what is new in the file.
+// read passes the text that is new in the file to see.
 func (f *jmhFile) read(monoNanos int64) {
 	if f.state == ofOther {
 		return
 	}
 	file, info, err := f.open()
 	if err != nil {
-		return // it is not there yet, or is not a regular file
+		return // the file is not there yet, or is not a regular file
 	}
 	defer file.Close()
 	if info == f.until {
@@ -191,7 +192,7 @@ func (f *jmhFile) read(monoNanos int64) {
 	f.readNew(file, monoNanos)
 }
 
-// readNew passes on what comes after the offset.
+// readNew passes the text after f.offset to see.
 func (f *jmhFile) readNew(file io.ReaderAt, monoNanos int64) {
 	buf := make([]byte, 32<<10)
 	for last := 0; last < maxLastText; {
@@ -201,7 +202,7 @@ func (f *jmhFile) readNew(file io.ReaderAt, monoNanos int64) {
 			f.see(buf[:n], monoNanos)
 			f.judge(buf[:n])
 		}
-		if err != nil || f.state == ofOther { // io.EOF, as a rule; what was read counts
+		if err != nil || f.state == ofOther { // the error is usually io.EOF; the text before it counts
 			return
 		}
 		select {
@@ -212,7 +213,7 @@ func (f *jmhFile) readNew(file io.ReaderAt, monoNanos int64) {
 	}
 }
 
-// judge finds out whether the file is JMH's, by what was read.
+// judge decides whether the file is JMH's, by the text that was read so far.
 func (f *jmhFile) judge(seen []byte) {
 	if f.state != unknownFile {
 		return

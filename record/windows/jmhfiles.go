@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// JMHFiles follows the files that JVMs of the command write JMH's text to (JMH's -o), whether the command itself has
-// the option, or a script that is the command passes it to a JVM. It also watches for JVMs that are forks of JMH
+// JMHFiles follows the files that JVMs of the command write JMH's text to (JMH's -o). The option may be in the command
+// itself. Or the command is a script, which passes the option to a JVM. It also watches for JVMs that are forks of JMH
 // (jmhlink.go).
 type JMHFiles struct {
 	output *Output
@@ -24,10 +24,12 @@ type JMHFiles struct {
 	stopped bool
 }
 
-// maxJMHFiles is an upper bound for the files that a script that runs benchmarks writes. Further ones are not followed.
+// maxJMHFiles bounds the files that are followed. Scripts that run benchmarks write fewer. Further files are not
+// followed.
 const maxJMHFiles = 1000
 
-// NewJMHFiles begins to watch. Stop ends it.
+// NewJMHFiles begins to watch for forks of JMH, and to look up when their lines were sent. It follows no file yet. The
+// caller must call Stop.
 func NewJMHFiles(output *Output) *JMHFiles {
 	return &JMHFiles{output: output, link: newJMHLink(output), byPath: map[string]*jmhFile{}}
 }
@@ -68,12 +70,12 @@ func (f *JMHFiles) follow(command []string, dir string, w *foreign.World) {
 	go file.run()
 }
 
-// maxCommandLine is an upper bound for a command line, in bytes. Of a longer one, this much is looked at.
+// maxCommandLine is an upper bound for a command line, in bytes. Only this much of a longer one is looked at.
 const maxCommandLine = 1 << 20
 
-// FollowJVM begins to follow the file that JMH's -o names in the command of a JVM that has just
-// started. When ctx is done, the files of other users' JVMs are not read any more. Only Linux says
-// which command a JVM is, and which folder it runs in.
+// FollowJVM begins to follow the file that JMH's -o names in the command of a JVM that has just started. When ctx is
+// done, the files of other users' JVMs are not read any more. It finds out the command of a JVM, and its working
+// directory, only on Linux.
 func (f *JMHFiles) FollowJVM(ctx context.Context, pid int) {
 	p, err := foreign.Open(pid)
 	if err != nil {
@@ -94,17 +96,18 @@ func (f *JMHFiles) FollowJVM(ctx context.Context, pid int) {
 		f.follow(command, dir, nil)
 		return
 	}
-	if w, err := p.World(ctx); err == nil { // its user decides what the path leads to
+	if w, err := p.World(ctx); err == nil { // the JVM's user decides what the path leads to
 		f.follow(command, dir, w)
 	}
 }
 
-// lastReadTime is how long the last reads of all files may take. A file system may not answer.
+// lastReadTime is how long the last reads of all files may take. Stop waits no longer, because a file system may not
+// answer.
 const lastReadTime = time.Second
 
 // Stop reads the rest of all files, and ends.
 func (f *JMHFiles) Stop() {
-	defer f.link.stop() // after the files, because it looks up when their lines were sent
+	defer f.link.stop() // after the files, because the link looks up when the lines in them were sent
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stopped = true

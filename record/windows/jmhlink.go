@@ -20,38 +20,40 @@ import (
 // On an idle machine with two processors, the first line of a fork came 30 to 70 ms late, and the others 1 to 15 ms.
 //
 // The kernel knows when the last message arrived (package sockdiag). Between the beginning and the end of an iteration,
-// a fork sends nothing unless the benchmark prints. So for the beginning, the kernel is asked when the line has come.
+// a fork sends nothing unless the benchmark prints. So for the beginning, the kernel is asked when the line arrives.
 // After the score, other messages follow within milliseconds. So for the end, the kernel is asked again and again, from
-// the time at which the iteration is over by its length; the benchmark's threads do nothing any more then. The kernel's
-// time is never before the message, except by a tick, so the earlier one of its time and the line's time is taken.
+// the time at which the iteration should be over according to its length. At that time the benchmark's threads have
+// stopped, so the questions do not disturb them. The kernel's time is never earlier than the message, or only by a
+// tick. So the earlier of the kernel's time and the line's time is taken.
 
 // A jmhLink asks the kernel when JMH's forks sent what JMH prints.
 type jmhLink struct {
 	output  *Output
-	port    atomic.Uint32 // JMH's end of the newest fork's connection; 0 before
+	port    atomic.Uint32 // at JMH's end of the newest fork's connection; 0 before the first fork
 	moments chan jmhMoment
 	done    chan struct{}
 	once    sync.Once
 }
 
-// A jmhMoment is the beginning or the end of an iteration, by its line.
+// A jmhMoment is the beginning or the end of an iteration for which JMH's line has arrived.
 type jmhMoment struct {
 	fork, iteration int // indexes in jmhRun.forks and jmhFork.iterations
 	ends            bool
-	length          time.Duration // of the iteration; 0 when it has none
+	length          time.Duration // that JMH announced for the iteration; 0 if none
 }
 
 const (
-	// mostMoments is how many moments may wait for an answer. For further ones, the line's time is taken.
+	// mostMoments is how many moments may wait for an answer. Further ones get none, so the time of their line is
+	// taken.
 	mostMoments = 16
-	// The kernel is not asked about iterations that are shorter than shortIteration, because that takes 0.1 to 1 ms of
-	// a processor.
+	// The kernel is not asked about iterations that are shorter than shortIteration, because each question takes 0.1 to
+	// 1 ms of CPU time.
 	shortIteration = 50 * time.Millisecond
-	// endPause is the shortest pause between two questions for the end of an iteration, and endWait is
-	// how long the kernel is asked. An operation may take longer than the iteration should, so the
-	// pauses grow with the time since the first question.
+	// endPause is the shortest pause between two questions for the end of an iteration, and endWait is for how long the
+	// kernel is asked at most. An operation may take longer than the iteration should, so the pauses grow with the time
+	// since the first question.
 	endPause, endWait = 2 * time.Millisecond, 500 * time.Millisecond
-	endPauses         = 8 // a pause is an eighth of that time
+	endPauses         = 8 // a pause is 1/endPauses of that time
 )
 
 // newJMHLink begins to look up when the lines that output sees were sent.
@@ -64,7 +66,8 @@ func newJMHLink(output *Output) *jmhLink {
 	return l
 }
 
-// found is called with the command of each JVM that has started.
+// found is called with the command of each JVM that has started. If the JVM is a fork of JMH, found notes the port of
+// JMH to which it connects.
 func (l *jmhLink) found(p *foreign.Process, command []string) {
 	at := slices.Index(command, "org.openjdk.jmh.runner.ForkedMain")
 	if at < 0 || at+2 >= len(command) {
@@ -77,15 +80,16 @@ func (l *jmhLink) found(p *foreign.Process, command []string) {
 	l.port.Store(uint32(port))
 }
 
-// ourNetwork reports whether a process is in gasm's network namespace, as it is unless it runs in a container.
+// ourNetwork reports whether a process is in gasm's network namespace, as every process is that does not run in a
+// container.
 func ourNetwork(p *foreign.Process) bool {
 	ours, err := os.Readlink("/proc/self/ns/net")
 	theirs, errTheirs := p.Readlink("ns/net")
 	return err == nil && errTheirs == nil && ours == theirs
 }
 
-// ask takes a moment that has just been seen. It must not block: the caller holds the output's lock, and the command's
-// output waits.
+// ask passes a moment that has just been seen to run, or drops it if too many moments are waiting. It must not block,
+// because the caller holds the output's lock, and the command's output waits.
 func (l *jmhLink) ask(m jmhMoment) {
 	select {
 	case l.moments <- m:
@@ -96,8 +100,8 @@ func (l *jmhLink) ask(m jmhMoment) {
 func (l *jmhLink) run() {
 	defer close(l.done)
 	var running jmhMoment     // the beginning of the iteration whose end is looked for
-	var began int64           // when that was
-	var look <-chan time.Time // when to look; nil when nothing is looked for
+	var began int64           // when that iteration began
+	var look <-chan time.Time // when to ask the kernel next; nil when no end is looked for
 	for {
 		select {
 		case m, ok := <-l.moments:
@@ -145,7 +149,7 @@ func (l *jmhLink) tell(m jmhMoment, mono int64, what func(*jmhRun, jmhMoment, in
 	what(&l.output.jmh, m, mono)
 }
 
-// stop waits until all moments are answered, and ends.
+// stop waits until all moments are answered, and ends run.
 func (l *jmhLink) stop() {
 	l.once.Do(func() {
 		l.output.mu.Lock()
@@ -172,7 +176,7 @@ func (r *jmhRun) moment(ends bool) {
 }
 
 // sent records when the fork sent the line that begins or ends an iteration. It ignores a time before the fork was
-// announced, because that is of an earlier fork's connection.
+// announced, because such a time belongs to the connection of an earlier fork.
 func (r *jmhRun) sent(m jmhMoment, mono int64) {
 	fork := &r.forks[m.fork]
 	switch times := &fork.sent[m.iteration]; {
@@ -211,8 +215,8 @@ func iterationLength(value string) time.Duration {
 // maxIteration is an upper bound for the length of an iteration. A longer one counts as unknown.
 const maxIteration = 1000 * time.Hour
 
-// corrected returns a fork's iterations, and the operations of each, with their times corrected by the times at which
-// the fork sent them.
+// corrected returns the times of a fork's iterations, and the number of operations of each. Both are corrected with the
+// times at which the fork sent JMH's lines, because these lines arrive late.
 func (f *jmhFork) corrected() (iterations []capture.Span, operations []float64) {
 	iterations, operations = slices.Clone(f.iterations), slices.Clone(f.operations)
 	next := int64(0)
@@ -229,7 +233,7 @@ func (f *jmhFork) corrected() (iterations []capture.Span, operations []float64) 
 		}
 		next = span.FromMonoNanos
 		if length := span.ToMonoNanos - span.FromMonoNanos; old > 0 && length > 0 {
-			operations[i] *= float64(length) / float64(old) // they follow from the score and the length
+			operations[i] *= float64(length) / float64(old) // they were computed from the score and the length
 		}
 	}
 	return iterations, operations

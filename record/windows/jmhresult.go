@@ -33,7 +33,7 @@ func resultFile(command []string) string {
 	return path
 }
 
-// clockGrain is how much earlier than the clock a file system's times may be.
+// clockGrain is by how much the times that a file system records may be behind the wall clock.
 const clockGrain = 2 * time.Second
 
 // takeResults sets the trials' scores to those of JMH's results. These are exact and have JMH's own errors, whereas its

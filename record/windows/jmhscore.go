@@ -56,7 +56,7 @@ func operations(line []byte, nanos float64, threads int) float64 {
 }
 
 // addOperations adds the operations of a fork's iterations to those of the trial. first is true for the trial's first
-// fork. If the operations of an iteration are unknown, those of the trial become unknown, too, which is 0.
+// fork. If the operations of an iteration are unknown, those of the trial are unknown, too, and are set to 0.
 func addOperations(t *capture.Trial, first bool, iterations []float64) {
 	if !first && t.Operations == 0 {
 		return
@@ -70,7 +70,7 @@ func addOperations(t *capture.Trial, first bool, iterations []float64) {
 	}
 }
 
-// modes maps the names of JMH's modes, as in "# Benchmark mode: Average time, time/op", to its short names.
+// modes maps the names of JMH's modes, as in "# Benchmark mode: Average time, time/op", to JMH's short names for them.
 var modes = map[string]string{"Throughput": "thrpt", "Average time": "avgt", "Sampling time": "sample", "Single shot invocation time": "ss"}
 
 // addScores adds the scores of a fork's iterations to those of the trial. Iterations that were cut short, or whose

@@ -16,12 +16,12 @@ type Change struct {
 	More bool
 }
 
-// A Kept is what a Keeper switches, and what it has to know for that.
+// A Kept has what a Keeper needs to know about the windows, and the functions that it calls when they open and close.
 type Kept struct {
 	Rules
 	Output           *Output
 	StartedMonoNanos int64
-	// Pause is called when a window has closed and another one may open, and Resume when that has opened.
+	// Pause is called when a window has closed and another one may open, and Resume when another window has opened.
 	Pause, Resume func()
 	// Over is called when no window will open any more.
 	Over func()
@@ -29,8 +29,9 @@ type Kept struct {
 	Changed func(Change)
 }
 
-// A Keeper has samples taken, and code followed, while a window is open or may open for the first time. When the last
-// window has closed, both end, and the program runs as it does without gasm. Where another window may open, both pause.
+// A Keeper switches the sampling, and the following of code, as windows open and close. Both are on while a window is
+// open, and before the first one opens. They pause while no window is open but another one may open. They end after the
+// last window, so that the program runs as it does without gasm.
 type Keeper struct {
 	kept    Kept
 	changes int // openings and closings of windows that were seen so far
@@ -45,7 +46,8 @@ const (
 	// pauseAfter is how long a window must be closed before the sampling pauses. Switching the events of a JVM off and
 	// on interrupts all processors, so it is not done for windows that follow one another at once.
 	pauseAfter = 50 * time.Millisecond
-	// maxReported is how many changes are reported: there may be as many windows as requests.
+	// maxReported is how many changes are reported at most. A program may open a window for each request that it
+	// serves.
 	maxReported = 20
 )
 
@@ -95,7 +97,7 @@ func (k *Keeper) followClock() {
 	}
 }
 
-// waitUntil waits until some time after the command's start. It returns false when the command has ended before.
+// waitUntil waits until some time after the command's start. It returns false if the command ends before that.
 func (k *Keeper) waitUntil(after time.Duration) bool {
 	select {
 	case <-k.stop:

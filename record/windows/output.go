@@ -12,7 +12,7 @@ import (
 // An Output sees what the command prints, while it passes through gasm. It notes when lines arrive that begin or end a
 // measurement: lines that match the user's expressions, and JMH's progress lines.
 type Output struct {
-	start, end *regexp.Regexp // nil: not asked for
+	start, end *regexp.Regexp // nil if the rules have no such expression
 
 	// Each stream has lines of its own.
 	stdout, stderr stream
@@ -20,7 +20,7 @@ type Output struct {
 	changed chan struct{}
 
 	mu    sync.Mutex
-	spans []capture.Span // by start and end
+	spans []capture.Span // windows between lines that match start and end
 	jmh   jmhRun
 
 	lostForks []string // see LostForks
@@ -30,7 +30,7 @@ type Output struct {
 type stream struct {
 	of      *Output
 	windows bool   // lines may begin and end windows
-	jmh     bool   // they may be JMH's
+	jmh     bool   // lines may be JMH's
 	line    []byte // the current line, at most maxLine bytes of it
 	judged  bool   // the current line has matched already
 }
@@ -46,7 +46,7 @@ func NewOutput(r Rules) *Output {
 	return w
 }
 
-// OneStream reports whether the lines of stdout and stderr count alike.
+// OneStream reports whether lines of both stdout and stderr can begin and end windows.
 func (w *Output) OneStream() bool { return w.stdout.windows && w.stderr.windows }
 
 // See takes a piece of stdout, and the time of its arrival by CLOCK_MONOTONIC.
@@ -98,7 +98,7 @@ func ofGasm(line []byte, whole bool) bool {
 	})
 }
 
-// judge opens or closes a window if a line matches. The caller holds the lock.
+// judge opens or closes a window if a line matches, and returns whether it did so. The caller holds the lock.
 func (w *Output) judge(line []byte, monoNanos int64) (matched bool) {
 	last := len(w.spans) - 1
 	open := last >= 0 && w.spans[last].ToMonoNanos == 0
@@ -123,8 +123,8 @@ func (w *Output) judge(line []byte, monoNanos int64) (matched bool) {
 // with false when JMH has the answer. See calls it, so it must be quick. It must be set before the first See.
 func (w *Output) OnJMHProbe(f func(begins bool)) { w.jmh.onProbe = f }
 
-// JMHBlackholes returns what JMH says about its blackhole mode, "compiler (auto-detected, use …)"; "" when the command
-// is not JMH.
+// JMHBlackholes returns what JMH says about its blackhole mode, for example "compiler (auto-detected, use …)". It
+// returns "" if the command is not JMH.
 func (w *Output) JMHBlackholes() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -11,12 +11,14 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// Rules are the user's options for windows. The zero value leaves the windows to JMH's lines, and otherwise to the
-// whole run.
+// Rules are the user's options for windows. With the zero value, the windows come from JMH's lines. If there are no
+// such lines, the window is the whole run.
 type Rules struct {
-	// Delay and Length limit the measurement to a time after the command's start.
+	// Delay is the time from the command's start to the beginning of the measurement, and Length is how long the
+	// measurement takes. If Length is 0, it takes until the command's end.
 	Delay, Length time.Duration
-	// Start and End limit it to the times between lines of the command's output that match. Each may be nil.
+	// Start and End limit the measurement to the times between lines of the command's output that match. Each may be
+	// nil.
 	Start, End *regexp.Regexp
 	// From says on which streams these lines are looked for.
 	From Source
@@ -58,17 +60,17 @@ func (r *Rules) Check() error {
 	return nil
 }
 
-// A Run is a run of a command that has ended.
+// A Run describes the run of a command, after the command has ended.
 type Run struct {
 	Command          []string
 	Span             capture.Span  // the whole run
-	StartedWallNanos int64         // its start by the wall clock
+	StartedWallNanos int64         // start of the run by the wall clock, in ns since 1970
 	JVMs             []capture.JVM // in the order of their start; Trials numbers JMH's forks among them
 	Output           *Output       // what the command printed
 }
 
-// Trials returns when and in which JVMs the run is measured, by the first rule that applies. The notes say where a rule
-// did not apply as the user may expect.
+// Trials returns when and in which JVMs the run is measured, by the first rule that applies. The notes say where the
+// user may have expected something else, for example because no line matched.
 func (r *Rules) Trials(run *Run) (trials []capture.Trial, notes []string) {
 	var spans []capture.Span
 	var note string
@@ -93,8 +95,8 @@ func (r *Rules) Trials(run *Run) (trials []capture.Trial, notes []string) {
 	return []capture.Trial{Whole(run.JVMs, spans)}, []string{note}
 }
 
-// ByTime returns the window of a delay and a length within a run. A length of 0 means to the end of the run. The note
-// says that what was recorded, such as "the command", ended too soon.
+// ByTime returns the window of a delay and a length within a run. If the length is 0, the window lasts until the end of
+// the run. The note says that what was recorded, such as "the command", ended too soon.
 func ByTime(run capture.Span, delay, length time.Duration, recorded string) (span capture.Span, note string) {
 	span = run
 	span.FromMonoNanos += int64(delay)
@@ -131,7 +133,7 @@ func (r *Rules) spansByLines(run *Run) (spans []capture.Span, note string) {
 	return []capture.Span{run.Span}, note
 }
 
-// unclosedNote says that the last of some windows was not closed.
+// unclosedNote returns a note that the last window was not closed. windows is the number of windows.
 func (r *Rules) unclosedNote(windows int) string {
 	if windows == 1 {
 		return "no line of " + r.streamName() + " matched --window-end: the one window goes on to the end of the run"

@@ -28,18 +28,17 @@ const (
 	// longer than 20 ms, because the thread has to share its CPU.
 	costPatience = 300 * time.Millisecond
 
-	costBufferPages = 8     // of records; 200 samples take one
+	costBufferPages = 8     // size of the buffer for records; 200 samples fill less than a page
 	costRecordSize  = 8 + 8 // size of a sample's record: header and PC
 )
 
 // sampleCost measures what a sample of cycles or of a clock costs the thread that is sampled. It
 // returns 0 if that can't be measured.
 //
-// One of gasm's threads is sampled while it does nothing but read the clock. Each interrupt is a gap
-// between two readings. The kernel's buffer says how many samples there were. As many of the longest
-// gaps are caused by them, and the median of these gaps is the cost. Other gaps (the kernel's tick,
-// other processes, Go's collector) are few. Most of them are short, or so long that the median does not
-// depend on how long.
+// One of gasm's threads is sampled while it does nothing but read the clock. Each interrupt is a gap between two
+// readings. The kernel's buffer says how many samples there were. If there were n samples, the n longest gaps are
+// attributed to them, and the median of these gaps is the cost. Other gaps (the kernel's tick, other processes, Go's
+// collector) are few. Most of them are short, or so long that the median does not depend on how long.
 func sampleCost(e sampler.Event) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -77,9 +76,9 @@ func measureCost(fd int) time.Duration {
 	return typicalCost(gaps, samplesAmong(buffer[page:], first, last))
 }
 
-// clockGaps reads the clock until the kernel has written costSamples records, and returns the times
-// between two readings that were longer than a reading takes. The records from first to last, which are
-// positions in what the kernel has written, belong to samples within these times.
+// clockGaps reads the clock until the kernel has written costSamples records, and returns the times between two
+// readings that were longer than a reading takes. first and last are positions in what the kernel has written. The
+// records between them belong to samples within these times.
 func clockGaps(written *uint64) (gaps []time.Duration, first, last uint64) {
 	const look = 200 * time.Nanosecond
 	gaps = make([]time.Duration, 0, 4096)
@@ -98,9 +97,9 @@ func clockGaps(written *uint64) (gaps []time.Duration, first, last uint64) {
 	return gaps, first, last
 }
 
-// samplesAmong counts the samples among the records from first to last. The buffer is too large for the
-// kernel to reach its end. Other records say that the kernel paused the event because it came too
-// often.
+// samplesAmong returns the number of samples among the records from first to last. The buffer is so large that the
+// kernel does not reach its end and start over. Records of other types say that the kernel paused the event because it
+// came too often.
 func samplesAmong(records []byte, first, last uint64) (n int) {
 	last = min(last, uint64(len(records)))
 	for first+8 <= last {
@@ -117,8 +116,8 @@ func samplesAmong(records []byte, first, last uint64) (n int) {
 	return n
 }
 
-// typicalCost returns the median of the longest gaps, as many as there were samples. It returns 0, for
-// unknown, if there were too few samples, or if some were too short to be seen.
+// typicalCost returns the median of the n longest gaps, where n is the number of samples. It returns 0, for unknown, if
+// there were too few samples, or more samples than gaps.
 func typicalCost(gaps []time.Duration, samples int) time.Duration {
 	if samples < fewSamples || samples > len(gaps) {
 		return 0

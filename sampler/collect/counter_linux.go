@@ -14,7 +14,8 @@ func openCounter(kind uint32, event, period uint64) (fd int, err error) {
 		Bits: unix.PerfBitDisabled | unix.PerfBitExcludeHv}
 	attr.Size = uint32(unsafe.Sizeof(attr))
 	fd, err = unix.PerfEventOpen(&attr, 0, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
-	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) { // kernel.perf_event_paranoid is usually 2
+	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
+		// The usual kernel.perf_event_paranoid, 2, allows sampling of user space only.
 		attr.Bits |= unix.PerfBitExcludeKernel
 		fd, err = unix.PerfEventOpen(&attr, 0, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
 	}

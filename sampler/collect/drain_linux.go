@@ -35,16 +35,16 @@ const (
 type drain struct {
 	file     *os.File
 	text     *sampler.PerfText
-	written  int64 // in bytes
+	written  int64 // size of the file in bytes
 	failure  error // why the file could not be written
 	events   []string
 	resolver *native.Resolver
 	threads  map[int32]thread
-	ended    []int32              // threads that have ended since the last look
+	ended    []int32              // threads that have ended, but are not forgotten yet; see forgetEnded
 	alive    map[int32]int        // how many threads each process has
 	mapped   func(native.Mapping) // see Options.Mapped; may be nil
 	kernel   *kernelSymbols
-	kallsyms *os.File // read by kernel; nil if there is none
+	kallsyms *os.File // the file that kernel reads; nil if it is not open
 	last     sampler.Sample
 	// throttled is how often the kernel has paused an event.
 	throttled int
@@ -53,14 +53,14 @@ type drain struct {
 	streams []*Stream
 }
 
-// A thread has a name. The kernel may sample a thread for a moment after it has reported the thread's
-// end.
+// A thread is a running thread, or one whose end the kernel has just reported: the kernel may still sample the thread
+// for a moment after that.
 type thread struct {
 	name  string
 	ended bool
 }
 
-// newDrain returns a drain into a new file. The specs are the events as the text has them.
+// newDrain returns a drain into a new file. specs are the names that the events have in the text.
 func newDrain(path string, specs []string, events []sampler.Event) (*drain, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -74,20 +74,19 @@ func newDrain(path string, specs []string, events []sampler.Event) (*drain, erro
 	return d, nil
 }
 
-// mapsTime is more than native.ReadMaps takes.
+// mapsTime is a time limit for native.ReadMaps, which usually takes much less.
 const mapsTime = 5 * time.Second
 
-// started introduces a process that is about to exec. Its events begin during the exec, a moment before
-// the kernel reports its new name (begin_new_exec in fs/exec.c), so a sample may still have the old
-// name.
+// started adds a process that is about to exec to the drain. Its events begin during the exec, a moment before the
+// kernel reports its new name (begin_new_exec in fs/exec.c), so a sample may still have the old name.
 func (d *drain) started(pid int) {
 	d.resolver.Note(pid) // it may end before its first mapping is looked at, and so may its children
 	d.alive[int32(pid)] = 1
 	d.threads[int32(pid)] = thread{name: machine.ReadTrimmed(fmt.Sprintf("/proc/%d/comm", pid))}
 }
 
-// attached introduces a running process. Its events are open already, so that nothing is missed in
-// between.
+// attached adds a running process to the drain. Its events are open already, so threads and mappings that come while
+// attached reads the present ones are not missed.
 func (d *drain) attached(ctx context.Context, pid int) {
 	for _, tid := range perfevent.Threads(pid) {
 		d.alive[int32(pid)]++
@@ -145,11 +144,12 @@ func (d *drain) take(r *perfevent.Record) {
 	}
 }
 
-// forgetEnded forgets the threads that had ended at the last look: the first ones of d.ended, whose
-// number is before. It returns how many threads are left for the next look.
+// forgetEnded forgets the first n threads in d.ended, where n is the parameter before. It returns how many threads are
+// left there, which is the parameter of the next call. So each thread is kept for one more look after the look that
+// reported its end.
 func (d *drain) forgetEnded(before int) int {
 	for _, tid := range d.ended[:before] {
-		if d.threads[tid].ended { // and no new thread has its id
+		if d.threads[tid].ended { // false if a new thread has the same id
 			delete(d.threads, tid)
 		}
 	}
@@ -186,15 +186,15 @@ func (d *drain) sample(r *perfevent.Record) {
 func (d *drain) kernelNames() *kernelSymbols {
 	if d.kernel == nil {
 		d.kernel = &kernelSymbols{}
-		if f, err := os.Open("/proc/kallsyms"); err == nil { // else a note says that there are no names
+		if f, err := os.Open("/proc/kallsyms"); err == nil { // otherwise notes says that there are no names
 			d.kernel, d.kallsyms = newKernelSymbols(f), f
 		}
 	}
 	return d.kernel
 }
 
-// lostInAll writes the kernel's count of an event's samples that did not fit into the buffers. Records
-// have reported most of them before.
+// lostInAll writes the kernel's count of an event's samples that did not fit into the buffers. The kernel's records
+// have already reported most of these losses.
 func (d *drain) lostInAll(count int64) {
 	if count > 0 {
 		d.text.Lost(&d.last, count, true)
@@ -213,7 +213,7 @@ func (d *drain) flush() {
 	if err != nil {
 		d.failure = err
 		n = bytes.LastIndexByte(lines[:n], '\n') + 1
-		_ = d.file.Truncate(d.written + int64(n)) // the reader would report a cut line
+		_ = d.file.Truncate(d.written + int64(n)) // drop the incomplete last line, which the reader would report
 	}
 	d.written += int64(n)
 }
@@ -262,7 +262,7 @@ func (d *drain) end() error {
 	return stopped
 }
 
-// notes returns what the recording lacks.
+// notes returns a note for each thing that the recording lacks. Call it after the last record.
 func (d *drain) notes() (notes []fix.Note) {
 	if d.kernel != nil && len(d.kernel.symbols) == 0 {
 		notes = append(notes, NamelessKernel)

@@ -12,11 +12,10 @@ import (
 
 // kernelSymbols are the functions of the kernel and its modules.
 //
-// Most of the time is spent in the kernel, which makes the text while it is read: 50 ms for 120000
-// functions. So no more is read than a lookup needs. The text first has the kernel's own functions, in
-// the order of addresses (scripts/kallsyms.c sorts them), and then, in no order, those of modules and
-// of code that was made while the kernel ran. Kernels that also list their data (CONFIG_KALLSYMS_ALL)
-// have it after the functions.
+// It takes 50 ms to read 120000 functions, mostly in the kernel, which makes the text of /proc/kallsyms while it is
+// read. So no more of the text is read than a lookup needs. The text first has the kernel's own functions, in the order
+// of addresses (scripts/kallsyms.c sorts them), and then, in no order, those of modules and of code that was made while
+// the kernel ran. Kernels that also list their data (CONFIG_KALLSYMS_ALL) list the data after the functions.
 type kernelSymbols struct {
 	unread  *bufio.Reader  // nil when all is read
 	ordered bool           // so far there are only functions of the kernel itself, in the order of addresses
@@ -41,7 +40,8 @@ const usualSymbols, usualName = 1 << 18, 32
 // kernelItself is what perf calls the kernel without its modules.
 const kernelItself = "[kernel.kallsyms]"
 
-// newKernelSymbols reads the text of /proc/kallsyms:
+// newKernelSymbols returns the symbols in the text of /proc/kallsyms. It reads nothing yet; readFor reads r when a
+// symbol is needed. The text is:
 //
 //	ffffffff81000000 T _stext
 //	ffffffff81b954cc t iowrite16
@@ -50,7 +50,8 @@ const kernelItself = "[kernel.kallsyms]"
 // Data is left out. If the user may not see the addresses, all of them are 0, and there are no symbols.
 // Lines that can't be read are left out.
 func newKernelSymbols(r io.Reader) *kernelSymbols {
-	// Memory that is not written to costs nothing. Growing would take more time than reading.
+	// Allocate enough for most kernels at once. Memory that is never written to costs nothing, while growing the slices
+	// would take more time than reading the text.
 	return &kernelSymbols{
 		unread:  bufio.NewReaderSize(r, 64<<10),
 		ordered: true,
@@ -60,7 +61,7 @@ func newKernelSymbols(r io.Reader) *kernelSymbols {
 	}
 }
 
-// readFor reads until the function at an address is known.
+// readFor reads the text until the function at an address is known, or to the end.
 func (k *kernelSymbols) readFor(pc uint64) {
 	for k.unread != nil && !k.knows(pc) {
 		line, err := k.unread.ReadSlice('\n')
@@ -99,7 +100,7 @@ func (k *kernelSymbols) add(line []byte) {
 // isFunction reports whether a symbol's type, as nm prints it, is a function's.
 func isFunction(kind byte) bool { return kind == 't' || kind == 'T' || kind == 'w' || kind == 'W' }
 
-// at returns the name of the function at an address.
+// at returns the name of the function at an address. The symbol is "" if the function is unknown.
 func (k *kernelSymbols) at(pc uint64) kernelName {
 	k.readFor(pc)
 	i, _ := slices.BinarySearchFunc(k.symbols, pc, func(s kernelSymbol, pc uint64) int {
@@ -129,8 +130,8 @@ func (k *kernelSymbols) at(pc uint64) kernelName {
 	return name
 }
 
-// underscores returns the number of underscores that a name begins with. If a function has several
-// names, the one with the fewest is the one that people know.
+// underscores returns the number of underscores at the start of a name. If a function has several names, gasm uses the
+// name with the fewest, because it is usually the one that people know.
 func (k *kernelSymbols) underscores(s kernelSymbol) int {
 	name := k.text[s.lo:s.hi]
 	return len(name) - len(bytes.TrimLeft(name, "_"))

@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// A MappingWatch reports which files the processes of a command map as code, if another program than
-// gasm takes the samples.
+// A MappingWatch reports which files the processes of a command map as code. It is for recordings in which not gasm
+// itself but a program such as perf takes the samples.
 type MappingWatch struct {
 	set      *perfevent.Set
 	stopping atomic.Bool
@@ -49,7 +49,7 @@ func (w *MappingWatch) run(mapped func(native.Mapping)) {
 	}
 }
 
-// Stop ends the watch.
+// Stop ends the watch. The function mapped is not called any more after that.
 func (w *MappingWatch) Stop() {
 	w.stopping.Store(true)
 	w.set.Interrupt()

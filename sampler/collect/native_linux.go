@@ -18,7 +18,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// A Native is a recording by perf_event_open, without any other program. It is under way or has ended.
+// A Native is a recording that gasm itself makes with perf_event_open. The recording is under way or has ended.
 type Native struct {
 	set    *perfevent.Set
 	drain  *drain
@@ -47,9 +47,9 @@ func StartNative(opts Options) (*Native, error) {
 	})
 }
 
-// AttachNative opens the events on all threads of running processes, PID and MorePIDs of the options,
-// and begins at once. Threads and processes that come later are sampled, too.
-// The end of ctx ends the waiting for the kernel's answers.
+// AttachNative opens the events on all threads of running processes, PID and MorePIDs of the options, and begins at
+// once. Threads and processes that come later are sampled, too. When ctx is done, AttachNative does not wait any longer
+// for the mappings of a process, which it reads from /proc.
 func AttachNative(ctx context.Context, opts Options) (*Native, error) {
 	pids := append([]int{opts.PID}, opts.MorePIDs...)
 	open := func(o perfevent.Options) (*perfevent.Set, error) { return perfevent.OpenRunning(pids, o) }
@@ -74,7 +74,7 @@ func startNative(opts Options, open opener, learn func(*drain)) (*Native, error)
 	}
 	r := requestFor(opts.Events, noCyclesCounter())
 	var err error
-	var refused *failure.RefusedError // the first candidate's
+	var refused *failure.RefusedError // the error of the first candidate
 	for _, n.events = range r.candidates {
 		if n.set, err = openEvents(n.events, perfevent.Options{Frequency: n.hertz, Pauses: opts.Pauses}, open); err == nil {
 			break
@@ -118,8 +118,8 @@ func openEvents(events []sampler.Event, o perfevent.Options, open opener) (*perf
 	return open(o)
 }
 
-// describe notes how the sampled events differ from those that were asked for, and returns the events
-// as the text has them: with u if the kernel could not be sampled.
+// describe notes how the sampled events differ from those that were asked for, and returns the names of the events for
+// the text, which have the modifier u if the kernel could not be sampled.
 func (n *Native) describe(r request, refused *failure.RefusedError) (specs []string) {
 	switch {
 	case r.clockForCycles || refused != nil && n.events[0].Name == sampler.CPUClock:
@@ -146,8 +146,8 @@ func (n *Native) describe(r request, refused *failure.RefusedError) (specs []str
 
 func (n *Native) note(text string) { n.notes = append(n.notes, fix.Note{Text: text}) }
 
-// Events returns the events that are sampled. If this machine can't count cycles, a clock stands in
-// place of them, and a note says so.
+// Events returns the events that are sampled. If this machine can't count cycles, a clock is sampled in their place,
+// and a note says so.
 func (n *Native) Events() []sampler.Event { return slices.Clone(n.events) }
 
 // Frequency returns how often each event is sampled, per second and CPU. It differs from the requested
@@ -170,8 +170,9 @@ func (n *Native) Subscribe(capacity int, pause time.Duration) *Stream {
 // shortPause is the time between two looks while LookOften is in effect.
 const shortPause = 10 * time.Millisecond
 
-// LookOften makes Options.Mapped be called some 30 ms after a file was mapped, from now on for the
-// duration d. Without it, that takes up to a second if the process was held or slept before.
+// LookOften makes the recording look for new mappings more often, from now on for the duration d. Then Options.Mapped
+// is called some 30 ms after a file was mapped. Otherwise that can take up to a second, if the process was held or
+// slept before.
 func (n *Native) LookOften(d time.Duration) {
 	n.often.Store(monotonic.Nanos() + d.Nanoseconds())
 	n.set.Interrupt() // ends a long pause
@@ -200,7 +201,7 @@ func (n *Native) run() {
 		pause = min(2*pause, longestDrain)
 		found := n.set.Drain(false, n.drain.take) > 0
 		if found {
-			n.drain.flush() // text that is written is not lost if gasm is killed
+			n.drain.flush() // so that these samples are not lost if gasm is killed
 		}
 		pause = n.soon(n.drain.pauseForStreams(pause, found))
 	}
@@ -217,10 +218,10 @@ func (n *Native) run() {
 	}
 }
 
-// Stop ends the recording and waits until all samples are in the file. When ctx is done, it names no more
-// native functions, which is the only part that can take long: it reads the files that the processes have
-// mapped. A second Stop returns the same. If the samples could not be written, the error is a
-// *failure.StoppedError, and the file has the samples until then.
+// Stop ends the recording and waits until all samples are in the file. When ctx is done, Stop does not name any further
+// native functions. Naming them is the only part that can take long, because it reads the files that the processes have
+// mapped. A second Stop returns the same. If the samples could not be written, the error is a *failure.StoppedError,
+// and the file has the samples up to the failure.
 func (n *Native) Stop(ctx context.Context) error {
 	n.stopOnce.Do(func() {
 		n.stopping.Store(true)
@@ -239,8 +240,8 @@ func (n *Native) Stop(ctx context.Context) error {
 // resolved all samples. Call it after Stop.
 func (n *Native) Resolver() *native.Resolver { return n.drain.resolver }
 
-// Notes returns how the recording differs from what was asked for, a sentence for each difference, with
-// the command that fixes it. Call it after Stop.
+// Notes returns a note for each difference between the recording and what was asked for, with the command that fixes
+// it. Call it after Stop.
 func (n *Native) Notes() []fix.Note {
 	<-n.done
 	return append(slices.Clone(n.notes), n.drain.notes()...)

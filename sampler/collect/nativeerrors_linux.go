@@ -27,7 +27,7 @@ func refusedNative(err error, events []sampler.Event, pid int, h machine.Host) *
 		refused.Reason, refused.Cause, refused.Hint = failure.ReasonUnknownEvent, unknown.Error(), "perf knows more names: --sampler perf"
 		return refused
 	case errors.As(err, &open):
-	case errors.Is(err, unix.EACCES): // from the folder with the tracepoints
+	case errors.Is(err, unix.EACCES): // the folder with the tracepoints can't be read
 		return denied(h, refused, events, pid)
 	default:
 		return nil
@@ -59,7 +59,7 @@ func refusedNative(err error, events []sampler.Event, pid int, h machine.Host) *
 	return refused
 }
 
-// notAllowed finds out why EPERM or EACCES came: from a limit, a filter of system calls, or the
+// notAllowed sets the reason, the cause and the hint for EPERM or EACCES: a limit, a filter of system calls, or the
 // kernel's rules.
 func notAllowed(h machine.Host, refused *failure.RefusedError, open *perfevent.OpenError, events []sampler.Event, pid int) *failure.RefusedError {
 	switch {
@@ -84,7 +84,8 @@ func denied(h machine.Host, refused *failure.RefusedError, events []sampler.Even
 	return refused
 }
 
-// around returns the event's PMU and its modifiers, "" for each that is missing.
+// around returns the parts of the event's spec around its name: the PMU and the modifiers, "cpu" and "Pu" for
+// "cpu/cycles/Pu". A part that is missing is "".
 func around(e sampler.Event) (pmu, modifiers string) {
 	pmu, rest, _ := strings.Cut(e.Spec, "/")
 	if after, ok := strings.CutPrefix(rest, e.Name); ok && pmu != "" {

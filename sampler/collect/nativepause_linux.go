@@ -6,9 +6,9 @@ type switching struct {
 	done chan error
 }
 
-// Pause stops the sampling until Resume. Samples that were taken before are kept. If the recording was
-// started with Options.Pauses, threads and mappings that come meanwhile are known afterwards. Pause
-// does nothing to a Native that has ended.
+// Pause stops the sampling until Resume. Samples that were taken before are kept. If the recording was started with
+// Options.Pauses, threads and mappings that come in the meantime are known afterwards. Pause does nothing to a Native
+// that has ended.
 func (n *Native) Pause() error { return n.turn(false) }
 
 // Resume begins to sample again after Pause.

@@ -24,21 +24,21 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
-// Options say what perf or gasm itself samples, and how often.
+// Options are the options of a recording, by perf or by gasm itself.
 type Options struct {
 	// Events are the events that the user named. nil means the best that this machine has: cycles:P,
 	// else cycles, else cpu-clock.
 	Events    []sampler.Event
 	Frequency int // samples per second and CPU
-	// Drawn is true if the frequency is drawn at random from 3 to 10 % around Frequency, so that no
-	// program is in step with the samples. The method Frequency of the recording returns it.
+	// Drawn is true if the frequency is drawn at random from 3 to 10 % around Frequency, so that no program is in step
+	// with the samples. The method Frequency of the recording returns the drawn frequency.
 	Drawn    bool
 	PID      int    // the process, held before its exec; its children are followed
 	MorePIDs []int  // other processes; only AttachNative uses them
 	Dir      string // the folder for perf.data or the text; an older file is replaced
 	// Pauses is true if Pause and Resume will be called.
 	Pauses bool
-	// Mapped is called for each file that a process maps as code. Only StartNative calls it. It must
+	// Mapped is called for each file that a process maps as code. Only recordings by StartNative call it. It must
 	// return soon. It may be nil.
 	Mapped func(native.Mapping)
 	// Slow is called by Stop with a sentence for the user if perf takes long to end. It may be nil.
@@ -59,8 +59,8 @@ type Perf struct {
 	control *os.File // nil for a perf without --control
 	acks    *os.File // perf's answers to commands on control; nil without --control
 	answers *bufio.Reader
-	// named is true if perf's events can be disabled by name, unnamed if they can't. If both are false,
-	// it was not tried yet.
+	// named is true if perf's events can be disabled by name, unnamed if they can't. If both are false, gasm has not
+	// tried it yet.
 	named, unnamed bool
 
 	stopOnce sync.Once
@@ -69,27 +69,27 @@ type Perf struct {
 
 // How long perf may take to end. It needs some ms. Tests shorten these times.
 var (
-	slowEnd = external.SlowEnd // then the user is told
-	lastEnd = 10 * time.Second // then it is killed
+	slowEnd = external.SlowEnd // after this time the user is told
+	lastEnd = 10 * time.Second // after this time perf is killed
 )
 
-// StartPerf attaches perf to the process and returns when perf samples. If the cause of an error is
-// known, the error is a *failure.MissingToolError or a *failure.RefusedError. After an error no process is left behind.
-// The end of ctx kills perf.
+// StartPerf attaches perf to the process and returns when perf samples. If the cause of an error is known, the error is
+// a *failure.MissingToolError or a *failure.RefusedError. After an error no process is left behind. When ctx is done,
+// perf is killed.
 func StartPerf(ctx context.Context, opts Options) (*Perf, error) {
 	h := machine.This()
 	tool, err := exec.LookPath("perf")
 	if err != nil {
 		return nil, missingPerf(h, "not on PATH")
 	}
-	// Since 4.17 perf itself lowers a frequency that the kernel does not allow. An older perf refuses
-	// it.
+	// Since 4.17 perf itself lowers a frequency that the kernel does not allow. An older perf refuses such a frequency,
+	// so gasm lowers it here.
 	var note fix.Note
 	opts.Frequency, note = chooseFrequency(opts)
 
 	r := requestFor(opts.Events, noCyclesCounter())
 	var p *Perf
-	var refused *failure.RefusedError // the first candidate's
+	var refused *failure.RefusedError // the error of the first candidate
 	for _, events := range r.candidates {
 		p, err = record(ctx, tool, opts, events, h)
 		var e *failure.RefusedError
@@ -111,12 +111,12 @@ func StartPerf(ctx context.Context, opts Options) (*Perf, error) {
 	return p, nil
 }
 
-// Events returns the events that perf samples. If this machine can't count cycles, a clock stands in
-// place of them, and a note says so.
+// Events returns the events that perf samples. If this machine can't count cycles, a clock is sampled in their place,
+// and a note says so.
 func (p *Perf) Events() []sampler.Event { return slices.Clone(p.events) }
 
-// Notes returns how the recording differs from what was asked for, a sentence for each difference, with
-// the command that fixes it.
+// Notes returns a note for each difference between the recording and what was asked for, with the command that fixes
+// it.
 func (p *Perf) Notes() []fix.Note {
 	notes := slices.Clone(p.notes)
 	stderr := p.process.Stderr.String()
@@ -157,7 +157,7 @@ func (p *Perf) stop() error {
 	switch {
 	case status.Exited() && status.ExitStatus() == 0,
 		asked && status.Signaled() && status.Signal() == syscall.SIGINT,
-		asked && status.Exited() && status.ExitStatus() == 128+int(syscall.SIGINT): // perf is a shell script that runs the real one
+		asked && status.Exited() && status.ExitStatus() == 128+int(syscall.SIGINT): // perf is a wrapper script
 		return p.unfinished()
 	}
 	text := p.process.Stderr.String()
@@ -166,14 +166,14 @@ func (p *Perf) stop() error {
 	if !status.Signaled() && stopped.Stderr != "" {
 		stopped.Cause = stopped.Stderr
 	}
-	if strings.Contains(text, "No space left") { // perf has no other way to say so
+	if strings.Contains(text, "No space left") { // perf reports a full disk only in this text
 		stopped.DiskFull, stopped.Hint = true, "make room in "+filepath.Dir(p.data)
 	}
 	return stopped
 }
 
-// unfinished returns the error of a perf that ended as it should and yet could not write the end of its
-// data. On a full disk perf may do so without a word.
+// unfinished returns an error if perf ended as it should but could not write the end of its data, and nil otherwise. On
+// a full disk perf may do that without a message.
 func (p *Perf) unfinished() error {
 	f, err := os.Open(p.data)
 	if err != nil {

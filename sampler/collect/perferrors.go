@@ -15,7 +15,8 @@ func missingPerf(h machine.Host, cause string) *failure.MissingToolError {
 	return &failure.MissingToolError{Tool: "perf", Cause: cause, Install: installPerf(h)}
 }
 
-// installPerf returns the command that installs perf.
+// installPerf returns the command that installs perf on the machine, or the names of the package if the distribution is
+// unknown.
 func installPerf(h machine.Host) string {
 	for _, id := range h.DistroIDs() {
 		switch id {
@@ -42,10 +43,10 @@ var (
 	wrapperWords = []string{"perf not found for kernel"}
 	goneWords    = []string{"No such process"}
 	syntaxWords  = []string{"event syntax error", "invalid or unsupported event", "unknown event"}
-	// The line after "event syntax error", if the error is that a tracepoint may not be looked up.
+	// These words are in the line after "event syntax error", if the user may not look up tracepoints.
 	tracepointWords = []string{"can't access trace events", "No permissions to read"}
 	limitWords      = []string{"Permission error mapping pages", "failed to mmap", "Too many events are opened", "Too many open files"}
-	// EPERM, and ENOSYS of a kernel without perf events.
+	// These words stand for EPERM, and for ENOSYS from a kernel without perf events.
 	blockedWords = append([]string{"No permission to enable"},
 		syscallWords("Operation not permitted", "Function not implemented")...)
 	// EACCES.
@@ -80,8 +81,8 @@ func refusedPerf(reason failure.Reason, line, hint, cause string, args ...any) e
 	return &failure.RefusedError{Tool: "perf", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint, Stderr: line}
 }
 
-// refusal converts what perf printed on stderr before it sampled to an error. It returns nil if the
-// text is not known.
+// refusal converts the text that perf printed on stderr, before it began to sample, to an error. It returns nil if the
+// text has no known line.
 func refusal(text string, events []sampler.Event, pid int, h machine.Host) error {
 	asked := strings.Join(sampler.Specs(events), ",")
 	if _, ok := failure.LineWith(text, wrapperWords...); ok {
@@ -116,7 +117,8 @@ func refusal(text string, events []sampler.Event, pid int, h machine.Host) error
 	return nil
 }
 
-// denial finds out what refused with EACCES: the owner of the process, the sysctl, or something else.
+// denial returns the error for EACCES. It finds the cause: the process belongs to another user, the sysctl forbids
+// sampling, or something else.
 func denial(line string, events []sampler.Event, pid int, h machine.Host) error {
 	asked := strings.Join(sampler.Specs(events), ",")
 	const paranoid = "%s is refused: kernel.perf_event_paranoid is %d and the user not root"
@@ -131,12 +133,12 @@ func denial(line string, events []sampler.Event, pid int, h machine.Host) error 
 	return refusedPerf(failure.ReasonSandbox, line, container, "%s is refused by the container or by SELinux, not by kernel.perf_event_paranoid", asked)
 }
 
-// isTracepoint reports whether the event is one of the kernel's tracepoints ("sched:sched_switch"),
-// which only root may sample.
+// isTracepoint reports whether the event is one of the kernel's tracepoints ("sched:sched_switch"), which only root may
+// sample unless kernel.perf_event_paranoid is -1.
 func isTracepoint(e sampler.Event) bool { return strings.Contains(e.Name, ":") }
 
-// faultyEvent returns the event that a syntax error is about. perf repeats the end of the list and
-// points into it, to the start of the event or of its modifiers:
+// faultyEvent returns the event that a syntax error is about. perf repeats the end of the list of events, and points to
+// the start of the event or of its modifiers:
 //
 //	event syntax error: '..nosuchevent:u,page-faults'
 //	                                  \___ parser error
@@ -168,13 +170,14 @@ func faultyEvent(text string, events []sampler.Event) string {
 	return asked
 }
 
-// usualPerfLines begin lines of perf's stderr that don't say what went wrong.
+// usualPerfLines are the beginnings of lines in perf's stderr that don't say what went wrong.
 var usualPerfLines = []string{
 	"[ perf record:", "Events ",
-	"Failure to open ", "Failed to open /proc/schedstat", // perf 7; the reason is in another line
+	"Failure to open ", "Failed to open /proc/schedstat", // perf 7, which prints the reason in another line
 }
 
-// perfComplaint returns the line of perf's stderr that says what went wrong, or "" if there is none.
+// perfComplaint returns the line of perf's stderr that most likely says what went wrong, or "" if there are only usual
+// lines.
 func perfComplaint(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -184,7 +187,7 @@ func perfComplaint(text string) string {
 			lines = append(lines, line)
 		}
 	}
-	// The best words come first, because perf goes on after some of its failures.
+	// The most telling words come first, because perf goes on after some failures, and then prints further messages.
 	for _, word := range []string{"No space left", "failed to write", "error", "Error", "failed"} {
 		for _, line := range lines {
 			if strings.Contains(line, word) {

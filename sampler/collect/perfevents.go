@@ -10,24 +10,23 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// bestEvents are tried in this order if the user names none.
+// bestEvents are the events that are tried, in this order, if the user names no event.
 var bestEvents = []sampler.Event{sampler.ParseEvent("cycles:P"), sampler.ParseEvent("cycles"), sampler.ParseEvent(sampler.CPUClock)}
 
 // clockNames are perf's clocks by their number in the kernel's perf_sw_ids. perf opens one
 // of them in place of cycles on a machine without a counter of cycles.
 var clockNames = []string{softwareCPUClock: sampler.CPUClock, softwareTaskClock: sampler.TaskClock}
 
-// A request is what perf is asked for.
+// A request has the events that perf or the kernel is asked for.
 type request struct {
-	candidates [][]sampler.Event // lists of events; each is for a perf that refuses the one before
+	candidates [][]sampler.Event // lists of events; a list is tried if the lists before it were refused
 	// clockForCycles is true if the candidates have cpu-clock in place of cycles.
 	clockForCycles bool
 }
 
-// requestFor returns the request for the events that the user named, if any. noCounter is true if this
-// machine can't count cycles. Asked for cycles there, perf 6.1 opens cpu-clock instead, and perf 6.12
-// and 7.2 open task-clock, without a word. So gasm asks for cpu-clock itself, and all versions do the
-// same.
+// requestFor returns the request for the events that the user named, if any. noCounter is true if this machine can't
+// count cycles. If perf is asked for cycles on such a machine, perf 6.1 opens cpu-clock instead, and perf 6.12 and 7.2
+// open task-clock, without a message. So gasm asks for cpu-clock itself, and all versions do the same.
 func requestFor(named []sampler.Event, noCounter bool) request {
 	if len(named) == 0 {
 		if noCounter {
@@ -45,8 +44,8 @@ func requestFor(named []sampler.Event, noCounter bool) request {
 	return request{candidates: [][]sampler.Event{named}}
 }
 
-// replaceable reports whether perf replaces an event by a clock. An event with a PMU is left to perf:
-// it may be refused because there is no such PMU.
+// replaceable reports whether perf replaces an event by a clock. An event with a PMU ("cpu/cycles/") is not replaced.
+// It may be refused because there is no such PMU.
 func replaceable(e sampler.Event) bool { return e.CountsCycles() && !strings.Contains(e.Spec, "/") }
 
 // withClock puts one cpu-clock in place of all events that count cycles.
@@ -65,9 +64,9 @@ func withClock(named []sampler.Event) []sampler.Event {
 	return events
 }
 
-// privileges returns the modifiers of an event that say whose time is sampled (user, kernel,
-// hypervisor, guest, host), with a colon: ":u" for "cycles:Pu" and for "cpu/cycles/Pu". The others,
-// such as P for precise, mean nothing to a clock.
+// privileges returns the modifiers of an event that say whose time is sampled (user, kernel, hypervisor, guest, host),
+// with a colon: ":u" for "cycles:Pu" and for "cpu/cycles/Pu". The other modifiers, such as P for precise, mean nothing
+// to a clock.
 func privileges(e sampler.Event) string {
 	_, modifiers, _ := strings.Cut(e.Spec, e.Name)
 	kept := strings.Map(func(c rune) rune {
@@ -82,9 +81,8 @@ func privileges(e sampler.Event) string {
 	return ":" + kept
 }
 
-// readOpened reads from perf.data what perf has opened. perf 7 leaves out events that it can't open and
-// samples the others, while an older perf samples nothing. In that case readOpened returns
-// errEventsMissing.
+// readOpened reads from perf.data what perf has opened. perf 7 leaves out events that it can't open and samples the
+// others, while an older perf samples nothing. If events were left out, readOpened returns errEventsMissing.
 func (p *Perf) readOpened() error {
 	opened, err := openedEvents(p.data)
 	if err != nil {
@@ -140,7 +138,7 @@ var (
 	NamelessKernel = fix.Note{Text: "kernel functions have no names", Fix: "sudo sysctl kernel.kptr_restrict=0"}
 )
 
-// noCounterNote is for a machine where a clock is sampled in place of cycles. It is short, so that a
+// noCounterNote returns the note for a machine where a clock is sampled in place of cycles. It is short, so that a
 // report has room on the same line for what the rate costs. gasm doctor says more.
 func noCounterNote(clock string) string {
 	return fmt.Sprintf("no cycles counter (qemu: pmu=on), so %s", clock)
@@ -150,8 +148,8 @@ func (p *Perf) note(format string, args ...any) {
 	p.notes = append(p.notes, fix.Note{Text: fmt.Sprintf(format, args...)})
 }
 
-// unaskedClock returns the name of the clock that perf has opened more often than it was asked to, or
-// "" if there is none.
+// unaskedClock returns the name of a clock that perf has opened more often than it was asked to, or "" if there is no
+// such clock.
 func unaskedClock(asked []sampler.Event, opened []openedEvent) string {
 	for _, clock := range clockNames {
 		more := 0
@@ -172,8 +170,7 @@ func unaskedClock(asked []sampler.Event, opened []openedEvent) string {
 	return ""
 }
 
-// replaceCycles puts a clock in place of the events that count cycles. It returns false if there are
-// none.
+// replaceCycles puts a clock in place of the events that count cycles. It returns false if there are no such events.
 func (p *Perf) replaceCycles(clock string) bool {
 	replaced := false
 	for i, e := range p.events {

@@ -9,16 +9,15 @@ import (
 )
 
 // controlTimeout is how long perf may take to obey a command. Usually it takes some ms, but perf may wait seconds for a
-// processor if many threads are running. If perf ends meanwhile, tell returns at once.
+// processor if many threads are running. If perf ends in the meantime, tell returns at once.
 const controlTimeout = 30 * time.Second
 
-// errorShown is how long after perf's answer its error message may come, because the two have separate
-// pipes.
+// errorShown is how long gasm waits after perf's answer for an error message. The message may come later than the
+// answer, because the two go through separate pipes.
 const errorShown = 20 * time.Millisecond
 
-// Pause makes perf take no samples until Resume. Threads and mappings that come meanwhile are known
-// afterwards, if perf lets its events be disabled by name (since 5.13). A perf before 5.9 can't pause,
-// and goes on.
+// Pause makes perf take no samples until Resume. Threads and mappings that come in the meantime are known afterwards,
+// if perf can disable events by name (since 5.13). A perf before 5.9 can't pause, and goes on.
 func (p *Perf) Pause() error { return p.turn("disable") }
 
 // Resume makes perf take samples again after Pause.

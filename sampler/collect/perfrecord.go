@@ -24,8 +24,8 @@ const (
 	// startTimeout is how long perf may take until it samples. It needs 0.1 s, and
 	// more on a loaded machine with many CPUs.
 	startTimeout = 30 * time.Second
-	// settled is for a perf before 5.9, which can't say that it samples. When its file has not grown
-	// for this long, perf has written the maps of the process and enables its events.
+	// settled is for a perf before 5.9, which can't confirm that it samples. When its file has not grown for this long,
+	// gasm assumes that perf has written the maps of the process and enables its events.
 	settled = 200 * time.Millisecond
 )
 
@@ -35,7 +35,7 @@ var (
 	errEventsMissing = errors.New("perf left out some of these events")
 )
 
-// record starts perf and returns when it samples. After an error perf has ended, and its data is removed.
+// record starts perf and returns when perf samples. After an error perf has ended, and its data is removed.
 func record(ctx context.Context, tool string, opts Options, events []sampler.Event, h machine.Host) (*Perf, error) {
 	p := &Perf{tool: tool, data: filepath.Join(opts.Dir, "perf.data"), events: slices.Clone(events), slow: opts.Slow}
 	// startUnconfirmed would take an older file for a sign that perf samples.
@@ -65,16 +65,14 @@ func (p *Perf) recordArgs(opts Options) []string {
 	return []string{
 		"record", "-k", "mono", "-F", strconv.Itoa(opts.Frequency), "-e", strings.Join(sampler.Specs(p.events), ","),
 		"-B", "-N", "-o", p.data,
-		// Follow the process's first thread and all that it starts. With -p perf would
-		// also follow the process's other threads, those of the Go runtime, which end
-		// when the held process becomes the command. For the rest of the run perf would
-		// poll what is left of them without a pause and take a core away from the
-		// command.
+		// Follow the process's first thread and all that it starts. With -p perf would also follow the process's other
+		// threads. These are threads of the Go runtime, and they end when the held process becomes the command. For the
+		// rest of the run, perf would then poll their events without a pause, and take a core away from the command.
 		"--inherit", "-t", strconv.Itoa(opts.PID),
 	}
 }
 
-// start starts perf and returns when it samples. perf gets --control if it knows that option.
+// start starts perf and returns when perf samples. perf gets --control if it knows that option.
 func (p *Perf) start(ctx context.Context, args []string) error {
 	err := p.startConfirmed(ctx, args)
 	if errors.Is(err, errPerfEnded) && ctx.Err() == nil && p.unknownOption() {
@@ -86,8 +84,8 @@ func (p *Perf) start(ctx context.Context, args []string) error {
 	return p.readOpened()
 }
 
-// takeBack ends a perf that was started in vain, and removes its data, which perf creates before it opens the events.
-// full reports whether the disk had no room for more data.
+// takeBack ends a perf that could not be made to sample, and removes its data, which perf creates before it opens the
+// events. full reports whether the disk had no room for more data.
 func (p *Perf) takeBack() (full bool) {
 	p.process.Kill()
 	<-p.process.Done
@@ -97,8 +95,8 @@ func (p *Perf) takeBack() (full bool) {
 	return full
 }
 
-// refused returns the error of a perf that was refused, as its stderr says; nil if err has another cause or the text is
-// not known.
+// refused returns the error for a perf that the kernel refused, according to perf's stderr. It returns nil if err has a
+// different cause, or if the text is not known.
 func (p *Perf) refused(err error, pid int, h machine.Host) error {
 	if !errors.Is(err, errPerfEnded) && !errors.Is(err, errEventsMissing) {
 		return nil
@@ -106,11 +104,11 @@ func (p *Perf) refused(err error, pid int, h machine.Host) error {
 	return refusal(p.process.Stderr.String(), p.events, pid, h)
 }
 
-// failure returns the error of a perf that failed for another reason than a refusal.
+// failure returns the error for a perf that failed but was not refused.
 func (p *Perf) failure(err error, args []string, full bool) error {
 	if errors.Is(err, errPerfEnded) {
 		complaint := perfComplaint(p.process.Stderr.String())
-		if full && complaint == "" { // perf may end without a word
+		if full && complaint == "" { // perf may end without a message
 			return fmt.Errorf("perf: its data can't be written: %w; make room in %s", syscall.ENOSPC, filepath.Dir(p.data))
 		}
 		err = fmt.Errorf("%s: %s", p.process.Cmd.ProcessState, complaint)
@@ -134,7 +132,7 @@ func (p *Perf) startConfirmed(ctx context.Context, args []string) error {
 	// perf's thread for BPF events would delay perf's end by up to a second.
 	args = append(slices.Clone(args), "--control", "fd:3,4", "-D", "-1", "--no-bpf-event")
 	p.process, err = external.Start(ctx, p.tool, args, commands, ackTo)
-	// perf has copies of these two. Without ours, acks ends when perf does.
+	// perf has copies of these two files. Close ours, so that a read from acks ends when perf does.
 	commands.Close()
 	ackTo.Close()
 	p.control, p.acks, p.answers = control, acks, bufio.NewReader(acks)
@@ -146,7 +144,7 @@ func (p *Perf) startConfirmed(ctx context.Context, args []string) error {
 	if err := acks.SetReadDeadline(deadline); err != nil {
 		return err
 	}
-	// If perf has ended this fails, and so does the read below.
+	// If perf has ended, this write fails, and so does the read below. The read's error is handled.
 	_, _ = control.WriteString("enable\n")
 	ack, err := p.answers.ReadString('\n')
 	if strings.Contains(ack, "ack") {

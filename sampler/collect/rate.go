@@ -11,19 +11,19 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
-// DefaultFrequency is how often gasm samples if a sample costs little, per second and CPU. JMH's
-// perfasm and dtraceasm take about as many.
+// DefaultFrequency is how often gasm samples if a sample costs little, per second and CPU. JMH's perfasm and dtraceasm
+// sample about as often.
 const DefaultFrequency = 1001
 
 // lowerFrequencies are chosen if a sample costs more. They are few and far apart, so that a machine
 // chooses the same one each time.
 var lowerFrequencies = []int{501, 301, 201, 101}
 
-// maxShare is the share of a thread's time that samples may take by default. With a lower one, a window
-// of a few seconds in a virtual machine would have too few samples to be useful.
+// maxShare is the share of a thread's time that samples may take by default. With a lower share, a window of a few
+// seconds in a virtual machine would have too few samples to be useful.
 const maxShare = 0.01
 
-// A Rate is how often to sample if the user does not say.
+// A Rate is the frequency at which to sample if the user does not choose one, and the reason for it.
 type Rate struct {
 	Hertz int // per second and CPU
 	// Cost is how much of the sampled thread's time a sample takes, or 0 if that can't be measured.
@@ -58,7 +58,7 @@ func ChooseRate(events []sampler.Event) Rate {
 	return rateFor(sampleCost(timers[0]), len(timers))
 }
 
-// rateFor returns the rate for what a sample costs; 0 means that the cost is unknown.
+// rateFor returns the rate for the cost of a sample, which is 0 if it is unknown. timers is Rate.Timers.
 func rateFor(cost time.Duration, timers int) Rate {
 	rate := Rate{DefaultFrequency, cost, timers}
 	for _, lower := range lowerFrequencies {
@@ -76,8 +76,8 @@ func (r Rate) Share(hertz int) float64 {
 	return r.Cost.Seconds() * float64(r.Timers) * float64(hertz)
 }
 
-// Note says what the rate costs, and what the default rate would cost. It returns "" for the default
-// rate.
+// Note returns a text that says what the rate costs, and what the default rate would cost. It returns "" for the
+// default rate.
 func (r Rate) Note() string {
 	if r.Hertz == DefaultFrequency {
 		return ""
@@ -85,8 +85,8 @@ func (r Rate) Note() string {
 	return fmt.Sprintf("%d Hz takes %.1f %%, %d %.1f %% of the time", r.Hertz, 100*r.Share(r.Hertz), DefaultFrequency, 100*r.Share(DefaultFrequency))
 }
 
-// chooseFrequency returns how often events are sampled, for the frequency in opts. If the kernel allows
-// less than that, it returns less, with a note. If opts.Drawn is set, it draws the frequency at random.
+// chooseFrequency returns how often events are sampled, for the frequency in opts. If the kernel allows only a lower
+// frequency, chooseFrequency returns that one, with a note. If opts.Drawn is set, it draws the frequency at random.
 func chooseFrequency(opts Options) (hertz int, note fix.Note) {
 	hertz, note = allowedFrequency(opts.Frequency)
 	if opts.Drawn {
@@ -96,10 +96,10 @@ func chooseFrequency(opts Options) (hertz int, note fix.Note) {
 	return hertz, note
 }
 
-// A drawn frequency is higher or lower than the one that was asked for, by a part of it that is between
-// nearest and farthest. The one that was asked for may be exactly that of the program. With a smaller
-// difference, the samples would move so slowly through the program's period that a window of a few
-// seconds would not see all of it: with a difference of 3 %, they have seen all of it after 33 periods.
+// A drawn frequency is higher or lower than the requested frequency. The difference, as a fraction of the requested
+// frequency, is between nearest and farthest. The requested frequency itself is not used, because the program may have
+// the same one. With a difference below nearest, the samples would move so slowly through the program's period that a
+// window of a few seconds would not see all of it: with a difference of 3 %, they have seen all of it after 33 periods.
 const (
 	nearest  = 0.03
 	farthest = 0.10
@@ -108,9 +108,9 @@ const (
 // drawFrequency returns a frequency in one of the two ranges around hertz, but not above limit, if limit
 // is positive. u is a random number in [0, 1). Frequencies that are too low for a choice are not changed.
 //
-// The timer of a clock event has a fixed period, and a program may have the same one: it draws a frame,
-// polls a device or ticks. Then all samples are in the same part of its work, whatever part that is. The
-// period of a counter of cycles varies by itself, because the kernel adapts it to the frequency.
+// The timer of a clock event has a fixed period. A program that draws frames, polls a device or ticks may have the same
+// period. Then all samples are in the same part of its work, whichever part that is. The period of a counter of cycles
+// varies by itself, because the kernel adapts it to the frequency.
 func drawFrequency(hertz, limit int, u float64) int {
 	asked := float64(hertz)
 	low := int(math.Ceil(asked * (1 - farthest)))
@@ -131,11 +131,10 @@ func drawFrequency(hertz, limit int, u float64) int {
 	return high + n - lows
 }
 
-// maxRateSysctl is the kernel's limit for the frequency of events.
+// maxRateSysctl is the sysctl with the kernel's limit for the frequency of events.
 const maxRateSysctl = "kernel/perf_event_max_sample_rate"
 
-// allowedFrequency returns how often the kernel lets events be sampled, with a note if that is less
-// than what was asked for.
+// allowedFrequency returns the frequency that was asked for or, if that is lower, the kernel's limit, with a note.
 func allowedFrequency(asked int) (hertz int, note fix.Note) {
 	limit, ok := machine.Sysctl(maxRateSysctl)
 	if !ok || limit <= 0 || limit >= asked {

@@ -26,7 +26,7 @@ func newStream(capacity int, pause time.Duration) *Stream {
 // Dropped returns how many samples found no room in C.
 func (s *Stream) Dropped() int64 { return s.dropped.Load() }
 
-// put hands a sample to the stream without waiting.
+// put hands a sample to the stream without waiting. If C is full, the sample is dropped.
 func (s *Stream) put(sample *sampler.Sample) {
 	select {
 	case s.in <- *sample:

@@ -8,15 +8,14 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// settled is how long after a record's time the record is certainly in its ring. The kernel takes the
-// time first and writes the record afterwards. That takes microseconds, unless the virtual CPU is taken
-// away meanwhile.
+// settled is a time after which a record is certainly in its ring, counted from the record's own time. The kernel takes
+// the time first and writes the record afterwards. That takes microseconds, unless the hypervisor stops the virtual CPU
+// in between.
 const settled = 20 * time.Millisecond
 
-// Drain calls the function give for each record that has come since the last Drain, in the order of
-// their times. It returns how many records were in the rings. It keeps the latest records for the next
-// Drain, because a record that belongs before them may still be on its way into another ring. If all is
-// true, it keeps none.
+// Drain calls give for each record that has come since the last Drain, in the order of the records' times. It returns
+// how many records were in the rings. It keeps the latest records for the next Drain, because an earlier record may
+// still be missing in another ring. If all is true, it does not keep any.
 //
 // A record is valid until give returns.
 func (s *Set) Drain(all bool, give func(*Record)) (found int) {
@@ -35,9 +34,9 @@ func (s *Set) Drain(all bool, give func(*Record)) (found int) {
 	return found
 }
 
-// fill takes all records out of the rings, and returns how many there were.
+// fill takes all records out of the rings and adds them to the batch. It returns how many records it has taken.
 func (s *Set) fill() int {
-	for c, r := range s.rings { // all heads first: then all rings are read up to about the same time
+	for c, r := range s.rings { // all heads first, so that all rings are read up to about the same time
 		if r != nil {
 			s.heads[c] = r.Head()
 		}
@@ -51,7 +50,7 @@ func (s *Set) fill() int {
 	return len(s.batch) - known
 }
 
-// take decodes a record of a ring and adds it to the batch, if it is of interest.
+// take decodes a record of a ring and adds it to the batch. Records of kinds that nobody needs are skipped.
 func (s *Set) take(data []byte) {
 	var r Record
 	if !decode(data, &r) {
@@ -64,31 +63,30 @@ func (s *Set) take(data []byte) {
 
 // followed says which threads a set samples.
 type followed struct {
-	// tids are the threads on which events were opened while they ran, and when that was
-	// (CLOCK_MONOTONIC, in ns). It is nil if events were opened on one thread only, from which all
-	// others descend.
+	// tids are the threads on which events were opened while the threads ran. The value is the time of that
+	// (CLOCK_MONOTONIC, in ns). tids is nil if events were opened on only one thread, from which all other threads
+	// descend.
 	tids map[int32]int64
-	// pids are the processes whose records are kept, if the events are for the whole machine; nil
-	// otherwise.
+	// pids are the processes whose records are kept, if the events are opened for the whole machine; otherwise nil.
 	pids map[int32]bool
 }
 
-// keep reports whether a record counts, and brings tids and pids up to date with it. Records come in
+// keep reports whether a record is to be kept, and updates tids and pids with it. It must be called with the records in
 // the order of their times.
 func (f *followed) keep(r *Record) bool {
 	if f.pids != nil {
-		if r.Kind == Fork && r.PID != r.PPID { // the new process may have the id of one that has ended
+		if r.Kind == Fork && r.PID != r.PPID { // the new process may have the id of an earlier one
 			f.pids[r.PID] = f.pids[r.PPID]
 		}
 		return f.pids[r.PID] || r.Kind == Lost || r.Kind == Throttle
 	}
-	// A thread that was made while events were being opened may have inherited some of them, and has
-	// got events of its own afterwards (see addAll). Only the records of its own events count.
+	// A thread that was created while events were being opened may have inherited some events, and has got its own
+	// events afterwards (see addAll). Only the records of its own events count.
 	if _, opened := f.tids[r.by]; opened && r.owner != r.by && r.Kind != Lost && r.Kind != Throttle {
 		return false
 	}
 	if since, opened := f.tids[r.TID]; opened && r.Kind == Fork && r.MonoNanos > since {
-		delete(f.tids, r.TID) // a new thread has the id of one that has ended
+		delete(f.tids, r.TID) // the new thread has the id of a thread that has ended
 	}
 	return true
 }

@@ -10,16 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An Event is what the kernel is asked to sample.
+// An Event describes what the kernel is asked to sample.
 type Event struct {
 	// Name is the event as the user spells it, for messages: "cpu/mem-loads/u".
 	Name   string
-	Type   uint32 // PERF_TYPE_HARDWARE …, or the number of a PMU
+	Type   uint32 // PERF_TYPE_HARDWARE and so on, or the number of a PMU
 	Config [3]uint64
 	// Flags are bits of perf_event_attr (unix.PerfBitExcludeKernel …).
 	Flags uint64
-	// Precise is how near to the instruction the PC must be, from 0 to 3. BestPrecise means as near as
-	// this machine can.
+	// Precise is the required precision of the PC: from 0, which allows any skid, to 3, which allows none (precise_ip
+	// of perf_event_attr). If BestPrecise is true, lower levels are tried if this machine does not have that precision.
 	Precise     int
 	BestPrecise bool
 	// CPUs are the CPUs that can count the event; nil for all.
@@ -29,7 +29,7 @@ type Event struct {
 // A NameError says that there is no event of that name.
 type NameError struct {
 	Name  string
-	Cause string // what is wrong with the name; "" if it is just not known
+	Cause string // what is wrong with the name; "" if the name is unknown
 }
 
 func (e *NameError) Error() string {
@@ -39,7 +39,7 @@ func (e *NameError) Error() string {
 	return fmt.Sprintf("there is no event %s: %s", e.Name, e.Cause)
 }
 
-// The kernel's generic events, by the names and aliases that perf has for them.
+// The kernel's generic events, by their names and aliases in perf.
 var (
 	hardwareEvents = map[string]uint64{
 		"cycles": unix.PERF_COUNT_HW_CPU_CYCLES, "cpu-cycles": unix.PERF_COUNT_HW_CPU_CYCLES,
@@ -82,14 +82,14 @@ var (
 	cacheResults = map[string]uint64{"refs": 0, "Reference": 0, "ops": 0, "access": 0, "misses": 1, "miss": 1}
 )
 
-// Lookup finds an event by its parts as perf spells them: "cpu", "event=0x3c" and "u" are the parts of
-// "cpu/event=0x3c/u". The pmu and the modifiers may be "". The spec is the whole text, for messages. If
-// there is no such event, the error is a [*NameError].
+// Lookup finds an event. The parameters are its parts as perf spells them: for "cpu/event=0x3c/u", pmu is "cpu", name
+// is "event=0x3c" and modifiers is "u". pmu and modifiers may be "". spec is the whole text, for messages. If there is
+// no such event, the error is a [*NameError].
 func Lookup(spec, pmu, name, modifiers string) (Event, error) {
 	return theKernel.lookup(spec, pmu, name, modifiers)
 }
 
-// A kernel holds the folders in which the kernel describes its events. Tests have folders of their own.
+// A kernel holds the folders in which the kernel describes its events. Tests use other folders.
 type kernel struct {
 	devices string   // the folder of the PMUs
 	tracing []string // folders where the tracepoints may be; at most one of them exists
@@ -114,7 +114,7 @@ func (k kernel) lookup(spec, pmu, name, modifiers string) (e Event, err error) {
 	return e, err
 }
 
-// bareEvent finds an event without a PMU.
+// bareEvent finds an event whose name has no PMU.
 func (k kernel) bareEvent(name string) (Event, error) {
 	if config, ok := softwareEvents[name]; ok {
 		return Event{Type: unix.PERF_TYPE_SOFTWARE, Config: [3]uint64{config}}, nil
@@ -137,8 +137,8 @@ func (k kernel) bareEvent(name string) (Event, error) {
 	return Event{}, &NameError{}
 }
 
-// cacheEvent returns the configuration of a name such as L1-dcache-load-misses: a cache, an operation
-// and its result. A name without an operation counts loads, and one without a result counts all accesses.
+// cacheEvent returns the configuration for a name such as L1-dcache-load-misses, which consists of a cache, an
+// operation and a result. Without an operation it counts loads, and without a result it counts all accesses.
 func cacheEvent(name string) (config uint64, ok bool) {
 	rest := ""
 	for start, number := range caches {
@@ -172,14 +172,14 @@ func cacheEvent(name string) (config uint64, ok bool) {
 	return 0, false
 }
 
-// rawEvent returns the configuration of a name such as r01c4, which is hexadecimal.
+// rawEvent returns the configuration of a name such as r01c4: the hexadecimal number after the r.
 func rawEvent(name string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(name, "r")
 	config, err := strconv.ParseUint(digits, 16, 64)
 	return config, ok && err == nil
 }
 
-// tracepoint finds a tracepoint's number. Only root may look it up.
+// tracepoint finds a tracepoint by its number, which the kernel has in a file. Only root may read that file.
 func (k kernel) tracepoint(system, point string) (Event, error) {
 	if strings.ContainsAny(system+point, "/*?") {
 		return Event{}, &NameError{}

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Ring sizes in bytes for each CPU. perf uses the largest one, and kernel.perf_event_mlock_kb allows it
-// by default. At 1001 Hz it holds ten seconds.
+// Sizes of a CPU's ring in bytes. perf uses the largest size, and the default of kernel.perf_event_mlock_kb allows it.
+// A ring of that size has room for ten seconds of samples at 1001 Hz.
 const (
 	largestRing  = 512 << 10
 	smallestRing = 32 << 10
@@ -20,12 +20,12 @@ const (
 type Options struct {
 	Events    []Event // not empty
 	Frequency int     // samples of each event per second and CPU
-	// Pauses gives the set one more event, which never happens and stays enabled while the others
-	// pause: the kernel reports no mappings and threads together with a disabled event.
+	// Pauses adds an event to the set that never happens and that stays enabled while the other events are paused. It
+	// is needed because the kernel reports no mappings and threads for disabled events.
 	Pauses bool
 }
 
-// Dummy is an event that never happens. The kernel reports mappings and threads together with it.
+// Dummy is an event that never happens. It serves to get the kernel's reports about mappings and threads.
 var Dummy = Event{Name: "dummy", Type: unix.PERF_TYPE_SOFTWARE, Config: [3]uint64{unix.PERF_COUNT_SW_DUMMY}}
 
 // An OpenError says that the kernel refused an event.
@@ -40,21 +40,21 @@ func (e *OpenError) Error() string { return fmt.Sprintf("%s for event %s: %v", e
 // Unwrap returns e.Err.
 func (e *OpenError) Unwrap() error { return e.Err }
 
-// A Set is a set of events that are open on the threads of a process, each event once on each CPU. Only
-// Interrupt may be called at the same time as another method.
+// A Set is a set of events that are open on one or several threads, or on the whole machine. Each event is opened once
+// for each thread and CPU. Only Interrupt may be called while another method is running.
 type Set struct {
 	events []opening
 	cpus   []int
 	cores  []corePMU
 	fds    []descriptor
 	byID   map[uint64]descriptor
-	rings  []*Ring // by the index of the CPU; nil if no event could be opened there
-	owners []int   // by the index of the CPU: the descriptor that has the ring; -1 for none
-	// tracking is the index of the event with which the kernel reports mappings and threads.
+	rings  []*Ring // by the index of the CPU; nil if the CPU has no ring
+	owners []int   // by the index of the CPU: the file descriptor whose ring it is; -1 if there is none
+	// tracking is the index of the event for which the kernel reports mappings and threads.
 	tracking int
 	heads    []uint64
 	waiter   *waiter
-	batch    []Record // taken out of the rings, but kept until their order is known
+	batch    []Record // taken out of the rings, but not returned by Drain yet
 	followed
 }
 
@@ -62,18 +62,18 @@ type Set struct {
 type opening struct {
 	Event
 	attr     unix.PerfEventAttr
-	precise  int  // the level (0 to 3) of the next attempt to open the event, or of the open event
-	userOnly bool // the kernel is left out because this user may not see it
+	precise  int  // the level, from 0 to 3, of the open event or of the next attempt to open it
+	userOnly bool // true if samples in the kernel are left out because this user may not see them
 }
 
 // A descriptor is the file descriptor of one event on one thread and one CPU.
 type descriptor struct {
 	fd, event, cpu int   // event and cpu are indexes
-	tid            int32 // 0 for all threads of the machine
+	tid            int32 // -1 for all threads of the machine
 }
 
-// Open opens events on the first thread of a process. They begin when it execs, and all threads and
-// processes that descend from it inherit them. If the kernel refuses, the error is an [*OpenError].
+// Open opens events on the first thread of a process. The events begin when the process execs. All threads and
+// processes that descend from that thread inherit them. If the kernel refuses an event, the error is an [*OpenError].
 func Open(pid int, o Options) (*Set, error) {
 	s, err := newSet(o, unix.PerfBitEnableOnExec|unix.PerfBitInherit)
 	if err != nil {
@@ -89,7 +89,7 @@ func Open(pid int, o Options) (*Set, error) {
 	return s, nil
 }
 
-// newSet returns a set without any open event. Its events will be opened disabled.
+// newSet returns a set in which no event is open yet. The set's events will be opened in the disabled state.
 func newSet(o Options, flags uint64) (s *Set, err error) {
 	s = &Set{byID: map[uint64]descriptor{}, cores: theKernel.corePMUs()}
 	if s.cpus, err = OnlineCPUs(); err != nil {
@@ -137,7 +137,7 @@ func (s *Set) add(tid int) error {
 		var last error
 		for c, cpu := range s.cpus {
 			if cpus := s.events[i].CPUs; cpus != nil && !slices.Contains(cpus, cpu) {
-				continue // another kind of core
+				continue // the event is for another kind of core
 			}
 			err := s.openOn(i, tid, c)
 			switch {
@@ -180,8 +180,8 @@ func (s *Set) openOn(event, tid, c int) error {
 	return nil
 }
 
-// open opens the event. If the kernel does not know something or does not allow it, open asks for less,
-// and does so for the other CPUs, too.
+// open opens the event. If the kernel does not know or does not allow something that the attributes ask for, open asks
+// for less. The changed attributes stay for the other CPUs.
 func (o *opening) open(tid, cpu int) (int, error) {
 	for {
 		fd, err := unix.PerfEventOpen(&o.attr, tid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
@@ -194,8 +194,8 @@ func (o *opening) open(tid, cpu int) (int, error) {
 	}
 }
 
-// askLess changes the attributes after an error. It returns false if there is nothing left that gasm
-// could do without.
+// askLess removes something from the attributes after an error. It returns false if that can't help, or if gasm needs
+// everything that is left.
 func (o *opening) askLess(err error) bool {
 	const kernelBits = unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv
 	switch {
@@ -221,7 +221,7 @@ func (o *opening) askLess(err error) bool {
 	return false
 }
 
-// setPrecise asks for PCs that are this near to the instruction.
+// setPrecise sets the required precision of PCs, from 0 to 3.
 func (o *opening) setPrecise(level int) {
 	o.precise = level
 	o.attr.Bits &^= unix.PerfBitPreciseIPBit1 | unix.PerfBitPreciseIPBit2

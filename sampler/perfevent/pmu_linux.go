@@ -22,7 +22,8 @@ import (
 //
 // See tools/perf/util/pmu.c in the kernel's sources.
 
-// pmuEvent finds an event by its PMU and terms: "mem-loads", "event=0xcd,umask=0x1".
+// pmuEvent finds an event by its PMU and its terms. The terms are the name of an event, "mem-loads", or numbers for it,
+// "event=0xcd,umask=0x1".
 func (k kernel) pmuEvent(pmu, terms string) (Event, error) {
 	if strings.ContainsAny(pmu, "/*?") {
 		return Event{}, &NameError{}
@@ -43,8 +44,8 @@ func (k kernel) pmuEvent(pmu, terms string) (Event, error) {
 	return e, k.apply(&e, pmu, terms, true)
 }
 
-// apply applies terms to the event. A term without a value may be the name of one of the PMU's events,
-// which stands for terms, too.
+// apply applies terms to the event. A term without a value may be the name of one of the PMU's events. Such a name
+// stands for the terms in the event's file.
 func (k kernel) apply(e *Event, pmu, terms string, mayName bool) error {
 	for term := range strings.SplitSeq(terms, ",") {
 		name, text, hasValue := strings.Cut(strings.TrimSpace(term), "=")
@@ -74,13 +75,14 @@ func (k kernel) apply(e *Event, pmu, terms string, mayName bool) error {
 	return nil
 }
 
-// withoutParameters leaves out the terms whose value the user has to set: "event=?".
+// withoutParameters returns the terms without those whose value the user has to set, which look like "event=?".
 func withoutParameters(terms string) string {
 	kept := slices.DeleteFunc(strings.Split(terms, ","), func(term string) bool { return strings.HasSuffix(term, "=?") })
 	return strings.Join(kept, ",")
 }
 
-// missingParameter returns a parameter of an event for which the user's terms have no value, or "".
+// missingParameter returns the name of a parameter of an event for which the user's terms have no value. It returns ""
+// if no parameter is missing.
 func missingParameter(named, terms string) string {
 	for term := range strings.SplitSeq(named, ",") {
 		name, isParameter := strings.CutSuffix(term, "=?")
@@ -91,7 +93,7 @@ func missingParameter(named, terms string) string {
 	return ""
 }
 
-// set puts a term's value into the bits that the PMU's format names.
+// set writes a term's value into those bits of e.Config that the PMU's format has for the term.
 func (k kernel) set(e *Event, pmu, name string, value uint64) error {
 	format := k.read(pmu, filepath.Join("format", name))
 	if i := slices.Index(configs, name); format == "" && i >= 0 {
@@ -119,11 +121,11 @@ func (k kernel) set(e *Event, pmu, name string, value uint64) error {
 	return nil
 }
 
-// configs are the words by which the files in a PMU's folder format ("config1:0-15") name the fields of
-// perf_event_attr, in the order of Event.Config.
+// configs are the names of the fields of perf_event_attr in the files of a PMU's format folder ("config1:0-15"). They
+// are in the order of Event.Config.
 var configs = []string{"config", "config1", "config2"}
 
-// pmusWith returns the PMUs that have an event of a name, sorted.
+// pmusWith returns the names of the PMUs that have an event with this name, sorted.
 func (k kernel) pmusWith(event string) (pmus []string) {
 	if strings.ContainsAny(event, "/*?[\\") {
 		return nil
@@ -135,14 +137,14 @@ func (k kernel) pmusWith(event string) (pmus []string) {
 	return pmus
 }
 
-// A corePMU is the PMU of some of the CPUs of a machine with several kinds of cores.
+// A corePMU is a PMU that only some of the CPUs have, because the machine has several kinds of cores.
 type corePMU struct {
 	number uint32
 	cpus   []int
 }
 
-// corePMUs returns the PMUs of the kinds of cores that an x86 processor has; none if all cores are
-// alike.
+// corePMUs returns the PMUs of an x86 processor with several kinds of cores. It returns none if all cores are of the
+// same kind.
 func (k kernel) corePMUs() (cores []corePMU) {
 	for _, name := range []string{"cpu_core", "cpu_atom", "cpu_lowpower"} {
 		number, err := strconv.ParseUint(k.read(name, "type"), 10, 32)
@@ -154,8 +156,8 @@ func (k kernel) corePMUs() (cores []corePMU) {
 	return cores
 }
 
-// on returns the event for a CPU. On a processor with several kinds of cores, a generic event is
-// requested from the PMU of that CPU.
+// on returns the event as it must be requested for a CPU. On a processor with several kinds of cores, a generic event
+// must name the PMU of that CPU.
 func (e Event) on(cpu int, cores []corePMU) Event {
 	for _, core := range cores {
 		if !slices.Contains(core.cpus, cpu) {
@@ -180,7 +182,7 @@ func (k kernel) read(pmu, file string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// OnlineCPUs returns the CPUs that are switched on.
+// OnlineCPUs returns the numbers of the CPUs that are switched on.
 func OnlineCPUs() ([]int, error) {
 	const path = "/sys/devices/system/cpu/online"
 	text, err := os.ReadFile(path)
@@ -208,7 +210,7 @@ func parseCPUs(list string) (cpus []int, err error) {
 	return cpus, nil
 }
 
-// parseRange parses "0-7" or "7".
+// parseRange parses "0-7", or "7" as a range of one number.
 func parseRange(text string) (lo, hi uint64, err error) {
 	first, last, isRange := strings.Cut(text, "-")
 	if lo, err = strconv.ParseUint(first, 10, 32); err != nil || !isRange {

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sampleType is what the kernel writes with each record.
+// sampleType selects the fields that the kernel writes with each record.
 const sampleType = unix.PERF_SAMPLE_IDENTIFIER | unix.PERF_SAMPLE_IP | unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_TIME | unix.PERF_SAMPLE_CPU
 
-// Sizes in bytes: of a record's header, of a sample, and of what follows any other record (struct
-// sample_id: pid, tid, time, cpu, identifier).
+// Sizes in bytes: of the header of each record, of a whole sample, and of the fields at the end of each other record
+// (struct sample_id: pid, tid, time, cpu, identifier).
 const (
 	headerSize = 8
 	sampleSize = headerSize + 40
@@ -25,29 +25,29 @@ type Kind uint8
 const (
 	Sample   Kind = iota + 1
 	Mapping       // the process has mapped a file, or memory, as code
-	Comm          // the thread has another name
-	Fork          // the thread PPID/PTID has made the thread PID/TID
+	Comm          // the thread has got a new name
+	Fork          // the thread PPID/PTID has created the thread PID/TID
 	Exit          // the thread has ended
-	Lost          // records did not fit into the ring; Count says how many
-	Throttle      // the kernel has paused the event because it came too often
+	Lost          // records did not fit into the ring; Count is their number
+	Throttle      // the kernel has paused the event because it happened too often
 )
 
-// A Record is what the kernel has reported at one time.
+// A Record is one report of the kernel. Comments name the fields that only some kinds have.
 type Record struct {
 	Kind
 	Mode       Mode  // for a Sample
 	Exec       bool  // for a Comm: the process has become another program
-	CPU        int32 // where the kernel has written the record
+	CPU        int32 // the CPU on which the kernel has written the record
 	PID, TID   int32 // -1 for a thread that is ending
 	PPID, PTID int32 // for a Fork
 	MonoNanos  int64
 	IP         uint64 // for a Sample: the program counter
 	Count      uint64 // for Lost
-	Event      int    // for a Sample: the index of the event
+	Event      int    // for a Sample: the index of the event in Options.Events
 	Name       string // for a Comm
 	Map        *Mapped
 	owner      int32 // the thread that the event was opened on
-	by         int32 // the thread in which the kernel has written the record
+	by         int32 // the thread that ran when the kernel wrote the record
 }
 
 // A Mode is the kind of code in which a thread was sampled.
@@ -60,7 +60,7 @@ const (
 	Other // a hypervisor or its guest
 )
 
-// Mapped is a range of a process's memory and the file in it.
+// Mapped is a range of a process's memory and the file that is mapped there.
 type Mapped struct {
 	Lo, Hi, FileOffset uint64
 	Major, Minor       uint32 // of the device
@@ -77,8 +77,8 @@ const (
 	miscMmapNoPath = 1 << 14 // PERF_RECORD_MISC_MMAP_BUILD_ID: a build id in place of device and inode
 )
 
-// decode reads a record from data, which is the whole record with its header. It returns false for
-// records of no interest, and for those that are shorter than they should be.
+// decode decodes a record. data is the whole record with its header. It returns false for records of no interest, and
+// for records that are shorter than they should be.
 func decode(data []byte, r *Record) bool {
 	kind, misc := binary.NativeEndian.Uint32(data), binary.NativeEndian.Uint16(data[4:])
 	*r = Record{}

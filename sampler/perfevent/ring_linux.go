@@ -9,17 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Ring is the buffer into which the kernel writes the records of a CPU: a page with the positions of
-// both ends, and after it the records, in a size that is a power of two.
+// A Ring is the buffer into which the kernel writes the records of a CPU. It begins with a page that has the positions
+// of both ends. The records follow; their part of the buffer has a size that is a power of two.
 type Ring struct {
 	memory []byte
 	page   *unix.PerfEventMmapPage
 	data   []byte
-	// whole has a copy of a record that goes around the end of the buffer.
+	// whole is a copy of the last record that continued at the start of the buffer.
 	whole []byte
 }
 
-// MapRing maps the buffer of an event. size is the size of the records in bytes.
+// MapRing maps the buffer of an event. size is the size in bytes of the buffer's part for records.
 func MapRing(fd, size int) (*Ring, error) {
 	page := os.Getpagesize()
 	memory, err := unix.Mmap(fd, 0, page+size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
@@ -32,11 +32,11 @@ func MapRing(fd, size int) (*Ring, error) {
 // Unmap releases the buffer.
 func (r *Ring) Unmap() { _ = unix.Munmap(r.memory) }
 
-// Head returns how many bytes the kernel has written.
+// Head returns how many bytes the kernel has written to the ring since it was mapped.
 func (r *Ring) Head() uint64 { return atomic.LoadUint64(&r.page.Data_head) }
 
-// Read calls the function each for every record that ends at or before the position head, and frees the
-// space of these records for the kernel. A record is valid until its call returns.
+// Read calls each for every record that ends at or before the position head, and frees the space of these records for
+// the kernel. A record is valid until each returns.
 func (r *Ring) Read(head uint64, each func(record []byte)) {
 	size := uint64(len(r.data))
 	tail := r.page.Data_tail
@@ -46,7 +46,7 @@ func (r *Ring) Read(head uint64, each func(record []byte)) {
 		// splits a header.
 		length := uint64(binary.NativeEndian.Uint16(r.data[at+6:]))
 		if length < headerSize || tail+length > head {
-			tail = head // not a record of the kernel's: nothing after it can be found
+			tail = head // not a record of the kernel, so no record after it can be found
 			break
 		}
 		if at+length <= size {

@@ -12,13 +12,13 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// OpenRunning opens events on all threads of running processes. They count at once. Threads and
-// processes that descend from these inherit the events. If the kernel refuses, the error is an
-// [*OpenError]. It is not an error that processes have ended, unless all have.
+// OpenRunning opens events on all threads of running processes, and enables them at once. Threads and processes that
+// descend from these threads inherit the events. If the kernel refuses an event, the error is an [*OpenError].
+// Processes that have ended are skipped; it is an error only if all of them have ended.
 //
-// OpenRunning takes a descriptor for each thread, CPU and event. If that exceeds the limit of open files,
-// it opens the events for the whole machine, one on each CPU, provided that this user may do so. Then the
-// records of other processes are left out.
+// OpenRunning needs a file descriptor for each thread, CPU and event. If that exceeds the limit of open files, it opens
+// each event once on each CPU for the whole machine instead, provided that this user may do so. The records of other
+// processes are then left out.
 func OpenRunning(pids []int, o Options) (*Set, error) {
 	s, err := openThreads(pids, o)
 	if !errors.Is(err, unix.EMFILE) && !errors.Is(err, unix.ENFILE) {
@@ -52,16 +52,16 @@ func openThreads(pids []int, o Options) (*Set, error) {
 	return s, nil
 }
 
-// mostRounds limits how often addAll looks for new threads.
+// mostRounds is the maximum number of times that addAll looks for new threads.
 const mostRounds = 20
 
-// addAll opens the events on all threads of a process, and looks for further threads until there are
-// none.
+// addAll opens the events on all threads of a process. It then looks for new threads, and repeats that until there are
+// no new ones.
 //
-// A thread that is made while events are being opened may have inherited some of them. addAll opens the
-// events on it as well, and followed.keep counts its own events only. If a thread makes another one
-// when it has events on all CPUs itself, the new thread inherits all of them, and a Fork record shows
-// that. So a process that makes threads all the time does not keep addAll from ending.
+// A thread that is created while events are being opened may have inherited some of them. addAll opens the events on
+// this thread as well, and followed.keep counts only the thread's own events. If a thread that already has events on
+// all CPUs creates another thread, the new one inherits all of them. A Fork record shows that, so addAll can skip the
+// new thread. Therefore addAll ends even if a process creates threads all the time.
 func (s *Set) addAll(pid int) error {
 	inherited := map[int32]bool{}
 	for range mostRounds {
@@ -101,7 +101,7 @@ func (s *Set) addRunning(tid int) error {
 	return s.control(s.fds[known:], unix.PERF_EVENT_IOC_ENABLE)
 }
 
-// scanForks takes the records out of the rings, keeps them for Drain, and notes which threads have
+// scanForks takes the records out of the rings and keeps them for Drain. It adds to inherited the threads that have
 // inherited all events.
 func (s *Set) scanForks(inherited map[int32]bool) {
 	from := len(s.batch)
@@ -116,8 +116,8 @@ func (s *Set) scanForks(inherited map[int32]bool) {
 	}
 }
 
-// openMachine opens the events for the whole machine. Only the records of the given processes, and of
-// those that descend from them, are kept.
+// openMachine opens the events for the whole machine. Only the records of the given processes and of their descendants
+// are kept.
 func openMachine(pids []int, o Options) (*Set, error) {
 	s, err := newSet(o, 0)
 	if err != nil {
@@ -140,7 +140,7 @@ func openMachine(pids []int, o Options) (*Set, error) {
 	return s, nil
 }
 
-// Threads returns the ids of the threads that a process has now; none if it has ended.
+// Threads returns the ids of the threads that a process has now, sorted. It returns none if the process has ended.
 func Threads(pid int) (tids []int) {
 	entries, _ := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "task"))
 	for _, e := range entries {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapRings maps a ring for each CPU that has an event, and makes all events of the CPU write into it. A
-// user who may lock less memory than the largest rings take gets smaller rings.
+// mapRings maps a ring for each CPU that has an event, and makes all events of the CPU write into it. If this user may
+// not lock enough memory for the largest rings, mapRings maps smaller ones.
 func (s *Set) mapRings() error {
 	for size := largestRing; ; size /= 2 {
 		err := s.mapRingsOf(size)
@@ -60,23 +60,24 @@ func (s *Set) shareRing(d descriptor) error {
 	return nil
 }
 
-// Wait waits until a ring is half full, or the time d is over, or Interrupt is called.
+// Wait waits until a ring is half full, the time d is over, or Interrupt is called.
 func (s *Set) Wait(d time.Duration) { s.waiter.wait(d) }
 
-// Interrupt ends the current Wait, or the next one if there is none.
+// Interrupt ends the current Wait. If nobody is waiting, it ends the next Wait at once.
 func (s *Set) Interrupt() { s.waiter.interrupt() }
 
-// Disable ends all events, including those of children. What they have written still has to be drained.
+// Disable ends all events, including those that children have inherited. The records in the rings still have to be
+// drained.
 func (s *Set) Disable() error { return s.control(s.fds, unix.PERF_EVENT_IOC_DISABLE) }
 
-// Pause disables the events, including those of children, until Resume. For a set that was opened with
-// Pauses, the kernel reports mappings and threads meanwhile.
+// Pause disables the events until Resume, including those that children have inherited. If the set was opened with
+// Options.Pauses, the kernel continues to report mappings and threads.
 func (s *Set) Pause() error { return s.control(s.sampled(), unix.PERF_EVENT_IOC_DISABLE) }
 
-// Resume enables the events after Pause.
+// Resume enables the events again after Pause.
 func (s *Set) Resume() error { return s.control(s.sampled(), unix.PERF_EVENT_IOC_ENABLE) }
 
-// sampled returns all events except the one that only reports mappings and threads.
+// sampled returns all descriptors except those of the event that only reports mappings and threads.
 func (s *Set) sampled() (events []descriptor) {
 	for _, d := range s.fds {
 		if d.event != s.tracking || s.tracking == 0 {
@@ -95,11 +96,12 @@ func (s *Set) control(events []descriptor, request uint) error {
 	return nil
 }
 
-// counts are what read returns for an event: its id, and how many of its samples were lost.
+// counts are the values that reading from an event's descriptor returns: the event's id, and how many of its samples
+// were lost.
 type counts struct{ id, lost uint64 }
 
-// readCounts reads an event's id, and how many of its samples did not fit into the ring, including
-// those of inherited events.
+// readCounts reads an event's id, and how many samples of the event and of its inherited events did not fit into the
+// ring.
 func (s *Set) readCounts(d descriptor) (counts, error) {
 	var buf [24]byte
 	n, err := unix.Read(d.fd, buf[:])
@@ -116,8 +118,8 @@ func (s *Set) readCounts(d descriptor) (counts, error) {
 	return c, nil
 }
 
-// Lost returns how many samples of an event did not fit into the rings, by the kernel's own count. It
-// returns 0 before Linux 6.0, which has no such count; see the records of Kind [Lost].
+// Lost returns how many samples of an event did not fit into the rings, by the kernel's count. Linux before 6.0 has no
+// such count, so Lost returns 0 there; see the records of Kind [Lost].
 func (s *Set) Lost(event int) (n uint64) {
 	for _, d := range s.fds {
 		if d.event == event {
@@ -128,14 +130,14 @@ func (s *Set) Lost(event int) (n uint64) {
 	return n
 }
 
-// UserOnly reports whether an event leaves the kernel out without being asked to, because this user may
-// not see the kernel.
+// UserOnly reports whether the samples of an event are limited to user space although the options do not ask for that,
+// because this user may not see the kernel.
 func (s *Set) UserOnly(event int) bool { return s.events[event].userOnly }
 
-// Precise returns how near to the instruction an event's PCs are, from 0 to 3.
+// Precise returns the precision of an event's PCs, from 0 (any skid) to 3 (no skid).
 func (s *Set) Precise(event int) int { return s.events[event].precise }
 
-// Descriptors returns how many files are open.
+// Descriptors returns how many file descriptors the set has open.
 func (s *Set) Descriptors() int { return len(s.fds) + 2 }
 
 // Memory returns the size of all rings in bytes.
@@ -148,7 +150,7 @@ func (s *Set) Memory() (n int) {
 	return n
 }
 
-// Close ends all events and releases the rings. Nothing may be drained afterwards.
+// Close ends all events and releases the rings. Drain must not be called afterwards.
 func (s *Set) Close() {
 	s.unmapRings()
 	for _, d := range s.fds {

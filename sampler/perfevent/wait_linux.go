@@ -10,18 +10,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A waiter waits for something to happen at descriptors.
+// A waiter waits until something happens at one of several file descriptors.
 //
-// It has an epoll of its own, and Go's epoll waits for that as for a socket. If a goroutine waited in a
-// system call instead, Go's runtime would watch it, and wake up some dozen times after each pause. With
-// a millisecond of work between the pauses, that takes about as long again.
+// It has an epoll of its own. Go's runtime waits for this epoll with the runtime's epoll, as it does for a socket. A
+// goroutine that waits in a system call instead costs more: the runtime watches it, and wakes up some dozen times after
+// each pause. With a millisecond of work between the pauses, these wake-ups take about as long as the work.
 type waiter struct {
 	epoll int
-	file  *os.File // the epoll
+	file  *os.File // the same epoll, as a file that Go's runtime can wait for
 	conn  syscall.RawConn
 
-	mu   sync.Mutex // because an interrupt may come while the waiter is closed
-	stop int        // an eventfd; interrupt writes to it to end wait; -1 when it is closed
+	mu   sync.Mutex // an interrupt may come while the waiter is being closed
+	stop int        // an eventfd; interrupt writes to it to end wait; -1 after close
 }
 
 func newWaiter() (w *waiter, err error) {
@@ -50,22 +50,22 @@ func newWaiter() (w *waiter, err error) {
 	return w, nil
 }
 
-// watch adds a descriptor to those that wait waits for. It is edge-triggered: each event ends one wait.
+// watch adds a descriptor to those that wait waits for. It is edge-triggered, so each event ends only one wait.
 func (w *waiter) watch(fd int) error {
 	return unix.EpollCtl(w.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)})
 }
 
-// wait waits until something happens, or the time d is over, or interrupt is called.
+// wait waits until something happens at a descriptor, the time d is over, or interrupt is called.
 func (w *waiter) wait(d time.Duration) {
 	_ = w.file.SetReadDeadline(time.Now().Add(d)) // it worked in newWaiter
 	_ = w.conn.Read(func(uintptr) bool {
 		var events [8]unix.EpollEvent
 		n, _ := unix.EpollWait(w.epoll, events[:], 0)
-		return n != 0 // what happens next ends the next wait
+		return n != 0 // if false, Go waits until the epoll is readable and calls this again
 	})
 }
 
-// interrupt ends the current wait, or the next one if there is none. After close it does nothing.
+// interrupt ends the current wait. If nobody is waiting, it ends the next wait at once. After close it does nothing.
 func (w *waiter) interrupt() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,6 +82,6 @@ func (w *waiter) close() {
 	defer w.mu.Unlock()
 	if w.stop >= 0 {
 		unix.Close(w.stop)
-		w.stop = -1 // another file may get the number
+		w.stop = -1 // another file may get this number
 	}
 }

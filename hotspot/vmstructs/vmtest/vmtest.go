@@ -1,4 +1,4 @@
-// Package vmtest builds the memory of a HotSpot by hand, for tests that need no JVM.
+// Package vmtest builds the memory of a HotSpot process by hand, for tests that do without a JVM.
 //
 //	m := vmtest.New()
 //	method := m.Add(…)
@@ -18,16 +18,18 @@ import (
 // Base is the lowest address of a Memory.
 const Base = 0x10000
 
-// pageSize is the size of a page. A page is mapped as a whole.
+// pageSize is the size of a page in bytes. Memory can be read up to the end of its last page.
 const pageSize = 1 << 12
 
-// A Memory is memory from Base on, which grows at its end. It implements io.ReaderAt.
+// A Memory is the memory of a process. It begins at the address Base and grows at its end. It implements io.ReaderAt,
+// with addresses as offsets.
 type Memory struct{ Data []byte }
 
 // New returns an empty Memory.
 func New() *Memory { return &Memory{} }
 
-// ReadAt reads at an address. The bytes between the end of the data and the end of its last page are zero.
+// ReadAt reads len(buf) bytes at an address. The bytes between the end of the data and the end of its last page are
+// zero. A read that goes beyond the memory returns io.ErrUnexpectedEOF.
 func (m *Memory) ReadAt(buf []byte, addr int64) (int, error) {
 	end := Base + (int64(len(m.Data))+pageSize-1)&^(pageSize-1)
 	if addr < Base || addr >= end || int64(len(buf)) > end-addr {
@@ -46,7 +48,7 @@ func (m *Memory) Add(data ...byte) (addr uint64) {
 	return addr
 }
 
-// AddUint64 adds eight-byte numbers.
+// AddUint64 adds numbers of eight bytes, little-endian, and returns the address of the first one.
 func (m *Memory) AddUint64(numbers ...uint64) (addr uint64) {
 	var data []byte
 	for _, n := range numbers {
@@ -55,22 +57,24 @@ func (m *Memory) AddUint64(numbers ...uint64) (addr uint64) {
 	return m.Add(data...)
 }
 
-// AddText adds a zero-terminated string.
+// AddText adds a zero-terminated string and returns its address.
 func (m *Memory) AddText(text string) (addr uint64) { return m.Add(append([]byte(text), 0)...) }
 
-// Tables are HotSpot's tables of its own structures in a test. The keys are the names that package vmstructs uses.
+// Tables is the content of HotSpot's tables that describe its own structures (gHotSpotVMStructs and others). The keys
+// are the names that package vmstructs uses, such as "Method::_constMethod".
 type Tables struct {
 	Offsets map[string]uint64 // of fields
-	Statics map[string]uint64 // addresses
+	Statics map[string]uint64 // addresses of static fields
 	Sizes   map[string]uint64 // of types
 	Ints    map[string]int32
-	Types   map[string]string // of fields, also static ones; HotSpot does not say the types of all
+	// Types are the types of fields and static fields. A field may have no entry, because HotSpot leaves some types out.
+	Types map[string]string
 }
 
 // Symbols are the addresses of the variables that libjvm.so exports.
 type Symbols map[string]uint64
 
-// Address returns the address of a symbol.
+// Address returns the address of a symbol, or an error if there is no such symbol.
 func (s Symbols) Address(name string) (uint64, error) {
 	if addr, ok := s[name]; ok {
 		return addr, nil
@@ -78,11 +82,11 @@ func (s Symbols) Address(name string) (uint64, error) {
 	return 0, fmt.Errorf("no symbol %s", name)
 }
 
-// A row has the values of a row's columns by their names.
+// A row is a row of a table: the values of its columns by the columns' names.
 type row map[string]uint64
 
-// AddTables adds the tables, with rows as vmStructs.hpp defines them on 64-bit machines, and the variables that locate
-// them.
+// AddTables adds the tables, with the layout of rows that vmStructs.hpp defines on 64-bit machines, and the variables
+// that locate the tables. It returns the addresses of these variables.
 func (m *Memory) AddTables(t Tables) Symbols {
 	symbols := Symbols{}
 	var structs, types, ints []row
@@ -105,7 +109,8 @@ func (m *Memory) AddTables(t Tables) Symbols {
 	return symbols
 }
 
-// field completes a field's row with its names and its type.
+// field adds the name of the class, the name of the field and the field's type to columns, and returns it. name is like
+// "Method::_constMethod". An unknown type is "".
 func (m *Memory) field(name, typeString string, columns row) row {
 	typeName, fieldName, ok := strings.Cut(name, "::")
 	if !ok {
@@ -118,7 +123,8 @@ func (m *Memory) field(name, typeString string, columns row) row {
 	return columns
 }
 
-// addTable adds one table and a row of zeros after it. offsets are the offsets of the columns in a row.
+// addTable adds one table, which ends with a row of zeros, and the variables that locate it. stride is the size of a
+// row in bytes, and offsets are the offsets of the columns in a row.
 func (m *Memory) addTable(symbols Symbols, name string, stride uint64, offsets row, rows []row) {
 	data := make([]byte, stride*uint64(len(rows)+1))
 	for i, columns := range rows {

@@ -24,10 +24,10 @@ type Pausing interface {
 	Stop() error
 }
 
-// CheckPause checks that no sample is taken in a pause, and that a program that has started meanwhile is
-// sampled afterwards, under its own name. begin starts the sampler for a Target, and returns it with a
-// function that reads its samples after Stop. wholeMachine is true for a sampler that samples all
-// processes and does not name threads.
+// CheckPause checks that no sample is taken during a pause. It also checks that a program which was started during the
+// pause is sampled afterwards, under its own name. begin starts the sampler for a Target. It returns the sampler and a
+// function that reads the samples after Stop. wholeMachine is true for a sampler that samples all processes and does
+// not name threads.
 func CheckPause(t *testing.T, wholeMachine bool, begin func(x *Target) (s Pausing, samples func() []sampler.Sample)) {
 	t.Helper()
 	folder := t.TempDir()

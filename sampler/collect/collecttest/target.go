@@ -1,5 +1,5 @@
-// Package collecttest has what the tests of the samplers share: processes to be sampled, tools that
-// behave in another way than the real ones, and checks that all samplers pass.
+// Package collecttest contains what the tests of the samplers share: processes to be sampled, fake tools that replace
+// the real ones, and checks that all samplers must pass.
 package collecttest
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// Busy is a shell loop that ends when the test kills it.
+// Busy is an endless shell loop. It ends when the test kills the shell.
 const Busy = `while :; do :; done`
 
-// Nobody makes a process run as the user without rights.
+// Nobody makes a process run as the user nobody, who has no rights.
 var Nobody = &syscall.Credential{Uid: gasmtest.Nobody, Gid: gasmtest.Nobody}
 
 // A Target is a shell that waits for release and then runs a script.
@@ -28,13 +28,13 @@ type Target struct {
 	gate io.WriteCloser
 }
 
-// Hold starts a Target, which is killed after the test.
+// Hold starts a Target. It is killed at the end of the test.
 func Hold(t *testing.T, script string) *Target {
 	t.Helper()
 	return HoldAs(t, script, nil)
 }
 
-// HoldAs starts a Target that runs as the user.
+// HoldAs starts a Target that runs as this user; nil means the user of the test.
 func HoldAs(t *testing.T, script string, user *syscall.Credential) *Target {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", "read -r go; "+script)
@@ -64,13 +64,14 @@ func (x *Target) Release(t *testing.T) {
 	}
 }
 
-// Works waits until the target has worked for a while: at 999 Hz it has a hundred more samples then.
+// Works waits until the target has used another 100 ms of CPU time. A sampler with 999 Hz then has a hundred more
+// samples.
 func (x *Target) Works(t *testing.T) {
 	t.Helper()
 	Works(t, x.PID())
 }
 
-// Works waits until a process has worked for a while.
+// Works waits until a process has used another 100 ms of CPU time.
 func Works(t *testing.T, pid int) {
 	t.Helper()
 	until := CPUTime(t, pid) + 100*time.Millisecond
@@ -85,7 +86,7 @@ func (x *Target) Alive(t *testing.T) {
 	}
 }
 
-// Eventually waits until something has happened.
+// Eventually waits until ok returns true. The test fails if that takes more than a minute; what describes the event.
 func Eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
@@ -95,7 +96,8 @@ func Eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// ProcessesWith returns the processes whose command line contains a text.
+// ProcessesWith returns the processes whose command line contains a text, each as its path in /proc and its command
+// line.
 func ProcessesWith(t *testing.T, text string) (found []string) {
 	t.Helper()
 	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -110,10 +112,10 @@ func ProcessesWith(t *testing.T, text string) (found []string) {
 	return found
 }
 
-// NobodysDir returns a new folder that belongs to nobody.
+// NobodysDir returns a new folder that belongs to the user nobody. It is removed at the end of the test.
 func NobodysDir(t *testing.T) string {
 	t.Helper()
-	// t.TempDir is below a folder that others may not enter.
+	// The folders of t.TempDir are in a folder that other users may not enter.
 	dir, err := os.MkdirTemp("/tmp", "gasm-nobody-")
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +127,7 @@ func NobodysDir(t *testing.T) string {
 	return dir
 }
 
-// FakeTool puts a shell script on PATH, before the real tool, and returns the folder that it is in.
+// FakeTool creates a shell script that is found on PATH instead of the real tool. It returns the script's folder.
 func FakeTool(t *testing.T, name, script string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -136,7 +138,8 @@ func FakeTool(t *testing.T, name, script string) string {
 	return dir
 }
 
-// ToolPath returns the path of the real tool, for a fake tool that runs it.
+// ToolPath returns the path of the real tool, for a fake tool that runs the real one. It must be called before
+// FakeTool.
 func ToolPath(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -146,7 +149,7 @@ func ToolPath(t *testing.T, name string) string {
 	return path
 }
 
-// CPUTime returns the CPU time that the process has used, as the kernel counts it, in steps of 10 ms.
+// CPUTime returns the CPU time that a process has used. The kernel counts it in steps of 10 ms.
 func CPUTime(t *testing.T, pid int) time.Duration {
 	t.Helper()
 	used, ok := gasmtest.CPUTime(pid)
@@ -156,8 +159,8 @@ func CPUTime(t *testing.T, pid int) time.Duration {
 	return used
 }
 
-// Execs returns a script that runs the given one in a program of its own, because native sampling
-// begins at an exec.
+// Execs returns a script that runs the given script in a new program (sh -c), because native sampling begins at an
+// exec.
 func Execs(script string) string {
 	return "exec sh -c '" + strings.ReplaceAll(script, "'", `'\''`) + "'"
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
-// missing returns the error for a machine without DTrace.
+// missing returns the error for a machine without a usable DTrace. cause says what was found instead.
 func missing(h machine.Host, cause string) *failure.MissingToolError {
 	install, hint := installation(h)
 	return &failure.MissingToolError{Tool: "dtrace", Cause: cause, Install: install, Hint: hint}
 }
 
-// installation returns the command that installs DTrace 2.x, or else a hint, by the ID and ID_LIKE of /etc/os-release.
-// Debian has it since 13.
+// installation returns the command that installs DTrace 2.x on this system, or else a hint how to get it. It identifies
+// a Linux distribution by ID and ID_LIKE of /etc/os-release. Debian has had DTrace since release 13.
 func installation(h machine.Host) (install, hint string) {
 	if runtime.GOOS == "darwin" {
 		return "", "it is a part of macOS: /usr/sbin/dtrace"
@@ -50,8 +50,8 @@ var (
 	noKernelWords = []string{"could not enable tracing", "failed to initialize dtrace", "failed to create BPF", "failed to load BPF", "BTF", "DTrace device not available"}
 )
 
-// refusal returns the error for what DTrace or sudo printed in place of samples. It returns nil if
-// the text is not known. The frequency is 0 for a [Script].
+// refusal returns the error for a text that DTrace or sudo printed instead of samples. It returns nil if the text is
+// not one of the known ones. The frequency is 0 for a [Script].
 func refusal(text, tool string, frequency int, sudo bool, h machine.Host) error {
 	refused := func(reason failure.Reason, line, hint, cause string, args ...any) error {
 		return &failure.RefusedError{Tool: "dtrace", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint, Stderr: line}
@@ -83,7 +83,7 @@ func refusal(text, tool string, frequency int, sudo bool, h machine.Host) error 
 	return nil
 }
 
-// isNoProbe reports whether the error is that of a [Script] that names a probe which does not exist.
+// isNoProbe reports whether refusal returned this error because a probe does not exist.
 func isNoProbe(err error) bool {
 	var refused *failure.RefusedError
 	return errors.As(err, &refused) && refused.Reason == failure.ReasonUnknownEvent
@@ -91,9 +91,9 @@ func isNoProbe(err error) bool {
 
 const programEnd = "}: "
 
-// complaintIn returns the line of DTrace's stderr that says what went wrong, or "" if there is
-// none. It is the last line that is not a usual one. The program that DTrace repeats in it is left out
-// ("invalid probe specifier BEGIN { … } … END { … }: failed to grab process 4742").
+// complaintIn returns the line of DTrace's stderr that says what went wrong, or "" if there is none. That is the last
+// line, not counting the lines that DTrace prints on every start. If DTrace repeats its program in the line, the
+// program is left out ("invalid probe specifier BEGIN { … } … END { … }: failed to grab process 4742").
 func complaintIn(text string) string {
 	var last string
 	for line := range strings.Lines(text) {

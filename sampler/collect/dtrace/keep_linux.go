@@ -12,13 +12,15 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/external"
 )
 
-// keeper is what the shell runs before DTrace for Linux. If a signal that DTrace does not handle ends
-// it, its BEGIN and END probes stay in tracefs. DTrace handles SIGTERM once it samples, and never
-// SIGPIPE. So the script ignores SIGPIPE, and a second shell waits for the end of gasm, which has the
-// other end of descriptor 3: it reads a line if DTrace has ended before gasm, and no line if gasm is
-// killed. A DTrace that has removed its probes takes some seconds more to end by itself, so it is
-// killed. Probes of a DTrace that did not handle SIGTERM yet are removed. If DTrace runs under sudo,
-// only root can do these two things.
+// keeper is the shell script that starts DTrace for Linux, and that ends DTrace when gasm is
+// killed. If DTrace is ended by a signal that it does not handle, its BEGIN and END probes stay in
+// tracefs. DTrace never handles SIGPIPE, and handles SIGTERM only once it samples. So the script
+// makes DTrace ignore SIGPIPE, and starts a second shell that waits for the end of gasm. That shell
+// reads from descriptor 3, a pipe whose other end gasm holds: gasm writes a line when DTrace has
+// ended, and if gasm is killed, the pipe ends without a line. Then the second shell sends SIGTERM
+// to DTrace. As soon as DTrace has removed its probes, the shell kills it, because it would take
+// some seconds more to end by itself. If DTrace did not handle SIGTERM yet, the shell removes the
+// probes that are left. If DTrace runs under sudo, only root can kill DTrace or remove its probes.
 const keeper = `trap "" PIPE
 dtrace=$$
 {
@@ -50,7 +52,8 @@ exec "$@"`
 // uprobeFiles are the lists of the kernel's uprobes in the places where tracefs is mounted.
 const uprobeFiles = "/sys/kernel/tracing/uprobe_events /sys/kernel/debug/tracing/uprobe_events"
 
-// newProcess prepares DTrace. When gasm is killed, DTrace ends properly, and by itself.
+// newProcess prepares a DTrace that ends properly also when gasm is killed. Without a shell it
+// prepares DTrace alone.
 func newProcess(run func(path string, args []string) *external.Process, command []string) (*external.Process, error) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -65,7 +68,7 @@ func newProcess(run func(path string, args []string) *external.Process, command 
 	p.Started = func() { theirs.Close() }
 	p.After = func() {
 		if p.Cmd.ProcessState != nil && p.Status().Signaled() {
-			removeUprobes(p.Cmd.Process.Pid) // SIGKILL has also killed its shell
+			removeUprobes(p.Cmd.Process.Pid) // DTrace was killed, and its second shell with it
 		}
 		_, _ = ours.WriteString("ended\n") // nobody reads it if the shell was killed
 		ours.Close()
@@ -73,8 +76,9 @@ func newProcess(run func(path string, args []string) *external.Process, command 
 	return p, nil
 }
 
-// hasUprobes reports whether the BEGIN and END probes of a DTrace are in tracefs. It returns false if
-// that can't be seen: by users other than root, and if sudo has started DTrace.
+// hasUprobes reports whether the BEGIN or END probe of this DTrace is in tracefs. It also returns
+// false if gasm can't see that: only root can read tracefs, and if sudo started DTrace, gasm does
+// not know DTrace's process id.
 func (d *Tracer) hasUprobes() bool {
 	probes := []byte(fmt.Sprintf(":dt_%d_dtrace/", d.process.Cmd.Process.Pid))
 	for file := range strings.FieldsSeq(uprobeFiles) {
@@ -85,8 +89,9 @@ func (d *Tracer) hasUprobes() bool {
 	return false
 }
 
-// released waits until a DTrace that has printed everything has removed its probes from tracefs, which
-// takes it less than a second.
+// released waits until a DTrace that has printed everything has removed its probes from tracefs,
+// which usually takes less than a second. It returns false if gasm can't see the probes, or after
+// releaseTimeout.
 func (d *Tracer) released() bool {
 	for end := time.Now().Add(releaseTimeout); d.inTracefs && time.Now().Before(end); time.Sleep(lookForRelease) {
 		if d.process.Ended() || !d.hasUprobes() {
@@ -104,8 +109,8 @@ const lookForRelease = 20 * time.Millisecond
 func removeUprobes(pid int) {
 	for file := range strings.FieldsSeq(uprobeFiles) {
 		for _, name := range []string{"BEGIN", "END"} {
-			// Each line has a file of its own, because the kernel accepts nothing more after a line
-			// that it refuses: a probe may not be there.
+			// The file is opened again for each line, because the kernel accepts nothing more after
+			// a line that it refuses. It refuses a line if the probe does not exist.
 			if f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0); err == nil {
 				_, _ = fmt.Fprintf(f, "-:dt_%d_dtrace/%s\n", pid, name)
 				f.Close()

@@ -15,7 +15,7 @@ import (
 type Probe struct{ Provider, Name string }
 
 // List returns the probes that match one of the descriptions, such as "hotspot4711:::". It is not
-// an error if there are none. With sudo it asks for no password.
+// an error if no probe matches. With sudo, it runs DTrace by sudo -n, which asks for no password.
 func List(ctx context.Context, sudo bool, descriptions ...string) ([]Probe, error) {
 	path, err := Find()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/external"
 )
 
-// The marks that Program prints first and last.
+// The marks: the program prints beginMark first and endMark last.
 const (
 	beginMark = "gasm: begin"
 	endMark   = "gasm: end"
@@ -24,14 +24,14 @@ const (
 	// when it is full, DTrace has to wait. See [output].
 	paceInterval = 250 * time.Millisecond
 	pipeSize     = 4 << 10
-	// lull is the time after which a DTrace that prints no text has nothing to print.
+	// lull is how long DTrace must have printed nothing to count as idle.
 	lull = 5 * time.Millisecond
-	// lastPrint is an upper bound for the time that DTrace takes to print the samples that it has: it
-	// looks for them ten times a second (switchrate=10hz).
+	// lastPrint is an upper bound for the time after which DTrace prints a sample, because it empties its buffers ten
+	// times a second (switchrate=10hz).
 	lastPrint = 300 * time.Millisecond
 )
 
-// patience is an upper bound for what DTrace or sudo usually does within a second.
+// patience is how long gasm waits for something that DTrace or sudo usually does within a second.
 const patience = 30 * time.Second
 
 // Tests shorten these times.
@@ -39,9 +39,9 @@ var (
 	// startTimeout is how long DTrace may take until it samples. It needs a second, and more on a
 	// loaded machine.
 	startTimeout = patience
-	// slowEnd is how long DTrace may take to end until the user is told.
+	// slowEnd is the time after which the user is told that DTrace has not ended yet.
 	slowEnd = external.SlowEnd
-	// endTimeout is how long a DTrace that was asked to end may print nothing.
+	// endTimeout is how long a DTrace that was asked to end may print nothing; then it is killed.
 	endTimeout = 10 * time.Second
 	// releaseTimeout is how long DTrace may take to end after it has printed everything. It needs up to
 	// ten seconds if all CPUs are busy.
@@ -50,34 +50,34 @@ var (
 
 // An output saves what DTrace prints on its stdout in a file, or passes it on.
 //
-// DTrace for Linux wakes up for each single record (libdtrace's dt_peb.c asks for wakeup_events = 1)
-// and works for a millisecond each time. At 1001 Hz that takes a good part of a core away from what is
-// measured. So a paced output reads the text only four times a second, from a pipe of the smallest
-// possible size. When the pipe is full, DTrace sleeps. Its records gather in its buffers (4 MB per CPU,
-// half a minute), and then it takes them all at once. Measured over 8 s on two CPUs: 5.3 s of CPU time
-// with -n alone, 0.36 s when DTrace leaves itself out, 0.02 s when it is paced as well.
+// DTrace for Linux wakes up for each single record (libdtrace's dt_peb.c asks for wakeup_events = 1) and works for a
+// millisecond each time. At 1001 Hz that takes a good part of a core away from the program that is measured. So a paced
+// output reads the text only four times a second, from a pipe of the smallest possible size. When the pipe is full,
+// DTrace sleeps. Its records gather in its buffers, which have 4 MB per CPU, enough for half a minute. When gasm reads
+// again, DTrace prints them all at once. Measured over 8 s on two CPUs: 5.3 s of CPU time with -n alone, 0.36 s when
+// DTrace leaves itself out, 0.02 s when it is paced as well.
 type output struct {
 	pipe     *os.File
-	file     *os.File        // nil for a Script
-	to       io.Writer       // the file, or the writer for a Script's text
+	file     *os.File        // nil for a Script, whose text is not saved
+	to       io.Writer       // the file or, for a Script, Options.Text
 	messages dropCounter     // DTrace's stderr
 	before   external.Buffer // what DTrace printed on stdout before it sampled
-	paced    bool            // set before save
+	paced    bool            // read the pipe only now and then; set before save is called
 
 	begun chan struct{} // closed when DTrace samples
-	end   chan struct{} // closed when all samples are in the file
-	saved chan struct{} // closed when no more text comes
-	quick chan struct{} // closed when pauses should end
+	end   chan struct{} // closed when DTrace has printed endMark: all samples are in the file
+	saved chan struct{} // closed when DTrace has closed the pipe and all text is written
+	quick chan struct{} // closed when the pipe should be read without pauses
 	once  sync.Once     // closes quick
 	// caughtUp is closed after quick, when DTrace has printed what it had and no longer waits for room
 	// in the pipe in the middle of a line.
 	caughtUp chan struct{}
 
-	lastRead atomic.Int64 // when text came last, in Unix ns
+	lastRead atomic.Int64 // when text was last read from the pipe, in Unix ns
 	mu       sync.Mutex
 	failure  error // why the file could not be written
 	pauses   []pausedTime
-	line     []byte // the incomplete last line; empty if there are no pauses
+	line     []byte // the incomplete last line so far; empty if Pause was never called
 }
 
 func newOutput(pipe, file *os.File) *output {
@@ -85,17 +85,17 @@ func newOutput(pipe, file *os.File) *output {
 		saved: make(chan struct{}), quick: make(chan struct{}), caughtUp: make(chan struct{})}
 }
 
-// save copies the text until DTrace closes the pipe. If the file can't be written, save goes on
-// reading, so that DTrace does not hang on a full pipe.
+// save copies the text from the pipe to the file until DTrace closes the pipe. If the file can't be written, save goes
+// on reading, because DTrace would otherwise hang on a full pipe.
 func (t *output) save() {
 	defer close(t.saved)
 	defer t.pipe.Close()
 	defer t.file.Close()
 	defer t.writeRest()
 	buf := make([]byte, 64<<10)
-	var tail []byte // the end of the text that was read before, for a mark that comes in two parts
+	var tail []byte // the end of the text read so far, because a mark may arrive in two parts
 	begun, ended := false, false
-	small := 0 // how many readings in a row, since hurry, found the pipe less than half full
+	small := 0 // since hurry was called: how many readings in a row found the pipe less than half full
 	for {
 		n, err := t.pipe.Read(buf)
 		if n > 0 {
@@ -135,8 +135,8 @@ func (t *output) save() {
 	}
 }
 
-// deadline returns when a paced reading ends: when no text has come for a lull. After DTrace has caught
-// up, readings have no deadline.
+// deadline returns the time at which a paced reading ends if no text arrives until then, a lull from now. After DTrace
+// has caught up, readings have no deadline, and it returns the zero time.
 func (t *output) deadline() time.Time {
 	select {
 	case <-t.caughtUp:
@@ -146,10 +146,10 @@ func (t *output) deadline() time.Time {
 	}
 }
 
-// catchUp notes that DTrace does not wait for room in the pipe.
+// catchUp notes that DTrace no longer waits for room in the pipe, by closing caughtUp.
 func (t *output) catchUp() {
 	select {
-	case <-t.caughtUp: // noted before
+	case <-t.caughtUp: // already closed
 	default:
 		close(t.caughtUp)
 	}
@@ -164,8 +164,8 @@ func (t *output) hurried() bool {
 	}
 }
 
-// awaitCatchUp waits until DTrace can be asked to end. A signal in the middle of a write makes DTrace
-// lose what it was writing, or write it twice.
+// awaitCatchUp waits until DTrace can be asked to end, at most two seconds. DTrace must not be in the middle of a write
+// then: the signal would make it lose what it was writing, or write it twice.
 func (t *output) awaitCatchUp() {
 	if !t.paced {
 		return
@@ -177,7 +177,7 @@ func (t *output) awaitCatchUp() {
 	}
 }
 
-// pause waits until it is time to read again.
+// pause waits until it is time to read the pipe again.
 func (t *output) pause() {
 	select {
 	case <-t.quick:
@@ -186,7 +186,7 @@ func (t *output) pause() {
 	t.pipe.SetReadDeadline(time.Time{})
 }
 
-// hurry ends the pauses.
+// hurry ends the pauses between readings, so that DTrace can print the rest of its samples quickly.
 func (t *output) hurry() {
 	t.once.Do(func() {
 		if t.paced {
@@ -205,7 +205,7 @@ func (t *output) write(text []byte) {
 	t.writeText(text)
 }
 
-// writeText writes into the file. The caller holds the lock.
+// writeText writes text to t.to, unless an earlier write failed. The caller holds the lock.
 func (t *output) writeText(text []byte) {
 	if t.failure == nil {
 		_, t.failure = t.to.Write(text)
@@ -218,11 +218,11 @@ func (t *output) err() error {
 	return t.failure
 }
 
-// start returns what a DTrace that does not sample printed, on stderr and on stdout.
+// start returns what a DTrace that did not begin to sample has printed, on stderr and on stdout.
 func (t *output) start() string {
 	select {
 	case <-t.saved:
-	case <-time.After(time.Second): // a child of DTrace has the pipe open
+	case <-time.After(time.Second): // a child of DTrace still has the pipe open
 	}
 	return t.messages.String() + "\n" + t.before.String()
 }
@@ -237,8 +237,8 @@ func (t *output) ended() bool {
 	}
 }
 
-// awaitEnd waits until DTrace has printed everything, or has closed the pipe. It returns false if
-// DTrace prints nothing for endTimeout. After slowEnd it calls slow.
+// awaitEnd waits until DTrace has printed everything, or has closed the pipe. It returns false if DTrace has printed
+// nothing for endTimeout. If it has waited for slowEnd, it calls slow once.
 func (t *output) awaitEnd(slow func()) bool {
 	asked := time.Now()
 	tell := time.NewTimer(slowEnd)
@@ -260,7 +260,7 @@ func (t *output) awaitEnd(slow func()) bool {
 	}
 }
 
-// abandon stops the reading.
+// abandon closes the pipe, so that nothing more is read from it.
 func (t *output) abandon() {
 	t.hurry()
 	t.pipe.Close()
@@ -275,8 +275,9 @@ func (t *output) discard() {
 	}
 }
 
-// A dropCounter receives what DTrace prints on its stderr. It counts drops and keeps the other lines. A
-// probe whose clause could not read something has dropped its record:
+// A dropCounter receives what DTrace prints on its stderr. It adds up the numbers of dropped records in these lines,
+// and keeps all other lines. A line of this form also counts as one dropped record: the clause of a probe could not
+// read an address.
 //
 //	dtrace: error on enabled probe ID 4 (ID 4047: hotspot4711:libjvm.so:…:thread-start): invalid address (0x10) in action #1
 type dropCounter struct {
@@ -284,7 +285,7 @@ type dropCounter struct {
 	rest  external.Buffer
 
 	mu   sync.Mutex
-	line []byte // the last line, whose end has not come yet
+	line []byte // the last line if its end was not written yet
 }
 
 func (c *dropCounter) Write(text []byte) (int, error) {

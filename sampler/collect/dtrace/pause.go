@@ -9,7 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A pausedTime is a time in which samples are left out: [from, to).
+// A pausedTime is a time in which samples are left out. It includes the moment from, but not the
+// moment to, which is math.MaxInt64 until Resume.
 type pausedTime struct{ fromMonoNanos, toMonoNanos int64 }
 
 // maxHeld limits the text that withoutPauses keeps for its next call. DTrace prints no line that long.
@@ -32,7 +33,7 @@ func (d *Tracer) Pause() error {
 	return nil
 }
 
-// Resume keeps the samples that DTrace takes from now on.
+// Resume ends a pause: samples that DTrace takes from now on are kept.
 func (d *Tracer) Resume() error {
 	t := d.text
 	t.mu.Lock()
@@ -43,13 +44,13 @@ func (d *Tracer) Resume() error {
 	return nil
 }
 
-// paused reports whether the last pause has not ended. The caller holds the lock.
+// paused reports whether there is a pause that Resume has not ended yet. The caller holds the lock.
 func (t *output) paused() bool {
 	return len(t.pauses) > 0 && t.pauses[len(t.pauses)-1].toMonoNanos == math.MaxInt64
 }
 
-// withoutPauses returns the whole lines of what has come, without samples that were taken in a pause.
-// It keeps the incomplete last line for the next call. The caller holds the lock.
+// withoutPauses returns the complete lines of the text so far, without samples that were taken in a
+// pause. It keeps the incomplete last line for the next call. The caller holds the lock.
 func (t *output) withoutPauses(text []byte) (kept []byte) {
 	all := append(t.line, text...)
 	for {
@@ -69,8 +70,8 @@ func (t *output) withoutPauses(text []byte) (kept []byte) {
 	return kept
 }
 
-// inPause reports whether a time is in a pause. Most samples are younger than most pauses, so it begins
-// with the last pause.
+// inPause reports whether a time is in a pause. It begins with the last pause, because samples
+// usually arrive soon after they were taken.
 func (t *output) inPause(monoNanos int64) bool {
 	for _, p := range slices.Backward(t.pauses) {
 		if monoNanos >= p.fromMonoNanos {
@@ -80,7 +81,7 @@ func (t *output) inPause(monoNanos int64) bool {
 	return false
 }
 
-// writeRest writes a last line that has no end.
+// writeRest writes the incomplete last line that withoutPauses has kept.
 func (t *output) writeRest() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// narrowPipe makes a pipe as small as the kernel allows, so that DTrace has to wait for its reader. It
-// returns false if the pipe stays large.
+// narrowPipe makes a pipe as small as the kernel allows, so that DTrace has to wait until gasm
+// reads from it. It returns false if the pipe stays large.
 func narrowPipe(pipe *os.File) bool {
 	size, err := unix.FcntlInt(pipe.Fd(), unix.F_SETPIPE_SZ, pipeSize)
 	return err == nil && size <= 4*pipeSize

@@ -4,8 +4,8 @@ package dtrace
 
 import "os"
 
-// narrowPipe returns false: on other systems than Linux, DTrace gathers records by
-// itself and needs no pacing.
+// narrowPipe returns false, because the pipe need not be small: on systems other than Linux, DTrace
+// itself gathers records before it prints them.
 func narrowPipe(*os.File) bool { return false }
 
 // widenPipe does nothing, because narrowPipe did nothing.

@@ -31,7 +31,7 @@ const (
 	tryPause = 300 * time.Millisecond // between two tries
 )
 
-// textName is the name of the file that DTrace's text goes to.
+// textName is the name of the file in which DTrace's text is saved.
 const textName = "dtrace.txt"
 
 // Options say how DTrace samples.
@@ -42,8 +42,8 @@ type Options struct {
 	// Slow is called by Stop and Wait with a sentence for the user if DTrace takes long to end. It may
 	// be nil.
 	Slow func(message string)
-	// Script is a program that does not sample, and Text receives what it prints. They replace the
-	// Frequency and the Dir.
+	// If Script is not nil, DTrace runs it instead of the sampling program, and the text that it prints is written to
+	// Text. Frequency and Dir are then not used.
 	Script *Script
 	Text   io.Writer
 }
@@ -54,8 +54,7 @@ type Script struct {
 	Options []string // as for -x: "strsize=256"
 }
 
-// arguments returns DTrace's arguments for the script. The END probe prints a mark when everything is
-// printed, as in [Program].
+// arguments returns DTrace's arguments for the script. As in [Program], the BEGIN and END probes print the marks.
 func (s *Script) arguments() []string {
 	args := []string{"-q", "-x", "switchrate=10hz"}
 	for _, o := range s.Options {
@@ -64,13 +63,12 @@ func (s *Script) arguments() []string {
 	return append(args, "-n", `BEGIN { printf("`+beginMark+` %d\n", timestamp); } `+s.Clauses+` END { printf("`+endMark+`\n"); }`)
 }
 
-// IsMark reports whether a line is the first or the last one that DTrace prints.
+// IsMark reports whether a line is the mark that DTrace prints first, or the one that it prints last.
 func IsMark(line []byte) (first, last bool) {
 	return bytes.HasPrefix(line, []byte(beginMark)), bytes.HasPrefix(line, []byte(endMark))
 }
 
-// A Tracer is a process of DTrace that samples the whole machine or runs a Script. It is under way or
-// has ended.
+// A Tracer is a process of DTrace that was started, and that samples the whole machine or runs a Script.
 type Tracer struct {
 	tool      string
 	frequency int
@@ -78,16 +76,16 @@ type Tracer struct {
 	slow      func(message string) // may be nil
 	process   *external.Process
 	text      *output
-	inTracefs bool         // its probes were found in tracefs
+	inTracefs bool         // true if its probes were found in tracefs when it began to sample
 	sudoKill  func() error // sends SIGTERM to a DTrace that runs under sudo; nil without sudo
 
 	stopOnce sync.Once
 	stopErr  error
 }
 
-// Start starts DTrace and returns when it samples. If the cause of an error is known, the error
-// is a *failure.MissingToolError or a *failure.RefusedError. After an error no process is left behind. The end of ctx
-// kills DTrace.
+// Start starts DTrace and returns when DTrace samples. If the cause of an error is known, the error is a
+// *failure.MissingToolError or a *failure.RefusedError. After an error no process is left behind. The end of ctx kills
+// DTrace.
 func Start(ctx context.Context, opts Options) (*Tracer, error) {
 	for try := 1; ; try++ {
 		d, err := startOnce(ctx, opts)
@@ -98,14 +96,14 @@ func Start(ctx context.Context, opts Options) (*Tracer, error) {
 	}
 }
 
-// isRace reports whether err is that of a DTrace for Linux that started at the moment at which another
-// one started or ended. About one in 25 of them finds its own BEGIN probe gone.
+// isRace reports whether err means that DTrace did not find its own BEGIN probe. This happens to about one in 25
+// DTraces for Linux that start at the moment at which another DTrace starts or ends.
 func isRace(err error) bool {
 	var refused *failure.RefusedError
 	return errors.As(err, &refused) && strings.Contains(refused.Stderr, "dtrace:::BEGIN: No such file or directory")
 }
 
-// startOnce is Start without a second try.
+// startOnce is like Start, but tries only once.
 func startOnce(ctx context.Context, opts Options) (*Tracer, error) {
 	tool, err := Find()
 	if err != nil {
@@ -122,7 +120,7 @@ func startOnce(ctx context.Context, opts Options) (*Tracer, error) {
 			return nil, &failure.MissingToolError{Tool: "sudo", Cause: "not on PATH", Hint: "run gasm as root, without --sudo"}
 		}
 		command = append([]string{sudo, "-n"}, command...)
-		ctx := context.WithoutCancel(ctx) // DTrace is also stopped after the end of ctx
+		ctx := context.WithoutCancel(ctx) // sudo kill must work even after the end of ctx
 		d.sudoKill = func() error { return d.killBySudo(ctx) }
 	}
 	pipe, err := d.open(ctx, command, &opts)
@@ -134,7 +132,7 @@ func startOnce(ctx context.Context, opts Options) (*Tracer, error) {
 		d.text.discard()
 		return nil, fmt.Errorf("%s: %w", command[0], err)
 	}
-	pipe.Close() // DTrace has a copy. When only that is open, the text ends when DTrace does.
+	pipe.Close() // DTrace has its own copy; with gasm's closed, the text ends when DTrace ends
 	go d.text.save()
 
 	timeout := time.NewTimer(startTimeout)
@@ -145,10 +143,11 @@ func startOnce(ctx context.Context, opts Options) (*Tracer, error) {
 		return d, nil
 	case <-d.process.Done:
 		if err = d.refusal(ctx); err == nil {
-			return d, nil // it did sample; Stop returns why it has ended
+			return d, nil // it did sample; Stop will return why it ended
 		}
 	case <-timeout.C:
-		// On a busy machine DTrace may take that long to end after it has printed why.
+		// DTrace may already have printed why it does not sample: on a busy machine it may take this long to end
+		// afterwards.
 		if err = refusal(d.text.start(), d.tool, d.frequency, d.sudo, machine.This()); err != nil {
 			break
 		}
@@ -159,8 +158,8 @@ func startOnce(ctx context.Context, opts Options) (*Tracer, error) {
 	return nil, err
 }
 
-// open prepares the process and the output that saves its text. It returns the end of the pipe that
-// is the process's stdout.
+// open prepares the process and the output that saves its text. It returns the writing end of the pipe, which is the
+// process's stdout. The caller closes it.
 func (d *Tracer) open(ctx context.Context, command []string, opts *Options) (pipe *os.File, err error) {
 	var file *os.File // nil for a Script
 	if opts.Script == nil {
@@ -213,8 +212,9 @@ func (d *Tracer) refusal(ctx context.Context) error {
 // Find returns the path of the dtrace program that Start runs.
 func Find() (string, error) { return find("/usr/sbin/dtrace") }
 
-// find finds DTrace on PATH, or else at the path elsewhere. Linux has it in /usr/sbin, which is not on
-// every user's PATH, or comes there after the folder with SystemTap's script of the same name.
+// find returns the path of DTrace. It looks at the path elsewhere if PATH has no dtrace, or only a script in Python.
+// Linux has DTrace in /usr/sbin. That folder may be missing in a user's PATH, or come after the folder that has
+// SystemTap's script of the same name.
 func find(elsewhere string) (string, error) {
 	tool, err := exec.LookPath("dtrace")
 	if err != nil || isPython(tool) {
@@ -244,7 +244,7 @@ func (d *Tracer) Events() []sampler.Event {
 // Frequency returns how often DTrace samples, per second and CPU. It is always the requested frequency.
 func (d *Tracer) Frequency() int { return d.frequency }
 
-// Notes returns what the samples lack, a sentence each.
+// Notes returns a note for each kind of samples that DTrace does not take on this system.
 func (d *Tracer) Notes() []fix.Note {
 	if kernelClause {
 		return nil
@@ -252,16 +252,16 @@ func (d *Tracer) Notes() []fix.Note {
 	return []fix.Note{{Text: "dtrace samples user space only: what the kernel does for the program is not in the profile"}}
 }
 
-// Lost returns how many samples DTrace reported as dropped.
+// Lost returns how many samples, or records of a Script, DTrace has reported as dropped so far.
 func (d *Tracer) Lost() int64 { return d.text.messages.drops.Load() }
 
-// TextFile returns the path of DTrace's text, which a sampler.DTraceReader reads. The file is complete
-// after Stop. A Script has no file.
+// TextFile returns the path of DTrace's text, which a sampler.DTraceReader reads. The file is complete after Stop. It
+// must not be called for a Script, which has no file.
 func (d *Tracer) TextFile() string { return d.text.file.Name() }
 
-// Stop ends the sampling with one SIGTERM and returns when all samples are in the TextFile. DTrace
-// itself ends later: see [Tracer.Wait]. If DTrace failed, the error is a *failure.StoppedError, and the
-// samples until then are in the file. A second Stop returns the same error.
+// Stop ends the sampling with one SIGTERM and returns when all samples are in the TextFile. DTrace itself ends later:
+// see [Tracer.Wait]. If DTrace failed, the error is a *failure.StoppedError, and the file has the samples that were
+// taken before the failure. A second Stop returns the same error.
 func (d *Tracer) Stop() error {
 	d.stopOnce.Do(func() { d.stopErr = d.stop() })
 	return d.stopErr
@@ -269,12 +269,12 @@ func (d *Tracer) Stop() error {
 
 func (d *Tracer) stop() error {
 	asked := !d.text.ended() && !d.process.Ended()
-	d.process.Wake() // a stopped DTrace may be in the middle of a write, which has to end before the signal
+	d.process.Wake() // if DTrace was stopped in the middle of a write, it must finish the write before the SIGTERM
 	d.text.hurry()
 	if asked {
 		d.text.awaitCatchUp()
 		if err := d.terminate(); err != nil {
-			time.Sleep(lastPrint) // DTrace prints the samples that it has now
+			time.Sleep(lastPrint) // time for DTrace to print the samples that it has now
 			d.kill()
 			return &failure.StoppedError{Tool: "dtrace", Cause: "its last samples may be missing", Err: err,
 				Hint: "let sudo run kill without a password (visudo)"}
@@ -286,7 +286,7 @@ func (d *Tracer) stop() error {
 	if !inTime {
 		d.kill()
 	}
-	// An error of writing the file matters more than how DTrace ended.
+	// If the file could not be written, that is reported rather than how DTrace ended.
 	if err := d.text.err(); err != nil && d.text.file != nil {
 		return &failure.StoppedError{Tool: "dtrace", Cause: "the samples could not be written", Err: err,
 			Hint: "make room in " + filepath.Dir(d.TextFile())}
@@ -308,9 +308,9 @@ func (d *Tracer) stop() error {
 	return stopped
 }
 
-// Wait waits for the end of a DTrace that was stopped. On Linux, DTrace needs some seconds to release
-// what it holds of the kernel. The TextFile can be read meanwhile. As soon as DTrace holds only what
-// the kernel releases by itself, Wait kills it, which takes a tenth of a second.
+// Wait waits for the end of a DTrace that was stopped. On Linux, DTrace needs some seconds to release its probes and
+// buffers in the kernel. The TextFile can be read meanwhile. As soon as DTrace has removed its probes from tracefs,
+// Wait kills it: the kernel releases the rest by itself, within a tenth of a second.
 func (d *Tracer) Wait() {
 	if d.text.ended() && d.released() {
 		d.process.Kill()
@@ -326,7 +326,7 @@ func (d *Tracer) Wait() {
 	<-d.text.saved
 }
 
-// terminate sends the one SIGTERM. A second one would lose samples.
+// terminate sends SIGTERM to DTrace. It must be called only once, because a second SIGTERM would lose samples.
 func (d *Tracer) terminate() error {
 	defer d.process.Wake()
 	if d.sudoKill != nil {
@@ -339,8 +339,8 @@ func (d *Tracer) terminate() error {
 	return err
 }
 
-// killBySudo sends SIGTERM to the sudo that runs DTrace, and sudo passes it on. Only root may signal
-// that sudo.
+// killBySudo sends SIGTERM to the sudo that runs DTrace, and sudo passes it on. Only root may send a signal to that
+// sudo process.
 func (d *Tracer) killBySudo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -351,8 +351,8 @@ func (d *Tracer) killBySudo(ctx context.Context) error {
 	return nil
 }
 
-// kill ends a DTrace that does not end properly. A DTrace that belongs to root can't be killed, but it
-// ends when nobody reads its text.
+// kill ends a DTrace that does not end properly. If DTrace runs as root by sudo, gasm can't kill it; but it ends when
+// gasm has closed the pipe with its text.
 func (d *Tracer) kill() {
 	d.process.Kill()
 	d.text.abandon()
@@ -365,15 +365,14 @@ func (d *Tracer) kill() {
 // kernelClause is true if Program samples the kernel too.
 const kernelClause = runtime.GOOS == "linux"
 
-// Program returns the program that DTrace runs. arg1 is the PC of a sample in user space, arg0
-// that of a sample in the kernel; the other one is 0.
+// Program returns the program that DTrace runs to sample. In a sample in user space, arg1 is the PC and arg0 is 0; in a
+// sample in the kernel, arg0 is the PC and arg1 is 0.
 //
-// On macOS ufunc() names the functions. On Linux ufunc() costs a third of a core and keeps DTrace
-// seconds behind, so gasm names the functions itself. On Linux the program also leaves out DTrace
-// itself, which wakes up for each sample: samples of DTrace would keep it awake forever.
+// On macOS ufunc() names the functions. On Linux ufunc() costs a third of a core and keeps DTrace seconds behind, so
+// gasm names the functions itself. On Linux the program also leaves out DTrace itself. DTrace wakes up for each sample,
+// so samples of DTrace itself would keep it awake forever.
 //
-// The BEGIN probe prints a mark when DTrace samples, the END probe prints one when everything is
-// printed.
+// The BEGIN probe prints a mark when DTrace begins to sample. The END probe prints another mark after all samples.
 func Program(frequency int) string {
 	const user = `{ printf("%d 0x%lx %d", pid, arg1, timestamp); `
 	probe := sampler.DTraceEvent(frequency).Name

@@ -2,10 +2,10 @@ package external
 
 import "syscall"
 
-// endAsOrphan makes a process get SIGINT when gasm is killed. Without it, perf would sample and write
-// until the command ends, with nobody to read it.
+// endAsOrphan makes a process get SIGINT when gasm is killed. Without this signal, perf would go on sampling and
+// writing its file until the command ends.
 //
-// The kernel sends the signal when the thread that started the process ends. The Go runtime ends a thread
-// with the goroutine that has locked it and not unlocked it, as package foreign does. So [Process.Start]
-// has a thread of its own until the process has ended.
+// The kernel sends the signal when the thread that started the process ends, even if gasm goes on. The Go runtime ends
+// a thread when a goroutine that has locked it returns without unlocking it, which happens in package foreign. So
+// [Process.Start] keeps a thread of its own until the process has ended.
 func endAsOrphan(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGINT }

@@ -1,6 +1,6 @@
-// Package external runs a sampler that is a program of its own: perf, DTrace or xctrace. It starts the
-// program, keeps the beginning of what the program prints on stderr, asks it to end, and kills it if it
-// does not. What the program samples, and what it prints, is known to the sampler's own package.
+// Package external runs a sampler that is a program of its own: perf, DTrace or xctrace. It starts the program, keeps
+// the beginning of what the program prints on stderr, asks it to end, and kills it if it does not. The package of each
+// sampler knows how to call the program and how to read what it prints.
 //
 // Some traps:
 //
@@ -23,28 +23,27 @@ import (
 	"github.com/gasm-profiler/gasm/internal/tool"
 )
 
-// A Process is an external sampler. It has a process group of its own, so that
-// Ctrl-C on the terminal does not reach it. It has no stdin, and its messages are in
-// English.
+// A Process is an external sampler. It has a process group of its own, so that Ctrl-C on the terminal does not reach
+// it. It has no stdin, and its messages are in English whatever the user's language.
 type Process struct {
 	Cmd    *exec.Cmd
 	Stderr Buffer
 	Done   chan struct{}      // closed when the process has ended and Cmd.Wait has returned
-	kill   context.CancelFunc // kills the group
-	// Started is called when the process runs, After when it has ended. Both are called if it could not
-	// be started, and both may be nil.
+	kill   context.CancelFunc // kills the process group
+	// Started is called when the process was started, and After when it has ended. If it could not be started, both are
+	// called as well. Both may be nil.
 	Started, After func()
 }
 
-// SlowEnd is how long a sampler may take to end until the user is told.
+// SlowEnd is the time after which the user is told that a sampler has not ended yet.
 const SlowEnd = 2 * time.Second
 
-// killedEnd is how long a process may take to end after SIGKILL. A process that waits for a broken disk
-// never ends.
+// killedEnd is how long gasm waits for the end of a process after SIGKILL. The wait needs a limit because a process
+// that hangs on a broken disk never ends.
 const killedEnd = 5 * time.Second
 
-// Start starts the command with the files as its descriptors 3, 4, …. The end of ctx kills it,
-// and it ends when gasm is killed.
+// Start starts a command with files as its descriptors 3, 4, …. The end of ctx kills the command. On Linux it gets
+// SIGINT when gasm is killed.
 func Start(ctx context.Context, path string, args []string, files ...*os.File) (*Process, error) {
 	p := New(ctx, path, args)
 	endAsOrphan(p.Cmd.SysProcAttr)
@@ -55,7 +54,7 @@ func Start(ctx context.Context, path string, args []string, files ...*os.File) (
 	return p, nil
 }
 
-// New prepares a command that [Process.Start] runs. The end of ctx kills it.
+// New prepares a command, which [Process.Start] then runs. The end of ctx kills the command.
 func New(ctx context.Context, path string, args []string) *Process {
 	ctx, kill := context.WithCancel(ctx)
 	p := &Process{kill: kill, Done: make(chan struct{})}
@@ -64,11 +63,12 @@ func New(ctx context.Context, path string, args []string) *Process {
 	return p
 }
 
-// Start runs the command, which may have got files and callbacks since [New].
+// Start starts the command. Between [New] and Start, the caller may set p.Cmd's files and the callbacks Started and
+// After.
 func (p *Process) Start() error {
 	started := make(chan error)
 	go func() {
-		// The thread that starts the process must not end before it: endAsOrphan.
+		// The thread that starts the process must not end before the process does: see endAsOrphan.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.Cmd.Start()
@@ -76,7 +76,7 @@ func (p *Process) Start() error {
 		if err != nil {
 			return
 		}
-		// p.Cmd.ProcessState says how it ended.
+		// The error is not needed, because p.Cmd.ProcessState says how the process ended.
 		_ = p.Cmd.Wait()
 		p.end()
 		close(p.Done)
@@ -108,9 +108,9 @@ func (p *Process) Ended() bool {
 	}
 }
 
-// Stop asks the process to end and waits until it has. asked is false if it had already ended. If the
-// process has not ended after the time some, Stop calls slow. At the limit it kills the process and
-// returns false for inTime.
+// Stop sends the process the signal sig, so that it ends, and waits until it has ended. asked is false if it had
+// already ended. If the process has not ended after the duration some, Stop calls slow, which may be nil. After the
+// duration limit, Stop kills the process, and inTime is false.
 func (p *Process) Stop(sig os.Signal, some, limit time.Duration, slow func()) (asked, inTime bool) {
 	asked = !p.Ended() && p.Cmd.Process.Signal(sig) == nil
 	if asked {
@@ -132,20 +132,20 @@ func (p *Process) Abort() {
 	AwaitDone(p.Done, killedEnd, killedEnd, nil)
 }
 
-// Wake lets the process and its children go on if somebody has stopped them (SIGSTOP, SIGTSTP): a
-// stopped process does not handle a signal to end.
+// Wake lets the process and its children go on if somebody has stopped them (SIGSTOP, SIGTSTP). Otherwise they would
+// not handle the signal to end.
 func (p *Process) Wake() { _ = syscall.Kill(-p.Cmd.Process.Pid, syscall.SIGCONT) }
 
-// TellSlow tells the user that a tool has not ended for the time some, and what happens then. say may be
-// nil.
+// TellSlow tells the user that a tool has not ended although it was asked to do so the duration some ago. then is the
+// end of the sentence, which says what happens next. say may be nil; then TellSlow does nothing.
 func TellSlow(say func(message string), tool string, some time.Duration, then string) {
 	if say != nil {
 		say(fmt.Sprintf("%s has not ended yet, %s after it was asked to; %s", tool, some, then))
 	}
 }
 
-// AwaitDone waits until done is closed. After the time some it calls slow, which may be nil. At the
-// limit it gives up and returns false.
+// AwaitDone waits until done is closed, and then returns true. After the duration some it calls slow, which may be nil.
+// After the duration limit it gives up and returns false.
 func AwaitDone(done <-chan struct{}, limit, some time.Duration, slow func()) bool {
 	giveUp, tell := time.NewTimer(limit), time.NewTimer(some)
 	defer giveUp.Stop()
@@ -169,7 +169,8 @@ func (p *Process) Status() syscall.WaitStatus {
 	return p.Cmd.ProcessState.Sys().(syscall.WaitStatus)
 }
 
-// A Buffer keeps the first 64 kB written to it. It may be read while it is written to.
+// A Buffer keeps the first 64 kB that are written to it, and drops the rest. It may be read while another goroutine
+// writes to it.
 type Buffer struct {
 	mu   sync.Mutex
 	text []byte

@@ -1,15 +1,13 @@
-// Package failure has the errors of all samplers: why a sampler does not sample, or has stopped too
-// early. Each error keeps the cause and the fix in fields, so that other packages need not search its
-// text:
+// Package failure has the errors of all samplers: why a sampler does not sample, or why it has stopped too early. Each
+// error keeps the cause and the fix in separate fields, so that other packages need not search its text:
 //
-//   - a [MissingToolError] if the program is not on this machine,
-//   - a [RefusedError] if it may not sample, with a [Reason] that says whether another event or another
+//   - a [MissingToolError] if the sampler's program is not on this machine,
+//   - a [RefusedError] if the sampler may not sample; its [Reason] says whether another event or another
 //     sampler may work,
-//   - a [StoppedError] if it ended before it was asked to.
+//   - a [StoppedError] if the sampler ended before it was asked to.
 //
-// The packages of the samplers recognize what their tools print, and make these errors of it. Errors of
-// perf_event_open are recognized by their numbers, those of other programs by words in their lines
-// ([LineWith]).
+// The packages of the samplers recognize the messages of their tools, and convert them to these errors. The errors of
+// perf_event_open are recognized by their numbers, and those of tools by words in their messages ([LineWith]).
 package failure
 
 import (
@@ -23,9 +21,10 @@ import (
 type MissingToolError struct {
 	Tool  string // "perf"
 	Cause string // "not on PATH"
-	// Install is the command that installs the tool, or else the names of its package; "" where Hint says it all.
+	// Install is the command that installs the tool or, if there is no such command, the names of its package. It is ""
+	// if Hint has the advice.
 	Install string
-	Hint    string // advice, where Install is ""
+	Hint    string // advice if Install is ""
 }
 
 func (e *MissingToolError) Error() string { return e.Tool + ": " + e.withoutTool() }
@@ -37,22 +36,22 @@ func (e *MissingToolError) withoutTool() string {
 	return sentence(e.Cause, e.Hint)
 }
 
-// Parts returns the cause, and what installs the tool, for package fix.
+// Parts returns the cause and, as the fix, how to install the tool; see package fix.
 func (e *MissingToolError) Parts() (cause, fix string) { return e.Cause, cmp.Or(e.Install, e.Hint) }
 
 // A Reason is why a sampler was refused.
 type Reason int
 
 const (
-	// ReasonParanoid: kernel.perf_event_paranoid, for a user who is not root.
+	// ReasonParanoid: kernel.perf_event_paranoid forbids sampling by users other than root.
 	ReasonParanoid Reason = iota + 1
-	// ReasonSandbox: the system call is blocked, most often by a container.
+	// ReasonSandbox: the system call is blocked, in most cases by a container.
 	ReasonSandbox
 	// ReasonOwner: the process belongs to another user.
 	ReasonOwner
-	// ReasonLimit: a limit on memory or open files.
+	// ReasonLimit: a limit for memory or open files was reached.
 	ReasonLimit
-	// ReasonUnknownEvent: there is no event of that name.
+	// ReasonUnknownEvent: there is no event with that name.
 	ReasonUnknownEvent
 	// ReasonUnsupportedEvent: this machine can't sample the event.
 	ReasonUnsupportedEvent
@@ -60,11 +59,11 @@ const (
 	ReasonTargetGone
 	// ReasonNotRoot: only root may sample, and sudo did not help.
 	ReasonNotRoot
-	// ReasonKernel: the kernel lacks what the sampler needs, or forbids it to all.
+	// ReasonKernel: the kernel lacks something that the sampler needs, or does not allow sampling to anybody.
 	ReasonKernel
 )
 
-// OfEvent reports whether the reason lies in the event, so that another event may work.
+// OfEvent reports whether the event is the reason, so that sampling may work with another event.
 func (r Reason) OfEvent() bool { return r == ReasonUnknownEvent || r == ReasonUnsupportedEvent }
 
 // A RefusedError says that the sampler is installed but may not sample.
@@ -73,7 +72,7 @@ type RefusedError struct {
 	Reason Reason
 	Cause  string // what was refused and why
 	Hint   string // the command that fixes it; "" if there is none
-	Stderr string // the line of the tool's own message that says the reason
+	Stderr string // the line of the tool's message that has the reason
 }
 
 func (e *RefusedError) Error() string { return e.Tool + ": " + e.withoutTool() }
@@ -83,13 +82,13 @@ func (e *RefusedError) withoutTool() string { return sentence(e.Cause, e.Hint) }
 // Parts returns the cause and the hint, for package fix.
 func (e *RefusedError) Parts() (cause, fix string) { return e.Cause, e.Hint }
 
-// A StoppedError says that the sampler ended before it was asked to. The samples
-// until then are on disk and can be read, unless Err says otherwise.
+// A StoppedError says that the sampler ended before it was asked to. The samples until then are on disk and can be
+// read, unless Err says that they can't.
 type StoppedError struct {
 	Tool   string
 	Cause  string
 	Hint   string // the command that fixes it; "" if there is none
-	Stderr string // the line of the tool's own message that says the cause
+	Stderr string // the line of the tool's message that has the cause
 	Err    error  // why the samples can't be read, or what ended the sampler; may be nil
 	// DiskFull is true if the tool's own message says that the disk is full.
 	DiskFull bool
@@ -99,7 +98,7 @@ func (e *StoppedError) Error() string { return e.Tool + ": " + e.withoutTool() }
 
 func (e *StoppedError) withoutTool() string { return sentence(e.Parts()) }
 
-// Parts returns the cause, with e.Err, and the hint, for package fix.
+// Parts returns the cause, including e.Err, and the hint, for package fix.
 func (e *StoppedError) Parts() (cause, fix string) {
 	cause = "stopped too early: " + e.Cause
 	if e.Err != nil {
@@ -108,8 +107,8 @@ func (e *StoppedError) Parts() (cause, fix string) {
 	return cause, e.Hint
 }
 
-// Is reports whether target is ENOSPC and the sampler's own message says that the disk is full. Another program's error
-// has no number, only a text.
+// Is reports whether target is ENOSPC and the tool's own message says that the disk is full. A tool reports its errors
+// only as text, without a number.
 func (e *StoppedError) Is(target error) bool { return e.DiskFull && target == syscall.ENOSPC }
 
 // Unwrap returns e.Err.
@@ -122,7 +121,8 @@ func sentence(cause, hint string) string {
 	return cause
 }
 
-// WithoutTool returns the text of an error without the name of its sampler, for a sentence that names it.
+// WithoutTool returns the text of an error without the name of the sampler. It is for a sentence that names the sampler
+// already.
 func WithoutTool(err error) string {
 	var e interface {
 		error
@@ -134,8 +134,8 @@ func WithoutTool(err error) string {
 	return err.Error()
 }
 
-// LineWith returns the first line of the text that has one of the words in it,
-// without blanks around it.
+// LineWith returns the first line of the text that contains one of the words, without blanks around the line. It
+// returns false if there is no such line.
 func LineWith(text string, words ...string) (string, bool) {
 	for line := range strings.Lines(text) {
 		for _, word := range words {

@@ -1,6 +1,6 @@
-// Package machine reads what decides whether a sampler may sample on this machine, and how one is
-// installed: who runs gasm, the kernel's settings and release, and the distribution. All of it is in
-// /proc and /etc/os-release; on macOS, which has neither, only the user is known.
+// Package machine reads the facts that decide whether a sampler may sample on this machine, and how to install a
+// sampler: who runs gasm, the kernel's settings and release, and the distribution. All of it is in /proc and
+// /etc/os-release; on macOS, which has neither, only the user is known.
 package machine
 
 import (
@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// A Host is what the machine says about itself, and about who may sample.
+// A Host has what is known about a machine and its user, as far as it decides about sampling.
 type Host struct {
 	User     int    // effective user id
 	Paranoid int    // kernel.perf_event_paranoid; 2, the kernel's default, if unknown
@@ -54,7 +54,8 @@ func (h Host) DistroIDs() (ids []string) {
 	return ids
 }
 
-// Sysctl reads a number below /proc/sys: "kernel/perf_event_paranoid".
+// Sysctl reads a number below /proc/sys, such as "kernel/perf_event_paranoid". It returns false if there is no such
+// number.
 func Sysctl(name string) (int, bool) {
 	n, err := strconv.Atoi(ReadTrimmed("/proc/sys/" + name))
 	return n, err == nil

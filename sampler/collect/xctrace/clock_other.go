@@ -2,5 +2,5 @@
 
 package xctrace
 
-// uptimeToMono returns 0: on other systems than macOS, only tests run xctrace's reader.
+// uptimeToMono returns 0. On systems other than macOS, only tests read recordings of xctrace.
 func uptimeToMono() int64 { return 0 }

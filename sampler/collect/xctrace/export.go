@@ -14,7 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/external"
 )
 
-// WriteText writes the samples as perf script does, with times of CLOCK_MONOTONIC.
+// WriteText writes the samples in the form of perf script, with times of CLOCK_MONOTONIC.
 func (x *Recording) WriteText(ctx context.Context, w io.Writer) error {
 	began, err := x.began(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (x *Recording) WriteText(ctx context.Context, w io.Writer) error {
 	}
 	bad, err := rewrite(w, sampler.NewXCTraceReader(out, "xctrace's export"), x.event, began)
 	if err != nil {
-		// The pipe is emptied, or xctrace would wait forever.
+		// The rest of the output must be read. Otherwise xctrace would wait forever for room in the pipe.
 		_, _ = io.Copy(io.Discard, out)
 	}
 	if waitErr := cmd.Wait(); err == nil && waitErr != nil {
@@ -44,14 +44,14 @@ func (x *Recording) WriteText(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// badRows are rows that could not be read.
+// badRows counts the rows that could not be read. first is the error of the first one.
 type badRows struct {
 	count int
 	first string
 }
 
-// rewrite writes an export's samples as perf script does. began is the recording's start on
-// CLOCK_MONOTONIC.
+// rewrite writes the samples of an export in the form of perf script. began is the recording's start on
+// CLOCK_MONOTONIC, in ns.
 func rewrite(w io.Writer, r *sampler.XCTraceReader, event sampler.Event, began int64) (bad badRows, err error) {
 	text := sampler.NewPerfText([]string{event.Spec})
 	last := sampler.Sample{PID: sampler.NoPID, TID: sampler.NoPID, MonoNanos: began}
@@ -88,9 +88,9 @@ func rewrite(w io.Writer, r *sampler.XCTraceReader, event sampler.Event, began i
 	return bad, r.Err()
 }
 
-// began returns when the recording began, on CLOCK_MONOTONIC. The times of its samples count from then.
-// The recording has that moment by mach_absolute_time in its table time-info. If that table is missing,
-// began uses the wall clock's time, in ms.
+// began returns when the recording began, on CLOCK_MONOTONIC in ns. The times of the samples count from this moment.
+// The recording's table time-info has it as a time of mach_absolute_time. If that table is missing, began uses the time
+// of the wall clock, which the recording has in ms.
 func (x *Recording) began(ctx context.Context) (int64, error) {
 	out, err := tool.Command(ctx, "xcrun", exportArgs(x.trace, "time-info")...).Output()
 	if err == nil {

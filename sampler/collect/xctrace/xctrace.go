@@ -20,19 +20,19 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// Folder is the name of the folder that Instruments' recording goes to.
+// Folder is the name of the folder into which Instruments writes its recording.
 const Folder = "xctrace.trace"
 
 // Options say how xctrace samples.
 type Options struct {
-	Events []sampler.Event // none means Time Profiler
-	Dir    string          // the folder for Folder
+	Events []sampler.Event // at most one; if there is none, Time Profiler samples
+	Dir    string          // the directory in which Folder is created
 	// Slow is called by Stop with a sentence for the user if xctrace takes long to save its recording.
 	// It may be nil.
 	Slow func(message string)
 }
 
-// A Recording is a recording by xctrace of all processes. It is under way or has ended.
+// A Recording is a recording of all processes by xctrace, which is still running or has ended.
 type Recording struct {
 	event   sampler.Event
 	table   string
@@ -53,18 +53,18 @@ const rate = 1000
 
 // Tests shorten these times.
 var (
-	// startTimeout is how long xctrace may take until it samples. It takes some seconds, and longer
-	// after Xcode was installed.
+	// startTimeout is the maximum time until xctrace samples. It usually takes some seconds, and longer after the
+	// installation of Xcode.
 	startTimeout = 90 * time.Second
-	// endTimeout is how long it may take to save its recording.
+	// endTimeout is the maximum time for saving the recording.
 	endTimeout = 5 * time.Minute
 )
 
-// An instrument is one of the instruments in the program Instruments that take samples.
+// An instrument is one of those instruments of the program Instruments that take samples.
 type instrument struct {
 	event sampler.Event
 	name  string // as xctrace spells it
-	table string // the table that has its samples
+	table string // the table of a recording that has its samples
 }
 
 var instruments = []instrument{
@@ -72,7 +72,7 @@ var instruments = []instrument{
 	{sampler.ParseEvent("cycles"), "CPU Profiler", "cpu-profile"},
 }
 
-// DefaultEvent returns the event that xctrace samples if nobody names one.
+// DefaultEvent returns the event that xctrace samples if the user does not name one.
 func DefaultEvent() string { return instruments[0].event.Spec }
 
 // instrumentOf returns the instrument for the events that the user has named.
@@ -88,7 +88,7 @@ func instrumentOf(events []sampler.Event) (instrument, error) {
 	return instrument{}, errors.New("--event: xctrace samples by time, which needs no --event, or by cycles (its CPU Profiler): --event cycles")
 }
 
-// Check returns an error if xctrace can't do what is asked for. It runs nothing.
+// Check returns an error if xctrace can't sample these events at this frequency. It does not run xctrace.
 func Check(events []sampler.Event, frequency int) error {
 	if frequency != 0 && frequency != rate {
 		return fmt.Errorf("--frequency is %d; Instruments samples %d times a second, or as often as its CPU Profiler does: leave it out", frequency, rate)
@@ -97,8 +97,8 @@ func Check(events []sampler.Event, frequency int) error {
 	return err
 }
 
-// recordArgs returns the arguments with which xcrun records. All processes are sampled, because
-// otherwise a JVM's forks would be missed. The profile keeps only those of the command.
+// recordArgs returns the arguments with which xcrun records. All processes are sampled, because otherwise JVMs that the
+// command starts would be missed. The profile then keeps only the samples of the command.
 func recordArgs(i instrument, trace, notification string) []string {
 	return []string{"xctrace", "record", "--instrument", i.name, "--all-processes", "--no-prompt",
 		"--notify-tracing-started", notification, "--output", trace}
@@ -114,7 +114,7 @@ func tocArgs(trace string) []string {
 	return []string{"xctrace", "export", "--input", trace, "--toc"}
 }
 
-// Find returns the path of xctrace, which is a part of Xcode, but not of its command line tools.
+// Find returns the path of xctrace. xctrace is a part of Xcode, but not of Xcode's command line tools.
 func Find(ctx context.Context) (string, error) {
 	xcrun, err := exec.LookPath("xcrun")
 	if err != nil {
@@ -128,9 +128,9 @@ func Find(ctx context.Context) (string, error) {
 	return string(bytes.TrimSpace(out)), nil
 }
 
-// Start starts xctrace, and returns when it samples. If the cause of an error is known, the
-// error is a *failure.MissingToolError or a *failure.RefusedError. After an error no process is left behind. The end of
-// ctx kills xctrace.
+// Start starts xctrace, and returns when it samples. If the cause of an error is known, the error is a
+// *failure.MissingToolError or a *failure.RefusedError. If Start returns an error, no process is left behind. If ctx
+// ends, xctrace is killed.
 func Start(ctx context.Context, opts Options) (*Recording, error) {
 	i, err := instrumentOf(opts.Events)
 	if err != nil {
@@ -160,8 +160,8 @@ func Start(ctx context.Context, opts Options) (*Recording, error) {
 	return x, nil
 }
 
-// awaitNotification closes posted when another program posts a notification of macOS. posted is nil if
-// there is no notifyutil.
+// awaitNotification returns a channel that is closed when another program posts this notification of macOS. The channel
+// is nil if there is no notifyutil. forget ends the waiting.
 func awaitNotification(ctx context.Context, name string) (posted <-chan struct{}, forget func()) {
 	path, err := exec.LookPath("notifyutil")
 	if err != nil {
@@ -208,7 +208,7 @@ func (x *Recording) awaitStart(ctx context.Context, notified <-chan struct{}) er
 	}
 }
 
-// refusal returns the error of an xctrace that ended before it recorded.
+// refusal returns the error for an xctrace that ended before it began to record.
 func (x *Recording) refusal() error {
 	line, ok := failure.LineWith(x.process.Stderr.String()+"\n"+x.stdout.String(), "rror", "annot", "ailed", "ermission", "nvalid", "nable", "icense")
 	if !ok {
@@ -220,8 +220,8 @@ func (x *Recording) refusal() error {
 // Events returns what xctrace samples.
 func (x *Recording) Events() []sampler.Event { return []sampler.Event{x.event} }
 
-// Frequency returns how often xctrace samples each CPU in a second. It returns 0 for CPU Profiler,
-// which has a rate of its own.
+// Frequency returns how often xctrace samples each CPU, in Hz. It returns 0 for CPU Profiler, which chooses its own
+// rate.
 func (x *Recording) Frequency() int {
 	if x.event.ByClock() {
 		return rate
@@ -229,7 +229,7 @@ func (x *Recording) Frequency() int {
 	return 0
 }
 
-// Notes returns what the samples lack, a sentence each.
+// Notes returns sentences about what the samples lack.
 func (x *Recording) Notes() []fix.Note {
 	x.notesMu.Lock()
 	defer x.notesMu.Unlock()
@@ -242,7 +242,8 @@ func (x *Recording) note(format string, args ...any) {
 	x.notes = append(x.notes, fix.Note{Text: fmt.Sprintf(format, args...)})
 }
 
-// Pause does nothing: xctrace goes on, and samples between windows count in no window.
+// Pause does nothing. xctrace continues to sample, and the samples between windows are left out later because they
+// belong to no window.
 func (x *Recording) Pause() error { return nil }
 
 // Resume does nothing, like Pause.
