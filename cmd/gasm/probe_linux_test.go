@@ -439,7 +439,7 @@ func TestProbeObstacles(t *testing.T) {
 		} {
 			r := runGasm(t, []string{"attach", "--length", "50ms", "--probe", c.probe, p.pid()})
 			if c.want == "" {
-				assert.Equal(t, 0, r.code, r.stderr)
+				gasmtest.Sampled(t, r.code, r.stderr)
 				assert.Contains(t, r.stdout, c.probe)
 			}
 			assert.Contains(t, r.stderr, c.want)

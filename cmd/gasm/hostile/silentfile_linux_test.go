@@ -69,7 +69,7 @@ func silentMemory(t *testing.T, as *syscall.SysProcAttr, mounted bool) {
 	assert.Regexp(t, `libjvm.so from a file system (in user space|that can't be found out about) .*may never answer`, r.stderr)
 	assert.Less(t, r.took, 10*time.Second)
 	r = runGasm(t, "attach", "--length", "100ms", "--skip-asm", v.pid())
-	assert.Equal(t, 0, r.code, r.stderr)
+	gasmtest.Sampled(t, r.code, r.stderr)
 }
 
 // Any user can mount an overlay over a file system that does not answer. Then neither the lists of mounts nor statfs call it a
