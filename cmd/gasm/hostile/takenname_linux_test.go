@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 // A folder with the name of gasm's, which any user may have made first, keeps nobody from probing a JVM, and stays as it is.
