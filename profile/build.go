@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -86,7 +87,7 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	p.Threads = w.threads()
 	p.Events = t.sums.Totals(w.b.events, w.n)
 	p.Delays = w.delays(p.Regions)
-	p.Locks, p.Sites = t.lockSites(), cmp.Or(w.b.sites, OwnFrame)
+	p.Locks, p.Sites = t.lockSites(), cmp.Or(w.b.sites, event.SiteOwn)
 	p.Allocations = t.allocSites(w.code, w.b.sites)
 	if parted != nil {
 		p.Parts = parted.sum(w.b, w.code, w.sampled)

@@ -43,8 +43,8 @@ type Config struct {
 	// Code says how the code was obtained, as [capture.Description] does. Where HotSpot printed some of it, the
 	// samples of this printing are kept out of the profiles.
 	Code string
-	// Sites names the places of locks and allocations; "" is OwnFrame.
-	Sites SiteRule
+	// Sites names the places of locks and allocations; "" is event.SiteOwn.
+	Sites event.SiteRule
 	// Locations, Parts and History make the Builder keep what [Options.Locations], [Options.Parts] and
 	// [Options.History] ask for, which takes more memory.
 	Locations, Parts, History bool
@@ -66,7 +66,7 @@ type Builder struct {
 	events        *events.Index // nil without events
 	eventWindows  *windows.OfThreads
 	methodWindows windows.InsideMethod
-	sites         SiteRule
+	sites         event.SiteRule
 	printing      *printing.Finder // nil if HotSpot printed no code
 	history       *history.Builder // nil if no history is wanted
 

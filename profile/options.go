@@ -4,6 +4,7 @@ import (
 	"regexp"
 
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/profile/windows"
@@ -58,8 +59,8 @@ type Options struct {
 	// WindowMethod narrows the profiles to samples that were taken while their thread was in a method. It is the text
 	// that named the method when the capture was made. "" does not narrow the profiles.
 	WindowMethod string
-	// Sites names the places where threads waited for locks and allocated memory; "" is OwnFrame.
-	Sites SiteRule
+	// Sites names the places where threads waited for locks and allocated memory; "" is event.SiteOwn.
+	Sites event.SiteRule
 	// MergeJVMs makes one profile of all programs of a run without trials.
 	MergeJVMs bool
 	// Operations is how many operations were done in each profile. 0 takes the number from the capture.

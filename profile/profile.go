@@ -34,6 +34,7 @@ import (
 	"strconv"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/events"
@@ -87,7 +88,7 @@ type Profile struct {
 	// Allocations are where the program allocates, those that allocate most first.
 	Allocations []AllocSite
 	// Sites is the rule that named the places of Locks and Allocations.
-	Sites SiteRule
+	Sites event.SiteRule
 	// Compilations are those of the hottest methods, by method, and then by the time at which they were made.
 	Compilations []Compilation
 	// Hottest are the instructions with the most samples, and HotLoops the loops around them, both hottest first. They

@@ -62,9 +62,9 @@ func (b *Builder) addSites(t *trialCounts, e *event.Event) {
 	switch {
 	case e.OfRecorder():
 	case e.Kind == event.Lock || e.Kind == event.Park && isLock(e.Name):
-		t.addLock(e, b.sites.site(e))
+		t.addLock(e, b.sites.Site(e))
 	case e.Kind == event.Alloc:
-		site := b.sites.site(e)
+		site := b.sites.Site(e)
 		key := allocKey{frame: byLine(site), class: e.Name}
 		key.code, key.pc = b.allocator(e)
 		t.addAllocation(e, site, key)
@@ -180,7 +180,7 @@ func (t *eventCounts) lockSites() []LockSite {
 }
 
 // allocSites returns the places that allocate, those that allocate most first.
-func (t *eventCounts) allocSites(code *codeReader, rule SiteRule) []AllocSite {
+func (t *eventCounts) allocSites(code *codeReader, rule event.SiteRule) []AllocSite {
 	sites := make([]AllocSite, 0, len(t.allocs))
 	for key, s := range t.allocs {
 		site := *s
@@ -196,7 +196,7 @@ func (t *eventCounts) allocSites(code *codeReader, rule SiteRule) []AllocSite {
 }
 
 // findCode finds the instruction before the address that an allocation returns to, and its method and line.
-func (s *AllocSite) findCode(code *codeReader, key allocKey, rule SiteRule) {
+func (s *AllocSite) findCode(code *codeReader, key allocKey, rule event.SiteRule) {
 	blob := code.blob(key.code)
 	s.Code = &AllocCode{Source: blob.Source(), Method: blob.Name, CompileID: blob.ID, PC: key.pc - 1}
 	if !blob.Kind.Java() {
@@ -213,7 +213,7 @@ func (s *AllocSite) findCode(code *codeReader, key allocKey, rule SiteRule) {
 	for _, f := range insts[i].Frames {
 		methods = append(methods, f.Method)
 	}
-	if own := rule.index(methods, false); own >= 0 {
+	if own := rule.Index(methods, false); own >= 0 {
 		f := &insts[i].Frames[own]
 		s.Frame = event.Frame{Method: f.Method, BCI: f.BCI, Line: f.Line}
 	}

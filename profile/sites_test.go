@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -89,34 +88,6 @@ func TestThreadWindows(t *testing.T) {
 	assert.ErrorContains(t, err, "JFR does not say where virtual threads run")
 	_, err = threaded(t, "jfr:acme.Nothing", requests...)
 	assert.ErrorContains(t, err, "no event of this name; it has acme.Virtual, acme.Request, acme.Query (gasm profile --events jfr")
-}
-
-// Places are named by the program's own frame, if there is one, or by the innermost one.
-func TestSiteRule(t *testing.T) {
-	for _, c := range []struct {
-		stack          string // innermost first
-		parked         bool
-		own, innermost string
-	}{
-		{"java.util.HashMap::resize java.util.HashMap::put com.acme.Handler::get java.lang.Thread::run", false, "com.acme.Handler::get", "java.util.HashMap::resize"},
-		{"com.acme.Handler::get com.acme.Server::run", false, "com.acme.Handler::get", "com.acme.Handler::get"},
-		{"java.util.Arrays::copyOf java.lang.Thread::run", false, "java.util.Arrays::copyOf", "java.util.Arrays::copyOf"},
-		{"jdk.internal.misc.Unsafe::park java.util.concurrent.locks.LockSupport::park javax.swing.A::b com.sun.c.D::e", true, "javax.swing.A::b", "javax.swing.A::b"},
-		{"jdk.internal.misc.Unsafe::park java.util.concurrent.locks.LockSupport::park java.util.concurrent.FutureTask::get javafx.A::b", true, "javafx.A::b", "java.util.concurrent.FutureTask::get"},
-		{"sun.misc.Unsafe::park java.util.concurrent.locks.LockSupport::park", true, "", ""},
-		{"", false, "", ""},
-	} {
-		e := event.Event{Kind: event.Alloc}
-		if c.parked {
-			e.Kind = event.Park
-		}
-		for _, m := range strings.Fields(c.stack) {
-			e.Frames = append(e.Frames, event.Frame{Method: m})
-		}
-		assert.Equal(t, c.own, OwnFrame.site(&e).Method, c.stack)
-		assert.Equal(t, c.own, SiteRule("").site(&e).Method, c.stack)
-		assert.Equal(t, c.innermost, InnermostFrame.site(&e).Method, c.stack)
-	}
 }
 
 // Locks and allocations are summed up by frame and class. A lock of java.util.concurrent is summed up by the frame that

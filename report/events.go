@@ -15,7 +15,13 @@ import (
 // An EventFormat is a form in which the events of a capture can be listed.
 type EventFormat struct {
 	Name  string
-	Write func(io.Writer, []event.Event, layout.Look) error
+	Write func(io.Writer, []event.Event, EventOptions) error
+}
+
+// EventOptions are how a list of events is written.
+type EventOptions struct {
+	Look  layout.Look
+	Sites event.SiteRule // names the places of events in the format text; "" is event.SiteOwn
 }
 
 // EventFormats are all formats for lists of events, the default one first.
@@ -39,8 +45,8 @@ func EventFormatNames() []string {
 const tableRows = 4096
 
 // writeEventText writes a row for each event. Times count from the first event.
-func writeEventText(w io.Writer, events []event.Event, look layout.Look) error {
-	page := layout.NewPage(w, look)
+func writeEventText(w io.Writer, events []event.Event, o EventOptions) error {
+	page := layout.NewPage(w, o.Look)
 	header := []string{"SECONDS", "MS", "WAIT MS", "PID", "THREAD", "KIND", "NAME", ""}
 	aligns := []layout.Align{layout.Right, layout.Right, layout.Right, layout.Right, layout.Right, layout.Left, layout.Left, layout.Left}
 	if len(events) == 0 {
@@ -51,7 +57,7 @@ func writeEventText(w io.Writer, events []event.Event, look layout.Look) error {
 		for i := range events[start:min(start+tableRows, len(events))] {
 			e := &events[start+i]
 			rows = append(rows, []string{fmt.Sprintf("%.6f", float64(e.MonoNanos-events[0].MonoNanos)/1e9), eventMillis(e.Nanos), eventMillis(e.WaitNanos),
-				strconv.Itoa(e.PID), eventThread(e), string(e.Kind), e.Name, eventText(e)})
+				strconv.Itoa(e.PID), eventThread(e), string(e.Kind), e.Name, eventText(e, o.Sites)})
 		}
 		for _, line := range layout.Table(header, rows, aligns) {
 			page.Line("%s", line)
@@ -112,7 +118,7 @@ func newJSONEvent(e *event.Event) jsonEvent {
 }
 
 // writeEventLines writes a line of JSON for each event.
-func writeEventLines(w io.Writer, events []event.Event, _ layout.Look) error {
+func writeEventLines(w io.Writer, events []event.Event, _ EventOptions) error {
 	out := bufio.NewWriter(w)
 	for i := range events {
 		e := &events[i]
@@ -180,7 +186,7 @@ func (l lane) name() string {
 }
 
 // writeTrace writes the Trace Event Format.
-func writeTrace(w io.Writer, events []event.Event, _ layout.Look) error {
+func writeTrace(w io.Writer, events []event.Event, _ EventOptions) error {
 	out := bufio.NewWriter(w)
 	out.WriteString("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")
 	lanes, written := map[lane]int{}, 0
@@ -224,10 +230,10 @@ func newTraceEvent(e *event.Event, lane int) traceEvent {
 }
 
 // eventText describes an event by its place and its arguments: "at Workload::main:12, cause=G1 Evacuation Pause".
-func eventText(e *event.Event) string {
+func eventText(e *event.Event, sites event.SiteRule) string {
 	var parts []string
-	if len(e.Frames) > 0 {
-		parts = append(parts, fmt.Sprintf("at %s:%d", e.Frames[0].Method, e.Frames[0].Line))
+	if f := sites.Site(e); f.Method != "" {
+		parts = append(parts, fmt.Sprintf("at %s:%d", f.Method, f.Line))
 	}
 	for _, a := range e.Args {
 		parts = append(parts, a.Name+"="+a.Value)

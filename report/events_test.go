@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/event"
-	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
 // Names in lists of events are escaped, and a list that is longer than a table is complete.
@@ -21,10 +20,10 @@ func TestEventFormats(t *testing.T) {
 	require.NotEmpty(t, EventFormats)
 	for _, f := range EventFormats {
 		var b bytes.Buffer
-		require.NoError(t, f.Write(&b, events, layout.Look{}))
+		require.NoError(t, f.Write(&b, events, EventOptions{}))
 		assert.NotContains(t, b.String(), "\x1b", f.Name)
 		assert.Equal(t, tableRows, strings.Count(b.String(), "Cleanup"), f.Name)
 		b.Reset()
-		require.NoError(t, f.Write(&b, nil, layout.Look{}))
+		require.NoError(t, f.Write(&b, nil, EventOptions{}))
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/internal/layout"
-	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/record"
 	"github.com/gasm-profiler/gasm/report"
 )
@@ -22,7 +22,7 @@ var choices = map[string][]string{
 	"comments":    {"folded", "full", "none"},
 	"color":       {"auto", "always", "never"},
 	"format":      report.FormatNames(),
-	"sites":       profile.SiteRules,
+	"sites":       event.SiteRules,
 	"sampler":     record.SamplerNames(),
 	"code":        {string(record.CodeAuto), string(record.CodeCopy), string(record.CodePrint)},
 	"window-from": {string(record.FromStdout), string(record.FromStderr), string(record.FromBoth)},

@@ -42,7 +42,7 @@ perfetto is a trace for ui.perfetto.dev and chrome://tracing.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := errors.Join(oneOf("format", flags.report.format, report.EventFormatNames()...), flags.report.checkInputs(args)); err != nil {
+			if err := errors.Join(oneOf("format", flags.report.format, report.EventFormatNames()...), oneOf("sites", flags.report.sites, event.SiteRules...), flags.report.checkInputs(args)); err != nil {
 				return err
 			}
 			return runEvents(s, &flags, args[0])
@@ -59,6 +59,7 @@ func (f *eventsFlags) register(flags *pflag.FlagSet) {
 		"format":   "`format` of the list: " + layout.Or(report.EventFormatNames()),
 		"report":   "write the list to `FILE` instead of stdout",
 		"no-pager": "do not show the list with $GASM_PAGER, $PAGER or less on a terminal",
+		"sites":    "in the text, name places by this `frame` of the stack: own (the innermost one outside the JDK) or innermost",
 		"pid":      "list only the events of the JVM with this process `id`",
 	} {
 		flags.AddFlag(all.Lookup(name))
@@ -91,8 +92,8 @@ func runEvents(s streams, flags *eventsFlags, dir string) error {
 		say(s.err, "gasm: %s", note)
 	}
 	format := report.EventFormats[slices.Index(report.EventFormatNames(), flags.report.format)]
-	look := flags.report.reportOptions(s.out).Look
-	if err := flags.report.write(s, func(w io.Writer) error { return format.Write(w, events, look) }); err != nil {
+	o := report.EventOptions{Look: flags.report.reportOptions(s.out).Look, Sites: event.SiteRule(flags.report.sites)}
+	if err := flags.report.write(s, func(w io.Writer) error { return format.Write(w, events, o) }); err != nil {
 		return fmt.Errorf("writing the events: %w", err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/threads"
@@ -92,7 +93,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.mergeJVMs, "merge-jvms", false, "one report for all programs that the command started, not one for each main class and JDK")
 	flags.StringVar(&f.windowEvent, "window-event", "", "count only samples that were taken during `EVENT`s: gc, safepoint, or jfr:com.acme.Request for one of the program's own, on its thread; a ! before it selects all other samples")
 	flags.StringVar(&f.windowMethod, "window-method", "", "count only samples whose thread was in `CLASS::METHOD`, or in what it calls; profile and attach record its calls by an agent")
-	flags.StringVar(&f.sites, "sites", string(profile.OwnFrame), "name the places of locks and allocations by this `frame` of the stack: own (the innermost one outside the JDK) or innermost")
+	flags.StringVar(&f.sites, "sites", string(event.SiteOwn), "name the places of locks and allocations by this `frame` of the stack: own (the innermost one outside the JDK) or innermost")
 	flags.StringVar(&f.format, "format", "text", "`format` of the report: "+layout.Or(report.FormatNames()))
 	flags.IntVar(&f.instructions, "instructions", 12_000, "with --format html, include the whole code of the hottest methods, up to this `number` of instructions in total")
 	flags.StringVar(&f.file, "report", "", "write the report to `FILE` instead of stdout")
@@ -168,7 +169,7 @@ func (f *reportFlags) profileOptions() profile.Options {
 	o := profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, MinSamples: f.minSamples, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
 		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: html, Parts: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
 		Locations: locations, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
-		Threads: f.threads, WindowEvent: f.window, WindowMethod: f.windowMethod, Sites: profile.SiteRule(f.sites), MergeJVMs: f.mergeJVMs, Operations: f.ops}
+		Threads: f.threads, WindowEvent: f.window, WindowMethod: f.windowMethod, Sites: event.SiteRule(f.sites), MergeJVMs: f.mergeJVMs, Operations: f.ops}
 	if html && !f.skipAsm {
 		o.Listings = f.instructions
 	}

@@ -110,7 +110,7 @@ func first[T any](list []T, n int) []T {
 
 // siteNote returns a sentence about what the places are, if they are not those of the stacks' innermost frames.
 func siteNote(v *view) string {
-	if v.p.Sites != profile.OwnFrame {
+	if v.p.Sites != event.SiteOwn {
 		return ""
 	}
 	return " Places are the innermost frames outside the JDK (--sites innermost: in the JDK too)."

@@ -1,27 +1,25 @@
-package profile
+package event
 
 import (
 	"slices"
 	"strings"
-
-	"github.com/gasm-profiler/gasm/event"
 )
 
 // A SiteRule says which frame of a stack names the place where a thread waited for a lock or allocated memory.
 type SiteRule string
 
 const (
-	// OwnFrame is the innermost frame that does not belong to the JDK: "com.acme.Handler::get" rather than
-	// "java.util.HashMap::resize". If all frames belong to the JDK, it is the same as InnermostFrame. The JDK's classes are
+	// SiteOwn is the innermost frame that does not belong to the JDK: "com.acme.Handler::get" rather than
+	// "java.util.HashMap::resize". If all frames belong to the JDK, it is the same as SiteInnermost. The JDK's classes are
 	// those in the packages java, javax, jdk, sun and com.sun.
-	OwnFrame SiteRule = "own"
-	// InnermostFrame is the innermost frame or, if a thread was parked, the innermost frame that does not belong to the
+	SiteOwn SiteRule = "own"
+	// SiteInnermost is the innermost frame or, if a thread was parked, the innermost frame that does not belong to the
 	// implementation of a lock.
-	InnermostFrame SiteRule = "innermost"
+	SiteInnermost SiteRule = "innermost"
 )
 
 // SiteRules are all rules.
-var SiteRules = []string{string(OwnFrame), string(InnermostFrame)}
+var SiteRules = []string{string(SiteOwn), string(SiteInnermost)}
 
 // jdkPackages are the beginnings of the names of the JDK's classes.
 var jdkPackages = []string{"java.", "javax.", "jdk.", "sun.", "com.sun."}
@@ -33,10 +31,10 @@ func isIn(packages []string, method string) bool {
 	return slices.ContainsFunc(packages, func(p string) bool { return strings.HasPrefix(method, p) })
 }
 
-// index returns the index of the frame that the rule chooses. It returns -1 if there is none. The methods are those of
+// Index returns the index of the frame that the rule chooses. It returns -1 if there is none. The methods are those of
 // the frames, innermost first. parked is true if the thread was parked there.
-func (r SiteRule) index(methods []string, parked bool) int {
-	if r != InnermostFrame {
+func (r SiteRule) Index(methods []string, parked bool) int {
+	if r != SiteInnermost {
 		if i := slices.IndexFunc(methods, func(m string) bool { return !isIn(jdkPackages, m) }); i >= 0 {
 			return i
 		}
@@ -44,14 +42,14 @@ func (r SiteRule) index(methods []string, parked bool) int {
 	return slices.IndexFunc(methods, func(m string) bool { return !parked || !isIn(lockPackages, m) })
 }
 
-// site returns the frame that the rule chooses for an event; the zero Frame if there is none.
-func (r SiteRule) site(e *event.Event) event.Frame {
+// Site returns the frame that the rule chooses for an event; the zero Frame if there is none.
+func (r SiteRule) Site(e *Event) Frame {
 	methods := make([]string, len(e.Frames))
 	for i := range e.Frames {
 		methods[i] = e.Frames[i].Method
 	}
-	if i := r.index(methods, e.Kind == event.Park); i >= 0 {
+	if i := r.Index(methods, e.Kind == Park); i >= 0 {
 		return e.Frames[i]
 	}
-	return event.Frame{}
+	return Frame{}
 }
