@@ -65,7 +65,8 @@ func measureLog(ctx context.Context, s *setup, capture string) ([]figure, error)
 	}, nil
 }
 
-// measureSamples measures reports of many samples in the text formats of both samplers.
+// measureSamples measures how long a report takes, and how much memory, for a capture with very many samples: once with
+// perf's text, and once with DTrace's.
 func measureSamples(ctx context.Context, s *setup) ([]figure, error) {
 	n := s.size(10e6, 200e3)
 	var all []figure

@@ -65,14 +65,14 @@ func parseDescription(text []byte) (*Description, error) {
 	}
 	d := &file.Description
 	var trials []listedTrial
-	more := map[string]int{} // the limits of those lists that are longer, by the lists' names
+	exceeded := map[string]int{} // for each list that exceeds its limit: the limit, by the list's name
 	err := errors.Join(
-		readList(file.Command, "words of the command", maxWords, &d.Command, more),
-		readList(file.Events, "events", MaxEvents, &d.Events, more),
-		readList(file.Notes, "notes", maxNotes, (*[]string)(&d.Notes), more),
-		readList(file.Clocks, "clocks", maxClocks, &d.Clocks, more),
-		readList(file.JVMs, "JVMs", maxJVMs, &d.JVMs, more),
-		readList(file.Trials, "trials", maxTrials, &trials, more))
+		readList(file.Command, "words of the command", maxWords, &d.Command, exceeded),
+		readList(file.Events, "events", MaxEvents, &d.Events, exceeded),
+		readList(file.Notes, "notes", maxNotes, (*[]string)(&d.Notes), exceeded),
+		readList(file.Clocks, "clocks", maxClocks, &d.Clocks, exceeded),
+		readList(file.JVMs, "JVMs", maxJVMs, &d.JVMs, exceeded),
+		readList(file.Trials, "trials", maxTrials, &trials, exceeded))
 	if err != nil {
 		return nil, err
 	}
@@ -83,13 +83,13 @@ func parseDescription(text []byte) (*Description, error) {
 	for i, t := range trials {
 		d.Trials[i] = t.Trial
 		d.Trials[i].Score = readScore(t.Score)
-		if err := readList(t.Windows, "windows", left, &d.Trials[i].Windows, more); err != nil {
+		if err := readList(t.Windows, "windows", left, &d.Trials[i].Windows, exceeded); err != nil {
 			return nil, err
 		}
 		left -= len(d.Trials[i].Windows)
 	}
 	for _, what := range []string{"words of the command", "events", "notes", "clocks", "JVMs", "trials", "windows"} {
-		if limit, ok := more[what]; ok {
+		if limit, ok := exceeded[what]; ok {
 			if what == "events" { // an incomplete list would be wrong; each sample has the name of its event anyway
 				d.Events = nil
 			}
@@ -99,9 +99,9 @@ func parseDescription(text []byte) (*Description, error) {
 	return d, nil
 }
 
-// readList decodes the first elements of a JSON list, at most limit of them. If the list has more, it sets more[what]
+// readList decodes the first elements of a JSON list, at most limit of them. If the list has more, it sets exceeded[what]
 // to the limit.
-func readList[T any](text json.RawMessage, what string, limit int, list *[]T, more map[string]int) error {
+func readList[T any](text json.RawMessage, what string, limit int, list *[]T, exceeded map[string]int) error {
 	if len(text) == 0 || string(text) == "null" {
 		return nil
 	}
@@ -112,7 +112,7 @@ func readList[T any](text json.RawMessage, what string, limit int, list *[]T, mo
 	*list = []T{}
 	for elements.More() {
 		if len(*list) == limit {
-			more[what] = limit
+			exceeded[what] = limit
 			break
 		}
 		var element T

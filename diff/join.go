@@ -9,9 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// Join joins several captures or reports of the same program to one side with all their
-// samples. How much they differ from one another is then part of the noise, like the
-// differences between forks.
+// Join combines several captures or reports of the same program into one Side that has all their samples. How much they
+// differ from one another is then part of the noise, like the differences between forks.
 func Join(sides []*Side) (*Side, error) {
 	if len(sides) == 1 {
 		return sides[0], nil

@@ -82,7 +82,8 @@ func (c *Comparison) scoreText(ascii bool) string {
 	return text
 }
 
-// maxJVMs limits how many JVMs of a side are listed.
+// maxJVMs is how many JVMs of a side are listed before the rest is summed up as "n more". A rest of one is listed
+// instead.
 const maxJVMs = 2
 
 // side writes what was recorded on one side.

@@ -44,7 +44,8 @@ func trimmed(times []float64) []float64 {
 }
 
 // leastSlowdown returns a lower bound for how much slower b is than a, in the unit of the times. The slowest times of
-// both are left out. It returns NaN if there are too few times, and a negative number if the gap is too narrow.
+// both are left out. It returns NaN if there are too few times, and a negative number if the gap between b's fastest
+// time and a's slowest remaining time is too narrow.
 func leastSlowdown(a, b []float64, judged int) float64 {
 	n := min(len(a), len(b))
 	if n < leastTimes {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A program is a gasm that was built for one platform.
+// A program is a gasm binary built for one platform.
 type program struct {
 	os, arch string
 	path     string

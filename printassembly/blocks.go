@@ -164,7 +164,7 @@ func (r *blockReader) more(at int64, have int, to int64) ([]byte, error) {
 
 // addLines adds the lines in data, which begins at offset at of the log.
 func (b *block) addLines(data []byte, at int64, indent int) {
-	run := item{at: at} // the run of lines since the last single line
+	run := item{at: at} // the run of lines since the last line that has an item of its own
 	for pos := 0; pos < len(data); {
 		end := lineEnd(data, pos)
 		from := min(pos+indent, end)

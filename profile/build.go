@@ -64,7 +64,7 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	t := w.trial
 	p := Profile{Trial: t.Name, Program: t.Program, JDK: t.JDK, PIDs: slices.Clone(t.PIDs), Counters: slices.Clone(w.b.counters),
 		WindowSeconds: windows.Seconds(t.Windows), Operations: cmp.Or(w.opts.Operations, t.Operations), Score: t.Score,
-		StartWallNanos: w.b.startWall(t), HotThreshold: w.opts.HotThreshold}
+		StartWallNanos: w.b.startWall(t), HotThreshold: w.opts.HotThreshold, MinSamples: w.opts.MinSamples}
 	p.Accounts = w.accounts(jvms)
 
 	w.sampled = w.sampledBlobs()

@@ -76,7 +76,8 @@ func (l *listingMaker) findHottest(merged []*mergedCode) {
 	codes := map[*mergedCode]*hotCode{}
 	var order []*hotCode
 	for _, h := range hits {
-		if len(p.Hottest) == hottestLines {
+		few := slices.Max(h.counts) < int64(l.opts.MinSamples)
+		if len(p.Hottest) == hottestLines || few && len(p.Hottest) > 0 {
 			break
 		}
 		at := find(l.code.listing(h.code.blobRef), h.pc)

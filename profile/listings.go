@@ -19,11 +19,11 @@ type Listing struct {
 	PIDs           []int // the JVMs that have samples in it
 	Lo, Hi         uint64
 	Counts         tally.Counts
-	// Lines are all instructions of the listing, with their samples. Beside are the samples at addresses for which the
-	// log has no instruction.
+	// Lines are all instructions of the listing, with their samples. Beside counts the samples at addresses for which
+	// the log has no instruction.
 	Lines  []code.Line
 	Beside tally.Counts
-	// Other are the texts of Lines in Intel's syntax if Lines have AT&T's, and the other way around. It is nil if there
+	// Other has the texts of Lines in Intel's syntax if Lines have AT&T's, and the other way around. It is nil if there
 	// is only one text. That is so for processors other than x86-64, and if the log has the text of a disassembler
 	// instead of bytes.
 	Other []string

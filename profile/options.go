@@ -17,8 +17,8 @@ type Options struct {
 	// Regions is the least number of regions that are annotated, if there are that many with enough samples. See
 	// chooseHot in hotregions.go.
 	Regions int
-	// MinSamples is how many samples a region that is not hot needs to be annotated. With fewer, chance decides which
-	// of its instructions have samples.
+	// MinSamples is how many samples a region that is not hot needs to be annotated, and a method or an instruction to be
+	// called one of the hottest. With fewer, chance decides which have samples.
 	MinSamples int
 	// PrintMargin is the number of instructions shown around a region.
 	PrintMargin int

@@ -68,9 +68,11 @@ type Profile struct {
 
 	// HotThreshold is the smallest share of the profile with which a region is hot.
 	HotThreshold float64
+	// MinSamples is [Options.MinSamples]: with fewer samples, chance decides whether something is among the hottest.
+	MinSamples int
 
 	Regions []Region // of code in the code cache, hottest first
-	// TooFew is how many regions are not annotated only because of [Options.MinSamples].
+	// TooFew is the number of regions that would be annotated but for [Options.MinSamples].
 	TooFew  int
 	Methods []Method            // by source and name, hottest first
 	Frames  []FrameTotal        // hottest first

@@ -50,7 +50,7 @@ type AttachOptions struct {
 	// Problem and Message are as in Options.
 	Problem func(error)
 	Message func(text string)
-	// Window is called when the window of Delay and Length opens and closes. It may be nil.
+	// Window is called when the window that Delay and Length define opens, and again when it closes. It may be nil.
 	Window func(WindowChange)
 	// Progress is called when the sampling begins. If that call returns true, it is then called each second. It may be
 	// nil.

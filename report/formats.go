@@ -64,7 +64,7 @@ func WriteText(w io.Writer, ps *profile.Profiles, o Options) error {
 	return text.Write(w, ps, o.Gasm, o.Options)
 }
 
-// WritePprof writes a profile of pprof: see stacks.WritePprof.
+// WritePprof writes the profiles as one profile in pprof's format; see stacks.WritePprof.
 func WritePprof(w io.Writer, ps *profile.Profiles, o Options) error {
 	return stacks.WritePprof(w, ps, o.Gasm)
 }

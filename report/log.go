@@ -84,8 +84,8 @@ func (w *logWriter) blob(b *printassembly.Blob, at map[uint64]tally.Counts) {
 	w.unlisted(pcs, at, b.Hi)
 }
 
-// unlisted writes a line for each PC below an address. No instruction contains these PCs, because the log has no code
-// there. pcs are sorted. unlisted returns the remaining ones.
+// unlisted writes a line for each of the sorted pcs that is lower than the parameter below, and returns the rest. The
+// log has no code at the PCs that it writes.
 func (w *logWriter) unlisted(pcs []uint64, at map[uint64]tally.Counts, below uint64) []uint64 {
 	for ; len(pcs) > 0 && pcs[0] < below; pcs = pcs[1:] {
 		w.Line("%s  %#016x:   (no code in the log)", w.columns(at[pcs[0]]), pcs[0])

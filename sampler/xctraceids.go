@@ -12,7 +12,7 @@ const (
 	maxXCValues = 8 << 20  // they take 200 MB, and come from an export of 400 MB or more
 	maxXCNames  = 1 << 19  // names of functions, files and threads
 	maxXCText   = 64 << 20 // bytes of all names together
-	// maxXCGap limits how much larger an id may be than the number of elements that had an id so far.
+	// maxXCGap limits how far an id may exceed the number of ids seen so far.
 	maxXCGap = 1 << 16
 )
 

@@ -373,8 +373,8 @@ func (c *machClock) nanos() (int64, bool) {
 	return int64(whole*n + rest*n/d), true
 }
 
-// XCTraceStart reads when a recording began from an export of its table time-info, in ns on the clock
-// CLOCK_UPTIME_RAW:
+// XCTraceStart returns the time at which a recording began, in ns on CLOCK_UPTIME_RAW. It reads an export of the
+// recording's table time-info:
 //
 //	<mach-absolute-time id="2" fmt="…">2897656234073</mach-absolute-time>
 //	<mach-timebase-info id="4" fmt="125/3"><mach-timebase-info-field>125</…><mach-timebase-info-field>3</…></mach-timebase-info>
@@ -395,8 +395,8 @@ func XCTraceStart(in io.Reader) (nanos int64, err error) {
 	return nanos, nil
 }
 
-// XCTraceDate reads when a recording began from its table of contents, which `xctrace export --toc`
-// writes. The time is that of the wall clock, to the millisecond:
+// XCTraceDate returns the time at which a recording began, by the wall clock, to the millisecond. It reads the
+// recording's table of contents, which `xctrace export --toc` writes:
 //
 //	<start-date>2026-03-01T12:30:05.123+01:00</start-date>
 func XCTraceDate(toc []byte) (time.Time, error) {

@@ -79,6 +79,7 @@ func (k kill) attach(t *testing.T, j *runningJVM, debugInfo bool) {
 	}
 	_ = to.Signal(k.signal) // it may have ended
 	code := exitCode(t, cmd)
+	assertGone(t, temp) // the child of root's gasm is killed when its parent has ended
 	said := fmt.Sprintf("exit code %d, %s", code, stderr.String())
 	killedHard := k.target == toGasm && k.signal == syscall.SIGKILL
 	switch {

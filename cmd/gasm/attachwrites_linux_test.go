@@ -184,6 +184,7 @@ func TestAttachKilled(t *testing.T) {
 	gasmtest.AwaitWork(t, j.cmd.Process.Pid, 300*time.Millisecond)
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
+	assertGone(t, temp) // the child of root's gasm is killed when its parent has ended
 	assert.True(t, debugNonSafepoints(t, j), "it runs on, with the flag")
 
 	left := "DebugNonSafepoints is still on in JVM " + j.pid() + ", which only makes its compilers note more: " +

@@ -141,7 +141,7 @@ func (f *diffFlags) check() error {
 func (f *diffFlags) profileOptions() profile.Options {
 	o := f.report.profileOptions()
 	o.HotThreshold = min(f.minChange, o.HotThreshold)
-	o.Regions = 1 // none below HotThreshold; diff chooses which regions it shows
+	o.Regions = 1 // below HotThreshold at most one, and only if none is hot; diff chooses which regions it shows
 	o.MergeMargin, o.TooBigThreshold = diff.MergeMargin, 2000
 	o.SkipLines, o.Listings, o.Hottest, o.History = false, 0, false, false // as for a JSON report
 	return o

@@ -68,7 +68,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	f.hotThreshold = d.HotThreshold
 	flags.Var((*share)(&f.hotThreshold), "hot-threshold", "annotate regions with at least this `share` of the profile, as 0.05 or 5%")
 	flags.IntVar(&f.regions, "regions", d.Regions, "annotate at least this `number` of regions: the hottest ones of the hottest methods (1: only those that --hot-threshold asks for)")
-	flags.IntVar(&f.minSamples, "min-samples", d.MinSamples, "of regions below --hot-threshold, annotate only those with at least this `number` of samples (1: all that --regions asks for)")
+	flags.IntVar(&f.minSamples, "min-samples", d.MinSamples, "of regions below --hot-threshold, annotate only those with at least this `number` of samples (1: all that --regions asks for); nothing with fewer is called hottest")
 	flags.StringVar(&f.sort, "sort", "self", "sort frames by `what`: self, or total (with what was inlined into them)")
 	flags.StringVar(&f.comments, "comments", "folded", "`how` HotSpot's comments are shown: folded, full (as in perfasm), or none")
 	flags.IntVar(&f.width, "width", 0, "write for a terminal of this many `columns` (default: the terminal's, else $COLUMNS; names are whole in files)")

@@ -120,11 +120,11 @@ func manFlags(b *strings.Builder, c *cobra.Command) {
 	})
 }
 
-// manParagraphs returns a text with troff's request .PP between its paragraphs. If text is empty, it returns the
-// parameter instead in this form.
-func manParagraphs(text, instead string) string {
+// manParagraphs escapes text for troff and puts the request .PP between its paragraphs. If text is empty, it uses
+// fallback.
+func manParagraphs(text, fallback string) string {
 	if text == "" {
-		text = instead
+		text = fallback
 	}
 	return strings.ReplaceAll(manText(text), "\n\n", "\n.PP\n")
 }

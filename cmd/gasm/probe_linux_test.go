@@ -308,10 +308,13 @@ func killedWhileProbing(t *testing.T, p *askProgram) {
 	t.Helper()
 	want := p.ask(t, "w")
 	gasm := exec.Command(binary, "attach", "--probe", "Calls::count(long)", p.pid())
+	temp := shortTemp(t)
+	gasm.Env = append(os.Environ(), "TMPDIR="+temp)
 	require.NoError(t, gasm.Start())
 	p.awaitProbes(t)
 	require.NoError(t, gasm.Process.Kill())
-	_ = gasm.Wait() // which says that it was killed
+	_ = gasm.Wait()     // which says that it was killed
+	assertGone(t, temp) // the child of root's gasm is killed when its parent has ended
 	assert.Equal(t, want, p.ask(t, "w"))
 	told := fmt.Sprintf("gasm: JVM %s still counted for probes of a gasm that has ended, into /tmp/gasm-probes-%s/[0-9a-f]{32}: it does not any more\n", p.pid(), p.pid())
 	assert.Regexp(t, told, runGasm(t, []string{"attach"}).stderr)

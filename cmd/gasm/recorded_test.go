@@ -93,7 +93,7 @@ func TestRecordedSites(t *testing.T) {
 			slept, millis := eventsOfKind(p, "sleep")
 			assert.Positive(t, compiled)
 			assert.Greater(t, slept, 100, "a sleep of 1 ms after each 400 allocations")
-			assert.Greater(t, millis, 500.0)
+			assert.GreaterOrEqual(t, millis, 0.95*float64(slept), "each sleep is 1 ms or more; the clocks may differ a little")
 			checkRecordedFormats(t, dir)
 		})
 	}

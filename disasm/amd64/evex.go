@@ -150,8 +150,9 @@ func (x *x86) predicate() string {
 	return ""
 }
 
-// vectorSpelling sets the fields of s that follow from the name of a vector operation. For example, vcvttpd2dq does not
-// round (saeOnly), and AT&T syntax appends the length of its vector in memory (suffixVector).
+// vectorSpelling sets the fields of s that follow from the name of a vector operation. For example, EVEX.b of
+// vcvttpd2dq selects no rounding mode, only {sae} (saeOnly), and AT&T syntax appends the length of its vector in memory
+// (suffixVector).
 func vectorSpelling(s *spelling, name string) {
 	base, v := strings.CutPrefix(name, "v")
 	s.split, s.table = splitName(name, base, v)
@@ -204,7 +205,8 @@ const (
 		cvtph2dq cvtph2udq cvttph2dq cvttph2udq`
 )
 
-// saeOnly are the beginnings of the names of operations that do not round but can suppress exceptions.
+// saeOnly are the beginnings of the names of operations for which EVEX.b selects no rounding mode, only {sae}, which
+// suppresses exceptions.
 const saeOnly = `max min cmp comi ucomi cvtt cvtps2pd cvtss2sd cvtph2p cvtps2ph getexp getmant rndscale reduce range
 	fixupimm rcp28 rsqrt28 exp2 p2intersect`
 

@@ -213,7 +213,8 @@ func (x *x86) usesVvvv() bool {
 	return false
 }
 
-// regNumber returns the number of a general, vector or mask register, or 0xff for any other register.
+// regNumber returns the number of a 32- or 64-bit general register, or of a vector or mask register; 0xff for any
+// other.
 func regNumber(r x86asm.Reg) byte {
 	switch {
 	case r >= x86asm.EAX && r <= x86asm.R15L:

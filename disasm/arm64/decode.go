@@ -8,9 +8,9 @@
 //
 // # Implementation
 //
-// golang.org/x/arch is not used: its package arm64asm does not know LSE, SHA-512 and SVE, and spells many instructions
-// differently from objdump. Instead there are tables of encodings with their texts, a file for each group
-// (integer.go, memory.go, float.go, vector.go, scalable.go …):
+// golang.org/x/arch is not used: its package arm64asm does not know LSE, SHA-512 or SVE, and spells many instructions
+// differently from objdump. Instead there are tables of encodings with their texts, a file for each group (integer.go,
+// memory.go, float.go, vector.go, scalable.go …):
 //
 //	{0x7f800000, 0x11000000, "add <Rd|SP>, <Rn|SP>, <imm12>"},
 //

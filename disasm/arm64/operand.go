@@ -211,8 +211,9 @@ import "strings"
 //	<bits>          size, and immediate of a logical instruction                orr z2.s, z2.s, #0x200000
 //	<not dup>       writes nothing; only if no other mov can do it              mov z21.d, #0xfffffe00000000ff
 
-// operandNamed returns the operand with a name of the glossary. The name is a key of one of the operandMaps, a field
-// with the number of a register ("d"), or a class of registers and such a field ("Xn", "Xn|SP").
+// operandNamed returns the operand that the glossary lists under name. The name is a key in one of the operandMaps, or
+// the letter of a register-number field ("d"), or the letter of a register class followed by that of such a field,
+// perhaps with "|SP" ("Xn", "Xn|SP").
 func operandNamed(name string) operand {
 	for _, ops := range operandMaps {
 		if op := ops[name]; op != nil {

@@ -33,8 +33,8 @@ func nextS390X(code []byte, pc uint64) asm.Inst {
 	return in
 }
 
-// s390xText returns s390xasm's text. For vistr, s390xasm panics because it looks for an operand that it has removed
-// itself.
+// s390xText returns s390xasm's text. It writes vistr itself, because s390xasm panics there: it looks for an operand
+// that it has already removed.
 func s390xText(decoded s390xasm.Inst, pc uint64) string {
 	if decoded.Op != s390xasm.VISTR {
 		return s390xasm.GNUSyntax(decoded, pc)

@@ -99,8 +99,13 @@ func (l *layout) readHeap(q *query) {
 	l.memoryLow, l.memoryHigh = at(memory, "_low"), at(memory, "_high")
 	l.segmapLow, l.segmapHigh = at(segmap, "_low"), at(segmap, "_high")
 	l.log2Segment = q.field("CodeHeap::_log2_segment_size")
-	// The next fields are in no table. heap.hpp has: size_t _next_segment; FreeBlock* _freelist; in JDK 9 and newer
-	// FreeBlock* _last_insert_point; size_t _freelist_segments; in JDK 9 and newer also int _freelist_length.
+	// No table has the next fields. heap.hpp declares them in this order:
+	//
+	//	size_t     _next_segment;
+	//	FreeBlock* _freelist;
+	//	FreeBlock* _last_insert_point;  // JDK 9 and newer
+	//	size_t     _freelist_segments;
+	//	int        _freelist_length;    // JDK 9 and newer
 	l.nextSegment = field{At: l.log2Segment.At + 8, Size: 8}
 	l.changing = field{At: l.nextSegment.At, Size: 36}
 	if q.VM.Release == 8 {

@@ -163,8 +163,8 @@ func (s *Session) write(files map[string][]byte) error {
 	return nil
 }
 
-// tell makes the JVM load the agent with a command ("attach:" or "stop:") and the prefix of its files. If the JVM gave
-// no answer but may still carry out the command, the error is a *LeftError.
+// tell makes the JVM load the agent with a command ("attach:" or "stop:") and the path prefix of the agent's files. If
+// the JVM gave no answer but may still carry out the command, the error is a *LeftError.
 func (s *Session) tell(ctx context.Context, command string) error {
 	prefix := s.path + "/"
 	err := jcmd.LoadAgent(ctx, s.p, prefix+jarFile, command+prefix)

@@ -26,8 +26,7 @@ func Load(context.Context, *foreign.Process, *foreign.World, string, []Spec) (*S
 func EndLeft(context.Context, *foreign.Process, *foreign.World, string) error { return nil }
 func RemoveFolder(*foreign.World, string)                                     {}
 
-// These methods are never called, because there are no Sessions here. What they return means that nothing is there, or
-// that it is unsupported.
+// These methods are never called, because there are no Sessions here. They return zero values or errUnsupported.
 func (s *Session) Report() (*rings.Report, error)         { return nil, errUnsupported }
 func (s *Session) ReportSize() (int64, error)             { return 0, errUnsupported }
 func (s *Session) Rings() *foreign.File                   { return nil }
@@ -35,7 +34,8 @@ func (s *Session) OpenObject(string) (sdt.Storage, error) { return nil, errUnsup
 func (s *Session) RemoveObject(string) error              { return nil }
 func (s *Session) ObjectPath(string) string               { return "" }
 
-// These methods are never called either.
+// These methods are never called either, and return the same.
+
 func (s *Session) Save(counted, told *os.File) error { return errUnsupported }
 func (s *Session) Unload(context.Context) error      { return nil }
 func (s *Session) Close()                            {}

@@ -46,7 +46,7 @@ const (
 // MaxValues is the largest number of arguments of a probe.
 const MaxValues = 8
 
-// The agent's class whose native methods are in the object, and the signatures of these methods.
+// The agent's class whose native methods are in the shared object, and the signatures of these methods.
 const (
 	SitesClass          = "java/lang/GasmSites"
 	semaphoresSignature = "()Ljava/nio/ByteBuffer;"

@@ -9,10 +9,10 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
 )
 
-// probesListed returns the probes that DTrace lists in a process. It is for systems where gasm does
-// not read the notes of the library, so the arguments of a probe are those that [usdt.Parameters]
-// lists. DTrace does not say whether the size of an allocation has 4 bytes, so the size is not
-// trusted; see the package comment of event/usdt.
+// probesListed returns the probes that DTrace lists in a process. It is for systems where gasm does not read the notes
+// of the library, so the arguments of a probe are those that [usdt.Parameters] lists. DTrace does not say whether the
+// size argument of object__alloc is 4 or 8 bytes wide. It is taken to be 4 bytes wide, so its value is not trusted (see
+// hasSize and the package comment of event/usdt).
 func probesListed(pid int, listed []dtrace.Probe) (probes []Probe) {
 	seen := map[string]bool{}
 	for _, l := range listed {

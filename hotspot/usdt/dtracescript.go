@@ -61,11 +61,11 @@ var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 //	m 1 1a4f8d3c2b99
 //	n 20001
 //
-// The last line is the number of all firings, in decimal. DTrace counts them in the kernel; this
-// number is needed because DTrace does not report all of its losses. An event has the number of the
-// probe, the processor, the time, the thread, and the arguments. The length of a text is followed
-// by the text itself, in the form of %S. An allocation also has the address that the library
-// returns to, the address that a stub there returns to, and the words on the caller's stack.
+// The last line is the number of all firings, in decimal. DTrace counts them in the kernel; this number is needed
+// because DTrace does not report all of its losses. An event has the number of the probe, the processor, the time, the
+// thread, and the arguments. The length of a text is followed by the text itself, in the form of %S. An allocation also
+// has: the address to which the library's code returns; then, if that address is in a stub whose frame is in the chain,
+// the address to which the stub returns (otherwise 0 or meaningless); and the words on the caller's stack.
 func dtraceScript(pid int, places []place, layouts []layout, lib library) *dtrace.Script {
 	var s strings.Builder
 	for i := range places {

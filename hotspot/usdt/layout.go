@@ -14,8 +14,9 @@ import (
 //	 8  the thread (the lower half) and the process, in the JVM's namespace
 //	16  the place: the index of the recorded probe, and the number of the layout
 //	24  the arguments that are not constant, 8 bytes each
-//	 …  if caller is set: the address that the library's code returns to, and the address that a stub
-//	    there returns to, or 0
+//	 …  if caller is set: the address to which the library's code returns, or 0 if it was not found;
+//	    then, if that address is in a stub whose frame is in the chain, the address to which the stub
+//	    returns (otherwise 0 or meaningless)
 //	 …  if words is set: the words on the caller's stack
 //	 …  if there is a brief text: its first bytes
 type layout struct {

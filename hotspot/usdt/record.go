@@ -90,8 +90,8 @@ func (r *Recorder) read() {
 
 // Stop ends the recording, and returns what it has found.
 func (r *Recorder) Stop() Result {
-	// The kernel takes the program off one place after another. While it does so, only some of the
-	// probes are still recorded, so records after this moment are left out.
+	// The kernel detaches the BPF program from one place after another. Meanwhile only some of the probes still record,
+	// so records from now on are left out.
 	r.sink.until.Store(uint64(monotonic.Nanos()))
 	err := r.from.detach()
 	close(r.stop)

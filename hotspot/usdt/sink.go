@@ -47,9 +47,9 @@ type sink struct {
 	noted  []allocSite // keys of allocs, in the order in which they came
 }
 
-// An allocSite is an instruction that allocates objects of one class. pc is the address after this instruction, to
-// which the library's code returns; it is 0 if it was not found. If pc is in a stub, the stub returns to caller, which
-// is found by the chain of frames, or to above, which is found on the stack.
+// An allocSite is an instruction that allocates objects of one class. pc is the return address of the library's code,
+// the address after that instruction; 0 if it was not found. If pc is in a stub, the stub's own return address is in
+// the field caller (found by the chain of frame pointers) or in the field above (found by searching the stack).
 type allocSite struct{ pc, caller, above, class, length uint64 }
 
 type allocSum struct {

@@ -313,7 +313,7 @@ func (d *Folder) Create(name string, content []byte) error {
 // Remove removes a file in the folder. It returns nil if there is no such file.
 func (d *Folder) Remove(name string) error { return d.unlink(name, 0) }
 
-// RemoveFolder removes an empty folder in the folder. It returns nil if there is no such folder.
+// RemoveFolder removes an empty subfolder. It returns nil if there is none of that name.
 func (d *Folder) RemoveFolder(name string) error { return d.unlink(name, unix.AT_REMOVEDIR) }
 
 func (d *Folder) unlink(name string, flags int) error {

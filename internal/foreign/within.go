@@ -19,10 +19,10 @@ func WithinLimit[T any](limit time.Duration, f func() (T, error)) (T, error) {
 	return Within(context.Background(), limit, f)
 }
 
-// Within runs f in a new goroutine, and waits until f returns, limit is over, or ctx is done. It is for calls that can
-// block because of another process and can't be interrupted, such as reading memory that the process has mapped from a
-// file system of its own. If Within returns before f, f continues to run and its result is dropped. So f must not share
-// memory with the caller.
+// Within runs f in a new goroutine, and waits until f returns, limit has passed, or ctx is done. It is for calls that
+// can block because of another process and can't be interrupted, such as reading memory that the process has mapped
+// from a file system of its own. If Within returns before f, f continues to run and its result is dropped. So f must
+// not share memory with the caller.
 func Within[T any](ctx context.Context, limit time.Duration, f func() (T, error)) (T, error) {
 	type result struct {
 		value T

@@ -13,8 +13,8 @@ type Look struct {
 	Width int  // columns of the terminal; 0 if the text does not go to a terminal
 }
 
-// RuleWidth is how many columns rules, headings and paragraphs have if the terminal is not narrower. perfasm uses the
-// same width.
+// RuleWidth is the width, in columns, of rules, headings and paragraphs, unless the terminal is narrower. perfasm uses
+// the same width.
 const RuleWidth = 100
 
 // A Style is an ANSI escape sequence. These colours can be read on a light and on a dark background.

@@ -29,7 +29,7 @@ const (
 type symbol struct {
 	lo, hi  uint64 // if unsized, hi is the largest possible end
 	name    nameAt
-	binding uint8 // 0 global, 1 weak, 2 local
+	binding uint8 // rank for prefer, not the ELF value: 0 global, 1 weak, 2 local
 	unsized bool  // true if the symbol table has no size for the function
 }
 

@@ -314,7 +314,7 @@ func (g *graph) nearest(back *edges) []nearby {
 		next := q.pop()
 		at := &found[next.at]
 		if at.distance != next.distance {
-			continue // a shorter way to this instruction was found since
+			continue // a shorter way to this instruction has been found since
 		}
 		for _, e := range back.of(next.at) {
 			to, distance := &found[e.to], min(next.distance+e.length, farthest)

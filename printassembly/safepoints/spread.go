@@ -134,7 +134,7 @@ func (g *graph) choose(ahead, behind nearby, c1 bool) (record int32, cut int) {
 	common := commonFrames(a, b)
 	switch {
 	case common == len(a) && common == len(b):
-	case common == len(b): // the frames of the last record are callers of those of the next record
+	case common == len(b): // the next record has all frames of the last one, and further inlined frames below them
 		if !c1 && ahead.distance <= far {
 			return behind.record, 0
 		}

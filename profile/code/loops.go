@@ -113,7 +113,7 @@ func FindLoops(lines []Line, blocks []Block, counters int) ([]Loop, bool) {
 type flow struct {
 	next, before [][]int
 	order        []int  // blocks in reverse postorder, the root (-1) left out
-	position     []int  // of each block in order, from 1 on; 0 is the root
+	position     []int  // by block: its place in order, counted from 1; place 0 is the root's
 	root         []bool // the blocks that the root leads to
 	entry        []int  // by block: the number of the root's successor from which it was reached first
 	dominator    []int  // by position: the position of the immediate dominator

@@ -71,8 +71,8 @@ func (p *Probe) Percentile(share float64) int64 {
 	return p.MaxNanos
 }
 
-// Of sums up the probes of some JVMs. Methods come first, those with the most time first, then locks and
-// allocations, those with the highest counts first.
+// Of sums up the probes of the given JVMs. Methods come first, then locks, then allocations. Within a kind, probes are
+// sorted by time and then by count, highest first.
 func Of(all []capture.Probes, pids []int) []Probe {
 	at := map[[4]string]int{}
 	var probes []Probe

@@ -45,7 +45,7 @@ func isPrivate(dir string) bool {
 	return ok && (int(stat.Uid) == os.Geteuid() || stat.Uid == 0) && info.Mode()&0o022 == 0
 }
 
-// RemoveCompilerLogs removes the files of LogCompilation that a killed JVM left behind. A JVM that ends normally copies
+// RemoveCompilerLogs removes the LogCompilation files that a killed JVM left behind. A JVM that ends normally copies
 // these files into its log and removes them itself (CompileLog::finish_log). If the JVM still runs, RemoveCompilerLogs
 // does nothing.
 func RemoveCompilerLogs(pid int) {

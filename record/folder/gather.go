@@ -95,7 +95,7 @@ const (
 	smallEnough = 64 << 20 // in bytes; smaller files are not checked
 )
 
-// checkSize returns an error if a log has more than limit bytes, or if it is a large sparse file.
+// checkSize returns an error if a log has more than limit bytes, or, if limit is noLimit, if it is a large sparse file.
 func checkSize(info os.FileInfo, limit int64) error {
 	size := info.Size()
 	if size > limit {

@@ -42,9 +42,8 @@ const (
 	DirectivesName = "directives.json" // compiler directives
 )
 
-// maxLogFolder is the length in bytes of the longest path of a folder into which HotSpot can write its logs. The name
-// of a log must be longer than the folder's path (see logTail). The name of a file has at most 255 bytes, and HotSpot
-// needs some of them for the process id.
+// maxLogFolder is the maximum length, in bytes, of the path of a folder for HotSpot's logs. A log's name must be longer
+// than that path (see logTail), but a file name has at most 255 bytes, some of which the process id takes.
 const maxLogFolder = 235
 
 // newLogs makes the folder for the logs of a capture, and its parent, which is a temporary folder. If the parent is on
@@ -134,7 +133,7 @@ func sameFileSystem(a, b string) bool {
 	return syscall.Stat(a, &as) == nil && syscall.Stat(b, &bs) == nil && as.Dev == bs.Dev
 }
 
-// Pattern returns the value for -XX:LogFile. HotSpot replaces %p by "pid" and the process id: asm-pid4711.….log.
+// Pattern returns the value for -XX:LogFile. HotSpot replaces %p with "pid" and the process id: asm-pid4711.….log.
 func (l *Logs) Pattern() string { return filepath.Join(l.Path, logHead+"%p"+logTail(l.Path)) }
 
 const logHead = "asm-"
@@ -189,7 +188,7 @@ func (l *Logs) Strays() []Log {
 // The names of the logs of events in the folder: ev-4711.log, and ev-4711.log.0 and so on for files that are full.
 const eventHead, eventTail = "ev-", ".log"
 
-// EventPattern returns the path for -Xlog. HotSpot replaces %p by the process id.
+// EventPattern returns the path for -Xlog. HotSpot replaces %p with the process id.
 func (l *Logs) EventPattern() string { return filepath.Join(l.Path, eventHead+"%p"+eventTail) }
 
 // The names of the files of gasm's agent in the folder: probes-4711.ring and probes-4711.txt.

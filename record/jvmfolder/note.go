@@ -87,7 +87,8 @@ func (n *Note) Close() { n.lock.Close() }
 // probes reports whether the note is about probes.
 func (n *Note) probes() bool { return probe.IsFolder(n.Path) }
 
-// Left returns a message that the JVM may still be working for a gasm that has ended, and how a user can stop that.
+// Left returns a message that says that the JVM may still be working for a gasm process that has ended, and how the
+// user can stop that.
 func (n *Note) Left() string {
 	does := "logs or records events for"
 	if n.probes() {
@@ -96,7 +97,8 @@ func (n *Note) Left() string {
 	return fmt.Sprintf("JVM %d still %s a gasm that has ended, into %s: `gasm attach` ends that as soon as the JVM answers", n.pid, does, n.Path)
 }
 
-// ended returns a message that the JVM was working for a gasm that has ended, and that it has stopped now.
+// ended returns a message that says that the JVM was working for a gasm process that has ended, and has stopped that
+// now.
 func (n *Note) ended() string {
 	did := "logged or recorded events for"
 	if n.probes() {
@@ -105,8 +107,9 @@ func (n *Note) ended() string {
 	return fmt.Sprintf("JVM %d still %s a gasm that has ended, into %s: it does not any more", n.pid, did, n.Path)
 }
 
-// end makes the JVM stop what it does for a gasm that has ended. Then it removes the JVM's folder and the note. The JVM
-// may not have begun all of that, because the gasm may have been killed before.
+// end makes the JVM stop whatever it still does for a gasm process that has ended, and then removes the JVM's folder
+// and the note. The JVM may refuse to stop a recording or a log that it never started, because that gasm may have been
+// killed before it asked for it; such a refusal is not an error.
 func (n *Note) end(ctx context.Context) error {
 	p, w, err := Enter(ctx, n.pid)
 	if err != nil {
@@ -179,8 +182,9 @@ func (n *Note) endSoon(ctx context.Context) error {
 	return n.end(ctx)
 }
 
-// EndLeft makes the JVMs of this machine stop events and probes of gasms that have ended. It returns a message for each
-// JVM that has stopped, and one for each JVM that has not, with the reason.
+// EndLeft makes the JVMs of this machine switch off events and probes that killed gasm processes left on. ended has a
+// message for each JVM that did so, and left one, with the reason, for each that did not. A JVM that has exited gets no
+// message.
 func EndLeft(ctx context.Context) (ended, left []string) {
 	EachLeft(ctx, func(n *Note) {
 		switch err := n.endSoon(ctx); {

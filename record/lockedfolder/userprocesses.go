@@ -61,8 +61,7 @@ func (m moment) userOf(pid int, paths []string) (Process, bool) {
 }
 
 // beginTime limits how long environOf waits for the environment of a process that is executing a new program. The
-// kernel usually sets the environment less than a millisecond after execve(2) has closed the descriptors that are
-// to be closed.
+// kernel usually sets the environment less than a millisecond after execve(2) has closed the close-on-exec descriptors.
 const beginTime = 100 * time.Millisecond
 
 // environOf returns a process's environment.

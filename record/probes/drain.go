@@ -86,9 +86,9 @@ func (d *Drain) End(ctx context.Context) {
 	}
 }
 
-// take saves windows of each JVM. some is the method that saves them: Take while the JVMs run, or End for all remaining
-// windows.
-func (d *Drain) take(some func(*rings.Drain, io.Writer) error) {
+// take saves windows of each JVM. It does so with the method save: Take while the JVMs run, End for all windows that
+// remain.
+func (d *Drain) take(save func(*rings.Drain, io.Writer) error) {
 	for pid, open := range d.rings() {
 		f := d.open[pid]
 		if f == nil {
@@ -106,7 +106,7 @@ func (d *Drain) take(some func(*rings.Drain, io.Writer) error) {
 		if f.failed {
 			continue
 		}
-		if err := some(f.Drain, f.out); err != nil {
+		if err := save(f.Drain, f.out); err != nil {
 			f.failed = true
 			d.problem(fmt.Errorf("saving the calls of the window's method: %w", err))
 		}

@@ -1,8 +1,8 @@
 // Package schema has the types of the JSON report, for package report, which writes it, and for everything that reads
 // it.
 //
-// The types are schema 1, in the order in which a report has them. report/testdata/schema1.json describes the same as a
-// JSON Schema. Fields may be added to schema 1. Changing or removing a field requires a schema 2.
+// The types are schema 1, in the order in which a report has them. report/testdata/schema1.json is a JSON Schema of the
+// same format. Fields may be added to schema 1. Changing or removing a field requires a schema 2.
 //
 // Counts are objects with a member for each event that was sampled, in the order of the capture's events ([PerEvent]).
 // Addresses are strings ([Address]).
@@ -389,7 +389,7 @@ type Lock struct {
 type Allocation struct {
 	At     *Frame `json:"at,omitempty"`
 	Class  string `json:"class"`
-	Events int    `json:"events"` // how many allocations were sampled, or took place if each is recorded
+	Events int    `json:"events"` // number of sampled allocations, or of all allocations if every one is recorded
 	Bytes  int64  `json:"bytes"`  // how much the program allocated, according to the events
 	// Code is the instruction that allocates; nil if it is unknown.
 	Code *AllocationCode `json:"code,omitempty"`

@@ -17,8 +17,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// WritePprof writes the profiles of all trials as one gzipped profile of pprof, which 'go tool pprof', Pyroscope and
-// Parca read. The profiles must have their Locations. gasm is the version of gasm.
+// WritePprof writes the profiles of all trials as one gzipped profile in pprof's format, which 'go tool pprof',
+// Pyroscope and Parca read. The profiles must have their Locations. gasm is the version of gasm.
 //
 // Each sample has one location, because samplers take program counters and no stacks. The location's lines are the
 // inlining chain, so a flame graph shows the compiled method on top and the methods inlined into it below. The sample

@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/report/names"
 )
 
-// The columns of the table of JVMs that count samples.
+// The columns with numbers of samples in the table of JVMs.
 const (
 	takenSamples  = iota // of the whole run of the JVM, in a profile or not
 	samples              // in a profile; each of the columns below counts a part of these

@@ -145,7 +145,8 @@ func (o overview) hottest() []string {
 	return lines
 }
 
-// rows returns the rows of the hottest methods and native functions.
+// rows returns the rows of the hottest methods and native functions. It leaves out those with fewer than MinSamples
+// samples, unless all have fewer.
 func (o overview) rows() []rankingRow {
 	type key struct{ source, name string }
 	regions := map[key][]string{}
@@ -155,7 +156,8 @@ func (o overview) rows() []rankingRow {
 	}
 	var rows []rankingRow
 	add := func(c tally.Counts, row rankingRow) {
-		if len(rows) == maxOverviewRows || !o.visible(c) {
+		few := c[0] < int64(o.p.MinSamples) && len(rows) > 0 && rows[0].counts[0] >= int64(o.p.MinSamples)
+		if len(rows) == maxOverviewRows || !o.visible(c) || few {
 			return
 		}
 		row.counts = c

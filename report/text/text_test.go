@@ -118,6 +118,23 @@ func TestASCII(t *testing.T) {
 	}
 }
 
+// Methods with too few samples are not called the hottest, unless all have too few.
+func TestTooFewToBeHottest(t *testing.T) {
+	p := reporttest.Workload(t)
+	most := max(p.Methods[0].Counts[0], p.Native[0].Counts[0])
+	for least, want := range map[int]func(rows int) bool{
+		1:             func(rows int) bool { return rows == maxOverviewRows },
+		int(most):     func(rows int) bool { return rows == 1 },
+		int(most) + 1: func(rows int) bool { return rows == maxOverviewRows },
+	} {
+		p.MinSamples = least
+		got := string(text(t, reporttest.Header(), []profile.Profile{p}, options()))
+		_, got, _ = strings.Cut(got, "\nHottest: ")
+		got, _, _ = strings.Cut(got, "\nBy line: ")
+		assert.True(t, want(strings.Count(got, "\n")+1), "at least %d samples: %s", least, got)
+	}
+}
+
 // A sampler that saw nothing at all leaves a profile without events.
 func TestNoEvents(t *testing.T) {
 	got := string(text(t, reporttest.Header(), []profile.Profile{{PIDs: []int{1}}}, options()))

@@ -66,7 +66,7 @@ const (
 // OfEvent reports whether the event is the reason, so that sampling may work with another event.
 func (r Reason) OfEvent() bool { return r == ReasonUnknownEvent || r == ReasonUnsupportedEvent }
 
-// A RefusedError says that the sampler is installed but may not sample.
+// A RefusedError says that the sampler is installed, but was refused or can't sample here.
 type RefusedError struct {
 	Tool   string
 	Reason Reason
