@@ -75,6 +75,9 @@ func run(args []string) error {
 	return r.make()
 }
 
+// progress says on stderr what is made next: building gasm for a platform can take a minute.
+func progress(what string) { fmt.Fprintln(os.Stderr, "    "+what) }
+
 // make makes all files in a temporary folder. When all files are complete, their folder replaces r.out.
 func (r *release) make() error {
 	out, err := filepath.Abs(r.out)
@@ -92,12 +95,14 @@ func (r *release) make() error {
 	if err := os.Mkdir(r.out, 0o755); err != nil {
 		return err
 	}
+	progress("the manual and the completions")
 	shared, err := r.buildDocuments()
 	if err != nil {
 		return err
 	}
 	var programs []program
-	for _, platform := range r.platforms {
+	for i, platform := range r.platforms {
+		progress(fmt.Sprintf("gasm for %s, its archive and packages (%d of %d)", platform, i+1, len(r.platforms)))
 		p, err := r.build(platform)
 		if err != nil {
 			return err
@@ -112,6 +117,7 @@ func (r *release) make() error {
 			}
 		}
 	}
+	progress("the SBOM, the formula and the sums")
 	if err := errors.Join(r.writeSBOM(programs), r.writeFormula(), r.writeSums()); err != nil {
 		return err
 	}

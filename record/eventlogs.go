@@ -24,8 +24,8 @@ import (
 //     not read JDK_JAVA_OPTIONS.
 //
 // If the command is a script or a build tool, gasm sets the option only if the user has asked for events, because gasm
-// does not know where and as which user they will run. The option is left out if a JVM might not start with it; see
-// eventObstacle.
+// does not know where, and as which user, its JVMs will run. The option is left out if a JVM might not start with it;
+// see eventObstacle.
 //
 // Two other ways would be worse. The first is to switch the log on through the attach socket in each JVM that starts.
 // That misses the JVM's first collections, and sends a signal to a JVM that may not handle it yet. The second is to

@@ -65,7 +65,7 @@ func (w *Output) LostForks() []string {
 	return w.lostForks
 }
 
-// forkJVM returns the JVM that ran a fork's iterations; or nil if it left no log. JMH runs one fork after another, so
+// forkJVM returns the JVM that ran a fork's iterations, or nil if it left no log. JMH runs one fork after another, so
 // this is the last ForkedMain that started before the first iteration. Where JMH runs the benchmark in its own JVM (-f
 // 0), it is the last JVM that started before the first iteration and is not a ForkedMain.
 func forkJVM(jvms []capture.JVM, f jmhFork) *capture.JVM {

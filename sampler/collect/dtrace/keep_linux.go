@@ -68,7 +68,8 @@ func newProcess(run func(path string, args []string) *external.Process, command 
 	p.Started = func() { theirs.Close() }
 	p.After = func() {
 		if p.Cmd.ProcessState != nil && p.Status().Signaled() {
-			removeUprobes(p.Cmd.Process.Pid) // a killed DTrace can't remove them, and the keeper's second shell does so only if gasm is killed
+			// A killed DTrace can't remove them, and the keeper's second shell does so only if gasm is killed.
+			removeUprobes(p.Cmd.Process.Pid)
 		}
 		_, _ = ours.WriteString("ended\n") // nobody reads it if the shell was killed
 		ours.Close()
