@@ -36,6 +36,10 @@ type JVM struct {
 	// StartsUnasked is true if the recordings have starts of threads only because samples of allocations need them. If
 	// it is true, these starts are not shown as events.
 	StartsUnasked bool `json:"starts_unasked,omitempty"`
+	// RecordingFromMonoNanos is when gasm's own recording of the JVM began, and RecordingLateNanos is for how long the JVM
+	// had been running and been sampled by then. Both are 0 if there is no such recording, or if it began before that.
+	RecordingFromMonoNanos int64 `json:"recording_from_mono_nanos,omitempty"`
+	RecordingLateNanos     int64 `json:"recording_late_nanos,omitempty"`
 	// OwnPID and Threads are set if the JVM is in another PID namespace than the sampler. OwnPID is the process id that
 	// the JVM sees. Threads maps the thread ids that the JVM sees to those that the sampler sees.
 	OwnPID  int         `json:"own_pid,omitempty"`

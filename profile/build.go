@@ -88,7 +88,7 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	p.Events = t.sums.Totals(w.b.events, w.n)
 	p.Delays = w.delays(p.Regions)
 	p.Locks, p.Sites = t.lockSites(), cmp.Or(w.b.sites, event.SiteOwn)
-	p.Allocations = t.allocSites(w.code, w.b.sites)
+	p.Allocations, p.UnrecordedNanos = t.allocSites(w.code, w.b.sites), w.b.unrecorded(t)
 	if parted != nil {
 		p.Parts = parted.sum(w.b, w.code, w.sampled)
 		p.Parts.ByThread = parted.byThread(t.kept.list, w.b.threads, w.n)
@@ -193,14 +193,38 @@ func (w *work) newSampledBlob(ref blobRef) *sampledBlob {
 	return s
 }
 
-// startWall returns the value of [Profile.StartWallNanos] for a trial.
-func (b *Builder) startWall(t *trialCounts) int64 {
-	firstWindow := map[int]int64{}
+// firstWindows returns when the first window of each JVM begins, by process id, in ns on CLOCK_MONOTONIC. A trial without
+// windows has none.
+func (t *trialCounts) firstWindows() map[int]int64 {
+	first := map[int]int64{}
 	for _, win := range t.Windows {
-		if at, ok := firstWindow[win.PID]; !ok || win.FromMonoNanos < at {
-			firstWindow[win.PID] = win.FromMonoNanos
+		if at, ok := first[win.PID]; !ok || win.FromMonoNanos < at {
+			first[win.PID] = win.FromMonoNanos
 		}
 	}
+	return first
+}
+
+// unrecorded returns the value of [Profile.UnrecordedNanos] for a trial.
+func (b *Builder) unrecorded(t *trialCounts) (longest int64) {
+	firstWindow := t.firstWindows()
+	for _, pid := range t.PIDs {
+		i, ok := b.byPID[pid]
+		if !ok {
+			continue
+		}
+		late := b.jvms[i].RecordingLateNanos
+		if at, ok := firstWindow[pid]; ok && late > 0 {
+			late = b.jvms[i].RecordingFromMonoNanos - at
+		}
+		longest = max(longest, late)
+	}
+	return longest
+}
+
+// startWall returns the value of [Profile.StartWallNanos] for a trial.
+func (b *Builder) startWall(t *trialCounts) int64 {
+	firstWindow := t.firstWindows()
 	var first int64
 	for _, pid := range t.PIDs {
 		i, ok := b.byPID[pid]

@@ -89,6 +89,9 @@ type Profile struct {
 	Locks []LockSite
 	// Allocations are where the program allocates, those that allocate most first.
 	Allocations []AllocSite
+	// UnrecordedNanos is for how long at the beginning of the windows Flight Recorder did not record yet. If there are
+	// several JVMs, it is the longest of these times. Locks and Allocations lack what happened then.
+	UnrecordedNanos int64
 	// Sites is the rule that named the places of Locks and Allocations.
 	Sites event.SiteRule
 	// Compilations are those of the hottest methods, by method, and then by the time at which they were made.

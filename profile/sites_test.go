@@ -131,3 +131,27 @@ func TestSites(t *testing.T) {
 	}
 	assert.InDelta(t, 46e6, covered, 1, "of the events within the run")
 }
+
+// Until a recording has begun, nothing is recorded: of the windows, or of the whole run.
+func TestUnrecorded(t *testing.T) {
+	log := newLog(t, c2(1, 1, "A::handle", 0x1000, nops(8)))
+	for _, c := range []struct {
+		windows          []capture.Window
+		from, late, want int64
+	}{
+		{nil, 0, 0, 0},
+		{nil, 5e9, 3e9, 3e9},
+		{[]capture.Window{{PID: 1, Span: capture.Span{FromMonoNanos: 6e9, ToMonoNanos: 7e9}}}, 5e9, 3e9, 0},
+		{[]capture.Window{{PID: 1, Span: capture.Span{FromMonoNanos: 8e9, ToMonoNanos: 9e9}}, {PID: 1, Span: capture.Span{FromMonoNanos: 4e9, ToMonoNanos: 7e9}}}, 5e9, 3e9, 1e9},
+		{[]capture.Window{{PID: 1, Span: capture.Span{FromMonoNanos: 4e9, ToMonoNanos: 7e9}}}, 0, 0, 0},
+	} {
+		jvms := []capture.JVM{{PID: 1, Log: log, RecordingFromMonoNanos: c.from, RecordingLateNanos: c.late}}
+		var trials []capture.Trial
+		if c.windows != nil {
+			trials = append(trials, capture.Trial{Name: "A", Windows: c.windows})
+		}
+		b := NewBuilder(Config{JVMs: jvms, Trials: trials})
+		add(b, at(1, 6000, 0x1001))
+		assert.Equal(t, c.want, build(t, b, DefaultOptions())[0].UnrecordedNanos, "%+v", c)
+	}
+}

@@ -111,16 +111,18 @@ func (p jsonProfile) profile() schema.Profile {
 				return schema.Thread{Name: t.Name, Counts: p.counts(t.Counts)}
 			})}
 		}),
-		Events:       each(p.Events, p.event),
-		Probes:       each(p.Probes, newProbe),
-		Delays:       each(p.Delays, p.delay),
-		Sites:        p.siteRule(),
-		Locks:        each(p.Locks, p.lock),
-		Allocations:  each(p.Allocations, p.allocation),
-		Compilations: each(p.Compilations, p.compilation),
-		Hottest:      each(p.Hottest, p.hotLine),
-		Loops:        each(p.HotLoops, p.loop),
-		Warnings:     list(p.Warnings),
+		Events: each(p.Events, p.event),
+		Probes: each(p.Probes, newProbe),
+		Delays: each(p.Delays, p.delay),
+		Sites:  p.siteRule(),
+
+		UnrecordedSeconds: float64(p.UnrecordedNanos) / 1e9,
+		Locks:             each(p.Locks, p.lock),
+		Allocations:       each(p.Allocations, p.allocation),
+		Compilations:      each(p.Compilations, p.compilation),
+		Hottest:           each(p.Hottest, p.hotLine),
+		Loops:             each(p.HotLoops, p.loop),
+		Warnings:          list(p.Warnings),
 	}
 }
 

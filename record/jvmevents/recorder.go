@@ -285,6 +285,7 @@ func (r *recorder) take(j *capture.JVM, startedMonoNanos int64) (notes []string)
 		case len(j.Recordings) == 0:
 			r.notes = append(r.notes, fmt.Sprintf("no events of JVM %d from a recording: it has left none", r.pid))
 		case late > noteworthy:
+			j.RecordingFromMonoNanos, j.RecordingLateNanos = r.recordingMono, int64(late)
 			r.notes = append(r.notes, fmt.Sprintf("the recording of JVM %d began %.1f s after its start: what happened before is not in it", r.pid, late.Seconds()))
 		}
 	}

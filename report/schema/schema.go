@@ -78,6 +78,9 @@ type Profile struct {
 	Locks []Lock `json:"locks,omitempty"`
 	// Allocations are the places where the program allocates. The place with the most bytes comes first.
 	Allocations []Allocation `json:"allocations,omitempty"`
+	// UnrecordedSeconds is for how long at the beginning of the windows nothing was recorded that Locks and Allocations
+	// could show; the longest time if there are several JVMs.
+	UnrecordedSeconds float64 `json:"unrecorded_seconds,omitempty"`
 	// Sites says which frame of a stack is a Lock's or an Allocation's place: "own" for the innermost frame outside the
 	// JDK, or "innermost". It is absent if there are neither locks nor allocations.
 	Sites string `json:"sites,omitempty"`

@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
@@ -32,7 +33,7 @@ func writeLocks(v *view) {
 		rows = append(rows, []string{amount.ShareOf(s.Nanos, total).String(), fmt.Sprintf("%.2f", float64(s.Nanos)/1e6), fmt.Sprintf("%.2f", float64(s.LongestNanos)/1e6),
 			strconv.Itoa(s.Count), site(v, s.Frame), about})
 	}
-	v.Rule("Locks")
+	v.Rule("Locks" + unrecorded(v))
 	writeSites(v, []string{"waited", "ms", "longest", "count", "", ""}, rows)
 	v.Paragraph("", fmt.Sprintf("Threads waited %s for locks that others held: %s.%s", layout.Plural(count, "time"), millis(total), leftOut(len(v.p.Locks)-len(shown))+siteNote(v)))
 	v.Line("")
@@ -59,7 +60,7 @@ func writeAllocations(v *view) {
 		}
 		rows = append(rows, []string{share.String(), megabytes(s.Bytes), strconv.Itoa(s.Events), allocator(v, s), v.short(s.Class, false) + allocCode(s.Code)})
 	}
-	v.Rule("Allocations")
+	v.Rule("Allocations" + unrecorded(v))
 	of := "bytes"
 	if total == 0 {
 		of = "share"
@@ -116,6 +117,16 @@ func siteNote(v *view) string {
 	return " Places are the innermost frames outside the JDK (--sites innermost: in the JDK too)."
 }
 
+// unrecorded returns text after a heading or a sum that says for how long nothing was recorded; "" if that is short.
+func unrecorded(v *view) string {
+	const noteworthy = 100 * time.Millisecond
+	late := time.Duration(v.p.UnrecordedNanos)
+	if late < noteworthy {
+		return ""
+	}
+	return fmt.Sprintf(" (without the first %.1f s)", late.Seconds())
+}
+
 // leftOut returns a sentence about n rows that a table does not show; "" if n is 0.
 func leftOut(n int) string {
 	if n == 0 {
@@ -161,7 +172,7 @@ func siteSummary(v *view) (lines []string) {
 		bytes = addBytes(bytes, v.p.Allocations[i].Bytes)
 	}
 	if bytes > 0 {
-		line := megabytes(bytes) + " MB allocated"
+		line := megabytes(bytes) + " MB allocated" + unrecorded(v)
 		if top := v.p.Allocations[0].Frame; top.Method != "" {
 			line += ", most at " + site(v, top)
 		}

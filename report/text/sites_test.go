@@ -27,3 +27,15 @@ func TestSites(t *testing.T) {
 	assert.Contains(t, to, "1 more row left out.")
 	assert.Contains(t, to, "2 more rows left out.")
 }
+
+// Tables of a part of the run say so in their headings, and the sum in the overview says it, too.
+func TestUnrecorded(t *testing.T) {
+	p := reporttest.Sites(t)
+	for nanos, want := range map[int64]string{0: "", 90e6: "", 13_660e6: " (without the first 13.7 s)"} {
+		p.UnrecordedNanos = nanos
+		got := string(text(t, reporttest.Header(), []profile.Profile{p}, options()))
+		assert.Contains(t, got, "[Locks"+want+"]")
+		assert.Contains(t, got, "[Allocations"+want+"]")
+		assert.Contains(t, got, "250.6 MB allocated"+want+", most at")
+	}
+}
