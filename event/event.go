@@ -126,6 +126,19 @@ func (e *Event) OfRecorder() bool {
 	return slices.ContainsFunc(e.Frames, func(f Frame) bool { return strings.HasPrefix(f.Method, "jdk.jfr.internal.") })
 }
 
+// agentOperations are the names of the safepoints at which HotSpot does what an agent asks for.
+var agentOperations = []string{"RedefineClasses", "SetNotifyJvmtiEventsMode"}
+
+// OfTool reports whether the event was caused by Flight Recorder or an agent, such as gasm's, and not by the program.
+// It is a lock or another event in Flight Recorder's own code, or a safepoint for one of them: "JFRSafepointClear",
+// "RedefineClasses".
+func (e *Event) OfTool() bool {
+	if e.Kind == Safepoint {
+		return strings.HasPrefix(e.Name, "JFR") || slices.Contains(agentOperations, e.Name)
+	}
+	return e.OfRecorder()
+}
+
 // Arg returns the value of an argument, or "" if there is none.
 func (e *Event) Arg(name string) string {
 	for _, a := range e.Args {

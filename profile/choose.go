@@ -72,7 +72,7 @@ func choose(c *capture.Capture, o *Options) (Config, error) {
 }
 
 // orderedCounters returns the names of several counters in the order in which they were asked for. It returns nil for a
-// single counter, whose name is taken from its samples, because the sampler may have replaced the counter by another
+// single counter, whose name is taken from its samples, because the sampler may have replaced the counter with another
 // one.
 func orderedCounters(asked []string) []string {
 	if len(asked) < 2 {

@@ -38,8 +38,8 @@ type frameSum struct {
 	chain int // number of the last chain that the method was in
 }
 
-// add counts the samples c that blob s has at one instruction, whose inlining chain is chain. over has the same samples,
-// one element for each time slice.
+// add counts the samples c that blob s has at one instruction, whose inlining chain is chain. The parameter over has
+// the same samples, one element for each time slice.
 func (f *frameSums) add(chain []printassembly.Frame, s *sampledBlob, c tally.Counts, over []tally.Counts) {
 	f.chains++
 	inner := chain[0]

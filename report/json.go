@@ -147,7 +147,7 @@ func (p jsonProfile) loop(l *profile.HotLoop) schema.Loop {
 
 func (p jsonProfile) event(t *events.Total) schema.Event {
 	ms := func(nanos int64) float64 { return float64(nanos) / 1e6 }
-	return schema.Event{Kind: string(t.Kind), Name: t.Name, Count: t.Count, TotalMS: ms(t.Nanos), LongestMS: ms(t.LongestNanos),
+	return schema.Event{Kind: string(t.Kind), Name: t.Name, Tool: t.Tool, Count: t.Count, TotalMS: ms(t.Nanos), LongestMS: ms(t.LongestNanos),
 		WaitMS: ms(t.WaitNanos), LongestWaitMS: ms(t.LongestWaitNanos), Samples: p.counts(t.Counts)}
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// collection reads a message about a garbage collection, "GC(3) Pause Remark 24M->24M(256M) 0.812ms". part is true for
-// a message with the tag phases, which is about a part of a collection. Such a message only counts if that part is a
-// pause.
+// collection reads a message about a garbage collection, "GC(3) Pause Remark 24M->24M(256M) 0.812ms". The parameter
+// part is true for a message with the tag phases, which is about a part of a collection. Such a message only counts if
+// that part is a pause.
 func (r *Reader) collection(message []byte, part bool) (found bool, msg string) {
 	rest, ok := bytes.CutPrefix(message, []byte("GC("))
 	if !ok {

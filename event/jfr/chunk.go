@@ -217,7 +217,7 @@ func (s *survey) follow() {
 }
 
 // special reads the metadata event (want 0) or the checkpoint (want 1) that starts at the offset at. It returns nil if
-// there is no such event, or if the event ends after the offset before.
+// there is no such event, or if the event ends after the offset given by before.
 func (s *survey) special(at, before, want int64) []byte {
 	if at > before {
 		return nil

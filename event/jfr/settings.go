@@ -47,9 +47,9 @@ func Kinds() []event.Kind { return slices.Sorted(maps.Keys(kinds)) }
 
 // Settings returns the text of a .jfc file for a feature release of the JDK. With that file, JFR records all events of
 // the given kinds, however short they are. Of the JVM's other events, JFR records only those that are needed to
-// interpret the given kinds. The file enables the program's own event types in named. For the program's other event
-// types it has no settings, so JFR uses those that the program itself has for them. The settings are in a file because
-// JDK 25 records nothing if it gets the same settings as options after settings=none.
+// interpret the given kinds. The file enables the program's own event types that named lists. For the program's other
+// event types it has no settings, so JFR uses those that the program itself has for them. The settings are in a file
+// because JDK 25 records nothing if it gets the same settings as options after settings=none.
 func Settings(feature int, of []event.Kind, named ...string) (string, error) {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" +

@@ -45,7 +45,7 @@ func (c *Chunk) value(f *Field, raw []byte) Value {
 const maxHops = 8
 
 // element returns the value of a field, or of one element of the field's array. It follows keys to their constants, and
-// replaces a value of a simple type by the value of its only field.
+// replaces a value of a simple type with the value of its only field.
 func (c *Chunk) element(f *Field, raw []byte) Value {
 	v := Value{chunk: c, typ: f.Type, field: f, raw: raw}
 	pooled := f.pooled

@@ -133,9 +133,8 @@ func (r *Reader) nextUnended() bool {
 	return true
 }
 
-// event returns the event of a start (from) and its end (to). The end is nil if it is not in the
-// text, and for a firing that is not paired. what is the name that halves returned, or the name of
-// the probe.
+// event returns the event of a start (from) and its end (to). The end is nil if it is not in the text, and for a firing
+// that is not paired. The parameter what is the name that halves returned, or the name of the probe.
 func (r *Reader) event(from, to *firing, what string) *event.Event {
 	e := &event.Event{PID: r.pid, TID: from.tid, MonoNanos: from.mono}
 	args := from.args
@@ -201,8 +200,8 @@ func Plain(e *event.Event) {
 // The pauses of the collector CMS have probes of their own. JDK 13 was the last release with CMS.
 const cmsMark, cmsRemark = PrivateProvider + ":cms__initmark", PrivateProvider + ":cms__remark"
 
-// kindOf returns the kind of the events that a probe reports. what is the name of the probe,
-// without __begin if its end is known.
+// kindOf returns the kind of the events that a probe reports. The parameter what is the name of the probe, without
+// __begin if its end is known.
 func kindOf(what string) event.Kind {
 	if strings.HasPrefix(what, JNIProvider+":") {
 		return event.JNI
@@ -267,7 +266,7 @@ func methodName(args []argument, otherwise string) string {
 	return className(&args[1]) + "::" + javaname.Decode(args[2].text)
 }
 
-// arguments returns the arguments with their names. It leaves out the first used ones, because they
+// arguments returns the arguments with their names. It leaves out the first ones, as many as used says, because they
 // became the event's name.
 func (r *Reader) arguments(probe string, args []argument, used int) (named []event.Arg) {
 	parameters := known[probe]

@@ -24,7 +24,7 @@ type Reader struct {
 	pid    int
 	record any
 	open   map[opened][]begun
-	n      int // how many things are in open
+	n      int // how many things are in the field open
 	names  map[string]string
 	// recorded are the probes that were recorded; nil if the text does not say.
 	recorded map[string]bool

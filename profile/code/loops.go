@@ -120,8 +120,8 @@ type flow struct {
 	work         int    // visits so far
 }
 
-// newFlow returns the flow of some blocks, and computes their dominators. next are the successors
-// of each block.
+// newFlow returns the flow of some blocks, and computes their dominators. The parameter next has the successors of each
+// block.
 func newFlow(next [][]int) *flow {
 	g := &flow{next: next, before: make([][]int, len(next)), position: make([]int, len(next)), root: make([]bool, len(next)), entry: make([]int, len(next))}
 	for b, to := range next {

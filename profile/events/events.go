@@ -20,6 +20,9 @@ type Total struct {
 	// Name is "" for the kinds whose names are those of methods, classes and threads. Such events are summed up
 	// together.
 	Name string
+	// Tool is true if the events were caused by Flight Recorder or an agent and not by the program, see
+	// [event.Event.OfTool].
+	Tool bool
 	// Count is how many of the events began in the windows. Nanos is how long these took together, and LongestNanos is
 	// how long the longest of them took.
 	Count               int
@@ -32,6 +35,9 @@ type Total struct {
 
 // Others is the Name under which the events of further names are summed up when there are too many names.
 const Others = "(others)"
+
+// OfTool is the Name of events that Flight Recorder caused, of the kinds that are summed up together otherwise.
+const OfTool = "(Flight Recorder's own)"
 
 // A Set has a bit for each kind and name of events. The bit waiting has no name: it means that some threads still run
 // while others wait for them to come to a safepoint.
@@ -55,7 +61,7 @@ func (s Set) Named() Set { return s.without(waiting) }
 // An Index finds the events that were going on at a given time. A lookup takes at most two binary searches: one for the
 // JVM, and one for the thread.
 type Index struct {
-	totals []Total     // by bit, with only Kind and Name
+	totals []Total     // by bit, with only Kind, Name and Tool
 	bits   map[key]int // of kinds and names
 	lines  map[threadID]*timeline
 }
@@ -67,6 +73,7 @@ type threadID struct{ pid, tid int }
 type key struct {
 	kind event.Kind
 	name string
+	tool bool
 }
 
 // A timeline says which events were going on in a JVM, or in one of its threads: the events sets[i] from at[i] to
@@ -108,14 +115,17 @@ func New(events []event.Event) *Index {
 // bit returns the bit of an event's kind and name. When there are too many names, all further ones share the last bit,
 // whose name is Others.
 func (x *Index) bit(e *event.Event) int {
-	k := key{e.Kind, e.Name}
+	k := key{e.Kind, e.Name, e.OfTool()}
 	switch e.Kind {
 	case event.Compilation, event.Deopt, event.Lock, event.Park, event.Sleep, event.Alloc, event.ClassLoad, event.Thread:
 		k.name = ""
+		if k.tool {
+			k.name = OfTool
+		}
 	}
 	bit, ok := x.bits[k]
 	if !ok && len(x.totals) == maxNames-1 {
-		k = key{"", Others}
+		k = key{name: Others}
 		bit, ok = x.bits[k]
 	}
 	if !ok && len(x.totals) >= maxNames {
@@ -123,7 +133,7 @@ func (x *Index) bit(e *event.Event) int {
 	}
 	if !ok {
 		bit = len(x.totals)
-		x.totals = append(x.totals, Total{Kind: k.kind, Name: k.name})
+		x.totals = append(x.totals, Total{Kind: k.kind, Name: k.name, Tool: k.tool})
 		x.bits[k] = bit
 	}
 	return bit

@@ -46,3 +46,27 @@ func TestDuring(t *testing.T) {
 	assert.Zero(t, x.During(3, 7, 10), "a JVM without events")
 	assert.Zero(t, New(nil).During(1, 7, 10), "no events at all")
 }
+
+// What Flight Recorder and agents cause is not summed up with what the program does.
+func TestOfTool(t *testing.T) {
+	recorder := []event.Frame{{Method: "java.util.HashMap::get"}, {Method: "jdk.jfr.internal.PlatformRecorder::stop"}}
+	all := []event.Event{
+		{PID: 1, Kind: event.Safepoint, Name: "G1CollectForAllocation", Nanos: 5},
+		{PID: 1, Kind: event.Safepoint, Name: "JFRSafepointClear", Nanos: 7},
+		{PID: 1, Kind: event.Safepoint, Name: "RedefineClasses", Nanos: 9},
+		{PID: 1, TID: 2, Kind: event.Lock, Name: "A", Nanos: 1},
+		{PID: 1, TID: 2, Kind: event.Lock, Name: "B", Nanos: 2},
+		{PID: 1, TID: 2, Kind: event.Lock, Name: "A", Nanos: 40, Frames: recorder},
+	}
+	x := New(all)
+	var s Sums
+	for i := range all {
+		s.Add(x, &all[i])
+	}
+	var got []string
+	for _, total := range s.Totals(x, 0) {
+		got = append(got, fmt.Sprint(total.Kind, " ", total.Name, " ", total.Tool, " ", total.Nanos))
+	}
+	assert.Equal(t, []string{"lock (Flight Recorder's own) true 40", "lock  false 3", "safepoint RedefineClasses true 9",
+		"safepoint JFRSafepointClear true 7", "safepoint G1CollectForAllocation false 5"}, got)
+}

@@ -11,7 +11,7 @@ import "slices"
 // Counts holds the number of samples of each counter.
 type Counts []int64
 
-// Add adds other to c, element by element. other must not be longer than c.
+// Add adds the counts other to c, element by element. They must not be longer than c.
 func (c Counts) Add(other Counts) {
 	for i, n := range other {
 		c[i] += n

@@ -89,8 +89,8 @@ func (w EventChoice) Narrow(measured []Measurement, events []event.Event) (*OfTh
 }
 
 // spans returns the times of the chosen events: by JVM and, if the events belong to threads, also by thread. The spans
-// of a JVM or thread ascend and do not overlap. some is the number of the chosen events, including those that have no
-// time or no known thread.
+// of a JVM or thread ascend and do not overlap. The result some is the number of the chosen events, including those
+// that have no time or no known thread.
 func (w EventChoice) spans(events []event.Event) (spans map[int][]capture.Span, threads *OfThreads, some int) {
 	spans, threads = map[int][]capture.Span{}, &OfThreads{map[threadID][]capture.Span{}, w.outside}
 	for i := range events {
@@ -113,8 +113,8 @@ func (w EventChoice) spans(events []event.Event) (spans map[int][]capture.Span, 
 	return spans, threads, some
 }
 
-// checkSome returns an error that says why no window is left, or nil if usable is true. some is the number of chosen
-// events, whether usable or not.
+// checkSome returns an error that says why no window is left, or nil if usable is true. The parameter some is the
+// number of chosen events, whether usable or not.
 func (w EventChoice) checkSome(some int, usable bool, events []event.Event) error {
 	switch {
 	case usable:

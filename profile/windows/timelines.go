@@ -104,8 +104,8 @@ func (l *Timeline) Measured() bool { return !l.out }
 // Named reports whether the JVM is in a trial with a name.
 func (l *Timeline) Named() bool { return l.named }
 
-// Find returns the trial and the slice to which a time on CLOCK_MONOTONIC, in ns, belongs. in is false if the time is
-// in no window. A negative time means that a sample has no time; it counts for the JVM's first window.
+// Find returns the trial and the slice to which a time on CLOCK_MONOTONIC, in ns, belongs. The result in is false if
+// the time is in no window. A negative time means that a sample has no time; it counts for the JVM's first window.
 func (l *Timeline) Find(mono int64) (trial, slice int, in bool) {
 	if len(l.windows) == 0 {
 		return l.trial, 0, !l.out

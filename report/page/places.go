@@ -46,7 +46,7 @@ type place struct {
 	counts tally.Counts
 }
 
-// newPlaces returns the places of a profile. first is the number of its first listing.
+// newPlaces returns the places of a profile. The parameter first is the number of its first listing.
 func newPlaces(p *profile.Profile, first int) *places {
 	at := &places{p: p, first: first, methods: map[[2]string]int{}, sums: map[[2]string]*profile.Method{}, byName: map[string]int{}, compiled: map[compiledKey]int{},
 		frames: map[string]place{}, lines: map[lineKey]place{}, borrowed: map[lineKey]int64{}}

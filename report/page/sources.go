@@ -44,7 +44,7 @@ type sourceFiles struct {
 	elsewhere map[profile.MethodLine]sourcePlace
 }
 
-// A collected is a source file. wanted are the lines that code was made from.
+// A collected is a source file. The field wanted has the lines that code was made from.
 type collected struct {
 	id      int // the number in the page; -1 if the file is not in the page
 	name    string

@@ -127,7 +127,7 @@ func (t *tableBuilder) parts() *profile.Parts {
 }
 
 // cut finishes a table: it sets the lengths of the bars, the number of rows that are shown at first, and a note about
-// rows that are left out. full is the number of rows without a limit.
+// rows that are left out. The parameter full is the number of rows without a limit.
 func (t *tableBuilder) cut(out *table, full int) *table {
 	scaleBars(out)
 	out.Shown = len(out.Rows)

@@ -313,7 +313,8 @@ type Thread struct {
 type Event struct {
 	Kind      string  `json:"kind"` // "gc", "gc-concurrent", "safepoint", "vm-operation", "compile", "lock", "jfr" …
 	Name      string  `json:"name"`
-	Count     int     `json:"count"` // how many of these events began in the windows
+	Tool      bool    `json:"tool,omitempty"` // Flight Recorder or an agent, such as gasm's, caused them, and not the program
+	Count     int     `json:"count"`          // how many of these events began in the windows
 	TotalMS   float64 `json:"total_ms"`
 	LongestMS float64 `json:"longest_ms"`
 	// WaitMS is the time until all threads had reached the safepoints. It is a part of the total.

@@ -25,7 +25,7 @@ import (
 // types of an event are
 //
 //   - samples/count and, if the frequency is known, cpu/nanoseconds for an event that samples by the clock (cpu-clock,
-//     or a profile probe of DTrace). Go's own CPU profiles have these types. pprof shows the time by default.
+//     or one of DTrace's profile probes). Go's own CPU profiles have these types. pprof shows the time by default.
 //   - EVENT_sample/count for any other event, which is how perf's converter to pprof names it. Its value is the number
 //     of samples, not of events.
 //
@@ -131,7 +131,7 @@ func profiled(jvms []capture.JVM, ps []profile.Profile) []*capture.JVM {
 	return in
 }
 
-// A pprofBuilder builds one profile of pprof. It adds each mapping, function, location and sample once.
+// A pprofBuilder builds one profile in pprof's format. It adds each mapping, function, location and sample once.
 type pprofBuilder struct {
 	out       pprof.Profile
 	scales    []scale // one for each sample type

@@ -25,10 +25,18 @@ type eventSum struct {
 	nanos, longest, wait, longestWait int64
 }
 
-// sumOf sums up the events of a kind.
+// ofTool returns text after the name of events that Flight Recorder or an agent caused, unless the name says so.
+func ofTool(t *events.Total) string {
+	if !t.Tool || t.Name == events.OfTool {
+		return ""
+	}
+	return " (not the program's)"
+}
+
+// sumOf sums up the events of a kind, without those that Flight Recorder or an agent caused.
 func sumOf(p *profile.Profile, kind event.Kind) (s eventSum) {
 	for _, t := range p.Events {
-		if t.Kind == kind {
+		if t.Kind == kind && !t.Tool {
 			s.count += t.Count
 			s.nanos += t.Nanos
 			s.wait += t.WaitNanos
@@ -137,7 +145,7 @@ func writeEvents(v *view) {
 			row = append(row, v.inTable(e, n))
 		}
 		row = append(row, fmt.Sprint(t.Count), fmt.Sprintf("%.2f", float64(t.Nanos)/1e6), fmt.Sprintf("%.2f", float64(t.LongestNanos)/1e6))
-		rows = append(rows, append(row, string(t.Kind), t.Name))
+		rows = append(rows, append(row, string(t.Kind), t.Name+ofTool(t)))
 	}
 	v.Rule("Events")
 	for _, line := range layout.Table(header, rows, aligns) {

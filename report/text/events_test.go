@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,6 +70,11 @@ func TestNothingHappened(t *testing.T) {
 	for _, title := range []string{"[Events]", "[Time to Safepoint]"} {
 		assert.NotContains(t, got, title)
 	}
+	tools := p
+	tools.Events = append(slices.Clone(p.Events), events.Total{Kind: event.Safepoint, Name: "RedefineClasses", Tool: true, Count: 3, Nanos: 12e6, LongestNanos: 11e6, Counts: c(0)})
+	got = string(text(t, reporttest.Header(), []profile.Profile{tools}, options()))
+	assert.Contains(t, got, " 1 safepoint, 6.00 ms, of which", "those of agents are not the program's")
+	assert.Contains(t, got, " safepoint  RedefineClasses (not the program's)\n")
 	p.Events[1].WaitNanos, p.Events[1].LongestWaitNanos = 0, 0
 	assert.Contains(t, string(text(t, reporttest.Header(), []profile.Profile{p}, options())), " 1 safepoint, 6.00 ms, how long it took to reach them is unknown\n")
 	p.Events, p.Delays = nil, nil

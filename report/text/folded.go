@@ -127,8 +127,8 @@ var (
 	oopMap = regexp.MustCompile(`^(?:Immutable)?OopMap\s*\{`)
 )
 
-// shortComments returns an instruction's comments, except those that say nothing, such as "{other}". place is the place
-// in the source if it is a new one, otherwise "". It is appended to the first comment.
+// shortComments returns an instruction's comments, except those that say nothing, such as "{other}". The parameter
+// place is the instruction's place in the source if it is a new one, otherwise "". It is appended to the first comment.
 func shortComments(l *code.Line, place string) []string {
 	var first, last []string
 	for _, c := range l.Comments {

@@ -137,7 +137,7 @@ type jvmColumn struct {
 }
 
 // jvmColumns returns all columns except the last one, which has the program. jdk is the version of all JVMs, or "" if
-// the versions differ; all is the number of samples of all JVMs.
+// the versions differ; the parameter all is the number of samples of all JVMs.
 func jvmColumns(rows []jvmRow, all int64, jdk string) []jvmColumn {
 	var columns []jvmColumn
 	if slices.ContainsFunc(rows, func(row jvmRow) bool { return row.counts[takenSamples] > row.counts[samples] }) {

@@ -86,8 +86,8 @@ func writeCode(v *view, reg *profile.Region) {
 	}
 }
 
-// gap writes a row about instructions that are left out. above is the index of the line before these instructions, or
-// -1 if they are left out before the first line.
+// gap writes a row about instructions that are left out. The parameter above is the index of the line before these
+// instructions, or -1 if they are left out before the first line.
 func (ls *listing) gap(above int, gap profile.Gap) {
 	text := ls.Ellipsis() + " " + layout.Plural(gap.Instructions, "instruction")
 	if samples := strings.TrimSpace(ls.countCells(gap.Counts)); samples != "" {
@@ -104,7 +104,8 @@ func (ls *listing) row(i int, l *code.Line, text string) layout.Text {
 }
 
 // between returns the start of a row between two instructions: blanks in place of counts, and the arrows and the margin
-// that continue from the line before the row. above is the index of that line, or -1 before the first line.
+// that continue from the line before the row. The parameter above is the index of that line, or -1 before the first
+// line.
 func (ls *listing) between(above int) layout.Text {
 	drawn, method := strings.Repeat(" ", ls.gutter.Width), ""
 	if above >= 0 {

@@ -41,6 +41,6 @@ type Comments uint8
 
 const (
 	Folded Comments = iota // each inlining chain once, without what it has in common with the chain before
-	Full                   // all, in the form of HotSpot and perfasm
+	Full                   // all, as HotSpot and perfasm print them
 	None
 )

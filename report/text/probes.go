@@ -70,8 +70,8 @@ func (t probeTables) lockAndAllocationTable() {
 	t.rows([]string{"count", "released", ""}, rows, []layout.Align{layout.Right, layout.Right, layout.Left}, len(others))
 }
 
-// rows writes a table, and a line that says how many rows it leaves out. all is the number of rows including those left
-// out.
+// rows writes a table, and a line that says how many rows it leaves out. The parameter all is the number of rows,
+// including those left out.
 func (t probeTables) rows(header []string, rows [][]string, aligns []layout.Align, all int) {
 	if len(rows) == 0 {
 		return

@@ -63,8 +63,8 @@ func methodTable(v *view) *ranking {
 	return t
 }
 
-// inOrder calls visit for each piece of code and each native function, the hottest one first. Both lists must be in
-// this order already. In each call, one of the two arguments is nil.
+// inOrder calls the function visit for each piece of code and each native function, the hottest one first. Both lists
+// must be in this order already. In each call, one of the two arguments is nil.
 func inOrder[T any](code []T, native []profile.NativeFunction, counts func(*T) tally.Counts, visit func(*T, *profile.NativeFunction)) {
 	for len(code)+len(native) > 0 {
 		if len(native) == 0 || len(code) > 0 && slices.Compare(counts(&code[0]), native[0].Counts) >= 0 {

@@ -65,8 +65,8 @@ func (v *view) cut(line string) string {
 	return line
 }
 
-// headingName returns a name for a heading. If the output is a terminal, short shortens the name to the room that the
-// rest of the line leaves. others is the number of columns of the rest.
+// headingName returns a name for a heading. If the output is a terminal, the function short shortens the name to the
+// room that the rest of the line leaves. The parameter others is the number of columns of that rest.
 func (v *view) headingName(name string, short func(name string, width int, ellipsis string) string, others int) string {
 	if v.Width == 0 {
 		return name
