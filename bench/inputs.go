@@ -38,8 +38,8 @@ func openPacked(capture, file string) (r io.Reader, closeFile func(), err error)
 	return r, func() { f.Close() }, nil
 }
 
-// writeFile creates a file in the temporary directory, calls write to write its content, and returns its path. If the
-// file can't be written completely, it is removed.
+// writeFile creates a file in the temporary directory, calls the function write to write its content, and returns its
+// path. If the file can't be written completely, it is removed.
 func (s *setup) writeFile(name string, write func(io.Writer) error) (path string, err error) {
 	path = filepath.Join(s.dir, name)
 	f, err := os.Create(path)

@@ -94,7 +94,7 @@ func (s *setup) say(format string, args ...any) {
 	fmt.Fprintf(s.progress, "bench: "+format+"\n", args...)
 }
 
-// size returns the size of an input: full, or short if the flag -short is set.
+// size returns the size of an input: the parameter full, or the parameter short if the flag -short is set.
 func (s *setup) size(full, short int64) int64 {
 	if s.short {
 		return short

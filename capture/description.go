@@ -84,7 +84,7 @@ func (d *Description) Write(dir string) error {
 }
 
 // maxLost bounds Description.Lost. A machine with a thousand CPUs that takes 1001 samples per second and CPU needs more
-// than a week for so many. A higher number is treated as damage: it is replaced by 0, and a note says so.
+// than a week for so many. A higher number is treated as damage: it is replaced with 0, and a note says so.
 const maxLost = 1 << 40
 
 // ReadDescription reads capture.json from a folder. The error is fs.ErrNotExist if the folder has none.

@@ -22,7 +22,7 @@ const (
 )
 
 // take subtracts the memory of an event from the budget, and reports whether there was enough left. It also replaces
-// the event's texts by shared copies.
+// the event's texts with shared copies.
 func (b *eventBudget) take(e *event.Event) bool {
 	b.left -= eventBytes + len(e.Args)*argBytes
 	e.Name = b.text(e.Name)

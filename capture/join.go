@@ -207,8 +207,8 @@ func (c *joiner) joinTrial(p *part, t Trial) {
 	whole.Score = whole.Score.With(t.Score)
 }
 
-// With returns the score over the forks of both s and more. It returns nil if their units differ, or if the scores of
-// the single forks are unknown.
+// With returns the score over the forks of both scores, s and more. It returns nil if their units differ, or if the
+// scores of the single forks are unknown.
 func (s *Score) With(more *Score) *Score {
 	if s == nil || more == nil || s.Unit != more.Unit || len(s.Forks) == 0 || len(more.Forks) == 0 {
 		return nil

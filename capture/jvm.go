@@ -31,7 +31,7 @@ type JVM struct {
 	EventLog string `json:"event_log,omitempty"`
 	// USDT is the name of the file with the events of its USDT probes in the capture's folder, or "".
 	USDT string `json:"usdt_log,omitempty"`
-	// Recordings are the names of its recordings by Flight Recorder in the capture's folder.
+	// Recordings are the names of its Flight Recorder files in the capture's folder.
 	Recordings []string `json:"recordings,omitempty"`
 	// StartsUnasked is true if the recordings have starts of threads only because samples of allocations need them. If
 	// it is true, these starts are not shown as events.

@@ -76,7 +76,7 @@ func OpenFiles(samples string, logs []string) (*Capture, error) {
 
 // OpenUnsaved opens a capture that could not be written completely because the disk is full. Only the logs are read
 // from the folder. The description and the table of native symbols are passed as they are in memory, and the samples
-// are read from the reader that open returns. table may be nil.
+// are read from the reader that the function open returns. table may be nil.
 func OpenUnsaved(dir string, d Description, table *native.Table, open func() (io.ReadCloser, error)) (*Capture, error) {
 	c := &Capture{dir: dir, Description: d, symbols: table, samples: source{name: SamplesFile, open: open}}
 	logs, err := Logs(dir)

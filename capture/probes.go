@@ -84,8 +84,8 @@ func (c *Capture) ReadProbes() (all []Probes, notes []string) {
 	return all, notes
 }
 
-// readProbes reads the counts of the probes of a JVM. It calls see with each ring, while the ring's events can still be
-// read. see may be nil.
+// readProbes reads the counts of the probes of a JVM. It calls the function see with each ring, while the ring's events
+// can still be read. see may be nil.
 func (c *Capture) readProbes(pid int, see func(*Probes, *rings.Ring)) (p Probes, err error) {
 	p.PID = pid
 	text, _, err := regular.Open(filepath.Join(c.dir, ProbeReport(pid)))
@@ -179,7 +179,7 @@ type openCall struct {
 
 // callsOf pairs the entries of a ring with their exits, and returns a call for each pair. Entries and exits without a
 // counterpart become calls without a duration: a call that began before the ring's first event, or that has not ended.
-// Allocations become events of their own. most is the largest number of events that are returned.
+// Allocations become events of their own. The parameter most is the largest number of events that are returned.
 func callsOf(p *Probes, r *rings.Ring, most int) (calls []event.Event) {
 	open := map[[3]int][]openCall{} // by site, thread and, for a lock, the identity hash of its object
 	for e := range r.Events() {

@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// RecordingFile returns the name of a part of a JVM's recording by Flight Recorder in a capture: ev-4711.jfr for part
-// 0, and ev-4711-1.jfr for part 1.
+// RecordingFile returns the name of a part of a JVM's Flight Recorder recording in a capture: ev-4711.jfr for part 0,
+// and ev-4711-1.jfr for part 1.
 func RecordingFile(pid, part int) string {
 	if part == 0 {
 		return fmt.Sprintf("ev-%d.jfr", pid)
@@ -21,8 +21,8 @@ func RecordingFile(pid, part int) string {
 	return fmt.Sprintf("ev-%d-%d.jfr", pid, part)
 }
 
-// AddRecording uses a file by Flight Recorder, which may be in any folder, as the recording of one of the JVMs for
-// which chosen returns true. That is the JVM whose process id is in the recording or, if there is no such JVM, the only
+// AddRecording uses a Flight Recorder file, which may be in any folder, as the recording of one of the JVMs for which
+// chosen returns true. That is the JVM whose process id is in the recording or, if there is no such JVM, the only
 // chosen one. The added recordings of a JVM replace those in the capture.
 func (c *Capture) AddRecording(path string, chosen func(*JVM) bool) error {
 	if len(c.parts) > 0 {

@@ -83,7 +83,7 @@ func (c *Capture) SamplesSize() int64 {
 }
 
 // A SampleReader reads the samples of a capture. If the capture's symbols.txt has a native function at a sample's
-// address, the sample's Module and Symbol are replaced by those in symbols.txt.
+// address, the sample's Module and Symbol are replaced with those in symbols.txt.
 type SampleReader struct {
 	sampler.Reader
 	in      io.Closer
@@ -122,7 +122,7 @@ func (r *SampleReader) Record() any {
 // Close closes the text of the samples.
 func (r *SampleReader) Close() error { return r.in.Close() }
 
-// A countingReader calls count with the number of bytes of each read.
+// A countingReader calls the function count with the number of bytes of each read.
 type countingReader struct {
 	io.Reader
 	count func(bytes int)

@@ -148,9 +148,9 @@ func linePercent(n int64, side *TrialSide) string {
 	return percentText(shareOf(n, side.Samples))
 }
 
-// shown returns, for each line of a listing, whether it is shown. Warm lines are shown, and so are
-// lines that differ, together with the lines around them. If too many lines differ, the hottest of
-// them are chosen. left is the number of lines that differ and are not shown.
+// shown returns, for each line of a listing, whether it is shown. Warm lines are shown, and so are lines that differ,
+// together with the lines around them. If too many lines differ, the hottest of them are chosen. The result left is the
+// number of lines that differ and are not shown.
 func (c *Comparison) shown(r *RegionRow) (shown []bool, left int) {
 	lines := r.Listing
 	shown = make([]bool, len(lines))

@@ -264,7 +264,7 @@ func (c *Comparison) row(p *itemPair) Row {
 	return r
 }
 
-// shareOf returns n as a share of all, or 0 if all is 0.
+// shareOf returns n as a share of the total all, or 0 if the total is 0.
 func shareOf(n, all int64) float64 {
 	if all == 0 {
 		return 0

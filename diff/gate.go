@@ -142,9 +142,9 @@ func groupNoise(probability float64, a, b []float64) float64 {
 // estimate counts. probability is chosen so that all judgements together give a false alarm with
 // the probability falseAlarms.
 //
-// known is false unless both sides have several captures, or both have several forks. Iterations alone are not enough:
-// those of one JVM share its code, its heap and the same minute on the machine, so they are more alike than those of
-// two JVMs.
+// The result known is false unless both sides have several captures, or both have several forks. Iterations alone are
+// not enough: those of one JVM share its code, its heap and the same minute on the machine, so they are more alike than
+// those of two JVMs.
 func (c *Comparison) scoreNoise(probability float64) (noise float64, known bool) {
 	for _, groups := range []struct {
 		times func(*TrialSide) []float64

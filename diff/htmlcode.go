@@ -50,8 +50,8 @@ type htmlInstruction struct {
 	Samples int64
 	Label   string
 	Text    string
-	// Target is the label at the end of a jump, which Text then lacks. Link is the HTML id of the
-	// line with that label. Both are "" if the instruction is not such a jump.
+	// Target is the label at the end of a jump. Text then lacks that label. Link is the HTML id of the line with that
+	// label. Both are "" if the instruction is not such a jump.
 	Target, Link string
 }
 

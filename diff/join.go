@@ -175,8 +175,8 @@ func (g groups) add(item, other *Item) {
 	item.Slices = joined(item.Slices, g.slices, other.Slices[:min(len(other.Slices), g.moreSlices)])
 }
 
-// joined returns the counts of n groups, followed by the counts in more. It returns nil if some are unknown: if the
-// first list does not have n elements, or the second one is empty.
+// joined returns the counts of n groups, followed by the counts in the parameter more. It returns nil if some are
+// unknown: if the first list does not have n elements, or the second one is empty.
 func joined(counts []int64, n int, more []int64) []int64 {
 	if len(counts) != n || len(more) == 0 {
 		return nil

@@ -117,8 +117,8 @@ func withCode(regions []*Region, maxUnlisted int64) (code, rest []*Region, liste
 	return code, rest, listed
 }
 
-// oneToOne adds pairs of regions that are in no pair yet, the most alike first. least is the smallest likeness of two
-// regions that are paired. The result is ordered by samples.
+// oneToOne adds pairs of regions that are in no pair yet, the most alike first. The parameter least is the smallest
+// likeness of two regions that are paired. The result is ordered by samples.
 func (p *pairing) oneToOne(pairs []regionPair, m *methodRegions, as, bs []*Region, least float64) []regionPair {
 	type candidate struct {
 		a, b     *Region
@@ -150,7 +150,7 @@ func likeness(a, b []asm.Line, matches []asm.Match) float64 {
 }
 
 // addUnpaired adds each region that is in no pair to the pair that contains the largest share of its lines, unless that
-// share is smaller than least.
+// share is smaller than the parameter least.
 func (p *pairing) addUnpaired(pairs []regionPair, as, bs []*Region, least float64) {
 	for _, r := range as {
 		inB := func(q *regionPair) float64 {

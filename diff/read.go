@@ -144,8 +144,8 @@ func readRegion(dec *json.Decoder, r *schema.Region, maxLines int) error {
 	})
 }
 
-// members reads an object. For each member it calls read with the key, and read must read the value. null counts as an
-// empty object.
+// members reads an object. For each member it calls the function read with the key, and this function must read the
+// value. null counts as an empty object.
 func members(dec *json.Decoder, read func(key string) error) error {
 	start, err := dec.Token()
 	if err != nil || start == nil {
@@ -168,8 +168,8 @@ func members(dec *json.Decoder, read func(key string) error) error {
 	return err
 }
 
-// elements reads a list by calling read for each element. A list with more than most elements is an error. null counts
-// as an empty list.
+// elements reads a list by calling the function read for each element. If the number of elements exceeds the parameter
+// most, that is an error. null counts as an empty list.
 func elements[T any](dec *json.Decoder, what string, most int, list *[]T, read func(*T) error) error {
 	start, err := dec.Token()
 	if err != nil || start == nil {

@@ -103,16 +103,16 @@ func (c *Comparison) codeChange(p *pairing, q *regionPair, spreadError float64) 
 	return change
 }
 
-// compareCode returns the listing of a pair. For each side it takes the compilation of the pair's
-// hottest region. It includes all regions of that compilation, because code of one region on this
-// side may be in another region on the other side. same is the share of equal lines.
+// compareCode returns the listing of a pair. For each side it takes the compilation of the pair's hottest region. It
+// includes all regions of that compilation, because code of one region on this side may be in another region on the
+// other side. The result same is the share of equal lines.
 func compareCode(q *regionPair) (same float64, lines []asm.ListingLine) {
 	return asm.Compare(compilationCode(q.a, q.method.a), compilationCode(q.b, q.method.b))
 }
 
 // compilationCode returns the lines of one compilation, by address: the compilation that the pair's hottest region is
-// part of. Both lists are regions of one side: pair has the regions of the pair, and of has all regions of the method.
-// The lines of the pair's regions are marked.
+// part of. Both lists are regions of one side: the parameter pair has the regions of the pair, and the parameter of has
+// all regions of the method. The lines of the pair's regions are marked.
 func compilationCode(pair, of []*Region) []asm.Line {
 	hottest := hottestWithCode(pair)
 	if hottest == nil {

@@ -79,7 +79,7 @@ func (r *Row) details(code string) string {
 const nameCell = 4
 
 // writeRows writes rows of cells. Names are shortened if the terminal is too narrow. tails is nil, or has a text for
-// each row, which follows the name and is not shortened.
+// each row. That text follows the name and is not shortened.
 func (t *textDiff) writeRows(rows [][]string, tails []string) {
 	widths, tailWidth := make([]int, 6), 0
 	for _, tail := range tails {

@@ -89,7 +89,7 @@ func startOrphan(java string) (*orphan, error) {
 	return &orphan{pid, shell.Process.Pid, stdin}, nil
 }
 
-// methods returns the number of the JVM's compiled methods, which is 0 while it starts.
+// methods returns the number of the JVM's compiled methods. It is 0 while the JVM starts.
 func (o *orphan) methods(dir string) (int, error) {
 	log := filepath.Join(dir, fmt.Sprintf("attach-%d.log", o.pid))
 	defer os.Remove(log)

@@ -135,7 +135,7 @@ func dtraceUprobes() (file string, lines []string, known bool) {
 	return "", nil, false
 }
 
-// uprobeOwner matches the process id in the name of a uprobe of DTrace.
+// uprobeOwner matches the process id in the name of a DTrace uprobe.
 var uprobeOwner = regexp.MustCompile(`^p:dt_(\d+)_dtrace/`)
 
 // checkLeft reports uprobes of DTrace processes that were killed and so could not remove them. The suggested command
@@ -166,9 +166,9 @@ func isDTrace(pid string) bool {
 	return err == nil && strings.TrimSpace(string(name)) == "dtrace"
 }
 
-// awaitRelease waits until the stopped DTrace has removed its uprobes, which takes less than a
-// second. If DTrace were killed earlier, its uprobes would stay in the kernel. before are the
-// uprobes that existed before this DTrace was started.
+// awaitRelease waits until the stopped DTrace has removed its uprobes, which takes less than a second. If DTrace were
+// killed earlier, its uprobes would stay in the kernel. The parameter before has the uprobes that already existed when
+// this DTrace was started.
 func awaitRelease(ctx context.Context, before []string) {
 	for ctx.Err() == nil {
 		_, now, _ := dtraceUprobes()

@@ -97,9 +97,9 @@ func dynamicSymbols(path string) (names []string) {
 	return names
 }
 
-// openMachO opens a library of macOS. If the library has parts for several architectures, f is the
-// part for this one. f is nil if the file is not such a library or has no part for this
-// architecture. done closes the library; it is nil if f is nil.
+// openMachO opens a library of macOS. If the library has parts for several architectures, f is the part for this one. f
+// is nil if the file is not such a library or has no part for this architecture. The function done closes the library;
+// it is nil if f is nil.
 func openMachO(path string) (f *macho.File, done func()) {
 	if f, err := macho.Open(path); err == nil {
 		return f, func() { f.Close() }

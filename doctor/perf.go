@@ -79,7 +79,7 @@ func samplePerf(ctx context.Context, dir string, child *target, events []sampler
 	return t
 }
 
-// textOf returns a reader of a recording's samples, as text in the format of perf script.
+// textOf returns a reader of a recording's samples, as text in perf script's format.
 func textOf(ctx context.Context, p *collect.Perf) io.Reader {
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(p.WriteText(ctx, w)) }()
@@ -115,7 +115,7 @@ func firstLine(text string) string {
 	return strings.TrimSpace(line)
 }
 
-// verb returns one for n = 1 and many for other counts.
+// verb returns the parameter one for n = 1, and the parameter many for other counts.
 func verb(n int, one, many string) string {
 	if n == 1 {
 		return one

@@ -29,10 +29,9 @@ type trial struct {
 	err     error
 }
 
-// tryEach tries the best available event, with a busy target, and then each of triedEvents except
-// the one that was sampled as the best. each has a trial for each of triedEvents, in the same
-// order. The trials run one after the other, because all recordings of a user share one limit of
-// locked memory (perf_event_mlock_kb).
+// tryEach tries the best available event, with a busy target, and then each of triedEvents except the one that was
+// sampled as the best. The result each has one trial for each of triedEvents, in the same order. The trials run one
+// after the other, because all recordings of a user share one limit of locked memory (perf_event_mlock_kb).
 func tryEach(try func(events []sampler.Event, busy bool) trial) (best trial, each []trial) {
 	best = try(nil, true)
 	each = make([]trial, len(triedEvents))

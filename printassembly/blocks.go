@@ -125,7 +125,8 @@ func (r *blockReader) read(b *block, from int64) {
 	}
 }
 
-// wholeLines returns where the complete lines in data end that start at or after start and before limit.
+// wholeLines looks at the complete lines in data that begin at or after the offset start and before the offset limit.
+// It returns the offset at which the last of them ends, or start if there are none.
 func wholeLines(data []byte, start int, limit int64) (end int) {
 	if limit <= int64(start) {
 		return start
@@ -139,9 +140,10 @@ func wholeLines(data []byte, start int, limit int64) (end int) {
 	return start + bytes.LastIndexByte(data[start:], '\n') + 1
 }
 
-// more reads the next bytes of the log. The first have bytes of the buffer are the log's bytes from offset at on.
-// more appends the bytes that follow them in the log, and returns all. Beyond offset to, it reads only a little at a
-// time, in order to complete the last line. It returns an error if the file has become shorter.
+// more reads the next bytes of the log. The parameter have is how many bytes the buffer already has: the log's bytes
+// from the offset at on. more appends the bytes that follow them in the log, and returns all. Beyond the offset that
+// the parameter to gives, it reads only a little at a time, in order to complete the last line. It returns an error if
+// the file has become shorter.
 func (r *blockReader) more(at int64, have int, to int64) ([]byte, error) {
 	end := at + int64(have)
 	more := min(to-end, int64(max(readSize, have)))

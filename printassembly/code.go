@@ -31,8 +31,8 @@ func (l *Log) Code(b *Blob, syntax disasm.Syntax) ([]Instruction, error) {
 	return c.insts, nil
 }
 
-// eachLine calls take with the lines that the blob's writer wrote after the blob's first line, until take returns
-// true. A line that is cut in two by lines of other threads is joined again.
+// eachLine calls the function take with the lines that the blob's writer wrote after the blob's first line, until take
+// returns true. A line that is cut in two by lines of other threads is joined again.
 func (l *Log) eachLine(b *Blob, take func(line []byte) (done bool)) error {
 	var held []byte // the last line, which may continue after lines of other threads
 	lines := &lineReader{indent: l.indent}
@@ -145,8 +145,7 @@ func (c *codeReader) mark(line []byte) (done bool) {
 	default:
 		switch {
 		case bytes.HasPrefix(name, []byte("Disassembl")):
-			// [Disassembling for mach='i386:x86-64'] is a message of hsdis and not the name of a
-			// section.
+			// [Disassembling for mach='i386:x86-64'] is a message from hsdis and not the name of a section.
 		case string(name) == "Constants" && c.section != "":
 			// JDK 8 and 11 also print [Constants] at each entry point. The section keeps the entry
 			// point's name.

@@ -25,7 +25,7 @@ type Index struct {
 	Cut bool
 }
 
-// A FormatError reports that a file is not a log of HotSpot at all.
+// A FormatError reports that a file is not a HotSpot log at all.
 type FormatError struct{ File, Msg string }
 
 func (e *FormatError) Error() string { return e.File + ": " + e.Msg }
@@ -64,7 +64,7 @@ func readIndex(r io.ReaderAt, size int64, name string) (*Index, error) {
 // growing the list would take more memory than the list itself.
 const usualBlob = 6 << 10
 
-// compressed reports whether the file begins as files of gzip, xz or zstd do.
+// compressed reports whether the file begins as gzip, xz or zstd files do.
 func compressed(r io.ReaderAt) bool {
 	var magic [4]byte
 	n, _ := r.ReadAt(magic[:], 0)

@@ -81,7 +81,7 @@ func hexDigit(c byte) int {
 }
 
 // addrRange finds "[0xLO, 0xHI]", "[0xLO,0xHI]" or "[0xLO, 0xHI[" in line. at is the offset of the first bracket, and
-// after is the offset after the last one.
+// the result after is the offset that follows the last one.
 func addrRange(line []byte) (lo, hi uint64, at, after int, ok bool) {
 	for from := 0; ; {
 		i := bytes.Index(line[from:], []byte("[0x"))

@@ -16,7 +16,7 @@ import (
 // ones again a moment later, so C1's code is worth the least. Package nmethod can copy the code of methods that
 // HotSpot has not printed.
 type Selection struct {
-	// Methods are patterns in the form of HotSpot's CompileCommand, see [CheckPattern]. Nil selects all methods.
+	// Methods are patterns in the syntax of HotSpot's CompileCommand; see [CheckPattern]. Nil selects all methods.
 	Methods []string
 	// SkipC1 leaves out the code that C1 compiled, and SkipC2 the code that C2 or a JVMCI compiler compiled. Both
 	// need a DirectivesFile.

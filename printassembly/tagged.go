@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// A namedTag is the position of a tag of LogCompilation for a method that was installed. If the method's code is
-// printed as well, the tag adds nothing.
+// A namedTag is the position of a LogCompilation tag for a method that was installed. If the method's code is printed
+// as well, the tag adds nothing.
 type namedTag struct {
 	at   int64
 	size int

@@ -67,6 +67,7 @@ type Builder struct {
 	eventWindows  *windows.OfThreads
 	methodWindows windows.InsideMethod
 	sites         event.SiteRule
+	copied        bool             // gasm has copied the code from the JVMs' memory
 	printing      *printing.Finder // nil if HotSpot printed no code
 	history       *history.Builder // nil if no history is wanted
 
@@ -111,6 +112,7 @@ func NewBuilder(c Config) *Builder {
 		eventWindows:  c.eventWindows,
 		methodWindows: c.methodWindows,
 		sites:         c.Sites,
+		copied:        c.Code == capture.CodeCopied,
 		printing:      printing.NewFinder(c.Code),
 		counters:      slices.Clone(c.Counters[:min(len(c.Counters), capture.MaxEvents)]),
 		threads:       threads.NewTable(c.Threads),

@@ -98,6 +98,10 @@ func TestWarnings(t *testing.T) {
 		}
 		assert.Equal(t, c.want, build(t, b, DefaultOptions())[0].Warnings, c.name)
 	}
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}}, Code: capture.CodeCopied})
+	add(b, slices.Concat(repeat(979, at(1, 1, 0x1000)), repeat(21, at(1, 1, 1)))...)
+	assert.Equal(t, []string{"2.1% of the profile is at addresses of code that gasm did not get to read: the JVM ended, or the code was gone, before that"},
+		build(t, b, DefaultOptions())[0].Warnings)
 }
 
 func TestDamagedLog(t *testing.T) {

@@ -31,7 +31,7 @@ func sweep(ctx context.Context) {
 
 // LeftFolders returns the user's folders that other runs of gasm have left: because a process could still start JVMs
 // that log there, because something is still switched on in a JVM, or because gasm was killed. It leaves out the
-// folders of a gasm that still runs.
+// folders of a gasm process that still runs.
 func LeftFolders(ctx context.Context) []LeftFolder {
 	left := folder.AllLeft()
 	jvmfolder.EachLeft(ctx, func(n *jvmfolder.Note) { left = append(left, LeftFolder{Path: n.Dir, Why: n.Left()}) })
@@ -41,8 +41,8 @@ func LeftFolders(ctx context.Context) []LeftFolder {
 	return left
 }
 
-// LeftDebugInfo returns a text for each JVM in which a killed gasm has left the flag DebugNonSafepoints switched on.
-// The text says how to reset the flag.
+// LeftDebugInfo returns a text for each JVM in which a killed gasm process has left the flag DebugNonSafepoints
+// switched on. The text says how to reset the flag.
 func LeftDebugInfo(ctx context.Context) (left []string) {
 	debuginfo.EachLeft(ctx, func(_, text string) { left = append(left, text) })
 	return left

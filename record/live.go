@@ -14,6 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 	"github.com/gasm-profiler/gasm/internal/jdk"
+	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/printassembly"
@@ -100,7 +101,7 @@ func (c *liveCode) mapped(ctx context.Context, m native.Mapping) {
 	c.jvms = append(c.jvms, j)
 }
 
-// isLibJVM reports whether a mapping is of HotSpot's library.
+// isLibJVM reports whether a mapping is one of HotSpot's library.
 func isLibJVM(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" }
 
 func (c *liveCode) pause()  { c.turn(true, (*follow.Follower).Pause) }
@@ -151,9 +152,17 @@ func (c *liveCode) finish() (jvms []capture.JVM, notes []string, err error) {
 	if len(c.jvms) == 0 {
 		return nil, nil, c.noJVM()
 	}
+	early := 0
 	for _, j := range c.jvms {
 		jvms = append(jvms, c.r.describeFollowed(j))
 		notes = append(notes, j.codeNotes()...)
+		if j.result.EndedEarly {
+			early++
+		}
+	}
+	if early > 0 {
+		notes = append(notes, fmt.Sprintf("%d of the command's %s ended before gasm could read its code, so most of what it ran is unresolved (--code print has HotSpot print it)",
+			early, layout.Plural(len(c.jvms), "JVM")))
 	}
 	sortByStart(jvms)
 	return jvms, notes, nil

@@ -56,8 +56,8 @@ func withoutOther(err error) error {
 	return err
 }
 
-// A nativeSampling is the sampling of gasm attach and of --sampler native. The text with its samples is complete as
-// soon as it is stopped.
+// A nativeSampling is the sampling that gasm itself does, for gasm attach and for --sampler native. The text with its
+// samples is complete as soon as it is stopped.
 type nativeSampling struct {
 	*collect.Native
 	note string // about the frequency; may be ""

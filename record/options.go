@@ -66,8 +66,8 @@ type Options struct {
 	// Problem is called with an error when a part of the capture is lost and the recording goes on. If the disk is
 	// full, it is called only for the first error because of that. It may be called from any goroutine, and may be nil.
 	Problem func(error)
-	// Message is called with a sentence for the user, which says for example what the recording is waiting for. It may
-	// be nil.
+	// Message is called with a sentence for the user, for example about what the recording is waiting for. It may be
+	// nil.
 	Message func(text string)
 	// Window is called from a goroutine of its own when a window opens or closes while the command runs. It is not
 	// called for JMH's windows, nor when a window opens at the command's start. It may be nil.

@@ -17,7 +17,7 @@ import (
 // does without gasm. JMH prints a line before the check, and another one with the result. Between these two lines, the
 // capture is off.
 //
-// The file is an argument file: the java program replaces @FILE in JDK_JAVA_OPTIONS by its content. HotSpot's own
+// The file is an argument file: the java program replaces @FILE in JDK_JAVA_OPTIONS with its content. HotSpot's own
 // -XX:VMOptionsFile can't be used instead, because JDK 8 does not start with it, and newer JDKs do not start if the
 // user has such an option, too. JDK 8 does not read JDK_JAVA_OPTIONS, but it needs no file, because it has no compiler
 // blackholes.
@@ -55,8 +55,8 @@ func writeForAll(path string, text []byte) error {
 // option returns the option that makes java read the file.
 func (o *optionsFile) option() string { return "@" + o.path }
 
-// quieten switches the capture off (true) or on again (false) for JVMs that start from now on. It replaces the file by
-// a new one, so that no JVM reads a file that is only partly written.
+// quieten switches the capture off (true) or on again (false) for JVMs that start from now on. It replaces the file
+// with a new one, so that no JVM reads a file that is only partly written.
 func (o *optionsFile) quieten(on bool) {
 	text := o.usual
 	if on {

@@ -171,7 +171,7 @@ func (r *Recording) release(held *command.Held) error {
 		r.commandEnded()
 		return err
 	}
-	r.startedMonoNanos = monotonic.Nanos() // after the exec, because samples before it are of gasm's own code
+	r.startedMonoNanos = monotonic.Nanos() // after the exec, because earlier samples are in gasm's own code
 	return nil
 }
 

@@ -152,8 +152,8 @@ func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampli
 	return &dtraceSampling{d, []string{note, whyNotOther}}, nil
 }
 
-// A perfSampling is the sampling of perf. The samples are in a perf.data file, and perf script converts them to text at
-// the end.
+// A perfSampling is the sampling that perf does. The samples are in a perf.data file, and perf script converts them to
+// text at the end.
 type perfSampling struct {
 	*collect.Perf
 	notes []string // about the frequency, and why the sampler is not native; may be ""
@@ -219,7 +219,8 @@ func (p *perfSampling) stream() <-chan sampler.Sample { return nil }
 
 func (p *perfSampling) wait() {}
 
-// A dtraceSampling is the sampling of DTrace. The text with its samples is complete as soon as DTrace is stopped.
+// A dtraceSampling is the sampling that DTrace does. The text with its samples is complete as soon as DTrace is
+// stopped.
 type dtraceSampling struct {
 	*dtrace.Tracer
 	notes []string // about the frequency, and why the sampler is not another one; may be ""
@@ -266,8 +267,8 @@ func (r *Recording) startXCTrace(ctx context.Context, whyNotOther string) (sampl
 	return &xctraceSampling{x, whyNotOther}, nil
 }
 
-// An xctraceSampling is the sampling of xctrace. The samples are in a recording of Instruments, which is converted to
-// text at the end.
+// An xctraceSampling is the sampling that xctrace does. The samples are in an Instruments recording, which is converted
+// to text at the end.
 type xctraceSampling struct {
 	*xctrace.Recording
 	note string // why other samplers are not used; may be ""

@@ -196,7 +196,7 @@ func (s *session) nameFunctions(text io.Reader) {
 	}
 }
 
-// A progressWriter is a Writer that calls count with the number of bytes of each write. count may be nil.
+// A progressWriter is a Writer that calls the function count with the number of bytes of each write. count may be nil.
 type progressWriter struct {
 	io.Writer
 	count func(bytes int)

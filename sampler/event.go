@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// An Event is an event that makes a sampler take a sample: an event of perf, DTrace's profile probe, or the timer or
+// An Event is an event that makes a sampler take a sample: a perf event, DTrace's profile probe, or the timer or
 // counter of Instruments.
 type Event struct {
 	// Spec is the event in the form in which a user passes it to perf ("cpu_core/cycles/Pu", "cycles:P"), or the name

@@ -97,8 +97,8 @@ func padLeft(to []byte, text string, width int) []byte {
 	return append(to, text...)
 }
 
-// appendName appends a name from the profiled program. It replaces each line break in the name by a question mark, and
-// changes nothing else.
+// appendName appends a name from the profiled program. It replaces each line break in the name with a question mark,
+// and changes nothing else.
 func appendName(to []byte, name string) []byte {
 	start := len(to)
 	to = append(to, name...)

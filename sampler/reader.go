@@ -38,7 +38,7 @@ func NewReader(r io.Reader, name string) Reader {
 	return NewPerfReader(in, name)
 }
 
-// isXCTrace reports whether a text that begins with start is an export of xctrace.
+// isXCTrace reports whether a text that begins with start is an xctrace export.
 func isXCTrace(start []byte) bool {
 	return bytes.HasPrefix(start, []byte("<?xml")) || bytes.HasPrefix(start, []byte("<trace-query-result"))
 }

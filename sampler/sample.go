@@ -19,7 +19,7 @@ type Sample struct {
 // Kernel reports whether the PC is in kernel space.
 func (s *Sample) Kernel() bool { return s.Module == KernelModule }
 
-// NoPID is the PID and the TID of a sample whose text has no process ids. JMH's text of perf has none.
+// NoPID is the PID and the TID of a sample whose text has no process ids. The perf text that JMH writes has none.
 const NoPID = -2
 
 // KernelModule is the Module of kernel samples.

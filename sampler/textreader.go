@@ -63,9 +63,9 @@ const (
 // A textReader reads text in chunks, parses several chunks at a time, and returns their records in the
 // text's order. Its goroutines end when the text has been read to its end.
 //
-// Chunks go in a circle. The goroutine that reads the text takes a chunk from free and fills it. Then it passes the
-// chunk to the goroutines that parse, and puts it into queue. advance takes the chunk from queue, and puts it back into
-// free when Scan has returned its records.
+// Chunks go in a circle. The goroutine that reads the text takes a chunk from the channel free and fills it. Then it
+// passes the chunk to the goroutines that parse, and puts it into the channel queue. advance takes the chunk from
+// queue, and puts it back into free when Scan has returned its records.
 type textReader struct {
 	name      string
 	in        io.Reader
@@ -74,8 +74,8 @@ type textReader struct {
 	queue     chan *chunk // in the text's order; parsed or being parsed
 	free      chan *chunk
 	current   *chunk                      // whose records are being returned
-	next      struct{ sample, other int } // indexes in current
-	line      int                         // the number of lines before current
+	next      struct{ sample, other int } // indexes in the chunk current
+	line      int                         // the number of lines before the chunk current
 	err       error
 
 	record any // what Record returns: a sample of current, &lost or &bad

@@ -43,7 +43,7 @@ var xcKinds = map[string]xcKind{
 	"mach-absolute-time": xcMachTime, "mach-timebase-info": xcTimebase, "mach-timebase-info-field": xcTimebaseField,
 }
 
-// An xcValue is the part of an element that is kept. The meaning of number and more depends on kind.
+// An xcValue is the part of an element that is kept. The meaning of the fields number and more depends on kind.
 type xcValue struct {
 	number uint64 // a time in ns, the id of a thread or a process, a frame's address, a timebase's numerator
 	name   uint32 // the name of a thread, a function or a file, as an index into xcNames; 0 for none

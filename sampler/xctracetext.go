@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fields"
 )
 
-// An XCTraceReader reads what `xctrace export` writes for a recording of Instruments: the rows of the
-// tables time-profile, cpu-profile and counters-profile. See the package comment for the format.
+// An XCTraceReader reads what `xctrace export` writes for an Instruments recording: the rows of the tables
+// time-profile, cpu-profile and counters-profile. See the package comment for the format.
 type XCTraceReader struct {
 	x    *xmlReader
 	name string

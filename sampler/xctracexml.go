@@ -202,7 +202,7 @@ func attributes(text []byte, give func(name, value []byte)) {
 var xmlEntities = map[string]string{"lt": "<", "gt": ">", "amp": "&", "quot": `"`, "apos": "'"}
 
 // unescapeXML returns a value with its entities replaced: "a&lt;b" becomes "a<b". It writes the result into the memory
-// of to, if that is large enough. An & that does not begin a known entity stays as it is.
+// of the parameter to, if that is large enough. An & that does not begin a known entity stays as it is.
 func unescapeXML(to, value []byte) []byte {
 	to = to[:0]
 	for {

@@ -14,13 +14,13 @@ import (
 
 // Another user's process can mount a file system of its own, and so keep a thread that looks at its memory or its files
 // in the kernel for as long as it likes (package foreign). A process with such a thread can't end, not even by kill -9.
-// So gasm looks at such processes in a child process. The gasm that the user started waits until the child reports its
-// exit code, and then exits even if the child can't end.
+// So gasm looks at such processes in a child process. The gasm process that the user started waits until the child
+// reports its exit code, and then exits even if the child can't end.
 
 // apartEnv is the environment variable that has the number of the descriptor on which a child reports its exit code.
 const apartEnv = "GASM_APART"
 
-// apart is the file of the descriptor that apartEnv names. It is nil in a gasm that is not such a child.
+// apart is the file of the descriptor that apartEnv names. It is nil in a gasm process that is not such a child.
 var apart *os.File
 
 // ownProcess is true if this process runs gasm's main function, so that its command line can be run again in a child.
@@ -46,7 +46,7 @@ func leave(code int) {
 		for fd := range 3 {
 			_ = unix.Close(fd)
 		}
-		_, _ = apart.Write([]byte{byte(code)}) // fails only if the gasm that waits was killed
+		_, _ = apart.Write([]byte{byte(code)}) // fails only if the gasm process that waits was killed
 	}
 	os.Exit(code)
 }

@@ -70,8 +70,8 @@ are listed. Linux only.`,
 	return cmd
 }
 
-// tellLeft switches off events and probes that earlier gasms left on in JVMs when they were killed. It prints what it
-// has switched off, what it could not switch off, and which flags such gasms have left set.
+// tellLeft switches off events and probes that earlier gasm processes left on in JVMs when they were killed. It prints
+// what it has switched off, what it could not switch off, and which flags such processes have left set.
 func tellLeft(s streams) {
 	ended, left := record.EndLeft(context.Background())
 	for _, text := range slices.Concat(record.LeftDebugInfo(context.Background()), ended, left) {

@@ -24,7 +24,7 @@ and the command that fixes it. The exit code is 0 if a profile can be made, else
   gasm doctor --json`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			if mayNotEnd() { // doctor also looks for what killed gasms have left on in JVMs
+			if mayNotEnd() { // doctor also looks for what killed gasm processes have left on in JVMs
 				return runApart(s)
 			}
 			return runDoctor(s, asJSON)

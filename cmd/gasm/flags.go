@@ -187,8 +187,8 @@ func (f *reportFlags) syntax() disasm.Syntax {
 // leastWidth and mostWidth limit --width, in columns.
 const leastWidth, mostWidth = 40, 10_000
 
-// reportOptions returns the options of a report that is written to out, from the flags and the environment. If the
-// report goes to a file, names are not shortened.
+// reportOptions returns the options of a report that is written to the file out, from the flags and the environment. If
+// the report goes to a file, names are not shortened.
 func (f *reportFlags) reportOptions(out *os.File) report.Options {
 	o := report.Options{Gasm: version, Intel: f.intel, Options: text.Options{
 		Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,

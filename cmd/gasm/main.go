@@ -30,8 +30,8 @@ import (
 )
 
 // collectLater lets the heap grow to 36 MB, instead of 4 MB, before the first garbage collection. Most reports are
-// complete before that. The first collection runs the cleanup of an unreachable object, which sets the percentage back
-// to Go's default.
+// complete before that. The first collection runs the cleanup of an unreachable object, and this cleanup sets the
+// percentage back to Go's default.
 func collectLater() {
 	debug.SetGCPercent(800)
 	type mark struct{ _ *int } // a pointer, because small objects without one may share their memory

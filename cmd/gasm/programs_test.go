@@ -318,3 +318,36 @@ func TestOtherTrials(t *testing.T) {
 	one := runGasm(t, []string{"report", "--skip-asm", "--pid", strconv.Itoa(rep.Profiles[1].PIDs[0]), dir}).stdout
 	assert.Regexp(t, `(?m)^ +fork 1 of org\.gasm\.bench\.VectorSum\.sum \(size=64\), pid \d+ \(not profiled\)$`, one)
 }
+
+// JVMs that end before gasm can read their code are counted, and a note says how many they are. No JVM lacks its name
+// without that note.
+func TestShortPrograms(t *testing.T) {
+	gasmtest.NeedNative(t)
+	const jvms = 10
+	java := gasmtest.NeedJava(t)
+	command := "i=0; while [ $i -lt " + strconv.Itoa(jvms) + " ]; do " + java + " -XX:+UseSerialGC -version; i=$((i+1)); done"
+	dir := filepath.Join(t.TempDir(), "capture")
+	r := runGasm(t, []string{"profile", "--frequency", "1001", "--fixed-frequency", "--skip-asm", "-o", dir, "--", "sh", "-c", command})
+	require.Equal(t, 0, r.code, r.stderr)
+	d, err := capture.ReadDescription(dir)
+	require.NoError(t, err)
+	nameless := 0
+	for _, j := range d.JVMs {
+		if j.Version == "" {
+			nameless++
+		}
+	}
+	said := 0
+	note := regexp.MustCompile(`^(\d+) of the command's (\d+) JVMs? ended before gasm could read its code`)
+	for _, n := range d.Notes {
+		if m := note.FindStringSubmatch(n); m != nil {
+			said, err = strconv.Atoi(m[1])
+			require.NoError(t, err)
+			assert.Equal(t, strconv.Itoa(len(d.JVMs)), m[2])
+		}
+	}
+	t.Logf("%d of %d JVMs were seen, %d ended early, %d have no version", len(d.JVMs), jvms, said, nameless)
+	assert.LessOrEqual(t, nameless, said)
+	assert.NotContains(t, r.stdout, "is a log missing or cut?")
+	assert.NotContains(t, r.stdout, "no such process")
+}

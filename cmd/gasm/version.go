@@ -15,8 +15,8 @@ func init() {
 	}
 }
 
-// builtVersion returns the version of a gasm that was built without make. The go command records in the binary the
-// version of `go install …@v1.2.3`, or, for a build in a clone, a pseudo-version with the commit.
+// builtVersion returns the version of a gasm binary that was built without make. The go command records in the binary
+// the version of `go install …@v1.2.3`, or, for a build in a clone, a pseudo-version with the commit.
 func builtVersion(info *debug.BuildInfo, ok bool) string {
 	if ok && strings.HasPrefix(info.Main.Version, "v") {
 		return strings.TrimPrefix(info.Main.Version, "v")

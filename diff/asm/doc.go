@@ -1,7 +1,7 @@
 // Package asm compares two pieces of machine code, as reports list it.
 //
 // [Normalise] replaces everything that differs from run to run (normal.go): addresses, constants addressed relative to
-// the program counter, embedded objects and classes. It also replaces a run of padding instructions by one line.
+// the program counter, embedded objects and classes. It also replaces a run of padding instructions with one line.
 //
 // [Align] finds the instructions that both pieces have, in the same order (align.go). Two instructions match even if
 // their registers or stack slots differ, but such a match counts less.

@@ -28,8 +28,8 @@ type listing struct {
 	lines              []ListingLine
 }
 
-// Compare aligns two pieces of code and returns the listing of both. same is the share of equal lines. It returns no
-// listing if one of the pieces is empty or if they are too long to be aligned.
+// Compare aligns two pieces of code and returns the listing of both. The result same is the share of equal lines.
+// Compare returns no listing if one of the pieces is empty or if they are too long to be aligned.
 func Compare(a, b []Line) (same float64, lines []ListingLine) {
 	if len(a) == 0 || len(b) == 0 {
 		return 0, nil

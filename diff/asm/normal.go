@@ -121,7 +121,7 @@ func (r *Raw) destination(hex string, l *Line) string {
 	return "<addr>"
 }
 
-// withoutAddresses replaces addresses, and values that HotSpot embeds in code, by words.
+// withoutAddresses replaces addresses, and values that HotSpot embeds in code, with words.
 func (r *Raw) withoutAddresses(text string) string {
 	text = nearPC.ReplaceAllString(text, "<const>(%rip)")
 	for _, c := range r.Comments {
@@ -134,7 +134,8 @@ func (r *Raw) withoutAddresses(text string) string {
 	return addressHex.ReplaceAllString(text, "<addr>")
 }
 
-// shapeOf returns an instruction's text with registers replaced by their kind and width, and stack slots by "<slot>".
+// shapeOf returns an instruction's text in which each register is replaced with its kind and width, and each stack slot
+// with "<slot>".
 func shapeOf(text string) string {
 	mnemonic, operands, found := strings.Cut(text, " ")
 	if !found {
@@ -165,9 +166,9 @@ func registerKind(name string) string {
 	return "%16"
 }
 
-// Append appends more, which is code at higher addresses, to lines. Regions are printed with some lines around them, so
-// both may have some lines in common. Each of these is taken only once. If they have no line in common, the first line
-// of more is marked as coming after a gap.
+// Append appends the lines of the parameter more, which is code at higher addresses, to lines. Regions are printed with
+// some lines around them, so both may have some lines in common. Each of these is taken only once. If they have no line
+// in common, the first line appended is marked as coming after a gap.
 func Append(lines, more []Line) []Line {
 	gap := len(lines) > 0
 	for _, l := range more {

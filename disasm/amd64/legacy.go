@@ -45,7 +45,7 @@ func (x *x86) decodeLegacy() bool {
 	return true
 }
 
-// alias replaces an opcode extension (ModRM.reg) by an equivalent one that x86asm knows: F6 /1 is test like F6 /0,
+// alias replaces an opcode extension (ModRM.reg) with an equivalent one that x86asm knows: F6 /1 is test like F6 /0,
 // and C0 /6 is shl like C0 /4.
 func alias(op []byte) {
 	if len(op) < 2 {

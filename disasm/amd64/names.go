@@ -27,8 +27,7 @@ type spelling struct {
 	lockable   bool // it may have a lock prefix, and then xacquire or xrelease as well
 
 	// For vector operations:
-	// saeOnly: in register forms, EVEX.b means {sae}: it suppresses exceptions and selects no rounding mode
-	saeOnly     bool
+	saeOnly     bool           // in register forms, EVEX.b suppresses exceptions ({sae}) and selects no rounding mode
 	widens      bool           // elements of the result are twice as wide as those of the source
 	usuallyEVEX bool           // the VEX form is unusual and marked {vex}
 	wide        bool           // converts from or to a general register, which has 64 bits with W

@@ -65,14 +65,14 @@ var immediates = map[string]operand{
 	},
 }
 
-// decimalOp returns an operand that appends a field as a decimal number. The field has n bits, of which the lowest is
-// bit at.
+// decimalOp returns an operand that appends a field as a decimal number. The field has n bits, and the parameter at is
+// the number of the lowest one.
 func decimalOp(at, n int) operand {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendInt(b, int(asm.Bits(x, at, n))), true }
 }
 
-// hexOp returns an operand that appends a field as a hexadecimal number. The field has n bits, of which the lowest is
-// bit at.
+// hexOp returns an operand that appends a field as a hexadecimal number. The field has n bits, and the parameter at is
+// the number of the lowest one.
 func hexOp(at, n int) operand {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		return asm.AppendHex(b, uint64(asm.Bits(x, at, n))), true

@@ -30,8 +30,9 @@ func wholeArrangement(size func(x uint32) uint32, sizes ...uint32) operand {
 	return func(b []byte, x uint32, pc uint64) ([]byte, bool) { return op(b, x|1<<30, pc) }
 }
 
-// scalar returns an operand that appends a register like "h3". The lowest bit of the register's number is bit at. The
-// letter depends on the size that the function size returns. The operand refuses a size that is not in sizes.
+// scalar returns an operand that appends a register like "h3". The parameter at says where the lowest bit of the
+// register's number is. The letter depends on the size that the function size returns. The operand refuses a size that
+// is not in sizes.
 func scalar(at int, size func(x uint32) uint32, sizes ...uint32) operand {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		s := size(x)

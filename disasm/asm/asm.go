@@ -57,7 +57,7 @@ func AppendHex(b []byte, v uint64) []byte {
 	return strconv.AppendUint(append(b, "0x"...), v, 16)
 }
 
-// Bits returns the field of x that has n bits and starts at bit at.
+// Bits returns the field of x that has n bits. The parameter at is the number of the field's lowest bit.
 func Bits(x uint32, at, n int) uint32 { return x >> at & (1<<n - 1) }
 
 // Signed returns the same field as Bits, sign-extended to 64 bits.

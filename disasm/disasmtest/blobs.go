@@ -123,8 +123,8 @@ var (
 	hexGlue = strings.NewReplacer(" ", "", "|", "")
 )
 
-// readLog extracts the machine code from a log of HotSpot. Consecutive rows become one blob. Rows of several threads
-// may be interleaved, so a row that does not continue the previous one starts a new blob.
+// readLog extracts the machine code from a HotSpot log. Consecutive rows become one blob. Rows of several threads may
+// be interleaved, so a row that does not continue the previous one starts a new blob.
 func readLog(r io.Reader) ([]Blob, error) {
 	var blobs []Blob
 	nmethod, inside := false, false

@@ -134,5 +134,5 @@ func Join(insts []asm.Inst) string {
 	return strings.Join(texts, "; ")
 }
 
-// Squeeze returns a text with each run of white space replaced by a single blank.
+// Squeeze returns a text with each run of white space replaced with a single blank.
 func Squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -102,8 +102,8 @@ var (
 	stringOperandI = regexp.MustCompile(`\b[de]s:\[`)
 )
 
-// sharedSpelling replaces the spellings that differ between versions of objdump by a common one, and all white space by
-// single blanks:
+// sharedSpelling replaces the spellings that differ between versions of objdump with a common one, and all white space
+// with single blanks:
 //
 //	{v0.16b-v2.16b}     {v0.16b, v1.16b, v2.16b}   2.40 writes ranges of three and four registers, 2.44 also of two
 //	%es:(%rdi) es:[rdi] (%rdi) [rdi]               2.47 omits the usual segment of string instructions

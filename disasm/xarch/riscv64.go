@@ -45,7 +45,7 @@ var riscv64ABI = map[byte][32]string{
 	},
 }
 
-// abiNames replaces x10 by a0, as objdump does. It recognizes a register by the blank, comma or parenthesis before
+// abiNames replaces x10 with a0, as objdump does. It recognizes a register by the blank, comma or parenthesis before
 // it.
 func abiNames(text string) string {
 	var out []byte

@@ -24,8 +24,8 @@ var lock sync.Mutex
 // valid instruction.
 type nextFunc func(code []byte, pc uint64) asm.Inst
 
-// decode decodes code with next, one instruction after the other. Bytes that are not an instruction are printed as
-// data, in pieces as long as the shortest instruction.
+// decode decodes code with the function next, one instruction after another. Bytes that are not an instruction are
+// printed as data, in pieces as long as the shortest instruction.
 func decode(code []byte, pc uint64, shortest int, next nextFunc) []asm.Inst {
 	lock.Lock()
 	defer lock.Unlock()
@@ -71,7 +71,7 @@ func padMnemonic(text string) string {
 	return mnemonic + strings.Repeat(" ", max(width-len(mnemonic), 0)+1) + args
 }
 
-// showTarget replaces the last operand of a direct jump or call by the target. In x/arch's text it is a distance:
+// showTarget replaces the last operand of a direct jump or call with the target. In x/arch's text it is a distance:
 // "beq a0,a1,16" becomes "beq a0,a1,0x1010".
 func showTarget(text string, target uint64) string {
 	if target == 0 {

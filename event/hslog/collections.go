@@ -8,7 +8,7 @@ import (
 )
 
 // collection reads a message about a garbage collection, "GC(3) Pause Remark 24M->24M(256M) 0.812ms". The parameter
-// part is true for a message with the tag phases, which is about a part of a collection. Such a message only counts if
+// part is true for a message with the tag phases. Such a message is about a part of a collection, and only counts if
 // that part is a pause.
 func (r *Reader) collection(message []byte, part bool) (found bool, msg string) {
 	rest, ok := bytes.CutPrefix(message, []byte("GC("))

@@ -216,8 +216,8 @@ func (s *survey) follow() {
 	slices.Reverse(s.checkpoints[first:])
 }
 
-// special reads the metadata event (want 0) or the checkpoint (want 1) that starts at the offset at. It returns nil if
-// there is no such event, or if the event ends after the offset given by before.
+// special reads the metadata event (want 0) or the checkpoint (want 1). The parameter at is the event's offset. special
+// returns nil if there is no such event, or if the event ends after the offset that the parameter before gives.
 func (s *survey) special(at, before, want int64) []byte {
 	if at > before {
 		return nil

@@ -63,9 +63,9 @@
 //   - The weight of an allocation sample is the number of bytes that its thread has allocated since the thread's
 //     previous sample, see [FirstSamples].
 //   - Events are not sorted. For example, a thread's full buffers may come after the buffer that it is still filling.
-//   - The jfr tool computes times of later chunks with the clock of the first chunk that has the same types, which is
-//     wrong by some hundred nanoseconds. It computes time spans in ticks with doubles. It sorts the events of a chunk
-//     by their end.
+//   - The jfr tool computes times of later chunks with the clock of the first chunk that has the same types. These
+//     times are wrong by some hundred nanoseconds. The tool computes time spans in ticks with doubles, and sorts the
+//     events of a chunk by their end.
 //   - The wall clock in the headers of JDK 8 and 11 is truncated to milliseconds ([Clock]).
 //
 // # Damage

@@ -84,7 +84,7 @@ func (p *pools) addPool(d []byte, i int, t *Type, n int) (next int) {
 	return i
 }
 
-// find returns the bytes of a checkpoint that begin with the value of a constant. Other constants may follow. It
+// find returns the bytes of a checkpoint from the value of a constant on. Other constants may follow that value. It
 // returns nil if there is no such constant.
 func (p *pools) find(t *Type, key int64) []byte {
 	in := p.byType[t.ID]

@@ -48,9 +48,9 @@ const perfFolderHead = "hsperfdata_"
 // such folders in /tmp.
 const maxPerfFolders = 256
 
-// eachPerfFolder calls see with each folder of performance data that belongs to the user with this id, until see
-// returns true. Folders of other users are left out, because anyone can create a folder with such a name in /tmp.
-// HotSpot demands the same owner, too (is_directory_secure in perfMemory_posix.cpp).
+// eachPerfFolder calls the function see with each folder of performance data that belongs to the user with this id,
+// until see returns true. Folders of other users are left out, because anyone can create a folder with such a name in
+// /tmp. HotSpot demands the same owner, too (is_directory_secure in perfMemory_posix.cpp).
 func (f files) eachPerfFolder(uid int, see func(folder *foreign.Folder) (found bool)) {
 	if f.world == nil {
 		return

@@ -61,7 +61,7 @@ func perfLong(file []byte, name string) (value int64, found bool) {
 	return value, found
 }
 
-// eachEntry calls see with each entry, until see returns false.
+// eachEntry calls the function see with each entry, until see returns false.
 func eachEntry(file []byte, see func(entry []byte, order binary.ByteOrder) bool) error {
 	if len(file) < prologueSize || !bytes.HasPrefix(file, perfDataMagic) {
 		return errors.New("not HotSpot's performance data")

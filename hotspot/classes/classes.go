@@ -44,9 +44,9 @@ const (
 	maxAllMethods = 1 << 22 // of all wanted classes together
 )
 
-// Read returns the loaded classes whose names are wanted, in HotSpot's order, with their methods. Bridge methods are
-// left out, because they only call the method of the same name. HotSpot adds some methods of its own, such as one for
-// an interface's method that the class does not implement.
+// Read returns the loaded classes for whose names wanted returns true, in HotSpot's order, with their methods. Bridge
+// methods are left out, because they only call the method of the same name. HotSpot adds some methods of its own, such
+// as one for an interface's method that the class does not implement.
 func Read(vm *vmstructs.VM, wanted func(class string) bool) ([]Class, error) {
 	l, err := newLayout(vm)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 
 // A heap is one of the parts of the code cache (HotSpot's CodeHeap). Its memory is divided into segments of 64 or 128
 // bytes. A block is a run of segments that begins with a header. One blob follows the header, unless the block is free.
-// The segment map has a byte for each segment, which is 0 for the first segment of a block. The byte may also be 0 in
-// the middle of a block, where a free block began that HotSpot has joined with the block before it.
+// The segment map has a byte for each segment. This byte is 0 for the first segment of a block. The byte may also be 0
+// in the middle of a block, where a free block began that HotSpot has joined with the block before it.
 type heap struct {
 	at   uint64
 	data []byte // a copy of the CodeHeap structure

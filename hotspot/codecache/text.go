@@ -7,7 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// AppendTo appends the line that a log of HotSpot has for the blob. uptimeMillis is when the blob appeared, in
+// AppendTo appends the line that a HotSpot log has for the blob. uptimeMillis is when the blob appeared, in
 // milliseconds since the JVM's start; only the line of a method has it.
 //
 //	<nmethod compile_id='138' compile_kind='osr' compiler='c2' level='4' size='…' address='0x…' insts_offset='…' … method='Hot sum ()V' bytes='28' stamp='0.579'/>

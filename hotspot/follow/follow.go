@@ -99,6 +99,9 @@ type Result struct {
 	Why error
 	// Unread is why the code cache could not be read at all, or not any more while the JVM was running; nil otherwise.
 	Unread error
+	// EndedEarly is true if the JVM ended before the Follower had found its code cache and all that describes the code
+	// there. The samples before that have no code, or no lines.
+	EndedEarly bool
 	// Disk is the error that ended the writing; nil if there was none.
 	Disk error
 	// SafepointsOnly is true if methods have lines and the JVM runs without -XX:+DebugNonSafepoints, so that only
@@ -144,7 +147,9 @@ func (f *Follower) open() (err error) {
 		return err
 	}
 	f.copier.SetNames(nmethod.Names{Function: nmethod.FunctionNames(f.pid), Stub: f.stubName})
-	f.result.NoFrames = f.copier.Frames()
+	if f.result.NoFrames = f.copier.Frames(); isGone(f.result.NoFrames) {
+		f.result.NoFrames, f.result.EndedEarly = nil, true
+	}
 	return nil
 }
 
@@ -304,7 +309,7 @@ func (f *Follower) await() bool {
 			return true
 		}
 		if isGone(err) {
-			f.gone = true
+			f.gone, f.result.EndedEarly = true, true
 			f.log.head(nil)
 			<-f.stop
 			return false

@@ -314,7 +314,7 @@ func (t *target) trigger() (remove func(), err error) {
 	}, nil
 }
 
-// RemoveTrigger removes the file that a killed gasm created to ask a JVM to listen. If the JVM does not listen,
+// RemoveTrigger removes the file that a killed gasm process created to ask a JVM to listen. If the JVM does not listen,
 // RemoveTrigger leaves the file, because it may belong to another program that is about to send SIGQUIT.
 func RemoveTrigger(ctx context.Context, p *foreign.Process) error {
 	t, err := newTarget(ctx, p)

@@ -93,7 +93,8 @@ func withValues(command string, values ...string) (string, error) {
 	return command, nil
 }
 
-// expect runs a command. It succeeds if a line of the output begins with done or, if done is "", if there is no output.
+// expect runs a command. It succeeds if a line of the output begins with the text done or, if done is "", if there is
+// no output.
 func expect(ctx context.Context, p *foreign.Process, command, done string) error {
 	text, err := Run(ctx, p, command)
 	if err != nil {

@@ -24,8 +24,9 @@ new newarray anewarray arraylength athrow checkcast instanceof monitorenter moni
 goto_w jsr_w breakpoint`)
 
 // rewrittenNames are names for HotSpot's own bytecodes, whose numbers follow those of the Specification
-// (Bytecodes::Code in bytecodes.hpp). HotSpot replaces standard bytecodes by its own when it rewrites or resolves them.
-// It still prints the standard names, so this list has the standard names, too. The order is that of JDK 11 to 27.
+// (Bytecodes::Code in bytecodes.hpp). HotSpot replaces standard bytecodes with its own when it rewrites or resolves
+// them. It still prints the standard names, so this list has the standard names, too. The order is that of JDK 11 to
+// 27.
 var rewrittenNames = strings.Fields(strings.Repeat("getfield ", 8) + strings.Repeat("putfield ", 9) +
 	`aload_0 aload_0 aload_0 aload_0 iload iload iload invokevirtual lookupswitch lookupswitch ldc ldc_w return invokevirtual
 getfield putfield aload_0 iload`)

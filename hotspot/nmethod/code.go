@@ -31,8 +31,8 @@ type memoryBlock struct {
 	data    []byte
 }
 
-// Copy copies the method that a tag of LogCompilation describes. The error is [ErrGone] if HotSpot has freed or
-// replaced that method.
+// Copy copies the method that a LogCompilation tag describes. The error is [ErrGone] if HotSpot has freed or replaced
+// that method.
 func (c *Copier) Copy(tag *printassembly.Installed) (*Code, error) {
 	if tag.Lo < tag.Address || tag.Hi < tag.Lo || tag.Size < tag.Hi-tag.Address {
 		return nil, fmt.Errorf("its code [%#x, %#x) does not lie in its nmethod [%#x, %#x)", tag.Lo, tag.Hi,

@@ -7,8 +7,8 @@ import (
 )
 
 // An implicitException says where the JVM continues when an instruction accesses memory through a null reference, or
-// divides by zero. at is the offset of the instruction and target the offset where the JVM continues, both from the
-// start of the code.
+// divides by zero. The field at is the offset of the instruction, and target is the offset where the JVM continues,
+// both from the start of the code.
 type implicitException struct{ at, target int }
 
 // implicitExceptions says where an nmethod has its table of implicit exceptions (ImplicitExceptionTable in

@@ -80,7 +80,7 @@ func (l *layout) findRelocations(q *query) {
 	}
 }
 
-// relocReader returns a reader of the method's relocations, which starts at the first one.
+// relocReader returns a reader that starts at the first of the method's relocations.
 func (c *Code) relocReader() (*relocReader, error) {
 	r := &c.copier.layout.relocations
 	reader := &relocReader{packing: r.packing, offset: int(c.field64(r.content) - c.Lo)}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// An unpacker reads numbers in HotSpot's UNSIGNED5 encoding, which have one to five bytes (unsigned5.hpp;
+// An unpacker reads numbers in HotSpot's UNSIGNED5 encoding, in which a number has one to five bytes (unsigned5.hpp;
 // compressedStream.hpp in JDK 17 and older). The digits are to the base of 64, the lowest one first. A byte of 192 or
 // more means that another byte follows, unless it is the fifth one.
 type unpacker struct {
@@ -65,9 +65,10 @@ type pcDesc struct {
 // of four bytes each.
 const pcDescSize = 16
 
-// eachPCDesc calls take with each PcDesc in ascending order, until take returns false. The code has codeSize bytes. The
-// first PcDesc lies before the code and the last one after it. Both only mark the ends (nmethod::copy_scopes_pcs), so
-// take is not called with them. An error means that the data does not consist of PcDescs.
+// eachPCDesc calls the function take with each PcDesc in ascending order, until take returns false. The code has
+// codeSize bytes. The first PcDesc lies before the code and the last one after it. Both only mark the ends
+// (nmethod::copy_scopes_pcs), so take is not called with them. An error means that the data does not consist of
+// PcDescs.
 func eachPCDesc(data []byte, codeSize int, take func(pcDesc) bool) error {
 	last := 0
 	for ; len(data) >= pcDescSize; data = data[pcDescSize:] {

@@ -66,8 +66,8 @@ func removeInner(outer *foreign.Folder) {
 	}
 }
 
-// EndLeft removes the probes that an earlier gasm has left in a JVM, and then the folder of that gasm's Session. The
-// path is one of [Places].
+// EndLeft removes the probes that an earlier gasm process has left in a JVM, and then the folder of that process's
+// Session. The path is one of [Places].
 func EndLeft(ctx context.Context, p *foreign.Process, w *foreign.World, path string) error {
 	s, err := open(p, w, path)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 // A Session is the agent at work in a JVM that was already running.
 //
 // Its files are in an outer folder in the JVM's own /tmp, and in an inner folder inside the outer one ([Places]). Both
-// belong to the JVM's user. A gasm keeps the outer folder locked while it uses the two. The outer folder has the files
-// that the JVM loads, and the inner folder those that the JVM writes.
+// belong to the JVM's user. A gasm process keeps the outer folder locked while it uses the two. The outer folder has
+// the files that the JVM loads, and the inner folder those that the JVM writes.
 type Session struct {
 	p      *foreign.Process // nil if the JVM has ended
 	ownPID int              // in the JVM's PID namespace
@@ -257,8 +257,7 @@ func (s *Session) ObjectPath(name string) string {
 	return fmt.Sprintf("/proc/%d/root%s/%s", s.p.PID(), s.path, name)
 }
 
-// Save copies what the JVM has counted to the file counted, and what the agent has reported to the
-// file told. Both files must be empty.
+// Save copies the JVM's counts to the file counted, and the agent's report to the file told. Both files must be empty.
 func (s *Session) Save(counted, told *os.File) error {
 	err := s.notOpened
 	if s.ring != nil {
@@ -317,7 +316,7 @@ func checkStopped(rep *rings.Report) error {
 }
 
 // restore creates the agent's files again, and the folders if they are missing, because the JVM loads the agent from
-// there for each command. It replaces files that are still there: a gasm that was killed may have left them, and nobody
+// there for each command. It replaces files that are still there: a killed gasm process may have left them, and nobody
 // knows who has changed them since.
 func (s *Session) restore() error {
 	if err := s.restoreFolders(); err != nil {

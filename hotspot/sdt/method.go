@@ -70,7 +70,7 @@ func (m Method) ProbeName() string {
 	return name
 }
 
-// plain replaces all characters except letters, digits and underscores: '$' by a full stop, all others by an
+// plain replaces all characters except letters, digits and underscores: '$' with a full stop, all others with an
 // underscore.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {

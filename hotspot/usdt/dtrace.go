@@ -125,8 +125,8 @@ func (d *dtraced) until() uint64 {
 	return least
 }
 
-// read calls give for the events that need not be held back, in the order of their times. If all is true, it calls give
-// for every event.
+// read calls the function give for the events that need not be held back, in the order of their times. If all is true,
+// it calls give for every event.
 func (d *dtraced) read(all bool, give func(record []byte)) {
 	d.mu.Lock()
 	until := d.until()

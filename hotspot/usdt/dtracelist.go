@@ -38,8 +38,8 @@ func probesListed(pid int, listed []dtrace.Probe) (probes []Probe) {
 	return probes
 }
 
-// allowedByDTrace tries whether DTrace can be started, without any probes. why says why the
-// kernel's own ways can't be used, or is "".
+// allowedByDTrace tries whether DTrace can be started, without any probes. The parameter why says why the kernel's own
+// ways can't be used, or is "".
 func allowedByDTrace(ctx context.Context, why string) (note string, err error) {
 	d := &dtraced{why: why, ended: make(chan struct{}), cpus: map[int]uint64{}}
 	if err := d.start(ctx, &dtrace.Script{}, false); err != nil {

@@ -170,8 +170,8 @@ func cutEscaped(from []byte) (text, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// unescaped returns the byte for the escape at the start of from, which begins after the backslash.
-// size is the number of characters in the escape, or 0 if it is not a valid one.
+// unescaped returns the byte for the escape at the start of the text from, which begins after the backslash. size is
+// the number of characters in the escape, or 0 if it is not a valid one.
 func unescaped(from []byte) (c byte, size int) {
 	if len(from) >= 3 {
 		if n, err := strconv.ParseUint(string(from[:3]), 8, 8); err == nil {

@@ -152,7 +152,7 @@ func findCaller(i int, t target, at int16) asm.Instructions {
 		asm.Mov.Imm(asm.R1, 0).WithSymbol(end)) // an instruction to jump to
 }
 
-// write returns code that writes an argument into the record at the offset at.
+// write returns code that writes an argument into the record. The parameter at is the argument's offset there.
 func (o *Operand) write(at int16) asm.Instructions {
 	if o.Form == RegisterForm {
 		return asm.Instructions{asm.LoadMem(asm.R1, registers, int16(o.Register), asm.DWord), asm.StoreMem(record, at, asm.R1, asm.DWord)}

@@ -26,9 +26,9 @@ type Recorder struct {
 
 // A source has the kernel report the firings of probes: bpf, uprobes, or dtraced.
 type source interface {
-	// read calls give for each record that has come since the last call, in order within each
-	// thread. If an older record may still come, it holds back the newer ones until a later call,
-	// unless all is true. A record is valid until give returns.
+	// read calls the function give for each record that has come since the last call, in order within each thread. If
+	// an older record may still come, it holds back the newer ones until a later call, unless all is true. A record is
+	// valid until give returns.
 	read(all bool, give func(record []byte))
 	detach() error // ends the recording; the error says why records are missing
 	lost() int64   // the number of events that were lost

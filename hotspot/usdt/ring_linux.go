@@ -65,7 +65,7 @@ func newRing(slots int, layouts []layout) (r *ring, err error) {
 
 func (r *ring) word(at int) *uint64 { return (*uint64)(unsafe.Pointer(&r.memory[at])) }
 
-// read calls give for each whole record, up to the first one that is not whole. A record is valid until
+// read calls the function give for each whole record, up to the first one that is not whole. A record is valid until
 // give returns.
 func (r *ring) read(give func(record []byte)) {
 	for ; ; r.next++ {

@@ -75,8 +75,7 @@ func Select(probes []Probe, patterns []string) (chosen []Probe, unknown []string
 	return chosen, unknown
 }
 
-// spelled replaces each __ in a name by -, so that the spellings of perf, DTrace and the notes can
-// be compared.
+// spelled replaces each __ in a name with -, so that the spellings of perf, DTrace and the notes can be compared.
 func spelled(name string) string { return strings.ReplaceAll(name, "__", "-") }
 
 // byOffset returns the probes sorted by their place in the file.

@@ -108,7 +108,7 @@ func (s *sink) take(data []byte) {
 // begin begins a line with its time and its thread.
 func (s *sink) begin(mono uint64, tid int) {
 	s.line = strconv.AppendUint(s.line[:0], mono/1e9, 10)
-	// A 1 before the nine digits keeps their leading zeros. It is then replaced by the decimal point.
+	// A 1 before the nine digits keeps their leading zeros. It is then replaced with the decimal point.
 	point := len(s.line)
 	s.line = strconv.AppendUint(s.line, 1e9+mono%1e9, 10)
 	s.line[point] = '.'

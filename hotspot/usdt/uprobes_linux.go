@@ -89,7 +89,7 @@ func openUprobes(pid int, lib library, places []place, layouts []layout, why *Re
 	return u, u.control(unix.PERF_EVENT_IOC_ENABLE)
 }
 
-// openOn opens the events of a processor, which all write into one ring.
+// openOn opens the events of a processor. They all write into one ring.
 func (u *uprobes) openOn(cpu int, kind uint32, path *byte) error {
 	owner := -1
 	for i := range u.code.places {
@@ -158,9 +158,8 @@ func (u *uprobes) control(request uint) error {
 	return nil
 }
 
-// read calls give for each record that has come, in the order of their times. Unless all is true,
-// it holds back the records of the last lookPause, because an older record may still be on its way
-// into another ring.
+// read calls the function give for each record that has come, in the order of their times. Unless all is true, it holds
+// back the records of the last lookPause, because an older record may still be on its way into another ring.
 func (u *uprobes) read(all bool, give func(record []byte)) {
 	until := uint64(monotonic.Nanos()) - uint64(lookPause)
 	for _, r := range u.rings {

@@ -46,9 +46,8 @@ var perfRegisters = map[string][]int{"amd64": {10, 5, 11, 12, 13, 14, 4, 19, 9, 
 // stackPointer is the offset of the stack pointer in struct pt_regs, in bytes, like framePointer.
 var stackPointer = map[string]int{"amd64": 8 * 19, "arm64": 8 * 31}[runtime.GOARCH]
 
-// The number of bytes of the stack that are sampled. A frame of HotSpot with a probe's arguments
-// has up to 500 bytes, and the seven frames of an allocation by the interpreter have 1500 bytes
-// together.
+// The number of sampled bytes of the stack. A HotSpot frame with a probe's arguments has up to 500 bytes, and the seven
+// frames of an allocation by the interpreter have 1500 bytes together.
 const frameBytes, callerBytes = 1 << 10, 2 << 10
 
 // stackBytes returns how many bytes of the stack must be sampled for a layout; 0 if all arguments

@@ -162,7 +162,7 @@ func (g Glyphs) of(t track) Glyphs {
 	return g
 }
 
-// ends draws the track's sources and its target. It calls set with the line and the character of each.
+// ends draws the track's sources and its target. It calls the function set with the line and the character of each.
 func (t track) ends(g Glyphs, set func(y int, r rune)) {
 	for _, y := range t.sources {
 		switch {

@@ -12,7 +12,7 @@
 //
 // # What a hostile process can do
 //
-// In a folder that it may write to, a process can replace anything at any moment: by a link to one of root's files, a
+// In a folder that it may write to, a process can replace anything at any moment: with a link to one of root's files, a
 // named pipe that blocks whoever opens it, a socket, or a sparse file of a terabyte. In a mount namespace of its own,
 // which it can make without privileges, it can mount any folder of the machine over any name, or below that name. It
 // can exchange /tmp for another folder between two lookups. A program that runs as root and simply follows such paths

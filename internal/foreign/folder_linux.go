@@ -34,8 +34,8 @@ const lookups = 8
 // errLink means that the last element of a path, or an earlier one, is a symbolic link.
 var errLink = errors.New("it is a link or is reached through one, and gasm does not follow links")
 
-// openAt opens a file by the path name, relative to the open folder. shown is the path for messages. It returns a
-// descriptor.
+// openAt opens a file and returns a descriptor. name is the file's path relative to folder, which is an open
+// descriptor. The parameter shown is the path for messages.
 func openAt(folder int, name, shown string, flags int, mode uint32, resolve uint64) (int, error) {
 	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Mode: uint64(mode), Resolve: resolve}
 	var fd int
@@ -131,9 +131,9 @@ type NotOwnError struct {
 func (e *NotOwnError) Error() string { return e.Path + " " + e.Why + ": remove it" }
 
 // OwnFolder opens a folder in d. The folder must belong to the process's user, and nobody else may have access to it,
-// so other users can't put anything into it. They can't replace it by another folder either, because OwnFolder returns
-// an error unless d, for example /tmp, is sticky or writable only by its owner. If the name is taken by something else,
-// the error is a [*NotOwnError].
+// so other users can't put anything into it. They can't replace it with another folder either, because OwnFolder
+// returns an error unless d, for example /tmp, is sticky or writable only by its owner. If the name is taken by
+// something else, the error is a [*NotOwnError].
 func (d *Folder) OwnFolder(name string) (*Folder, error) {
 	if err := d.checkProtects(); err != nil {
 		return nil, err

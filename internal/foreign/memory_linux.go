@@ -35,8 +35,8 @@ type region struct {
 	path   string // "" for memory without a file
 }
 
-// regions calls see with each mapping of the process, by ascending address, until see returns false. The kernel makes
-// the list without accessing the memory itself, so it can't block.
+// regions calls the function see with each mapping of the process, by ascending address, until see returns false. The
+// kernel makes the list without accessing the memory itself, so it can't block.
 func (p *Process) regions(see func(r region) (more bool)) error {
 	f, err := p.openProc("maps")
 	if err != nil {

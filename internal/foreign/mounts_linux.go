@@ -95,9 +95,9 @@ var errNotMounted = fmt.Errorf("%w, or in one that can't be found out about", Er
 // isUserSpace reports whether a kind of file system runs in user space. kind is as in mountinfo: "fuse.sshfs".
 func isUserSpace(kind string) bool { return strings.HasPrefix(kind, "fuse") }
 
-// layers are the kinds of file systems that read from other file systems, which can be FUSE. The kernel itself lets any
-// user mount overlays in a user namespace (FS_USERNS_MOUNT). Some distributions allow that for the other kinds, too, or
-// have a program that mounts them for any user.
+// layers are the kinds of file systems that read from other file systems. Those others can be FUSE. The kernel itself
+// lets any user mount overlays in a user namespace (FS_USERNS_MOUNT). Some distributions allow that for the other
+// kinds, too, or have a program that mounts them for any user.
 var layers = map[string]bool{"overlay": true, "overlayfs": true, "aufs": true, "shiftfs": true, "ecryptfs": true}
 
 // check returns an error that wraps [ErrUserSpace] if the file system with this device may never answer. If the file

@@ -51,7 +51,7 @@ func (u *unused) add(fd int) {
 	u.fds = append(u.fds, fd)
 }
 
-// close closes the queued descriptors. last is true if the thread makes no calls after this.
+// close closes the queued descriptors. The parameter last is true if the thread makes no calls after this.
 func (u *unused) close(last bool) {
 	u.Lock()
 	fds := u.fds

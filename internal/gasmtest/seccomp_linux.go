@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ExecBlocked replaces this process by a command for which one system call fails with fault, as under Docker's seccomp
-// filter. The filter also applies to the processes that the command starts. ExecBlocked returns only if it fails. Tests
-// call it in a process of its own, because the filter can't be removed.
+// ExecBlocked replaces this process with a command for which one system call fails with fault, as under Docker's
+// seccomp filter. The filter also applies to the processes that the command starts. ExecBlocked returns only if it
+// fails. Tests call it in a process of its own, because the filter can't be removed.
 func ExecBlocked(call uint32, fault syscall.Errno, command []string) error {
 	return execFiltered([]unix.SockFilter{
 		loadAt(0), // the number of the system call

@@ -12,8 +12,8 @@ type instance struct {
 	events *os.File // the same descriptor
 }
 
-// openInstance opens an instance without watches. It calls tell for events, in a goroutine of its own, until the
-// instance is closed.
+// openInstance opens an instance without watches. It calls the function tell for events, in a goroutine of its own,
+// until the instance is closed.
 func openInstance(tell func()) (*instance, error) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {

@@ -1,10 +1,10 @@
 // Package javaname decodes the names of classes, methods and fields that HotSpot writes.
 //
 // HotSpot writes the same name in several ways. In the names of methods and fields, it replaces every character that is
-// not printable ASCII by an escape like \u00fc (UTF8::as_quoted_ascii). It prints the names of classes in the modified
-// UTF-8 of class files, and also those of methods in lines that begin with "# {method}". The LogCompilation tags of
-// some releases have escapes in the names of classes as well. gasm's own copies of code have the escape \u000a in place
-// of a character that would end the line.
+// not printable ASCII with an escape like \u00fc (UTF8::as_quoted_ascii). It prints the names of classes in the
+// modified UTF-8 of class files, and also those of methods in lines that begin with "# {method}". The LogCompilation
+// tags of some releases have escapes in the names of classes as well. gasm's own copies of code have the escape \u000a
+// in place of a character that would end the line.
 package javaname
 
 import (
@@ -16,7 +16,7 @@ import (
 )
 
 // Decode converts a name that HotSpot wrote to the name that Java has, in UTF-8, so that a method has the same name
-// wherever it is found. Decode replaces HotSpot's escapes like \u00fc by characters, and undoes the two differences
+// wherever it is found. Decode replaces HotSpot's escapes like \u00fc with characters, and undoes the two differences
 // between the modified UTF-8 of class files and UTF-8: in class files, a zero is two bytes long, and a character beyond
 // 16 bits (𝒜) is two surrogates of three bytes each. A surrogate without its other half is not a character. It always
 // becomes an escape like \ud835.

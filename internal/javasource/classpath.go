@@ -19,7 +19,7 @@ const maxClassPath = 2000
 type classPath struct {
 	next []string // not opened yet
 	seen map[string]bool
-	// nested are the jars inside the jar that was opened last. They are searched before those in next.
+	// nested are the jars inside the jar that was opened last. They are searched before those in the field next.
 	nested        []*zip.File
 	nestedEntries int // number of files in all nested jars that were opened so far
 	open          []classRoot

@@ -285,9 +285,9 @@ func (f *Finder) alike(t tree, file sourceFile) []candidate {
 	return all
 }
 
-// clean returns a source line in a form that is safe to print. It replaces a tab by blanks up to the next multiple of
-// four columns, and each invisible character by one blank, because such characters can change the colours of a terminal
-// or the order of letters. It removes surrounding blanks.
+// clean returns a source line in a form that is safe to print. It replaces a tab with blanks up to the next multiple of
+// four columns, and each invisible character with one blank, because such characters can change the colours of a
+// terminal or the order of letters. It removes surrounding blanks.
 func clean(line string) string { return strings.TrimSpace(visible(line)) }
 
 // visible does the same as clean, but keeps the surrounding blanks.

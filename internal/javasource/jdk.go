@@ -24,8 +24,8 @@ func ForeignJDK(path string, pid int, ran string) string {
 		path, version, pid, ran)
 }
 
-// JDKSource searches this machine for a JDK of the version ran that has a src.zip, and returns the path of its src.zip.
-// It returns "" if there is no such JDK.
+// JDKSource searches this machine for a JDK that has a src.zip and whose version is the parameter ran, and returns the
+// path of its src.zip. It returns "" if there is no such JDK.
 func JDKSource(ran string) string {
 	homes := []string{os.Getenv("JAVA_HOME")}
 	if java, err := exec.LookPath("java"); err == nil {

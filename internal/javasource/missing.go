@@ -89,7 +89,8 @@ func (f *Finder) Missing() (asked, missing int, causes []string) {
 	return asked, missing, causes
 }
 
-// cause returns a key by which lines are grouped that are missing for the same reason. The key is not shown to users.
+// cause returns a key that is the same for all lines that are missing for the same reason. Lines are grouped by this
+// key. It is not shown to users.
 func (m miss) cause() string {
 	origin := m.file.path()
 	if m.problem == noFile {

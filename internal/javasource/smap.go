@@ -27,8 +27,8 @@ import (
 //	*E
 type smap []smapRange // sorted by from
 
-// A smapRange says what the line numbers in [from, to) stand for. each is how many consecutive line numbers stand for
-// the same line.
+// A smapRange says what the line numbers in [from, to) stand for. The field each is how many consecutive line numbers
+// stand for the same line.
 type smapRange struct {
 	from, to, each int
 	file           sourceFile
@@ -76,8 +76,8 @@ type smapParser struct {
 	ranges smap
 }
 
-// fileEntry parses "1 Main.kt", or "+ 1 Main.kt" with the path on the next line. next are the lines after line. It
-// reports whether the entry includes the next line.
+// fileEntry parses "1 Main.kt", or "+ 1 Main.kt" with the path on the next line. The parameter next has the lines that
+// follow line. fileEntry reports whether the entry includes the first of them.
 func (p *smapParser) fileEntry(line string, next []string) (two bool) {
 	rest, two := strings.CutPrefix(line, "+ ")
 	number, name, _ := strings.Cut(strings.TrimSpace(rest), " ")

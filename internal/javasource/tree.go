@@ -169,8 +169,9 @@ func (f *folder) walk() {
 	}
 }
 
-// eachEntry calls see with each entry of a folder, in no particular order, until see returns false. It reads the
-// entries in portions, so it never needs memory for all of them. If the folder can't be read, it does not call see.
+// eachEntry calls the function see with each entry of a folder, in no particular order, until see returns false. It
+// reads the entries in portions, so it never needs memory for all of them. If the folder can't be read, it does not
+// call see.
 func eachEntry(folder string, flags int, see func(fs.DirEntry) (more bool)) {
 	opened, err := openFolder(folder, flags)
 	if err != nil {
@@ -191,7 +192,7 @@ func eachEntry(folder string, flags int, see func(fs.DirEntry) (more bool)) {
 }
 
 // openFolder opens a folder, with additional flags of open(2). It returns an error for other files, and does not block
-// if the folder was replaced by a named pipe.
+// if the folder was replaced with a named pipe.
 func openFolder(path string, flags int) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK|flags, 0)
 }

@@ -21,7 +21,7 @@ import (
 
 // A Result is what JMH measured for one benchmark with one set of parameters in one mode.
 type Result struct {
-	Name  string // in the form of JMH's output: "org.sample.Bench.measure (size=10)"
+	Name  string // as in JMH's output: "org.sample.Bench.measure (size=10)"
 	Mode  string // "avgt", "thrpt", "sample", "ss"
 	Unit  string // "ns/op", "ops/us"
 	Score float64
@@ -64,7 +64,7 @@ type result struct {
 	} `json:"primaryMetric"`
 }
 
-// Read reads the results in r, which has the form of JMH's JSON file.
+// Read reads the results in r, which has the format of JMH's JSON file.
 func Read(r io.Reader) ([]Result, error) {
 	dec := json.NewDecoder(io.LimitReader(r, maxFile))
 	if start, err := dec.Token(); err != nil || start != json.Delim('[') {

@@ -106,8 +106,8 @@ func EscapeJSON(text []byte) []byte {
 	return append(out, text[done:]...)
 }
 
-// isSafe reports whether a terminal shows a character as a visible letter. before is the character before it. These
-// characters are not safe:
+// isSafe reports whether a terminal shows a character as a visible letter. The parameter before is the character that
+// precedes it. These characters are not safe:
 //
 //   - control characters, which control the terminal;
 //   - format characters (Cf), among them all that change the direction of text, and other invisible ones: two names that

@@ -113,8 +113,9 @@ func (d debugFinder) byLink(path string, o object) (symbolTable, error) {
 	return symbolTable{}, last
 }
 
-// read returns the functions of o from the debug file at a path. It calls open to open the file. If sum is not nil, it
-// must be the CRC-32 of the debug file. If there is no such file, the result is empty, and there is no error.
+// read returns the functions of o from the debug file at a path. It calls the function open to open the file. If sum is
+// not nil, it must be the CRC-32 of the debug file. If there is no such file, the result is empty, and there is no
+// error.
 func (d debugFinder) read(path string, open func(string) (*os.File, int64, error), o object, sum *uint32) (symbolTable, error) {
 	f, size, err := open(path)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {

@@ -73,9 +73,9 @@
 //     ([OpenMapped]). Once that process has ended, the same path is looked up in gasm's own namespace, where it leads
 //     to no file or to a different one.
 //   - When a process has ended, the paths that it had mapped may lead anywhere. For example, a process of another user
-//     may have replaced a file by a link to a file that only root can read. So the user of each process is noted while
-//     it runs. Later, root opens a path as that user and follows no link. If a process ended before its user could be
-//     noted, the user of its parent is used instead. If that is unknown too, root does not open the file.
+//     may have replaced a file with a link to a file that only root can read. So the user of each process is noted
+//     while it runs. Later, root opens a path as that user and follows no link. If a process ended before its user
+//     could be noted, the user of its parent is used instead. If that is unknown too, root does not open the file.
 //   - The vDSO is not a file. In place of a process's vDSO, a Resolver reads that of gasm itself if both have the same
 //     size and the process is not a 32-bit process, which has a different vDSO.
 //   - Code in a memfd or in shared memory belongs to a JIT: there is no file with symbols.

@@ -52,7 +52,7 @@ type fileHeader struct {
 	wide               bool // true for a 64-bit file
 	programs, sections headerTable
 	names              int // index of the section that has the names of all sections
-	// The sizes in bytes of an entry of programs and of sections, which depend on wide.
+	// The sizes, in bytes, of an entry of programs and of sections. They depend on the field wide.
 	programSize, sectionSize int
 }
 
@@ -112,7 +112,7 @@ type keptPiece struct {
 }
 
 // table reads and keeps a table of headers. It returns an error if the table has more than limit entries, or if an
-// entry does not have the given size. what is the table's name in messages.
+// entry does not have the given size. The parameter what is the table's name in messages.
 func (k *keptReader) table(what string, t headerTable, limit, size int) ([]byte, error) {
 	switch {
 	case t.count == 0:

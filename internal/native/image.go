@@ -34,8 +34,8 @@ type segment struct {
 	addr         uint64
 }
 
-// memory returns how many bytes of memory the image takes. It does not include the names in named, which are added
-// later.
+// memory returns how many bytes of memory the image takes. It does not include the names in the field named, because
+// they are added later.
 func (img *image) memory() int {
 	const piece, at = 24, 8 // the sizes of these types
 	n := piece*cap(img.pieces) + at*cap(img.dynamic)
@@ -69,8 +69,8 @@ func newObject(l *reading, r io.ReaderAt, size int64) (object, error) {
 // ErrReplaced means that a path leads to a different file than the one that was mapped.
 var ErrReplaced = errors.New("another file is at this path now")
 
-// newImage reads the functions of an ELF file. If the file has no functions in .symtab, newImage calls more, which
-// looks for them elsewhere. more may be nil.
+// newImage reads the functions of an ELF file. If the file has no functions in .symtab, newImage calls the function
+// more, which looks for them elsewhere. more may be nil.
 func newImage(o object, more func() symbolTable) (*image, error) {
 	img := &image{segments: loadSegments(o.File), named: map[int]string{}}
 	for _, s := range o.Sections {

@@ -131,7 +131,7 @@ type reading struct {
 	ctx    context.Context
 	left   int64 // bytes that it may still take
 	taken  int64 // bytes that it has now
-	most   int64 // the largest value of taken
+	most   int64 // the largest value that the field taken has had
 	passed int   // number of calls of over
 }
 

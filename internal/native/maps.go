@@ -75,7 +75,8 @@ func ParseMaps(r io.Reader, pid int) ([]Mapping, error) {
 	return mappings, err
 }
 
-// scanMaps calls each with the mapping of each line, executable or not. name is the name of the text in errors.
+// scanMaps calls the function each with the mapping of every line, executable or not. name is the name of the text in
+// errors.
 func scanMaps(r io.Reader, name string, each func(m Mapping, executable bool)) error {
 	var bad error
 	in := bufio.NewScanner(r)

@@ -101,8 +101,8 @@ func openThere(p *foreign.Process, path string) (*os.File, error) {
 	return openIn(path, p.World)
 }
 
-// openIn opens a path in the World that enter returns. It has no context parameter, because a World limits the time of
-// each call itself.
+// openIn opens a path in the World that the function enter returns. It has no context parameter, because a World limits
+// the time of each call itself.
 func openIn(path string, enter func(context.Context) (*foreign.World, error)) (*os.File, error) {
 	w, err := enter(context.Background())
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// An owner is the user that a process runs as, who may have chosen the paths of the process's mappings. It is unknown
-// if known is false.
+// An owner is the user that a process runs as, who may have chosen the paths of the process's mappings. If known is
+// false, the user is unknown.
 type owner struct {
 	known bool
 	user  foreign.User

@@ -172,9 +172,8 @@ func (r *Resolver) Forget(pid int) {
 	r.drop(pid)
 }
 
-// Exec is like Forget, but for a process that has replaced its program by another one with exec. The new program may
-// run as another user, so its user is noted again. If it ends before that is possible, the user before the exec is
-// used.
+// Exec is like Forget, but for a process that has called exec, and so runs another program. The new program may run as
+// another user, so its user is noted again. If it ends before that is possible, the user before the exec is used.
 func (r *Resolver) Exec(pid int) {
 	if noted, ok := r.owners[pid]; ok {
 		r.owners[pid] = notedOwner{owner: noted.owner}

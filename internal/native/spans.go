@@ -25,8 +25,8 @@ func flatten(spans []span) []span {
 	return cut(spans, order)
 }
 
-// cut is like flatten, for a caller that has already sorted the spans. order has them sorted by their starts, and the
-// id of each element of order is its index in spans.
+// cut is like flatten, for a caller that has already sorted the spans. The parameter order has them sorted by their
+// starts, and the id of each element of order is its index in spans.
 func cut(spans, order []span) []span {
 	w := sweep{spans: spans, flat: make([]span, 0, len(order))}
 	for _, s := range order {

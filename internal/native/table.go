@@ -98,7 +98,8 @@ func (t *Table) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// appendEscaped appends a name to a line. It writes backslashes, DEL and the bytes from 0 to highest in octal.
+// appendEscaped appends a name to a line. In octal, it writes backslashes, DEL, and the bytes from 0 to the parameter
+// highest.
 func appendEscaped(to []byte, name string, highest byte) []byte {
 	for _, c := range []byte(name) {
 		if c <= highest || c == '\\' || c == 0x7f {

@@ -179,9 +179,9 @@ type markKey struct {
 	certain int32
 }
 
-// chain returns the frames of a record without the innermost ones, of which it leaves out as many as cut. agreed is the
-// node in the tree of the frames on which the records around the instruction agree. These are certain, and all others
-// are guesses.
+// chain returns the frames of a record without the innermost ones, of which it leaves out as many as cut says. agreed
+// is the node in the tree of the frames on which the records around the instruction agree. These are certain, and all
+// others are guesses.
 func (m *marker) chain(record int32, cut int, agreed int32) []printassembly.Frame {
 	if record < 0 {
 		return []printassembly.Frame{{Method: m.tree.method, BCI: -1, Guess: printassembly.GuessedLine}}

@@ -18,8 +18,8 @@ type nodeKey struct {
 	bci    int
 }
 
-// root is the node of the chain without frames. all is not a node: it stands for what an empty set of chains has in
-// common, which is everything.
+// root is the node of the chain without frames. The constant all is not a node: it stands for what an empty set of
+// chains has in common, which is everything.
 const (
 	root = 0
 	all  = -1
@@ -92,8 +92,8 @@ func (g *graph) around(t *tree) []int32 {
 	return ahead
 }
 
-// meets returns for each chain what it has in common with the chain of the same index in others. It returns none where
-// there is no chain, because the instruction has no record.
+// meets returns for each chain what it has in common with the chain of the same index in others. It returns the
+// constant none where there is no chain, because the instruction has no record.
 func (t *tree) meets(chains, others []int32) []int32 {
 	out := make([]int32, len(chains))
 	for i, c := range chains {

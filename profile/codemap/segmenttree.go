@@ -79,8 +79,8 @@ func (t *segmentTree) around(piece int, limit int32) (below, from int32) {
 }
 
 // A bitSet is a set of numbers from 0 to size-1. The first level has a bit for each number. Every further level has a
-// bit for each word of the level before it, which is set if the word is not zero. So the next number of the set, or the
-// one before, is found in a few steps.
+// bit for each word of the level before it, and this bit is set if the word is not zero. So the next number of the set,
+// or the one before, is found in a few steps.
 type bitSet [][]uint64
 
 func newBitSet(size int) bitSet {

@@ -1,9 +1,9 @@
 // Package debuginfo switches HotSpot's flag DebugNonSafepoints on in a running JVM, and off again. The flag is the
 // only thing that gasm ever writes into a JVM's memory.
 //
-// While the flag is on, there is a locked folder with a note, so that the next gasm knows if a killed gasm left the
-// flag on. The folder's name differs from the names of temporary folders, because any gasm removes temporary folders
-// that are no longer needed.
+// While the flag is on, there is a locked folder with a note, so that the next gasm process knows if a killed one left
+// the flag on. The folder's name differs from the names of temporary folders, because every gasm process removes
+// temporary folders that are no longer needed.
 package debuginfo
 
 import (
@@ -48,8 +48,8 @@ const (
 
 var noteName = regexp.MustCompile(`^` + notePattern + `[0-9]+$`)
 
-// SwitchOn switches the flag on in the process with the id pid that started at ticks. If a killed gasm left the flag
-// on, SwitchOn takes it over, so that Restore switches it off. If the flag was on for any other reason, SwitchOn
+// SwitchOn switches the flag on in the process with the id pid that started at ticks. If a killed gasm process left the
+// flag on, SwitchOn takes it over, so that Restore switches it off. If the flag was on for any other reason, SwitchOn
 // returns nil.
 func SwitchOn(ctx context.Context, pid int, ticks uint64) (*Switch, error) {
 	memory, err := openMemory(pid) // opened first: if the process executes another program later, this memory is gone
@@ -135,8 +135,8 @@ func (s *Switch) forget() {
 	s.lock.Close()
 }
 
-// takeOver takes over the note n if a killed gasm left it. It returns nil if there is no such note, which means that
-// the user has switched the flag on.
+// takeOver takes over the note n if a killed gasm process left it. It returns nil if there is no such note, which means
+// that the user has switched the flag on.
 func takeOver(ctx context.Context, n note) (s *Switch) {
 	eachNote(ctx, func(found note, dir string, l *lockedfolder.Lock) (kept bool) {
 		if s != nil || found != n {
@@ -148,9 +148,9 @@ func takeOver(ctx context.Context, n note) (s *Switch) {
 	return s
 }
 
-// eachNote calls the function see for each note that a killed gasm left about a flag that is still on.
-// The note's lock is held during the call. If see returns true, it has taken over the lock. eachNote
-// removes the notes about flags that are no longer on.
+// eachNote calls the function see for each note that a killed gasm process left about a flag that is still on. The
+// note's lock is held during the call. If see returns true, it has taken over the lock. eachNote removes the notes
+// about flags that are no longer on.
 func eachNote(ctx context.Context, see func(n note, dir string, l *lockedfolder.Lock) (kept bool)) {
 	lockedfolder.EachLeft(lockedfolder.NoteFolders(), noteName, func(dir string, l *lockedfolder.Lock) bool {
 		if n, ok := readNote(ctx, dir, l); ok {
@@ -178,8 +178,8 @@ func readNote(ctx context.Context, dir string, l *lockedfolder.Lock) (n note, ok
 	return n, err != nil || value != 0
 }
 
-// EachLeft calls the function see for each JVM in which a killed gasm left the flag on. dir is the
-// note's folder, and text says which command switches the flag off.
+// EachLeft calls the function see for each JVM in which a killed gasm process left the flag on. dir is the note's
+// folder, and text says which command switches the flag off.
 func EachLeft(ctx context.Context, see func(dir, text string)) {
 	eachNote(ctx, func(n note, dir string, _ *lockedfolder.Lock) bool {
 		see(dir, n.left())

@@ -1,6 +1,6 @@
 // Package folder manages the folders that a recording writes to: the folder of the capture ([Capture]), and the folder
 // in which the command's JVMs create their logs ([Logs]). At the end it moves the logs into the capture and removes
-// files that are no longer needed. It also finds folders that a killed gasm left behind.
+// files that are no longer needed. It also finds folders that a killed gasm process left behind.
 package folder
 
 import (

@@ -46,8 +46,8 @@ func freeName(dir string, pid int) (path string, err error) {
 // noLimit is the limit for HotSpot's logs of code, which can have any size.
 const noLimit = math.MaxInt64
 
-// takeLog moves a log of at most limit bytes. It checks the file only after the move, because nobody can replace it by
-// another file once it is in the capture.
+// takeLog moves a log of at most limit bytes. It checks the file only after the move, because nobody can replace it
+// with another file once it is in the capture.
 func takeLog(from, to string, limit int64) error {
 	err := os.Rename(from, to)
 	if errors.Is(err, syscall.EXDEV) {
@@ -78,7 +78,8 @@ func takeLog(from, to string, limit int64) error {
 }
 
 // CheckLog returns the user id of a log's owner. It returns an error if a JVM can't have created the file as its log.
-// That is the case for links, devices and so on, and for a file with several hard links, which may be another user's.
+// That is the case for links, devices and so on, and for a file with several hard links, because it may be another
+// user's file.
 func CheckLog(info os.FileInfo) (owner int, err error) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || !info.Mode().IsRegular() || stat.Nlink != 1 {
@@ -140,7 +141,7 @@ func copyNew(in io.Reader, to string, size int64) error {
 	return out.Close()
 }
 
-// replaceByCopy replaces a file of the capture by a new file with the same content, which belongs to this user.
+// replaceByCopy replaces a file of the capture with a new file that has the same content and belongs to this user.
 func replaceByCopy(path string, limit int64) error {
 	next := path + ".tmp"
 	err := copyLog(path, next, limit)

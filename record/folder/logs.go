@@ -77,7 +77,7 @@ func newLogs(capture *Capture) (l *Logs, err error) {
 	return l, err
 }
 
-// make locks the parent, and makes the folder for the logs in the folder above.
+// make locks the parent, and makes the folder for the logs inside the folder that the parameter above names.
 func (l *Logs) make(above string) (err error) {
 	if l.lock == nil {
 		if l.lock, err = lockedfolder.Make(l.parent); err != nil {

@@ -28,7 +28,7 @@ import (
 // A recorder makes one running JVM log events, and record events by Flight Recorder. It sends commands over the JVM's
 // attach socket. The JVM writes into a folder that the recorder has made in the JVM's /tmp. At the end, and also if
 // gasm is stopped, the recorder switches everything off again. For the case that gasm is killed before that, the
-// recorder leaves a note by which a later gasm can switch it off (package jvmfolder).
+// recorder leaves a note by which a later gasm process can switch it off (package jvmfolder).
 type recorder struct {
 	o           *Options
 	pid, ownPID int
@@ -191,8 +191,8 @@ func (r *recorder) startRecording(ctx context.Context) {
 
 const fromRecording = " from a recording"
 
-// refused adds a note that says why there are no events of the JVM. If from is not "", it names the source from which
-// there are none: " from the log".
+// refused adds a note that says why there are no events of the JVM. If the parameter from is not "", it names the
+// source from which there are none: " from the log".
 func (r *recorder) refused(from string, err error) {
 	var notTold *jcmd.NotToldError
 	why := err.Error()

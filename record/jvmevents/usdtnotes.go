@@ -12,7 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// A usdtNote is a note about one or more JVMs. Its text consists of before, the names of the JVMs, and after.
+// A usdtNote is a note about one or more JVMs. Its text consists of the field before, the names of the JVMs, and the
+// field after.
 type usdtNote struct {
 	pids          []string
 	before, after string
@@ -52,7 +53,7 @@ func (u *usdtRecorders) noteSilent(pid int, options []string) {
 // the values of flags do not count.
 const heapField = "Universe::_collectedHeap"
 
-// optionsWithout returns those of the options, which have the form -XX:+Name, that are switched off in a JVM. It
+// optionsWithout returns those of the options that are switched off in a JVM. Each option has the form -XX:+Name. It
 // returns nil if the JVM's flags can't be read or the JVM is still starting.
 func optionsWithout(ctx context.Context, pid int, options []string) (without []string) {
 	if len(options) == 0 {

@@ -1,6 +1,6 @@
-// Package jvmfolder manages the folders that JVMs write into for gasm, which are in each JVM's /tmp ([Folder]). It also
+// Package jvmfolder manages the folders in each JVM's own /tmp into which the JVM writes for gasm ([Folder]). It also
 // manages notes about these folders ([Note]): a JVM that gasm has told to log or record events, or that has gasm's
-// probes, goes on when that gasm is killed. The next gasm finds the note and makes the JVM stop.
+// probes, goes on when that gasm process is killed. The next one finds the note and makes the JVM stop.
 package jvmfolder
 
 import (
@@ -37,8 +37,8 @@ type Folder struct {
 	dir        *foreign.Folder // nil if it does not exist
 }
 
-// The names of the files in a folder for events. The JFR recording has the outer folder's name, so that each gasm stops
-// only its own recording.
+// The names of the files in a folder for events. The JFR recording has the outer folder's name, so that each gasm
+// process stops only its own recording.
 const (
 	LogFile       = "events.log"
 	RecordingFile = "events.jfr"
@@ -104,7 +104,7 @@ func remove(w *foreign.World, jvmPath string) {
 	if inner == "" {
 		removeFiles(f.outer)
 	} else {
-		f.dir, _ = f.outer.OwnFolder(inner) // nil if that gasm was killed before it made the folder
+		f.dir, _ = f.outer.OwnFolder(inner) // nil if that gasm process was killed before it made the folder
 	}
 	f.Remove()
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// A Note is a file that exists while a JVM logs or records events for gasm, or has gasm's probes. If that gasm is
-// killed, the next gasm finds the note and makes the JVM stop. The file is in a locked folder of its own, not in the
+// A Note is a file that exists while a JVM logs or records events for gasm, or has gasm's probes. If that gasm process
+// is killed, the next one finds the note and makes the JVM stop. The file is in a locked folder of its own, not in the
 // JVM's folder.
 type Note struct {
 	Path string // of the JVM's folder for events or for probes, as the JVM sees it
@@ -172,7 +172,7 @@ func (n *Note) removeFolderHere(ctx context.Context) {
 	n.removeFolder(w)
 }
 
-// endTime is the time limit for one JVM to stop what it does for other gasms.
+// endTime is the time limit for one JVM to stop what it does for other gasm processes.
 const endTime = 5 * time.Second
 
 // endSoon calls end with the time limit endTime.
@@ -182,9 +182,9 @@ func (n *Note) endSoon(ctx context.Context) error {
 	return n.end(ctx)
 }
 
-// EndLeft makes the JVMs of this machine switch off events and probes that killed gasm processes left on. ended has a
-// message for each JVM that did so, and left one, with the reason, for each that did not. A JVM that has exited gets no
-// message.
+// EndLeft makes the JVMs of this machine switch off events and probes that killed gasm processes left on. The result
+// ended has a message for each JVM that did so. The result left has a message, with the reason, for each that did not.
+// A JVM that has exited gets no message.
 func EndLeft(ctx context.Context) (ended, left []string) {
 	EachLeft(ctx, func(n *Note) {
 		switch err := n.endSoon(ctx); {
@@ -207,8 +207,9 @@ func EndLeftOf(ctx context.Context, pid int, ticks uint64) {
 	})
 }
 
-// EachLeft calls see for each note that a killed gasm left behind, if the JVM of the note still runs and may still work
-// for that gasm. It removes all other notes, and the folders into which their JVMs have written.
+// EachLeft calls the function see for each note that a killed gasm process left behind, if the JVM of the note still
+// runs and may still work for that process. It removes all other notes, and the folders into which their JVMs have
+// written.
 func EachLeft(ctx context.Context, see func(n *Note)) {
 	lockedfolder.EachLeft(lockedfolder.NoteFolders(), noteName, func(dir string, l *lockedfolder.Lock) bool {
 		n, ok := readNote(dir)

@@ -63,8 +63,9 @@ func SecretName() string {
 	return hex.EncodeToString(secret)
 }
 
-// EachLeft calls see for each folder with a matching name that another gasm has left in one of the dirs. The folder's
-// lock is held during the call. If see returns true, it has taken over the lock; otherwise EachLeft releases it.
+// EachLeft calls the function see for each folder with a matching name that another gasm has left in one of the dirs.
+// The folder's lock is held during the call. If see returns true, it has taken over the lock; otherwise EachLeft
+// releases it.
 func EachLeft(dirs []string, name *regexp.Regexp, see func(dir string, l *Lock) (kept bool)) {
 	if runtime.GOOS != "linux" {
 		return
@@ -91,7 +92,7 @@ func EachLeft(dirs []string, name *regexp.Regexp, see func(dir string, l *Lock) 
 // removeUnborn removes a folder that was never locked, because its gasm was killed too early.
 func removeUnborn(dir string) {
 	if info, err := os.Lstat(dir); err != nil || time.Since(info.ModTime()) < time.Minute {
-		return // the gasm that made it may be about to lock it
+		return // the gasm process that made it may be about to lock it
 	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) == 1 && entries[0].Name() == unborn {
 		os.Remove(filepath.Join(dir, unborn))

@@ -1,11 +1,11 @@
-// Package lockedfolder locks folders, most of them in /tmp, that belong to a gasm as long as it runs. If that gasm is
-// killed, another gasm finds the folder ([EachLeft]) and its content: files to remove, or a note of what was left
-// switched on in a JVM.
+// Package lockedfolder locks folders, most of them in /tmp, that belong to a gasm process as long as it runs. If that
+// process is killed, another gasm finds the folder ([EachLeft]) and its content: files to remove, or a note of what was
+// left switched on in a JVM.
 //
-// A folder belongs to gasm if it has a file named [LockFile]. The gasm that made the folder holds a lock on that
-// file, and the kernel releases the lock when gasm ends, also by kill -9. The file says when that gasm started and in
-// which control groups. This is used to find the processes that may still have a path of the folder in their
-// environment ([Lock.Users]).
+// A folder belongs to gasm if it has a file named [LockFile]. The gasm process that made the folder holds a lock on
+// that file, and the kernel releases the lock when the process ends, also by kill -9. The file says when that process
+// started and in which control groups. This is used to find the processes that may still have a path of the folder in
+// their environment ([Lock.Users]).
 package lockedfolder
 
 import (
@@ -23,7 +23,7 @@ import (
 // A Lock is a lock that this gasm holds on a folder.
 type Lock struct {
 	file  *os.File
-	began moment // when the gasm that made the folder started
+	began moment // when the gasm process that made the folder started
 }
 
 // LockFile is the name of the lock file in a folder. gasm must not remove a folder without this
@@ -84,14 +84,14 @@ func (l *Lock) Close() {
 // ids and start times in the folder are those of other processes.
 func (l *Lock) SameBoot() bool { return l.began.boot == now().boot }
 
-// A moment says when a gasm started, and in which control groups.
+// A moment says when a gasm process started, and in which control groups.
 type moment struct {
 	boot   string // the kernel's id of this boot
 	ticks  uint64 // when gasm started, in clock ticks since the boot
 	cgroup string // gasm's control groups, one per line
 }
 
-// now returns the moment of this gasm. Without /proc its fields are empty.
+// now returns the moment of this gasm process. Without /proc its fields are empty.
 func now() moment {
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	cgroup, _ := os.ReadFile("/proc/self/cgroup")
@@ -100,8 +100,8 @@ func now() moment {
 
 func (m moment) text() string { return fmt.Sprintf("%s %d\n%s", m.boot, m.ticks, m.cgroup) }
 
-// parseMoment reads what text has written. If the number of ticks is damaged, ticks is 0, so all processes count as
-// started later.
+// parseMoment parses what the method text returns. If the number of ticks is damaged, ticks is 0, so all processes
+// count as started later.
 func parseMoment(text string) moment {
 	first, cgroup, _ := strings.Cut(text, "\n")
 	boot, ticks, _ := strings.Cut(first, " ")

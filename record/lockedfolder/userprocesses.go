@@ -27,9 +27,9 @@ const usersTime = 6 * time.Second
 // together (execve(2)).
 const maxEnviron = 8 << 20
 
-// Users returns the processes that have one of the paths in their environment, because JVMs that these processes
-// start inherit the paths. The environment of another user's process can't be read. Such a process is returned if it
-// started after the gasm that made the folder, and in the same control groups, because that is so for all processes
+// Users returns the processes that have one of the paths in their environment, because JVMs that these processes start
+// inherit the paths. The environment of another user's process can't be read. Such a process is returned if it started
+// after the gasm process that made the folder, and in the same control groups, because that is so for all processes
 // that gasm's command starts. If there is no /proc, Users returns nil.
 func (l *Lock) Users(paths ...string) (found []Process) {
 	if !l.SameBoot() {

@@ -152,7 +152,7 @@ func (a *Attached) load(ctx context.Context, j *attachedJVM) (rep *rings.Report,
 }
 
 // enter opens the JVM's process and files. It returns the paths that the folder for the probes may have. Before that,
-// it switches off what a killed gasm has left switched on in the JVM.
+// it switches off what a killed gasm process has left switched on in the JVM.
 func (j *attachedJVM) enter(begin, reach context.Context) (places []string, err error) {
 	jvmfolder.EndLeftOf(begin, j.PID, j.Ticks)
 	if j.process, j.world, err = jvmfolder.Enter(reach, j.PID); err != nil {

@@ -30,8 +30,8 @@ type Drain struct {
 	done    chan struct{}    // closed when the Drain has ended
 }
 
-// A RingOpener opens the file into which the agent of a JVM writes windows and counts. The caller must call done when
-// it does not read the file any more.
+// A RingOpener opens the file into which the agent of a JVM writes windows and counts. The caller must call the
+// function done when it does not read the file any more.
 type RingOpener func() (ring io.ReaderAt, done func(), err error)
 
 type drained struct {

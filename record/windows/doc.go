@@ -7,7 +7,7 @@
 //   - a delay and a length ([Rules.Delay], [Rules.Length]);
 //   - lines of the command's output that match the user's expressions ([Output]);
 //   - a file that the program writes its windows to (file.go), as gasm's profiler for JMH does;
-//   - JMH's progress lines (jmh.go), on stdout or in the file of JMH's -o (jmhfile.go);
+//   - JMH's progress lines (jmh.go), on stdout or in the file that JMH's -o names (jmhfile.go);
 //   - the whole run.
 //
 // The scores of trials come from JMH's results where JMH writes these as JSON (jmhresult.go), and otherwise from JMH's

@@ -97,7 +97,8 @@ func (k *Keeper) followClock() {
 	}
 }
 
-// waitUntil waits until some time after the command's start. It returns false if the command ends before that.
+// waitUntil waits until the duration after has passed since the command's start. It returns false if the command ends
+// before that.
 func (k *Keeper) waitUntil(after time.Duration) bool {
 	select {
 	case <-k.stop:

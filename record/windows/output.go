@@ -20,7 +20,7 @@ type Output struct {
 	changed chan struct{}
 
 	mu    sync.Mutex
-	spans []capture.Span // windows between lines that match start and end
+	spans []capture.Span // windows between lines that match the expressions start and end
 	jmh   jmhRun
 
 	lostForks []string // see LostForks

@@ -84,7 +84,7 @@ func (b *builder) partsOf(p *profile.Profile, events int) *partsData {
 }
 
 // sliceName returns the name of a slice of time, in seconds on the axis of the time line: "2–4.50 s". The axis begins
-// at from.
+// at the time from.
 func sliceName(s parts.TimeSlice, from int64) string {
 	if s.FromMonoNanos < 0 {
 		return "without a time"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report/names"
@@ -76,6 +77,9 @@ func (d *document) programTitle(i int, share float64) string {
 func (d *document) programName(p *profile.Profile) string {
 	if name := d.ps.Name(p); name != "" {
 		return names.Program(name)
+	}
+	if d.ps.Capture.Code == capture.CodeCopied {
+		return "of an unknown name (it ended before gasm could read the name)"
 	}
 	return "of an unknown name"
 }

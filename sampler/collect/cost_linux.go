@@ -97,9 +97,9 @@ func clockGaps(written *uint64) (gaps []time.Duration, first, last uint64) {
 	return gaps, first, last
 }
 
-// samplesAmong returns the number of samples among the records from first to last. The buffer is so large that the
-// kernel does not reach its end and start over. Records of other types say that the kernel paused the event because it
-// came too often.
+// samplesAmong returns the number of samples among the records between the positions first and last. The buffer is so
+// large that the kernel does not reach its end and start over. Records of other types say that the kernel paused the
+// event because it came too often.
 func samplesAmong(records []byte, first, last uint64) (n int) {
 	last = min(last, uint64(len(records)))
 	for first+8 <= last {

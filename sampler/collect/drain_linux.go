@@ -98,7 +98,7 @@ func (d *drain) attached(ctx context.Context, pid int) {
 	d.resolver.Add(mappings...)
 }
 
-// take handles a record of the kernel's. Records come in the order of their times.
+// take handles one of the kernel's records. Records come in the order of their times.
 func (d *drain) take(r *perfevent.Record) {
 	switch r.Kind {
 	case perfevent.Sample:

@@ -118,8 +118,8 @@ func openEvents(events []sampler.Event, o perfevent.Options, open opener) (*perf
 	return open(o)
 }
 
-// describe notes how the sampled events differ from those that were asked for, and returns the names of the events for
-// the text, which have the modifier u if the kernel could not be sampled.
+// describe notes how the sampled events differ from those that were asked for, and returns the names that the events
+// have in the text. A name has the modifier u if the kernel could not be sampled.
 func (n *Native) describe(r request, refused *failure.RefusedError) (specs []string) {
 	switch {
 	case r.clockForCycles || refused != nil && n.events[0].Name == sampler.CPUClock:

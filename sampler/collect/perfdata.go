@@ -97,10 +97,9 @@ func openedEvents(path string) ([]openedEvent, error) {
 	return events, nil
 }
 
-// completePerfData makes the file of a perf that did not end properly readable. The header of such a
-// file says that there are 0 bytes of data, and names features that perf has not written.
-// completePerfData sets the size of the data, up to the last whole record, and removes the features. It
-// does not change a complete file.
+// completePerfData repairs the file of a perf that did not end properly, so that it can be read. The header of such a
+// file says that there are 0 bytes of data, and names features that perf has not written. completePerfData sets the
+// size of the data, up to the last whole record, and removes the features. It does not change a complete file.
 func completePerfData(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

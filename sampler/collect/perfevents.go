@@ -44,7 +44,7 @@ func requestFor(named []sampler.Event, noCounter bool) request {
 	return request{candidates: [][]sampler.Event{named}}
 }
 
-// replaceable reports whether perf replaces an event by a clock. An event with a PMU ("cpu/cycles/") is not replaced.
+// replaceable reports whether perf replaces an event with a clock. An event with a PMU ("cpu/cycles/") is not replaced.
 // It may be refused because there is no such PMU.
 func replaceable(e sampler.Event) bool { return e.CountsCycles() && !strings.Contains(e.Spec, "/") }
 

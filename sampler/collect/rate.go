@@ -58,7 +58,7 @@ func ChooseRate(events []sampler.Event) Rate {
 	return rateFor(sampleCost(timers[0]), len(timers))
 }
 
-// rateFor returns the rate for the cost of a sample, which is 0 if it is unknown. timers is Rate.Timers.
+// rateFor returns the rate for the cost of a sample. The cost is 0 if it is unknown. timers is Rate.Timers.
 func rateFor(cost time.Duration, timers int) Rate {
 	rate := Rate{DefaultFrequency, cost, timers}
 	for _, lower := range lowerFrequencies {

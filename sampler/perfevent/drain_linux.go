@@ -13,9 +13,9 @@ import (
 // in between.
 const settled = 20 * time.Millisecond
 
-// Drain calls give for each record that has come since the last Drain, in the order of the records' times. It returns
-// how many records were in the rings. It keeps the latest records for the next Drain, because an earlier record may
-// still be missing in another ring. If all is true, it does not keep any.
+// Drain calls the function give for each record that has come since the last Drain, in the order of the records' times.
+// It returns how many records were in the rings. It keeps the latest records for the next Drain, because an earlier
+// record may still be missing in another ring. If all is true, it does not keep any.
 //
 // A record is valid until give returns.
 func (s *Set) Drain(all bool, give func(*Record)) (found int) {

@@ -35,8 +35,8 @@ func (r *Ring) Unmap() { _ = unix.Munmap(r.memory) }
 // Head returns how many bytes the kernel has written to the ring since it was mapped.
 func (r *Ring) Head() uint64 { return atomic.LoadUint64(&r.page.Data_head) }
 
-// Read calls each for every record that ends at or before the position head, and frees the space of these records for
-// the kernel. A record is valid until each returns.
+// Read calls the function each for every record that ends at or before the position head, and frees the space of these
+// records for the kernel. A record is valid until each returns.
 func (r *Ring) Read(head uint64, each func(record []byte)) {
 	size := uint64(len(r.data))
 	tail := r.page.Data_tail

@@ -238,7 +238,7 @@ func (t *output) ended() bool {
 }
 
 // awaitEnd waits until DTrace has printed everything, or has closed the pipe. It returns false if DTrace has printed
-// nothing for endTimeout. If it has waited for slowEnd, it calls slow once.
+// nothing for endTimeout. If it has waited for slowEnd, it calls the function slow once.
 func (t *output) awaitEnd(slow func()) bool {
 	asked := time.Now()
 	tell := time.NewTimer(slowEnd)

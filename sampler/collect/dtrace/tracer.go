@@ -68,7 +68,7 @@ func IsMark(line []byte) (first, last bool) {
 	return bytes.HasPrefix(line, []byte(beginMark)), bytes.HasPrefix(line, []byte(endMark))
 }
 
-// A Tracer is a process of DTrace that was started, and that samples the whole machine or runs a Script.
+// A Tracer is a DTrace process that was started, and that samples the whole machine or runs a Script.
 type Tracer struct {
 	tool      string
 	frequency int

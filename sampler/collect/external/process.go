@@ -109,8 +109,8 @@ func (p *Process) Ended() bool {
 }
 
 // Stop sends the process the signal sig, so that it ends, and waits until it has ended. asked is false if it had
-// already ended. If the process has not ended after the duration some, Stop calls slow, which may be nil. After the
-// duration limit, Stop kills the process, and inTime is false.
+// already ended. If the process has not ended after the duration some, Stop calls the function slow, which may be nil.
+// After the duration limit, Stop kills the process, and inTime is false.
 func (p *Process) Stop(sig os.Signal, some, limit time.Duration, slow func()) (asked, inTime bool) {
 	asked = !p.Ended() && p.Cmd.Process.Signal(sig) == nil
 	if asked {
@@ -136,16 +136,16 @@ func (p *Process) Abort() {
 // not handle the signal to end.
 func (p *Process) Wake() { _ = syscall.Kill(-p.Cmd.Process.Pid, syscall.SIGCONT) }
 
-// TellSlow tells the user that a tool has not ended although it was asked to do so the duration some ago. then is the
-// end of the sentence, which says what happens next. say may be nil; then TellSlow does nothing.
+// TellSlow tells the user that a tool has not ended although it was asked to do so the duration some ago. The parameter
+// then is the end of the sentence, and says what happens next. If say is nil, TellSlow does nothing.
 func TellSlow(say func(message string), tool string, some time.Duration, then string) {
 	if say != nil {
 		say(fmt.Sprintf("%s has not ended yet, %s after it was asked to; %s", tool, some, then))
 	}
 }
 
-// AwaitDone waits until done is closed, and then returns true. After the duration some it calls slow, which may be nil.
-// After the duration limit it gives up and returns false.
+// AwaitDone waits until done is closed, and then returns true. After the duration some it calls the function slow,
+// which may be nil. After the duration limit it gives up and returns false.
 func AwaitDone(done <-chan struct{}, limit, some time.Duration, slow func()) bool {
 	giveUp, tell := time.NewTimer(limit), time.NewTimer(some)
 	defer giveUp.Stop()

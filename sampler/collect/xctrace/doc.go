@@ -1,6 +1,6 @@
 // Package xctrace takes samples by running xctrace, the command of Xcode's Instruments. [Start] makes xctrace record
 // all processes, and [Recording.Stop] ends the recording. [Recording.WriteText] makes xctrace export the recording
-// (export.go), and writes it in the form of perf script.
+// (export.go), and writes it in perf script's format.
 //
 // No macOS was available where gasm was written, so this package was never run there. It follows what public projects
 // do and show:
@@ -14,7 +14,7 @@
 //     whichever comes first.
 //   - SIGINT ends it. It then saves the recording, which can take minutes.
 //   - The times of samples count from the recording's start. The table time-info has the time of the start by
-//     mach_absolute_time, and the length of that clock's ticks in ns. [Recording.WriteText] adds the difference
-//     between CLOCK_MONOTONIC and that clock. If the table is missing, it uses the start-date of the table of
-//     contents, which is a time of the wall clock, in ms.
+//     mach_absolute_time, and the length of that clock's ticks in ns. [Recording.WriteText] adds the difference between
+//     CLOCK_MONOTONIC and that clock. If the table is missing, it uses the start-date in the table of contents, a wall
+//     clock time in ms.
 package xctrace

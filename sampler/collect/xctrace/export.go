@@ -14,7 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/external"
 )
 
-// WriteText writes the samples in the form of perf script, with times of CLOCK_MONOTONIC.
+// WriteText writes the samples in perf script's format, with times of CLOCK_MONOTONIC.
 func (x *Recording) WriteText(ctx context.Context, w io.Writer) error {
 	began, err := x.began(ctx)
 	if err != nil {
@@ -44,14 +44,14 @@ func (x *Recording) WriteText(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// badRows counts the rows that could not be read. first is the error of the first one.
+// badRows counts the rows that could not be read. The field first is the error of the first such row.
 type badRows struct {
 	count int
 	first string
 }
 
-// rewrite writes the samples of an export in the form of perf script. began is the recording's start on
-// CLOCK_MONOTONIC, in ns.
+// rewrite writes the samples of an export in perf script's format. began is the recording's start on CLOCK_MONOTONIC,
+// in ns.
 func rewrite(w io.Writer, r *sampler.XCTraceReader, event sampler.Event, began int64) (bad badRows, err error) {
 	text := sampler.NewPerfText([]string{event.Spec})
 	last := sampler.Sample{PID: sampler.NoPID, TID: sampler.NoPID, MonoNanos: began}

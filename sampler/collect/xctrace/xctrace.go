@@ -32,7 +32,7 @@ type Options struct {
 	Slow func(message string)
 }
 
-// A Recording is a recording of all processes by xctrace, which is still running or has ended.
+// A Recording is xctrace's recording of all processes. It is under way or has ended.
 type Recording struct {
 	event   sampler.Event
 	table   string
