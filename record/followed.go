@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
@@ -77,6 +78,25 @@ func (s *session) describeFollowed(j *followedJVM) capture.JVM {
 	read.StartMonoNanos, read.SafepointsOnly = j.StartMonoNanos, j.result.SafepointsOnly
 	read.Main, read.Version = cmp.Or(read.Main, j.Main), cmp.Or(read.Version, j.Version)
 	return read
+}
+
+// completeVersions adds the build to versions that lack it, if all other JVMs of the command with that version have the
+// same build: "17.0.15" becomes "17.0.15+6-Debian-1deb12u1". A version is without the build if the JVM ended before gasm
+// could read it from its memory, so that it is the one in the JDK's file release.
+func completeVersions(jvms []capture.JVM) {
+	whole := map[string]string{} // by the version without the build; "" if there are several
+	for i := range jvms {
+		v := jvms[i].Version
+		if short, _, ok := strings.Cut(v, "+"); ok {
+			if other, seen := whole[short]; seen && other != v {
+				v = ""
+			}
+			whole[short] = v
+		}
+	}
+	for i := range jvms {
+		jvms[i].Version = cmp.Or(whole[jvms[i].Version], jvms[i].Version)
+	}
 }
 
 // sortByStart sorts JVMs by the time of their start.

@@ -7,9 +7,30 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/hotspot/follow"
 )
+
+// The build of a JDK is added to versions without it, if it is known.
+func TestCompleteVersions(t *testing.T) {
+	for before, want := range map[string]string{
+		"17.0.15 17.0.15+6-Debian 25.0.1 ":             "17.0.15+6-Debian 17.0.15+6-Debian 25.0.1 ",
+		"17.0.15+6 17.0.15 17.0.15+6-Debian 17.0.15+6": "17.0.15+6 17.0.15 17.0.15+6-Debian 17.0.15+6",
+		"1.8.0_472 1.8.0_472":                          "1.8.0_472 1.8.0_472",
+	} {
+		var jvms []capture.JVM
+		for v := range strings.SplitSeq(before, " ") {
+			jvms = append(jvms, capture.JVM{Version: v})
+		}
+		completeVersions(jvms)
+		var got []string
+		for _, j := range jvms {
+			got = append(got, j.Version)
+		}
+		assert.Equal(t, want, strings.Join(got, " "))
+	}
+}
 
 // Notes say what could not be had of a JVM's code, unless it hardly matters.
 func TestCodeNotes(t *testing.T) {

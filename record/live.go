@@ -32,6 +32,7 @@ type liveCode struct {
 	delivered chan struct{}    // closed when the followers have got all samples; nil if the sampler delivers none
 
 	mu     sync.Mutex
+	starts *jvmStarts     // nil before begin
 	jvms   []*followedJVM // in the order in which they were found
 	byPID  map[int]*followedJVM
 	paused bool
@@ -67,11 +68,21 @@ func (c *liveCode) begin(ctx context.Context, s sampling, pid int) (err error) {
 	if samples := s.stream(); samples != nil {
 		c.delivered = make(chan struct{})
 		go c.deliver(samples)
+		c.expect(s)
 		return nil
 	}
 	c.resolver = native.NewResolver()
-	c.watch, err = watchMappingEvents(pid, func(m native.Mapping) { c.mapped(ctx, m) })
+	if c.watch, err = watchMappingEvents(pid, func(m native.Mapping) { c.mapped(ctx, m) }); err == nil {
+		c.expect(c.watch)
+	}
 	return err
+}
+
+// expect makes a sampler look often while JVMs start, if it can.
+func (c *liveCode) expect(sampler any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.starts = newJVMStarts(sampler)
 }
 
 // mapped begins to follow the process if the mapping is of libjvm.so and the process is not followed yet.
@@ -95,6 +106,9 @@ func (c *liveCode) mapped(ctx context.Context, m native.Mapping) {
 	}
 	if c.paused {
 		j.follower.Pause()
+	}
+	if !j.foreign { // otherwise the path is not one of gasm's own file system, or another user's choice
+		c.starts.seen(m.Path)
 	}
 	c.byPID[m.PID] = j
 	c.r.events.Found(ctx, m.PID)
@@ -135,6 +149,7 @@ func (c *liveCode) deliver(samples <-chan sampler.Sample) {
 }
 
 func (c *liveCode) end(ctx context.Context) *native.Resolver {
+	c.starts.close()
 	if c.watch != nil {
 		c.watch.Stop()
 	}
@@ -164,6 +179,7 @@ func (c *liveCode) finish() (jvms []capture.JVM, notes []string, err error) {
 		notes = append(notes, fmt.Sprintf("%d of the command's %s ended before gasm could read its code, so most of what it ran is unresolved (--code print has HotSpot print it)",
 			early, layout.Plural(len(c.jvms), "JVM")))
 	}
+	completeVersions(jvms)
 	sortByStart(jvms)
 	return jvms, notes, nil
 }

@@ -1,5 +1,5 @@
 // Package inotify signals changes of a file or a folder, so that a program need not check for them all the time:
-// [NewFiles] signals new files in a folder, and [NextWrite] the next write to a file.
+// [NewFiles] signals new files in a folder, [NextWrite] the next write to a file, and [WatchOpens] that a file is opened.
 //
 // It uses inotify(7) on Linux, if the machine allows that: the number of instances that a user can have is limited
 // (fs.inotify.max_user_instances). Where inotify is not available, and on other systems, [NewFiles] signals at regular
@@ -73,6 +73,35 @@ func (f *File) Arm() bool {
 func (f *File) Close() {
 	if f.instance != nil {
 		f.instance.close()
+	}
+}
+
+// Opens signals that a file is opened.
+type Opens struct {
+	// C gets a value when some process has opened the file. It holds at most one value, for all openings since the last
+	// value was received.
+	C        <-chan struct{}
+	instance *instance
+}
+
+// WatchOpens starts to watch a file. It returns nil if inotify is not available. The caller must call Close.
+func WatchOpens(path string) *Opens {
+	b := newBell()
+	i, err := openInstance(b.ring)
+	if err != nil {
+		return nil
+	}
+	if err := i.addOpens(path); err != nil {
+		i.close()
+		return nil
+	}
+	return &Opens{b, i}
+}
+
+// Close ends the watch. For nil it does nothing.
+func (o *Opens) Close() {
+	if o != nil {
+		o.instance.close()
 	}
 }
 

@@ -36,6 +36,8 @@ func (i *instance) close() { i.events.Close() }
 
 func (i *instance) addNewFiles(dir string) error { return i.add(dir, unix.IN_CREATE|unix.IN_MOVED_TO) }
 
+func (i *instance) addOpens(file string) error { return i.add(file, unix.IN_OPEN) }
+
 // addNextWrite adds a watch that ends with its first event.
 func (i *instance) addNextWrite(file string) error {
 	return i.add(file, unix.IN_MODIFY|unix.IN_ONESHOT)

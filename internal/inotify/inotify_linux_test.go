@@ -100,3 +100,27 @@ func TestCloseFreesDescriptors(t *testing.T) {
 	require.Eventually(t, func() bool { return descriptors() <= before }, patience, time.Millisecond,
 		"the reading goroutines close them")
 }
+
+// WatchOpens signals each time that a file is opened, and not when another one is.
+func TestWatchOpens(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "libjvm.so")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	w := WatchOpens(path)
+	require.NotNil(t, w)
+	defer w.Close()
+	for range 3 {
+		require.NoError(t, os.WriteFile(path+".other", nil, 0o600))
+		assert.Empty(t, w.C)
+		f, err := os.Open(path)
+		require.NoError(t, err)
+		f.Close()
+		select {
+		case <-w.C:
+		case <-time.After(10 * time.Second):
+			t.Fatal("no signal")
+		}
+	}
+	assert.Nil(t, WatchOpens(path+".missing"))
+	var none *Opens
+	none.Close()
+}

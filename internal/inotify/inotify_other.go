@@ -11,3 +11,4 @@ func openInstance(func()) (*instance, error)  { return nil, errors.ErrUnsupporte
 func (i *instance) close()                    {}
 func (i *instance) addNewFiles(string) error  { return errors.ErrUnsupported }
 func (i *instance) addNextWrite(string) error { return errors.ErrUnsupported }
+func (i *instance) addOpens(string) error     { return errors.ErrUnsupported }

@@ -13,6 +13,7 @@ import (
 type MappingWatch struct {
 	set      *perfevent.Set
 	stopping atomic.Bool
+	often    shortPauses
 	done     chan struct{}
 }
 
@@ -45,8 +46,14 @@ func (w *MappingWatch) run(mapped func(native.Mapping)) {
 		if pause *= 2; w.set.Drain(false, take) > 0 {
 			pause = mappingPause
 		}
-		pause = min(pause, 8*mappingPause)
+		pause = w.often.limit(min(pause, 8*mappingPause))
 	}
+}
+
+// LookOften makes the pauses short from now on for the duration d, as [Native.LookOften] does.
+func (w *MappingWatch) LookOften(d time.Duration) {
+	w.often.extend(d)
+	w.set.Interrupt() // ends a long pause
 }
 
 // Stop ends the watch. The function mapped is not called any more after that.

@@ -33,7 +33,7 @@ type Native struct {
 	stopping atomic.Bool
 	done     chan struct{} // closed when all samples are in the file
 	stopErr  error
-	often    atomic.Int64 // when short pauses end, on CLOCK_MONOTONIC
+	often    shortPauses
 }
 
 // StartNative opens the events on the first thread of the process, which is held before its exec.
@@ -174,13 +174,26 @@ const shortPause = 10 * time.Millisecond
 // is called some 30 ms after a file was mapped. Otherwise that can take up to a second, if the process was held or
 // slept before.
 func (n *Native) LookOften(d time.Duration) {
-	n.often.Store(monotonic.Nanos() + d.Nanoseconds())
+	n.often.extend(d)
 	n.set.Interrupt() // ends a long pause
 }
 
-// soon returns the next pause, which is short while LookOften is in effect.
-func (n *Native) soon(pause time.Duration) time.Duration {
-	if monotonic.Nanos() < n.often.Load() {
+// A shortPauses says until when pauses between two looks are short.
+type shortPauses struct{ end atomic.Int64 } // on CLOCK_MONOTONIC, in ns
+
+// extend makes pauses short from now on for the duration d, and longer if an earlier call asked for that.
+func (s *shortPauses) extend(d time.Duration) {
+	for end := monotonic.Nanos() + d.Nanoseconds(); ; {
+		before := s.end.Load()
+		if end <= before || s.end.CompareAndSwap(before, end) {
+			return
+		}
+	}
+}
+
+// limit returns a pause, or shortPause if that is shorter and pauses are short now.
+func (s *shortPauses) limit(pause time.Duration) time.Duration {
+	if monotonic.Nanos() < s.end.Load() {
 		return min(pause, shortPause)
 	}
 	return pause
@@ -203,7 +216,7 @@ func (n *Native) run() {
 		if found {
 			n.drain.flush() // so that these samples are not lost if gasm is killed
 		}
-		pause = n.soon(n.drain.pauseForStreams(pause, found))
+		pause = n.often.limit(n.drain.pauseForStreams(pause, found))
 	}
 	if err := n.set.Disable(); err != nil {
 		n.stopErr = err

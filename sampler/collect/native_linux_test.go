@@ -310,12 +310,12 @@ func TestNativeKilled(t *testing.T) {
 func TestLookOften(t *testing.T) {
 	x := collecttest.Hold(t, collecttest.Execs(collecttest.Busy))
 	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock")})
-	assert.Equal(t, longestDrain, n.soon(longestDrain))
+	assert.Equal(t, longestDrain, n.often.limit(longestDrain))
 	n.LookOften(time.Hour)
-	assert.Equal(t, shortPause, n.soon(longestDrain))
-	assert.Equal(t, time.Millisecond, n.soon(time.Millisecond))
-	n.LookOften(-time.Second)
-	assert.Equal(t, longestDrain, n.soon(longestDrain))
+	assert.Equal(t, shortPause, n.often.limit(longestDrain))
+	assert.Equal(t, time.Millisecond, n.often.limit(time.Millisecond))
+	n.often.end.Store(0)
+	assert.Equal(t, longestDrain, n.often.limit(longestDrain))
 	x.Release(t)
 	require.NoError(t, n.Stop(t.Context()))
 }
