@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -216,11 +217,13 @@ func hottestEvent(p *schema.Profile) string {
 	return p.Account.Events[0]
 }
 
-// unresolvedAtMost checks the share of addresses that nothing knows.
+// unresolvedAtMost checks the share of addresses that nothing knows. A short run has so few of them that chance alone
+// changes their number much: two standard deviations of a count of that size are allowed beyond the limit.
 func unresolvedAtMost(t *testing.T, p *schema.Profile, limit float64) {
 	t.Helper()
 	a := p.Account.Of(hottestEvent(p))
 	share := float64(a.Unresolved) / float64(a.Profiled)
 	t.Logf("unresolved: %d of %d, %.2f %%", a.Unresolved, a.Profiled, 100*share)
-	assert.LessOrEqual(t, share, limit, "unresolved")
+	expected := limit * float64(a.Profiled)
+	assert.LessOrEqual(t, float64(a.Unresolved), expected+2*math.Sqrt(expected), "unresolved")
 }

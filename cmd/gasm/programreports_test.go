@@ -41,7 +41,7 @@ func TestProgramReports(t *testing.T) {
 			`;\*invokevirtual clone$`,
 		}},
 		{"huge", "huge", []string{"--merge-methods"}, []string{
-			`^Hottest:    88\.86%       c2, level 4  Huge::huge, region 1$`,
+			`^Hottest:    88\.86%  c2, level 4  Huge::huge, region 1$`,
 			`^By line:    56\.72%  Huge::mix   :7 56\.7%$`,
 			`^note: Huge::huge has \d+ instructions in this region: the \d+ around the hottest ones are shown,$`,
 			`\(--too-big-threshold \d+ shows all\)$`,

@@ -146,7 +146,7 @@ func (o overview) hottest() []string {
 }
 
 // rows returns the rows of the hottest methods and native functions. It leaves out those with fewer than MinSamples
-// samples, unless all have fewer.
+// samples, unless all have fewer or their code is annotated.
 func (o overview) rows() []rankingRow {
 	type key struct{ source, name string }
 	regions := map[key][]string{}
@@ -156,12 +156,13 @@ func (o overview) rows() []rankingRow {
 	}
 	var rows []rankingRow
 	add := func(c tally.Counts, row rankingRow) {
+		numbers := regions[key{row.source, row.name}]
 		few := c[0] < int64(o.p.MinSamples) && len(rows) > 0 && rows[0].counts[0] >= int64(o.p.MinSamples)
-		if len(rows) == maxOverviewRows || !o.visible(c) || few {
+		if len(rows) == maxOverviewRows || !o.visible(c) || few && len(numbers) == 0 {
 			return
 		}
 		row.counts = c
-		switch numbers := regions[key{row.source, row.name}]; {
+		switch {
 		case len(numbers) == 1:
 			row.tail = ", region " + numbers[0]
 		case len(numbers) > 1:

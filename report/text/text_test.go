@@ -118,9 +118,12 @@ func TestASCII(t *testing.T) {
 	}
 }
 
-// Methods with too few samples are not called the hottest, unless all have too few.
+// Methods with too few samples are not called the hottest, unless all have too few or their code is annotated.
 func TestTooFewToBeHottest(t *testing.T) {
 	p := reporttest.Workload(t)
+	p.MinSamples = int(p.Methods[0].Counts[0])
+	assert.Contains(t, string(text(t, reporttest.Header(), []profile.Profile{p}, options())), "  libjvm.so  ")
+	p.Regions, p.HotThreshold = nil, 2 // nothing is annotated
 	most := max(p.Methods[0].Counts[0], p.Native[0].Counts[0])
 	for least, want := range map[int]func(rows int) bool{
 		1:             func(rows int) bool { return rows == maxOverviewRows },
