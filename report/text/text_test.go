@@ -123,8 +123,8 @@ func TestTooFewToBeHottest(t *testing.T) {
 	p := reporttest.Workload(t)
 	p.MinSamples = int(p.Methods[0].Counts[0])
 	assert.Contains(t, string(text(t, reporttest.Header(), []profile.Profile{p}, options())), "  libjvm.so  ")
-	p.Regions, p.HotThreshold = nil, 2 // nothing is annotated
-	most := max(p.Methods[0].Counts[0], p.Native[0].Counts[0])
+	p.Regions, p.Native = nil, nil // nothing is annotated
+	most := p.Methods[0].Counts[0]
 	for least, want := range map[int]func(rows int) bool{
 		1:             func(rows int) bool { return rows == maxOverviewRows },
 		int(most):     func(rows int) bool { return rows == 1 },
