@@ -19,8 +19,8 @@ const (
 	samplesName = "samples.txt"
 )
 
-// openPacked opens a gzip-compressed file of a capture. r returns the uncompressed bytes. The caller must call
-// closeFile.
+// openPacked opens a gzip-compressed file of a capture and returns a reader of the uncompressed bytes. The caller must
+// call closeFile afterwards.
 func openPacked(capture, file string) (r io.Reader, closeFile func(), err error) {
 	path := filepath.Join(capturesFolder, capture, file+".gz")
 	f, err := os.Open(path)
@@ -38,8 +38,8 @@ func openPacked(capture, file string) (r io.Reader, closeFile func(), err error)
 	return r, func() { f.Close() }, nil
 }
 
-// writeFile creates a file in the temporary directory, calls the function write to write its content, and returns its
-// path. If the file can't be written completely, it is removed.
+// writeFile creates a file in the temporary directory, fills it with the given function, and returns its path. If the
+// file can't be written completely, it is removed.
 func (s *setup) writeFile(name string, write func(io.Writer) error) (path string, err error) {
 	path = filepath.Join(s.dir, name)
 	f, err := os.Create(path)
@@ -84,8 +84,8 @@ func (s *setup) logFile(capture string, size int64) (path string, err error) {
 	})
 }
 
-// samplesFile writes n samples: those of a capture, repeated with later times. If n is 0, it writes the
-// capture's samples unchanged.
+// samplesFile writes a file with n samples. It repeats the samples of a capture, each time with later times. If n is 0,
+// the file has the capture's samples unchanged.
 func (s *setup) samplesFile(capture string, n int64) (path string, err error) {
 	const lineLength = 160 // bytes; an upper bound for the average
 	if err := s.needRoom(n * lineLength); err != nil {

@@ -54,7 +54,7 @@ func (s *setup) underGasm(argv []string) []string {
 	return append([]string{s.gasm, "profile", "--report", filepath.Join(s.dir, "report.txt"), "--"}, argv...)
 }
 
-// A contender is a way to run JMH, and its scores.
+// A contender is a way to run JMH, for example under gasm, and the scores of these runs.
 type contender struct {
 	name   string
 	prefix []string // inserted before the java command
@@ -63,8 +63,8 @@ type contender struct {
 }
 
 // measureSteady compares scores under gasm with scores without it. It also measures scores under perf alone, because
-// the cost of sampling depends on the machine, in particular on the cost of an interrupt in a virtual one. The order
-// of the contenders changes from round to round.
+// the cost of sampling depends on the machine. For example, interrupts are expensive in a virtual machine. The order of
+// the contenders changes from round to round.
 func measureSteady(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJMH(); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func measureSteady(ctx context.Context, s *setup) ([]figure, error) {
 	return all, nil
 }
 
-// steadyFigures returns the rows of one JDK. Each other contender is compared with the first one.
+// steadyFigures returns the table's rows for one JDK. The first contender is the baseline for the others.
 func steadyFigures(j installedJDK, contenders []*contender) []figure {
 	plain := contenders[0].scores
 	figures := []figure{{j.label() + ", plain, geometric mean", plain, unit{"%.0f ns", 1}, ""}}
@@ -127,8 +127,8 @@ func (s *setup) score(ctx context.Context, j installedJDK, prefix []string) (flo
 	return parseScores(text, len(steadyBenchmarks))
 }
 
-// parseScores returns the geometric mean of the scores in JMH's JSON, which must have as many results
-// as there are benchmarks. The ratio of two geometric means is the geometric mean of the ratios.
+// parseScores returns the geometric mean of the scores in JMH's JSON. There must be one result per benchmark. The ratio
+// of two geometric means is the geometric mean of the ratios.
 func parseScores(text []byte, benchmarks int) (float64, error) {
 	var results []struct {
 		PrimaryMetric struct {

@@ -47,8 +47,8 @@ import (
 )
 
 func main() {
-	// ProtectTmp makes the kernel's settings for /tmp look as on users' machines. Otherwise, gasm would have HotSpot
-	// print the code instead of copying it.
+	// ProtectTmp makes /tmp look as well protected as on users' machines. Otherwise, gasm would have HotSpot print the
+	// code instead of copying it.
 	gasmtest.ProtectTmp()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := bench(ctx, os.Stdout, os.Stderr, os.Args[1:])
@@ -94,7 +94,7 @@ func (s *setup) say(format string, args ...any) {
 	fmt.Fprintf(s.progress, "bench: "+format+"\n", args...)
 }
 
-// size returns the size of an input: the parameter full, or the parameter short if the flag -short is set.
+// size returns the size of an input: the second one with the flag -short, and the first one otherwise.
 func (s *setup) size(full, short int64) int64 {
 	if s.short {
 		return short

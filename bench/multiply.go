@@ -11,13 +11,14 @@ import (
 // A sampleText is the text of a capture's samples in a form that can be written many times with different times.
 type sampleText struct {
 	lines []sampleLine
-	span  int64 // how much later than the previous copy of the text each copy is, ns
+	span  int64 // how much later each copy of the text is than the copy before it, in ns
 }
 
 // A sampleLine is a line of the text, split at the sample's time.
 type sampleLine struct {
 	before, after []byte
-	nanos         int64 // the sample's time; -1 for a line that is not a sample. Then before is the whole line.
+	// The sample's time. It is -1 if the line is not a sample, and then before is the whole line.
+	nanos int64
 }
 
 var (
@@ -27,8 +28,8 @@ var (
 	dtraceTime = regexp.MustCompile(`^\s*\d+\s+\d+\s+:\S+ -?\d+ 0x[0-9a-f]+ (\d+)`)
 )
 
-// newSampleText splits the text of perf script or of dtrace into lines. The result refers to text, so the caller must
-// not change it afterwards.
+// newSampleText splits the text of perf script or of dtrace into lines. The lines share the memory of the text, so the
+// caller must not change the text afterwards.
 func newSampleText(text []byte) (*sampleText, error) {
 	t := &sampleText{}
 	var first, last int64
@@ -70,8 +71,8 @@ func newSampleLine(line []byte) sampleLine {
 	return sampleLine{line[:at[0]], line[at[1]:], nanos}
 }
 
-// writeTo writes n samples: the text repeatedly, each copy later than the one before. Lines that are not samples are
-// written once.
+// writeTo writes n samples. It repeats the text as often as needed, and each copy has later times than the copy before.
+// Lines that are not samples are written once.
 func (t *sampleText) writeTo(w io.Writer, n int64) error {
 	var buf []byte
 	for shift := int64(0); n > 0; shift += t.span {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// measureProbes measures the cost of a call of a probed method. The program has two identical methods, of which one
-// is probed.
+// measureProbes measures the cost of a call of a probed method. The program has two identical methods, and only one of
+// them is probed.
 func measureProbes(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJDK(); err != nil {
 		return nil, err

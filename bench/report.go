@@ -65,8 +65,8 @@ func measureLog(ctx context.Context, s *setup, capture string) ([]figure, error)
 	}, nil
 }
 
-// measureSamples measures how long a report takes, and how much memory, for a capture with very many samples: once with
-// perf's text, and once with DTrace's.
+// measureSamples measures how much time and memory a report needs if the capture has very many samples. It uses a
+// capture with perf's text, and then one with DTrace's.
 func measureSamples(ctx context.Context, s *setup) ([]figure, error) {
 	n := s.size(10e6, 200e3)
 	var all []figure
@@ -87,8 +87,8 @@ func measureSamples(ctx context.Context, s *setup) ([]figure, error) {
 	return all, nil
 }
 
-// measureMemory compares the peak memory of two reports: of the samples of a minute, and of those of an hour (with
-// -short, of five minutes), at 1000 samples per second.
+// measureMemory compares the peak memory of two reports. One has the samples of a minute at 1000 samples per second,
+// the other those of an hour (five minutes with -short).
 func measureMemory(ctx context.Context, s *setup) ([]figure, error) {
 	few, many := int64(60e3), s.size(3600e3, 300e3)
 	_, less, err := s.reports(ctx, hexCapture, few)

@@ -21,10 +21,10 @@ type result struct {
 	stdout  string  // "" if it was written to a file
 }
 
-// run runs a command to its end. Its stdout is written to the file or, if that is nil, into the result.
+// run runs a command to its end. If stdout is nil, the command's output is in the result.
 //
-// The peak is Linux's ru_maxrss. A process starts with the ru_maxrss of the process that created it, so bench itself
-// must stay smaller than what it measures: it must not hold a large file in memory.
+// The peak is Linux's ru_maxrss. A process starts with the ru_maxrss of the process that created it. So bench itself
+// must stay smaller than the programs that it measures, and can't hold a large file in memory.
 func run(ctx context.Context, argv []string, stdout *os.File) (result, error) {
 	cmd := command(ctx, argv)
 	var out, errs bytes.Buffer
@@ -50,7 +50,7 @@ func command(ctx context.Context, argv []string) *exec.Cmd {
 	return cmd
 }
 
-// commandError returns an error that names the command and shows the end of what it printed to stderr.
+// commandError returns an error with the command line and the end of the command's stderr.
 func commandError(argv []string, err error, stderr string) error {
 	const most = 2000
 	stderr = strings.TrimSpace(stderr)

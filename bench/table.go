@@ -29,7 +29,7 @@ type unit struct {
 	scale  float64 // factor for the value
 }
 
-// The units of the table. The scale converts a value in seconds, bytes, numbers per second, or a ratio to the unit.
+// The units of the table. Each scale converts from seconds, bytes, a number per second, or a ratio.
 var (
 	inSeconds      = unit{"%.2f s", 1}
 	inMillis       = unit{"%.0f ms", 1e3}

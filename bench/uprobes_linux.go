@@ -14,9 +14,9 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/usdt"
 )
 
-// countProbes makes the kernel run an eBPF program at the probes of a JVM. With counts, the program adds one to a
-// counter; otherwise it is the smallest possible program. Its cost is the minimum cost of any recorder, to which gasm's
-// own cost is added. Calling stop removes the program from the probes.
+// countProbes makes the kernel run an eBPF program at the probes of a JVM. If counts is true, the program adds one to a
+// counter; otherwise it does nothing. No recorder can cost less than this program. Whatever gasm's recorder costs
+// beyond that is gasm's own cost. Calling stop removes the program from the probes.
 func countProbes(pid int, library, pattern string, counts bool) (stop func(), err error) {
 	file, err := os.Open(library)
 	if err != nil {
@@ -79,7 +79,8 @@ func counting(counter int) asm.Instructions {
 	}
 }
 
-// libjvmOf returns the path of a JVM's libjvm.so. It supposes that the JVM's executable is in bin of the JDK's home.
+// libjvmOf returns the path of a JVM's libjvm.so. It assumes that the JVM's executable is in the bin directory of a
+// JDK.
 func libjvmOf(pid int) (string, error) {
 	found, err := filepath.EvalSymlinks(filepath.Join("/proc", strconv.Itoa(pid), "exe"))
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// probeTurns is the number of turns in a round. In each turn, a JVM measures itself once for each way to watch its
-// probes. The speed of a machine changes within seconds, so only measurements of the same turn are compared.
+// probeTurns is the number of turns in a round. In each turn, a JVM measures itself four times, each time with its
+// probes watched in another way. The speed of a machine changes within seconds, so only measurements of the same turn
+// are compared.
 const probeTurns = 12
 
 // measureUSDT measures the cost of a USDT probe: how much more CPU time a thread needs when the probe that it reaches
@@ -114,8 +115,8 @@ func (p *probedCost) ask() (yield, allocation float64, err error) {
 	return yield, allocation, err
 }
 
-// watched makes the program measure itself while the kernel runs a program at its probes: a program that counts if
-// counts is true, otherwise a program that does nothing.
+// watched makes ProbeCost measure itself while the kernel runs an eBPF program at its probes. If counts is true, the
+// eBPF program counts; otherwise it does nothing.
 func (p *probedCost) watched(counts bool) (yield float64, err error) {
 	stop, err := countProbes(p.pid, p.library, "hotspot:thread__yield", counts)
 	if err != nil {
@@ -126,7 +127,8 @@ func (p *probedCost) watched(counts bool) (yield float64, err error) {
 	return yield, err
 }
 
-// turn measures once in each way. It returns the five costs that probeCosts describes, but in nanoseconds.
+// turn makes ProbeCost measure itself once in each of the four ways. It returns the five costs that probeCosts
+// describes, but in nanoseconds.
 func (p *probedCost) turn(ctx context.Context) (costs [5]float64, err error) {
 	plainYield, plainAllocation, err := p.ask()
 	if err != nil {

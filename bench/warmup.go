@@ -18,19 +18,19 @@ var perfasmFlags = strings.Fields(`
 	-XX:+UnlockDiagnosticVMOptions -XX:+LogCompilation -XX:+PrintAssembly -XX:+PrintInterpreter -XX:+PrintNMethods
 	-XX:+PrintNativeNMethods -XX:+PrintSignatureHandlers -XX:+PrintAdapterHandlers -XX:+PrintStubCode`)
 
-// A way is a way to run the program, with the results of all rounds.
+// A way is one of the ways to run the program, for example under gasm, with the results of all rounds.
 type way struct {
 	name string
 	argv []string // the command, without the program and its arguments
 	goal string
 
-	// Each slice has one element per round: the seconds from start to end, including the report; the seconds by the
-	// program's own clock; and the size of the logs in bytes.
+	// Each slice has one element per round: the time in seconds from start to end, including the report; the time in
+	// seconds that the program itself measured; and the size of the logs in bytes.
 	whole, seconds, logs []float64
 }
 
-// measureWarmup measures the cost of a capture while HotSpot compiles a lot. The program is javac, and a measurement is
-// from the start of its JVM to its end. In each round, the program runs in all ways, one after the other.
+// measureWarmup measures the cost of a capture while HotSpot compiles a lot. The program runs javac, and is timed from
+// the start of its JVM to its exit. Each round runs the program in all ways, one after the other.
 func measureWarmup(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJDK(); err != nil {
 		return nil, err
@@ -87,7 +87,8 @@ func (s *setup) warmupOf(ctx context.Context, j installedJDK) ([]figure, error) 
 	return warmupFigures(j, ways), nil
 }
 
-// ways returns the ways to run a program with this java. All of them write their logs to the same directory.
+// ways returns the ways to run a program with the given java command. All of them write their logs to the same
+// directory.
 func (s *setup) ways(java, logs string) []*way {
 	profile := func(flags ...string) []string {
 		return slices.Concat([]string{s.gasm, "profile", "--report", os.DevNull, "-o", logs}, flags,
@@ -149,7 +150,7 @@ func parseResult(text string) (took float64, checksum string, err error) {
 	return took, checksum, nil
 }
 
-// warmupFigures returns the rows of one JDK. Each other way is compared with the first one.
+// warmupFigures returns the table's rows for one JDK. The first way is the baseline for the others.
 func warmupFigures(j installedJDK, ways []*way) []figure {
 	plain := ways[0]
 	figures := []figure{{j.label() + ", plain", plain.whole, inSeconds, ""}}

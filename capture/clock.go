@@ -13,8 +13,9 @@ type Clock struct {
 	WallNanos int64 `json:"wall_nanos"` // ns since 1970
 }
 
-// ReadClock reads both clocks at one moment: it reads the wall clock between two readings of the monotonic clock. It
-// does that five times, and returns the result for which the two monotonic readings were closest together.
+// ReadClock reads both clocks. It reads the monotonic clock just before and just after the wall clock, and takes the
+// middle of the two readings. It does this five times and returns the attempt that took the least time, which is the
+// most precise one.
 func ReadClock() Clock {
 	var best Clock
 	width := int64(1 << 62)
@@ -33,8 +34,8 @@ func ReadClock() Clock {
 // Mono converts a wall clock time to the samples' clock.
 func (c Clock) Mono(wallNanos int64) int64 { return wallNanos - c.WallNanos + c.MonoNanos }
 
-// StepTo returns by how much somebody has set the wall clock forward between this reading and a later one. It is
-// negative if the clock was set back. The small errors of both readings are part of the result.
+// StepTo returns by how much the wall clock was set forward between this reading and a later one. It is negative if the
+// clock was set back. The result also contains the small errors of both readings.
 func (c Clock) StepTo(later Clock) time.Duration {
 	return time.Duration((later.WallNanos - later.MonoNanos) - (c.WallNanos - c.MonoNanos))
 }

@@ -11,24 +11,24 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// A Description is the content of capture.json. It has what a reader can't find in the samples and the logs.
+// A Description is the content of capture.json: everything about a capture that is not in its samples and logs.
 type Description struct {
 	Schema    int      `json:"schema"` // 1
-	Gasm      string   `json:"gasm"`   // the version of gasm that recorded it
+	Gasm      string   `json:"gasm"`   // the version of gasm that made the capture
 	Command   []string `json:"command"`
 	Host      Host     `json:"host"`
 	Sampler   string   `json:"sampler"`   // "native", "perf", "dtrace", "xctrace"
-	Events    []string `json:"events"`    // the events for which the sampler was started in the end: "cycles:P"
+	Events    []string `json:"events"`    // the events that were sampled: "cycles:P"
 	Frequency int      `json:"frequency"` // samples of each event per second and CPU; 0 if unknown
-	// Lost is how many samples the sampler dropped. It is 0 if SamplesFile has records of lost samples instead.
+	// Lost is how many samples the sampler dropped. It is 0 if SamplesFile itself says how many were lost.
 	Lost int64 `json:"lost,omitempty"`
 	// Attached is true if gasm was attached to JVMs that already ran. Command is empty then.
 	Attached bool `json:"attached,omitempty"`
 	// Code says how the code in the logs was obtained: CodePrinted, CodeCopied or CodeMixed. It is "" if that is
 	// unknown.
 	Code string `json:"code,omitempty"`
-	// Selection has those flags of `gasm profile` that limited which code HotSpot printed, for example "--skip-c1". It
-	// is "" if HotSpot printed all code.
+	// Selection has the flags of `gasm profile` that made HotSpot print only some of its code, for example "--skip-c1".
+	// It is "" if HotSpot printed all code.
 	Selection string `json:"selection,omitempty"`
 	Notes     Notes  `json:"notes,omitempty"`
 	// Clocks were read at the command's start and at its end.
@@ -83,8 +83,9 @@ func (d *Description) Write(dir string) error {
 	return nil
 }
 
-// maxLost bounds Description.Lost. A machine with a thousand CPUs that takes 1001 samples per second and CPU needs more
-// than a week for so many. A higher number is treated as damage: it is replaced with 0, and a note says so.
+// maxLost is the largest value of Description.Lost that gasm believes. Even with a thousand CPUs and 1001 samples per
+// second on each, it would take more than a week to lose that many samples. If the number is higher, the file must be
+// damaged: the number is replaced with 0, and a note says so.
 const maxLost = 1 << 40
 
 // ReadDescription reads capture.json from a folder. The error is fs.ErrNotExist if the folder has none.

@@ -1,5 +1,5 @@
-// Package capture is one recording of a program, as files on disk: which JVMs ran, when they were measured, the code
-// that HotSpot compiled or generated, and the samples.
+// Package capture reads captures. A capture is a recording of a program, stored as files on disk. It says which JVMs
+// ran and when they were measured, and it has the samples and the code that HotSpot compiled or generated.
 //
 // A capture is a folder of plain files, so that other tools can read them too:
 //
@@ -17,20 +17,20 @@
 //	probes-<pid>.ring     what these probes have counted, and the last calls of each thread
 //	probes-<pid>.windows  when threads were in methods that are windows, saved while the JVM ran
 //
-// Package record writes these files, capture.json last. [Open] reads them again. The commands profile, report and diff
-// all read captures with [Open]. So `gasm profile` prints the same report at the end of a recording as `gasm report`
-// prints for its folder later.
+// Package record writes these files. It writes capture.json last. The commands profile, report and diff all read them
+// with [Open]. So the report that `gasm profile` prints at the end of a recording is the same as the one that `gasm
+// report` prints later.
 //
-// A folder of such folders, one or two levels down, is read as one capture (join.go). Trials of the same name become
-// one trial. If processes of two captures have the same id, one of them gets a new id. gasm's profiler for JMH writes
-// such a folder, with one capture for each fork.
+// A folder can also contain several captures, one or two levels below it. Then they are all read as one capture
+// (join.go). Trials of the same name become one trial. If two captures have processes with the same id, one of these
+// processes gets a new id. gasm's profiler for JMH writes such a folder: it has a capture for each fork.
 //
-// A folder without capture.json, and files that other tools made, are captures too. For them, [Open] and [OpenFiles]
-// guess from the logs and the samples what capture.json would say.
+// capture.json may be missing, for example if the files were made by other tools. Then [Open] and [OpenFiles] guess its
+// content from the logs and the samples.
 //
 // # Clocks
 //
 // Times in a capture are in ns of CLOCK_MONOTONIC, which is the clock of `perf record -k mono` and of DTrace's
-// timestamp. HotSpot's log has the JVM's start in wall clock time. It is converted with a [Clock], which is a reading
-// of both clocks at one moment.
+// timestamp. HotSpot's log gives the start of the JVM in wall clock time. A [Clock] converts it: a Clock is a reading
+// of both clocks at the same moment.
 package capture

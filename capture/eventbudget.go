@@ -2,8 +2,9 @@ package capture
 
 import "github.com/gasm-profiler/gasm/event"
 
-// maxEventBytes bounds the memory that the events of a capture take. That is enough for 1.3 million pauses, or for a
-// million waits for locks (300 per second for an hour). Further events are left out, and a note says so.
+// maxEventBytes limits how much memory the events of a capture may take. It is enough for 1.3 million pauses, or for a
+// million waits for locks (300 per second for an hour). If there are more events, the rest is left out, and a note says
+// so.
 const maxEventBytes = 176 << 20
 
 // An eventBudget counts down from maxEventBytes while the events of a capture are read.
@@ -21,8 +22,8 @@ const (
 	nameBytes  = 64 // an entry of eventBudget.names
 )
 
-// take subtracts the memory of an event from the budget, and reports whether there was enough left. It also replaces
-// the event's texts with shared copies.
+// take subtracts the memory of an event from the budget. It reports whether the budget was large enough. It also
+// replaces the event's texts with copies that are shared by all events.
 func (b *eventBudget) take(e *event.Event) bool {
 	b.left -= eventBytes + len(e.Args)*argBytes
 	e.Name = b.text(e.Name)

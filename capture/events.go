@@ -28,8 +28,8 @@ func (c *Capture) ReadEvents() (events []event.Event, notes []string) {
 	return c.readEvents(budget)
 }
 
-// readEvents reads the events of all JVMs in a single capture, which is not a folder of captures. It stops at events
-// for which the budget has no room.
+// readEvents is ReadEvents for a single capture, as opposed to a folder of captures. If the budget runs out while it
+// reads a file, it leaves out the rest of that file.
 func (c *Capture) readEvents(budget *eventBudget) (events []event.Event, notes []string) {
 	seen, unread := map[string]bool{}, 0
 	note := func(texts ...string) {
@@ -64,9 +64,9 @@ func (c *Capture) readEvents(budget *eventBudget) (events []event.Event, notes [
 	return events, append(notes, more...)
 }
 
-// mergeEvents merges the events of a JVM's log and of its recording. If both have events of the same kind, it takes
-// them from only one: compilations from the recording, because the log does not have their end, and events of all other
-// kinds (pauses, safepoints) from the log.
+// mergeEvents merges the events of a JVM's log with those of its recording. Some kinds of events may be in both, and
+// these must not be listed twice. Compilations are then taken from the recording, because the log does not say when
+// they ended. All other kinds, such as pauses and safepoints, are taken from the log.
 func mergeEvents(logged, recorded []event.Event) []event.Event {
 	if len(logged) == 0 || len(recorded) == 0 {
 		return append(logged, recorded...)
@@ -125,8 +125,8 @@ func (c *Capture) eventsOf(j *JVM, b *eventBudget) (events []event.Event, note s
 	return events, note
 }
 
-// openEventLogs opens a log of events and its older files, which HotSpot filled before (ev-4711.log.0 and so on). It
-// returns the oldest file first. The caller closes the files.
+// openEventLogs opens a log of events together with the older files of the same log, which HotSpot renames when they
+// are full (ev-4711.log.0 and so on). It returns the oldest file first. The caller closes the files.
 func openEventLogs(path string) ([]*os.File, error) {
 	type datedFile struct {
 		*os.File

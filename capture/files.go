@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// The names of those files of a capture that do not belong to one of its JVMs.
+// The names of the files that a capture has only once. All other files belong to one JVM and have its process id in
+// their name.
 const (
 	DescriptionFile = "capture.json"
 	SamplesFile     = "samples.txt"
@@ -24,10 +25,10 @@ const eventGlob = "ev-*"
 // usdtGlob matches the names that USDTText returns.
 const usdtGlob = "usdt-*.log"
 
-// USDTText returns the name of the file in a capture that has the events of a JVM's USDT probes: usdt-4711.log.
+// USDTText returns the name of the file with the events of a JVM's USDT probes: usdt-4711.log.
 func USDTText(pid int) string { return fmt.Sprintf("usdt-%d.log", pid) }
 
-// LogFile returns the name of the file in a capture that has a JVM's code: asm-4711.log.
+// LogFile returns the name of the file with a JVM's code: asm-4711.log.
 func LogFile(pid int) string { return fmt.Sprintf("asm-%d.log", pid) }
 
 // Logs returns the paths of the logs with JVMs' code (asm-*.log) in a folder, in the order of their names. It returns
@@ -48,9 +49,9 @@ func matching(dir, pattern string) (paths []string, err error) {
 	return paths, nil
 }
 
-// Reads reports whether Open or OpenFiles, called with path, would read the given file. That is the case if path names
-// the file itself, or if path names a folder with one or several captures and the file is one of those that are read
-// from it. Files are compared by identity, so a link to such a file counts too.
+// Reads reports whether Open or OpenFiles would read the given file if they were called with this path. The path may be
+// that of the file itself, or of a capture or a folder of captures that contains the file. Reads compares files by
+// identity, so it also finds links to a file.
 func Reads(path, file string) bool {
 	info, err := os.Stat(file)
 	if err != nil {

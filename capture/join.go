@@ -14,19 +14,19 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A folder of captures is read as one capture. Trials of the same name become one trial, which has the JVMs of all of
-// them as its forks. gasm's profiler for JMH writes such a folder, with one capture for each fork.
+// A folder of captures is read as one capture. Trials of the same name become one trial, and the JVMs of all these
+// trials are its forks. gasm's profiler for JMH writes such a folder: it has a capture for each fork.
 
 const (
-	maxJoined  = 1_000  // captures in a folder; the logs of all of them are open at the same time
-	maxDepth   = 2      // how many levels below the folder a capture may be: JMH has a folder for each trial
-	maxEntries = 10_000 // files and folders among which parts searches for captures
+	maxJoined  = 1_000  // largest number of captures in a folder; all their logs are open at the same time
+	maxDepth   = 2      // levels below the folder at which captures may be; the JMH profiler makes a folder per trial
+	maxEntries = 10_000 // largest number of files and folders that parts searches for captures
 )
 
 // A part is one of the captures that are joined.
 type part struct {
 	*Capture
-	pids map[int]int // from a process's own id to its new one, for processes whose id another part has too
+	pids map[int]int // new ids for processes whose own id is also used in another part
 }
 
 // pid returns the id that a process of the part has in the joined capture.
@@ -153,9 +153,9 @@ func (c *joiner) join(p *part) {
 	c.ExitCode = cmp.Or(c.ExitCode, p.ExitCode)
 }
 
-// joinFrequencies sets the frequency to the mean of all parts' frequencies. If all parts took the same CPU time, as the
-// forks of a benchmark do, the mean is right for the sum of their samples. If the frequencies differ, a note says by
-// how much some parts count for more than others.
+// joinFrequencies sets the frequency to the mean of all parts' frequencies. The mean is right if all parts took the
+// same CPU time, as the forks of a benchmark do. If the frequencies differ, the samples of some parts count for more
+// than they should, and a note says by how much.
 func (c *joiner) joinFrequencies() {
 	sum, lowest, highest := 0, c.parts[0].Frequency, c.parts[0].Frequency
 	for _, p := range c.parts {
@@ -207,8 +207,8 @@ func (c *joiner) joinTrial(p *part, t Trial) {
 	whole.Score = whole.Score.With(t.Score)
 }
 
-// With returns the score over the forks of both scores, s and more. It returns nil if their units differ, or if the
-// scores of the single forks are unknown.
+// With combines two scores into one that covers the forks of both. It returns nil if the units differ, or if one of the
+// scores does not have the results of its forks.
 func (s *Score) With(more *Score) *Score {
 	if s == nil || more == nil || s.Unit != more.Unit || len(s.Forks) == 0 || len(more.Forks) == 0 {
 		return nil
@@ -219,7 +219,7 @@ func (s *Score) With(more *Score) *Score {
 	return &both
 }
 
-// partEvents reads the events of all parts. The function read reads the events of one part.
+// partEvents returns the events of all parts. It calls read(part) for the events of each part.
 func (c *Capture) partEvents(read func(*Capture) ([]event.Event, []string)) (events []event.Event, notes []string) {
 	for _, p := range c.parts {
 		of, more := read(p.Capture)
@@ -243,7 +243,7 @@ type partReader struct {
 	current  *SampleReader
 	at       int // index in parts of the part that is being read
 	err      error
-	kernel   bool // true if a part that was read has samples of events that count in the kernel too
+	kernel   bool // true if one of the parts read so far may have samples of the kernel
 }
 
 // Scan reads the next record. At the end of a part it goes on with the next part. It returns false after the last one,
@@ -282,7 +282,7 @@ func (r *partReader) Record() any {
 // Err returns the error that ended the reading, or nil.
 func (r *partReader) Err() error { return r.err }
 
-// UserOnly reports whether the events of all parts that were read to the end leave the kernel out.
+// UserOnly reports whether the kernel was not sampled in any of the parts that were read to the end.
 func (r *partReader) UserOnly() bool { return !r.kernel }
 
 // Close closes the samples of the part that is being read.

@@ -14,39 +14,41 @@ type JVM struct {
 	PID     int    `json:"pid"`
 	Main    string `json:"main,omitempty"`    // the main class, or the jar without its folder
 	Version string `json:"version,omitempty"` // "17.0.15+6-Debian-1deb12u1"
-	LogFile string `json:"log"`               // name of the file with its code in the capture's folder: "asm-4711.log"
+	LogFile string `json:"log"`               // the file in the capture that has the JVM's code: "asm-4711.log"
 	// StartMonoNanos is when the JVM started. Time stamps in its log are relative to that moment.
 	StartMonoNanos int64 `json:"start_mono_nanos"`
 	// Fork is the number of the fork in JMH, from 1 on. It is 0 for a JVM that is not a fork of JMH.
 	Fork int `json:"fork,omitempty"`
-	// WarmupOf is the name of the trial for which this JVM is a warm-up fork of JMH. Warm-up forks are not measured. It
-	// is "" for all other JVMs.
+	// WarmupOf is set for a warm-up fork of JMH, which is not measured: it is the name of the fork's trial. It is ""
+	// for all other JVMs.
 	WarmupOf string `json:"warmup_of,omitempty"`
 
-	// SafepointsOnly is true if the JVM ran without DebugNonSafepoints. Then HotSpot recorded the lines and frames of
-	// its code at safepoints only, and package safepoints guesses the lines and frames of all other instructions.
+	// SafepointsOnly is true if the JVM ran without DebugNonSafepoints. Then HotSpot knows source lines and frames only
+	// for the safepoints in its code. For all other instructions, package safepoints guesses them.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
 
-	// EventLog is the name of the log of its events in the capture's folder, or "".
+	// EventLog is the file in the capture's folder to which HotSpot logged the JVM's events. It is "" if there is none.
 	EventLog string `json:"event_log,omitempty"`
-	// USDT is the name of the file with the events of its USDT probes in the capture's folder, or "".
+	// USDT is the file in the capture's folder with the events of the JVM's USDT probes. It is "" if there is none.
 	USDT string `json:"usdt_log,omitempty"`
-	// Recordings are the names of its Flight Recorder files in the capture's folder.
+	// Recordings are the names of the JVM's Flight Recorder files in the capture's folder.
 	Recordings []string `json:"recordings,omitempty"`
-	// StartsUnasked is true if the recordings have starts of threads only because samples of allocations need them. If
-	// it is true, these starts are not shown as events.
+	// StartsUnasked is true if the user did not ask for the starts of threads. The recordings then have these events
+	// only because they are needed to interpret allocation samples. They are not shown.
 	StartsUnasked bool `json:"starts_unasked,omitempty"`
-	// RecordingFromMonoNanos is when gasm's own recording of the JVM began, and RecordingLateNanos is for how long the JVM
-	// had been running and been sampled by then. Both are 0 if there is no such recording, or if it began before that.
+	// RecordingFromMonoNanos and RecordingLateNanos are set if gasm's own recording of the JVM began late, when the JVM
+	// had already been running and sampled for a while. The first is the time at which the recording began, and the
+	// second is how late that was. Otherwise both are 0.
 	RecordingFromMonoNanos int64 `json:"recording_from_mono_nanos,omitempty"`
 	RecordingLateNanos     int64 `json:"recording_late_nanos,omitempty"`
-	// OwnPID and Threads are set if the JVM is in another PID namespace than the sampler. OwnPID is the process id that
-	// the JVM sees. Threads maps the thread ids that the JVM sees to those that the sampler sees.
+	// OwnPID and Threads are set if the JVM is in a different PID namespace than the sampler, for example in a
+	// container. OwnPID is the process id that the JVM itself sees. Threads maps the thread ids that the JVM sees to
+	// those that the sampler sees.
 	OwnPID  int         `json:"own_pid,omitempty"`
 	Threads map[int]int `json:"threads,omitempty"`
 
-	// OfOther is true if the JVM ran as a different user than gasm, or saw different files, as in a container. Such a
-	// JVM may be hostile: opening the paths in its log could do harm.
+	// OfOther is true if the JVM ran as a different user than gasm, or saw different files, for example in a container.
+	// Such a JVM may be hostile, so it could do harm to open the paths in its log.
 	OfOther bool `json:"of_other,omitempty"`
 
 	// Probed is true if methods of the JVM were probed and the capture has the counts, see ProbeRings.
@@ -63,9 +65,9 @@ func Describe(log *printassembly.Log) JVM {
 	return JVM{PID: log.PID, Main: mainOf(log.Command), Version: log.Version(), LogFile: filepath.Base(log.Name()), Log: log}
 }
 
-// mainOf returns the main class or the name of the jar without its folder. Its argument is the system property
-// sun.java.command, which has the main class or the path of the jar, and then the program's arguments: "/opt/bench.jar
-// -f 1".
+// mainOf returns the main class of a program, or the name of its jar without the folder. Its argument is the value of
+// the system property sun.java.command, which also has the program's arguments: for "/opt/bench.jar -f 1", mainOf
+// returns "bench.jar".
 func mainOf(command string) string {
 	main, _, _ := strings.Cut(command, " ")
 	if strings.HasSuffix(main, ".jar") {
@@ -89,19 +91,19 @@ func (j *JVM) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// A Trial is what becomes one profile. With JMH, it is all forks of one benchmark with one set of parameters. Without
-// JMH, it is all JVMs of the run.
+// A Trial is the part of a run that gets a profile of its own. With JMH, that is all forks of one benchmark with one
+// set of parameters. Without JMH, it is all JVMs of the run.
 type Trial struct {
 	Name    string   `json:"name,omitempty"` // "org.sample.Bench.measure (size=10)"; "" without JMH
 	Windows []Window `json:"windows"`
-	// Operations is how many operations were done in the windows, according to JMH's scores. It is 0 if the number is
-	// unknown.
+	// Operations is how many operations the benchmark did in the windows, according to JMH's scores. It is 0 if the
+	// number is unknown.
 	Operations float64 `json:"operations,omitempty"`
 	// Score is what JMH measured; nil if it is unknown.
 	Score *Score `json:"score,omitempty"`
 }
 
-// PIDs returns the ids of the processes that the trial has windows of, ascending, without duplicates.
+// PIDs returns the ids of the processes that have windows in the trial. They are sorted, and each is listed once.
 func (t *Trial) PIDs() []int {
 	var pids []int
 	for _, w := range t.Windows {

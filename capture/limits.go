@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// Limits of capture.json. No known capture reaches them. A few bytes of JSON can be a large value in memory, so without
-// these limits a small file could take all memory. If a list is longer than its limit, the rest of the list is left
-// out, and a note says so.
+// Limits of capture.json. No real capture comes near them. They are needed because a few bytes of JSON can become a
+// large value in memory, so a small file could use up all memory. If a list is longer than its limit, the rest of the
+// list is left out, and a note says so.
 const (
 	maxDescription = 64 << 20 // bytes of capture.json
 	maxJVMs        = 100_000
@@ -21,8 +21,8 @@ const (
 	maxClocks      = 1_000
 )
 
-// MaxEvents is how many events of the sampler a capture has at most. It is small because the tables of a report have
-// columns for each event.
+// MaxEvents is the largest number of events (such as cycles) that can be sampled for one capture. It is small because
+// the tables of a report have columns for each event.
 const MaxEvents = 16
 
 // A listedDescription is a capture.json whose lists are not decoded yet.
@@ -43,7 +43,7 @@ type listedTrial struct {
 	Score   json.RawMessage `json:"score"`
 }
 
-// maxScore bounds the size of a score in bytes. A larger one is ignored.
+// maxScore is the largest size of a score, in bytes. A larger score is ignored.
 const maxScore = 1 << 20
 
 // readScore decodes a score. It returns nil if the trial has no score, or if the score is too large, can't be decoded
@@ -65,7 +65,7 @@ func parseDescription(text []byte) (*Description, error) {
 	}
 	d := &file.Description
 	var trials []listedTrial
-	exceeded := map[string]int{} // for each list that exceeds its limit: the limit, by the list's name
+	exceeded := map[string]int{} // the limits of the lists that are too long, by the name of the list
 	err := errors.Join(
 		readList(file.Command, "words of the command", maxWords, &d.Command, exceeded),
 		readList(file.Events, "events", MaxEvents, &d.Events, exceeded),
@@ -99,8 +99,8 @@ func parseDescription(text []byte) (*Description, error) {
 	return d, nil
 }
 
-// readList decodes the first elements of a JSON list, at most limit of them. If the list has more, it sets exceeded[what]
-// to the limit.
+// readList decodes a JSON list. If the list has more elements than the limit, it decodes only the first ones, and sets
+// exceeded[what] to the limit.
 func readList[T any](text json.RawMessage, what string, limit int, list *[]T, exceeded map[string]int) error {
 	if len(text) == 0 || string(text) == "null" {
 		return nil
@@ -125,8 +125,8 @@ func readList[T any](text json.RawMessage, what string, limit int, list *[]T, ex
 	return nil
 }
 
-// distinctJVMs returns the JVMs without impossible ones: a JVM without a valid process id, a JVM that is listed twice,
-// and a JVM that names the log of another JVM as its own. The note says what was left out; it is "" if nothing was.
+// distinctJVMs returns the JVMs that make sense. It leaves out JVMs without a valid process id, JVMs that are listed
+// twice, and JVMs that have the same log as another one. The note says what was left out. It is "" if nothing was.
 func distinctJVMs(jvms []JVM) (distinct []JVM, note string) {
 	pids, logs := map[int]bool{}, map[string]bool{}
 	var first string

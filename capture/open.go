@@ -14,29 +14,29 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A Capture is a recording that is open for reading. It has the recording's Description, in which each JVM whose log
-// could be read has its Log. The caller closes the Capture.
+// A Capture is a recording on disk that is open for reading. The JVMs in its Description have their Log set if the log
+// could be read. The caller closes the Capture.
 type Capture struct {
 	Description
-	// Guessed is true if there is no capture.json. Then there is a JVM for each log that could be read, each JVM's
-	// start is the time of its first sample, and there are no trials.
+	// Guessed is true if there is no capture.json. Then each log that could be read becomes a JVM, which is taken to
+	// have started at its first sample. There are no trials.
 	Guessed bool
-	// Unread are the errors of the logs that could not be read. At least one log could be read.
+	// Unread has an error for each log that could not be read. If no log can be read, there is no Capture.
 	Unread []error
-	// Progress, if not nil, is called repeatedly while samples are read, with the number of bytes read since the last
-	// call.
+	// Progress may be nil. Otherwise it is called again and again while samples are read, with the number of bytes that
+	// were read since the last call.
 	Progress func(bytes int)
 
 	dir     string           // the folder; "" for files from OpenFiles
-	foreign map[int][]string // by process id: recordings outside the folder, see AddRecording
+	foreign map[int][]string // paths of the recordings from AddRecording, by process id
 	logs    []*printassembly.Log
 	samples source
 	symbols *native.Table // nil if the capture has no symbols.txt
 	parts   []part        // the captures of a folder of captures
 }
 
-// Open opens the capture in a folder. If the folder has no capture itself but captures in its subfolders, Open opens
-// all of these as one.
+// Open opens the capture in a folder. If the folder is not a capture but has captures in its subfolders, Open opens all
+// of them as one capture.
 func Open(dir string) (*Capture, error) {
 	logs, err := Logs(dir)
 	if err != nil {
@@ -74,9 +74,9 @@ func OpenFiles(samples string, logs []string) (*Capture, error) {
 	return c.open(logs)
 }
 
-// OpenUnsaved opens a capture that could not be written completely because the disk is full. Only the logs are read
-// from the folder. The description and the table of native symbols are passed as they are in memory, and the samples
-// are read from the reader that the function open returns. table may be nil.
+// OpenUnsaved opens a capture that could not be written completely because the disk is full. It reads only the logs
+// from the folder. The description and the table of native symbols come from memory; the table may be nil. The samples
+// are read from the reader that open() returns.
 func OpenUnsaved(dir string, d Description, table *native.Table, open func() (io.ReadCloser, error)) (*Capture, error) {
 	c := &Capture{dir: dir, Description: d, symbols: table, samples: source{name: SamplesFile, open: open}}
 	logs, err := Logs(dir)
@@ -86,7 +86,7 @@ func OpenUnsaved(dir string, d Description, table *native.Table, open func() (io
 	return c.open(logs)
 }
 
-// open opens the logs and sets the Log of each JVM. If the capture has no description, it guesses one.
+// open opens the logs and assigns them to the JVMs. If the capture has no description, it guesses one.
 func (c *Capture) open(logs []string) (_ *Capture, err error) {
 	defer func() {
 		if err != nil {
@@ -117,11 +117,11 @@ func (c *Capture) open(logs []string) (_ *Capture, err error) {
 	return c, nil
 }
 
-// maxMissing limits the notes of one kind about files that are missing or could not be read, so that the notes of a
-// badly damaged capture stay readable.
+// maxMissing is the largest number of notes of the same kind about files that are missing or can't be read. A badly
+// damaged capture would otherwise have more notes than anybody reads.
 const maxMissing = 5
 
-// giveLogs sets the Log of each JVM, and notes which of the folder's logs are missing.
+// giveLogs sets the Log of each JVM. It adds a note for each JVM whose log is missing from the folder.
 func (c *Capture) giveLogs(paths []string) {
 	there, read := map[string]bool{}, map[string]*printassembly.Log{}
 	for _, path := range paths {
@@ -156,8 +156,8 @@ func (c *Capture) Close() {
 	}
 }
 
-// guess sets the JVMs to those that the logs describe. It uses the time of a JVM's first sample as the JVM's start,
-// which is late by about the time between two samples.
+// guess makes a JVM from each log. It takes the time of a JVM's first sample as the JVM's start. That is a little late,
+// by about the time between two samples.
 func (c *Capture) guess() error {
 	first, err := c.firstSamples()
 	if err != nil {
@@ -184,8 +184,8 @@ func (c *Capture) guess() error {
 	return nil
 }
 
-// firstSamples returns the time of each process's first sample. It reads all samples, because samples from different
-// CPUs need not be in the order of time, not even those of one process.
+// firstSamples returns the time of each process's first sample. It has to read all samples, because they are not sorted
+// by time: samples from one CPU may come after later samples from another CPU.
 func (c *Capture) firstSamples() (map[int]int64, error) {
 	in, err := c.samples.open()
 	if err != nil {
@@ -204,8 +204,8 @@ func (c *Capture) firstSamples() (map[int]int64, error) {
 	return first, r.Err()
 }
 
-// readSymbols reads the names of native functions from a folder's symbols.txt. The table is nil if there is no such
-// file. The note says what could not be read; it is "" if everything could be.
+// readSymbols reads the names of native functions from a folder's symbols.txt. If there is no such file, the table is
+// nil. If some lines can't be read, the note says so. Otherwise it is "".
 func readSymbols(dir string) (table *native.Table, note string, err error) {
 	path := filepath.Join(dir, SymbolsFile)
 	f, _, err := regular.Open(path)

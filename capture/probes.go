@@ -15,20 +15,20 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// ProbeRings returns the name of the file in a capture to which the probes of a JVM wrote their counts and the last
-// calls of each thread: probes-4711.ring.
+// ProbeRings returns the name of the file to which the probes of a JVM write their counts and the last calls of each
+// thread: probes-4711.ring.
 func ProbeRings(pid int) string { return fmt.Sprintf("probes-%d.ring", pid) }
 
-// ProbeReport returns the name of the file in a capture that says what is probed in a JVM: probes-4711.txt.
+// ProbeReport returns the name of the file that says what is probed in a JVM: probes-4711.txt.
 func ProbeReport(pid int) string { return fmt.Sprintf("probes-%d.txt", pid) }
 
-// maxCalls limits how many single calls, or events of a folder of captures, are returned. It bounds the memory, and is
-// far more than a person looks through.
+// maxCalls is the largest number of calls that ReadCalls returns, and of events that are read from a folder of
+// captures. It bounds the memory. No person looks through that many.
 const maxCalls = 4_000_000
 
-// ProbeWindows returns the name of the file in a capture that has the calls of those probed methods that are windows:
-// probes-4711.windows. The calls were saved in it while the JVM ran. If the file exists, only calls that have not ended
-// are taken from the rings, which keep just the last calls.
+// ProbeWindows returns the name of the file with the calls of the probed methods that are used as windows:
+// probes-4711.windows. gasm saves the calls there while the JVM runs, because the rings keep only the last ones. If the
+// file exists, only calls that have not ended are taken from the rings.
 func ProbeWindows(pid int) string { return fmt.Sprintf("probes-%d.windows", pid) }
 
 // probeGlob matches the names that ProbeRings, ProbeReport and ProbeWindows return.
@@ -41,7 +41,7 @@ type Probes struct {
 	rings.Header
 	Calls   []rings.Calls
 	Windows []rings.Windows
-	// Threads has a Ring for each slot in which a thread counted its calls. Events returns nothing for these Rings.
+	// Threads has a Ring for each slot in which a thread counted its calls. These Rings have no events any more.
 	Threads []rings.Ring
 }
 
@@ -55,7 +55,7 @@ func (p *Probes) Site(id int) *rings.Site {
 	return nil
 }
 
-// ReadProbes reads the counts of the probes of all JVMs. The notes say what could not be counted or read.
+// ReadProbes reads what the probes of all JVMs have counted. The notes say what could not be counted or read.
 func (c *Capture) ReadProbes() (all []Probes, notes []string) {
 	for _, p := range c.parts {
 		read, more := p.ReadProbes()
@@ -84,8 +84,8 @@ func (c *Capture) ReadProbes() (all []Probes, notes []string) {
 	return all, notes
 }
 
-// readProbes reads the counts of the probes of a JVM. It calls the function see with each ring, while the ring's events
-// can still be read. see may be nil.
+// readProbes reads what the probes of a JVM have counted. If see is not nil, it is called with each ring, and can read
+// the ring's events during that call.
 func (c *Capture) readProbes(pid int, see func(*Probes, *rings.Ring)) (p Probes, err error) {
 	p.PID = pid
 	text, _, err := regular.Open(filepath.Join(c.dir, ProbeReport(pid)))
@@ -124,8 +124,8 @@ func (c *Capture) readProbes(pid int, see func(*Probes, *rings.Ring)) (p Probes,
 	return p, c.readDrained(&p)
 }
 
-// readDrained reads the windows that were saved while the JVM ran, if there are any. They replace the windows from the
-// file of rings. Only windows that have not ended are kept from there.
+// readDrained reads the windows that were saved while the JVM ran, if there are any. They replace the windows that were
+// read from the rings, except those that have not ended: these are only in the rings.
 func (c *Capture) readDrained(p *Probes) error {
 	f, _, err := regular.Open(filepath.Join(c.dir, ProbeWindows(p.PID)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -145,8 +145,8 @@ func (c *Capture) readDrained(p *Probes) error {
 	return err
 }
 
-// ReadCalls returns the single calls, locks and allocations that the rings of all JVMs still have, in the order of
-// their start times. The notes say how much was overwritten in the rings, and what could not be read.
+// ReadCalls returns the calls, locks and allocations that are still in the rings of the JVMs, sorted by their start
+// times. The notes say how many of them were overwritten in the rings, and what could not be read.
 func (c *Capture) ReadCalls() (calls []event.Event, notes []string) {
 	if len(c.parts) > 0 {
 		return c.partEvents((*Capture).ReadCalls)
@@ -172,16 +172,16 @@ func (c *Capture) ReadCalls() (calls []event.Event, notes []string) {
 	return calls, notes
 }
 
-// An openCall is the start of a call, or the taking of a lock, while its end has not been read yet.
+// An openCall is the start of a call whose end has not been read yet. It may also be the start of holding a lock.
 type openCall struct {
 	rings.Event
 }
 
-// callsOf pairs the entries of a ring with their exits, and returns a call for each pair. Entries and exits without a
-// counterpart become calls without a duration: a call that began before the ring's first event, or that has not ended.
-// Allocations become events of their own. The parameter most is the largest number of events that are returned.
+// callsOf pairs the entries in a ring with their exits, and returns a call for each pair. An exit without an entry is a
+// call that began before the ring's first event, and an entry without an exit is a call that has not ended. Both become
+// calls without a duration. Each allocation becomes an event. callsOf stops when it has the given number of events.
 func callsOf(p *Probes, r *rings.Ring, most int) (calls []event.Event) {
-	open := map[[3]int][]openCall{} // by site, thread and, for a lock, the identity hash of its object
+	open := map[[3]int][]openCall{} // by site and thread, and for locks also by the identity hash of the object
 	for e := range r.Events() {
 		if len(calls) >= most {
 			break
@@ -220,8 +220,9 @@ func callsOf(p *Probes, r *rings.Ring, most int) (calls []event.Event) {
 	return append(calls, left[:min(len(left), max(0, most-len(calls)))]...)
 }
 
-// callEvent returns the event for an entry and its exit. The exit is nil if it was not read. If only the exit was read,
-// it is passed as both. An allocation is passed as both, too.
+// callEvent returns the event for a call that began with one record and ended with another. If the end was not read, it
+// is nil. If only the end was read, it is passed as the beginning too. An allocation has just one record, which is
+// passed as both.
 func callEvent(pid int, site *rings.Site, begun, ended *rings.Event) event.Event {
 	e := event.Event{PID: pid, TID: max(0, begun.TID), Kind: event.Call, Name: site.Name(), MonoNanos: begun.MonoNanos}
 	if ended != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// RecordingFile returns the name of a part of a JVM's Flight Recorder recording in a capture: ev-4711.jfr for part 0,
-// and ev-4711-1.jfr for part 1.
+// RecordingFile returns the name of a file with a JVM's Flight Recorder recording. A recording may have several parts:
+// part 0 is in ev-4711.jfr, part 1 in ev-4711-1.jfr.
 func RecordingFile(pid, part int) string {
 	if part == 0 {
 		return fmt.Sprintf("ev-%d.jfr", pid)
@@ -21,9 +21,10 @@ func RecordingFile(pid, part int) string {
 	return fmt.Sprintf("ev-%d-%d.jfr", pid, part)
 }
 
-// AddRecording uses a Flight Recorder file, which may be in any folder, as the recording of one of the JVMs for which
-// chosen returns true. That is the JVM whose process id is in the recording or, if there is no such JVM, the only
-// chosen one. The added recordings of a JVM replace those in the capture.
+// AddRecording adds a Flight Recorder file from any folder to one of the capture's JVMs. Only JVMs for which chosen
+// returns true are considered. Among these, the file is given to the JVM whose process id is in the recording. If there
+// is none, but only one JVM was chosen, the file is given to that one. If a JVM has added recordings, those in the
+// capture are not used.
 func (c *Capture) AddRecording(path string, chosen func(*JVM) bool) error {
 	if len(c.parts) > 0 {
 		return fmt.Errorf("%s can't be used with a folder of captures: name the capture that it belongs to", path)
@@ -55,7 +56,8 @@ func (c *Capture) AddRecording(path string, chosen func(*JVM) bool) error {
 	return nil
 }
 
-// recordedPID returns the process id in a recording, as the JVM sees it. It returns 0 if the recording has none.
+// recordedPID returns the process id that a recording has for its JVM. It returns 0 if the recording has none. In a
+// container, it is the id inside the container.
 func recordedPID(path string) (pid int, err error) {
 	f, r, err := openRecording(path)
 	if err != nil {
@@ -87,8 +89,7 @@ func openRecording(path string) (*os.File, *jfr.Reader, error) {
 	return f, jfr.NewReader(f, size, path), nil
 }
 
-// recordingsOf returns the paths of a JVM's recordings: those that were added or, if there are none, those in the
-// capture.
+// recordingsOf returns the paths of a JVM's recordings. If AddRecording has added any, it returns only these.
 func (c *Capture) recordingsOf(j *JVM) []string {
 	if own := c.foreign[j.PID]; len(own) > 0 {
 		return own
@@ -100,8 +101,8 @@ func (c *Capture) recordingsOf(j *JVM) []string {
 	return paths
 }
 
-// maxParts is how many files of a JVM's recording are read at most. A JVM writes a single file when it ends. A JVM that
-// was killed leaves a file for each chunk, and there may be many.
+// maxParts is the largest number of files that are read of a JVM's recording. A JVM that ends normally writes a single
+// file. A JVM that was killed leaves a file for each chunk, and there may be many.
 const maxParts = 64
 
 // recordedEvents reads the events of a JVM from its recordings. The files in the capture are parts of one recording.
@@ -125,12 +126,13 @@ func (c *Capture) recordedEvents(j *JVM, b *eventBudget) (events []event.Event, 
 	return events, notes
 }
 
-// If at least notedBytes bytes are left out, a note says so. The note would show fewer bytes as 0.0 MB.
+// notedBytes is the smallest number of left out bytes that is worth a note. The note would show a smaller number as 0.0
+// MB.
 const notedBytes = 50_000
 
-// withoutWeight sets the bytes of some samples of allocations to 0, because these samples also stand for allocations
-// before the recording, see [jfr.FirstSamples]. numbers are the indexes of the samples in events. The note says how
-// many bytes are left out. It is "" if these are too few to mention.
+// withoutWeight sets the bytes of some allocation samples to 0, because these samples also stand for allocations from
+// before the recording (see [jfr.FirstSamples]). numbers has their indexes in events. The note says how many bytes are
+// lost that way. It is "" if they are too few to mention.
 func withoutWeight(j *JVM, events []event.Event, numbers []int) (note string) {
 	samples, bytes := 0, 0.0
 	for _, i := range numbers {
@@ -150,8 +152,8 @@ func withoutWeight(j *JVM, events []event.Event, numbers []int) (note string) {
 		"stands for all that the thread has allocated since its start", j.PID, bytes/1e6, of)
 }
 
-// recordingEvents appends the events of one file to events and returns the result. It passes each event to firsts. The
-// note says what could not be read.
+// recordingEvents appends the events of one file to a list of events and returns the result. It also shows each event
+// to firsts. The note says what could not be read.
 func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget, firsts *jfr.FirstSamples, events []event.Event) (all []event.Event, note string) {
 	before := len(events)
 	anchor, note, err := c.anchor(j, path)
@@ -190,8 +192,8 @@ func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget, firsts *j
 	return events, note
 }
 
-// anchor returns a function that converts the ticks of a recording's chunks to the samples' clock. If the conversion is
-// not exact, the note says so.
+// anchor returns a function that returns an anchor for each chunk of a recording. With that anchor, ticks can be
+// converted to the samples' clock. If the conversion is not exact, the note says so.
 func (c *Capture) anchor(j *JVM, path string) (anchor func(*jfr.Chunk) jfr.Anchor, note string, err error) {
 	if len(c.Clocks) == 0 {
 		return nil, "", fmt.Errorf("the capture has no %s with clocks, so the time of the recording is unknown", DescriptionFile)
@@ -215,8 +217,8 @@ func (c *Capture) anchor(j *JVM, path string) (anchor func(*jfr.Chunk) jfr.Ancho
 		}
 	}
 	return func(chunk *jfr.Chunk) jfr.Anchor {
-		// The ticks may be those of the CPU's time stamp counter, whose rate is not known exactly. Then each chunk has
-		// an anchor of its own.
+		// The ticks may be those of the CPU's time stamp counter. Its rate is not known exactly, so each chunk gets an
+		// anchor of its own.
 		if exact && chunk.Clock.TicksPerSecond != 1e9 {
 			return chunk.Clock.WallAnchor(now.WallNanos, now.MonoNanos)
 		}
@@ -224,8 +226,8 @@ func (c *Capture) anchor(j *JVM, path string) (anchor func(*jfr.Chunk) jfr.Ancho
 	}, note, nil
 }
 
-// safepointEnds returns the times at which safepoints of a JVM ended according to HotSpot's log, ascending. It returns
-// nil if the log can't be read.
+// safepointEnds returns when the safepoints of a JVM ended according to HotSpot's log, earliest first. It returns nil
+// if the log can't be read.
 func (c *Capture) safepointEnds(j *JVM) []int64 {
 	if j.EventLog == "" {
 		return nil

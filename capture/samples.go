@@ -33,9 +33,9 @@ func sourceFile(path string) source {
 	return source{name: path, open: open, file: true}
 }
 
-// check returns an error if the source is a file that can't be opened or that is empty. Open then fails at once, and
-// not only when the samples are read. If mayBeEmpty is true, an empty file is not an error: a JVM that gasm was
-// attached to may have slept all the time.
+// check returns an error if the source is a file that can't be opened or that is empty. With this check, Open fails at
+// once, and not later when the samples are read. If mayBeEmpty is true, an empty file is not an error, because a JVM
+// that gasm was attached to may have slept all the time.
 func (s *source) check(mayBeEmpty bool) error {
 	if !s.file {
 		return nil
@@ -55,8 +55,8 @@ func (s *source) check(mayBeEmpty bool) error {
 	return err
 }
 
-// unfinished reports whether a folder has a file that exists only while a sampler runs. If there is one, the recording
-// is still going on, or gasm was killed.
+// unfinished reports whether a folder has one of the files that exist only while a sampler runs. If there is one, gasm
+// is still recording, or it was killed.
 func unfinished(dir string) bool {
 	return slices.ContainsFunc([]string{"samples.part", "perf.data"}, func(name string) bool {
 		_, err := os.Lstat(filepath.Join(dir, name))
@@ -64,7 +64,8 @@ func unfinished(dir string) bool {
 	})
 }
 
-// SamplesName returns the path of the file with the samples, or of the folder of captures. It is for messages.
+// SamplesName returns where the samples are read from, for messages. It is the path of a file, or of a folder with
+// several captures.
 func (c *Capture) SamplesName() string { return c.samples.name }
 
 // SamplesSize returns the size of the samples' text in bytes, or -1 if it is unknown.
@@ -82,8 +83,8 @@ func (c *Capture) SamplesSize() int64 {
 	return -1
 }
 
-// A SampleReader reads the samples of a capture. If the capture's symbols.txt has a native function at a sample's
-// address, the sample's Module and Symbol are replaced with those in symbols.txt.
+// A SampleReader reads the samples of a capture. It looks up the address of each sample in the capture's symbols.txt.
+// If there is a native function at that address, it replaces the sample's Module and Symbol with those in symbols.txt.
 type SampleReader struct {
 	sampler.Reader
 	in      io.Closer
@@ -122,7 +123,7 @@ func (r *SampleReader) Record() any {
 // Close closes the text of the samples.
 func (r *SampleReader) Close() error { return r.in.Close() }
 
-// A countingReader calls the function count with the number of bytes of each read.
+// A countingReader calls count(n) after each read of n bytes.
 type countingReader struct {
 	io.Reader
 	count func(bytes int)

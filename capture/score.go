@@ -16,14 +16,14 @@ type Score struct {
 	Value float64 `json:"value"` // the mean of all iterations
 	// Error is half the width of the 99.9 % confidence interval, as JMH computes it; 0 if unknown.
 	Error float64 `json:"error,omitempty"`
-	// Forks has, for each fork, the scores of its iterations. It is empty if they are unknown.
+	// Forks has a list for each fork, with the scores of its iterations. It is empty if these are unknown.
 	Forks [][]float64 `json:"forks,omitempty"`
 }
 
 // confidence is the confidence level of JMH's score errors.
 const confidence = 0.999
 
-// Estimate computes Value and Error from Forks in the way in which JMH does. It changes nothing if Forks is empty.
+// Estimate computes Value and Error from Forks, as JMH does. It changes nothing if Forks is empty.
 func (s *Score) Estimate() {
 	var sum, squares float64
 	n := 0
@@ -84,8 +84,8 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Sound reports whether a score can be shown and compared: its numbers are finite, and it has a unit. JMH writes NaN if
-// a benchmark failed.
+// Sound reports whether a score can be shown and compared. That is the case if all numbers are finite and there is a
+// unit. If a benchmark fails, for example, JMH writes NaN.
 func (s *Score) Sound() bool {
 	finite := func(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 	for _, fork := range s.Forks {

@@ -9,9 +9,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// readUSDT reads the events of the USDT probes of all JVMs. The parameter others has the events from other sources. If
-// another source has events of some kind for a JVM, the JVM's USDT events of that kind become events of kind Probe, so
-// that nothing is counted twice.
+// readUSDT reads the events of the USDT probes of all JVMs. The caller passes the events that were already read from
+// other sources, for example from HotSpot's log. If these include events of some kind for a JVM, the JVM's USDT events
+// of that kind become events of kind Probe, so that nothing is counted twice.
 func (c *Capture) readUSDT(others []event.Event, b *eventBudget) (events []event.Event, notes []string) {
 	told, seen := kindsOfJVMs(others), map[string]bool{} // in a damaged capture, JVMs may share a text
 	for i := range c.JVMs {
@@ -29,8 +29,8 @@ func (c *Capture) readUSDT(others []event.Event, b *eventBudget) (events []event
 	return events, notes
 }
 
-// usdtEvents reads the events of a JVM's USDT probes, and returns them in the order in which they ended. The parameter
-// told has the kinds that another source has for this JVM.
+// usdtEvents returns the events of a JVM's USDT probes in the order in which they ended. told has the kinds of events
+// that were already read from another source.
 func (c *Capture) usdtEvents(j *JVM, told map[event.Kind]bool, b *eventBudget) (events []event.Event, notes []string) {
 	f, _, err := regular.Open(filepath.Join(c.dir, filepath.Base(j.USDT)))
 	if err != nil {
@@ -66,7 +66,7 @@ func (c *Capture) usdtEvents(j *JVM, told map[event.Kind]bool, b *eventBudget) (
 	return events, notes
 }
 
-// kindsOfJVMs returns, by process id, which kinds of events a JVM has in events.
+// kindsOfJVMs returns which kinds of events each JVM has. The result is indexed by process id.
 func kindsOfJVMs(events []event.Event) map[int]map[event.Kind]bool {
 	kinds := map[int]map[event.Kind]bool{}
 	for i := range events {

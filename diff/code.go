@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// regions writes the table of the regions that changed, and then the aligned code of each region
-// that has a listing.
+// regions writes the table of the regions that changed. Below the table it writes the aligned code
+// of each region that has a listing.
 func (t *textDiff) regions() {
 	rows := t.c.Regions
 	if len(rows) == 0 {
@@ -37,8 +37,8 @@ func (t *textDiff) regions() {
 	}
 }
 
-// compileIDs returns ", compile id 137" or ", compile ids 137 and 145", and "" for stubs and
-// the interpreter, which have no compile id.
+// compileIDs returns ", compile id 137" or ", compile ids 137 and 145". Stubs and the interpreter
+// have no compile id; for them it returns "".
 func (r *RegionRow) compileIDs() string {
 	switch {
 	case r.CompileIDA == 0 && r.CompileIDB == 0:
@@ -70,15 +70,14 @@ func (r *RegionRow) codeText() string {
 const (
 	// contextLines is how many lines are shown before and after a line that differs.
 	contextLines = 3
-	// warmShare is the smallest share of the profile with which a line is shown even if
-	// it is equal on both sides.
+	// A line that is equal on both sides is shown if it has at least this share of the profile.
 	warmShare = 0.01
 	// maxDifferent limits how many lines of a listing are shown because they differ, or because
 	// they are the context of a line that differs. Half of the lines are for A's code and half for
 	// B's. JSON has all lines.
 	maxDifferent = 100
-	// Each frame is written in a column after the instructions. That column begins after the
-	// longest instruction that is shown, but within these limits.
+	// Frames are written in a column to the right of the instructions. The longest instruction that
+	// is shown decides where that column begins, within these limits.
 	minTextColumn = 28
 	maxTextColumn = 48
 )
@@ -123,7 +122,7 @@ func (t *textDiff) code(number int, r *RegionRow) {
 	t.Line("")
 }
 
-// codeLine writes one line of a listing. text is the instruction, perhaps with its frame.
+// codeLine writes one line of a listing. text is the instruction. A frame may follow it.
 func (t *textDiff) codeLine(l *asm.ListingLine, text string) {
 	op, style := " ", layout.Plain
 	switch l.Op {
@@ -140,7 +139,8 @@ func (t *textDiff) codeLine(l *asm.ListingLine, text string) {
 	t.Line("%s", t.Paint(style, line))
 }
 
-// linePercent returns a line's share of one side's profile, or "" without samples.
+// linePercent returns a line's share of one side's profile, such as "1.25%". It returns "" if the
+// line has no samples.
 func linePercent(n int64, side *TrialSide) string {
 	if n == 0 {
 		return ""
@@ -148,9 +148,9 @@ func linePercent(n int64, side *TrialSide) string {
 	return percentText(shareOf(n, side.Samples))
 }
 
-// shown returns, for each line of a listing, whether it is shown. Warm lines are shown, and so are lines that differ,
-// together with the lines around them. If too many lines differ, the hottest of them are chosen. The result left is the
-// number of lines that differ and are not shown.
+// shown returns, for each line of a listing, whether it is shown. Warm lines are shown, and so are
+// lines that differ, together with the lines around them. If too many lines differ, the hottest of
+// them are chosen. The second result is the number of lines that differ but are not shown.
 func (c *Comparison) shown(r *RegionRow) (shown []bool, left int) {
 	lines := r.Listing
 	shown = make([]bool, len(lines))
@@ -169,7 +169,7 @@ func (c *Comparison) shown(r *RegionRow) (shown []bool, left int) {
 		}
 	}
 	slices.SortStableFunc(differ, func(i, j int) int { return cmp.Compare(heat(j), heat(i)) })
-	used := map[string]int{} // by Op: how many lines are shown because a line with this Op differs
+	used := map[string]int{} // for each Op, how many lines are shown because a line with this Op differs
 	for _, i := range differ {
 		if used[lines[i].Op] >= maxDifferent/2 {
 			continue

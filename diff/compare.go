@@ -13,8 +13,8 @@ import (
 type Options struct {
 	// MinChange is the smallest change of a share that is shown, 0 to 1.
 	MinChange float64
-	// HotThreshold is the smallest share, on either side, with which a region whose code differs is
-	// listed instruction by instruction. The region that changed most is listed whatever its share.
+	// If a region's code differs, it is listed instruction by instruction when its share on either
+	// side is at least HotThreshold. The region that changed most is always listed.
 	HotThreshold float64
 }
 
@@ -23,7 +23,7 @@ type Result struct {
 	A, B      *Side
 	Notes     []string // what the reader should know about the comparison
 	Trials    []Comparison
-	UnpairedA []string // the titles of trials that B does not have
+	UnpairedA []string // the titles of A's trials that B does not have
 	UnpairedB []string
 	Gate      *Gate // the verdict of [Result.Judge]; nil if it was not asked for
 }
@@ -46,8 +46,8 @@ type Compared struct {
 	Regions int `json:"regions"`
 }
 
-// A Row is a method, frame or region that changed. Shares are of the samples in the
-// profile, 0 to 1.
+// A Row is a method, frame or region that changed. A share is a part of the profile's samples, from
+// 0 to 1.
 type Row struct {
 	Source   string  `json:"source,omitempty"`
 	Name     string  `json:"name"`
@@ -60,17 +60,18 @@ type Row struct {
 	// are 0 if one side's number of operations is unknown.
 	NanosA float64 `json:"nanos_per_op_a,omitempty"`
 	NanosB float64 `json:"nanos_per_op_b,omitempty"`
-	// Threshold is the smallest change of the share that chance does not explain.
+	// Threshold is how much the share must change before chance no longer explains the change.
 	Threshold float64 `json:"threshold"`
-	// Code is a share of one side's samples: those on instructions that the other side does not
-	// have. Of A's share and B's, Code is the larger one. It is 0 if that share is within the
-	// noise, or if the code is unknown. A method has the sum of its regions; a frame has 0.
+	// Code is the share of samples that are on instructions which the other side does not have. It
+	// is computed for A and for B, and Code is the larger of the two. It is 0 if that share is
+	// within the noise, or if the code is unknown. For a method it is the sum over its regions; for
+	// a frame it is 0.
 	Code float64 `json:"code"`
 }
 
-// leastCodePart limits which rows count as changed although their share stays the same: at least
-// this part of the row's samples must be on different code. Otherwise too many rows would count,
-// because two compilations of one method often differ in their coldest parts.
+// leastCodePart is for rows whose code changed but whose share did not. Such a row counts as
+// changed if at least this part of its samples is on different code. Without this limit too many
+// rows would count, because two compilations of one method often differ in their coldest parts.
 const leastCodePart = 0.05
 
 // changed reports whether the row's share or its code changed by more than noise.
@@ -110,8 +111,8 @@ func Compare(a, b *Side, o Options) *Result {
 	return r
 }
 
-// note adds a note for each reason why two trials are hard to compare, such as different events. It
-// adds no note that the result has already.
+// note adds a note for each reason why two trials are hard to compare, such as different events. If
+// the result already has the same note, it is not added again.
 func (r *Result) note(a, b *TrialSide) {
 	say := func(text string) {
 		if !slices.Contains(r.Notes, text) {
@@ -189,7 +190,7 @@ func compareTrials(a, b *TrialSide, o Options) Comparison {
 	regions := pairing.pairs(a, b)
 	c := Comparison{A: a, B: b, Compared: Compared{len(methods), len(frames), len(regions)}}
 
-	canChange := 0 // rows whose share is at least MinChange on one side
+	canChange := 0 // how many rows have a share of at least MinChange on one side
 	count := func(countA, countB int64) {
 		if max(shareOf(countA, a.Samples), shareOf(countB, b.Samples)) >= o.MinChange {
 			canChange++
@@ -214,8 +215,8 @@ func compareTrials(a, b *TrialSide, o Options) Comparison {
 	return c
 }
 
-// itemPairs pairs the items with the same source and name. An item that only one side has also
-// becomes a pair, with a count of 0 on the other side.
+// itemPairs pairs the items that have the same source and name. An item that only one side has
+// becomes a pair too, and its count on the other side is 0.
 func itemPairs(a, b *TrialSide, itemsA, itemsB []Item) []itemPair {
 	inA, inB := byKey(itemsA), byKey(itemsB)
 	var pairs []itemPair
@@ -264,7 +265,7 @@ func (c *Comparison) row(p *itemPair) Row {
 	return r
 }
 
-// shareOf returns n as a share of the total all, or 0 if the total is 0.
+// shareOf returns n divided by the total. It returns 0 if the total is 0.
 func shareOf(n, all int64) float64 {
 	if all == 0 {
 		return 0

@@ -8,33 +8,33 @@
 // a share is shown only when it reaches a threshold: at least [Options].MinChange, and
 // at least [Noise].Factor times the standard error of the difference of the two shares.
 //
-// This standard error is the one that random sampling causes. The shares of a benchmark can also
-// differ from fork to fork, or from one slice of its time to the next. A second standard error is
-// estimated from these differences, with a factor of its own ([Noise].SpreadFactor). The larger of
-// the two products counts.
+// That standard error covers only random sampling. The shares of a benchmark can also differ from
+// fork to fork, or from one slice of its time to the next. So a second standard error is estimated
+// from those differences, and multiplied by a factor of its own ([Noise].SpreadFactor). The larger
+// of the two products counts.
 //
-// The factor grows with the number of rows that are large enough to change. It is chosen so
-// that of a hundred comparisons of two runs of the same program, only one shows any row at
-// all (a Bonferroni correction).
+// The factor grows with the number of rows that are large enough to change. If two runs of the same
+// program are compared a hundred times, only one of these comparisons should show any row at all (a
+// Bonferroni correction).
 //
-// With one fork on each side, the differences between one JVM and the next are not part of
-// the threshold. Such differences come from the heap's layout, from what HotSpot knew about
-// the program when C2 compiled it, and from what else the machine did at the time.
+// If a side has only one fork, the threshold can't include the differences between one JVM and the
+// next. They come from the layout of the heap, from what HotSpot knew about the program when C2
+// compiled it, and from other work on the machine.
 //
 // # How code is compared
 //
 // Methods are paired by source and name, frames by name. The regions of a method are paired by how
-// much of their code is the same (pair.go). Package asm compares two pieces of code. Before it does
-// so, it replaces everything that differs from run to run, such as addresses.
+// much of their code is the same (pair.go). Package asm compares two pieces of code. First it
+// replaces everything that differs from run to run, such as addresses.
 //
-// The code of a pair counts as different when there are samples on instructions that the
-// other side does not have. Other registers or other stack slots alone do not make code
-// different, although the listing shows them.
+// The code of a pair counts as different when there are samples on instructions that the other side
+// does not have. Code that only uses other registers or other stack slots does not count as
+// different, although the listing shows the change.
 //
 // # Formats
 //
 // A [Result] is written as text, as Markdown, as JSON, or as a page for a browser (html.go, with
-// html.tmpl, html.css and html.js). Only the JSON has everything. The page has the same listings as
-// the JSON, with A's instructions beside B's, cut into blocks (htmlcode.go). It lists the blocks
-// that changed first, sorted by their change.
+// html.tmpl, html.css and html.js). Only the JSON has everything. The page shows the same listings
+// as the JSON, with A's instructions beside B's, and cuts them into blocks (htmlcode.go). The
+// blocks that changed come first, sorted by their change.
 package diff

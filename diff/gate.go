@@ -9,20 +9,20 @@ import (
 	"github.com/gasm-profiler/gasm/internal/student"
 )
 
-// A Gate says what became slower by more than a limit.
+// A Gate is the verdict on what became slower by more than a limit.
 //
 // A benchmark is judged by its time per operation, JMH's score. It fails if this time grew by more
 // than the sum of the limit and the noise. If each side has several captures, the CPU time per
-// operation is judged in the same way: on a busy machine a thread often waits for a processor,
-// which changes scores, but not CPU time. If each side has at least three captures or forks, one
-// that was disturbed can't hide a slowdown that all others show (trimmed.go).
+// operation is judged in the same way. On a busy machine threads often wait for a processor: this
+// changes the score, but not the CPU time. If each side has at least three captures or forks, one
+// disturbed capture or fork can't hide a slowdown that all others show (trimmed.go).
 //
-// Any other program is judged by the shares of its methods and native functions. A method fails
-// if its share grew by more than the limit, in percentage points, and its noise together.
+// Any other program is judged by the shares of its methods and native functions. A method fails if
+// its share grew by more than the sum of the limit, in percentage points, and the noise.
 type Gate struct {
 	Percent float64   `json:"percent"` // the limit
 	Failed  int       `json:"failed"`  // how many of Rows failed
-	Rows    []GateRow `json:"rows"`    // every benchmark; for other programs only what failed
+	Rows    []GateRow `json:"rows"`    // all benchmarks; for other programs only the methods that failed
 }
 
 // A GateRow is the verdict on one benchmark or method.
@@ -39,15 +39,16 @@ type GateRow struct {
 	Noise      float64 `json:"noise"`
 	NoiseKnown bool    `json:"noise_known"`
 	CPU        bool    `json:"cpu_time,omitempty"` // the times are CPU times, estimated from samples
-	// LeftOut is how many of each side's slowest captures or forks are not part of Before and After; see trimmedRow.
+	// Before and After do not include the slowest LeftOut captures or forks of each side; see
+	// trimmedRow.
 	LeftOut int  `json:"left_out,omitempty"`
 	Failed  bool `json:"failed"`
 
 	trial int // index in the Result's Trials
 }
 
-// Judge returns the verdict on every trial. percent is the limit: in percent of the time per
-// operation for a benchmark, in percentage points for any other program.
+// Judge returns the verdict on every trial. percent is the limit. For a benchmark it is in percent
+// of the time per operation, and for any other program in percentage points.
 func (r *Result) Judge(percent float64) *Gate {
 	g := &Gate{Percent: percent, Rows: []GateRow{}}
 	judged := 0
@@ -84,7 +85,8 @@ func (r *Result) Judge(percent float64) *Gate {
 	return g
 }
 
-// failed reports whether the time or share grew by more than percent, beyond noise.
+// failed reports whether the time or share grew by more than percent even after the noise is
+// subtracted.
 func (r *GateRow) failed(percent float64) bool { return r.NoiseKnown && r.Change-r.Noise > percent }
 
 // A measure is a time per operation on both sides, in ns: JMH's score, or the CPU time from samples.
@@ -93,8 +95,8 @@ type measure struct {
 	cpu  bool
 }
 
-// measures returns the measures by which a trial is judged. It returns none if the time per operation is unknown, as
-// for programs that are not benchmarks.
+// measures returns the measures by which a trial is judged. There are none if the time per
+// operation is unknown, for example because the program is not a benchmark.
 func (c *Comparison) measures() (m []measure) {
 	if c.A.Samples == 0 || c.B.Samples == 0 {
 		return nil
@@ -110,12 +112,12 @@ func (c *Comparison) measures() (m []measure) {
 	return m
 }
 
-// isTime reports whether an operation can take this number of nanoseconds: a billionth of a
-// nanosecond to 30 years.
+// isTime reports whether an operation can take this number of nanoseconds. It accepts anything from
+// a billionth of a nanosecond to 30 years.
 func isTime(nanos float64) bool { return nanos > 1e-9 && nanos < 1e18 }
 
 // timeRow judges a benchmark by a measure. judged is the number of measures that are judged in the
-// whole Result: the more there are, the larger is the noise.
+// whole Result. The more there are, the larger the noise gets.
 func (c *Comparison) timeRow(m measure, judged int) GateRow {
 	row := GateRow{Trial: c.A.Title(), Before: m.a, After: m.b, Change: 100 * (m.b - m.a) / m.a, CPU: m.cpu}
 	var noise float64
@@ -131,8 +133,8 @@ func (c *Comparison) timeRow(m measure, judged int) GateRow {
 	return row
 }
 
-// groupNoise returns by how much the means of two groups of times can differ by chance, estimated
-// from how much the times within each group differ.
+// groupNoise returns by how much the means of two groups of times can differ by chance. It
+// estimates this from how much the times within each group differ.
 func groupNoise(probability float64, a, b []float64) float64 {
 	return student.Quantile(probability, len(a)+len(b)-2) * math.Sqrt(meanVariance(a)+meanVariance(b))
 }
@@ -142,13 +144,13 @@ func groupNoise(probability float64, a, b []float64) float64 {
 // estimate counts. probability is chosen so that all judgements together give a false alarm with
 // the probability falseAlarms.
 //
-// The result known is false unless both sides have several captures, or both have several forks. Iterations alone are
-// not enough: those of one JVM share its code, its heap and the same minute on the machine, so they are more alike than
-// those of two JVMs.
+// The second result is true only if both sides have several captures, or both have several forks.
+// Iterations alone are not enough. The iterations of one JVM share its code, its heap and the same
+// minute on the machine, so they are more alike than the iterations of two JVMs.
 func (c *Comparison) scoreNoise(probability float64) (noise float64, known bool) {
 	for _, groups := range []struct {
 		times func(*TrialSide) []float64
-		tell  bool // the differences between these times are enough to know the noise
+		tell  bool // these times are enough to know the noise
 	}{{runTimes, true}, {forkTimes, true}, {iterationTimes, false}} {
 		a, b := groups.times(c.A), groups.times(c.B)
 		if len(a) > 1 && len(b) > 1 {
@@ -158,9 +160,9 @@ func (c *Comparison) scoreNoise(probability float64) (noise float64, known bool)
 	return noise, known
 }
 
-// sampledNoise returns by how much CPU time per operation can differ by chance, in ns. One cause is random sampling. If
-// a side has a single capture with several forks, the differences between the samples of its forks count instead if
-// they are larger.
+// sampledNoise returns by how much CPU time per operation can differ by chance, in ns. One cause is
+// random sampling. Another is the difference between the forks of a side that has a single capture.
+// For each side the larger of the two counts.
 func (c *Comparison) sampledNoise() float64 {
 	variance := func(t *TrialSide) float64 {
 		v := 1 / float64(t.Samples)
@@ -213,7 +215,7 @@ func finite(values []float64) []float64 {
 	return kept
 }
 
-// meanVariance returns the variance of the mean of some values.
+// meanVariance returns the variance of the values' mean.
 func meanVariance(values []float64) float64 {
 	n, middle := float64(len(values)), mean(values)
 	var squares float64
@@ -224,9 +226,9 @@ func meanVariance(values []float64) float64 {
 }
 
 // shareRows returns the methods of a program whose shares grew by more than percent. It judges
-// frames rather than compiled methods, because a method that was inlined into a different caller
-// did not become slower. It also judges native functions, stubs and the interpreter, which have no
-// frames. If there are no frames at all, it judges every method.
+// frames rather than compiled methods, because a compiled method's share also changes when HotSpot
+// inlines it into a different caller. It also judges native functions, stubs and the interpreter,
+// which have no frames. If there are no frames at all, it judges every method.
 func (c *Comparison) shareRows(percent float64) []GateRow {
 	var rows []GateRow
 	judge := func(r *Row) {

@@ -33,15 +33,15 @@ type htmlBlock struct {
 	change float64
 }
 
-// An htmlLine has an instruction of A, one of B, or both. If it has both, either the two are the
-// same instruction, or B has one instruction where A has the other.
+// An htmlLine has an instruction of A, one of B, or both. If it has both, they are either the same
+// instruction, or different ones in the same place.
 type htmlLine struct {
 	Class  string // same; left (A alone); right (B alone); both (A and B differ)
 	Sign   string
 	A, B   *htmlInstruction
 	Frame  string // the Java frame without its package; "" if it is the same as on the line before
 	Method string // Frame with its package
-	Anchor string // the HTML id of the line; "" if no jump leads to it
+	Anchor string // the HTML id of the line; "" if the line has no label
 }
 
 type htmlInstruction struct {
@@ -50,8 +50,9 @@ type htmlInstruction struct {
 	Samples int64
 	Label   string
 	Text    string
-	// Target is the label at the end of a jump. Text then lacks that label. Link is the HTML id of the line with that
-	// label. Both are "" if the instruction is not such a jump.
+	// Target is the label that a jump leads to, such as "L3". The label is then not part of Text.
+	// Link is the HTML id of the line that has the label. If the instruction is not a jump to a
+	// label, both are "".
 	Target, Link string
 }
 
@@ -64,8 +65,8 @@ var endsBlock = regexp.MustCompile(`^(?:bnd |lock )?(?:j[a-z]+|loop\w*|ret\w*|b|
 
 var jumpLabel = regexp.MustCompile(`^(.*[ ,])(L\d+)$`)
 
-// htmlCode returns the view of a region that has a listing. id is the HTML id of the region, and
-// the beginning of all ids within it.
+// htmlCode returns the view of a region that has a listing. id is the HTML id of the region. All
+// ids inside the region begin with it.
 func (c *Comparison) htmlCode(r *RegionRow, id string) htmlCode {
 	code := htmlCode{ID: id, Title: layout.Escape(r.Name), About: layout.Escape(fmt.Sprintf("%s · A %s, B %s: %+.2f · %s", r.Source, percentText(r.ShareA),
 		percentText(r.ShareB), 100*r.Change, r.details(r.codeText())))}
@@ -84,8 +85,8 @@ func (c *Comparison) htmlCode(r *RegionRow, id string) htmlCode {
 	return code
 }
 
-// blocksOf cuts a listing into blocks. Lines of A stay together with the lines that B has in
-// their place.
+// blocksOf cuts a listing into blocks. If A and B have different lines in the same place, the lines
+// of both stay in one block.
 func blocksOf(lines []asm.ListingLine) [][]asm.ListingLine {
 	var blocks [][]asm.ListingLine
 	from, ended := 0, false
@@ -106,8 +107,8 @@ func blocksOf(lines []asm.ListingLine) [][]asm.ListingLine {
 	return blocks
 }
 
-// htmlBlock returns the view of a block. frame points to the frame of the line before the block;
-// htmlBlock updates it to that of the block's last line.
+// htmlBlock returns the view of a block. frame points to the frame of the line before the block.
+// htmlBlock replaces it by the frame of the block's last line.
 func (c *Comparison) htmlBlock(lines []asm.ListingLine, id string, frame *string) htmlBlock {
 	var b htmlBlock
 	for i := 0; i < len(lines); {

@@ -9,8 +9,9 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// Join combines several captures or reports of the same program into one Side that has all their samples. How much they
-// differ from one another is then part of the noise, like the differences between forks.
+// Join combines several captures or reports of the same program into one Side that has all their
+// samples. The differences between the captures then count as noise, like the differences between
+// forks.
 func Join(sides []*Side) (*Side, error) {
 	if len(sides) == 1 {
 		return sides[0], nil
@@ -56,8 +57,9 @@ func Join(sides []*Side) (*Side, error) {
 // maxNotes limits the notes of a joined side.
 const maxNotes = 100
 
-// newRuns returns a copy of a trial, to which [TrialSide.add] can add the same trial of other captures. A capture
-// without forks counts as one fork, so the copy has counts by fork.
+// newRuns returns a copy of a trial. [TrialSide.add] can then add the same trial of other captures
+// to the copy. The copy has counts by fork; if the capture has no forks, all of it counts as one
+// fork.
 func newRuns(t *TrialSide) TrialSide {
 	first := *t
 	first.Runs = nil
@@ -82,8 +84,8 @@ func forksOf(t *TrialSide) []int64 {
 	return []int64{t.Samples}
 }
 
-// withForks returns a copy of the items with their counts by fork. Where these are unknown, Forks
-// is nil.
+// withForks returns a copy of the items with their counts by fork. If an item's counts by fork are
+// unknown, its Forks is nil.
 func withForks(t *TrialSide, items []Item) []Item {
 	out := slices.Clone(items)
 	for i := range out {
@@ -121,8 +123,8 @@ func (t *TrialSide) add(more *TrialSide) {
 	t.Event = cmp.Or(t.Event, more.Event)
 }
 
-// addScores adds JMH's scores and the CPU times per operation of another capture. A value that is unknown in one of the
-// two captures is unknown afterwards.
+// addScores adds JMH's scores and the CPU times per operation of another capture. If a value is
+// unknown in one of the two captures, it is unknown afterwards.
 func (t *TrialSide) addScores(more *TrialSide) {
 	t.Score = t.Score.With(more.Score)
 	if nanos, ok := more.scoreNanos(); ok && t.Score != nil && len(t.Runs) > 0 {
@@ -143,12 +145,12 @@ func (t *TrialSide) addScores(more *TrialSide) {
 	}
 }
 
-// groups are the numbers of forks and of time slices that two trials have before they are joined. The numbers of slices
-// are 0 if one of the trials has no slices.
+// groups has the numbers of forks and of time slices that two trials have before they are joined.
+// If one of the trials has no slices, both numbers of slices are 0.
 type groups struct{ forks, moreForks, slices, moreSlices int }
 
-// join adds the items of another trial to those of a trial. An item that only one of the two has gets zeros for the forks
-// and slices of the other one.
+// join adds the items of another trial to the items of a trial. If only one of the trials has an
+// item, the item gets zeros for the forks and slices of the other trial.
 func (g groups) join(items, more []Item) []Item {
 	others := byKey(more)
 	none := Item{Forks: make([]int64, g.moreForks), Slices: make([]int64, g.moreSlices)}
@@ -175,8 +177,9 @@ func (g groups) add(item, other *Item) {
 	item.Slices = joined(item.Slices, g.slices, other.Slices[:min(len(other.Slices), g.moreSlices)])
 }
 
-// joined returns the counts of n groups, followed by the counts in the parameter more. It returns nil if some are
-// unknown: if the first list does not have n elements, or the second one is empty.
+// joined returns the counts of n groups, followed by those of the other trial. It returns nil if
+// some counts are unknown. That is the case if the first list does not have n elements, or if the
+// second list is empty.
 func joined(counts []int64, n int, more []int64) []int64 {
 	if len(counts) != n || len(more) == 0 {
 		return nil
@@ -185,7 +188,7 @@ func joined(counts []int64, n int, more []int64) []int64 {
 }
 
 // scoreNanos returns the time per operation of JMH's score, in ns. ok is false if the score is
-// unknown, or if its unit is not one of time or throughput.
+// unknown, or if its unit is neither a time nor a throughput.
 func (t *TrialSide) scoreNanos() (nanos float64, ok bool) {
 	if t.Score == nil {
 		return 0, false

@@ -57,8 +57,8 @@ type jsonTrialSide struct {
 	NanosPerOp float64 `json:"nanos_per_op,omitempty"`
 	// Score is what JMH measured, if it is known.
 	Score *capture.Score `json:"score,omitempty"`
-	// Forks is the number of JVMs that repeat the trial; 0 if there is only one, or if it
-	// is unknown whether the JVMs repeat it.
+	// Forks is the number of JVMs that ran the trial. It is 0 if there is only one JVM, or if the
+	// JVMs may have done different work.
 	Forks int `json:"forks"`
 }
 
@@ -90,5 +90,6 @@ func newJSONTrialSide(t *TrialSide) jsonTrialSide {
 	return jsonTrialSide{t.Name, t.Program, t.JDK, t.Event, t.Samples, t.Seconds, t.NanosPerOp, t.Score, len(t.Forks)}
 }
 
-// notNil returns a copy of s that is never nil, so that JSON has [] and not null.
+// notNil returns a copy of s that is never nil, because nil would become null in JSON instead of
+// [].
 func notNil(s []string) []string { return append([]string{}, s...) }

@@ -21,17 +21,18 @@ func sameBlob(a, b *Region) bool {
 		max(a.Lo, b.Lo)-min(a.Lo, b.Lo) < asm.MaxSize
 }
 
-// A blobKey is what the regions of a compilation have in common. Compilations in other JVMs
-// may have the same key.
+// A blobKey is the same for all regions of a compilation. A compilation in another JVM may have the
+// same key.
 type blobKey struct {
 	source, method string
 	osr            bool
 	compileID      int
 }
 
-// maxAtOnce limits how many earlier regions with the same key a region is compared with. The regions of one JVM do not
-// overlap, so the latest one would be enough for a single JVM. But other JVMs may have a compilation with the same id
-// at nearby addresses. If there are more such JVMs than this, some of their regions stay apart.
+// maxAtOnce limits with how many earlier regions of the same key a region is compared. For a single
+// JVM the latest region would be enough, because its regions do not overlap. But other JVMs may
+// have a compilation with the same id at nearby addresses. If there are more than maxAtOnce such
+// JVMs, some of their regions are not merged.
 const maxAtOnce = 16
 
 // mergeRegions merges regions of one compilation that are close to each other. The

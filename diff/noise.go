@@ -10,21 +10,20 @@ const falseAlarms = 0.01
 type Noise struct {
 	// Factor is how many standard errors of random sampling a change must have.
 	Factor float64 `json:"factor"`
-	// SpreadFactor is how many standard errors a change must have, if these were estimated
-	// from forks or slices. It is larger than Factor because there are few forks and
-	// slices.
+	// SpreadFactor is the same for standard errors that were estimated from forks or slices. It is
+	// larger than Factor because there are few forks and slices.
 	SpreadFactor float64 `json:"spread_factor"`
-	// Rows is the number of rows that can change, because their share is at least
-	// MinChange on one side. Factor is chosen for all of them together.
+	// Rows is the number of rows whose share is at least MinChange on one side. Only these rows can
+	// change by MinChange. Factor is chosen for all of them together.
 	Rows int `json:"rows"`
-	// MinChange is the smallest change of a share that is shown, whatever the number of
-	// samples.
+	// MinChange is the smallest change of a share that is shown, no matter how many samples there
+	// are.
 	MinChange float64 `json:"min_change"`
-	// At10 is the change that a share of 10 % must have if only random sampling counts.
-	// It is an example for the reader.
+	// At10 is an example for the reader: by how much a share of 10 % must change to be shown, if
+	// only random sampling counts.
 	At10 float64 `json:"at_10_percent"`
-	// Forks is true if the thresholds take the spread over forks into account, and Slices
-	// if they take the spread over time into account.
+	// Forks is true if the thresholds take the differences between forks into account. Slices is
+	// true if they take the differences between slices of the time into account.
 	Forks  bool `json:"forks"`
 	Slices bool `json:"slices"`
 
@@ -56,8 +55,8 @@ func studentFactor(z float64, degrees int) float64 {
 }
 
 // threshold returns the smallest change of a share that is shown for a row with these counts.
-// spreadError is the standard error of the change estimated from forks or slices, or 0 if
-// these are unknown.
+// spreadError is the standard error of the change, estimated from forks or slices. It is 0 if there
+// are no counts by fork or slice.
 func (n *Noise) threshold(countA, countB int64, spreadError float64) float64 {
 	return max(n.MinChange, n.Factor*n.samplingError(countA, countB), n.SpreadFactor*spreadError)
 }
@@ -70,8 +69,8 @@ func (n *Noise) samplingError(countA, countB int64) float64 {
 	return math.Sqrt(p * (1 - p) * (1/a + 1/b))
 }
 
-// spreadError returns the standard error of the difference of two shares, estimated from
-// forks or slices, whichever differ more. A nil item has no samples on its side.
+// spreadError returns the standard error of the difference of two shares. It is estimated from
+// forks or from slices, whichever differ more. An item is nil if it has no samples on that side.
 func spreadError(a, b *TrialSide, itemA, itemB *Item) float64 {
 	return math.Sqrt(a.shareVariance(itemA) + b.shareVariance(itemB))
 }

@@ -13,9 +13,9 @@ type methodRegions struct {
 	a, b []*Region
 }
 
-// A regionPair has the regions of one method that are compared with each other, usually one region
-// of each side. One side may have more: if by chance no sample fell in the middle of some code,
-// that run shows two regions where the other run shows one.
+// A regionPair has the regions of one method that are compared with each other. Usually that is one
+// region of each side, but a side may have more. If by chance no sample fell in the middle of some
+// code, that run has two regions where the other run has one.
 type regionPair struct {
 	method *methodRegions
 	a, b   []*Region
@@ -23,8 +23,8 @@ type regionPair struct {
 
 // A pairing pairs the regions of two trials.
 type pairing struct {
-	// maxUnlisted has a number of samples for A and one for B. If a region has at least that number of samples without
-	// code, the regions of its method are compared as a whole.
+	// maxUnlisted has one number for A and one for B. If a region has at least that many samples on
+	// unknown code, all regions of its method become one pair.
 	maxUnlisted [2]int64
 	alignments  map[[2]*Region][]asm.Match
 }
@@ -38,8 +38,9 @@ func newPairing(a, b *TrialSide, minChange float64) *pairing {
 	return &pairing{maxUnlisted: [2]int64{limit(a), limit(b)}, alignments: map[[2]*Region][]asm.Match{}}
 }
 
-// matches aligns a region of A with a region of B, or two regions of one side, and returns the
-// lines that match. It keeps each result for the next call with the same regions.
+// matches aligns two regions and returns the lines that match. The regions are one of A and one of
+// B, or two of the same side. matches remembers each result for the next call with the same
+// regions.
 func (p *pairing) matches(a, b *Region) []asm.Match {
 	key := [2]*Region{a, b}
 	matches, ok := p.alignments[key]
@@ -79,10 +80,10 @@ func (p *pairing) pairs(a, b *TrialSide) []regionPair {
 	return all
 }
 
-// pairsOf pairs the regions of a method. First it pairs the regions whose code is alike. Then
-// it adds the regions whose code is contained in another pair, and then it pairs the rest. A
-// region without a counterpart is added to the pair that is most like it, so that code looks
-// new only if its method is new.
+// pairsOf pairs the regions of a method. First it pairs the regions whose code is alike. Then it
+// adds regions whose code is contained in another pair, and after that it pairs the rest. If a
+// region has no counterpart, it is added to the pair that it resembles most. So code never looks
+// new unless its method is new.
 func (p *pairing) pairsOf(m *methodRegions) []regionPair {
 	codeA, restA, listedA := withCode(m.a, p.maxUnlisted[0])
 	codeB, restB, listedB := withCode(m.b, p.maxUnlisted[1])
@@ -103,7 +104,7 @@ func (p *pairing) pairsOf(m *methodRegions) []regionPair {
 }
 
 // withCode divides the regions of one side into those to be aligned and the rest. listed is false
-// if a region has maxUnlisted or more samples without code.
+// if a region has at least maxUnlisted samples on unknown code.
 func withCode(regions []*Region, maxUnlisted int64) (code, rest []*Region, listed bool) {
 	listed = true
 	for _, r := range regions {
@@ -117,8 +118,8 @@ func withCode(regions []*Region, maxUnlisted int64) (code, rest []*Region, liste
 	return code, rest, listed
 }
 
-// oneToOne adds pairs of regions that are in no pair yet, the most alike first. The parameter least is the smallest
-// likeness of two regions that are paired. The result is ordered by samples.
+// oneToOne adds pairs of regions that are in no pair yet. It starts with the two regions that are
+// most alike, and ends when the likeness gets too small. The result is ordered by samples.
 func (p *pairing) oneToOne(pairs []regionPair, m *methodRegions, as, bs []*Region, least float64) []regionPair {
 	type candidate struct {
 		a, b     *Region
@@ -144,13 +145,14 @@ func (p *pairing) oneToOne(pairs []regionPair, m *methodRegions, as, bs []*Regio
 	return pairs
 }
 
-// likeness returns the share of the lines of two pieces of code that match.
+// likeness returns how much of two pieces of code matches: 1 if all lines match, 0 if none does.
 func likeness(a, b []asm.Line, matches []asm.Match) float64 {
 	return 2 * float64(len(matches)) / float64(len(a)+len(b))
 }
 
-// addUnpaired adds each region that is in no pair to the pair that contains the largest share of its lines, unless that
-// share is smaller than the parameter least.
+// addUnpaired handles the regions that are in no pair. It adds each of them to the pair that
+// contains the most of its lines. If even that pair contains too few of them, the region stays
+// without a pair.
 func (p *pairing) addUnpaired(pairs []regionPair, as, bs []*Region, least float64) {
 	for _, r := range as {
 		inB := func(q *regionPair) float64 {
@@ -170,8 +172,8 @@ func (p *pairing) addUnpaired(pairs []regionPair, as, bs []*Region, least float6
 	}
 }
 
-// contained returns the share of r's lines that match lines of another region. Of the others, the
-// region with the most matches counts.
+// contained returns the share of r's lines that match lines of another region. If there are several
+// other regions, the one with the most matches counts.
 func contained(r *Region, others []*Region, matches func(*Region) int) float64 {
 	most := 0
 	for _, o := range others {
@@ -193,9 +195,9 @@ func best(pairs []regionPair, value func(*regionPair) float64) (index int, large
 	return index, largest
 }
 
-// mergeCompilations merges pairs whose code is the same although it comes from several compilations of the method. How
-// long each compilation runs, and in which fork, differs from run to run. Two regions have the same code if at least
-// this share (least) of the shorter region's lines match.
+// mergeCompilations merges pairs whose code is the same although it comes from several compilations
+// of the method. How long each compilation runs, and in which fork, differs from run to run. Two
+// regions have the same code if enough of the shorter region's lines match.
 func (p *pairing) mergeCompilations(pairs []regionPair, least float64) []regionPair {
 	sameCode := func(x, y *Region) bool {
 		n := len(p.matches(x, y))
@@ -231,7 +233,7 @@ func totalCount(regions []*Region) (n int64) {
 	return n
 }
 
-// unlistedCount returns the number of samples in regions for which there is no code.
+// unlistedCount returns how many samples in the regions are on unknown code.
 func unlistedCount(regions []*Region) (n int64) {
 	for _, r := range regions {
 		n += r.Unlisted
@@ -240,9 +242,8 @@ func unlistedCount(regions []*Region) (n int64) {
 }
 
 // minRun is how many lines in a row must match when a region is compared with a region of another
-// pair; shorter runs can be alike by chance. Other pairs are searched because a region ends where
-// its samples end: code that one side has in this pair may belong to another pair on the other
-// side.
+// pair. Shorter runs can be alike by chance. Other pairs are searched because a region ends where
+// its samples end, so the same code may belong to this pair in A and to another pair in B.
 const minRun = 6
 
 // unmatched returns how many samples of each side of a pair are on instructions that the
@@ -286,7 +287,7 @@ func (p *pairing) unmatched(q *regionPair) (a, b int64) {
 	return missing(q.a), missing(q.b)
 }
 
-// maxListed limits how many of a method's regions on each side are searched for the instructions of
+// maxListed limits how many regions of a method are searched on each side for the instructions of
 // the other side.
 const maxListed = 64
 

@@ -9,13 +9,14 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// Upper bounds for the parts of a report; a file with more is refused. An empty JSON object can
-// become a large value in memory, so without these limits a small file could use up all memory.
+// Upper bounds for the parts of a report. A file that exceeds one of them is refused. An empty JSON
+// object can become a large value in memory, so without these limits a small file could use up all
+// memory.
 const (
 	maxTrials    = 5_000
 	maxProcesses = 100_000
-	maxWords     = 1_000_000 // words of the command, or notes
-	maxLines     = 600_000   // of code, in all regions of a trial: maxAnnotated of package profile, and one more region
+	maxWords     = 1_000_000 // words of the command; also the number of notes
+	maxLines     = 600_000   // of code, in all regions of a trial: package profile's maxAnnotated, plus one more region
 	maxItems     = 200_000   // methods, frames, native functions or regions of a trial
 	maxElement   = 4 << 20   // bytes of JSON for one element of these lists
 )
@@ -35,8 +36,8 @@ func ReadJSON(r io.Reader, name string) (*Side, error) {
 	return FromReport(name, rep), nil
 }
 
-// readReport reads the members of a report that [FromReport] needs. It reads lists one element at a
-// time, so that it can stop at the upper bounds.
+// readReport reads those members of a report that [FromReport] needs. It reads lists element by
+// element, so that it can stop at the upper bounds.
 func readReport(dec *json.Decoder) (*schema.Report, error) {
 	var rep schema.Report
 	err := members(dec, func(key string) error {
@@ -144,8 +145,8 @@ func readRegion(dec *json.Decoder, r *schema.Region, maxLines int) error {
 	})
 }
 
-// members reads an object. For each member it calls the function read with the key, and this function must read the
-// value. null counts as an empty object.
+// members reads an object. For each member it calls read(key), which must read the value. null
+// counts as an empty object.
 func members(dec *json.Decoder, read func(key string) error) error {
 	start, err := dec.Token()
 	if err != nil || start == nil {
@@ -168,8 +169,8 @@ func members(dec *json.Decoder, read func(key string) error) error {
 	return err
 }
 
-// elements reads a list by calling the function read for each element. If the number of elements exceeds the parameter
-// most, that is an error. null counts as an empty list.
+// elements reads a list, and calls read(&element) for each element. If the list has too many
+// elements, that is an error. null counts as an empty list.
 func elements[T any](dec *json.Decoder, what string, most int, list *[]T, read func(*T) error) error {
 	start, err := dec.Token()
 	if err != nil || start == nil {
@@ -193,8 +194,9 @@ func elements[T any](dec *json.Decoder, what string, most int, list *[]T, read f
 	return err
 }
 
-// whole reads a list whose elements are small: each is decoded as a whole, and one larger than
-// maxElement is an error. trim removes what is not needed from each element.
+// whole reads a list whose elements are small. It decodes each element as a whole, and returns an
+// error if one is larger than maxElement. The optional trim functions remove what is not needed
+// from an element.
 func whole[T any](dec *json.Decoder, what string, most int, list *[]T, trim ...func(*T)) error {
 	var text json.RawMessage
 	return elements(dec, what, most, list, func(element *T) error {

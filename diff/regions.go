@@ -16,15 +16,15 @@ type RegionRow struct {
 	RegionsB   int `json:"regions_b"`
 	// CodeKnown is true if both sides have code that can be compared.
 	CodeKnown bool `json:"code_known"`
-	// Same is the share of the lines of both sides that are equal, including registers;
-	// 0 if Code is 0.
+	// Same is the share of lines that are equal on both sides, including registers. It is 0 if Code
+	// is 0.
 	Same float64 `json:"same,omitempty"`
 	// Listing is the aligned code of a hot region whose code differs; nil for other regions.
 	Listing []asm.ListingLine `json:"listing,omitempty"`
 }
 
 // regionRows returns rows for the pairs of regions that changed. Reports have no counts by fork or
-// slice for regions, so a region takes the standard error over forks and slices from its method.
+// slice for regions. So the standard error over forks and slices is taken from the region's method.
 func (c *Comparison) regionRows(p *pairing, pairs []regionPair, methods []itemPair, o Options) []RegionRow {
 	spreadErrors := map[itemKey]float64{}
 	for _, m := range methods {
@@ -82,10 +82,10 @@ func compileID(regions []*Region) int {
 	return id
 }
 
-// codeChange returns the share of one side's samples that are on instructions which the other side
-// does not have. It computes this share for A and for B, and returns the larger one, or 0 if both
-// are within the noise. If the other side has samples without code, their share is subtracted,
-// because they could be on the same instructions.
+// codeChange returns what share of a side's samples are on instructions that the other side does
+// not have. It computes this share for A and for B, and returns the larger one. It returns 0 if
+// both are within the noise. If the other side has samples on unknown code, their share is
+// subtracted, because they could be on the same instructions.
 func (c *Comparison) codeChange(p *pairing, q *regionPair, spreadError float64) float64 {
 	if !hasCode(q.a) || !hasCode(q.b) {
 		return 0
@@ -103,16 +103,18 @@ func (c *Comparison) codeChange(p *pairing, q *regionPair, spreadError float64) 
 	return change
 }
 
-// compareCode returns the listing of a pair. For each side it takes the compilation of the pair's hottest region. It
-// includes all regions of that compilation, because code of one region on this side may be in another region on the
-// other side. The result same is the share of equal lines.
+// compareCode returns the listing of a pair. On each side, it lists the compilation that the pair's
+// hottest region belongs to, with all regions of that compilation. It needs all of them, because
+// code that is in this region in A may be in another region in B. The first result is the share of
+// equal lines.
 func compareCode(q *regionPair) (same float64, lines []asm.ListingLine) {
 	return asm.Compare(compilationCode(q.a, q.method.a), compilationCode(q.b, q.method.b))
 }
 
-// compilationCode returns the lines of one compilation, by address: the compilation that the pair's hottest region is
-// part of. Both lists are regions of one side: the parameter pair has the regions of the pair, and the parameter of has
-// all regions of the method. The lines of the pair's regions are marked.
+// compilationCode returns the code of one compilation, sorted by address. It is the compilation
+// that the pair's hottest region belongs to. The first argument has the regions of the pair, and
+// the second one all regions of the method, on the same side. Lines in the pair's regions get
+// InRegion set.
 func compilationCode(pair, of []*Region) []asm.Line {
 	hottest := hottestWithCode(pair)
 	if hottest == nil {

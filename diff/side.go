@@ -18,11 +18,11 @@ type Side struct {
 	Command []string
 	JVMs    []string // "pid 25134, Workload, 17.0.15+6"
 	Sampler string   // "perf, cpu-clock at 1001 Hz"
-	// Selection has the flags of gasm profile that limited which code HotSpot printed:
-	// "--skip-c1"; "" if it printed all.
+	// Selection has the flags of gasm profile that limited which code HotSpot printed, such as
+	// "--skip-c1". It is "" if HotSpot printed all code.
 	Selection string
-	// Chosen has the flags of gasm report that chose the samples: "--thread app"; "" for
-	// all.
+	// Chosen has the flags of gasm report that chose the samples, such as "--thread app". It is ""
+	// if all samples count.
 	Chosen string
 	Notes  []string
 	Trials []TrialSide
@@ -31,8 +31,8 @@ type Side struct {
 // A TrialSide is one side's profile of a trial. All its counts are of one event.
 type TrialSide struct {
 	Name string // of the benchmark; "" if the program is not a benchmark
-	// Program and JDK are set if the program is not a benchmark. Each is "" if it is unknown, or if
-	// it differs among the JVMs.
+	// Program and JDK are set if the program is not a benchmark. Each of them is "" if it is
+	// unknown, or not the same for all JVMs.
 	Program, JDK string
 
 	Event   string  // the first event that was sampled
@@ -43,17 +43,17 @@ type TrialSide struct {
 	Operations float64 // 0 if unknown
 	// Score is what JMH measured; nil if unknown.
 	Score *capture.Score
-	// Runs has the score of each capture, as time per operation in ns, if the side has
-	// several captures.
+	// If the side has several captures, Runs has the score of each capture, as time per operation
+	// in ns.
 	Runs []float64
-	// CPURuns has the CPU time per operation of each capture, in ns, if the side has
-	// several captures.
+	// If the side has several captures, CPURuns has the CPU time per operation of each capture, in
+	// ns.
 	CPURuns []float64
-	// Forks has the samples of each JVM of a benchmark. It is nil for a single JVM, and if
-	// the JVMs do not repeat the same work.
+	// Forks has the number of samples of each JVM of a benchmark. It is nil if there is only one
+	// JVM, or if the JVMs do not repeat the same work.
 	Forks []int64
-	// Slices has the samples over time, as in [schema.Profile]. It is nil if the trial is
-	// not a benchmark, and for reports of older versions of gasm.
+	// Slices has the samples over time, as in [schema.Profile]. It is nil if the trial is not a
+	// benchmark, or if an older version of gasm made the report.
 	Slices  []int64
 	Methods []Item // native functions too
 	Frames  []Item
@@ -76,7 +76,7 @@ type Region struct {
 	Lo, Hi         uint64 // [Lo, Hi) from the first to the last sampled instruction
 	Count          int64
 	Lines          []asm.Line // with the print margin before Lo and after Hi; nil if the code is unknown
-	// Unlisted is how many of Count's samples are on code that Lines does not have.
+	// Unlisted is how many of the Count samples are on code that is not in Lines.
 	Unlisted int64
 }
 
@@ -85,8 +85,8 @@ func (s *Side) Empty() bool {
 	return !slices.ContainsFunc(s.Trials, func(t TrialSide) bool { return t.Samples > 0 })
 }
 
-// FromReport returns the side of a report. If the user names a capture, its report is made first.
-// So a capture and its report lead to the same comparison.
+// FromReport returns the side of a report. If the user names a capture, gasm first makes a report
+// of it, so a capture and its report lead to the same comparison.
 func FromReport(name string, rep *schema.Report) *Side {
 	c := rep.Capture
 	about := capture.Description{Sampler: c.Sampler, Events: c.Events[:min(1, len(c.Events))], Frequency: c.Frequency}
@@ -149,8 +149,9 @@ func newTrialSide(p *schema.Profile) TrialSide {
 	return t
 }
 
-// withoutOSR returns "c2, level 4" for "c2, level 4, osr". An OSR compilation has the same loops as the method's usual
-// compilation, and the moment at which the JVM changes from one to the other differs from run to run.
+// withoutOSR returns "c2, level 4" for "c2, level 4, osr". An OSR compilation has the same loops as
+// the method's usual compilation. When the JVM changes from one to the other differs from run to
+// run.
 func withoutOSR(source string) string { return strings.TrimSuffix(source, ", osr") }
 
 // mergeItems adds up the items that have the same key.
@@ -172,8 +173,8 @@ func mergeItems(items []Item) []Item {
 	return merged
 }
 
-// addEach adds up the counts of two items, by fork or by slice. It returns nil if the counts
-// of one of them are unknown.
+// addEach adds up the counts of two items, by fork or by slice. If one item's counts are unknown,
+// it returns nil.
 func addEach(a, b []int64) []int64 {
 	if len(a) != len(b) {
 		return nil

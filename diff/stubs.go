@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// renamedStubs maps names of HotSpot's stubs to their names in newer JDKs. They are the intrinsics of java.lang.Math: JDK
-// 17 names them after its own libm, and JDK 25 after what they compute.
+// renamedStubs maps old names of HotSpot's stubs to their names in newer JDKs. These stubs are the
+// intrinsics of java.lang.Math. In JDK 17 their names refer to HotSpot's own libm (libmSin), in JDK
+// 25 only to what they compute (dsin).
 var renamedStubs = map[string]string{
 	"StubRoutines::libmSin": "StubRoutines::dsin", "StubRoutines::libmCos": "StubRoutines::dcos", "StubRoutines::libmTan": "StubRoutines::dtan",
 	"StubRoutines::libmExp": "StubRoutines::dexp", "StubRoutines::libmPow": "StubRoutines::dpow",
@@ -16,8 +17,8 @@ var renamedStubs = map[string]string{
 // stubSource is the Source of stubs.
 const stubSource = "stub"
 
-// pairStubs returns copies of the sides in which stubs that only have different names have the same name:
-// "StubRoutines::dlog (libmLog in A)".
+// pairStubs returns copies of the sides. In these copies, a stub that was only renamed has the same
+// name on both sides: "StubRoutines::dlog (libmLog in A)".
 func pairStubs(a, b *TrialSide) (_, _ *TrialSide) {
 	namesA, namesB := map[string]string{}, map[string]string{}
 	for before, after := range renamedStubs {
@@ -38,8 +39,8 @@ func (t *TrialSide) hasStub(name string) bool {
 	return slices.ContainsFunc(t.Methods, func(i Item) bool { return i.Source == stubSource && i.Name == name })
 }
 
-// withStubs returns a copy in which the stubs in names, a map from old names to new ones, are
-// renamed. Without names it returns t itself.
+// withStubs returns a copy with renamed stubs. names maps old names to new ones. If the map is
+// empty, withStubs returns t itself.
 func (t *TrialSide) withStubs(names map[string]string) *TrialSide {
 	if len(names) == 0 {
 		return t

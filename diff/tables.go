@@ -26,8 +26,8 @@ func (t *textDiff) itemTable(title, kind string, rows []Row) {
 
 // rowsShown returns how many of n rows are shown.
 func (t *textDiff) rowsShown(n int) int {
-	// If there is only one row more than Top, it is shown too: a line that says that one row is
-	// missing would take as much room.
+	// If there is only one row more than Top, that row is shown too. Otherwise a line would have to
+	// say that one row is missing, and would take as much room.
 	if t.o.Top > 0 && n > t.o.Top+1 {
 		return t.o.Top
 	}
@@ -53,7 +53,7 @@ func percentText(share float64) string {
 	return fmt.Sprintf("%.2f%%", 100*share)
 }
 
-// codeDifference returns "11% in changed code" for a Row.Code of 0.11, and "" for 0.
+// codeDifference returns "11% in changed code" if Row.Code is 0.11, and "" if it is 0.
 func codeDifference(share float64) string {
 	if share == 0 {
 		return ""
@@ -78,8 +78,8 @@ func (r *Row) details(code string) string {
 // the change, the source, the name and the details.
 const nameCell = 4
 
-// writeRows writes rows of cells. Names are shortened if the terminal is too narrow. tails is nil, or has a text for
-// each row. That text follows the name and is not shortened.
+// writeRows writes rows of cells. Names are shortened if the terminal is too narrow. tails may be
+// nil. Otherwise it has a text for each row, which follows the name and is not shortened.
 func (t *textDiff) writeRows(rows [][]string, tails []string) {
 	widths, tailWidth := make([]int, 6), 0
 	for _, tail := range tails {

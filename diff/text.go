@@ -10,7 +10,7 @@ import (
 
 // TextOptions are the options of WriteText.
 type TextOptions struct {
-	Gasm string // the version of gasm that compared; "" to leave it out
+	Gasm string // the version of gasm that made the comparison; "" to leave it out
 	layout.Look
 	Top int // rows per table; 0 for all
 }
@@ -82,8 +82,8 @@ func (c *Comparison) scoreText(ascii bool) string {
 	return text
 }
 
-// maxJVMs is how many JVMs of a side are listed before the rest is summed up as "n more". A rest of one is listed
-// instead.
+// maxJVMs is how many JVMs of a side are listed. A line "n more" stands for the rest, unless there
+// is only one more: then that JVM is listed too.
 const maxJVMs = 2
 
 // side writes what was recorded on one side.
@@ -118,7 +118,8 @@ func (t *textDiff) field(name, value string) {
 	t.Field(column, name, layout.Wrap(value, t.Columns(layout.RuleWidth)-column)...)
 }
 
-// trial writes the comparison t.c. number is its number, from 1, and trials is the number of all trials.
+// trial writes the comparison t.c. If there are several trials, it begins with a heading such as
+// "Trial 2 of 5: …".
 func (t *textDiff) trial(number, trials int) {
 	c := t.c
 	if trials > 1 {

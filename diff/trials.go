@@ -2,8 +2,8 @@ package diff
 
 import "fmt"
 
-// Title returns the trial's name: the benchmark, or the program with its JDK, as far as they
-// are known.
+// Title returns the name of the benchmark. If the trial is not a benchmark, it returns the program
+// and its JDK, if they are known.
 func (t *TrialSide) Title() string {
 	switch {
 	case t.Name != "":
@@ -19,10 +19,10 @@ func (t *TrialSide) Title() string {
 // A trialKey identifies a trial on both sides.
 type trialKey struct{ name, program, jdk string }
 
-// pairTrials returns for each trial of A the index of its counterpart in B, or -1. Trials are
-// paired by name, programs by main class and JDK, and the remaining programs by the main
-// class alone, because the comparison may be between two JDKs. If each side has only one
-// trial, these two are a pair whatever their names.
+// pairTrials returns, for each trial of A, the index of its counterpart in B, or -1 if it has none.
+// Benchmarks are paired by name. Other programs are paired by main class and JDK, and those that
+// remain by the main class alone, because the user may compare two JDKs. If each side has only one
+// trial, the two are a pair even if their names differ.
 func pairTrials(a, b []TrialSide) []int {
 	pairs := make([]int, len(a))
 	if len(a) == 1 && len(b) == 1 {

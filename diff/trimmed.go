@@ -5,30 +5,34 @@ import (
 	"slices"
 )
 
-// If another job on the machine disturbs one of several recordings, the mean and the spread of its side become so large
-// that no change is beyond noise. So a benchmark that is not slower beyond noise is judged a second time, without the
-// slowest third of the times of each side. The slowest times are left out because a disturbance only makes times
-// longer. What counts then is the gap between the fastest time of B and the slowest remaining time of A: it is compared
-// with the spread of the remaining times.
+// If another job on the machine disturbs one of several recordings, the mean and the spread of its
+// side become so large that no change is beyond noise. So a benchmark that is not slower beyond
+// noise is judged a second time. This time the slowest third of each side's times is left out,
+// because a disturbance only makes times longer. What counts is the gap between the fastest time of
+// B and the slowest remaining time of A. It is compared with the spread of the remaining times.
 //
-// If three times on each side are drawn from the same distribution, there is such a gap in one of five cases. So the gap must
-// be many times as wide as the spread: see gapFactors.
+// Even if nothing changed, there is often such a gap by chance: in one of five cases with three
+// times on each side. So the gap must be many times as wide as the spread (see gapFactors).
 
 // leastTimes is how many times each side must have before one is left out.
 const leastTimes = 3
 
-// gapFactors maps the number of times on each side to a factor: the gap must be at least this factor times the spread
-// of the remaining times. With these factors, times of one distribution have such a gap in one of two hundred cases.
-// The factors hardly depend on the distribution: for uniform, normal, lognormal, exponential and Pareto distributions,
-// and for normal ones with a quarter of the times disturbed, the factors are 6.1 to 8.3 for three times, 0.9 to 1.6 for
-// four, 0.2 to 0.5 for five, and smaller for more (simulated, 100 000 cases each).
+// gapFactors maps the number of times on each side to a factor: the gap must be at least this
+// factor times the spread of the remaining times. With these factors, a gap appears in only one of
+// two hundred cases if nothing changed.
+//
+// The factors were simulated, with 100 000 cases for each of these distributions: uniform, normal,
+// lognormal, exponential, Pareto, and normal with a quarter of the times disturbed. They hardly
+// depend on the distribution. They are 6.1 to 8.3 for three times, 0.9 to 1.6 for four, 0.2 to 0.5
+// for five, and smaller for more.
 var gapFactors = map[int]float64{3: 8.3, 4: 1.6}
 
 // mostGap is the factor if each side has five times or more.
 const mostGap = 0.6
 
-// gapFactor returns the factor for a number of times on each side. judged is how many measures are judged together:
-// with more of them, the factor is larger. The probability of a gap falls with the power 1.7 of its width.
+// gapFactor returns the factor for a number of times on each side. judged is how many measures are
+// judged together. The more there are, the larger the factor: the probability of a gap falls with
+// the power 1.7 of its width.
 func gapFactor(times, judged int) float64 {
 	factor, ok := gapFactors[times]
 	if !ok {
@@ -43,9 +47,9 @@ func trimmed(times []float64) []float64 {
 	return sorted[:len(sorted)-len(sorted)/3]
 }
 
-// leastSlowdown returns a lower bound for how much slower b is than a, in the unit of the times. The slowest times of
-// both are left out. It returns NaN if there are too few times, and a negative number if the gap between b's fastest
-// time and a's slowest remaining time is too narrow.
+// leastSlowdown returns a lower bound for how much slower b is than a, in the unit of the times.
+// The slowest times of both are left out. If there are too few times, it returns NaN. If the gap
+// between b's fastest time and a's slowest remaining time is too narrow, the result is negative.
 func leastSlowdown(a, b []float64, judged int) float64 {
 	n := min(len(a), len(b))
 	if n < leastTimes {
@@ -86,7 +90,7 @@ func (c *Comparison) trimmedRow(m measure, judged int) (row GateRow, ok bool) {
 	return row, row.LeftOut > 0 && isTime(row.Before) && isTime(row.After)
 }
 
-// mean returns the mean of the values, NaN for none.
+// mean returns the mean of the values. It returns NaN if there are none.
 func mean(values []float64) float64 {
 	var sum float64
 	for _, x := range values {

@@ -10,8 +10,7 @@ import (
 // maxVerdictRows limits the rows of a verdict's table, and its sentences about methods.
 const maxVerdictRows = 100
 
-// A verdict is the result of a comparison as a whole, which the Markdown and the page begin with. None of its strings is
-// escaped.
+// A verdict sums up a comparison. The Markdown report and the HTML page begin with it. Its strings are not escaped.
 type verdict struct {
 	Judged  bool   // at least one trial was judged by a limit, --fail-above
 	Failed  bool   // something is slower than the limit allows
@@ -25,7 +24,7 @@ type verdict struct {
 
 // A verdictRow is the row of a trial. A string is "" if its value is unknown.
 type verdictRow struct {
-	Trial         int // its index
+	Trial         int // index of the trial
 	Failed        bool
 	Title         string
 	Before, After string // time per operation: "10.1 us", "10.1 us CPU"
@@ -81,7 +80,7 @@ func (r *Result) verdict() verdict {
 	return v
 }
 
-// notJudged returns the number of trials of which no measure could be judged.
+// notJudged returns the number of trials in which nothing could be judged, because the noise is unknown.
 func (r *Result) notJudged() int {
 	judged := map[int]bool{} // by trial
 	for i := range r.Gate.Rows {
@@ -114,7 +113,7 @@ func (r *verdictRow) setTimes(row *GateRow) {
 // verdictLegend explains the times of a verdict's rows.
 const verdictLegend = "Before and after are times per operation. Noise is the largest change that chance can explain; a smaller change means nothing."
 
-// bothSides returns the facts and notes that are the same for both sides, and takes them out of the sides.
+// bothSides moves the facts and notes that are the same for both sides out of the sides, and returns them.
 func bothSides(a, b *htmlSide) htmlSide {
 	both := htmlSide{Label: "Both"}
 	for _, f := range a.Facts {

@@ -5,9 +5,9 @@
 //		fmt.Printf("%#x: %s\n", in.Addr, in.Text) // 0x7f0523ef2180: mov    0x30(%r15),%r8
 //	}
 //
-// For x86-64 and AArch64 the text equals that of GNU objdump, except for a few differences, which the comments of the
-// packages disasm/amd64 and disasm/arm64 list. Instructions of the other instruction sets are spelled as
-// golang.org/x/arch spells them, which is close to objdump (disasm/xarch).
+// For x86-64 and AArch64 the text is the same as objdump's, apart from a few differences that are listed in the
+// packages disasm/amd64 and disasm/arm64. The other instruction sets are decoded by golang.org/x/arch, whose spelling
+// is close to objdump's (disasm/xarch).
 //
 // No byte of the input is skipped: the lengths of the instructions add up to the length of the input.
 //
@@ -40,8 +40,8 @@ const (
 	Loong64 Arch = "loong64" // LoongArch
 )
 
-// ArchOf returns the instruction set with the given name, which may be HotSpot's, the system's ("x86_64", "aarch64"),
-// or Go's ("amd64"). An unknown name is returned unchanged; Supported is false for it.
+// ArchOf returns the instruction set with the given name. It knows the names that HotSpot, operating systems and Go
+// use: "x86_64", "aarch64", "amd64". An unknown name is returned unchanged, and Supported returns false for it.
 func ArchOf(name string) Arch {
 	switch name {
 	case "x86_64", "x86-64", "x64":
@@ -62,7 +62,7 @@ const (
 	Intel = asm.Intel // destination first, sizes as PTR keywords: objdump -M intel
 )
 
-// A Kind is the effect of an instruction on the flow of control.
+// A Kind says where execution continues after an instruction.
 type Kind = asm.Kind
 
 const (
@@ -89,7 +89,7 @@ var decoders = map[Arch]decodeFunc{
 	Loong64: oneSyntax(xarch.Loong64),
 }
 
-// oneSyntax returns the decodeFunc of an instruction set that is written in only one way.
+// oneSyntax makes a decodeFunc from a decoder that knows only one syntax.
 func oneSyntax(decode func(code []byte, pc uint64) []Inst) decodeFunc {
 	return func(_ Syntax, code []byte, pc uint64) []Inst { return decode(code, pc) }
 }
@@ -99,7 +99,7 @@ func Supported(arch Arch) bool {
 	return decoders[arch] != nil
 }
 
-// Decode decodes code, whose address is pc. The instructions adjoin one another, and their lengths add up to
+// Decode decodes code, whose address is pc. There are no gaps between the instructions: their lengths add up to
 // len(code), whatever the bytes are. An instruction that is cut off by the end of code counts as undecodable. Decode
 // returns an error only if arch is not supported.
 func Decode(arch Arch, syntax Syntax, code []byte, pc uint64) ([]Inst, error) {

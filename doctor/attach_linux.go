@@ -17,10 +17,10 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fix"
 )
 
-// checkAttach finds out whether `gasm attach` can read the code of a JVM of this JDK, by reading
-// the code of a JVM that is not a child of this process: the kernel may allow only parents to do so
-// (kernel.yama.ptrace_scope). The same JVM is then asked which events it can report, which is the
-// second finding.
+// checkAttach finds out whether `gasm attach` can read the code of a JVM of this JDK. To do so, it
+// starts a JVM and reads its code. The JVM is not a descendant of this process, because the kernel
+// may let a process read only its own descendants (kernel.yama.ptrace_scope). checkAttach also asks
+// the JVM which events it can report; the second finding is about these.
 func (j *foundJDK) checkAttach(ctx context.Context, area, dir string) (attached, events Finding) {
 	ctx, cancel := withPatience(ctx)
 	defer cancel()
@@ -64,7 +64,7 @@ func (jvm *orphan) tryAttach(ctx context.Context, dir string) (methods int, err 
 // its stdin is closed.
 type orphan struct {
 	pid   int
-	group int // the process group of everything that the java program may have started
+	group int // the process group of the JVM and of anything else that java has started
 	stdin *os.File
 }
 

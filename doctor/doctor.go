@@ -20,15 +20,15 @@ import (
 	"sync"
 )
 
-// A Status says whether the fact of a [Finding] is good, could be better, or keeps something from
-// working.
+// A Status is the verdict on a [Finding]: all is well, it could be better, or something does not
+// work.
 type Status string
 
 const (
 	// OK is the status of a fact that needs no action.
 	OK Status = "ok"
-	// Note is the status of a fact that costs something or could be better. A profile can still be
-	// made.
+	// Note is the status of something that could be better, but does not keep gasm from making a
+	// profile.
 	Note Status = "note"
 	// Problem is the status of something that does not work.
 	Problem Status = "problem"
@@ -64,9 +64,9 @@ type Options struct {
 	Color    bool // the report is coloured
 }
 
-// Check runs all checks. If ctx ends, the checks stop and the error is ctx's cause. The
-// only other error is that no folder for temporary files can be written. Everything else
-// that goes wrong is in the report.
+// Check runs all checks. If ctx ends, the checks stop and the error is ctx's cause. Check also
+// fails if it can't create a folder for temporary files. Everything else that goes wrong is in
+// the report.
 func Check(ctx context.Context, opts Options) (*Report, error) {
 	dir, temp, err := makeTemp()
 	if err != nil {
@@ -167,9 +167,8 @@ func (r *Report) judge(tried triedTools, options, temp Finding) {
 	}
 }
 
-// notNeeded returns the findings about a sampler. The parameter other is true if another sampler works. In that case,
-// if this sampler does not work, its problems become notes, and text is added to say why it is not needed, for example
-// "gasm samples without it".
+// notNeeded returns the findings about a sampler. If this sampler does not work but another one does, its problems
+// become notes. Each note then also says why the sampler is not needed, for example "gasm samples without it".
 func (s *samplerResult) notNeeded(other bool, text string) []Finding {
 	checks := slices.Clone(s.checks)
 	for i := range checks {

@@ -16,8 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
 )
 
-// checkDTrace tries DTrace in the ways in which `gasm profile` can use it: as this user,
-// and with sudo if sudo asks for no password.
+// checkDTrace tries DTrace as `gasm profile` would use it: first as this user, and then with sudo
+// if sudo asks for no password.
 func checkDTrace(ctx context.Context, dir string) samplerResult {
 	version := ""
 	path, err := dtrace.Find()
@@ -47,7 +47,7 @@ func checkDTrace(ctx context.Context, dir string) samplerResult {
 }
 
 // tryWithAndWithoutSudo runs dtrace without sudo and, if that fails, with sudo. root is true
-// if this process is root, so that sudo would not help.
+// if this process already runs as root. Then sudo would not help.
 func (r *samplerResult) tryWithAndWithoutSudo(ctx context.Context, dir string, root bool) {
 	c := Finding{Area: "dtrace", Name: "sampling", Status: OK, Text: "runs"}
 	event, err := tryDTrace(ctx, dir, false)
@@ -84,8 +84,8 @@ func tryDTrace(ctx context.Context, dir string, sudo bool) (event string, err er
 	if err != nil {
 		return "", err
 	}
-	// The end of ctx must not kill dtrace, which would leave its uprobes in the kernel. The end of
-	// ctx only shortens the time in which dtrace must end.
+	// If ctx ends, dtrace must not be killed, because its uprobes would stay in the kernel. It just
+	// gets less time to end by itself.
 	ownCtx, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer kill(nil)
 	limit := time.AfterFunc(patience, func() { kill(errNoAnswer()) })
@@ -138,10 +138,9 @@ func dtraceUprobes() (file string, lines []string, known bool) {
 // uprobeOwner matches the process id in the name of a DTrace uprobe.
 var uprobeOwner = regexp.MustCompile(`^p:dt_(\d+)_dtrace/`)
 
-// checkLeft reports uprobes of DTrace processes that were killed and so could not remove them. The suggested command
-// is safe: the kernel refuses to remove uprobes in use. For example, the uprobes of a DTrace that runs in a container
-// are in use, although checkLeft does not find its process, because they are named by its process id in the
-// container.
+// checkLeft reports uprobes of DTrace processes that were killed and so could not remove them. It may take a DTrace
+// that runs in a container for a killed one, because the names of its uprobes have the process id that it has within
+// the container. The suggested command is safe all the same: the kernel refuses to remove uprobes that are in use.
 func checkLeft(file string, lines []string, runs func(pid string) bool) []Finding {
 	left := map[string]bool{}
 	for _, line := range lines {
@@ -167,8 +166,8 @@ func isDTrace(pid string) bool {
 }
 
 // awaitRelease waits until the stopped DTrace has removed its uprobes, which takes less than a second. If DTrace were
-// killed earlier, its uprobes would stay in the kernel. The parameter before has the uprobes that already existed when
-// this DTrace was started.
+// killed earlier, its uprobes would stay in the kernel. The second argument lists the uprobes that existed before this
+// DTrace was started; they don't count.
 func awaitRelease(ctx context.Context, before []string) {
 	for ctx.Err() == nil {
 		_, now, _ := dtraceUprobes()
@@ -179,8 +178,8 @@ func awaitRelease(ctx context.Context, before []string) {
 	}
 }
 
-// dtraceVersion returns the version in what dtrace -V prints: "D 2.0.7" on Linux, "Sun D 1.13.2" on
-// macOS. It returns "" if the text is that of another program named dtrace, such as SystemTap's.
+// dtraceVersion returns the version from the output of dtrace -V: "D 2.0.7" on Linux, "Sun D 1.13.2" on
+// macOS. It returns "" if another program named dtrace has printed the text, such as SystemTap's.
 func dtraceVersion(text string) string {
 	for line := range strings.Lines(text) {
 		if version, ok := strings.CutPrefix(strings.TrimSpace(line), "dtrace: "); ok && strings.Contains(" "+version, " D ") {

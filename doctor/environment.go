@@ -19,11 +19,11 @@ import (
 	"github.com/gasm-profiler/gasm/record"
 )
 
-// makeTemp creates the folder that the checks work in. It also judges TMPDIR's folder, in which
-// `gasm profile` creates captures. If nothing can be written in TMPDIR's folder, makeTemp creates
-// the folder elsewhere.
+// makeTemp creates the folder that the checks work in. The folder is in $TMPDIR or, if nothing can
+// be written there, elsewhere. The finding says whether $TMPDIR is good enough for `gasm profile`,
+// which creates captures there.
 func makeTemp() (dir string, temp Finding, err error) {
-	var first error // the error of TMPDIR's folder
+	var first error // why nothing can be written in $TMPDIR
 	for _, parent := range []string{os.TempDir(), "/tmp", "/var/tmp", "."} {
 		dir, err = os.MkdirTemp(parent, "gasm-doctor-")
 		if err == nil {
@@ -122,9 +122,9 @@ func checkJavaOptions() Finding {
 	return c
 }
 
-// tryJavaOptions finds out whether variables with options for JVMs are the cause if no JDK works. It
-// runs java with and without these variables. c is the finding so far, which is returned unchanged
-// if the variables are not the cause.
+// tryJavaOptions looks for the cause if no JDK works. The cause may be an environment variable with
+// options for JVMs, so tryJavaOptions runs java with and without these variables. If the variables
+// are not the cause, it returns the finding c unchanged.
 func tryJavaOptions(ctx context.Context, jdks []jdkResult, c Finding) Finding {
 	set := setOptionVariables()
 	if len(set) == 0 || slices.ContainsFunc(jdks, func(j jdkResult) bool { return j.works }) {

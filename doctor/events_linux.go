@@ -14,8 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// checkEvents finds out which events a JVM of this JDK can report, and from which source, by asking a running one.
-// USDT probes have a finding of their own (checkProbes).
+// checkEvents asks a running JVM of this JDK which events it can report, and from which source. USDT probes have a
+// finding of their own (checkProbes).
 func (j *foundJDK) checkEvents(ctx context.Context, area string, pid int) Finding {
 	c := Finding{area, "events", OK, "", ""}
 	log := "from HotSpot's log: gc, safepoint"
@@ -34,14 +34,14 @@ func (j *foundJDK) checkEvents(ctx context.Context, area string, pid int) Findin
 	return c
 }
 
-// hasRecorder reports whether a JVM that has just started has Flight Recorder, by asking for its recordings.
+// hasRecorder reports whether a JVM that has just started has Flight Recorder. It asks the JVM for its recordings.
 func hasRecorder(ctx context.Context, pid int) (bool, error) {
 	p, err := foreign.Open(pid)
 	if err != nil {
 		return false, err
 	}
 	defer p.Close()
-	for range 200 { // wait, for two seconds or a little more, until the JVM runs its program
+	for range 200 { // wait up to about two seconds until the JVM runs its program
 		if started, known := attach.Started(ctx, p); started || !known {
 			break
 		}

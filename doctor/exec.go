@@ -18,7 +18,8 @@ var patience = 20 * time.Second
 
 func errNoAnswer() error { return fmt.Errorf("no answer within %s", patience) }
 
-// withPatience returns a context that ends with ctx, or else after the duration patience.
+// withPatience returns a child of ctx with a timeout, so that no program can take longer than
+// patience allows.
 func withPatience(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, patience, errNoAnswer())
 }
@@ -45,7 +46,7 @@ func runWith(ctx context.Context, env []string, command ...string) (stdout, stde
 	return out.String(), errs.String(), err
 }
 
-// A capped keeps the first MiB of what is written to it.
+// capped is a writer that keeps the first MiB of what is written to it.
 type capped struct{ text bytes.Buffer }
 
 func (c *capped) Write(b []byte) (int, error) {
@@ -55,9 +56,8 @@ func (c *capped) Write(b []byte) (int, error) {
 
 func (c *capped) String() string { return c.text.String() }
 
-// A target is a process that is sampled in order to try a sampler. It waits until release is called, then
-// executes another program, which counts for some seconds. If gasm ends first, the target ends by itself
-// soon afterwards.
+// A target is a process to try a sampler on. It waits until release is called. Then it executes another
+// program, which counts for some seconds. If gasm ends first, the target ends by itself soon afterwards.
 type target struct {
 	cmd   *exec.Cmd
 	stdin *os.File // the writing end of the pipe that is its stdin

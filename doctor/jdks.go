@@ -25,8 +25,8 @@ type foundJDK struct {
 	libjvm  string // path of the JVM's library; "" if the JDK has none
 }
 
-// findJDKs returns the JDK on PATH, the one that JAVA_HOME names, and those in the folders
-// of Java's installers, each once. The findings report a PATH or JAVA_HOME without a JDK.
+// findJDKs looks for JDKs on PATH, in JAVA_HOME and where Java's installers put them. It returns
+// each JDK once. The findings say if there is no JDK on PATH or in JAVA_HOME.
 func findJDKs(ctx context.Context) (found []*foundJDK, checks []Finding) {
 	add := func(home, by string) bool {
 		home, ok := javaHome(home)
@@ -129,7 +129,7 @@ func homeOnPath(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("%s, on PATH, does not run: %s", path, cmp.Or(firstLine(stderr), "it does not tell its java.home"))
 }
 
-// homeProperty matches the line with the home in what java -XshowSettings:properties prints:
+// homeProperty matches the line with the JDK's home in the output of java -XshowSettings:properties:
 //
 //	java.home = /usr/lib/jvm/temurin-25
 var homeProperty = regexp.MustCompile(`(?m)^ *java\.home = (.+)$`)
@@ -145,7 +145,7 @@ func (j *foundJDK) describe(ctx context.Context) {
 	}
 	_, stderr, err := run(ctx, j.java(), "-version")
 	if err != nil {
-		return // printCode, which runs it again, reports the error
+		return // printCode runs java again and reports the error
 	}
 	version, vendor := parseVersion(stderr)
 	j.version, j.vendor = cmp.Or(j.version, version), cmp.Or(j.vendor, vendor)
@@ -156,8 +156,8 @@ func (j *foundJDK) describe(ctx context.Context) {
 
 var versionLine = regexp.MustCompile(`version "([^"]+)"`)
 
-// parseVersion parses what java -version prints. As the vendor it returns the second line's name of
-// the runtime, because vendors add their own name to it:
+// parseVersion parses what java -version prints. The vendor that it returns is the name of the
+// runtime in the second line, because vendors add their own name there:
 //
 //	openjdk version "1.8.0_432"
 //	OpenJDK Runtime Environment (Temurin)(build 1.8.0_432-b06)

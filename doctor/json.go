@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// schema is the version of the JSON. It changes when programs that read the older version
-// would stop working.
+// schema is the version of the JSON. It goes up with every change that would break programs that
+// read the JSON.
 const schema = 1
 
 type jsonReport struct {
@@ -23,7 +23,7 @@ type jsonReport struct {
 	Checks     []Finding `json:"checks"`
 }
 
-// WriteJSON writes the report for programs.
+// WriteJSON writes the report as JSON, for programs.
 func WriteJSON(w io.Writer, r *Report) error {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)

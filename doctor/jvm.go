@@ -29,7 +29,7 @@ type jdkResult struct {
 	works  bool // a profile shows its code, or at least the names of its methods
 }
 
-// checkJDKs runs each JDK, at most as many at a time as there are processors.
+// checkJDKs checks the JDKs in parallel. It runs at most as many at a time as there are processors.
 func checkJDKs(ctx context.Context, jdks []*foundJDK, dir string) []jdkResult {
 	results := make([]jdkResult, len(jdks))
 	slots := make(chan struct{}, runtime.NumCPU())
@@ -45,7 +45,7 @@ func checkJDKs(ctx context.Context, jdks []*foundJDK, dir string) []jdkResult {
 	return results
 }
 
-// check runs one JDK and returns the findings about it. log is the path to which the JVM writes its
+// check runs one JDK and returns the findings about it. log is the path of the file for the JVM's
 // log.
 func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 	j.describe(ctx)
@@ -102,8 +102,8 @@ func (j *foundJDK) judgeCode(area string, printed codeForm, err error, copied bo
 // printsBytes reports whether this JDK prints code without hsdis.
 func (j *foundJDK) printsBytes() bool { return j.feature() >= printassembly.OldestWithBytes }
 
-// checkProbes finds out whether gasm can record the static probes in this JDK's libjvm. It tries
-// that without a JVM: the probes are set for this process only, which never reaches them.
+// checkProbes finds out whether gasm can record the static probes in this JDK's libjvm. It needs no
+// JVM for that: it sets the probes only for this process, which never runs into them.
 func (j *foundJDK) checkProbes(ctx context.Context, area string) Finding {
 	name := filepath.Base(j.libjvm)
 	if !hasProbes(j.libjvm) {
@@ -123,7 +123,8 @@ func (j *foundJDK) checkProbes(ctx context.Context, area string) Finding {
 	return c
 }
 
-// checkPlugin judges a plug-in that HotSpot finds, by the form in which the JVM printed its code.
+// checkPlugin reports whether HotSpot uses the plug-in that it finds. The form of the code that the JVM printed
+// shows that: only a plug-in prints text.
 func (j *foundJDK) checkPlugin(area string, p plugin, printed codeForm) Finding {
 	c := Finding{area, "hsdis", OK, p.path, ""}
 	switch {
@@ -204,8 +205,8 @@ func (j *foundJDK) printCode(ctx context.Context, log string) (codeForm, error) 
 // bytes, such as "0x00007fae1ea188f8: 89 84 24".
 var instructionLine = regexp.MustCompile(`(?m)^ +0x[0-9a-f]+:\s+[a-z]*[g-z][a-z0-9]*\b`)
 
-// printedForm returns the form of the code in a JVM's log. JDK 8 writes neither
-// [Disassembly] nor [MachCode].
+// printedForm returns the form of the code in a JVM's log. JDK 8 writes neither [Disassembly]
+// nor [MachCode], so a line with an instruction also shows that the code is text.
 func printedForm(log []byte) codeForm {
 	switch {
 	case bytes.Contains(log, []byte("[Disassembly]")), instructionLine.Match(log):
@@ -270,7 +271,7 @@ func judgeCodeCache(c Finding, flags map[string]string) Finding {
 //	uintx ReservedCodeCacheSize    = 251658240   {pd product} {ergonomic}
 var flagLine = regexp.MustCompile(`(?m)^\s*\w+\s+(\w+)\s*:?=\s*(\S+)`)
 
-// parseFlags returns the values of flags in what -XX:+PrintFlagsFinal prints.
+// parseFlags parses what -XX:+PrintFlagsFinal prints, and returns the flags' values by name.
 func parseFlags(text string) map[string]string {
 	flags := map[string]string{}
 	for _, m := range flagLine.FindAllStringSubmatch(text, -1) {

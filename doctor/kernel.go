@@ -69,8 +69,9 @@ func parseStatus(text string) (capabilities uint64, seccomp int) {
 	return capabilities, seccomp
 }
 
-// inUserNamespace reports whether /proc/self/uid_map is that of a user namespace, such as
-// a rootless container has. Root has all capabilities there, but only within the namespace.
+// inUserNamespace reports whether this process is in a user namespace, for example in a rootless
+// container. uidMap is the text of /proc/self/uid_map. Root has all capabilities in such a
+// namespace, but they count only there.
 func inUserNamespace(uidMap string) bool {
 	return uidMap != "" && !slices.Equal(strings.Fields(uidMap), []string{"0", "0", "4294967295"})
 }
@@ -91,9 +92,9 @@ func hypervised(cpuinfo, vendor string) bool {
 	return false
 }
 
-// containerName returns the kind of container that this is, or "" for none. docker and
-// podman are true if the file that each of them creates exists, variable is $container, and
-// cgroup is the text of /proc/1/cgroup.
+// containerName returns the kind of container that this process is in, or "" for none. docker is
+// true if there is a /.dockerenv, and podman if there is a /run/.containerenv. variable is
+// $container, and cgroup is the text of /proc/1/cgroup.
 func containerName(docker, podman bool, variable, cgroup string) string {
 	switch {
 	case docker:
@@ -204,7 +205,8 @@ func (k *kernel) checkKernelNames(notes []fix.Note) Finding {
 	return c
 }
 
-// checkCapabilities lists which of the capabilities that samplers need this process has.
+// checkCapabilities lists the capabilities that samplers need, and says which of them this process
+// has.
 func (k *kernel) checkCapabilities() Finding {
 	var has, lacks []string
 	for _, c := range samplerCapabilities {

@@ -40,8 +40,8 @@ func checkNative(ctx context.Context, dir string) samplerResult {
 	return result
 }
 
-// tryNative samples the events, or the best available event if there are none, and stops again. If busy
-// is true, the target works for a moment, and its samples are counted.
+// tryNative starts gasm's own sampler and stops it again. If no events are given, it samples the best
+// available event. If busy is true, the target works for a moment, and its samples are counted.
 func tryNative(ctx context.Context, dir string, events []sampler.Event, busy bool) trial {
 	return onTarget(dir, func(dir string, child *target) trial { return sampleNative(ctx, dir, child, events, busy) })
 }
@@ -73,7 +73,7 @@ func sampleNative(ctx context.Context, dir string, child *target, events []sampl
 // event and CPU; attaching to a running process takes one for each event, CPU and thread.
 func checkOpenFiles(limit uint64, cpus int) Finding {
 	c := Finding{"native", "open files", OK, "", ""}
-	const usual = 100 // files that gasm has open besides those of samples
+	const usual = 100 // gasm has about this many other files open
 	threads := (int64(min(limit, 1<<40)) - usual) / int64(cpus)
 	c.Text = fmt.Sprintf("%d allowed: enough for a command, which takes %d for each event, and for a running process with %d threads", limit, cpus, max(threads, 0))
 	switch {
@@ -86,7 +86,7 @@ func checkOpenFiles(limit uint64, cpus int) Finding {
 	return c
 }
 
-// bestBuffers is the size in bytes of the kernel's buffers for each CPU if nothing limits
+// bestBuffers is the size of the kernel's buffers for one CPU, in bytes, if nothing limits
 // them.
 const bestBuffers = 512 << 10
 

@@ -54,9 +54,9 @@ func noPerf(ctx context.Context, dir string) samplerResult {
 	}
 }
 
-// tryPerf starts perf for the events, or for the best available event if there are none, and stops it
-// again. If busy is true, the target works for a moment and its samples are counted: on some virtual
-// machines a counter can be opened but never fires.
+// tryPerf starts perf and stops it again. If no events are given, perf samples the best available
+// event. If busy is true, the target works for a moment and its samples are counted, because on some
+// virtual machines a counter can be opened but never fires.
 func tryPerf(ctx context.Context, dir string, events []sampler.Event, busy bool) trial {
 	ctx, cancel := withPatience(ctx)
 	defer cancel()
@@ -79,7 +79,7 @@ func samplePerf(ctx context.Context, dir string, child *target, events []sampler
 	return t
 }
 
-// textOf returns a reader of a recording's samples, as text in perf script's format.
+// textOf returns a reader of the samples of a recording. The text is in the format of perf script.
 func textOf(ctx context.Context, p *collect.Perf) io.Reader {
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(p.WriteText(ctx, w)) }()
@@ -115,7 +115,7 @@ func firstLine(text string) string {
 	return strings.TrimSpace(line)
 }
 
-// verb returns the parameter one for n = 1, and the parameter many for other counts.
+// verb returns the singular or the plural of a verb, depending on n.
 func verb(n int, one, many string) string {
 	if n == 1 {
 		return one

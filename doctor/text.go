@@ -14,7 +14,7 @@ const (
 	nameWidth = len("kernel names")
 )
 
-// A mark shows the status at the start of a finding: a sign, or a word where the report is in ASCII.
+// A mark shows the status at the start of a finding. It is a sign, or a word if the report is in ASCII.
 type mark struct {
 	sign, word string
 	style      layout.Style
@@ -118,7 +118,8 @@ func (r *Report) Verdict() string {
 	return strings.TrimSpace(verdict + " " + command)
 }
 
-// verdict returns the verdict without the command at its end, and that command; "" for none.
+// verdict returns the verdict without the command at its end, and separately that command. command
+// is "" if there is none.
 func (r *Report) verdict() (text, command string) {
 	with := r.Sampler
 	if r.Event != "" {

@@ -29,9 +29,9 @@ type trial struct {
 	err     error
 }
 
-// tryEach tries the best available event, with a busy target, and then each of triedEvents except the one that was
-// sampled as the best. The result each has one trial for each of triedEvents, in the same order. The trials run one
-// after the other, because all recordings of a user share one limit of locked memory (perf_event_mlock_kb).
+// tryEach samples a busy target with the best available event, and then tries the other triedEvents. It returns the
+// trial of the best event, and a list of trials in the order of triedEvents. The trials run one after the other,
+// because all recordings of a user share one limit of locked memory (perf_event_mlock_kb).
 func tryEach(try func(events []sampler.Event, busy bool) trial) (best trial, each []trial) {
 	best = try(nil, true)
 	each = make([]trial, len(triedEvents))
@@ -43,8 +43,8 @@ func tryEach(try func(events []sampler.Event, busy bool) trial) (best trial, eac
 	return best, each
 }
 
-// onTarget calls the function try with a new target, which waits until it is released, and with the
-// path of a new folder in dir.
+// onTarget creates a folder in dir, starts a target, and calls try(folder, target). The target waits
+// until it is released.
 func onTarget(dir string, try func(dir string, child *target) trial) trial {
 	dir, err := os.MkdirTemp(dir, "trial-")
 	if err != nil {
@@ -111,7 +111,7 @@ func checkEvents(area string, trials []trial, virtual bool) Finding {
 	c := Finding{Area: area, Name: "events", Status: OK}
 	var opened, refused []string
 	var err error    // the first refusal that is not due to missing hardware
-	counters := true // no event was refused because hardware counters are missing
+	counters := true // false if an event was refused because hardware counters are missing
 	for i, t := range trials {
 		if t.err == nil && t.event == triedEvents[i] {
 			opened = append(opened, triedEvents[i])
@@ -139,7 +139,7 @@ func checkEvents(area string, trials []trial, virtual bool) Finding {
 		cause, todo := explain(err)
 		c.Text, c.Fix = c.Text+": "+cause, todo
 	case !counters && slices.Contains(opened, "cycles"):
-		// Precise sampling, or a single event, is all that this machine lacks.
+		// This machine lacks only precise sampling or a single event.
 	case !counters && virtual:
 		c.Text += ": a virtual machine without a PMU. cpu-clock works, but PCs are late where interrupts were off"
 		c.Fix = "qemu -cpu host,pmu=on (in a cloud: a bare-metal instance)"

@@ -7,7 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/xctrace"
 )
 
-// checkXCTrace looks for xctrace, which is a part of Xcode. It makes no recording to try xctrace,
+// checkXCTrace looks for xctrace, which is a part of Xcode. It does not try to record anything,
 // because that takes ten seconds or more.
 func checkXCTrace(ctx context.Context) samplerResult {
 	path, err := xctrace.Find(ctx)

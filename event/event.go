@@ -27,13 +27,13 @@ const (
 	GC Kind = "gc"
 	// Concurrent is work that the collector does while the program runs: "Concurrent Mark Cycle".
 	Concurrent Kind = "gc-concurrent"
-	// Safepoint is the time from the request that all threads stop until they run again. Its name is that of the VM
+	// Safepoint begins when the JVM asks all threads to stop, and ends when they run again. Its name is that of the VM
 	// operation for which the threads stopped: "G1CollectForAllocation".
 	Safepoint Kind = "safepoint"
-	// VMOperation is work of the VM thread, in a safepoint or not: "G1CollectForAllocation".
+	// VMOperation is work of the VM thread, with or without a safepoint: "G1CollectForAllocation".
 	VMOperation Kind = "vm-operation"
-	// Compilation is a compilation by a JIT compiler: "java.util.HashMap::get". HotSpot's log has only the time of its
-	// start.
+	// Compilation is the work of a JIT compiler on one method. Its name is the method: "java.util.HashMap::get".
+	// HotSpot's log has only the start of a compilation, not its end.
 	Compilation Kind = "compile"
 	// Deopt is the moment at which compiled code is abandoned. Its name is the method.
 	Deopt Kind = "deoptimize"
@@ -57,8 +57,8 @@ const (
 	Own Kind = "jfr"
 	// Call is a call of a probed method. Its name is the method.
 	Call Kind = "call"
-	// Held is the time for which a method holds a lock. It is recorded only if the locks of the method's class are
-	// probed. Its name is the method.
+	// Held is the time during which a method holds a lock. Its name is the method. It is recorded only if the locks of
+	// the method's class are probed.
 	Held Kind = "held"
 	// New is an allocation in a method whose allocations are probed. Its name is the method.
 	New Kind = "new"
@@ -69,20 +69,20 @@ const (
 // An Event is something that happened in a JVM.
 type Event struct {
 	PID int
-	// TID is the id of the thread to which the event happened, or of the thread that reported it. It is the thread's id
-	// in the samples. It is 0 if it is unknown, and for a virtual thread.
+	// TID is the thread to which the event happened, or which reported it. Samples of this thread have the same id. TID
+	// is 0 if the thread is unknown or virtual.
 	TID int
 	Kind
 	Name string
 	// The event took place in [MonoNanos, MonoNanos+Nanos). Nanos is 0 if only the start is known.
 	MonoNanos, Nanos int64
-	// WaitNanos is the time to safepoint of a Safepoint: how long after its start some threads were still running,
-	// while the others waited for them.
+	// WaitNanos is the time to safepoint, if the event is a Safepoint. During this time, some threads had not stopped
+	// yet, and the others waited for them.
 	WaitNanos int64
 	// Bytes is how many allocated bytes an Alloc stands for.
 	Bytes int64
-	// PC is the address after the instruction in the code cache at which the event happened, which is the return
-	// address of a call; 0 if unknown.
+	// PC says at which instruction in the code cache the event happened. It is the address after that instruction,
+	// because for a call this is the return address. It is 0 if the instruction is unknown.
 	PC uint64
 	// Frames is the thread's stack at the time of the event, innermost frame first; nil if unknown. Several events may
 	// share a slice, so it must not be changed.
@@ -126,12 +126,12 @@ func (e *Event) OfRecorder() bool {
 	return slices.ContainsFunc(e.Frames, func(f Frame) bool { return strings.HasPrefix(f.Method, "jdk.jfr.internal.") })
 }
 
-// agentOperations are the names of the safepoints at which HotSpot does what an agent asks for.
+// agentOperations are the names of VM operations that HotSpot runs because an agent asked for them.
 var agentOperations = []string{"RedefineClasses", "SetNotifyJvmtiEventsMode"}
 
 // OfTool reports whether the event was caused by Flight Recorder or an agent, such as gasm's, and not by the program.
-// It is a lock or another event in Flight Recorder's own code, or a safepoint for one of them: "JFRSafepointClear",
-// "RedefineClasses".
+// Such an event is a lock, for example, in Flight Recorder's own code, or a safepoint that Flight Recorder or an agent
+// asked for: "JFRSafepointClear", "RedefineClasses".
 func (e *Event) OfTool() bool {
 	if e.Kind == Safepoint {
 		return strings.HasPrefix(e.Name, "JFR") || slices.Contains(agentOperations, e.Name)

@@ -10,15 +10,15 @@ type SiteRule string
 
 const (
 	// SiteOwn is the innermost frame that does not belong to the JDK: "com.acme.Handler::get" rather than
-	// "java.util.HashMap::resize". If all frames belong to the JDK, it is the same as SiteInnermost. The JDK's classes are
-	// those in the packages java, javax, jdk, sun and com.sun.
+	// "java.util.HashMap::resize". If all frames belong to the JDK, it is the same as SiteInnermost. The JDK's classes
+	// are those in the packages java, javax, jdk, sun and com.sun.
 	SiteOwn SiteRule = "own"
 	// SiteInnermost is the innermost frame or, if a thread was parked, the innermost frame that does not belong to the
 	// implementation of a lock.
 	SiteInnermost SiteRule = "innermost"
 )
 
-// SiteRules are all rules.
+// SiteRules lists all rules.
 var SiteRules = []string{string(SiteOwn), string(SiteInnermost)}
 
 // jdkPackages are the beginnings of the names of the JDK's classes.
@@ -42,7 +42,7 @@ func (r SiteRule) Index(methods []string, parked bool) int {
 	return slices.IndexFunc(methods, func(m string) bool { return !parked || !isIn(lockPackages, m) })
 }
 
-// Site returns the frame that the rule chooses for an event; the zero Frame if there is none.
+// Site returns the frame that the rule chooses for an event. It returns the zero Frame if there is none.
 func (r SiteRule) Site(e *Event) Frame {
 	methods := make([]string, len(e.Frames))
 	for i := range e.Frames {

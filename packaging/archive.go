@@ -87,7 +87,7 @@ func sha256Of(path string) (string, error) {
 	return fmt.Sprintf("%x", sum.Sum(nil)), nil
 }
 
-// create makes a new file, and calls the function write to write its content. It is an error if the file exists.
+// create makes a new file and passes it to a function that writes the content. It is an error if the file exists.
 func create(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

@@ -14,8 +14,8 @@ var formulaText string
 // formula is the template of the formula for Homebrew. The formula has the addresses and the checksums of the archives.
 var formula = template.Must(template.New("gasm.rb").Parse(formulaText))
 
-// writeFormula writes the formula for Homebrew. It writes nothing unless there are archives for all platforms that the
-// formula names.
+// writeFormula writes the formula for Homebrew. It writes nothing if the archive for one of the formula's platforms is
+// missing.
 func (r *release) writeFormula() error {
 	sums := map[string]string{}
 	for _, platform := range [][2]string{{"darwin", "arm64"}, {"darwin", "amd64"}, {"linux", "arm64"}, {"linux", "amd64"}} {

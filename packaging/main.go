@@ -4,8 +4,9 @@
 //	cd packaging && go run . -version 1.2.3 -out ../dist
 //
 // It is a module of its own, so that gasm does not depend on the libraries that make packages. It makes the same bytes
-// whenever the sources, the version, the time and Go are the same: the only time in the files is that of the flag
-// -time, the files contain no path, user or host of the machine, and all lists are sorted.
+// whenever the sources, the version, the time and Go are the same. This works because the only time in the files is the
+// one that the flag -time gives, because the files contain no path, user or host of the machine, and because all lists
+// are sorted.
 //
 //	build.go     the programs; the manual and the completions, which gasm itself writes
 //	archive.go   gasm-1.2.3-linux-amd64.tar.gz
@@ -32,7 +33,7 @@ func main() {
 	}
 }
 
-// A release says which files are made, from what, and where.
+// A release says what is built, from which sources, and where the files go.
 type release struct {
 	version   string
 	goTool    string   // the go command

@@ -14,8 +14,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// writeSBOM writes a list of the modules in each program: those that the linker has noted in the program (`go version
-// -m`), and Go's own library. The list is in the format CycloneDX.
+// writeSBOM writes a list of the modules in each program, in the format CycloneDX. The list has Go's own library, and
+// the modules that `go version -m` prints for the program.
 func (r *release) writeSBOM(programs []program) error {
 	bom := cdx.NewBOM()
 	modules := map[string]cdx.Component{}
@@ -51,7 +51,7 @@ func (r *release) writeSBOM(programs []program) error {
 	})
 }
 
-// modulesOf returns the modules in a program, of which Go's own library comes first.
+// modulesOf returns the modules in a program. Go's own library comes first.
 func modulesOf(p *program) []cdx.Component {
 	library := func(name, version string) cdx.Component {
 		purl := "pkg:golang/" + name + "@" + version

@@ -19,8 +19,8 @@ const (
 	Adapter                 // i2c/c2i adapters
 	VtableStub              // vtable and itable stubs
 	Interpreter             // a codelet of the template interpreter
-	// Unprinted is code between two pieces of the JVM's own code that HotSpot does not print: i2c/c2i adapters and
-	// inline cache stubs. It is never in a log; package codemap adds it.
+	// Unprinted is code that HotSpot does not print, between two pieces of the JVM's own code that it does print. It
+	// consists of i2c/c2i adapters and inline cache stubs. It is never in a log; package codemap adds it.
 	Unprinted
 )
 
@@ -33,8 +33,8 @@ func (k Kind) IsStub() bool {
 // Java reports whether blobs of the kind belong to one Java method.
 func (k Kind) Java() bool { return k == NMethod || k == Native }
 
-// A Blob is one piece of code in the code cache, as the index pass finds it. It has what is needed to join samples to
-// it, and the position at which [Log.Code] finds its instructions in the log.
+// A Blob is one piece of code in the code cache, as the index pass finds it. It has what is needed to find the samples
+// in the code, and the position at which [Log.Code] finds the instructions in the log.
 type Blob struct {
 	Kind Kind
 	OSR  bool
@@ -154,9 +154,8 @@ type Instruction struct {
 	Target   uint64 // where a direct call or jump leads; 0 for other instructions
 	Section  string // the section that begins here: "Verified Entry Point"; "" for most
 	Comments []string
-	// Frames is the inlining chain, innermost frame first. HotSpot's debug info describes the code up to and
-	// including its instruction, so an instruction without debug info has the Frames of the next instruction that has
-	// some.
+	// Frames is the inlining chain, innermost frame first. Debug info at an instruction also describes the code
+	// before that instruction. So an instruction without debug info has the Frames of the next one with debug info.
 	Frames []Frame
 	// OwnFrames is true if the log has debug info at this instruction.
 	OwnFrames bool

@@ -21,26 +21,27 @@ const blockSize = 1 << 20
 const readSize = 128 << 10
 
 // maxLine is an upper bound for the length of HotSpot's lines. A longer line means that the file has a hole or is
-// not a log. Of such a line, only the beginning is looked at.
+// not a log. gasm looks only at the beginning of such a line.
 const maxLine = 4 << 20
 
 // maxReaders bounds the number of goroutines that read blocks. Any more readers would only wait for the
 // single indexer.
 const maxReaders = 8
 
-// A block is what the indexer needs of the lines that start in one part of a log.
+// A block has what the indexer needs to know about the lines that start in one part of a log.
 type block struct {
 	items []item
-	text  []byte // of all single lines
+	text  []byte // the text of all items that are single lines
 	cut   bool   // the last byte that was read is not a line end
 	err   error
 }
 
-// An item is one line that the indexer must parse, or a run of lines that are rows or idle.
+// An item is one line that the indexer must parse, or a run of lines that it usually need not parse. The lines of a
+// run have the classes rowLine, codeLine and idleLine.
 type item struct {
-	class lineClass // of a run: codeLine if any of its lines is a codeLine, else rowLine
+	class lineClass // of a run: codeLine if it has a codeLine, and otherwise rowLine
 	at    int64     // offset in the log: of a line after its indent, or of a run's first line
-	size  int       // bytes in the log; a single line without its indent and its line end
+	size  int       // bytes in the log; the indent and the end of a single line don't count
 }
 
 // isRun reports whether the item is a run and not a single line.
@@ -55,7 +56,8 @@ type blockReader struct {
 	buffer []byte
 }
 
-// each calls do with all blocks in order, until there is an error. A block is valid until do returns.
+// each calls do(block) for all blocks in order, until there is an error. Once do has returned, the block is filled with
+// other lines.
 func (r *blockReader) each(do func(*block) error) error {
 	blocks := int((r.size + r.block - 1) / r.block)
 	readers := min(runtime.GOMAXPROCS(0), maxReaders, blocks)
@@ -140,10 +142,9 @@ func wholeLines(data []byte, start int, limit int64) (end int) {
 	return start + bytes.LastIndexByte(data[start:], '\n') + 1
 }
 
-// more reads the next bytes of the log. The parameter have is how many bytes the buffer already has: the log's bytes
-// from the offset at on. more appends the bytes that follow them in the log, and returns all. Beyond the offset that
-// the parameter to gives, it reads only a little at a time, in order to complete the last line. It returns an error if
-// the file has become shorter.
+// more reads on in the log. The buffer already holds log[at:at+have]. more appends the bytes of the log that follow,
+// and returns all. When log[:to] has been read, it reads only a little at a time, in order to complete the last line.
+// It returns an error if the file has become shorter.
 func (r *blockReader) more(at int64, have int, to int64) ([]byte, error) {
 	end := at + int64(have)
 	more := min(to-end, int64(max(readSize, have)))

@@ -2,8 +2,8 @@ package printassembly
 
 import "bytes"
 
-// A lineClass says what a line means to the index. The class of a line is determined by [classify]
-// only.
+// A lineClass says what a line means to the index. The function [classify] finds the class of a
+// line.
 type lineClass uint8
 
 const (
@@ -34,7 +34,7 @@ const (
 	textLine
 )
 
-// The beginnings of lines by which classify recognizes some classes.
+// classify recognizes some classes by the beginnings of their lines.
 var (
 	totalPart      = []byte(" total in heap ")
 	mainCodePart   = []byte(" main code ")

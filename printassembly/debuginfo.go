@@ -23,8 +23,9 @@ type DebugInfo struct {
 	runs   []codeRun
 }
 
-// DebugInfo reads a blob's debug info. It returns nil without an error if the log does not have the blob's code, or
-// if the caller must use [Log.Code] instead, because HotSpot has printed the code or because it exceeds a limit.
+// DebugInfo reads a blob's debug info. It returns nil without an error if the log does not have the blob's code. It
+// also does so if the caller must use [Log.Code] instead, because HotSpot has printed the code or the code exceeds a
+// limit.
 func (l *Log) DebugInfo(b *Blob, syntax disasm.Syntax) (*DebugInfo, error) {
 	if !b.HasCode {
 		return nil, nil
@@ -78,8 +79,8 @@ func (d *DebugInfo) bytes(pc uint64) []byte {
 	return d.runs[i].code[pc-d.runs[i].lo:]
 }
 
-// place handles a comment line when only frames are wanted. Of other comments it records the position and skips the
-// text.
+// place handles a comment line when only frames are wanted. If the comment is not a frame, place records its position
+// and skips its text.
 func (h *hexRows) place(cell uint64, line []byte) {
 	text := bytes.TrimLeft(line, "; #")
 	if len(text) > 0 && text[0] == '-' {

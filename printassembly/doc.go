@@ -1,7 +1,7 @@
 // Package printassembly reads the compiled code that HotSpot prints, and knows the flags that make HotSpot print it.
 //
-// [CaptureFlags] returns the flags that print all code, or the code of a [Selection] of methods. For methods outside
-// the Selection the log still has their names and address ranges.
+// [CaptureFlags] returns the flags that print all code, or the code of a [Selection] of methods. The log still has the
+// names and address ranges of methods outside the Selection.
 //
 // A log is read in two passes. [Open] makes the index: it reads the log once, in blocks, on all cores. For each blob
 // (a method, a stub, a codelet …) it notes the address range, the name, the time, and the position in the file. It
@@ -14,7 +14,7 @@
 // # Dialects
 //
 // What HotSpot prints differs from release to release. The folder testdata/captures has an example of each of the
-// following dialects except that of JDK 28.
+// following dialects, but none of JDK 28.
 //
 // JDK 8 prints code only if the disassembler plug-in hsdis is installed.
 //
@@ -92,8 +92,9 @@
 //
 // The end of a log has the methods that gasm copied out of the JVM's memory (package nmethod). Their writer is
 // "gasm", and their code is bytes below an [ExactMark]. LogCompilation's tag <nmethod …/> has the time at which such
-// a method was installed. After each method come the names of the source files of the classes in its frames, each
-// class once ([AppendSourceFile]). HotSpot does not write such lines, and older versions of gasm ignore them:
+// a method was installed. After each method come the names of the source files of the classes in its frames
+// ([AppendSourceFile]), but only one line per class in the whole log. HotSpot does not write such lines, and older
+// versions of gasm ignore them:
 //
 //	<source_file class='java.util.HashMap$Node' name='HashMap.java'/>
 package printassembly

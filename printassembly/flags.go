@@ -34,9 +34,9 @@ func DebugInfoFlags() []string {
 	return []string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"}
 }
 
-// RefuseUnknownFlags, after [CaptureFlags], makes a JVM refuse flags that it does not know. Without gasm the JVM
-// would refuse them, too, and the user may have mistyped a flag. The last IgnoreUnrecognizedVMOptions wins
-// (Arguments::match_special_option_and_act).
+// RefuseUnknownFlags makes a JVM refuse flags that it does not know. Without gasm the JVM would refuse them, too, and
+// the user may have mistyped a flag. It must come after [CaptureFlags], because the last IgnoreUnrecognizedVMOptions
+// wins (Arguments::match_special_option_and_act).
 const RefuseUnknownFlags = "-XX:-IgnoreUnrecognizedVMOptions"
 
 // QuietLog keeps JDK 21 and newer from printing a warning on stdout that hsdis is missing. JDK 8 does not

@@ -248,8 +248,8 @@ func (h *hexRows) annotate(insts []Instruction) {
 			if n.text != "" {
 				in.Comments = append(in.Comments, n.text)
 			}
-			// Two instructions of the compiler, the second of which is padding, may be decoded as one. The samples of
-			// such an instruction belong to the first one's frames.
+			// An instruction and the padding after it may be decoded as one instruction. Its samples belong to the
+			// frames of the first of the two.
 			if len(n.frames) > 0 && !(h.exact && in.OwnFrames) {
 				in.Frames, in.OwnFrames = n.frames, true
 			}

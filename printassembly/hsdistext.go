@@ -80,7 +80,8 @@ func (c *codeReader) comment(line []byte) {
 	in.Comments = append(in.Comments, text)
 }
 
-// flow returns the kind and the direct target of an instruction of x86 or aarch64, given its text.
+// flow parses the text of an instruction of x86 or aarch64. It returns the kind and, for a direct call or jump, the
+// target.
 func flow(text string) (kind disasm.Kind, target uint64) {
 	op, operand, _ := strings.Cut(text, " ")
 	switch {

@@ -15,7 +15,8 @@ import (
 // An Index is the result of the first pass over a log.
 type Index struct {
 	Header
-	// Blobs are in the order of the log, that is, in the order in which they were printed.
+	// Blobs are in the order of the log. If a method's tag <nmethod …/> comes before its code, the place of the tag
+	// counts.
 	Blobs []Blob
 	// Damaged counts the blobs whose first lines could not be read or have an unknown form. They are not in Blobs.
 	Damaged int
@@ -82,7 +83,7 @@ type openBlob struct {
 	stubLo, stubHi uint64 // of its stub code
 	active         bool
 	turn           int64 // where the writer's current turn began; 0 if the blob began in this turn
-	unranged             // used for a blob whose range is not on any line
+	unranged             // for a blob without a line that has its range
 }
 
 // unknownRange reports whether the blob's range must be computed from its rows.
@@ -201,9 +202,9 @@ func (x *indexer) line(line []byte, class lineClass) {
 	}
 }
 
-// machCode handles the mark [MachCode] before a blob's bytes. Each blob has exactly one such mark. A second
-// mark, or a mark before any blob, belongs to a blob whose first line was not recognized. That can happen with a
-// new JDK, and the blob is counted as damaged.
+// machCode handles the mark [MachCode] before a blob's bytes. Each blob has only one such mark. If there is a
+// second one, or one before any blob, it belongs to another blob, whose first line was not recognized. That can
+// happen with a new JDK. machCode counts such a blob as damaged.
 func (x *indexer) machCode() {
 	if x.cur == nil || x.cur.active && x.cur.machine {
 		x.idx.Damaged++
@@ -360,11 +361,11 @@ func (x *indexer) close(o *openBlob) {
 }
 
 // maxName is an upper bound for the length of a method's name: class and method have at most 64 kB each
-// (CONSTANT_Utf8 in class files). A blob with a longer name is damage and is left out.
+// (CONSTANT_Utf8 in class files). If a name is longer, the log is damaged, and the blob is left out.
 const maxName = 1 << 17
 
-// maxBlob is an upper bound for the size of a piece of code in HotSpot. A longer range is damage, and its blob is
-// left out. So maxBlob also bounds the time that a user of the index spends on one blob.
+// maxBlob is an upper bound for the size of a piece of code in HotSpot. If a range is longer, the log is damaged, and
+// the blob is left out. So maxBlob also bounds the time that a user of the index spends on one blob.
 const maxBlob = 1 << 26
 
 func hasRange(b *Blob) bool { return b.Lo < b.Hi && b.Hi-b.Lo <= maxBlob }

@@ -32,8 +32,8 @@ func Open(path string) (*Log, error) {
 	return l, nil
 }
 
-// NewLog indexes the log of the given size in r, which must stay readable as long as [Log.Code] is called. The name
-// is used in messages only.
+// NewLog indexes the log of the given size in r. The caller must not close r before the last call of [Log.Code] or
+// [Log.DebugInfo]. The name is used in messages only.
 func NewLog(r io.ReaderAt, size int64, name string) (*Log, error) {
 	idx, err := readIndex(r, size, name)
 	if err != nil {
@@ -56,8 +56,8 @@ func (l *Log) Close() error {
 // oldHotSpot matches the version of JDK 8's HotSpot, which has its own numbering: "25.504-b01".
 var oldHotSpot = regexp.MustCompile(`^25\.[0-9]+-b[0-9]+`)
 
-// Version returns the JDK's version. That is VMVersion, except for JDK 8, whose HotSpot calls itself "25.504-b01",
-// which looks like JDK 25. For JDK 8, Version returns the JRE's version in VMInfo: "1.8.0_504".
+// Version returns the JDK's version. Usually that is VMVersion. But the HotSpot of JDK 8 calls itself "25.504-b01",
+// which looks like JDK 25. So for JDK 8, Version returns the JRE's version in VMInfo: "1.8.0_504".
 func (h *Header) Version() string {
 	if !oldHotSpot.MatchString(h.VMVersion) {
 		return h.VMVersion

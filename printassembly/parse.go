@@ -80,8 +80,8 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// addrRange finds "[0xLO, 0xHI]", "[0xLO,0xHI]" or "[0xLO, 0xHI[" in line. at is the offset of the first bracket, and
-// the result after is the offset that follows the last one.
+// addrRange finds "[0xLO, 0xHI]", "[0xLO,0xHI]" or "[0xLO, 0xHI[" in a line. The range with its brackets is
+// line[at:after].
 func addrRange(line []byte) (lo, hi uint64, at, after int, ok bool) {
 	for from := 0; ; {
 		i := bytes.Index(line[from:], []byte("[0x"))

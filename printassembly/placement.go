@@ -89,9 +89,9 @@ func bytecode(text string) string {
 	return name
 }
 
-// arithmetic lists which instructions a bytecode usually becomes, to place a comment that fits two instructions:
-// "iadd" becomes add, inc or lea. Bytecodes are without the letter of their type; instructions are without suffixes
-// (addl) and without AVX's prefix v.
+// arithmetic lists the instructions that a bytecode usually becomes: "iadd" becomes add, inc or lea. This helps if a
+// comment might belong to more than one instruction. The letter of a bytecode's type is left out, and so are an
+// instruction's suffix (the l of addl) and AVX's prefix v.
 var arithmetic = map[string][]string{
 	"add": {"add", "inc", "lea"}, "inc": {"add", "inc", "lea", "sub", "dec"}, "sub": {"sub", "dec", "lea"},
 	"mul": {"imul", "mul"},

@@ -37,12 +37,11 @@ func (h *Header) sourceFile(tag []byte) {
 }
 
 const (
-	// maxClasses is an upper bound for the classes with hot code in a program. The files of further classes are
-	// ignored.
+	// maxClasses limits how many classes have their source files in a Header. No program has hot code in so many
+	// classes. The files of further classes are ignored.
 	maxClasses = 1 << 18
-	// maxClassPath is an upper bound for the length of a class path in bytes. On a command line, Linux limits a
-	// class path to 128 kB, but one in an argument file may be longer. A class path that is longer than
-	// maxClassPath is ignored.
+	// maxClassPath is the length in bytes above which a class path is ignored. Linux allows 128 kB for a class path
+	// on the command line, but a class path in an argument file may be longer.
 	maxClassPath = 1 << 20
 )
 

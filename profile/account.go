@@ -12,7 +12,7 @@ import (
 type Account struct {
 	Total         int64
 	OtherProcess  int64 // of processes that are not JVMs of the command
-	OtherJVM      int64 // of the command's JVMs that belong to another program or to no measurement, or are not chosen
+	OtherJVM      int64 // of the command's JVMs that are of another program, were not measured, or were not chosen
 	OtherTrial    int64 // of the JVMs of other trials, in or out of their windows
 	OutsideWindow int64 // of this trial's JVMs, before, between or after its windows
 	OtherThread   int64 // in the windows, of threads that [Options.Threads] leaves out
@@ -66,7 +66,8 @@ func (w *work) accounts(jvms jvmTotals) []Account {
 	return accounts
 }
 
-// addCode sets the rows of the accounts that say in what kind of code the samples were, except Kernel.
+// addCode sets the rows from Compiled to Unresolved, which say in what kind of code the samples were. Kernel is already
+// set.
 func (w *work) addCode(accounts []Account) {
 	for key, c := range w.trial.code {
 		kind := w.code.blob(blobRef{key.jvm, key.blob}).Kind

@@ -33,9 +33,9 @@ func (b *Builder) Build(opts Options) []Profile {
 	return profiles
 }
 
-// work holds what is shared by the steps that make one trial's profile. Some steps have types of their own: codeReader
-// reads the code, regionCutter and listingMaker cut and list it, and comparison makes the counts that compare JVMs and
-// slices.
+// work holds what is shared by the steps that make one trial's profile. Some steps have types of their own. A
+// codeReader reads the code, a regionCutter cuts it into regions, and a listingMaker lists whole methods. A comparison
+// makes the counts by which JVMs and slices are compared.
 type work struct {
 	b        *Builder
 	trial    *trialCounts
@@ -52,7 +52,7 @@ func (w *work) warnf(format string, args ...any) {
 	w.warnings = append(w.warnings, fmt.Sprintf(format, args...))
 }
 
-// counts returns a copy of c with a count for each counter. It is 0 for counters that were added after c was made.
+// counts returns a copy of c with a count for each counter. Counters that were added after c was made have the count 0.
 func (w *work) counts(c tally.Counts) tally.Counts {
 	full := make(tally.Counts, w.n)
 	copy(full, c)
@@ -125,9 +125,9 @@ func (w *work) cutParts() *partedSpots {
 	return &partedSpots{cut, kept.spots}
 }
 
-// listingRoom returns how many instructions the listings of this profile may have. Of the number that
-// [Options.Listings] allows for all profiles, this is the same share as the profile's share of all samples. If there
-// are several trials, each of them gets at least an equal share.
+// listingRoom returns how many instructions the listings of this profile may have. [Options.Listings] limits all
+// profiles together. Each profile gets a part of that number, in proportion to its samples. If there are several
+// trials, each of them gets at least an equal share.
 func (w *work) listingRoom() int {
 	first := func(c tally.Counts) int64 {
 		if len(c) == 0 {
@@ -193,8 +193,8 @@ func (w *work) newSampledBlob(ref blobRef) *sampledBlob {
 	return s
 }
 
-// firstWindows returns when the first window of each JVM begins, by process id, in ns on CLOCK_MONOTONIC. A trial without
-// windows has none.
+// firstWindows returns when the first window of each JVM begins, by process id, in ns on CLOCK_MONOTONIC. The result is
+// empty for a trial without windows.
 func (t *trialCounts) firstWindows() map[int]int64 {
 	first := map[int]int64{}
 	for _, win := range t.Windows {

@@ -15,21 +15,21 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// This file has the whole way of a sample through a Builder. Builder.Add takes each sample through these steps:
+// This file has all steps of a sample through a Builder. Builder.Add takes each sample through these steps:
 //
 //  1. findCounter: which of the sampler's counters took the sample, "cycles" for example.
 //  2. findJVM: which of the command's JVMs the sample belongs to. A sample of any other process ends here.
 //  3. admit: which trial and slice the sample's time is in, which thread it was in, and whether the sample is in
 //     the profile. A sample that is in no profile goes to a row of the account, and ends here.
-//  4. findEvents: which of the JVM's events lasted at the time.
+//  4. findEvents: which of the JVM's events were going on at the time.
 //  5. locate: where the PC was, which is a [spot]: in a blob of code, in a native function, or in neither.
 //  6. count: the sample goes into the tables of its trial.
 //
 // What the steps find is kept in a [joinedSample]. Each step only reads what the steps before it have found.
 
-// A Config is what a [Builder] has to know before its first sample. Only JVMs is required.
+// A Config is what a [Builder] has to know before its first sample. Only the field JVMs is required.
 type Config struct {
-	// JVMs are the JVMs whose samples are joined. A JVM without a Log has no code.
+	// JVMs are the JVMs whose samples are profiled. A JVM without a Log has no code.
 	JVMs []capture.JVM
 	// Trials are what was measured, and when. Without trials the whole run is one trial, of all JVMs that have a Log.
 	Trials []capture.Trial
@@ -40,10 +40,10 @@ type Config struct {
 	Events []event.Event
 	// Threads chooses the threads whose samples are in the profiles.
 	Threads threads.Choice
-	// Code says how the code was obtained, as [capture.Description] does. Where HotSpot printed some of it, the
-	// samples of this printing are kept out of the profiles.
+	// Code says how the code was obtained, as [capture.Description] does. If HotSpot printed some of it, the samples of
+	// the printing itself are kept out of the profiles.
 	Code string
-	// Sites names the places of locks and allocations; "" is event.SiteOwn.
+	// Sites says which frame of the stack names the place of a lock or an allocation. "" means event.SiteOwn.
 	Sites event.SiteRule
 	// Locations, Parts and History make the Builder keep what [Options.Locations], [Options.Parts] and
 	// [Options.History] ask for, which takes more memory.
@@ -97,7 +97,7 @@ type process struct {
 type jvmCode struct {
 	capture.JVM
 	code   *codemap.Map
-	byName map[string][]int32 // indexes of the log's blobs by method; the method compiled makes it
+	byName map[string][]int32 // indexes of the log's blobs by method; made by jvmCode.compiled
 }
 
 // NewBuilder returns a Builder without samples.
@@ -155,7 +155,7 @@ func (b *Builder) addJVMs(jvms []capture.JVM) {
 	}
 }
 
-// leaveOut adds the JVMs that are in no trial, so that their samples are counted as those of other JVMs.
+// leaveOut adds the JVMs that are in no trial, so that their samples count as samples of other JVMs.
 func (b *Builder) leaveOut(jvms []capture.JVM) {
 	for _, j := range jvms {
 		if b.processes[j.PID] == nil {
@@ -177,7 +177,7 @@ type joinedSample struct {
 	trial   *trialCounts
 	slice   int32          // of the JVM's time; 0 in a trial that is not cut into slices
 	thread  threads.Thread // that the sample was in
-	events  events.Set     // that lasted
+	events  events.Set     // that were going on
 	context int32          // index in Builder.contexts; 0 if contexts are not told apart
 	spot    spot
 }
@@ -288,7 +288,7 @@ func (b *Builder) exclude(j *joinedSample, why exclusion) {
 	b.remember(j, history.NotCounted)
 }
 
-// findEvents finds the events that lasted when the sample was taken, and the sample's context.
+// findEvents finds the events that were going on when the sample was taken, and the sample's context.
 func (b *Builder) findEvents(j *joinedSample) {
 	j.events = b.events.During(j.pid, j.TID, j.MonoNanos)
 	if b.contexts != nil {
@@ -396,6 +396,6 @@ func (b *Builder) newAddress() bool {
 	return true
 }
 
-// maxAddresses bounds the addresses that are counted apart, in code or unresolved, over all slices, contexts and
-// trials. Every four samples allow one more.
+// maxAddresses limits how many addresses are counted apart, in code or unresolved. The limit is for all slices,
+// contexts and trials together. Every four samples raise it by one.
 const maxAddresses = 1 << 18

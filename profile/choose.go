@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// Chooses reports whether the samples of a JVM count. The option JVM is matched with the JVM's main class or jar, and
-// with its whole process id.
+// Chooses reports whether the options choose a JVM. If the option JVM is set, it must match part of the JVM's main
+// class or jar, or all of its process id.
 func (o *Options) Chooses(j *capture.JVM) bool {
 	if o.PID != 0 && j.PID != o.PID {
 		return false
@@ -71,9 +71,9 @@ func choose(c *capture.Capture, o *Options) (Config, error) {
 		Code: c.Code, Sites: o.Sites, Locations: o.Locations, Parts: o.Parts, History: o.History}, nil
 }
 
-// orderedCounters returns the names of several counters in the order in which they were asked for. It returns nil for a
-// single counter, whose name is taken from its samples, because the sampler may have replaced the counter with another
-// one.
+// orderedCounters returns the names of several counters in the order in which they were asked for. For a single counter
+// it returns nil. The name of that counter comes from the samples, because the sampler may have replaced the counter
+// with another one.
 func orderedCounters(asked []string) []string {
 	if len(asked) < 2 {
 		return nil
@@ -85,8 +85,8 @@ func orderedCounters(asked []string) []string {
 	return names
 }
 
-// narrow narrows the windows to the times of events and of a method, as the options say. It returns notes about calls
-// of the method that are missing in probes.
+// narrow narrows the windows to the times of events, or of calls of a method, if the options ask for that. It returns
+// notes about calls of the method that the probes have missed.
 func (c *Config) narrow(o *Options, probes []capture.Probes) (notes []string, err error) {
 	if c.eventWindows, err = o.WindowEvent.Narrow(c.measured, c.Events); err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func (c *CodeCounts) Blobs() []*printassembly.Blob {
 	return all
 }
 
-// At returns the samples in a blob by PC. blob is the number of the blob. At returns nil for a blob without samples.
+// At returns the samples in the blob with the given number, by PC. It returns nil for a blob without samples.
 func (c *CodeCounts) At(blob int) map[uint64]tally.Counts { return c.blobs[blob] }
 
 // CodeCounts returns the counts of all JVMs that belong to a trial, in the order of [Config].JVMs.

@@ -17,20 +17,19 @@ import (
 // A blobRef names a blob: the JVM's index in Builder.jvms, and the blob's index in the JVM's map of code.
 type blobRef struct{ jvm, blob int }
 
-// A codeReader reads the code of blobs from the JVMs' logs for one profile, and keeps what it has read recently. If the
-// code of a blob can't be read, it warns, once for each blob, and goes on with the instructions that it could read, if
-// any.
+// A codeReader reads the code of blobs from the JVMs' logs for one profile, and keeps what it has read recently. If it
+// can't read all of a blob's code, it warns once for that blob, and goes on with the instructions that it could read.
 type codeReader struct {
 	jvms     []*jvmCode
 	opts     *Options
-	counters int                              // length of the Counts of lines
+	counters int                              // length of code.Line.Counts
 	warnf    func(format string, args ...any) // adds a warning to the profile
 
 	listings  map[blobRef][]printassembly.Instruction // of the blobs that were read recently
 	listed    int                                     // number of instructions in listings
-	debugInfo map[blobRef]*printassembly.DebugInfo    // of all blobs for which it can be had without a listing
+	debugInfo map[blobRef]*printassembly.DebugInfo    // of the blobs whose debug info was read without a listing
 	placed    map[blobRef]map[uint64]placed           // the sampled instructions of blobs with records at safepoints only
-	unread    map[blobRef]bool                        // blobs whose code could not be read, or only in part
+	unread    map[blobRef]bool                        // blobs whose code could not be read completely
 }
 
 func newCodeReader(jvms []*jvmCode, opts *Options, counters int, warnf func(format string, args ...any)) *codeReader {
@@ -41,7 +40,7 @@ func newCodeReader(jvms []*jvmCode, opts *Options, counters int, warnf func(form
 // blob returns the blob that r names.
 func (c *codeReader) blob(r blobRef) *printassembly.Blob { return c.jvms[r.jvm].code.Blob(r.blob) }
 
-// A placed is what is known of a sampled instruction after its code has been dropped.
+// A placed is what a codeReader keeps of a sampled instruction when it drops the instructions of a blob.
 type placed struct {
 	frames []printassembly.Frame
 	end    uint64 // address after it
@@ -74,8 +73,8 @@ func place(s *sampledBlob, insts []printassembly.Instruction) map[uint64]placed 
 	return known
 }
 
-// maxListed is how many instructions of listings are kept. The hot code of most programs has fewer. If there are more,
-// all listings are dropped, and code that is needed again is read again.
+// maxListed limits how many instructions are kept in listings. The hot code of most programs has fewer. If there are
+// more, all listings are dropped, and code that is needed again is read again.
 const maxListed = 2 << 20
 
 // listing returns a blob's instructions. If not all of them can be read, it warns, once for each blob.
@@ -102,9 +101,10 @@ func (c *codeReader) listing(r blobRef) []printassembly.Instruction {
 }
 
 // readAhead reads the debug info of blobs, on all processors. A program that compiles much has samples in thousands of
-// methods, but only the hottest of them are shown. Where the debug info can't be had alone, readAhead reads the
-// listings, up to maxListed instructions. Of code with records at safepoints only, it keeps what is known of the sampled
-// instructions, because all of the code must be decoded to find that out. It ignores errors: listing reads that code again and warns.
+// methods, but only the hottest of them are shown. If a log can't give the debug info alone, readAhead reads the
+// listing, until it has maxListed instructions. If a blob has records at safepoints only, all of its code must be
+// decoded to find the frames of an instruction. So readAhead does that once, and keeps what it finds about the sampled
+// instructions. It ignores errors, because listing reads such code again and warns.
 func (c *codeReader) readAhead(sampled []*sampledBlob) {
 	infos := make([]*printassembly.DebugInfo, len(sampled))
 	insts := make([][]printassembly.Instruction, len(sampled))
@@ -176,8 +176,7 @@ func (c *codeReader) wholeChain(s *sampledBlob, pc uint64) []printassembly.Frame
 	return []printassembly.Frame{{Method: s.Name}}
 }
 
-// agentClasses is the beginning of the names of the agent's classes that probed methods call: java.lang.GasmProbes, for
-// example.
+// agentClasses is how the names of the agent's classes begin, such as java.lang.GasmProbes. Probed methods call them.
 const agentClasses = "java.lang.Gasm"
 
 // withoutAgent removes the frames of gasm's agent, and the frames of what the agent calls, from the inner end of a
@@ -221,8 +220,8 @@ func (c *codeReader) line(from *mergedCode, in printassembly.Instruction) code.L
 	return l
 }
 
-// lines returns the lines of all instructions of some code, with their samples. The result beside has the samples at
-// addresses without an instruction.
+// lines returns the lines of all instructions of some code, with their samples. It also returns the samples at
+// addresses where there is no instruction.
 func (c *codeReader) lines(from *mergedCode, insts []printassembly.Instruction) (lines []code.Line, beside tally.Counts) {
 	lines, beside = make([]code.Line, len(insts)), make(tally.Counts, c.counters)
 	for i, in := range insts {

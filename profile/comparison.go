@@ -6,8 +6,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// A comparison makes the counts by which the JVMs of a profile, or its slices of time, are compared. It makes no more
-// of them when a profile has too many.
+// A comparison makes the counts by which a profile's JVMs are compared, or its slices of time. It makes no more of them
+// once the profile has too many.
 type comparison struct {
 	pids     []int // of the profile, ascending
 	slices   int   // number of slices; 0 in a trial that is not cut
@@ -15,8 +15,8 @@ type comparison struct {
 	numbers  int // how many numbers the counts have so far
 }
 
-// maxCompared bounds the numbers by which JVMs or slices are compared in a profile. 100 forks with 5 slices each have
-// fewer in 10,000 functions. A profile that would have more only has sums.
+// maxCompared limits how many numbers a profile has for comparing its JVMs and slices. A profile of 10,000 functions in
+// 100 forks, with 5 slices each, stays below it. A profile that would have more has only sums.
 const maxCompared = 8 << 20
 
 // perJVM returns a Counts for each JVM, or nil if there are too many numbers.
@@ -61,8 +61,8 @@ func addSlices(to []tally.Counts, first int, over []tally.Counts) {
 	}
 }
 
-// dropCompared removes the counts by which JVMs and slices are compared from a profile. It is for a profile that would
-// have too many of them, so that some are missing.
+// dropCompared removes the counts by which JVMs and slices are compared from a profile. It is called if there would be
+// too many of these counts, because then some of them are missing.
 func (p *Profile) dropCompared() {
 	p.Slices = nil
 	for i := range p.Methods {

@@ -18,8 +18,8 @@ type Compilation struct {
 	OSRBCI    int // bci at which an OSR method is entered
 	PID       int
 	Counts    tally.Counts
-	// MadeMillis is when the code was made, in milliseconds since the JVM's start. It is 0 if that is unknown, because the
-	// code was there when gasm attached to the JVM.
+	// MadeMillis is when the code was made, in milliseconds since the JVM's start. It is 0 if that is unknown, because
+	// the code was there when gasm attached to the JVM.
 	MadeMillis int64
 	// Ended says when and why the JVM stopped using the code. It is nil if the JVM did not stop, or if the log does not
 	// say so.
@@ -33,13 +33,13 @@ type Compilation struct {
 func (c *Compilation) MadeBefore() bool { return c.MadeMillis == 0 }
 
 const (
-	compiledMethods = 8   // how many methods at most, the hottest ones, have their compilations listed
-	leastCompiled   = 100 // such a method has at least 1/leastCompiled of the profile's samples
+	compiledMethods = 8   // for how many of the hottest methods compilations are listed
+	leastCompiled   = 100 // each of them has at least 1/leastCompiled of the profile's samples
 	maxVersions     = 12  // how many compilations of one method are listed at most
 )
 
-// compilations lists the versions of the hottest methods. Of several JVMs, it lists those of the JVM with the most
-// samples of the method, because forks repeat one another.
+// compilations lists the versions of the hottest methods. If there are several JVMs, it takes a method's versions from
+// the JVM that has the most samples of the method, because forks repeat one another.
 func (w *work) compilations(p *Profile) []Compilation {
 	hottest := w.hottestCompiled(p)
 	if len(hottest) == 0 {
@@ -69,8 +69,8 @@ func (w *work) compilations(p *Profile) []Compilation {
 	return all
 }
 
-// compiled returns the indexes, in the log, of a method's compilations whose time is known. Its first call indexes all
-// methods by name, because there may be many trials, and each of them calls it.
+// compiled returns those compilations of a method for which the log has a time, as indexes of the log's blobs. The
+// first call indexes all methods by name, because compiled is called for each trial, and there may be many trials.
 func (j *jvmCode) compiled(name string) []int32 {
 	if j.byName == nil {
 		j.byName = map[string][]int32{}

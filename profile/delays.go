@@ -14,7 +14,7 @@ type Delay struct {
 	Source, Method string // for a native function, its module and its name
 	CompileID      int    // 0 for code that is not compiled
 	Native         bool
-	// Region is the index in Profile.Regions of the region that the hottest of Lines is in; -1 if there is none.
+	// Region is an index in Profile.Regions. That region has the hottest of Lines. Region is -1 if there is none.
 	Region int
 	Counts tally.Counts
 	Lines  []DelayLine // of compiled code, hottest first; at most maxDelayLines
@@ -26,8 +26,8 @@ type DelayLine struct {
 	Counts tally.Counts
 }
 
-// maxDelays is the largest number of delays in a profile, and maxDelayLines the largest number of lines of a delay. The
-// first few of them already show what delays safepoints.
+// maxDelays limits the delays of a profile, and maxDelayLines the lines of a delay. The first few already show what
+// delays safepoints.
 const maxDelays, maxDelayLines = 100, 8
 
 // A delayedCode is a Delay with the samples at each PC of its code.
@@ -37,7 +37,8 @@ type delayedCode struct {
 	atPC map[uint64]tally.Counts // nil for native code
 }
 
-// delays sums up the samples between the requests for safepoints and the arrival of all threads, hottest first.
+// delays sums up the samples that were taken after a safepoint was requested and before all threads had arrived,
+// hottest first.
 func (w *work) delays(regions []Region) []Delay {
 	all := w.delayedCode()
 	slices.SortFunc(all, func(a, b *delayedCode) int {
@@ -55,8 +56,8 @@ func (w *work) delays(regions []Region) []Delay {
 	return delays
 }
 
-// delayedCode groups the samples of delays by blob and by native function. Unresolved addresses are one unknown
-// native function.
+// delayedCode groups the samples of delays by blob and by native function. All unresolved addresses count as one
+// unknown native function.
 func (w *work) delayedCode() []*delayedCode {
 	blobs, functions := map[blobRef]*delayedCode{}, map[function]*delayedCode{}
 	var all []*delayedCode
@@ -106,9 +107,9 @@ func delayLines(insts []printassembly.Instruction, atPC map[uint64]tally.Counts,
 	return lines[:min(len(lines), maxDelayLines)]
 }
 
-// regionOf returns the index of the region that has the hottest instruction of a delay in the process pid, or -1. A
-// region has the addresses of the first of its JVMs. So for another JVM, regionOf finds the region only if it is the
-// method's only one.
+// regionOf returns the index of the region that has the hottest instruction of a delay, or -1. The delay is of the
+// process pid. A region has the addresses of the first of its JVMs. In any other JVM the code is elsewhere, and
+// regionOf finds the region only if the method has just one.
 func regionOf(regions []Region, d *delayedCode, pid int) int {
 	only, n := -1, 0
 	for i := range regions {

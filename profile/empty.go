@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// ErrAsleep is the error for profiles without a sample when gasm was attached to JVMs that used no CPU time. Nothing
-// has gone wrong, and there is nothing to keep.
+// ErrAsleep means that there is no sample because the JVMs that gasm was attached to used no CPU time. Nothing has gone
+// wrong, and there is nothing to keep.
 var ErrAsleep = errors.New("no samples at all: the JVM used no CPU time while it was sampled")
 
 // WhyEmpty returns an error if no profile has a sample. The error says where all samples went instead. WhyEmpty returns

@@ -34,7 +34,8 @@ func (b *Builder) countEvents(all []event.Event) {
 	}
 }
 
-// addDuring counts a sample for the events that lasted when it was taken, and for the delay of a safepoint.
+// addDuring counts a sample for the events that were going on when it was taken. If a safepoint was waiting for an
+// application thread, and the sample is of such a thread, it also counts the sample as a delay.
 func (c *eventCounts) addDuring(j *joinedSample) {
 	c.sums.AddSample(j.events, j.counter)
 	if j.events.Waiting() && j.thread.Kind == threads.Application {

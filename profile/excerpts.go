@@ -16,12 +16,12 @@ type Gap struct {
 }
 
 const (
-	// excerptLines is about how many lines are shown of a region that is too big: a few screens.
+	// excerptLines is about how many lines of a region are shown if the region is too big: a few screens.
 	excerptLines = 150
 	// excerptMargin is how many instructions are shown before and after a hot one.
 	excerptMargin = 4
-	// leastGap is the smallest number of instructions in a gap. Fewer instructions are shown, because the line about
-	// the gap takes a line itself.
+	// leastGap is the smallest number of instructions in a gap. If there are fewer, the instructions are shown, because
+	// a line about the gap would save almost nothing.
 	leastGap = 3
 )
 
@@ -84,7 +84,7 @@ func (r *regionCutter) excerptOf(from *mergedCode, insts []printassembly.Instruc
 	return keep
 }
 
-// fillShortGaps marks the instructions of gaps that are shorter than leastGap as kept.
+// fillShortGaps removes the gaps that are shorter than leastGap, by marking their instructions as kept.
 func fillShortGaps(keep []bool) {
 	for i := 0; i < len(keep); {
 		n := 1

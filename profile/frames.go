@@ -28,7 +28,7 @@ type frameSums struct {
 	compare *comparison
 	methods map[string]*frameSum
 	lines   map[MethodLine]tally.Counts
-	guessed map[MethodLine]tally.Counts // the samples in lines whose line is a guess
+	guessed map[MethodLine]tally.Counts // the samples whose line is a guess
 	chains  int                         // number of chains that were added
 }
 
@@ -38,8 +38,8 @@ type frameSum struct {
 	chain int // number of the last chain that the method was in
 }
 
-// add counts the samples c that blob s has at one instruction, whose inlining chain is chain. The parameter over has
-// the same samples, one element for each time slice.
+// add counts the samples at one instruction of the blob s, which has this inlining chain. c counts all of the samples,
+// and over[i] those in the time slice i.
 func (f *frameSums) add(chain []printassembly.Frame, s *sampledBlob, c tally.Counts, over []tally.Counts) {
 	f.chains++
 	inner := chain[0]

@@ -7,8 +7,9 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// leastOfThreshold says which regions may be annotated although they are not hot: those whose share is at least the hot
-// threshold divided by it. With the default threshold of 10 %, that is half a percent of the profile.
+// leastOfThreshold limits which regions may be annotated although they are not hot. The share of such a region must be
+// at least the hot threshold divided by leastOfThreshold. With the default threshold of 10 %, that is half a percent of
+// the profile.
 const leastOfThreshold = 20
 
 // A methodHeat sums up the regions of one method.
@@ -18,10 +19,10 @@ type methodHeat struct {
 	hot     bool // true if one of its regions is hot
 }
 
-// chooseHot marks the regions that are annotated: those above the hot threshold and, if these are fewer than
-// Options.Regions, the hottest region of each of the hottest methods. The heat of many programs is spread out, so that
-// no region is hot. Regions that are left out only because they have too few samples are counted in TooFew. The cuts
-// are ordered by heat.
+// chooseHot marks the regions that are to be annotated. These are all regions above the hot threshold. If they are
+// fewer than Options.Regions, chooseHot adds the hottest region of each of the hottest methods, because in many
+// programs the samples are so spread out that no region is hot. It sets TooFew to the number of regions that were left
+// out only because they have too few samples. The cuts must be sorted, hottest first.
 func (r *regionCutter) chooseHot(cuts []regionCut) {
 	if r.opts.SkipLines || len(cuts) == 0 {
 		return

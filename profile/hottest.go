@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// The largest numbers of instructions in [Profile.Hottest], and of loops in [Profile.HotLoops].
+// Limits on the number of instructions in [Profile.Hottest] and of loops in [Profile.HotLoops].
 const (
 	hottestLines = 30
 	hottestLoops = 30
@@ -21,8 +21,9 @@ type HotLine struct {
 	code.Line
 	Source, Method string // as in [Region]
 	CompileID      int
-	// Loop is the number of the innermost loop around the instruction, in the code of its method, and Depth how many
-	// loops are around it. Both are 0 if it is in no loop. Loop is -1 if the code is too large to look for its loops.
+	// Loop is the number of the innermost loop around the instruction. Depth is how many loops are around the
+	// instruction. Both are 0 if the instruction is in no loop. Loop is -1 if the code is too large to look for its
+	// loops.
 	Loop, Depth int
 	Parts       parts.Counts // nil if the profile has no parts
 }
@@ -31,8 +32,8 @@ type HotLine struct {
 type HotLoop struct {
 	Source, Method string // as in [Region]
 	CompileID      int
-	// Loops are numbered in the order of their heads, from 1 on. Parent is the number of the loop around this one, or 0
-	// if there is none.
+	// Number counts the loops of a method's code in the order of their heads, from 1. Parent is the Number of the loop
+	// around this one. It is 0 if there is none.
 	Number, Parent, Depth int
 	Head                  uint64 // address at which the loop begins
 	Lines                 int

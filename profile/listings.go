@@ -27,7 +27,8 @@ type Listing struct {
 	// is only one text. That is so for processors other than x86-64, and if the log has the text of a disassembler
 	// instead of bytes.
 	Other []string
-	// Parts are the counts of Lines and of the whole listing by part. It is nil if the profile has no parts.
+	// Parts splits the samples of each line, and of the whole listing, into parts. It is nil if the profile has no
+	// parts.
 	Parts *ListingParts
 }
 
@@ -39,7 +40,7 @@ type ListingParts struct {
 
 // Unlisted sums up what [Profile.Listings] leaves out.
 type Unlisted struct {
-	Pieces int // methods, stubs and codelets that have samples
+	Pieces int // number of methods, stubs and codelets that have samples
 	Counts tally.Counts
 	// NoCode is how many of the pieces have no code in the log.
 	NoCode int
@@ -54,16 +55,16 @@ type listingMaker struct {
 	counters int
 }
 
-// leastListed is the smallest share of the profile with which a piece of code is listed. The hottest piece is listed
-// with a smaller share, too.
+// leastListed is the share of the profile that a piece of code must have to be listed. The hottest piece may have less.
 const leastListed = 0.001
 
 // hottestListing limits the size of a profile's hottest piece of code. That piece is listed even if it is larger than
 // the profile's room, but not if it is more than hottestListing times as large.
 const hottestListing = 5
 
-// list lists the hottest code, each piece whole, until the profile has room instructions. Only the hottest piece may be
-// larger than that. If a piece is too large for the room that is left, list skips it and goes on with smaller pieces.
+// list lists the hottest pieces of code, each as a whole. The parameter room is how many instructions the listings may
+// have in total. Only the hottest piece may be larger than that. If another piece does not fit, list skips that piece
+// and goes on with the next.
 func (l *listingMaker) list(merged []*mergedCode, room int) {
 	if l.opts.Listings == 0 {
 		return

@@ -12,11 +12,11 @@ import (
 // of it.
 type Location struct {
 	PID int
-	// Thread is the thread's name without the number at its end, as in [threads.Total]. It is "" if the sampler recorded no
-	// name.
+	// Thread is the thread's name without the number at its end, as in [threads.Total]. It is "" if the sampler
+	// recorded no name.
 	Thread string
-	// During are the events of the JVM or the thread that lasted while the samples were taken: "gc", "safepoint", or
-	// the name of an event of the program's own.
+	// During are the events of the JVM or the thread that were going on when the samples were taken: "gc", "safepoint",
+	// or the name of an event of the program's own.
 	During []string
 	// PC is the address in the code cache or, for unresolved samples, near it. It is 0 for native code, which is
 	// counted by function, because its addresses mean nothing without the files that were mapped there.

@@ -12,13 +12,13 @@ import (
 
 // Options are the choices of a profile. If perfasm has the same option, it has the same meaning and default there.
 type Options struct {
-	// HotThreshold is the smallest share of the profile, 0 to 1, with which a region is annotated as hot.
+	// HotThreshold is the share of the profile, from 0 to 1, that makes a region hot. Hot regions are annotated.
 	HotThreshold float64
-	// Regions is the least number of regions that are annotated, if there are that many with enough samples. See
-	// chooseHot in hotregions.go.
+	// Regions is how many regions are annotated at least, if that many have enough samples. See chooseHot in
+	// hotregions.go.
 	Regions int
-	// MinSamples is how many samples a region that is not hot needs to be annotated, and a method or an instruction to be
-	// called one of the hottest. With fewer, chance decides which have samples.
+	// MinSamples is how many samples a region needs to be annotated if it is not hot. A method or an instruction needs
+	// as many to be called one of the hottest. With fewer samples, the order is due to chance.
 	MinSamples int
 	// PrintMargin is the number of instructions shown around a region.
 	PrintMargin int
@@ -26,8 +26,8 @@ type Options struct {
 	MergeMargin int
 	// MergeMethods makes one region of all sampled instructions of a blob, whatever lies between them.
 	MergeMethods bool
-	// TooBigThreshold is the number of instructions of a region above which only the code around its hottest
-	// instructions is annotated.
+	// TooBigThreshold is a number of instructions. If a region has more, only the code around its hottest instructions
+	// is annotated.
 	TooBigThreshold int
 	// SkipLines leaves out the annotated code. Nothing else changes.
 	SkipLines bool
@@ -54,12 +54,12 @@ type Options struct {
 	JVM *regexp.Regexp
 	// Threads narrows the profiles to the samples of some threads.
 	Threads threads.Choice
-	// WindowEvent narrows the windows to the times of events, or to those between them.
+	// WindowEvent narrows the windows to the times of certain events, or to the times between these events.
 	WindowEvent windows.EventChoice
 	// WindowMethod narrows the profiles to samples that were taken while their thread was in a method. It is the text
 	// that named the method when the capture was made. "" does not narrow the profiles.
 	WindowMethod string
-	// Sites names the places where threads waited for locks and allocated memory; "" is event.SiteOwn.
+	// Sites says which frame of the stack names the place of a lock or an allocation. "" means event.SiteOwn.
 	Sites event.SiteRule
 	// MergeJVMs makes one profile of all programs of a run without trials.
 	MergeJVMs bool

@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
-// Parts are the samples of a profile cut by time and by thread. The counts of all parts of a method, for example, add up
-// to the method's Counts in the profile.
+// Parts are the samples of a profile, cut by time and by thread. The counts of all parts of a method, for example, add
+// up to the method's Counts in the profile.
 type Parts struct {
 	Slices  []parts.TimeSlice
 	Threads []parts.ThreadGroup
@@ -97,7 +97,8 @@ func (p *partedSpots) byThread(kept []parts.Sample, names *threads.Table, counte
 	return sums.ByKey()
 }
 
-// listing sums up the parts of each instruction of some code, over all forks. It returns nil without parts.
+// listing sums up the parts of each instruction of some code, over all forks. It returns nil if the profile has no
+// parts.
 func (p *partedSpots) listing(from *mergedCode, insts []printassembly.Instruction) *ListingParts {
 	if p == nil {
 		return nil

@@ -1,13 +1,13 @@
-// Package profile joins samples to the code that HotSpot had at their addresses at their times, and sums them up: by
-// region, method, inlined frame and native function, and in an [Account] in which every sample has one place.
+// Package profile finds the code in which each sample was taken, and sums up the samples: by region, method, inlined
+// frame and native function. It also makes an [Account], in which every sample counts in exactly one row.
 //
 // [Of] does all of this for a capture:
 //
 //  1. It chooses the JVMs and what is measured in them (choose.go, package windows). A run without trials has a profile
 //     for each program, which is the JVMs of one main class and JDK. Options may narrow the windows to the times of
 //     events or to the calls of a method.
-//  2. A [Builder], which has a [codemap.Map] of each JVM, takes the samples one by one, in any order. The way of a
-//     sample through the Builder is described and written in builder.go. What it counts is in trialcounts.go.
+//  2. A [Builder], which has a [codemap.Map] of each JVM, takes the samples one by one, in any order. All steps of
+//     a sample through the Builder are in builder.go. What it counts is in trialcounts.go.
 //  3. [Builder.Build] makes a [Profile] of each trial out of the counts (build.go). Only then is code read from the
 //     logs, and only that of blobs with samples (codereader.go).
 //
@@ -19,7 +19,7 @@
 //   - tally: counts of samples, by counter
 //   - windows, threads: what was measured, and which threads count
 //   - codemap: which code was at an address at a time
-//   - events: which events lasted at a time
+//   - events: which events were going on at a time
 //   - code: lines of code, their basic blocks and loops
 //   - history, parts: the samples over time, of a run and of a profile
 //   - printing: samples of HotSpot printing code for gasm
@@ -46,8 +46,8 @@ import (
 // A Profile is the result for one trial or, without trials, for one program.
 type Profile struct {
 	Trial string // JMH's benchmark and parameters; "" for a run without trials
-	// Program and JDK are the main class or jar, as [windows.Program] returns it, and the JDK version of all JVMs
-	// of a profile without Trial. They are "" if the JVMs differ, or if they are unknown.
+	// Program is the main class or jar of the JVMs, see [windows.Program]. JDK is the version of their JDK. Both are
+	// only set in a profile without Trial. They are "" if they are unknown, or if the JVMs differ.
 	Program, JDK  string
 	PIDs          []int   // the JVMs whose samples are in it, ascending
 	WindowSeconds float64 // time that the windows cover
@@ -62,17 +62,17 @@ type Profile struct {
 	Accounts []Account // one per counter
 
 	Shares []JVMShare // one per process, in the order of PIDs
-	// Slices are the samples of a benchmark over time: [windows.SlicesPerJVM] slices of each JVM that has a window, in the
-	// order of PIDs. It is nil for other programs, and if there are no windows.
+	// Slices are the samples of a benchmark over time: [windows.SlicesPerJVM] slices of each JVM that has a window, in
+	// the order of PIDs. It is nil for other programs, and if there are no windows.
 	Slices []tally.Counts
 
-	// HotThreshold is the smallest share of the profile with which a region is hot.
+	// HotThreshold is the share of the profile that makes a region hot.
 	HotThreshold float64
 	// MinSamples is [Options.MinSamples]: with fewer samples, chance decides whether something is among the hottest.
 	MinSamples int
 
 	Regions []Region // of code in the code cache, hottest first
-	// TooFew is the number of regions that would be annotated but for [Options.MinSamples].
+	// TooFew is how many regions are not annotated only because they have fewer samples than MinSamples.
 	TooFew  int
 	Methods []Method            // by source and name, hottest first
 	Frames  []FrameTotal        // hottest first
@@ -89,12 +89,12 @@ type Profile struct {
 	Locks []LockSite
 	// Allocations are where the program allocates, those that allocate most first.
 	Allocations []AllocSite
-	// UnrecordedNanos is for how long at the beginning of the windows Flight Recorder did not record yet. If there are
-	// several JVMs, it is the longest of these times. Locks and Allocations lack what happened then.
+	// UnrecordedNanos is how long the windows were already open when Flight Recorder began to record. If there are
+	// several JVMs, it is the longest of these times. Locks and Allocations lack the events of that time.
 	UnrecordedNanos int64
 	// Sites is the rule that named the places of Locks and Allocations.
 	Sites event.SiteRule
-	// Compilations are those of the hottest methods, by method, and then by the time at which they were made.
+	// Compilations lists the compilations of the hottest methods, sorted by method and then by time.
 	Compilations []Compilation
 	// Hottest are the instructions with the most samples, and HotLoops the loops around them, both hottest first. They
 	// are only set if [Options.Hottest] asks for them.
@@ -137,8 +137,8 @@ type Region struct {
 	PIDs      []int  // the JVMs that have samples in it
 	Lo, Hi    uint64 // from the first sampled instruction to the end of the last, in the first of PIDs
 	Counts    tally.Counts
-	// Hot is true if the region is annotated: because it is above the hot threshold, or because few regions are, see
-	// [Options.Regions].
+	// Hot is true if the region is annotated. Either it is above the hot threshold, or it was added because few regions
+	// are (see [Options.Regions]).
 	Hot bool
 	// Lines is the annotated code with its print margin. It is nil for a region that is not hot, or whose code the log
 	// does not have. For a region that is too big, it only has the code around the hottest instructions, and Gaps say
@@ -205,8 +205,8 @@ func (f *FrameTotal) Name() string {
 	return f.Method
 }
 
-// Number returns the number of the line as text, with [printassembly.GuessMark] if it is a guess for some samples. It is
-// "?" if the line is unknown.
+// Number returns the number of the line as text, with [printassembly.GuessMark] if it is a guess for some samples. It
+// is "?" if the line is unknown.
 func (l *LineTotal) Number() string {
 	switch {
 	case l.Line <= 0:

@@ -27,8 +27,8 @@ type Profiles struct {
 	Chosen string
 	// Taken are all samples of each of Capture.JVMs, in or out of the windows. Only Of sets it.
 	Taken []tally.Counts
-	// SourceFiles has the name of the file that each class was made from, as far as the logs have it. The key is the
-	// class. If two JVMs have different names for a class, the name in the first one counts.
+	// SourceFiles has the names of the classes' source files, if the logs have them. The key is the class. If the logs
+	// of two JVMs name different files for a class, the name in the first log counts.
 	SourceFiles map[string]string
 	// History is only set if [Options.History] asks for it, and if samples have times.
 	History *history.History
@@ -44,8 +44,7 @@ func (ps *Profiles) Code() []CodeCounts {
 	return ps.builder.CodeCounts()
 }
 
-// Of reads all samples of a capture, joins them with the code that HotSpot had at their addresses at their times, and
-// returns a profile of each trial.
+// Of reads all samples of a capture, finds the code in which each was taken, and returns a profile of each trial.
 func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	config, err := choose(c, &o)
 	if err != nil {
@@ -105,8 +104,8 @@ func (ps *Profiles) addSamples(c *capture.Capture) error {
 	return nil
 }
 
-// noteSamples adds notes about what the text of the samples lacks: samples of the kernel if userOnly is true, and lines
-// that could not be read.
+// noteSamples adds a note if userOnly is true, because samples of the kernel are then missing. It also adds a note
+// about lines that could not be read.
 func (ps *Profiles) noteSamples(userOnly bool, badLines int64, firstBad error) {
 	if userOnly {
 		ps.Capture.Notes.Add("the samples are of user space only: what the kernel did for the program is not in them")
@@ -136,7 +135,7 @@ func (ps *Profiles) noteLimits() {
 	}
 }
 
-// build makes the profiles of what was counted.
+// build makes the profiles from what the Builder has counted.
 func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, counted []capture.Probes) {
 	b := ps.builder
 	ps.Trials = b.Build(o)

@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// maxAnnotated bounds the lines of annotated code in a profile. The region with which the limit is reached is still
-// annotated completely.
+// maxAnnotated limits the lines of annotated code in a profile. The region that reaches the limit is still annotated
+// completely.
 const maxAnnotated = 1 << 19
 
 // A regionCutter cuts the code of a profile into regions and annotates the hot ones.

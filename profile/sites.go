@@ -53,8 +53,8 @@ type allocKey struct {
 	pc    uint64  // the address after the instruction; 0 if it is unknown
 }
 
-// maxSites bounds the places of locks, and those of allocations. Beyond it, the events of further places only count in
-// the totals.
+// maxSites limits the number of lock sites, and also that of allocation sites. The events at further places count only
+// in the totals.
 const maxSites = 1 << 16
 
 // addSites counts an event of a trial for the place in the program where it happened.
@@ -73,8 +73,8 @@ func (b *Builder) addSites(t *trialCounts, e *event.Event) {
 
 // allocator returns the code that an allocation was in, and the address after its instruction. If the instruction is in
 // a stub, allocator returns the call of the stub instead. The event has the return address of this call as an argument.
-// For a stub of C1, the argument "caller" has it, which was found by walking the frames. For a stub of C2
-// (OptoRuntime::_new_array_Java), the argument "above" has it, which was found in the words above the stub's frame. See
+// For a stub of C1, it is the argument "caller", which comes from walking the frames. For a stub of C2
+// (OptoRuntime::_new_array_Java), it is the argument "above", which comes from the words above the stub's frame. See
 // package event/usdt.
 func (b *Builder) allocator(e *event.Event) (code blobRef, pc uint64) {
 	code, ok := b.findCode(e.PID, &sampler.Sample{PC: e.PC - 1, MonoNanos: e.MonoNanos})
@@ -96,7 +96,7 @@ func (b *Builder) allocator(e *event.Event) (code blobRef, pc uint64) {
 	return code, e.PC
 }
 
-// isLock reports whether a thread that parks at an object of a class waits for a lock of java.util.concurrent.
+// isLock reports whether a thread that parks on an object of this class is waiting for a lock of java.util.concurrent.
 func isLock(class string) bool {
 	return strings.HasPrefix(class, "java.util.concurrent.locks.Reentrant")
 }
@@ -157,7 +157,7 @@ func allocations(e *event.Event) int {
 	return int(n)
 }
 
-// maxBytes bounds the sum of bytes, which could overflow in a damaged capture.
+// maxBytes limits the sum of bytes, because it could otherwise overflow in a damaged capture.
 const maxBytes = 1 << 60
 
 // lockSites returns the places at which threads waited, those with the longest time first.

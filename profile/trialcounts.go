@@ -68,12 +68,12 @@ type functionTable struct {
 	index map[function]int32 // in list
 }
 
-// maxFunctions bounds the native functions of all samples; a libjvm.so has 60,000 symbols. Beyond it, functions
+// maxFunctions limits the number of native functions of all samples. A libjvm.so has 60,000 symbols. Further functions
 // are counted together, without their names.
 const maxFunctions = 1 << 17
 
-// find returns the index of a native function, which it adds if it is new. named is false if there are too many
-// functions. The index is then that of a function without a name.
+// find returns the index of a native function. It adds the function if it is new. If there are too many functions, it
+// returns the index of a function without a name, and false.
 func (t *functionTable) find(module, symbol string) (i int32, named bool) {
 	f := function{module, symbol}
 	i, named = t.index[f]
@@ -95,28 +95,29 @@ func (t *functionTable) find(module, symbol string) (i int32, named bool) {
 	return i, named
 }
 
-// A sampleContext distinguishes samples at the same address: by the thread that they were in, and by the events that
-// lasted.
+// A sampleContext tells samples at the same address apart: by the thread that they were in, and by the events that were
+// going on.
 type sampleContext struct {
 	label  int32 // index in threads.Table
 	events events.Set
 }
 
-// A contextTable numbers the contexts of all samples. The first one is that of no thread and no events.
+// A contextTable numbers the contexts of all samples. The first one has no thread and no events.
 type contextTable struct {
 	list  []sampleContext
 	index map[sampleContext]int32 // in list
 }
 
-// maxContexts bounds the contexts. Beyond it, samples are counted for the thread without its events, or for neither.
+// maxContexts limits the number of contexts. Once it is reached, a sample whose context is new counts for its thread
+// without any events. If the table does not have this either, the sample counts for the first context.
 const maxContexts = 1 << 12
 
 func newContextTable() *contextTable {
 	return &contextTable{list: []sampleContext{{}}, index: map[sampleContext]int32{{}: 0}}
 }
 
-// find returns the index of a context, which it adds if it is new. If there are too many contexts, it returns the
-// index of the thread without its events, or else that of the first context.
+// find returns the index of a context. It adds the context if it is new. If there are too many contexts, it returns the
+// index of the context with the same thread and no events. If there is no such context, it returns 0.
 func (t *contextTable) find(c sampleContext) int32 {
 	for _, c := range []sampleContext{c, {c.label, 0}} {
 		if i, ok := t.index[c]; ok {

@@ -54,7 +54,7 @@ func (w *work) warn(p *Profile) {
 	w.warnDamage()
 }
 
-// whyUnresolved says why nothing is known of addresses.
+// whyUnresolved says why gasm does not know what is at the unresolved addresses.
 func (b *Builder) whyUnresolved() string {
 	if b.copied {
 		return "of code that gasm did not get to read: the JVM ended, or the code was gone, before that"

@@ -25,8 +25,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// AttachOptions say which running JVMs are recorded, and how they are recorded. The zero values are the defaults,
-// except where a field's comment says otherwise.
+// AttachOptions say which running JVMs are recorded, and how they are recorded. A field with its zero value has the
+// default, unless its comment says otherwise.
 type AttachOptions struct {
 	Gasm   string           // the version of gasm, for the capture's description
 	JVMs   []attach.Process // at least one; their memory can be read
@@ -52,8 +52,8 @@ type AttachOptions struct {
 	Message func(text string)
 	// Window is called when the window that Delay and Length define opens, and again when it closes. It may be nil.
 	Window func(WindowChange)
-	// Progress is called when the sampling begins. If that call returns true, it is then called each second. It may be
-	// nil.
+	// Progress is called when the sampling begins. If the first call returns true, further calls follow each second. It
+	// may be nil.
 	Progress func(AttachProgress) (again bool)
 }
 
@@ -167,8 +167,8 @@ func (a *Attachment) run(ctx context.Context) error {
 	return nil
 }
 
-// beginEvents makes the JVMs record events, and waits until they have begun, so that the work for beginning is not in
-// the profile.
+// beginEvents makes the JVMs record events. It waits until they have begun, so that the profile does not include the
+// work of switching the events on.
 func (a *Attachment) beginEvents(ctx context.Context) {
 	a.followed = a.followedJVM
 	a.events = a.newEvents(a.o.Events, false)
@@ -178,8 +178,8 @@ func (a *Attachment) beginEvents(ctx context.Context) {
 	a.events.AwaitBegun(a.stop)
 }
 
-// follow begins to follow the JVMs' code. A JVM for which that fails, for example because it has ended, is reported as
-// a problem and left out. follow returns an error only if it fails for all JVMs.
+// follow begins to follow the JVMs' code. If that fails for a JVM, for example because the JVM has ended, it reports a
+// problem and leaves out this JVM. If it fails for all JVMs, follow returns an error.
 func (a *Attachment) follow(ctx context.Context) error {
 	var errs []error
 	following := a.jvms[:0:0]
@@ -313,8 +313,7 @@ func (a *Attachment) sayWindow(change WindowChange) {
 	}
 }
 
-// sayProgress calls Progress and returns its result, which is true if Progress is to be called again. It returns false
-// if Progress is nil.
+// sayProgress calls Progress, unless it is nil. The result says whether Progress wants to be called again.
 func (a *Attachment) sayProgress(elapsed time.Duration) (again bool) {
 	if a.o.Progress == nil {
 		return false
@@ -350,7 +349,7 @@ func (a *Attachment) end() {
 	a.ended = true
 }
 
-// StoppedBy returns the signal that ended the recording, even before its beginning; 0 if no signal did.
+// StoppedBy returns the signal that ended the recording, or kept it from beginning. It returns 0 if no signal did.
 func (a *Attachment) StoppedBy() syscall.Signal {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -400,7 +399,7 @@ func (a *Attachment) describe(jvms []capture.JVM) capture.Description {
 	return d
 }
 
-// endNote returns a note that says that a JVM ended before Length was over, or "" if all JVMs ran until then.
+// endNote returns a note about a JVM that ended before Length was over. It returns "" if all JVMs ran until then.
 func (a *Attachment) endNote() string {
 	if a.o.Length == 0 {
 		return ""
@@ -413,9 +412,9 @@ func (a *Attachment) endNote() string {
 	return ""
 }
 
-// linesNote returns a note that says for which code HotSpot's debug info is incomplete, or "" if it is complete.
-// Without DebugNonSafepoints, debug info describes only the places where the JVM can stop a thread, such as calls and
-// the ends of loops.
+// linesNote returns a note about code whose debug info is incomplete. If there is no such code, it returns "". Without
+// DebugNonSafepoints, debug info describes only the places where the JVM can stop a thread, such as calls and the ends
+// of loops.
 func (a *Attachment) linesNote(jvms []capture.JVM) string {
 	switched := slices.ContainsFunc(a.jvms, func(j *attachedJVM) bool { return j.debugInfo.Switched() })
 	sparse := slices.ContainsFunc(jvms, func(j capture.JVM) bool { return j.SafepointsOnly })

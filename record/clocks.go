@@ -7,17 +7,17 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// clockReadings are readings of the wall clock and the samples' clock, CLOCK_MONOTONIC. A JVM's log has the JVM's start
-// by the wall clock, in ms; the readings convert it to the samples' clock. Somebody may set the wall clock while the
-// command runs, and unlike CLOCK_MONOTONIC it goes on while the machine sleeps. So both clocks are read at the
-// command's start, at its end, and whenever a JVM is found.
+// clockReadings are readings of the wall clock and the samples' clock, CLOCK_MONOTONIC. A JVM's log says when the JVM
+// started, in ms on the wall clock. With the readings, gasm converts that time to the samples' clock. Somebody may set
+// the wall clock while the command runs, and unlike CLOCK_MONOTONIC it goes on while the machine sleeps. So both clocks
+// are read at the command's start, at its end, and whenever a JVM is found.
 type clockReadings struct {
 	start, end capture.Clock
 	found      map[int]capture.Clock // by the JVM's pid
 }
 
-// clockNoise is an upper bound for the difference between two readings of the two clocks, unless somebody has set the
-// wall clock.
+// clockNoise is how much the difference between the two clocks can seem to change although nobody has set the wall
+// clock.
 const clockNoise = 10 * time.Millisecond
 
 // step returns by how much the wall clock was set while the command ran, or 0 if it was not set.
@@ -48,7 +48,7 @@ func (c *clockReadings) during(mono int64) bool {
 	return c.start.MonoNanos <= mono && mono <= c.end.MonoNanos
 }
 
-// note returns a warning if the wall clock was set; "" if it was not.
+// note returns a warning if the wall clock was set, and otherwise "".
 func (c *clockReadings) note() string {
 	by := c.step()
 	if by == 0 {

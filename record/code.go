@@ -50,8 +50,8 @@ func (o *Options) checkCode() error {
 	return nil
 }
 
-// chooseCode returns the source of the code. The note says why it is not the source that the user asked for, or what it
-// can't do; "" if there is nothing to say.
+// chooseCode decides from where the code is taken. If that is not what the user asked for, or a limit such as --method
+// has no effect, the note says so and why. Otherwise the note is "".
 func (r *Recording) chooseCode() (way codeSource, note string) {
 	o := &r.o
 	limited := o.selectionText()
@@ -68,9 +68,9 @@ func (r *Recording) chooseCode() (way codeSource, note string) {
 	return &printedCode{r: r}, note
 }
 
-// printAll removes the limits to the printed code from o if it must not use LogCompilation, which such limits need.
-// fault is the reason why LogCompilation must not be used, or "". The note tells the user that HotSpot printed all code
-// and why; it is "" if nothing was changed.
+// printAll removes the limits to the printed code from o if LogCompilation can't be used, because HotSpot needs it for
+// such limits. fault says why it can't be used. If fault is "", it can be used, and printAll changes nothing. The note
+// tells the user that HotSpot printed all code, and why. It is "" if nothing was changed.
 func (o *Options) printAll(fault string) (note string) {
 	limited := o.selectionText()
 	if fault == "" || limited == "" {
@@ -80,7 +80,7 @@ func (o *Options) printAll(fault string) (note string) {
 	return "HotSpot printed all code, and " + limited + " did not limit it: HotSpot's LogCompilation, which that needs, writes files in /tmp, and " + fault
 }
 
-// hasCaptureFlags reports whether the command's JVM surely knows all flags that gasm adds, so that
+// hasCaptureFlags reports whether the command's JVM certainly knows all flags that gasm adds. Then
 // IgnoreUnrecognizedVMOptions is not needed. With that flag, the JVM would also ignore a flag that the user mistyped,
 // and run in a way that the user did not intend. If the command names another JVM, such as JMH's -jvm, hasCaptureFlags
 // returns false, because that JVM may not know the flags.
@@ -103,8 +103,8 @@ func namesOtherJVM(command []string) bool {
 // time, and would not start.
 func startsJava(command []string) bool { return filepath.Base(command[0]) == "java" }
 
-// ownDirectives returns the path of the file of compiler directives that the user's options name, or "" if they name
-// none. HotSpot accepts only one such file.
+// ownDirectives returns the file of compiler directives in the user's options (-XX:CompilerDirectivesFile), or "" if
+// there is none. HotSpot accepts only one such file.
 func ownDirectives(command []string) string {
 	for _, w := range javaOptions(command) {
 		if _, file, ok := strings.Cut(w, "-XX:CompilerDirectivesFile="); ok {

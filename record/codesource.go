@@ -17,7 +17,7 @@ type codeSource interface {
 	// mapped is called for each file that a process maps as code, if the sampler can report that.
 	mapped(context.Context, native.Mapping)
 	// begin is called when the sampler is working and the command is about to run. pid is the process that will become
-	// the command and is held before its exec.
+	// the command. It is still held before its exec.
 	begin(ctx context.Context, s sampling, pid int) error
 	// pause is called when the sampler pauses because no window is open. resume is called when a window opens.
 	pause()

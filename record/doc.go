@@ -36,11 +36,11 @@
 // so does its stderr if lines on it open or close windows. The command does not notice that. Options for JVMs are
 // passed in two environment variables: JAVA_TOOL_OPTIONS, which each JVM in the command's process tree reads, and
 // JDK_JAVA_OPTIONS, which java of JDK 9 and newer reads. The options make JVMs log their events (eventlogs.go) and, if
-// HotSpot prints its code, print it (javaflags.go). So JVMs that JMH, Maven or a shell script start are captured, too.
-// Each JVM reports the variable on stderr ("Picked up JAVA_TOOL_OPTIONS: …").
+// gasm does not copy the code, print it (javaflags.go). So JVMs that JMH, Maven or a shell script start are captured,
+// too. Each JVM reports the variable on stderr ("Picked up JAVA_TOOL_OPTIONS: …").
 //
-// No JVM may fail to start because of these options, whatever its release and its user are and whenever it starts: see
-// javaFlags, and Logs in package folder.
+// These options must not keep any JVM from starting, whatever its release and its user are, and even if it starts after
+// the command has ended. See javaFlags, and Logs in package folder.
 //
 // # JVMs that run already
 //

@@ -57,7 +57,8 @@ func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 	return flags
 }
 
-// makeEventFolder makes the folder for the logs. If HotSpot prints its code, the logs of code are in the same folder.
+// makeEventFolder makes the folder for the logs. If HotSpot prints its code, it prints the code to files in the same
+// folder.
 func (r *Recording) makeEventFolder() error {
 	if err := eventObstacle(r.o.Command); err != nil {
 		return err
@@ -76,8 +77,8 @@ func (r *Recording) makeEventFolder() error {
 	return nil
 }
 
-// rootChangers are programs that run other programs with a different root directory or different mounts, so that those
-// may not find gasm's files.
+// rootChangers are programs that run other programs with a different root directory or different mounts. A JVM that
+// they start may not find gasm's files.
 var rootChangers = []string{"chroot", "unshare", "nsenter", "bwrap", "firejail", "proot", "docker", "podman", "systemd-nspawn", "systemd-run"}
 
 // eventObstacle returns an error that says why JVMs of a command might not start with -Xlog, or nil if nothing speaks

@@ -15,7 +15,7 @@ type EventChoice = jvmevents.Choice
 // EventSource is a source of events.
 type EventSource = jvmevents.Source
 
-// EventsAuto is the EventSource that stands for the best source of each kind of events: the one with the most detail at
+// EventsAuto is the EventSource that takes each kind of events from its best source, the one with the most detail at
 // the lowest cost.
 const EventsAuto = jvmevents.Auto
 
@@ -23,13 +23,13 @@ const EventsAuto = jvmevents.Auto
 var EventSources = jvmevents.Sources
 
 // ParseEventChoice parses a list of kinds and probes, such as "gc,lock,usdt:hotspot:vm__init__end", "default" or
-// "none". The parameter from is the source of these events.
+// "none". The events come from the given source.
 func ParseEventChoice(list string, from EventSource) (EventChoice, error) {
 	return jvmevents.ParseChoice(list, from)
 }
 
 // EndLeft switches off the events and probes that earlier runs of gasm have left switched on in JVMs of this machine.
-// ended describes what was switched off, and left describes what was not, with the reason.
+// ended describes what it has switched off. left describes what it could not switch off, and why.
 func EndLeft(ctx context.Context) (ended, left []string) { return jvmfolder.EndLeft(ctx) }
 
 // addUSDTFlags adds the options that enable some of HotSpot's USDT probes. Every JVM knows these options, even a JVM

@@ -29,9 +29,9 @@ func sweep(ctx context.Context) {
 	folder.Sweep()
 }
 
-// LeftFolders returns the user's folders that other runs of gasm have left: because a process could still start JVMs
-// that log there, because something is still switched on in a JVM, or because gasm was killed. It leaves out the
-// folders of a gasm process that still runs.
+// LeftFolders returns the user's folders that other runs of gasm have left behind, and why. There are three reasons: a
+// process could still start JVMs that log to the folder, something is still switched on in a JVM, or gasm was killed.
+// Folders of a gasm process that still runs are left out.
 func LeftFolders(ctx context.Context) []LeftFolder {
 	left := folder.AllLeft()
 	jvmfolder.EachLeft(ctx, func(n *jvmfolder.Note) { left = append(left, LeftFolder{Path: n.Dir, Why: n.Left()}) })

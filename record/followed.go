@@ -80,9 +80,9 @@ func (s *session) describeFollowed(j *followedJVM) capture.JVM {
 	return read
 }
 
-// completeVersions adds the build to versions that lack it, if all other JVMs of the command with that version have the
-// same build: "17.0.15" becomes "17.0.15+6-Debian-1deb12u1". A version is without the build if the JVM ended before gasm
-// could read it from its memory, so that it is the one in the JDK's file release.
+// completeVersions adds the build to versions that lack it: "17.0.15" becomes "17.0.15+6-Debian-1deb12u1". It takes the
+// build from the command's other JVMs of this version, if all of them have the same build. A version lacks the build if
+// it comes from the JDK's file release, because the JVM ended before gasm could read its memory.
 func completeVersions(jvms []capture.JVM) {
 	whole := map[string]string{} // by the version without the build; "" if there are several
 	for i := range jvms {
@@ -104,12 +104,12 @@ func sortByStart(jvms []capture.JVM) {
 	slices.SortStableFunc(jvms, func(a, b capture.JVM) int { return cmp.Compare(a.StartMonoNanos/1e6, b.StartMonoNanos/1e6) })
 }
 
-// A note says how many sampled methods were gone before they were copied, if there are more than fewLate and they are
-// more than a tenth of the sampled methods. Most such methods were first sampled shortly before the JVM ended, and have
-// next to no samples.
+// Some sampled methods are gone before gasm can copy them. A note says how many, but only if there are more than
+// fewLate of them, and more than a tenth of all sampled methods. Most of them were first sampled shortly before the JVM
+// ended, and have next to no samples.
 const fewLate = 50
 
-// A note says how many samples are ambiguous if they are more than one in manyAmbiguous samples.
+// A note says how many samples are ambiguous, but only if that is more than one sample in manyAmbiguous.
 const manyAmbiguous = 1000
 
 // codeNotes returns notes that say which part of a JVM's code is missing or uncertain.

@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// javaFlags are the options that the command's JVMs get, in addition to those of the user.
+// javaFlags are the options that gasm adds to the user's options for the command's JVMs.
 type javaFlags struct {
 	// tool is for JAVA_TOOL_OPTIONS, which every JVM reads. JDK 8 does not start with an option that it does not know,
 	// so tool has only options that JDK 8 knows, unless the command is a tool of a newer JDK.
@@ -41,10 +41,10 @@ func (f javaFlags) longNote(command []string) string {
 	return ""
 }
 
-// OverridingVariable returns the name of an environment variable of Java with an option that overrides gasm's own, so
-// that the JVM's log would not be written where gasm expects it. That is possible because gasm's options are at the end
-// of JAVA_TOOL_OPTIONS, and a JVM reads the other variables after it. name is "" if no variable does so. cause explains
-// it to the user, who can unset the variable.
+// OverridingVariable looks for an environment variable of Java that overrides gasm's own options. The JVM's log would
+// then not be written where gasm expects it. That is possible because gasm's options are in JAVA_TOOL_OPTIONS, and a
+// JVM reads the other variables later. The result is the variable's name, and a text that tells the user about it. If
+// no variable overrides gasm's options, name is "".
 func OverridingVariable() (name, cause string) {
 	for _, later := range jdk.OptionVariables[1:] {
 		if option := printassembly.Overrides(os.Getenv(later)); option != "" {
@@ -54,8 +54,8 @@ func OverridingVariable() (name, cause string) {
 	return "", ""
 }
 
-// javaOptions returns all words that may be options of the command's JVM: those of the command itself, and those in
-// Java's environment variables.
+// javaOptions returns all words that may be options of the command's JVM. They are the words of the command itself and
+// of Java's environment variables.
 func javaOptions(command []string) []string {
 	words := append([]string(nil), command...)
 	for _, name := range jdk.OptionVariables {

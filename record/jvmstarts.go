@@ -6,8 +6,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/inotify"
 )
 
-// jvmStarts has the sampler look at the kernel's reports often while a JVM of the command starts. Otherwise a JVM that
-// runs for 50 ms, like java -version, has often ended before gasm sees it, and so nobody knows its code.
+// jvmStarts makes the sampler look at the kernel's reports more often while a JVM of the command starts. Otherwise a
+// JVM that runs for only 50 ms, like java -version, would often end before gasm has seen it, and gasm would not get its
+// code.
 //
 // After the first JVM, gasm watches the file libjvm.so, so that it knows of each further JVM at once.
 type jvmStarts struct {
@@ -16,20 +17,20 @@ type jvmStarts struct {
 	closed  chan struct{}
 }
 
-// An oftenLooker is a sampler that can look at the kernel's reports in short intervals for some time.
+// An oftenLooker is a sampler that can look at the kernel's reports at short intervals for some time.
 type oftenLooker interface{ LookOften(time.Duration) }
 
 const (
-	// commandStart is how long after the start of a command the first JVM is expected.
+	// commandStart is the time after the start of a command within which its first JVM is expected.
 	commandStart = time.Second
-	// jvmStart is how long after a JVM has opened libjvm.so the sampler looks often. A JVM needs 20 ms until it has a code
-	// cache, and on a busy machine several times as long.
+	// jvmStart is for how long the sampler looks often after a JVM has opened libjvm.so. It takes 20 ms until the JVM
+	// has a code cache, or several times as long on a busy machine.
 	jvmStart = 200 * time.Millisecond
-	// maxWatched is how many different files libjvm.so are watched.
+	// maxWatched limits how many different libjvm.so files are watched.
 	maxWatched = 8
 )
 
-// newJVMStarts returns a jvmStarts for a sampler, which may not be able to look often.
+// newJVMStarts returns a jvmStarts for a sampler. It does nothing if the sampler is not an oftenLooker.
 func newJVMStarts(sampler any) *jvmStarts {
 	s := &jvmStarts{watched: map[string]*inotify.Opens{}, closed: make(chan struct{})}
 	if often, ok := sampler.(oftenLooker); ok {

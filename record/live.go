@@ -78,7 +78,7 @@ func (c *liveCode) begin(ctx context.Context, s sampling, pid int) (err error) {
 	return err
 }
 
-// expect makes a sampler look often while JVMs start, if it can.
+// expect makes a sampler look for new mappings often while JVMs start. Not every sampler can do that.
 func (c *liveCode) expect(sampler any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,7 +107,7 @@ func (c *liveCode) mapped(ctx context.Context, m native.Mapping) {
 	if c.paused {
 		j.follower.Pause()
 	}
-	if !j.foreign { // otherwise the path is not one of gasm's own file system, or another user's choice
+	if !j.foreign { // otherwise the path may lead to another file in gasm's file system, or another user has chosen it
 		c.starts.seen(m.Path)
 	}
 	c.byPID[m.PID] = j

@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// headSize is an upper bound in bytes for the first lines of a log, which have <hotspot_log>, the version, the
-// arguments and the command. It is large because a class path can be long.
+// headSize is how many bytes at the beginning of a log are read at most. They have <hotspot_log>, the version, the
+// arguments and the command. The size is large because a class path can be long.
 const headSize = 1 << 20
 
 // readHead returns a description of the JVM that has written a log, made from the log's first lines. The rest of the

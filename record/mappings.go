@@ -34,8 +34,8 @@ type mappingRead struct {
 // twice as long as the one before, up to longestPause.
 const shortestPause, longestPause = 25 * time.Millisecond, 5 * time.Second
 
-// watchMappings begins to watch for JVMs that write logs into a folder. It calls the function found once for each JVM,
-// from a goroutine of its own. It reads their mappings only if the parameter read is true.
+// watchMappings begins to watch for JVMs that write logs into a folder. It calls found(log) once for each JVM, from a
+// goroutine of its own. If read is false, it does not read the JVMs' mappings.
 func watchMappings(logs *folder.Logs, read bool, found func(folder.Log)) *mappingWatch {
 	w := &mappingWatch{logs: logs, read: read, resolver: native.NewResolver(), found: found, next: map[int]mappingRead{},
 		stopped: make(chan struct{}), done: make(chan struct{})}

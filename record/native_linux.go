@@ -47,7 +47,7 @@ func attachNative(ctx context.Context, o collect.Options, note string) (sampling
 }
 
 // withoutOther changes the hint of an error that native sampling has returned. gasm attach has no other sampler, so the
-// hint must not advise one.
+// hint must not tell the user to try one.
 func withoutOther(err error) error {
 	var refused *failure.RefusedError
 	if errors.As(err, &refused) && refused.Reason == failure.ReasonUnknownEvent {

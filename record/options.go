@@ -16,8 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/xctrace"
 )
 
-// Options say which command is recorded, and how it is recorded. The zero values are the defaults, except where a
-// field's comment says otherwise.
+// Options say which command is recorded, and how it is recorded. A field with its zero value has the default, unless
+// its comment says otherwise.
 type Options struct {
 	Gasm    string   // the version of gasm, for the capture's description
 	Command []string // the program and its arguments; not empty
@@ -118,7 +118,7 @@ const (
 // A WindowChange says that a window has opened or closed.
 type WindowChange = windows.Change
 
-// rules returns those of the options that define windows.
+// rules returns the options that define windows.
 func (o *Options) rules() windows.Rules {
 	return windows.Rules{Delay: o.Delay, Length: o.Length, Start: o.WindowStart, End: o.WindowEnd, From: o.WindowFrom, File: o.WindowFile}
 }

@@ -32,19 +32,19 @@ type Recording struct {
 	output    *windows.Output
 	jmhFiles  *windows.JMHFiles
 	code      codeSource
-	codeNote  string // says why the code comes from another source than the user asked for; or ""
-	longNote  string // says that the options are too long for JDK 8; or ""
+	codeNote  string // the note of chooseCode; may be ""
+	longNote  string // says that the options are too long for JDK 8; "" if they are not
 	eventLogs eventLogs
 	publisher *probes.Publisher // nil if there are no probes for other tracers (--probe-sdt)
 	exitCode  int
-	endOnce   sync.Once // ends the sampling and the following of code
-	over      bool      // no further window would open, so they ended while the command ran
+	endOnce   sync.Once // for endSampling
+	over      bool      // the sampling ended while the command ran, because no further window would open
 
 	mu          sync.Mutex
 	command     *command.Held // gets signals; nil unless the command runs
 	ended       bool
 	interrupted bool           // gasm has received SIGINT (Ctrl-C)
-	early       syscall.Signal // the first signal to stop before the command ran; 0 if there was none
+	early       syscall.Signal // the first signal that stopped gasm before the command ran; 0 if there was none
 	cancelStart func()         // ends the wait for a sampler that is still starting; nil before it starts
 }
 
@@ -207,17 +207,17 @@ func (r *Recording) resume() {
 	r.code.resume()
 }
 
-// turn pauses or resumes the sampler, by a call of the given function. An error is reported as a problem: if pausing
-// fails, there are samples outside of the windows, which do no harm, but if resuming fails, there are no samples in the
-// next window, which the user must know.
+// turn pauses or resumes the sampler by calling the given method of it. An error is reported as a problem. If pausing
+// fails, there are samples outside of the windows, which do no harm. But if resuming fails, the next window has no
+// samples, and the user must know that.
 func (r *Recording) turn(sampler func() error) {
 	if err := sampler(); err != nil {
 		r.problem(err)
 	}
 }
 
-// lineWait is how long a message about a window waits at most, if the command is in the middle of printing a line, so
-// that the message does not appear within that line.
+// lineWait is how long a message about a window waits at most for the command to finish a line. Otherwise the message
+// could appear in the middle of that line.
 const lineWait = 250 * time.Millisecond
 
 // keepWindows begins to open and close the windows of a command that has just started.
@@ -282,7 +282,7 @@ func (r *Recording) untilStopped(ctx context.Context) context.Context {
 }
 
 // stoppedEarly records sig as the signal that stopped the recording before the command ran, unless an earlier signal is
-// recorded. sig may be 0 for no signal.
+// recorded. sig is 0 if there was no signal.
 func (r *Recording) stoppedEarly(sig syscall.Signal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

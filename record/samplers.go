@@ -30,18 +30,18 @@ type sampling interface {
 	// Pause makes the sampler take no samples, or drop them, until Resume.
 	Pause() error
 	Resume() error
-	// Stop ends the sampling. When ctx is done, it does not wait for information that the samples can do without. If
+	// Stop ends the sampling. It may wait for additional information about the samples, but only until ctx is done. If
 	// the sampler had already ended by itself, the error is a *failure.StoppedError, and the samples that it took until
 	// then can still be read.
 	Stop(ctx context.Context) error
 	// Lost returns how many samples the sampler has lost. It returns 0 if the sampler's text contains that number.
 	Lost() int64
-	// save writes the sampler's text both to the file path and to tee. If that fails, the text can still be read by
-	// open.
+	// save writes the sampler's text to a new file, whose path is given, and also to tee. If that fails, the text can
+	// still be read by open.
 	save(ctx context.Context, path string, tee io.Writer) error
 	open(context.Context) (io.ReadCloser, error)
-	// resolver returns, after Stop, a resolver that has looked up the native functions of all samples. It returns nil
-	// if the sampler does not look them up itself.
+	// resolver returns the sampler's own resolver, which has looked up the native functions of all samples when Stop
+	// has returned. If the sampler does not look up native functions, resolver returns nil.
 	resolver() *native.Resolver
 	discard() // removes the samples; called if the command did not run
 	wait()    // waits until the sampler has ended completely
@@ -133,7 +133,7 @@ func frequency(asked int, events []sampler.Event) (hertz int, note string) {
 	return rate.Hertz, rate.Note()
 }
 
-// mayTryOther reports whether another sampler may work although one has failed with err.
+// mayTryOther reports whether another sampler may still work when one has failed with err.
 func mayTryOther(err error) bool {
 	var missing *failure.MissingToolError
 	var refused *failure.RefusedError
@@ -175,13 +175,13 @@ func (p *perfSampling) save(ctx context.Context, path string, tee io.Writer) err
 	return nil
 }
 
-// A textWriter is a sampler that makes the text of its samples only after its end.
+// A textWriter is a sampler that makes the text of its samples only when it has ended.
 type textWriter interface {
 	WriteText(context.Context, io.Writer) error
 }
 
-// saveText writes a sampler's text to the file path and to tee. It writes to path + ".part" and renames the file when
-// it is complete.
+// saveText writes a sampler's text to a new file, whose path is given, and also to tee. The file's name ends in ".part"
+// until the file is complete.
 func saveText(ctx context.Context, p textWriter, path string, tee io.Writer) error {
 	part := path + ".part"
 	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

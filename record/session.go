@@ -34,11 +34,11 @@ type session struct {
 	resolver *native.Resolver // names native functions; has all mappings after the sampling has ended
 	clocks   clockReadings
 	events   *jvmevents.Events // nil before they begin
-	// followed returns the JVM with a process id, if the JVM's code is copied while it runs, and otherwise nil. The
-	// field is nil if no code is copied.
+	// followed returns the JVM with the process id. If gasm does not copy the JVM's code while it runs, the result is
+	// nil. The field itself is nil if no code is copied at all.
 	followed func(pid int) *followedJVM
-	// The times at which the recorded span began and ended. In a Recording, it is the run of the command. In an
-	// Attachment, it is the sampling.
+	// When the recorded span began and ended. In a Recording, that is the time from the start to the end of the
+	// command. In an Attachment, it is the time of the sampling.
 	startedMonoNanos, endedMonoNanos int64
 
 	problemsMu sync.Mutex
@@ -67,15 +67,15 @@ func (s *session) placedIn(pid int) func(pc uint64, monoNanos int64) {
 // path returns the path of a file in the capture.
 func (s *session) path(file string) string { return filepath.Join(s.folder.Path, file) }
 
-// Problems returns the errors because of which the capture is incomplete.
+// Problems returns the errors that have made the capture incomplete.
 func (s *session) Problems() []error {
 	s.problemsMu.Lock()
 	defer s.problemsMu.Unlock()
 	return slices.Clone(s.problems)
 }
 
-// problem adds an error because of which a part of the capture is missing, and reports it. The recording goes on. A
-// full disk is reported only once, even if several files could not be written.
+// problem saves and reports an error that makes the capture incomplete. The recording goes on. A full disk is reported
+// only once, even if several files could not be written.
 func (s *session) problem(err error) {
 	s.problemsMu.Lock()
 	known := isDiskFull(err) && slices.ContainsFunc(s.problems, isDiskFull)
@@ -86,8 +86,8 @@ func (s *session) problem(err error) {
 	}
 }
 
-// isDiskFull reports whether the disk is full. That also works for an error that perf has reported, because the
-// sampler's error then wraps ENOSPC.
+// isDiskFull reports whether an error means that the disk is full. That also works for an error that perf has reported,
+// because the sampler's error then wraps ENOSPC.
 func isDiskFull(err error) bool { return errors.Is(err, syscall.ENOSPC) }
 
 // problemNotes returns notes that say why the capture is incomplete. There is only one note about a full disk.
@@ -109,9 +109,9 @@ func (s *session) wholeRun() capture.Span {
 	return capture.Span{FromMonoNanos: s.startedMonoNanos, ToMonoNanos: s.endedMonoNanos}
 }
 
-// complete writes all files of the capture except the logs, which exist already, and opens the capture. describe
-// returns the capture's description. It is called after the samples were written, because it includes the problems so
-// far.
+// complete writes all files of the capture except the logs, which exist already, and opens the capture. complete calls
+// describe() for the capture's description. It does so after writing the samples, because the description includes the
+// problems so far.
 //
 // If a file can't be written, for example because the disk is full, that is reported as a problem, and complete returns
 // a capture that gets the content of the file from memory or from the sampler.
@@ -150,8 +150,8 @@ func (s *session) description() capture.Description {
 		Lost: s.sampling.Lost(), Clocks: []capture.Clock{s.clocks.start, s.clocks.end}}
 }
 
-// saveSamples writes the sampler's text into the capture. At the same time, it looks up the native functions of the
-// samples, while for example perf script is still writing the text.
+// saveSamples writes the sampler's text into the capture. It looks up the native functions of the samples at the same
+// time, for example while perf script is still writing the text.
 func (s *session) saveSamples(ctx context.Context) error {
 	if s.sampling.resolver() != nil {
 		return s.sampling.save(ctx, s.path(capture.SamplesFile), io.Discard)
@@ -196,7 +196,7 @@ func (s *session) nameFunctions(text io.Reader) {
 	}
 }
 
-// A progressWriter is a Writer that calls the function count with the number of bytes of each write. count may be nil.
+// A progressWriter is a Writer that calls count(n) for each write of n bytes. count may be nil.
 type progressWriter struct {
 	io.Writer
 	count func(bytes int)

@@ -18,10 +18,10 @@ type EventFormat struct {
 	Write func(io.Writer, []event.Event, EventOptions) error
 }
 
-// EventOptions are how a list of events is written.
+// EventOptions say how to write a list of events.
 type EventOptions struct {
 	Look  layout.Look
-	Sites event.SiteRule // names the places of events in the format text; "" is event.SiteOwn
+	Sites event.SiteRule // chooses the place of each event in the format text; "" is event.SiteOwn
 }
 
 // EventFormats are all formats for lists of events, the default one first.
@@ -158,7 +158,7 @@ type traceEvent struct {
 	TS    float64           `json:"ts"`
 	Dur   float64           `json:"dur,omitempty"`
 	PID   int               `json:"pid"`
-	TID   int               `json:"tid"` // not a thread, but a lane: events of different kinds overlap
+	TID   int               `json:"tid"` // the lane, not the thread, because events of different kinds overlap
 	Args  map[string]string `json:"args,omitempty"`
 }
 

@@ -10,15 +10,15 @@ import (
 )
 
 // Options are the choices that a caller has for reports. WriteText uses Gasm and all of text.Options. WriteHTML uses
-// Gasm, the fields for the page, and Counts and Top of text.Options. The other formats have no choices: they use only
-// Gasm, or nothing.
+// Gasm, the fields for the page, and Counts and Top of text.Options. The other formats use only Gasm, or none of them.
 type Options struct {
 	Gasm string // the version of gasm that makes the report
 	text.Options
 
-	// For the page: whether instructions are in Intel's syntax, and where source is. Place returns the file that a line
-	// number of a method stands for, and the line in it; for line 0, the class's own file. FileLines returns all lines
-	// of a file, or nil if there is no such file. Both functions are nil if there are no sources.
+	// These fields are for the page. Intel is true if the instructions are in Intel's syntax. Place returns the source
+	// file that a line number of a method stands for, and the line in that file. For line 0, it returns the class's own
+	// file. FileLines returns all lines of a file, or nil if there is no such file. Both functions are nil if there are
+	// no sources.
 	Intel     bool
 	Place     func(method string, line int) (file string, at int)
 	FileLines func(file string) []string
@@ -26,7 +26,7 @@ type Options struct {
 
 // A Format is a form in which a report can be written.
 type Format struct {
-	Name  string // of --format
+	Name  string // what --format calls it
 	Write func(io.Writer, *profile.Profiles, Options) error
 	// Locations is true if the format needs the profile's Locations and no annotated code.
 	Locations bool

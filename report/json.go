@@ -126,7 +126,8 @@ func (p jsonProfile) profile() schema.Profile {
 	}
 }
 
-// siteRule returns the rule of the places of locks and allocations; "" if there are none.
+// siteRule returns the rule that chose the places of locks and allocations. It returns "" if the profile has none of
+// these.
 func (p jsonProfile) siteRule() string {
 	if len(p.Locks)+len(p.Allocations) == 0 {
 		return ""
@@ -171,7 +172,7 @@ func (p jsonProfile) allocation(s *profile.AllocSite) schema.Allocation {
 	return a
 }
 
-// site converts a place in the program; nil if it is unknown.
+// site converts a place in the program. It returns nil if the place is unknown.
 func (p jsonProfile) site(f event.Frame) *schema.Frame {
 	if f.Method == "" {
 		return nil
@@ -184,7 +185,7 @@ func (p jsonProfile) counts(c tally.Counts) schema.Counts {
 	return schema.Counts{Events: p.Counters, Values: c}
 }
 
-// perJVM converts counts by JVM. It returns nil for one JVM, whose counts are those of the profile.
+// perJVM converts counts by JVM. It returns nil if there is only one JVM, because its counts are those of the profile.
 func (p jsonProfile) perJVM(perJVM []tally.Counts) schema.PerJVM {
 	if len(perJVM) < 2 {
 		return nil

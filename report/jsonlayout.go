@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// jsonWidth is the largest length in bytes of an array or an object that is written on one line, including the
-// indentation. A longer one is spread over several lines. The key before a value is not counted.
+// jsonWidth is how many bytes an array or an object may have to be written on one line. A longer one is spread over
+// several lines. The indentation counts, but the key before the value does not.
 const jsonWidth = 160
 
-// layoutJSON writes src, which is valid JSON without blanks, with line breaks. A value that is not too long (see
+// layoutJSON writes JSON with line breaks. src must be valid JSON without blanks. A value that is not too long (see
 // jsonWidth) is written on one line. Otherwise, each of its elements gets a line of its own. Thus most regions and most
 // instructions take one line each. json.Indent would write a dozen lines for each.
 func layoutJSON(w *bufio.Writer, src []byte, depth int) {

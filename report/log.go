@@ -84,8 +84,8 @@ func (w *logWriter) blob(b *printassembly.Blob, at map[uint64]tally.Counts) {
 	w.unlisted(pcs, at, b.Hi)
 }
 
-// unlisted writes a line for each of the sorted pcs that is lower than the parameter below, and returns the rest. The
-// log has no code at the PCs that it writes.
+// unlisted writes lines for sampled PCs at which the log has no code. These are the PCs at the start of the sorted list
+// that are lower than the given address. unlisted returns the rest of the list.
 func (w *logWriter) unlisted(pcs []uint64, at map[uint64]tally.Counts, below uint64) []uint64 {
 	for ; len(pcs) > 0 && pcs[0] < below; pcs = pcs[1:] {
 		w.Line("%s  %#016x:   (no code in the log)", w.columns(at[pcs[0]]), pcs[0])

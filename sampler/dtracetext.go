@@ -80,8 +80,8 @@ func parseMessage(line []byte) outcome {
 	return outcome{kind: badRecord, msg: "no profile probe"}
 }
 
-// usualLines are the beginnings of lines that say nothing about samples: the heading, how many probes DTrace has found,
-// and that macOS protects its own programs.
+// usualLines has the beginnings of lines that say nothing about samples. These are the heading, the lines that say how
+// many probes DTrace has found, and the one that says that macOS protects its own programs.
 var usualLines = [][]byte{
 	[]byte("CPU "), []byte("dtrace: description "), []byte("dtrace: script "),
 	[]byte("dtrace: system integrity protection is on"),
@@ -141,7 +141,7 @@ func (p *dtraceParser) function(text []byte) dtraceFunction {
 	return at
 }
 
-// intern returns the bytes as a string. It allocates a new string only if the map known does not have it yet.
+// intern returns the bytes as a string. It allocates a new string only if the map does not have the string yet.
 func intern(known map[string]string, text []byte) string {
 	s, ok := known[string(text)]
 	if !ok {

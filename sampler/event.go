@@ -20,7 +20,7 @@ type Event struct {
 	UserOnly bool
 }
 
-// ParseEvent parses an event as one asks perf for it, or as perf script prints it before a colon:
+// ParseEvent parses an event in the form that perf accepts, or in the form that perf script prints before a colon:
 //
 //	cycles:Pu                      cycles, user space only
 //	cpu_core/cycles/u              cycles, user space only
@@ -155,11 +155,11 @@ func (e Event) CountsCycles() bool { return e.Name == "cycles" || e.Name == "cpu
 var otherCycles = []string{"ref-cycles", "bus-cycles"}
 
 // CPUNanos returns the CPU time that one sample of the event stands for, in ns, if it is sampled at a frequency in Hz.
-// It returns 0 if a sample does not stand for any time, like a sample of page-faults, and if the frequency is unknown
-// (0).
+// It returns 0 if the frequency is unknown (0). It also returns 0 if the event has nothing to do with time, like
+// page-faults.
 //
-// Clocks and cycles advance with time while the CPU works, and perf aims at the frequency, so it takes
-// a sample of them every 1/frequency seconds.
+// Clocks and cycles advance as long as the CPU works. perf tries to reach the frequency, so it takes a sample of such
+// an event every 1/frequency seconds.
 func (e Event) CPUNanos(frequency int) float64 {
 	if frequency <= 0 || !e.ByClock() && !e.CountsCycles() && !slices.Contains(otherCycles, e.Name) {
 		return 0

@@ -8,11 +8,10 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fields"
 )
 
-// A PerfReader reads the text of `perf script` with the fields
-// [[comm,]pid,tid,][time,][period,]event,ip,[sym,]dso, or with the fields that it prints by default
-// (comm,tid,[cpu,]time,period,event,ip,sym,dso); those in brackets may be missing. Every line is one
-// record, except empty lines, comments (#) and stacks. If there are stacks, the first line of a stack
-// has the sample's address and function.
+// A PerfReader reads the text of `perf script`. The fields may be [[comm,]pid,tid,][time,][period,]event,ip,[sym,]dso,
+// where those in brackets are optional. They may also be the fields that perf script prints by default:
+// comm,tid,[cpu,]time,period,event,ip,sym,dso. Every line is one record, except for empty lines, comments (#) and
+// stacks. If there are stacks, the first line of a stack has the sample's address and function.
 type PerfReader struct{ textReader }
 
 // NewPerfReader returns a reader of r. The name is for messages only.
@@ -266,10 +265,9 @@ func cutEvent(text []byte) (name, rest []byte, ok bool) {
 	return nil, text, false
 }
 
-// cutModule splits "symbol (module)". Both may contain blanks and parentheses. The module is in the
-// balanced parentheses at the end, if their content looks like a module. If it does not, the module is
-// a path with an unbalanced parenthesis in it ("f (/tmp/a) b)"), which begins at the first " (/" or "
-// ([".
+// cutModule splits "symbol (module)". Both may contain blanks and parentheses. The module is normally in the balanced
+// parentheses at the end. But a path may have an unbalanced parenthesis in it, as in "f (/tmp/a) b)". So if the content
+// of the balanced parentheses does not look like a module, the module begins at the first " (/" or " ([".
 func cutModule(text []byte) (sym, mod []byte, ok bool) {
 	if len(text) == 0 || text[len(text)-1] != ')' {
 		return nil, nil, false

@@ -31,8 +31,8 @@ func (t *PerfText) Len() int { return len(t.lines) }
 // Reset removes all lines, and keeps their memory for the next ones.
 func (t *PerfText) Reset() { t.lines = t.lines[:0] }
 
-// Sample appends a line for a sample. event is an index into the events; path is the mapped file, or
-// what perf prints in place of one.
+// Sample appends a line for a sample. event is the index of the sample's event. path is the mapped file, or what perf
+// prints in place of one.
 func (t *PerfText) Sample(s *Sample, event int, path string) {
 	t.head(s)
 	t.lines = append(t.lines, t.events[event]...)
@@ -89,7 +89,7 @@ func (t *PerfText) head(s *Sample) {
 	t.lines = append(append(t.lines, nanos[1:]...), ": "...)
 }
 
-// padLeft appends a text, preceded by as many blanks as it takes to fill width bytes.
+// padLeft appends blanks and then a text. There are as many blanks as it takes to fill width bytes.
 func padLeft(to []byte, text string, width int) []byte {
 	for range width - len(text) {
 		to = append(to, ' ')

@@ -11,9 +11,9 @@ import (
 type Reader interface {
 	// Scan reads the next record. It returns false at EOF and on an I/O error.
 	Scan() bool
-	// Record returns a *Sample, *Lost or *SyntaxError, valid until the next Scan.
+	// Record returns what Scan has read: a *Sample, *Lost or *SyntaxError. It is valid until the next Scan.
 	Record() any
-	// Err returns the I/O error that ended the reading, nil after plain EOF.
+	// Err returns the I/O error that ended the reading. It returns nil at EOF.
 	Err() error
 	// UserOnly reports whether all samples so far belong to events that leave the kernel out. If so, the kernel may
 	// have taken time although the text has no samples of it.

@@ -28,8 +28,8 @@ const KernelModule = "kernel"
 // Lost is a line about samples that the sampler could not keep.
 type Lost struct {
 	// Count is the number of lost samples that earlier lines have not reported yet. perf reports a loss twice: by
-	// PERF_RECORD_LOST while it records, and for each event by PERF_RECORD_LOST_SAMPLES at the end. Only the excess of
-	// the second report over the first counts, so that the sum over all Lost is the number of lost samples.
+	// PERF_RECORD_LOST while it records, and for each event by PERF_RECORD_LOST_SAMPLES at the end. The second report
+	// counts only as far as it exceeds the first. So the sum of all Counts is the number of lost samples.
 	Count int64
 }
 

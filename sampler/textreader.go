@@ -32,8 +32,8 @@ type lineParser interface {
 // A place says what a parser has to know about the text around a line.
 type place struct {
 	cut bool // the sampler was stopped while it wrote the line, so that the line's last word may be cut
-	// stack is the next line if a stack begins there (see stackLine), without blanks around it; otherwise
-	// nil. It is empty if that line is blank or longer than maxLine.
+	// If a stack begins on the next line (see stackLine), stack is that line without the blanks around it. It is empty
+	// if the line is blank or longer than maxLine. If no stack begins there, it is nil.
 	stack []byte
 }
 
@@ -63,9 +63,9 @@ const (
 // A textReader reads text in chunks, parses several chunks at a time, and returns their records in the
 // text's order. Its goroutines end when the text has been read to its end.
 //
-// Chunks go in a circle. The goroutine that reads the text takes a chunk from the channel free and fills it. Then it
-// passes the chunk to the goroutines that parse, and puts it into the channel queue. advance takes the chunk from
-// queue, and puts it back into free when Scan has returned its records.
+// Chunks go in a circle. The goroutine that reads the text takes a chunk from r.free and fills it. Then it passes the
+// chunk to the goroutines that parse, and puts it into r.queue. The method advance takes the chunk from r.queue. When
+// Scan has returned all records of the chunk, advance puts it back into r.free.
 type textReader struct {
 	name      string
 	in        io.Reader
@@ -74,8 +74,8 @@ type textReader struct {
 	queue     chan *chunk // in the text's order; parsed or being parsed
 	free      chan *chunk
 	current   *chunk                      // whose records are being returned
-	next      struct{ sample, other int } // indexes in the chunk current
-	line      int                         // the number of lines before the chunk current
+	next      struct{ sample, other int } // indexes in the current chunk
+	line      int                         // the number of lines before the current chunk
 	err       error
 
 	record any // what Record returns: a sample of current, &lost or &bad
@@ -85,14 +85,14 @@ type textReader struct {
 	samples      bool // there was a sample
 	kernelEvents bool // one of the samples belongs to an event that includes the kernel
 
-	lostFirst, lostAgain, lostTotal int64 // sums of perf's two reports, and of Lost.Count
+	lostFirst, lostAgain, lostTotal int64 // sums of perf's first reports, of its second ones, and of Lost.Count
 }
 
 // A chunk is a part of the text that consists of whole lines, and the records in it.
 type chunk struct {
 	text    []byte
 	cut     bool // the last line has no end
-	tooLong bool // the chunk is one line that is longer than maxLine, without its text
+	tooLong bool // the chunk is one line that is longer than maxLine, and its text was dropped
 	lines   int
 	samples []Sample
 	kernel  bool // one of the samples belongs to an event that includes the kernel
@@ -132,7 +132,7 @@ func (r *textReader) Scan() bool {
 // the reader and is valid until the next Scan. Its strings stay valid.
 func (r *textReader) Record() any { return r.record }
 
-// Err returns the I/O error that ended the reading, nil after plain EOF.
+// Err returns the I/O error that ended the reading. It returns nil at EOF.
 func (r *textReader) Err() error { return r.err }
 
 // UserOnly reports whether all samples so far belong to events that leave the kernel out. It is false
@@ -175,9 +175,9 @@ func (r *textReader) read(jobs chan<- *chunk) {
 	}
 }
 
-// fill reads until the chunk has half of chunkSize, and at least one whole sample: a line, and the lines of its stack.
-// The text after the last whole sample is the rest, which fill writes into buf. ended is true if this is the last
-// chunk.
+// fill reads until the chunk has at least half of chunkSize, and at least one whole sample: a line, and the lines of
+// its stack. It returns the text after the last whole sample, for which it reuses the memory of buf. ended is true if
+// this is the last chunk.
 func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	last := lastEnd(c.text) // of a sample
 	for {
@@ -214,7 +214,7 @@ func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 }
 
 // lastEnd returns the index of the last line end after which no stack continues, or -1. A line end at the end of the
-// text does not count, because a stack may continue after the text.
+// text does not count, because the stack may continue in the text that was not read yet.
 func lastEnd(text []byte) int {
 	for i := len(text) - 1; i > 0; i-- {
 		if i = bytes.LastIndexByte(text[:i], '\n'); i < 0 || text[i+1] != stackLine {
@@ -224,8 +224,8 @@ func lastEnd(text []byte) int {
 	return -1
 }
 
-// skipLine reads to the end of a line that is too long, of which the chunk has the start. It drops the line's text. The
-// rest is the text after the line, as in fill.
+// skipLine is for a chunk that has only the start of a line, because the line is too long. It reads to the end of the
+// line, and drops its text. Like fill, it returns the text that comes after.
 func (c *chunk) skipLine(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	c.tooLong = true
 	for {

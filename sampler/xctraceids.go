@@ -43,7 +43,7 @@ var xcKinds = map[string]xcKind{
 	"mach-absolute-time": xcMachTime, "mach-timebase-info": xcTimebase, "mach-timebase-info-field": xcTimebaseField,
 }
 
-// An xcValue is the part of an element that is kept. The meaning of the fields number and more depends on kind.
+// An xcValue is the part of an element that is kept. What the fields mean depends on the kind of element.
 type xcValue struct {
 	number uint64 // a time in ns, the id of a thread or a process, a frame's address, a timebase's numerator
 	name   uint32 // the name of a thread, a function or a file, as an index into xcNames; 0 for none
@@ -55,8 +55,8 @@ type xcValue struct {
 type xcFlags uint8
 
 const (
-	xcKnown   xcFlags = 1 << iota // number is known
-	xcMore                        // more is known
+	xcKnown   xcFlags = 1 << iota // the field number is set
+	xcMore                        // the field more is set
 	xcInlined                     // for a frame: the function was inlined into that of the next frame
 	xcRunning                     // for a thread's state
 	xcX86                         // for a file: its instructions are x86-64's

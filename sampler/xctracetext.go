@@ -71,10 +71,10 @@ func NewXCTraceReader(r io.Reader, name string) *XCTraceReader {
 	return &XCTraceReader{x: newXMLReader(r), name: name, names: newXCNames()}
 }
 
-// Record returns what Scan has read, valid until the next Scan.
+// Record returns what Scan has read. It is valid until the next Scan.
 func (r *XCTraceReader) Record() any { return r.record }
 
-// Err returns the I/O error that ended the reading, nil after plain EOF.
+// Err returns the I/O error that ended the reading. It returns nil at EOF.
 func (r *XCTraceReader) Err() error { return r.err }
 
 // UserOnly reports whether there are samples, but none of the kernel. The text does not say what
@@ -144,7 +144,8 @@ func (r *XCTraceReader) start(name, rest []byte) {
 	r.open = append(r.open, o)
 }
 
-// attribute takes an attribute's value into the element o or into r. The attribute is neither id nor ref.
+// attribute stores the value of an attribute, in the element o or in r. It is called for all attributes except id and
+// ref.
 func (r *XCTraceReader) attribute(o *xcOpen, name, value []byte) {
 	switch {
 	case o.kind == xcFrame && string(name) == "addr":
@@ -239,7 +240,7 @@ func (r *XCTraceReader) takeText(o *xcOpen) {
 	}
 }
 
-// give takes the value of an element that has ended into its parent.
+// give passes the value of an element that has ended on to its parent.
 func (r *XCTraceReader) give(o *xcOpen, parent *xcOpen) {
 	known := o.flags&xcKnown != 0
 	switch {
@@ -308,9 +309,9 @@ func (r *XCTraceReader) giveRow(o *xcOpen, known bool) {
 	}
 }
 
-// endRow makes a record of a row that has ended, and reports whether there is one. A row of another table, or of a
-// thread that waits, is not a sample. A row with <sentinel/> in place of a backtrace becomes a Lost, because
-// Instruments could not find out where the thread was.
+// endRow turns a row that has ended into a record, and reports whether it did. A row of another table, or of a thread
+// that waits, is not a sample. A row with <sentinel/> in place of a backtrace becomes a Lost, because Instruments could
+// not find out where the thread was.
 func (r *XCTraceReader) endRow() bool {
 	row, event := &r.row, xcEvents[r.table]
 	switch {
@@ -340,10 +341,10 @@ func (r *XCTraceReader) endRow() bool {
 	return true
 }
 
-// address returns the program counter of an innermost frame. xctrace writes the address higher by one
-// in all tables named -profile, and unchanged in the tables that they are made from
-// (https://developer.apple.com/forums/thread/748112). On arm64 an instruction's address is a multiple
-// of four, so an address that is right can be recognized, and is not changed.
+// address returns the program counter of an innermost frame. xctrace adds one to the address in all tables named
+// -profile, but not in the tables that they are made from (https://developer.apple.com/forums/thread/748112). On arm64,
+// the address of an instruction is a multiple of four. So an address to which nothing was added can be recognized, and
+// is returned as it is.
 func (r *XCTraceReader) address(addr uint64) uint64 {
 	if addr == 0 || !r.x86 && addr%4 == 0 {
 		return addr

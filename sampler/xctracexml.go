@@ -84,8 +84,8 @@ func (x *xmlReader) advance(to int) {
 	x.next = to
 }
 
-// tagEnd returns the index of the bracket that ends the tag at next, or -1 if there is none. A bracket
-// in quotes, as in name="a<b>", does not end a tag, nor does one in a comment.
+// tagEnd returns the index of the bracket that ends the tag at x.next, or -1 if there is none. A bracket in quotes, as
+// in name="a<b>", does not end a tag, nor does one in a comment.
 func (x *xmlReader) tagEnd() int {
 	quote := byte(0)
 	for i := x.next + 1; ; i++ {
@@ -180,7 +180,7 @@ func cutTag(tag []byte) (name, attributes []byte, end, empty bool) {
 	return tag, nil, false, empty
 }
 
-// attributes calls the function give for each attribute of a tag, with the value as it is written.
+// attributes calls give(name, value) for each attribute of a tag. The value is as it is written, with its entities.
 func attributes(text []byte, give func(name, value []byte)) {
 	for {
 		text = bytes.TrimLeft(text, " \t\r\n")
@@ -201,8 +201,8 @@ func attributes(text []byte, give func(name, value []byte)) {
 // xmlEntities are the entities that XML has without a declaration.
 var xmlEntities = map[string]string{"lt": "<", "gt": ">", "amp": "&", "quot": `"`, "apos": "'"}
 
-// unescapeXML returns a value with its entities replaced: "a&lt;b" becomes "a<b". It writes the result into the memory
-// of the parameter to, if that is large enough. An & that does not begin a known entity stays as it is.
+// unescapeXML returns a value with its entities replaced: "a&lt;b" becomes "a<b". It reuses the memory of its first
+// argument for the result. An & that does not begin a known entity stays as it is.
 func unescapeXML(to, value []byte) []byte {
 	to = to[:0]
 	for {

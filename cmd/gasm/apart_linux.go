@@ -20,15 +20,15 @@ import (
 // apartEnv is the environment variable that has the number of the descriptor on which a child reports its exit code.
 const apartEnv = "GASM_APART"
 
-// apart is the file of the descriptor that apartEnv names. It is nil in a gasm process that is not such a child.
+// apart is the pipe on which a child reports its exit code. It is nil in a gasm process that is not such a child.
 var apart *os.File
 
 // ownProcess is true if this process runs gasm's main function, so that its command line can be run again in a child.
 // It is false in a test that calls a command directly, because such a process has the command line of the test binary.
 var ownProcess bool
 
-// beApart sets ownProcess. If this process is such a child, beApart also opens the descriptor on which it reports, and
-// stores it in apart. It removes the environment variable, so that the processes that gasm starts do not get it.
+// beApart sets ownProcess. If this process is such a child, beApart also sets apart. It removes the environment
+// variable, so that the processes that gasm starts do not inherit it.
 func beApart() {
 	ownProcess = true
 	fd, err := strconv.Atoi(os.Getenv(apartEnv))
@@ -39,8 +39,8 @@ func beApart() {
 	apart = os.NewFile(uintptr(fd), "the gasm that waits")
 }
 
-// leave ends gasm with an exit code. A child closes its standard streams first. If the child can't end, whoever reads
-// its output from a pipe would otherwise never see the end of it.
+// leave ends gasm with an exit code. A child closes its standard streams first. Otherwise, if the child can't end, a
+// program that reads gasm's output from a pipe would wait forever.
 func leave(code int) {
 	if apart != nil {
 		for fd := range 3 {
@@ -51,16 +51,16 @@ func leave(code int) {
 	os.Exit(code)
 }
 
-// mayNotEnd reports whether this process might never end if it looked at other processes itself, so that it has to do
-// so in a child ([runApart]). This is so if it runs as root, because root sees the memory and files of other users'
-// processes. An ordinary user sees neither.
+// mayNotEnd reports whether gasm has to look at other processes in a child ([runApart]), because it might never end if
+// it did so in this process. That can happen to root, who can look at the memory and files of other users' processes.
+// An ordinary user can't.
 func mayNotEnd() bool { return ownProcess && apart == nil && os.Geteuid() == 0 }
 
 // endTime is how long a child may take to end after it has reported its exit code. Usually it takes a millisecond.
 const endTime = time.Second
 
-// runApart runs the command line of this process in a child, and returns an *exitError with the child's code, or nil for 0.
-// The child is killed when this process ends.
+// runApart runs the command line of this process in a child. If the child's exit code is not 0, runApart returns an
+// *exitError with that code. The child is killed when this process ends.
 func runApart(s streams) error {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
@@ -124,8 +124,8 @@ func exitOf(code int) error {
 	return &exitError{code: code}
 }
 
-// handOn passes a signal that this process got on to the child, unless the child got the signal as well: a terminal
-// sends SIGINT and SIGQUIT to all processes in its foreground.
+// handOn passes a signal on to the child. It does nothing if the child has already got the signal from the terminal,
+// which sends SIGINT and SIGQUIT to all processes in its foreground.
 func handOn(child *os.Process, sig syscall.Signal) {
 	if sig == syscall.SIGINT || sig == syscall.SIGQUIT {
 		if tty, err := os.Open("/dev/tty"); err == nil {

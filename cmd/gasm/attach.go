@@ -20,7 +20,7 @@ import (
 	"github.com/gasm-profiler/gasm/record"
 )
 
-// attachFlags holds the values of the flags of attach.
+// attachFlags holds the values of the flags of gasm attach.
 type attachFlags struct {
 	recordFlags
 	debugInfo bool
@@ -71,7 +71,7 @@ are listed. Linux only.`,
 }
 
 // tellLeft switches off events and probes that earlier gasm processes left on in JVMs when they were killed. It prints
-// what it has switched off, what it could not switch off, and which flags such processes have left set.
+// what it has switched off, what it could not switch off, and which flags those processes have left set.
 func tellLeft(s streams) {
 	ended, left := record.EndLeft(context.Background())
 	for _, text := range slices.Concat(record.LeftDebugInfo(context.Background()), ended, left) {

@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/report"
 )
 
-// choices has the possible values of each flag that takes one of a few values.
+// choices lists the values of each flag that accepts only a few.
 var choices = map[string][]string{
 	"show-counts": {"percent", "raw", "norm"},
 	"sort":        {"self", "total"},
@@ -29,14 +29,14 @@ var choices = map[string][]string{
 	"events-from": record.EventSources,
 }
 
-// otherFormats has the values of --format for each command that has this flag but writes no report.
+// otherFormats lists the values of --format for the commands that have this flag, but do not write a report.
 var otherFormats = map[string][]string{"events": report.EventFormatNames(), "diff": {"text", "json", "html", "markdown"}}
 
-// paths has the names of values, as FILE in "--report FILE", that stand for files or folders. Shells complete such
-// values by themselves. The value "commas" of --before and --after is a list of captures.
+// paths lists the placeholders in usage texts that stand for files or folders, such as FILE in "--report FILE". Shells
+// complete such values by themselves. The placeholder "commas" of --before and --after stands for a list of captures.
 var paths = []string{"FILE", "DIR", "PATH", "commas"}
 
-// shells has the shells for which gasm prints completions.
+// shells maps the name of each supported shell to the function that prints its completion script.
 var shells = map[string]func(root *cobra.Command, s streams) error{
 	"bash": func(root *cobra.Command, s streams) error { return root.GenBashCompletionV2(s.out, true) },
 	"zsh":  func(root *cobra.Command, s streams) error { return root.GenZshCompletion(s.out) },
@@ -78,15 +78,15 @@ func completeFlags(root *cobra.Command) {
 			if others := otherFormats[cmd.Name()]; f.Name == "format" && others != nil {
 				values = others
 			}
-			// values is empty for a number or a pattern, for which nothing can be suggested.
+			// For a number or a pattern there is nothing to suggest, so values is empty.
 			complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 			_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // the flag exists, and is registered once
 		})
 	}
 }
 
-// completeJVMs returns a function that returns the process ids of the JVMs that can be attached to, each with its main
-// class or jar as the description.
+// completeJVMs returns a function that suggests the process ids of the JVMs that gasm can attach to. The description of
+// each is its main class or jar.
 func completeJVMs(s streams) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if mayNotEnd() {

@@ -103,7 +103,7 @@ func (f *diffFlags) sides(args []string) [2][]string {
 	return [2][]string{f.before, f.after}
 }
 
-// choice returns the first flag that is set among those that choose samples, for example "--jvm", or "" if none is set.
+// choice returns the first flag that is set and that chooses samples, such as "--jvm". It returns "" if there is none.
 func (f *diffFlags) choice() string {
 	for _, c := range []struct{ name, value string }{{"jvm", f.report.jvm}, {"thread", f.report.thread}, {"window-event", f.report.windowEvent}} {
 		if c.value != "" {
@@ -141,13 +141,13 @@ func (f *diffFlags) check() error {
 func (f *diffFlags) profileOptions() profile.Options {
 	o := f.report.profileOptions()
 	o.HotThreshold = min(f.minChange, o.HotThreshold)
-	o.Regions = 1 // below HotThreshold at most one, and only if none is hot; diff chooses which regions it shows
+	o.Regions = 1 // at most one if no region is hot; diff itself chooses which regions it shows
 	o.MergeMargin, o.TooBigThreshold = diff.MergeMargin, 2000
 	o.SkipLines, o.Listings, o.Hottest, o.History = false, 0, false, false // as for a JSON report
 	return o
 }
 
-// maxPercent is an upper bound for --fail-above.
+// maxPercent is the highest value of --fail-above.
 const maxPercent = 1_000_000
 
 func runDiff(s streams, flags *diffFlags, paths [2][]string) error {
@@ -219,7 +219,7 @@ func jsonSide(path string) (*diff.Side, error) {
 	return diff.ReadJSON(file, path)
 }
 
-// captureSide makes a side from a capture: it makes the capture's report, and converts that to a side.
+// captureSide makes one side of the comparison from a capture. It makes the capture's JSON report, and uses that.
 func captureSide(s streams, flags *diffFlags, dir string) (*diff.Side, error) {
 	c, err := capture.Open(dir)
 	if err != nil {
@@ -233,7 +233,7 @@ func captureSide(s streams, flags *diffFlags, dir string) (*diff.Side, error) {
 	return diff.FromReport(dir, report.JSON(ps, version)), nil
 }
 
-// write writes the comparison in the format, and to the file, that the flags name.
+// write writes the comparison. The flags say in which format, and to which file.
 func (f *diffFlags) write(s streams, r *diff.Result) error {
 	write := func(w io.Writer) error { return r.WriteJSON(w, version) }
 	switch f.format {

@@ -24,7 +24,7 @@ and the command that fixes it. The exit code is 0 if a profile can be made, else
   gasm doctor --json`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			if mayNotEnd() { // doctor also looks for what killed gasm processes have left on in JVMs
+			if mayNotEnd() { // doctor also looks into JVMs, for events that a killed gasm process left on
 				return runApart(s)
 			}
 			return runDoctor(s, asJSON)
@@ -59,8 +59,8 @@ func runDoctor(s streams, asJSON bool) error {
 	return err
 }
 
-// sayWait says on a terminal that the samplers and JDKs are being tried, because that takes some time. The function
-// that it returns removes this text.
+// sayWait says on a terminal that the samplers and JDKs are being tried, because that takes some time. It returns a
+// function that removes this text.
 func sayWait(stderr *os.File) (done func()) {
 	if !layout.IsTerminal(stderr) {
 		return func() {}

@@ -16,7 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/report"
 )
 
-// eventsFlags holds the values of the flags of events: one of its own, and some of report's.
+// eventsFlags holds the values of the flags of gasm events: --jfr, and some of the flags in reportFlags.
 type eventsFlags struct {
 	recordings []string
 	report     reportFlags

@@ -49,14 +49,14 @@ type reportFlags struct {
 	windowEvent     string
 	windowMethod    string
 	sites           string
-	jvmExpression   *regexp.Regexp // jvm, compiled by check
-	threads         threads.Choice // thread, parsed by check
+	jvmExpression   *regexp.Regexp // value of --jvm, compiled by check
+	threads         threads.Choice // value of --thread, parsed by check
 	window          windows.EventChoice
 	format          string
 	file            string
 	saveLog         string
 	instructions    int
-	methods         []string // patterns: saveLog gets only the methods that match at least one; empty for all
+	methods         []string // patterns; --save-log writes only methods that match one, or all if empty
 	sourcePaths     []string
 	noPager         bool
 	files           *outputFiles // the files that the report and the log are written to
@@ -102,8 +102,8 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.noPager, "no-pager", false, "do not show the report with $GASM_PAGER, $PAGER or less on a terminal")
 }
 
-// check returns an error for values that make no sense, before anything runs. It also parses the values of the flags
-// that choose samples.
+// check is called before anything runs. It returns an error if the value of a flag makes no sense. It also parses the
+// values of the flags that choose samples.
 func (f *reportFlags) check() error {
 	if !(f.hotThreshold >= 0 && f.hotThreshold <= 1) { // NaN fails both comparisons
 		return usage("--hot-threshold is %g; it is a share from 0 to 1", f.hotThreshold)
@@ -187,8 +187,8 @@ func (f *reportFlags) syntax() disasm.Syntax {
 // leastWidth and mostWidth limit --width, in columns.
 const leastWidth, mostWidth = 40, 10_000
 
-// reportOptions returns the options of a report that is written to the file out, from the flags and the environment. If
-// the report goes to a file, names are not shortened.
+// reportOptions returns the options of a report from the flags and the environment. If no flag sets the colours or the
+// width, they depend on out, the stream that gets the report. In a file that --report names, names are not shortened.
 func (f *reportFlags) reportOptions(out *os.File) report.Options {
 	o := report.Options{Gasm: version, Intel: f.intel, Options: text.Options{
 		Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,

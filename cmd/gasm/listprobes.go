@@ -55,8 +55,8 @@ func listProbes(s streams, args []string) error {
 // dotted returns a class's name with dots instead of slashes.
 func dotted(class string) string { return strings.ReplaceAll(class, "/", ".") }
 
-// probeRows returns a row of the table for each method that spec matches: the method, and its probes or the reason why
-// it can't have any.
+// probeRows returns a row of the table for each method that matches spec. A row has the method, and either its probes
+// or the reason why it can't have any.
 func probeRows(spec *probe.Spec, found []loaded.Class) (rows [][]string) {
 	for i := range found {
 		c := &found[i]
@@ -83,7 +83,7 @@ func probeRows(spec *probe.Spec, found []loaded.Class) (rows [][]string) {
 	return slices.CompactFunc(rows, slices.Equal) // several class loaders may have a class of the same name
 }
 
-// hidden reports whether a class is hidden. The name of a hidden class has an address in it: "Svc$$Lambda+0x00007f1c08000a00".
+// hidden reports whether a class is hidden. Its name has an address in it: "Svc$$Lambda+0x00007f1c08000a00".
 func hidden(class string) bool {
 	return strings.Contains(class, "+0x") || strings.Contains(class, "/0x")
 }

@@ -150,7 +150,7 @@ change to the program.`,
 	return root
 }
 
-// usageTemplate changes cobra's template so that the usage line of gasm itself begins with "gasm COMMAND", and is not
+// usageTemplate changes cobra's template so that the usage line of gasm itself begins with "gasm COMMAND" instead of
 // "gasm [flags]".
 func usageTemplate(cobras string) string {
 	return strings.NewReplacer(

@@ -34,7 +34,7 @@ func manCommand() *cobra.Command {
 	}
 }
 
-// documented returns the commands that have a page: gasm itself, and each command in its help.
+// documented returns the commands that have a manual page: gasm itself, and each command that its help lists.
 func documented(root *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{root}
 	for _, c := range root.Commands() {
@@ -48,8 +48,8 @@ func documented(root *cobra.Command) []*cobra.Command {
 // manName returns the name of a command's page, for example gasm-profile.
 func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// writeMan writes a command's manual page, in the language of troff's man macros. It has no date, so that the same gasm
-// always writes the same page.
+// writeMan writes a command's manual page, in the language of troff's man macros. The page has no date, so that the
+// same gasm always writes the same page.
 func writeMan(w io.Writer, c *cobra.Command) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %s 1 \"\" %s \"User Commands\"\n", manQuoted(strings.ToUpper(manName(c))), manQuoted("gasm "+version))
@@ -113,7 +113,7 @@ func manFlags(b *strings.Builder, c *cobra.Command) {
 		}
 		switch f.DefValue {
 		case "", "0", "0s", "false", "[]":
-		default: // a flag whose usage text names the default itself has one of the values above
+		default: // if the usage text explains the default itself, DefValue is one of the values above
 			text += " (default: " + f.DefValue + ")"
 		}
 		fmt.Fprintf(b, ".TP\n%s\n%s\n", name, manText(text))
@@ -129,8 +129,8 @@ func manParagraphs(text, fallback string) string {
 	return strings.ReplaceAll(manText(text), "\n\n", "\n.PP\n")
 }
 
-// manText returns a text escaped for troff: backslashes and hyphens are shown as they are, and no line begins with a
-// character that makes it a request.
+// manText escapes a text for troff, so that backslashes and hyphens are shown as they are, and no line is taken for a
+// request.
 func manText(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

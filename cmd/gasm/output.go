@@ -12,11 +12,12 @@ import (
 	"github.com/gasm-profiler/gasm/report"
 )
 
-// notForPeople has the formats that people do not read as text, each with the part of a message that says why.
+// notForPeople lists the formats that are of no use on a terminal. The values say why, and become part of an error
+// message.
 var notForPeople = map[string]string{"pprof": "is binary", "html": "is a page for a browser"}
 
-// checkOutput returns an error, before anything runs, if a report in such a format would go to a terminal or would be
-// mixed with other output. shared is true if the profiled command writes to the same stdout.
+// checkOutput returns an error if a report in one of these formats would go to a terminal. It also does so if shared is
+// true, because the profiled command then writes to the same stdout.
 func (f *reportFlags) checkOutput(out *os.File, shared bool) error {
 	what, special := notForPeople[f.format]
 	switch {
@@ -30,8 +31,8 @@ func (f *reportFlags) checkOutput(out *os.File, shared bool) error {
 	return nil
 }
 
-// checkInputs returns an error if an output would overwrite an input: a file that the arguments name, or a file in a
-// capture folder that they name.
+// checkInputs returns an error if an output would overwrite an input. An input is a file that the arguments name, or a
+// file in a capture folder that they name.
 func (f *reportFlags) checkInputs(args []string) error {
 	for _, output := range []struct{ flag, path string }{{"report", f.file}, {"save-log", f.saveLog}} {
 		if output.path != "" && slices.ContainsFunc(args, func(arg string) bool { return capture.Reads(arg, output.path) }) {
@@ -63,7 +64,8 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	return ps.WhyEmpty()
 }
 
-// write calls its argument write with the file that --report names, or else with a pager or stdout.
+// write lets a function write the report to the file that --report names. Without that flag, the report goes to a pager
+// or to stdout.
 func (f *reportFlags) write(s streams, write func(io.Writer) error) error {
 	if f.file != "" {
 		return f.files.write(f.file, write)

@@ -17,7 +17,7 @@ type outputFiles struct {
 
 var errAbandoned = errors.New("gasm was stopped")
 
-// write creates the file, or truncates it if it exists, and calls the function write with it.
+// write creates a file, or truncates it if it exists, and lets a function fill it.
 func (o *outputFiles) write(path string, write func(io.Writer) error) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
@@ -34,8 +34,8 @@ func (o *outputFiles) write(path string, write func(io.Writer) error) error {
 	return err
 }
 
-// begin notes that a file is being written, until the function done is called. Pipes and devices, such as /dev/stdout,
-// are not noted, because they can't be removed.
+// begin notes that a file is being written. The function that it returns notes that the file is complete. Pipes and
+// devices, such as /dev/stdout, are not noted, because they can't be removed.
 func (o *outputFiles) begin(path string, file *os.File) (done func(), err error) {
 	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() {

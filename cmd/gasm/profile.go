@@ -222,8 +222,8 @@ func reportOn(s streams, finish func() (*capture.Capture, error), flags *reportF
 	return writeReport(s, flags, src, ps)
 }
 
-// cleanUp removes a capture that has nothing worth keeping (empty), and a temporary capture whose report was made
-// without a problem (whole). It keeps every other capture. If that one is not whole, cleanUp says where it is.
+// cleanUp removes the capture if it has nothing worth keeping (empty), or if it is temporary and its report was made
+// without a problem (whole). Otherwise it keeps the capture. If there was a problem, it also says where the capture is.
 func cleanUp(s streams, folder *record.Folder, whole, empty bool) {
 	if empty || whole && folder.Temporary {
 		if err := folder.Remove(); err != nil {

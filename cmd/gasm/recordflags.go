@@ -39,8 +39,8 @@ func (f *recordFlags) register(flags *pflag.FlagSet) {
 // processor, so that the command hardly proceeds.
 const maxFrequency = 20000
 
-// defaultKinds is the value of --events that stands for the kinds of events that are recorded by default if the command
-// is java itself.
+// defaultKinds is a value of --events. It stands for the kinds of events that gasm records by default if the command is
+// java itself.
 const defaultKinds = "default"
 
 // counters returns the events that the sampler counts (--event). It also checks --frequency.
@@ -55,8 +55,8 @@ func (f *recordFlags) counters() ([]sampler.Event, error) {
 	return events, nil
 }
 
-// events returns the choice of JVM events that are recorded beside the samples. It adds the kind that --window-event
-// needs, if that flag is set.
+// events returns which JVM events are recorded along with the samples. If --window-event is set, it adds the kind of
+// events that this flag needs.
 func (f *recordFlags) events(window windows.EventChoice) (record.EventChoice, error) {
 	from := record.EventSource(f.from)
 	c, err := record.ParseEventChoice(f.kinds, from)

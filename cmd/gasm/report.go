@@ -88,7 +88,7 @@ func runReport(s streams, flags *reportFlags, src *sources, args, recordings []s
 	return writeReport(s, flags, src, ps)
 }
 
-// openArguments opens the capture that the arguments of report name.
+// openArguments opens the capture that the arguments of gasm report name.
 func openArguments(args []string) (*capture.Capture, error) {
 	info, err := os.Stat(args[0])
 	switch {
@@ -104,8 +104,8 @@ func openArguments(args []string) (*capture.Capture, error) {
 	return capture.OpenFiles(args[0], args[1:])
 }
 
-// profileOf makes the profiles of a capture. It says which logs could not be read. On a terminal, it shows how far it
-// has come, after the text doing.
+// profileOf makes the profiles of a capture. It says which logs could not be read. On a terminal, it also shows its
+// progress, after a text such as "reading the samples".
 func profileOf(s streams, c *capture.Capture, doing string, o profile.Options) (*profile.Profiles, error) {
 	for _, err := range c.Unread {
 		say(s.err, "gasm: %v", err)

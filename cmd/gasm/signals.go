@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/record"
 )
 
-// A signalTaker is a recording that signals are handed to. Signal returns false for a signal that has no meaning for
-// the recording any more, because the command has ended.
+// A signalTaker is a recording that signals are handed to. Signal returns false if the command has ended, so that the
+// recording has no use for the signal.
 type signalTaker interface {
 	Signal(sig syscall.Signal) (taken bool)
 }
@@ -32,8 +32,8 @@ func catchSignals() *signalWatch {
 	return w
 }
 
-// during calls the function work, which records and reports, and meanwhile hands signals to the recording. It returns
-// the error of the function.
+// during runs a function that records and reports. While the function runs, during hands signals to the recording. It
+// returns the function's error.
 //
 // If a signal to stop comes when the recording is over, during does not wait for the function. It removes the files
 // that are half written, says where the capture is, and returns an error with the exit code. The function still runs

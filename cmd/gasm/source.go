@@ -36,7 +36,7 @@ func openSources(values []string) (*sources, error) {
 	return &sources{paths: paths, finder: finder}, nil
 }
 
-// lineFinder returns a function that finds lines of source for the report of profiles; nil without --source.
+// lineFinder returns a function that finds the source lines for a report. Without --source, it returns nil.
 func (s *sources) lineFinder(ps *profile.Profiles) func(method string, line int) text.SourceLine {
 	if s.finder == nil {
 		return nil
@@ -122,7 +122,7 @@ func (s *sources) close() {
 	}
 }
 
-// notes returns a note for each src.zip in --source that belongs to a JDK version other than the version of a JVM.
+// notes returns a note for each src.zip in --source whose JDK version is not that of every JVM.
 func (s *sources) notes(jvms []capture.JVM) []string {
 	var notes []string
 	for _, path := range s.paths {

@@ -2,21 +2,21 @@ package asm
 
 import "slices"
 
-// A Match pairs a line of A with a line of B; the fields are the indexes of the two lines. Both are the same
-// instruction, but may use different registers and stack slots.
+// A Match is a pair of lines, one of A and one of B, that have the same instruction. The two may use different
+// registers and stack slots. The fields are the indexes of the lines.
 type Match struct{ A, B int }
 
-// maxCells limits the time and memory of one alignment. Both grow with the number of lines of A times that of B. Two
-// pieces of code with 2000 lines each are still within the limit.
+// maxCells limits the time and memory of an alignment, which grow with the number of lines of A times the number of
+// lines of B. Two pieces of code with 2000 lines each are still within the limit.
 const maxCells = 4 << 20
 
-// How much a match adds to the score of an alignment.
+// The scores of a match. The score of an alignment is the sum of the scores of its matches.
 const (
 	scoreText  = 3 // the same text
 	scoreShape = 2 // the same text, except for registers and stack slots
 )
 
-// matchScore returns the score of a match of two lines, 0 for lines that don't match.
+// matchScore returns the score for matching two lines. It returns 0 if the lines don't match.
 func matchScore(a, b *Line) uint32 {
 	switch {
 	case a.Text == b.Text:
@@ -28,8 +28,8 @@ func matchScore(a, b *Line) uint32 {
 }
 
 // Align finds the longest common subsequence of two pieces of code. Two lines that differ only in registers or stack
-// slots match too, but with a lower score than equal lines. The function is written by hand because libraries for diffs
-// do not have such a score. Align returns false if the code is too long.
+// slots match too, but with a lower score than equal lines. Libraries for diffs do not have such scores, so the
+// algorithm is implemented here. Align returns false if the code is too long.
 func Align(a, b []Line) ([]Match, bool) {
 	head := 0
 	for head < min(len(a), len(b)) && a[head].Text == b[head].Text {

@@ -1,21 +1,22 @@
-// Package asm compares two pieces of machine code, as reports list it.
+// Package asm compares two pieces of machine code from two reports.
 //
-// [Normalise] replaces everything that differs from run to run (normal.go): addresses, constants addressed relative to
-// the program counter, embedded objects and classes. It also replaces a run of padding instructions with one line.
+// [Normalise] replaces everything that differs from run to run (normal.go): addresses, operands relative to the program
+// counter, and embedded objects and classes. It also merges consecutive padding instructions into one line.
 //
-// [Align] finds the instructions that both pieces have, in the same order (align.go). Two instructions match even if
-// their registers or stack slots differ, but such a match counts less.
+// [Align] finds the instructions that both pieces have in the same order (align.go). Instructions match even if their
+// registers or stack slots differ, but such a match counts less.
 //
-// [Compare] writes both pieces as one listing (listing.go): what both have ("="), what only A has ("-"), and what only
-// B has ("+"). Here, two instructions are equal only if their registers are equal too and, for jumps, if the targets
-// match:
+// [Compare] merges both pieces into one listing (listing.go). It marks each line as an instruction of both pieces
+// ("="), of A only ("-"), or of B only ("+"). Here, two instructions count as equal only if they have the same
+// registers, and jumps only if their targets match:
 //
 //	= L1: mov 0x10(%rax),%r8d
 //	- add %r8d,%r9d
 //	+ imul %r8d,%r9d
 //	= jl L1
 //
-// A region of a report begins with its first sample and ends with its last one, so code that both pieces have may be
-// missing in one of the two reports. Therefore, at the ends of a listing and at the gaps between regions (see
-// [Append]), lines of only one side are left out if they have no samples.
+// Reports do not list all code. A region of a report begins at the first instruction that has samples and ends at the
+// last one, so one report may list code that the other report leaves out although its program has that code too. Such
+// code must not look like a difference. It can only be at the two ends of a listing, or at a gap between two regions
+// (see [Append]). There, lines without samples are left out if only one side has them.
 package asm

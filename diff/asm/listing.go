@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A ListingLine is one line of a listing, which shows two aligned pieces of code.
+// A ListingLine is one line of a listing of two aligned pieces of code.
 type ListingLine struct {
 	// Op is "=" for an instruction that both sides have, "-" for one that only A has,
 	// "+" for one that only B has.
 	Op    string `json:"op"`
 	A     int64  `json:"samples_a"`
 	B     int64  `json:"samples_b"`
-	Label string `json:"label,omitempty"` // "L3" if a jump of the listing leads to this line, otherwise ""
+	Label string `json:"label,omitempty"` // "L3" if the listing has a jump to this line, otherwise ""
 	Text  string `json:"text"`
 	Frame string `json:"frame,omitempty"` // the innermost Java method and its source line
 
@@ -23,13 +23,14 @@ type ListingLine struct {
 // A listing aligns two pieces of code.
 type listing struct {
 	a, b []Line
-	// For each line of A, the index of the line of B that matches it, and the reverse. -1 if no line matches.
+	// matchOfA has the index of the matching line of B for each line of A, or -1 if no line matches. matchOfB has the
+	// reverse.
 	matchOfA, matchOfB []int
 	lines              []ListingLine
 }
 
-// Compare aligns two pieces of code and returns the listing of both. The result same is the share of equal lines.
-// Compare returns no listing if one of the pieces is empty or if they are too long to be aligned.
+// Compare aligns two pieces of code and returns the listing of both, and the share of lines that are the same in both.
+// It returns no listing if one of the pieces is empty, or if they are too long to be aligned.
 func Compare(a, b []Line) (same float64, lines []ListingLine) {
 	if len(a) == 0 || len(b) == 0 {
 		return 0, nil
@@ -42,7 +43,7 @@ func Compare(a, b []Line) (same float64, lines []ListingLine) {
 	return l.same(), l.lines
 }
 
-// newListing returns the listing of two pieces of code with these matches.
+// newListing returns the listing of two pieces of code. matches are the lines that Align has paired.
 func newListing(a, b []Line, matches []Match) *listing {
 	l := &listing{a: a, b: b, matchOfA: noMatches(len(a)), matchOfB: noMatches(len(b))}
 	for _, m := range matches {
@@ -62,8 +63,8 @@ func noMatches(n int) []int {
 	return s
 }
 
-// equal reports whether two lines that match are the same instruction with the same
-// registers and, if they jump within the code, jump to lines that match.
+// equal reports whether two matching lines are really the same: they have the same registers, and if they are jumps
+// within the code, the lines that they jump to match.
 func (l *listing) equal(i, j int) bool {
 	if l.a[i].Text != l.b[j].Text {
 		return false
@@ -82,8 +83,8 @@ func indexOf(lines []Line, addr uint64) int {
 	return -1
 }
 
-// same returns the share of equal lines among the lines of the listing, from 0 to 1. An equal line counts for both
-// sides. Lines do not count if interleave or trim left them out of the listing.
+// same returns the share of equal lines in the listing, from 0 to 1. An equal line counts twice, because it is in both
+// pieces. Lines that interleave or trim left out of the listing do not count.
 func (l *listing) same() float64 {
 	var equal, all int
 	for i := range l.lines {
@@ -97,15 +98,15 @@ func (l *listing) same() float64 {
 	return float64(equal) / float64(max(all, 1))
 }
 
-// interleave merges the lines of both sides into one listing. Where the sides differ, A's lines come first, and then
-// B's.
+// interleave merges the lines of both sides into one listing. Where the sides differ, the lines of A come before those
+// of B.
 func (l *listing) interleave() {
 	i, j := 0, 0
 	var onlyA, onlyB []ListingLine // lines since the last equal line
-	matched := false               // whether there was a matching pair of lines before
+	matched := false               // true after the first pair of matching lines
 	flush := func(last bool) {
-		// Before the first match, after the last one, and at a gap, the other side may have the same code although its
-		// report does not list it. So only the part with samples is kept there.
+		// Before the first match, after the last one, and at a gap, the other side may have the same code without
+		// listing it in its report. So only the part with samples is kept there.
 		if !matched || last || l.atGap(i, j) {
 			onlyA, onlyB = sampledPart(onlyA), sampledPart(onlyB)
 		}
@@ -139,7 +140,7 @@ func (l *listing) interleave() {
 // regionMargin is how many lines are kept before and after the region.
 const regionMargin = 5
 
-// trim removes the lines that are far before or after the region. They belong to other regions of the method.
+// trim removes the lines that are far from the region. They belong to other regions of the method.
 func (l *listing) trim() {
 	first, end := len(l.lines), 0
 	for i := range l.lines {
@@ -171,8 +172,8 @@ func sampledPart(lines []ListingLine) []ListingLine {
 	return lines[first:end]
 }
 
-// newListingLine returns the listing's line for an instruction. It sets only the count of the side that line is from: A
-// for "-", B otherwise.
+// newListingLine returns a line of the listing for an instruction. It sets the samples of only one side: A for the op
+// "-", otherwise B.
 func newListingLine(op string, line *Line, lineA, lineB int) ListingLine {
 	l := ListingLine{Op: op, Text: line.Text, Frame: line.Frame, lineA: lineA, lineB: lineB, inRegion: line.InRegion}
 	if op == "-" {
@@ -183,8 +184,8 @@ func newListingLine(op string, line *Line, lineA, lineB int) ListingLine {
 	return l
 }
 
-// label gives a label to each line to which a jump of the listing leads (L1, L2 and so on), and writes the labels into
-// the jumps: "jl <up>" becomes "jl L1".
+// label gives labels (L1, L2 and so on) to the lines that are targets of jumps, and writes the labels into the jumps:
+// "jl <up>" becomes "jl L1".
 func (l *listing) label() {
 	ofA, ofB := map[int]int{}, map[int]int{} // from indexes in the code to indexes in the listing
 	for n := range l.lines {

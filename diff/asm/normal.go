@@ -24,7 +24,7 @@ type Line struct {
 type Raw struct {
 	Addr     uint64
 	Text     string
-	Target   string // the name of the code that it calls or jumps to
+	Target   string // the name of the code that the instruction calls or jumps to
 	Comments []string
 	Count    int64
 	Frame    string // the innermost Java frame
@@ -64,9 +64,9 @@ var (
 // the code of different methods.
 const MaxSize = 1 << 16
 
-// Normalise returns the lines of a piece of code, with what differs from run to run replaced. Of a jump within the
-// code, the text keeps the direction ("jl <up>"), and jumpsTo has the target. Several padding instructions in a row
-// become one line with the samples of all of them.
+// Normalise returns the lines of a piece of code, and replaces everything in them that differs from run to run. A jump
+// within the code becomes "jl <up>" or "jl <down>", and its target is kept in jumpsTo. Several padding instructions in
+// a row become one line, which has the samples of all of them.
 func Normalise(raw []Raw) []Line {
 	var lines []Line
 	for i := range raw {
@@ -81,8 +81,8 @@ func Normalise(raw []Raw) []Line {
 	return lines
 }
 
-// normal normalises one instruction. beforeMovk is true if the next instruction is a movk. In that case, a mov loads
-// one part of a longer constant.
+// normal normalises one instruction. beforeMovk is true if the next instruction is a movk. Then, if this instruction is
+// a mov, it loads only a part of a longer constant.
 func (r *Raw) normal(beforeMovk bool) Line {
 	l := Line{Addr: r.Addr, Count: r.Count, Frame: r.Frame}
 	text := strings.Join(strings.Fields(remark.ReplaceAllString(strings.ReplaceAll(r.Text, "\t", " "), "")), " ")
@@ -101,8 +101,9 @@ func (r *Raw) normal(beforeMovk bool) Line {
 	return l
 }
 
-// destination returns the text for the target of a branch: "<name>" for named code, "<up>" or "<down>" for a jump
-// within the same code, otherwise "<addr>". For a jump within the same code it also sets l.jumpsTo.
+// destination returns the text that replaces the target of a branch. It is "<name>" if the target has a name, "<up>" or
+// "<down>" if the branch stays in the same code, and otherwise "<addr>". If the branch stays in the same code,
+// destination also sets l.jumpsTo.
 func (r *Raw) destination(hex string, l *Line) string {
 	if r.Target != "" {
 		return "<" + r.Target + ">"
@@ -121,7 +122,8 @@ func (r *Raw) destination(hex string, l *Line) string {
 	return "<addr>"
 }
 
-// withoutAddresses replaces addresses, and values that HotSpot embeds in code, with words.
+// withoutAddresses replaces addresses with words like <addr>, and values that HotSpot embeds in code with words like
+// <oop>.
 func (r *Raw) withoutAddresses(text string) string {
 	text = nearPC.ReplaceAllString(text, "<const>(%rip)")
 	for _, c := range r.Comments {
@@ -134,8 +136,8 @@ func (r *Raw) withoutAddresses(text string) string {
 	return addressHex.ReplaceAllString(text, "<addr>")
 }
 
-// shapeOf returns an instruction's text in which each register is replaced with its kind and width, and each stack slot
-// with "<slot>".
+// shapeOf returns the text of an instruction without the names of registers and stack slots. Each register is replaced
+// with its kind and width, and each stack slot with "<slot>".
 func shapeOf(text string) string {
 	mnemonic, operands, found := strings.Cut(text, " ")
 	if !found {
@@ -166,9 +168,9 @@ func registerKind(name string) string {
 	return "%16"
 }
 
-// Append appends the lines of the parameter more, which is code at higher addresses, to lines. Regions are printed with
-// some lines around them, so both may have some lines in common. Each of these is taken only once. If they have no line
-// in common, the first line appended is marked as coming after a gap.
+// Append appends the lines of the next region, whose code is at higher addresses. Regions are printed with a few lines
+// of context before and after them, so two regions may overlap. Lines in the overlap are taken only once. If there is
+// no overlap, the first line of the second region is marked as coming after a gap.
 func Append(lines, more []Line) []Line {
 	gap := len(lines) > 0
 	for _, l := range more {

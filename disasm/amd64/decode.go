@@ -1,12 +1,13 @@
-// Package amd64 decodes x86-64 code in 64-bit mode, up to AVX-512. The text equals that of GNU objdump,
+// Package amd64 decodes x86-64 code in 64-bit mode, up to AVX-512. It prints the same text as GNU objdump:
 //
 //	objdump -D -b binary -m i386:x86-64 --adjust-vma=PC   (asm.ATT)
 //	objdump … -M intel                                    (asm.Intel)
 //
-// including comments ("# 0x…" after a RIP-relative operand). Where versions of objdump differ, the text is that of
-// 2.40 (Debian 12). There are two intended differences: addresses have no symbols, and each byte that is not part of an
-// instruction becomes a ".byte 0x…", where objdump writes one "(bad)" for several bytes. There are more differences in
-// instructions that compilers do not generate; testdata/opcodes/known.txt lists all of them.
+// including comments ("# 0x…" after a RIP-relative operand). If versions of objdump print different texts, this
+// package prints that of 2.40 (Debian 12). There are two intended differences: addresses have no symbols, and each
+// byte that is not part of an instruction becomes a ".byte 0x…", where objdump writes one "(bad)" for several bytes.
+// There are more differences in instructions that compilers do not generate. testdata/opcodes/known.txt lists all of
+// them.
 //
 // # Implementation
 //
@@ -16,8 +17,8 @@
 //     "data16") is decided later, when the operation is known.
 //   - golang.org/x/arch/x86/x86asm determines the operation and its operands. legacy.go corrects x86asm's mistakes in
 //     instructions without a VEX or EVEX prefix, and vector.go its mistakes in instructions with such a prefix.
-//     Operations that x86asm does not know, or takes for different operations, are in tables: missing.go, and half.go
-//     for half precision.
+//     missing.go and half.go (half precision) have tables of the operations that x86asm does not know or mistakes for
+//     others.
 //   - mem.go reads the memory operand.
 //   - print.go writes the text. names.go says how an operation is spelled by default, special.go lists the operations
 //     that are spelled differently, and evex.go writes masks, repeated elements and rounding modes.
@@ -50,13 +51,13 @@ func Decode(syntax asm.Syntax, code []byte, pc uint64) []asm.Inst {
 // An x86 decodes and prints instructions one after the other.
 type x86 struct {
 	syntax asm.Syntax
-	names  []spelling // by x86asm.Op
+	names  []spelling // indexed by x86asm.Op
 	buf    []byte     // texts of all instructions so far
 	code   []byte     // the rest of the input
 	pc     uint64     // address of code[0]
 
 	prefixes        // the bytes before the opcode
-	op       []byte // the code from the opcode on, or from the VEX or EVEX prefix on
+	op       []byte // the code, beginning with the opcode or with the VEX or EVEX prefix
 	vec      vector // the fields of a VEX or EVEX prefix
 	mem      memory // the ModRM operand, if it is in memory
 
@@ -64,8 +65,8 @@ type x86 struct {
 	args     x86asm.Args // in the order of Intel syntax, terminated by nil
 	dataSize int         // width of the operation in bits
 	memBytes int         // size of the memory operand; 0 if there is none
-	branch16 bool        // a branch to a 16-bit address
-	one      bool        // print ",1": a shift by one in Intel syntax, whose encoding has no immediate
+	branch16 bool        // the target of the branch is truncated to 16 bits
+	one      bool        // print ",1" after a shift by one in Intel syntax; the encoding has no immediate
 	len      int         // length of the instruction in bytes, including prefixes
 	bad      int         // how many more bytes of an undecodable instruction will be printed as .byte
 }
@@ -103,7 +104,7 @@ func (x *x86) next() asm.Inst {
 	return in
 }
 
-// truncated reports whether the end of the input cuts off an instruction.
+// truncated reports whether the input ends in the middle of an instruction.
 func (x *x86) truncated() bool {
 	switch {
 	case len(x.code) >= maxInstLen, len(x.op) == 0 && x.n < len(x.code):
@@ -123,8 +124,8 @@ func (x *x86) wouldDecode(code []byte) bool {
 	return other.decode()
 }
 
-// cutInst decodes the first byte of an instruction that the end of the input cuts off. The text is the prefix's name
-// ("lock") if the byte is a prefix, and ".byte 0x…" otherwise.
+// cutInst decodes the first byte of an incomplete instruction at the end of the input. If the byte is a prefix, the
+// text is the prefix's name ("lock"), otherwise it is ".byte 0x…".
 func (x *x86) cutInst(start int) asm.Inst {
 	x.buf = x.buf[:start]
 	if x.n == 0 {
@@ -135,8 +136,9 @@ func (x *x86) cutInst(start int) asm.Inst {
 }
 
 // badLen returns how many bytes objdump skips when it writes "(bad)". Decode skips the same number of bytes, so that
-// after data it finds the same instructions as objdump. The skipped bytes are the prefixes and the opcode. If the
-// opcode exists but its operands are invalid, they are the prefixes and only the first byte of the opcode.
+// it finds the same instructions as objdump in the code after them. objdump usually skips the prefixes and the
+// opcode. If the opcode exists but its operands are invalid, objdump skips the prefixes and the first byte of the
+// opcode.
 func (x *x86) badLen() int {
 	switch {
 	case len(x.op) == 0:
@@ -159,8 +161,8 @@ func (x *x86) badLen() int {
 	return x.n + n
 }
 
-// badOperand reports whether the opcode, which has n bytes, exists with the other kind of operand: with a register if
-// the operand is in memory, or with memory if it is a register.
+// badOperand reports whether the instruction would be valid with the other kind of operand: with memory if the
+// operand is a register, or with a register if the operand is in memory. The opcode has n bytes.
 func (x *x86) badOperand(n int) bool {
 	if len(x.op) <= n {
 		return false

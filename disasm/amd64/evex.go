@@ -42,7 +42,8 @@ func (x *x86) appendBroadcast(elem int) {
 
 var roundNames = [4]string{"{rn-sae}", "{rd-sae}", "{ru-sae}", "{rz-sae}"}
 
-// rounding returns the static rounding mode ("{rn-sae}"), or "{sae}" if only exceptions are suppressed, or "".
+// rounding returns the static rounding mode, such as "{rn-sae}". It returns "{sae}" if the instruction only
+// suppresses exceptions, and "" if it does neither.
 func (x *x86) rounding() string {
 	switch {
 	case !x.vec.roundMode:
@@ -53,7 +54,8 @@ func (x *x86) rounding() string {
 	return roundNames[x.vec.l]
 }
 
-// roundedArg returns the operand next to which the rounding mode is printed: the last one that is a register.
+// roundedArg returns the index of the last operand that is a register. The rounding mode is printed next to that
+// operand.
 func (x *x86) roundedArg() int {
 	for i := x.argCount() - 1; i > 0; i-- {
 		if _, ok := x.args[i].(x86asm.Reg); ok {
@@ -89,14 +91,14 @@ func (x *x86) hasVEXForm() bool {
 	v := &x.vec
 	op := x.op[4:]
 	vex := [maxInstLen + 4]byte{vex3, 0xe0 | v.mapNo, 0x78 | v.l<<2 | v.pp, op[0]}
-	// The operands do not matter, except ModRM's mod and opcode extension. Zeros follow as displacement and
-	// immediate.
+	// Keep mod and the opcode extension in ModRM, because they can select a different instruction. The other bits do
+	// not matter. The displacement and the immediate after ModRM are zeros.
 	modrm := op[1] & 0x38
 	if op[1] >= 0xc0 {
 		modrm |= 0xc0
 	}
 	vex[4] = modrm
-	for _, bits := range [...]byte{0, 0x80, 4, 0x84} { // W and L as they are; then W, L, or both cleared
+	for _, bits := range [...]byte{0, 0x80, 4, 0x84} { // first with W and L as they are, then with W, L or both cleared
 		vex[2] = 0x78 | v.w<<7 | v.l<<2 | v.pp
 		vex[2] ^= bits & vex[2]
 		in, err := x86asm.Decode(vex[:], 64)
@@ -107,8 +109,8 @@ func (x *x86) hasVEXForm() bool {
 	return false
 }
 
-// predicates are the names for the immediate of a vector comparison: vcmpps with the immediate 1 is vcmpltps. Without a
-// VEX or EVEX prefix only the first eight exist.
+// predicates are the names for the immediate of a vector comparison. For example, vcmpps with the immediate 1 is
+// vcmpltps. Instructions without a VEX or EVEX prefix only have the first eight.
 var predicates = [32]string{
 	"eq", "lt", "le", "unord", "neq", "nlt", "nle", "ord",
 	"eq_uq", "nge", "ngt", "false", "neq_oq", "ge", "gt", "true",
@@ -116,16 +118,16 @@ var predicates = [32]string{
 	"eq_us", "nge_uq", "ngt_uq", "false_os", "neq_os", "ge_oq", "gt_oq", "true_us",
 }
 
-// intPredicates are the names for integer comparisons: vpcmpd with 1 is vpcmpltd. 3 and 7 (false and true) have no
-// name.
+// intPredicates are the names for integer comparisons. For example, vpcmpd with the immediate 1 is vpcmpltd. The
+// immediates 3 (false) and 7 (true) have no names.
 var intPredicates = [8]string{"eq", "lt", "le", "", "neq", "nlt", "nle", ""}
 
 // carryless are the names for the immediate of a carry-less multiplication. They say whether the low or the high half
 // of each operand is multiplied: vpclmulqdq with the immediate 0x10 is vpclmullqhqdq.
 var carryless = [0x12]string{0: "lql", 1: "hql", 0x10: "lqh", 0x11: "hqh"}
 
-// predicate returns the part of the mnemonic that stands for the immediate: "lt" in vcmpltps. It returns "" if the
-// immediate has no name.
+// predicate returns the name that replaces the immediate in the mnemonic, such as "lt" in vcmpltps. It returns "" if
+// the immediate has no name.
 func (x *x86) predicate() string {
 	if x.spell.split == 0 {
 		return ""
@@ -150,9 +152,9 @@ func (x *x86) predicate() string {
 	return ""
 }
 
-// vectorSpelling sets the fields of s that follow from the name of a vector operation. For example, EVEX.b of
-// vcvttpd2dq selects no rounding mode, only {sae} (saeOnly), and AT&T syntax appends the length of its vector in memory
-// (suffixVector).
+// vectorSpelling sets the fields of s that can be derived from the name of a vector operation. For vcvttpd2dq, for
+// example, it sets saeOnly because EVEX.b can only select {sae} and no rounding mode. It also sets suffixVector
+// because AT&T syntax appends the length of a vector in memory.
 func vectorSpelling(s *spelling, name string) {
 	base, v := strings.CutPrefix(name, "v")
 	s.split, s.table = splitName(name, base, v)
@@ -181,9 +183,9 @@ func vectorSpelling(s *spelling, name string) {
 	}
 }
 
-// splitName returns where the name of the predicate is inserted into the name of a comparison or carry-less
-// multiplication: 4 for "vcmpps", which can become "vcmpltps". base is the name without its leading v. v is true if the
-// name has that v.
+// splitName returns the index at which a predicate is inserted into the name of a comparison or of a carry-less
+// multiplication. For "vcmpps" it returns 4, because a possible result is "vcmpltps". base is the name without its
+// leading "v", and v says whether there was one.
 func splitName(name, base string, v bool) (at int, table predicateTable) {
 	if tail, ok := strings.CutPrefix(base, "pclmul"); ok {
 		return len(name) - len(tail), predicateCarryless
@@ -205,8 +207,8 @@ const (
 		cvtph2dq cvtph2udq cvttph2dq cvttph2udq`
 )
 
-// saeOnly are the beginnings of the names of operations for which EVEX.b selects no rounding mode, only {sae}, which
-// suppresses exceptions.
+// saeOnly has the beginnings of operation names. For these operations, EVEX.b does not select a rounding mode. It
+// only suppresses exceptions, which is printed as {sae}.
 const saeOnly = `max min cmp comi ucomi cvtt cvtps2pd cvtss2sd cvtph2p cvtps2ph getexp getmant rndscale reduce range
 	fixupimm rcp28 rsqrt28 exp2 p2intersect`
 

@@ -2,15 +2,15 @@ package amd64
 
 import "golang.org/x/arch/x86/x86asm"
 
-// A halfInst is an instruction of AVX512-FP16 (16-bit floating point) in the opcode maps 5 and 6. x86asm takes these
-// maps for the maps 1 and 2, so it would decode vaddph as vaddps.
+// A halfInst is an instruction of AVX512-FP16 (16-bit floating point) in the opcode maps 5 and 6. x86asm mistakes
+// these maps for the maps 1 and 2, so it would decode vaddph as vaddps.
 type halfInst struct {
 	mapNo, opcode byte
 	pp            byte // 0: none, 1: 66, 2: F3, 3: F2
 	w             int8 // EVEX.W: 0, 1, or anyW
 	name          string
 	dst           halfShape // ModRM.reg
-	vvvv          bool      // the prefix encodes a further operand, a register of the same shape as dst
+	vvvv          bool      // the prefix encodes one more register, which has the same shape as dst
 	src           halfShape // ModRM.rm
 	elem          uint8     // size of an element of src, in bytes
 }
@@ -20,8 +20,8 @@ const (
 	halfBytes = 2 // size of a 16-bit floating-point number
 )
 
-// A halfShape is the size of an operand in relation to the vector length in the prefix (L). In a conversion, the
-// longer side is full: vcvtph2pd converts 8 halves (quarter) to 8 doubles (full).
+// A halfShape is the size of an operand compared with the vector length in the prefix (L). In a conversion, the
+// longer operand is full: vcvtph2pd converts 8 halves (quarter) to 8 doubles (full).
 type halfShape uint8
 
 const (
@@ -32,8 +32,8 @@ const (
 	general // a general register, or memory of its size: 64 bits if W is set, else 32
 )
 
-// halfInsts has all instructions of the extension in the maps 5 and 6, except the moves, which decodeHalfMove decodes.
-// init adds the large groups of similar instructions, such as vaddph and vfmadd132ph.
+// halfInsts has all instructions of the extension in the maps 5 and 6, except for the moves, which are decoded by
+// decodeHalfMove. init adds the large groups of similar instructions, such as vaddph and vfmadd132ph.
 var halfInsts = []halfInst{
 	{5, 0x1d, 0, 0, "vcvtss2sh", scalar1, true, scalar1, 4},
 	{5, 0x1d, 1, 0, "vcvtps2phx", half, false, full, 4},
@@ -207,8 +207,8 @@ func (x *x86) applyHalf(h *halfInst, modrm byte) bool {
 	return x.halfMem(x.memBytes)
 }
 
-// halfMem reads ModRM and what follows it. An 8-bit displacement is in units of the operand's size in bytes. halfMem
-// returns false if the input ends within it.
+// halfMem reads the ModRM byte and the SIB byte and displacement after it. An 8-bit displacement counts in units of
+// the operand's size in bytes. halfMem returns false if the input is too short.
 func (x *x86) halfMem(size int) bool {
 	head := x.vec.head()
 	n := x.readMem(head+1, x.vec.rex)
@@ -230,8 +230,8 @@ func (x *x86) halfRegNumber(modrm byte) byte {
 	return modrm>>3&7 | x.vec.rex&rexR<<1 | ^x.op[1]&0x10
 }
 
-// halfReg returns the register with a number. Its width follows from the shape and from the vector length, which is 0
-// for 128 bits, 1 for 256 and 2 for 512.
+// halfReg returns the register with the given number. Its width depends on the shape and on the vector length, which
+// is 0 for 128 bits, 1 for 256 and 2 for 512.
 func (x *x86) halfReg(shape halfShape, length, number byte) x86asm.Reg {
 	switch {
 	case shape == general && x.vec.w == 1:
@@ -251,8 +251,9 @@ var (
 	spellVmovw  = spelling{att: "vmovw", intel: "vmovw", onlyEVEX: true}
 )
 
-// decodeHalfMove decodes vmovsh and vmovw, and returns false for all other instructions. vmovsh has three operands if
-// all of them are registers, and otherwise two. vmovw copies between an xmm register and a general register or memory.
+// decodeHalfMove decodes vmovsh and vmovw. It returns false for all other instructions. vmovsh has three operands if
+// all of them are registers, and two otherwise. vmovw copies between an xmm register and a general register or
+// memory.
 func (x *x86) decodeHalfMove(opcode, modrm byte) bool {
 	v := &x.vec
 	reg := x86asm.X0 + x86asm.Reg(x.halfRegNumber(modrm))

@@ -11,8 +11,9 @@ import (
 
 // decodeLegacy decodes an instruction without a VEX or EVEX prefix.
 //
-// x86asm only gets the prefixes that can change the meaning of the opcode, and each of them only once. It treats the
-// other prefixes differently from objdump, so appendPrefixNames prints their names before the instruction.
+// x86asm does not get all prefixes, only those that can change the meaning of the opcode, and each of these only
+// once. It treats the others differently from objdump, so appendPrefixNames prints their names before the
+// instruction.
 func (x *x86) decodeLegacy() bool {
 	if x.shortBranch() || x.decodeMissing() {
 		return true
@@ -45,8 +46,8 @@ func (x *x86) decodeLegacy() bool {
 	return true
 }
 
-// alias replaces an opcode extension (ModRM.reg) with an equivalent one that x86asm knows: F6 /1 is test like F6 /0,
-// and C0 /6 is shl like C0 /4.
+// alias replaces an opcode extension (ModRM.reg) that x86asm does not know with an equivalent one. For example, F6 /1
+// is the same test as F6 /0, and C0 /6 is the same shl as C0 /4.
 func alias(op []byte) {
 	if len(op) < 2 {
 		return
@@ -59,7 +60,7 @@ func alias(op []byte) {
 	}
 }
 
-// take copies from x86asm's result what print needs.
+// take copies the fields that print needs from x86asm's result.
 func (x *x86) take(in *x86asm.Inst) {
 	x.spell = &x.names[in.Op]
 	x.args = in.Args
@@ -67,8 +68,8 @@ func (x *x86) take(in *x86asm.Inst) {
 	x.memBytes = in.MemBytes
 }
 
-// opcodeLen returns the length of a legacy opcode without prefixes. The result is smaller if the input ends within the
-// opcode.
+// opcodeLen returns the length of a legacy opcode without prefixes. The result is smaller if the input ends in the
+// middle of the opcode.
 func opcodeLen(op []byte) int {
 	switch {
 	case op[0] != 0x0f || len(op) < 2:
@@ -140,8 +141,8 @@ func (x *x86) shortBranch() bool {
 	return true
 }
 
-// respell changes the spelling of instructions whose text depends on the encoding and not only on the operation. For
-// example, mov with a 64-bit immediate is movabs.
+// respell changes the spelling of instructions whose text also depends on their encoding. For example, mov with a
+// 64-bit immediate is movabs.
 func (x *x86) respell(op x86asm.Op) {
 	b := x.op[0]
 	switch {
@@ -192,7 +193,7 @@ func (x *x86) respellMoffs() {
 	}
 }
 
-// regFieldIsOpcode reports whether ModRM.reg is part of the opcode. REX.R has no effect then, so the REX prefix is
+// regFieldIsOpcode reports whether ModRM.reg is part of the opcode. Then REX.R has no effect, and the REX prefix is
 // printed by name.
 func (x *x86) regFieldIsOpcode() bool {
 	if x.vec.form != 0 {
@@ -206,7 +207,7 @@ func (x *x86) regFieldIsOpcode() bool {
 	}
 }
 
-// The opcodes in which ModRM.reg is part of the opcode or, in map 0F, unused.
+// The opcodes for which ModRM.reg is part of the opcode. In map 0F, some of them ignore ModRM.reg.
 var (
 	groupOpcodes   = []byte("\x80\x81\x82\x83\x8f\xc0\xc1\xc6\xc7\xd0\xd1\xd2\xd3\xf6\xf7\xfe\xff")
 	groupOpcodes0F = []byte("\x00\x01\x18\x71\x72\x73" +

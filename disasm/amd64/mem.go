@@ -8,9 +8,9 @@ import (
 	"github.com/gasm-profiler/gasm/disasm/asm"
 )
 
-// memory is the operand that ModRM, SIB and displacement describe, if it is in memory. x86asm's Mem is not enough: it
-// loses the sign of 32-bit displacements and the difference between %riz and no index, and it does not support (%rip)
-// in VEX instructions.
+// memory is a memory operand: the address that ModRM, SIB and displacement describe. x86asm's Mem is not enough,
+// because it loses the sign of 32-bit displacements and the difference between %riz and no index. It also does not
+// support (%rip) in VEX instructions.
 type memory struct {
 	ok      bool
 	mod     byte
@@ -26,8 +26,8 @@ type memory struct {
 }
 
 // readMem reads the ModRM byte at x.op[at], and the SIB byte and the displacement after it, into x.mem. rex has the
-// bits R, X and B as in a REX prefix. readMem returns the number of bytes that it read, or 0 if the input ends within
-// them.
+// bits R, X and B as in a REX prefix. readMem returns the number of bytes that it read, or 0 if the input is too
+// short.
 func (x *x86) readMem(at int, rex byte) int {
 	m := memory{}
 	if at >= len(x.op) {
@@ -77,8 +77,8 @@ func (x *x86) readMem(at int, rex byte) int {
 	return n + m.dispLen
 }
 
-// indexed reports whether an index register is printed. A SIB byte without an index is printed with the index %riz,
-// unless the operand can't be encoded without a SIB byte and the scale is 1.
+// indexed reports whether an index register is printed. If there is a SIB byte without an index, the index is printed
+// as %riz. It is not printed if the scale is 1 and the operand could not be encoded without a SIB byte.
 func (m *memory) indexed() bool {
 	return m.sib && (m.scale != 0 || m.index != 0 || !m.noBase && m.low != 4)
 }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// A missingOp is an instruction without a VEX or EVEX prefix that x86asm does not know, or decodes as a different
-// instruction.
+// A missingOp is an instruction that x86asm does not know or decodes as a different instruction. It has no VEX or
+// EVEX prefix.
 type missingOp struct {
 	pp       byte // the prefix that is part of the opcode: 0x66, 0xf2, 0xf3; 0 if F2 and F3 must be absent
 	mapNo    byte // 1: 0F, 2: 0F38, 3: 0F3A
@@ -59,8 +59,8 @@ const (
 	impRAX
 )
 
-// missingOps is the table of all missingOps. If several entries match an instruction, an entry that requires a 66
-// prefix is preferred, and otherwise the first one in the table.
+// missingOps has all instructions that x86asm misses. If several entries match an instruction, one that requires a 66
+// prefix wins. If none of them does, the first match wins.
 var missingOps = []missingOp{
 	// 0F 01 with a register: each ModRM byte is a separate instruction.
 	{0, 1, 0x01, 0, regMod, 1, "vmcall", opOperands{}, 0},
@@ -149,7 +149,7 @@ var missingOps = []missingOp{
 	{0xf2, 2, 0xfc, anyDigit, memMod, 0, "aor", opOperands{rmY, regY}, 4},
 	{0xf3, 2, 0xfc, anyDigit, memMod, 0, "axor", opOperands{rmY, regY}, 4},
 
-	// Intentionally undefined instructions, which have operands nevertheless.
+	// Instructions that are undefined on purpose. They have operands all the same.
 	{0, 1, 0xb9, anyDigit, anyMod, anyDigit, "ud1", opOperands{regV, rmV}, 4},
 	{0, 1, 0xff, anyDigit, anyMod, anyDigit, "ud0", opOperands{regV, rmV}, 4},
 }
@@ -169,8 +169,8 @@ var missingIndex = func() (index [4][256][]spelledMissing) {
 		f := &missingOps[i]
 		index[f.mapNo][f.opcode] = append(index[f.mapNo][f.opcode], spelledMissing{f, spellMissing(f)})
 	}
-	// Entries that require a 66 prefix come first, because those that don't require it accept it as well: 66 0F 38 F6
-	// is adcx, and only 0F 38 F6 without the prefix is wrss.
+	// Entries that require a 66 prefix come first, because the other entries match with this prefix as well. For
+	// example, 66 0F 38 F6 is adcx, but 0F 38 F6 is wrss.
 	for m := range index {
 		for _, found := range index[m] {
 			slices.SortStableFunc(found, func(a, b spelledMissing) int { return cmp.Compare(b.pp, a.pp) })
@@ -213,7 +213,7 @@ func (x *x86) decodeMissing() bool {
 	return mapNo == 1 && x.decodeNop(n)
 }
 
-// matches reports whether the instruction, whose opcode has n bytes, is f.
+// matches reports whether the instruction is f. The instruction's opcode has n bytes.
 func (x *x86) matches(f *missingOp, n int) bool {
 	pp := byte(0)
 	switch {
@@ -242,8 +242,8 @@ func (x *x86) matches(f *missingOp, n int) bool {
 	return !reg || f.rm == anyDigit || byte(f.rm) == modrm&7
 }
 
-// apply sets the operands and the length in x to those of f, whose opcode has n bytes. The caller sets the spelling.
-// apply returns false if the input ends within the operands.
+// apply sets the operands and the length in x to those of f. The opcode has n bytes. The caller sets the spelling.
+// apply returns false if the input is too short for the operands.
 func (x *x86) apply(f *missingOp, n int) bool {
 	x.args = x86asm.Args{}
 	x.memBytes = int(f.bytes)
@@ -298,8 +298,8 @@ func (x *x86) decodeNop(n int) bool {
 	return false
 }
 
-// width returns the width in bits of a general register of form f. It marks the prefixes that determine the width as
-// used.
+// width returns the width in bits of a general register of form f. If prefixes determine the width, they are marked
+// as used.
 func (x *x86) width(f operandForm) int {
 	switch f {
 	case regQ, rmQ:
@@ -328,8 +328,8 @@ var impliedRegs = map[operandForm]x86asm.Reg{
 	impRAX: x86asm.RAX,
 }
 
-// formArg returns the operand of form f, which is not an immediate. For an operand in memory it returns an empty Mem,
-// because x.mem describes the operand.
+// formArg returns the operand of form f. It does not handle immediates. For an operand in memory it returns an empty
+// Mem, because x.mem describes the operand.
 func (x *x86) formArg(f operandForm, modrm byte) x86asm.Arg {
 	if r, ok := impliedRegs[f]; ok {
 		return r

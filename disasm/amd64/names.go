@@ -27,10 +27,10 @@ type spelling struct {
 	lockable   bool // it may have a lock prefix, and then xacquire or xrelease as well
 
 	// For vector operations:
-	saeOnly     bool           // in register forms, EVEX.b suppresses exceptions ({sae}) and selects no rounding mode
+	saeOnly     bool           // EVEX.b of register forms only suppresses exceptions ({sae}); it selects no rounding mode
 	widens      bool           // elements of the result are twice as wide as those of the source
 	usuallyEVEX bool           // the VEX form is unusual and marked {vex}
-	wide        bool           // converts from or to a general register, which has 64 bits with W
+	wide        bool           // converts from or to a general register; W makes that register 64 bits wide
 	onlyEVEX    bool           // objdump does not mark the EVEX form, even if there is a VEX form
 	split       int            // index in the mnemonic where a predicate is inserted; 0 if there are no predicates
 	table       predicateTable // the names of the predicates
@@ -41,7 +41,7 @@ const (
 	owordSize = 15 // stands for 16 bytes that are not a vector: "OWORD PTR"
 )
 
-// A predicateTable says which table has the names for the values of an immediate.
+// A predicateTable is the table with the names for the values of an immediate.
 type predicateTable uint8
 
 const (
@@ -61,12 +61,12 @@ const (
 	suffixFloat         // s l t: the size of an x87 operand
 	suffixInt           // s l ll: the size of an x87 integer
 	suffixExtend        // bl wq …: the sizes before and after an extension
-	suffixWord          // w, in Intel syntax as well: 16 bits, which is not the usual size
+	suffixWord          // w, even in Intel syntax: the size is 16 bits, which is unusual
 	suffixVector        // x y: the length of a vector in memory
 	suffixClass         // x y z: the length of a vector in memory, for vfpclass
 )
 
-// An immWidth says in which width an immediate is printed.
+// An immWidth is the width to which an immediate is truncated before it is printed.
 type immWidth uint8
 
 const (
@@ -99,7 +99,7 @@ var ptrNames = [65]string{
 	16:        "XMMWORD PTR ", 32: "YMMWORD PTR ", 64: "ZMMWORD PTR ",
 }
 
-// bcstNames are the size keywords in Intel syntax for an element that is repeated, by its size in bytes.
+// bcstNames are Intel's size keywords for a repeated element, indexed by the size of the element in bytes.
 var bcstNames = [65]string{2: "WORD BCST ", 4: "DWORD BCST ", 8: "QWORD BCST "}
 
 // regName returns the name of a register in the current syntax.

@@ -12,7 +12,7 @@ import (
 // name of each prefix that the instruction does not use: "data16 cs nopw …", "repz ret".
 type prefixes struct {
 	n     int    // number of prefixes, including REX
-	alone int    // if positive, how many bytes are printed as names of prefixes, without an instruction
+	alone int    // if positive, this many prefixes are printed by name, without an instruction
 	rex   byte   // the REX prefix, or 0
 	used  uint16 // bit i is set if prefix i is visible in the rest of the text, so that its name is not printed
 
@@ -101,8 +101,8 @@ func (p *prefixes) use(i int8) {
 	}
 }
 
-// segment returns the segment override with a colon, "fs:" or "gs:", or "" if there is none. Other segments have no
-// effect in 64-bit mode.
+// segment returns the segment override with a colon: "fs:" or "gs:". It returns "" if there is none. Other segments
+// have no effect in 64-bit mode.
 func (x *x86) segment() string {
 	switch i := x.segmentPrefix(); {
 	case i < 0:
@@ -164,8 +164,8 @@ func (x *x86) settleSegment() {
 	}
 }
 
-// settleHint converts a cs or ds prefix of a conditional jump to a hint, "jne,pn" or "jne,pt", unless
-// the jump has both prefixes.
+// settleHint turns a cs or ds prefix of a conditional jump into a branch hint: "jne,pn" or "jne,pt". It does nothing
+// if the jump has both prefixes.
 func (x *x86) settleHint() {
 	cs := bytes.IndexByte(x.code[:x.n], prefixCS) >= 0
 	ds := bytes.IndexByte(x.code[:x.n], prefixDS) >= 0
@@ -216,8 +216,8 @@ var (
 	gsNames = [...]string{asm.ATT: "%gs:", asm.Intel: "gs:"}
 )
 
-// appendPrefixNames appends the names of those among the first n prefixes that are not used or have been renamed. Each
-// name is followed by a blank.
+// appendPrefixNames appends the names of the unused and of the renamed prefixes, each followed by a blank. It only
+// looks at the first n prefixes.
 func (x *x86) appendPrefixNames(n int) {
 	for i, b := range x.code[:n] {
 		switch {

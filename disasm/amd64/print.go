@@ -105,8 +105,8 @@ func (x *x86) appendArg(i int) {
 	}
 }
 
-// isEncodedST reports whether x87 operand i is encoded in the instruction. If so, the top of the stack is written as
-// %st(0), else as %st: "fcomip %st(0),%st".
+// isEncodedST reports whether x87 operand i is encoded in the instruction, as opposed to implied. If the top of the
+// stack is encoded, it is written as %st(0), otherwise as %st: "fcomip %st(0),%st".
 func (x *x86) isEncodedST(i int) bool {
 	if x.args[1] == nil {
 		return true
@@ -275,8 +275,8 @@ func (x *x86) appendSuffix() {
 	x.buf = append(x.buf, s...)
 }
 
-// sizeSuffix returns the suffix that AT&T syntax appends for the size of an operand, or "" for none. A sign or zero
-// extension has two suffixes (movzbl): sizeSuffix appends the first one to x.buf and returns the second one.
+// sizeSuffix returns the suffix that AT&T syntax appends for the size of an operand, or "" if there is none. A sign
+// or zero extension has two suffixes (movzbl): sizeSuffix appends the first one to x.buf and returns the second one.
 func (x *x86) sizeSuffix() string {
 	size := x.memBytes & 15
 	switch x.spell.suffix {
@@ -301,8 +301,8 @@ func (x *x86) sizeSuffix() string {
 	return ""
 }
 
-// vectorSuffix returns x, y or z for the length of a vector in memory if the other operand does not determine it:
-// "vcvtpd2psy (%rax),%xmm1".
+// vectorSuffix returns the suffix x, y or z for the length of a vector in memory: "vcvtpd2psy (%rax),%xmm1". It
+// returns "" if the other operand already determines the length.
 func (x *x86) vectorSuffix() string {
 	if !x.mem.ok || x.vec.form == 0 || x.broadcastBytes() > 0 || x.spell.suffix == suffixVector && x.vec.l == 2 {
 		return ""
@@ -316,8 +316,8 @@ func (x *x86) generalReg(i int) bool {
 	return ok && regBits(r) > 0
 }
 
-// sizedByMemory reports whether the operation has a memory operand, and no register operand that determines its size. A
-// register that holds a shift count does not determine the size.
+// sizedByMemory reports whether there is a memory operand and no register determines its size. A register that holds
+// a shift count does not determine the size.
 func (x *x86) sizedByMemory() bool {
 	if !x.mem.ok {
 		return false

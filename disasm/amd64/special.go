@@ -6,9 +6,10 @@ import (
 	"github.com/gasm-profiler/gasm/disasm/asm"
 )
 
-// specialSpellings has the operations whose text is not just their lower-case name in x86asm followed by the operands.
+// specialSpellings has the operations that are spelled in a special way. The text of all others is their name in
+// x86asm in lower case, followed by the operands.
 var specialSpellings = map[x86asm.Op]spelling{
-	// Integer instructions whose operands may not determine the size.
+	// Integer instructions. Their operands do not always determine the size.
 	x86asm.ADC:        {suffix: suffixSize, imm: immOperand, lockable: true},
 	x86asm.ADD:        {suffix: suffixSize, imm: immOperand, lockable: true},
 	x86asm.AND:        {suffix: suffixSize, imm: immOperand, lockable: true},
@@ -135,7 +136,7 @@ var specialSpellings = map[x86asm.Op]spelling{
 	x86asm.SCASQ: {intel: "scas", implied: true, mem: 8},
 	x86asm.XLATB: {intel: "xlat", implied: true, noW: true, mem: 1},
 
-	// x87 instructions, whose operands in memory have letters of their own in AT&T syntax.
+	// x87 instructions. In AT&T syntax, their memory operands have size letters of their own.
 	x86asm.FADD:   {suffix: suffixFloat},
 	x86asm.FMUL:   {suffix: suffixFloat},
 	x86asm.FCOM:   {suffix: suffixFloat},
@@ -162,7 +163,7 @@ var specialSpellings = map[x86asm.Op]spelling{
 	x86asm.FBLD:   {mem: 10},
 	x86asm.FBSTP:  {mem: 10},
 
-	// Ports, and memory of a size that x86asm does not provide.
+	// Ports, and memory operands whose size x86asm does not know.
 	x86asm.IN:          {noW: true, port: true},
 	x86asm.OUT:         {noW: true, port: true},
 	x86asm.PREFETCHT0:  {mem: 1},
@@ -174,7 +175,7 @@ var specialSpellings = map[x86asm.Op]spelling{
 	x86asm.INVLPG:      {mem: 1},
 	x86asm.LDDQU:       {mem: noSize},
 
-	// Vector instructions with separate ops in x86asm for their encodings.
+	// Vector instructions that are several ops in x86asm, one for each encoding.
 	x86asm.VPEXTRW_C5:   {intel: "vpextrw"},
 	x86asm.VPCMPESTRI64: {intel: "vpcmpestriq"},
 	x86asm.VPCMPESTRM64: {intel: "vpcmpestrmq"},
@@ -191,8 +192,8 @@ var (
 	spellInt3   = spelling{att: "int3", intel: "int3"}
 )
 
-// waitingSpellings are the names of x87 instructions that an fwait precedes: "9b d9 3c 24" is fstcw, and "d9 3c 24"
-// without the 9b is fnstcw.
+// waitingSpellings are the names of x87 instructions after an fwait. For example, the bytes 9b d9 3c 24 are fstcw,
+// and without the 9b they are fnstcw.
 var waitingSpellings = map[x86asm.Op]spelling{
 	x86asm.FNSTCW:  {att: "fstcw", intel: "fstcw"},
 	x86asm.FNSTSW:  {att: "fstsw", intel: "fstsw"},

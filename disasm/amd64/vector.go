@@ -128,8 +128,8 @@ func (x *x86) decodeVector() bool {
 	return true
 }
 
-// decodeAVX decodes with x86asm. If an instruction ignores W or L, x86asm only knows the encoding in which this bit
-// is clear. So if x86asm does not know the instruction, decodeAVX clears these bits and tries again.
+// decodeAVX decodes the instruction with x86asm. If an instruction ignores W or L, x86asm only knows the encoding in
+// which this bit is clear. So if x86asm does not know the instruction, decodeAVX clears these bits and tries again.
 func (x *x86) decodeAVX() (x86asm.Inst, bool) {
 	in, err := x86asm.Decode(x.op, 64)
 	if err == nil && in.Op != 0 {
@@ -178,7 +178,7 @@ func (x *x86) widen(in *x86asm.Inst) {
 	}
 }
 
-// bitsIf returns bits if on is true, else 0.
+// bitsIf returns the given bits, or 0 if on is false.
 func bitsIf(on bool, bits byte) byte {
 	if on {
 		return bits
@@ -195,8 +195,8 @@ func (x *x86) onlyXMM() {
 	}
 }
 
-// usesVvvv reports whether an operand can be the register in the field vvvv of the prefix. If no operand can and the
-// field is not 0, the instruction is invalid.
+// usesVvvv reports whether an operand is the register in the prefix's vvvv field. If no operand is, and the field is
+// not 0, the instruction is invalid.
 func (x *x86) usesVvvv() bool {
 	for _, a := range x.args {
 		switch a := a.(type) {
@@ -213,8 +213,8 @@ func (x *x86) usesVvvv() bool {
 	return false
 }
 
-// regNumber returns the number of a 32- or 64-bit general register, or of a vector or mask register; 0xff for any
-// other.
+// regNumber returns the number of a 32-bit or 64-bit general register, or of a vector or mask register. It returns
+// 0xff for all other registers.
 func regNumber(r x86asm.Reg) byte {
 	switch {
 	case r >= x86asm.EAX && r <= x86asm.R15L:
@@ -243,8 +243,8 @@ func (x *x86) dropMask() {
 	}
 }
 
-// vectorMem reads the memory operand. It takes two things from x86asm's m: the 8-bit displacement of EVEX, which is
-// already multiplied by the operand's size, and the vector that is the index of a gather.
+// vectorMem reads the memory operand. It takes two things from x86asm's result m: the 8-bit displacement of EVEX,
+// which x86asm has already multiplied by the operand's size, and the vector that is the index of a gather.
 func (x *x86) vectorMem(m x86asm.Mem) bool {
 	if x.readMem(x.vec.head()+1, x.vec.rex) == 0 {
 		return false

@@ -2,8 +2,8 @@ package arm64
 
 import "github.com/gasm-profiler/gasm/disasm/asm"
 
-// addresses has the operands of loads and stores by name (see the glossary in operand.go): addresses, offsets, pairs of
-// registers, kinds of prefetches, and the letters that a mnemonic has for the width and the order of an access.
+// addresses has the operands of loads and stores. Their names are explained in operand.go. Two of them, width and
+// order, write letters of the mnemonic: the "b" in casb, the "al" in swpal.
 var addresses = map[string]operand{
 	"addr12": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		return appendOffset(b, x, int(asm.Bits(x, 10, 12))<<accessScale(x)), true
@@ -61,7 +61,7 @@ var addresses = map[string]operand{
 	"pair t": func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendRegPair(b, x, asm.Bits(x, 0, 5)) },
 }
 
-// accessScale returns the size of a load or store of one register: n for 2^n bytes.
+// accessScale returns the size of a load or store of one register, as log2 of the number of bytes.
 func accessScale(x uint32) int {
 	if x>>26&1 != 0 && x>>23&1 != 0 {
 		return 4

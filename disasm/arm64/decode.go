@@ -1,21 +1,21 @@
 // Package arm64 decodes AArch64 code with vectors, atomics, cryptography, and the part of SVE that HotSpot uses. The
-// text equals that of GNU objdump 2.40 (Debian 12),
+// text is the same as that of GNU objdump 2.40 (Debian 12):
 //
 //	aarch64-linux-gnu-objdump -D -b binary -m aarch64 --adjust-vma=PC
 //
-// including comments ("// #-1" after a mov), but addresses have no symbols. A word that is not an instruction becomes
-// ".inst  0x03ad6d98 ; undefined".
+// This includes comments ("// #-1" after a mov). Only the symbols after addresses are missing. A word that is not an
+// instruction becomes ".inst  0x03ad6d98 ; undefined".
 //
 // # Implementation
 //
 // golang.org/x/arch is not used: its package arm64asm does not know LSE, SHA-512 or SVE, and spells many instructions
-// differently from objdump. Instead there are tables of encodings with their texts, a file for each group (integer.go,
-// memory.go, float.go, vector.go, scalable.go …):
+// differently from objdump. Instead, this package has tables that say how each encoding is written. There is a file for
+// each group of instructions (integer.go, memory.go, float.go, vector.go, scalable.go …):
 //
 //	{0x7f800000, 0x11000000, "add <Rd|SP>, <Rn|SP>, <imm12>"},
 //
-// operand.go has the glossary of the operands in angle brackets, and form.go finds the row of an instruction and writes
-// its text.
+// The operands in angle brackets are explained in operand.go. The code that finds the row of an instruction and writes
+// its text is in form.go.
 package arm64
 
 import (
@@ -76,7 +76,7 @@ func flow(x uint32, pc uint64) (asm.Kind, uint64) {
 		return asm.CondJump, pc + asm.Signed(x, 5, 19)*4
 	case x>>25&0x3f == 0b011011: // tbz, tbnz
 		return asm.CondJump, pc + asm.Signed(x, 5, 14)*4
-	case x>>25 == 0b1101011: // to an address in a register, which some of them authenticate first
+	case x>>25 == 0b1101011: // to an address in a register; some check its signature first
 		switch x >> 21 & 7 {
 		case 0:
 			return asm.Jump, 0

@@ -8,7 +8,7 @@ const (
 	vsZero = ", #0"
 )
 
-// families are the vector instructions that come in groups with the same operands: see type family.
+// families has the groups of vector instructions that have the same operands (see type family).
 var families = []family{
 	// Three registers of the same type.
 	{0xbf20fc00, 0x0e200400, 11, "v<d>.<T>, v<n>.<T>, v<m>.<T>", map[uint32]string{
@@ -46,8 +46,8 @@ var families = []family{
 	{0xbfa0fc00, 0x0e200400 | simdA, 11, "v<d>.<F>, v<n>.<F>, v<m>.<F>", float3[1]},
 	{0xbfa0fc00, 0x0e200400 | simdU, 11, "v<d>.<F>, v<n>.<F>, v<m>.<F>", float3[2]},
 	{0xbfa0fc00, 0x0e200400 | simdU | simdA, 11, "v<d>.<F>, v<n>.<F>, v<m>.<F>", float3[3]},
-	// The same instructions in half precision. Their opcode field has three bits instead of five. The two upper bits,
-	// which are missing, would be ones. So opcode 24 in float3 is 0 in the encoding, and 24<<11 is subtracted here.
+	// The same instructions in half precision. Their opcode field lacks the two upper bits, which are always 1 in
+	// float3. So opcode 24 of float3 is 0 in the encoding, which is why 24<<11 is subtracted here.
 	{0xbfe0fc00, 0x0e400400 - 24<<11, 11, "v<d>.<H>, v<n>.<H>, v<m>.<H>", float3[0]},
 	{0xbfe0fc00, 0x0ec00400 - 24<<11, 11, "v<d>.<H>, v<n>.<H>, v<m>.<H>", float3[1]},
 	{0xbfe0fc00, 0x2e400400 - 24<<11, 11, "v<d>.<H>, v<n>.<H>, v<m>.<H>", float3[2]},
@@ -180,8 +180,8 @@ var families = []family{
 	{0xbfc0f400, 0x2f000000, 12, "v<d>.<H>, v<n>.<H>, <hindexed>", map[uint32]string{9: "fmulx"}},
 }
 
-// float3 and float2 are the names of the floating-point instructions with three and two registers. The index is twice
-// bit 29 (U), plus bit 23 (a). The keys of the maps are opcodes.
+// float3 and float2 have the names of the floating-point instructions with three and with two registers. The index is
+// 2*U + a, where U is bit 29 of the encoding and a is bit 23. The keys of the maps are opcodes.
 var float3 = [4]map[uint32]string{
 	{24: "fmaxnm", 25: "fmla", 26: "fadd", 27: "fmulx", 28: "fcmeq", 30: "fmax", 31: "frecps"},
 	{24: "fminnm", 25: "fmls", 26: "fsub", 30: "fmin", 31: "frsqrts"},

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A row of a table describes one instruction, or several that have the same text. It matches an encoding x if none of
-// the operands in the text refuses x, and x&mask == value.
+// A row of a table describes one instruction, or several that have the same text. An encoding x matches the row if
+// x&mask == value and no operand in the text refuses x.
 //
 // The text has operands in angle brackets: "ldr <Xt>, [<Xn|SP>]". The glossary of their names is in operand.go.
 type row struct {
@@ -14,8 +14,9 @@ type row struct {
 	text        string
 }
 
-// An operand appends an operand, or another variable part of the text, of the instruction x at address pc. It returns
-// false to refuse x, because the encoding is not allocated or because another row has the preferred spelling.
+// An operand is a function that appends an operand of the instruction x at address pc, for example "x3". Some append
+// another part of the text that varies, for example a letter of the mnemonic. An operand returns false to refuse x. It
+// does so if the encoding is not allocated, or if another row has the preferred spelling.
 type operand func(b []byte, x uint32, pc uint64) ([]byte, bool)
 
 // A piece is a part of a form's text: fixed text and the operand after it. "[<Xn|SP>]" has two pieces: "[" with
@@ -32,8 +33,8 @@ type form struct {
 	args        []piece
 }
 
-// A formIndex has a list of forms for each value of bits 28 to 21, which distinguish most instructions. The forms of a
-// list are in the order of the tables. An instruction takes the first form of its list that matches.
+// A formIndex has a list of forms for each value of bits 28 to 21, because these bits distinguish most instructions.
+// The forms of a list are in the order of the tables, and the first one that matches an instruction is used.
 type formIndex [256][]*form
 
 const indexShift, indexMask = 21, 0xff
@@ -80,7 +81,7 @@ func splitPieces(text string) []piece {
 	return pieces
 }
 
-// print appends the text of x. If x is not an instruction, it returns false and the buffer unchanged.
+// print appends the text of x to b. If x is not an instruction, print returns b unchanged, and false.
 func (index *formIndex) print(b []byte, x uint32, pc uint64) ([]byte, bool) {
 	start := len(b)
 	for _, f := range index[x>>indexShift&indexMask] {

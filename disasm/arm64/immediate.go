@@ -5,7 +5,7 @@ import "github.com/gasm-profiler/gasm/disasm/asm"
 // appendTarget appends a code address.
 func appendTarget(b []byte, addr uint64) ([]byte, bool) { return asm.AppendHex(b, addr), true }
 
-// immediates has the operands that are constants or addresses of code, by their names in the glossary (operand.go).
+// immediates has the operands that are constants or addresses of code. Their names are explained in operand.go.
 var immediates = map[string]operand{
 	"rel26": func(b []byte, x uint32, pc uint64) ([]byte, bool) { return appendTarget(b, pc+asm.Signed(x, 0, 26)*4) },
 	"rel19": func(b []byte, x uint32, pc uint64) ([]byte, bool) { return appendTarget(b, pc+asm.Signed(x, 5, 19)*4) },
@@ -65,14 +65,13 @@ var immediates = map[string]operand{
 	},
 }
 
-// decimalOp returns an operand that appends a field as a decimal number. The field has n bits, and the parameter at is
-// the number of the lowest one.
+// decimalOp returns an operand that appends a field of the encoding as a decimal number. For example, decimalOp(15, 6)
+// is for a field of 6 bits, of which bit 15 is the lowest.
 func decimalOp(at, n int) operand {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) { return appendInt(b, int(asm.Bits(x, at, n))), true }
 }
 
-// hexOp returns an operand that appends a field as a hexadecimal number. The field has n bits, and the parameter at is
-// the number of the lowest one.
+// hexOp is like decimalOp, but the operand appends a hexadecimal number.
 func hexOp(at, n int) operand {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		return asm.AppendHex(b, uint64(asm.Bits(x, at, n))), true
@@ -89,9 +88,9 @@ func appendMoved(b []byte, v uint64, wide bool) []byte {
 	return appendInt(append(asm.AppendHex(append(b, '#'), v), "  // #"...), signed)
 }
 
-// logicalImmediate decodes the immediate of a logical instruction. It is an element of 2 to 64 bits that is repeated to
-// fill the register. The element is a run of ones that may be rotated. logicalImmediate returns false if the encoding
-// is not allocated.
+// logicalImmediate decodes the immediate of a logical instruction. The immediate is a pattern of 2 to 64 bits that is
+// repeated to fill the register. The pattern is a run of ones, which may be rotated. logicalImmediate returns false if
+// the encoding is not allocated.
 func logicalImmediate(x uint32) (uint64, bool) {
 	v, ok := bitmask(asm.Bits(x, 22, 1), asm.Bits(x, 16, 6), asm.Bits(x, 10, 6))
 	if x>>31 == 0 {
@@ -127,9 +126,9 @@ func bitmask(n, immr, imms uint32) (uint64, bool) {
 	return element, true
 }
 
-// isMovWide reports whether a single movz or movn can load v. If so, the alias mov means that instruction, and an orr
-// that loads v is not written as mov. An orr whose destination is sp is an exception, because movz and movn can't write
-// to sp.
+// isMovWide reports whether a single movz or movn can load v. If so, "mov" stands for that movz or movn, and an orr
+// that loads v is written as "orr". But if the orr writes to sp, it is written as "mov" all the same, because movz and
+// movn can't write to sp.
 func isMovWide(v uint64, wide bool) bool {
 	halves := 4
 	if !wide {

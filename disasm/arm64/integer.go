@@ -1,7 +1,7 @@
 package arm64
 
-// integer are the instructions on general registers, and the branches. An alias comes before the instruction
-// that it is an alias of.
+// integer has the instructions on general registers, and the branches. An alias like mov is listed before the
+// instruction that it stands for, so that it is tried first.
 var integer = []row{
 	{0xffff0000, 0x00000000, "udf #<udf>"},
 	{0x9f000000, 0x10000000, "adr <Xd>, <adr>"},
@@ -180,7 +180,7 @@ var integer = []row{
 	{0xffe08000, 0x9bc00000, "umulh <Xd>, <Xn>, <Xm>"},
 }
 
-// system are exceptions, hints, barriers and system registers.
+// system has the instructions for exceptions, hints, barriers and system registers.
 var system = []row{
 	{0xffe0001f, 0xd4000001, "svc #<exc>"},
 	{0xffe0001f, 0xd4000002, "hvc #<exc>"},

@@ -53,8 +53,8 @@ func memory() []row {
 	return rows
 }
 
-// singles are the loads and stores of one register. size, v and opc are fields of the encoding. The mnemonic is the
-// verb, "r" and the suffix: "ldrsb". reg is the class of the register.
+// singles has the loads and stores of one register. The numbers are fields of the encoding. The mnemonic consists of
+// the verb, an "r" and the suffix: "ld", "r" and "sb" make ldrsb. The last field is the class of the register.
 var singles = []struct {
 	size, v, opc uint32
 	verb, suffix string
@@ -85,11 +85,11 @@ var singles = []struct {
 	{3, 1, 1, "ld", "", "D"},
 }
 
-// releaseVerb has the beginnings of the mnemonics of loads with acquire semantics and stores with release semantics
-// (FEAT_LRCPC2), by the verb of the plain load or store.
+// releaseVerb says how the mnemonics of loads with acquire semantics and of stores with release semantics begin
+// (FEAT_LRCPC2). The key is the verb of the plain load or store.
 var releaseVerb = map[string]string{"st": "stlur", "ld": "ldapur"}
 
-// pairs are the loads and stores of two registers, with the fields of the encoding as in singles.
+// pairs has the loads and stores of two registers. The fields mean the same as in singles.
 var pairs = []struct {
 	opc, v      uint32
 	suffix, reg string

@@ -8,10 +8,10 @@ import "strings"
 //
 //	{0x7f800000, 0x11000000, "add <Rd|SP>, <Rn|SP>, <imm12>"},
 //
-// This list explains the operands. Each entry has an example. An operand may also refuse an encoding. Then the
-// instruction is not that of the row, and the next row whose mask and value match is tried. This is how an alias
-// ("mov") can come before the instruction that it is an alias of ("orr"). Operands that write nothing exist only to
-// refuse. The fields of register numbers are d and t (bits 4 to 0), n (9 to 5), m and s (20 to 16), a and u (14 to 10).
+// This list explains the operands. Each entry has an example. An operand may also refuse an encoding. Then the next row
+// whose mask and value match is tried. This is how an alias ("mov") can be listed before the instruction that it stands
+// for ("orr"). Some operands write nothing, and exist only to refuse encodings. The fields of register numbers are d
+// and t (bits 4 to 0), n (9 to 5), m and s (20 to 16), a and u (14 to 10).
 //
 // Registers:
 //
@@ -68,13 +68,13 @@ import "strings"
 //	<prfop>         kind of a prefetch, or its number if it has no name         prfm pstl2keep, [x8, xzr, sxtx]
 //	<width>         b or h in a mnemonic: 1 or 2 bytes, else nothing            cas w8, w7, [x13]
 //	<order>         a, l or al in a mnemonic: acquire, release                  swpal w25, w4, [sp]
-//	<pair s>        two registers from number s on, which is even               casp w6, w7, w20, w21, [x19]
-//	<pair t>        two registers from number t on, which is even               casp w6, w7, w20, w21, [x19]
+//	<pair s>        register s, which must be even, and the next one            casp w6, w7, w20, w21, [x19]
+//	<pair t>        register t, which must be even, and the next one            casp w6, w7, w20, w21, [x19]
 //
 // System (sysops.go):
 //
 //	<hint>          the whole instruction, if this hint has a name              nop
-//	<hintnum>       number of a hint that has none                              hint #0x9
+//	<hintnum>       number of a hint without a name                             hint #0x9
 //	<barrier>       which accesses a barrier orders, and for whom               dsb ish
 //	<key>           ia, ib, da or db in a mnemonic: key of a signature          pacdb x10, x15
 //	<sysreg>        system register                                             msr s2_6_c7_c14_1, x11
@@ -91,7 +91,8 @@ import "strings"
 //	<fimm5>         the same from bit 5 on                                      fmov z13.h, p11/m, #-1.0000…
 //	<fimm8>         the same from two parts of the encoding, as <imm8>          fmov v7.4s, #7.000000…
 //
-// Vectors (vecops.go): how a register is split, by the size of its elements and Q (a whole register or half):
+// Vectors (vecops.go). How a register is divided depends on the size of its elements, and on Q: a whole register or
+// half of one.
 //
 //	<B>             8b or 16b                                                   and v15.8b, v22.8b, v27.8b
 //	<H>             4h or 8h                                                    movi v6.4h, #0xa6
@@ -116,7 +117,7 @@ import "strings"
 //	<no1d>          writes nothing; only if the list is not of 1d               st2 {v13.4s, v14.4s}, [x23]
 //	<no B or D>     writes nothing; only if elements have 2 or 4 bytes          sqdmulh s5, s26, s16
 //
-// Scalars of a vector instruction, whose size is that of the elements:
+// Scalars of a vector instruction. Their size depends on the size of the elements:
 //
 //	<wide d>        twice the size, field d                                     saddlv d27, v10.4s
 //	<wide n>        twice the size, field n                                     sqxtn s23, d29
@@ -211,9 +212,9 @@ import "strings"
 //	<bits>          size, and immediate of a logical instruction                orr z2.s, z2.s, #0x200000
 //	<not dup>       writes nothing; only if no other mov can do it              mov z21.d, #0xfffffe00000000ff
 
-// operandNamed returns the operand that the glossary lists under name. The name is a key in one of the operandMaps, or
-// the letter of a register-number field ("d"), or the letter of a register class followed by that of such a field,
-// perhaps with "|SP" ("Xn", "Xn|SP").
+// operandNamed returns the operand with this name in the glossary. Most names are keys in one of the operandMaps. The
+// others are for registers. They are the letter of a field with a register number ("d"), or the letter of a register
+// class and the letter of a field ("Xn"), which may be followed by "|SP" ("Xn|SP").
 func operandNamed(name string) operand {
 	for _, ops := range operandMaps {
 		if op := ops[name]; op != nil {
@@ -241,7 +242,7 @@ var operandMaps = []map[string]operand{
 	systemOps, floatOps, vectorOps, scalableOps,
 }
 
-// fieldAt has the position of each field with the number of a register: the field's lowest bit in the encoding.
+// fieldAt says where in the encoding the fields with register numbers are. The value is the lowest bit of the field.
 var fieldAt = map[string]int{"d": 0, "t": 0, "n": 5, "m": 16, "s": 16, "a": 10, "u": 10}
 
 // regClasses are the classes of registers:

@@ -1,6 +1,6 @@
 package arm64
 
-// scalable are the SVE instructions that HotSpot's assembler can generate (assembler_aarch64.hpp).
+// scalable has the SVE instructions that HotSpot's assembler can generate (assembler_aarch64.hpp).
 var scalable = append([]row{
 	// Moves, including those to and from memory.
 	{0xffc0e000, 0x85804000, "ldr z<d>, <vladdr9>"},
@@ -153,7 +153,8 @@ func scalableRows() []row {
 	for _, f := range scalableFamilies {
 		rows = f.rows(rows)
 	}
-	// The index of each text is its value of dtype, the field that says how a load extends the elements that it loads.
+	// The index of each text is the value of the field dtype. This field says how large the elements in memory are, and
+	// how a load extends them.
 	for i, m := range [...]string{
 		"b {z<d>.b}", "b {z<d>.h}", "b {z<d>.s}", "b {z<d>.d}", "sw {z<d>.d}", "h {z<d>.h}", "h {z<d>.s}", "h {z<d>.d}",
 		"sh {z<d>.d}", "sh {z<d>.s}", "w {z<d>.s}", "w {z<d>.d}", "sb {z<d>.d}", "sb {z<d>.s}", "sb {z<d>.h}",

@@ -15,7 +15,7 @@ const (
 	sveFloatZero = "p<pd>.<f>, p<g>/z, z<n>.<f>, #0.0"
 )
 
-// scalableFamilies are the groups of SVE instructions with the same operands.
+// scalableFamilies has the groups of SVE instructions that have the same operands.
 var scalableFamilies = []family{
 	{0xff20fc00, 0x04200000, 10, sveBinary, map[uint32]string{
 		0: "add", 1: "sub", 4: "sqadd", 5: "uqadd", 6: "sqsub", 7: "uqsub"}},

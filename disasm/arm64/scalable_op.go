@@ -188,8 +188,8 @@ func appendPattern(b []byte, pattern uint32) []byte {
 	return appendInt(append(b, ", #"...), int(pattern))
 }
 
-// sveImm8 returns an operand that appends an immediate, which may be shifted by eight bits. The shifted value is
-// written, "#256", except for zero, which is "#0, lsl #8".
+// sveImm8 returns an operand that appends an immediate. If the instruction shifts the immediate by eight bits, the
+// operand appends the shifted value, for example 256. But a shifted zero becomes "0, lsl #8".
 func sveImm8(value func(x uint32) int) operand {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		v, shifted := value(x), x>>13&1 != 0
@@ -205,8 +205,8 @@ func sveImm8(value func(x uint32) int) operand {
 	}
 }
 
-// sveShift and sveShiftMerged return the fields tsz (upper bits) and imm3 (lower three bits) of a shift, without and
-// with a governing predicate.
+// sveShift and sveShiftMerged return the fields tsz and imm3 of a shift as one number, whose lower three bits are imm3.
+// sveShiftMerged is for shifts with a governing predicate.
 func sveShift(x uint32) uint32       { return asm.Bits(x, 22, 2)<<5 | asm.Bits(x, 16, 5) }
 func sveShiftMerged(x uint32) uint32 { return asm.Bits(x, 22, 2)<<5 | asm.Bits(x, 5, 5) }
 
@@ -234,8 +234,8 @@ func sveShiftAmount(field func(x uint32) uint32, right bool) operand {
 	}
 }
 
-// sveBits returns the immediate of a bitwise instruction: v, the value of each element of 2^size bytes. size is the
-// smallest one with which all elements are equal.
+// sveBits returns the immediate of a bitwise instruction. It is a value v that is repeated in all elements. An element
+// has 2^size bytes, and size is as small as possible.
 func sveBits(x uint32) (size int, v uint64, ok bool) {
 	v, ok = bitmask(asm.Bits(x, 17, 1), asm.Bits(x, 11, 6), asm.Bits(x, 5, 6))
 	imms := asm.Bits(x, 5, 6)

@@ -2,7 +2,7 @@ package arm64
 
 import "github.com/gasm-profiler/gasm/disasm/asm"
 
-// shifts has the operands of shifts, extensions and bit fields, by their names in the glossary (operand.go).
+// shifts has the operands of shifts, extensions and bit fields. Their names are explained in operand.go.
 var shifts = map[string]operand{
 	"shift": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		return appendShift(b, x), x>>31 != 0 || x>>15&1 == 0
@@ -56,8 +56,9 @@ func appendShift(b []byte, x uint32) []byte {
 
 var extends = [...]string{"uxtb", "uxth", "uxtw", "uxtx", "sxtb", "sxth", "sxtw", "sxtx"}
 
-// appendExtended appends an extended register: "w3, sxtw #2". If another operand is the stack pointer, uxtx (uxtw in
-// a 32-bit instruction), which extends nothing, is written as lsl, and omitted if it shifts by 0: "sub sp, sp, x8".
+// appendExtended appends an extended register: "w3, sxtw #2". uxtx extends nothing, and neither does uxtw in a 32-bit
+// instruction. If another operand is the stack pointer, they are written as lsl. If they also shift by 0, they are
+// omitted: "sub sp, sp, x8".
 func appendExtended(b []byte, x uint32, _ uint64) ([]byte, bool) {
 	option, n := asm.Bits(x, 13, 3), asm.Bits(x, 10, 3)
 	class := byte('W')

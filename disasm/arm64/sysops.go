@@ -47,7 +47,8 @@ var hints = [128]string{
 	32: "bti", 34: "bti    c", 36: "bti    j", 38: "bti    jc",
 }
 
-// barriers are the names of barriers by the domain in bits 3 and 2 and the accesses in bits 1 and 0.
+// barriers has the names of barriers. Bits 3 and 2 of the index are the domain, and bits 1 and 0 say which accesses the
+// barrier orders.
 var barriers = [16]string{
 	1: "oshld", 2: "oshst", 3: "osh",
 	5: "nshld", 6: "nshst", 7: "nsh",
@@ -55,7 +56,7 @@ var barriers = [16]string{
 	13: "ld", 14: "st", 15: "sy",
 }
 
-// sysReg returns the number of the system register op0_op1_cn_cm_op2.
+// sysReg returns the number of a system register from its fields op0, op1, CRn, CRm and op2.
 func sysReg(op0, op1, n, m, op2 uint32) uint32 { return op0<<14 | op1<<11 | n<<7 | m<<3 | op2 }
 
 // sysRegs are the names of the system registers that code in user mode can use. All other registers are spelled by

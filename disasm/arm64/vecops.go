@@ -10,8 +10,8 @@ import (
 // Q is 1 for a whole vector and 0 for half of one.
 var arrangements = [...]string{"8b", "16b", "4h", "8h", "2s", "4s", "1d", "2d", "", "1q"}
 
-// arrangement returns an operand that appends how a vector is divided: "8b", "16b", "4h" and so on. The function size
-// returns the size of the elements, n for 2^n bytes. The operand refuses a size that is not in sizes.
+// arrangement returns an operand that appends how a vector is divided: "8b", "16b", "4h" and so on. size(x) is the size
+// of the elements, as log2 of the number of bytes. The operand refuses x if that size is not in the list sizes.
 func arrangement(size func(x uint32) uint32, sizes ...uint32) operand {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		s := size(x)
@@ -24,15 +24,15 @@ func arrangement(size func(x uint32) uint32, sizes ...uint32) operand {
 	}
 }
 
-// wholeArrangement is like arrangement, but takes Q to be 1: it is for operands that are always a whole vector.
+// wholeArrangement is like arrangement, but for operands that are always a whole vector, whatever Q is.
 func wholeArrangement(size func(x uint32) uint32, sizes ...uint32) operand {
 	op := arrangement(size, sizes...)
 	return func(b []byte, x uint32, pc uint64) ([]byte, bool) { return op(b, x|1<<30, pc) }
 }
 
-// scalar returns an operand that appends a register like "h3". The parameter at says where the lowest bit of the
-// register's number is. The letter depends on the size that the function size returns. The operand refuses a size that
-// is not in sizes.
+// scalar returns an operand that appends a register like "h3". The register's number is asm.Bits(x, at, 5). The letter
+// depends on size(x), which is log2 of the register's size in bytes. The operand refuses x if that size is not in the
+// list sizes.
 func scalar(at int, size func(x uint32) uint32, sizes ...uint32) operand {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		s := size(x)
@@ -53,12 +53,12 @@ func indexSize(x uint32) uint32   { return uint32(bits.TrailingZeros32(asm.Bits(
 func shiftSize(x uint32) uint32   { return uint32(bits.Len32(asm.Bits(x, 19, 4))) - 1 }              // of immh
 func widerShift(x uint32) uint32  { return shiftSize(x) + 1 }
 
-// fixedSize returns an operand that appends the arrangement with elements of a fixed size, 2^size bytes.
+// fixedSize returns an operand that appends the arrangement with elements of 2^size bytes.
 func fixedSize(size uint32) operand {
 	return arrangement(func(uint32) uint32 { return size }, size)
 }
 
-// vectorOps are the operands of vector instructions; init adds those of lists.
+// vectorOps has the operands of vector instructions. The function init adds the operands for lists of registers.
 var vectorOps = map[string]operand{
 	"B":       fixedSize(0),
 	"H":       fixedSize(1),
@@ -205,8 +205,8 @@ func init() {
 	}
 }
 
-// postOp returns an operand that appends what a post-indexed load or store adds to the base register: a register, or
-// the number of bytes that it loads or stores.
+// postOp returns an operand that appends what a post-indexed load or store adds to the base register: another register,
+// or the number of bytes that were loaded or stored.
 func postOp(size func(x uint32) uint32) operand {
 	return func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		if m := asm.Bits(x, 16, 5); m != 31 {
@@ -216,8 +216,8 @@ func postOp(size func(x uint32) uint32) operand {
 	}
 }
 
-// notOneD returns an operand that is like op, but refuses "1d", a vector of one element. The scalar form of the
-// instruction takes its place.
+// notOneD returns an operand that is like op, but refuses "1d", a vector of one element. The instruction has a scalar
+// form for that.
 func notOneD(op operand) operand {
 	return func(b []byte, x uint32, pc uint64) ([]byte, bool) {
 		b, ok := op(b, x, pc)
@@ -244,8 +244,8 @@ func appendIndexed(b []byte, x, size, index uint32) []byte {
 	return appendElem(b, size, index)
 }
 
-// appendIndexedHalf appends an element of 16 bits. Its index has three bits; one of them (M) belongs to the
-// register's number for other sizes.
+// appendIndexedHalf appends an element of 16 bits. The index has three bits. One of them is the bit M, which would be
+// part of the register's number if the element were larger.
 func appendIndexedHalf(b []byte, x uint32) []byte {
 	return appendIndexed(b, x&^(1<<20), 1, asm.Bits(x, 11, 1)<<2|asm.Bits(x, 20, 2)>>1<<1|asm.Bits(x, 20, 1))
 }

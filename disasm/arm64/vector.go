@@ -1,7 +1,7 @@
 package arm64
 
-// A family is a group of instructions with the same operands that differ in an opcode field. names are the
-// mnemonics by opcode.
+// A family is a group of instructions that have the same operands and differ only in an opcode. The map has the
+// mnemonic for each opcode.
 type family struct {
 	mask, base uint32
 	shift      int // position of the opcode

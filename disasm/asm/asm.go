@@ -1,18 +1,18 @@
-// Package asm has what all decoders of machine code share: the type of a decoded instruction, and functions that read
-// the fields of an encoding and write numbers.
+// Package asm has what all decoders of machine code share: the type of a decoded instruction, a function that reads a
+// field of an encoding, and a function that writes numbers.
 //
 //	in := asm.Inst{Addr: 0x1004, Len: 5, Text: "call   0x1019", Kind: asm.Call, Target: 0x1019}
 //
-// A decoder (packages disasm/amd64, disasm/arm64, disasm/xarch) returns the Insts of a piece of code. For any input,
-// each Inst begins where the one before it ends, and their lengths add up to the length of the code. Bytes that are not
-// an instruction become Insts that are Bad. An instruction that is cut off by the end of the code becomes Bad too.
+// A decoder (packages disasm/amd64, disasm/arm64, disasm/xarch) returns the Insts of a piece of code. The Insts cover
+// all of the input without gaps, whatever it is. Bytes that are not an instruction become Insts that are Bad. So does
+// an instruction that is cut off by the end of the code.
 //
 // Programs import package disasm, which has the same types.
 package asm
 
 import "strconv"
 
-// A Syntax is a way to write instructions. Only x86-64 has more than one; the other instruction sets ignore it.
+// A Syntax is a way to write instructions. Only x86-64 has a choice; the decoders of other instruction sets ignore it.
 type Syntax uint8
 
 const (
@@ -37,13 +37,13 @@ type Inst struct {
 	Len    int    // in bytes, at least 1
 	Text   string // "mov    0x30(%r15),%r8": the mnemonic is padded as by objdump; no trailing blanks
 	Kind   Kind
-	Target uint64 // address to which a direct call or jump leads; 0 for all other instructions
+	Target uint64 // the address that a direct call or jump goes to; 0 for all other instructions
 	Bad    bool   // not an instruction: Text is ".byte 0x06" on x86, ".inst  0x03ad6d98 ; undefined" on arm64
 }
 
-// SetTexts sets the Text of each of insts to a piece of text. The piece of insts[i] begins where that of insts[i-1]
-// ends, and ends before text[ends[i]]. All pieces share one string, so that decoding allocates little more than its
-// result.
+// SetTexts sets the Text of each Inst. The decoder has written all texts one after the other into text: that of
+// insts[0] is text[:ends[0]], that of insts[1] is text[ends[0]:ends[1]], and so on. All of them share one string, which
+// saves an allocation for each instruction.
 func SetTexts(insts []Inst, text []byte, ends []int) {
 	all, start := string(text), 0
 	for i, end := range ends {
@@ -57,7 +57,7 @@ func AppendHex(b []byte, v uint64) []byte {
 	return strconv.AppendUint(append(b, "0x"...), v, 16)
 }
 
-// Bits returns the field of x that has n bits. The parameter at is the number of the field's lowest bit.
+// Bits returns n bits of x, counted upwards from bit number at. For example, Bits(0x1234, 4, 8) is 0x23.
 func Bits(x uint32, at, n int) uint32 { return x >> at & (1<<n - 1) }
 
 // Signed returns the same field as Bits, sign-extended to 64 bits.

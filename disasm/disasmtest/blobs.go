@@ -29,7 +29,7 @@ type Blob struct {
 	nmethod bool // true if the code is of a compiled method; false for a stub, an adapter or the interpreter
 }
 
-// Blobs returns the blobs of every fixture in testdata, by the fixture's name.
+// Blobs returns the blobs of every fixture in testdata. The keys are the names of the fixtures.
 func Blobs(t testing.TB) map[string][]Blob {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.hex.gz")
@@ -90,8 +90,8 @@ func writeFixture(t testing.TB, file string, blobs []Blob) {
 	gasmtest.WriteGzip(t, file, text.Bytes())
 }
 
-// logBlobs returns the blobs of the logs that -logs matches, by the name of each log's folder. With -write, it also
-// writes them as fixtures.
+// logBlobs returns the blobs of the logs that -logs matches. The keys are the names of the logs' folders. With -write,
+// logBlobs also writes the blobs as fixtures.
 func logBlobs(t testing.TB) map[string][]Blob {
 	t.Helper()
 	files, err := filepath.Glob(*logs)

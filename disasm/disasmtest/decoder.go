@@ -25,8 +25,8 @@ type Decoder struct {
 	Shortest int          // the length of the shortest instruction
 }
 
-// Check decodes code in all syntaxes. The test fails unless the instructions cover the code without gaps, and differ
-// between the syntaxes only in their texts.
+// Check decodes code in all syntaxes. The instructions must cover the code without gaps, and only their texts may
+// differ between the syntaxes. Otherwise the test fails.
 func (d Decoder) Check(t *testing.T, code []byte, pc uint64) {
 	t.Helper()
 	var first []asm.Inst
@@ -82,8 +82,8 @@ func (d Decoder) checkInst(t *testing.T, in asm.Inst, code []byte, off uint64) {
 	}
 }
 
-// CheckRandom checks n pieces of random bytes. The pieces begin with the elements of starts, in turn. Good starts are
-// bytes that lead deep into the decoder.
+// CheckRandom checks n pieces of code. Each piece starts with the next of the given byte sequences and goes on with
+// random bytes. Choose sequences that lead deep into the decoder.
 func (d Decoder) CheckRandom(t *testing.T, n int, starts ...[]byte) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))

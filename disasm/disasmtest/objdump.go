@@ -18,8 +18,8 @@ import (
 // An Objdump is the objdump of GNU binutils for an instruction set.
 type Objdump struct {
 	Name, Package string // the name of the program, and the Debian package that contains it
-	Target        string // a target that the --help of a suitable objdump lists: "elf64-x86-64"
-	Machine       uint16 // the instruction set as a number, e_machine in the header of an ELF file
+	Target        string // objdump's --help must list this target: "elf64-x86-64"
+	Machine       uint16 // the instruction set's number in an ELF header (e_machine)
 }
 
 // Disassemble disassembles all blobs in one run of GNU objdump. The blobs become the sections of one ELF file, each at

@@ -19,8 +19,8 @@ type Disputed struct {
 	Why    string
 }
 
-// Parity compares every instruction of the blobs in testdata, or in the logs of -logs, with GNU
-// objdump's. The test fails if one differs, unless it is in a disputed range of the fixture.
+// Parity compares every instruction of the blobs in testdata, or in the logs of -logs, with GNU objdump's. The test
+// fails if an instruction differs outside the fixture's disputed ranges.
 func (d Decoder) Parity(t *testing.T, tool Objdump, disputed map[string][]Disputed) {
 	t.Helper()
 	sets := Blobs
@@ -74,10 +74,10 @@ func (d Decoder) compare(t *testing.T, syntax asm.Syntax, blobs []Blob, all [][]
 	t.Logf("%d of %d instructions differ from objdump's, %d ranges disputed", differences, compared, len(ranges))
 }
 
-// take removes from got the instructions that cover the bytes of want. It returns the text of the first of these
-// instructions, and whether they begin and end where want does. If neither decoder could decode the bytes, take returns
-// the text of want instead. In that case the numbers of instructions differ, because the decoder returns such bytes one
-// by one, and objdump returns them together with their prefixes.
+// take removes the instructions that cover the bytes of want from got. It returns the text of the first one, and
+// whether the removed instructions begin and end where want does. If neither decoder could decode the bytes, take
+// returns the text of want instead. The decoder returns such bytes one by one, whereas objdump returns them together
+// with their prefixes, so their texts can't be compared.
 func take(got *[]asm.Inst, want asm.Inst) (string, bool) {
 	for len(*got) > 0 && (*got)[0].Addr < want.Addr {
 		*got = (*got)[1:]

@@ -16,7 +16,7 @@ func RISCV64(code []byte, pc uint64) []asm.Inst {
 
 func nextRISCV64(code []byte, pc uint64) asm.Inst {
 	decoded, err := riscv64asm.Decode(code)
-	if err != nil || decoded.Enc == 0 { // zeros are the defined illegal instruction
+	if err != nil || decoded.Enc == 0 { // zeros are defined to be an illegal instruction
 		return asm.Inst{}
 	}
 	in := asm.Inst{Len: decoded.Len, Text: padMnemonic(riscv64asm.GNUSyntax(decoded))}

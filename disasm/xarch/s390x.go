@@ -14,7 +14,7 @@ func S390X(code []byte, pc uint64) []asm.Inst {
 	return decode(code, pc, 2, nextS390X)
 }
 
-// s390xLen returns the length of an instruction, which its first two bits determine.
+// s390xLen returns the length of an instruction. It depends only on the upper two bits of the first byte.
 func s390xLen(first byte) int {
 	return [4]int{2, 4, 4, 6}[first>>6]
 }
@@ -33,8 +33,8 @@ func nextS390X(code []byte, pc uint64) asm.Inst {
 	return in
 }
 
-// s390xText returns s390xasm's text. It writes vistr itself, because s390xasm panics there: it looks for an operand
-// that it has already removed.
+// s390xText returns the text that s390xasm writes. Only the text of vistr is written here, because s390xasm panics
+// there: it looks for an operand that it has already removed.
 func s390xText(decoded s390xasm.Inst, pc uint64) string {
 	if decoded.Op != s390xasm.VISTR {
 		return s390xasm.GNUSyntax(decoded, pc)
@@ -43,8 +43,8 @@ func s390xText(decoded s390xasm.Inst, pc uint64) string {
 	return "vistr " + v1.String(pc) + "," + v2.String(pc) + "," + m3.String(pc) + "," + m5.String(pc)
 }
 
-// closeParens corrects operands with a length and without a base register: "82(200,,3688(%r13)", as s390xasm writes
-// them, becomes "82(200),3688(%r13)".
+// closeParens corrects operands that have a length but no base register. s390xasm writes "82(200,,3688(%r13)" for
+// them, which becomes "82(200),3688(%r13)".
 func closeParens(text string) string {
 	text = strings.ReplaceAll(text, ",,", "),")
 	if cut, ok := strings.CutSuffix(text, ","); ok {

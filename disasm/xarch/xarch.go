@@ -16,15 +16,15 @@ import (
 	"github.com/gasm-profiler/gasm/disasm/asm"
 )
 
-// lock serializes calls of the decoders of golang.org/x/arch, except x86's. They are not safe for concurrent use:
-// each call writes to a variable of its package that measures the coverage of x/arch's tests.
+// lock serializes calls of the decoders of golang.org/x/arch, except x86's. They are not safe for concurrent use,
+// because each call writes to a variable with which x/arch's tests measure their coverage.
 var lock sync.Mutex
 
 // A nextFunc decodes the instruction at the start of code. It returns an Inst of length 0 if code does not begin with a
 // valid instruction.
 type nextFunc func(code []byte, pc uint64) asm.Inst
 
-// decode decodes code with the function next, one instruction after another. Bytes that are not an instruction are
+// decode decodes one instruction after another, by calls of next(code, pc). Bytes that are not an instruction are
 // printed as data, in pieces as long as the shortest instruction.
 func decode(code []byte, pc uint64, shortest int, next nextFunc) []asm.Inst {
 	lock.Lock()
@@ -46,7 +46,7 @@ func decode(code []byte, pc uint64, shortest int, next nextFunc) []asm.Inst {
 	return insts
 }
 
-// badPiece returns the next n bytes of code in the order of memory, or one byte if fewer than n are left.
+// badPiece returns the first n bytes of code as data. If fewer than n bytes are left, it returns only one of them.
 func badPiece(code []byte, n int) asm.Inst {
 	if len(code) < n {
 		n = 1

@@ -7,9 +7,9 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// collection reads a message about a garbage collection, "GC(3) Pause Remark 24M->24M(256M) 0.812ms". The parameter
-// part is true for a message with the tag phases. Such a message is about a part of a collection, and only counts if
-// that part is a pause.
+// collection reads a message about a garbage collection: "GC(3) Pause Remark 24M->24M(256M) 0.812ms". If the message
+// has the tag phases, part is true. Such a message is about a part of a collection, and only counts if that part is a
+// pause.
 func (r *Reader) collection(message []byte, part bool) (found bool, msg string) {
 	rest, ok := bytes.CutPrefix(message, []byte("GC("))
 	if !ok {
@@ -54,8 +54,8 @@ func (r *Reader) collection(message []byte, part bool) (found bool, msg string) 
 	return true, ""
 }
 
-// endInner ends the event of the pause b where a pause inside b began, if there was one. It also records the start of b
-// in the pauses around b.
+// endInner shortens the event of the pause b if another pause began inside b: the event then ends where the other
+// pause began. It also records the start of b in the pauses around b.
 func (r *Reader) endInner(b *begun) {
 	if b.inner > 0 {
 		r.event.Nanos = max(b.inner-b.mono, 0)
@@ -106,9 +106,9 @@ func collectionKind(text []byte) event.Kind {
 	return ""
 }
 
-// begunAs returns the index in r.open of the collection whose end the text reports, or -1. That collection has the
-// number id, and the given text begins with the text of the collection. If there are several such collections, begunAs
-// returns the one with the longest text.
+// begunAs returns the index in r.open of the collection whose end the text reports, or -1. Such a collection has the
+// given id, and its own text is the beginning of the given text. If there are several, begunAs returns the one with
+// the longest text.
 func (r *Reader) begunAs(id uint64, text []byte) int {
 	best := -1
 	for i := range r.open {

@@ -14,8 +14,8 @@ import (
 // OldestRelease is the first JDK that has -Xlog. JDK 8 does not start with this option.
 const OldestRelease = 9
 
-// selections are the parts of HotSpot's log that report each kind of events. They may only have tags that all JDKs
-// from 9 to 28 have, because HotSpot warns on stdout about unknown tags.
+// selections are the parts of HotSpot's log that report each kind of event. They only have tags that exist in all
+// JDKs from 9 to 28, because HotSpot warns on stdout about unknown tags.
 var selections = []struct {
 	kind event.Kind
 	tags string
@@ -60,7 +60,7 @@ func Tags(kinds []event.Kind) string {
 	return strings.Join(tags, ",")
 }
 
-// unwritable are the characters at which -Xlog splits an option, or which it replaces in a path.
+// unwritable are the characters that a path in -Xlog can't have. -Xlog splits an option at them, or replaces them.
 const unwritable = ":,%\"\n"
 
 // CheckFolder returns an error if the path of a directory can't be part of Flag's path.

@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// operation reads a message about the begin or the end of a VM operation. The two messages belong together if they have
-// the same address of the operation.
+// operation reads a message about the beginning or the end of a VM operation. Two messages with the same address are
+// about the same operation.
 func (r *Reader) operation(message []byte) (found bool, msg string) {
 	rest, begins := bytes.CutPrefix(message, []byte("begin VM_Operation (0x"))
 	if !begins {

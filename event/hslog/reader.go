@@ -1,4 +1,4 @@
-// Package hslog reads events from HotSpot's log, as JDK 9 and newer write it with the option that [Flag] returns:
+// Package hslog reads events from HotSpot's log. JDK 9 and newer write this log with the option that [Flag] returns:
 //
 //	[64285638247ns][4711][gc,start ] GC(0) Pause Young (Normal) (G1 Evacuation Pause)
 //	[64287984335ns][4711][gc       ] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 2.345ms
@@ -56,10 +56,10 @@ import (
 	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
-// A SyntaxError reports a line that does not have the form in which HotSpot writes its log.
+// A SyntaxError reports a line that is not in the format of HotSpot's log.
 type SyntaxError = lines.SyntaxError
 
-// A Reader reads the events of one JVM's log, in the order of their ends.
+// A Reader reads the events of one JVM's log, in the order in which the events ended.
 type Reader struct {
 	in   *lines.Reader
 	name string
@@ -74,31 +74,31 @@ type Reader struct {
 	names      map[string]label // by label.text
 }
 
-// A label is a text with its two parts: the name and, for a collection, the cause. cause is "" if the text has no
-// cause.
+// A label is a text in the log, split into a name and, for a collection, its cause. If there is no cause, the field
+// cause is "".
 type label struct {
 	text, name, cause string
 }
 
-// A begun is a collection or an operation whose end was not read yet.
+// A begun is a collection or an operation that has begun, but whose end has not been read yet.
 type begun struct {
 	kind  event.Kind
 	id    uint64 // the number of the collection, or the address of the operation
 	mono  int64
 	label label
-	// inner is the time at which a pause inside this one began, if that pause has ended. Otherwise it is 0.
+	// inner is the time at which another pause inside this one began. It is 0 if no such pause has ended.
 	inner int64
 }
 
 const (
-	// longestLine is the maximum length of a line in bytes. A longer line is reported as bad, although the name of a
-	// method alone may have 64 kB.
+	// longestLine is the maximum length of a line in bytes. Longer lines are possible, because the name of a method
+	// alone can have 64 kB. They are reported as bad.
 	longestLine = 64 << 10
 	// mostOpen is the maximum number of collections and operations that are open at the same time. When another one
 	// begins, the oldest is forgotten.
 	mostOpen = 64
-	// mostNames is an upper bound for the names of collections and operations, with their causes. Further names are
-	// parsed each time they occur.
+	// mostNames is how many texts are remembered with their names and causes. Further texts are parsed each time they
+	// occur.
 	mostNames = 1 << 16
 )
 
@@ -128,8 +128,8 @@ func (r *Reader) Record() any {
 	return &r.event
 }
 
-// Scan reads up to the next event or bad line. It ignores a last line without a line end, because a JVM that was killed
-// while it wrote the line leaves it incomplete.
+// Scan reads up to the next event or bad line. It ignores a last line without a line end, because the JVM may have
+// been killed while it was writing that line.
 func (r *Reader) Scan() bool {
 	for r.in.Scan() {
 		found, msg := false, "the line is too long"
@@ -173,7 +173,8 @@ func (r *Reader) read(line []byte) (found bool, msg string) {
 	return false, ""
 }
 
-// decorations are the parts of a line: the values of the decorations before the message, and the message itself.
+// decorations are the parts of a line. These are the values of the decorations before the message, and the message
+// itself.
 type decorations struct {
 	mono    int64
 	tid     int
@@ -181,7 +182,7 @@ type decorations struct {
 	message []byte
 }
 
-// levels are the words of the decoration l (level), which are not tags.
+// levels are the words that the decoration l (level) writes. They are not tags.
 var levels = [][]byte{[]byte("trace"), []byte("debug"), []byte("info"), []byte("warning"), []byte("error")}
 
 // cutDecorations splits a line into its decorations and its message. It returns false if the line has no time.

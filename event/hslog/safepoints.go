@@ -6,8 +6,8 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// safepoint reads a message about a safepoint. found is true for the last message about a safepoint, which has the
-// safepoint's duration.
+// safepoint reads a message about a safepoint. The last message about a safepoint has its duration. For that message,
+// found is true.
 func (r *Reader) safepoint(message []byte) (found bool, msg string) {
 	if rest, ok := bytes.CutPrefix(message, []byte(`Safepoint "`)); ok {
 		end := bytes.IndexByte(rest, '"')
@@ -50,10 +50,10 @@ func (r *Reader) safepoint(message []byte) (found bool, msg string) {
 	return r.stopped(name, wait, total)
 }
 
-// latestTimer is an upper bound in ns for the time that HotSpot takes to write a line to its log. JDK 9 to 12 start to
-// measure a safepoint only after they have written the line Application time. The Reader takes the time of that line as
-// the begin of the safepoint. That is about 5 µs before the measurement starts, or 20 µs in a JVM that has just
-// started.
+// latestTimer is an upper bound in ns for the time that HotSpot takes to write a line to its log. JDK 9 to 12 write
+// the line "Application time" at the beginning of a safepoint, and start to measure the safepoint only after that.
+// The Reader takes the time of that line as the beginning. It is about 5 µs before the measurement starts, or 20 µs
+// in a JVM that has just started.
 const latestTimer = 10_000_000
 
 // stopped completes the event of a safepoint that ended at the time of the current line. wait and total are in ns.
@@ -66,7 +66,7 @@ func (r *Reader) stopped(name string, wait, total int64) (found bool, msg string
 	return true, ""
 }
 
-// field reads the nanoseconds after a word: "Total: 101656 ns".
+// field returns the nanoseconds after a word: 101656 for the word "Total: " in "Total: 101656 ns".
 func field(text []byte, word string) (nanos int64, ok bool) {
 	at := bytes.Index(text, []byte(word))
 	if at < 0 {
@@ -79,7 +79,7 @@ func field(text []byte, word string) (nanos int64, ok bool) {
 	return int64(n), true
 }
 
-// cutSeconds splits off "0.0012345 seconds" at the start of a text.
+// cutSeconds reads a time like "0.0012345 seconds" at the start of a text, and returns the rest of the text.
 func cutSeconds(text []byte) (nanos int64, rest []byte, ok bool) {
 	text = bytes.TrimLeft(text, " ")
 	end := bytes.IndexByte(text, ' ')

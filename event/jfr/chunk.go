@@ -8,21 +8,21 @@ import (
 	"slices"
 )
 
-// A Chunk is a self-contained part of a recording: it has its own types and constants.
+// A Chunk is a part of a recording. It has its own types and constants, so it can be read without the other chunks.
 type Chunk struct {
 	Offset        int64 // where the chunk begins in the file, in bytes
 	Major, Minor  uint16
 	Clock         Clock
-	DurationNanos int64 // for an unfinished chunk, the time until its last flush
-	// Unfinished is true if the JVM was killed while it wrote the chunk, or is still writing it. The constants of its
-	// last events are missing then.
+	DurationNanos int64 // for an unfinished chunk, this is the time until its last flush
+	// Unfinished is true if the JVM was killed while it wrote the chunk, or is still writing it. Then the constants of
+	// the chunk's last events are missing.
 	Unfinished bool
 	// GMTMillis is the offset of the JVM's time zone from UTC in milliseconds, positive east of Greenwich.
 	GMTMillis int
 
 	end         int64 // offset in the file after the last event that can be read
-	next        int64 // offset at which the next chunk begins, or at which the search for it begins
-	sized       bool  // the header has the chunk's size, and the file has the whole chunk
+	next        int64 // offset of the next chunk or, if that is unknown, from where to search for it
+	sized       bool  // true if the header has the chunk's size, and the file has the whole chunk
 	metadataAt  int64
 	checkpoints int64 // position of the last checkpoint, relative to Offset
 	types       map[int64]*Type
@@ -32,7 +32,7 @@ type Chunk struct {
 
 const headerSize = 68
 
-// magic has the first bytes of each chunk: "FLR\0", and the high byte of the major version 2.
+// magic is how each chunk begins: "FLR\0", and then the high byte of the major version, which is 2.
 var magic = []byte("FLR\x00\x00")
 
 // parseHeader decodes the header d of the chunk that begins at offset in a file of the given size.
@@ -75,8 +75,8 @@ type survey struct {
 	arena       []byte // memory that small copies share, see copy
 }
 
-// survey reads the types and constants of a chunk, and sets where its readable events end. If nothing of the chunk can
-// be read, c.types is empty afterwards.
+// survey reads the types and constants of a chunk, and finds out where its readable events end. If nothing of the chunk
+// can be read, c.types is empty afterwards.
 func (c *Chunk) survey(w *fileBuffer, damage *Damage) {
 	s := &survey{w: w, chunk: c}
 	c.next = c.end
@@ -118,8 +118,8 @@ func (c *Chunk) noMetadata() error {
 // minSpecialSize is the size of the shortest metadata event or checkpoint.
 const minSpecialSize = 7
 
-// walk goes from event to event, and collects the metadata and the checkpoints. It sets the chunk's end to the end of
-// the last intact event. It returns an error if a finished chunk is cut off or damaged.
+// walk goes through all events of a chunk and collects the metadata and the checkpoints. It sets the chunk's end to the
+// end of the last intact event. If a finished chunk is cut off or damaged, it returns an error.
 func (s *survey) walk() error {
 	c := s.chunk
 	at, end := c.Offset+headerSize, c.end
@@ -148,12 +148,12 @@ func (s *survey) walk() error {
 	return nil
 }
 
-// maxHead is the largest number of bytes of an event's head, which is two compressed integers: the event's size and its
-// type.
+// maxHead is how long the head of an event can be, in bytes. The head is two compressed integers: the event's size and
+// its type.
 const maxHead = 18
 
-// eventHead reads the size and type of the event at the start of d. head is the number of bytes that the two numbers
-// take, or -1 if they are cut off.
+// eventHead reads the size and the type of the event at the start of d. The result head says how many bytes these two
+// numbers take. It is -1 if they are cut off.
 func eventHead(d []byte) (size, id int64, head int) {
 	size, next := varint(d, 0)
 	id, next = varint(d, next)
@@ -178,7 +178,7 @@ func (s *survey) take(at, size, id int64, head int) {
 	}
 }
 
-// copy returns a copy of d. Small copies are put into shared blocks of memory, because a chunk may have many of them.
+// copy returns a copy of d. A chunk may have many small checkpoints, so small copies share larger blocks of memory.
 func (s *survey) copy(d []byte) []byte {
 	const arenaSize = 64 << 10
 	if len(d) > arenaSize/4 {
@@ -192,8 +192,8 @@ func (s *survey) copy(d []byte) []byte {
 	return s.arena[start:len(s.arena):len(s.arena)]
 }
 
-// follow collects what walk did not reach because of damage. The header has the offset of a metadata event and of the
-// last checkpoint, and each checkpoint has the offset of the previous one.
+// follow collects what walk did not reach because of damage. It uses offsets in the file: the header has those of a
+// metadata event and of the last checkpoint, and each checkpoint has that of the previous one.
 func (s *survey) follow() {
 	c := s.chunk
 	if at := c.Offset + c.metadataAt; c.metadataAt > 0 && at >= c.end {
@@ -216,8 +216,8 @@ func (s *survey) follow() {
 	slices.Reverse(s.checkpoints[first:])
 }
 
-// special reads the metadata event (want 0) or the checkpoint (want 1). The parameter at is the event's offset. special
-// returns nil if there is no such event, or if the event ends after the offset that the parameter before gives.
+// special reads the event at an offset, which should be a metadata event (want is 0) or a checkpoint (want is 1). It
+// returns nil if the event is something else, or if it does not end before the second offset.
 func (s *survey) special(at, before, want int64) []byte {
 	if at > before {
 		return nil

@@ -40,21 +40,21 @@ func (c Clock) Nanos(ticks int64) int64 {
 // WallNanos converts a time in ticks to nanoseconds since 1970.
 func (c Clock) WallNanos(ticks int64) int64 { return c.StartWallNanos + c.Nanos(ticks-c.StartTicks) }
 
-// Coarse reports whether the wall clock in the header is truncated to milliseconds, as in JDK 8 and 11. With such a
-// clock, times that are computed with [Clock.WallAnchor] are up to a millisecond early; [Clock.Align] corrects them.
-// These JDKs compute the wall clock in floating point (double), which adds an error of up to 256 nanoseconds: the value
-// may be 1795382187104999936, for example.
+// Coarse reports whether the wall clock in the header is truncated to milliseconds, as in JDK 8 and 11. Then times that
+// are computed with [Clock.WallAnchor] are up to a millisecond early. [Clock.Align] corrects them. These JDKs compute
+// the wall clock in floating point (double), so there is also a rounding error of up to 256 nanoseconds. For example,
+// the value may be 1795382187104999936.
 func (c Clock) Coarse() bool { return (c.StartWallNanos+256)%1_000_000 <= 512 }
 
-// An Anchor is one moment, in a JVM's ticks and on CLOCK_MONOTONIC. It relates the two clocks.
+// An Anchor relates a JVM's ticks to CLOCK_MONOTONIC: it has the same moment on both clocks.
 type Anchor struct {
 	Ticks     int64
 	MonoNanos int64
 }
 
-// WallAnchor returns an anchor at the chunk's start. Its arguments are one moment on the wall clock and on
-// CLOCK_MONOTONIC. The anchor is as precise as the wall clock in the chunk's header: to a microsecond, or to a
-// millisecond if [Clock.Coarse].
+// WallAnchor returns an anchor at the chunk's start. Its arguments are the same moment on the wall clock and on
+// CLOCK_MONOTONIC. The anchor is as precise as the wall clock in the chunk's header, which has microseconds, or only
+// milliseconds if [Clock.Coarse] returns true.
 func (c Clock) WallAnchor(wallNanos, monoNanos int64) Anchor {
 	return Anchor{Ticks: c.StartTicks, MonoNanos: c.StartWallNanos - wallNanos + monoNanos}
 }
@@ -62,25 +62,26 @@ func (c Clock) WallAnchor(wallNanos, monoNanos int64) Anchor {
 // MonoNanos converts a time in ticks to CLOCK_MONOTONIC.
 func (c Clock) MonoNanos(ticks int64, a Anchor) int64 { return a.MonoNanos + c.Nanos(ticks-a.Ticks) }
 
-// alignWithin bounds the distance, in ns, of moments that Align compares. It allows for the millisecond by which the
-// rough anchor of JDK 11 may be off, and for a delay of the log.
+// alignWithin is how far apart two moments can be, in ns, for Align to compare them. The rough anchor of JDK 11 may be
+// off by a millisecond, and the log may be late.
 const alignWithin = 2_000_000
 
 // alignCluster is the largest difference, in ns, between two offsets that Align counts as equal.
 const alignCluster = 20_000
 
-// alignNear limits with how many moments of the other clock Align compares each moment, so that its time is bounded.
+// alignNear is the largest number of moments on the other clock that Align compares a moment with. It bounds the time
+// that Align takes.
 const alignNear = 8
 
-// Align returns a better anchor than rough. ticks and monoNanos are sorted lists of moments on the two clocks. Many
-// moments must be in both lists. Align pairs moments that are close to each other, and looks for the difference between
-// the clocks on which most pairs agree. On a busy machine the log is late, but it is never early. So Align sorts the
-// differences that agree, and takes the one after the smallest tenth. If there are fewer than ten, it takes the median.
-// It returns false if fewer than three pairs agree.
+// Align improves a rough anchor. It gets two sorted lists of moments: ticks has them on one clock, and monoNanos on the
+// other. Many moments must be in both lists, but Align does not know which. So it pairs moments that are close to each
+// other, and looks for the difference between the clocks on which most pairs agree. On a busy machine the log is late,
+// but it is never early, so the small differences are the best ones. Align sorts the differences that agree, and takes
+// the one after the smallest tenth. If there are fewer than ten, it takes the median. If fewer than three pairs agree,
+// it returns false.
 //
 // For JDK 11 the moments are the ends of safepoints. The event jdk.SafepointEnd begins 2 µs before HotSpot writes the
-// following line to its log (-Xlog:safepoint). There is no other pair of an event and a log line that are so close to
-// each other:
+// following line to its log (-Xlog:safepoint). No other event is that close to a line of the log:
 //
 //	[41537184637410ns][safepoint] Leaving safepoint region
 func (c Clock) Align(rough Anchor, ticks, monoNanos []int64) (a Anchor, ok bool) {

@@ -5,9 +5,9 @@ import "fmt"
 // Damage counts the parts of a recording that could not be read. Everything else was read.
 type Damage struct {
 	Chunks      int // chunks that are cut off or completely unreadable, and foreign bytes between chunks
-	Checkpoints int // checkpoints that could not be read completely; values that refer to their missing constants are null
+	Checkpoints int // checkpoints that could not be read completely; values that need their missing constants are null
 	Events      int // events that do not have the fields of their type, or whose type is unknown
-	// First has messages about the first faults, at most maxFaults of them.
+	// First describes the first faults, at most maxFaults of them.
 	First []string
 }
 

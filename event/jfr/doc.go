@@ -1,5 +1,5 @@
-// Package jfr reads recordings of Java Flight Recorder: all events, including those of the program's own event types,
-// with all their fields.
+// Package jfr reads recordings of Java Flight Recorder. It reads all events with all their fields, including events of
+// types that the program itself defines.
 //
 //	r := jfr.NewReader(f, size, "run.jfr")
 //	for r.Scan() {
@@ -11,12 +11,12 @@
 //	err := r.Err()     // an I/O error, or the file is not a recording
 //	lost := r.Damage() // the parts that could not be read
 //
-// Besides the Reader, the package has what gasm needs to make recordings and to relate them to samples:
+// The package also has what gasm needs to make recordings and to show them together with samples:
 //
-//   - [Events] converts events to event.Event, with times on CLOCK_MONOTONIC. It returns the events that have a kind in
-//     package event, and all events of the program's own types.
-//   - [FindAnchor] finds the relation between a recording's ticks and CLOCK_MONOTONIC.
-//   - [Settings] returns a .jfc file with which JFR records these events and little else.
+//   - [Events] converts events to event.Event, with times on CLOCK_MONOTONIC. It returns events for which package event
+//     has a kind, and all events of the program's own types.
+//   - [FindAnchor] finds out how a recording's ticks relate to CLOCK_MONOTONIC.
+//   - [Settings] returns a .jfc file that makes JFR record these events and little else.
 //
 // Package hotspot/jcmd starts and stops a recording in a running JVM.
 //
@@ -38,40 +38,41 @@
 // are compressed: seven bits per byte, lowest bits first; a set high bit means that another byte follows; the ninth
 // byte has eight bits. Float and double are big-endian. Two type ids are special:
 //
-//   - 0 is metadata: a table of strings, and a tree of elements that defines the types, their fields and their
+//   - 0 is metadata. It has a table of strings, and a tree of elements that define the types, their fields and their
 //     annotations (metadata.go). The ids of types differ from run to run.
-//   - 1 is a checkpoint: constants by type and key (pools.go). If the metadata marks a field with constantPool, an
-//     event has a key in place of the field's value. Threads, classes, methods and stack traces are constants. A
-//     constant often comes after the events that refer to it, so the Reader collects the metadata and the checkpoints
-//     of a chunk before it reads the chunk's events.
+//   - 1 is a checkpoint. It has constants, each with a type and a key (pools.go). Threads, classes, methods and stack
+//     traces are constants. If the metadata marks a field with constantPool, events have the key of a constant there
+//     instead of a value. A constant often comes after the events that refer to it. So the Reader collects the metadata
+//     and the checkpoints of a chunk before it reads the chunk's events.
 //
 // # Peculiarities
 //
-//   - A type with a single field and the attribute simpleType is only a wrapper of this field: a GCName, for example,
-//     is a string. [Value] returns the inner value.
+//   - If a type has a single field and the attribute simpleType, it only wraps that field. For example, a GCName is
+//     just a string. A [Value] is then the inner value.
 //   - The first byte of a string is its encoding: 0 null, 1 empty, 2 a key in the pool of strings, 3 UTF-8 (HotSpot's
 //     variant, which encodes NUL and characters above U+FFFF differently), 4 UTF-16, 5 Latin-1.
 //   - int, short and char are written as unsigned integers; a negative int takes five bytes.
 //   - If several constants have the same key, the first one in the chunk wins, as in the jfr tool.
 //   - A key without a constant stands for null.
-//   - If the class of an event was loaded in the middle of a chunk, the event's type is only in the chunk's last
-//     metadata event.
+//   - If the class of an event was loaded in the middle of a chunk, only the chunk's last metadata event has the
+//     event's type.
 //   - If the JVM ends in the middle of a chunk (kill -9), the file has the metadata and the checkpoints of the last
-//     flush and the events after it. Since JDK 14, HotSpot flushes every second. The size in the header is the size at
-//     the last flush, so the Reader ignores it and reads such a chunk to the end of the file. JDK 11 writes metadata
-//     only when it finishes a chunk, so nothing of an unfinished chunk can be read.
+//     flush and the events after it. Since JDK 14, HotSpot flushes every second. The size in the header is from the
+//     last flush, so the Reader ignores it and reads such a chunk to the end of the file. JDK 11 writes metadata only
+//     when it finishes a chunk, so nothing of an unfinished chunk can be read.
 //   - The weight of an allocation sample is the number of bytes that its thread has allocated since the thread's
 //     previous sample, see [FirstSamples].
-//   - Events are not sorted. For example, a thread's full buffers may come after the buffer that it is still filling.
-//   - The jfr tool computes times of later chunks with the clock of the first chunk that has the same types. These
-//     times are wrong by some hundred nanoseconds. The tool computes time spans in ticks with doubles, and sorts the
-//     events of a chunk by their end.
+//   - Events are not sorted by time, not even those of one thread: its full buffers may be written after the buffer
+//     that it is still filling.
+//   - The times that the jfr tool prints may be wrong by some hundred nanoseconds, because for later chunks it uses the
+//     clock of the first chunk that has the same types. It also converts time spans with doubles, and sorts the events
+//     of a chunk by their end.
 //   - The wall clock in the headers of JDK 8 and 11 is truncated to milliseconds ([Clock]).
 //
 // # Damage
 //
-// A recording may be cut off, or it may have been made by an attacker. Parts that can't be read are counted in
-// [Damage], and all other parts are read. Memory is bounded by the size of the file, and no byte is read more than a
-// bounded number of times. A type may contain itself only through the key of a constant; otherwise it counts as
-// damaged.
+// A recording may be cut off, or an attacker may have made it. [Damage] counts the parts that can't be read, and
+// everything else is read. The memory is bounded by the size of the file, and so is the time, because no byte is read
+// more than a fixed number of times. A type may only contain itself through the key of a constant. Otherwise the type
+// counts as damaged.
 package jfr

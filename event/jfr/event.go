@@ -12,8 +12,8 @@ type Event struct {
 	duration int64
 }
 
-// set makes e the event in d, where the size and type take the first head bytes. It reports whether the fields of type
-// t fit into the event.
+// set makes e the event in d. The size and the type take the first head bytes of d, and the fields follow them. set
+// returns false if the fields of type t do not fit into d.
 func (e *Event) set(c *Chunk, t *Type, d []byte, head int) bool {
 	e.chunk, e.typ, e.data, e.offsets = c, t, d, e.offsets[:0]
 	i := head
@@ -35,8 +35,8 @@ func (e *Event) set(c *Chunk, t *Type, d []byte, head int) bool {
 // Chunk returns the chunk that contains the event. Its Clock converts the event's ticks.
 func (e *Event) Chunk() *Chunk { return e.chunk }
 
-// Type returns the event's type. The type's name is "jdk.GCPhasePause" for example, or the name of one of the program's
-// own event classes.
+// Type returns the event's type. Its name is, for example, "jdk.GCPhasePause", or the name of one of the program's own
+// event classes.
 func (e *Event) Type() *Type { return e.typ }
 
 // StartTicks returns when the event began, in ticks of the chunk's [Clock].
@@ -59,7 +59,7 @@ func (e *Event) Field(name string) Value {
 	return Value{}
 }
 
-// Fields returns an iterator over all fields and their values, in the order in which the type has them.
+// Fields returns an iterator over all fields and their values, in the order of the type's Fields.
 func (e *Event) Fields() iter.Seq2[*Field, Value] {
 	return func(yield func(*Field, Value) bool) {
 		for i := range e.typ.Fields {

@@ -8,11 +8,11 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// described maps the names of the JVM's own event types to the kinds of package event. It also says which fields become
-// an event's name and arguments.
+// described maps the JVM's own event types to the kinds of package event. It also says which of their fields become the
+// event's name and arguments.
 var described = map[string]struct {
 	kind event.Kind
-	name string // the field with the event's name; if the type has no such field, this text is the event's name
+	name string // the field that has the event's name; if there is no such field, this text itself is the name
 	args []string
 }{
 	"jdk.GCPhasePause":       {event.GC, "name", []string{"gcId"}},
@@ -33,9 +33,9 @@ var described = map[string]struct {
 	"jdk.ThreadEnd":                   {event.Thread, "thread", nil},
 }
 
-// Events reads the events of a recording that have a kind in package event, and the events of the program's own types.
-// It joins the two events that JFR has for a safepoint to one, which lasts from the request until all threads run
-// again.
+// Events reads the events of a recording, and converts them to event.Event. It returns events for which package event
+// has a kind, and events of the program's own types. JFR has two events for each safepoint; Events joins them into one
+// that lasts from the request until all threads run again.
 type Events struct {
 	r      *Reader
 	pid    int
@@ -43,18 +43,18 @@ type Events struct {
 	chunk  *Chunk
 	at     Anchor // the anchor of chunk
 	event  event.Event
-	begun  map[int64]event.Event // events of safepoints whose second event has not been read yet, by safepoint id
+	begun  map[int64]event.Event // safepoints of which only one event has been read yet, by safepoint id
 	stacks stacks
 }
 
-// NewEvents returns an Events that reads the recording of the JVM with the given pid. The function anchor returns the
-// Anchor of a chunk. [FindAnchor] finds an Anchor that is valid for all chunks of a recording.
+// NewEvents returns an Events that reads the recording of the JVM with the given pid. It calls anchor(chunk) for the
+// Anchor of each chunk. [FindAnchor] finds an Anchor that is valid for all chunks of a recording.
 func NewEvents(r *Reader, pid int, anchor func(*Chunk) Anchor) *Events {
 	return &Events{r: r, pid: pid, anchor: anchor, begun: make(map[int64]event.Event)}
 }
 
-// Scan reads the next event in the order of the file. It returns false at the end and after an I/O error, which the
-// Reader's Err returns.
+// Scan reads the next event in the order of the file. It returns false at the end, and after an I/O error. In that case
+// the Reader's Err returns the error.
 func (x *Events) Scan() bool {
 	for x.r.Scan() {
 		if x.convert(x.r.Event()) {
@@ -64,12 +64,12 @@ func (x *Events) Scan() bool {
 	return false
 }
 
-// Event returns the last event that Scan has read. It is valid until the next Scan. Its TID is the id in the JVM's own
-// PID namespace, or 0 for a virtual thread.
+// Event returns the event that Scan has read. It is valid until the next Scan. Its TID is the thread's id as the JVM
+// sees it, which is a different one outside of a container. It is 0 for a virtual thread.
 func (x *Events) Event() *event.Event { return &x.event }
 
-// convert converts an event of the recording to x.event. It reports whether Scan returns x.event: it does not for other
-// event types of the JVM, and for the first of a safepoint's two events.
+// convert converts an event of the recording to x.event. It returns false if there is no x.event to return from Scan:
+// the event has a type that is left out, or it is the first of a safepoint's two events.
 func (x *Events) convert(e *Event) bool {
 	if e.chunk != x.chunk {
 		x.chunk, x.at = e.chunk, x.anchor(e.chunk)
@@ -113,9 +113,9 @@ func (x *Events) convert(e *Event) bool {
 	return true
 }
 
-// allocated returns how many bytes an allocation event stands for. For a sample, that is how much the thread has
-// allocated since its previous sample. For a new TLAB, it is the size of the TLAB, because the thread's next objects
-// are allocated in it without an event. For other events it is the size of the object.
+// allocated returns how many bytes an allocation event stands for. For a sample, that is what the thread has allocated
+// since its previous sample. For a new TLAB, it is the size of the whole TLAB, because the next objects in it are
+// allocated without events. For other events, it is the size of the object.
 func allocated(e *Event) int64 {
 	for _, field := range []string{"weight", "tlabSize", "allocationSize"} {
 		if v := e.Field(field); v.Kind() == Int {
@@ -125,12 +125,13 @@ func allocated(e *Event) int64 {
 	return 0
 }
 
-// maxBegun limits the number of events in Events.begun. When it is reached, they are all dropped. That is enough,
-// because there is only one safepoint at a time, and its two events are close together in a recording.
+// maxBegun is the largest number of events in Events.begun. If there are more, all of them are dropped. That does no
+// harm, because there is only one safepoint at a time, and its two events are close together in a recording.
 const maxBegun = 1 << 12
 
-// safepoint joins the two events of a safepoint, its begin and its end, which may come in either order. It keeps the
-// first and returns false. At the second, it sets x.event to the whole safepoint and returns true.
+// safepoint joins the two events for the beginning and the end of a safepoint, which may come in either order. It is
+// called with each of them. The first time, it keeps the event and returns false. The second time, it sets x.event to
+// the whole safepoint and returns true.
 func (x *Events) safepoint(begins bool, id int64) bool {
 	other, ok := x.begun[id]
 	if !ok {
@@ -152,7 +153,7 @@ func (x *Events) safepoint(begins bool, id int64) bool {
 	return true
 }
 
-// compilation sets the arguments that a compilation also has when it is read from HotSpot's log.
+// compilation sets the same arguments that a compilation has when it is read from HotSpot's log.
 func (x *Events) compilation(e *Event) {
 	x.event.Args = []event.Arg{
 		{Name: "id", Value: strconv.FormatInt(e.Field("compileId").Int(), 10)},
@@ -169,8 +170,8 @@ func (x *Events) arg(name string, v Value) {
 	}
 }
 
-// label returns the value as text, in which strings are cut off after maxName bytes. It returns "" for null, and for
-// arrays and most structs.
+// label returns the value as text. Strings are cut off after maxName bytes. For null, arrays and most structs, label
+// returns "".
 func (v Value) label() string {
 	switch v.kind {
 	case Bool:
@@ -205,11 +206,11 @@ func (v Value) structLabel() string {
 	return ""
 }
 
-// FindAnchor returns an anchor for the ticks of a recording, given one moment on the wall clock and on
-// CLOCK_MONOTONIC. A recording of JDK 8 or 11 is read to its end, to collect the ends of safepoints. They are
-// compared with safepointEnds, which returns the ends of safepoints in HotSpot's log, sorted, or nil if they are
-// unknown. exact is false if the times may be off by up to a millisecond. ok is false if nothing of the recording
-// could be read.
+// FindAnchor returns an anchor for the ticks of a recording. wallNanos and monoNanos are the same moment on the wall
+// clock and on CLOCK_MONOTONIC. If the recording is of JDK 8 or 11, its wall clock is not precise enough. Then
+// FindAnchor reads all of the recording, and compares the ends of safepoints in it with those in HotSpot's log.
+// safepointEnds returns the latter, sorted, or nil if there is no log. If exact is false, times may be off by up to a
+// millisecond. If ok is false, nothing of the recording could be read.
 func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds func() []int64) (a Anchor, exact, ok bool) {
 	var chunk *Chunk
 	var clock Clock
@@ -226,7 +227,8 @@ func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds func() []in
 			if !clock.Coarse() {
 				return a, true, true
 			}
-			// All chunks of a JVM have the same ticks, but the wall clock of each is rounded down to a millisecond.
+			// All chunks of a JVM have the same ticks, but the wall clock in each header is rounded down to a
+			// millisecond.
 			at := next.MonoNanos - chunk.Clock.Nanos(next.Ticks-a.Ticks)
 			earliest, latest = max(earliest, at), min(latest, at+1_000_000)
 		}
@@ -237,7 +239,7 @@ func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds func() []in
 	if !ok {
 		return a, false, false
 	}
-	if earliest <= latest { // otherwise somebody set the wall clock during the recording
+	if earliest <= latest { // otherwise the wall clock was set during the recording
 		a.MonoNanos = earliest + (latest-earliest)/2
 	}
 	slices.Sort(ends)
@@ -247,7 +249,7 @@ func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds func() []in
 	return a, exact, true
 }
 
-// logLate is the usual delay, in ns, between jdk.SafepointEnd and the line for the end of the safepoint in HotSpot's
-// log. Without this correction, the times of the program's own events in JDK 11 were 1.0 µs (on an idle machine) to 2.2
-// µs (on a busy machine) later than the same moments by System.nanoTime.
+// logLate is how much later than jdk.SafepointEnd HotSpot usually writes the end of the safepoint to its log, in ns.
+// Without this correction, the times of the program's own events in JDK 11 were late, compared with System.nanoTime: by
+// 1.0 µs on an idle machine, and by 2.2 µs on a busy one.
 const logLate = 1500

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// bufferSize is how many bytes are usually read at once. Most events have less than a hundred bytes, so a call of
-// ReadAt reads thousands of them.
+// bufferSize is how many bytes are usually read at once. Most events are shorter than a hundred bytes, so one ReadAt
+// reads thousands of them.
 const bufferSize = 256 << 10
 
 // A fileBuffer returns pieces of a file. It keeps the bytes that were read last, because the file is mostly read from
@@ -19,7 +19,7 @@ type fileBuffer struct {
 	err  error  // the first I/O error
 }
 
-// view returns n bytes at an offset, or fewer at the end of the file. They are valid until the next call.
+// view returns n bytes at an offset. At the end of the file it returns fewer. The bytes are valid until the next call.
 func (w *fileBuffer) view(at, n int64) []byte {
 	if from := at - w.base; from >= 0 && from+n <= int64(len(w.buf)) {
 		return w.buf[from : from+n]
@@ -32,17 +32,17 @@ func (w *fileBuffer) view(at, n int64) []byte {
 	return w.buf[:min(n, int64(len(w.buf)))]
 }
 
-// rest returns bytes of the file from an offset on: all that follow in the buffer or, if these are too few, the next
-// bufferSize bytes.
+// rest returns some bytes of the file, starting at an offset. It returns what is left in the buffer. If that is too
+// little, it reads the next bufferSize bytes.
 func (w *fileBuffer) rest(at int64) []byte {
-	const enough = 64 // so that a search for magic, which is shorter, makes progress
+	const enough = 64 // must be longer than magic, so that a search for it makes progress
 	if read := w.base + int64(len(w.buf)) - at; at >= w.base && read >= enough {
 		return w.buf[at-w.base:]
 	}
 	return w.view(at, bufferSize)
 }
 
-// fill reads at least n bytes at an offset, or fewer at the end of the file.
+// fill reads at least n bytes at an offset. At the end of the file it reads fewer.
 func (w *fileBuffer) fill(at, n int64) {
 	want := min(max(n, bufferSize), w.size-at)
 	if int64(cap(w.buf)) < want {

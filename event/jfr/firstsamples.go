@@ -3,11 +3,11 @@ package jfr
 // FirstSamples finds allocation samples whose weight includes allocations from before the recording. The weight of a
 // jdk.ObjectAllocationSample is what its thread has allocated since its previous sample. So the first sample of a
 // thread includes everything since the thread's start, which may be hours before the recording. If the thread started
-// during the recording (jdk.ThreadStart), the weight is right. One FirstSamples can be used for several files if these
-// are parts of one recording. Events need not be sorted by time.
+// during the recording (jdk.ThreadStart), the weight is right. If a recording has several files, use the same
+// FirstSamples for all of them. The events need not be sorted by time.
 //
-// Samples of virtual threads are not considered: their weight is about the allocations of the carrier thread, and no
-// event says which thread that is.
+// FirstSamples ignores samples of virtual threads. Their weight is what the carrier thread has allocated, but no event
+// says which thread that is.
 type FirstSamples struct {
 	begun map[int64]bool
 	first map[int64]firstSample
@@ -18,11 +18,12 @@ type firstSample struct {
 	number    int
 }
 
-// maxThreads limits the number of threads whose start is remembered.
+// maxThreads is the largest number of threads whose starts are remembered.
 const maxThreads = 1 << 20
 
-// See must be called after each x.Scan. It takes note of the event if it is a thread's start or an allocation sample.
-// number is the caller's number for the event; [FirstSamples.Numbers] returns it if the event is such a first sample.
+// See must be called after each x.Scan. It takes note of starts of threads and of allocation samples. The caller passes
+// a number of its own for the event. If the event turns out to be a sample with too large a weight,
+// [FirstSamples.Numbers] returns that number.
 func (s *FirstSamples) See(x *Events, number int) {
 	e := x.r.Event()
 	switch e.typ.Name {
@@ -41,8 +42,9 @@ func (s *FirstSamples) See(x *Events, number int) {
 	}
 }
 
-// Numbers returns the numbers of the first samples of all threads, except threads whose start is in the recording. They
-// are in no particular order.
+// Numbers returns the numbers of the samples whose weight includes allocations from before the recording. There is at
+// most one for each thread: its first sample, unless the recording has the thread's start. The numbers are in no
+// particular order.
 func (s *FirstSamples) Numbers() (numbers []int) {
 	for id, f := range s.first {
 		if !s.begun[id] {
@@ -52,8 +54,8 @@ func (s *FirstSamples) Numbers() (numbers []int) {
 	return numbers
 }
 
-// id returns a number that is unique among the threads of the JVM. That is the Java id. The ids of the kernel are not
-// unique, because it reuses them, but internal threads have no Java id.
+// id returns a number that identifies the thread in the JVM. It is the Java id, because the kernel reuses its own ids.
+// Internal threads have no Java id; for these, it is the negative of the kernel's id.
 func (t *Thread) id() int64 {
 	if t.JavaID > 0 {
 		return t.JavaID

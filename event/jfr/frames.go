@@ -11,17 +11,19 @@ type stacks struct {
 	text    int                     // bytes of the names of methods in all chunks
 }
 
-// Limits for the stacks of one recording. Beyond them, events have no frames, and frames have no method name. A
-// recording of an hour has about ten thousand stacks.
+// Limits for the stacks of one recording. After maxStackFrames frames, further events get no frames, and after
+// maxMethodText bytes of names, further frames get no method name. For comparison, a recording of an hour has about ten
+// thousand stacks.
 const (
 	maxStackFrames = 1 << 21
 	maxMethodText  = 32 << 20
-	// maxDepth is the largest number of frames that are kept of a stack, beginning with the innermost. JFR records at
-	// most 64, unless the option stackdepth says otherwise.
+	// maxDepth is the largest number of frames that are kept of a stack. The outermost frames are dropped. JFR records
+	// at most 64 frames, unless the option stackdepth says otherwise.
 	maxDepth = 256
 )
 
-// next prepares for the next chunk, in which the same keys stand for different constants.
+// next is called before each chunk. It forgets the keys of the previous chunk, because the same keys stand for other
+// constants now.
 func (s *stacks) next() {
 	s.byKey, s.methods = map[int64][]event.Frame{}, map[int64]string{}
 }
@@ -52,8 +54,8 @@ func (s *stacks) frames(v Value) []event.Frame {
 	return frames
 }
 
-// method returns the name of a method in the form in which samples have it (java.util.HashMap::get). It returns "" if
-// the method is unknown, or if maxMethodText is reached.
+// method returns the name of a method in the same form as in samples: java.util.HashMap::get. It returns "" if the
+// method is unknown, or if maxMethodText is reached.
 func (s *stacks) method(v Value) string {
 	name, ok := s.methods[v.key]
 	if ok || v.kind != Struct || v.key == 0 {

@@ -6,8 +6,9 @@ import (
 	"strconv"
 )
 
-// Limits for the metadata of a chunk. A JDK has about 3,500 strings, 450 types and 1,900 fields. Types beyond maxTypes
-// are ignored. If metadata exceeds one of the other limits, it counts as damaged.
+// Limits for the metadata of a chunk. For comparison, a JDK has about 3,500 strings, 450 types and 1,900 fields. If
+// there are more than maxTypes types, the rest is ignored. If one of the other limits is exceeded, the metadata counts
+// as damaged.
 const (
 	maxMetadataStrings  = 1 << 20
 	maxMetadataElements = 1 << 18
@@ -16,7 +17,7 @@ const (
 	maxMetadataDepth    = 32 // levels of elements; JFR has five
 )
 
-// metadata is what the metadata events of a chunk define.
+// metadata has what the metadata events of a chunk define.
 type metadata struct {
 	types     map[int64]*Type
 	gmtMillis int // offset of the JVM's time zone from UTC, positive east of Greenwich
@@ -41,8 +42,8 @@ type metadataParser struct {
 
 var errMetadata = errors.New("the metadata is cut or damaged")
 
-// add reads a metadata event; d begins after the event's size and type. Its classes replace those of earlier events in
-// the chunk, because each metadata event has all classes that the JVM knows at that time.
+// add reads a metadata event. d begins after the event's size and type. Each metadata event has all classes that the
+// JVM knows at that time, so its classes replace those of earlier events in the chunk.
 func (m *metadata) add(d []byte) error {
 	p := &metadataParser{data: d, into: m}
 	for range 3 {
@@ -121,7 +122,7 @@ func (p *metadataParser) element(depth int) error {
 }
 
 // open handles an element's name and attributes. If the element is a class or a field, open sets p.class or p.field to
-// it, for the elements within. The caller, element, restores both afterwards.
+// it, so that the elements inside it know where they belong. The caller restores both afterwards.
 func (p *metadataParser) open(name string, attributes []Attribute) {
 	switch name {
 	case "class":
@@ -181,7 +182,7 @@ func newField(attributes []Attribute) Field {
 	return f
 }
 
-// number reads a decimal number. It returns -1 for any other text. No type has the id -1.
+// number reads a decimal number. It returns -1 for any other text, because no type has the id -1.
 func number(text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -190,8 +191,9 @@ func number(text string) int64 {
 	return n
 }
 
-// annotate adds an annotation to the open field, or to the open class if no field is open. The first attribute is the
-// id of the annotation's class, which may come later in the metadata; resolve finds its name.
+// annotate adds an annotation to the current field, or to the current class if it is outside of a field. The name of
+// the annotation is not known yet: the first attribute is only the id of its class, which may come later in the
+// metadata. resolve adds the name.
 func (p *metadataParser) annotate(attributes []Attribute) {
 	switch {
 	case p.class == nil:
@@ -202,7 +204,7 @@ func (p *metadataParser) annotate(attributes []Attribute) {
 	}
 }
 
-// resolve completes the types after all metadata of a chunk has been added.
+// resolve completes the types. It is called after all metadata of a chunk has been added.
 func (m *metadata) resolve() {
 	for _, t := range m.types {
 		t.prepare(m.types)
@@ -217,7 +219,8 @@ func (m *metadata) resolve() {
 	}
 }
 
-// name sets the names of annotations.
+// name sets the names of annotations. It takes them from the attribute with the id of the annotation's class, and
+// removes that attribute.
 func (m *metadata) name(annotations []Annotation) {
 	for i := range annotations {
 		a := &annotations[i]
@@ -234,7 +237,7 @@ func (m *metadata) name(annotations []Annotation) {
 	}
 }
 
-// units maps the name of an annotation, and then the annotation's value, to a unit.
+// units has the unit that an annotation stands for, by the annotation's name and value.
 var units = map[string]map[string]Unit{
 	"jdk.jfr.Timestamp": {"TICKS": TimestampTicks, "MILLISECONDS_SINCE_EPOCH": TimestampMillis},
 	"jdk.jfr.Timespan": {"TICKS": TimespanTicks, "NANOSECONDS": TimespanNanos, "MICROSECONDS": TimespanMicros,
@@ -243,7 +246,7 @@ var units = map[string]map[string]Unit{
 	"jdk.jfr.DataAmount": {"BYTES": Bytes},
 }
 
-// take sets Unsigned or Unit of a field, if that is what the annotation is about.
+// take sets Unsigned or Unit of a field if the annotation is about one of them.
 func (f *Field) take(a Annotation) {
 	if a.Name == "jdk.jfr.Unsigned" {
 		f.Unsigned = true

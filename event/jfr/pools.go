@@ -19,7 +19,7 @@ type pool struct {
 	sorted    bool
 }
 
-// A constant is a key and the position of the value. The type says how long the value is.
+// A constant is a key and the position of its value in a block. The length of the value follows from its type.
 type constant struct {
 	key           int64
 	block, offset uint32
@@ -84,8 +84,8 @@ func (p *pools) addPool(d []byte, i int, t *Type, n int) (next int) {
 	return i
 }
 
-// find returns the bytes of a checkpoint from the value of a constant on. Other constants may follow that value. It
-// returns nil if there is no such constant.
+// find returns a part of a checkpoint that begins with the value of a constant. Other constants may follow the value.
+// If there is no such constant, find returns nil.
 func (p *pools) find(t *Type, key int64) []byte {
 	in := p.byType[t.ID]
 	if in == nil {

@@ -47,7 +47,8 @@ func (r *Reader) Scan() bool {
 	return r.end()
 }
 
-// end invalidates the event, sets r.err if the last reading of the file failed, and returns false.
+// end is called when there are no more events. It invalidates the last event, sets r.err if the file could not be read,
+// and returns false.
 func (r *Reader) end() bool {
 	r.event = Event{}
 	if r.err == nil && r.w.err != nil {
@@ -63,11 +64,11 @@ func (r *Reader) Event() *Event { return &r.event }
 // recording was read to its end.
 func (r *Reader) Err() error { return r.err }
 
-// Damage returns which parts could not be read of the recording so far.
+// Damage returns what could not be read in the part of the recording that has been read so far.
 func (r *Reader) Damage() Damage { return r.damage }
 
-// nextChunk sets r.chunk to the chunk at r.at or, if that can't be read, to the first readable chunk after it. It
-// reports whether there is such a chunk.
+// nextChunk sets r.chunk to the chunk at r.at. If that chunk can't be read, it takes the first readable chunk after it.
+// If there is none, it returns false.
 func (r *Reader) nextChunk() bool {
 	for r.w.err == nil && (r.at < r.w.size || r.chunks == 0) {
 		head := r.w.view(r.at, headerSize)
@@ -102,8 +103,8 @@ func (r *Reader) nextChunk() bool {
 	return false
 }
 
-// leave moves r.at to the end of a chunk. If the chunk's size is unknown, the bytes there may be the rest of an event.
-// Then leave searches for the beginning of the next chunk.
+// leave moves r.at to the chunk after c. If the size of c is unknown, the next chunk need not begin right after the
+// last event, so leave searches for its beginning.
 func (r *Reader) leave(c *Chunk) {
 	r.at = c.next
 	if !c.sized {
@@ -139,8 +140,8 @@ func (r *Reader) search() {
 	}
 }
 
-// readEvent reads the event at r.at and moves past it. It reports whether r.event is set. It is not for metadata,
-// checkpoints and damaged events.
+// readEvent reads the event at r.at and moves past it. It sets r.event and returns true, unless the event is metadata,
+// a checkpoint or damaged.
 func (r *Reader) readEvent() bool {
 	c := r.chunk
 	d := r.w.view(r.at, min(maxHead, c.end-r.at))

@@ -10,12 +10,12 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// A recorded is a type of JFR events that Settings enables.
+// A recorded is a type of JFR events, and how Settings enables it.
 type recorded struct {
 	event     string
-	threshold bool // the type has a threshold; it is set to 0, so that events of any duration are recorded
+	threshold bool // true if the type has a threshold; Settings sets it to 0, to record even the shortest events
 	stack     bool
-	throttle  string // the highest rate at which events are recorded, "300/s"; "" for no limit
+	throttle  string // the highest rate at which events are recorded: "300/s"; "" for no limit
 	since     int    // the first JDK that has the type
 	until     int    // the first JDK that has a better type; 0 if no JDK has
 }
@@ -46,10 +46,12 @@ var kinds = map[event.Kind][]recorded{
 func Kinds() []event.Kind { return slices.Sorted(maps.Keys(kinds)) }
 
 // Settings returns the text of a .jfc file for a feature release of the JDK. With that file, JFR records all events of
-// the given kinds, however short they are. Of the JVM's other events, JFR records only those that are needed to
-// interpret the given kinds. The file enables the program's own event types that named lists. For the program's other
-// event types it has no settings, so JFR uses those that the program itself has for them. The settings are in a file
-// because JDK 25 records nothing if it gets the same settings as options after settings=none.
+// the given kinds, however short they are. It records no other events of the JVM, unless they are needed to interpret
+// the given kinds. The caller can also name event types of the program itself, and the file enables them. For the
+// program's other event types it says nothing, so the program's own settings apply to them.
+//
+// The settings have to be in a file: if JDK 25 gets the same settings as options after settings=none, it records
+// nothing.
 func Settings(feature int, of []event.Kind, named ...string) (string, error) {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
@@ -83,14 +85,13 @@ func Settings(feature int, of []event.Kind, named ...string) (string, error) {
 	return b.String(), nil
 }
 
-// sampledAllocations is the first JDK that samples allocations. The first sample of a thread has the right weight only
-// if the thread started during the recording (see [FirstSamples]), so Settings makes JFR record the starts of threads
-// as well.
+// sampledAllocations is the first JDK that samples allocations. To interpret these samples, one has to know which
+// threads started during the recording (see [FirstSamples]). So Settings makes JFR record the starts of threads as
+// well.
 const sampledAllocations = 16
 
-// exactClock is the first long-term release whose recordings have an exact start time. Recordings of older releases are
-// aligned to the samples' clock with the ends of safepoints (see [FindAnchor]), so Settings makes JFR record these as
-// well.
+// exactClock is the first long-term release whose recordings have an exact start time. To align older recordings with
+// the samples' clock, gasm needs the ends of safepoints (see [FindAnchor]). So Settings makes JFR record these as well.
 const exactClock = 17
 
 func kindNames() (names []string) {

@@ -6,7 +6,7 @@ import "strings"
 type Thread struct {
 	OSID    int64  // the kernel's thread id in the JVM's own PID namespace; 0 for a virtual thread
 	JavaID  int64  // Thread.threadId(); 0 for an internal thread of the JVM
-	Name    string // the name in Java; for an internal thread, the JVM's name for it
+	Name    string // the name of the Java thread, or the JVM's name for an internal thread
 	Virtual bool
 }
 
@@ -26,9 +26,9 @@ type Frame struct {
 	Type       string // "JIT compiled", "Inlined", "Interpreted", "Native"
 }
 
-// Limits for the values of a chunk that are kept in a known. When a limit is reached, the kept values are dropped. Most
-// events refer to one of the last few threads and stacks, so it is enough to keep these. All values of a chunk would
-// take much more memory than the file.
+// Limits for the cache of decoded values (known). When a limit is reached, the cache is emptied. It need not be large,
+// because most events refer to one of the last few threads and stacks. Without limits, the values of a chunk could take
+// much more memory than the file.
 const (
 	maxKept       = 1 << 14 // threads, stacks, methods
 	maxKeptFrames = 1 << 20 // of all stacks
@@ -37,15 +37,15 @@ const (
 // maxFrames is the largest number of frames that JFR can be told to record (stackdepth).
 const maxFrames = 2048
 
-// maxName is the number of bytes of a name that are kept. The class file format allows names of 65535 bytes, and a
-// small file can have very many frames that refer to the same long name.
+// maxName is how many bytes of a name are kept. The class file format allows names of 65535 bytes, and even a small
+// file can have very many frames that refer to the same long name.
 const maxName = 4096
 
 // known caches decoded values of a chunk, by the keys of their constants.
 type known struct {
 	threads map[int64]*Thread
 	stacks  map[int64]*Stack
-	methods map[int64]*Frame // the fields that all frames of a method have in common
+	methods map[int64]*Frame // frames in which only the fields are set that depend on the method alone
 	types   map[int64]*string
 	frames  int // number of frames in all stacks
 }
@@ -119,7 +119,8 @@ func (v Value) frame() Frame {
 	return f
 }
 
-// method returns a Frame in which only the fields are set that all frames of the method v have in common.
+// method returns a Frame for the method v. It sets the class, the name and the descriptor, and leaves the other fields
+// to the caller.
 func (v Value) method() Frame {
 	if v.kind != Struct {
 		return Frame{}
@@ -137,7 +138,7 @@ func (v Value) method() Frame {
 // class returns the name of a class in Java's form: java.util.HashMap, int[][].
 func (v Value) class() string { return javaClass(v.Field("name").name()) }
 
-// primitiveNames maps the letters that stand for primitive types in descriptors to the types' names: [I is int[].
+// primitiveNames has the primitive types by the letters that stand for them in descriptors. For example, [I is int[].
 var primitiveNames = map[string]string{"Z": "boolean", "B": "byte", "C": "char", "S": "short", "I": "int", "J": "long",
 	"F": "float", "D": "double"}
 
@@ -155,7 +156,7 @@ func javaClass(name string) string {
 	return strings.ReplaceAll(element, "/", ".") + strings.Repeat("[]", dimensions)
 }
 
-// name returns v as a string that is cut off after maxName bytes. It returns "" if v is not a string.
+// name returns the text of a string, cut off after maxName bytes. It returns "" if v is not a string.
 func (v Value) name() string {
 	if v.kind != String {
 		return ""
@@ -163,8 +164,8 @@ func (v Value) name() string {
 	return textUpTo(v.raw, maxName)
 }
 
-// keep adds a value to one of the maps of a known, unless the value is not a constant, which has the key 0. If the map
-// is full, keep empties it first.
+// keep adds a value to a map of the cache. If the map is full, keep empties it first. A value with the key 0 is not a
+// constant, so it is not kept.
 func keep[T any](in *map[int64]*T, key int64, found *T) {
 	switch {
 	case key == 0:

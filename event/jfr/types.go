@@ -11,11 +11,11 @@ type Type struct {
 	// Annotations are the annotations of the class, such as its label and category.
 	Annotations []Annotation
 
-	simple bool // a value of the type is the value of its only field
+	simple bool // true if the type only wraps its single field
 	kind   Kind // Struct, unless the type is primitive
 	wire   wire
 	state  typeState
-	height int    // how deeply types are nested in its values; 1 for a primitive type
+	height int    // how deeply the type is nested: 1 for a primitive type, 2 for a type with only primitive fields
 	fault  string // why its values can't be read; "" if they can
 }
 
@@ -39,8 +39,7 @@ type Annotation struct {
 	Values []Attribute
 }
 
-// An Attribute is one value of an annotation. If the value is an array, each element is an attribute of its own, and
-// these are named value-0, value-1 and so on.
+// An Attribute is one value of an annotation. An array has an attribute for each element: value-0, value-1 and so on.
 type Attribute struct{ Name, Value string }
 
 // A Unit says what an integer measures.
@@ -83,7 +82,7 @@ func (t *Type) index(name string) int {
 	return -1
 }
 
-// hasDuration reports whether the type's second field is the duration of an event.
+// hasDuration reports whether events of the type have a duration, which is then their second field.
 func (t *Type) hasDuration() bool { return len(t.Fields) > 1 && t.Fields[1].isLong("duration") }
 
 func (f *Field) isLong(name string) bool {
@@ -102,7 +101,7 @@ const (
 	wireString
 )
 
-// primitives are the types that have no fields, because their values are not composed of others.
+// primitives are the types without fields.
 var primitives = map[string]struct {
 	kind Kind
 	wire wire
@@ -118,7 +117,7 @@ var primitives = map[string]struct {
 	"java.lang.String": {String, wireString},
 }
 
-// maxHeight limits how deeply types are nested within one another. Fields that are keys of constants do not count.
+// maxHeight limits how deeply types can be nested within one another. Fields that are keys of constants do not count.
 // JFR's own types have three levels: a stack trace has frames, and a frame has integers.
 const maxHeight = 32
 
@@ -131,8 +130,8 @@ const (
 )
 
 // prepare sets kind, wire and height of a type and of the types of its fields. If values of the type can't be read, it
-// sets fault. It rejects types without fields that are not primitive, so each value takes at least one byte, and no
-// loop over an input has more iterations than the input has bytes.
+// sets fault. One reason is that a type has no fields although it is not primitive. Its values would take no bytes, so
+// a loop over them could have more iterations than the input has bytes.
 func (t *Type) prepare(types map[int64]*Type) {
 	if t.state != unprepared {
 		return
@@ -210,7 +209,8 @@ func (f *Field) skip(d []byte, i int) int {
 	return i
 }
 
-// skipOne returns the offset after the single value at i. In an array field, that is one element.
+// skipOne returns the offset after one value of the field, which is at i. If the field is an array, that is one
+// element.
 func (f *Field) skipOne(d []byte, i int) int {
 	if f.wire == wireVarint {
 		return skipVarint(d, i)

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// A Value is a value in an event. It is valid until the next Scan. Its methods decode it each time they are called. If
-// a method does not fit the kind of the value, it returns the zero value: the Text of a number is "", and a Field of a
-// string is null.
+// A Value is a value in an event. It is valid until the next Scan. Its methods decode it each time they are called. A
+// method that does not fit the kind of the value returns the zero value. For example, the Text of a number is "", and
+// each Field of a string is null.
 type Value struct {
 	chunk *Chunk
 	typ   *Type
@@ -40,12 +40,13 @@ func (c *Chunk) value(f *Field, raw []byte) Value {
 	return c.element(f, raw)
 }
 
-// maxHops limits the number of steps from a field to its value. For example, a key leads to a constant of type GCName,
-// which leads to its only field, and the key in that field leads to a string.
+// maxHops limits the number of steps from a field to its value. For example, there are three steps if a field has the
+// key of a constant of type GCName: to the constant, to the only field of GCName, and to the string whose key is in
+// that field.
 const maxHops = 8
 
-// element returns the value of a field, or of one element of the field's array. It follows keys to their constants, and
-// replaces a value of a simple type with the value of its only field.
+// element returns the value of a field or, if the field is an array, of one of its elements. It follows keys to their
+// constants, and unwraps values of simple types.
 func (c *Chunk) element(f *Field, raw []byte) Value {
 	v := Value{chunk: c, typ: f.Type, field: f, raw: raw}
 	pooled := f.pooled
@@ -75,7 +76,7 @@ func (c *Chunk) element(f *Field, raw []byte) Value {
 			v.typ, pooled = v.typ.Fields[0].Type, v.typ.Fields[0].pooled
 		}
 	}
-	return v // null, because the steps may go on for ever: a type may contain itself through keys
+	return v // null: a type can contain itself through keys, so the steps may never end
 }
 
 // follow sets v.raw to the constant of v's type that has the given key. It reports whether there is such a constant.
@@ -94,8 +95,8 @@ func (v Value) Kind() Kind { return v.kind }
 // not exist.
 func (v Value) Type() *Type { return v.typ }
 
-// Key returns the key of the constant from which the value was read. It returns 0 for a value that is in the event
-// itself. Two values of the same chunk that have the same type and key are equal.
+// Key returns the key of the constant that the value was read from. It returns 0 if the value is in the event itself.
+// Two values of the same chunk are equal if they have the same type and the same key.
 func (v Value) Key() int64 { return v.key }
 
 // Int returns the value of an integer, the code of a char, or 1 for true. An unsigned long above MaxInt64 is negative.
@@ -135,7 +136,7 @@ func (v Value) integer(unsigned bool) int64 {
 	return n
 }
 
-// Float returns the value of a float or double, or that of Int converted to a float64.
+// Float returns the value of a float or double. For all other values, it returns Int as a float64.
 func (v Value) Float() float64 {
 	switch {
 	case v.kind == Float && v.typ.wire == wireFour:
@@ -157,7 +158,7 @@ func (v Value) Text() string {
 	return text(v.raw)
 }
 
-// Field returns the value of a field, or null if the value does not have it.
+// Field returns the value of a field of a struct. It returns null if there is no such field.
 func (v Value) Field(name string) Value {
 	if v.kind != Struct {
 		return Value{}
@@ -223,8 +224,8 @@ func (v Value) Unit() Unit {
 	return v.field.Unit
 }
 
-// Nanos returns a time span in nanoseconds, or a timestamp in nanoseconds since 1970 on the wall clock of the chunk's
-// header. MinInt64 and MaxInt64 stand for an unlimited time, and are returned unchanged whatever the unit is.
+// Nanos returns a time span in nanoseconds, or a timestamp in nanoseconds since 1970, on the wall clock of the chunk's
+// header. It returns MinInt64 and MaxInt64 unchanged, because they stand for an unlimited time in every unit.
 func (v Value) Nanos() int64 {
 	n := v.Int()
 	if n == math.MinInt64 || n == math.MaxInt64 || v.field == nil {

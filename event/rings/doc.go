@@ -1,12 +1,12 @@
 // Package rings reads what gasm's agent has counted in probed methods. Each thread of the JVM that calls a probed
-// method writes into a file (agent/src/main/java/java/lang/GasmProbes.java). The agent also writes a text about the
-// probes themselves.
+// method writes its counts and events into a binary file. The code for this is in
+// agent/src/main/java/java/lang/GasmProbes.java. The agent also writes a text file about the probes themselves.
 //
 // # The file
 //
-// The file of a JVM, probes-4711.ring, is little-endian and consists of words of 8 bytes. It grows by segments while
-// the JVM runs, and may be read at any time. If the JVM is killed, the file has everything that was counted until then.
-// The file begins with a header of 4096 bytes. The words of the header are:
+// The file of a JVM, probes-4711.ring, consists of words of 8 bytes, which are little-endian. While the JVM runs,
+// segments are added to the file. The file can be read at any time. If the JVM is killed, everything that was counted
+// until then is in the file. The file begins with a header of 4096 bytes. The words of the header are:
 //
 //	0  magic number
 //	1  process id
@@ -30,8 +30,11 @@
 //	5     number of events for which the ring has room
 //	8-15  the thread's name
 //
-// Each event has 3 words: the time; the kind (8 bits), the site (24 bits) and the bytecode index (32 bits); the
-// identity hash of the object and the thread's id (32 bits each).
+// Each event has 3 words:
+//
+//	0  the time
+//	1  the kind (8 bits), the site (24 bits) and the bytecode index (32 bits)
+//	2  the identity hash of the object (32 bits) and the thread's id (32 bits)
 //
 // Kind 2 has the calls of one site in one thread. Further words of the head:
 //
@@ -45,11 +48,14 @@
 // The content is a histogram of 592 buckets, see [BucketRange].
 //
 // Kind 3 has the windows of a thread. It is a ring as well. Word 6 of the head is the time at which the thread entered
-// the window that it is in now, or 0 if it is in none. Word 7 is the site of this window. The three words of a window
-// are: its begin; the kind 8 (8 bits), the site (24 bits) and the thread's id (32 bits); its end.
+// the window that it is in now, or 0 if it is in none. Word 7 is the site of this window. A window has 3 words:
 //
-// Kind 4 contains segments of kind 2. If an inner segment has size 0, this segment and the rest of the outer one are
-// not in use yet.
+//	0  when it began
+//	1  the kind, which is 8 (8 bits), the site (24 bits) and the thread's id (32 bits)
+//	2  when it ended
+//
+// Kind 4 contains segments of kind 2, one after the other. An inner segment of size 0 marks the end: from there on, the
+// outer segment is not in use yet.
 //
 // # The text
 //

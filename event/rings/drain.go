@@ -8,11 +8,10 @@ import (
 	"math"
 )
 
-// A Drain reads the windows from a JVM's file while the JVM writes it, before they are overwritten by new ones.
+// A Drain copies the windows out of a JVM's file while the JVM runs, before new windows overwrite them.
 //
-// It writes three words per window, as in the ring: when the window began; the kind 8, the site and the thread; when
-// the window ended. If windows were lost, it writes three words of which the first is 0 and the third is the number of
-// lost windows.
+// It writes the three words that a window has in the ring. If windows were lost, it also writes the three words 0, 0
+// and the number of lost windows.
 type Drain struct {
 	file   io.ReaderAt
 	next   int64 // offset of the first segment that was not seen yet
@@ -30,21 +29,22 @@ type drainedRing struct {
 	taken    int64 // number of windows that were taken or lost
 }
 
-// maxInFlight bounds the windows whose stores may not be visible to this CPU yet: a CPU can hold back the stores of a
-// few dozen windows, and aarch64 may make them visible in another order. So the newest windows are taken at the next
-// look, and so is a segment that is only partly visible.
+// maxInFlight is how many of the newest windows in a ring may not be completely visible to this CPU yet. The CPU that
+// writes them can hold back the stores of a few dozen windows, and on aarch64 the stores may become visible in another
+// order. So a Drain leaves the newest windows for its next look at the ring. It does the same with a segment that is
+// only partly visible.
 const maxInFlight = 64
 
-// maxTaken limits the number of windows that a Drain writes for a JVM: those of an hour with 2000 windows per second.
-// Any further windows count as lost.
+// maxTaken is how many windows a Drain writes for a JVM at most. This is enough for an hour with 2000 windows per
+// second. Any further windows count as lost.
 const maxTaken = 8_000_000
 
-// maxRings is an upper bound for the number of rings with windows; further ones are not read. Each ring is read at each
-// look. The agent makes one for each of 256 threads.
+// maxRings is how many rings with windows a Drain reads at most. It reads all of them each time, so there must be a
+// limit. The agent makes one for each of 256 threads.
 const maxRings = 1 << 10
 
-// maxSegments is an upper bound for the number of segments; more mean that the file is damaged. The agent makes at most
-// one for each of 1024 sites in each of 256 threads, and the rings.
+// maxSegments is an upper bound for the number of segments. A file that has more is damaged. For each of 256 threads,
+// the agent makes at most one segment for each of 1024 sites, and the thread's rings.
 const maxSegments = 1 << 19
 
 // NewDrain returns a Drain of a JVM's file.

@@ -18,8 +18,8 @@ type Site struct {
 	Method     string
 	Descriptor string // "(Ljava/lang/Object;)I"
 	Window     bool   // its calls are windows
-	// First is for the kind SDT, and 0 for all others. The shared object that other tracers see has two sites for each
-	// method; First is the number of the first one.
+	// First is only for the kind SDT. The shared object that other tracers see has two sites for each method, and First
+	// is the number of the first of them.
 	First  int
 	Static bool   // the method is static; only for the kind SDT
 	Probe  string // the probe as the user wrote it
@@ -45,8 +45,8 @@ type Refusal struct{ Probe, Method, Reason string }
 // A Miss is a probe that matches no method.
 type Miss struct {
 	Probe     string
-	ClassSeen bool   // the class exists; unless Idle is true, no method of it matches
-	Idle      bool   // the probe is for locks or allocations, and no method that it matches has any
+	ClassSeen bool   // the class exists, but the method does not, unless Idle is true
+	Idle      bool   // the probe is for locks or allocations, but the methods have none
 	Near      string // similar names, separated by ", "
 }
 
@@ -59,7 +59,7 @@ type Report struct {
 	Started  bool
 	Stopped  bool
 	Restored int    // number of classes that were changed back
-	Object   string // name of the shared object that other tracers see, a file next to the report; "" if there is none
+	Object   string // file name of the shared object that other tracers see, or ""; the file is next to the report
 	Bad      int    // number of lines that could not be read
 }
 
@@ -85,7 +85,8 @@ func ReadReport(r io.Reader, name string) (*Report, error) {
 	return rep, nil
 }
 
-// places reads the number of the first site in the shared object, and whether the method is static: "2,static".
+// places parses the text that a site of the kind SDT has, for example "2,static" or just "2". The number is that of the
+// first site in the shared object.
 func (s *Site) places(options string) bool {
 	first, static, found := strings.Cut(options, ",")
 	var err error

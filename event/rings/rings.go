@@ -27,9 +27,9 @@ const (
 // A Kind is the kind of an event in a ring.
 type Kind uint8
 
-// The kinds of events. Ring.Events does not return events of the kinds owner and inside. An event of the kind owner
-// says that another thread takes over the ring: the events before it have the TID of the previous thread. The kind
-// inside is that of windows.
+// The kinds of events. The last two are internal, and Ring.Events leaves them out. An event of the kind owner says that
+// another thread takes over the ring, so the events before it belong to the previous thread. Windows have the kind
+// inside.
 const (
 	Entry Kind = iota + 1
 	Exit
@@ -41,14 +41,14 @@ const (
 	inside
 )
 
-// An Event is the passing of a probe, as a ring records it.
+// An Event says that a thread passed a probe.
 type Event struct {
 	Kind      Kind
 	Site      int
 	MonoNanos int64
 	BCI       int // for locks and allocations; -1 for the lock of a synchronized method
-	// Identity is the System.identityHashCode of the object, which is not unique. Of the events of calls, only entries
-	// have it, and only with --probe-this. Identity is 0 in all other events of calls.
+	// Identity is the System.identityHashCode of the object. It is not unique. If the event is an entry, Identity is
+	// known only with --probe-this, and otherwise 0. It is always 0 if the event is an exit.
 	Identity uint32
 	TID      int // 0 if unknown
 }
@@ -85,7 +85,7 @@ func (r *Ring) Events() iter.Seq[Event] {
 	}
 }
 
-// Calls has the counts of a site in a slot.
+// Calls has the counts of one site's calls by the threads that used one slot.
 type Calls struct {
 	Slot, Site               int
 	Entries, Returns, Throws int64
@@ -106,12 +106,14 @@ type Span struct {
 	FromMonoNanos, ToMonoNanos int64
 }
 
-// A Header has what applies to the whole file.
+// A Header has the facts about the whole file.
 type Header struct {
-	PID                int // in the JVM's own PID namespace
-	StartMonoNanos     int64
-	StopMonoNanos      int64 // 0 if the counting was not stopped
-	Refused, Uncounted int64 // number of threads, and of methods in threads, that could not be counted
+	PID            int // in the JVM's own PID namespace
+	StartMonoNanos int64
+	StopMonoNanos  int64 // 0 if the counting was not stopped
+	// Refused is the number of threads for which there was no room. Uncounted is the number of methods for which there
+	// was no room in a thread.
+	Refused, Uncounted int64
 }
 
 // A Reader reads a file of rings segment by segment.
@@ -123,7 +125,7 @@ type Reader struct {
 	begun  bool
 	offset int64
 	left   int64 // bytes in use after offset
-	inner  int64 // how many of these bytes belong to the current segment of kind 4; 0 outside
+	inner  int64 // if offset is in a segment of kind 4: how many of these bytes belong to it
 }
 
 // NewReader returns a Reader of a file. The name is used in messages only.
@@ -178,7 +180,7 @@ func (r *Reader) read(n int) ([]byte, error) {
 
 func word(b []byte, i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
 
-// small returns a word that must be a number from 0 to MaxInt32, or -1 if it is not.
+// small returns a word as an int. If the word is not a number from 0 to MaxInt32, small returns -1.
 func small(b []byte, i int) int {
 	if v := word(b, i); v >= 0 && v <= math.MaxInt32 {
 		return int(v)
@@ -202,14 +204,14 @@ func (r *Reader) header() bool {
 	return true
 }
 
-// segment reads one segment. It returns nil if there is nothing for the caller in it.
+// segment reads one segment. It returns nil if Scan should skip the segment.
 func (r *Reader) segment() (any, error) {
 	head, err := r.read(8 * headWords)
 	if err != nil {
 		return nil, err
 	}
 	size := word(head, 1)
-	if size == 0 && r.inner >= 8*headWords { // the rest of the segment of kind 4 is not in use
+	if size == 0 && r.inner >= 8*headWords { // the rest of the outer segment is not in use yet
 		rest := r.inner - 8*headWords
 		r.left, r.inner = r.left-r.inner, 0
 		_, err := r.read(int(rest))
@@ -245,7 +247,8 @@ func (r *Reader) segment() (any, error) {
 	return nil, nil
 }
 
-// order returns the index of the oldest event in a ring, how many events the ring has, and how many were overwritten.
+// order returns the index of the oldest event in a ring, how many events are in the ring, and how many were
+// overwritten.
 func order(written int64, capacity int) (first, n int, dropped int64) {
 	if written <= int64(capacity) {
 		return 0, int(max(0, written)), 0

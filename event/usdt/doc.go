@@ -16,27 +16,27 @@
 //	1884.749700112 24990 hotspot:thread__sleep__begin 1
 //	1884.749700117 24998 hotspot:thread__park__end ?
 //
-// The second line lists the recorded probes; older texts do not have it. If only the probe of a
-// start was recorded, and not that of its end, each start becomes an event without a duration. In
-// the same way each end becomes an event if only the probe of the end was recorded.
+// The second line lists the recorded probes; older texts do not have it. Something that begins and
+// ends has two probes. If only one of these was recorded, each of its firings becomes an event
+// without a duration.
 //
-// A ? is an argument that could not be read. A program allocates too many objects for a line each,
-// so the text has sums over some 20 ms. The line of a sum has a different form. It is for one
-// allocating instruction and one class:
+// A ? is an argument that could not be read. A program allocates too many objects for the text to
+// have a line for each of them. Instead it has sums over some 20 ms, for each allocating
+// instruction and each class. The line of a sum has a different form:
 //
 //	1884.749632617 0 allocated 0x7fae0c8d3a42 0x0 0x0 "java/lang/Integer" 120 1920
 //
-// The first address is the return address of the call into the library, which is the address after
-// the call instruction. The other two addresses are for calls by a stub, which was itself called by
-// compiled code; otherwise they mean nothing. The second one is the return address of a stub of
-// C1's, found by the chain of frame pointers. The third one is the return address of a stub of
-// C2's, which only JDK 11 and 17 have. The frames of these stubs are not chained, so it is the
-// first word on the stack that can be an address of code. After the class come the number of
-// objects and their bytes.
+// The first address is the return address of the call into the library, that is, the address after
+// the call instruction. The other two matter only if a stub made that call: then they tell where
+// the compiled code called the stub. The second one is the return address of a stub of C1's. It was
+// found by the chain of frame pointers. The third one is the return address of a stub of C2's; only
+// JDK 11 and 17 have such stubs. Their frames are not chained, so the first word on the stack that
+// can be an address of code is taken. After the class come the number of objects and their size in
+// bytes.
 //
-// The bytes are a ? in JDK 11 and 17, where the size is an int: code of C2 calls
-// SharedRuntime::dtrace_object_alloc(oopDesc*, int) with the object alone, and the register of the size may hold any
-// value.
+// In JDK 11 and 17 the size is a ?. There, code of C2 calls
+// SharedRuntime::dtrace_object_alloc(oopDesc*, int) with the object alone, so the register of the
+// size may hold any value.
 //
 // Two more lines say how many events were lost because they came faster than they were read,
 // and when the recording ended:

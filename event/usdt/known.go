@@ -26,7 +26,7 @@ const (
 	Number  ParameterKind = iota
 	Address               // shown as 0x…
 	Text                  // two arguments: the address and the length of modified UTF-8, which stays in memory
-	Brief                 // like Text, but the text may be gone as soon as the program has left the probe
+	Brief                 // like Text, but the text may disappear as soon as the program has left the probe
 	Boolean
 )
 
@@ -41,8 +41,8 @@ func (k ParameterKind) Width() int {
 // Known returns the full names of the probes of hotspot and hs_private whose arguments are known, sorted.
 func Known() []string { return slices.Sorted(maps.Keys(known)) }
 
-// Parameters returns the parameters of a probe by its full name, "hotspot:gc__begin"; nil if the probe is not known.
-// The caller must not change them.
+// Parameters returns the parameters of the probe with a full name, such as "hotspot:gc__begin". It
+// returns nil if the probe is not known. The caller must not change the result.
 func Parameters(name string) []Parameter { return known[name] }
 
 // Lists of parameters that several probes share.
@@ -59,8 +59,8 @@ var (
 	startedThread  = []Parameter{{"name", Brief}, {"thread", Number}, {"os_thread", Number}, {"daemon", Boolean}}
 )
 
-// known has the parameters of the probes of hotspot and hs_private by their full names
-// (src/hotspot/os/posix/dtrace/hotspot.d and hs_private.d in the source of JDK 11 to 28).
+// known maps the full names of the probes of hotspot and hs_private to their parameters. They are
+// taken from src/hotspot/os/posix/dtrace/hotspot.d and hs_private.d in the source of JDK 11 to 28.
 var known = map[string][]Parameter{
 	"hotspot:class__initialization__clinit":        initializing,
 	"hotspot:class__initialization__concurrent":    initializing,

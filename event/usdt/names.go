@@ -6,8 +6,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
-// primitives maps the letters that descriptors have for primitive types to the names of these
-// types.
+// primitives maps the letters of primitive types in descriptors to the types' names.
 var primitives = map[string]string{"Z": "boolean", "B": "byte", "C": "char", "S": "short", "I": "int", "J": "long", "F": "float", "D": "double"}
 
 // javaClass returns a class's name as Java writes it: java.lang.String[] for [Ljava/lang/String;.

@@ -19,21 +19,22 @@ type firing struct {
 	args []argument
 }
 
-// An opened is the key in Reader.open of something that has begun: the thread, and the full name of
-// the probe that begins it ("hotspot:thread__park__begin"). If the text does not say which thread
-// it was, tid is 0.
+// An opened is a key of Reader.open, for something that has begun. It is the thread, and the full
+// name of the probe that begins it, such as "hotspot:thread__park__begin". If the text does not
+// name the thread, tid is 0.
 type opened struct {
 	tid  int
 	what string
 }
 
-// A begun is something that has begun and whose end was not read yet.
+// A begun is something that has begun, but whose end has not been read yet.
 type begun struct {
 	firing
 	what string
 }
 
-// endings are the parts of probes' names that mark the start of something and its end.
+// endings are the last parts of the names of probes: one for the start of something, and one for
+// its end.
 var endings = []struct{ begin, end string }{
 	{"__begin", "__end"},
 	{"__entry", "__return"},
@@ -41,10 +42,12 @@ var endings = []struct{ begin, end string }{
 	{"monitor__wait", "monitor__waited"},
 }
 
-// halves reports whether a probe is the start or the end of something. It also returns a name for that thing (what),
-// and the probe of its other half (other). The probes of a class's initialization are not halves, because one start has
-// several ends, each of which is an event of its own. Nor are those of memory pools, which all begin before the first
-// one ends.
+// halves reports whether a probe is the start or the end of something. It also returns a name for
+// that thing (what), and the probe of its other half (other).
+//
+// The probes of a class's initialization are not halves, because one start has several ends, and
+// each of them is an event of its own. The probes of memory pools are not halves either, because
+// all pools begin before the first one ends.
 func halves(name string) (what, other string, begins, ends bool) {
 	if strings.HasPrefix(name, Provider+":class__initialization__") || strings.HasPrefix(name, Provider+":mem__pool__") {
 		return "", "", false, false
@@ -60,8 +63,8 @@ func halves(name string) (what, other string, begins, ends bool) {
 	return "", "", false, false
 }
 
-// halves is like the function halves, but takes into account which probes this text has: a probe whose other half was
-// not recorded does not count as a start or an end.
+// halves is like the function halves, but takes into account which probes were recorded. If the
+// other half of a probe was not recorded, the probe does not count as a start or an end.
 func (r *Reader) halves(name string) (what string, begins, ends bool) {
 	what, other, begins, ends := halves(name)
 	if r.recorded != nil && !r.recorded[other] {
@@ -71,8 +74,8 @@ func (r *Reader) halves(name string) (what string, begins, ends bool) {
 }
 
 // reached handles a firing. A start is kept until its end is read, and the two become one event. A
-// probe that is neither becomes an event of its own. msg says what is wrong with the line, or is
-// "".
+// firing that is neither a start nor an end becomes an event of its own. msg says what is wrong
+// with the line. It is "" if nothing is wrong.
 func (r *Reader) reached(f firing) (msg string) {
 	what, begins, ends := r.halves(f.name)
 	key := opened{f.tid, what}
@@ -100,9 +103,9 @@ func (r *Reader) reached(f firing) (msg string) {
 	return ""
 }
 
-// moment returns the event of a firing that is not paired with another one. If the probe is half of
-// something, the event is not a park, a lock or a collection that took no time, but a firing of
-// this probe.
+// moment returns the event of a firing that is not paired with another one. If the probe is the
+// start or the end of a park, say, the event is not a park that took no time: it is a plain firing
+// of this probe.
 func (r *Reader) moment(f *firing) *event.Event {
 	e := r.event(f, nil, f.name)
 	if _, _, begins, ends := halves(f.name); (begins || ends) && e.Kind != event.JNI {
@@ -111,8 +114,8 @@ func (r *Reader) moment(f *firing) *event.Event {
 	return e
 }
 
-// unended moves the starts without an end from r.open to r.rest, in the order of their times. They
-// have no end because the recording ended first.
+// unended moves the starts that have no end from r.open to r.rest, sorted by their times. The
+// recording stopped before their ends came.
 func (r *Reader) unended() {
 	r.ended = true
 	for _, stack := range r.open {
@@ -133,8 +136,9 @@ func (r *Reader) nextUnended() bool {
 	return true
 }
 
-// event returns the event of a start (from) and its end (to). The end is nil if it is not in the text, and for a firing
-// that is not paired. The parameter what is the name that halves returned, or the name of the probe.
+// event returns the event of a start (from) and its end (to). The end is nil if it is not in the
+// text, or if the firing is not paired. Then the event has no duration. The last argument is the
+// name that halves returned, or the name of the probe.
 func (r *Reader) event(from, to *firing, what string) *event.Event {
 	e := &event.Event{PID: r.pid, TID: from.tid, MonoNanos: from.mono}
 	args := from.args
@@ -146,7 +150,7 @@ func (r *Reader) event(from, to *firing, what string) *event.Event {
 		what = strings.TrimSuffix(what, "__begin")
 	}
 	e.Kind, e.Name = kindOf(what), what
-	var used int // how many of the first arguments became the name
+	var used int // the name was made from this many of the first arguments
 	switch e.Kind {
 	case event.GC:
 		e.Name = collection(what, args)
@@ -183,12 +187,13 @@ func (r *Reader) event(from, to *firing, what string) *event.Event {
 	return e
 }
 
-// probeArgument is the argument of an event that names the probe that the event, or its start, comes
-// from.
+// probeArgument is the name of an event's argument. Its value is the name of the probe that
+// reported the event, or the start of the event.
 const probeArgument = "probe"
 
-// Plain changes an event's kind to event.Probe, and its name to that of the probe. It is for a JVM whose events of the
-// original kind come from another source as well, so that they do not count twice.
+// Plain turns an event into a plain firing of its probe: its kind becomes event.Probe, and its name
+// that of the probe. This is for a JVM whose events of the original kind also come from another
+// source, so that they do not count twice.
 func Plain(e *event.Event) {
 	for _, a := range e.Args {
 		if a.Name == probeArgument {
@@ -200,8 +205,8 @@ func Plain(e *event.Event) {
 // The pauses of the collector CMS have probes of their own. JDK 13 was the last release with CMS.
 const cmsMark, cmsRemark = PrivateProvider + ":cms__initmark", PrivateProvider + ":cms__remark"
 
-// kindOf returns the kind of the events that a probe reports. The parameter what is the name of the probe, without
-// __begin if its end is known.
+// kindOf returns the kind of the events that a probe reports. The argument is the name of the
+// probe. If the probe is paired with an __end, its name comes without __begin.
 func kindOf(what string) event.Kind {
 	if strings.HasPrefix(what, JNIProvider+":") {
 		return event.JNI
@@ -257,8 +262,9 @@ func className(a *argument) string {
 	return javaClass(a.text)
 }
 
-// methodName returns the name of a compilation's method, such as "org.acme.Svc::tiny". args are the compiler's name,
-// and the method's class, name and signature. If class or name could not be read, methodName returns otherwise.
+// methodName returns the name of the method that was compiled, such as "org.acme.Svc::tiny". args
+// are the compiler's name, and the method's class, name and signature. If the class or the name
+// could not be read, the result is the second argument.
 func methodName(args []argument, otherwise string) string {
 	if len(args) < 4 || !args[1].isText || !args[2].isText {
 		return otherwise
@@ -266,8 +272,8 @@ func methodName(args []argument, otherwise string) string {
 	return className(&args[1]) + "::" + javaname.Decode(args[2].text)
 }
 
-// arguments returns the arguments with their names. It leaves out the first ones, as many as used says, because they
-// became the event's name.
+// arguments returns the arguments with their names. It leaves out the first ones if the event's
+// name was made from them.
 func (r *Reader) arguments(probe string, args []argument, used int) (named []event.Arg) {
 	parameters := known[probe]
 	if len(parameters) != len(args) {

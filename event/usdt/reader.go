@@ -14,7 +14,7 @@ import (
 // A SyntaxError reports a line that does not have the form in which gasm writes lines.
 type SyntaxError = lines.SyntaxError
 
-// Lost says how many events were lost because they came faster than they were read.
+// Lost says how many events were lost because gasm did not read them fast enough.
 type Lost struct{ Events int64 }
 
 // A Reader reads the text of one JVM's probes, and returns events in the order of their ends.
@@ -24,7 +24,7 @@ type Reader struct {
 	pid    int
 	record any
 	open   map[opened][]begun
-	n      int // how many things are in the field open
+	n      int // the number of starts in open, in all threads together
 	names  map[string]string
 	// recorded are the probes that were recorded; nil if the text does not say.
 	recorded map[string]bool
@@ -33,17 +33,17 @@ type Reader struct {
 }
 
 const (
-	// longestLine is the longest line that is read. Three texts of 64 kB, in which each byte may be
-	// escaped, can be longer; such a line is a SyntaxError.
+	// longestLine is the longest line that is read; a longer one is a SyntaxError. That could
+	// happen to a line with three texts of 64 kB in which every byte is escaped.
 	longestLine = 256 << 10
-	// mostOpen is an upper bound for the starts whose end is still missing, in all threads of a JVM together. A start
-	// beyond it is a bad line.
+	// mostOpen is an upper bound for the starts whose end is still missing, in all threads of a JVM
+	// together. If there is another start, its line is a bad line.
 	mostOpen = 1 << 16
-	// mostArguments is an upper bound for the arguments of a probe; SystemTap's notes allow 12. A line
-	// with more is a bad line.
+	// mostArguments is an upper bound for the arguments of a probe (SystemTap's notes allow 12). A
+	// line that has more is a bad line.
 	mostArguments = 32
-	// mostNames limits the names that are kept so that they are allocated only once. When there are
-	// more, all are forgotten.
+	// mostNames limits how many names of probes Reader.names keeps. When there are more, all are
+	// forgotten.
 	mostNames = 1 << 16
 )
 
@@ -66,8 +66,9 @@ func (r *Reader) Lines() int { return r.in.Number() }
 // Record returns what the last call of Scan has read: an *event.Event, a *Lost or a *SyntaxError.
 func (r *Reader) Record() any { return r.record }
 
-// Scan reads up to the next event, loss or bad line. It returns false at the end of the text or after an error. It
-// skips a last line that does not end with a newline, because gasm was killed while it wrote that line.
+// Scan reads up to the next event, loss or bad line. It returns false at the end of the text or
+// after an error. If the last line does not end with a newline, Scan skips it: gasm was killed
+// while it wrote that line.
 func (r *Reader) Scan() bool {
 	for r.in.Scan() {
 		r.record = nil
@@ -201,8 +202,8 @@ func parseArguments(rest []byte) (args []argument, ok bool) {
 	return args, true
 }
 
-// scan reads the number, or the ? of an unknown argument, at the start of the text. word is its
-// text, which ends before the next blank.
+// scan reads the number at the start of the text, or the ? of an unknown argument. It returns the
+// text of what it read, up to the next blank.
 func (a *argument) scan(text string) (word string, ok bool) {
 	word, _, _ = strings.Cut(text, " ")
 	if word == "?" {
@@ -229,12 +230,12 @@ func (r *Reader) allocated(mono int64, args []argument) (msg string) {
 	return ""
 }
 
-// countArgument names the argument of an allocation event that says for how many allocations the
-// event stands.
+// countArgument is the name of an argument of allocation events. Its value is the number of
+// allocations that the event stands for.
 const countArgument = "count"
 
-// Count returns how many allocations an event of this source stands for. It returns 1 for other
-// events.
+// Count returns how many allocations an event of this source stands for. For events other than
+// allocations it returns 1.
 func Count(e *event.Event) int64 {
 	for _, a := range e.Args {
 		if a.Name == countArgument {

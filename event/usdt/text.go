@@ -4,8 +4,8 @@ package usdt
 const (
 	// TextHead is the first line.
 	TextHead = "# gasm usdt 1"
-	// ProbesHead begins the second line. The names of the recorded probes follow, with blanks between them. They tell
-	// the reader for which probes it can pair a start with an end.
+	// ProbesHead begins the second line. The names of the recorded probes follow, with blanks
+	// between them. From these names the reader knows which starts can be paired with an end.
 	ProbesHead = "# probes "
 	// WordAllocated, WordLost and WordEnd stand in place of a probe's name.
 	WordAllocated = "allocated"

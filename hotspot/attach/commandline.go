@@ -36,8 +36,8 @@ func mainOfArguments(args []string) string {
 	return ""
 }
 
-// classPathOfArguments returns the class path on a JVM's command line; "" if there is none. With -jar, the jar is the
-// whole class path.
+// classPathOfArguments returns the class path on a JVM's command line, or "" if there is none. With -jar, the jar is
+// the whole class path.
 func classPathOfArguments(args []string) (classPath string) {
 	for i := 1; i < len(args); i++ {
 		next := ""

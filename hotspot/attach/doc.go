@@ -2,7 +2,8 @@
 //
 // [List] returns all of them, and [Choose] those that a user names by process id or by a part of the main class. A
 // [Process] has what can be found out without stopping or asking the JVM: main class, version, user, start time, and
-// whether its memory can be read. Whether the memory can be read is not derived from settings but tried.
+// whether its memory can be read. To find out the last of these, gasm tries to read a byte, because settings alone
+// don't tell.
 //
 // # How a JVM is recognized
 //
@@ -18,7 +19,7 @@
 //
 //	process 4711 here, 1 in its container    /proc/4711/root/tmp/hsperfdata_app/1
 //
-// The file begins with a header, followed by an entry for each value (perfMemory.hpp). Some of its strings are the
+// The file begins with a header, followed by an entry for each value (perfMemory.hpp). Among its strings are the
 // command ("sun.rt.javaCommand": main class or jar, and the arguments) and the version. With -XX:-UsePerfData the
 // file does not exist, and another user's file can't be read. In both cases the main class is taken from the command
 // line, if it is there, and the version from the JDK's release file.

@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/jdk"
 )
 
-// A files holds the file system as a process sees it. If gasm can't reach that file system, all
+// files is the file system as a process sees it. If gasm can't reach that file system, all
 // methods behave as if it were empty.
 type files struct {
 	world  *foreign.World // nil if the files can't be reached
@@ -40,17 +40,17 @@ func (f files) close() {
 	}
 }
 
-// perfFolderHead is the beginning of the names of HotSpot's folders of performance data. The name of a user follows,
-// who may exist only in the JVM's container.
+// perfFolderHead is how the names of HotSpot's folders of performance data begin. They end with the name of a user, as
+// in hsperfdata_app. This user may exist only in the JVM's container.
 const perfFolderHead = "hsperfdata_"
 
 // maxPerfFolders limits how many folders of performance data are opened, because anyone can create
 // such folders in /tmp.
 const maxPerfFolders = 256
 
-// eachPerfFolder calls the function see with each folder of performance data that belongs to the user with this id,
-// until see returns true. Folders of other users are left out, because anyone can create a folder with such a name in
-// /tmp. HotSpot demands the same owner, too (is_directory_secure in perfMemory_posix.cpp).
+// eachPerfFolder calls see(folder) for each folder of performance data that belongs to the user with this id. It stops
+// when see returns true. Folders of other users are left out, because anyone can create a folder with such a name in
+// /tmp. HotSpot checks the owner, too (is_directory_secure in perfMemory_posix.cpp).
 func (f files) eachPerfFolder(uid int, see func(folder *foreign.Folder) (found bool)) {
 	if f.world == nil {
 		return
@@ -80,7 +80,7 @@ func (f files) eachPerfFolder(uid int, see func(folder *foreign.Folder) (found b
 	}
 }
 
-// perfText returns the process's performance data; nil if there are none.
+// perfText returns the process's performance data, or nil if there are none.
 func (f files) perfText() (text []byte) {
 	if f.world == nil {
 		return nil
@@ -99,15 +99,15 @@ func (f files) perfText() (text []byte) {
 	return text
 }
 
-// perfData returns the strings of the process's performance data by name; none if they can't be read.
+// perfData returns the strings of the process's performance data by name. The map is empty if they can't be read.
 func (f files) perfData() map[string]string {
 	strs, _ := perfStrings(f.perfText()) // a file of another format has no strings
 	return strs
 }
 
 // hasPerfData reports whether there is a file of performance data for the process's id. Other users can't read the
-// file, but they can see that it exists. The file may belong to another JVM: one in a container that shares this
-// /tmp and in which the JVM has the same id.
+// file, but they can see that it exists. It may be the file of another JVM, for example of one that has the same id in
+// a container that shares this /tmp.
 func (p process) hasPerfData(ctx context.Context, status foreign.Status) (has bool) {
 	f := p.enter(ctx, status)
 	defer f.close()
@@ -119,7 +119,7 @@ func (p process) hasPerfData(ctx context.Context, status foreign.Status) (has bo
 	return has
 }
 
-// version returns the version of the JDK in a folder, from its release file; "" if it can't be found out.
+// version returns the version of the JDK in a folder. It reads the JDK's release file, and returns "" if it can't.
 func (f files) version(home string) string {
 	if f.world == nil {
 		return ""

@@ -43,8 +43,8 @@ func perfStrings(file []byte) (map[string]string, error) {
 	return found, nil
 }
 
-// perfLong returns the number with a name from HotSpot's file of performance data. found is false
-// if there is no such number.
+// perfLong returns the number that has this name in HotSpot's file of performance data. found is
+// false if there is no such number.
 func perfLong(file []byte, name string) (value int64, found bool) {
 	_ = eachEntry(file, func(entry []byte, order binary.ByteOrder) bool { // a file of another format has no numbers
 		nameOffset, dataOffset := order.Uint32(entry[nameAt:]), order.Uint32(entry[dataOffsetAt:])
@@ -61,7 +61,7 @@ func perfLong(file []byte, name string) (value int64, found bool) {
 	return value, found
 }
 
-// eachEntry calls the function see with each entry, until see returns false.
+// eachEntry calls see(entry, order) for each entry. It stops when see returns false.
 func eachEntry(file []byte, see func(entry []byte, order binary.ByteOrder) bool) error {
 	if len(file) < prologueSize || !bytes.HasPrefix(file, perfDataMagic) {
 		return errors.New("not HotSpot's performance data")
@@ -70,8 +70,8 @@ func eachEntry(file []byte, see func(entry []byte, order binary.ByteOrder) bool)
 	if file[byteOrderAt] == 0 {
 		order = binary.BigEndian
 	}
-	// The file may be larger than the part in use, so the number of entries is read, too. A JVM that is
-	// starting may not have counted all of its entries yet.
+	// The file may be larger than the part in use, so the loop counts the entries. A JVM that is starting
+	// may not have counted all of its entries yet.
 	number := func(at int) int { return int(int32(order.Uint32(file[at:]))) }
 	at := number(firstEntryAt)
 	for range number(entriesAt) {

@@ -13,19 +13,19 @@ import (
 type Process struct {
 	PID  int
 	Main string // the main class, or the jar without its folder; "" when unknown
-	// Command is the main class or the jar's path, and the program's arguments, as in the property sun.java.command; ""
-	// if only Main is known.
+	// Command is the main class or the path of the jar, followed by the program's arguments, like the property
+	// sun.java.command. It is "" if only Main is known.
 	Command string
-	// ClassPath has the folders and jars with the JVM's classes, as in the property java.class.path, but with absolute
-	// paths; "" if unknown.
+	// ClassPath lists the folders and jars with the JVM's classes, like the property java.class.path, but all paths are
+	// absolute. It is "" if unknown.
 	ClassPath string
 	// Version is the JDK's version: "17.0.15+6-Debian-1deb12u1", "1.8.0_504"; "" if unknown.
 	Version string
 	User    string // name of the user that it runs as, or the id if the user has no name
-	OfOther bool   // the process is another user's, or that of a container's root, so gasm does not trust it
+	OfOther bool   // gasm does not trust the process, because it runs as another user or as a container's root
 	Kind    Kind
-	// Unreadable says why gasm can't read the JVM's code and how to fix that; nil if gasm can read it. The text does
-	// not name the JVM, but that of Err does.
+	// Unreadable says why gasm can't read the JVM's code and how to fix that. It is nil if gasm can read the code. The
+	// text does not say which JVM it is about; the text of Err does.
 	Unreadable error
 	// StartMonoNanos is when the process started, on CLOCK_MONOTONIC, with the kernel's precision of 10 ms.
 	StartMonoNanos int64
@@ -41,7 +41,7 @@ const (
 	NativeImage Kind = "native image"
 )
 
-// String returns "4711 (org.acme.Server, 17.0.15)", without the parts that are unknown.
+// String returns for example "4711 (org.acme.Server, 17.0.15)". Parts that are unknown are left out.
 func (j *Process) String() string {
 	known := slices.DeleteFunc([]string{j.Main, j.Version}, func(s string) bool { return s == "" })
 	if len(known) == 0 {
@@ -50,7 +50,7 @@ func (j *Process) String() string {
 	return fmt.Sprintf("%d (%s)", j.PID, strings.Join(known, ", "))
 }
 
-// Err returns the error of a JVM that can't be read; nil if it can.
+// Err returns nil if gasm can read the JVM's code. Otherwise it returns an error that says which JVM it is about.
 func (j *Process) Err() error {
 	if j.Unreadable == nil {
 		return nil

@@ -156,8 +156,8 @@ func isLibJVM(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.s
 // isJ9 reports whether a mapping is of OpenJ9's library: libj9vm29.so.
 func isJ9(m native.Mapping) bool { return strings.HasPrefix(filepath.Base(m.Path), "libj9vm") }
 
-// homeOf returns the JDK's folder of a libjvm.so, which lies in lib/server in JDK 9 and newer, and in
-// jre/lib/amd64/server in JDK 8.
+// homeOf returns the folder of the JDK that a libjvm.so belongs to. The library is in lib/server in JDK 9
+// and newer, and in jre/lib/amd64/server in JDK 8.
 func homeOf(libjvm string) string {
 	lib := filepath.Dir(filepath.Dir(libjvm))
 	if filepath.Base(lib) != "lib" {
@@ -176,7 +176,7 @@ type process struct{ *foreign.Process }
 // maxText bounds how much is read of a command line or an environment, in bytes: the kernel has no limit.
 const maxText = 1 << 20
 
-// text reads a file of the process in /proc; "" if that fails.
+// text returns the text of one of the process's files in /proc, such as "cmdline". It returns "" if that fails.
 func (p process) text(name string) string {
 	text, _ := p.Read(name, maxText)
 	return string(text)
@@ -194,7 +194,7 @@ func (p process) startMonoNanos() int64 {
 }
 
 // describe fills in j's Command, Main, ClassPath and Version, as far as they can be found out. home is the JDK's
-// folder in the JVM's file system; "" if unknown.
+// folder in the JVM's file system. It is "" if unknown.
 func (p process) describe(ctx context.Context, j *Process, status foreign.Status, home string) {
 	files := p.enter(ctx, status)
 	defer files.close()
@@ -222,8 +222,8 @@ func (p process) describe(ctx context.Context, j *Process, status foreign.Status
 	}
 }
 
-// environment returns the value that an environment variable had when the process started; "" if it
-// was not set.
+// environment returns the value that an environment variable had when the process started, or "" if
+// the variable was not set.
 func (p process) environment(variable string) string {
 	for entry := range strings.SplitSeq(p.text("environ"), "\x00") { // only root and the process's user can read it
 		if value, ok := strings.CutPrefix(entry, variable+"="); ok {
@@ -260,8 +260,8 @@ func isEmulator(program string) bool {
 	return strings.HasPrefix(program, "qemu-") || strings.HasPrefix(program, "FEX") || program == "box64"
 }
 
-// maxMaps is an upper bound for the list of a process's mappings, in bytes; the rest is not read. By default the
-// kernel allows a process 65 530 mappings (vm.max_map_count).
+// maxMaps limits how much of the list of a process's mappings is read, in bytes. By default the kernel allows a process
+// 65 530 mappings (vm.max_map_count).
 const maxMaps = 1 << 24
 
 // hasAsData reports whether the process has mapped a library, even if the mapping is not executable. An emulator

@@ -36,17 +36,18 @@ const (
 	Abstract  Flags = 0x400
 )
 
-// Upper bounds, above what any program has. If a number is larger, the memory that was read does not hold the structure
-// that it should, and the rest is skipped.
+// Upper bounds that no program reaches. If a number is larger, the memory does not hold the
+// expected structure, and the rest is skipped.
 const (
 	maxClasses    = 1 << 20
-	maxMethods    = 1 << 16 // of a class, because a class file counts them in 16 bits
+	maxMethods    = 1 << 16 // of one class: class files count methods in 16 bits
 	maxAllMethods = 1 << 22 // of all wanted classes together
 )
 
-// Read returns the loaded classes for whose names wanted returns true, in HotSpot's order, with their methods. Bridge
-// methods are left out, because they only call the method of the same name. HotSpot adds some methods of its own, such
-// as one for an interface's method that the class does not implement.
+// Read returns the loaded classes and their methods, in HotSpot's order. It skips a class if
+// wanted(name) returns false. Bridge methods are left out, because they only call the method of the
+// same name. Some methods are not in the class file but were added by HotSpot, for example for an
+// interface's method that the class does not implement.
 func Read(vm *vmstructs.VM, wanted func(class string) bool) ([]Class, error) {
 	l, err := newLayout(vm)
 	if err != nil {
@@ -69,13 +70,13 @@ type reader struct {
 	vm     *vmstructs.VM
 	layout *layout
 	wanted func(string) bool
-	seen   map[uint64]bool // addresses that were read, because a damaged list may lead back to one of them
+	seen   map[uint64]bool // the addresses read so far; a damaged list may lead back to one of them
 	read   int             // number of methods read so far
 	found  []Class
 }
 
-// first reports whether this address is read for the first time. It returns false for all addresses
-// after the first maxClasses.
+// first reports whether this address is read for the first time. After maxClasses addresses it
+// always returns false.
 func (r *reader) first(at uint64) bool {
 	if r.seen[at] || len(r.seen) >= maxClasses {
 		return false
@@ -100,7 +101,8 @@ func (r *reader) readLoaders() error {
 	return err
 }
 
-// fatal reports whether an error means that nothing can be read any more, rather than damage in one place.
+// fatal reports whether an error means that nothing more can be read from the JVM. Other errors
+// mean that one place is damaged.
 func fatal(err error) bool { return errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) }
 
 // readChain reads the classes of a loader. klass is the address of the first one.
@@ -148,9 +150,9 @@ func (r *reader) readDictionary() error {
 	return nil
 }
 
-// readBucket reads one list of the dictionary. The lowest bit of an entry's address is a flag, so it is cleared. The
-// dictionary has an entry for each class loader that was asked for a class, so a class counts only in the entry of the
-// loader that defined it.
+// readBucket reads one list of the dictionary. The lowest bit of an entry's address is a flag, so
+// it is cleared. If several class loaders were asked for a class, the dictionary has an entry for
+// each of them. The class is read only from the entry of the loader that defined it.
 func (r *reader) readBucket(entry uint64) error {
 	l := r.layout
 	for entry &^= 1; entry != 0 && r.first(entry); {
@@ -179,8 +181,8 @@ func (r *reader) readBucket(entry uint64) error {
 	return nil
 }
 
-// readClass reads a class and its methods if it is wanted, and appends it to r.found. header is a copy of its
-// InstanceKlass. The classes of arrays are skipped.
+// readClass reads a class with its methods, and appends it to r.found. It skips classes that are
+// not wanted, and the classes of arrays. header is a copy of the class's InstanceKlass.
 func (r *reader) readClass(header []byte) error {
 	l := r.layout
 	if isArray := int32(l.layoutHelper.In(header)) <= 0; isArray {
@@ -247,8 +249,8 @@ func (r *reader) entry(entries, index uint64) (string, error) {
 	return r.symbol(symbol &^ 1)
 }
 
-// symbol reads the text of a Symbol, which is how HotSpot stores names. Most symbols are short
-// enough to be read at once, with their length.
+// symbol reads the text of a Symbol, which is how HotSpot stores names. The first 64 bytes are read
+// at once. They contain the length, and for most symbols the whole text.
 func (r *reader) symbol(at uint64) (string, error) {
 	l := r.layout
 	buf := make([]byte, 64)

@@ -1,13 +1,14 @@
-// Package classes finds out which classes a running JVM has loaded, and which methods they have, by reading the JVM's
-// memory. It runs no code in the JVM and changes nothing in it.
+// Package classes finds out which classes a running JVM has loaded, and which methods these classes
+// have. It only reads the JVM's memory: it runs no code in the JVM and changes nothing there.
 //
 //	found, err := classes.Read(vm, func(class string) bool { return strings.HasPrefix(class, "org/acme/") })
 //
-// HotSpot has a list of class loaders (ClassLoaderDataGraph). Each loader has a list of its classes (Klass), and each
-// class an array of its methods. The JVM may load and unload classes while the lists are read. A class that is unloaded
-// meanwhile may be missing or have a damaged name. HotSpot frees the memory of a class loader as a whole, and never
-// that of a single class.
+// HotSpot has a list of class loaders (ClassLoaderDataGraph). Each loader has a list of its classes
+// (Klass), and each class an array of its methods. The JVM may load and unload classes while the
+// lists are read. If a class is unloaded meanwhile, it may be missing from the result or have a
+// damaged name. HotSpot never unloads a single class: it always frees the memory of a whole class
+// loader.
 //
-// In JDK 8, HotSpot's tables do not have the classes of a class loader. There the classes are read from the system
-// dictionary, a hash table.
+// In JDK 8, HotSpot's tables do not say where a class loader has its list of classes. So for JDK 8
+// the classes are read from the system dictionary, a hash table.
 package classes

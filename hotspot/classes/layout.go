@@ -58,7 +58,7 @@ func (l *layout) readDictionary(q *query) {
 	l.klassLoader = q.field("InstanceKlass::_class_loader_data")
 }
 
-// A query looks up what must exist in HotSpot's tables.
+// A query looks up fields in HotSpot's tables, and notes which ones are missing.
 type query struct{ vmstructs.Query }
 
 func (q *query) field(name string) field {
@@ -70,8 +70,8 @@ func (q *query) field(name string) field {
 	return f
 }
 
-// first returns the first of these fields that this JVM has. If it has none of them, the first name
-// is reported as missing.
+// first returns the first of these fields that this JVM has. If it has none of them, the field with
+// the first name is reported as missing.
 func (q *query) first(names ...string) field {
 	for _, name := range names {
 		if _, ok := q.VM.Offset(name); ok {

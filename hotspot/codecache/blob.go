@@ -16,24 +16,24 @@ const (
 type Blob struct {
 	Kind   printassembly.Kind
 	Lo, Hi uint64 // the code
-	Name   string // for nmethods and native wrappers as in printassembly.Installed
-	// Method is nil unless the blob is an nmethod or a native wrapper. It has all that LogCompilation's tag has, except
-	// the time of installation.
+	Name   string // for nmethods and native wrappers, the same as printassembly.Installed.Name
+	// Method is nil unless the blob is an nmethod or a native wrapper. It has everything that LogCompilation's tag
+	// would say, except the time of installation.
 	Method *printassembly.Installed
 	State  State
 
 	// SinceMonoNanos is the time of the Poll that saw the blob first. NotBeforeMonoNanos is the time of the last Poll
-	// that is known not to have seen the blob, because it was not there yet. It is 0 if there was no such Poll.
+	// at which the blob was certainly not there yet. It is 0 if there was no such Poll.
 	SinceMonoNanos, NotBeforeMonoNanos int64
-	// GoneMonoNanos is the time of the first Poll that did not see the blob any more; 0 if the blob is still there.
-	// LastMonoNanos is the time of the Poll before that one, when the blob was still there.
+	// GoneMonoNanos is the time of the Poll that found the blob gone, or 0 if the blob is still there. LastMonoNanos is
+	// the time of the Poll before that, when the blob was still there.
 	LastMonoNanos, GoneMonoNanos int64
 }
 
 // Gone reports whether the blob is not in the code cache any more.
 func (b *Blob) Gone() bool { return b.GoneMonoNanos != 0 }
 
-// Changes are the differences that a Poll found to the Poll before.
+// Changes says what has changed since the previous Poll.
 type Changes struct {
 	Added []*Blob // blobs that were not there at the last Poll, by ascending address
 	Gone  []*Blob // blobs that were there at the last Poll and are not now: freed, replaced or moved

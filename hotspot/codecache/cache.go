@@ -24,13 +24,13 @@ type Cache struct {
 	heaps  []*heap
 	pieces pieces
 
-	jvmci      bool              // a JVMCI compiler compiles the code of level 4, not C2
-	names      map[uint64]string // names of blobs by address, read in this Poll
-	nmethods   map[uint64]string // names of nmethods by address, which never change
+	jvmci      bool              // code of level 4 comes from a JVMCI compiler instead of C2
+	names      map[uint64]string // names of blobs that this Poll has read, by their address in the JVM
+	nmethods   map[uint64]string // the same for the names of nmethods, which never change
 	current    []*Blob           // the blobs that are there now, sorted by address
 	history    history
 	now, last  int64 // times of this Poll and of the one before
-	notBefore  int64 // Blob.NotBeforeMonoNanos of blobs found now
+	notBefore  int64 // Blob.NotBeforeMonoNanos of the blobs that are found now
 	generation int   // counts passes over the blocks of a heap
 	fresh      []*freshBlock
 	failures   int    // Polls in a row that failed
@@ -52,8 +52,8 @@ func New(vm *vmstructs.VM, name Namer) (*Cache, error) {
 	return c, nil
 }
 
-// maxFailures is the number of failed Polls in a row that are not reported as an error. HotSpot's pointers are invalid
-// for short moments while it starts. An error is reported at once if the process has ended or may not be read.
+// maxFailures is how many Polls in a row may fail before an error is reported, because HotSpot's pointers are invalid
+// for short moments while it starts. An error is reported at once if the process has ended, or if gasm may not read it.
 const maxFailures = 50
 
 // Poll finds out what has changed since the last Poll. The first Poll finds all blobs. If nothing has changed, a Poll
@@ -108,9 +108,9 @@ func (c *Cache) poll() error {
 	return nil
 }
 
-// recheck is the shortest time between two passes over a heap that looks unchanged, while the JVM compiles. The passes
-// are necessary because HotSpot may free a method and put another one into its memory between two Polls, which leaves
-// no trace in the heap.
+// recheck is the shortest pause between two passes over a heap that looks unchanged. There are such passes as long as
+// the JVM compiles: HotSpot may free a method and put another one into its memory between two Polls, and this leaves no
+// trace in the CodeHeap.
 const recheck = 250 * time.Millisecond
 
 // pollHeap reads what has changed in one heap.
@@ -184,7 +184,7 @@ func (c *Cache) finish() {
 	})
 }
 
-// add adds blobs that are new, and that were not there at the time notBefore.
+// add adds new blobs. They were not there yet at the time notBefore.
 func (c *Cache) add(notBefore int64, blobs ...*Blob) {
 	for _, b := range blobs {
 		b.SinceMonoNanos, b.NotBeforeMonoNanos = c.now, notBefore

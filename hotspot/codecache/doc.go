@@ -1,6 +1,6 @@
-// Package codecache finds out which code is in the code cache of a running HotSpot, and since when it is there:
-// compiled methods, the wrappers of native methods, adapters, stubs, the codelets of the interpreter, vtable stubs. It
-// reads the JVM's memory and changes nothing.
+// Package codecache finds out which code is in the code cache of a running HotSpot JVM, and since when: compiled
+// methods, wrappers of native methods, adapters, stubs, codelets of the interpreter, and vtable stubs. It reads the
+// JVM's memory and changes nothing.
 //
 //	cache, err := codecache.New(vm, copier.MethodName)
 //	changes, err := cache.Poll(now)      // the first Poll finds all blobs; later ones find what came and went
@@ -18,8 +18,8 @@
 // freed, its part of the segment map does not change.
 //
 // A CodeBlob begins with a header that says how large the blob is, what its name is, and where its code is. The header
-// of an nmethod has all that LogCompilation's tag has, except the method's name: the header points to a Method, and a
-// [Namer] reads the name from there.
+// of an nmethod has everything that LogCompilation's tag says, except the method's name. It points to a Method instead,
+// from which a [Namer] reads the name.
 //
 // Some blobs hold many pieces of code. HotSpot keeps lists of these, and this package reports each piece as a Blob:
 //
@@ -27,22 +27,22 @@
 //	AbstractInterpreter::_code  codelets of the interpreter: return entry points
 //	VtableStubs::_table         vtable and itable stubs: vtbl[5]
 //
-// Only AbstractInterpreter::_code is in HotSpot's own tables. The other two are symbols of libjvm.so that it does not
-// export. If the symbols were stripped, the list of stubs is searched for among the library's variables, and the vtable
-// stubs remain one blob.
+// AbstractInterpreter::_code is in HotSpot's own tables. For the other two lists, this package needs symbols of
+// libjvm.so that are not exported. If these symbols were stripped, it looks for the list of stubs among the library's
+// variables, and reports the vtable stubs as one blob.
 //
 // # How a Poll finds what has changed
 //
 // One system call reads the CodeHeaps, the counters of compile ids and the heads of the lists above. If nothing differs
-// from the Poll before, the Poll is done. If a heap has grown, the blocks after its old end are read, and once more at
-// the next Poll, because HotSpot may have been in the middle of making them. If a heap's list of free blocks has
-// changed, the headers of all its blocks are read, now and at the next Poll. A block that was freed and used again
-// between two Polls leaves no trace in the CodeHeap. So all headers are also read a few times a second while the
+// from the Poll before, the Poll is done. If a heap has grown, the blocks after its old end are read. They are read
+// once more at the next Poll, because HotSpot may have been in the middle of making them. If a heap's list of free
+// blocks has changed, the headers of all its blocks are read, now and at the next Poll. A block that was freed and used
+// again between two Polls leaves no trace in the CodeHeap. So all headers are also read a few times a second while the
 // compile ids show that the JVM compiles.
 //
-// An nmethod whose _state says that it is not installed is not reported yet. If an nmethod's Method can't be named,
-// because its class was just unloaded, its name is tried again at the next Polls. After the names were read, the
-// headers of all new blobs are read again, and blobs whose headers have changed are dropped.
+// An nmethod is not reported before its _state says that it is installed. If its Method can't be named because the
+// class was just unloaded, the next Polls try again. After the names, a Poll reads the headers of all new blobs a
+// second time. A blob whose header has changed in the meantime is left for the next Poll.
 //
 // # Which releases
 //

@@ -16,7 +16,7 @@ type freshBlock struct {
 	heap   *heap
 	block  *block
 	header header
-	tries  int // how often its method could not be named so far
+	tries  int // how many Polls have failed to name its method
 
 	installed *printassembly.Installed // of nmethods
 	method    uint64                   // address of its Method
@@ -45,8 +45,8 @@ func (c *Cache) newFresh(hp *heap, h *header, b *block, tries int) *freshBlock {
 // unknownMethod is the name of a method whose class was unloaded before the name could be read.
 const unknownMethod = "unknown::method"
 
-// maxTries is the number of Polls at which a method's name is read in vain before the method is called unknownMethod.
-// If its class is about to be unloaded, the nmethod will be gone soon, too.
+// maxTries is how many Polls try to read a method's name before the method is called unknownMethod. If the reason is
+// that its class is about to be unloaded, the nmethod will soon be gone, too.
 const maxTries = 3
 
 // nameFresh names the new blobs, and adds those that are still there.
@@ -104,8 +104,8 @@ func (f *freshBlock) blob() *Blob {
 	return b
 }
 
-// stillThere returns for each of c.fresh whether the header in the JVM is the same as before the names were read.
-// HotSpot may have freed an nmethod and its class in the meantime.
+// stillThere reads the headers of c.fresh again after the names were read, and returns for each whether it is the same
+// as before. If it is not, HotSpot may have freed an nmethod and its class, so the name may be wrong.
 func (c *Cache) stillThere() ([]bool, error) {
 	size := c.layout.blockSize + c.layout.blobSize
 	pieces := make([]vmstructs.Piece, len(c.fresh))
@@ -135,8 +135,8 @@ func (c *Cache) stillThere() ([]bool, error) {
 // again one by one.
 const longestName = 64
 
-// readNames reads the names of the blobs in many blocks together, and adds them to c.names. blocks has copies of their
-// headers; read[i] is false if blocks[i] could not be read.
+// readNames reads the names of the blobs in many blocks together, and adds the names to c.names. The caller has read
+// the headers of the blocks, but read[i] is false if it could not read that of blocks[i].
 func (c *Cache) readNames(blocks []vmstructs.Piece, read []bool) error {
 	l := c.layout
 	wanted := map[uint64]bool{}
@@ -188,7 +188,7 @@ func (c *Cache) hasName(at uint64) bool {
 	return ok || c.nmethods[at] != ""
 }
 
-// name returns a blob's name, which readNames has read from an address.
+// name returns the name that readNames has read from an address.
 func (c *Cache) name(at uint64) string {
 	if name, ok := c.nmethods[at]; ok {
 		return name

@@ -29,8 +29,8 @@ func (h *header) identity() identity {
 	return identity{h.end, h.nameAt, h.kind, h.size, h.lo, h.hi, h.compileID}
 }
 
-// decode decodes the copy of a block. used is false if the block is free. ok is false if the block is free, and also if
-// it holds no valid blob yet, because HotSpot may be about to make one.
+// decode returns the header in the copy of a block. used is false if the block is free. ok is true if the block holds a
+// valid blob. A used block may hold none yet, because HotSpot is about to make it.
 func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, ok bool) {
 	l := c.layout
 	if uint64(len(data)) < l.blockSize || l.blockUsed.In(data) != 1 {
@@ -69,7 +69,7 @@ func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, o
 // has the same limit.
 const maxBlob = 1 << 26
 
-// isNMethod reports whether the blob is an nmethod: by its kind, or in JDK 24 and older by its name.
+// isNMethod reports whether the blob is an nmethod. The blob's kind says so, or the blob's name in JDK 24 and older.
 func (c *Cache) isNMethod(h *header) bool {
 	if c.layout.blob.hasKind {
 		return h.kind == c.layout.blob.kindNMethod
@@ -81,8 +81,8 @@ func (c *Cache) isNMethod(h *header) bool {
 	return false
 }
 
-// installed returns what LogCompilation's tag says of an nmethod, from its header. The method's name and bytecode size
-// are missing; they are in the Method, whose address is returned too.
+// installed converts an nmethod's header to what LogCompilation's tag would say about the nmethod. Only the method's
+// name and bytecode size are missing. These are in the Method, so installed also returns the address of the Method.
 func (c *Cache) installed(h *header) (t *printassembly.Installed, method uint64) {
 	n, blob := &c.layout.nmethod, h.raw
 	t = &printassembly.Installed{ID: int(h.compileID), Level: int(int8(n.level.In(blob))),
@@ -111,7 +111,7 @@ func (c *Cache) installed(h *header) (t *printassembly.Installed, method uint64)
 	return t, n.method.In(blob)
 }
 
-// tables sets the addresses of an nmethod's tables in t. Like LogCompilation, it leaves out tables that are empty.
+// tables sets the addresses of an nmethod's tables in t. It leaves out empty tables, as LogCompilation does.
 func (c *Cache) tables(h *header, t *printassembly.Installed) {
 	l, blob := c.layout, h.raw
 	n := &l.nmethod

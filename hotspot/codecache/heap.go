@@ -11,8 +11,8 @@ import (
 
 // A heap is one of the parts of the code cache (HotSpot's CodeHeap). Its memory is divided into segments of 64 or 128
 // bytes. A block is a run of segments that begins with a header. One blob follows the header, unless the block is free.
-// The segment map has a byte for each segment. This byte is 0 for the first segment of a block. The byte may also be 0
-// in the middle of a block, where a free block began that HotSpot has joined with the block before it.
+// The segment map has a byte for each segment. It is 0 for the first segment of a block. It may also be 0 in the middle
+// of a block. A free block began there before HotSpot joined it with the block in front of it.
 type heap struct {
 	at   uint64
 	data []byte // a copy of the CodeHeap structure
@@ -24,15 +24,15 @@ type heap struct {
 	changing  []byte // a copy of the field layout.changing; nil before the first Poll
 
 	blocks    map[uint64]*block // blocks that have a blob, by their first segment
-	unsettled map[uint64]int    // first segments of blocks to read again, and how often reading a method's name failed
+	unsettled map[uint64]int    // blocks to read again, by first segment; the value is freshBlock.tries
 
-	walkAgain  bool          // make another pass: the heap changed at about the time of the last one, or a Poll failed
+	walkAgain  bool          // make another pass: the heap may have changed during the last one, or a Poll failed
 	walked     int64         // time of the last pass over all blocks
 	walkTook   time.Duration // how long that pass took
 	compileIDs [3]uint64     // the compile ids at that time
 }
 
-// A block is what is known about one block of a heap that holds a blob.
+// A block describes a block of a heap that holds a blob.
 type block struct {
 	identity
 	generation int
@@ -50,9 +50,9 @@ func newHeap(at uint64) *heap {
 // bytes.
 const maxSegments = 1 << 25
 
-// update decodes the copy of the CodeHeap. grown is true if there are more segments than before. changed is true if any
-// block may have changed: if the list of free blocks is different, if the copy contradicts itself, and at the first
-// Poll.
+// update decodes the copy of the CodeHeap. grown is true if more segments are in use than before. changed is true if
+// any block may have changed. This is so at the first Poll, if the list of free blocks is different, or if the copy
+// contradicts itself.
 func (hp *heap) update(l *layout) (grown, changed bool) {
 	before := hp.next
 	hp.low, hp.high = l.memoryLow.In(hp.data), l.memoryHigh.In(hp.data)
@@ -73,8 +73,8 @@ func (hp *heap) update(l *layout) (grown, changed bool) {
 	return hp.next > before, changed
 }
 
-// maxBlobs is an upper bound for the blocks of a heap that are read in one pass; more are an error. The largest code
-// cache has 2 GB, so the blocks would have to be smaller than 2 kB on average.
+// maxBlobs is an upper bound for the blocks that a heap can have. More are an error: even in the largest code cache,
+// which has 2 GB, they would have to be smaller than 2 kB on average.
 const maxBlobs = 1 << 20
 
 // batch is the largest number of blocks that are read with one system call.
@@ -107,7 +107,8 @@ func (c *Cache) readBlocks(hp *heap, from uint64) error {
 	return nil
 }
 
-// readUnsettled reads again the blocks that HotSpot may not have finished, and those whose method could not be named.
+// readUnsettled reads some blocks once more. These are the blocks that HotSpot may not have finished, and those whose
+// method could not be named.
 func (c *Cache) readUnsettled(hp *heap) error {
 	if len(hp.unsettled) == 0 {
 		return nil
@@ -180,7 +181,7 @@ func (r *blockReader) flush() error {
 	return nil
 }
 
-// block compares the copy of a block with what is known of the block, and notes what has changed.
+// block compares the copy of a block with what was known about the block, and notes what has changed.
 func (r *blockReader) block(segment uint64, data []byte) {
 	c, hp := r.cache, r.heap
 	h, used, ok := c.decode(hp, segment, data)
@@ -212,7 +213,7 @@ func (r *blockReader) block(segment uint64, data []byte) {
 	}
 }
 
-// stateOf returns the State of an nmethod that is alive (see deadState) by its _state.
+// stateOf converts the _state of an nmethod to a State. The nmethod must be alive (see deadState).
 func stateOf(state int8) State {
 	if state == 0 {
 		return InUse

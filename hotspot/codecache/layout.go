@@ -6,13 +6,13 @@ type field = vmstructs.Field
 
 // A layout says where HotSpot's structures have the fields that this package reads.
 type layout struct {
-	// The heaps: CodeCache::_heaps is a GrowableArray<CodeHeap*>*. JDK 8 has one, CodeCache::_heap.
+	// The heaps: CodeCache::_heaps is a GrowableArray<CodeHeap*>*. JDK 8 has only one heap, CodeCache::_heap.
 	heaps               field
 	oneHeap             bool
 	arrayLength         field // of a GrowableArray
 	arrayData           field
 	heapSize            uint64 // of a CodeHeap
-	memoryLow           field  // the VirtualSpaces of a CodeHeap: its code, and its map with a byte for each segment
+	memoryLow           field  // the bounds of a CodeHeap's two VirtualSpaces: its code and its segment map
 	memoryHigh          field
 	segmapLow           field
 	segmapHigh          field
@@ -21,7 +21,7 @@ type layout struct {
 	changing            field // all bytes that change whenever the heap changes: several fields, 24 or 36 bytes
 	blockLength         field // of a HeapBlock, in segments
 	blockUsed           field
-	blockSize, blobSize uint64 // sizes of a HeapBlock's header, and of the part of the blob after it that is read
+	blockSize, blobSize uint64 // how many bytes are read of a block: its HeapBlock, and the blob's header
 
 	blob     blobLayout
 	nmethod  nmethodLayout
@@ -66,7 +66,7 @@ type codeletLayout struct {
 	size, description         field
 }
 
-// newLayout returns the layout of a JVM's structures. The error names what HotSpot's tables lack.
+// newLayout returns the layout of a JVM's structures. If something is missing in HotSpot's tables, the error names it.
 func newLayout(vm *vmstructs.VM) (*layout, error) {
 	q := query{vmstructs.Query{VM: vm, Of: "the code cache of "}}
 	l := &layout{}
@@ -99,7 +99,7 @@ func (l *layout) readHeap(q *query) {
 	l.memoryLow, l.memoryHigh = at(memory, "_low"), at(memory, "_high")
 	l.segmapLow, l.segmapHigh = at(segmap, "_low"), at(segmap, "_high")
 	l.log2Segment = q.field("CodeHeap::_log2_segment_size")
-	// No table has the next fields. heap.hpp declares them in this order:
+	// HotSpot's tables don't have the next fields. heap.hpp declares them in this order:
 	//
 	//	size_t     _next_segment;
 	//	FreeBlock* _freelist;
@@ -174,8 +174,8 @@ func (l *layout) readCodelets(q *query) {
 	q.Must(c.queueSize < 1<<10 && c.codeletSize < 1<<10, "StubQueue as it was from JDK 8 to 28")
 }
 
-// deadState returns the lowest state of nmethods that will never be run again. No table has the states (nmethod.hpp,
-// compiledMethod.hpp):
+// deadState returns the lowest state of nmethods that will never be run again. HotSpot's tables don't have the states.
+// In nmethod.hpp and compiledMethod.hpp they are:
 //
 //	JDK 8         in_use 0, not_entrant 1, zombie 2, unloaded 3
 //	JDK 11 to 19  not_installed -1, in_use 0, not_used 1, not_entrant 2, zombie 3, unloaded 4

@@ -27,7 +27,7 @@ type pieces struct {
 	unfinished                  bool   // a stub was being made when the list was read
 }
 
-// maxList is an upper bound for the pieces of one kind. Of a longer list, only the beginning is read.
+// maxList is an upper bound for the pieces of one kind. If a list is longer, only its beginning is read.
 const maxList = 1 << 14
 
 // read reads the lists that have changed.
@@ -52,8 +52,8 @@ func (p *pieces) read(c *Cache) error {
 		}
 	}
 	if p.changed {
-		// In JDK 28 the list of stubs has vtable stubs, too. Of two pieces at one address, split takes the first one,
-		// so those from p.vtables come first.
+		// In JDK 28 the list of stubs has the vtable stubs, too. If two pieces have the same address, split takes the
+		// first one, which should be the one from p.vtables.
 		p.all = slices.Concat(p.vtables, p.codelets, p.stubs)
 		slices.SortStableFunc(p.all, func(a, b piece) int { return cmp.Compare(a.lo, b.lo) })
 	}
@@ -150,7 +150,7 @@ func (p *pieces) readCodelets(c *Cache) error {
 		start := l.buffer.In(queue) + begin + at
 		lo := (start + l.codeletSize + align - 1) &^ (align - 1)
 		if size > uint64(len(data))-at || lo > start+size {
-			break // HotSpot is making the codelet, or there is none
+			break // HotSpot is still making this codelet, or there are no more
 		}
 		texts = append(texts, l.description.In(data[at:]))
 		p.codelets = append(p.codelets, piece{kind: printassembly.Interpreter, lo: lo, hi: start + size})
@@ -166,7 +166,8 @@ func (p *pieces) readCodelets(c *Cache) error {
 	return err
 }
 
-// The size of a VtableStub's fields, which lie before its code, and of the hash table (vtableStubs.hpp):
+// vtableStubSize is the size of the fields that a VtableStub has before its code, and vtableTableSize is the number of
+// lists in the hash table. The fields are (vtableStubs.hpp):
 //
 //	VtableStub* _next; const short _index; short _ame_offset; short _npe_offset; bool _is_vtable_stub;
 //

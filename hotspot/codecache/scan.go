@@ -85,8 +85,8 @@ func (c *Cache) isStubDesc(data []byte, begin int) bool {
 }
 
 // lengthOfList returns the number of StubCodeDescs in the list that begins at an address, or 0 if there is no such
-// list. The map first is the result of stubDescs. It already has the _next of the first StubCodeDesc, so only the
-// further ones are read.
+// list. The first StubCodeDesc of the list must be in the map, which is the result of stubDescs. The others are read
+// from the JVM.
 func (c *Cache) lengthOfList(first map[uint64]uint64, at uint64) (n int) {
 	next, ok := first[at]
 	if !ok {

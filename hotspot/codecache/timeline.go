@@ -8,8 +8,8 @@ import (
 // Blobs returns all blobs that are there now, by ascending address. The slice is valid until the next Poll.
 func (c *Cache) Blobs() []*Blob { return c.current }
 
-// Find returns the blob that contained the address at the last Poll; nil if there was none. If newer code may be there,
-// call Poll and Find again.
+// Find returns the blob that contained the address at the last Poll, or nil if there was none. If newer code may be
+// there, call Poll and then Find again.
 func (c *Cache) Find(pc uint64) *Blob {
 	i, found := slices.BinarySearchFunc(c.current, pc, func(b *Blob, pc uint64) int { return cmp.Compare(b.Lo, pc) })
 	if !found {
@@ -58,7 +58,7 @@ type history struct {
 
 const historyPage = 1 << 12
 
-// maxHistory bounds the number of blobs in a history; beyond it, the oldest quarter is forgotten. A JVM whose code
+// maxHistory is how many blobs a history can have. When it is full, the oldest quarter is forgotten. A JVM whose code
 // cache is too small replaces about 1000 methods a second.
 const maxHistory = 1 << 18
 

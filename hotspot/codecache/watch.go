@@ -22,11 +22,11 @@ const (
 var compileIDSymbols = [...]string{"_ZN13CompileBroker15_compilation_idE", "_ZN13CompileBroker19_osr_compilation_idE",
 	"_ZN13CompileBroker22_native_compilation_idE"}
 
-// A watch has copies of those structures of HotSpot that show whether anything in the code cache has changed. They are
-// all read together at the start of each Poll.
+// A watch has copies of the HotSpot structures that show whether anything in the code cache has changed. A Poll begins
+// with reading all of them at once.
 type watch struct {
 	symbols map[string]uint64
-	counts  []uint64                  // addresses of those of compileIDSymbols that are known
+	counts  []uint64                  // addresses of the compileIDSymbols, as far as they are known
 	flags   map[string]vmstructs.Flag // without their values: HotSpot sets some while it starts
 
 	// What the last read found.
@@ -36,11 +36,11 @@ type watch struct {
 	stubList   uint64
 	queueAt    uint64 // address of the interpreter's StubQueue; 0 while HotSpot starts
 	queue      []byte
-	scans      int    // number of Polls so far at which the address of the list of stubs was unknown
+	scans      int    // how many Polls so far did not know the address of the list of stubs
 	chunk      uint64 // where the next vtable stub will be
 }
 
-// find finds the addresses of what to watch.
+// find finds the addresses of the symbols and flags.
 func (w *watch) find(vm *vmstructs.VM, l *layout) (err error) {
 	names := slices.Concat(compileIDSymbols[:], []string{stubListSymbol, vtableSymbol, vtableSizeSymbol,
 		itableSizeSymbol, vtableChunkSymbol})
@@ -58,7 +58,7 @@ func (w *watch) find(vm *vmstructs.VM, l *layout) (err error) {
 	return err
 }
 
-// arraySize is the number of bytes that are read of a GrowableArray. Its fields need fewer.
+// arraySize is how many bytes of a GrowableArray are read. All its fields are within these bytes.
 const arraySize = 32
 
 // read reads all that is watched, and finds structures that HotSpot has made since the last Poll.
@@ -102,7 +102,7 @@ func (w *watch) read(c *Cache) error {
 	return w.findHeaps(c, binary.LittleEndian.Uint64(heaps[:]))
 }
 
-// sized returns *buf if it has this size, and otherwise sets it to a new buffer.
+// sized returns *buf if it has the given size. Otherwise, it sets *buf to a new buffer, and returns that.
 func sized(buf *[]byte, size uint64) []byte {
 	if uint64(len(*buf)) != size {
 		*buf = make([]byte, size)

@@ -54,7 +54,7 @@ func (f *Follower) sampled(b *codecache.Blob, pc uint64) {
 	}
 }
 
-// take copies a method into the log. It returns whether that succeeded, as a copyState.
+// take copies a method into the log. It returns the method's new state.
 func (f *Follower) take(b *codecache.Blob) copyState {
 	if f.result.Disk != nil {
 		return failed
@@ -94,8 +94,8 @@ func isGone(err error) bool {
 	return errors.Is(err, nmethod.ErrGone) || errors.Is(err, syscall.ESRCH) || errors.Is(err, fs.ErrNotExist)
 }
 
-// keepNames is how long names of classes and methods are assumed to be valid. Classes may be unloaded, and others put
-// at their addresses, at any time.
+// keepNames is how long names of classes and methods are assumed to be valid. The JVM can unload a class at any time,
+// and put another one at its address.
 const keepNames = 250 * time.Millisecond
 
 func (f *Follower) forgetNames() {
@@ -105,9 +105,9 @@ func (f *Follower) forgetNames() {
 	}
 }
 
-// copyMethod copies one method. If its debug info makes no sense, the method is read again: the copier may have had
-// names of classes that are unloaded, or the method was replaced while it was read. If the second copy fails, too, the
-// part of it that was written stays in the log.
+// copyMethod copies one method. If the debug info makes no sense, copyMethod reads the method again. Perhaps the copier
+// remembered names of classes that have since been unloaded, or the method was replaced while it was being read. If the
+// second copy fails too, what was written of it stays in the log.
 func (f *Follower) copyMethod(m *printassembly.Installed) error {
 	f.forgetNames()
 	start := len(f.log.text)

@@ -3,8 +3,8 @@
 //
 // A [Follower] polls the code cache (package codecache) for blobs that appeared and disappeared. Its caller passes it
 // the program counters of samples. When a sample is in a compiled method for the first time, the Follower copies the
-// method (package nmethod). The others are not copied, because a program compiles thousands of methods, but has samples
-// in only a few hundred of them. The Follower's log has the form that package printassembly reads:
+// method (package nmethod). Other methods are not copied, because a program compiles thousands of methods, but has
+// samples in only a few hundred of them. The Follower's log has the form that package printassembly reads:
 //
 //	<hotspot_log version='160 1' process='2490' time_ms='1795221479359'>   the head, as HotSpot writes it
 //	StubRoutines::libmLog [0x…, 0x…] (631 bytes)                           a blob that is not a method

@@ -7,11 +7,11 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 )
 
-// A JVM that starts compiles thousands of methods, and half of its samples in compiled code are in methods that have no
-// other sample. Copying all of these with all of their debug info would take a third as much CPU time as the JVM has
-// for its own work. So copies have a budget. When it is used up, a method is copied as an excerpt, which has only the
-// debug info of its sampled instructions. Sums of samples need no more than that. When the budget allows, the methods
-// with the most samples are the first to be copied completely.
+// A JVM that starts compiles thousands of methods. Half of its samples in compiled code are in methods that have no
+// other sample. Copying all these methods with all of their debug info would take a third as much CPU time as the JVM
+// has for its own work. So copies have a budget. When it is used up, a method is copied as an excerpt, which has only
+// the debug info of its sampled instructions. Sums of samples need no more than that. When the budget allows, the
+// methods with the most samples are the first to be copied completely.
 
 // An excerpt is a copy of a method that has the debug info of only some instructions so far.
 type excerpt struct {

@@ -21,14 +21,14 @@ type Options struct {
 	// StartMonoNanos and StartWallMillis are the same moment on two clocks. The stamps in the log count from this
 	// moment. It must not be later than the JVM's start.
 	StartMonoNanos, StartWallMillis int64
-	// Command is the main class or jar and its arguments, as in the property sun.java.command; it may be "".
+	// Command is the main class or jar and its arguments, as in the property sun.java.command. It may be empty.
 	Command string
-	// ClassPath is the JVM's class path; "" if it is unknown.
+	// ClassPath is the JVM's class path. It is empty if the class path is unknown.
 	ClassPath string
 	// Launched is true if the JVM has just been started. HotSpot may then still be initializing, and the Follower waits
 	// for it.
 	Launched bool
-	// All makes the Follower copy every method as soon as it is seen, for use without samples.
+	// All makes the Follower copy every method as soon as it sees the method. It is for use without samples.
 	All bool
 
 	budget time.Duration // for a test, in place of budgetStart; if negative, all copies are excerpts
@@ -42,7 +42,7 @@ type Follower struct {
 	stop chan struct{}
 	done chan struct{}
 	wake chan struct{} // has one element while pending is not empty
-	// switched has one element after paused was changed, until run receives it.
+	// switched gets an element when paused changes, which run then receives.
 	switched chan struct{}
 	paused   atomic.Bool
 
@@ -83,34 +83,36 @@ const (
 type Result struct {
 	// Methods is how many methods were seen in the code cache, and Copied how many of them had samples and were copied.
 	Methods, Copied int
-	// Excerpts counts the copied methods that have lines and inlined methods at sampled instructions only, because they
-	// or their JVM were gone before the rest was read.
+	// Excerpts counts the methods that were copied only as excerpts, with lines and inlined methods for the sampled
+	// instructions. The rest could not be read in time, usually because the method or the JVM was gone.
 	Excerpts int
-	// Late counts the methods that had samples, but were gone, alone or with their JVM, before they had a complete copy
-	// or an excerpt. Missed counts all others that could not be copied, or not with all of their debug info.
+	// Late counts the methods with samples that were not copied, because the method or the JVM was gone too early.
+	// Missed counts the methods that could not be copied for another reason, or whose debug info could not be read
+	// completely.
 	Late, Missed int
-	// Samples counts the calls of Sampled. Ambiguous counts those of them at an address that belonged to two different
-	// blobs at the polls before and after the sample.
+	// Samples counts the samples that the Follower has looked at. Ambiguous counts those among them whose address
+	// belonged to one blob at the poll before the sample, and to another blob at the poll after it.
 	Samples, Ambiguous int
-	// NoFrames is why the methods have machine code and names, but neither lines nor inlined methods; nil if they have
-	// them.
+	// NoFrames is set if the log has the machine code and names of methods, but neither lines nor inlined methods. It
+	// says why these are missing.
 	NoFrames error
-	// Why says why the first missed method could not be copied; nil if no method was missed.
+	// Why says why the first missed method could not be copied. It is nil if no method was missed.
 	Why error
-	// Unread is why the code cache could not be read at all, or not any more while the JVM was running; nil otherwise.
+	// Unread is set if the code cache could not be read at all, or if reading it failed later although the JVM was
+	// still running. It says why.
 	Unread error
-	// EndedEarly is true if the JVM ended before the Follower had found its code cache and all that describes the code
-	// there. The samples before that have no code, or no lines.
+	// EndedEarly is true if the JVM ended before the Follower had found the code cache, or before it had found the data
+	// that describes the code. The samples of such a JVM have no code, or no lines.
 	EndedEarly bool
-	// Disk is the error that ended the writing; nil if there was none.
+	// Disk is the error after which the Follower wrote nothing more to the log. It is nil if there was no error.
 	Disk error
-	// SafepointsOnly is true if methods have lines and the JVM runs without -XX:+DebugNonSafepoints, so that only
-	// safepoints have records of lines.
+	// SafepointsOnly is true if methods have lines, but only at safepoints, because the JVM runs without
+	// -XX:+DebugNonSafepoints.
 	SafepointsOnly bool
 }
 
-// Start begins to follow a process. Unless the JVM was just launched, all of its methods are known when Start returns
-// without an error.
+// Start begins to follow a process. If the JVM was already running (o.Launched is false), the Follower knows all of its
+// methods when Start returns.
 //
 // The error says why the process can't be followed (see vmstructs.Open for its types), or why the log can't be written.
 func Start(pid int, o Options) (*Follower, error) {
@@ -153,8 +155,8 @@ func (f *Follower) open() (err error) {
 	return nil
 }
 
-// stubName returns the name of the stub at an address that a call leads to, without the prefix "StubRoutines::". It
-// returns "" if no stub is there.
+// stubName returns the name of the stub at the target of a call, without the prefix "StubRoutines::". It returns "" if
+// there is no stub.
 func (f *Follower) stubName(at uint64) string {
 	b := f.cache.Find(at)
 	if b == nil || b.Kind != printassembly.Stub {
@@ -190,8 +192,8 @@ func (f *Follower) Sampled(pc uint64, monoNanos int64) {
 	}
 }
 
-// maxPending is an upper bound for the pending samples; further ones are dropped. The largest machine has fewer samples
-// in a second, so more of them mean that the Follower could not run.
+// maxPending limits the number of pending samples. Further samples are dropped. Even the largest machine takes fewer
+// samples in a second, so the limit is reached only if the Follower did not get to run for that long.
 const maxPending = 1 << 17
 
 // Methods returns how many methods were seen so far. Any goroutine may call it.
@@ -201,7 +203,8 @@ func (f *Follower) Methods() int {
 	return f.known
 }
 
-// Pause stops polling the JVM until Resume. Samples are still looked at, because they were taken before the pause.
+// Pause stops polling the JVM until Resume. The Follower still looks at samples that come in, because they were taken
+// before the pause.
 func (f *Follower) Pause() { f.turn(true) }
 
 // Resume polls the code cache at once, and regularly from then on. All methods that were installed since Pause get the
@@ -216,16 +219,16 @@ func (f *Follower) turn(paused bool) {
 	}
 }
 
-// Stop ends the Follower, after looking at all samples that Sampled was called with.
+// Stop looks at the samples that are still pending, and ends the Follower.
 func (f *Follower) Stop() Result {
 	close(f.stop)
 	<-f.done
 	return f.result
 }
 
-// The pauses between two polls. A sample ends a pause, so a pause gets long only for a JVM that sleeps, which should
-// cost next to nothing. If there are no samples (Options.All), nothing ends a pause. Then longestWithoutWake is the
-// limit. It is also the limit while methods with excerpts wait to be copied completely.
+// The pauses between two polls. A sample ends a pause, so pauses get long only while the JVM sleeps, and then polling
+// should cost next to nothing. Without samples (Options.All) nothing ends a pause, so longestWithoutWake is the limit.
+// It is also the limit while methods with excerpts wait to be copied completely.
 const (
 	shortestPause      = 10 * time.Millisecond
 	longestPause       = 2560 * time.Millisecond
@@ -278,15 +281,15 @@ func (f *Follower) run() {
 	f.completeLast()
 }
 
-// Polls may take at most 1/pollShare of a CPU. The rest after a poll is as long as that requires, but not longer than
-// longestRest.
+// Polls may take at most 1/pollShare of a CPU. After a slow poll, the Follower rests for as long as that requires, but
+// no longer than longestRest.
 const (
 	pollShare   = 25
 	longestRest = 40 * time.Millisecond
 )
 
-// rest waits after a poll. A JVM that compiles all the time needs its CPUs itself, and its larger code cache makes
-// polls slow.
+// rest waits after a poll. A JVM that compiles all the time needs its CPUs itself, and its code cache is large, which
+// makes polls slow.
 func (f *Follower) rest() {
 	rest := min(pollShare*f.pollTook, longestRest)
 	f.pollTook = 0

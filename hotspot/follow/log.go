@@ -27,8 +27,8 @@ func newLogWriter(pid int, o Options) (*logWriter, error) {
 	return &logWriter{pid: pid, o: o, file: file}, nil
 }
 
-// head writes the first lines of HotSpot's log (defaultStream::start_log), as far as readers of the log need them. vm
-// is nil if the JVM could not be read.
+// head writes the lines with which HotSpot's log begins (defaultStream::start_log), except those that no reader of the
+// log needs. vm is nil if the JVM could not be read.
 func (w *logWriter) head(vm *vmstructs.VM) {
 	version, info, command := "", "", w.o.Command
 	if vm != nil {

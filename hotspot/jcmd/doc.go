@@ -14,7 +14,7 @@
 //     own mount namespace, and both ids in its own PID namespace: /proc/4711/root/tmp/.java_pid1. If /tmp is a
 //     symbolic link, it is not followed, because it would be resolved from gasm's own root folder.
 //   - A client connects and writes strings that end with a NUL: "1" (the version of the protocol), "jcmd", the command,
-//     and two empty ones. HotSpot reads at most 1024 bytes of a command.
+//     and two empty strings. HotSpot reads at most 1024 bytes of a command.
 //   - HotSpot answers with a decimal number (0 for success), a newline, and text. Then it closes the connection.
 //   - The client must have the JVM's effective user and group. Newer releases accept root as well. When
 //     gasm runs as root, it takes on the JVM's user and group for every connection.

@@ -37,8 +37,8 @@ func LoadAgent(ctx context.Context, p *foreign.Process, jar, argument string) er
 // maxCommand is the longest command in bytes (AttachOperation::arg_length_max).
 const maxCommand = 1024
 
-// maxReply limits how many bytes of an answer are read; the rest is ignored. The answers to gasm's
-// commands have a few lines.
+// maxReply limits how many bytes of an answer are read. The answers to gasm's commands have only a
+// few lines.
 const maxReply = 1 << 20
 
 // A FailedError means that the JVM has refused a command, or failed to execute it.
@@ -69,7 +69,7 @@ func (e *FailedError) Brief() string {
 	return reply
 }
 
-// ErrEnded is wrapped by the error that a function returns if the JVM ended before it answered.
+// ErrEnded is wrapped in this package's errors if the JVM ended before it answered.
 var ErrEnded = foreign.ErrEnded
 
 // A NotToldError means that the JVM has not received the command, so the JVM will not execute it later
@@ -132,8 +132,9 @@ func operation(name string, arguments ...string) ([]byte, error) {
 	return []byte("1\x00" + name + "\x00" + strings.Join(arguments, "\x00") + "\x00"), nil
 }
 
-// agentLoaded returns nil if the JVM has loaded an agent, given the text of its answer to "load". The answer's number
-// is always 0. The text is a number in JDK 8. In newer releases it is "return code: 0", or the reason of a failure.
+// agentLoaded returns nil if the JVM has loaded an agent. The text of the JVM's answer to "load" says so; the number in
+// the answer is always 0. In JDK 8 the text is a number, too. In newer releases it is "return code: 0", or the reason
+// of a failure.
 func agentLoaded(pid int, text string) error {
 	text = strings.TrimSpace(text)
 	if text == "0" || text == "return code: 0" {

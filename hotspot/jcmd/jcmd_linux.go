@@ -16,7 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// exchange sends a request, whose bytes are text, to the JVM and returns the text of its answer.
+// exchange sends the bytes of a request to the JVM and returns the text of the JVM's answer.
 // command is used only in error messages.
 func exchange(ctx context.Context, p *foreign.Process, command string, text []byte) (string, error) {
 	t, err := newTarget(ctx, p)
@@ -235,7 +235,7 @@ func (t *target) mayAsk(ctx context.Context) error {
 	return t.checkCatches()
 }
 
-// notHotSpot are the reasons of an OpenError with which the process certainly does not run HotSpot.
+// notHotSpot are the reasons of an OpenError that mean for certain that the process does not run HotSpot.
 var notHotSpot = []vmstructs.Reason{vmstructs.NoJVM, vmstructs.OpenJ9, vmstructs.NativeImage}
 
 // checkCatches checks that the process handles SIGQUIT now.
@@ -251,9 +251,9 @@ func (t *target) checkCatches() error {
 // a busy machine.
 const askTime = 10 * time.Second
 
-// ask makes the JVM create its socket, and waits until there is a socket for which socketChange does not return
-// old. The time is compared because a new listening thread is there for a moment before it replaces the old socket,
-// which nobody reads (LinuxAttachListener::init).
+// ask makes the JVM create a socket, and waits for it. old is what socketChange returned for the socket that the JVM
+// had before. If that socket is still there, ask goes on waiting, even if the JVM already has a new listening thread:
+// the thread replaces the old socket a moment after it has started (LinuxAttachListener::init).
 func (t *target) ask(ctx context.Context, old int64) error {
 	remove, err := t.trigger()
 	if err != nil {

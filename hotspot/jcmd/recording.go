@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// Whether the JVM has executed one of the commands below is decided by the text of its answer, because the number
-// can be 0 even if the command failed. JDK 8 to 28 print:
+// The functions below find out from the text of the JVM's answer whether a command worked, because the number in the
+// answer can be 0 even if the command failed. JDK 8 to 28 print:
 //
 //	JFR.start    Started recording 2. No limit specified, using maxsize=250MB as default.
 //	             Could not find file '/none.jfc'
@@ -22,9 +22,9 @@ import (
 // All paths are resolved in the JVM, whose root folder may differ from gasm's, and the JVM's user must have access to
 // the files.
 
-// StartRecording makes a JVM record into its repository, with the settings of a .jfc file, whose path is settings. If
-// the JVM ends before the recording does, it writes the recording to the file atExit. If atExit is "", the recording
-// is then lost.
+// StartRecording makes a JVM record into its repository. settings is the path of a .jfc file. If the JVM ends before
+// the recording is stopped, the JVM writes the recording to the file atExit. If atExit is "", the recording is lost in
+// this case.
 func StartRecording(ctx context.Context, p *foreign.Process, name, settings, atExit string) error {
 	onExit := ""
 	if atExit != "" {
@@ -57,9 +57,8 @@ func StopRecording(ctx context.Context, p *foreign.Process, name, file string) e
 	return expect(ctx, p, command, "Stopped recording ")
 }
 
-// StartLog makes a JVM of JDK 9 or newer log to a file in addition to what it logs already. The
-// parameters are written as in -Xlog: what ("gc,safepoint=debug"), decorators ("tn,ti,tg") and options
-// ("filecount=0").
+// StartLog makes a JVM of JDK 9 or newer log to a file, in addition to what it logs already. The last
+// three parameters are parts of -Xlog, for example "gc,safepoint=debug", "tn,ti,tg" and "filecount=0".
 func StartLog(ctx context.Context, p *foreign.Process, file, what, decorators, options string) error {
 	command, err := withValues("VM.log", "output", file, "what", what, "decorators", decorators,
 		"output_options", options)
@@ -69,7 +68,7 @@ func StartLog(ctx context.Context, p *foreign.Process, file, what, decorators, o
 	return expect(ctx, p, command, "")
 }
 
-// StopLog ends what StartLog started. The JVM closes the file.
+// StopLog ends the logging to a file that StartLog started. The JVM closes the file.
 func StopLog(ctx context.Context, p *foreign.Process, file string) error {
 	command, err := withValues("VM.log", "output", file, "what", "all=off")
 	if err != nil {
@@ -93,8 +92,8 @@ func withValues(command string, values ...string) (string, error) {
 	return command, nil
 }
 
-// expect runs a command. It succeeds if a line of the output begins with the text done or, if done is "", if there is
-// no output.
+// expect runs a command that should print a line beginning with done, such as "Started recording ". If done is "", the
+// command should print nothing. If the command prints something else, the error is a *FailedError.
 func expect(ctx context.Context, p *foreign.Process, command, done string) error {
 	text, err := Run(ctx, p, command)
 	if err != nil {

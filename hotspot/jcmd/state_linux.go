@@ -9,9 +9,9 @@ import (
 )
 
 // awaitRunning waits until the JVM is not stopped, and returns an error if it is still stopped after askTime. A
-// stopped JVM does not answer, but when it is resumed it executes what it has received in the meantime. If it was
-// sent SIGQUIT, and gasm has given up and removed its file before the JVM is resumed, the JVM prints the stacks of
-// all its threads.
+// stopped JVM does not answer, but when it is resumed it executes what it has received in the meantime. So gasm must
+// not send SIGQUIT to it: if gasm gives up and removes its file before the JVM is resumed, the JVM prints the stacks
+// of all its threads.
 func (t *target) awaitRunning(ctx context.Context) error {
 	stopped := fmt.Errorf("it is stopped, by a signal or a debugger: `kill -CONT %d` resumes it", t.PID())
 	ctx, cancel := context.WithTimeoutCause(ctx, askTime, stopped)
@@ -32,8 +32,8 @@ func isStopped(p *foreign.Process) bool {
 	return err == nil && stat.Stopped()
 }
 
-// statePause is the time between two looks at a process's state. endingTime bounds the time until a process has ended
-// after its sockets were closed.
+// statePause is the time between two looks at a process's state. endingTime is how long endsSoon waits for a process
+// to end.
 const (
 	statePause = 20 * time.Millisecond
 	endingTime = time.Second

@@ -2,11 +2,12 @@ package nmethod
 
 import "encoding/binary"
 
-// An address in aarch64's code is the target of a branch, or a constant that several instructions move to a register,
-// piece by piece, for the blr or br after them (MacroAssembler::target_addr_for_insn).
+// aarch64's code contains an address in one of two forms. Either it is the target of a branch, or several instructions
+// move it to a register piece by piece, and a blr or br after them uses the register
+// (MacroAssembler::target_addr_for_insn).
 
-// targetARM64 returns the target of the branch at an address, or the constant that the instructions at the address move
-// to a register. ok is false if there is neither.
+// targetARM64 returns the address that the instructions at an address contain: the target of a branch, or the constant
+// that they move to a register. ok is false if there is neither.
 func targetARM64(code []byte, at uint64) (uint64, bool) {
 	word, ok := instructionARM64(code, 0)
 	switch {

@@ -48,8 +48,8 @@ func (c *Copier) readBytecodes() (*[256]string, error) {
 	if !ok {
 		return names, fmt.Errorf("libjvm.so has no symbol for the table of JDK %d's own bytecodes", c.layout.release)
 	}
-	// The table may have fewer than 256 elements. What is read after its end belongs to no bytecode, and can be read
-	// because libjvm.so has more data there.
+	// The table may have fewer than 256 elements. Reading past its end does no harm: libjvm.so has more data there, and
+	// no bytecode uses these elements.
 	table, err := c.vm.Read(nil, at, 4*uint64(len(names)))
 	if err != nil {
 		return names, fmt.Errorf("the table of bytecodes: %w", err)
@@ -66,7 +66,7 @@ func (c *Copier) readBytecodes() (*[256]string, error) {
 	return names, nil
 }
 
-// bytecodeName returns the name of the bytecode at a bci; "" if the bci is outside the method's bytecode.
+// bytecodeName returns the name of the bytecode at a bci. It returns "" if the bci is outside the method's bytecode.
 func (c *Copier) bytecodeName(m *method, bci int) string {
 	if bci < 0 || bci >= len(m.bytecode) {
 		return ""

@@ -22,7 +22,7 @@ type Code struct {
 	// end of the memory block that the section lies in. The wrapper of a native method has no sections.
 	scopesPCs  []byte   // PcDescs
 	scopesData []byte   // scopes; PcDescs and other scopes have offsets into it
-	methods    []uint64 // addresses of Methods; a scope has an index into this table, which counts from 1
+	methods    []uint64 // addresses of Methods; scopes refer to them by an index that counts from 1
 }
 
 // A memoryBlock is a part of a JVM's memory.
@@ -58,9 +58,9 @@ func (c *Copier) Copy(tag *printassembly.Installed) (*Code, error) {
 	return code, nil
 }
 
-// isThere reports whether what was read is the tag's method, and whether that method is still at its address. The flag
-// in the header of the nmethod's block must be checked, too: when HotSpot frees an nmethod, everything else may remain
-// unchanged.
+// isThere reports whether the copied memory holds the tag's method, and whether that method is still at its address. It
+// must also check the flag in the header of the nmethod's block: when HotSpot frees an nmethod, everything else may
+// remain unchanged.
 func (c *Code) isThere() bool {
 	l, vm := &c.copier.layout, c.copier.vm
 	now, err := vm.Uint32(c.Address + l.compileID)
@@ -75,7 +75,7 @@ func (c *Code) isThere() bool {
 	return err == nil && used[0] != 0
 }
 
-// field32 returns a four-byte field of the nmethod; 0 if the offset lies outside.
+// field32 returns a four-byte field of the nmethod. It returns 0 if the offset lies outside the nmethod.
 func (c *Code) field32(offset uint64) uint32 {
 	if uint64(len(c.nmethod)) < 4 || offset > uint64(len(c.nmethod))-4 {
 		return 0
@@ -83,7 +83,7 @@ func (c *Code) field32(offset uint64) uint32 {
 	return binary.LittleEndian.Uint32(c.nmethod[offset:])
 }
 
-// field64 returns an eight-byte field of the nmethod; 0 if the offset lies outside.
+// field64 returns an eight-byte field of the nmethod. It returns 0 if the offset lies outside the nmethod.
 func (c *Code) field64(offset uint64) uint64 {
 	if uint64(len(c.nmethod)) < 8 || offset > uint64(len(c.nmethod))-8 {
 		return 0
@@ -91,7 +91,8 @@ func (c *Code) field64(offset uint64) uint64 {
 	return binary.LittleEndian.Uint64(c.nmethod[offset:])
 }
 
-// verifiedEntry returns the address of the verified entry point; 0 if the address in the nmethod is not in its code.
+// verifiedEntry returns the address of the verified entry point. It returns 0 if the address in the nmethod's field is
+// not in the nmethod's code.
 func (c *Code) verifiedEntry() uint64 {
 	l := &c.copier.layout
 	at := c.field64(l.verifiedEntry)
@@ -155,8 +156,9 @@ func (c *Code) readOutside(b *memoryBlock, where outside) (err error) {
 	return err
 }
 
-// section returns the memory from an address to the end of the block or the nmethod, whichever contains it. In JDK 25's
-// tags the offset of a section is relative to the nmethod's address, even where the section lies outside.
+// section returns the memory from an address to the end of the given block, if the block contains the address.
+// Otherwise it returns the memory from the address to the end of the nmethod. In JDK 25's tags the offset of a section
+// is relative to the nmethod's address, even where the section lies outside.
 func (c *Code) section(name string, address uint64, block memoryBlock) ([]byte, error) {
 	for _, b := range []memoryBlock{block, {c.Address, c.nmethod}} {
 		if offset := address - b.address; address >= b.address && offset < uint64(len(b.data)) {

@@ -49,7 +49,8 @@ type memberKey struct {
 	index   uint64
 }
 
-// member returns the name of the field or method that the bytecode at a bci refers to; "" if it refers to none.
+// member returns the name of the field or method that the bytecode at a bci refers to. It returns "" if the bytecode
+// refers to none.
 func (c *Copier) member(m *method, bci int) string {
 	name := c.bytecodeName(m, bci)
 	key := memberKey{pool: m.pool}
@@ -68,7 +69,8 @@ func (c *Copier) member(m *method, bci int) string {
 	return c.memberName(key)
 }
 
-// memberName returns the name that an entry leads to; "" if it can't be read. Each name is read only once.
+// memberName returns the name of the field or method that an entry stands for. It returns "" if the name can't be read.
+// Each name is read only once.
 func (c *Copier) memberName(key memberKey) string {
 	if name, ok := c.members[key]; ok {
 		return name

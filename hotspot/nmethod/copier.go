@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// Known reports whether this package knows the debug info of a feature release of the JDK: the tests compare its copies
-// with what that release prints.
+// Known reports whether this package knows how a feature release of the JDK encodes debug info. For these releases, the
+// tests compare copies with what HotSpot prints.
 func Known(release int) bool {
 	switch release {
 	case 11, 17, 21, 25, 26, 27, 28:
@@ -69,15 +69,15 @@ func (c *Copier) Frames() error {
 	return c.layout.noFrames
 }
 
-// Forget discards the names of methods, classes, members, metadata and call targets, which a Copier otherwise reads
-// once for each address. It is needed after classes were unloaded or code was freed, because HotSpot may put other ones
-// at the same addresses.
+// Forget discards the names of methods, classes, members, metadata and call targets. Without it, a Copier reads the
+// name at each address only once. Call Forget after classes were unloaded or code was freed, because HotSpot may reuse
+// their addresses.
 func (c *Copier) Forget() {
 	c.methods, c.classes, c.members = map[uint64]*method{}, map[uint64]string{}, map[memberKey]string{}
 	c.metadata, c.targets = map[uint64]string{}, map[uint64]string{}
 }
 
-// prepare reads what all methods need, when it is called for the first time.
+// prepare reads what all methods need. It does so only in its first call.
 func (c *Copier) prepare() {
 	if c.prepared {
 		return

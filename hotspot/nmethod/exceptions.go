@@ -7,8 +7,8 @@ import (
 )
 
 // An implicitException says where the JVM continues when an instruction accesses memory through a null reference, or
-// divides by zero. The field at is the offset of the instruction, and target is the offset where the JVM continues,
-// both from the start of the code.
+// divides by zero. The positions of the instruction and of the place to continue are offsets from the start of the
+// code.
 type implicitException struct{ at, target int }
 
 // implicitExceptions says where an nmethod has its table of implicit exceptions (ImplicitExceptionTable in
@@ -29,9 +29,9 @@ func (l *layout) findImplicitExceptions(vm *vmstructs.VM) {
 		e.start, e.end, e.known = start, end, ok1 && ok2
 		return
 	}
-	// In JDK 23 and newer, the table of exception handlers follows this table, so this table ends where that one
-	// starts. Only the field with the start of the handlers' table is in HotSpot's tables. The field with the start of
-	// this table lies directly before that field in the nmethod, and has the same type (nmethod.hpp).
+	// In JDK 23 and newer, the exception handlers come right after the implicit exceptions. HotSpot exports only the
+	// field that says where the handlers start, which is also where the implicit exceptions end. The field that says
+	// where the implicit exceptions start lies right before it in the nmethod, and has the same type (nmethod.hpp).
 	handlers, ok := vm.Field("nmethod::_handler_table_offset")
 	if e.known = ok && handlers.Size > 0 && handlers.At >= handlers.Size; e.known {
 		e.start, e.end = handlers, handlers

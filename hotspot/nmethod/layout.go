@@ -7,13 +7,13 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// A layout says where HotSpot's structures have the fields that this package reads. Offsets and sizes
-// are in bytes, and offsets are from the start of each structure.
+// A layout has the offsets of those fields of HotSpot's structures that this package reads. All sizes and offsets are
+// in bytes. Offsets are from the start of the structure.
 type layout struct {
 	release int  // feature release of the JDK
 	arm64   bool // aarch64, otherwise x86-64
-	// noFrames says why debug info can't be read; nil if it can. If it is not nil, only the fields that are needed for
-	// the names of methods are certain to be set.
+	// noFrames is the reason why debug info can't be read, and nil if it can be read. If there is a reason, the fields
+	// that only debug info needs may not be set.
 	noFrames error
 
 	// nmethod
@@ -56,7 +56,8 @@ type layout struct {
 	printsModifiers  bool   // HotSpot prints the modifiers of methods
 }
 
-// An outside says where an nmethod has the address and the size of data that belongs to it but lies outside it.
+// An outside is data that belongs to an nmethod but lies outside it. The nmethod has two fields with the data's address
+// and size, and an outside has the offsets of these two fields.
 type outside struct {
 	exists        bool
 	address, size uint64

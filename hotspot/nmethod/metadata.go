@@ -10,8 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A metadataKind is the kind of an object in HotSpot's metaspace. Only the address of its table of virtual functions,
-// at the start of the object, shows of which kind an object is.
+// A metadataKind is the kind of an object in HotSpot's metaspace. The only sign of an object's kind is the address of
+// its virtual function table, which is at the start of the object.
 type metadataKind int
 
 const (
@@ -38,8 +38,8 @@ var virtualTables = map[string]metadataKind{
 	"_ZTV14FlatArrayKlass":           klassMetadata,
 }
 
-// comparedFunctions is how many virtual functions of two tables are compared. Each class of metadata has more virtual
-// functions than that, and the first ones differ between all classes.
+// comparedFunctions is the number of functions that two virtual function tables must have in common to be of the same
+// kind. Each class of metadata has more virtual functions than that, and the first ones differ between all classes.
 const comparedFunctions = 12
 
 // tableHeader is the size in bytes of what lies before the first virtual function of a table.
@@ -67,7 +67,7 @@ func (c *Copier) readVirtualTables() {
 }
 
 // kindOf returns the kind of the metadata at an address. Metadata in the archive of class data sharing points to copies
-// of the tables (cppVtables.cpp), so a table with an unknown address is compared by its functions.
+// of the tables (cppVtables.cpp). So kindOf recognizes a table with an unknown address by its functions.
 func (c *Copier) kindOf(metadata uint64) metadataKind {
 	table, err := c.vm.Uint64(metadata)
 	if err != nil {
@@ -178,7 +178,7 @@ var modifierTexts = []struct {
 	{0x1000, "synthetic "},
 }
 
-// modifiers returns the text of a method's modifiers, which JDK 28 and newer print; "" for older releases.
+// modifiers returns the text of a method's modifiers. It returns "" for JDK 27 and older, which do not print them.
 func (c *Copier) modifiers(method uint64) (string, error) {
 	if !c.layout.printsModifiers {
 		return "", nil

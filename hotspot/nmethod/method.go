@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A method contains what is needed of a Java method to write debug info (HotSpot's Method and ConstMethod).
+// A method holds the parts of a Java method that its debug info needs (HotSpot's Method and ConstMethod).
 type method struct {
 	name     string // class and name, "pkg.Class::method"
 	bytecode []byte // includes HotSpot's own bytecodes (see rewrittenNames)
@@ -32,8 +32,8 @@ func (c *Copier) method(at uint64) (*method, error) {
 	return m, nil
 }
 
-// readMethod reads the Method at an address. Its ConstMethod is followed by the bytecode and then by the packed line
-// numbers (constMethod.hpp has a drawing of it).
+// readMethod reads the Method at an address. In the JVM's memory, the bytecode follows the ConstMethod, and the packed
+// line numbers follow the bytecode (constMethod.hpp has a drawing).
 func (c *Copier) readMethod(at uint64) (*method, error) {
 	l := &c.layout
 	constMethod, head, err := c.readConstMethod(at)
@@ -106,8 +106,9 @@ func (c *Copier) nameOf(constMethod []byte) (string, error) {
 	return class + "::" + javaname.Decode(name), err
 }
 
-// withBasicSignature appends the basic signature to a name if it is the name of one of HotSpot's own methods for method
-// handles, because several of them may have the same name: "java.lang.invoke.MethodHandle::invokeBasic(LI)L".
+// withBasicSignature completes the names of HotSpot's own methods for method handles. Several of them may have the same
+// name, so it appends their basic signature: "java.lang.invoke.MethodHandle::invokeBasic(LI)L". Other names stay as
+// they are.
 func (c *Copier) withBasicSignature(name string, constMethod []byte) (string, error) {
 	class, method, _ := strings.Cut(name, "::")
 	if !printassembly.HasBasicSignature(class, method) {
@@ -176,9 +177,9 @@ func readLineNumbers(data []byte, release int) []lineNumber {
 	}
 }
 
-// line returns the source line of a bci; 0 if it is unknown. Like HotSpot (Method::line_number_from_bci), it uses the
-// first entry with exactly this bci. If there is none, it uses the entry with the highest bci below. If several entries
-// have that bci, it uses the last one.
+// line returns the source line of a bci, or 0 if it is unknown. Like HotSpot (Method::line_number_from_bci), it uses
+// the first entry with exactly this bci. If there is none, it uses the entry with the highest bci below. If several
+// entries have that bci, it uses the last one.
 func (m *method) line(bci int) int {
 	if bci == syncEntryBCI {
 		bci = 0

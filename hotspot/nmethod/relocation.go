@@ -2,8 +2,8 @@ package nmethod
 
 import "encoding/binary"
 
-// A relocation says what an instruction refers to, so that HotSpot can find and change it: a class, another method, a
-// stub (relocInfo.hpp).
+// A relocation says what an instruction refers to, for example a class, another method or a stub. HotSpot uses it to
+// find the reference and to change it (relocInfo.hpp).
 type relocation struct {
 	offset    int // offset of the instruction from the start of the code; negative in the constants before the code
 	kind      relocKind
@@ -71,8 +71,8 @@ type relocReader struct {
 
 // next reads the next relocation. It returns false at the end, or if the data is damaged.
 //
-// The data of a relocation lies before it, after a word of the kind relocPrefix. That word has either the number of
-// words of the data, or the data itself if it is small (RelocIterator::advance_over_prefix).
+// The data of a relocation comes before the relocation itself, after a word of the kind relocPrefix. That word has
+// either the number of words of the data, or the data itself if it is small (RelocIterator::advance_over_prefix).
 func (r *relocReader) next() (rel relocation, ok bool) {
 	word, ok := r.word()
 	if !ok {
@@ -119,9 +119,9 @@ func (r *relocation) words() []byte {
 	return r.data
 }
 
-// number returns the n-th of the numbers that the data holds; numbers is how many it should hold. If the data has more
-// words than numbers, each number has two words, the upper one first, otherwise one word (Relocation::unpack_2_ints). A
-// missing number is 0.
+// number returns the n-th number in the relocation's data. The data should hold as many numbers as the second argument
+// says. Each of them takes one word, or two if there are more words than numbers. Of two words, the upper one is first
+// (Relocation::unpack_2_ints). A missing number is 0.
 func (r *relocation) number(n, numbers int) int {
 	data := r.words()
 	if len(data) <= 2*numbers {

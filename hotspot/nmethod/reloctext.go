@@ -137,9 +137,9 @@ func (c *Code) appendRelocation(text []byte, r *relocation) []byte {
 	return append(text, '}')
 }
 
-// callee returns the name of the method that a call calls. The relocation has the method's index in the nmethod's
-// metadata only if HotSpot did not take the method from the bytecode. Without an index, callee returns "". HotSpot
-// prints the name without a blank before it.
+// callee returns the name of the method that a call instruction calls. The relocation has the method's index in the
+// nmethod's metadata only if HotSpot did not take the method from the bytecode. Without an index, callee returns "".
+// HotSpot prints the name without a blank before it.
 func (c *Code) callee(index int) string {
 	if index <= 0 || index > len(c.methods) {
 		return ""
@@ -167,7 +167,7 @@ func (c *Code) metadata(r *relocation) (uint64, bool) {
 	return c.methods[index-1], true
 }
 
-// from returns the machine code from an offset to the end; nil if the offset is outside the code.
+// from returns the machine code from an offset to the end. It returns nil if the offset is outside the code.
 func (c *Code) from(offset int) []byte {
 	if offset < 0 || offset > len(c.MachineCode) {
 		return nil

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// An unpacker reads numbers in HotSpot's UNSIGNED5 encoding, in which a number has one to five bytes (unsigned5.hpp;
-// compressedStream.hpp in JDK 17 and older). The digits are to the base of 64, the lowest one first. A byte of 192 or
-// more means that another byte follows, unless it is the fifth one.
+// An unpacker reads numbers in HotSpot's UNSIGNED5 encoding (unsigned5.hpp; compressedStream.hpp in JDK 17 and older).
+// A number has one to five bytes. Each byte is a digit to the base of 64, and the lowest digit is first. If a byte is
+// 192 or more, another byte follows, unless it is already the fifth.
 type unpacker struct {
 	data []byte
 	at   int // index of the next byte in data
@@ -61,14 +61,13 @@ type pcDesc struct {
 	scope int // offset of the innermost frame's scope in the scopes data; 0 for none
 }
 
-// pcDescSize is the size of a PcDesc in bytes. It has the two fields of a pcDesc, the scope of its objects, and flags,
-// of four bytes each.
+// pcDescSize is the size of a PcDesc in bytes. A PcDesc has four fields of four bytes each: the two of a pcDesc, the
+// scope of its objects, and flags.
 const pcDescSize = 16
 
-// eachPCDesc calls the function take with each PcDesc in ascending order, until take returns false. The code has
-// codeSize bytes. The first PcDesc lies before the code and the last one after it. Both only mark the ends
-// (nmethod::copy_scopes_pcs), so take is not called with them. An error means that the data does not consist of
-// PcDescs.
+// eachPCDesc calls take(d) for each PcDesc in ascending order, until take returns false. The code has codeSize bytes.
+// The first PcDesc lies before the code and the last one after it. These two only mark the ends
+// (nmethod::copy_scopes_pcs), so eachPCDesc skips them. An error means that the data does not consist of PcDescs.
 func eachPCDesc(data []byte, codeSize int, take func(pcDesc) bool) error {
 	last := 0
 	for ; len(data) >= pcDescSize; data = data[pcDescSize:] {
@@ -97,7 +96,7 @@ type scope struct {
 	bci    int
 }
 
-// readScope returns the scope at an offset of the scopes data, and false if there is no scope.
+// readScope returns the scope at an offset of the scopes data. It returns false if there is no scope at this offset.
 func readScope(data []byte, offset, release int) (scope, bool) {
 	if offset <= 0 {
 		return scope{}, false // 0 is DebugInformationRecorder::serialized_null

@@ -41,8 +41,8 @@ func (c *Copier) learnSourceFile(m *method) {
 	}
 }
 
-// sourceFile returns the name of the source file of the class that a ConstantPool belongs to; "" if the class file does
-// not have it.
+// sourceFile returns the name of the source file of the class that a ConstantPool belongs to. It returns "" if the
+// class file does not have the name.
 func (c *Copier) sourceFile(pool uint64) (string, error) {
 	field := c.layout.sourceFile
 	if !field.exists {
@@ -68,8 +68,8 @@ func (c *Copier) sourceFile(pool uint64) (string, error) {
 	return javaname.Decode(name), err
 }
 
-// AppendSourceFiles appends a line for each class that has appeared in the frames of a copy for the first time since
-// the last call. The line has the name of the class's source file. Such lines may stand between methods.
+// AppendSourceFiles appends one line for each class that has become known from the frames of copies since the last
+// call. The line has the name of the class's source file. Such lines may stand between methods.
 func (c *Copier) AppendSourceFiles(text []byte) []byte {
 	for _, s := range c.untold {
 		text = printassembly.AppendSourceFile(text, s.class, s.file)

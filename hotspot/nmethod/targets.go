@@ -12,8 +12,9 @@ import (
 // Names has functions that name the targets of runtime calls for which the JVM's structures have no name. If a function
 // is nil, these targets stay without a name.
 type Names struct {
-	// Stub returns the name of the stub at an address of the code cache, as it is in HotSpot's StubCodeDesc
-	// ("jbyte_arraycopy"); "" if there is no stub. Stub is used for JDK 25 and newer, which print such names.
+	// Stub returns the name of the stub at an address of the code cache, or "" if there is no stub. The name is that of
+	// HotSpot's StubCodeDesc, for example "jbyte_arraycopy". Only JDK 25 and newer print such names, so Stub is not
+	// used for older ones.
 	Stub func(addr uint64) string
 	// Function returns the name of the native function at an address, as HotSpot prints it: "os::breakpoint()".
 	// [FunctionNames] returns such a function.
@@ -23,8 +24,8 @@ type Names struct {
 // SetNames sets the functions that name the targets of runtime calls.
 func (c *Copier) SetNames(names Names) { c.names = names }
 
-// FunctionNames returns a Names.Function for a process. The returned function reads the mappings of the process when it
-// is called first, and the symbols of a library when it is called with the first address in that library.
+// FunctionNames returns a Names.Function for a process. The first call of that function reads the mappings of the
+// process. The first call with an address in a library reads the library's symbols.
 func FunctionNames(pid int) func(addr uint64) string {
 	resolver := native.NewResolver()
 	resolver.Parameters = true
@@ -45,8 +46,8 @@ func FunctionNames(pid int) func(addr uint64) string {
 	}
 }
 
-// target returns the address that the instruction at an offset of the code calls or jumps to, or moves to a register
-// for the call after it (Relocation::pd_call_destination).
+// target returns the address that the instruction at an offset of the code refers to. The instruction calls the
+// address, jumps to it, or moves it to a register for the call after it (Relocation::pd_call_destination).
 func (c *Code) target(offset int) (uint64, bool) {
 	code, at := c.from(offset), c.Lo+uint64(offset)
 	if c.copier.layout.arm64 {
@@ -74,8 +75,8 @@ func movedConstant(code []byte) (uint64, bool) {
 	return binary.LittleEndian.Uint64(code[2:]), true
 }
 
-// targetName returns the name that HotSpot prints for the target of a runtime call, escaped for a log; "" if the target
-// has no name.
+// targetName returns the name that HotSpot prints for the target of a runtime call, escaped for a log. It returns "" if
+// the target has no name.
 func (c *Copier) targetName(addr uint64) string {
 	if name, ok := c.targets[addr]; ok {
 		return name

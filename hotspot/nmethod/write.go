@@ -37,7 +37,8 @@ func (c *Code) AppendTo(text []byte) ([]byte, error) {
 	return append(w.text, "[/MachCode]\n"...), err
 }
 
-// comments writes each comment before the row that it belongs to, and the rows before the last comment.
+// comments writes all comments, each before the row that it belongs to. It also writes the rows before the last
+// comment.
 func (w *codeWriter) comments() error {
 	c := w.code
 	if c.copier.layout.noFrames != nil {
@@ -66,7 +67,7 @@ func (w *codeWriter) comments() error {
 }
 
 // referencesTo writes the relocations and the implicit exceptions of the instructions that start before an offset. Each
-// is at the start of its instruction.
+// is written with the address at which its instruction starts.
 func (w *codeWriter) referencesTo(offset int) error {
 	for ; len(w.implicit) > 0 && w.implicit[0].at < offset; w.implicit = w.implicit[1:] {
 		e := w.implicit[0]
@@ -85,8 +86,8 @@ func (w *codeWriter) referencesTo(offset int) error {
 	return w.relocationsTo(offset)
 }
 
-// relocationsTo writes the relocations of the instructions that start before an offset. Each is at the start of its
-// instruction.
+// relocationsTo writes the relocations of the instructions that start before an offset. Each is written with the
+// address at which its instruction starts.
 func (w *codeWriter) relocationsTo(offset int) error {
 	for ; w.hasReloc && w.reloc.offset < offset; w.hasReloc = w.nextRelocation() {
 		if len(w.text) > w.limit {
@@ -142,7 +143,7 @@ func appendRange(text []byte, name string, lo, hi uint64) []byte {
 type codeWriter struct {
 	code    *Code
 	text    []byte
-	limit   int // of the length of text, in bytes
+	limit   int // maximum length of text in bytes
 	nextRow int // offset in the code of the first byte that has not been written yet
 
 	// The text of the last chain of frames, without addresses. The next PcDesc often has the same chain.
@@ -167,8 +168,8 @@ func (w *codeWriter) rowsTo(offset int) {
 	}
 }
 
-// row writes the bytes from one offset to another, or to the next mark if that comes first. It returns the offset where
-// it stopped:
+// row writes the bytes from one offset to another. If there is a mark in between, row stops there. It returns the
+// offset where it stopped:
 //
 //	[Verified Entry Point]
 //	  0x00007fae08ed77a0: e85b be41 | 1566 6666 | 0f1f 8400
@@ -197,8 +198,8 @@ func (w *codeWriter) row(from, to int) (end int) {
 
 const digits = "0123456789abcdef"
 
-// appendAddress writes the address of an offset: two blanks, 0x00007fae08ed77a0 and a colon. Addresses take most of the
-// time of writing a method, and fmt is slower.
+// appendAddress writes the address of an offset: two blanks, 0x00007fae08ed77a0 and a colon. Writing a method consists
+// mostly of writing addresses, and fmt would be slower.
 func (w *codeWriter) appendAddress(offset int) {
 	at := w.code.Lo + uint64(offset)
 	w.text = append(w.text, "  0x"...)

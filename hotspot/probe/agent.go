@@ -16,8 +16,8 @@ import (
 //go:embed agent.jar
 var agentJar []byte
 
-// How much the file of a JVM can keep. It has room for the rings of up to 256 threads. A thread has one ring for its
-// events and one for its windows.
+// Sizes of the file into which a JVM writes. Each thread has two rings in it: one for its events
+// and one for its windows. The file has room for the rings of up to 256 threads.
 const (
 	ringEvents   = 1 << 15 // 0.8 MB per thread
 	windowEvents = 1 << 15
@@ -28,12 +28,11 @@ const (
 // never makes a larger file.
 const MaxRings = fileLimit
 
-// MaxReport is an upper bound for the size of a report, in bytes: 2048 sites with names of 1 kB, and as many refusals.
-// The rest of a larger report is not read.
+// MaxReport is an upper bound for the size of a report, in bytes. It has room for 2048 sites with
+// names of 1 kB, and for as many refusals. If a report is larger, the rest is not read.
 const MaxReport = 16 << 20
 
-// Names of files, in this order: the agent as JDK 8 loads it, the agent's classes as newer releases load them, the list
-// of what to probe, and the shared object that each JVM copies.
+// Names of the agent's files. The package comment says what each of them is for.
 const (
 	jarFile     = "agent.jar"
 	classesFile = "agent.classes"
@@ -50,8 +49,9 @@ func program() (map[string][]byte, error) {
 	return map[string][]byte{jarFile: agentJar, classesFile: classes}, nil
 }
 
-// contents returns the contents of all files that the agent needs, by name. folder is where the JVM is to create its
-// files, and objects where it is to create its shared object, as the JVM sees them.
+// contents returns the contents of all files that the agent needs, by name. folder is the folder in
+// which the JVM will create its files, and objects the one in which it will create its shared
+// object. Both are paths as the JVM sees them.
 func contents(folder, objects string, specs []Spec) (map[string][]byte, error) {
 	files, err := program()
 	if err != nil {
@@ -75,9 +75,10 @@ func contents(folder, objects string, specs []Spec) (map[string][]byte, error) {
 	return files, nil
 }
 
-// Write writes the agent's files to a folder of gasm's own, where nobody else can write. prefix is the beginning of
-// their paths. folder is where the JVM is to create its files, as the JVM sees it. All users can read the files,
-// because the command may become any user.
+// Write writes the agent's files. prefix is the beginning of their paths, in a folder of gasm's
+// own, where nobody else can write. folder is the folder in which the JVM will create its own
+// files, as the JVM sees it. All users can read the agent's files, because the command may become
+// any user.
 func Write(prefix, folder string, specs []Spec) error {
 	files, err := contents(folder, folder, specs)
 	if err != nil {
@@ -114,8 +115,8 @@ func Remove(prefix string) {
 	}
 }
 
-// StartOption returns the JVM's option that starts the agent together with the JVM. prefix is the one of Write, as the
-// JVM sees it.
+// StartOption returns the option for the java command line that starts the agent together with the
+// JVM. prefix is the prefix that was given to Write, as the JVM sees it.
 func StartOption(prefix string) string {
 	return "-javaagent:" + prefix + jarFile + "=start:" + prefix
 }

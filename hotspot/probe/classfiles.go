@@ -10,16 +10,17 @@ import (
 	"strings"
 )
 
-// The agent's Loader defines the classes that probed methods call first; they are in runtimePackage. Then it defines
-// all others, with the entry class as the last one.
+// The agent's Loader first defines the classes that the probed methods call. These are in
+// runtimePackage. Then it defines all other classes; the entry class is the last one.
 const (
 	runtimePackage = "java/lang/"
 	entryClass     = "org/gasm/agent/Entry"
 )
 
-// classFiles converts the agent's jar to the form that its Loader reads. Each class file follows its length in four
-// bytes, and comes after the class files of its superclass and interfaces. First come the classes of the boot loader,
-// then a length of 0, then the other classes, and a length of 0 again.
+// classFiles converts the agent's jar to the form that its Loader reads. Each class file is
+// preceded by its length in four bytes. A class comes after its superclass and interfaces. The
+// classes for the boot loader come first, then a length of 0, then the other classes, and another
+// length of 0.
 func classFiles(jar []byte) ([]byte, error) {
 	files, err := readJar(jar)
 	if err != nil {
@@ -65,8 +66,8 @@ func readJar(jar []byte) (map[string][]byte, error) {
 	return files, nil
 }
 
-// A sorter writes class files in an order in which each class comes after its superclass and interfaces, because the
-// Loader can't load these on demand.
+// A sorter writes class files in such an order that a class comes after its superclass and
+// interfaces. The Loader needs that, because it can't load them on demand.
 type sorter struct {
 	files map[string][]byte
 	done  map[string]bool
@@ -81,8 +82,8 @@ func (s *sorter) names() (names []string) {
 	return names
 }
 
-// add writes the agent's superclasses and interfaces of a class, and then the class. It skips classes that are already
-// written, and those of the JDK.
+// add writes a class, and before it the class's superclass and interfaces. It skips classes that
+// are already written, and classes of the JDK, which are not in the jar.
 func (s *sorter) add(name string) {
 	file, ok := s.files[name]
 	if !ok || s.done[name] {
@@ -98,8 +99,9 @@ func (s *sorter) add(name string) {
 
 func (s *sorter) end() { s.out = binary.BigEndian.AppendUint32(s.out, 0) }
 
-// superclasses returns the names of a class's superclass and interfaces, from its class file (chapter 4 of the JVM
-// Specification). The class must be one of the agent's own: the file is not checked.
+// superclasses returns the names of a class's superclass and interfaces, from its class file
+// (chapter 4 of the JVM Specification). It does not check the file, so it is only for the agent's
+// own classes.
 func superclasses(file []byte) (names []string) {
 	const utf8, long, double, class = 1, 5, 6, 7
 	u2 := func(at int) int { return int(binary.BigEndian.Uint16(file[at:])) }
@@ -120,8 +122,8 @@ func superclasses(file []byte) (names []string) {
 			at += 1 + sizes[tag]
 		}
 	}
-	// At this offset come 2 bytes each: the access flags, the class, the superclass (at+4), the number of interfaces
-	// (at+6), and then the interfaces.
+	// Now at is the offset of the access flags. Then come the class (at+2), the superclass (at+4),
+	// the number of interfaces (at+6), and the interfaces. Each of these has 2 bytes.
 	for i := range 1 + u2(at+6) {
 		of := u2(at + 4)
 		if i > 0 {

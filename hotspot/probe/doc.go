@@ -1,8 +1,8 @@
 // Package probe contains gasm's agent for the JVM, loads it into JVMs, and tells it what to probe.
 //
-// The agent changes the chosen methods, and no others, so that they record their entries, exits, locks and allocations.
-// Package event/rings reads what they have recorded. The agent's sources are in the folder agent/; `make agent` builds
-// agent.jar in this folder from them.
+// The agent changes the chosen methods so that they record their entries, exits, locks and
+// allocations. It changes no other methods. Package event/rings reads what was recorded. The
+// agent's sources are in the folder agent/, and `make agent` builds agent.jar from them.
 //
 // A JVM gets the agent by the option -javaagent at its start ([StartOption]), or through its attach socket while it
 // runs ([Load], [Session.Unload]). In both cases the agent gets a prefix of file names:

@@ -9,8 +9,9 @@ import (
 	"regexp"
 )
 
-// folderHead is the beginning of the name of a Session's folder. It is followed by the JVM's process id in its own PID
-// namespace. If another user has taken that name, 128 random bits follow as well.
+// folderHead is the beginning of the name of a Session's folder. The JVM's process id in its own
+// PID namespace follows. If another user has already taken that name, 128 random bits are added to
+// it.
 const folderHead = "gasm-probes-"
 
 const secret = `[0-9a-f]{32}`
@@ -34,20 +35,20 @@ func split(path string) (outer, inner string) {
 // ErrTaken is wrapped by the error of [Load] if another user has taken the name of the folder.
 var ErrTaken = errors.New("the folder for the agent's files can't be used")
 
-// Places returns paths of the folder for the next Session with a JVM, as the JVM sees them. This folder is inside
-// another one, and has what the JVM writes for as long as it has probes:
+// Places returns two possible paths of the folder for the next Session with a JVM, as the JVM sees
+// them. As long as the JVM has probes, it writes its files there. The folder is inside another one:
 //
 //	/tmp/gasm-probes-4711/90c1…
 //
-// In the first path, the name in /tmp is the same for each Session. Otherwise the JVM's class path would grow with each
-// Session, because the JVM adds each agent's path to it and never removes one. But anyone can make a folder of that
-// name, and then [Load] fails with ErrTaken. The second path is for this case, because nobody can guess its name in
-// /tmp.
+// In the first path, the outer folder has the same name for every Session. With a new name each
+// time, the JVM's class path would grow, because the JVM adds the path of each agent to it and
+// never removes one. But anyone can make a folder of that name, and then [Load] fails with
+// ErrTaken. In this case use the second path: nobody can guess the name of its outer folder.
 //
-// The name of the inner folder can't be guessed either, and only the JVM's user can see it. That matters if a cleaner
-// of /tmp removes both folders while the JVM goes on writing to these paths. Another user can then create the outer
-// folder again, but not an inner folder of the right name with links in it, through which the JVM would overwrite files
-// of its own user.
+// The name of the inner folder can't be guessed either, and only the JVM's user can see it. That
+// matters if a cleaner of /tmp removes both folders while the JVM goes on writing to these paths.
+// Another user could then create the outer folder again. If they also knew the name of the inner
+// folder, they could put links into it, and the JVM would overwrite files of its own user.
 func Places(ownPID int) []string {
 	plain := fmt.Sprint("/tmp/", folderHead, ownPID)
 	return []string{path.Join(plain, newSecret()), path.Join(plain+"-"+newSecret(), newSecret())}

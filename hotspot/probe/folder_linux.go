@@ -11,8 +11,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// openFolder opens and locks a Session's outer folder in the JVM's /tmp. If there is no such folder, openFolder creates
-// it. The JVM loads what is in the folder, so the folder must belong to the JVM's user alone.
+// openFolder opens and locks a Session's outer folder in the JVM's /tmp. If there is no such
+// folder, openFolder creates it. The JVM loads code from this folder, so only the JVM's user may
+// have write access to it.
 func openFolder(tmp *foreign.Folder, name string) (*foreign.Folder, error) {
 	folder, err := tmp.OwnFolder(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -20,7 +21,7 @@ func openFolder(tmp *foreign.Folder, name string) (*foreign.Folder, error) {
 	}
 	var other *foreign.NotOwnError
 	switch {
-	case errors.As(err, &other), errors.Is(err, fs.ErrExist): // ErrExist: somebody has just created it
+	case errors.As(err, &other), errors.Is(err, fs.ErrExist): // ErrExist: somebody has just created the folder
 		return nil, fmt.Errorf("%w: %w", ErrTaken, err)
 	case err != nil:
 		return nil, err
@@ -66,8 +67,8 @@ func removeInner(outer *foreign.Folder) {
 	}
 }
 
-// EndLeft removes the probes that an earlier gasm process has left in a JVM, and then the folder of that process's
-// Session. The path is one of [Places].
+// EndLeft removes the probes that an earlier gasm process has left in a JVM. Then it removes that
+// process's Session folder, whose path came from [Places].
 func EndLeft(ctx context.Context, p *foreign.Process, w *foreign.World, path string) error {
 	s, err := open(p, w, path)
 	if err != nil {
@@ -81,8 +82,8 @@ func EndLeft(ctx context.Context, p *foreign.Process, w *foreign.World, path str
 	return nil
 }
 
-// RemoveFolder removes the folder of a JVM that has ended, unless another gasm uses it for a JVM with the same process
-// id. The World must be that of the JVM's user.
+// RemoveFolder removes the folder of a JVM that has ended, unless another gasm uses it for a JVM
+// with the same process id. The World must be the one of the JVM's user.
 func RemoveFolder(w *foreign.World, folder string) {
 	if !IsFolder(folder) {
 		return

@@ -19,9 +19,10 @@ import (
 
 // A Session is the agent at work in a JVM that was already running.
 //
-// Its files are in an outer folder in the JVM's own /tmp, and in an inner folder inside the outer one ([Places]). Both
-// belong to the JVM's user. A gasm process keeps the outer folder locked while it uses the two. The outer folder has
-// the files that the JVM loads, and the inner folder those that the JVM writes.
+// Its files are in two folders in the JVM's own /tmp, one inside the other ([Places]). The outer
+// folder has the files that the JVM loads, and the inner folder those that the JVM writes. Both
+// folders belong to the JVM's user. While a gasm process uses them, it keeps the outer folder
+// locked.
 type Session struct {
 	p      *foreign.Process // nil if the JVM has ended
 	ownPID int              // in the JVM's PID namespace
@@ -31,14 +32,15 @@ type Session struct {
 	outer  *foreign.Folder
 	folder *foreign.Folder // the inner folder; nil if it was not opened
 
-	// The agent's output is opened as soon as it exists, so that it can still be read if somebody cleans up /tmp.
+	// The files that the agent writes are opened as soon as they exist, so that they can still be
+	// read if somebody cleans up /tmp.
 	ring, report *foreign.File
 	notOpened    error // why ring or report could not be opened; nil if both are open
 	cleaned      bool  // one of the folders was removed meanwhile, and was created again
 }
 
-// open opens the two folders of a Session. It creates those that are missing. The path is that of
-// the inner folder, as the JVM sees it; p is nil if the JVM has ended.
+// open opens the two folders of a Session, and creates them if they are missing. The path is that
+// of the inner folder, as the JVM sees it. If the JVM has ended, p is nil.
 func open(p *foreign.Process, w *foreign.World, folder string) (*Session, error) {
 	if !IsFolder(folder) {
 		return nil, fmt.Errorf("%s is not a folder for probes", folder)
@@ -79,7 +81,7 @@ func (s *Session) openFolders() error {
 }
 
 // openInner opens the inner folder, and creates it if it does not exist. If there is only one
-// folder, openInner opens that one again.
+// folder, openInner opens that folder a second time.
 func (s *Session) openInner(outer *foreign.Folder) (*foreign.Folder, error) {
 	if s.inner == "" {
 		return s.tmp.OwnFolder(path.Base(s.path))
@@ -91,9 +93,10 @@ func (s *Session) openInner(outer *foreign.Folder) (*foreign.Folder, error) {
 	return folder, err
 }
 
-// Load makes the agent probe methods of a running JVM. path is the path of the Session's folder, one of [Places]. The
-// report says what the agent has done so far; it grows when the JVM loads more classes that match. The process and its
-// World must stay open until the Session is closed.
+// Load makes the agent probe methods of a running JVM. path is one of the paths that [Places]
+// returned. The report says what the agent has done so far. When the JVM loads more classes that
+// match, the agent adds them to its report. The process and its World must stay open until the
+// Session is closed.
 //
 // If Load fails but probes may be left in the JVM, the error is a [*LeftError].
 func Load(ctx context.Context, p *foreign.Process, w *foreign.World, path string,
@@ -163,8 +166,9 @@ func (s *Session) write(files map[string][]byte) error {
 	return nil
 }
 
-// tell makes the JVM load the agent with a command ("attach:" or "stop:") and the path prefix of the agent's files. If
-// the JVM gave no answer but may still carry out the command, the error is a *LeftError.
+// tell makes the JVM load the agent. The agent's argument is a command ("attach:" or "stop:") and
+// the path prefix of its files. If the JVM gave no answer but may still carry out the command, the
+// error is a *LeftError.
 func (s *Session) tell(ctx context.Context, command string) error {
 	prefix := s.path + "/"
 	err := jcmd.LoadAgent(ctx, s.p, prefix+jarFile, command+prefix)
@@ -196,8 +200,8 @@ func whyNotLoaded(reply string) string {
 	return "it did not take the agent: " + reply
 }
 
-// whyNotStarted returns the error that the agent wrote to a file of its own because it could not even start. If there
-// is no such file, it returns err.
+// whyNotStarted returns why the agent could not even start. The agent writes the reason to the file
+// "error". If there is no such file, whyNotStarted returns err.
 func (s *Session) whyNotStarted(err error) error {
 	if rep, readErr := read(s.outer, "error"); readErr == nil && len(rep.Errors) > 0 {
 		return errors.New(rep.Errors[0])
@@ -208,8 +212,8 @@ func (s *Session) whyNotStarted(err error) error {
 // Report returns what the agent has reported so far.
 func (s *Session) Report() (*rings.Report, error) { return read(s.folder, ReportFile(s.ownPID)) }
 
-// stopReport is like Report, for an agent that was told to stop. If that agent had no probes, it writes beside its jar,
-// and not in the inner folder, that it has stopped.
+// stopReport is like Report, for an agent that was told to stop. If the agent had no probes, its
+// report that it has stopped is not in the inner folder but in the outer one, beside the jar.
 func (s *Session) stopReport() (*rings.Report, error) {
 	rep, err := s.Report()
 	if err == nil && rep.Stopped {
@@ -240,7 +244,8 @@ func (s *Session) ReportSize() (int64, error) {
 // opened. The Session closes it.
 func (s *Session) Rings() *foreign.File { return s.ring }
 
-// OpenObject opens the shared object that the report names, so that methods can be published in it.
+// OpenObject opens a shared object for writing, so that methods can be published in it. name is the
+// object's name in the report.
 func (s *Session) OpenObject(name string) (sdt.Storage, error) {
 	f, err := s.outer.OpenToWrite(name)
 	if err != nil {
@@ -257,7 +262,8 @@ func (s *Session) ObjectPath(name string) string {
 	return fmt.Sprintf("/proc/%d/root%s/%s", s.p.PID(), s.path, name)
 }
 
-// Save copies the JVM's counts to the file counted, and the agent's report to the file told. Both files must be empty.
+// Save copies the JVM's file of events and counts to the first file, and the agent's report to the
+// second one. Both files must be empty.
 func (s *Session) Save(counted, told *os.File) error {
 	err := s.notOpened
 	if s.ring != nil {
@@ -282,8 +288,9 @@ func (s *Session) Unload(ctx context.Context) error {
 	return nil
 }
 
-// end makes the agent restore the original code of all classes, and returns nil once the agent has reported that it has
-// done so. The agent needs its files and folders for that, so end creates them again if somebody has removed them.
+// end makes the agent restore the original code of all classes. It returns nil if the agent has
+// reported that this is done, or if the JVM has ended. The agent needs its files and folders for
+// that, so end creates them again if somebody has removed them.
 func (s *Session) end(ctx context.Context) error {
 	if rep, err := s.stopReport(); err == nil && rep.Stopped { // the answer to an earlier stop came late
 		return checkStopped(rep)
@@ -315,9 +322,9 @@ func checkStopped(rep *rings.Report) error {
 	return errors.New(strings.Join(append(rep.Errors, "restart it to be sure"), "; "))
 }
 
-// restore creates the agent's files again, and the folders if they are missing, because the JVM loads the agent from
-// there for each command. It replaces files that are still there: a killed gasm process may have left them, and nobody
-// knows who has changed them since.
+// restore creates the agent's files again, and the folders if they are missing, because the JVM
+// loads the agent from there for each command. Files that are still there are replaced. A killed
+// gasm process may have left them, and nobody knows who has changed them since.
 func (s *Session) restore() error {
 	if err := s.restoreFolders(); err != nil {
 		return err
@@ -334,7 +341,8 @@ func (s *Session) restore() error {
 	return s.write(files)
 }
 
-// restoreFolders creates the folders that are missing, and opens them in place of the removed ones.
+// restoreFolders creates the folders that somebody has removed, and opens the new ones instead of
+// the old.
 func (s *Session) restoreFolders() error {
 	outer, err := s.outer.Removed()
 	if err != nil {
@@ -365,10 +373,11 @@ func (s *Session) Close() {
 	s.release()
 }
 
-// Leave unlocks the folders and keeps them, because probes may be left in the JVM.
+// Leave unlocks the folders but does not remove them, because probes may be left in the JVM.
 func (s *Session) Leave() { s.release() }
 
-// remove removes the files and the folders. If the JVM's user has put other files there, these and the folders stay.
+// remove removes the files and the folders. If the JVM's user has put other files into a folder,
+// these files and the folder stay.
 func (s *Session) remove() {
 	removeInner(s.outer)
 	_ = removeFiles(s.outer)

@@ -11,23 +11,25 @@ import (
 type Spec struct {
 	Text   string // as the user wrote it
 	Kind   Kind
-	Class  string // a pattern, in which * stands for any text
-	Method string // a pattern likewise
-	// Arguments are the types of the arguments; nil for all overloads. A type has its package only if the user wrote
-	// it.
+	Class  string // a pattern; each * in it stands for any text
+	Method string // a pattern, too
+	// Arguments are the types of the method's arguments, with or without a package, as the user
+	// wrote them. It is nil if all overloads match.
 	Arguments []string
-	// Window is true if the profile needs to know at each moment whether a thread is in the method.
+	// Window is true if the time of each call is recorded, so that a profile can be limited to
+	// samples inside the method.
 	Window bool
-	// This is true if the list of calls shall contain the object on which the method was called.
+	// This is true if the list of calls shall contain the object (this) on which the method was
+	// called.
 	This bool
 }
 
 // A Kind says which events of a method or class are probed.
 type Kind string
 
-// The kinds. Methods probes entries and exits of methods, Locks probes the locks that methods of a class take, and
-// Allocations probes allocations in methods. SDT also probes entries and exits of methods, but for dtrace, perf and
-// bpftrace; gasm does not count these.
+// The kinds. Methods is for entries and exits of methods, Locks for the locks that methods of a
+// class take, and Allocations for allocations in methods. SDT is also for entries and exits of
+// methods, but other tools trace them (dtrace, perf, bpftrace), and gasm does not count them.
 const (
 	Methods     Kind = "method"
 	Locks       Kind = "lock"
@@ -76,8 +78,9 @@ func ParseClass(text string, kind Kind) (Spec, error) {
 // MatchesClass reports whether the Spec matches a class, such as "org.acme.Svc$Inner".
 func (s *Spec) MatchesClass(class string) bool { return matches(s.Class, class) }
 
-// MatchesMethod reports whether the Spec matches a method of a class that [Spec.MatchesClass] accepts. parameters are
-// the full names of the parameters' types, such as "java.lang.String". The rules are those of the agent's class Probe.
+// MatchesMethod reports whether the Spec matches a method. It does not check the method's class:
+// [Spec.MatchesClass] does. parameters are the full names of the parameters' types, such as
+// "java.lang.String". The rules are those of the agent's class Probe.
 func (s *Spec) MatchesMethod(name string, parameters []string) bool {
 	if !matches(s.Method, name) || name == "<clinit>" && s.Method != name {
 		return false
@@ -134,7 +137,7 @@ func (s *Spec) line() string {
 		"\t")
 }
 
-// Merge joins specs that have the same kind and text. The result has the options of all.
+// Merge joins specs that have the same kind and text. A joined spec has the options of all of them.
 func Merge(specs []Spec) (merged []Spec) {
 	at := map[string]int{}
 	for _, s := range specs {

@@ -63,9 +63,9 @@ func (o *File) Publish(probes []Probe) error {
 // sectionsPlace is where the ELF header has e_shoff, the offset of the section headers.
 const sectionsPlace = 40
 
-// Open opens an object whose content was created by [Empty] and written to a file by a JVM. It returns an error if the
-// part that the JVM maps is different from that content, because others may be able to write to the folder. The File
-// owns f: Close closes it, and Open itself closes it if it returns an error.
+// Open opens an object whose content was created by [Empty] and written to a file by a JVM. Other users may be able to
+// write to the folder, so Open checks that the part that the JVM maps still has that content, and otherwise returns an
+// error. The File owns f: Close closes it, and Open itself closes it if it returns an error.
 func Open(f Storage, m *Machine) (*File, error) {
 	want := image(m)
 	have := make([]byte, len(want))

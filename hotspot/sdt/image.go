@@ -53,7 +53,8 @@ func header(m *Machine, sectionsAt uint64, sections int) elf.Header64 {
 
 const dynamicSize = 10 * 16
 
-// dynamic returns the dynamic section: where the dynamic linker finds the hash table, strings, symbols and relocations.
+// dynamic returns the dynamic section. It tells the dynamic linker where to find the hash table, strings, symbols and
+// relocations.
 func dynamic() []elf.Dyn64 {
 	return []elf.Dyn64{
 		{Tag: int64(elf.DT_SONAME), Val: uint64(len("\x00JNI_OnLoad\x00"))},

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// A Machine has what an object needs for one instruction set, such as machine code and the names of registers.
+// A Machine has the parts of an object that depend on the instruction set, such as machine code and the names of
+// registers.
 type Machine struct {
 	machine   elf.Machine
 	relative  uint64 // Info of a relocation that adds the load address (R_…_RELATIVE)

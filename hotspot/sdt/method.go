@@ -13,8 +13,8 @@ type Method struct {
 	Static     bool
 }
 
-// maxName bounds the result of ProbeName in bytes: DTrace accepts names of 63 bytes, and shows the suffix of a return
-// as "-return". maxSymbol bounds a symbol in bytes.
+// maxName is the largest length of a ProbeName in bytes. DTrace accepts names of up to 63 bytes, and shows the suffix
+// of a return as "-return". maxSymbol is the largest length of a symbol in bytes.
 const (
 	entrySuffix, returnSuffix = "__entry", "__return"
 
@@ -22,7 +22,8 @@ const (
 	maxSymbol = 120
 )
 
-// stringType is the type whose values are passed as text.
+// stringType is the descriptor of String. Tracers get the text of a String, and only a number for values of other
+// types.
 const stringType = "Ljava/lang/String;"
 
 // Probes returns the two probes of a method. The entry gets the given site, and the return gets the next one.
@@ -141,7 +142,8 @@ func parseDescriptor(descriptor string) (parameters []string, result string, err
 	return parameters, rest[1:], nil
 }
 
-// typeLength returns the length in bytes of the type descriptor at the beginning of a text, or 0 if no type is there.
+// typeLength returns the length in bytes of the type descriptor at the beginning of a text. If the text does not begin
+// with one, it returns 0.
 func typeLength(text string) int {
 	n := len(text) - len(strings.TrimLeft(text, "["))
 	switch {

@@ -30,9 +30,9 @@ const (
 const textSection = 5
 
 // sections returns the part of an object that tracers read: the sections that no process maps, followed by the headers
-// of all sections. The parameter place is the offset of this part in the file. headersAt is the offset of the headers
-// in the file, and count is their number. The build id is a hash of the notes and the symbols' names, so it changes
-// with the list of probes.
+// of all sections. This part will be written to the file at the offset place. The headers are then at the offset
+// headersAt, and count is their number. The build id is a hash of the notes and the symbols' names, so it changes with
+// the list of probes.
 func sections(m *Machine, place uint64, probes []Probe) (data []byte, headersAt uint64, count int, err error) {
 	s := sectionWriter{place: place}
 	read, mapped := uint64(elf.SHF_ALLOC), uint64(elf.SHF_ALLOC|elf.SHF_WRITE)
@@ -106,8 +106,9 @@ func (s *sectionWriter) addNamed(name uint32, kind elf.SectionType, data []byte,
 	s.data.Write(data)
 }
 
-// The two lengths of the owner "stapsdt" that the headers of notes state. The correct length, owner, includes the zero
-// byte at the end. perf and bpftrace skip notes with dtraceOwner, and DTrace accepts both.
+// Each note belongs to the owner "stapsdt", and its header has the length of that name. The correct length is owner,
+// which includes the zero byte at the end. With the wrong length, dtraceOwner, perf and bpftrace skip the note, but
+// DTrace reads it.
 const dtraceOwner, owner = 7, 8
 
 // allNotes returns two notes for each probe: one that only DTrace reads, with a full stop in the name, and one for all
@@ -137,16 +138,16 @@ func allNotes(m *Machine, probes []Probe) ([]byte, error) {
 
 func siteAddress(site int) uint64 { return sitesAt + uint64(site)*siteSize }
 
-// note returns an ELF note. The length of owner must be a multiple of 4 bytes. count is the length of the owner that
-// the note's header states.
+// note returns an ELF note. The length of owner must be a multiple of 4 bytes. count is what the note's header says
+// about that length.
 func note(owner string, count, kind uint32, description []byte) []byte {
 	n := encoded([]uint32{count, uint32(len(description)), kind})
 	n = append(append(n, owner...), description...)
 	return append(n, make([]byte, -len(n)&3)...)
 }
 
-// arguments returns in which registers the values are, in the format of notes. In "-8@%rdi 8@%rsi", -8 means a signed
-// number of 8 bytes, and 8 means an unsigned one, here the address of a string.
+// arguments describes, in the format of notes, in which registers the values are passed. In "-8@%rdi 8@%rsi", -8 means
+// a signed number of 8 bytes, and 8 means an unsigned one, here the address of a string.
 func (m *Machine) arguments(values []Value) string {
 	var text []byte
 	for i, v := range values {

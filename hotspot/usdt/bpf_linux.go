@@ -17,20 +17,23 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// A bpf is a BPF program that is attached to the probed places of one JVM. The kernel keeps it only
-// as long as gasm's file descriptors are open, so nothing is left behind however gasm ends.
+// A bpf is a BPF program that is attached to the probed places of one JVM. The kernel keeps the
+// program only as long as gasm's file descriptors are open. So nothing is left behind, even if gasm
+// is killed.
 type bpf struct {
 	program  *ebpf.Program
 	links    []link.Link
 	ring     *ring
-	oneByOne int // number of places, if each needed a probe of its own; otherwise 0
+	oneByOne int // the number of places if the kernel could not attach all at once; otherwise 0
 }
 
-// Allowed returns an error that says why this process may not record probes, or nil if it may. It
-// tries to set the probes of the libjvm.so at path, but only for this process, and takes them off
-// again. The note is like that of a [Result]: it says how the recording would differ from the best
-// way, and is "" if it would not. With an empty path, Allowed only tries to load a BPF program. The
-// last resort is to start DTrace, which the end of ctx kills.
+// Allowed returns nil if this process may record probes. Otherwise the error says why not. Allowed
+// tries it: it sets the probes of the libjvm.so at path, but only for this process, and takes them
+// off again. If the kernel refuses, it tries whether DTrace can be started; the end of ctx kills
+// DTrace. With an empty path, Allowed only tries to load a BPF program.
+//
+// The note is like [Result].Note: it is "" if the best way to record is possible, and otherwise
+// says what is different.
 func Allowed(ctx context.Context, path string) (note string, err error) {
 	if err := machine(); err != nil {
 		return "", err
@@ -62,7 +65,7 @@ func Allowed(ctx context.Context, path string) (note string, err error) {
 		return b.note(), nil
 	}
 	if refused := (*RefusedError)(nil); errors.As(err, &refused) {
-		places, layouts = layOut(sampled(probes[:1])) // only one: perf sets uprobes in all JVMs
+		places, layouts = layOut(sampled(probes[:1])) // only one probe, because perf sets it in all JVMs
 		u, err := openUprobes(os.Getpid(), library{path: path}, places, layouts, refused)
 		if err == nil {
 			u.close()
@@ -80,8 +83,7 @@ func Allowed(ctx context.Context, path string) (note string, err error) {
 	return "", err
 }
 
-// load loads the program and attaches it to the places in the library, for the process pid, which
-// has mapped the library.
+// load loads the program and attaches it to the places in the library, only for the process pid.
 func load(t target, pid int, library string, places []place, layouts []layout) (b *bpf, err error) {
 	if !tryBPF {
 		return nil, refused(unix.EPERM)
@@ -102,7 +104,8 @@ func load(t target, pid int, library string, places []place, layouts []layout) (
 	return b, refused(err)
 }
 
-// attach attaches the program to all places at once, which kernels since 6.6 can do, or one by one.
+// attach attaches the program to the places: to all at once if the kernel can do that (Linux 6.6),
+// otherwise one by one.
 func (b *bpf) attach(t target, pid int, library string, places []place, layouts []layout) (err error) {
 	lib, err := link.OpenExecutable(library)
 	if err != nil {
@@ -116,7 +119,7 @@ func (b *bpf) attach(t target, pid int, library string, places []place, layouts 
 	return b.attachEach(lib, t, pid, places, layouts)
 }
 
-// allAtOnce is false in a test that does what kernels before 6.6 need.
+// allAtOnce is false in a test that attaches one by one, as for kernels before 6.6.
 var allAtOnce = true
 
 func (b *bpf) attachAll(lib *link.Executable, t target, pid int, places []place, layouts []layout) (err error) {
@@ -125,7 +128,7 @@ func (b *bpf) attachAll(lib *link.Executable, t target, pid int, places []place,
 	}
 	o := link.UprobeMultiOptions{PID: uint32(pid)}
 	if ofFirstThread() {
-		o.PID = 0 // no filter by the kernel; the program itself checks which process reached the probe
+		o.PID = 0 // no filter in the kernel: the program itself checks which process has reached the probe
 	}
 	for i := range places {
 		o.Addresses = append(o.Addresses, places[i].Offset)
@@ -141,8 +144,8 @@ func (b *bpf) attachAll(lib *link.Executable, t target, pid int, places []place,
 	return nil
 }
 
-// ofFirstThread reports whether this kernel would record only the first thread of a process when it
-// is given the process id for several uprobes at once. That was fixed in Linux 6.10 (commit
+// ofFirstThread reports whether this kernel has a bug: if several uprobes are set at once for a
+// process, only the first thread of the process is recorded. It was fixed in Linux 6.10 (commit
 // 46ba0e49b642).
 func ofFirstThread() bool {
 	var name syscall.Utsname
@@ -158,7 +161,8 @@ func ofFirstThread() bool {
 	return err == nil && (major < 6 || major == 6 && minor < 10)
 }
 
-// attachEach attaches the program to each place by a perf event of its own.
+// attachEach attaches the program to the places one by one. Each place gets a perf event of its
+// own.
 func (b *bpf) attachEach(lib *link.Executable, t target, pid int, places []place, layouts []layout) (err error) {
 	if b.program, err = b.newProgram(t, layouts, ebpf.AttachNone); err != nil {
 		return err
@@ -176,9 +180,8 @@ func (b *bpf) attachEach(lib *link.Executable, t target, pid int, places []place
 
 func (b *bpf) newProgram(t target, layouts []layout, as ebpf.AttachType) (*ebpf.Program, error) {
 	return ebpf.NewProgram(&ebpf.ProgramSpec{Name: "gasm_usdt", Type: ebpf.Kprobe, AttachType: as,
-		// Kernels since 5.0 ignore the kernel version here. Without a value here, cilium/ebpf would
-		// find out the version from /proc/self/mem, which a program with file capabilities may not
-		// read.
+		// Kernels since 5.0 ignore this version. But if it is 0, cilium/ebpf finds out the kernel's
+		// version by reading /proc/self/mem, which a program with file capabilities may not read.
 		KernelVersion: 1,
 		// Only a program whose license is compatible with the kernel's may read memory and stacks.
 		License: "Dual BSD/GPL", Instructions: program(t, layouts, b.ring)})
@@ -214,8 +217,8 @@ func (b *bpf) close() {
 	}
 }
 
-// refused converts an error of the kernel's for the user: to a *RefusedError if the kernel does not
-// allow or support the program, and to errGone if the process has ended. It returns nil for nil.
+// refused explains an error of the kernel's. If the kernel does not allow or support the program,
+// the result is a *RefusedError. If the process has ended, it is errGone. For nil it is nil.
 func refused(err error) error {
 	var number syscall.Errno
 	switch errors.As(err, &number); {
@@ -232,8 +235,8 @@ func refused(err error) error {
 	return fmt.Errorf("setting USDT probes: %w", err)
 }
 
-// machine returns an error if gasm can't assemble the program for this processor architecture: the
-// program reads registers, and gasm knows only those of x86-64 and aarch64.
+// machine returns an error if gasm can't assemble the program for this processor. The program reads
+// registers, and gasm knows only those of x86-64 and aarch64.
 func machine() error {
 	if !slices.Contains([]string{"amd64", "arm64"}, runtime.GOARCH) {
 		return fmt.Errorf("gasm does not know the registers of %s", runtime.GOARCH)

@@ -14,9 +14,11 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
 )
 
-// A dtraced is a set of probes that DTrace records. This is the only way on systems other than Linux, and the last
-// resort on Linux. DTrace reads the texts itself. It has a buffer for each processor, and prints one buffer after
-// another. So an event is held back until DTrace has printed what all other processors recorded before it.
+// A dtraced is a set of probes that DTrace records. On Linux that is the last resort, and on other
+// systems the only way. DTrace copies the texts out of the JVM itself. It has a buffer for each
+// processor, and prints one buffer after another, so events do not come in the order of their
+// times. gasm holds an event back until DTrace has printed everything older from all other
+// processors.
 type dtraced struct {
 	places  []place
 	layouts []layout
@@ -36,27 +38,27 @@ type dtraced struct {
 	total  int64 // how often probes were reached, by DTrace's own count; 0 until it ends
 
 	textBytes int                // size of all texts in the map texts
-	texts     map[textKey][]byte // texts of the events that read has handed out, by their address and length in the JVM
+	texts     map[textKey][]byte // texts of events that read has handed out, by address and length in the JVM
 }
 
 type textKey struct{ addr, length uint64 }
 
 const (
-	// settle is how long no event is handed out at the start. After this time DTrace has printed a mark for each
-	// processor.
+	// settle is a time at the start in which no event is handed out. At its end DTrace has printed
+	// a mark for each processor.
 	settle = uint64(time.Second)
-	// silence is how long a processor may print no mark. After this time it counts as switched off, and events are no
-	// longer held back because of it.
+	// silence is how long gasm waits for the next mark of a processor. If none comes, the processor
+	// counts as switched off, and no event is held back because of it.
 	silence = uint64(5 * time.Second)
 	// mostHeld limits the events that are held back. If there are more, all of them are handed out at once.
 	mostHeld = 1 << 18
-	// Upper bounds for the texts of a JVM that are kept: their size in bytes, and their number. Names of classes and
-	// methods usually have some dozens of bytes, and at most 64 kB.
+	// Upper bounds for the texts that are kept: their total size in bytes, and their number. Most
+	// names of classes and methods have a few dozen bytes; the longest possible name has 64 kB.
 	mostTextBytes = 32 << 20
 	mostTexts     = 1 << 16
 )
 
-// openDTrace has DTrace record the probes of a JVM.
+// openDTrace makes DTrace record the probes of a JVM.
 func openDTrace(ctx context.Context, pid int, lib library, places []place, layouts []layout, sudo bool, why string) (*dtraced, error) {
 	d := &dtraced{places: places, layouts: layouts, why: why, ended: make(chan struct{}), cpus: map[int]uint64{}, texts: map[textKey][]byte{}}
 	if err := d.start(ctx, dtraceScript(pid, places, layouts, lib), sudo); err != nil {
@@ -110,8 +112,8 @@ func (d *dtraced) at(cpu int, mono uint64) {
 	}
 }
 
-// until returns the time up to which DTrace has printed the events of all processors. It returns 0 if that is not known
-// yet. The caller holds the lock.
+// until returns a time such that DTrace has printed all events before it, of every processor. It
+// returns 0 if that is not known yet. The caller holds the lock.
 func (d *dtraced) until() uint64 {
 	if d.newest < d.first+settle {
 		return 0
@@ -125,8 +127,8 @@ func (d *dtraced) until() uint64 {
 	return least
 }
 
-// read calls the function give for the events that need not be held back, in the order of their times. If all is true,
-// it calls give for every event.
+// read calls give(record) for each event that need not be held back, in the order of their times.
+// On the last call, where all is true, no event is held back.
 func (d *dtraced) read(all bool, give func(record []byte)) {
 	d.mu.Lock()
 	until := d.until()
@@ -151,8 +153,8 @@ func (d *dtraced) read(all bool, give func(record []byte)) {
 	d.mu.Unlock()
 }
 
-// record returns the record of an event, as the program in the kernel writes it. ok is false if the event does not have
-// the fields that its probe should have.
+// record converts an event to a record in the form that the BPF program writes. ok is false if the
+// event does not have the fields that its probe should have.
 func (d *dtraced) record(e *dtraceEvent) (record []byte, ok bool) {
 	if e.probe >= len(d.places) {
 		return nil, false
@@ -180,7 +182,7 @@ func (d *dtraced) record(e *dtraceEvent) (record []byte, ok bool) {
 	}
 	record = append(record, make([]byte, l.size()-len(record))...)
 	if l.caller && len(fields.fields) > 0 {
-		for i := range 2 + words { // the return addresses, and the words of the stack if the record has room for them
+		for i := range 2 + words { // the two return addresses; then the words of the stack, if the record has room for them
 			value := fields.number()
 			if to := l.callerAt() + 8*i; i < 2 || l.words {
 				binary.NativeEndian.PutUint64(record[to:], value)
@@ -193,10 +195,10 @@ func (d *dtraced) record(e *dtraceEvent) (record []byte, ok bool) {
 	return record, !fields.missing && len(fields.fields) == 0
 }
 
-// fieldsLeft are the fields of an event that were not converted yet.
+// fieldsLeft are the fields of an event that have not been converted yet.
 type fieldsLeft struct {
 	fields  []dtraceField
-	missing bool // true after a call for a field that does not exist or has a different type
+	missing bool // true if a field was requested that does not exist or has a different type
 }
 
 func (l *fieldsLeft) next(isText bool) (f dtraceField) {
@@ -211,7 +213,7 @@ func (l *fieldsLeft) next(isText bool) (f dtraceField) {
 func (l *fieldsLeft) number() uint64 { return l.next(false).number }
 func (l *fieldsLeft) text() []byte   { return l.next(true).text }
 
-// keep stores a text, so that it is found when the line of its event is written. If DTrace had no room for the whole
+// keep stores a text until the line of its event is written. If DTrace had no room for the whole
 // text, keep appends an ellipsis.
 func (d *dtraced) keep(addr, length uint64, text []byte) {
 	if uint64(len(text)) < length && len(text) >= longestDTraceText {
@@ -227,14 +229,15 @@ func (d *dtraced) keep(addr, length uint64, text []byte) {
 	}
 }
 
-// text returns a text that was kept, by its address and length in the JVM. It returns false if the text was not kept.
+// text returns the text that was kept for an address and a length. It returns false if there is
+// none.
 func (d *dtraced) text(addr, length uint64) ([]byte, bool) {
 	text, ok := d.texts[textKey{addr, length}]
 	return text, ok || length == 0
 }
 
-// forget forgets all texts if there are many. It must be called only when the sums of allocations that need the texts
-// have been written.
+// forget forgets all texts if there are many. Call it only after the sums of allocations have been
+// written, because their lines need the texts.
 func (d *dtraced) forget() {
 	if len(d.texts) > mostTexts || d.textBytes > mostTextBytes {
 		clear(d.texts)
@@ -242,8 +245,8 @@ func (d *dtraced) forget() {
 	}
 }
 
-// detach ends DTrace and waits for it. DTrace first prints the events that it still has, and then takes some seconds to
-// release its probes in the kernel.
+// detach ends DTrace and waits for it. DTrace first prints the events that it still has. Then it
+// takes some seconds to release its probes in the kernel.
 func (d *dtraced) detach() error {
 	err := d.tracer.Stop()
 	d.tracer.Wait()
@@ -252,9 +255,10 @@ func (d *dtraced) detach() error {
 	return err
 }
 
-// lost returns the number of events that were lost: the firings that DTrace counted, less the events that gasm could
-// read. A DTrace that was killed does not print its count. Then lost returns the losses that DTrace reported while it
-// ran, and the last losses of each processor may be missing.
+// lost returns the number of events that were lost. This is the number of firings that DTrace has
+// counted, minus the events that gasm could read. If DTrace was killed, it has not printed its
+// count. Then lost returns what DTrace reported as lost while it ran, without the last losses of
+// each processor.
 func (d *dtraced) lost() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()

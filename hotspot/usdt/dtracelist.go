@@ -9,10 +9,11 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
 )
 
-// probesListed returns the probes that DTrace lists in a process. It is for systems where gasm does not read the notes
-// of the library, so the arguments of a probe are those that [usdt.Parameters] lists. DTrace does not say whether the
-// size argument of object__alloc is 4 or 8 bytes wide. It is taken to be 4 bytes wide, so its value is not trusted (see
-// hasSize and the package comment of event/usdt).
+// probesListed returns the probes that DTrace lists in a process. It is for systems where gasm does
+// not read the library's notes. So the arguments of each probe are taken from [usdt.Parameters].
+//
+// DTrace does not say whether the size argument of object__alloc has 4 or 8 bytes. It may have 4,
+// as in JDK 11 and 17, and then its value can't be trusted (see hasSize). So 4 bytes are assumed.
 func probesListed(pid int, listed []dtrace.Probe) (probes []Probe) {
 	seen := map[string]bool{}
 	for _, l := range listed {
@@ -38,8 +39,8 @@ func probesListed(pid int, listed []dtrace.Probe) (probes []Probe) {
 	return probes
 }
 
-// allowedByDTrace tries whether DTrace can be started, without any probes. The parameter why says why the kernel's own
-// ways can't be used, or is "".
+// allowedByDTrace tries whether DTrace can be started. It sets no probes. The second argument says
+// why BPF and uprobes can't be used. It is "" if DTrace is the only way.
 func allowedByDTrace(ctx context.Context, why string) (note string, err error) {
 	d := &dtraced{why: why, ended: make(chan struct{}), cpus: map[int]uint64{}}
 	if err := d.start(ctx, &dtrace.Script{}, false); err != nil {

@@ -28,17 +28,17 @@ type dtraceField struct {
 	isText bool
 }
 
-// A dtraceMark says that DTrace has printed all events of a processor that are older than the time
-// mono.
+// A dtraceMark says that DTrace has printed all events of a processor that are older than the
+// mark's time.
 type dtraceMark struct {
 	cpu  int
 	mono uint64
 }
 
-// A dtraceTotal is how many probes were reached, including those whose events DTrace lost.
+// A dtraceTotal is how often probes were reached. Firings that DTrace lost are included.
 type dtraceTotal int64
 
-// A dtraceReader reads what DTrace prints for a [dtraceScript], up to DTrace's last line.
+// A dtraceReader reads what DTrace prints when it runs a [dtraceScript], up to DTrace's last line.
 type dtraceReader struct {
 	in     *bufio.Reader
 	err    error // the error that ended the reading; nil after DTrace's last line or the end of its text
@@ -48,14 +48,14 @@ type dtraceReader struct {
 }
 
 const (
-	// longestDTraceLine has room for three texts in which each byte is escaped as \342, and for
-	// numbers.
+	// longestDTraceLine has room for numbers and three texts, even if every byte of the texts is
+	// escaped (as \342, for example).
 	longestDTraceLine = 8 << 10
-	// mostDTraceFields is an upper bound for the fields of a line: a probe's arguments, their texts,
-	// and the words of a stack. A longer line is a bad line.
+	// mostDTraceFields is an upper bound for the fields of a line: a probe's arguments and their
+	// texts, two return addresses, and the words of a stack. A line with more fields is a bad line.
 	mostDTraceFields = 2*dtraceArguments + 2 + words
-	// mostProcessors is an upper bound for the number of a processor. A line with a larger one is a bad
-	// line.
+	// mostProcessors is an upper bound for the number of a processor. A line with a larger number
+	// is a bad line.
 	mostProcessors = 1 << 16
 )
 
@@ -63,8 +63,8 @@ func newDTraceReader(r io.Reader) *dtraceReader {
 	return &dtraceReader{in: bufio.NewReaderSize(r, longestDTraceLine)}
 }
 
-// scan reads up to the next event, mark, total or bad line. It skips a last line that does not end
-// with a newline, because DTrace was killed while it wrote that line.
+// scan reads up to the next event, mark, total or bad line. If the last line does not end with a
+// newline, scan skips it: DTrace was killed while it wrote that line.
 func (r *dtraceReader) scan() bool {
 	for r.err == nil && !r.ended {
 		line, err := r.in.ReadSlice('\n')
@@ -141,10 +141,10 @@ func parseDTraceFields(rest []byte) (fields []dtraceField, ok bool) {
 	return fields, len(rest) == 0
 }
 
-// cutEscaped reads a text up to the quote at its end, as DTrace's %S writes it. A character that is
-// not printable ASCII is written as a backslash with a letter, or with three octal digits. After a
-// \0, which ends the text in memory, the rest up to the quote is left out. rest begins after the
-// quote and the blank that may follow it.
+// cutEscaped reads a text that DTrace's %S has written, up to the quote at its end. If a character
+// is not printable ASCII, %S writes a backslash and a letter, or a backslash and three octal
+// digits. A \0 ends the text in memory, so what follows it is left out. rest begins after the quote
+// and the blank that may follow it.
 func cutEscaped(from []byte) (text, rest []byte, ok bool) {
 	text = []byte{}
 	ended := false
@@ -170,8 +170,9 @@ func cutEscaped(from []byte) (text, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// unescaped returns the byte for the escape at the start of the text from, which begins after the backslash. size is
-// the number of characters in the escape, or 0 if it is not a valid one.
+// unescaped returns the byte that an escape stands for. The text begins after the backslash, as in
+// `n` or `342`. size is the number of characters of the escape without the backslash. It is 0 if
+// the escape is not valid.
 func unescaped(from []byte) (c byte, size int) {
 	if len(from) >= 3 {
 		if n, err := strconv.ParseUint(string(from[:3]), 8, 8); err == nil {

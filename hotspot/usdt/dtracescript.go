@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// longestDTraceText is how many bytes of a text DTrace copies at most. DTrace reserves this
-	// many bytes in each record, also for short texts.
+	// longestDTraceText is how many bytes of a text DTrace copies at most. DTrace reserves that
+	// many bytes in each record, even if the text is short.
 	longestDTraceText = 255
 	// marksPerSecond is how often DTrace prints a mark on each processor.
 	marksPerSecond = 5
@@ -21,10 +21,10 @@ const (
 	dtraceArguments = 10
 )
 
-// byName returns one probe for all places with the same name, because that is how DTrace knows
-// probes. DTrace itself finds where the arguments are, so each known form becomes RegisterForm. An
-// argument that has an unknown form in the note of any place stays unknown. A name that DTrace
-// could not have is left out, because names become part of the D program.
+// byName merges places with the same name into one probe, because DTrace knows probes only by name.
+// DTrace itself finds the arguments, so every known form becomes RegisterForm. But if an argument
+// has an unknown form in one of the places, it stays unknown. Names become part of the D program,
+// so byName leaves out probes whose names DTrace could not have.
 func byName(probes []Probe) (named []Probe) {
 	at := map[string]int{}
 	for _, p := range byOffset(probes) {
@@ -52,20 +52,23 @@ func byName(probes []Probe) (named []Probe) {
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// dtraceScript returns the script that DTrace runs. It prints a line for each firing of a probe, in
-// which all numbers are hexadecimal, and a mark on each processor some times a second. A
-// dtraceReader reads these lines. The marks have a second purpose: if gasm is gone, DTrace ends
-// soon, because it can't write the next mark.
+// dtraceScript returns the script that DTrace runs. The script prints a line for each firing of a
+// probe (e), and some times a second a mark for each processor (m). The numbers in these lines are
+// hexadecimal. A dtraceReader reads them. The marks have a second purpose: if gasm is gone, DTrace
+// ends soon, because it can't write the next mark.
 //
 //	e 2 1 1a4f8d3c2b10 61b2 7fae0c8d3a42 4 "main"
 //	m 1 1a4f8d3c2b99
 //	n 20001
 //
-// The last line is the number of all firings, in decimal. DTrace counts them in the kernel; this number is needed
-// because DTrace does not report all of its losses. An event has the number of the probe, the processor, the time, the
-// thread, and the arguments. The length of a text is followed by the text itself, in the form of %S. An allocation also
-// has: the address to which the library's code returns; then, if that address is in a stub whose frame is in the chain,
-// the address to which the stub returns (otherwise 0 or meaningless); and the words on the caller's stack.
+// A firing has the number of the probe, the processor, the time, the thread, and the arguments.
+// After the length of a text comes the text itself, in the form of %S. An allocation also has two
+// return addresses and the words on the caller's stack. The first address is where the library's
+// code returns to. If that is in a stub whose frame is in the chain, the second address is where
+// the stub returns to; otherwise it is 0 or meaningless.
+//
+// The last line (n) is the number of all firings, in decimal. DTrace counts them in the kernel. The
+// number is needed because DTrace does not report all of its losses.
 func dtraceScript(pid int, places []place, layouts []layout, lib library) *dtrace.Script {
 	var s strings.Builder
 	for i := range places {
@@ -97,15 +100,15 @@ func dtraceScript(pid int, places []place, layouts []layout, lib library) *dtrac
 	return &dtrace.Script{Clauses: s.String(), Options: []string{"strsize=" + strconv.Itoa(longestDTraceText+1)}}
 }
 
-// hasText reports whether the text of a parameter can be read. at is the index of the parameter's first
-// argument.
+// hasText reports whether a parameter is a text that can be read. at is the index of the
+// parameter's first argument.
 func (p *Probe) hasText(kind usdt.ParameterKind, at int) bool {
 	return kind.Width() == 2 && p.Args[at].isRead() && p.Args[at+1].isRead()
 }
 
 // callerClause returns D code that goes through the library's frames, as the BPF program does
-// (findCaller). D has no loops, so each step is written out. A step after the last frame of the
-// library does not move on.
+// (findCaller). D has no loops, so the code has each step separately. Once the last frame of the
+// library is reached, the remaining steps change nothing.
 func callerClause(lib library) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "this->frame = uregs[%d]; ", framePointer/8)

@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
-// Flag returns the option without which a JVM never reaches the probe; "" if the JVM needs no
-// option.
+// Flag returns the option that a JVM needs in order to reach the probe, such as
+// "-XX:+DTraceMonitorProbes". It returns "" if the JVM needs none.
 func (p *Probe) Flag() string {
 	switch {
 	case p.Provider != usdt.Provider:
@@ -29,7 +29,7 @@ const (
 	methodFlag  = "-XX:+DTraceMethodProbes"
 )
 
-// Told returns what a JVM reports only with an option that [FlagsOf] returned.
+// Told returns, in words, what a JVM reports only if it has an option that [FlagsOf] returned.
 func Told(option string) string {
 	return map[string]string{monitorFlag: "locks or Object.wait", allocFlag: "allocations", methodFlag: "calls of methods"}[option]
 }
@@ -37,7 +37,7 @@ func Told(option string) string {
 // objectAlloc is the probe of an allocation.
 const objectAlloc = "object__alloc"
 
-// Flags returns the options that a JVM must be started with so that all of these probes are reached,
+// Flags returns the options with which a JVM must be started to reach all of these probes. They are
 // sorted.
 func Flags(probes []Probe) []string {
 	var flags []string
@@ -50,8 +50,8 @@ func Flags(probes []Probe) []string {
 	return slices.Compact(flags)
 }
 
-// FlagsOf returns the options that a JVM must be started with so that all probes that match the
-// patterns are reached.
+// FlagsOf returns the options with which a JVM must be started to reach all known probes that match
+// the patterns.
 func FlagsOf(patterns []string) []string {
 	var all []Probe
 	for _, name := range usdt.Known() {

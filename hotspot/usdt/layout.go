@@ -22,22 +22,22 @@ import (
 type layout struct {
 	args   []Operand // the arguments that are read
 	caller bool
-	// words is true for JDK 11 and 17. There, code of C2 calls a stub for each allocation if the
-	// probe is switched on, and the stub's frame is not in the chain of frame pointers. So the
-	// stub's return address has to be found among the first words of the caller's stack.
+	// words is true for allocations in JDK 11 and 17. If the probe is switched on there, code of C2
+	// calls a stub for each allocation. The stub's frame is not in the chain of frame pointers. So
+	// its return address has to be found among the first words of the caller's stack.
 	words bool
-	// brief is the index in args of the address of a text that must be read when the probe is
-	// reached; -1 if the probe has no such text.
+	// Some texts must be read at the moment when the probe is reached. For such a text, brief is
+	// the index in args of its address. It is -1 if the probe has no such text.
 	brief int
 }
 
 const (
 	headSize  = 24
 	briefSize = 64
-	words     = 12 // number of words of the stack: twice the largest frame of a stub of OptoRuntime
+	words     = 12 // number of words copied from the stack: twice the size of OptoRuntime's largest stub frame
 )
 
-// callerAt returns the offset of the caller in a record.
+// callerAt returns the offset of the library's return address in a record.
 func (l *layout) callerAt() int { return headSize + 8*len(l.args) }
 
 // briefAt returns the offset of the brief text.
@@ -60,8 +60,8 @@ func (l *layout) size() int {
 	return l.briefAt()
 }
 
-// isRead reports whether an argument is in the record. A constant is not: its value is known from
-// the note.
+// isRead reports whether an argument is in the record. A constant is not, because its value is
+// known from the note.
 func (o *Operand) isRead() bool { return o.Form == RegisterForm || o.Form == MemoryForm }
 
 // A place is a Probe that is recorded, with the layout of its records.
@@ -90,9 +90,9 @@ func layOut(probes []Probe) (places []place, layouts []layout) {
 	return places, layouts
 }
 
-// parametersOf returns the parameters of a probe. If the probe is not known, or has a different
-// number of arguments than the known one, its parameters have no names. They are numbers, or
-// addresses for JNI.
+// parametersOf returns the parameters of a probe. If the probe is not known, or does not have the
+// expected number of arguments, its parameters have no names. They are then shown as numbers, or as
+// addresses if it is a JNI probe.
 func parametersOf(p *Probe) []usdt.Parameter {
 	parameters := usdt.Parameters(p.FullName())
 	width := 0
@@ -139,19 +139,19 @@ func (p *Probe) isFrequent() bool {
 	return p.Provider == usdt.JNIProvider || p.Name == objectAlloc || p.Flag() == methodFlag
 }
 
-// cookie returns the number that the kernel passes to the BPF program at each firing: the number of
-// the layout in the upper half, and the place's index in the lower half.
+// cookie returns the number that the kernel passes to the BPF program at each firing. The upper
+// half is the number of the layout, and the lower half the index of the place.
 func (p *place) cookie(index int) uint64 { return uint64(p.layout)<<32 | uint64(index) }
 
-// framePointer is the offset in struct pt_regs of the register that chains libjvm's frames: rbp,
-// x29. The register points to the saved frame pointer of the caller, which is followed by the
-// return address.
+// framePointer is the offset in struct pt_regs of the register that chains libjvm's frames (rbp on
+// x86-64, x29 on aarch64). It points to two words on the stack: the saved frame pointer of the
+// caller, and the return address.
 var framePointer = map[string]int16{"amd64": 32, "arm64": 8 * 29}[runtime.GOARCH]
 
-// mostFrames is how many frames of the library are followed at most. An allocation by the interpreter
-// has seven.
+// mostFrames is how many frames of the library are followed at most. When the interpreter
+// allocates, there are seven.
 const mostFrames = 10
 
-// deepest is how far the caller's frame may be above that of libjvm, in bytes. A larger address
-// does not belong to a frame, because compiled code uses the frame pointer as a general register.
+// deepest is how many bytes the caller's frame may be above that of libjvm. Compiled code uses the
+// frame pointer as a general register. So if the value is larger, it is not the address of a frame.
 const deepest = 1 << 20

@@ -11,7 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// A Probe is one place of a probe in a library. A probe may have several places.
+// A Probe is one place of a probe in a library. If a probe has several places, each of them is a
+// Probe.
 type Probe struct {
 	Provider, Name string
 	Offset         uint64 // offset of the probe's nop in the file
@@ -28,8 +29,8 @@ const (
 	noteSection = ".note.stapsdt"
 	baseSection = ".stapsdt.base"
 	noteType    = 3       // NT_STAPSDT
-	maxProbes   = 1 << 13 // an upper bound for the number of places, some 700 in libjvm.so; more are an error
-	largestNote = 4 << 20 // an upper bound for the section, which has 50 kB in libjvm.so; a larger one is an error
+	maxProbes   = 1 << 13 // an upper bound for the number of places; libjvm.so has some 700
+	largestNote = 4 << 20 // an upper bound for the size of the section in bytes; it has 50 kB in libjvm.so
 )
 
 // Probes reads the probes of a library, in the order of its notes. The error is [ErrNone] if the
@@ -74,8 +75,9 @@ func Probes(library io.ReaderAt) ([]Probe, error) {
 			moved = base.Addr - noted
 		}
 		offset, ok := fileOffset(f, location+moved)
-		// No code is at offset 0, because the file's header is there. cilium/ebpf takes 0 for an unknown offset, and
-		// would then read all symbols of the library, without limits.
+		// Offset 0 is never code, because the file's header is there. It must not get to
+		// cilium/ebpf, which takes 0 for an unknown offset and would then read all symbols of the
+		// library, however many there are.
 		if !ok || offset == 0 {
 			return nil, fmt.Errorf("probe %s is at no address of the code", p.FullName())
 		}
@@ -91,8 +93,8 @@ func Probes(library io.ReaderAt) ([]Probe, error) {
 	return probes, nil
 }
 
-// cutNote cuts off the first note, and returns its description and the notes after it. desc is nil if the note is not
-// that of a probe.
+// cutNote cuts off the first note. It returns the description of this note, and the notes after it.
+// desc is nil if the note is not about a probe.
 func cutNote(order binary.ByteOrder, notes []byte) (desc, rest []byte, err error) {
 	if len(notes) < 12 {
 		return nil, nil, errors.New("its notes of probes are cut")
@@ -111,8 +113,9 @@ func cutNote(order binary.ByteOrder, notes []byte) (desc, rest []byte, err error
 	return notes[at:end], rest, nil
 }
 
-// readNote reads the description of a note. It consists of three addresses (of the nop, of the base section when the
-// note was written, and of a semaphore or 0) and three texts: the provider, the name and the arguments.
+// readNote reads the description of a note. It begins with three addresses: of the nop, of the base
+// section at the time when the note was written, and of a semaphore (0 if there is none). Then come
+// three texts: the provider, the name and the arguments.
 func readNote(order binary.ByteOrder, desc []byte, set operandSyntax) (location, base uint64, p Probe, err error) {
 	texts := bytes.SplitN(desc[min(24, len(desc)):], []byte{0}, 4)
 	if len(texts) < 3 {

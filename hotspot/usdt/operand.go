@@ -10,16 +10,16 @@ import (
 
 // An Operand says where an argument is when a probe is reached.
 type Operand struct {
-	// Text is the operand as the note has it: "-4@%eax".
+	// Text is the operand as it stands in the note, such as "-4@%eax".
 	Text string
 	// Size is the size of the argument in bytes, 1 to 8, or 0 if its form is unknown.
 	Size   int
 	Signed bool
 
 	Form
-	// Register and Index are registers, as offsets in bytes in the kernel's struct of registers
-	// (pt_regs). The address of a MemoryForm is the Register plus the Number plus the Index times
-	// the Scale. The Index is -1 if the address has no index register.
+	// Register and Index are registers. Each is an offset in bytes in the kernel's struct pt_regs.
+	// The address of a MemoryForm is the Register plus the Number plus the Index times the Scale.
+	// If the address has no index register, Index is -1.
 	Register, Index int
 	Scale           int
 	Number          int64 // the constant, or the offset from the register
@@ -52,11 +52,12 @@ func operandsOf(machine elf.Machine) (operandSyntax, error) {
 	return operandSyntax{}, fmt.Errorf("no operands of %v", machine)
 }
 
-// argumentStart matches the start of an argument: its size, which is negative for signed numbers,
-// and an @. In between, an f marks a floating-point number.
+// argumentStart matches the start of an argument, such as "-4@" or "8f@". It has the size of the
+// argument, which is negative if the number is signed. An f marks a floating-point number.
 var argumentStart = regexp.MustCompile(`(?:^| )(-?[1248])(f?)@`)
 
-// parseOperands reads the arguments of a note. An operand of an unknown form has no value.
+// parseOperands reads the arguments of a note. If it does not know the form of an operand, the
+// operand gets UnknownForm.
 func parseOperands(text string, set operandSyntax) []Operand {
 	starts := argumentStart.FindAllStringSubmatchIndex(text, -1)
 	var operands []Operand
@@ -78,8 +79,8 @@ func parseOperands(text string, set operandSyntax) []Operand {
 	return operands
 }
 
-// value returns the operand's value. raw are the 8 bytes that were read for it, of which only the
-// lowest Size bytes count. A constant ignores raw.
+// value returns the operand's value. raw has the 8 bytes that were read for the operand; only the
+// lowest Size bytes of them count. For a constant, raw is ignored.
 func (o *Operand) value(raw uint64) int64 {
 	if o.Form == ConstantForm {
 		raw = uint64(o.Number)
@@ -172,9 +173,9 @@ func (o *Operand) memory(set operandSyntax, base, index, scale, number string) {
 	o.Form = MemoryForm
 }
 
-// x86Registers maps all names of the registers to their offsets in bytes in struct pt_regs
-// (arch/x86/include/uapi/asm/ptrace.h). The names %ah, %bh, %ch and %dh are missing, because these
-// bytes are not at the start of a register.
+// x86Registers maps the names of the registers to their offsets in bytes in struct pt_regs
+// (arch/x86/include/uapi/asm/ptrace.h). %ah, %bh, %ch and %dh are missing, because they are not the
+// lowest byte of a register.
 func x86Registers() map[string]int {
 	places := map[string]int{}
 	for i, name := range []string{"r15", "r14", "r13", "r12", "bp", "bx", "r11", "r10", "r9", "r8", "ax", "cx", "dx", "si", "di"} {

@@ -14,7 +14,7 @@ const (
 	record    = asm.R9
 )
 
-// A target is the process that is recorded, in the terms that the BPF program compares.
+// A target is the process that is recorded, in a form that the BPF program can compare.
 type target struct {
 	pid int32 // in the PID namespace below
 	// The namespace of pid, by device and inode of /proc/PID/ns/pid. For the machine's first namespace,
@@ -25,7 +25,8 @@ type target struct {
 }
 
 // program assembles the BPF program that runs when a thread reaches a probe. One program serves all
-// probes: it finds out which thread runs, takes the layout from its cookie, and writes a record.
+// probes. It finds out which thread runs, takes the number of the layout from the cookie, and
+// writes a record.
 func program(t target, layouts []layout, r *ring) asm.Instructions {
 	p := append(asm.Instructions{asm.Mov.Reg(registers, asm.R1)}, whoRuns(t)...)
 	p = append(p, asm.Mov.Reg(asm.R1, registers), asm.FnGetAttachCookie.Call(), asm.Mov.Reg(cookie, asm.R0))
@@ -47,8 +48,8 @@ func program(t target, layouts []layout, r *ring) asm.Instructions {
 	return append(p, asm.Mov.Imm(asm.R0, 0).WithSymbol("end"), asm.Return())
 }
 
-// whoRuns returns code that gets the ids of the thread and its process. It ends the program if that
-// is not the target's process.
+// whoRuns returns code that gets the ids of the current thread and its process. If the process is
+// not the target, the code ends the program.
 func whoRuns(t target) asm.Instructions {
 	if t.device == 0 {
 		return asm.Instructions{
@@ -73,8 +74,8 @@ func whoRuns(t target) asm.Instructions {
 	}
 }
 
-// dispatch returns code that jumps to the code of the layout whose number is in R0, by binary
-// search. That number is in the range [lo, hi).
+// dispatch returns code that jumps to the code of a layout. The number of the layout is in R0 and
+// in the range [lo, hi). The code finds it by binary search.
 func dispatch(lo, hi int) asm.Instructions {
 	if hi-lo == 1 {
 		return asm.Instructions{asm.Ja.Label(layoutLabel(lo))}
@@ -111,11 +112,13 @@ func (l *layout) write(i int, t target) asm.Instructions {
 }
 
 // findCaller returns code that goes through the library's frames, and writes the address that the
-// last of them returns to. It leaves the frame pointer of the last frame in the register thread. If
-// the address is in a stub whose frame is in the same chain, the code also writes the address that
-// the stub returns to; otherwise this is 0 or meaningless. The helper bpf_get_stack is no
-// alternative: it takes four times as long, because it does not stop at the frames of compiled
-// code, which are not chained.
+// last of them returns to. It leaves the frame pointer of that last frame in R7 (thread).
+//
+// If the address is in a stub whose frame is in the same chain, the code also writes the address
+// that the stub returns to. Otherwise the second address is 0 or meaningless.
+//
+// The helper bpf_get_stack would take four times as long: it does not stop at the frames of
+// compiled code, which are not chained.
 func findCaller(i int, t target, at int16) asm.Instructions {
 	const next, back = -16, -8 // on the program's own stack: the frame pointer of the caller, and the return address
 	fp := thread               // the thread and the cookie are in the record already, so their registers are free
@@ -152,7 +155,7 @@ func findCaller(i int, t target, at int16) asm.Instructions {
 		asm.Mov.Imm(asm.R1, 0).WithSymbol(end)) // an instruction to jump to
 }
 
-// write returns code that writes an argument into the record. The parameter at is the argument's offset there.
+// write returns code that writes an argument into the record, at the given offset.
 func (o *Operand) write(at int16) asm.Instructions {
 	if o.Form == RegisterForm {
 		return asm.Instructions{asm.LoadMem(asm.R1, registers, int16(o.Register), asm.DWord), asm.StoreMem(record, at, asm.R1, asm.DWord)}
@@ -160,8 +163,8 @@ func (o *Operand) write(at int16) asm.Instructions {
 	return append(o.address(), readUser(int32(at), int32(o.Size))...)
 }
 
-// address returns code that computes the address of an argument in the JVM's memory, and leaves it
-// in R3.
+// address returns code that computes the address of an argument in the JVM's memory. The result of
+// the code is in R3.
 func (o *Operand) address() asm.Instructions {
 	p := asm.Instructions{asm.LoadMem(asm.R3, registers, int16(o.Register), asm.DWord)}
 	if o.Index >= 0 {
@@ -170,8 +173,9 @@ func (o *Operand) address() asm.Instructions {
 	return append(p, asm.Add.Imm(asm.R3, int32(o.Number)))
 }
 
-// readUser returns code that copies size bytes of the JVM's memory, from the address in R3, to the
-// offset at of the record. If a page is not present, the kernel writes zeros.
+// readUser returns code that copies size bytes of the JVM's memory into the record, to the given
+// offset. The address in the JVM's memory is in R3. If a page is not present, the kernel writes
+// zeros.
 func readUser(at, size int32) asm.Instructions {
 	return asm.Instructions{
 		asm.Mov.Reg(asm.R1, record),

@@ -16,7 +16,7 @@ const lookPause = 20 * time.Millisecond
 type Recorder struct {
 	from    source
 	sink    *sink
-	age     func() // forgets texts that may have changed, or are too many
+	age     func() // forgets texts if they may have changed or if there are too many
 	close   func() // called at the end; may be nil
 	unknown []string
 	set     int64         // when the probes were set, on CLOCK_MONOTONIC
@@ -24,15 +24,16 @@ type Recorder struct {
 	done    chan struct{} // closed when all records were read
 }
 
-// A source has the kernel report the firings of probes: bpf, uprobes, or dtraced.
+// A source makes the kernel report the firings of probes. It is a bpf, an uprobes or a dtraced.
 type source interface {
-	// read calls the function give for each record that has come since the last call, in order within each thread. If
-	// an older record may still come, it holds back the newer ones until a later call, unless all is true. A record is
-	// valid until give returns.
+	// read calls give(record) for each record that has come since the last call. The records of
+	// each thread are in order. If an older record may still come, read holds back the newer ones
+	// for a later call. On the last call, where all is true, it holds back nothing. A record is
+	// valid only during the call of give.
 	read(all bool, give func(record []byte))
 	detach() error // ends the recording; the error says why records are missing
 	lost() int64   // the number of events that were lost
-	note() string  // how this way to record differs from the best one; "" if it is the best
+	note() string  // what is different from the best way to record; "" if this is the best way
 	close()
 }
 
@@ -57,7 +58,7 @@ func (r *Recorder) begin() *Recorder {
 	return r
 }
 
-// recordByDTrace has DTrace record the probes.
+// recordByDTrace makes DTrace record the probes.
 func (r *Recorder) recordByDTrace(ctx context.Context, pid int, lib library, chosen []Probe, o Options, why string) error {
 	places, layouts := layOut(byName(chosen))
 	d, err := openDTrace(ctx, pid, lib, places, layouts, o.Sudo, why)
@@ -70,8 +71,8 @@ func (r *Recorder) recordByDTrace(ctx context.Context, pid int, lib library, cho
 	return nil
 }
 
-// read reads records until the recorder is stopped. It polls, because to wake it up for a record
-// would cost the JVM more time than the firing of the probe itself.
+// read reads records until the recorder is stopped. It polls: if each firing of a probe woke it up,
+// that would cost the JVM more time than the firing itself.
 func (r *Recorder) read() {
 	defer close(r.done)
 	look := time.NewTicker(lookPause)
@@ -90,8 +91,8 @@ func (r *Recorder) read() {
 
 // Stop ends the recording, and returns what it has found.
 func (r *Recorder) Stop() Result {
-	// The kernel detaches the BPF program from one place after another. Meanwhile only some of the probes still record,
-	// so records from now on are left out.
+	// The kernel detaches the BPF program from one place after another. While it does so, only some
+	// of the probes still record. So records from now on are left out.
 	r.sink.until.Store(uint64(monotonic.Nanos()))
 	err := r.from.detach()
 	close(r.stop)

@@ -19,8 +19,8 @@ import (
 // in the kernel's include/linux/proc_ns.h).
 const firstNamespace = 0xEFFFFFFC
 
-// Start begins to record probes of a JVM, and writes their text to o.Text. The recording goes on
-// until [Recorder.Stop]. If DTrace records the probes, the end of ctx kills DTrace.
+// Start begins to record probes of a JVM. It writes the text to o.Text. The recording goes on until
+// [Recorder.Stop]. If DTrace does the recording, the end of ctx kills it.
 func Start(ctx context.Context, pid int, o Options) (*Recorder, error) {
 	if err := machine(); err != nil {
 		return nil, err
@@ -49,8 +49,8 @@ func Start(ctx context.Context, pid int, o Options) (*Recorder, error) {
 // uprobes.
 var tryBPF, tryUprobes = true, true
 
-// open sets the probes: by BPF, or by perf's events if the kernel refuses BPF, or by DTrace if the
-// kernel refuses both.
+// open sets the probes. It tries BPF first. If the kernel refuses that, it tries perf's events, and
+// then DTrace.
 func (r *Recorder) open(ctx context.Context, pid int, lib library, chosen []Probe, o Options) error {
 	if o.DTrace {
 		return r.recordByDTrace(ctx, pid, lib, chosen, o, "")
@@ -66,8 +66,8 @@ func (r *Recorder) open(ctx context.Context, pid int, lib library, chosen []Prob
 	return nil
 }
 
-// withDTrace adds to the refusal why DTrace could not be used either. It adds nothing if DTrace is
-// not installed.
+// withDTrace adds to the refusal why DTrace could not be used either. If DTrace is not installed,
+// it adds nothing.
 func withDTrace(refused *RefusedError, failed error) *RefusedError {
 	if missing := (*failure.MissingToolError)(nil); errors.As(failed, &missing) {
 		return refused
@@ -109,8 +109,9 @@ func (r *Recorder) recordByKernel(pid int, lib library, chosen []Probe, o Option
 var errGone = errors.New("it had ended before its probes were set")
 
 // findLibrary finds the libjvm.so that a process has mapped, and opens it. The caller closes the
-// file when the probes are set. The kernel finds the library by the path of this open file in
-// /proc/self/fd, because the process could make any other path lead to a different file.
+// file when the probes are set. The kernel gets the library's path as /proc/self/fd/N, with the
+// number of this open file. Any other path is not safe, because the process could make it lead to a
+// different file.
 func findLibrary(pid int) (lib library, err error) {
 	mappings, err := native.ReadMaps(pid)
 	if err != nil {
@@ -149,8 +150,8 @@ func readLibrary(file io.ReaderAt, name string) ([]Probe, error) {
 	return probes, err
 }
 
-// targetOf returns the process as a BPF program can recognise it. threads converts the thread ids
-// that the program sees to those that gasm sees.
+// targetOf describes a process in such a way that a BPF program can recognise it. The function
+// threads converts a thread id that the BPF program sees to the id that gasm sees.
 func targetOf(pid int) (t target, threads func(own int) int, err error) {
 	p, err := foreign.Open(pid)
 	if err != nil {

@@ -11,16 +11,17 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
 )
 
-// Allowed returns an error that says why this process may not record probes, or nil if it may. It
-// tries DTrace, which is the only way to record probes on this system. The end of ctx kills DTrace.
+// Allowed returns nil if this process may record probes. Otherwise the error says why not. It tries
+// to start DTrace, which is the only way to record probes on this system. The end of ctx kills
+// DTrace.
 func Allowed(ctx context.Context, _ string) (note string, err error) {
 	return allowedByDTrace(ctx, "")
 }
 
-// Start begins to record probes of a JVM, and writes their text to o.Text. DTrace lists the JVM's
-// probes. The addresses of the library's code stay unknown, so the code that allocates is not
-// recorded. The recording goes on until [Recorder.Stop], or until the end of ctx, which kills
-// DTrace.
+// Start begins to record probes of a JVM. It writes the text to o.Text. The JVM's probes are those
+// that DTrace lists. The addresses of the library's code are not known here, so for allocations the
+// allocating code is not recorded. The recording goes on until [Recorder.Stop]. The end of ctx
+// kills DTrace, and so ends the recording too.
 func Start(ctx context.Context, pid int, o Options) (*Recorder, error) {
 	listed, err := dtrace.List(ctx, o.Sudo, dtraceProviders(pid)...)
 	if err != nil {
@@ -40,8 +41,8 @@ func Start(ctx context.Context, pid int, o Options) (*Recorder, error) {
 	return r.begin(), nil
 }
 
-// dtraceProviders returns DTrace's descriptions of all of HotSpot's probes in a process, such as
-// "hotspot4711:::".
+// dtraceProviders returns descriptions that match all of HotSpot's probes in a process, in DTrace's
+// form: "hotspot4711:::".
 func dtraceProviders(pid int) (descriptions []string) {
 	for _, p := range []string{usdt.Provider, usdt.JNIProvider, usdt.PrivateProvider} {
 		descriptions = append(descriptions, p+strconv.Itoa(pid)+":::")

@@ -9,11 +9,11 @@ type Options struct {
 	// Text is where the text of the recorded probes is written, in the format of package
 	// event/usdt.
 	Text io.Writer
-	// Placed is called with addresses at which the program allocates, some times a second. It is
-	// called once for many allocations, and some of the addresses are not in code. It may be nil.
+	// Placed is called some times a second with addresses at which the program allocates. One call
+	// can stand for many allocations. Some of the addresses are not in code. Placed may be nil.
 	Placed func(pc uint64, monoNanos int64)
-	// DTrace is true if DTrace shall record the probes even if there is a better way. Sudo is true
-	// if DTrace shall be run by sudo -n.
+	// If DTrace is true, DTrace records the probes even if there is a better way. If Sudo is true,
+	// DTrace is run by sudo -n.
 	DTrace, Sudo bool
 }
 
@@ -24,8 +24,8 @@ type Result struct {
 	Unknown []string
 	// Note says how the probes were recorded; "" if that was the best way.
 	Note string
-	// SetMonoNanos is when the probes were set, on CLOCK_MONOTONIC. It is 0 if DTrace recorded
-	// them: then Note says how long it took to set the probes.
+	// SetMonoNanos is when the probes were set, on CLOCK_MONOTONIC. If DTrace recorded them, it is
+	// 0, and Note says how long it took to set the probes.
 	SetMonoNanos int64
 	// Err says why the text is incomplete; nil if it is complete.
 	Err error

@@ -12,8 +12,8 @@ import (
 )
 
 // A ring is the memory into which the BPF program writes records, and from which gasm reads them.
-// It is a BPF array that gasm has mapped, and not a BPF ring buffer. A ring buffer would need a
-// lock and two calls for each record, which would be a third of the program's time.
+// It is a BPF array that gasm has mapped. A BPF ring buffer would be slower: it needs a lock and
+// two calls for each record, which would be a third of the program's time.
 //
 //	  0  how many records were begun
 //	128  how many were read; gasm writes it
@@ -28,19 +28,19 @@ type ring struct {
 	next   uint64
 }
 
-// The number of slots. Probes that are reached a million times a second get more, because the kernel
-// may not schedule gasm for a while.
+// The number of slots. If a probe may be reached a million times a second, there are more slots,
+// because the kernel may not schedule gasm for a while.
 const someSlots, manySlots = 1 << 16, 1 << 18
 
 const (
 	begunAt, readAt, lostAt = 0, 128, 256
 	firstSlot               = 4096
-	// spareSlots is how many slots stay free before the oldest record that was not read. They are
-	// needed because many threads may run the program at the same time: each first sees that there
-	// is room, and only then takes a slot.
+	// spareSlots is how many slots are kept free. They are needed because the program first looks
+	// whether there is room, and then takes a slot. Many threads may run it at the same time and
+	// all see the same room.
 	spareSlots = 1 << 10
-	// readOften is the number of records after which gasm stores how far it has read, so that the
-	// program can use these slots again.
+	// readOften is a number of records. Each time gasm has read that many, it stores how far it has
+	// read, so that the program can use these slots again.
 	readOften = 1 << 10
 )
 
@@ -65,8 +65,8 @@ func newRing(slots int, layouts []layout) (r *ring, err error) {
 
 func (r *ring) word(at int) *uint64 { return (*uint64)(unsafe.Pointer(&r.memory[at])) }
 
-// read calls the function give for each whole record, up to the first one that is not whole. A record is valid until
-// give returns.
+// read calls give(record) for each record, up to the first one that is not whole yet. A record is
+// valid only during the call of give.
 func (r *ring) read(give func(record []byte)) {
 	for ; ; r.next++ {
 		at := firstSlot + int(r.next)%r.slots*r.size
@@ -81,7 +81,7 @@ func (r *ring) read(give func(record []byte)) {
 	atomic.StoreUint64(r.word(readAt), r.next)
 }
 
-// lost returns the number of events that there was no room for.
+// lost returns the number of events for which there was no room.
 func (r *ring) lost() int64 { return int64(atomic.LoadUint64(r.word(lostAt))) }
 
 func (r *ring) close() {
@@ -91,11 +91,11 @@ func (r *ring) close() {
 	r.events.Close()
 }
 
-// sequence is the offset on the program's stack at which it keeps the number of its record.
+// sequence is an offset on the program's stack. The program keeps the number of its record there.
 const sequence = -24
 
-// reserve returns code that takes a slot. After this code, the address of the record is in the
-// register record. If no slot is free, the code jumps to the label "lost".
+// reserve returns code that takes a slot, and puts the address of its record into R9 (record). If
+// no slot is free, the code jumps to the label "lost".
 func (r *ring) reserve() asm.Instructions {
 	return asm.Instructions{
 		asm.LoadMapValue(asm.R1, r.events.FD(), begunAt),
@@ -115,9 +115,9 @@ func (r *ring) reserve() asm.Instructions {
 	}
 }
 
-// submit returns code that marks a record as whole by writing its number. On ARM, other processors
-// may see a plain store of the number before they see the record. So there the code uses an atomic
-// exchange, before which all earlier stores become visible.
+// submit returns code that marks a record as whole by writing its number. On ARM, with a plain
+// store, another processor might see the number before it sees the record. So there the code uses
+// an atomic exchange, which makes all earlier stores visible first.
 func (r *ring) submit() asm.Instructions {
 	store := asm.StoreMem(record, -8, asm.R1, asm.DWord)
 	if runtime.GOARCH != "amd64" {
@@ -131,9 +131,9 @@ func (r *ring) count() asm.Instructions {
 	return asm.Instructions{asm.LoadMapValue(asm.R1, r.events.FD(), lostAt).WithSymbol("lost"), asm.Mov.Imm(asm.R2, 1), asm.StoreXAdd(asm.R1, asm.R2, asm.DWord)}
 }
 
-// atomically returns an atomic operation. The instruction's Constant says which operation it is.
-// cilium/ebpf sets it only after Instruction.Marshal has read it, so the result would be a plain
-// addition. Therefore it is set here.
+// atomically returns an instruction with an atomic operation. Its Constant says which operation it
+// is. cilium/ebpf sets the Constant too late, after Instruction.Marshal has already read it, and
+// the result would be a plain addition. So the Constant is set here.
 func atomically(op asm.AtomicOp, dst, src asm.Register, offset int16) asm.Instruction {
 	i := op.Mem(dst, src, asm.DWord, offset)
 	i.Constant = int64(op >> 8)

@@ -42,8 +42,9 @@ func Patterns(kinds []event.Kind) (names []string) {
 	return names
 }
 
-// CheckPattern returns an error if a pattern of probes is wrong. A pattern is a provider and a name, in
-// which * stands for any characters. A - in the name may be written for __, as DTrace and perf do.
+// CheckPattern returns an error if a pattern of probes is wrong. A pattern is a provider and a
+// name, such as hotspot:gc__*, where * stands for any characters. Instead of __ the name may have a
+// -, because DTrace and perf write it that way.
 func CheckPattern(pattern string) error {
 	provider, name, ok := strings.Cut(pattern, ":")
 	if _, err := path.Match(pattern, ""); err != nil || !ok || name == "" || provider == "" || strings.Contains(pattern, "/") {

@@ -13,12 +13,12 @@ import (
 	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
-// maxLines is the largest number of lines in a text, because package capture does not read more events of a capture.
-// Events beyond this limit count as lost.
+// maxLines is the largest number of lines in a text. Package capture does not read more events of a
+// capture. When the limit is reached, all further events count as lost.
 const maxLines = 4_000_000
 
-// maxBytes limits the size of a text, in bytes. A line usually has some 100 bytes, but a JVM could have very long
-// names. Events beyond this limit count as lost.
+// maxBytes limits the size of a text, in bytes. A line usually has some 100 bytes, but a JVM could
+// have very long names. When the limit is reached, all further events count as lost.
 const maxBytes = 1 << 30
 
 // A sink turns the kernel's records into text.
@@ -42,14 +42,16 @@ type sink struct {
 	lines  int
 	bytes  int64
 	events int64
-	full   int64 // events that are missing because the text had reached maxLines or maxBytes
+	full   int64 // events that were not written because the text had reached maxLines or maxBytes
 	allocs map[allocSite]*allocSum
 	noted  []allocSite // keys of allocs, in the order in which they came
 }
 
-// An allocSite is an instruction that allocates objects of one class. pc is the return address of the library's code,
-// the address after that instruction; 0 if it was not found. If pc is in a stub, the stub's own return address is in
-// the field caller (found by the chain of frame pointers) or in the field above (found by searching the stack).
+// An allocSite is an instruction that allocates objects of one class. pc is the address after that
+// instruction, to which the library's code returns. It is 0 if it was not found. If pc is in a
+// stub, the stub's own return address is in one of the next two fields: in the field caller if it
+// was found by the chain of frame pointers, or in the field above if it was found by searching the
+// stack.
 type allocSite struct{ pc, caller, above, class, length uint64 }
 
 type allocSum struct {
@@ -76,8 +78,8 @@ func namesOf(places []place) (names []string) {
 	return slices.Compact(names)
 }
 
-// take writes the line of a record, or adds the record to the sums of allocations. It skips records after the end of
-// the recording, and records that are damaged.
+// take writes the line of a record. If the record is an allocation, take adds it to the sums
+// instead. It skips damaged records, and records from after the end of the recording.
 func (s *sink) take(data []byte) {
 	if len(data) < headSize {
 		return
@@ -108,7 +110,8 @@ func (s *sink) take(data []byte) {
 // begin begins a line with its time and its thread.
 func (s *sink) begin(mono uint64, tid int) {
 	s.line = strconv.AppendUint(s.line[:0], mono/1e9, 10)
-	// A 1 before the nine digits keeps their leading zeros. It is then replaced with the decimal point.
+	// The nine digits may begin with zeros. A 1 before them keeps these zeros, and is then replaced
+	// with the decimal point.
 	point := len(s.line)
 	s.line = strconv.AppendUint(s.line, 1e9+mono%1e9, 10)
 	s.line[point] = '.'
@@ -175,8 +178,8 @@ func (s *sink) quote(text []byte, ok bool) {
 	s.line = strconv.AppendQuote(s.line, string(text))
 }
 
-// allocated adds an allocation to the sums. It returns false, and adds nothing, if the probe has different parameters
-// than in JDK 11 to 28.
+// allocated adds an allocation to the sums. If the probe's parameters are not those of JDK 11 to
+// 28, it adds nothing and returns false.
 func (s *sink) allocated(p *place, l *layout, data []byte) bool {
 	if len(p.parameters) != 3 || p.parameters[1].Kind != usdt.Text {
 		return false
@@ -203,12 +206,12 @@ func (s *sink) allocated(p *place, l *layout, data []byte) bool {
 	return true
 }
 
-// codeCache is an upper bound for the size of a code cache. Two addresses that are farther apart are not in the same
-// code cache.
+// codeCache is an upper bound for the size of a code cache. If two addresses are farther apart than
+// this, they can't both be in the code cache.
 const codeCache = 2 << 30
 
-// firstNear returns the first word of a stack that may be in the same code cache as an address; 0 if
-// there is none.
+// firstNear returns the first word of a stack that may be an address in the same code cache as pc.
+// It returns 0 if there is none.
 func firstNear(stack []byte, pc uint64) uint64 {
 	for ; len(stack) >= 8; stack = stack[8:] {
 		if word := binary.NativeEndian.Uint64(stack); word-pc+codeCache < 2*codeCache {
@@ -222,7 +225,7 @@ func firstNear(stack []byte, pc uint64) uint64 {
 // the sums are written early.
 const mostSites = 1 << 16
 
-// flush writes the sums of allocations, and hands all text so far to the writer.
+// flush writes the sums of allocations, and passes all buffered text to the writer.
 func (s *sink) flush() {
 	for _, site := range s.noted {
 		sum := s.allocs[site]

@@ -20,9 +20,9 @@ type textCache struct {
 const (
 	// longestText is the largest text that is read. The names of methods have at most 64 kB.
 	longestText = 1 << 16
-	// textsLive is how long a text that was read is used without reading it again. It is short
-	// because the name of an unloaded class may be overwritten by another name of the same length,
-	// and because reading a text takes only a microsecond.
+	// textsLive is how long a text is used before it is read again. When a class is unloaded,
+	// another name of the same length may take its place in memory, so the time is short. That
+	// costs little: reading a text takes only a microsecond.
 	textsLive = time.Second
 )
 
@@ -30,8 +30,8 @@ func newTextCache(p *foreign.Process) *textCache {
 	return &textCache{process: p, read: map[textKey][]byte{}}
 }
 
-// text returns the text of this length at an address. The caller must not change it. It returns
-// false if the text can't be read.
+// text returns the text of this length at an address in the JVM's memory. It returns false if the
+// text can't be read. The caller must not change the text.
 func (c *textCache) text(addr, length uint64) ([]byte, bool) {
 	if length == 0 {
 		return nil, true
@@ -47,7 +47,7 @@ func (c *textCache) text(addr, length uint64) ([]byte, bool) {
 	local := []unix.Iovec{{Base: &text[0]}}
 	local[0].SetLen(len(text))
 	n, err := unix.ProcessVMReadv(c.process.PID(), local, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(text)}}, 0)
-	if err != nil || n < len(text) || c.process.Exited() { // if the JVM has ended, another process may have its id now
+	if err != nil || n < len(text) || c.process.Exited() { // if the JVM has ended, its pid may belong to another process
 		return nil, false
 	}
 	if c.bytes += len(text); c.bytes > mostTextBytes || len(c.read) >= mostTexts {
@@ -58,7 +58,7 @@ func (c *textCache) text(addr, length uint64) ([]byte, bool) {
 	return text, true
 }
 
-// age forgets all texts every textsLive, because they may have changed.
+// age forgets all texts once in every textsLive, because they may have changed.
 func (c *textCache) age(now time.Time) {
 	if now.Sub(c.since) > textsLive {
 		clear(c.read)
@@ -72,8 +72,8 @@ type threadIDs struct {
 	known map[int]int
 }
 
-// of returns the id that gasm sees for a thread, or 0 if the thread has ended. For a thread that is
-// not known yet, it reads the ids of all threads again.
+// of returns the id that gasm sees for a thread. It returns 0 if the thread has ended. If the
+// thread is not known yet, it reads the ids of all threads again.
 func (t *threadIDs) of(own int) int {
 	if id, ok := t.known[own]; ok {
 		return id

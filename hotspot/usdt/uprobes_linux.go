@@ -19,19 +19,19 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// An uprobes is a set of probes recorded by perf's events, which are used where BPF is refused.
-// There is one event for each place and processor. Other processes that have the library mapped
-// reach the probes too, so their records are skipped when the rings are read. The events exist only
-// as long as gasm's file descriptors are open, and are not in tracefs, so nothing is left behind
-// when gasm ends.
+// An uprobes is a set of probes that are recorded by perf's events. It is used if the kernel
+// refuses BPF. There is one event for each place and processor. Other processes that use the same
+// library reach the probes too; their records are skipped when the rings are read. The events are
+// not in tracefs and exist only as long as gasm's file descriptors are open, so nothing is left
+// behind when gasm ends.
 type uprobes struct {
 	pid    int32
 	code   samples
 	fds    []int
 	rings  []*perfevent.Ring
 	byID   map[uint64]int // maps the id of an event to the index of its place
-	kept   []timed        // records that were read but are held back, because another processor's ring may get an older one
-	missed int64          // number of lost records that the kernel reported in the rings
+	kept   []timed        // records held back after reading, because another processor's ring may still get an older one
+	missed int64          // how many records were lost, according to the kernel's reports in the rings
 	why    string         // why BPF can't be used
 }
 
@@ -42,16 +42,17 @@ type timed struct {
 }
 
 // mostUprobes limits how many events are opened. The kernel sets an event in less than a
-// millisecond, but takes 40 to 90 ms to remove it. It removes events one after another, even if
-// they are closed at the same time, and also when gasm is killed.
+// millisecond, but takes 40 to 90 ms to remove it. It removes them one after another, even if gasm
+// closes them all at the same time or is killed.
 const mostUprobes = 128
 
-// The size of each processor's ring, in bytes: for most probes, for frequent probes, and the
-// smallest one. The ring is made smaller, down to the smallest size, if the user may not lock so
-// much memory.
+// The size of each processor's ring, in bytes. someBytes is for most probes and manyBytes for
+// frequent ones. If the user may not lock so much memory, the size is halved until it works, at
+// most down to leastBytes.
 const someBytes, manyBytes, leastBytes = 2 << 20, 32 << 20, 32 << 10
 
-// uprobeType is the file with the number by which perf's events for uprobes are requested.
+// uprobeType is a file of the kernel's. It has the number that stands for uprobes in the type field
+// of perf_event_attr.
 const uprobeType = "/sys/bus/event_source/devices/uprobe/type"
 
 // openUprobes sets probes by perf's events.
@@ -158,8 +159,9 @@ func (u *uprobes) control(request uint) error {
 	return nil
 }
 
-// read calls the function give for each record that has come, in the order of their times. Unless all is true, it holds
-// back the records of the last lookPause, because an older record may still be on its way into another ring.
+// read calls give(record) for each record that has come, in the order of their times. It holds back
+// the records of the last lookPause, because an older record may still be on its way into another
+// ring. On the last call, where all is true, it holds back nothing.
 func (u *uprobes) read(all bool, give func(record []byte)) {
 	until := uint64(monotonic.Nanos()) - uint64(lookPause)
 	for _, r := range u.rings {
@@ -173,7 +175,7 @@ func (u *uprobes) read(all bool, give func(record []byte)) {
 	u.kept = slices.Delete(u.kept, 0, n)
 }
 
-// take handles a record that was read from a ring: it keeps a sample of the JVM, and counts losses.
+// take handles a record from a ring. It keeps samples of the JVM, and counts losses.
 func (u *uprobes) take(data []byte) {
 	switch kind, body := perfHeader(data); {
 	case kind == unix.PERF_RECORD_LOST && len(body) >= 16:
@@ -192,13 +194,13 @@ func (u *uprobes) detach() error {
 	return nil
 }
 
-// lost returns the number of events that the rings had no room for. The kernel reports a loss only
-// before the next record that fits into the ring. So the last losses can be found only in the
-// counts of the events themselves, which exist since Linux 6.0.
+// lost returns the number of events for which the rings had no room. The kernel reports losses in a
+// ring only when the next record fits in, so the last losses are never reported there. Since Linux
+// 6.0 each event also counts its losses.
 func (u *uprobes) lost() int64 {
 	var counts int64
 	for _, fd := range u.fds {
-		var both [16]byte // how often the event happened, and how many were lost
+		var both [16]byte // how often the event happened, and how many of its records were lost
 		if n, err := unix.Read(fd, both[:]); err == nil && n == len(both) {
 			counts += int64(wordOf(both[:], 1))
 		}
@@ -210,7 +212,7 @@ func (u *uprobes) note() string {
 	return u.why + ": USDT probes are recorded by perf's events for uprobes instead, which take longer, and leave out what is not in a register or on the stack"
 }
 
-// close closes all events at the same time, because the kernel takes long for each of them.
+// close closes all events in parallel, because the kernel takes long for each of them.
 func (u *uprobes) close() {
 	for _, r := range u.rings {
 		r.Unmap()

@@ -27,7 +27,8 @@ const sampleHead = 32
 
 func wordOf(data []byte, i int) uint64 { return binary.NativeEndian.Uint64(data[8*i:]) }
 
-// perfHeader cuts off the header of a perf record: its kind, 2 bytes of flags, 2 bytes of its size.
+// perfHeader cuts off the header of a perf record. It has 4 bytes for the kind, 2 for flags, and 2
+// for the size.
 func perfHeader(data []byte) (kind uint32, body []byte) {
 	if len(data) < 8 {
 		return 0, nil
@@ -35,23 +36,23 @@ func perfHeader(data []byte) (kind uint32, body []byte) {
 	return binary.NativeEndian.Uint32(data), data[8:]
 }
 
-// sampledRegisters is the mask of the registers that perf samples: all of the program's general ones
+// sampledRegisters is the mask of the registers that perf samples. These are all general registers
 // (asm/perf_regs.h in the kernel's source).
 var sampledRegisters = map[string]uint64{"amd64": 0xff00ff, "arm64": 1<<32 - 1}[runtime.GOARCH]
 
-// perfRegisters maps the position of a register in a sample to its position in struct pt_regs, in
-// words. It is nil on ARM, where both have the same order.
+// perfRegisters maps the position of a register in a sample to its position in struct pt_regs,
+// counted in words. On ARM it is nil, because the order is the same in both.
 var perfRegisters = map[string][]int{"amd64": {10, 5, 11, 12, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0}}[runtime.GOARCH]
 
 // stackPointer is the offset of the stack pointer in struct pt_regs, in bytes, like framePointer.
 var stackPointer = map[string]int{"amd64": 8 * 19, "arm64": 8 * 31}[runtime.GOARCH]
 
-// The number of sampled bytes of the stack. A HotSpot frame with a probe's arguments has up to 500 bytes, and the seven
-// frames of an allocation by the interpreter have 1500 bytes together.
+// How many bytes of the stack are sampled. A frame of HotSpot's that has a probe's arguments takes
+// up to 500 bytes. When the interpreter allocates, the seven frames together take 1500 bytes.
 const frameBytes, callerBytes = 1 << 10, 2 << 10
 
-// stackBytes returns how many bytes of the stack must be sampled for a layout; 0 if all arguments
-// are in registers.
+// stackBytes returns how many bytes of the stack must be sampled for a layout. It is 0 if all
+// arguments are in registers.
 func (l *layout) stackBytes() int {
 	switch {
 	case l.caller:
@@ -80,8 +81,8 @@ func (m *moment) memory(addr uint64, size int) (text []byte, ok bool) {
 	return m.stack[from:][:size], true
 }
 
-// momentOf reads the registers and the stack of a sample. If a sample is too short to contain a
-// register, the register is zero.
+// momentOf reads the registers and the stack of a sample. Registers that are missing in the sample
+// are zero.
 func momentOf(body []byte) (m moment) {
 	rest := body[sampleHead:]
 	if wordOf(body, 3) == 0 { // PERF_SAMPLE_REGS_ABI_NONE
@@ -107,7 +108,7 @@ func momentOf(body []byte) (m moment) {
 func (s *samples) record(index int, body []byte) []byte {
 	p := &s.places[index]
 	l, m := &s.layouts[p.layout], momentOf(body)
-	process := wordOf(body, 1) // the process and then the thread; in a record the two are swapped
+	process := wordOf(body, 1) // the process, then the thread; a record has the thread first
 	record := binary.NativeEndian.AppendUint64(make([]byte, 0, l.size()), wordOf(body, 2))
 	record = binary.NativeEndian.AppendUint64(record, bits.RotateLeft64(process, 32))
 	record = binary.NativeEndian.AppendUint64(record, p.cookie(index))
@@ -136,14 +137,15 @@ func (o *Operand) in(m *moment) uint64 {
 		addr += m.register(o.Index) * uint64(o.Scale)
 	}
 	var value [8]byte
-	text, _ := m.memory(addr, o.Size) // if it is not on the sampled stack, the value is 0, as from the BPF program
+	text, _ := m.memory(addr, o.Size) // outside the sampled stack the value is 0, as when the BPF program can't read it
 	copy(value[:], text)
 	return binary.NativeEndian.Uint64(value[:])
 }
 
-// caller goes through the frames of the library in the same way as the BPF program (findCaller). It
-// returns the address to which the last frame returns (pc), the address to which a stub at pc
-// returns (above), and the frame pointer of the last frame.
+// caller goes through the frames of the library in the same way as the BPF program (findCaller).
+// The first result is the address to which the last frame returns. If that address is in a stub,
+// the second result is the address to which the stub returns. The third result is the frame pointer
+// of the last frame.
 func (s *samples) caller(m *moment) (pc, above, frame uint64) {
 	frame = m.register(int(framePointer))
 	for range mostFrames {
@@ -165,8 +167,8 @@ func (s *samples) caller(m *moment) (pc, above, frame uint64) {
 }
 
 // sampled returns a copy of the probes in which the arguments that perf can't sample have an
-// unknown form. These are the arguments in memory other than the stack, and texts that may be gone
-// when gasm reads the sample.
+// unknown form. perf samples no memory outside the stack. So arguments in such memory are left out,
+// and texts that may be gone when gasm reads the sample.
 func sampled(probes []Probe) []Probe {
 	probes = slices.Clone(probes)
 	for i := range probes {

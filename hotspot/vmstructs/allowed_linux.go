@@ -15,8 +15,8 @@ var ErrNoReadv = errors.New("the system call process_vm_readv is refused here")
 
 // Allowed returns an error if this process may not read the memory of the processes that it starts.
 func Allowed() error {
-	// Every process may read its own memory, unless the system call itself is
-	// refused, as Docker's seccomp filter does on kernels older than 4.8.
+	// Every process may read its own memory, unless something refuses the system call
+	// itself. Docker's seccomp filter does so on kernels older than 4.8.
 	var from, to [1]byte
 	self, err := newProcessMemory(os.Getpid())
 	if err == nil {

@@ -15,11 +15,11 @@
 //	offset, ok := vm.Offset("Method::_constMethod")
 //	constMethod, err := vm.Uint64(method + offset)
 //
-// A [Field] has its size from these tables too, because sizes change from release to release: nmethod::_comp_level had
-// four bytes in old releases and has one in new ones.
+// The size of a [Field] comes from these tables, too, because sizes change from release to release:
+// nmethod::_comp_level had four bytes in old releases and has one in new ones.
 //
-// [VM.Symbols] finds variables that libjvm.so does not export. [VM.Flags] reads the JVM's flags and where their values
-// are.
+// [VM.Symbols] finds variables that libjvm.so does not export. [VM.Flags] returns the JVM's flags, with their values
+// and the addresses of the values.
 //
 // Some things are not in the tables, such as the encoding of debug info. The packages that import this one know
 // these things for certain releases of the JDK.
@@ -34,9 +34,9 @@
 // between two reads, and also during a read. A caller must therefore check that it has read a consistent state. For
 // an nmethod, for example, it reads the compile id again and compares.
 //
-// The kernel lets a process read another one's memory if it may trace it. In general that takes the same user, and a
-// process that has not made itself undumpable. Where the kernel has the Yama module, the reading process may also
-// have to be the parent of the process, or an ancestor of the parent (see [Allowed]).
+// The kernel lets gasm read the memory of a JVM if gasm may trace the JVM. In general, both must run as the same user,
+// and the JVM must not have made itself undumpable. If the kernel has the Yama module, gasm may also have to be the
+// parent or another ancestor of the JVM (see [Allowed]).
 //
 // The package works on Linux. Elsewhere [Open] and [Allowed] return errors.ErrUnsupported.
 package vmstructs

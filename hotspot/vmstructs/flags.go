@@ -13,14 +13,14 @@ type Flag struct {
 	// Type is "bool", "int", "uint", "intx", "uintx", "uint64_t", "size_t", "double", "ccstr" or "ccstrlist".
 	Type  string
 	Size  uint64 // size of the value in bytes
-	Value uint64 // a bool is 0 or 1; of a double, the bits; of a text, the address
+	Value uint64 // 0 or 1 for a bool, the bits of a double, the address of a text
 }
 
 // flagTypes are the types of flags. In JDK 16 and newer, HotSpot's list of flags has a number for the type, which is
 // the index in flagTypes (jvmFlag.hpp). In JDK 15 and older it has the type's name.
 var flagTypes = []string{"bool", "int", "uint", "intx", "uintx", "uint64_t", "size_t", "double", "ccstr", "ccstrlist"}
 
-// flagSize returns the size of a flag's value in bytes, 0 for an unknown type.
+// flagSize returns the size of a flag's value in bytes, or 0 for an unknown type.
 func flagSize(typeName string) uint64 {
 	switch typeName {
 	case "bool":
@@ -33,7 +33,7 @@ func flagSize(typeName string) uint64 {
 	return 0
 }
 
-// maxFlags is an upper bound for the number of flags; more are an error. JDK 8 to 28 have up to 1400.
+// maxFlags limits the number of flags. JDK 8 to 28 have up to 1400.
 const maxFlags = 1 << 14
 
 // Flags returns the flags with these names. Flags that this JVM does not have are not in the map.

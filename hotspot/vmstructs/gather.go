@@ -58,8 +58,8 @@ func readEach(r io.ReaderAt, pieces []Piece) (read int, err error) {
 	return len(pieces), nil
 }
 
-// GatherSome reads the pieces that can be read, and returns for each piece whether it was read. The error is nil
-// unless nothing of the process can be read any more, because it has ended or the kernel refuses.
+// GatherSome reads the pieces that can be read, and returns for each piece whether it was read. It returns an error
+// only if nothing of the process can be read any more, because the process has ended or the kernel refuses.
 func (m Memory) GatherSome(pieces []Piece) (ok []bool, err error) {
 	ok = make([]bool, len(pieces))
 	for from := 0; from < len(pieces); {

@@ -18,8 +18,8 @@ type image struct {
 	progs  []elf.ProgHeader
 }
 
-// maxImage is an upper bound for the number of bytes between libjvm.so's ELF header and its code: findImage
-// searches no further. It is also the largest size of a segment with variables.
+// maxImage limits how far findImage searches: the ELF header of libjvm.so must be less than this number of bytes
+// before its code. Segments with variables that are larger are left out.
 const maxImage = 1 << 26
 
 // findImage finds the ELF image that contains m. It searches downwards from m.Lo, page by page, for an ELF header.
@@ -99,7 +99,7 @@ func (img *image) variables() (ranges [][2]uint64) {
 	return ranges
 }
 
-// maxExported is an upper bound for the number of exported symbols; more are an error. libjvm.so has about 1000.
+// maxExported limits the number of exported symbols. libjvm.so has about 1000.
 const maxExported = 1 << 20
 
 // exported returns the addresses of the symbols that the library exports, by name.

@@ -14,7 +14,7 @@ type Memory struct{ reader io.ReaderAt }
 // memory is not what the caller takes it for.
 const maxRead = 1 << 26
 
-// Read reads size bytes at an address. It returns them in buf if its capacity is enough, and in a new slice otherwise.
+// Read reads size bytes at an address. It returns them in buf if buf has enough capacity, and otherwise in a new slice.
 func (m Memory) Read(buf []byte, addr, size uint64) ([]byte, error) {
 	if size > maxRead {
 		return nil, tooLarge(addr, size)

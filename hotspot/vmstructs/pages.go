@@ -16,8 +16,7 @@ type pageReader struct {
 // can be read, the whole page can be read.
 const pageSize = 1 << 12
 
-// maxPages bounds the pages that a pageReader keeps; reading more is an error. HotSpot's tables with all their texts
-// lie in about 200 pages.
+// maxPages limits how many pages a pageReader reads. HotSpot's tables with all their texts lie in about 200 pages.
 const maxPages = 1 << 12
 
 // read fills buf with the bytes at an address.
@@ -33,8 +32,7 @@ func (r *pageReader) read(buf []byte, addr uint64) error {
 	return nil
 }
 
-// maxText is an upper bound for the length of a text, in bytes; a longer one is an error. The longest name in the
-// tables of JDK 11 to 25 has 68 bytes.
+// maxText limits the length of a text in bytes. The longest name in the tables of JDK 11 to 25 has 68 bytes.
 const maxText = 1 << 8
 
 // text reads a zero-terminated string.
@@ -60,9 +58,9 @@ func (r *pageReader) has(addr uint64) bool {
 	return ok
 }
 
-// prefetch reads the pages that contain these addresses, all at once. After each of these pages it
-// also reads the next pages, as many as following says. Pages that can't be read are left out: a
-// later read of such a page returns the error.
+// prefetch reads the pages that contain these addresses, all at once. With each page it also reads
+// the pages right after it; following is the number of these. Pages that can't be read are left out:
+// a later read of such a page returns the error.
 func (r *pageReader) prefetch(following int, addrs ...uint64) {
 	var pieces []Piece
 	asked := map[uint64]bool{}

@@ -6,10 +6,10 @@ import "fmt"
 // packages that read a part of HotSpot embed a Query and add lookups of their own.
 type Query struct {
 	VM *VM
-	// Of is the part of the error message that says what of HotSpot gasm does not know, such as "the code cache of
-	// ". It is "" if the Query is about the JVM as a whole.
+	// Of is a part of the error message "gasm does not know the code cache of this build of JDK 17". In this message
+	// it is "the code cache of ". It is "" if the Query is about the JVM as a whole.
 	Of string
-	// Missing is the error about the first thing that was missing; nil if there was none.
+	// Missing is the error about the first thing that was missing. It is nil if nothing was missing.
 	Missing error
 }
 

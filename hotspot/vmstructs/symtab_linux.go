@@ -70,7 +70,7 @@ func fileSymbols(m native.Mapping, names []string) (map[string]uint64, error) {
 	return found, nil
 }
 
-// maxSection is an upper bound for the size of a symbol table, in bytes; a larger one is an error. JDK 25's have 5 MB.
+// maxSection limits the size of a symbol table in bytes. The tables of JDK 25 have 5 MB.
 const maxSection = 1 << 26
 
 func sectionData(s *elf.Section) ([]byte, error) {

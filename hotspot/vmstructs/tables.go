@@ -59,7 +59,7 @@ func readTables(memory Memory, symbol func(name string) (uint64, error)) (tables
 	return t, nil
 }
 
-// sizeOf returns the size of a C++ type in bytes; 0 when it is not known.
+// sizeOf returns the size of a C++ type in bytes, or 0 if the size is not known.
 func (t *tables) sizeOf(typeName string) uint64 {
 	name := strings.TrimSpace(typeName)
 	if strings.HasSuffix(name, "*") {
@@ -82,12 +82,10 @@ type tableReader struct {
 	err    error
 }
 
-// maxRows is an upper bound for the rows of a table; more are an error. The largest table of JDK 11 to 25 has 838 rows
-// (JDK 11).
+// maxRows limits the number of rows of a table. The largest table of JDK 11 to 25 has 838 rows (JDK 11).
 const maxRows = 1 << 15
 
-// maxStride is an upper bound for the size of a table's rows, in bytes; larger rows are an error. Those of
-// gHotSpotVMStructs are the largest, with 48 bytes.
+// maxStride limits the size of a table's rows in bytes. The rows of gHotSpotVMStructs are the largest, with 48 bytes.
 const maxStride = 256
 
 // rows reads some columns of a table.
@@ -100,8 +98,8 @@ const maxStride = 256
 //	gHotSpotVMTypeEntrySizeOffset   the offset of the column Size in a row
 //
 // The first column must be the address of a name. In the row after the table's last row, this address is zero. Each
-// value has the eight bytes at its column's offset; if the column is shorter, the upper bytes belong to other
-// columns.
+// value in the result is the eight bytes at the offset of its column. If the column is shorter, the upper bytes of the
+// value belong to other columns.
 func (r *tableReader) rows(table string, columns ...string) (rows [][]uint64) {
 	at, stride := r.variable(table+"s"), r.variable(table+"EntryArrayStride")
 	offsets := make([]uint64, len(columns))

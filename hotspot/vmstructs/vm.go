@@ -19,8 +19,8 @@ type VM struct {
 	variables [][2]uint64
 }
 
-// New returns the VM in the memory of a process. memory takes addresses in the process as offsets. symbol returns the
-// address of a variable that libjvm.so exports.
+// New returns the VM in the memory of a process. memory.ReadAt takes an address in the process as the offset.
+// symbol(name) returns the address of a variable that libjvm.so exports.
 func New(memory io.ReaderAt, symbol func(name string) (uint64, error)) (*VM, error) {
 	vm := &VM{Memory: Memory{memory}}
 	vm.symbols = func(names []string) (map[string]uint64, error) {
@@ -45,8 +45,8 @@ func New(memory io.ReaderAt, symbol func(name string) (uint64, error)) (*VM, err
 // A Field is a field of one of HotSpot's structures.
 type Field struct {
 	At   uint64 // offset in bytes from the start of the structure; for a static field its address
-	Size uint64 // in bytes; 0 when HotSpot does not say the field's type
-	Type string // in C++: "int", "Metadata*"; "" when HotSpot does not say it
+	Size uint64 // in bytes; 0 if HotSpot's tables do not have the field's type
+	Type string // in C++: "int", "Metadata*"; "" if HotSpot's tables do not have it
 }
 
 // In returns the value of a field of up to eight bytes from a copy of its structure, as an unsigned number. It returns

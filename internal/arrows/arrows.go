@@ -57,12 +57,12 @@ type track struct {
 	sources     []int
 }
 
-// maxTracks is an upper bound for the tracks that are drawn; the others are dropped. Each track is compared with those
-// before it, so their number must be bounded. No method of a real program has so many.
+// maxTracks limits how many tracks are drawn. Layout compares each track with the tracks before it, which would take
+// too long without a limit. No method of a real program has so many.
 const maxTracks = 1 << 14
 
 // Layout draws arrows beside n lines, in at most maxColumns columns. Jumps with a common target share a column. Short
-// arrows are drawn first and next to the code, so an inner loop is drawn inside the outer one, and if there are too few
+// arrows are placed first, next to the code. So an inner loop is drawn inside the outer one, and if there are too few
 // columns, the longest arrows are left out. Jumps that lead out of the listing have a column of their own, next to the
 // code.
 func Layout(n int, arrows []Arrow, maxColumns int, g Glyphs) Gutter {
@@ -87,7 +87,8 @@ func Layout(n int, arrows []Arrow, maxColumns int, g Glyphs) Gutter {
 	return out
 }
 
-// tracksOf groups arrows into tracks, the shortest first. It returns the arrows that leave the n lines separately.
+// tracksOf groups arrows into tracks, the shortest first. The arrows that lead out of the n lines are in a separate
+// result.
 func tracksOf(n int, arrows []Arrow) (tracks []track, leaving []Arrow) {
 	type key struct {
 		target int
@@ -162,7 +163,7 @@ func (g Glyphs) of(t track) Glyphs {
 	return g
 }
 
-// ends draws the track's sources and its target. It calls the function set with the line and the character of each.
+// ends draws the track's sources and its target. It calls set(y, r) to put the character r on the line y.
 func (t track) ends(g Glyphs, set func(y int, r rune)) {
 	for _, y := range t.sources {
 		switch {

@@ -1,5 +1,6 @@
-// Package fields cuts numbers and words off the start of a line of text. Its functions return what they cut and the
-// rest of the line. They allocate no memory, because the texts of samplers have millions of lines.
+// Package fields cuts numbers and words off the start of a line of text. Its functions return what
+// they have cut off, and the rest of the line. They allocate no memory, because samplers print
+// millions of lines.
 package fields
 
 import (
@@ -7,8 +8,9 @@ import (
 	"math"
 )
 
-// CutHex cuts a hexadecimal number without 0x, of at most 16 digits, and the blanks after it. If text does not start
-// with such a number, or no blank follows, ok is false and rest is the whole text.
+// CutHex cuts a hexadecimal number without 0x, of at most 16 digits, and the blanks after it. If
+// the text does not start with such a number, or no blank follows the number, ok is false and rest
+// is the whole text.
 func CutHex(text []byte) (x uint64, rest []byte, ok bool) {
 	n := 0
 	for ; n < len(text); n++ {
@@ -39,8 +41,8 @@ func CutInt(text []byte) (n int, rest []byte, ok bool) {
 	return n, rest, true
 }
 
-// CutUint cuts a decimal number. ok is false if there is none, or if it is larger than limit. CutUint does not cut the
-// blanks after the number.
+// CutUint cuts a decimal number. ok is false if there is no number, or if the number is larger than
+// limit. CutUint does not cut the blanks after the number.
 func CutUint(text []byte, limit uint64) (x uint64, rest []byte, ok bool) {
 	n := 0
 	for n < len(text) && '0' <= text[n] && text[n] <= '9' {
@@ -64,11 +66,11 @@ func IsBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 func IsHex(c byte) bool { return hexDigits[c] != noDigit }
 
-// noDigit is the value in hexDigits of characters that are not hexadecimal digits.
+// noDigit stands in hexDigits for characters that are not hexadecimal digits.
 const noDigit = 0xff
 
-// hexDigits has the values of hexadecimal digits. A table is fast enough for the millions of digits in
-// a text.
+// hexDigits maps each character to its value as a hexadecimal digit. It is a table, because a text
+// has millions of digits.
 var hexDigits = func() (values [256]byte) {
 	for c := range values {
 		values[c] = noDigit

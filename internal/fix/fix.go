@@ -1,10 +1,11 @@
-// Package fix keeps what a user can do about a problem apart from the text that describes it. gasm prints both on one
-// line, while `gasm doctor` and its JSON show them separately:
+// Package fix is for errors and notes that tell the user what to do about a problem. They keep this advice separate
+// from the description of the problem. gasm prints both on one line, while `gasm doctor` and its JSON show them
+// separately:
 //
 //	kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1
 //	|---- Note.Text -------------|  |---- Note.Fix -----------------------|
 //
-// Nothing has to search a printed message for its fix.
+// So no code has to search a printed message for the advice in it.
 package fix
 
 import (
@@ -12,16 +13,16 @@ import (
 	"strings"
 )
 
-// A Note says that something could not be done as it was asked for, while the work goes on.
+// A Note tells the user that gasm could not do something as asked. Unlike an error, it does not stop gasm's work.
 type Note struct {
 	Text string // "kernel samples are not visible"
-	Fix  string // a command, or else advice; "" where nothing helps
+	Fix  string // a command or, if there is none, advice; "" if nothing helps
 }
 
 // String returns the note as one sentence, with its fix at the end.
 func (n Note) String() string { return join(n.Text, n.Fix) }
 
-// Texts returns the notes as sentences, and nil for none.
+// Texts returns the notes as sentences. It returns nil if there are no notes.
 func Texts(notes []Note) (texts []string) {
 	for _, n := range notes {
 		texts = append(texts, n.String())
@@ -32,7 +33,7 @@ func Texts(notes []Note) (texts []string) {
 // An Error is an error that the user can do something about.
 type Error struct {
 	Err error
-	Fix string // a command, or else advice
+	Fix string // a command or, if there is none, advice
 }
 
 // Error returns the text of e.Err with the fix at its end.
@@ -50,7 +51,7 @@ type parted interface {
 	Parts() (cause, fix string)
 }
 
-// Of returns the fix of the first parted error in err's tree; "" if there is none.
+// Of returns the fix of the first parted error in err's tree. It returns "" if there is none.
 func Of(err error) string {
 	var e parted
 	if !errors.As(err, &e) {
@@ -60,10 +61,10 @@ func Of(err error) string {
 	return fix
 }
 
-// Parts returns what went wrong, without the fix, and the fix of the first parted error in err's tree. The cause
-// includes the text of errors that wrap the parted error. For example, an [Error] "it belongs to root" with the fix
-// "run gasm as root" may be wrapped in an error "JVM 4711 can't be read: %w". Then the cause is "JVM 4711 can't be
-// read: it belongs to root". Both results are "" if err is nil.
+// Parts splits an error into what went wrong and what to do about it. The fix is that of the first parted error in
+// err's tree. The cause includes the text of errors that wrap the parted error. For example, an [Error] "it belongs to
+// root" with the fix "run gasm as root" may be wrapped in an error "JVM 4711 can't be read: %w". Then the cause is "JVM
+// 4711 can't be read: it belongs to root". Both results are "" if err is nil.
 func Parts(err error) (cause, fix string) {
 	if err == nil {
 		return "", ""

@@ -12,8 +12,8 @@
 //
 // # What a hostile process can do
 //
-// In a folder that it may write to, a process can replace anything at any moment: with a link to one of root's files, a
-// named pipe that blocks whoever opens it, a socket, or a sparse file of a terabyte. In a mount namespace of its own,
+// If a process may write to a folder, it can replace anything there at any moment: with a link to one of root's files,
+// a named pipe that blocks whoever opens it, a socket, or a sparse file of a terabyte. In a mount namespace of its own,
 // which it can make without privileges, it can mount any folder of the machine over any name, or below that name. It
 // can exchange /tmp for another folder between two lookups. A program that runs as root and simply follows such paths
 // deletes, overwrites or gives away root's files.
@@ -34,10 +34,11 @@
 //     before opening.
 //   - New files are created with O_EXCL and O_NOFOLLOW. They belong to the process's user from the beginning, because
 //     that user creates them, so ownership is never changed.
-//   - A folder in /tmp whose files a process is to load or write must belong to that process's user alone, whoever made
-//     it (OwnFolder). That is checked on the descriptor through which the folder is used, because any user can make a
-//     folder of any name in /tmp. And /tmp must be sticky if others can write to it. Otherwise they could replace the
-//     folder after the check, and the process, which finds the folder by its path, would use theirs.
+//   - Any user can make a folder of any name in /tmp. So if a process is to load or write files in such a folder, the
+//     folder must belong to the process's user alone, no matter who made it (OwnFolder). The check is made on the same
+//     descriptor through which the folder is then used. And /tmp must be sticky if other users can write to it.
+//     Otherwise they could replace the folder after the check, and the process, which finds the folder by its path,
+//     would use theirs.
 //   - Files are removed one by one, by names that the caller knows. There is no function that removes a tree.
 //   - Reads have a limit for their size, and all calls have a limit for their time. If a file system does not answer
 //     (FUSE, NFS), the caller gets an error when the time is over. The thread remains blocked in the call, and until
@@ -46,24 +47,23 @@
 //     device can have side effects, and a container's root can create a device node.
 //   - A socket is opened with O_PATH and checked before connecting to it, and its other end must be the process.
 //
-// A process is trusted if it belongs to gasm's user; as root, only if it also has gasm's user namespace, mounts and
-// root folder ([Process.Trusted]). If a process is not trusted, gasm does not read its memory or files from a file
-// system in user space, nor from an overlay that the process's user may have mounted. Only the kernel's lists of mounts
-// are used to find such file systems. Even fstatfs(2) on an overlay asks the server of the file system below it, and a
-// thread that waits for that server can't be killed.
+// gasm trusts a process that belongs to gasm's own user. If gasm runs as root, the process must also have the same user
+// namespace, mounts and root folder as gasm ([Process.Trusted]). If gasm does not trust a process, it does not read the
+// process's memory or files if they come from a file system in user space, or from an overlay that the process's user
+// may have mounted. To find such file systems, gasm uses only the kernel's lists of mounts. Even fstatfs(2) on an
+// overlay asks the server of the file system below it, and a thread that waits for that server can't be killed.
 //
-// The process itself is identified by a descriptor of /proc/PID, which never refers to another process, and for signals
-// by a pidfd.
+// gasm refers to the process by a descriptor of /proc/PID, which never refers to another process. For signals, it uses
+// a pidfd.
 //
 // # Why a thread and not a process
 //
-// Other programs, such as OpenSSH, use a child process that becomes the other user. A thread is simpler: it needs no
-// protocol, which could have errors, no program has to be started, and no descriptors have to be passed. And the other
-// user has no power over the thread, because the thread changes only its user for files. Its real, effective and saved
-// user remain root, so the other user can't signal it, trace it or change its scheduling (kill(2), ptrace(2),
-// sched_setaffinity(2)). A child that has really become the other user could be stopped and killed by that user. The
-// thread can't regain the capabilities that it has given up, because they are removed from the permitted set, too. It
-// ends with its World.
+// Other programs, such as OpenSSH, use a child process that becomes the other user. A thread is simpler: there is no
+// protocol, no program has to be started, and no descriptors have to be passed. And the other user has no power over
+// the thread, because the thread changes only its user for files. Its real, effective and saved user remain root, so
+// the other user can't signal it, trace it or change its scheduling (kill(2), ptrace(2), sched_setaffinity(2)). A child
+// that has really become the other user could be stopped and killed by that user. The thread can't regain the
+// capabilities that it has given up, because they are removed from the permitted set, too. It ends with its World.
 //
 // The other end of a socket sees the effective user (SO_PEERCRED in unix(7)), and HotSpot before JDK 12 answers only
 // its own user. So each connection is made by a further thread, which has the process's user as its effective user and

@@ -2,8 +2,8 @@ package foreign
 
 import "golang.org/x/sys/unix"
 
-// Exited is a faster Ended for frequent calls: it only polls the pidfd, if there is one. A caller that has read memory
-// by the process's id calls it afterwards: if Exited returns false, no other process can have had the id during the
+// Exited does the same as Ended, but is faster: if there is a pidfd, it only polls that. A caller that reads memory by
+// process id calls Exited after each read. If Exited returns false, the id belonged to this process during the whole
 // read.
 func (p *Process) Exited() bool {
 	if p.pidfd < 0 {

@@ -204,8 +204,8 @@ func (f *File) CopyTo(to *os.File, limit int64) error {
 	return to.Truncate(size)
 }
 
-// data returns the first piece [from, end) of the file, at or after the offset at, that is not a hole. size is the size
-// of the file. If the rest of the file is a hole, the result from equals end.
+// data finds the next piece of the file, [from, end), that is not a hole. It begins to search at an offset. size is the
+// size of the file. If the rest of the file is a hole, the piece is empty.
 func (f *File) data(at, size int64) (from, end int64, err error) {
 	piece, err := call(f.w, func() ([2]int64, error) {
 		from, err := unix.Seek(f.fd, at, unix.SEEK_DATA)

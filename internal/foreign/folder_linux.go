@@ -21,21 +21,21 @@ type Folder struct {
 }
 
 // The values of openat2's resolve. With noLinks, a lookup does not follow symbolic links and does not leave the folder
-// in which it begins. With noMounts, it does not cross mount points either; that is used below /tmp.
+// in which it begins. With noMounts, which is used below /tmp, it does not cross mount points either.
 const (
 	noLinks  = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
 	noMounts = noLinks | unix.RESOLVE_NO_XDEV
 )
 
-// lookups is how often a lookup is tried. The kernel gives a lookup up (EAGAIN) if a file was renamed or mounted
-// meanwhile.
+// lookups is how many times a lookup is tried. The kernel gives up (EAGAIN) if something was renamed or mounted during
+// the lookup.
 const lookups = 8
 
 // errLink means that the last element of a path, or an earlier one, is a symbolic link.
 var errLink = errors.New("it is a link or is reached through one, and gasm does not follow links")
 
-// openAt opens a file and returns a descriptor. name is the file's path relative to folder, which is an open
-// descriptor. The parameter shown is the path for messages.
+// openAt opens a file and returns a descriptor. It looks up the file's path from an open folder, whose descriptor is
+// given. In error messages, the path is the one that the process sees (shown).
 func openAt(folder int, name, shown string, flags int, mode uint32, resolve uint64) (int, error) {
 	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Mode: uint64(mode), Resolve: resolve}
 	var fd int
@@ -62,8 +62,8 @@ func openAt(folder int, name, shown string, flags int, mode uint32, resolve uint
 	return -1, &fs.PathError{Op: "open", Path: shown, Err: err}
 }
 
-// inside returns the path of a name in the folder, for messages. It returns an error if name is not a single element of
-// a path.
+// inside returns the path of a file in the folder, for messages. It returns an error for a name like ".." or "a/b",
+// which could lead to a file elsewhere.
 func (d *Folder) inside(name string) (string, error) {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
 		return "", fmt.Errorf("%q is not the name of a file", name)
@@ -156,8 +156,8 @@ func (d *Folder) OwnFolder(name string) (*Folder, error) {
 	return folder, nil
 }
 
-// checkOwn returns an error unless the folder belongs to the process's user alone. The mode is also an upper bound for
-// what an access control list grants to others.
+// checkOwn returns an error unless the folder belongs to the process's user alone. For the rights of other users it is
+// enough to look at the mode, because an access control list can't grant more than the mode does.
 func (d *Folder) checkOwn() error {
 	s, err := d.status()
 	switch {
@@ -171,8 +171,8 @@ func (d *Folder) checkOwn() error {
 	return nil
 }
 
-// checkProtects returns an error if users can replace files of other users in the folder: the folder is writable by
-// others and not sticky.
+// checkProtects returns an error if users can replace files of other users in the folder. That is possible if others
+// can write to the folder and it is not sticky.
 func (d *Folder) checkProtects() error {
 	s, err := d.status()
 	if err == nil && s.Mode&0o022 != 0 && s.Mode&unix.S_ISVTX == 0 {
@@ -214,7 +214,7 @@ func (d *Folder) MakeFolder(name string) (*Folder, error) {
 	return d.OwnFolder(name)
 }
 
-// maxNames is about how many entries of a folder are read. Names does not return the others.
+// maxNames is a limit for Names: after about this many entries, it does not read any further.
 const maxNames = 1 << 17
 
 // Names returns the names in the folder, in no particular order.

@@ -10,15 +10,14 @@ import (
 	"time"
 )
 
-// errUnsupported is the error of all functions that return one: only on Linux does gasm access what belongs to another
-// process.
+// errUnsupported is the error of the functions below. gasm accesses the files of other processes on Linux only.
 var errUnsupported = errors.New(
 	"gasm reaches the files of running JVMs on Linux only: start the program with gasm profile")
 
 // A Process is a process that may be hostile. Only Linux has an implementation, so Open always returns an error here.
 type Process struct{}
 
-// A User is the identity of a process for the kernel.
+// A User has the user and group ids of a process.
 type User struct {
 	UID, GID int
 	Groups   []int

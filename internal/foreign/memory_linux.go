@@ -20,8 +20,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fix"
 )
 
-// maxMaps is an upper bound for the list of a process's mappings, in bytes. If a list is longer, the error is
-// errManyMaps. By default, the kernel allows 65 530 mappings for a process (vm.max_map_count).
+// maxMaps is how many bytes of /proc/PID/maps are read at most. If there are more, the error is errManyMaps. By
+// default, the kernel allows 65 530 mappings for a process (vm.max_map_count).
 const maxMaps = 1 << 24
 
 // errManyMaps means that a list of mappings is longer than maxMaps. A process that maps files with the longest possible
@@ -35,8 +35,8 @@ type region struct {
 	path   string // "" for memory without a file
 }
 
-// regions calls the function see with each mapping of the process, by ascending address, until see returns false. The
-// kernel makes the list without accessing the memory itself, so it can't block.
+// regions calls see(r) for each mapping of the process, in the order of their addresses, until see returns false. It
+// can't block, because the kernel makes the list without accessing the memory itself.
 func (p *Process) regions(see func(r region) (more bool)) error {
 	f, err := p.openProc("maps")
 	if err != nil {
@@ -119,8 +119,8 @@ func (m *mounts) checkRegion(r region) error {
 	return nil
 }
 
-// kernelDevices returns the devices of the kernel's internal file systems, which nobody can mount and no list of mounts
-// has: the file system of shared memory, one for each size of huge pages, and the one of libaio's rings.
+// kernelDevices returns the devices of the kernel's internal file systems. Nobody can mount these, so no list of mounts
+// has them. There is one for shared memory, one for each size of huge pages, and one for libaio's rings.
 var kernelDevices = sync.OnceValue(func() (devices []string) {
 	kinds := []int{0}
 	sizes, _ := filepath.Glob("/sys/kernel/mm/hugepages/hugepages-*kB")
@@ -173,9 +173,9 @@ var errInFile = errors.New("it lies in a file that the process has mapped, and r
 // counted from the state, which is the third field and has index 0.
 var textFields = map[string]int{"cmdline": 48 - 3, "environ": 50 - 3}
 
-// checkText returns an error if name is a file in /proc that the kernel reads from the process's memory ("cmdline",
-// "environ"), and that text lies in a mapped file. The text lies in memory without a file unless the process has moved
-// it.
+// checkText returns an error if reading "cmdline" or "environ" in /proc/PID could block. The kernel copies these texts
+// from the process's memory. Normally no file is mapped there, but the process can have moved a text into a mapped
+// file. For other names, checkText returns nil.
 func (p *Process) checkText(name string) error {
 	field, ok := textFields[name]
 	if !ok {

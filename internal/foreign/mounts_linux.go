@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// mounts has the file systems that gasm knows from lists of mounts, by device. A device is written as in
-// /proc/PID/maps: "00:2d".
+// mounts has the file systems that are in lists of mounts, by device. A device is written as in /proc/PID/maps:
+// "00:2d".
 //
 // A file system in user space (FUSE) may never answer, and a thread that waits for it can't be killed. Any user can
 // mount one in a user namespace, and an overlay over it. The overlay then looks like a file system of the kernel, and
-// even statfs(2) and stat(2) on the overlay are passed on to the file system below. So gasm reads the kernel's lists of
-// mounts (mountinfo) instead, for which the kernel needs no other process.
+// even statfs(2) and stat(2) on the overlay are passed on to the file system below. So gasm reads the lists of mounts
+// (mountinfo) instead. The kernel makes these without asking any other process.
 type mounts struct {
 	trusted map[string]string // kinds of the file systems that root or gasm's own user has mounted: "ext4"
 	others  map[string]string // kinds of those that the process's own user may have mounted
@@ -28,9 +28,10 @@ const maxMounts = 1 << 25
 
 // mountsOf returns what gasm and a process have mounted. p is nil for a file of gasm's own file system.
 //
-// A container's image is an overlay. If root has started the container, the overlay is in the list of the namespace
-// where its runtime runs: gasm's own, or that of the machine's first process if gasm itself runs in a container.
-// Otherwise the overlay is only in the container's own list, which is trusted if only root can mount in the container.
+// A container's image is an overlay. If root has started the container, the overlay is also mounted in the namespace
+// where the container runtime runs. That is gasm's own namespace or, if gasm itself runs in a container, the namespace
+// of the machine's first process. Otherwise the overlay is only in the container's own list of mounts. gasm trusts that
+// list if only root can mount in the container.
 func mountsOf(p *Process) *mounts {
 	m := &mounts{map[string]string{}, map[string]string{}, map[uint64]string{}}
 	own, _ := os.ReadFile("/proc/self/mountinfo")

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Process is a process that may be hostile. It always refers to the same process. When that has ended, calls fail
-// with an error that wraps [ErrEnded], even if another process has got its id. Several goroutines may use a Process at
-// once.
+// A Process is a process that may be hostile. It always refers to the same process. When that process has ended, calls
+// fail with an error that wraps [ErrEnded], even if a new process has the same id. Several goroutines may use a Process
+// at once.
 type Process struct {
 	pid   int
 	proc  *os.File // /proc/PID; never refers to another process (proc_pid in the kernel's fs/proc/internal.h)
@@ -88,9 +88,9 @@ func (p *Process) Read(name string, limit int64) ([]byte, error) {
 
 func readAll(f *os.File, limit int64) ([]byte, error) { return io.ReadAll(io.LimitReader(f, limit)) }
 
-// at calls f with the descriptor of /proc/PID, which stays open until f returns. After Close it returns an error. That
-// matters because a Read that takes too long may still be running then, and the descriptor's number could belong to
-// another file.
+// at calls f(fd) with the descriptor of /proc/PID, and keeps the descriptor open until f returns. After Close, at
+// returns an error instead. This is for a Read that took too long and is still running after Close: the number of the
+// closed descriptor may already belong to another file.
 func (p *Process) at(f func(fd int) error) error {
 	conn, err := p.proc.SyscallConn()
 	if err != nil {
@@ -212,8 +212,8 @@ func parseStatus(pid int, text string) (s Status, err error) {
 	return s, nil
 }
 
-// effective returns the effective id of a line like "Uid: 1000 1000 1000 1000", which is the second number. fields are
-// the numbers.
+// effective returns the effective id, which is the second of the four numbers in a line like "Uid: 1000 1000 1000
+// 1000". fields are these numbers.
 func effective(fields []string) (int, error) {
 	if len(fields) < 2 {
 		return -1, errors.New("its status has no effective user or group")
@@ -360,8 +360,8 @@ func (p *Process) Threads() (tids []int) {
 	return tids
 }
 
-// maxEntries is an upper bound for the entries of a folder in /proc that are read, such as descriptors and threads.
-// Entries beyond it are not found.
+// maxEntries is how many entries of a folder in /proc are read at most, such as the threads of a process. The others
+// are ignored.
 const maxEntries = 1 << 16
 
 // names returns the names in a folder of the process in /proc, or nil if the folder can't be read.
@@ -372,7 +372,7 @@ func (p *Process) names(folder string) []string {
 	}
 	dir := os.NewFile(uintptr(fd), folder)
 	defer dir.Close()
-	// An error means that the process has ended meanwhile. The names that were read until then are returned.
+	// An error means that the process ended while the names were read. The names up to then are returned.
 	names, _ := dir.Readdirnames(maxEntries)
 	return names
 }

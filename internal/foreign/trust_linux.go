@@ -13,8 +13,9 @@ import (
 // namespace, mounts and root folder as gasm. The user id is not enough then, because the root of a container without a
 // user namespace also has the user id 0.
 //
-// Trusted decides whether gasm reads memory and files from file systems that may never answer, as which user it opens a
-// path, and whether it does its work in a separate process that it can leave behind when that process hangs.
+// gasm needs to know this for three decisions: whether it reads memory and files from file systems that may never
+// answer, as which user it opens a path, and whether it works in a separate process, which it can leave behind if that
+// process hangs.
 func (p *Process) Trusted() bool {
 	status, err := p.Status()
 	switch {
@@ -83,9 +84,9 @@ func (p *Process) sharesNamespace(kind string) bool {
 
 // mountedByEqual reports whether the process's mount namespace belongs to gasm's user namespace. If so, only processes
 // with capabilities in gasm's own user namespace can have mounted the file systems there. If the mount namespace
-// belongs to another user namespace, the root of that user namespace can mount in it, and this may be any user. The
-// owner of a user namespace (NS_GET_OWNER_UID) does not help: root makes user namespaces for containers, and the
-// container's root mounts in them.
+// belongs to another user namespace, the root of that user namespace can mount in it, and any user can be that root. It
+// does not help to ask for the owner of the user namespace (NS_GET_OWNER_UID). Root owns the user namespaces that it
+// makes for containers, but the root of the container can mount in them.
 func (p *Process) mountedByEqual() bool {
 	fd, err := p.openAt("ns/mnt", unix.O_RDONLY)
 	if err != nil {

@@ -24,9 +24,9 @@ func (u User) same(other User) bool {
 	return u.UID == other.UID && u.GID == other.GID && slices.Equal(u.Groups, other.Groups)
 }
 
-// become gives the calling thread the user's identity and takes away its capabilities. The function set changes the
-// user id; it is forFiles or effectively. The thread must be locked to its goroutine, and must end with it. If gasm is
-// not root, the identity stays the same, and become returns an error if u is another user.
+// become gives the calling thread the user's identity and takes away its capabilities. The user id is changed by
+// calling set, which is forFiles or effectively. The thread must be locked to its goroutine, and must end with it. If
+// gasm is not root, the identity stays the same, and become returns an error if u is another user.
 func (u User) become(set func(uid int) error) error {
 	if os.Geteuid() != 0 && os.Geteuid() != u.UID {
 		return &fix.Error{Err: errors.New("it belongs to another user"), Fix: "run gasm as that user or as root"}
@@ -77,7 +77,7 @@ func (u User) replace(set func(uid int) error) error {
 func forFiles(uid int) error { return unix.Setfsuid(uid) }
 
 // effectively changes the effective user of the calling thread. That is the user which the other end of a socket sees.
-// The user can then change the thread's scheduling (sched_setaffinity(2)), so the thread should do little and end soon.
+// The new user can change the thread's scheduling (sched_setaffinity(2)), so the thread should do little and end soon.
 func effectively(uid int) error {
 	const keep = ^uintptr(0) // leaves the real and the saved user as they are
 	if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, keep, uintptr(uid), keep); errno != 0 {
@@ -86,8 +86,8 @@ func effectively(uid int) error {
 	return nil
 }
 
-// speaking runs f on a new thread whose effective user is u, and returns the error of f. It is for connections to a
-// JVM: JVMs before JDK 12 answer only their own user, not even root.
+// speaking calls f on a new thread whose effective user is u, and returns the error of that call. It is for connections
+// to a JVM: JVMs before JDK 12 answer only their own user, not even root.
 func (u User) speaking(f func() error) error {
 	done := make(chan error, 1)
 	go offFirstThread(func() {

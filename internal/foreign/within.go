@@ -13,8 +13,8 @@ var ErrLate = errors.New("no answer in time")
 // ErrEnded means that the process has ended. Other errors wrap it.
 var ErrEnded = errors.New("it has ended")
 
-// WithinLimit is Within without a context: only limit ends the wait. It is for functions that look at a process for a
-// short time and get no context from their caller.
+// WithinLimit does the same as Within, but without a context. It is for functions that look at a process for a short
+// time and get no context from their caller.
 func WithinLimit[T any](limit time.Duration, f func() (T, error)) (T, error) {
 	return Within(context.Background(), limit, f)
 }

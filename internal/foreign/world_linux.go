@@ -51,7 +51,7 @@ func (u *unused) add(fd int) {
 	u.fds = append(u.fds, fd)
 }
 
-// close closes the queued descriptors. The parameter last is true if the thread makes no calls after this.
+// close closes the queued descriptors. The World's thread passes true when it is about to end, and otherwise false.
 func (u *unused) close(last bool) {
 	u.Lock()
 	fds := u.fds
@@ -192,9 +192,9 @@ var errClosed = errors.New("the file system of the process is not in use any mor
 // errHangs is the error of a call that has not returned in time, and of all later calls until that call returns.
 var errHangs = fmt.Errorf("its file system does not answer: %w", ErrLate)
 
-// call runs f on the World's thread and returns its result. If call has to return before f, because of callTime or the
-// context, f continues to run; when it succeeds, its result is passed to undo, unless undo is nil. So f must not share
-// memory with the caller.
+// call runs f on the World's thread and returns its result. If f takes too long or the context is done, call returns an
+// error, but f continues to run. If f succeeds later, its result is passed to undo, which may be nil. Because f may
+// outlive the call, it must not share memory with the caller.
 func call[T any](w *World, f func() (T, error), undo func(T)) (T, error) {
 	type result struct {
 		value T

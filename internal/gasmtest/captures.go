@@ -14,8 +14,8 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// Captures are the names of those folders in testdata/captures that have the log of one JVM and, except for the folder
-// of aarch64, its samples. Captures of several JVMs are packed differently, see UnpackFolder.
+// Captures are the names of folders in testdata/captures. Each has the log of a single JVM and its samples. The folder
+// for aarch64 has no samples. Captures of several JVMs are packed differently, see UnpackFolder.
 var Captures = []string{"jdk8-full-hsdis", "jdk11-lean-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-lean-none-dtrace",
 	"jdk17-full-hsdis", "jdk21-arm64-lean-none", "jdk25-lean-none", "jdk25-full-hsdis"}
 
@@ -25,7 +25,7 @@ const (
 	Samples = "samples.txt"
 )
 
-// unpacked has the texts of the capture files that were read so far, by path.
+// unpacked has the texts of the capture files that have been read so far, by path.
 var unpacked sync.Map
 
 // Capture returns the text of one file of a committed capture: Log or Samples. The caller must not change the bytes,
@@ -73,7 +73,7 @@ func UnpackCapture(tb testing.TB, capture, dir string) (samples, log string) {
 	return samples, log
 }
 
-// Whole captures with several JVMs, packed as testdata/captures/NAME.tar.xz.
+// Captures with several JVMs. Each is packed as testdata/captures/NAME.tar.xz.
 const (
 	Programs = "programs" // three JVMs of two programs
 	Surefire = "surefire" // Maven and the forks of its tests

@@ -8,7 +8,7 @@ import (
 )
 
 // RemoveCompilerLogs removes the LogCompilation files that a killed JVM left behind in /tmp. It returns the paths of
-// those that were written after the given time. Older files are from an earlier JVM with the same process id.
+// the files that were written after the given time. Older files belong to an earlier JVM with the same process id.
 func RemoveCompilerLogs(pid int, after time.Time) (written []string) {
 	files, _ := filepath.Glob(fmt.Sprintf("/tmp/hs_c*_pid%d.log", pid)) // the pattern is well-formed
 	for _, path := range files {

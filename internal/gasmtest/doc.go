@@ -1,11 +1,11 @@
 // Package gasmtest contains what gasm's tests share: golden files, the committed
 // captures, and access to the JDKs, samplers and tools of the machine.
 //
-// A function whose name starts with Need skips the test if the machine lacks something. The message says how to get it.
-// `make test` lists all skipped tests at its end; in CI, only the skips in .ci/expected-skips.txt are allowed.
+// A function whose name starts with Need skips the test if the machine lacks something, with a message that says how to
+// get it. `make test` lists all skipped tests at its end. In CI, only the skips in .ci/expected-skips.txt are allowed.
 //
-// The only package of gasm that it imports is internal/jdk. So the internal tests of every other package can import
-// gasmtest without a cycle.
+// The package imports no other package of gasm except internal/jdk. So all other packages can use it in their internal
+// tests without an import cycle.
 package gasmtest
 
 import (
@@ -14,8 +14,8 @@ import (
 )
 
 // root is the repository's folder. It is found when the test program starts, because a test may change the working
-// folder later. It is "" if the test program starts outside of the repository, as it does when a test runs it as a
-// helper in another folder.
+// folder later. It is "" if the test program starts outside of the repository. That happens if a test runs its own
+// program again as a helper, in another folder.
 var root = findRoot()
 
 func findRoot() string {

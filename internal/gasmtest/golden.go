@@ -14,8 +14,8 @@ import (
 // update is the flag -update of all tests that have golden files.
 var update = flag.Bool("update", false, "rewrite golden files instead of comparing with them")
 
-// Golden compares got with the file testdata/name in the test's folder. If they differ, the test fails and shows the
-// lines that do. With -update, Golden writes the file instead.
+// Golden compares a text with the golden file testdata/name in the test's folder. If they differ, the test fails and
+// shows the differing lines. With -update, Golden writes the file instead.
 func Golden(tb testing.TB, name string, got []byte) {
 	tb.Helper()
 	path := filepath.Join("testdata", name)
@@ -68,8 +68,8 @@ func WriteGzip(tb testing.TB, path string, text []byte) {
 // maxDifferences limits how many differing lines a failed test shows.
 const maxDifferences = 10
 
-// differingLines returns the lines at which two texts differ, in the form of a diff. It compares lines of the same
-// number, so after an inserted line all lines differ. It returns "" for equal texts.
+// differingLines returns the lines in which two texts differ, in the form of a diff. It just compares line 1 with line
+// 1, line 2 with line 2 and so on, so after an inserted line all lines differ. It returns "" for equal texts.
 func differingLines(want, got string) string {
 	if want == got {
 		return ""

@@ -28,15 +28,15 @@ func (j JDK) Java() string { return filepath.Join(j.Home, "bin", "java") }
 // LibJVM returns the path of the JDK's libjvm.so.
 func (j JDK) LibJVM() string { return jdk.LibJVM(j.Home) }
 
-// compiles reports whether j has javac, that is, whether it is a whole JDK and not a JRE.
+// compiles reports whether j has javac. If not, it is only a JRE.
 func (j JDK) compiles() bool {
 	_, err := os.Stat(filepath.Join(j.Home, "bin", "javac"))
 	return err == nil
 }
 
-// allJDKs finds the JDKs and JREs of this machine once: the java on the PATH, those that packages install in
-// /usr/lib/jvm, and those that scripts/setup.sh fetches into testdata/jdks. It returns one JDK of each feature release.
-// If there are several, it prefers whole JDKs to JREs, and then the one on the PATH to the others.
+// allJDKs returns the JDKs and JREs of this machine, one of each feature release. It finds the java on the PATH, those
+// that packages install in /usr/lib/jvm, and those that scripts/setup.sh fetches into testdata/jdks. If there are
+// several of the same release, it prefers whole JDKs to JREs, and then the one on the PATH to the others.
 var allJDKs = sync.OnceValue(func() []JDK {
 	var javas []string
 	if path, err := exec.LookPath("java"); err == nil {
@@ -65,10 +65,10 @@ var allJDKs = sync.OnceValue(func() []JDK {
 	return found
 })
 
-// NeedJDKs returns those JDKs of this machine that a test wants, one of each feature release, in ascending order. If
-// more than three are wanted, it returns the oldest, the default one (the java on the PATH) and the newest: these
-// usually show what differs between releases, and tests on all JDKs would take too long. With AllJDKs, it returns all.
-// If the machine has none of the wanted JDKs, the test is skipped.
+// NeedJDKs returns the JDKs of this machine for which wanted returns true, oldest first. There is at most one of each
+// feature release. Tests on all JDKs would take too long, so NeedJDKs returns only the oldest, the newest, and the
+// default one, which is the java on the PATH. These usually show what differs between releases. If AllJDKs returns
+// true, NeedJDKs returns all of them. If there are none, it skips the test.
 func NeedJDKs(tb testing.TB, wanted func(JDK) bool) []JDK {
 	tb.Helper()
 	found := NeedEachJDK(tb, wanted)
@@ -78,8 +78,8 @@ func NeedJDKs(tb testing.TB, wanted func(JDK) bool) []JDK {
 	return someJDKs(found, defaultRelease())
 }
 
-// NeedEachJDK is like NeedJDKs, but returns all wanted JDKs, however many. It is for quick tests, and for tests of code
-// that treats each of the wanted releases differently.
+// NeedEachJDK is like NeedJDKs, but always returns all wanted JDKs. It is for quick tests, and for tests of code that
+// does something different for each release.
 func NeedEachJDK(tb testing.TB, wanted func(JDK) bool) []JDK {
 	tb.Helper()
 	found := slices.DeleteFunc(slices.Clone(allJDKs()), func(j JDK) bool { return !wanted(j) })
@@ -89,12 +89,12 @@ func NeedEachJDK(tb testing.TB, wanted func(JDK) bool) []JDK {
 	return found
 }
 
-// AllJDKs reports whether NeedJDKs returns all wanted JDKs. That is the case with GASM_JDKS=all in the environment,
-// which `make test-all` sets, and with -long.
+// AllJDKs reports whether NeedJDKs returns all wanted JDKs. It does so with the flag -long, or if GASM_JDKS=all is set
+// in the environment, as in `make test-all`.
 func AllJDKs() bool { return Long() || os.Getenv("GASM_JDKS") == "all" }
 
-// someJDKs returns the first and the last of the JDKs, which are in ascending order, and
-// the one of the default release if it is among them.
+// someJDKs returns the first and the last of the JDKs, and the one of the default release if there is one. The JDKs
+// must be sorted by release.
 func someJDKs(all []JDK, defaultRelease int) []JDK {
 	var some []JDK
 	for i, j := range all {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Lateness begins to measure how late the kernel wakes this process, because other processes use the CPUs. The returned
-// function ends the measurement and returns the largest delay. A test that asserts how soon something happens must
-// allow this much more time for each process or thread that has to be woken for it.
+// Lateness measures how late the kernel wakes this process up while other processes use the CPUs. The measurement goes
+// on until the returned function is called, which returns the largest delay. If a test asserts that something happens
+// soon, it must allow this much more time for each process or thread that has to wake up for it.
 func Lateness(tb testing.TB) (most func() time.Duration) {
 	tb.Helper()
 	const pause = 5 * time.Millisecond

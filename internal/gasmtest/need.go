@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// NeedTool returns the path of a program on the PATH. If the program is missing, the test is skipped, and the message
-// has fix, which says how to get the program.
+// NeedTool returns the path of a program on the PATH. If the program is missing, it skips the test. The message says
+// how to get the program, for example "scripts/setup.sh installs it".
 func NeedTool(tb testing.TB, name, fix string) string {
 	tb.Helper()
 	path, err := exec.LookPath(name)
@@ -22,8 +22,7 @@ func NeedTool(tb testing.TB, name, fix string) string {
 	return path
 }
 
-// NeedPerf skips a test if perf can't sample on this machine. The tests are about how gasm uses perf, so a machine
-// without perf is not a failure.
+// NeedPerf skips a test if perf can't sample on this machine.
 func NeedPerf(tb testing.TB) {
 	tb.Helper()
 	NeedTool(tb, "perf", "scripts/setup.sh installs it")
@@ -53,13 +52,13 @@ func NeedDTrace(tb testing.TB) {
 	}
 }
 
-// dtraceWorks waits so long because DTrace for Linux takes seconds to end, and half a minute on a busy machine. If
-// DTrace is killed while it ends, its uprobes stay in the kernel.
+// dtraceWorks runs DTrace for a moment. It allows two minutes for that, because DTrace for Linux takes seconds to end,
+// and half a minute on a busy machine. If DTrace is killed before it has ended, its uprobes stay in the kernel.
 var dtraceWorks = sync.OnceValue(func() error {
 	return try(2*time.Minute, "dtrace", "-n", "BEGIN { exit(0); } profile-997 /arg1/ { trace(pid); }")
 })
 
-// try runs a command and kills it after limit. If the command fails, the error has its output.
+// try runs a command, and kills it if it takes too long. If the command fails, the error has its output.
 func try(limit time.Duration, name string, args ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -97,7 +96,7 @@ func NeedJMHProfiler(tb testing.TB) string {
 	return jar
 }
 
-// NeedTime skips a test under -short, because the test takes seconds.
+// NeedTime skips a test if the tests run with -short. It is for tests that take seconds.
 func NeedTime(tb testing.TB) {
 	tb.Helper()
 	if testing.Short() {
@@ -105,8 +104,8 @@ func NeedTime(tb testing.TB) {
 	}
 }
 
-// NeedSmallDisk mounts a file system of the given size, which is in mount's syntax ("256k"), and returns its folder.
-// The file system is unmounted after the test.
+// NeedSmallDisk mounts a small file system, and returns its folder. The size is in mount's syntax ("256k"). The file
+// system is unmounted after the test.
 func NeedSmallDisk(tb testing.TB, size string) (dir string) {
 	tb.Helper()
 	dir = tb.TempDir()
@@ -122,8 +121,8 @@ func NeedSmallDisk(tb testing.TB, size string) (dir string) {
 	return dir
 }
 
-// NeedSurefire copies the Maven project testdata/surefire and returns the folder of the copy. Maven can test it without
-// a network, because `make surefire` has fetched what it needs.
+// NeedSurefire copies the Maven project testdata/surefire and returns the folder of the copy. Maven can run the tests
+// of the project without a network, because `make surefire` has fetched what they need.
 func NeedSurefire(tb testing.TB) (dir string) {
 	tb.Helper()
 	NeedTime(tb)
@@ -139,8 +138,8 @@ func NeedSurefire(tb testing.TB) (dir string) {
 	return dir
 }
 
-// NeedLanguages returns the folder of the Maven project testdata/languages, in which the programs in Scala and Kotlin
-// are compiled already.
+// NeedLanguages returns the folder of the Maven project testdata/languages, which has programs in Scala and Kotlin.
+// They are already compiled.
 func NeedLanguages(tb testing.TB) (dir string) {
 	tb.Helper()
 	NeedTime(tb)

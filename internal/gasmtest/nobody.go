@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Nobody is the user and group id of the user without rights, nobody.
+// Nobody is the user id and the group id of the user nobody, who has no rights.
 const Nobody = 65534
 
-// JVMOfNobody returns the credential with which a test runs a JVM, or a command that starts one, as the user nobody. It
-// first removes the sockets for attaching, such as /tmp/.java_pid4711, that killed JVMs left behind. Otherwise a new
-// JVM of nobody's that happens to get the process id 4711 would have to remove that socket as it starts. If the socket
-// belongs to another user, it may not, and nothing could attach to it.
+// JVMOfNobody returns a credential for running a JVM, or a command that starts one, as the user nobody. It also removes
+// the sockets for attaching that killed JVMs left behind, such as /tmp/.java_pid4711. If the new JVM happened to get
+// the process id 4711, it would have to replace that file. It can't do that if the file belongs to another user, and
+// then nothing could attach to the JVM.
 func JVMOfNobody(tb testing.TB) *syscall.Credential {
 	tb.Helper()
 	left, err := filepath.Glob("/tmp/.java_pid*")

@@ -10,14 +10,14 @@ import (
 	"syscall"
 )
 
-// protections are the kernel settings fs.protected_symlinks and so on. If one of them is off, gasm does not use
-// LogCompilation but makes HotSpot print all code. If fs.protected_symlinks is off and gasm runs as root, JVMs of other
-// users can't create logs.
+// protections has the ends of the names of kernel settings: fs.protected_symlinks and so on. If one of them is off,
+// gasm does not use LogCompilation, and makes HotSpot print all code instead. If fs.protected_symlinks is off and gasm
+// runs as root, JVMs of other users can't create logs.
 var protections = []string{"symlinks", "hardlinks", "fifos"}
 
 // ProtectTmp must be the first call in TestMain. If one of the protections is off, it restarts the test program in a
-// mount namespace in which all of them seem to be on. That is safe, because nobody attacks a machine on which tests
-// run. Only root can do this; without root, the tests run with the machine's settings.
+// mount namespace where all of them seem to be on. That is safe, because nobody attacks a machine that runs tests. Only
+// root can do this. For other users, ProtectTmp does nothing.
 func ProtectTmp() {
 	if os.Geteuid() != 0 || protected() {
 		return
@@ -45,8 +45,8 @@ func seemProtected() error {
 	}
 	err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, "")
 	if errors.Is(err, syscall.EINVAL) {
-		// In a chroot, / is a folder and not a mount point. /proc is a mount point, and all mounts below are made in
-		// it.
+		// In a chroot, / is an ordinary folder and not a mount point. /proc is a mount point, and the mounts below are
+		// all in /proc.
 		err = syscall.Mount("", "/proc", "", syscall.MS_REC|syscall.MS_PRIVATE, "")
 	}
 	if err != nil {

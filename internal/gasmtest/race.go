@@ -2,5 +2,5 @@
 
 package gasmtest
 
-// RaceDetector is true if the tests run with the race detector. The race detector makes them up to twenty times slower.
+// RaceDetector is true if the tests run with the race detector, which makes them up to twenty times slower.
 const RaceDetector = true

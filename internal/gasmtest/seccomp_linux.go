@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ExecBlocked replaces this process with a command for which one system call fails with fault, as under Docker's
-// seccomp filter. The filter also applies to the processes that the command starts. ExecBlocked returns only if it
-// fails. Tests call it in a process of its own, because the filter can't be removed.
+// ExecBlocked replaces this process with a command, and makes one system call fail for the command and all processes
+// that it starts. It works like Docker's seccomp filter. ExecBlocked returns only if it fails. The filter can't be
+// removed, so a test must call ExecBlocked in a process of its own.
 func ExecBlocked(call uint32, fault syscall.Errno, command []string) error {
 	return execFiltered([]unix.SockFilter{
 		loadAt(0), // the number of the system call
@@ -23,9 +23,9 @@ func ExecBlocked(call uint32, fault syscall.Errno, command []string) error {
 	}, command)
 }
 
-// ExecMachineEventsOnly is like ExecBlocked for calls of perf_event_open that open an event for a process, as gasm and
-// perf make them. Calls that open an event for the whole machine, as DTrace makes them, succeed. Their second argument
-// is -1.
+// ExecMachineEventsOnly is like ExecBlocked, but blocks only some calls of perf_event_open: those that open an event
+// for a process, which gasm and perf do. DTrace opens events for the whole machine, with -1 as the second argument.
+// Such calls succeed.
 func ExecMachineEventsOnly(command []string) error {
 	const pidAt = 24 // offset of the low half of the second argument in struct seccomp_data
 	return execFiltered([]unix.SockFilter{

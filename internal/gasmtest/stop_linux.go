@@ -13,9 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stop stops a process, and returns when all of its threads have stopped. To send SIGSTOP is not enough: kill(2)
-// returns as soon as one thread has the signal. The other threads go on until that thread runs, which takes a while on
-// a busy machine. The process continues when the test ends, so that nothing waits forever after a failed test.
+// Stop stops a process, and waits until all of its threads have stopped. Just sending SIGSTOP is not enough: kill(2)
+// returns when the signal has been sent to one thread, and the other threads go on until that thread runs. On a busy
+// machine that takes a while. When the test ends, the process continues, so that nothing waits for it forever after a
+// failed test.
 func Stop(t testing.TB, pid int) {
 	t.Helper()
 	require.NoError(t, unix.Kill(pid, unix.SIGSTOP))
@@ -29,8 +30,8 @@ func Stop(t testing.TB, pid int) {
 	require.False(t, ended, "process %d has ended before it was stopped", pid)
 }
 
-// threadStates returns a letter for the state of each thread of a process, as in proc(5): T is stopped, Z has ended. It
-// returns "" for a process that is gone.
+// threadStates returns the state of each thread of a process, as a letter from proc(5): T for stopped, Z for a zombie.
+// It returns "" if the process is gone.
 func threadStates(pid int) (states string) {
 	stats, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid)) // the pattern is well-formed
 	for _, stat := range stats {

@@ -1,7 +1,7 @@
 // Package htmlpage has what gasm's HTML pages share: their style sheet and their security policy.
 //
-// Each page is one file that a browser opens from disk. Its style sheet is [Style], followed by the page's own. The
-// comment of package report/page lists the classes.
+// Each page is one file that a browser opens from disk. Its style sheet is [Style], followed by the
+// page's own styles. The comment of package report/page lists the CSS classes.
 package htmlpage
 
 import (
@@ -16,8 +16,8 @@ import (
 //go:embed page.css
 var Style string
 
-// Policy returns a page's Content-Security-Policy: the browser fetches nothing, and runs only the page's own script.
-// Style attributes are allowed, because the pages set the lengths of bars with them.
+// Policy returns a page's Content-Security-Policy. With it, the browser fetches nothing, and runs
+// only the page's own script. Style attributes are allowed, because they set the lengths of bars.
 func Policy(style, script string) string {
 	hash := func(text string) string {
 		sum := sha256.Sum256([]byte(text))

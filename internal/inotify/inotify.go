@@ -1,11 +1,12 @@
 // Package inotify signals changes of a file or a folder, so that a program need not check for them all the time:
-// [NewFiles] signals new files in a folder, [NextWrite] the next write to a file, and [WatchOpens] that a file is opened.
+// [NewFiles] signals new files in a folder, [NextWrite] the next write to a file, and [WatchOpens] that a file is
+// opened.
 //
 // It uses inotify(7) on Linux, if the machine allows that: the number of instances that a user can have is limited
 // (fs.inotify.max_user_instances). Where inotify is not available, and on other systems, [NewFiles] signals at regular
 // intervals, and [File.Arm] returns false.
 //
-// A signal may come although nothing has changed. So whoever receives it must check what has changed, if anything.
+// A signal may come although nothing has changed. So the receiver must check whether anything has changed.
 package inotify
 
 import "time"
@@ -117,7 +118,7 @@ func (b bell) ring() {
 	}
 }
 
-// every rings at regular intervals until stop is called.
+// every rings at regular intervals. It returns a function that ends this.
 func (b bell) every(interval time.Duration) (stop func()) {
 	ticker, done := time.NewTicker(interval), make(chan struct{})
 	go func() {

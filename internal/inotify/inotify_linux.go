@@ -12,8 +12,8 @@ type instance struct {
 	events *os.File // the same descriptor
 }
 
-// openInstance opens an instance without watches. It calls the function tell for events, in a goroutine of its own,
-// until the instance is closed.
+// openInstance opens an instance without watches. Until the instance is closed, a goroutine calls tell() when there are
+// events.
 func openInstance(tell func()) (*instance, error) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
@@ -24,7 +24,7 @@ func openInstance(tell func()) (*instance, error) {
 		buf := make([]byte, 4096) // the content of the events does not matter
 		for {
 			if _, err := i.events.Read(buf); err != nil {
-				return // it was closed
+				return // the instance was closed
 			}
 			tell()
 		}

@@ -9,9 +9,9 @@ import (
 	"io"
 )
 
-// maxLists is an upper bound in bytes for the lists of files of all jars on a class path together, and for the list of
-// each archive of sources. Beyond it, no further archive is opened. The list of a jar has about 100 bytes for each
-// file, and takes three times as much in memory.
+// maxLists limits how many bytes of lists of files are read. It is one limit for all jars on a class path together, and
+// one for each archive of sources. If it is exceeded, no further archive is opened. The list of a jar has about 100
+// bytes for each file, and takes three times as much in memory.
 const maxLists = 128 << 20
 
 // lists counts how many bytes of the lists of files in archives have been read so far.
@@ -30,8 +30,8 @@ func (l *lists) archive(file io.ReaderAt, size int64) (*zip.Reader, error) {
 	return archive, err
 }
 
-// A countedReader counts the bytes that are read while package zip reads the list of files, and returns an error if
-// that makes more than maxLists. After that, when listed is true, it reads without counting.
+// A countedReader counts the bytes that package zip reads for the list of files, and returns an error when there are
+// more than maxLists. When the list was read, listed is true, and nothing is counted any more.
 type countedReader struct {
 	io.ReaderAt
 	read   *lists
@@ -55,7 +55,7 @@ var errLongList = fmt.Errorf("the lists of files of all archives have more than 
 // Sizes in a zip file, in bytes.
 const (
 	endSize     = 22       // of the record at the end, without its comment
-	endSearched = 65 << 10 // how much of the end of the file package zip searches for that record
+	endSearched = 65 << 10 // package zip searches this much at the end of the file for that record
 	locatorSize = 20       // of the locator, which has the offset of the large record
 	largeSize   = 56       // of the large record (zip64)
 	entrySize   = 46       // of an entry of the list of files, without its name
@@ -63,8 +63,8 @@ const (
 
 // checkRecords returns an error if a zip file states that it has more files than fit into its size, or more than
 // maxEntries. Only a large zip file (zip64) can state such a number, because the number has 16 bits in other zip files.
-// The comment of a zip file can contain what looks like another record at the end, so all records that package zip may
-// use are checked.
+// The comment of a zip file can contain something that looks like the record at the end, so all records that package
+// zip may use are checked.
 func checkRecords(file io.ReaderAt, size int64) error {
 	tail := make([]byte, min(size, endSearched+locatorSize))
 	if n, err := file.ReadAt(tail, size-int64(len(tail))); n < len(tail) {

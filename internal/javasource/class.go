@@ -13,8 +13,8 @@ type classSource struct {
 	debug smap   // nil if all code of the class comes from file
 }
 
-// lines returns how many lines the class's own file had when the class was compiled, or 0 if that is unknown. It is
-// known for Kotlin, whose smaps begin with the range of all lines of that file.
+// lines returns how many lines the class's own file had when the class was compiled. That is known only for Kotlin,
+// because its smaps begin with a range of all lines of the file. Otherwise lines returns 0.
 func (c *classSource) lines() int {
 	if path.Ext(c.file.base) == ".kt" && len(c.debug) > 0 {
 		if own := c.debug[0]; own.file == c.file && own.from == 1 && own.line == 1 && own.each == 1 {
@@ -78,8 +78,9 @@ func outerClass(class string) (dir, outer string) {
 	return strings.ReplaceAll(dir, ".", "/"), class
 }
 
-// guess returns the likeliest name of the source file of the class outer, for example Foo: Foo.java, or the name of an
-// existing file of another language, such as Foo.kt. Kotlin compiles the functions in Foo.kt to the class FooKt.
+// guess returns the likeliest name of the source file of an outermost class. For Foo, that is Foo.java, or a file of
+// another language that exists, such as Foo.kt. For FooKt, it may also be Foo.kt, because Kotlin compiles the functions
+// in Foo.kt to the class FooKt.
 func (f *Finder) guess(dir, outer string) string {
 	usual := outer + ".java"
 	if f.load(sourceFile{dir, usual}).problem != noFile {

@@ -102,8 +102,8 @@ func (r *classReader) constants() map[uint64][]byte {
 	return texts
 }
 
-// attributes reads a list of attributes. It calls the function take with each attribute's value and with the index of
-// its name in the constant pool.
+// attributes reads a list of attributes. It calls take(name, value) for each attribute, where name is the index of the
+// attribute's name in the constant pool.
 func (r *classReader) attributes(take func(name uint64, value []byte)) {
 	for n := r.u2(); n > 0 && !r.short; n-- {
 		name := r.u2()

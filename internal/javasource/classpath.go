@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// maxClassPath is an upper bound for the directories and jars on a class path. The others are ignored. It also bounds
-// how many jars are open at once, because they stay open until close.
+// maxClassPath is how many directories and jars of a class path are used at most. The others are ignored. It is also a
+// limit for the jars that are open at once, because jars stay open until close.
 const maxClassPath = 2000
 
 // A classPath finds class files in the directories and jars from which a JVM has loaded its classes. It opens the next
@@ -19,7 +19,7 @@ const maxClassPath = 2000
 type classPath struct {
 	next []string // not opened yet
 	seen map[string]bool
-	// nested are the jars inside the jar that was opened last. They are searched before those in the field next.
+	// nested are the jars inside the jar that was opened last. They are searched before the rest of the class path.
 	nested        []*zip.File
 	nestedEntries int // number of files in all nested jars that were opened so far
 	open          []classRoot
@@ -33,7 +33,7 @@ type classRoot struct {
 	name string // without its directory: "scala-library-2.13.14.jar"
 }
 
-// add appends those of the paths that are new. A path that ends in "/*" stands for all jars in that directory.
+// add appends the paths that were not added before. A path that ends in "/*" stands for all jars in that directory.
 func (c *classPath) add(paths ...string) {
 	if c.seen == nil {
 		c.seen = map[string]bool{}

@@ -69,17 +69,17 @@ type Line struct {
 // ("java/util").
 type sourceFile struct{ dir, base string }
 
-// unknownDir is the dir of a sourceFile whose package an smap does not state.
+// unknownDir is the dir of a sourceFile that comes from an smap without the file's package.
 const unknownDir = "?"
 
 func (s sourceFile) path() string { return path.Join(s.dir, s.base) }
 
 // A tree is a directory or an archive with source files.
 type tree interface {
-	// find returns the paths in the tree that end in the path file, likeliest first. It does the slow part of the
-	// search, such as walking a directory, only when the caller asks for more paths.
+	// find returns the paths in the tree that end in a path like "java/util/HashMap.java", likeliest first. It does the
+	// slow part of the search, such as walking a directory, only when the caller asks for more paths.
 	find(file string) iter.Seq[string]
-	// named returns the paths of all source files whose last element is base.
+	// named returns the paths of all source files with a name like "HashMap.java", in any directory.
 	named(base string) []string
 	// open opens the file at a path that find or named has returned. path returns the full path of such a file, for
 	// messages.
@@ -188,12 +188,12 @@ func (f *Finder) Line(class string, number int) Line {
 	return l
 }
 
-// nowhere is the file that Kotlin's compiler names for code that it has generated. There is no such file. See the
-// callSite markers in the compiler's SourceMapper, and the stratum KotlinDebug.
+// nowhere is what Kotlin's compiler states as the source file of code that it has generated. There is no such file. See
+// the callSite markers in the compiler's SourceMapper, and the stratum KotlinDebug.
 var nowhere = sourceFile{"kotlin/jvm/internal", "fake.kt"}
 
-// text returns a line of a file without surrounding blanks, or "" and the problem because of which there is no text. It
-// adds what is known about the file to m.
+// text returns a line of a file without surrounding blanks. If there is no text, it returns "" and the reason. It saves
+// in m what it knows about the file.
 func (f *Finder) text(file sourceFile, line int, m *miss) (string, problem) {
 	source := f.load(file)
 	m.paths, m.lines = source.paths, len(source.lines)
@@ -239,7 +239,7 @@ func (f *Finder) load(file sourceFile) *loaded {
 	return l
 }
 
-// A candidate is a file that may be the searched one.
+// A candidate is a file that may be the one that is searched for.
 type candidate struct {
 	name string
 	text []byte

@@ -12,8 +12,8 @@ import (
 )
 
 // ForeignJDK returns a note if a src.zip belongs to another JDK version than the JVM that ran, because line numbers
-// then differ. It returns "" if the versions agree or either is unknown. ran is the version in HotSpot's log:
-// "17.0.15+6-Debian-1deb12u1".
+// then differ. It returns "" if the versions agree or either is unknown. The JVM's version is given as it is in
+// HotSpot's log: "17.0.15+6-Debian-1deb12u1".
 func ForeignJDK(path string, pid int, ran string) string {
 	version := sourceVersion(path)
 	ran, _, _ = strings.Cut(strings.ReplaceAll(ran, "-", "+"), "+")
@@ -24,8 +24,8 @@ func ForeignJDK(path string, pid int, ran string) string {
 		path, version, pid, ran)
 }
 
-// JDKSource searches this machine for a JDK that has a src.zip and whose version is the parameter ran, and returns the
-// path of its src.zip. It returns "" if there is no such JDK.
+// JDKSource searches this machine for a JDK of the version that ran, and returns the path of its src.zip. It returns ""
+// if there is no such JDK, or none that has a src.zip.
 func JDKSource(ran string) string {
 	homes := []string{os.Getenv("JAVA_HOME")}
 	if java, err := exec.LookPath("java"); err == nil {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A problem is the reason why a line was not found. It is found if there is no problem.
+// A problem is the reason why a line was not found. Its zero value means that there is no problem: the line was found.
 type problem uint8
 
 const (
@@ -21,8 +21,8 @@ const (
 	changed           // the file had a different number of lines when it was compiled
 )
 
-// A classLine is a class and a line number as the debug info of its code has it, which may stand for a line of another
-// file.
+// A classLine is a class and a line number in the debug info of its code. The line may be one of another file; see
+// smap.
 type classLine struct {
 	class string
 	line  int
@@ -49,8 +49,8 @@ const (
 	maxNames  = 3
 )
 
-// Missing returns for how many different lines Line was called, how many of these were not found, and the most frequent
-// causes. Each cause is a sentence:
+// Missing sums up the calls of Line so far: how many different lines were asked for, how many of them were not found,
+// and the most frequent causes. Each cause is a sentence:
 //
 //	12 of 40 lines have no source: scala.collection.* (scala-library-2.13.14.jar: no file List.scala, Range.scala …)
 func (f *Finder) Missing() (asked, missing int, causes []string) {
@@ -99,8 +99,8 @@ func (m miss) cause() string {
 	return fmt.Sprint(m.problem, " ", origin)
 }
 
-// origin returns where the class comes from: "the JDK", or else the name of the jar or directory in which the class was
-// found, or, if that is unknown, the directory of its package.
+// origin returns where the class comes from: "the JDK", or the name of the jar or directory in which the class was
+// found. If it was not found, origin returns the directory of its package.
 func (m miss) origin() string {
 	switch {
 	case m.ofJDK():
@@ -117,7 +117,7 @@ func (m miss) ofJDK() bool {
 		strings.HasPrefix(m.file.dir, "com/sun/"))
 }
 
-// sentence returns a description, for users, of the cause that all misses of a group have in common.
+// sentence tells the user why the lines of a group were not found. All lines of a group have the same cause.
 func sentence(group []miss) string {
 	slices.SortFunc(group, func(a, b miss) int {
 		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.line, b.line))

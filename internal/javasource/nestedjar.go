@@ -13,9 +13,9 @@ import (
 // libraries: BOOT-INF/lib/kotlin-stdlib-2.0.21.jar.
 var nestedFolders = []string{"BOOT-INF/lib/", "WEB-INF/lib/", "WEB-INF/lib-provided/"}
 
-// maxNestedEntries is an upper bound for the number of files in all libraries of a program; beyond it, no further
-// libraries are opened. A hostile jar can contain the same library under many names, each of which takes memory for
-// its list of files.
+// maxNestedEntries is how many files all libraries of a program may have together. If they have more, no further
+// libraries are opened. A hostile jar can contain the same library under many names, and the list of files takes memory
+// for each of them.
 const maxNestedEntries = 500_000
 
 // nestedJars returns the jars inside a jar that are in one of nestedFolders.

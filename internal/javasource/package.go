@@ -123,8 +123,8 @@ func skipComment(text []byte, nested bool) []byte {
 	return text
 }
 
-// skipArguments returns text without the parentheses or brackets at its start and what is in them. If text does not
-// begin with a parenthesis or bracket, it is returned unchanged.
+// skipArguments removes the parentheses or brackets at the start of a text, with everything in them: `("a") package b`
+// becomes ` package b`. If the text does not begin with a parenthesis or bracket, it is returned unchanged.
 func skipArguments(text []byte) []byte {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -150,9 +150,9 @@ func skipArguments(text []byte) []byte {
 	return nil
 }
 
-// belongs reports whether a source file with the name base belongs to package pkg. It compares pkg with the declaration
-// in text, the beginning of the file. For a file in an unknown language, it returns byPath, which is true if the file's
-// path ends in the package's directory.
+// belongs reports whether a source file belongs to a package. base is the file's name, and text is its beginning, which
+// declares the package. byPath says whether the file's path ends in the package's directory. If the file's language is
+// unknown, only the path counts.
 func belongs(text []byte, base, pkg string, byPath bool) bool {
 	l := languages[path.Ext(base)]
 	if l == unknown {

@@ -76,8 +76,8 @@ type smapParser struct {
 	ranges smap
 }
 
-// fileEntry parses "1 Main.kt", or "+ 1 Main.kt" with the path on the next line. The parameter next has the lines that
-// follow line. fileEntry reports whether the entry includes the first of them.
+// fileEntry parses "1 Main.kt", or "+ 1 Main.kt" with the path on the next line. The caller also passes the lines that
+// follow. fileEntry reports whether the entry has two lines.
 func (p *smapParser) fileEntry(line string, next []string) (two bool) {
 	rest, two := strings.CutPrefix(line, "+ ")
 	number, name, _ := strings.Cut(strings.TrimSpace(rest), " ")

@@ -68,7 +68,7 @@ func (x index) add(name string) {
 	}
 }
 
-// find returns the paths that end in the path file, likeliest first.
+// find returns the paths that end in a path like "java/util/HashMap.java", likeliest first.
 func (x index) find(file string) []string {
 	var found []string
 	for _, name := range x[path.Base(file)] {
@@ -80,8 +80,7 @@ func (x index) find(file string) []string {
 	return found
 }
 
-// endsIn reports whether the path name ends in the path file, which may have several elements: "src/a/b/C.java" ends in
-// "a/b/C.java".
+// endsIn reports whether a path ends in another one, element by element: "src/a/b/C.java" ends in "a/b/C.java".
 func endsIn(name, file string) bool { return name == file || strings.HasSuffix(name, "/"+file) }
 
 // compareLikely compares two paths of files with the same name, for sorting. The path with fewer elements comes first,
@@ -117,8 +116,8 @@ type folder struct {
 	index index // nil until it is needed
 }
 
-// find first tries two paths: the one that is right if the folder is the root of sources, and the one that is right if
-// it is the directory of the class's package. The folder is walked only if the caller asks for more paths.
+// find first tries two paths. The first is right if the folder is the root of sources, and the second if the folder is
+// the directory of the class's package. The folder is walked only if the caller asks for more paths.
 //
 // The file names come from the capture, whose author may be somebody else and may try to make gasm show other files,
 // such as .env. So only files of known languages are found.
@@ -169,9 +168,8 @@ func (f *folder) walk() {
 	}
 }
 
-// eachEntry calls the function see with each entry of a folder, in no particular order, until see returns false. It
-// reads the entries in portions, so it never needs memory for all of them. If the folder can't be read, it does not
-// call see.
+// eachEntry calls see(entry) for each entry of a folder, in no particular order, until see returns false. It reads the
+// entries in portions, so it never needs memory for all of them. If the folder can't be read, it does nothing.
 func eachEntry(folder string, flags int, see func(fs.DirEntry) (more bool)) {
 	opened, err := openFolder(folder, flags)
 	if err != nil {
@@ -238,8 +236,9 @@ func (z *zipFile) close() error { return z.file.Close() }
 // thousand times their size.
 type allowance int64
 
-// maxRead is how many bytes of source files a Finder reads at most, and how many bytes of class files and nested jars.
-// Programs need less for the sources or classes of their hot code. Beyond the limit, nothing more is read.
+// maxRead is how many bytes of source files a Finder reads at most. The same limit holds for class files and nested
+// jars together. Programs need less for the sources or classes of their hot code. When the limit is reached, nothing
+// more is read.
 const maxRead allowance = 256 << 20
 
 // all returns the content of a file of a tree. It returns an error if the file has more than limit bytes.

@@ -1,5 +1,5 @@
-// Package jdk finds out the version of a JDK from its folder, and adds options to the environment variables that JVMs
-// read.
+// Package jdk finds out which version of the JDK is in a folder. It also adds options to the
+// environment variables that JVMs read.
 package jdk
 
 import (
@@ -13,8 +13,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// Release returns the feature release (17, 25) of the JDK to which a command's program belongs: java, javac, jshell. It
-// returns 0 for any other command.
+// Release returns the feature release, such as 17, of the JDK that a command belongs to. The
+// command may be java, javac or jshell, for example. Release returns 0 if the command is not a
+// program of a JDK.
 func Release(command []string) int {
 	path, err := exec.LookPath(command[0])
 	if err != nil {
@@ -23,7 +24,8 @@ func Release(command []string) int {
 	return javaRelease(path)
 }
 
-// javaRelease returns the feature release of the JDK to which a program belongs; 0 if that can't be found out.
+// javaRelease returns the feature release of the JDK that a program belongs to. It returns 0 if it
+// can't find out.
 func javaRelease(java string) int {
 	target, err := filepath.EvalSymlinks(java)
 	if err != nil {
@@ -40,8 +42,9 @@ func javaRelease(java string) int {
 	return 0
 }
 
-// LibJVM returns the path of the library that is the JVM in a JDK's folder; "" if there is none. Since JDK 9 the
-// library is in lib/server. In JDK 8 it is in a folder named after the architecture, for example jre/lib/amd64/server.
+// LibJVM returns the path of the JVM's library in a JDK's folder. It returns "" if there is none.
+// Since JDK 9 the library is in lib/server. In JDK 8 it is in a folder with the name of the
+// architecture, for example in jre/lib/amd64/server.
 func LibJVM(home string) string {
 	name := "libjvm.so"
 	if runtime.GOOS == "darwin" {
@@ -56,7 +59,8 @@ func LibJVM(home string) string {
 	return ""
 }
 
-// Feature returns the feature release of a version: 17 for "17.0.15+6", 8 for "1.8.0_432"; 0 if the version is unknown.
+// Feature returns the feature release of a version: 17 for "17.0.15+6" and 8 for "1.8.0_432". It
+// returns 0 if the version does not begin with a number.
 func Feature(version string) int {
 	digits := strings.TrimPrefix(version, "1.")
 	if end := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
@@ -66,16 +70,16 @@ func Feature(version string) int {
 	return n
 }
 
-// Version returns the version of the JDK in a folder, from its release file: "17.0.15", "1.8.0_402"; "" if that can't
-// be found out.
+// Version returns the version of the JDK in a folder, such as "17.0.15" or "1.8.0_402". It reads
+// the version from the release file. If the version can't be found there, the result is "".
 func Version(home string) string { return Properties(home)["JAVA_VERSION"] }
 
-// MaxRelease is an upper bound for the size of a release file, in bytes; a larger file is not read. The release files
-// of all vendors have less than 4 kB.
+// MaxRelease is an upper bound for the size of a release file, in bytes. A larger file is not read.
+// The release files of all vendors have less than 4 kB.
 const MaxRelease = 1 << 16
 
-// Properties returns the properties in the release file of a JDK's folder, which has lines such as
-// JAVA_VERSION="17.0.15". It returns an empty map if there is no such file.
+// Properties returns the properties in the release file of a JDK's folder. The file has lines such
+// as JAVA_VERSION="17.0.15". If there is no such file, the map is empty.
 func Properties(home string) map[string]string {
 	text, _ := regular.ReadFile(filepath.Join(home, "release"), MaxRelease) // if this fails, there are no properties
 	return ParseRelease(text)

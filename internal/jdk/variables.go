@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// toolOptions is the variable with options for every JVM, however it is started. launcherOptions has options for the
-// java program of JDK 9 and newer.
+// toolOptions is the variable whose options apply to every JVM, no matter how it is started. The
+// options of launcherOptions apply only to the java program of JDK 9 and newer.
 const toolOptions, launcherOptions = "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"
 
-// OptionVariables are the environment variables from which a JVM takes options, in the order in which it applies them.
-// If two options have the same name, the later one wins. The options of the command line come between JDK_JAVA_OPTIONS,
-// which the java program inserts before them, and _JAVA_OPTIONS.
+// OptionVariables are the environment variables from which a JVM takes options, in the order in
+// which it applies them. If two options have the same name, the later one wins. The options of the
+// command line come after JDK_JAVA_OPTIONS and before _JAVA_OPTIONS.
 var OptionVariables = []string{toolOptions, launcherOptions, "_JAVA_OPTIONS"}
 
 // AddToolOptions returns a copy of an environment in which options are added to JAVA_TOOL_OPTIONS, after the options
@@ -28,7 +28,7 @@ func AddLauncherOptions(env, options []string) []string {
 
 func addOptions(env []string, variable string, options []string, join func(had, added string) string) []string {
 	if len(options) == 0 {
-		return env // otherwise each JVM would print a line about an empty variable
+		return env // with an empty variable, each JVM would print a line about it
 	}
 	value := quoteOptions(options)
 	env = slices.Clone(env)
@@ -43,8 +43,8 @@ func addOptions(env []string, variable string, options []string, join func(had, 
 
 // quoteOptions formats options for either variable. HotSpot splits JAVA_TOOL_OPTIONS at blanks
 // (Arguments::parse_options_buffer), and the java program splits JDK_JAVA_OPTIONS in the same way
-// (JLI_AddArgsFromEnvVar). Quotes keep an option with blanks together, as in a shell. There is no escape for a quote,
-// so a single quote is put into double quotes.
+// (JLI_AddArgsFromEnvVar). Quotes keep an option with blanks together, as in a shell. A quote can't
+// be escaped, so a single quote is put into double quotes.
 func quoteOptions(options []string) string {
 	quoted := make([]string, len(options))
 	for i, o := range options {

@@ -5,7 +5,7 @@
 //	    "primaryMetric" : { "score" : 15.7, "scoreError" : 0.2, "scoreUnit" : "ns/op",
 //	        "rawData" : [ [ 15.6, 15.8 ], [ 15.7, 15.7 ] ] }, … }, … ]
 //
-// JMH writes numbers that don't exist in JSON as strings: "scoreError" : "NaN".
+// JSON has no number such as NaN. JMH writes it as a string: "scoreError" : "NaN".
 package jmhresult
 
 import (
@@ -25,13 +25,13 @@ type Result struct {
 	Mode  string // "avgt", "thrpt", "sample", "ss"
 	Unit  string // "ns/op", "ops/us"
 	Score float64
-	Error float64     // half of the 99.9 % confidence interval; 0 if JMH does not know it
+	Error float64     // half the width of the 99.9 % confidence interval; 0 if JMH does not know it
 	Forks [][]float64 // the scores of each fork's iterations; nil in the mode "sample"
 }
 
 const (
 	maxFile    = 64 << 20 // bytes; the results of 5000 trials with 100 iterations each take 20 MB
-	maxResults = 5_000    // as many as trials in a capture
+	maxResults = 5_000    // a capture has no more trials than this
 )
 
 // ReadFile reads a file of results.
@@ -127,8 +127,8 @@ func (n number) known() float64 {
 	return 0
 }
 
-// params are a benchmark's parameters as texts "name=value". They are in the order of the file, which is also that of
-// JMH's output.
+// params are a benchmark's parameters, each as a text such as "size=10". They are in the order of
+// the file. JMH prints them in the same order.
 type params []string
 
 // UnmarshalJSON reads an object. Its values are usually strings.

@@ -14,10 +14,10 @@ import (
 // bracket), that reverse the order of the letters on the screen (U+202E), or that are invisible. Everything that this
 // package writes or measures goes through Escape. The only exceptions are the escape sequences that [Page.Paint] adds.
 
-// Escape returns s with the characters that must not reach a terminal as \n, \r, \t, \x1b, \u202e and \U000e0001, and a
-// byte that is not UTF-8 as \xff. Escape does not change backslashes. So escaping twice has the same result as escaping
-// once, and text that contained the four characters \x1b from the start looks the same as an escape. Where that
-// matters, users can ask for JSON.
+// Escape replaces the characters of s that must not reach a terminal with escapes such as \n, \x1b, \u202e or
+// \U000e0001. A byte that is not UTF-8 becomes an escape such as \xff. Escape does not change backslashes. So escaping
+// twice has the same result as escaping once, and a text that already contained the four characters \x1b looks the same
+// as an escape. Where that matters, users can ask for JSON.
 func Escape(s string) string {
 	i := firstUnsafe(s)
 	if i == len(s) {
@@ -83,11 +83,11 @@ func firstUnsafe(s string) int {
 	return i
 }
 
-// EscapeJSON returns text with the characters that must not reach a terminal, but that JSON allows in strings, as
-// escapes such as \u009b. text is JSON as encoding/json writes it. The result has the same meaning.
+// EscapeJSON escapes text that encoding/json has written. JSON strings may contain some characters that must not reach
+// a terminal. EscapeJSON replaces these with escapes such as \u009b. The JSON means the same as before.
 func EscapeJSON(text []byte) []byte {
 	var out []byte
-	before, done := ' ', 0 // done is how much of text is in out
+	before, done := ' ', 0 // done is how many bytes of text are already in out
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
 		if r >= 0x7f && !isSafe(r, before) {
@@ -106,8 +106,8 @@ func EscapeJSON(text []byte) []byte {
 	return append(out, text[done:]...)
 }
 
-// isSafe reports whether a terminal shows a character as a visible letter. The parameter before is the character that
-// precedes it. These characters are not safe:
+// isSafe reports whether a terminal shows the character r as a visible letter. The character that precedes r matters
+// only for joiners. These characters are not safe:
 //
 //   - control characters, which control the terminal;
 //   - format characters (Cf), among them all that change the direction of text, and other invisible ones: two names that

@@ -106,7 +106,7 @@ func (p *Page) Paragraph(mark, text string) {
 	}
 }
 
-// Field writes a line for each value, the first one after a label that is padded to a width:
+// Field writes a line for each value. Before the first value it writes a label, padded to a width:
 // "JVMs:       fork 1, pid 1709".
 func (p *Page) Field(width int, name string, values ...string) {
 	label := ""

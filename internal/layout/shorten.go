@@ -52,8 +52,9 @@ func withoutZeros(class string) string {
 	return name + "/0x" + strings.TrimLeft(address, "0")
 }
 
-// ShortMiddle shortens s to at most width columns by cutting out its middle. It is for C++ names, of which both ends
-// say something. If width has no room for the ellipsis and two columns of s, ShortMiddle does not shorten s.
+// ShortMiddle shortens s to at most width columns by cutting out its middle. It is for C++ names, because both ends of
+// such a name say something. If width has no room for the ellipsis and two columns of s, ShortMiddle does not shorten
+// s.
 func ShortMiddle(s string, width int, ellipsis string) string {
 	s = Escape(s)
 	keep := width - Width(ellipsis)

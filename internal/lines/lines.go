@@ -30,8 +30,8 @@ type Reader struct {
 	err  error
 }
 
-// NewReader returns a Reader of the lines in r. The parameter longest is a number of bytes. A line that is longer,
-// including its line end, is skipped and reported by TooLong.
+// NewReader returns a Reader of the lines in r. The limit for the length of a line, including the line end, is longest.
+// If a line has more bytes, the Reader skips its text, and TooLong returns true.
 func NewReader(r io.Reader, longest int) *Reader {
 	return &Reader{in: bufio.NewReaderSize(r, longest)}
 }

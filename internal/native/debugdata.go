@@ -7,16 +7,16 @@ import (
 )
 
 // longestDictionary is an upper bound for the size of a packed section's dictionary, in bytes. A larger dictionary is
-// an error. It is the size that `xz -9` uses, and a larger one would be of no use, because unpacked data is not larger
-// either.
+// an error. `xz -9` uses a dictionary of this size. No file needs a larger one, because the unpacked data is not larger
+// than this either.
 const longestDictionary = longestDebugData
 
 var errXZ = errors.New("it is not in the form of xz, or damaged")
 
-// checkXZ returns an error if data needs too large a dictionary to be unpacked. Package xz allocates whatever size a
-// block's header states, up to 4 GB. The format of the file is described in xz's xz-file-format.txt, and the format of
-// LZMA2 chunks in the comments of xz's lzma2_decoder.c. checkXZ does not check everything else, because package xz
-// does.
+// checkXZ returns an error if the dictionary for unpacking data is too large. Package xz would allocate whatever size a
+// block's header states, up to 4 GB. checkXZ checks nothing else thoroughly, because package xz does that. The format
+// of the file is described in xz's xz-file-format.txt, and the format of LZMA2 chunks in the comments of xz's
+// lzma2_decoder.c.
 func checkXZ(data []byte) error {
 	const streamHeader = 12
 	if len(data) < streamHeader || string(data[:6]) != "\xfd7zXZ\x00" {
@@ -45,12 +45,12 @@ func checkXZ(data []byte) error {
 	}
 }
 
-// checkSizes has the size in bytes of the checksum after each block. The index is the kind of checksum, which the
-// header of the stream states.
+// checkSizes has the sizes of the kinds of checksums, in bytes. There is a checksum after each block, and the header of
+// the stream says of which kind it is.
 var checkSizes = [16]int{0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64}
 
-// checkBlock checks the header of a block: its flags and optional sizes, that its only filter is LZMA2, and that the
-// dictionary is not too large.
+// checkBlock checks the header of a block. It returns an error if the header is malformed, if there are filters other
+// than LZMA2, or if the dictionary is too large.
 func checkBlock(header []byte) error {
 	const filters, hasPacked, hasUnpacked, lzma2 = 3, 0x40, 0x80, 0x21
 	flags, rest := header[1], header[2:]
@@ -76,7 +76,7 @@ func checkBlock(header []byte) error {
 	return nil
 }
 
-// packedSize returns how many bytes the LZMA2 chunks of a block take. data begins with the first of them.
+// packedSize returns how many bytes the LZMA2 chunks of a block take. data begins with the first chunk.
 func packedSize(data []byte) (int, error) {
 	for at := 0; at < len(data); {
 		control := data[at]
@@ -101,8 +101,8 @@ func packedSize(data []byte) (int, error) {
 	return 0, errXZ
 }
 
-// checkEnd checks that the index is the last part of the file before the footer, so that no other stream follows. The
-// last eight bytes of the file begin with the index's size.
+// checkEnd checks that nothing but the footer follows the index, so that there is no second stream in the file. The
+// size of the index is in the footer, eight bytes before the end of the file.
 func checkEnd(index []byte) error {
 	const footer = 12
 	if len(index) < footer {

@@ -27,22 +27,22 @@ const debugFolder = "/usr/lib/debug"
 const longestDebugData = 64 << 20
 
 // longestDebugFile is an upper bound for the size of a debug file, in bytes. A larger one is an error. The debug files
-// of the largest programs have 2 GB, with everything that a debugger needs.
+// of the largest programs have 2 GB, because they contain everything that a debugger needs.
 const longestDebugFile = 4 << 30
 
 // A debugFinder finds the functions that were stripped from an ELF file.
 type debugFinder struct {
 	folder string // debugFolder, except in tests
 	// beside is true if the process sees the same files as gasm, and the mapping's path still leads to the ELF file.
-	// Only then may a debug file in the ELF file's own folder be read, and only if that folder is trusted. Otherwise
-	// somebody else may have made the name there lead to any file.
+	// Only then may debug files be read from the ELF file's own folder, and only if that folder is trusted. Otherwise
+	// somebody may have put a link there that leads to any file.
 	beside bool
 	// note is called with a sentence for each debug file or section that was found but could not be used.
 	note func(text string)
 }
 
-// symbols returns the functions from the debug file of an ELF file or, if it has no debug file, from its section
-// .gnu_debugdata. The result is empty if the file has neither. path is the path of the ELF file.
+// symbols returns the functions that were stripped from the ELF file at a path. It looks for a debug file, and if there
+// is none, for the section .gnu_debugdata. If there is neither, the result is empty.
 func (d debugFinder) symbols(path string, o object) symbolTable {
 	for _, find := range []func(string, object) (symbolTable, error){d.byBuildID, d.byLink, d.packed} {
 		found, err := find(path, o)
@@ -65,8 +65,8 @@ func (d debugFinder) byBuildID(_ string, o object) (symbolTable, error) {
 	return d.read(filepath.Join(d.folder, ".build-id", id[:2], id[2:]+".debug"), regular.Open, o, nil)
 }
 
-// byLink reads the debug file that the section .gnu_debuglink names. The section has the debug file's name without a
-// folder, and its checksum.
+// byLink reads the debug file that is named in the section .gnu_debuglink. The section has the name of the debug file,
+// without a folder, and the checksum of the debug file.
 func (d debugFinder) byLink(path string, o object) (symbolTable, error) {
 	section := o.Section(".gnu_debuglink")
 	if section == nil {
@@ -113,9 +113,8 @@ func (d debugFinder) byLink(path string, o object) (symbolTable, error) {
 	return symbolTable{}, last
 }
 
-// read returns the functions of o from the debug file at a path. It calls the function open to open the file. If sum is
-// not nil, it must be the CRC-32 of the debug file. If there is no such file, the result is empty, and there is no
-// error.
+// read returns the functions of o from the debug file at a path, which it opens with open(path). If sum is not nil, it
+// must be the CRC-32 of the debug file. A missing file is not an error; the result is just empty.
 func (d debugFinder) read(path string, open func(string) (*os.File, int64, error), o object, sum *uint32) (symbolTable, error) {
 	f, size, err := open(path)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -144,8 +143,8 @@ func (d debugFinder) read(path string, open func(string) (*os.File, int64, error
 	return found, nil
 }
 
-// packed reads the section .gnu_debugdata, which Fedora and related distributions leave in stripped files. It is an ELF
-// file, packed by xz, that has the functions that are not among the dynamic symbols.
+// packed reads the section .gnu_debugdata, which Fedora and related distributions add to stripped files. The section is
+// itself an ELF file, packed by xz. Its symbol table has all functions except those that are dynamic symbols.
 func (d debugFinder) packed(_ string, o object) (symbolTable, error) {
 	section := o.Section(".gnu_debugdata")
 	if section == nil {
@@ -189,8 +188,8 @@ func functionsOf(r io.ReaderAt, size int64, o object) (symbolTable, error) {
 	return debug.symbols(elf.SHT_SYMTAB)
 }
 
-// readAll reads r to its end. More than limit bytes are an error. It takes the memory for the data from l. The caller
-// gives that back (cap(data) bytes), even if there is an error.
+// readAll reads r to its end. It is an error if r has more than limit bytes. The memory for the data is taken from l.
+// The caller has to give back cap(data) bytes, even after an error.
 func readAll(l *reading, r io.Reader, limit int) (data []byte, err error) {
 	const atFirst = 1 << 16
 	for {

@@ -7,18 +7,18 @@ import (
 	"io"
 )
 
-// Upper bounds for the tables of an ELF file. A larger table is an error. libjvm.so has about 40 sections with 400
-// bytes of names, and ten program headers. Package elf allocates a string for the name of each section, so its memory
-// is limited to maxSections times maxSectionNames, which is 64 MB.
+// Upper bounds for the tables of an ELF file. A larger table is an error. For comparison, libjvm.so has about 40
+// sections with 400 bytes of names, and ten program headers. Package elf allocates a string for the name of each
+// section. With these limits, that takes at most maxSections times maxSectionNames bytes, which is 64 MB.
 const (
 	maxSections     = 1 << 10
 	maxSectionNames = 1 << 16 // in bytes
 	maxPrograms     = 1 << 10
 )
 
-// NewELF is like elf.NewFile, but for a file that an attacker may have written and may change while it is read. Package
-// elf reads tables of whatever size the file's header states: a sparse file that takes 4 kB on disk could have 4 GB of
-// program headers. NewELF returns an error if a table is larger than in any real program.
+// NewELF is like elf.NewFile, but for files that may come from an attacker, who may also change them while they are
+// read. Package elf reads tables of any size that the file's header states: a sparse file that takes 4 kB on disk could
+// have 4 GB of program headers. NewELF returns an error if a table is larger than in any real program.
 func NewELF(r io.ReaderAt) (*elf.File, error) {
 	head := make([]byte, 64)
 	if n, err := r.ReadAt(head, 0); n < len(head) {
@@ -32,7 +32,7 @@ func NewELF(r io.ReaderAt) (*elf.File, error) {
 	if h.sections.offset == 0 {
 		return elf.NewFile(kept)
 	}
-	// In a file with more than 65 279 sections, this count is 0, and the number is elsewhere.
+	// If a file has more than 65 279 sections, the header has 0 here, and the number is elsewhere.
 	if h.sections.count == 0 || h.names >= h.sections.count {
 		return nil, fmt.Errorf("its ELF header has %d sections, and at most %d are read", h.sections.count, maxSections)
 	}
@@ -99,8 +99,8 @@ func (h *fileHeader) checkNames(headers []byte) error {
 	return nil
 }
 
-// A keptReader is an io.ReaderAt for a file that may change. Pieces of the file that were checked are kept in memory,
-// and every later ReadAt returns them as they were then.
+// A keptReader is an io.ReaderAt for a file that may change while it is read. It keeps the pieces of the file that were
+// checked in memory, and every later ReadAt returns them as they were then.
 type keptReader struct {
 	file   io.ReaderAt
 	pieces []keptPiece
@@ -111,8 +111,8 @@ type keptPiece struct {
 	data []byte
 }
 
-// table reads and keeps a table of headers. It returns an error if the table has more than limit entries, or if an
-// entry does not have the given size. The parameter what is the table's name in messages.
+// table reads a table of headers, and keeps it in memory. It returns an error if the table has too many entries, or if
+// the entries do not have the right size.
 func (k *keptReader) table(what string, t headerTable, limit, size int) ([]byte, error) {
 	switch {
 	case t.count == 0:

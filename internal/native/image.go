@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// An image has the functions of an ELF file. Its addresses are those that the file itself states, before the file is
-// loaded somewhere.
+// An image has the functions of an ELF file. Its addresses are those in the file itself, and not those at which the
+// file was loaded.
 type image struct {
 	segments []segment      // executable ones first
 	pieces   []piece        // sorted, without overlaps
@@ -18,11 +18,11 @@ type image struct {
 	plt      []span         // the stubs of imported functions
 
 	// complete is true if all functions are known and not just the dynamic symbols. Then an address that no piece
-	// covers is not in a function. An image of a file that could not be read is complete, too, because the sampler
-	// could not read the file either, so its claims are worthless.
+	// covers is not in a function. It is also true if the file could not be read. The sampler could not read it either
+	// then, so its claims are worthless.
 	complete bool
-	dynamic  []nameAt // all dynamic symbols, unless complete
-	exported *claims  // the names in dynamic; nil until the first claim is checked
+	dynamic  []nameAt // all dynamic symbols; empty if complete
+	exported *claims  // the names of the dynamic symbols; nil until the first claim is checked
 
 	parameters bool // true if names of C++ functions have parameters
 	account    *account
@@ -34,8 +34,8 @@ type segment struct {
 	addr         uint64
 }
 
-// memory returns how many bytes of memory the image takes. It does not include the names in the field named, because
-// they are added later.
+// memory returns how many bytes of memory the image takes. The demangled names are not included, because they are added
+// later.
 func (img *image) memory() int {
 	const piece, at = 24, 8 // the sizes of these types
 	n := piece*cap(img.pieces) + at*cap(img.dynamic)
@@ -69,8 +69,8 @@ func newObject(l *reading, r io.ReaderAt, size int64) (object, error) {
 // ErrReplaced means that a path leads to a different file than the one that was mapped.
 var ErrReplaced = errors.New("another file is at this path now")
 
-// newImage reads the functions of an ELF file. If the file has no functions in .symtab, newImage calls the function
-// more, which looks for them elsewhere. more may be nil.
+// newImage reads the functions of an ELF file. If the file has no functions in .symtab, newImage calls more() to look
+// for them elsewhere, unless that is nil.
 func newImage(o object, more func() symbolTable) (*image, error) {
 	img := &image{segments: loadSegments(o.File), named: map[int]string{}}
 	for _, s := range o.Sections {
@@ -95,7 +95,8 @@ func newImage(o object, more func() symbolTable) (*image, error) {
 	img.texts = names{static.text, dynamic.text}
 	const ofDynamic = 1 // index in texts
 	for _, fn := range dynamic.functions {
-		// A function without a size ends where the next one starts, so its end is only known if all functions are.
+		// A function without a size ends where the next one starts. So its end is only known if all functions are
+		// known.
 		if img.complete || !fn.unsized {
 			fn.name.table = ofDynamic
 			functions = append(functions, fn)
@@ -111,8 +112,9 @@ func newImage(o object, more func() symbolTable) (*image, error) {
 	return img, nil
 }
 
-// loadSegments returns the loaded segments of a file, executable ones first. The result has each segment twice: first
-// all segments exactly as the file states them, then all extended to whole pages, because the kernel maps whole pages.
+// loadSegments returns the loaded segments of a file. The kernel maps whole pages, so an address may also be in the
+// rest of a segment's first or last page. Therefore the result has each segment twice: first come all segments exactly
+// as in the file, and then all segments extended to whole pages. In both parts, executable segments come first.
 func loadSegments(f *elf.File) []segment {
 	const page = 1 << 16 // the largest page size on Linux
 	var exact, wholePages []segment
@@ -130,7 +132,7 @@ func loadSegments(f *elf.File) []segment {
 	return append(exact, wholePages...)
 }
 
-// addr returns the address of the byte at an offset of the file. It returns false if no segment contains the byte.
+// addr converts an offset in the file to an address. It returns false if no segment contains the offset.
 func (img *image) addr(offset uint64) (uint64, bool) {
 	for i := range img.segments {
 		if s := &img.segments[i]; offset-s.offset < s.size && offset >= s.offset {
@@ -140,8 +142,8 @@ func (img *image) addr(offset uint64) (uint64, bool) {
 	return 0, false
 }
 
-// find returns the slot of an address, and the slot's range. Slot 2i+1 is the i-th piece, and slot 2i is the gap before
-// it. Each address is in exactly one slot.
+// find returns the slot of an address, and the slot's range. A slot is a piece or a gap: slot 2i+1 is the i-th piece,
+// and slot 2i is the gap before it. Each address is in exactly one slot.
 func (img *image) find(addr uint64) (slot int, lo, hi uint64) {
 	i, in := slices.BinarySearchFunc(img.pieces, addr, func(p piece, addr uint64) int {
 		switch {

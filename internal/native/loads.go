@@ -13,18 +13,18 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// Upper bounds for the memory and the time that all Resolvers of this process together use for files and their
-// functions. A profiled process can map files that exhaust gasm: sparse files of any size, very many files, or files on
-// slow disks. The functions of a file beyond these limits have no names, and a note says so. For comparison, reading a
-// program of 300 MB with its symbol table takes about 250 MB of memory.
+// Limits for the memory and the time that all Resolvers together use for files and their functions. They are needed
+// because a profiled process can map files that exhaust gasm: sparse files of any size, very many files, or files on
+// slow disks. When a limit is reached, the functions of further files have no names, and a note says so. For
+// comparison, reading a program of 300 MB with its symbol table takes about 250 MB of memory.
 const (
 	maxMemory  = 1 << 30          // in bytes
-	maxTime    = time.Minute      // a tenth of the time that passes is added again, see regainedShare
+	maxTime    = time.Minute      // this is the limit at first; it grows again as time passes, see regainedShare
 	longestOne = 20 * time.Second // for one file, which may be in a file system that does not answer
 )
 
-// A limits bounds memory and time. Files are read one at a time. Each file may use half of the memory and time that are
-// left, so that some are left for files that are needed later.
+// A limits bounds memory and time. Files are read one at a time. Each file may use half of what is left of both, so
+// that something remains for later files.
 type limits struct {
 	turn chan struct{} // has one element while no file is being read
 
@@ -35,7 +35,7 @@ type limits struct {
 	regained time.Time // when time was last regained
 }
 
-// regainedShare is 10 because a tenth of the time that passes is added to limits.time.
+// regainedShare says how fast limits.time grows again: by a tenth of the time that passes.
 const regainedShare = 10
 
 func newLimits(memory int64, most time.Duration) *limits {
@@ -93,9 +93,10 @@ func (l *limits) spend(t time.Duration) {
 	l.time -= min(l.time, t)
 }
 
-// read calls f, which reads a file, as soon as no other file is being read. It returns the results of f or, if ctx is
-// done or the time for one file is over before that, an error. In the second case f may still run until it next checks
-// its context, and no other file is read until then. So f must not share memory with the caller.
+// read waits until no other file is being read, and then calls f to read a file. It returns the results of f. If ctx is
+// done before that, or the file takes too long, read returns an error without waiting for f. Then f may still be
+// running until it next checks its context, so f must not share memory with the caller. No other file is read until f
+// has returned.
 func read[T any](ctx context.Context, l *limits, f func(*reading) (T, error)) (T, error) {
 	_, limit := l.next()
 	if limit < shortestOne {
@@ -120,19 +121,19 @@ func read[T any](ctx context.Context, l *limits, f func(*reading) (T, error)) (T
 	})
 }
 
-// errTime is the error for a file that is not read because the time for it would be less than shortestOne.
+// errTime is the error for a file that is not read because too little time is left for it (less than shortestOne).
 var errTime = errors.New("other files took too long")
 
 const shortestOne = 10 * time.Millisecond
 
-// A reading is the work of reading one file. It bounds the memory for that file, and its context ends when nobody waits
-// for the result any more.
+// A reading is the work of reading one file. It limits the memory for that file. Its context ends when nobody waits for
+// the result any more.
 type reading struct {
 	ctx    context.Context
 	left   int64 // bytes that it may still take
 	taken  int64 // bytes that it has now
-	most   int64 // the largest value that the field taken has had
-	passed int   // number of calls of over
+	most   int64 // the largest value of taken so far
+	passed int   // how often over was called
 }
 
 // errMemory is the error for a file that would take more memory than is left for it.
@@ -150,14 +151,14 @@ func (l *reading) take(bytes int64) error {
 	return nil
 }
 
-// give returns memory that take has taken.
+// give gives back memory that the caller got from take.
 func (l *reading) give(bytes int64) {
 	l.left += bytes
 	l.taken -= bytes
 }
 
-// over returns an error if nobody waits for the file any more. It is called in loops, so it checks the context only at
-// every 1024th call.
+// over returns an error if nobody waits for the result any more. It is called in loops, so it checks the context only
+// every 1024th time.
 func (l *reading) over() error {
 	if l.passed++; l.passed%(1<<10) != 0 {
 		return nil
@@ -165,17 +166,18 @@ func (l *reading) over() error {
 	return context.Cause(l.ctx)
 }
 
-// largeLoad is a size in bytes. If reading a file took at least that much memory, end returns memory to the system.
+// largeLoad is the smallest amount of memory, in bytes, that end returns to the system.
 const largeLoad = 64 << 20
 
-// end is called after the file was read. If that took much memory, end returns it to the system.
+// end is called after the file was read. If that took a lot of memory, end returns it to the system.
 func (l *reading) end() {
 	if l.most >= largeLoad {
 		debug.FreeOSMemory() // otherwise the garbage of several files could add up
 	}
 }
 
-// A limitedFile is an open file of a reading, whose ReadAt returns an error once nobody waits for the reading any more.
+// A limitedFile is a file that is being read. Its ReadAt returns an error as soon as nobody waits for the result any
+// more.
 type limitedFile struct {
 	*reading
 	file io.ReaderAt

@@ -10,7 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
-// VDSO is the path and the module name of the code that the kernel maps into each process, which is not in a file.
+// VDSO is the path and the module name of the vDSO, which is code that the kernel maps into each process. It is not in
+// a file.
 const VDSO = "[vdso]"
 
 // A Mapping is a range of a process's memory. Usually it is a part of a file that the process has mapped as executable.
@@ -18,19 +19,19 @@ type Mapping struct {
 	PID        int
 	Lo, Hi     uint64 // [Lo, Hi)
 	FileOffset uint64 // offset in the file of the byte at Lo
-	Path       string // "/usr/lib/jvm/…/libjvm.so", VDSO, or for memory without a file "", "[heap]", "/memfd:x" or the like
+	Path       string // "/usr/lib/jvm/…/libjvm.so", VDSO; or "", "[heap]", "/memfd:x" and so on if there is no file
 
-	// The device and the inode of the file, as the kernel's maps have them. All are 0 if they are unknown. They show
-	// whether the path still leads to the same file. On some file systems stat returns different numbers, see the
-	// package comment.
+	// The device and the inode of the file, as in the kernel's maps. They are all 0 if they are unknown. They show
+	// whether the path still leads to the same file. On some file systems, stat returns different numbers for the same
+	// file; see the package comment.
 	DevMajor, DevMinor uint32
 	Inode              uint64
 
-	// Deleted is true if the kernel says that the path does not belong to this file any more.
+	// Deleted is true if the kernel says that the file is no longer at this path.
 	Deleted bool
 }
 
-// file reports whether what is mapped may have symbols: it is a file, or it is the vDSO.
+// file reports whether the mapping is of something that may have symbols: a file or the vDSO.
 func (m *Mapping) file() bool {
 	if m.Path == VDSO {
 		return true
@@ -51,8 +52,8 @@ func (m *Mapping) module() string {
 	return m.Path[strings.LastIndexByte(m.Path, '/')+1:]
 }
 
-// memory has the beginnings of paths that stand for memory without a file in the kernel's maps. JITs execute code in
-// memfds and in shared memory.
+// memory has the beginnings of paths in the kernel's maps that are not files but memory. JITs execute code in memfds
+// and in shared memory.
 var memory = []string{"//anon", "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:"}
 
 // A SyntaxError is the error for a line that could not be parsed.
@@ -61,9 +62,9 @@ type SyntaxError = lines.SyntaxError
 // ParseMaps parses the text of a /proc/PID/maps. It returns the executable mappings of files and of the vDSO. The text
 // may come from another machine, so ParseMaps works on every system.
 //
-// Lines that can't be parsed are skipped. The error is then a [*SyntaxError] for the first such line, and the mappings
-// of all other lines are returned. If r returns an error, ParseMaps returns an error that wraps it, and the mappings of
-// the lines before it.
+// ParseMaps skips lines that can't be parsed. It then returns the mappings of all other lines, and a [*SyntaxError] for
+// the first bad line. If r returns an error, ParseMaps returns the mappings before that, and an error that wraps the
+// one of r.
 func ParseMaps(r io.Reader, pid int) ([]Mapping, error) {
 	var mappings []Mapping
 	err := scanMaps(r, fmt.Sprintf("/proc/%d/maps", pid), func(m Mapping, executable bool) {
@@ -75,8 +76,7 @@ func ParseMaps(r io.Reader, pid int) ([]Mapping, error) {
 	return mappings, err
 }
 
-// scanMaps calls the function each with the mapping of every line, executable or not. name is the name of the text in
-// errors.
+// scanMaps calls each(m, executable) for the mapping m in every line. name is the name of the text in errors.
 func scanMaps(r io.Reader, name string, each func(m Mapping, executable bool)) error {
 	var bad error
 	in := bufio.NewScanner(r)
@@ -104,8 +104,8 @@ func scanMaps(r io.Reader, name string, each func(m Mapping, executable bool)) e
 //
 //	7f4027ac7000-7f4027c1d000 r-xp 00026000 fe:00 326269                     /usr/lib/x86_64-linux-gnu/libc.so.6
 //
-// The path may contain blanks. Anonymous memory has no path. msg says what is wrong with the line; it is "" if nothing
-// is.
+// The path may contain blanks. Anonymous memory has no path. If something is wrong with the line, msg says what.
+// Otherwise it is "".
 func parseMapping(line string) (m Mapping, executable bool, msg string) {
 	addresses, rest, _ := strings.Cut(line, " ")
 	permissions, rest, _ := strings.Cut(rest, " ")

@@ -7,20 +7,20 @@ import (
 )
 
 const (
-	// longestMangled limits the work for one name: a name with more bytes is not demangled. The longest names of a
-	// libjvm.so have a few hundred bytes.
+	// longestMangled is the length, in bytes, up to which names are demangled. It limits the work for one name. The
+	// longest names in libjvm.so have a few hundred bytes.
 	longestMangled = 1 << 14
-	// longestName limits the length of a demangled name to 1<<longestName bytes, because a short mangled name can stand
-	// for a very long one.
+	// longestName limits demangled names to 1<<longestName bytes, because a short mangled name can stand for a very
+	// long one.
 	longestName = 14
 )
 
-// Demangle returns the name of a C++ or Rust function as perf prints it: without parameters and without the suffix of a
-// part that the compiler split off (".cold"), but with template arguments. It returns all other names unchanged,
-// including names that are not mangled.
+// Demangle returns the name of a C++ or Rust function as perf prints it. The name has template arguments, but no
+// parameters, and no suffix for a part that the compiler split off (".cold"). Names that are not mangled are returned
+// unchanged.
 func Demangle(name string) string { return demangled(name, demangle.NoParams) }
 
-// demangled is like Demangle, but with the given options for the demangler instead of NoParams.
+// demangled is like Demangle, but calls the demangler with the given options instead of NoParams.
 func demangled(name string, options ...demangle.Option) string {
 	if len(name) < 3 || name[0] != '_' || len(name) > longestMangled {
 		return name
@@ -36,7 +36,7 @@ func demangled(name string, options ...demangle.Option) string {
 	return text
 }
 
-// unversioned removes the version from a name: linkers write "memcpy@@GLIBC_2.14" to symbol tables.
+// unversioned removes the version that linkers append to names in symbol tables: "memcpy@@GLIBC_2.14" becomes "memcpy".
 func unversioned(name string) string {
 	if i := strings.IndexByte(name, '@'); i > 0 {
 		return name[:i]
@@ -44,18 +44,18 @@ func unversioned(name string) string {
 	return name
 }
 
-// isPLT reports whether a name has the form that samplers make up for the stub of an imported function: "memset@plt".
-// No symbol table has such names.
+// isPLT reports whether a name is that of the stub of an imported function: "memset@plt". Samplers make these names up;
+// no symbol table has them.
 func isPLT(name string) bool { return strings.HasSuffix(name, "@plt") }
 
-// claimKey returns a name without blanks, version and " [clone .cold]". Two names are compared by these keys, because
-// demanglers differ in blanks ("> >"), and some append the clone.
+// claimKey returns the form of a name that is used to compare it with other names. It has no blanks, no version and no
+// " [clone .cold]", because demanglers write blanks differently ("> >"), and only some append the clone.
 func claimKey(name string) string {
 	name, _, _ = strings.Cut(name, " [clone ")
 	return strings.ReplaceAll(unversioned(name), " ", "")
 }
 
-// A claims has the names of a file's dynamic symbols, in each form in which a sampler may print them.
+// A claims has the names of a file's dynamic symbols, in all forms that samplers may print.
 type claims struct {
 	names map[string]bool // by claimKey
 	known map[string]bool // results of has, by claim

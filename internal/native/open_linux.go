@@ -13,13 +13,14 @@ import (
 )
 
 // OpenMapped opens the regular file of a mapping for reading, and returns its size in bytes. It never returns a
-// different file than the mapped one. If it only finds a different file, the error is [ErrReplaced].
+// different file than the mapped one. If there is a different file at the path now, the error is [ErrReplaced].
 //
-// If gasm runs as root and the process is alive, the kernel opens the file without a path (/proc/PID/map_files).
-// Otherwise the path is looked up first in gasm's root folder and then in that of the mapping's process. The process
-// may have chosen the path to make gasm open something else. So unless the process is trusted, gasm does both lookups
-// as the process's user. Lookups as root do not follow links. If the process has ended, its user is unknown, and root
-// looks up nothing. A [Resolver] avoids that: it notes the user while the process runs.
+// If gasm runs as root and the process is alive, the kernel can open the file without a path (/proc/PID/map_files).
+// Otherwise OpenMapped looks the path up, first in gasm's root folder and then in that of the mapping's process. This
+// is dangerous, because the process may have chosen the path to make gasm open some other file. So unless the process
+// is trusted, both lookups are done as the process's user. Lookups as root do not follow links. If the process has
+// ended, its user is unknown, and gasm as root does not open the file at all. A [Resolver] avoids that: it notes the
+// user while the process runs.
 func OpenMapped(m *Mapping) (f *os.File, size int64, err error) {
 	f, _, err = openMapped(m, owner{})
 	if err != nil {
@@ -28,8 +29,8 @@ func OpenMapped(m *Mapping) (f *os.File, size int64, err error) {
 	return withSize(f)
 }
 
-// openMapped is like OpenMapped, but noted has the owner of the process as it was noted while the process ran. It
-// returns the owner as it is now or, if the process has ended, noted.
+// openMapped is like OpenMapped, but also works if the process has ended: noted is the owner that was noted while the
+// process ran. openMapped returns the present owner if the process still runs, and otherwise noted.
 func openMapped(m *Mapping, noted owner) (*os.File, owner, error) {
 	p, err := foreign.Open(m.PID)
 	if err == nil {
@@ -71,11 +72,12 @@ func openMapped(m *Mapping, noted owner) (*os.File, owner, error) {
 	return nil, noted, first
 }
 
-// errUnknownUser is the error if gasm runs as root and the process ended before its user was noted.
+// errUnknownUser is returned if gasm runs as root and a process ended before its user was noted.
 var errUnknownUser = errors.New("its process has ended, and gasm does not know as which user to open it")
 
-// openHere opens a path in gasm's root folder. The owner's process may have chosen the path, and may have put a link
-// there to a file that only root can read. So root opens it as the owner, or without following links.
+// openHere opens a path in gasm's root folder. The path may be a trap: the owner of the mapping may have put a link
+// there to a file that only root can read. So if gasm runs as root, it opens the path as the owner, or without
+// following links.
 func openHere(o owner, path string) (*os.File, error) {
 	asRoot := os.Geteuid() == 0
 	switch {
@@ -101,8 +103,8 @@ func openThere(p *foreign.Process, path string) (*os.File, error) {
 	return openIn(path, p.World)
 }
 
-// openIn opens a path in the World that the function enter returns. It has no context parameter, because a World limits
-// the time of each call itself.
+// openIn opens a path in the World that enter() returns. It needs no context of its own, because a World limits the
+// time of each call.
 func openIn(path string, enter func(context.Context) (*foreign.World, error)) (*os.File, error) {
 	w, err := enter(context.Background())
 	if err != nil {
@@ -138,10 +140,10 @@ func ownerOfProcess(p *foreign.Process) (o owner, ok bool) {
 	return o, true
 }
 
-// isTrusted reports whether only root and gasm's user can change which file a path in a folder leads to. For that, the
-// folder and all folders above it must not be links, must belong to root or gasm's user, and must not be writable for
-// others. A folder above may be writable if it is sticky, like /tmp, because others can't replace files there that are
-// not their own.
+// isTrusted reports whether a folder is safe from other users: only root and gasm's user can put files into it or
+// rename a folder above it. For that, the folder and all folders above it must not be links, must belong to root or
+// gasm's user, and must not be writable for others. A folder above may be writable if it is sticky, like /tmp, because
+// others can't rename what is not their own there.
 func isTrusted(folder string) bool {
 	for at := folder; ; at = filepath.Dir(at) {
 		var s unix.Stat_t
@@ -164,7 +166,7 @@ func isTrusted(folder string) bool {
 // isOurs reports whether a file belongs to root or to this process's user.
 func isOurs(s *unix.Stat_t) bool { return s.Uid == 0 || int(s.Uid) == os.Geteuid() }
 
-// leadsTo reports whether a path leads to the open file f, and the file belongs to root or to this process's user.
+// leadsTo reports whether a path leads to the open file f. The file must also belong to root or to this process's user.
 func leadsTo(path string, f *os.File) bool {
 	var at, opened unix.Stat_t
 	return unix.Fstat(int(f.Fd()), &opened) == nil && isOurs(&opened) &&

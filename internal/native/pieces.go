@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// A piece is a function or a part of a function. If other functions start inside a function, it has a piece before,
-// between and after them.
+// A piece is a function or a part of a function. If other functions start inside a function, the rest of it is cut into
+// several pieces.
 type piece struct {
 	lo, hi uint64
 	name   nameAt
 }
 
-// arrange returns a sorted list of pieces without overlaps. An address belongs to the function that starts last of
-// those that cover it. If several of them start at the same address, it belongs to the one that prefer puts first. A
+// arrange returns a sorted list of pieces without overlaps. If several functions cover an address, it belongs to the
+// one that starts last. If several of them start at the same address, it belongs to the one that prefer puts first. A
 // function without a size ends where the next function starts, and never hides a part of a function that has a size.
 func arrange(symbols []symbol, texts names) []piece {
 	order := inOrder(symbols, texts)
@@ -24,8 +24,8 @@ func arrange(symbols []symbol, texts names) []piece {
 			unsized++
 		}
 	}
-	// In spans, a later span wins over an earlier one. So the symbols without a size come first, and then those with a
-	// size. The loop fills in both groups from their ends.
+	// In the result of cut, a later span wins over an earlier one. So the symbols without a size come first in spans,
+	// and then those with a size. The loop fills both groups from their ends.
 	spans, sized := make([]span, len(order)), len(order)
 	next := ^uint64(0) // the next higher address at which a symbol starts
 	for i := len(order) - 1; i >= 0; i-- {
@@ -85,8 +85,8 @@ func (n names) prefer(a, b *symbol) int {
 	)
 }
 
-// longestCompared is how much of a name is compared with others at the same address, in bytes. Without a limit, a file
-// with very many symbols at one address, all with very long names, would take too long.
+// longestCompared is how many bytes of a name are compared with other names at the same address. Without this limit,
+// sorting would take too long if a file had very many symbols with very long names, all at the same address.
 const longestCompared = 1 << 9
 
 // begins returns the first bytes of a name, at most longestCompared.

@@ -15,10 +15,10 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// ReadMaps returns the executable mappings of files and of the vDSO in a live process. It needs the right to trace the
-// process. A process of the same user has it, unless the traced process has made itself undumpable. ReadMaps returns an
-// error if /proc/PID/maps can't be opened or parsed, if the list is too long, or if the kernel does not answer in time.
-// It returns the mappings that could be read in addition to an error.
+// ReadMaps returns the executable mappings of files and of the vDSO in a live process. The caller must have the right
+// to trace the process: it must be root, or the process must belong to the same user and must not have made itself
+// undumpable. ReadMaps returns an error if /proc/PID/maps can't be opened or parsed, if the list is too long, or if the
+// kernel does not answer in time. Even with an error, it returns the mappings that it could read.
 func ReadMaps(pid int) ([]Mapping, error) {
 	type result struct {
 		mappings []Mapping
@@ -39,20 +39,20 @@ func ReadMaps(pid int) ([]Mapping, error) {
 	return r.mappings, cmp.Or(err, r.err)
 }
 
-// Upper bounds for the list of a process's mappings: its size in bytes, and the time for the kernel to write it. A
-// process has at most 65 530 mappings (vm.max_map_count) unless that was raised, but their paths may be long. Reading
-// the list takes a while if the process is just changing its mappings, because the kernel waits for that.
+// Upper bounds for the list of a process's mappings: its size in bytes, and the time that the kernel may take to write
+// it. A process has at most 65 530 mappings, unless vm.max_map_count was raised, but their paths may be long. If the
+// process is just changing its mappings, the kernel waits for that, so reading the list may take a while.
 const (
 	maxMaps  = 1 << 24
 	mapsTime = 2 * time.Second
 )
 
-// isFileOf reports whether an open file is the mapped one.
+// isFileOf reports whether an open file is the file of a mapping.
 //
-// It compares the device and the inode of both. On some file systems, stat returns different numbers than the kernel's
-// maps. On btrfs, stat returns a device number for each subvolume. On an overlay, the maps of older kernels have the
-// numbers of the file in the lower layer. So if stat's numbers differ, isFileOf maps the file into this process, and
-// compares with the numbers in this process's maps.
+// It compares the device and the inode of both. On some file systems, stat and the kernel's maps have different numbers
+// for the same file. On btrfs, stat returns a device number for each subvolume. On an overlay, the maps of older
+// kernels have the numbers of the file in the lower layer. So if stat's numbers differ, isFileOf maps the file into
+// this process, and compares the numbers in the two maps.
 func isFileOf(f *os.File, m *Mapping) bool {
 	if m.Inode == 0 {
 		return true
@@ -105,9 +105,10 @@ func ownMapping(wanted func(m *Mapping) bool) (Mapping, error) {
 	return *found, nil
 }
 
-// readVDSO returns the bytes of a vDSO, which form an ELF file. It reads this process's own vDSO, because the kernel
+// readVDSO returns the bytes of a vDSO, which form an ELF file. It reads the vDSO of this process, because the kernel
 // maps the same one into all processes of the same kind (64-bit or 32-bit). It returns an error if the mapping has a
-// different size, or if only one of the two lies in the lowest 4 GB, as in 32-bit processes.
+// different size, or if the process seems to be of the other kind. The vDSO of a 32-bit process lies in the lowest 4
+// GB.
 func readVDSO(m *Mapping) ([]byte, error) {
 	ours, err := ownMapping(func(o *Mapping) bool { return o.Path == VDSO })
 	if err != nil {

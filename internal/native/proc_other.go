@@ -25,7 +25,7 @@ func openMapped(m *Mapping, noted owner) (*os.File, owner, error) {
 	return f, owner{known: true, here: true}, err
 }
 
-// ownerOf returns false, which stands for an unknown owner.
+// ownerOf returns false, because the owner is unknown.
 func ownerOf(int) (o owner, ok bool) { return owner{}, false }
 
 // isTrusted returns true, because gasm does not look at other users' processes on this system.

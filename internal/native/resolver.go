@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// A Range is where a function of a mapped file is in a process's memory, or a gap between two functions. A function
-// inside which other functions start has several Ranges.
+// A Range is a range of a process's memory that has a function of a mapped file in it, or a gap between two functions.
+// If other functions start inside a function, it has several Ranges.
 type Range struct {
 	PID    int
 	Lo, Hi uint64 // [Lo, Hi), inside one mapping
@@ -19,9 +19,9 @@ type Range struct {
 	Symbol string // the function's name, demangled; "" for a gap
 }
 
-// A Resolver finds the names of addresses from the mappings of processes and the symbols of the mapped files. It reads
-// each file once, when the first address in it is resolved. That takes a few milliseconds for ten thousand functions. A
-// Resolver is not safe for concurrent use.
+// A Resolver finds the names of addresses. It knows the mappings of processes, and looks the names up in the symbols of
+// the mapped files. It reads each file once, when the first address in it is resolved. That takes a few milliseconds
+// for ten thousand functions. A Resolver is not safe for concurrent use.
 type Resolver struct {
 	// If Parameters is true, names of C++ functions include the parameters, as in HotSpot's output: "os::breakpoint()".
 	// It must be set before the first Resolve.
@@ -35,24 +35,24 @@ type Resolver struct {
 	limits    *limits
 	notes     []string
 	more      int  // number of notes beyond maxNotes
-	full      bool // true if there was no memory for an image or a name
+	full      bool // true if an image or a name did not fit into memory
 
 	ctx    context.Context // the context of all reading; giveUp cancels it
 	giveUp context.CancelCauseFunc
 }
 
-// A fileKey identifies a file by what a mapping has about it.
+// A fileKey identifies a file. It has what a mapping says about the file.
 type fileKey struct {
 	path         string
 	major, minor uint32 // of the device
 	inode        uint64
 	deleted      bool
-	// The next two are for the vDSO, which is not a file. For all files they are 0 and false.
+	// size and low are for the vDSO only. For files they are 0 and false.
 	size uint64
 	low  bool // the vDSO lies in the lowest 4 GB, as in 32-bit processes
 }
 
-// A failureKey is a file and the user as whom it could not be read. As another user it may be readable.
+// A failureKey is a file and the user who could not read it. Another user may be able to.
 type failureKey struct {
 	file  fileKey
 	known bool
@@ -62,10 +62,10 @@ type failureKey struct {
 // A process has the mappings of one process.
 type process struct {
 	parts []*part // sorted, without overlaps
-	gone  []Range // what was resolved in mappings that are no longer in parts
+	gone  []Range // Ranges that were resolved in mappings that have been replaced or dropped
 }
 
-// A part is a mapping, or what is left of a mapping that later mappings have partly replaced.
+// A part is a mapping. If later mappings have replaced some of it, it is one of the pieces that are left.
 type part struct {
 	Mapping
 	module string
@@ -87,13 +87,14 @@ func NewResolver() *Resolver {
 // errGivenUp is the error for a file that was not read because of GiveUp.
 var errGivenUp = errors.New("gasm was stopped")
 
-// GiveUp stops the reading of files. A call of Resolve that is reading a file returns, and later calls read no files,
-// so the functions of these files have no names. Unlike all other methods, it may be called by any goroutine.
+// GiveUp stops the reading of files. If Resolve is just reading a file, it returns at once, and later calls read no
+// more files. The functions of all these files have no names. Unlike all other methods, GiveUp may be called from any
+// goroutine.
 func (r *Resolver) GiveUp() { r.giveUp(errGivenUp) }
 
-// Add adds mappings of processes. They must be in the order in which they were made, because a mapping replaces earlier
-// mappings of the same process where it overlaps them. Adding a mapping again changes nothing. Mappings without a file
-// should be added too, because they may replace the mapping of a file. Empty mappings are ignored.
+// Add adds mappings of processes. They must be added in the order in which they were made, because where a mapping
+// overlaps earlier mappings of the same process, it replaces them. Mappings without a file should be added too, because
+// they may replace the mapping of a file. Adding a mapping a second time does nothing. Empty mappings are ignored.
 func (r *Resolver) Add(mappings ...Mapping) {
 	for _, m := range mappings {
 		if m.Lo >= m.Hi {
@@ -143,8 +144,8 @@ func newPart(m Mapping, lo, hi uint64) *part {
 	return &part{Mapping: m, module: m.module()}
 }
 
-// Fork gives a new process, child, the mappings and the user of its parent. If an earlier process had the same id as
-// the child, its mappings are dropped.
+// Fork is called when a process has forked. The child gets the mappings and the user of its parent. If an earlier
+// process had the same id as the child, the mappings of that process are dropped.
 func (r *Resolver) Fork(parent, child int) {
 	r.Forget(child)
 	if noted := r.owners[parent]; noted.known {
@@ -166,14 +167,15 @@ func (r *Resolver) Fork(parent, child int) {
 	}
 }
 
-// Forget drops the mappings of a process that has ended. Ranges that were resolved in them are kept for Table.
+// Forget drops the mappings of a process that has ended. Ranges that were already resolved are kept for Table.
 func (r *Resolver) Forget(pid int) {
 	delete(r.owners, pid)
 	r.drop(pid)
 }
 
-// Exec is like Forget, but for a process that has called exec, and so runs another program. The new program may run as
-// another user, so its user is noted again. If it ends before that is possible, the user before the exec is used.
+// Exec is like Forget, but for a process that has called exec and now runs another program. The new program may run as
+// another user, so the user is noted again at the next Note. If the process ends before that, the user from before the
+// exec is taken.
 func (r *Resolver) Exec(pid int) {
 	if noted, ok := r.owners[pid]; ok {
 		r.owners[pid] = notedOwner{owner: noted.owner}
@@ -195,8 +197,8 @@ func (r *Resolver) drop(pid int) {
 	}
 }
 
-// Path returns the path of the mapping at a PC of a process, even if it is not the path of a file ("[heap]"). It
-// returns "" if the mapping is unknown or has no path.
+// Path returns the path of the mapping at a PC in a process. It need not be the path of a file; it may also be
+// "[heap]", for example. If the mapping is unknown or has no path, Path returns "".
 func (r *Resolver) Path(pid int, pc uint64) string {
 	if p := r.processes[pid]; p != nil {
 		if at := p.find(pc); at != nil {
@@ -226,10 +228,9 @@ func (p *process) find(pc uint64) *part {
 // Resolve returns the Range of a PC in a process. claim is the sampler's name for the PC, or "" if the sampler has no
 // name. It returns false if no file is mapped at the PC, as for JIT code.
 //
-// The package comment says when a claim is believed. If a claim was believed, the Range is only the one byte at pc.
-// Otherwise the caller may use the result for all PCs in the Range, with one exception: if the Range is a gap, a
-// different claim for another PC in it may be believed. So for a gap, the result is valid only for PCs with the same
-// claim.
+// The package comment says when a claim is believed. If the claim was believed, the Range is only the one byte at pc.
+// Otherwise the caller may use the result for all PCs in the Range, with one exception. If the Range is a gap, other
+// claims for PCs in it may be believed, so the result is valid only for PCs with the same claim.
 func (r *Resolver) Resolve(pid int, pc uint64, claim string) (Range, bool) {
 	p := r.processes[pid]
 	if p == nil {
@@ -263,8 +264,8 @@ func (r *Resolver) Resolve(pid int, pc uint64, claim string) (Range, bool) {
 	return found, true
 }
 
-// name returns the name of a slot's function. It returns "" for a gap. It keeps the name in img.named; if there is no
-// memory for that, it returns "".
+// name returns the name of a slot's function. It returns "" for a gap. It keeps the name in img.named. If that would
+// take too much memory, the function has no name.
 func (r *Resolver) name(img *image, slot int) string {
 	name, known := img.named[slot]
 	if known || slot%2 == 0 {
@@ -302,8 +303,8 @@ func (at *part) keep(slot int, found Range) {
 	at.found = append(at.found, found)
 }
 
-// appendFound appends the Ranges that were resolved in this part. Ranges of one byte come last: they lie in gaps, and
-// of overlapping Ranges the later one wins in a Table.
+// appendFound appends the Ranges that were resolved in this part. The Ranges of one byte come last. They lie inside
+// gaps, and if Ranges overlap, a Table uses the later one.
 func (at *part) appendFound(to []Range) []Range {
 	to = append(to, at.found...)
 	for pc, symbol := range at.oneBytes {
@@ -312,8 +313,8 @@ func (at *part) appendFound(to []Range) []Range {
 	return to
 }
 
-// image returns the image of a part's file. It reads the file unless another part with the same file has done so. If
-// the file can't be read, the image has no names.
+// image returns the image of a part's file. It reads the file, unless that was already done for another part. If the
+// file can't be read, the image has no names.
 func (r *Resolver) image(at *part) *image {
 	key := fileKey{path: at.Path, major: at.DevMajor, minor: at.DevMinor, inode: at.Inode, deleted: at.Deleted}
 	if at.Path == VDSO {
@@ -348,8 +349,8 @@ func (r *Resolver) image(at *part) *image {
 // imageMemory is how many bytes of memory an image takes besides the functions.
 const imageMemory = 512
 
-// load reads the file of a mapping. If it returns nil, failure says why. It is the rest of a sentence that begins with
-// the file's name: "was replaced while the command ran".
+// load reads the file of a mapping. If it returns nil, failure says why: "was replaced while the command ran". It is a
+// sentence without its beginning, which is the name of the file.
 func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 	type loaded struct {
 		*image
@@ -430,7 +431,7 @@ func readImage(l *reading, data []byte) (*image, error) {
 	return newImage(o, nil)
 }
 
-// maxNotes limits the number of notes about files. One more note says how many further files there are.
+// maxNotes is the largest number of notes about files. If there are more, one last note says how many.
 const maxNotes = 32
 
 func (r *Resolver) note(text string) {
@@ -456,9 +457,9 @@ func (r *Resolver) Notes() []string {
 	return notes
 }
 
-// Table returns the Ranges that Resolve has returned so far, in a form that can be written to a capture. A Table has no
-// times. If a mapping replaced another one and PCs were resolved in both, the Table has the Ranges of the later mapping
-// where they overlap.
+// Table returns the Ranges that Resolve has returned so far, in a form that can be written to a capture. A Table does
+// not know about times. If a mapping replaced another one and PCs were resolved in both, the Ranges of the later
+// mapping win where they overlap.
 func (r *Resolver) Table() *Table {
 	var all []Range
 	for _, p := range r.processes {

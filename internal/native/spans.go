@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// A span is a range [lo, hi) of addresses. id is an index in a list of the caller's and says what is in the range.
+// A span is a range [lo, hi) of addresses. id says what is in the range: it is an index in a list that the caller has.
 type span struct {
 	lo, hi uint64
 	id     int32
 }
 
-// flatten returns spans without overlaps, sorted, in a new slice. Where spans overlap, the one that comes later in the
-// argument wins. So a span may be missing in the result, or be in it in several parts. Spans whose end is not after
-// their start are left out. In the result, id is the index of the span in the argument.
+// flatten returns the spans sorted and without overlaps, in a new slice. Where spans overlap, the later one in the
+// argument wins. So a span may be missing in the result, or it may be cut into several parts. Empty spans are left out.
+// In the result, id is the index of the span in the argument.
 func flatten(spans []span) []span {
 	order := make([]span, 0, len(spans))
 	for i, s := range spans {
@@ -25,8 +25,8 @@ func flatten(spans []span) []span {
 	return cut(spans, order)
 }
 
-// cut is like flatten, for a caller that has already sorted the spans. The parameter order has them sorted by their
-// starts, and the id of each element of order is its index in spans.
+// cut is like flatten, but for a caller that has already sorted the spans. The second argument has the same spans
+// sorted by their starts, with their indexes in the first argument as their ids.
 func cut(spans, order []span) []span {
 	w := sweep{spans: spans, flat: make([]span, 0, len(order))}
 	for _, s := range order {
@@ -38,15 +38,14 @@ func cut(spans, order []span) []span {
 }
 
 const (
-	// digitBits is how many bits of an address sortByStart uses in one pass.
+	// digitBits is how many bits of the addresses sortByStart looks at in one pass.
 	digitBits = 11
-	// fewSpans is the largest number of spans that are sorted by comparison. For so few, that is faster than sorting by
-	// digits.
+	// fewSpans is the number of spans up to which sorting by comparison is faster than a radix sort.
 	fewSpans = 512
 )
 
-// sortByStart sorts spans by their starts. The sort is stable. It is a radix sort if there are many spans, because a
-// sort by comparison would take longer for the symbols of a libjvm.so than reading them.
+// sortByStart sorts spans by their starts. The sort is stable. If there are many spans, it is a radix sort. For the
+// symbols of a libjvm.so, a sort by comparison would take longer than reading them.
 func sortByStart(spans []span) {
 	byStart := func(a, b span) int { return cmp.Compare(a.lo, b.lo) }
 	if slices.IsSortedFunc(spans, byStart) {
@@ -56,7 +55,7 @@ func sortByStart(spans []span) {
 		slices.SortStableFunc(spans, byStart)
 		return
 	}
-	differs := uint64(0) // has the bits set in which the addresses differ
+	differs := uint64(0) // the bits in which some of the addresses differ
 	for _, s := range spans {
 		differs |= s.lo ^ spans[0].lo
 	}
@@ -65,7 +64,7 @@ func sortByStart(spans []span) {
 		if differs>>shift&(1<<digitBits-1) == 0 {
 			continue
 		}
-		var ends [1<<digitBits + 1]int32 // for each digit, the index in to for the next span that has this digit
+		var ends [1<<digitBits + 1]int32 // for each digit, the index at which the next span with this digit is put
 		for _, s := range from {
 			ends[s.lo>>shift&(1<<digitBits-1)+1]++
 		}
@@ -82,7 +81,7 @@ func sortByStart(spans []span) {
 	copy(spans, from) // does nothing if from is spans
 }
 
-// A sweep is the state of cut, which goes from the lowest address to the highest and builds the result on its way.
+// A sweep is the state of cut, which goes from the lowest address to the highest, and appends to the result as it goes.
 type sweep struct {
 	spans []span
 	open  latest // indexes of the spans that start at or before pos; some of them may end before pos
@@ -90,7 +89,7 @@ type sweep struct {
 	flat  []span // the result for all addresses below pos
 }
 
-// to appends the result for the addresses from pos to hi, and sets pos to hi. No span may start between the two.
+// to moves pos up to hi, and appends what is in between to the result. No span may start between pos and hi.
 func (w *sweep) to(hi uint64) {
 	for len(w.open) > 0 && w.pos < hi {
 		s := w.spans[w.open[0]]
@@ -109,7 +108,7 @@ func (w *sweep) to(hi uint64) {
 	w.pos = hi
 }
 
-// latest is a heap of indices of spans, with the highest index on top.
+// latest is a heap of indexes of spans. The highest index is on top.
 type latest []int
 
 func (h *latest) push(index int) {

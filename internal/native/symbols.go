@@ -17,19 +17,19 @@ const (
 	longestSection = 32 << 20
 	// symbolMemory is how many bytes of memory a function takes while the functions of a file are arranged.
 	symbolMemory = 224
-	// longestSymbol is an upper bound for the length of a name in a symbol table, in bytes. A longer name is read as
+	// longestSymbol is an upper bound for the length of a name in a symbol table, in bytes. Longer names are read as
 	// "".
 	longestSymbol = 1 << 16
-	// longestUnsized is the largest extent of a function without a size, in bytes.
+	// longestUnsized is how far a function without a size can extend at most, in bytes.
 	longestUnsized = 1 << 12
 )
 
-// A symbol is a function in a symbol table. It has no pointers, so that the garbage collector need not scan the tens of
-// thousands of symbols of a library.
+// A symbol is a function in a symbol table. It has no pointers, because a library has tens of thousands of symbols, and
+// the garbage collector would have to scan them.
 type symbol struct {
 	lo, hi  uint64 // if unsized, hi is the largest possible end
 	name    nameAt
-	binding uint8 // rank for prefer, not the ELF value: 0 global, 1 weak, 2 local
+	binding uint8 // 0 global, 1 weak, 2 local; not the ELF value, but the order for prefer
 	unsized bool  // true if the symbol table has no size for the function
 }
 
@@ -42,17 +42,17 @@ type nameAt struct {
 	table  uint8
 }
 
-// at returns a name without copying it. It returns an empty name if there is no zero byte within longestSymbol bytes.
+// at returns a name without copying it. If there is no zero byte within longestSymbol bytes, it returns an empty name.
 func (n names) at(a nameAt) []byte {
 	text := n[a.table][a.offset:]
 	return text[:max(0, bytes.IndexByte(text[:min(len(text), longestSymbol)], 0))]
 }
 
-// A symbolTable has those parts of an ELF symbol table that this package uses.
+// A symbolTable has the parts of an ELF symbol table that this package needs.
 type symbolTable struct {
 	functions []symbol
 	text      []byte   // the names
-	defined   []nameAt // in a dynamic table: all defined symbols, functions or not
+	defined   []nameAt // all defined symbols, functions or not; only for a dynamic table
 }
 
 // symbols reads the first symbol table of a kind, SHT_SYMTAB or SHT_DYNSYM. If the file has none, it returns an empty
@@ -120,7 +120,7 @@ func (o object) symbolSize() int {
 	return elf.Sym64Size
 }
 
-// count returns upper bounds for the lengths of defined and functions in the table that symbols returns.
+// count returns how many defined symbols and functions the table can have at most.
 func (o object) count(data []byte, kind elf.SectionType) (defined, functions int, err error) {
 	for ; len(data) >= o.symbolSize(); data = data[o.symbolSize():] {
 		if err := o.load.over(); err != nil {
@@ -155,8 +155,8 @@ func parseSymbol(f *elf.File, data []byte) elf.Sym64 {
 	}
 }
 
-// function converts an ELF symbol to a symbol without a name. It returns false if the symbol is not a function. A
-// function in assembler may have no type or no size. A symbol that has neither is a label.
+// function converts an ELF symbol to a symbol without a name. It returns false if the ELF symbol is not a function.
+// Functions in assembler may lack a type or a size. If a symbol lacks both, it is just a label.
 func function(f *elf.File, s elf.Sym64) (symbol, bool) {
 	fn := symbol{lo: s.Value, hi: s.Value + s.Size, unsized: s.Size == 0}
 	index := elf.SectionIndex(s.Shndx)
@@ -190,15 +190,15 @@ func function(f *elf.File, s elf.Sym64) (symbol, bool) {
 	return fn, fn.lo < fn.hi
 }
 
-// startup has the functions of gcc's crtbegin.o and similar files. They come first in a file and have no size. If they
-// were not left out, their ranges would include the padding after them, and following functions whose symbols were
-// stripped.
+// startup has the functions of gcc's crtbegin.o and similar files. They come first in a file and have no size. They are
+// left out, because otherwise their ranges would include the padding after them, and also the next functions if the
+// symbols of these were stripped.
 var startup = map[string]bool{
 	"deregister_tm_clones": true, "register_tm_clones": true, "__do_global_dtors_aux": true, "frame_dummy": true,
 	"call_weak_fn": true, "_init": true, "_fini": true,
 }
 
-// data reads a section. It returns an error if the section has more than limit bytes. It takes memory for the data from
+// data reads a section. It is an error if the section has more than limit bytes. The memory for the data is taken from
 // o.load.
 func (o object) data(s *elf.Section, limit uint64) ([]byte, error) {
 	switch {
@@ -221,7 +221,7 @@ func (o object) data(s *elf.Section, limit uint64) ([]byte, error) {
 	return data, nil
 }
 
-// buildID returns the id that the linker gave to this build of the file. It returns nil if the file has none.
+// buildID returns the id that the linker gave to this build of the file, or nil if the file has no such id.
 func (o object) buildID() []byte {
 	section := o.Section(".note.gnu.build-id")
 	if section == nil {

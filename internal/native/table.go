@@ -15,15 +15,15 @@ import (
 // tableHeader is the first line of a table's text. ReadTable ignores lines that start with #.
 const tableHeader = "# Native functions of processes: pid, start, end (not included), module, function. Nothing after the module: no function is known.\n"
 
-// A Table has the Ranges of all PCs that a [Resolver] has resolved, and no other Ranges. It does not change, so it is
-// safe for concurrent use.
+// A Table has the Ranges of all PCs that a [Resolver] has resolved. It does not change, so it is safe for concurrent
+// use.
 type Table struct {
 	ranges   []Range // sorted by process and address, without overlaps
 	bad      int     // number of skipped lines
 	firstBad error
 }
 
-// newTable returns a table of ranges. If ranges of a process overlap, the later one in the slice wins.
+// newTable returns a table of the given ranges. If ranges of the same process overlap, the later one in the slice wins.
 func newTable(ranges []Range) *Table {
 	spans := map[int][]span{}
 	for i, x := range ranges {
@@ -62,17 +62,17 @@ func (t *Table) Resolve(pid int, pc uint64) (Range, bool) {
 // Len returns the number of ranges.
 func (t *Table) Len() int { return len(t.ranges) }
 
-// BadLines returns how many lines [ReadTable] could not parse, and a [*SyntaxError] for the first of them. It returns 0
-// and nil if there were no such lines.
+// BadLines returns how many lines [ReadTable] could not parse, and a [*SyntaxError] for the first of them. If it could
+// parse all lines, BadLines returns 0 and nil.
 func (t *Table) BadLines() (int, error) { return t.bad, t.firstBad }
 
-// Write writes the table as text that [ReadTable] can read, with a line for each Range:
+// Write writes the table as text for [ReadTable]. Each Range is a line:
 //
 //	24997 0x7f27b3c81e50 0x7f27b3c81fb0 libjvm.so _Copy_arrayof_conjoint_bytes
 //
-// The line for a gap ends after the module. A function's name may contain blanks. In a module's name, blanks are
-// written in octal: "my\040lib.so". Backslashes and control characters are written in octal in both names. "-" stands
-// for an empty module name. Write returns the error of w.
+// The line of a gap has no function. A function's name may contain blanks. In a module's name, blanks are written in
+// octal: "my\040lib.so". In both names, backslashes and control characters are written in octal too. "-" stands for an
+// empty module name. Write returns the error of w.
 func (t *Table) Write(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	out.WriteString(tableHeader)
@@ -98,8 +98,8 @@ func (t *Table) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// appendEscaped appends a name to a line. In octal, it writes backslashes, DEL, and the bytes from 0 to the parameter
-// highest.
+// appendEscaped appends a name to a line. It escapes backslashes, DEL and all bytes up to a highest one: it writes them
+// as a backslash and three octal digits.
 func appendEscaped(to []byte, name string, highest byte) []byte {
 	for _, c := range []byte(name) {
 		if c <= highest || c == '\\' || c == 0x7f {
@@ -133,13 +133,13 @@ func unescape(name string) string {
 // longestLine is an upper bound for the length of a line, in bytes. A longer line counts as bad.
 const longestLine = 1 << 20
 
-// maxRanges is an upper bound for the number of ranges in a table: 1000 processes with 1000 functions each. Further
-// lines count as bad.
+// maxRanges is an upper bound for the number of ranges in a table. It allows for 1000 processes with 1000 functions
+// each. Further lines count as bad.
 const maxRanges = 1 << 20
 
-// ReadTable reads what [Table.Write] wrote. Bad lines are skipped and counted. If ranges overlap, the later line wins.
-// name is used in messages only. If r returns an error, ReadTable returns an error that wraps it, and a table of the
-// lines before it.
+// ReadTable reads what [Table.Write] wrote. It skips bad lines and counts them. If ranges overlap, the later line wins.
+// name is used in messages only. If r returns an error, ReadTable returns a table of the lines before that, and an
+// error that wraps the one of r.
 func ReadTable(r io.Reader, name string) (*Table, error) {
 	var (
 		ranges   []Range
@@ -185,7 +185,7 @@ func ReadTable(r io.Reader, name string) (*Table, error) {
 	return t, nil
 }
 
-// intern returns a copy of a name, always the same copy for equal names. The copy does not share memory with the line.
+// intern returns a copy of a name, so that the name does not keep the whole line in memory. Equal names share one copy.
 func intern(names map[string]string, name string) string {
 	known, ok := names[name]
 	if !ok {
@@ -195,9 +195,9 @@ func intern(names map[string]string, name string) string {
 	return known
 }
 
-// parseRange parses a line of a table. msg says what is wrong with the line; it is "" if nothing is. If explain is
-// false, msg is always "bad line" for bad numbers. A detailed message takes longer than parsing, and only the first one
-// is shown.
+// parseRange parses a line of a table. If something is wrong with the line, msg says what. Otherwise it is "". Making a
+// detailed message takes longer than parsing, and only the first message is shown. So if explain is false, msg is just
+// "bad line" for bad numbers.
 func parseRange(line string, explain bool) (x Range, msg string) {
 	pid, rest, _ := strings.Cut(line, " ")
 	lo, rest, _ := strings.Cut(rest, " ")

@@ -7,12 +7,12 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// A Line shows what is going on while it is unknown how long that takes. On a terminal, each text replaces the one
-// before. If stderr is not a terminal, only the first text is written.
+// A Line shows what is going on. It is used when nobody knows how long the work will take. On a terminal, each text
+// replaces the one before. If stderr is not a terminal, only the first text is written.
 type Line struct {
 	stderr *os.File
 	shown  bool
-	width  int // of the terminal; 0 if stderr is not a terminal
+	width  int // width of the terminal; 0 if stderr is not a terminal
 }
 
 // NewLine returns a Line that does not show anything yet.
@@ -24,8 +24,8 @@ func NewLine(stderr *os.File) *Line {
 	return l
 }
 
-// Show escapes a text and shows it in place of the previous one. It reports whether the next text would be shown too,
-// which is the case on a terminal.
+// Show shows a text in place of the previous one, with control characters escaped. It reports whether it makes sense to
+// call Show again: only a terminal shows more than the first text.
 func (l *Line) Show(text string) (again bool) {
 	text = layout.Message("gasm: %s", text)
 	switch {

@@ -17,8 +17,8 @@ type Bar struct {
 	unshown int
 }
 
-// New returns a Bar for work on total bytes. total is -1 if that is unknown. doing names the work. The work begins with
-// the first call of Add.
+// New returns a Bar for work on the given number of bytes. The number is -1 if it is unknown. doing says what the work
+// is: "reading the samples". The work begins with the first call of Add.
 func New(stderr *os.File, doing string, total int64) *Bar {
 	b := &Bar{}
 	if layout.IsTerminal(stderr) {
@@ -30,7 +30,7 @@ func New(stderr *os.File, doing string, total int64) *Bar {
 	return b
 }
 
-// Add tells the Bar how many more bytes are done. The Bar is shown only after the work has lasted for a second.
+// Add tells the Bar that some more bytes are done. The Bar appears after the work has taken a second.
 func (b *Bar) Add(bytes int) {
 	if b.start.IsZero() {
 		b.start = time.Now()

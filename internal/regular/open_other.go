@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// openChecked opens a path for reading. The kind of the file has been checked before, by open or,
-// for refuseAll, here. If the path has come to lead to a pipe in the meantime, openChecked does not
+// openChecked opens a path for reading. With refuseAll it first checks the file; otherwise open has
+// done so already. If the file has been replaced by a pipe in the meantime, openChecked does not
 // block.
 func openChecked(path string, links links, check func(fs.FileInfo) error) (*os.File, error) {
 	if links == refuseAll {

@@ -28,7 +28,7 @@ func (e *Error) Error() string {
 
 const folder = "a folder"
 
-// A links says which symbolic links in a path are an error.
+// links says which symbolic links in a path are an error.
 type links int
 
 const (
@@ -49,12 +49,13 @@ func (l links) flags() int {
 // something else, the error is an *Error.
 func Open(path string) (f *os.File, size int64, err error) { return open(path, follow) }
 
-// OpenNoLink is Open for a folder to which others can write: a link is an error, because it may lead to a file that
-// only this user can read.
+// OpenNoLink is like Open, but a link is an error. It is meant for folders to which others can write, because a link
+// there may lead to a file that only this user can read.
 func OpenNoLink(path string) (f *os.File, size int64, err error) { return open(path, refuseLast) }
 
-// OpenWithoutLinks is Open for a path that somebody else has chosen, or that leads through folders to which others
-// can write: it is an error if any element of the path is a link. On Linux it needs version 5.6 or newer.
+// OpenWithoutLinks is like Open, but it is an error if any element of the path is a link. It is meant for paths that
+// somebody else has chosen, or that lead through folders to which others can write. On Linux it needs version 5.6 or
+// newer.
 func OpenWithoutLinks(path string) (f *os.File, size int64, err error) { return open(path, refuseAll) }
 
 func open(path string, links links) (f *os.File, size int64, err error) {

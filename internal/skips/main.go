@@ -9,8 +9,8 @@
 //
 //	sampler\.TestRefused  kernel\.perf_event_paranoid is -?\d+: .*
 //
-// It is not an error if an expected skip does not occur, because machines differ, and a stage of the tests runs only
-// some of the tests.
+// It is not an error if an expected skip does not occur. Machines differ, and each stage of the CI runs only some of
+// the tests.
 package main
 
 import (

@@ -28,7 +28,7 @@ type event struct {
 
 // readSkips returns the number of tests that ended, and the tests that were skipped, in the order in which they ended.
 func readSkips(r io.Reader) (tests int, skips []skip, err error) {
-	output := map[event][]string{} // by an event that has only the package and the test
+	output := map[event][]string{} // by test: the key has only the fields Package and Test
 	for d := json.NewDecoder(r); ; {
 		var e event
 		if err := d.Decode(&e); errors.Is(err, io.EOF) {

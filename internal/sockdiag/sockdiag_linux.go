@@ -44,8 +44,9 @@ func LastReceived(port uint16) (Time, error) {
 	return newest, nil
 }
 
-// lastOf asks for the connections of one address family. The kernel's answer is how long ago data arrived, with the
-// precision of its tick. The moment of the answer lies between two readings of the clock, before and after the request.
+// lastOf asks for the connections of one address family. The kernel answers how long ago data arrived, with the
+// precision of its tick. To know when the answer was made, lastOf reads the clock before the request and again after
+// the answer.
 func lastOf(fd int, family uint8, port uint16) (Time, error) {
 	before, tick, err := clock()
 	if err != nil {
@@ -115,8 +116,8 @@ const (
 	closeWait     = 8 // TCP_CLOSE_WAIT: the other side has closed its end
 )
 
-// request returns a struct nlmsghdr followed by a struct inet_diag_req_v2. They ask for the struct tcp_info of each
-// open connection that has the given address family and local port.
+// request returns a struct nlmsghdr followed by a struct inet_diag_req_v2. With these, gasm asks the kernel for the
+// struct tcp_info of each open connection that has the given address family and local port.
 func request(family uint8, port uint16) []byte {
 	text := make([]byte, unix.SizeofNlMsghdr+requestSize)
 	binary.NativeEndian.PutUint32(text, uint32(len(text)))
@@ -146,7 +147,7 @@ func sinceReceived(message []byte) (ago int64, ok bool) {
 	return 0, false
 }
 
-// refusal converts a struct nlmsgerr, with which the kernel refuses a request, to an error.
+// refusal makes an error from a struct nlmsgerr, which is the kernel's answer to a request that it refuses.
 func refusal(message []byte) error {
 	if len(message) < 4 {
 		return errors.New("the kernel refused it")

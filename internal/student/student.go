@@ -4,7 +4,7 @@ package student
 
 import "math"
 
-// Quantile returns the number t such that a random value of the distribution is below t with the given probability. The
+// Quantile returns the number below which a random value of the distribution lies with the given probability. The
 // probability must be at least 0.5 and less than 1. degrees is the number of degrees of freedom, at least 1.
 func Quantile(probability float64, degrees int) float64 {
 	degrees = max(degrees, 1)

@@ -13,24 +13,24 @@ import (
 type graph struct {
 	insts   []printassembly.Instruction
 	records int    // how many instructions have a record of their own
-	out     []bool // instructions of stubs that end in a call which does not return
+	out     []bool // the instruction is in a stub: code that ends in a call which does not return
 	from    edges  // from each instruction to those that may be executed next
 	into    edges  // from each instruction to those that may be executed before it
 	anchor  []int32
-	chain   []int32 // the node in the tree of each instruction's own record, or none
+	chain   []int32 // each instruction's own record as a node in the tree, or none
 	loop    []int32 // the innermost loop of each instruction; none outside loops
-	parent  []int32 // of each loop, the loop around it
+	parent  []int32 // for each loop, the loop around it
 }
 
 const none = -1
 
-// edges are lists of edges, one list for each instruction: those of instruction i are all[start[i]:start[i+1]].
+// edges has a list of edges for each instruction. The list of instruction i is all[start[i]:start[i+1]].
 type edges struct {
 	start []int32
 	all   []edge
 }
 
-// An edge leads to an instruction that is length instructions away.
+// An edge leads to an instruction. Its length is a distance in instructions, see graph.length and findLoops.
 type edge struct{ to, length int32 }
 
 func (e *edges) of(i int32) []edge { return e.all[e.start[i]:e.start[i+1]] }
@@ -98,7 +98,8 @@ func (g *graph) addEdges(i int) {
 	}
 }
 
-// length returns the length of an edge to an instruction. It is 0 in a stub, which belongs to the jump that leads to it.
+// length returns the length of an edge to an instruction. It is 0 for an instruction in a stub, because a stub counts
+// as a part of the jump that leads to it.
 func (g *graph) length(to int) int32 {
 	if g.out[to] {
 		return 0
@@ -132,7 +133,8 @@ func halts(in *printassembly.Instruction) bool {
 	return false
 }
 
-// implicit returns the instruction at which the JVM goes on if in causes an implicit exception, or none.
+// implicit returns the instruction at which the JVM goes on after an implicit exception. It returns none if the given
+// instruction causes no such exception.
 func (g *graph) implicit(in *printassembly.Instruction) int {
 	text, ok := comment(in, "implicit exception: dispatches to 0x")
 	if !ok {
@@ -240,8 +242,8 @@ func (g *graph) findAnchors() {
 }
 
 // polls reports whether an instruction is a poll that has a record. HotSpot keeps the record of a poll at the poll's
-// address, and that of a call at the address after the call. All records are taken for those of calls at first, so the
-// instruction before the poll appears to have the poll's record.
+// address, but the record of a call at the address after the call. So far, all records were treated like those of
+// calls, so the instruction before the poll appears to have the poll's record.
 func (g *graph) polls(i int) bool {
 	_, poll := comment(&g.insts[i], "{poll")
 	return poll && i > 0 && g.insts[i-1].OwnFrames && g.insts[i-1].Hi == g.insts[i].Lo && g.insts[i-1].Kind != disasm.Call
@@ -270,7 +272,7 @@ func (g *graph) branchRecord(i int) int32 {
 // maxStub is an upper bound for the length of a stub or a slow path up to its call, in instructions.
 const maxStub = 40
 
-// recordIn returns the first record in straight code from i on, or none.
+// recordIn returns the first record in the straight code that begins at i, or none.
 func (g *graph) recordIn(i int) int32 {
 	for k := i; k < min(len(g.insts), i+maxStub); k++ {
 		if g.insts[k].OwnFrames {
@@ -289,7 +291,7 @@ func (g *graph) callsRuntime(i int) bool {
 	return ok && g.insts[i].Kind == disasm.Call
 }
 
-// leaves reports whether control leaves the method after an instruction, which has no edges to other instructions.
+// leaves reports whether control leaves the method after an instruction. The instruction must have no edges to others.
 func (g *graph) leaves(i int32) bool {
 	k := g.insts[i].Kind
 	return k == disasm.Return || k == disasm.Jump
@@ -298,8 +300,9 @@ func (g *graph) leaves(i int32) bool {
 // farthest is an upper bound for distances. Any longer distance is counted as this one.
 const farthest = 1 << 30
 
-// nearest returns the nearest anchor of each instruction: the next one ahead if back is &g.into, or the last one behind
-// if back is &g.from. It is Dijkstra's algorithm, which starts at all anchors and follows the edges in back.
+// nearest returns the nearest anchor of each instruction. If back is &g.into, this is the next anchor ahead. If back is
+// &g.from, it is the last anchor behind. nearest is Dijkstra's algorithm: it starts at all anchors and follows the
+// edges.
 func (g *graph) nearest(back *edges) []nearby {
 	found := make([]nearby, len(g.insts))
 	var q queue
@@ -327,7 +330,7 @@ func (g *graph) nearest(back *edges) []nearby {
 	return found
 }
 
-// A queue is a binary heap of instructions, of which the nearest is the first.
+// A queue is a binary heap of instructions. The nearest one comes first.
 type queue []queued
 
 type queued struct{ distance, at int32 }

@@ -1,6 +1,6 @@
 package safepoints
 
-// maxNesting is the depth to which nested loops are found. The limit bounds the time that a damaged log can take.
+// maxNesting limits how deeply nested loops are looked for, so that a damaged log can't take too much time.
 const maxNesting = 24
 
 // A region is a loop, or the whole method, whose inner loops are still to be found.
@@ -10,10 +10,10 @@ type region struct {
 	depth int
 }
 
-// findLoops finds the loops, and makes the edges that leave or enter them longer.
+// findLoops finds the loops, and makes the edges that leave a loop longer.
 //
-// A loop is a set of instructions each of which can reach all others. Its inner loops are the loops that remain without
-// the edges that lead back to the instructions at which the outer loop is entered.
+// In a loop, each instruction can reach all others. To find the inner loops, findLoops ignores the edges that lead back
+// to the instructions at which the outer loop is entered. The loops that are still there are the inner ones.
 func (g *graph) findLoops() {
 	n := len(g.insts)
 	f := finder{graph: g, in: make([]int32, n), head: make([]bool, n), index: make([]int32, n), low: make([]int32, n), open: make([]bool, n)}
@@ -53,7 +53,7 @@ func (g *graph) findLoops() {
 	}
 }
 
-// left returns how many loops are left on the way from one loop to another.
+// left returns how many loops control leaves on the way from one loop to another.
 func (g *graph) left(from, to int32) (n int32) {
 	for from != to {
 		switch {
@@ -70,7 +70,7 @@ func (g *graph) left(from, to int32) (n int32) {
 // A finder finds strongly connected components, with Tarjan's algorithm.
 type finder struct {
 	*graph
-	in    []int32 // the region of each instruction: the number of its innermost loop so far, plus one
+	in    []int32 // the number of each instruction's innermost loop so far, plus one; 0 if there is none
 	head  []bool  // the innermost loop so far is entered at this instruction, so edges to it are ignored
 	index []int32 // the order in which instructions were reached, from 1 on; 0 if not reached yet
 	low   []int32
@@ -78,7 +78,7 @@ type finder struct {
 	last  int32
 }
 
-// enter makes a component the loop with number id, and finds out at which instructions the loop is entered.
+// enter makes a loop of a component, and finds out at which instructions the loop is entered.
 func (f *finder) enter(nodes []int32, id int32) {
 	for _, v := range nodes {
 		f.in[v] = id + 1
@@ -99,8 +99,8 @@ func (f *finder) enter(nodes []int32, id int32) {
 	}
 }
 
-// components returns the strongly connected components of some instructions: those of more than one instruction, and
-// single instructions that jump to themselves.
+// components returns the strongly connected components of some instructions. A single instruction is one of them only
+// if it jumps to itself.
 func (f *finder) components(nodes []int32) (found [][]int32) {
 	type call struct {
 		node int32

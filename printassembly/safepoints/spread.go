@@ -10,9 +10,9 @@
 //     slow path such as that of an allocation, takes the record of the call in the stub or the slow path. So does an
 //     instruction that can cause an implicit exception, because that leads to such a stub. All these instructions are
 //     called anchors.
-//   - The guess for any other instruction is the record of an anchor near it: of the next anchor that control can
-//     reach, or of the last one that control has passed. Leaving a loop counts as a long way, so that the instructions
-//     of a loop prefer the records in the loop.
+//   - For any other instruction, the package makes a guess. It takes the record of an anchor that is near: either the
+//     next anchor that control can reach, or the last one that control has passed. Leaving a loop counts as a long
+//     way, so that the instructions of a loop prefer the records in the loop.
 //   - An outer frame is certain if the next two records on every way ahead and the last two on every way behind all
 //     have it.
 //
@@ -39,8 +39,9 @@ func Spread(b *printassembly.Blob, insts []printassembly.Instruction) {
 }
 
 // detailed reports whether HotSpot has kept records between safepoints, too, because DebugNonSafepoints was on when it
-// compiled the method. Most records are then between safepoints; here, a quarter of them is enough. Without the flag,
-// the only records that are neither at a call nor at a poll are those of C1's throws.
+// compiled the method. With this flag, most records are between safepoints, and detailed requires more than a quarter
+// of them to be there. Without the flag, the only records that are neither at a call nor at a poll are those of C1's
+// throws.
 func (g *graph) detailed() bool {
 	between := 0
 	for i := range g.insts {
@@ -71,7 +72,7 @@ func (g *graph) spread(b *printassembly.Blob) {
 			continue
 		}
 		if r := g.recordIn(i); g.out[i] && r >= 0 {
-			in.Frames = insts[r].Frames // a stub is nothing but the way to its call
+			in.Frames = insts[r].Frames // a stub only prepares its call
 			continue
 		}
 		record, cut := g.choose(ahead[i], behind[i], b.Compiler == "c1")
@@ -98,14 +99,15 @@ func guessAll(insts []printassembly.Instruction) {
 	}
 }
 
-// Distances are in instructions. Leaving a loop counts as leave instructions. near and far are limits in choose.
+// Distances are in instructions. The constant leave is what it costs to leave a loop. The others are limits that choose
+// uses.
 const (
 	leave = 1 << 12
 	near  = 3
 	far   = 10
 )
 
-// A nearby is an anchor and how far it is away.
+// A nearby is an anchor and its distance from an instruction.
 type nearby struct {
 	record   int32 // index of the instruction that has the record; none if there is no anchor
 	distance int32
@@ -179,9 +181,9 @@ type markKey struct {
 	certain int32
 }
 
-// chain returns the frames of a record without the innermost ones, of which it leaves out as many as cut says. agreed
-// is the node in the tree of the frames on which the records around the instruction agree. These are certain, and all
-// others are guesses.
+// chain returns the frames of a record, except for the innermost ones: cut says how many of these to leave out. The
+// records around the instruction agree on some outer frames, and agreed is the node of these frames in the tree. They
+// are certain, and all other frames are guesses.
 func (m *marker) chain(record int32, cut int, agreed int32) []printassembly.Frame {
 	if record < 0 {
 		return []printassembly.Frame{{Method: m.tree.method, BCI: -1, Guess: printassembly.GuessedLine}}
@@ -204,8 +206,8 @@ func (m *marker) chain(record int32, cut int, agreed int32) []printassembly.Fram
 	return frames
 }
 
-// excerptMark begins the comment that gasm's copies of code have at the start of a method if only the method's sampled
-// instructions have records. Such a method is called an excerpt.
+// excerptMark is the beginning of a comment in gasm's copies of code. The comment stands at the start of a method if
+// only the method's sampled instructions have records. Such a method is called an excerpt.
 const excerptMark = "(only sampled instructions have lines"
 
 // excerpt reports whether the instructions are those of an excerpt. There must be at least one.

@@ -2,8 +2,8 @@ package safepoints
 
 import "github.com/gasm-profiler/gasm/printassembly"
 
-// A tree has all chains of a method's records, so that what two chains have in common is found quickly. Each frame is
-// two nodes: one for its method, and one below for the bytecode.
+// A tree has the chains of frames of all records in a method. With a tree, it takes little time to find out what two
+// chains have in common. Each frame is two nodes: one for its method, and below it one for the bytecode.
 type tree struct {
 	method string // the compiled method, which is normally the outermost frame of each chain
 	nodes  []node
@@ -18,8 +18,8 @@ type nodeKey struct {
 	bci    int
 }
 
-// root is the node of the chain without frames. The constant all is not a node: it stands for what an empty set of
-// chains has in common, which is everything.
+// root is the node of the chain without frames. The constant all is not a node. It stands for every possible chain, so
+// meet(all, b) is b.
 const (
 	root = 0
 	all  = -1
@@ -49,7 +49,7 @@ func (t *tree) chain(frames []printassembly.Frame) int32 {
 	return id
 }
 
-// meet returns the node of what two chains have in common. a and b are the nodes of the chains, or all.
+// meet returns the node of what two chains have in common. A chain is given by its node, or by the constant all.
 func (t *tree) meet(a, b int32) int32 {
 	if a == all {
 		return b
@@ -92,8 +92,8 @@ func (g *graph) around(t *tree) []int32 {
 	return ahead
 }
 
-// meets returns for each chain what it has in common with the chain of the same index in others. It returns the
-// constant none where there is no chain, because the instruction has no record.
+// meets calls meet for each chain and the one with the same index in the other list. If an instruction has no chain
+// because it has no record, the result for it is the constant none.
 func (t *tree) meets(chains, others []int32) []int32 {
 	out := make([]int32, len(chains))
 	for i, c := range chains {
@@ -104,10 +104,11 @@ func (t *tree) meets(chains, others []int32) []int32 {
 	return out
 }
 
-// agreed returns for each instruction what the first records on all ways along some edges agree on. chains are the
-// nodes of the records, and back are the same edges in reverse. toStart is true if the edges lead towards the start of
-// the method. If an instruction has no edges because the method begins there, or because control leaves the method
-// there, then only the method itself is certain, and its node is returned.
+// agreed returns for each instruction what the nearest records in one direction agree on. It follows the given edges on
+// all ways, up to the first record on each of them. chains has the nodes of the records, and back has the same edges in
+// reverse. toStart is true if the edges lead towards the start of the method. If an instruction has no edges because
+// the method begins there, or because control leaves the method there, then only the method itself is certain, and its
+// node is returned.
 func (g *graph) agreed(t *tree, chains []int32, along, back *edges, toStart bool) []int32 {
 	method := t.child(root, t.method, 0)
 	value := make([]int32, len(g.insts))

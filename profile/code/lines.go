@@ -2,9 +2,8 @@
 // instruction with its samples, the basic blocks of the lines ([BlocksOf]), and the loops of the blocks
 // ([FindLoops]).
 //
-// Blocks and loops are found from the instructions alone. So the package assumes that jumps whose target is not in
-// their text, such as jumps through a table, lead nowhere, and that blocks to which nothing leads are entries of
-// the code.
+// The package finds blocks and loops from the text of the instructions alone. A jump through a table does not have its
+// targets in its text, so it counts as leading nowhere. A block to which nothing leads counts as an entry of the code.
 package code
 
 import (

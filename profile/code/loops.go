@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// A Loop is a natural loop. It has a head, which is a block that every path into the loop passes, and all blocks from
-// which a jump back to the head can be reached without passing the head.
+// A Loop is a natural loop. All paths into the loop go through one of its blocks, the head. The other blocks are those
+// that can reach a jump back to the head without passing the head.
 type Loop struct {
 	Head   int // index of the block
 	Blocks []int
@@ -63,11 +63,11 @@ func (l *Loop) Ends(lines []Line, blocks []Block) []int {
 }
 
 const (
-	// maxLoopBlocks limits the number of blocks. In code with more blocks, no loops are looked for. C2's
-	// largest methods have fewer.
+	// maxLoopBlocks limits the number of blocks. FindLoops does not look for loops in code with more blocks.
+	// C2's largest methods have fewer.
 	maxLoopBlocks = 1 << 16
 	// maxLoopWork bounds the time for all loops of one piece of code to some tenths of a second. It is a number of
-	// visits of blocks. The code of compilers needs only a few visits for each block.
+	// visits of blocks. The code that compilers make needs only a few visits for each block.
 	maxLoopWork = 16 << 20
 )
 
@@ -120,7 +120,7 @@ type flow struct {
 	work         int    // visits so far
 }
 
-// newFlow returns the flow of some blocks, and computes their dominators. The parameter next has the successors of each
+// newFlow returns the flow between blocks, and computes their dominators. Its argument lists the successors of each
 // block.
 func newFlow(next [][]int) *flow {
 	g := &flow{next: next, before: make([][]int, len(next)), position: make([]int, len(next)), root: make([]bool, len(next)), entry: make([]int, len(next))}
@@ -225,7 +225,7 @@ func (g *flow) dominate() {
 	}
 }
 
-// meet returns the closest position that dominates two positions.
+// meet returns the closest common dominator of two positions.
 func (g *flow) meet(a, b int) int {
 	for a != b {
 		g.work++

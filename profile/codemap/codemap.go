@@ -4,8 +4,8 @@
 // its bytes. Stubs and codelets stay for the JVM's life, and some lie inside others. So an address alone does not say
 // which code ran: a [Map] needs the time of the sample, too.
 //
-// HotSpot's log lacks some code, and does not say where the code cache begins. [Map.FindUnprinted] and [Map.Beyond]
-// say what is known of an address at which [Map.Find] finds nothing.
+// HotSpot's log lacks some code, and does not say where the code cache begins. [Map.FindUnprinted] and [Map.Beyond] say
+// what is known about an address at which [Map.Find] finds nothing.
 package codemap
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A Map says which blob covered an address at a time.
+// A Map says which blob covered an address at a given time.
 //
 // The size of the map and the time of a search depend only on the number of blobs, not on their sizes or on how they
 // overlap, because a damaged log may claim anything.
@@ -27,13 +27,13 @@ type Map struct {
 	// byTime has the indexes of the blobs that cover at least one address, in the order of their times. Blobs of the
 	// same time are in the order of the log. A blob's index in byTime is its rank.
 	byTime []int32
-	// ends has, by rank, the time at which a later blob took the place of a method, in milliseconds of the JVM's life.
-	// It is math.MaxInt64 if no blob did, and for all code that is not a method.
+	// ends has, by rank, the time at which a later blob took the place of a method, in milliseconds since the JVM's
+	// start. The time is math.MaxInt64 if the method was never replaced, or if the blob is not a method.
 	ends   []int64
 	reused []bool   // by blob, see Reused
 	bounds []uint64 // where blobs begin and end, ascending, without duplicates
 	// cover is a segment tree over the pieces of memory between two neighbouring bounds. A blob is stored at each node
-	// of which it covers all pieces, unless it also covers all pieces of the node's parent.
+	// whose pieces it covers, unless it also covers all pieces of the node's parent.
 	cover segmentTree
 }
 
@@ -44,8 +44,8 @@ type extent struct {
 	kind   printassembly.Kind
 }
 
-// New returns the map of one JVM's blobs, which are in the order of the log. The map keeps the slice, which must
-// not change.
+// New returns the map of one JVM's blobs. The blobs must be in the order of the log. The map keeps the slice, so the
+// caller must not change it.
 func New(blobs []printassembly.Blob) *Map {
 	m := &Map{blobs: blobs, byTime: make([]int32, 0, len(blobs))}
 	for i := range blobs {
@@ -132,8 +132,8 @@ func (m *Map) findEnds(spans []span) {
 }
 
 // findReused finds the blobs that share bytes with other code, see Reused. The extents are in the order of their
-// addresses. So a blob overlaps at least one blob before it if the highest end of those is after its start. It overlaps
-// at least one blob after it if the next blob begins before its end.
+// addresses. So a blob overlaps an earlier one if the highest end of all earlier blobs is after its start. It overlaps
+// a later one if the next blob begins before its end.
 func (m *Map) findReused(extents []extent) {
 	m.reused = make([]bool, len(m.blobs))
 	var end, javaEnd uint64 // highest ends of the blobs before this one, and of the methods among them
@@ -159,9 +159,8 @@ func (m *Map) findReused(extents []extent) {
 }
 
 // Find returns the index of the blob that covered pc at a time, in milliseconds since the JVM's start. This is the blob
-// that was installed last before that time. HotSpot prints a method a little after it has installed it. So if there was
-// no code at the address yet, Find returns the next blob that was installed there. Find returns false if there is no
-// blob.
+// that was installed last before that time. HotSpot prints a method a little after installing it. So if there was no
+// code at the address yet, Find returns the next blob that was installed there. Find returns false if there is no blob.
 func (m *Map) Find(pc uint64, uptimeMillis int64) (int, bool) {
 	piece, found := slices.BinarySearch(m.bounds, pc)
 	if !found {
@@ -191,8 +190,8 @@ func (m *Map) FindUnprinted(pc uint64) (int, bool) {
 // Unprinted returns the blobs of unprinted code. Their indexes follow those of the log's blobs.
 func (m *Map) Unprinted() []printassembly.Blob { return m.unprinted }
 
-// DropUnprinted makes the map know of no unprinted code. It is for a log with blobs that could not be read, because
-// these blobs may have been where the unprinted code seems to be.
+// DropUnprinted makes the map forget all unprinted code. It is for a log in which some blobs could not be read. What
+// looks like unprinted code may be one of these blobs.
 func (m *Map) DropUnprinted() { m.unprinted = nil }
 
 // Blob returns the blob with an index from Find or FindUnprinted.
@@ -203,8 +202,8 @@ func (m *Map) Blob(i int) *printassembly.Blob {
 	return &m.unprinted[i-len(m.blobs)]
 }
 
-// Beyond reports whether pc is surely outside the range of addresses that HotSpot reserved for code. That range is
-// reserved bytes long and holds all blobs, but the log does not say where it begins.
+// Beyond reports whether pc is surely outside the range of addresses that HotSpot reserved for code. The parameter
+// reserved is the length of that range. All blobs are in the range, but the log does not say where the range begins.
 func (m *Map) Beyond(pc, reserved uint64) bool {
 	if len(m.bounds) == 0 {
 		return false
@@ -217,8 +216,8 @@ func (m *Map) Beyond(pc, reserved uint64) bool {
 	return pc < lo && lo-pc > slack || pc >= hi && pc-hi >= slack
 }
 
-// Reused reports whether other code covered any byte of the blob's range before or after it. Stubs that lie inside
-// other stubs are there at the same time, and do not count.
+// Reused reports whether, before or after the blob's time, other code covered any byte of its range. A stub inside
+// another stub does not count, because both are there at the same time.
 func (m *Map) Reused(i int) bool {
 	return i < len(m.reused) && m.reused[i]
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// unprintedCode has the parts of the code cache that hold code which HotSpot never prints, as blobs of their own. The
+// unprintedCode lists the parts of the code cache that hold code which HotSpot never prints. Each part is a blob. The
 // blobs ascend and do not overlap.
 //
 // HotSpot prints methods, stubs and codelets, but neither i2c/c2i adapters nor inline cache stubs (sharedRuntime.cpp,
 // icBuffer.cpp). These lie among the JVM's own blobs, in the part of the code cache that is not for methods. The code
 // cache is one reserved range, so everything between two blobs is in it. If neither of the two is a method, the code
-// between them is the JVM's own. Code next to a method may be another method whose print is missing, so it does not
-// count as unprinted.
+// between them is the JVM's own. Code next to a method may be another method that the log lacks, so it does not count
+// as unprinted.
 type unprintedCode []printassembly.Blob
 
 // findUnprinted finds the unprinted code between the blobs of a log. The extents must be in the order of their

@@ -33,10 +33,10 @@ type Total struct {
 	Counts tally.Counts
 }
 
-// Others is the Name under which the events of further names are summed up when there are too many names.
+// Others is the Name of the Total that sums up all further names when there are too many names.
 const Others = "(others)"
 
-// OfTool is the Name of events that Flight Recorder caused, of the kinds that are summed up together otherwise.
+// OfTool is the Name of events that Flight Recorder caused, if their kind is one whose events are summed up together.
 const OfTool = "(Flight Recorder's own)"
 
 // A Set has a bit for each kind and name of events. The bit waiting has no name: it means that some threads still run
@@ -76,8 +76,8 @@ type key struct {
 	tool bool
 }
 
-// A timeline says which events were going on in a JVM, or in one of its threads: the events sets[i] from at[i] to
-// at[i+1].
+// A timeline says which events were going on in a JVM, or in one of its threads. From at[i] to at[i+1], these were the
+// events in sets[i].
 type timeline struct {
 	at   []int64
 	sets []Set
@@ -139,9 +139,9 @@ func (x *Index) bit(e *event.Event) int {
 	return bit
 }
 
-// Names returns the labels that a location gets for the events in a set, sorted and each once. The label of an event of
-// the program's own is its name. The label of any other event is its kind, or Others if there are too many kinds and
-// names.
+// Names returns the labels that a location gets for the events in a set, sorted and without duplicates. If the program
+// made the event itself, the label is the event's name. Otherwise, the label is the event's kind, or Others if there
+// are too many kinds and names.
 func (x *Index) Names(set Set) []string {
 	var names []string
 	for bit := 0; set != 0; bit++ {
@@ -161,7 +161,7 @@ func (x *Index) Names(set Set) []string {
 	return names
 }
 
-// An edge is where an event begins (by is 1) or ends (by is -1).
+// An edge is the begin or the end of an event. At the begin, the field by is 1, and at the end it is -1.
 type edge struct {
 	mono int64
 	bit  int

@@ -27,7 +27,8 @@ func (s *Sums) Add(x *Index, e *event.Event) {
 	t.LongestWaitNanos = max(t.LongestWaitNanos, e.WaitNanos)
 }
 
-// AddSample counts a sample of a counter for the events that lasted when it was taken.
+// AddSample counts a sample for the events that were going on when it was taken. counter is the index of the sample's
+// counter.
 func (s *Sums) AddSample(lasted Set, counter int) {
 	for bit, rest := 0, lasted.Named(); rest != 0; bit, rest = bit+1, rest>>1 {
 		if rest.has(0) {
@@ -39,8 +40,8 @@ func (s *Sums) AddSample(lasted Set, counter int) {
 	}
 }
 
-// Totals returns the totals of the events, without those that neither began in the windows nor have samples. They are
-// sorted by kind. Within a kind, those that took longest come first.
+// Totals returns the totals of the events. It leaves out a total without samples if none of its events began in the
+// windows. The totals are sorted by kind. Within a kind, those that took longest come first.
 func (s *Sums) Totals(x *Index, counters int) []Total {
 	if x == nil {
 		return nil

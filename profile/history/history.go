@@ -1,6 +1,6 @@
-// Package history says what each JVM of a run did over time: how many of its samples were in Java code, in the JIT
-// compilers, in the garbage collector, and in native code, and when events such as pauses took place. It covers the
-// whole run, inside and outside the windows, so that a reader can see whether the windows are well chosen.
+// Package history says what each JVM of a run did over time. It counts samples in Java code, in the JIT compilers, in
+// the garbage collector, and in native code, and says when events such as pauses took place. It covers the whole run,
+// inside and outside the windows, so that a reader can see whether the windows are well chosen.
 package history
 
 import (
@@ -13,13 +13,13 @@ import (
 // A Doing is what a JVM was doing when a sample was taken.
 type Doing int
 
-// What JVMs do. These are also the indexes of the counts in each bin of a History.
+// The values of Doing. They are also the indexes of the counts in each bin of a History.
 const (
-	RanJava    Doing = iota // ran code in the code cache, in any thread except those of the next two
+	RanJava    Doing = iota // ran code in the code cache, but not in a thread of the next two kinds
 	RanJIT                  // ran a thread of a JIT compiler
 	RanGC                   // ran a thread of the garbage collector
-	RanNative               // ran native code or the kernel, in any thread except those two
-	NotCounted              // the sample is in no profile, because it is outside the windows or its thread is not chosen
+	RanNative               // ran native code or the kernel, but not in a thread of these two kinds
+	NotCounted              // not in a profile: outside the windows, or the thread is not chosen
 	doings
 )
 
@@ -37,8 +37,8 @@ func DoingOf(kind string, outside bool) Doing {
 	return RanJava
 }
 
-// A History has the number of samples of the first counter by time, for each JVM. It also counts samples outside the
-// windows.
+// A History says how many samples each JVM had in each bin of time. It counts samples of the first counter only, inside
+// and outside the windows.
 type History struct {
 	FromMonoNanos int64 // start of the first bin
 	StepNanos     int64 // length of each bin
@@ -57,14 +57,14 @@ type JVM struct {
 // A Lane says during which parts of the run events of one kind took place.
 type Lane struct {
 	Kind   event.Kind
-	Shares []float64 // for each bin, the part of its time that such events took, from 0 to 1
+	Shares []float64 // for each bin, how much of its time such events took, from 0 to 1
 }
 
-// laneKinds are the kinds of events that have lanes. Parking and sleeping have no lanes, because some threads do that
-// all the time.
+// laneKinds are the kinds of events that have lanes. Parking and sleeping have no lanes, because in most programs some
+// thread is always doing that.
 var laneKinds = []event.Kind{event.GC, event.Safepoint, event.Concurrent, event.Compilation, event.Lock, event.Own}
 
-// AddLanes adds lanes for the given events to their JVMs. It does nothing if h is nil.
+// AddLanes adds lanes for events to the JVMs that had them. It does nothing if h is nil.
 func (h *History) AddLanes(events []event.Event) {
 	if h == nil {
 		return
@@ -99,8 +99,8 @@ func (h *History) AddLanes(events []event.Event) {
 	}
 }
 
-// maxBins is the largest number of bins in a history. When a Builder has more, it merges them in pairs, so the history
-// of a long run has between maxBins/2 and maxBins bins.
+// maxBins is the largest number of bins in a history. When there are more, a Builder merges them in pairs. So the
+// history of a long run has between maxBins/2 and maxBins bins.
 const maxBins = 240
 
 // A Builder counts samples for a History. It does not need to know how long the run is: when there are more than
@@ -194,7 +194,7 @@ func (h *JVM) Total() (sum [doings]int64) {
 	return sum
 }
 
-// Of returns the histories of those JVMs whose process ids are in pids.
+// Of returns the histories of the JVMs with the given process ids.
 func (h *History) Of(pids []int) []JVM {
 	if h == nil {
 		return nil

@@ -13,13 +13,12 @@ import (
 )
 
 const (
-	// MaxParts is the largest number of parts of a profile. A person chooses parts from a list, so more would be of no
-	// use.
+	// MaxParts is the largest number of parts of a profile. A person has to choose parts from a list, so it must not be
+	// too long.
 	MaxParts = 64
-	// maxCounts limits the number of Counts of all spots together, because each of them takes some bytes in the HTML
-	// page.
+	// maxCounts is the largest number of Counts of all spots together. Each of them takes some bytes in the HTML page.
 	maxCounts = 40_000
-	// namedThreads is how many thread names have a group of their own: those with the most samples.
+	// namedThreads is how many thread names get a group of their own. These are the ones with the most samples.
 	namedThreads = 8
 	// timeSlices is the largest number of time slices of a program without trials.
 	timeSlices = 12
@@ -44,7 +43,7 @@ type Cutter struct {
 	Counters    int
 }
 
-// A Cut is the samples of a profile cut into parts.
+// A Cut says how the samples of a profile are cut into parts.
 type Cut struct {
 	Slices  []TimeSlice
 	Threads []ThreadGroup
@@ -53,17 +52,17 @@ type Cut struct {
 	partOf  func(s *Sample) int
 }
 
-// PartOf returns the index in c.List of the part that a sample belongs to.
+// PartOf returns which part a sample belongs to, as an index in c.List.
 func (c *Cut) PartOf(s *Sample) int { return c.partOf(s) }
 
-// A timeCut is a way to cut the time of a measurement into slices.
+// A timeCut is one way to cut the time of a measurement into slices.
 type timeCut struct {
 	slices []TimeSlice
 	of     func(s *Sample) int // returns the index in slices of a sample's slice
 }
 
-// Cut cuts all samples into parts. It cuts as finely as MaxParts and maxCounts permit. It returns nil if the result
-// would be a single part or none.
+// Cut cuts all samples into parts, as finely as MaxParts and maxCounts permit. If there would be fewer than two parts,
+// it returns nil.
 func (c *Cutter) Cut() *Cut {
 	if len(c.Samples) == 0 {
 		return nil
@@ -110,7 +109,8 @@ func (c *Cutter) countParts(samples []int32, partOf func(*Sample) int) Counts {
 	return out
 }
 
-// timeCuts returns the ways to cut the time, the finest first. It leaves out those with more than MaxParts slices.
+// timeCuts returns several ways to cut the time, the finest one first. It leaves out those that have more than MaxParts
+// slices.
 func (c *Cutter) timeCuts() []timeCut {
 	pids := c.Measurement.PIDs
 	lo, hi := int64(math.MaxInt64), int64(-1)
@@ -156,7 +156,7 @@ func evenCut(pids []int, n int, lo, hi int64) timeCut {
 	return c
 }
 
-// benchmarkCut returns the slices of a benchmark, which are those of Profile.Slices.
+// benchmarkCut cuts the time of a benchmark into the same slices as Profile.Slices.
 func (c *Cutter) benchmarkCut() timeCut {
 	cut := timeCut{of: func(s *Sample) int {
 		line := c.Timeline(c.Measurement.PIDs[s.JVM])
@@ -182,8 +182,8 @@ func (c *Cutter) slice(pid int, i int64) capture.Span {
 	return capture.Span{FromMonoNanos: -1}
 }
 
-// threadGroups returns the groups of threads and, for each label, the index of its group. Each of the namedThreads
-// hottest labels has a group of its own. All other threads of the same kind share a group.
+// threadGroups returns the groups of threads, and the index of each label's group. The hottest labels have a group of
+// their own; their number is namedThreads. The other threads share a group for each kind of thread.
 func (c *Cutter) threadGroups() (groups []ThreadGroup, of map[int32]int) {
 	total := map[int32]int64{}
 	for i := range c.Samples {
@@ -208,9 +208,9 @@ func (c *Cutter) threadGroups() (groups []ThreadGroup, of map[int32]int) {
 	return groups, of
 }
 
-// number gives new numbers to the parts, so that those with samples are numbered from 0 on, in the order of their
-// slices. It fills in c.List, and returns the number of parts in it. Before the call, the number of a part is the index
-// of its slice times groups, plus the index of its thread group.
+// number renumbers the parts. Before the call, every combination of a slice and a thread group has a number:
+// slice*groups+thread. Afterwards only the parts that have samples have numbers, which begin at 0 and are the indexes
+// in c.List. number fills that list, and returns its length.
 func (c *Cut) number(groups int) int {
 	used := map[int]int{}
 	for _, counts := range c.Spots {

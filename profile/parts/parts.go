@@ -1,10 +1,10 @@
-// Package parts cuts the samples of a profile by time and by thread. A reader can then look at some of the samples
-// alone, for example at one fork, at the beginning of a run, or at one pool of threads.
+// Package parts cuts the samples of a profile by time and by thread, so that a reader can look at only some of them: at
+// one fork, for example, at the beginning of a run, or at one pool of threads.
 //
-// A [Cutter] needs the list of all samples, because the time that the slices have to cover, and the threads that are
-// hot enough to have a group of their own, are known only at the end. It cuts as finely as the limits for the number of
-// parts permit. The place in the code at which a sample was taken is only a number for it, called the spot. [Sums] adds
-// up the counts of many spots by part.
+// A [Cutter] needs all samples at once. Only then does it know how much time the slices have to cover, and which
+// threads are hot enough to get a group of their own. It cuts as finely as the limits for the number of parts permit. A
+// Cutter knows nothing about code: each place in the code where samples were taken is just a number, called the spot.
+// [Sums] adds up the counts of many spots by part.
 package parts
 
 import (
@@ -18,18 +18,18 @@ import (
 // A Part is the samples of one thread group in one slice of time.
 type Part struct{ Slice, Thread int } // indexes in the lists of slices and of threads
 
-// A TimeSlice is a slice of the time of one JVM. If there are too many JVMs to tell them apart, there is one slice for
-// all of them, with the PID of the first.
+// A TimeSlice is a slice of the time of one JVM. If there are too many JVMs for separate slices, all of them share one
+// slice, which has the PID of the first.
 type TimeSlice struct {
 	PID int
 	capture.Span
 }
 
-// A ThreadGroup is all threads with the same name. If Name is "", it is all threads of the kind that have no group by
-// their name.
+// A ThreadGroup is a group of threads with the same name. If Name is "", it has all threads of a kind that are not in a
+// group of their own name.
 type ThreadGroup struct{ Kind, Name string }
 
-// Counts has the numbers of samples by part, in the order of the parts. It has no elements for parts without samples.
+// Counts has the numbers of samples in each part, in the order of the parts. Parts without samples are left out.
 type Counts []Count
 
 // A Count has the numbers of samples in one part.
@@ -38,7 +38,7 @@ type Count struct {
 	Counts tally.Counts
 }
 
-// Sums sum up counts by key and part.
+// Sums adds up counts by key and part.
 type Sums[K comparable] map[sumKey[K]]tally.Counts
 
 type sumKey[K comparable] struct {

@@ -1,12 +1,13 @@
-// Package printing finds the samples of HotSpot printing code for gasm. HotSpot only does that when gasm has asked for
-// it. It is not the program's work, so these samples do not appear in the tables of a profile. They have a row of their
-// own in the account.
+// Package printing finds the samples that were taken while HotSpot printed code for gasm. HotSpot only prints code
+// when gasm has asked for it. Printing is not the program's work, so these samples do not appear in the tables of a
+// profile. They have a row of their own in the account.
 //
-// A compiler's thread prints a method after it has compiled it. Samples have no stacks. So printing is recognized by
-// the sample's function and, for functions that other work calls too, also by its thread. This method was compared with
-// the stacks of perf's DWARF unwinding, for javac under JDK 17 and 25. It finds 93 and 95 % of the samples below
-// nmethod::print. 2 % of the samples that it finds are not below nmethod::print (most of their stacks are cut short).
-// The samples that it misses are in functions that compilers call as well: memcpy, malloc, the kernel's scheduler.
+// A compiler's thread prints a method after it has compiled it. Because samples have no stacks, printing is
+// recognized by the sample's function. Some functions are also called for other work. They only count as printing in
+// the threads of compilers. This approach was compared with stacks from perf's DWARF unwinding, for javac under JDK
+// 17 and 25. It finds 93 and 95 % of the samples below nmethod::print. 2 % of the samples that it finds are not below
+// nmethod::print, mostly because their stacks are cut short. The samples that it misses are in functions that
+// compilers call as well: memcpy, malloc, the kernel's scheduler.
 package printing
 
 import (
@@ -18,31 +19,32 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// textClasses are the classes of libjvm that only write text, or that look up the name of a call's target in the
-// printed code (Elf…, Decoder).
+// textClasses are the classes of libjvm that only write text. Some (Elf…, Decoder) look up the name of a call's
+// target for the printed code.
 var textClasses = setOf("AbstractDisassembler", "AsmRemarks", "CodeComments", "CodeStrings", "DbgStrings",
 	"Decoder", "DecoderLocker", "Disassembler", "DwarfFile", "ElfDecoder", "ElfFile", "ElfFuncDescTable", "ElfStringTable",
 	"ElfSymbolTable", "FileReader", "MarkedFileReader", "NullDecoder", "decode_env",
 	"defaultStream", "fdStream", "fileStream", "ttyLocker", "ttyUnlocker", "xmlStream", "xmlTextStream")
 
-// readClasses are the classes of libjvm with which printing formats its text and reads the compiled code. Compilers use
-// different classes to write the code, but other threads use these classes for their own work. So these classes only
-// count in a compiler's thread.
+// readClasses are the classes of libjvm that format the printed text and read the compiled code. Compilers use other
+// classes to write code, so in their threads these classes mean printing. Threads that are not compilers use them for
+// other work.
 var readClasses = setOf("bufferedStream", "outputStream", "stringStream", "ImmutableOopMap", "ImmutableOopMapPair",
 	"ImmutableOopMapSet", "ImplicitExceptionTable", "OopMapStream", "PcDesc", "PcDescContainer", "RelocIterator", "ScopeDesc", "ThreadLocalStorage", "VMError")
 
-// textFunctions are the beginnings of the names of libjvm's functions that print, without their classes:
-// "nmethod::print_nmethod", "Symbol::print_value_on".
+// textFunctions are the prefixes of the names of libjvm's functions that print. They are compared with the name after
+// the class: "print" matches "nmethod::print_nmethod" and "Symbol::print_value_on".
 var textFunctions = []string{"print", "oop_print", "decode", "dump_", "nmethod_section_label", "reloc_string_for", "has_code_comment",
 	"scope_desc_in", "find_blob", "as_klass_external_name", "as_quoted_ascii", "line_number_from_bci", "current_thread_id", "vsnprintf"}
 
-// libraryFunctions are the beginnings of the names of libc's and the loader's functions that printing calls, and
-// compilers hardly ever call: formatting and writing, gettid for each piece of text (defaultStream::hold), and dladdr.
+// libraryFunctions are the prefixes of the names of functions in libc and the loader that printing calls. Compilers
+// hardly ever call them otherwise. Most of them format or write text. The others are dladdr and gettid, which HotSpot
+// calls for each piece of text (defaultStream::hold).
 var libraryFunctions = []string{"_IO_", "__GI__IO_", "__vfprintf", "vfprintf", "printf", "__printf", "__vsnprintf", "___vsnprintf", "vsnprintf",
 	"_itoa_word", "read_int", "__strchr", "strchr", "write", "__write", "__libc_write", "__GI___libc_write", "new_do_write", "fwrite", "__fwrite",
 	"fflush", "__overflow", "syscall", "gettid", "_dl_addr", "dladdr", "_dl_find_dso", "__tls_get_addr"}
 
-// kernelFunctions are the beginnings of the names of the kernel's functions that run during a write to a file, or
+// kernelFunctions are the prefixes of the names of functions in the kernel that run during a write to a file or
 // during gettid.
 var kernelFunctions = []string{
 	"do_syscall_64", "x64_sys_call", "entry_SYSCALL_64", "syscall_exit_to_user_mode", "el0_svc", "invoke_syscall",
@@ -69,13 +71,13 @@ type printingFunction byte
 
 const (
 	neverPrints printingFunction = iota
-	// printsInCompilers is for a function that other threads call too, for other work. In a compiler's thread its
-	// samples are taken for printing.
+	// printsInCompilers is for a function that is also called for other work, by other threads. Samples in this
+	// function count as printing if they are in a compiler's thread.
 	printsInCompilers
 	alwaysPrints
 )
 
-// A Finder finds the samples of HotSpot printing code for gasm.
+// A Finder finds the samples that were taken while HotSpot printed code for gasm.
 type Finder struct {
 	known map[function]printingFunction
 }
@@ -83,7 +85,7 @@ type Finder struct {
 // A function is a function of a file or of the kernel.
 type function struct{ module, symbol string }
 
-// maxKnown bounds the functions that a Finder remembers; a libjvm.so has 60,000 symbols.
+// maxKnown is the maximum number of functions that a Finder remembers. A libjvm.so has about 60,000 symbols.
 const maxKnown = 1 << 17
 
 // NewFinder returns a Finder, or nil if HotSpot printed no code. code is the value of [capture.Description].Code.

@@ -46,10 +46,10 @@ func (c *Counts) add(o *rings.Calls) {
 	c.MaxNanos = max(c.MaxNanos, o.MaxNanos)
 }
 
-// Percentile returns the time, in nanoseconds, that the given share of the calls (0 to 1) did not exceed. The result
-// is accurate to a thirty-second, because it is the middle of a bucket of the histogram, or the time of the longest
-// call if that is less. For the last bucket, which has no end, it is the time of the longest call. If no call has
-// ended, Percentile returns 0.
+// Percentile returns the time, in nanoseconds, that the given share of the calls (0 to 1) did not exceed. It returns
+// the middle of a bucket of the histogram, so the time is accurate to one part in 32. If the longest call took less
+// time, or if the bucket is the last one, which has no end, Percentile returns the time of the longest call. If no call
+// has ended, it returns 0.
 func (p *Probe) Percentile(share float64) int64 {
 	var total int64
 	for _, n := range p.Histogram {

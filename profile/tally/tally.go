@@ -11,14 +11,14 @@ import "slices"
 // Counts holds the number of samples of each counter.
 type Counts []int64
 
-// Add adds the counts other to c, element by element. They must not be longer than c.
+// Add adds other counts to c, element by element. c must be at least as long as other.
 func (c Counts) Add(other Counts) {
 	for i, n := range other {
 		c[i] += n
 	}
 }
 
-// Bump adds n to element i of c, which grows as needed.
+// Bump adds n to c[i]. It makes c longer if necessary.
 func (c *Counts) Bump(i int, n int64) {
 	for len(*c) <= i {
 		*c = append(*c, 0)
@@ -26,7 +26,7 @@ func (c *Counts) Bump(i int, n int64) {
 	(*c)[i] += n
 }
 
-// BumpAt adds one to element counter of m[key]. It creates the Counts or makes it longer if necessary.
+// BumpAt adds one to m[key][counter]. It creates m[key] or makes it longer if necessary.
 func BumpAt[K comparable](m map[K]Counts, key K, counter int) {
 	c := m[key]
 	if counter < len(c) {

@@ -5,7 +5,7 @@ import (
 	"regexp"
 )
 
-// A Choice chooses threads, by their kind or by their name. The zero value chooses all threads.
+// A Choice says which threads are chosen, by their kind or by their name. The zero value chooses all threads.
 type Choice struct {
 	text string // as the user wrote it
 	kind string
@@ -15,8 +15,8 @@ type Choice struct {
 // kindWords maps the words that a user can write for a kind of threads to that kind.
 var kindWords = map[string]string{"app": Application, "jit": Compilers, "gc": Collector, "jvm": OtherJVM}
 
-// ParseChoice parses a choice of threads: app, jit, gc or jvm for a kind of threads, or a regular expression for the
-// thread's name as the kernel has it.
+// ParseChoice parses a choice of threads. The text is app, jit, gc or jvm for a kind of threads, or a regular
+// expression for the names that the kernel has for threads.
 func ParseChoice(text string) (Choice, error) {
 	c := Choice{text: text, kind: kindWords[text]}
 	if c.kind == "" && text != "" {
@@ -31,8 +31,8 @@ func ParseChoice(text string) (Choice, error) {
 // Text returns the text that ParseChoice has parsed.
 func (c *Choice) Text() string { return c.text }
 
-// chooses reports whether the samples of a thread count. A thread without a name only counts if the choice is empty, so
-// that all threads count.
+// chooses reports whether the samples of a thread count. A thread without a name only counts if the choice is empty,
+// that is, if all threads count.
 func (c *Choice) chooses(name, kind string) bool {
 	switch {
 	case c.text == "":

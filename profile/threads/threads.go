@@ -1,9 +1,9 @@
 // Package threads tells the threads of a JVM apart by their names: what kind of work a thread does ([KindOf]), and
 // which threads a user has chosen ([Choice]). A [Table] sums up samples by threads.
 //
-// A sampler does not record what kind of thread it samples, only the thread's name. Threads of a pool differ only in
-// the number at the end of their names, so samples are counted by the names without this number, which are called
-// labels.
+// A sampler does not record what kind of thread it samples, only the thread's name. The names of the threads in a
+// pool differ only in the number at the end. Samples are therefore counted by labels: a label is a name without this
+// number.
 package threads
 
 import (
@@ -77,7 +77,7 @@ type Thread struct {
 	Chosen bool
 }
 
-// A Table numbers the labels of all samples' threads. The first label, which has the number 0, is "".
+// A Table numbers the labels of all samples' threads. Label 0 is "".
 type Table struct {
 	choice Choice
 	known  map[string]Thread // by full name
@@ -86,18 +86,18 @@ type Table struct {
 	index  map[string]int32 // in labels
 }
 
-// MaxNames is the maximum number of thread names that a Table tells apart. Further threads get no label.
+// MaxNames is the maximum number of thread names that a Table remembers. Threads with further names get no label.
 const MaxNames = 1 << 16
 
-// NewTable returns an empty Table. choice says which threads' samples count.
+// NewTable returns an empty Table. Only the samples of the chosen threads count.
 func NewTable(choice Choice) *Table {
 	t := &Table{choice: choice, known: map[string]Thread{}, index: map[string]int32{}}
 	t.addLabel("")
 	return t
 }
 
-// Find returns the thread with a name. named is false if there are too many names. Then the thread has no label, but
-// its kind is set.
+// Find returns the thread with a name. If there are too many names, named is false, and the thread has a kind but no
+// label.
 func (t *Table) Find(name string) (found Thread, named bool) {
 	if found, ok := t.known[name]; ok {
 		return found, true
@@ -146,9 +146,8 @@ func (t *Table) Names() string {
 	return "there are " + strings.Join(names, ", ")
 }
 
-// Totals sums up samples by the kind of their threads. byLabel has the number of samples of each label, by the label's
-// number. counters is the number of counters in each of its Counts. Totals returns nil if no sample has a thread's
-// name.
+// Totals sums up samples by the kind of their threads. The key in byLabel is the number of a label, and the value has
+// the label's samples for each of the counters. Totals returns nil if no sample has a thread's name.
 func (t *Table) Totals(byLabel map[int32]tally.Counts, counters int) []KindTotal {
 	if _, unnamed := byLabel[0]; len(byLabel) == 0 || unnamed && len(byLabel) == 1 {
 		return nil

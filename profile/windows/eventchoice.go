@@ -11,20 +11,21 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// An EventChoice narrows the windows to the times at which an event of a kind lasts, or to all other times. If the
-// events belong to threads, the samples of each thread are chosen by the events of that thread. The zero value narrows
-// nothing.
+// An EventChoice narrows the windows to certain times: for example only those during a garbage
+// collection, or all times except those. If the events belong to threads, the events of a thread
+// narrow only the samples of that thread. The zero value narrows nothing.
 type EventChoice struct {
 	kind    event.Kind
-	name    string // of one of the program's own JFR events; "" for all events of the kind
+	name    string // the name of one of the program's own JFR events; "" for all events of the kind
 	outside bool
 }
 
-// windowKinds are the event kinds that --window-event accepts by name: those during which the whole program is stopped.
+// windowKinds are the event kinds that --window-event accepts by name. During such an event the
+// whole program is stopped.
 var windowKinds = []event.Kind{event.GC, event.Safepoint}
 
-// ParseEventChoice parses a choice of windows: "gc", "safepoint" or "jfr:com.acme.Request". A "!" before it stands for
-// all other times. The empty text narrows nothing.
+// ParseEventChoice parses an EventChoice, such as "gc", "safepoint" or "jfr:com.acme.Request". With
+// a "!" in front, the choice is all other times. The empty text narrows nothing.
 func ParseEventChoice(text string) (EventChoice, error) {
 	if text == "" {
 		return EventChoice{}, nil
@@ -55,11 +56,13 @@ func (w EventChoice) String() string {
 // Kind returns the kind of the events that narrow the windows, or "" if nothing narrows them.
 func (w EventChoice) Kind() event.Kind { return w.kind }
 
-// Name returns the name of the events that narrow the windows, or "" for all events of the kind.
+// Name returns the name of the events that narrow the windows. It is "" if all events of the kind
+// do.
 func (w EventChoice) Name() string { return w.name }
 
-// Narrow narrows the windows of the measurements in place. The events must be in the order of their start. If they
-// belong to threads, the result says when each thread's samples count; otherwise it is nil.
+// Narrow narrows the windows of the measurements in place. The events must be in the order of their
+// start. If the events belong to threads, the result says when each thread's samples count.
+// Otherwise the result is nil.
 func (w EventChoice) Narrow(measured []Measurement, events []event.Event) (*OfThreads, error) {
 	if w.kind == "" {
 		return nil, nil
@@ -88,9 +91,9 @@ func (w EventChoice) Narrow(measured []Measurement, events []event.Event) (*OfTh
 	return threads, nil
 }
 
-// spans returns the times of the chosen events: by JVM and, if the events belong to threads, also by thread. The spans
-// of a JVM or thread ascend and do not overlap. The result some is the number of the chosen events, including those
-// that have no time or no known thread.
+// spans returns the times of the chosen events by JVM. If the events belong to threads, it also
+// returns the times by thread. The spans of a JVM or thread ascend and do not overlap. The last
+// result is the number of chosen events, including those that do not last or have no known thread.
 func (w EventChoice) spans(events []event.Event) (spans map[int][]capture.Span, threads *OfThreads, some int) {
 	spans, threads = map[int][]capture.Span{}, &OfThreads{map[threadID][]capture.Span{}, w.outside}
 	for i := range events {
@@ -113,8 +116,8 @@ func (w EventChoice) spans(events []event.Event) (spans map[int][]capture.Span, 
 	return spans, threads, some
 }
 
-// checkSome returns an error that says why no window is left, or nil if usable is true. The parameter some is the
-// number of chosen events, whether usable or not.
+// checkSome returns nil if usable is true. Otherwise its error says why no window is left. The
+// first argument is the number of chosen events, usable or not.
 func (w EventChoice) checkSome(some int, usable bool, events []event.Event) error {
 	switch {
 	case usable:
@@ -152,8 +155,8 @@ func ownNames(events []event.Event) string {
 // A threadID names a thread of a JVM.
 type threadID struct{ pid, tid int }
 
-// OfThreads says at which times a thread's samples count: only in the thread's spans or, if outside is true, only
-// outside them.
+// OfThreads says at which times a thread's samples count: during the thread's spans. If outside is
+// true, they count only outside these spans.
 type OfThreads struct {
 	spans   map[threadID][]capture.Span
 	outside bool
@@ -179,8 +182,9 @@ func joinSpan(list []capture.Span, s capture.Span) []capture.Span {
 	return append(list, s)
 }
 
-// cut returns the parts of windows that are inside the spans of their JVM or, if w.outside is true, outside them. If
-// nothing is left of a window, an empty window takes its place, because it still says which trial the JVM belongs to.
+// cut returns the parts of windows that are inside the spans of their JVM. If w.outside is true, it
+// returns the parts outside the spans instead. If nothing is left of a window, an empty window
+// takes its place, because it still says which trial the JVM belongs to.
 func (w EventChoice) cut(windows []capture.Window, spans map[int][]capture.Span) ([]capture.Window, error) {
 	var parts []capture.Window
 	for _, win := range windows {
@@ -217,6 +221,7 @@ func (w EventChoice) cut(windows []capture.Window, spans map[int][]capture.Span)
 	return parts, nil
 }
 
-// maxParts limits the number of parts into which windows are cut. In a damaged capture, many windows of a JVM may
-// overlap, and each of them would be cut into as many parts as there are events.
+// maxParts limits the number of parts into which windows are cut. In a damaged capture, many
+// windows of a JVM may overlap. Each of them could then be cut into as many parts as there are
+// events.
 const maxParts = 8_000_000

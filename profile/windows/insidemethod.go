@@ -12,9 +12,9 @@ import (
 // InsideMethod says when each thread was in the method that --window-method names.
 type InsideMethod map[threadID][]capture.Span // ascending, without overlaps
 
-// NewInsideMethod returns the times of the calls of a method. name is the method as the user wrote it; if it is "", the
-// result is nil. The notes are about calls whose times are not known. It is an error if the capture has no times for
-// this method.
+// NewInsideMethod returns the times at which threads were in a method. name is the method as the
+// user wrote it. If it is "", the result is nil. The notes are about calls whose times are not
+// known. If the capture has no times for this method, that is an error.
 func NewInsideMethod(name string, probes []capture.Probes) (InsideMethod, []string, error) {
 	if name == "" {
 		return nil, nil, nil
@@ -59,8 +59,8 @@ func NewInsideMethod(name string, probes []capture.Probes) (InsideMethod, []stri
 	return inside, notes, nil
 }
 
-// joined sorts spans and joins those that overlap. They can overlap because a pattern may name several methods, and
-// then a call of one method may lie within a call of another.
+// joined sorts spans and joins those that overlap. If a pattern matches several methods, one of
+// them may call another, and then the spans of the two calls overlap.
 func joined(spans []capture.Span) (list []capture.Span) {
 	slices.SortFunc(spans, func(a, b capture.Span) int { return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos) })
 	for _, s := range spans {

@@ -1,4 +1,5 @@
-// Package windows says which samples of a run were measured: in which JVMs, at which times, and for which trial.
+// Package windows decides which samples of a run count: those of which JVMs, at which times, and
+// for which trial.
 //
 // [Measurements] are the trials of a capture with their JVMs. A run without trials has one measurement, which can be
 // divided by program. Users may narrow measurements to some of the JVMs ([Narrow]), to the times of events
@@ -13,8 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// A Measurement is a trial of a capture with the JVMs whose samples count for it. A trial without a name has the JVMs
-// of one program, unless programs are merged.
+// A Measurement is a trial of a capture, with the JVMs whose samples count for it. If the trial has
+// no name, these are the JVMs of one program, or of all programs if programs are merged.
 type Measurement struct {
 	capture.Trial
 	PIDs         []int // ascending; if there are no Windows, these JVMs are measured all the time
@@ -46,7 +47,8 @@ func withLogs(jvms []capture.JVM) []int {
 	return slices.Compact(pids)
 }
 
-// of returns a copy of the measurement that has only the JVMs with these process ids, which must ascend.
+// of returns a copy of the measurement that has only the JVMs with these process ids. The ids must
+// be in ascending order.
 func (m *Measurement) of(pids []int) Measurement {
 	narrow := *m
 	narrow.PIDs = pids
@@ -63,9 +65,9 @@ func (m *Measurement) of(pids []int) Measurement {
 	return narrow
 }
 
-// Narrow narrows measurements to some JVMs, and leaves out measurements that have none of these JVMs. If no measurement
-// is left, the JVMs were not measured, for example because they are JMH's own process. Then Narrow returns one
-// measurement, in which they are measured all the time.
+// Narrow narrows measurements to some JVMs. It leaves out measurements that have none of these
+// JVMs. If no measurement is left, the JVMs belong to no trial: for example, JMH's own process does
+// not. Then Narrow returns a single measurement, in which these JVMs are measured all the time.
 func Narrow(measured []Measurement, jvms []capture.JVM) []Measurement {
 	chosen := map[int]bool{}
 	for _, j := range jvms {
@@ -85,7 +87,8 @@ func Narrow(measured []Measurement, jvms []capture.JVM) []Measurement {
 	return narrowed
 }
 
-// Seconds returns the time that the windows cover. Time that lies in the windows of several JVMs counts only once.
+// Seconds returns the length of the time that the windows cover. If the windows of several JVMs
+// overlap, the shared time counts only once.
 func Seconds(windows []capture.Window) float64 {
 	sorted := slices.SortedFunc(slices.Values(windows), func(a, b capture.Window) int {
 		return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos)
@@ -100,7 +103,8 @@ func Seconds(windows []capture.Window) float64 {
 	return float64(ns) / 1e9
 }
 
-// Contains reports whether a moment, in ms since the start of the JVM, is within one of the JVM's windows.
+// Contains reports whether a moment is within one of the JVM's windows. The moment is in ms since
+// the start of the JVM.
 func (m *Measurement) Contains(j *capture.JVM, uptimeMillis int64) bool {
 	at := j.StartMonoNanos + uptimeMillis*1e6
 	return slices.ContainsFunc(m.Windows, func(win capture.Window) bool {

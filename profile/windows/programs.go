@@ -7,12 +7,14 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// madeNumber matches a number of eight digits or more in the name of a jar. So long a number is usually a time or a
-// random number that a tool has made: "surefirebooter-20261122165118123_3.jar", "surefirebooter1234567890.jar".
+// madeNumber matches a number of eight digits or more in the name of a jar. Such a long number is
+// usually a time, or a random number from a tool: "surefirebooter-20261122165118123_3.jar",
+// "surefirebooter1234567890.jar".
 var madeNumber = regexp.MustCompile(`[-_.]?[0-9]{8,}(_[0-9]+)?`)
 
-// Program returns the name of the program for the main class or jar of a JVM. Maven Surefire makes a jar for each of
-// its forks, so the number in the jar's name is left out: "surefirebooter.jar".
+// Program converts the main class or jar of a JVM to the name of a program. Maven Surefire makes a
+// new jar for each fork, with a number in its name. Program leaves that number out, so that all
+// forks are one program: "surefirebooter.jar".
 func Program(main string) string {
 	if short := madeNumber.ReplaceAllString(main, ""); short != "" {
 		return short
@@ -23,14 +25,14 @@ func Program(main string) string {
 // maxPrograms is how many programs of a run can have a profile of their own. All further programs share one profile.
 const maxPrograms = 100
 
-// OtherPrograms is the Program of the profile that the programs beyond maxPrograms share.
+// OtherPrograms stands for all programs beyond maxPrograms in Measurement.Program.
 const OtherPrograms = "(other programs)"
 
 // A programKey identifies a program. Two JVMs run the same program if they have the same key.
 type programKey struct{ program, jdk string }
 
-// ByProgram divides the measurement of a run without trials into one for each main class and JDK, in the order in which
-// the JVMs are listed.
+// ByProgram divides the measurement of a run without trials. The result has one measurement for
+// each program and JDK, in the order in which the JVMs are listed.
 func (m *Measurement) ByProgram(jvms []capture.JVM) []Measurement {
 	if len(m.PIDs) == 0 {
 		return []Measurement{*m}
@@ -54,7 +56,7 @@ func (m *Measurement) ByProgram(jvms []capture.JVM) []Measurement {
 			add(known[j.PID], j.PID)
 		}
 	}
-	for _, pid := range m.PIDs { // in a damaged capture the list of JVMs may lack this one
+	for _, pid := range m.PIDs { // in a damaged capture this JVM may be missing from the list
 		if _, ok := known[pid]; !ok {
 			add(programKey{}, pid)
 		}
@@ -68,8 +70,9 @@ func (m *Measurement) ByProgram(jvms []capture.JVM) []Measurement {
 	return divided
 }
 
-// NameProgram sets the program of a measurement to that of its parts if all parts have the same program, and otherwise
-// to "". It does the same for the JDK. There must be at least one part.
+// NameProgram sets the program and the JDK of a measurement from its parts. If all parts have the
+// same program, that is the measurement's program too; otherwise it is "". The same goes for the
+// JDK. There must be at least one part.
 func (m *Measurement) NameProgram(parts []Measurement) {
 	m.Program, m.JDK = parts[0].Program, parts[0].JDK
 	for _, part := range parts {

@@ -8,14 +8,16 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// SlicesPerJVM is the number of slices of equal length into which the measured time of each of a benchmark's JVMs is
-// cut. Suppose that the JVM compiles a method again in the middle of the measurement: then the slices before and after
-// that moment differ. In the next run this moment is a different one, so the two runs differ in the same way. The
-// differences between slices therefore show how much two runs may differ.
+// SlicesPerJVM is how many slices a benchmark's time is cut into. Each JVM's measured time is cut
+// separately, into slices of equal length. The differences between the slices show how much two
+// runs may differ. For example, the JVM may compile a method again in the middle of the
+// measurement. Then the slices before and after that moment differ. In the next run the moment is a
+// different one, so the two runs differ as well.
 const SlicesPerJVM = 5
 
-// A Timeline finds the trial and the slice of the samples of one JVM. Only benchmarks are cut into slices, because they
-// should be the same from beginning to end; other programs have phases.
+// A Timeline finds the trial and the slice that a sample of a JVM belongs to. Only benchmarks are
+// cut into slices. They should behave the same from beginning to end, but other programs have
+// phases.
 type Timeline struct {
 	windows []slicedWindow // ascending, without overlaps; no windows for a JVM that is measured all the time
 	trial   int            // the trial of a JVM without windows
@@ -29,17 +31,19 @@ type slicedWindow struct {
 	trial         int    // index in the measurements
 	name          string // of the trial; only a trial with a name is cut into slices
 	first         int    // the number of the JVM's first slice
-	before, whole int64  // ns in the JVM's windows of this trial: in those before this one; in all of them
+	before, whole int64  // length of the JVM's windows of this trial in ns: those before this one; all of them
 }
 
-// lastTime is later than any sample, in ns: a machine would have to run for 36 years.
+// lastTime is a time in ns that is later than any sample. To get there, a machine would have to run
+// for 36 years.
 const lastTime = 1 << 60
 
 // Timelines returns the timelines of all JVMs of the trials, by process id.
 //
-// A JVM runs one trial at a time, so its windows do not overlap. In a damaged capture they may overlap; then the shared
-// time belongs to the window that begins first. The result overlapping is the number of windows that were shortened or
-// left out because they overlap a window of another trial.
+// A JVM runs one trial at a time, so its windows do not overlap. In a damaged capture they may;
+// then the shared time belongs to the window that begins first. The other window is shortened or
+// left out. The second result is how many windows were shortened or left out because of a window of
+// another trial.
 func Timelines(trials []Measurement) (lines map[int]*Timeline, overlapping int) {
 	lines = map[int]*Timeline{}
 	for i := range trials {
@@ -83,7 +87,8 @@ func (l *Timeline) order() (overlapping int) {
 		}
 		w.before = whole[w.trial]
 		whole[w.trial] += max(w.ToMonoNanos-w.FromMonoNanos, 0)
-		// A window without any time still says which trial the JVM belongs to.
+		// An empty window is kept only if it is the first one: it still says which trial the JVM
+		// belongs to.
 		if w.FromMonoNanos < w.ToMonoNanos || len(kept) == 0 {
 			kept = append(kept, w)
 		}
@@ -104,8 +109,9 @@ func (l *Timeline) Measured() bool { return !l.out }
 // Named reports whether the JVM is in a trial with a name.
 func (l *Timeline) Named() bool { return l.named }
 
-// Find returns the trial and the slice to which a time on CLOCK_MONOTONIC, in ns, belongs. The result in is false if
-// the time is in no window. A negative time means that a sample has no time; it counts for the JVM's first window.
+// Find returns the trial and the slice that a time on CLOCK_MONOTONIC, in ns, belongs to. The last
+// result is false if the time is in no window. A negative time means that a sample has no time.
+// Such a sample counts for the JVM's first window.
 func (l *Timeline) Find(mono int64) (trial, slice int, in bool) {
 	if len(l.windows) == 0 {
 		return l.trial, 0, !l.out
@@ -124,8 +130,8 @@ func (l *Timeline) Find(mono int64) (trial, slice int, in bool) {
 	return w.trial, w.first + int((w.before+mono-w.FromMonoNanos)*SlicesPerJVM/w.whole), true
 }
 
-// Slice returns the time from the first to the last moment of the JVM's slice i (from 0 to SlicesPerJVM-1) in the
-// windows of a benchmark. trial is the benchmark's name. FromMonoNanos is -1 if the slice has no time.
+// Slice returns when slice i of the JVM began and ended, for i from 0 to SlicesPerJVM-1. trial is
+// the name of the benchmark whose windows were cut. FromMonoNanos is -1 if the slice has no time.
 func (l *Timeline) Slice(trial string, i int64) capture.Span {
 	span := capture.Span{FromMonoNanos: -1}
 	for _, win := range l.windows {

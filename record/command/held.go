@@ -1,5 +1,6 @@
-// Package command runs a command under gasm: it makes the command's process and holds it before its exec, so that a
-// sampler can be attached first, passes its output through gasm, and hands signals on to it.
+// Package command runs a command under gasm. It creates the command's process and holds it before the exec, so that a
+// sampler can be attached first. Then it passes the command's output through gasm, and gasm's signals on to the
+// command.
 //
 // A [Held] command is made in three steps. [Start] starts gasm's own program as a holder, which waits ([RunHolder]).
 // [Held.Release] lets the holder exec the command, so the process id stays the same. [Held.Wait] waits for the
@@ -33,7 +34,7 @@ type Held struct {
 // Options say how a command runs.
 type Options struct {
 	Command []string // what is run; not empty
-	Env     []string // its environment; nil for that of gasm
+	Env     []string // the command's environment; nil means gasm's own
 	Stdin   *os.File // becomes the command's stdin
 	// Stdout gets what the command prints to its stdout, after SeeStdout has seen it. If SeeStderr is not nil, Stderr
 	// gets what the command prints to its stderr in the same way; otherwise Stderr itself becomes the command's stderr.
@@ -41,8 +42,8 @@ type Options struct {
 	// SeeStdout and SeeStderr are called with each piece of output and the time of its arrival, by CLOCK_MONOTONIC in
 	// ns. Both may be nil.
 	SeeStdout, SeeStderr func(out []byte, monoNanos int64)
-	// OneStream makes a difference if Stdout and Stderr lead to the same file. Then both streams of the command become
-	// one stream, which SeeStdout sees. This preserves the order in which the command prints to them.
+	// OneStream matters only if Stdout and Stderr lead to the same file. Then both streams of the command become one
+	// stream, which SeeStdout sees. This preserves the order in which the command prints to them.
 	OneStream bool
 }
 
@@ -85,8 +86,8 @@ func lookUp(command string) (string, error) {
 	return path, err
 }
 
-// commandEnds are the command's ends of the pipes between it and gasm, and the command's stdout and stderr. made has
-// those files that were made for the command, so that gasm closes its copies.
+// commandEnds are the command's ends of the pipes between it and gasm, and the command's stdout and stderr. Of these
+// files, made lists the ones that were created for the command's output. gasm must close its copies of them.
 type commandEnds struct {
 	gate, result, stdout, stderr *os.File
 	made                         []*os.File
@@ -116,7 +117,7 @@ func connect(o Options) (h *Held, ends commandEnds, err error) {
 	return h, ends, err
 }
 
-// pass makes an outputCopy to one of gasm's streams, and returns the command's end of it.
+// pass creates an outputCopy that writes to one of gasm's streams. It returns the file that the command prints to.
 func (h *Held) pass(to *os.File, see func([]byte, int64), ends *commandEnds) (commands *os.File, err error) {
 	ours, commands, err := outputFor(to)
 	if err != nil {
@@ -178,11 +179,11 @@ func closeFiles(files ...*os.File) {
 	}
 }
 
-// PID returns the command's process id, the same before and after Release.
+// PID returns the command's process id. It is the same before and after Release.
 func (h *Held) PID() int { return h.cmd.Process.Pid }
 
-// Release lets the held process become the command. The error is a *[Error] when it can't become the command; then the
-// process has ended, and Wait is not needed.
+// Release lets the held process become the command. If there is an error, the process has ended, and Wait is not
+// needed. The error is a *[Error] if the process could not become the command.
 func (h *Held) Release() error {
 	defer h.result.Close()
 	_, err := h.gate.Write([]byte{1})
@@ -209,8 +210,8 @@ func Stops(sig syscall.Signal) bool {
 	return sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
 }
 
-// StoppedBy returns the signal that stopped a process which did not become the command; 0 if it was not stopped by a
-// signal.
+// StoppedBy returns the signal that stopped a process before it became the command. It returns 0 if no signal stopped
+// it.
 func (h *Held) StoppedBy() syscall.Signal {
 	status, ok := h.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	switch {

@@ -16,10 +16,10 @@ import (
 // the third is the path of the command's program file, and the rest is the command with its arguments. The holder waits
 // for a byte on the descriptor, and then becomes the command.
 //
-// The descriptor is called the gate. A byte opens it; if it ends without a byte, the holder gives up. The next
+// The descriptor is called the gate. A byte opens it. If gasm closes it without a byte, the holder gives up. The next
 // descriptor is for the result: a successful exec closes it; otherwise the holder writes the errno of the exec there,
-// as decimal digits. The descriptor after that is the command's stderr. The holder itself has no stderr, because at
-// SIGQUIT (Ctrl-\) the Go runtime would write all stacks there, from its first instructions on.
+// as decimal digits. The descriptor after that is the command's stderr. The holder itself has no stderr: at SIGQUIT
+// (Ctrl-\) the Go runtime would print all stacks there, even in the first moments of the program.
 const holdArg = "__gasm-hold"
 
 // A sampler follows the holder's first thread, so that thread must become the command. Locking it in an init makes main
@@ -36,9 +36,9 @@ var quit = make(chan os.Signal, 1)
 
 func held() bool { return len(os.Args) > 4 && os.Args[1] == holdArg }
 
-// RunHolder must be the first call of main in a program that calls [Start]. In a process that Start has made as a
-// holder, it becomes the command. If it can't, it returns true, and main must exit with the code. In any other process,
-// it returns false for isHolder.
+// RunHolder must be the first call of main in a program that calls [Start]. In a holder that Start has created,
+// RunHolder becomes the command. If that fails, isHolder is true, and main must exit with the code. In any other
+// process, isHolder is false.
 func RunHolder() (code int, isHolder bool) {
 	if !held() {
 		return 0, false

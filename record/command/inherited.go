@@ -32,7 +32,7 @@ func isInherited(fd int) bool {
 	return err == nil && flags&unix.FD_CLOEXEC == 0
 }
 
-// kept holds the files of inherited, because the garbage collector closes a file that nothing refers to.
+// kept holds the files that inherited has returned, because the garbage collector closes a file that nothing refers to.
 var kept struct {
 	sync.Mutex
 	files map[int]*os.File
@@ -53,7 +53,8 @@ func inheritedFile(fd int) *os.File {
 	return kept.files[fd]
 }
 
-// highestInherited returns the highest descriptor below 1024 that a child process gets; 2 if it gets none from 3 on.
+// highestInherited returns the highest descriptor below 1024 that a child process gets. It returns 2 if the child gets
+// none from 3 on.
 func highestInherited() int {
 	for fd := 1023; fd >= firstInherited; fd-- {
 		if isInherited(fd) {
@@ -63,11 +64,11 @@ func highestInherited() int {
 	return firstInherited - 1
 }
 
-// clearOf returns the ends of pipes, some of them duplicated to higher numbers, so that Go's fork overwrites no
-// descriptor that the command is to get. The fork moves two kinds of files to numbers after the highest one that it
-// passes on: its own pipe, and each file whose number is lower than the number that it is to have in the child (nextfd
-// in syscall's forkAndExecInChild1). So each end needs a number from which it is not moved. The first end also needs a
-// number after those of all inherited descriptors. The caller closes the copies.
+// clearOf makes sure that Go's fork overwrites no descriptor that the command is to get. The fork moves its own pipe,
+// and each file that has a lower number in gasm than in the child, to numbers after the highest one that it passes on
+// (nextfd in syscall's forkAndExecInChild1). So each of the ends needs a number from which it is not moved. The first
+// end also needs a number after those of all inherited descriptors. clearOf duplicates the ends whose numbers are too
+// low. It returns the ends to use, and separately the copies among them, which the caller must close.
 func clearOf(highest, first int, ends []*os.File) (files, copies []*os.File, err error) {
 	for i, f := range ends {
 		least := first + i

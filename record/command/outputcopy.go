@@ -12,8 +12,8 @@ import (
 type outputCopy struct {
 	ours *os.File // gasm's end of the pipe or pseudo-terminal, for reading
 	to   *os.File // gasm's own stdout or stderr
-	// see is called with each piece before it is passed on, because the time of a line is the time of its arrival. It
-	// may be nil.
+	// see is called with each piece of output before the piece is passed on, so that the time of a line is that of its
+	// arrival. It may be nil.
 	see    func(out []byte, monoNanos int64)
 	copied chan struct{} // closed when copy returns
 	// idleSince is when the last Read began, by CLOCK_MONOTONIC in ns; 0 while output is being passed on.

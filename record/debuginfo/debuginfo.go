@@ -102,7 +102,8 @@ func (s *Switch) Restore(ctx context.Context) error {
 	return nil
 }
 
-// left returns a message for the user: the flag is still on, and which command switches it off.
+// left returns a message for the user. It says that the flag is still on, and which command switches
+// it off.
 func (n note) left() string {
 	return fmt.Sprintf("%s is still on in JVM %d, which only makes its compilers note more: `gasm attach --debug-info --length 1s %d` puts it back",
 		flagName, n.pid, n.pid)
@@ -135,8 +136,8 @@ func (s *Switch) forget() {
 	s.lock.Close()
 }
 
-// takeOver takes over the note n if a killed gasm process left it. It returns nil if there is no such note, which means
-// that the user has switched the flag on.
+// takeOver looks for the note n, which a killed gasm process may have left, and takes it over. It returns nil if there
+// is no such note. That means that the user has switched the flag on.
 func takeOver(ctx context.Context, n note) (s *Switch) {
 	eachNote(ctx, func(found note, dir string, l *lockedfolder.Lock) (kept bool) {
 		if s != nil || found != n {
@@ -148,9 +149,9 @@ func takeOver(ctx context.Context, n note) (s *Switch) {
 	return s
 }
 
-// eachNote calls the function see for each note that a killed gasm process left about a flag that is still on. The
-// note's lock is held during the call. If see returns true, it has taken over the lock. eachNote removes the notes
-// about flags that are no longer on.
+// eachNote calls see(n, dir, l) for each note n that a killed gasm process left about a flag that is still on. The
+// folder of the note is locked during the call. If see returns true, it keeps the lock and closes it later. eachNote
+// removes the notes about flags that are no longer on.
 func eachNote(ctx context.Context, see func(n note, dir string, l *lockedfolder.Lock) (kept bool)) {
 	lockedfolder.EachLeft(lockedfolder.NoteFolders(), noteName, func(dir string, l *lockedfolder.Lock) bool {
 		if n, ok := readNote(ctx, dir, l); ok {
@@ -178,8 +179,8 @@ func readNote(ctx context.Context, dir string, l *lockedfolder.Lock) (n note, ok
 	return n, err != nil || value != 0
 }
 
-// EachLeft calls the function see for each JVM in which a killed gasm process left the flag on. dir is the note's
-// folder, and text says which command switches the flag off.
+// EachLeft calls see(dir, text) for each JVM in which a killed gasm process left the flag on. dir is the folder of the
+// note, and text says which command switches the flag off.
 func EachLeft(ctx context.Context, see func(dir, text string)) {
 	eachNote(ctx, func(n note, dir string, _ *lockedfolder.Lock) bool {
 		see(dir, n.left())

@@ -1,6 +1,7 @@
-// Package folder manages the folders that a recording writes to: the folder of the capture ([Capture]), and the folder
-// in which the command's JVMs create their logs ([Logs]). At the end it moves the logs into the capture and removes
-// files that are no longer needed. It also finds folders that a killed gasm process left behind.
+// Package folder manages the folders that a recording writes to. These are the folder of the capture ([Capture]), and
+// the folder in which the command's JVMs create their logs ([Logs]). At the end of a recording, the package moves the
+// logs into the capture and removes files that are no longer needed. It also finds folders that were left behind
+// because gasm was killed.
 package folder
 
 import (
@@ -13,18 +14,19 @@ import (
 	"github.com/gasm-profiler/gasm/record/lockedfolder"
 )
 
-// A Capture is the folder that a capture is written to. Only its owner may read it, because a capture has the program's
-// command line and class names in it.
+// A Capture is the folder that a capture is written to. Other users can't read it, because it contains the program's
+// command line and class names.
 type Capture struct {
 	Path string
-	// Temporary is true if the user has not named a folder. gasm then removes it at the end, unless Keep is called.
+	// Temporary is true if the user has not named a folder. gasm removes a temporary folder at the end, unless Keep is
+	// called.
 	Temporary bool
 
 	lock   *lockedfolder.Lock // the lock of a temporary folder; otherwise nil
 	logs   *Logs              // nil until MakeLogs
 	gather sync.Once
-	// users are the processes because of which the logs' folder could not be removed: they may still start JVMs that
-	// log there.
+	// users are processes that may still start JVMs that log to the logs' folder. If there are any, the folder was not
+	// removed.
 	users []lockedfolder.Process
 }
 
@@ -75,8 +77,8 @@ func newTemporary() (*Capture, error) {
 	return &Capture{Path: path, Temporary: true, lock: lock}, nil
 }
 
-// checkWritable writes a file of one block to a folder and removes it, so that gasm reports a full disk before the
-// command runs.
+// checkWritable checks that files can be written to a folder, so that gasm notices a full disk before the command runs.
+// It writes a small file and removes it again.
 func checkWritable(dir string) error {
 	f, err := os.CreateTemp(dir, "try-")
 	if err != nil {
@@ -105,8 +107,8 @@ func (c *Capture) MakeLogs() (*Logs, error) {
 	return c.logs, nil
 }
 
-// Gather moves the JVMs' logs into the capture. Only the first call does this and can return an error. Other calls wait
-// until the first is done, and return nil.
+// Gather moves the JVMs' logs into the capture. Only the first call does something and can return an error. Further
+// calls just wait until the first one is done, and return nil.
 func (c *Capture) Gather() (err error) {
 	c.gather.Do(func() {
 		if c.logs != nil {
@@ -116,7 +118,8 @@ func (c *Capture) Gather() (err error) {
 	return err
 }
 
-// Remove removes a temporary folder with all files in it. It removes a folder that the user named only if it is empty.
+// Remove removes a temporary folder with all files in it. If the user has named the folder, Remove only removes it if
+// it is empty.
 func (c *Capture) Remove() error {
 	c.release()
 	switch {
@@ -130,8 +133,8 @@ func (c *Capture) Remove() error {
 	return os.RemoveAll(c.Path)
 }
 
-// Keep turns a temporary folder into one of the user's, which no later gasm removes. It returns the folder's path. It
-// may be called while another goroutine still gathers the logs.
+// Keep makes a temporary folder permanent, so that no later gasm removes it. It returns the folder's path. It may be
+// called while another goroutine still gathers the logs.
 func (c *Capture) Keep() string {
 	_ = c.Gather() // a log that can't be moved is missing, but the capture is incomplete anyway
 	c.release()
@@ -141,18 +144,18 @@ func (c *Capture) Keep() string {
 	return c.Path
 }
 
-// release removes the logs' folder, or notes in c.users why it could not.
+// release removes the logs' folder. If processes still use the folder, it keeps it and sets c.users to these processes.
 func (c *Capture) release() {
 	if c.logs != nil {
 		c.users = c.logs.release()
 	}
 }
 
-// logsInside reports whether the logs' folder is in this one.
+// logsInside reports whether the logs' folder is inside the capture's folder.
 func (c *Capture) logsInside() bool { return c.logs != nil && filepath.Dir(c.logs.Path) == c.Path }
 
-// InUse returns a sentence about the logs' folder if Remove or Keep could not remove it because processes still use it.
-// Otherwise it returns "".
+// InUse returns a sentence for the user if Remove or Keep could not remove the logs' folder because processes still use
+// it. Otherwise it returns "".
 func (c *Capture) InUse() string {
 	if len(c.users) == 0 {
 		return ""

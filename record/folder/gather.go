@@ -16,7 +16,7 @@ import (
 )
 
 // Gather moves the logs into the capture's folder and names them asm-4711.log and so on. It takes only regular files,
-// because another user may have created other things under such names.
+// because another user may have created links or other things with such names.
 func (l *Logs) Gather(dir string) error {
 	var errs []error
 	for _, log := range append(l.Written(), l.Strays()...) {
@@ -31,8 +31,8 @@ func (l *Logs) Gather(dir string) error {
 	return errors.Join(append(errs, l.gatherEvents(dir), l.gatherProbes(dir))...)
 }
 
-// freeName returns a path in a capture for the log of a process. A process may have two logs, so freeName returns a
-// path at which there is no file yet.
+// freeName returns a path in the capture for the log of a process. A process may have two logs, so freeName looks for a
+// name that is not taken yet.
 func freeName(dir string, pid int) (path string, err error) {
 	for _, name := range []string{capture.LogFile(pid), fmt.Sprintf("asm-pid%d.log", pid)} {
 		path = filepath.Join(dir, name)
@@ -46,8 +46,8 @@ func freeName(dir string, pid int) (path string, err error) {
 // noLimit is the limit for HotSpot's logs of code, which can have any size.
 const noLimit = math.MaxInt64
 
-// takeLog moves a log of at most limit bytes. It checks the file only after the move, because nobody can replace it
-// with another file once it is in the capture.
+// takeLog moves a log of at most limit bytes. It moves the file first and checks it afterwards, because nobody can
+// replace the file any more once it is in the capture.
 func takeLog(from, to string, limit int64) error {
 	err := os.Rename(from, to)
 	if errors.Is(err, syscall.EXDEV) {
@@ -77,9 +77,9 @@ func takeLog(from, to string, limit int64) error {
 	return os.Chmod(to, 0o600)
 }
 
-// CheckLog returns the user id of a log's owner. It returns an error if a JVM can't have created the file as its log.
-// That is the case for links, devices and so on, and for a file with several hard links, because it may be another
-// user's file.
+// CheckLog returns the user id of a log's owner. If the file can't be the log of a JVM, it returns an error. That is
+// the case for links, devices and so on. A file with several hard links is not accepted either, because another user
+// may have linked somebody else's file there.
 func CheckLog(info os.FileInfo) (owner int, err error) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || !info.Mode().IsRegular() || stat.Nlink != 1 {
@@ -89,14 +89,15 @@ func CheckLog(info os.FileInfo) (owner int, err error) {
 }
 
 // Limits for sparse files, which take as long to read as full ones. HotSpot writes a log from its beginning to its end,
-// so a large file that takes almost no space on the disk is not a log. The limit is not reached by file systems with
-// compression, which make logs about ten times smaller.
+// so a large file that takes almost no space on the disk is not a log. File systems with compression don't reach the
+// limit: they make logs about ten times smaller.
 const (
 	mostHoles   = 64       // a log's size is at most this many times its space on the disk
 	smallEnough = 64 << 20 // in bytes; smaller files are not checked
 )
 
-// checkSize returns an error if a log has more than limit bytes, or, if limit is noLimit, if it is a large sparse file.
+// checkSize returns an error if a log has more than limit bytes. If the limit is noLimit, a large sparse file is an
+// error.
 func checkSize(info os.FileInfo, limit int64) error {
 	size := info.Size()
 	if size > limit {
@@ -169,8 +170,8 @@ func (l *Logs) gatherProbes(dir string) error {
 	return errors.Join(errs...)
 }
 
-// maxEventLog is an upper bound for each log of events, in bytes. HotSpot begins another file at 20 MB, unless a single
-// event is larger.
+// maxEventLog is an upper bound for the size of a log of events, in bytes. HotSpot begins a new file when one has 20
+// MB.
 const maxEventLog = 1 << 28
 
 // gatherEvents moves the logs of events into the capture's folder, under the same names. Like Gather, it takes only

@@ -9,21 +9,21 @@ import (
 	"github.com/gasm-profiler/gasm/record/lockedfolder"
 )
 
-// A Left is a temporary folder that still exists although the gasm process that made it has ended.
+// A Left is a temporary folder that was left behind: it still exists although the gasm process that made it has ended.
 type Left struct {
 	Path string
 	Why  string // why it is still there
 }
 
-// temporaryPattern is for os.MkdirTemp. The names that MkdirTemp makes match temporaryName.
+// temporaryPattern is the pattern for os.MkdirTemp. The names that MkdirTemp makes from it match temporaryName.
 const temporaryPattern = "gasm-"
 
 var temporaryName = regexp.MustCompile(`^gasm-[0-9]+$`)
 
 // AllLeft returns the user's temporary folders that earlier runs of gasm left behind. A run leaves a folder behind if
-// it was killed, or if a process could still start JVMs that log there. Folders of a gasm process that still runs are
-// left out. On macOS, AllLeft returns nil, because gasm can't find out there whether a folder is in use. On macOS, only
-// a killed gasm process leaves a folder behind.
+// it was killed, or if a process could still start JVMs that log there. AllLeft does not return folders of a gasm
+// process that still runs. On macOS, gasm can't find out whether a folder is in use, so AllLeft returns nil. There,
+// only a killed gasm process leaves a folder behind.
 func AllLeft() (left []Left) {
 	lockedfolder.EachLeft(lockedfolder.TemporaryFolders(), temporaryName, func(dir string, l *lockedfolder.Lock) bool {
 		why := "gasm was killed; the next gasm profile removes it"

@@ -16,19 +16,19 @@ import (
 )
 
 // Logs is the folder in which the JVMs of a command create their logs. A command may change its user (su, setpriv, sudo
-// -E), so any user can create files in the folder. But other users can't list it, and its name is secret: only gasm and
-// the processes that have it in their environment know it. That protects the logs, which HotSpot always makes readable
-// for everyone.
+// -E), so any user can create files in the folder. HotSpot makes all logs readable for everyone. To protect the logs,
+// other users can't list the folder, and its name is secret: only gasm knows it, and the processes that have it in
+// their environment.
 //
-// The parent is another folder, through which other users can pass but which they can't list. It has a lock, and the
-// files that java reads (options, directives). Every user can read these files, because the command may change to any
-// user. Their names are secret too, because they contain the path of the logs.
+// Besides that folder there is its parent. Other users can pass through the parent, but they can't list it. It has a
+// lock, and the files that java reads (options, directives). Every user can read these files, because the command may
+// change to any user. They contain the path of the logs, so their names are secret too.
 //
 // When the command has ended, [Capture.Gather] moves the logs into the capture.
 type Logs struct {
 	Path  string // path of the folder, which is in the parent or in the capture
-	Files string // the beginning of the paths of the files that java reads; see OptionsName
-	// Closed says why other users can't create logs in the folder. It is "" if all users can.
+	Files string // how the paths of the files that java reads begin; see OptionsName
+	// Closed says why other users can't create logs in the folder. If all users can, it is "".
 	Closed string
 
 	parent string
@@ -36,20 +36,21 @@ type Logs struct {
 	lock   *lockedfolder.Lock
 }
 
-// The ends of the names of the files that java reads; see Logs.Files.
+// The names of the files that java reads begin with Logs.Files and have these ends.
 const (
 	OptionsName    = "java.options"
 	DirectivesName = "directives.json" // compiler directives
 )
 
-// maxLogFolder is the maximum length, in bytes, of the path of a folder for HotSpot's logs. A log's name must be longer
-// than that path (see logTail), but a file name has at most 255 bytes, some of which the process id takes.
+// maxLogFolder is the largest length of the path of a folder for HotSpot's logs, in bytes. The name of a log must be
+// longer than that path (see logTail). It also has the process id in it, and a file name can have at most 255 bytes.
 const maxLogFolder = 235
 
-// newLogs makes the folder for the logs of a capture, and its parent, which is a temporary folder. If the parent is on
-// the capture's file system, the folder is in the parent. Otherwise it is in the capture. In both cases the logs can be
-// moved and need not be copied. If the capture's path is too long, the folder is always in the parent. If no temporary
-// folder can be made that all users can pass, the parent is the capture's folder.
+// newLogs makes the folder for the logs of a capture, and its parent, which is a temporary folder. Normally the folder
+// is inside the parent. But if the parent is on another file system than the capture, the folder is made in the
+// capture, so that the logs can be moved and need not be copied. If the capture's path is too long for that, the folder
+// is inside the parent after all. If there is no place for a temporary folder that all users can pass through, the
+// parent is the capture's folder.
 func newLogs(capture *Capture) (l *Logs, err error) {
 	l = &Logs{parent: capture.Path, lock: capture.lock}
 	for _, dir := range lockedfolder.TemporaryFolders() {
@@ -77,7 +78,7 @@ func newLogs(capture *Capture) (l *Logs, err error) {
 	return l, err
 }
 
-// make locks the parent, and makes the folder for the logs inside the folder that the parameter above names.
+// make locks the parent, and makes the folder for the logs inside another folder.
 func (l *Logs) make(above string) (err error) {
 	if l.lock == nil {
 		if l.lock, err = lockedfolder.Make(l.parent); err != nil {
@@ -89,7 +90,7 @@ func (l *Logs) make(above string) (err error) {
 	if err := os.Mkdir(l.Path, 0o700); err != nil {
 		return fmt.Errorf("making a folder for the JVMs' logs: %w", err)
 	}
-	// The modes are set by Chmod, because Mkdir applies the umask.
+	// Set the modes with Chmod, because Mkdir applies the umask.
 	if l.own {
 		if err := os.Chmod(l.parent, 0o711); err != nil {
 			return err
@@ -138,15 +139,15 @@ func (l *Logs) Pattern() string { return filepath.Join(l.Path, logHead+"%p"+logT
 
 const logHead = "asm-"
 
-// logTail returns the end of the names of logs in a folder. It makes the names longer than the folder's path because of
-// a bug in HotSpot. If a JVM can't open its log, for example in a chroot or because its user can't pass through a
-// folder, it uses a log of the same name in /tmp instead (defaultStream::open_file). To make the name of that log,
-// HotSpot takes the position of %p in the whole path and applies it to the name without the folder
-// (make_log_name_internal in ostream.cpp, JDK 8 to 28). If the name is shorter than that, HotSpot reads and writes
-// outside of its memory, and crashes, hangs, or leaves files such as asm-%p.log<random>.
+// logTail returns how the names of logs in a folder end. It makes the names longer than the folder's path, to work
+// around a bug in HotSpot. If a JVM can't open its log, for example because it is in a chroot, it opens a log of the
+// same name in /tmp instead (defaultStream::open_file). To put the process id into that name, HotSpot should look for
+// %p in the name, but it uses the position of %p in the whole path (make_log_name_internal in ostream.cpp, JDK 8 to
+// 28). If the name is shorter than that, HotSpot reads and writes outside of its memory. It crashes, hangs, or leaves
+// files such as asm-%p.log<random>.
 //
-// Other users can't predict the name in /tmp, so they can't plant a link there. The name has a digest of the folder's
-// name, which does not reveal that name.
+// Other users must not be able to predict the name in /tmp, because they could plant a link there. So the name contains
+// a digest of the folder's secret name, which does not reveal that name.
 func logTail(folder string) string {
 	digest := sha256.Sum256([]byte(filepath.Base(folder)))
 	filler := strings.Repeat(hex.EncodeToString(digest[:]), 1+maxLogFolder/sha256.Size/2)
@@ -157,9 +158,9 @@ func logTail(folder string) string {
 // (os::get_temp_directory).
 const HotSpotTemp = "/tmp"
 
-// strayName returns the start and the end of the name of a log in HotSpotTemp. folder is the path of the folder for
-// logs. HotSpot puts the process id between head and tail, at a position within the name that depends on the length of
-// that path; see logTail.
+// strayName returns what comes before and after the process id in the name of a log in HotSpotTemp. HotSpot puts the
+// process id in the middle of the name, at a position that depends on the length of the path of the folder for logs;
+// see logTail.
 func strayName(folder string) (head, tail string) {
 	name := logHead + "%p" + logTail(folder)
 	at := len(folder) + len("/"+logHead)
@@ -175,7 +176,7 @@ type Log struct {
 // Written returns the logs of code that JVMs have created in the folder so far.
 func (l *Logs) Written() []Log { return logsIn(l.Path, logHead+"pid", logTail(l.Path)) }
 
-// Strays returns the logs of code that JVMs have created in HotSpotTemp so far, because they could not write to the
+// Strays returns the logs of code that JVMs have created in HotSpotTemp so far because they could not write to the
 // folder.
 func (l *Logs) Strays() []Log {
 	if runtime.GOOS != "linux" {
@@ -185,7 +186,7 @@ func (l *Logs) Strays() []Log {
 	return logsIn(HotSpotTemp, head, tail)
 }
 
-// The names of the logs of events in the folder: ev-4711.log, and ev-4711.log.0 and so on for files that are full.
+// The names of the logs of events in the folder are ev-4711.log and, for files that are full, ev-4711.log.0 and so on.
 const eventHead, eventTail = "ev-", ".log"
 
 // EventPattern returns the path for -Xlog. HotSpot replaces %p with the process id.
@@ -217,7 +218,7 @@ func logsIn(dir, head, tail string) (found []Log) {
 	return found
 }
 
-// Describe names the folder for a message, and says who can't write to it.
+// Describe returns the path of the folder for a message. If some users can't write there, it also says why.
 func (l *Logs) Describe() string {
 	if l.Closed == "" {
 		return filepath.Dir(l.Path)
@@ -225,8 +226,8 @@ func (l *Logs) Describe() string {
 	return filepath.Dir(l.Path) + " (" + l.Closed + ")"
 }
 
-// release removes the folder, unless processes still have it in their environment. Such a process may be a JVM or start
-// one, which could then not write its log. release returns these processes.
+// release removes the folder, unless processes still have it in their environment. Such a process may be a JVM, or
+// start one later, and that JVM needs the folder for its log. release returns these processes.
 func (l *Logs) release() (users []lockedfolder.Process) {
 	defer l.lock.Close()
 	if users = l.lock.Users(l.Path+"/", l.Files); len(users) > 0 {

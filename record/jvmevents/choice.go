@@ -11,15 +11,15 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/usdt"
 )
 
-// DefaultKinds are the kinds of events that HotSpot logs in every profile. Their cost is too small to be measured: a
-// line for each pause.
+// DefaultKinds are the kinds of events that HotSpot logs in every profile. They cost too little to be measured, because
+// HotSpot writes just one line for each pause.
 var DefaultKinds = []event.Kind{event.GC, event.Safepoint}
 
-// A Source is a way by which gasm gets events from a JVM. It is a value of --events-from.
+// A Source says how gasm gets events from a JVM. It is a value of --events-from.
 type Source string
 
-// The sources. Auto takes for each kind the source that has the most detail at the lowest cost: the log for pauses and
-// safepoints, JFR for the other kinds that it has, and USDT for the rest.
+// The sources. Auto takes each kind from the source that has the most detail at the lowest cost: pauses and safepoints
+// from the log, other kinds from JFR if it has them, and the rest from USDT.
 const (
 	Auto       Source = "auto"
 	FromLog    Source = "log"    // HotSpot's -Xlog
@@ -48,9 +48,9 @@ func kindsOf(from Source) []event.Kind {
 var askableKinds = []event.Kind{event.GC, event.Safepoint, event.Compilation, event.Lock, event.Alloc, event.Park, event.Sleep,
 	event.ClassLoad, event.Thread, event.Own, event.JNI}
 
-// A Choice says which events are recorded, and from which source. The zero value has none.
+// A Choice says which events are recorded, and from which source. With the zero value, no events are recorded.
 type Choice struct {
-	Log, JFR, USDT []event.Kind // the kinds from each source; each kind is in one of the lists
+	Log, JFR, USDT []event.Kind // the kinds from each source; no kind is in more than one list
 	// Probes are names of further USDT probes, such as "hotspot:thread__park__begin". A * in a name stands for any
 	// text.
 	Probes []string
@@ -60,8 +60,9 @@ type Choice struct {
 	// ByDTrace is true if DTrace reports the USDT probes, instead of the kernel. Sudo is true if DTrace is run by sudo
 	// -n.
 	ByDTrace, Sudo bool
-	// Asked is true if the user has asked for these events. Otherwise they are defaults, which must not keep any JVM
-	// from starting. So only JVMs of a command that is java itself record them then.
+	// Asked is true if the user has asked for these events. Otherwise they are the defaults, which must not keep any
+	// JVM from starting. So the defaults are recorded only if the command is java itself or another tool of a JDK, such
+	// as javac.
 	Asked bool
 }
 
@@ -76,7 +77,7 @@ func (c *Choice) Has(kind event.Kind) bool {
 }
 
 // ParseChoice parses a list of kinds and probes, such as "gc,lock,usdt:hotspot:vm__init__end", "default" or "none". The
-// parameter from is the source of these events.
+// events come from the given source.
 func ParseChoice(list string, from Source) (c Choice, err error) {
 	if !slices.Contains(Sources, string(from)) {
 		return c, fmt.Errorf("--events-from is %q; it can be auto, log, jfr, usdt or dtrace", from)
@@ -108,8 +109,8 @@ func ParseChoice(list string, from Source) (c Choice, err error) {
 	return c, nil
 }
 
-// Add adds a kind of events. The parameter from is its source; Auto or "" stands for the best source of the kind. If
-// the kind is already in the Choice, Add does nothing.
+// Add adds a kind of events that comes from the given source. If the source is Auto or "", the best source of the kind
+// is used. If the kind is already in the Choice, Add does nothing.
 func (c *Choice) Add(kind event.Kind, from Source) error {
 	if c.Has(kind) {
 		return nil
@@ -136,8 +137,8 @@ func (c *Choice) Add(kind event.Kind, from Source) error {
 	return nil
 }
 
-// sourceOf returns the source that Auto stands for if events of this kind are recorded. Compilations come from JFR,
-// because the log has only their start.
+// sourceOf returns the best source of a kind of events, which is used for Auto. Compilations come from JFR, because the
+// log has only their start.
 func sourceOf(kind event.Kind) Source {
 	switch {
 	case slices.Contains(DefaultKinds, kind):

@@ -98,8 +98,8 @@ func New(o Options) *Events {
 	return e
 }
 
-// Expect tells the sampler s that a command is about to start JVMs, so that it reports them soon: events that happen
-// before the USDT probes are set are missed.
+// Expect tells a sampler that a command is about to start JVMs. The sampler then reports a new JVM sooner, so that its
+// USDT probes are set sooner and fewer events are missed.
 func (e *Events) Expect(s any) { e.usdt.expect(s) }
 
 // Found is called when gasm has found a JVM: either a process that has just mapped libjvm.so, whose JVM may not be
@@ -165,8 +165,8 @@ func (e *Events) Sampled(s *sampler.Sample) {
 	j.threads[s.TID] = j.ownTID(s.TID)
 }
 
-// maxOwnIDs is an upper bound for the threads of a JVM whose own ids are looked up. The own ids of other threads stay
-// unknown.
+// maxOwnIDs limits for how many threads of a JVM the own ids are looked up. If a JVM has more threads, the own ids of
+// the rest stay unknown.
 const maxOwnIDs = 1 << 16
 
 // endTime is how long JVMs may take to end their logs and recordings. A JVM writes its recording to a file in this
@@ -211,7 +211,7 @@ func (e *Events) closeFound() {
 }
 
 // endRecorders makes all JVMs end their logs and recordings, in parallel. It returns the recorders whose start has
-// finished. The other JVMs have not answered to the commands of the start, and are reported as problems.
+// finished. If a JVM has not even answered the commands of the start, that is reported as a problem.
 func (e *Events) endRecorders(ctx context.Context, recorders []*recorder) (answered []*recorder) {
 	ended := make([]bool, len(recorders))
 	var wg sync.WaitGroup

@@ -27,8 +27,8 @@ import (
 
 // A recorder makes one running JVM log events, and record events by Flight Recorder. It sends commands over the JVM's
 // attach socket. The JVM writes into a folder that the recorder has made in the JVM's /tmp. At the end, and also if
-// gasm is stopped, the recorder switches everything off again. For the case that gasm is killed before that, the
-// recorder leaves a note by which a later gasm process can switch it off (package jvmfolder).
+// gasm is stopped, the recorder switches everything off again. If gasm is killed before that, a later gasm process can
+// switch everything off, because the recorder leaves a note about it (package jvmfolder).
 type recorder struct {
 	o           *Options
 	pid, ownPID int
@@ -42,7 +42,7 @@ type recorder struct {
 	logs       bool // the JVM may be logging events
 	records    bool // the JVM may be recording events
 	repository *repository
-	// recordingMono is when the JVM had answered that its recording has begun; 0 before that.
+	// recordingMono is when the JVM answered that its recording had begun. It is 0 until then.
 	recordingMono int64
 	feature       int // feature release of the JVM's JDK; 0 if unknown
 	notes         []string
@@ -76,8 +76,8 @@ func (r *recorder) start(begin, reach context.Context) {
 	}
 }
 
-// startPause is the time between two checks whether a JVM has begun to run its program. If that can't be found out, it
-// is assumed after surelyUp.
+// startPause is the time between two checks whether a JVM has begun to run its program. If gasm can't find that out, it
+// assumes after surelyUp that the JVM has begun.
 const (
 	startPause = 5 * time.Millisecond
 	surelyUp   = 2 * time.Second
@@ -151,9 +151,9 @@ func (r *recorder) startLog(ctx context.Context) (told bool) {
 	return true
 }
 
-// mayDo reports whether a JVM may have carried out a command that returned err. It is false if the JVM has refused the
-// command or never got it. After any other error, the JVM may have carried out the command, and only its answer was
-// lost.
+// mayDo reports whether a JVM may have carried out a command. err is the result of sending the command. If err says
+// that the JVM refused the command or never got it, mayDo returns false. After any other error, the JVM may have
+// carried out the command, and only its answer was lost.
 func mayDo(err error) bool {
 	var refused *jcmd.FailedError
 	var notTold *jcmd.NotToldError
@@ -191,8 +191,8 @@ func (r *recorder) startRecording(ctx context.Context) {
 
 const fromRecording = " from a recording"
 
-// refused adds a note that says why there are no events of the JVM. If the parameter from is not "", it names the
-// source from which there are none: " from the log".
+// refused adds a note that says why there are no events of the JVM. The text after the JVM's name, such as " from the
+// log", limits the note to one source. It is "" if the note is about all events.
 func (r *recorder) refused(from string, err error) {
 	var notTold *jcmd.NotToldError
 	why := err.Error()
@@ -233,8 +233,7 @@ func (r *recorder) endBegun(ctx context.Context) {
 	}
 }
 
-// switchOff ends the recording and the log. If the JVM does not answer to the first command, the second one is not
-// sent.
+// switchOff ends the recording and the log. If the JVM does not answer the first command, the second one is not sent.
 func (r *recorder) switchOff(ctx context.Context) (err error) {
 	if r.records {
 		err = jcmd.StopRecording(ctx, r.process, r.folder.Name, path.Join(r.folder.Path, jvmfolder.RecordingFile))
@@ -292,7 +291,7 @@ func (r *recorder) take(j *capture.JVM, startedMonoNanos int64) (notes []string)
 	return r.notes
 }
 
-// noteworthy is the delay above which a note says that a recording began late.
+// noteworthy is how late a recording may begin before a note mentions it.
 const noteworthy = 100 * time.Millisecond
 
 // takeLog moves the log and its rotated files into the capture. It returns the log's name, or "" if there is none.
@@ -310,8 +309,8 @@ func (r *recorder) takeLog() (name string) {
 	return name
 }
 
-// If a recording is larger than keptRecording, Flight Recorder drops its oldest chunks. chunkSize is at least the size
-// of a chunk. Both are in bytes.
+// If a recording is larger than keptRecording, Flight Recorder drops its oldest chunks. No chunk is larger than
+// chunkSize. Both are in bytes.
 const keptRecording, chunkSize = 250 << 20, 16 << 20
 
 // takeRecordings moves the recording into the capture, or, if the JVM was killed, the chunks that it has left behind.
@@ -341,9 +340,9 @@ func (r *recorder) takeRecordings() (names []string) {
 	return names
 }
 
-// takeWhole moves the file into the capture that the JVM writes when the recording is stopped. If the file is empty,
-// the error is ErrNotThere: Flight Recorder creates the file when a recording begins, and a killed JVM has not written
-// to it.
+// takeWhole takes the file that the JVM writes when the recording is stopped, and moves it into the capture. It returns
+// the size in bytes. If the file is empty, the error is ErrNotThere: Flight Recorder creates the file when the
+// recording begins, but a JVM that was killed never wrote to it.
 func (r *recorder) takeWhole(to string) (size int64, err error) {
 	if err = r.folder.Take(jvmfolder.RecordingFile, to, maxRecording); err != nil {
 		return 0, err
@@ -358,8 +357,8 @@ func (r *recorder) takeWhole(to string) (size int64, err error) {
 	return info.Size(), nil
 }
 
-// maxEventLog is an upper bound for each file of a log, in bytes. HotSpot begins a new file at 20 MB, so only a single
-// very long event can make a file much larger.
+// maxEventLog is the largest size in bytes that a file of a log may have. HotSpot begins a new file at 20 MB, so only a
+// single very long event can make a file much larger.
 const maxEventLog = 1 << 28
 
 // openChunk returns the path of the chunk that the JVM's Flight Recorder is writing, or "" if it is not recording. The

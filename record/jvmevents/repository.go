@@ -57,7 +57,8 @@ func isRepository(dir string, ownPID int) bool {
 	return m != nil && m[2] == strconv.Itoa(ownPID)
 }
 
-// maxChunks is how many chunks of a killed JVM are taken at most; these are the newest ones. A chunk has about 12 MB.
+// maxChunks is how many chunks of a killed JVM are taken at most. If there are more, only the newest are taken. A chunk
+// has about 12 MB.
 const maxChunks = 60
 
 // files returns the names of the chunks in the repository, the oldest first.
@@ -86,8 +87,8 @@ func (r *repository) chunks() (names []string) {
 	return names[max(len(names)-maxChunks, 0):]
 }
 
-// takeChunks copies the chunks to the paths that to returns, the oldest first, up to a total of maxRecording bytes. It
-// returns the number of copied chunks, and the errors of those that could not be copied.
+// takeChunks copies the chunks, the oldest first, up to a total of maxRecording bytes. The copies get the paths to(0),
+// to(1) and so on. takeChunks returns the number of copies, and the errors of the chunks that could not be copied.
 func (r *repository) takeChunks(to func(number int) string) (taken int, err error) {
 	left := int64(maxRecording)
 	var errs []error
@@ -115,6 +116,6 @@ func (r *repository) remove() {
 	_ = r.parent.RemoveFolder(r.name) // this fails if the folder has other files, which are not Flight Recorder's
 }
 
-// maxRecording is an upper bound for the file of a recording, or for all of its chunks, in bytes. Flight Recorder keeps
-// 250 MB, and for a short time one more chunk.
+// maxRecording is the largest size in bytes that the file of a recording may have, or all of its chunks together.
+// Flight Recorder keeps 250 MB, and for a short time one more chunk.
 const maxRecording = 1 << 30

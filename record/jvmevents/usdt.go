@@ -41,8 +41,8 @@ func (u *usdtRecorders) begin(o *Options, stop <-chan struct{}) {
 // found at once.
 const startTime = 3 * time.Second
 
-// expect makes the sampler s look for JVMs often for some time, because events are missed before the probes of a JVM
-// are set. It does nothing if s is a sampler that can't do that.
+// expect makes a sampler look for new JVMs often for some time, because events of a JVM are missed until its probes are
+// set. If the sampler can't do that, expect does nothing.
 func (u *usdtRecorders) expect(s any) {
 	if n, ok := s.(interface{ LookOften(time.Duration) }); ok && len(u.patterns) > 0 {
 		n.LookOften(startTime)
@@ -153,8 +153,8 @@ func (u *usdtRecorders) take(jvms map[int]*capture.JVM, startedMonoNanos int64) 
 	return append(notes, said...)
 }
 
-// noProbes returns a note about those of the names that the user has given (Choice.Probes), or "" if there are none
-// among them. names are the names that match no probe of the JVM.
+// noProbes returns a note about probes that the user has named (Choice.Probes) and the JVM does not have. names are all
+// names that match no probe of the JVM. The user may have named none of these, and then noProbes returns "".
 func (u *usdtRecorders) noProbes(names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(u.o.Choice.Probes, n) })
 	if len(names) == 0 {

@@ -39,8 +39,8 @@ func addUSDTNote(notes []usdtNote, pid int, before, after string) []usdtNote {
 	return notes
 }
 
-// noteSilent adds notes that say which events a JVM does not report because it was started without some options.
-// options are the missing ones.
+// noteSilent adds a note for each option that a JVM should have been started with and was not. The note says which
+// events the JVM does not report without the option.
 func (u *usdtRecorders) noteSilent(pid int, options []string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -53,8 +53,8 @@ func (u *usdtRecorders) noteSilent(pid int, options []string) {
 // the values of flags do not count.
 const heapField = "Universe::_collectedHeap"
 
-// optionsWithout returns those of the options that are switched off in a JVM. Each option has the form -XX:+Name. It
-// returns nil if the JVM's flags can't be read or the JVM is still starting.
+// optionsWithout looks which of the given options are switched off in a JVM, and returns these. An option has the form
+// -XX:+Name. The result is nil if the JVM's flags can't be read or the JVM is still starting.
 func optionsWithout(ctx context.Context, pid int, options []string) (without []string) {
 	if len(options) == 0 {
 		return nil
@@ -81,8 +81,8 @@ func optionsWithout(ctx context.Context, pid int, options []string) (without []s
 	return without
 }
 
-// lateProbes counts the JVMs whose probes were set more than noteworthy after their start. It keeps the id and the
-// delay of the JVM with the longest delay.
+// lateProbes counts the JVMs whose probes were set too long after the JVM's start. It keeps the id and the delay of the
+// JVM with the longest delay.
 type lateProbes struct {
 	jvms, pid int
 	late      time.Duration

@@ -1,6 +1,8 @@
-// Package jvmfolder manages the folders in each JVM's own /tmp into which the JVM writes for gasm ([Folder]). It also
-// manages notes about these folders ([Note]): a JVM that gasm has told to log or record events, or that has gasm's
-// probes, goes on when that gasm process is killed. The next one finds the note and makes the JVM stop.
+// Package jvmfolder manages the folders into which JVMs write for gasm ([Folder]). Each JVM has such a folder in its
+// own /tmp.
+//
+// It also manages notes about these folders ([Note]). When a gasm process is killed, its JVMs go on logging or
+// recording events, or counting for gasm's probes. The next gasm process finds the note and makes the JVM stop.
 package jvmfolder
 
 import (
@@ -26,9 +28,10 @@ import (
 //	/tmp/gasm-jvm-5f3a…/90c1…
 //	     Name           secret
 //
-// A program that cleans up /tmp may remove both folders while the JVM still uses the path of its log or its recording.
-// Then any user can create a folder with the outer name. But only the JVM's user could see the inner name, so no other
-// user can create the inner folder and put links there through which the JVM would overwrite its own user's files.
+// A program that cleans up /tmp may remove both folders while the JVM still uses the path of its log or its
+// recording. Then any user can create a folder with the outer name. But only the JVM's user could see the inner name.
+// So no other user can create the inner folder, and put links there that make the JVM overwrite files of its own
+// user.
 type Folder struct {
 	Path string // as the JVM sees it
 	Name string // of the outer folder in /tmp
@@ -45,7 +48,7 @@ const (
 	SettingsFile  = "gasm.jfc"
 )
 
-// head is what the names of folders for events begin with.
+// head is the beginning of the names of folders for events.
 const head = "gasm-jvm-"
 
 // ErrNotThere is the error for a file that the JVM has not written.
@@ -60,17 +63,18 @@ func NewPath() string {
 // name is optional.
 var folderPath = regexp.MustCompile(fmt.Sprintf(`^/tmp/(%s[0-9a-f]{%[2]d})(?:/([0-9a-f]{%[2]d}))?$`, head, lockedfolder.SecretLength))
 
-// isFolder reports whether NewPath, of this or an older release, could have returned the path.
+// isFolder reports whether NewPath could have returned the path, in this release or in an older one.
 func isFolder(folder string) bool { return folderPath.MatchString(folder) }
 
-// names returns the names of the outer and the inner folder in a path for which isFolder is true. inner is "" if the
-// path is of an older release.
+// names returns the names of the outer and the inner folder in a path for which isFolder is true. The inner name is
+// "" in the paths of older releases.
 func names(jvmPath string) (outer, inner string) {
 	m := folderPath.FindStringSubmatch(jvmPath)
 	return m[1], m[2]
 }
 
-// New makes the folder at a path that NewPath has returned. The caller calls Remove, or Close to keep the folder.
+// New makes the folder at a path that NewPath has returned. The caller calls Remove in the end, or Close if the
+// folder should stay.
 func New(w *foreign.World, jvmPath string) (*Folder, error) {
 	tmp, err := w.Tmp()
 	if err != nil {
@@ -115,8 +119,8 @@ func (f *Folder) Write(name, text string) error { return f.dir.Create(name, []by
 // Take copies a file of at most limit bytes out of the folder; see TakeFrom.
 func (f *Folder) Take(name, to string, limit int64) error { return TakeFrom(f.dir, name, to, limit) }
 
-// TakeFrom copies a file of at most limit bytes out of a JVM's folder. When the disk is full, the part that was copied
-// stays. The error is ErrNotThere for a file that does not exist.
+// TakeFrom copies a file of at most limit bytes out of a JVM's folder. If the disk gets full, the part that was
+// copied stays. If the file does not exist, the error is ErrNotThere.
 func TakeFrom(folder *foreign.Folder, name, to string, limit int64) error {
 	in, err := folder.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -140,7 +144,7 @@ func TakeFrom(folder *foreign.Folder, name, to string, limit int64) error {
 	return out.Close()
 }
 
-// Remove removes the folder, with all that gasm and the JVM have written there.
+// Remove removes the folder, with everything that gasm and the JVM have written there.
 func (f *Folder) Remove() {
 	if f.dir != nil {
 		removeFiles(f.dir)
@@ -156,7 +160,7 @@ func removeFiles(dir *foreign.Folder) {
 	}
 }
 
-// Close releases what this process holds open of the folder. The folder itself stays.
+// Close releases the folder in this process. The folder itself stays on the disk.
 func (f *Folder) Close() {
 	if f.dir != nil {
 		f.dir.Close()
@@ -165,8 +169,8 @@ func (f *Folder) Close() {
 	f.tmp.Close()
 }
 
-// Enter opens a process, and gives access to the files that the process sees, as a World. The caller closes both. The
-// World ends when ctx is done.
+// Enter opens a process and a World, which gives access to the files that the process sees. The caller closes both.
+// The World ends when ctx is done.
 func Enter(ctx context.Context, pid int) (*foreign.Process, *foreign.World, error) {
 	p, err := foreign.Open(pid)
 	if err != nil {

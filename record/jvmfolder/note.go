@@ -41,7 +41,7 @@ const (
 
 var noteName = regexp.MustCompile(`^` + notePattern + `[0-9]+$`)
 
-// Leave writes a note about the folder with the path jvmPath in a JVM. The process id and the start time
+// Leave writes a note about the folder at jvmPath, which belongs to a JVM. The process id and the start time
 // (processend.StartTicks) identify the JVM.
 func Leave(pid int, ticks uint64, user foreign.User, jvmPath string) (n *Note, err error) {
 	n = &Note{pid: pid, ticks: ticks, uid: user.UID, gid: user.GID, Path: jvmPath}
@@ -71,8 +71,9 @@ func (n *Note) write(state string) error {
 	return os.WriteFile(filepath.Join(n.Dir, noteFile), []byte(text+"\n"), 0o600)
 }
 
-// SwitchedOff notes that all that was switched on is off again, and only the folder is still to be removed. If the note
-// can't be written, the next gasm only switches off again what is off already.
+// SwitchedOff writes into the note that everything is switched off again, and only the folder still has to be
+// removed. It ignores errors: without this entry, the next gasm switches everything off a second time, which does no
+// harm.
 func (n *Note) SwitchedOff() { _ = n.write(offWord) }
 
 // Forget removes the note.
@@ -87,8 +88,8 @@ func (n *Note) Close() { n.lock.Close() }
 // probes reports whether the note is about probes.
 func (n *Note) probes() bool { return probe.IsFolder(n.Path) }
 
-// Left returns a message that says that the JVM may still be working for a gasm process that has ended, and how the
-// user can stop that.
+// Left returns a message for the user. It says that the JVM may still be working for a gasm process that has ended,
+// and how to stop that.
 func (n *Note) Left() string {
 	does := "logs or records events for"
 	if n.probes() {
@@ -97,8 +98,8 @@ func (n *Note) Left() string {
 	return fmt.Sprintf("JVM %d still %s a gasm that has ended, into %s: `gasm attach` ends that as soon as the JVM answers", n.pid, does, n.Path)
 }
 
-// ended returns a message that says that the JVM was working for a gasm process that has ended, and has stopped that
-// now.
+// ended returns a message for the user. It says that the JVM was still working for a gasm process that has ended, and
+// has now stopped.
 func (n *Note) ended() string {
 	did := "logged or recorded events for"
 	if n.probes() {
@@ -108,8 +109,8 @@ func (n *Note) ended() string {
 }
 
 // end makes the JVM stop whatever it still does for a gasm process that has ended, and then removes the JVM's folder
-// and the note. The JVM may refuse to stop a recording or a log that it never started, because that gasm may have been
-// killed before it asked for it; such a refusal is not an error.
+// and the note. That gasm process may have been killed before it started the recording or the log. Then the JVM
+// refuses to stop it, which is not an error.
 func (n *Note) end(ctx context.Context) error {
 	p, w, err := Enter(ctx, n.pid)
 	if err != nil {
@@ -147,7 +148,7 @@ func (n *Note) switchOff(ctx context.Context, p *foreign.Process, w *foreign.Wor
 	return nil
 }
 
-// Answered reports whether a JVM has executed or refused a command. err is the error of that command.
+// Answered reports whether a JVM has executed or refused a command. err is what the command returned.
 func Answered(err error) bool {
 	var refused *jcmd.FailedError
 	return err == nil || errors.As(err, &refused)
@@ -162,7 +163,8 @@ func (n *Note) removeFolder(w *foreign.World) {
 	remove(w, n.Path)
 }
 
-// removeFolderHere removes the folder of a JVM that has ended, if the JVM's /tmp was that of this process.
+// removeFolderHere removes the folder of a JVM that has ended. It only finds the folder if the JVM had the same /tmp
+// as this process.
 func (n *Note) removeFolderHere(ctx context.Context) {
 	w, err := foreign.OwnWorld(ctx, foreign.User{UID: n.uid, GID: n.gid})
 	if err != nil {
@@ -172,7 +174,7 @@ func (n *Note) removeFolderHere(ctx context.Context) {
 	n.removeFolder(w)
 }
 
-// endTime is the time limit for one JVM to stop what it does for other gasm processes.
+// endTime is how long one JVM may take to stop what it does for other gasm processes.
 const endTime = 5 * time.Second
 
 // endSoon calls end with the time limit endTime.
@@ -182,9 +184,9 @@ func (n *Note) endSoon(ctx context.Context) error {
 	return n.end(ctx)
 }
 
-// EndLeft makes the JVMs of this machine switch off events and probes that killed gasm processes left on. The result
-// ended has a message for each JVM that did so. The result left has a message, with the reason, for each that did not.
-// A JVM that has exited gets no message.
+// EndLeft makes the JVMs of this machine switch off the events and probes of gasm processes that were killed. It
+// returns two lists of messages: ended has one for each JVM that did so, and left has one, with the reason, for each
+// JVM that did not. A JVM that has exited gets no message.
 func EndLeft(ctx context.Context) (ended, left []string) {
 	EachLeft(ctx, func(n *Note) {
 		switch err := n.endSoon(ctx); {
@@ -197,8 +199,8 @@ func EndLeft(ctx context.Context) (ended, left []string) {
 	return ended, left
 }
 
-// EndLeftOf is like EndLeft, but for one JVM only, which pid and the start time ticks identify. It ignores errors: what
-// is still on is reported when it gets in the way, and by the next EndLeft.
+// EndLeftOf is like EndLeft, but only for the JVM with the given process id and start time. It ignores errors. If
+// something stays on, it is reported when it gets in the way, and by the next EndLeft.
 func EndLeftOf(ctx context.Context, pid int, ticks uint64) {
 	EachLeft(ctx, func(n *Note) {
 		if n.pid == pid && n.ticks == ticks {
@@ -207,9 +209,8 @@ func EndLeftOf(ctx context.Context, pid int, ticks uint64) {
 	})
 }
 
-// EachLeft calls the function see for each note that a killed gasm process left behind, if the JVM of the note still
-// runs and may still work for that process. It removes all other notes, and the folders into which their JVMs have
-// written.
+// EachLeft looks at the notes that killed gasm processes left behind. If the JVM of a note still runs, and may still
+// work for the killed process, EachLeft calls see(note). Otherwise it removes the note and the JVM's folder.
 func EachLeft(ctx context.Context, see func(n *Note)) {
 	lockedfolder.EachLeft(lockedfolder.NoteFolders(), noteName, func(dir string, l *lockedfolder.Lock) bool {
 		n, ok := readNote(dir)

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TemporaryFolders returns the folders in which gasm makes folders that the user has not named: that of TMPDIR, and
-// those that every Unix has.
+// TemporaryFolders returns the folders in which gasm makes folders that the user has not named: $TMPDIR, /tmp and
+// /var/tmp.
 func TemporaryFolders() []string {
 	dirs := []string{"/tmp", "/var/tmp"}
 	if temp, err := filepath.Abs(os.TempDir()); err == nil && temp != dirs[0] && temp != dirs[1] {
@@ -31,9 +31,9 @@ func TemporaryFolders() []string {
 var runFolder = "/run"
 
 // NoteFolders returns the folders in which gasm makes notes of what it has switched on in a JVM, the preferred folder
-// first. The next gasm looks for notes in these folders, and acts on them. Root's notes are in /run alone, if gasm
-// can make them there: /tmp and /var/tmp may be shared with a container whose root has root's user id, too, and could
-// leave notes there.
+// first. The next gasm looks for notes in these folders, and acts on them. If gasm runs as root and can make notes in
+// /run, it uses no other folder. /tmp and /var/tmp may be shared with a container, and root in the container has the
+// same user id, so it could leave notes there.
 func NoteFolders() []string {
 	if os.Geteuid() == 0 && onlyRootWrites(runFolder) {
 		return []string{runFolder}
@@ -63,9 +63,9 @@ func SecretName() string {
 	return hex.EncodeToString(secret)
 }
 
-// EachLeft calls the function see for each folder with a matching name that another gasm has left in one of the dirs.
-// The folder's lock is held during the call. If see returns true, it has taken over the lock; otherwise EachLeft
-// releases it.
+// EachLeft looks in dirs for folders with a matching name that another gasm has left. It locks each of them and calls
+// see(dir, l) with the path of the folder and the lock. If see returns true, it keeps the lock and closes it later;
+// otherwise EachLeft closes the lock.
 func EachLeft(dirs []string, name *regexp.Regexp, see func(dir string, l *Lock) (kept bool)) {
 	if runtime.GOOS != "linux" {
 		return

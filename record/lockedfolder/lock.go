@@ -3,9 +3,9 @@
 // left switched on in a JVM.
 //
 // A folder belongs to gasm if it has a file named [LockFile]. The gasm process that made the folder holds a lock on
-// that file, and the kernel releases the lock when the process ends, also by kill -9. The file says when that process
-// started and in which control groups. This is used to find the processes that may still have a path of the folder in
-// their environment ([Lock.Users]).
+// that file, and the kernel releases the lock when the process ends, even after kill -9. The file says when that
+// process started and in which control groups. With this information, [Lock.Users] finds the processes that may still
+// have a path of the folder in their environment.
 package lockedfolder
 
 import (
@@ -100,7 +100,7 @@ func now() moment {
 
 func (m moment) text() string { return fmt.Sprintf("%s %d\n%s", m.boot, m.ticks, m.cgroup) }
 
-// parseMoment parses what the method text returns. If the number of ticks is damaged, ticks is 0, so all processes
+// parseMoment parses what moment.text returns. If the number of ticks is damaged, it is taken to be 0, so all processes
 // count as started later.
 func parseMoment(text string) moment {
 	first, cgroup, _ := strings.Cut(text, "\n")

@@ -28,9 +28,9 @@ const usersTime = 6 * time.Second
 const maxEnviron = 8 << 20
 
 // Users returns the processes that have one of the paths in their environment, because JVMs that these processes start
-// inherit the paths. The environment of another user's process can't be read. Such a process is returned if it started
-// after the gasm process that made the folder, and in the same control groups, because that is so for all processes
-// that gasm's command starts. If there is no /proc, Users returns nil.
+// inherit the paths. The environment of another user's process can't be read. Users returns such a process, too, if
+// gasm's command may have started it: it must have started after the gasm process that made the folder, and be in the
+// same control groups. If there is no /proc, Users returns nil.
 func (l *Lock) Users(paths ...string) (found []Process) {
 	if !l.SameBoot() {
 		return nil
@@ -89,8 +89,8 @@ func beginsProgram(p *foreign.Process) bool {
 // maxCgroup is an upper bound for the list of a process's control groups, in bytes.
 const maxCgroup = 1 << 16
 
-// before reports whether the moment is before the start of a process, and the process is in the
-// moment's control groups.
+// before reports whether a process started after gasm did (at the moment m), and is in the same
+// control groups.
 func (m moment) before(p *foreign.Process) bool {
 	cgroup, err := p.Read("cgroup", maxCgroup)
 	if err != nil || string(cgroup) != m.cgroup {

@@ -10,8 +10,9 @@ import (
 // moment is how long gasm waits for a JVM's answer before it tells the user that it waits.
 const moment = 2 * time.Second
 
-// Waiting tells the user which JVM gasm waits for, and what the JVM has to do, unless the caller calls the returned
-// function done within two seconds (moment). The caller must call it once.
+// Waiting tells the user, after two seconds, what gasm waits for. For "load the agent", the message is "waiting for JVM
+// 4711 to load the agent". The caller must call done once, when gasm no longer waits. If that is within the two
+// seconds, there is no message.
 func (p *Patience) Waiting(pid int, what string) (done func()) {
 	if p.say == nil {
 		return func() {}

@@ -27,8 +27,8 @@ const (
 	reachGrace = 1600 * time.Millisecond
 )
 
-// New returns a Patience. It calls the function say with a message if gasm waits for a JVM for longer than two seconds.
-// say may be nil.
+// New returns a Patience. If gasm waits for a JVM for longer than two seconds, the Patience calls say(message). say may
+// be nil.
 func New(say func(text string)) *Patience { return &Patience{say: say} }
 
 // Begin returns a context for starting something in a JVM, such as a recording. After a signal to

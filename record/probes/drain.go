@@ -30,8 +30,8 @@ type Drain struct {
 	done    chan struct{}    // closed when the Drain has ended
 }
 
-// A RingOpener opens the file into which the agent of a JVM writes windows and counts. The caller must call the
-// function done when it does not read the file any more.
+// A RingOpener opens the file into which the agent of a JVM writes windows and counts. The caller must call done() when
+// it does not read the file any more.
 type RingOpener func() (ring io.ReaderAt, done func(), err error)
 
 type drained struct {
@@ -41,9 +41,9 @@ type drained struct {
 	failed bool // an error was reported; nothing more is saved
 }
 
-// DrainWindows begins to save windows into dir, the folder of a capture. It returns nil if no probe opens windows.
-// openers is called from time to time; it returns the RingOpeners of the JVMs that have a ring at that time, by the
-// JVM's process id in the capture.
+// DrainWindows begins to save windows into dir, the folder of a capture. It returns nil if no probe opens windows. From
+// time to time, it calls openers(), which returns the RingOpeners of the JVMs that have a ring at that time. Their keys
+// are the JVMs' process ids in the capture.
 func DrainWindows(specs []probe.Spec, dir string, openers func() map[int]RingOpener, problem func(error)) *Drain {
 	if !slices.ContainsFunc(specs, func(p probe.Spec) bool { return p.Window }) {
 		return nil
@@ -86,8 +86,8 @@ func (d *Drain) End(ctx context.Context) {
 	}
 }
 
-// take saves windows of each JVM. It does so with the method save: Take while the JVMs run, End for all windows that
-// remain.
+// take saves windows of each JVM. While the JVMs run, save is the method Take. At the end it is End, which saves all
+// windows that remain.
 func (d *Drain) take(save func(*rings.Drain, io.Writer) error) {
 	for pid, open := range d.rings() {
 		f := d.open[pid]

@@ -8,14 +8,14 @@ import (
 )
 
 // Await waits until a process has ended, and then returns true. If stop is closed before that, it returns false. ticks
-// is the time at which the process started (see [StartTicks]). Waiting costs nothing where the kernel has pidfd_open
+// is the time at which the process started (see [StartTicks]). Waiting costs nothing if the kernel has pidfd_open
 // (Linux 5.3).
 func Await(pid int, ticks uint64, stop <-chan struct{}) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err == nil {
 		err = unix.SetNonblock(fd, true) // so that waiting blocks no thread
 	}
-	if HasEnded(pid, ticks) { // if it has not ended, the descriptor is not that of a later process with the same id
+	if HasEnded(pid, ticks) { // otherwise the descriptor is of this process, not of a later one with the same id
 		return true
 	}
 	if err != nil {

@@ -10,8 +10,8 @@ import "github.com/gasm-profiler/gasm/internal/foreign"
 // that is unknown.
 func StartTicks(pid int) uint64 { return foreign.StatOf(pid).StartTicks }
 
-// HasEnded reports whether the process that started at a time has ended. The id of a process that has ended may already
-// belong to another process. Or the process is a zombie, which keeps its id until its parent has waited for it.
+// HasEnded reports whether a process has ended. If its id already belongs to another process, that process has other
+// start ticks. A zombie, which keeps its id until its parent has waited for it, has ended too.
 func HasEnded(pid int, ticks uint64) bool {
 	now := foreign.StatOf(pid)
 	return now.StartTicks != ticks || now.Ended()

@@ -87,7 +87,7 @@ func (f *windowFile) fail(msg string) bool {
 // record returns a *fileWindow or a *windowSyntaxError, which is valid until the next scan.
 func (f *windowFile) record() any { return f.current }
 
-// err returns the error that ended the reading; nil after the end of the file.
+// err returns the error that ended the reading. It is nil if scan got to the end of the file.
 func (f *windowFile) err() error { return f.in.Err() }
 
 // take reads a line. keyword is its first word, and rest is the text after that. msg says what is wrong with the line;

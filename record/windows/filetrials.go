@@ -39,7 +39,7 @@ func trialsOfFile(path string, run *Run) (trials []capture.Trial, note string) {
 // fileTrials collects the windows of a file into trials.
 type fileTrials struct {
 	jvms   []capture.JVM
-	byPID  map[int][]int // indexes of jvms; all of them for the process id 0
+	byPID  map[int][]int // indexes in jvms; the process id 0 has all of them
 	run    capture.Span  // the whole recording
 	trials []capture.Trial
 	byName map[string]int // indexes of trials
@@ -71,7 +71,7 @@ func (t *fileTrials) leave(why string) {
 	}
 }
 
-// note says what was left out; "" when nothing was.
+// note says what was left out. It returns "" if nothing was.
 func (t *fileTrials) note(path string) string {
 	switch t.left {
 	case 0:

@@ -24,8 +24,8 @@ import (
 //	Iteration   1: 15.753 ns/op
 //
 // JMH flushes its output after "Iteration 1: ". So the iteration begins when this piece arrives, and ends when the
-// score arrives. Both arrive late; jmhLink finds out by how much. What the benchmark itself prints may come between
-// these two pieces, and before each of them on the same line.
+// score arrives. Both arrive late; jmhLink finds out by how much. Output of the benchmark itself may come between these
+// two pieces, and may precede each of them on the same line.
 type jmhRun struct {
 	benchmark, params, mode string        // of the trial that JMH announced last
 	threads                 int           // number of threads that run the benchmark
@@ -45,7 +45,7 @@ type jmhRun struct {
 // A jmhFork is one run of a trial's iterations in one JVM.
 type jmhFork struct {
 	trial, mode string
-	number      int  // JMH's, from 1
+	number      int  // JMH's number of the fork, from 1
 	host        bool // no fork at all: the iterations run in the host JVM
 	warmup      bool
 	threads     int
@@ -58,8 +58,8 @@ type jmhFork struct {
 	last        int            // JMH's number of the newest iteration
 }
 
-// see looks at a line, or at the part of it that has arrived at the time mono. It is called again for the same line
-// when more of it arrives. whole is true if the line is complete.
+// see looks at a line, some of which has arrived at the time mono. It is called again when more of the line arrives.
+// The parameter whole is true if the line is complete.
 func (r *jmhRun) see(line []byte, whole bool, mono int64) {
 	if !r.headed && len(r.forks) > 0 {
 		r.head(line, mono)
@@ -193,7 +193,7 @@ func looksLikeScore(line []byte) bool {
 		(bytes.HasSuffix(unit, []byte("/op")) || bytes.HasPrefix(unit, []byte("ops/")))
 }
 
-// isFailure reports whether a line is what JMH prints instead of a score when the benchmark failed.
+// isFailure reports whether a line says that the benchmark failed. JMH prints such a line instead of a score.
 func isFailure(line []byte) bool {
 	return bytes.HasSuffix(line, []byte("<failure>")) || bytes.Contains(line, []byte("<forked VM failed with exit code "))
 }

@@ -16,17 +16,17 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// A jmhFile is the file that JMH writes its text to instead of stdout (JMH's -o). It is read while it grows, because
-// the time at which a line arrives is taken as the time at which an iteration began or ended.
+// A jmhFile is the file that JMH writes its text to instead of stdout (JMH's -o). gasm reads the file while it grows,
+// because the times at which lines arrive show when an iteration begins and ends.
 type jmhFile struct {
 	path  string
-	world *foreign.World // of the JVM that writes it, if that is another user's; nil for a file of this user's
+	world *foreign.World // of the JVM that writes the file; nil if the JVM is this user's
 	see   func(out []byte, monoNanos int64)
-	// until is the state of the file before JMH writes to it. In this state the file may have the text of an older run,
-	// which JMH will remove. So nothing is read while the file is in this state. until is zero if there was no file,
-	// and after JMH has begun to write.
+	// until is the state that the file was in before JMH wrote to it. The file may then have the text of an older run,
+	// which JMH will remove. So nothing is read as long as the file is in this state. The field is zero if there was no
+	// file, and once JMH has begun to write.
 	until   foreign.Info
-	offset  int64  // how much of the file was read, in bytes
+	offset  int64  // number of bytes of the file that were read so far
 	head    []byte // what was read so far, until JMH's mark is found in it
 	state   jmhFileState
 	stopped chan struct{}
@@ -42,11 +42,11 @@ const (
 	ofOther
 )
 
-// jmhMark is in JMH's first lines. Warnings of the JVM may come before it, but fewer than maxHead bytes.
+// jmhMark is in JMH's first lines. Warnings of the JVM may come before it, but they have fewer than maxHead bytes.
 const jmhMark, maxHead = "# JMH version: ", 64 << 10
 
-// newJMHFile returns a jmhFile for the file at a path. The World is that of another user's JVM, or nil; the jmhFile
-// closes it.
+// newJMHFile returns a jmhFile for the file at a path. If the JVM belongs to another user, w is its World, and the
+// jmhFile closes w. Otherwise w is nil.
 func newJMHFile(path string, w *foreign.World, see func(out []byte, monoNanos int64)) *jmhFile {
 	f := &jmhFile{path: path, world: w, see: see, stopped: make(chan struct{}), done: make(chan struct{})}
 	if w == nil {
@@ -89,8 +89,8 @@ func (f *jmhFile) open() (jmhText, foreign.Info, error) {
 	return file, info, nil
 }
 
-// jmhOutput returns the value of JMH's option -o in a command; "" without that option. JMH's parser (joptsimple) takes
-// "-o FILE", "-o=FILE", "-oFILE", "--o FILE" and "--o=FILE".
+// jmhOutput returns the value of JMH's option -o in a command. It returns "" if the command does not have the option.
+// JMH's parser (joptsimple) takes "-o FILE", "-o=FILE", "-oFILE", "--o FILE" and "--o=FILE".
 func jmhOutput(command []string) (path string) {
 	if len(command) == 0 {
 		return ""
@@ -115,12 +115,12 @@ func jmhOutput(command []string) (path string) {
 // stop makes run read the rest of the file and return, which closes done.
 func (f *jmhFile) stop() { close(f.stopped) }
 
-// pollJMHFile is the time between two looks where the kernel does not report writes. A measured iteration takes far
-// longer.
+// pollJMHFile is the time between two looks at the file if the kernel does not report writes. A measured iteration
+// takes far longer.
 const pollJMHFile = 20 * time.Millisecond
 
-// maxLastText is how much of a file is read after stop, in bytes. JMH writes a line at a time, so what has come since
-// the last look is short. But another program can have made the file larger than there is time for.
+// maxLastText is how many bytes of a file are read after stop. JMH writes one line at a time, so little has come since
+// the last look. But another program may have written more than there is time to read.
 const maxLastText = 1 << 20
 
 // run reads the file whenever something is written to it, until stop.
@@ -156,7 +156,7 @@ func (f *jmhFile) wait() {
 	writes := inotify.NextWrite(f.path)
 	defer writes.Close()
 	for {
-		armed := writes.Arm() // before the look, so that nothing comes in between
+		armed := writes.Arm() // before reading, so that no later write is missed
 		f.read(monotonic.Nanos())
 		var poll <-chan time.Time
 		if _, err := os.Lstat(f.path); !armed && !errors.Is(err, fs.ErrNotExist) {
@@ -172,7 +172,7 @@ func (f *jmhFile) wait() {
 	}
 }
 
-// read passes the text that is new in the file to see.
+// read passes the new text of the file to f.see.
 func (f *jmhFile) read(monoNanos int64) {
 	if f.state == ofOther {
 		return
@@ -192,7 +192,7 @@ func (f *jmhFile) read(monoNanos int64) {
 	f.readNew(file, monoNanos)
 }
 
-// readNew passes the text after f.offset to see.
+// readNew passes the text after f.offset to f.see.
 func (f *jmhFile) readNew(file io.ReaderAt, monoNanos int64) {
 	buf := make([]byte, 32<<10)
 	for last := 0; last < maxLastText; {

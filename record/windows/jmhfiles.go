@@ -24,8 +24,7 @@ type JMHFiles struct {
 	stopped bool
 }
 
-// maxJMHFiles bounds the files that are followed. Scripts that run benchmarks write fewer. Further files are not
-// followed.
+// maxJMHFiles limits how many files are followed. Scripts that run benchmarks write fewer.
 const maxJMHFiles = 1000
 
 // NewJMHFiles begins to watch for forks of JMH, and to look up when their lines were sent. It follows no file yet. The
@@ -34,7 +33,7 @@ func NewJMHFiles(output *Output) *JMHFiles {
 	return &JMHFiles{output: output, link: newJMHLink(output), byPath: map[string]*jmhFile{}}
 }
 
-// FollowCommand begins to follow the file that JMH's -o in the recorded command names, if it has this option. The
+// FollowCommand begins to follow the file that JMH's option -o names, if the recorded command has this option. The
 // command runs in this process's working directory.
 func (f *JMHFiles) FollowCommand(command []string) {
 	dir, err := os.Getwd()
@@ -46,8 +45,8 @@ func (f *JMHFiles) FollowCommand(command []string) {
 	}
 }
 
-// follow follows the file of a command that runs in a folder. The World is that of another user's JVM; follow closes
-// it.
+// follow follows the file of a command that runs in the folder dir. If the JVM belongs to another user, w is its World,
+// and follow makes sure that w is closed. Otherwise w is nil.
 func (f *JMHFiles) follow(command []string, dir string, w *foreign.World) {
 	path := jmhOutput(command)
 	if path == "" {
@@ -70,12 +69,12 @@ func (f *JMHFiles) follow(command []string, dir string, w *foreign.World) {
 	go file.run()
 }
 
-// maxCommandLine is an upper bound for a command line, in bytes. Only this much of a longer one is looked at.
+// maxCommandLine is how many bytes of a command line are looked at.
 const maxCommandLine = 1 << 20
 
 // FollowJVM begins to follow the file that JMH's -o names in the command of a JVM that has just started. When ctx is
-// done, the files of other users' JVMs are not read any more. It finds out the command of a JVM, and its working
-// directory, only on Linux.
+// done, gasm stops reading the files of other users' JVMs. FollowJVM works only on Linux, because elsewhere it can't
+// find out the command and the working directory of a JVM.
 func (f *JMHFiles) FollowJVM(ctx context.Context, pid int) {
 	p, err := foreign.Open(pid)
 	if err != nil {

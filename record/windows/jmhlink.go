@@ -16,15 +16,16 @@ import (
 )
 
 // JMH's lines come late. A fork sends what is to be printed to JMH's own JVM, over a TCP connection, and goes on. That
-// JVM is slow to print it, because it often runs the code for the first time, and because the fork uses the processors.
-// On an idle machine with two processors, the first line of a fork came 30 to 70 ms late, and the others 1 to 15 ms.
+// JVM is slow to print the line, because it often runs this code for the first time, and because the fork keeps the
+// processors busy. On an idle machine with two processors, the first line of a fork came 30 to 70 ms late, and the
+// others 1 to 15 ms.
 //
 // The kernel knows when the last message arrived (package sockdiag). Between the beginning and the end of an iteration,
-// a fork sends nothing unless the benchmark prints. So for the beginning, the kernel is asked when the line arrives.
-// After the score, other messages follow within milliseconds. So for the end, the kernel is asked again and again, from
-// the time at which the iteration should be over according to its length. At that time the benchmark's threads have
-// stopped, so the questions do not disturb them. The kernel's time is never earlier than the message, or only by a
-// tick. So the earlier of the kernel's time and the line's time is taken.
+// a fork sends nothing unless the benchmark prints. So to find the beginning, gasm asks the kernel when the line
+// arrives. After the score, other messages follow within milliseconds. So to find the end, gasm asks the kernel again
+// and again, starting when the iteration should be over according to its length. By then the benchmark's threads have
+// stopped, so the questions do not disturb them. The kernel's time is at most a tick earlier than the message. So gasm
+// takes the kernel's time or the line's time, whichever is earlier.
 
 // A jmhLink asks the kernel when JMH's forks sent what JMH prints.
 type jmhLink struct {
@@ -43,14 +44,14 @@ type jmhMoment struct {
 }
 
 const (
-	// mostMoments is how many moments may wait for an answer. Further ones get none, so the time of their line is
-	// taken.
+	// mostMoments is how many moments may wait for an answer. Further moments get no answer, and the time at which
+	// their line arrived is used.
 	mostMoments = 16
 	// The kernel is not asked about iterations that are shorter than shortIteration, because each question takes 0.1 to
 	// 1 ms of CPU time.
 	shortIteration = 50 * time.Millisecond
-	// endPause is the shortest pause between two questions for the end of an iteration, and endWait is for how long the
-	// kernel is asked at most. An operation may take longer than the iteration should, so the pauses grow with the time
+	// endPause is the shortest pause between two questions about the end of an iteration. The kernel is asked for no
+	// longer than endWait. An operation may take longer than the iteration should, so the pauses grow with the time
 	// since the first question.
 	endPause, endWait = 2 * time.Millisecond, 500 * time.Millisecond
 	endPauses         = 8 // a pause is 1/endPauses of that time
@@ -66,8 +67,8 @@ func newJMHLink(output *Output) *jmhLink {
 	return l
 }
 
-// found is called with the command of each JVM that has started. If the JVM is a fork of JMH, found notes the port of
-// JMH to which it connects.
+// found is called with the command of each JVM that has started. If the JVM is a fork of JMH, found notes JMH's port,
+// to which the fork connects.
 func (l *jmhLink) found(p *foreign.Process, command []string) {
 	at := slices.Index(command, "org.openjdk.jmh.runner.ForkedMain")
 	if at < 0 || at+2 >= len(command) {
@@ -88,8 +89,8 @@ func ourNetwork(p *foreign.Process) bool {
 	return err == nil && errTheirs == nil && ours == theirs
 }
 
-// ask passes a moment that has just been seen to run, or drops it if too many moments are waiting. It must not block,
-// because the caller holds the output's lock, and the command's output waits.
+// ask passes a new moment to the goroutine that calls l.run. If too many moments are waiting, ask drops it. It must not
+// block, because the caller holds the output's lock, and the command's output waits.
 func (l *jmhLink) ask(m jmhMoment) {
 	select {
 	case l.moments <- m:
@@ -160,7 +161,7 @@ func (l *jmhLink) stop() {
 	})
 }
 
-// moment reports the newest iteration's beginning or end to onMoment.
+// moment calls onMoment for the beginning or the end of the newest iteration.
 func (r *jmhRun) moment(ends bool) {
 	fork := &r.forks[len(r.forks)-1]
 	last := len(fork.iterations) - 1
@@ -212,7 +213,7 @@ func iterationLength(value string) time.Duration {
 	return time.Duration(n) * unit
 }
 
-// maxIteration is an upper bound for the length of an iteration. A longer one counts as unknown.
+// maxIteration limits the length of an iteration. If JMH's text has a longer one, the length counts as unknown.
 const maxIteration = 1000 * time.Hour
 
 // corrected returns the times of a fork's iterations, and the number of operations of each. Both are corrected with the

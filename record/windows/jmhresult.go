@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/jmhresult"
 )
 
-// resultFile returns the file that JMH writes its results to as JSON (-rf json -rff FILE); "" where the command has no
-// -rf json. Without -rff, JMH's file is jmh-result.json.
+// resultFile returns the file that JMH writes its results to as JSON (-rf json -rff FILE). It returns "" if the command
+// has no -rf json. Without -rff, JMH's file is jmh-result.json.
 func resultFile(command []string) string {
 	format, path := "", "jmh-result.json"
 	for i, word := range command[1:] {
@@ -33,11 +33,11 @@ func resultFile(command []string) string {
 	return path
 }
 
-// clockGrain is by how much the times that a file system records may be behind the wall clock.
+// clockGrain is how far the modification time of a file may be behind the wall clock.
 const clockGrain = 2 * time.Second
 
-// takeResults sets the trials' scores to those of JMH's results. These are exact and have JMH's own errors, whereas its
-// progress lines are rounded. The note says why that could not be done.
+// takeResults takes the trials' scores from JMH's results. These are exact and have JMH's own errors, whereas the
+// scores in its progress lines are rounded. If there are no results, the note says why.
 func takeResults(command []string, startedWallNanos int64, trials []capture.Trial) (note string) {
 	path := resultFile(command)
 	if path == "" || len(trials) == 0 {

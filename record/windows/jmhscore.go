@@ -21,8 +21,8 @@ func (r *jmhRun) score(line []byte) {
 	}
 }
 
-// scoreOf reads the score of a line. ok is false where the score is not exact enough ("≈ 10⁻⁵ s/op"), and where there
-// is no score.
+// scoreOf reads the score of a line. ok is false if the score is not exact enough ("≈ 10⁻⁵ s/op"), or if there is no
+// score.
 func scoreOf(line []byte) (value float64, unit string, ok bool) {
 	words := bytes.Fields(line)
 	at := len(words) - 2
@@ -56,8 +56,7 @@ func operations(line []byte, nanos float64, threads int) float64 {
 }
 
 // addOperations adds the operations of a fork's iterations to those of the trial. The parameter first is true for the
-// trial's first fork. If the operations of an iteration are unknown, those of the trial are unknown, too, and are set
-// to 0.
+// trial's first fork. If the operations of one iteration are unknown, so are those of the trial, and they are set to 0.
 func addOperations(t *capture.Trial, first bool, iterations []float64) {
 	if !first && t.Operations == 0 {
 		return

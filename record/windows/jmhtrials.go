@@ -66,8 +66,8 @@ func (w *Output) LostForks() []string {
 }
 
 // forkJVM returns the JVM that ran a fork's iterations, or nil if it left no log. JMH runs one fork after another, so
-// this is the last ForkedMain that started before the first iteration. Where JMH runs the benchmark in its own JVM (-f
-// 0), it is the last JVM that started before the first iteration and is not a ForkedMain.
+// this is the last ForkedMain that started before the first iteration. If JMH runs the benchmark in its own JVM (-f 0),
+// forkJVM returns the last JVM that started before the first iteration and is not a ForkedMain.
 func forkJVM(jvms []capture.JVM, f jmhFork) *capture.JVM {
 	var found *capture.JVM
 	for i := range jvms {
@@ -83,8 +83,7 @@ func forkJVM(jvms []capture.JVM, f jmhFork) *capture.JVM {
 	return found
 }
 
-// trialNames returns the name of each fork's trial. JMH's mode is part of the name where one benchmark runs in several
-// modes.
+// trialNames returns the name of each fork's trial. If a benchmark runs in several modes, the mode is part of the name.
 func trialNames(forks []jmhFork) []string {
 	modes := map[string][]string{}
 	for _, f := range forks {

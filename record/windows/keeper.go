@@ -29,9 +29,9 @@ type Kept struct {
 	Changed func(Change)
 }
 
-// A Keeper switches the sampling, and the following of code, as windows open and close. Both are on while a window is
-// open, and before the first one opens. They pause while no window is open but another one may open. They end after the
-// last window, so that the program runs as it does without gasm.
+// A Keeper pauses and resumes the sampling, and the following of code, as windows close and open. Both are on while a
+// window is open, and before the first one opens. They pause while no window is open but another one may open. They end
+// after the last window, so that the program runs as it does without gasm.
 type Keeper struct {
 	kept    Kept
 	changes int // openings and closings of windows that were seen so far
@@ -97,8 +97,7 @@ func (k *Keeper) followClock() {
 	}
 }
 
-// waitUntil waits until the duration after has passed since the command's start. It returns false if the command ends
-// before that.
+// waitUntil waits until the command has been running for that long. It returns false if the command ends before that.
 func (k *Keeper) waitUntil(after time.Duration) bool {
 	select {
 	case <-k.stop:

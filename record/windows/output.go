@@ -86,12 +86,12 @@ func (l *stream) judge(whole bool, monoNanos int64) {
 	}
 }
 
-// pickedUp are the beginnings of lines that each JVM, and java of JDK 9 and newer, writes on stderr because of gasm's
-// options: "Picked up JAVA_TOOL_OPTIONS: -XX:+UnlockDiagnosticVMOptions …".
+// pickedUp has the beginnings of lines that appear on stderr because of gasm's options. Each JVM writes such a line,
+// and so does the java launcher of JDK 9 and newer: "Picked up JAVA_TOOL_OPTIONS: -XX:+UnlockDiagnosticVMOptions …".
 var pickedUp = [][]byte{[]byte("Picked up J"), []byte("NOTE: Picked up J")}
 
-// ofGasm reports whether a line would not be there without gasm. If the line is not whole yet, it reports whether the
-// line may become such a line.
+// ofGasm reports whether a line is there only because of gasm. If the line is not complete yet, ofGasm reports whether
+// it may become such a line.
 func ofGasm(line []byte, whole bool) bool {
 	return slices.ContainsFunc(pickedUp, func(begin []byte) bool {
 		return bytes.HasPrefix(line, begin) || !whole && len(line) > 0 && bytes.HasPrefix(begin, line)
@@ -131,8 +131,8 @@ func (w *Output) JMHBlackholes() string {
 	return w.jmh.blackholes
 }
 
-// Spans returns the windows between lines that matched. The end of the last window is 0 when no line has ended it. With
-// an end expression alone there is one window, which begins at time 0.
+// Spans returns the windows between lines that matched. The end of the last window is 0 when no line has ended it. If
+// there is only an end expression, there is one window, which begins at time 0.
 func (w *Output) Spans() []capture.Span { return w.spansFrom(0) }
 
 // spansFrom returns the windows from index first on.

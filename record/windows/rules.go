@@ -17,12 +17,13 @@ type Rules struct {
 	// Delay is the time from the command's start to the beginning of the measurement, and Length is how long the
 	// measurement takes. If Length is 0, it takes until the command's end.
 	Delay, Length time.Duration
-	// Start and End limit the measurement to the times between lines of the command's output that match. Each may be
-	// nil.
+	// Start and End limit the measurement to the times from a line of the command's output that matches Start to the
+	// next line that matches End. Each may be nil.
 	Start, End *regexp.Regexp
 	// From says on which streams these lines are looked for.
 	From Source
-	// File is the path of a file to which the program writes its windows before it ends; "" for none.
+	// File is the path of a file to which the program writes its windows before it ends. It is "" if there is no such
+	// file.
 	File string
 }
 
@@ -69,8 +70,8 @@ type Run struct {
 	Output           *Output       // what the command printed
 }
 
-// Trials returns when and in which JVMs the run is measured, by the first rule that applies. The notes say where the
-// user may have expected something else, for example because no line matched.
+// Trials returns when and in which JVMs the run is measured, according to the first rule that applies. The notes say
+// why this may not be what the user expected, for example that no line matched.
 func (r *Rules) Trials(run *Run) (trials []capture.Trial, notes []string) {
 	var spans []capture.Span
 	var note string
@@ -96,7 +97,8 @@ func (r *Rules) Trials(run *Run) (trials []capture.Trial, notes []string) {
 }
 
 // ByTime returns the window of a delay and a length within a run. If the length is 0, the window lasts until the end of
-// the run. The note says that what was recorded, such as "the command", ended too soon.
+// the run. If the run ended before the delay was over, the note says so. In the note, the run is called by the last
+// parameter, for example "the command".
 func ByTime(run capture.Span, delay, length time.Duration, recorded string) (span capture.Span, note string) {
 	span = run
 	span.FromMonoNanos += int64(delay)

@@ -8,16 +8,17 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A Scale converts numbers of samples of one event to amounts per operation.
+// A Scale converts numbers of samples of an event to amounts per operation.
 type Scale struct {
 	Factor   float64 // the amount that one sample stands for
 	Decimals int     // number of digits after the decimal point
 	Unit     string  // "CPU time per operation, in ns", "samples per 1000 operations"
 }
 
-// PerOperation returns the scale for event e of a profile whose Operations are known. If a sample of the event stands
-// for a certain CPU time, amounts are CPU time; otherwise they are numbers of samples. The unit (ns, us, ms or s) is
-// chosen by the amount of all samples together. frequency is the sampler's, in Hz, or 0 if it is unknown.
+// PerOperation returns the scale for event e of a profile whose Operations are known. If each sample of the event
+// stands for some CPU time, the amounts are CPU times. Otherwise they are numbers of samples. The unit of CPU times
+// (ns, us, ms or s) is chosen so that the amount of all samples together is a handy number. frequency is that of the
+// sampler, in Hz. It is 0 if it is unknown.
 func PerOperation(p *profile.Profile, e, frequency int) Scale {
 	total, ops := float64(p.Accounts[e].Profiled), p.Operations
 	nanos := sampler.ParseEvent(p.Counters[e]).CPUNanos(frequency)
@@ -35,8 +36,8 @@ func PerOperation(p *profile.Profile, e, frequency int) Scale {
 	return withDecimals(total, s)
 }
 
-// withDecimals returns the scale with Decimals set so that the amount of all samples together is written with five
-// digits. total is the number of all samples.
+// withDecimals sets Decimals so that the amount of all samples together is written with five digits. total is the
+// number of all samples.
 func withDecimals(total float64, s Scale) Scale {
 	digits := 1
 	if whole := total * s.Factor; whole > 0 {

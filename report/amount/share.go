@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// A Share is a percentage in hundredths: 6181 is 61.81 %. It is a whole number, so that sums of shares are exact.
+// A Share is a percentage in hundredths: 6181 is 61.81 %. It is an integer, so that sums of shares are exact.
 type Share int64
 
 // Whole is the share of everything: 100.00 %.
@@ -24,13 +24,14 @@ func ShareOf(n, total int64) Share {
 // String returns the share in the form in which reports show it: "61.81%".
 func (s Share) String() string { return fmt.Sprintf("%d.%02d%%", s/100, s%100) }
 
-// Shares returns the shares of counts in total, adjusted so that they add up to the share of their sum. If each share
-// is rounded by itself, the sum is off by a few hundredths of a percent. Shares distributes this difference, one
-// hundredth to each share. It begins with the shares that lost the most by rounding.
+// Shares returns the share of each count in the total. It rounds them so that they add up to the share of their sum. If
+// each share were rounded by itself, the sum would be off by a few hundredths of a percent. Shares adds the missing
+// hundredths to the shares that lost the most by rounding, one to each. If there are too many, it takes them from the
+// shares that gained the most.
 func Shares(counts []int64, total int64) []Share {
 	parts := make([]Share, len(counts))
 	var sum int64
-	off := Share(0) // how much is missing in the sum of the parts; negative if the sum is too high
+	off := Share(0) // how much the sum of the parts is too small; negative if it is too large
 	for i, n := range counts {
 		parts[i] = ShareOf(n, total)
 		off -= parts[i]
@@ -57,8 +58,7 @@ func Shares(counts []int64, total int64) []Share {
 	return parts
 }
 
-// byLoss returns the indexes of counts, ordered by how much rounding took from each count. The largest loss comes
-// first.
+// byLoss returns the indexes of counts, sorted by how much each count lost by rounding, the largest loss first.
 func byLoss(counts []int64, parts []Share, total int64) []int {
 	order := make([]int, len(counts))
 	for i := range order {

@@ -1,5 +1,5 @@
-// Package names writes the names that all reports share: commands as one types them in a shell, programs, and the
-// source files of classes.
+// Package names writes the names that all reports share: commands as the user would type them in a shell, programs,
+// and the source files of classes.
 package names
 
 import (
@@ -9,11 +9,11 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// maxCommandLines is about how many lines of the header a command may take.
+// maxCommandLines is about how many lines of the header a command may fill.
 const maxCommandLines = 4
 
-// CommandLines writes a command as one would type it in a shell, on several lines if one line is too short. If it does
-// not fit on about four lines, the ellipsis replaces words in the middle.
+// CommandLines writes a command as the user would type it in a shell. A long command is wrapped. If it does not fit
+// on about four lines, words in its middle are replaced with the ellipsis.
 func CommandLines(words []string, width int, ellipsis string) []string {
 	if len(words) == 0 {
 		return nil
@@ -21,8 +21,8 @@ func CommandLines(words []string, width int, ellipsis string) []string {
 	return layout.Wrap(shorten(quoteEscaped(words), maxCommandLines*width*9/10, ellipsis), width)
 }
 
-// Command writes a command as one would type it in a shell, on one line. In a command of more than 2000 columns, an
-// ellipsis replaces words in the middle.
+// Command writes a command as the user would type it in a shell, on one line. If the line would have more than 2000
+// columns, words in its middle are replaced with an ellipsis.
 func Command(words []string) string {
 	const most = 2000
 	if len(words) == 0 {
@@ -31,8 +31,8 @@ func Command(words []string) string {
 	return shorten(quoteEscaped(words), most, "…")
 }
 
-// ShortCommand writes a command as one would type it in a shell, on one line of at most width columns. It does not
-// escape control characters, because the text is for files, not for terminals.
+// ShortCommand writes a command as the user would type it in a shell, on one line of at most width columns. It does
+// not escape control characters, because the text is for files, not for terminals.
 func ShortCommand(words []string, width int) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -58,8 +58,8 @@ func quote(w string) string {
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
-// shorten joins words to a text of at most width columns. If the words are too long for that, ellipsis replaces words
-// in the middle.
+// shorten joins words to a text of at most width columns. If the text would be too long, words in its middle are
+// replaced with the ellipsis.
 func shorten(words []string, width int, ellipsis string) string {
 	ends := make([]int, len(words)+1) // ends[i]: columns of the first i words, each with a blank after it
 	for i, w := range words {

@@ -1,7 +1,6 @@
 package names
 
-// tools explains the programs whose main class or jar does not say what they are. The keys are the names of the classes
-// and jars.
+// tools explains programs whose main class or jar has a name that says little. The keys are these names.
 var tools = map[string]string{
 	"org.codehaus.plexus.classworlds.launcher.Launcher": "Maven",
 	"surefirebooter.jar":                                         "tests of Maven Surefire",

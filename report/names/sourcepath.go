@@ -2,10 +2,10 @@ package names
 
 import "strings"
 
-// SourcePath returns the path of a method's source file below the root of the sources: "java/util/HashMap.java" for
-// java.util.HashMap$Node::<init>. It assumes that the file is in the folder of its package. file is the file's name. If
-// file is "", the name is derived from that of the outermost class, as javac requires it for public classes. SourcePath
-// returns "" if no name can be derived.
+// SourcePath returns the path of a method's source file below the root of the sources. For example, it returns
+// "java/util/HashMap.java" for java.util.HashMap$Node::<init>. It assumes that each source file is in the folder of
+// its package. If the file's name is not known ("" as the second argument), it is derived from the outermost class,
+// because javac requires that name for public classes. SourcePath returns "" if no name can be derived.
 func SourcePath(method, file string) string {
 	class, _, ok := strings.Cut(method, "::")
 	if !ok {

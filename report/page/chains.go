@@ -9,13 +9,13 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// chains has the inlining chains of one listing for the page's script, each of them once. A chain is a list of numbers,
-// three for each frame: the method's index in Methods, the bytecode index, and the line. The innermost frame comes
-// first.
+// chains has the inlining chains of one listing for the page's script. Chains that are equal are stored once. A chain
+// is a list of numbers with three numbers for each frame: the method's index in Methods, the bytecode index, and the
+// line. The innermost frame comes first.
 type chains struct {
 	Methods []string `json:"methods"`
 	Chains  [][]int  `json:"chains"`
-	// Guessed has for each chain how many of its inner frames are a guess. It is nil if no chain has guessed frames.
+	// Guessed[i] is how many inner frames of chain i are a guess. It is nil if no chain has guessed frames.
 	Guessed []int `json:"guessed,omitempty"`
 	methods map[string]int
 	known   map[string]int
@@ -78,8 +78,8 @@ func (c *chains) find(frames []printassembly.Frame) int {
 	return len(c.Chains) - 1
 }
 
-// json returns the chains for the page's script, with the texts of the other syntax. loops has the number of the loop
-// around each loop (loopParents), and ends has the lines with which each loop closes (loopEnds).
+// json returns the chains for the page's script, together with the texts of the other syntax and with the loops: the
+// results of loopParents (loops) and of loopEnds (ends).
 func (c *chains) json(other []string, syntax string, loops []int, ends [][]int) []byte {
 	escaped := make([]string, len(other))
 	for i, text := range other {
@@ -98,7 +98,7 @@ func (c *chains) json(other []string, syntax string, loops []int, ends [][]int) 
 	return text
 }
 
-// chips writes at each instruction of a listing what differs from the previous instruction's inlining chain.
+// chips writes, at each instruction of a listing, how the inlining chain differs from the previous instruction's.
 type chips struct {
 	last []printassembly.Frame // the chain of the previous instruction
 }
@@ -106,8 +106,8 @@ type chips struct {
 // maxChips is how many levels of a chain are written at one instruction. The page's status line shows the other levels.
 const maxChips = 4
 
-// append appends what is new in an instruction's chain. That is either a new line of the same method, or nested chips:
-// from the outermost method that differs from the previous chain to the innermost method.
+// append appends what is new in an instruction's chain. If only the line is new, it appends the line. Otherwise it
+// appends nested chips for all methods that differ from the previous chain, from the outermost to the innermost.
 func (c *chips) append(b []byte, frames []printassembly.Frame) []byte {
 	if len(frames) == 0 || sameChain(frames, c.last) {
 		return b
@@ -150,5 +150,5 @@ func (c *chips) append(b []byte, frames []printassembly.Frame) []byte {
 	return append(b, ' ')
 }
 
-// sameCall reports whether two frames are at the same call: at the same bytecode index of the same method.
+// sameCall reports whether two frames are at the same call, that is, at the same bytecode index of the same method.
 func sameCall(a, b printassembly.Frame) bool { return a.Method == b.Method && a.BCI == b.BCI }

@@ -37,7 +37,8 @@ type codeView struct {
 	ArrowsLeft, Beside string
 }
 
-// An inlined is a method that is inlined in a listing, or the compiled method itself, with its samples there.
+// An inlined is a method in a listing, with its samples there. It is inlined there, or it is the compiled method
+// itself.
 type inlined struct {
 	Method      string
 	Brief       string // see brief
@@ -130,8 +131,8 @@ func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing, at *places, 
 	return about
 }
 
-// inlinedIn returns the methods in the chains of a listing, the hottest first, and at most 60. A sample counts in Self
-// for the innermost method of its chain, and in Total for all methods of the chain.
+// inlinedIn returns up to 60 methods in the chains of a listing, the hottest first. A sample counts in Self for the
+// innermost method of its chain, and in Total for all methods of the chain.
 func inlinedIn(number int, l *profile.Listing, totals []int64) []inlined {
 	by := map[string]*inlined{}
 	get := func(method string) *inlined {
@@ -194,7 +195,7 @@ func loopEnds(l *profile.Listing, blocks []code.Block, loops []code.Loop) [][]in
 	return ends
 }
 
-// loopViews returns the loops that have samples, the hottest first, and at most 40.
+// loopViews returns up to 40 loops, the hottest first. Loops without samples are left out.
 func loopViews(number int, l *profile.Listing, blocks []code.Block, loops []code.Loop, totals []int64) []loopView {
 	order := make([]int, 0, len(loops))
 	for i := range loops {

@@ -1,15 +1,15 @@
 // Package page writes a report as one HTML file: a page that a browser opens from disk, without a network, a server or
 // a library.
 //
-// [Write] takes profiles with listings ([profile.Options.Listings]), and their JSON report, whose numbers the overview
-// shows. Everything is in the HTML: without JavaScript, the page shows the overview and, below it, all code. The script
-// (page.js) shows either the overview or code, and adds keys, links, sorting, and the panel about the instruction at
-// the cursor. A Content-Security-Policy prevents the page from fetching anything, and from running any script but its
-// own.
+// [Write] takes profiles with listings ([profile.Options.Listings]) and their JSON report. The overview shows the
+// numbers of the JSON report. Everything is in the HTML: without JavaScript, the page shows the overview and, below
+// it, all code. The script (page.js) shows either the overview or code. It adds keys, links, sorting, and the panel
+// about the instruction at the cursor. A Content-Security-Policy prevents the page from fetching anything, and from
+// running any other script.
 //
-// Names of classes, methods, files and threads are data. They are escaped as in all text of gasm (package layout) and
-// then for HTML: by html/template or, in rows of code, which are written without a template, by appendText. The script
-// only sets text, never HTML.
+// Names of classes, methods, files and threads are data. They are escaped as in all other text that gasm writes (see
+// package layout), and then escaped again for HTML. html/template does that in most of the page. Rows of code are
+// written without a template, and there appendText does it. The script only sets text, never HTML.
 //
 // # What is where
 //
@@ -31,13 +31,13 @@
 //	                               #p0-lines, #p0-regions, #p0-native, #p0-threads, #p0-compilations, #p0-jvms, #p0-forks,
 //	                               #p0-sources, #p0-account
 //	[data-n] [data-e]              [data-n] is a number of samples, as in the JSON, which is shown in the chosen unit.
-//	                               [data-e] is the number of the event, which is 0 if it is missing
+//	                               [data-e] is the number of the event; without it, the event is number 0
 //	[data-u]                       the unit in which the number is always shown, whatever unit is chosen
 //	[data-v]                       the same samples by part: "0.12 3" are 12 samples of part 0 and 1 of part 3. The
 //	                               parts are in #data
 //	.unlisted                      which code is left out, and how to get it
-//	article.code                   a listing: #c0, #c1 …, by heat, of the profile [data-p]; [data-hot] is the id of its
-//	                               hottest row
+//	article.code                   a listing: #c0, #c1 …, the hottest first. [data-p] is its profile, and [data-hot] the
+//	                               id of its hottest row
 //	.bar button[data-do]           hottest, next, arrows, fold, syntax, side
 //	.rows .lines .k                the box that scrolls, what is in it, and its chunks, which the browser lays out when
 //	                               they come into view
@@ -63,8 +63,9 @@
 //	                               (method, bytecode index and line, from the innermost frame on), its other syntax,
 //	                               and for each loop, the number of the loop around it and the rows that it closes with
 //
-// Ids may be different after another run of the program. A link that still works then names the method and, as far as
-// needed, the tier (t), the offset (o), the profile (p), and which of several listings is meant (n):
+// Ids may change when the program is profiled again. A link that should also work for another run names the method
+// instead. If necessary, it also names the tier (t), the offset (o), the profile (p), and which of several listings
+// is meant (n):
 //
 //	#m=java.util.HashMap::getNode&t=c2, level 4&n=2&o=0x3c&p=org.acme.Bench.get
 package page

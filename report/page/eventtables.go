@@ -43,7 +43,8 @@ func (t *tableBuilder) events() *table {
 	return t.cut(out, len(t.r.Events))
 }
 
-// unrecorded returns the end of a title that says for how long nothing was recorded; "" if that is short.
+// unrecorded returns the end of a title that says for how long nothing was recorded. It returns "" if that time is
+// short.
 func (t *tableBuilder) unrecorded() string {
 	if t.r.UnrecordedSeconds < 0.1 {
 		return ""

@@ -10,8 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// borrowedMark precedes a line of Java that is not certain, because HotSpot kept no line for the instruction. It is the
-// line of a later instruction, or a guess; see instead.
+// borrowedMark stands before a line of Java that is not certain, because HotSpot kept no line for the instruction.
+// The line is that of a later instruction, or a guess (see tableBuilder.instead).
 const borrowedMark = "~"
 
 // A hotLine is one of the hottest instructions, as the overview shows it.
@@ -53,9 +53,8 @@ func newHotLine(h *schema.HotLine, byPart parts.Counts, at *places, totals []int
 	return out
 }
 
-// where returns in words what an instruction was made from, and in which loop it is:
-// "Node::find:7, inlined into Tree::get, in loop 1, depth 2 of the machine code". frames is the length of the
-// instruction's inlining chain.
+// where returns a text that says what an instruction was made from and in which loop it is: "Node::find:7, inlined
+// into Tree::get, in loop 1, depth 2 of the machine code". frames is the length of the instruction's inlining chain.
 func (h *hotLine) where(frames int) string {
 	text, made := brief(h.Method), h.Made
 	if h.Guess {
@@ -82,8 +81,8 @@ func hotLines(p *profile.Profile, r *schema.Profile, at *places, totals []int64)
 	return all
 }
 
-// hotTable returns the table of the hottest instructions. It has the samples of the first event as numbers too, because
-// the shares of single instructions are small.
+// hotTable returns the table of the hottest instructions. It also shows the samples of the first event as numbers,
+// because the shares of single instructions are small.
 func (t *tableBuilder) hotTable() *table {
 	note := "loops are numbered within the code of their method"
 	guess := false

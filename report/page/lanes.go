@@ -12,14 +12,14 @@ import (
 // laneHeight is the height of a lane of events below the samples, in the units of the drawing.
 const laneHeight = 5
 
-// lanes has, for each kind of event with a lane, the CSS class of the lane's colour and the lane's name.
+// lanes has the name and the CSS class of each lane. The class sets the colour. The key is the kind of event in the
+// lane.
 var lanes = map[event.Kind]struct{ class, name string }{
 	event.GC: {"kernel", "GC pauses"}, event.Safepoint: {"out", "safepoints"}, event.Concurrent: {"kernel", "concurrent collections"},
 	event.Compilation: {"c1", "compilations"}, event.Lock: {"native", "waiting for locks"}, event.Own: {"c2", "the program's own events"},
 }
 
-// drawLanes draws the events below the samples: a lane for each kind. The larger the part of a bin that the events
-// took, the darker the bin.
+// drawLanes draws a lane below the samples for each kind of event. A bin is darker if events took more of its time.
 func drawLanes(out *strings.Builder, j *history.JVM) {
 	for i, lane := range j.Lanes {
 		about := lanes[lane.Kind]

@@ -24,7 +24,7 @@ type Input struct {
 	Place     func(method string, line int) (file string, at int)
 	FileLines func(file string) []string
 	// PerOperation returns the factor that converts a number of samples of an event to an amount per operation of the
-	// benchmark, and the decimals and the unit of that amount. ok is false if the factor is unknown.
+	// benchmark. It also returns the decimals and the unit of that amount. ok is false if the factor is unknown.
 	PerOperation func(p *profile.Profile, event int) (factor float64, decimals int, unit string, ok bool)
 	Top          int    // how many rows of a table are shown at first; 0 for all
 	Unit         string // the unit of counts at first: "percent", "raw" or "norm"
@@ -37,7 +37,7 @@ var templateText string
 //go:embed page.js
 var scriptText string
 
-// pageTemplate is the template of the page. The rows of code are not made by the template, but by a rowWriter.
+// pageTemplate is the template of the page. The rows of code come from a rowWriter, not from the template.
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"shown": shown,
 	"inc":   func(i int) int { return i + 1 },

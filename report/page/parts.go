@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/parts"
 )
 
-// partsData is the data with which the script can show only the samples of some threads or of some slice of time.
-// Counts by part are texts, as partText writes them.
+// partsData is what the script needs to show only the samples of some threads or of a slice of time. Counts by part
+// are texts in the form that partText returns.
 type partsData struct {
 	List    [][2]int     `json:"list"` // for each part: index in Slices, index in Threads
 	Slices  []sliceData  `json:"slices"`
@@ -83,8 +83,8 @@ func (b *builder) partsOf(p *profile.Profile, events int) *partsData {
 	return d
 }
 
-// sliceName returns the name of a slice of time, in seconds on the axis of the time line: "2–4.50 s". The axis begins
-// at the time from.
+// sliceName returns the name of a slice of time, in seconds on the axis of the time line: "2–4.50 s". from is the
+// time in ns at which the axis begins.
 func sliceName(s parts.TimeSlice, from int64) string {
 	if s.FromMonoNanos < 0 {
 		return "without a time"

@@ -12,20 +12,20 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// places finds the instruction in the page's code to which a method, a line or an address belongs. Its methods return
-// ids of HTML elements: "c3-1a0" is the instruction 0x1a0 bytes after the start of listing 3. They return "" if there
-// is no such instruction in the page.
+// places finds instructions in the page's code: the one that belongs to a method, to a line or to an address. Its
+// methods return ids of HTML elements: "c3-1a0" is the instruction 0x1a0 bytes after the start of listing 3. They
+// return "" if the page has no such instruction.
 type places struct {
 	p        *profile.Profile
 	first    int // the number of the profile's first listing
 	methods  map[[2]string]int
-	sums     map[[2]string]*profile.Method // of all compilations of a method by one compiler, by source and name
+	sums     map[[2]string]*profile.Method // sums of a method's compilations by one compiler, by source and name
 	byName   map[string]int                // numbers of listings
 	compiled map[compiledKey]int
 	frames   map[string]place
 	lines    map[lineKey]place
-	// borrowed has, for each line, the samples at instructions that were given the line because HotSpot kept no line for
-	// them, minus the samples at instructions for which HotSpot kept this line.
+	// borrowed counts samples for each line. Samples count as positive if their instruction has borrowed the line,
+	// because HotSpot kept no line for it. Samples count as negative if HotSpot kept the line for their instruction.
 	borrowed    map[lineKey]int64
 	hottestLine []string // ids of the hottest instructions, by listing
 }
@@ -46,7 +46,7 @@ type place struct {
 	counts tally.Counts
 }
 
-// newPlaces returns the places of a profile. The parameter first is the number of its first listing.
+// newPlaces returns the places of a profile. In the page, the profile's listings have the numbers first, first+1, …
 func newPlaces(p *profile.Profile, first int) *places {
 	at := &places{p: p, first: first, methods: map[[2]string]int{}, sums: map[[2]string]*profile.Method{}, byName: map[string]int{}, compiled: map[compiledKey]int{},
 		frames: map[string]place{}, lines: map[lineKey]place{}, borrowed: map[lineKey]int64{}}
@@ -87,7 +87,7 @@ func keep[K comparable](m map[K]int, key K, value int) {
 	}
 }
 
-// hotter sets the place of a key to p, unless the place that the key already has is at least as hot.
+// hotter sets the place of a key to p, unless the key already has a place that is at least as hot.
 func hotter[K comparable](m map[K]place, key K, p place) {
 	if before, ok := m[key]; !ok || slices.Compare(p.counts, before.counts) > 0 {
 		m[key] = p
@@ -156,8 +156,8 @@ func (at *places) regionParts(r *schema.Region) parts.Counts {
 // frame returns the id of the hottest instruction that was made from a method.
 func (at *places) frame(method string) string { return at.frames[method].id }
 
-// mark returns borrowedMark if most of a line's samples are at instructions for which HotSpot kept no line. Otherwise
-// it returns "".
+// mark returns borrowedMark if HotSpot kept no line for the instructions of most of a line's samples. Otherwise it
+// returns "".
 func (at *places) mark(method string, line int) string {
 	if at.borrowed[lineKey{method, line}] > 0 {
 		return borrowedMark

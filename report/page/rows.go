@@ -16,7 +16,7 @@ import (
 
 const (
 	maxArrowColumns = 10
-	// countColumns is the width of one column of counts: of "100.00%" and a blank.
+	// countColumns is the width of one column of counts, which holds "100.00%" and a blank.
 	countColumns = 8
 	// textColumns is how many columns an instruction has before its comments. A longer instruction pushes its comments to
 	// the right.
@@ -30,7 +30,7 @@ const (
 	hugeRows, foldedRows = 200, 12
 )
 
-// A rowWriter writes the rows of one listing as HTML, without a template, because a template takes several times as
+// A rowWriter writes the rows of one listing as HTML. It does not use a template, because that takes several times as
 // long for so many small pieces.
 type rowWriter struct {
 	number  int // the listing's number in the page
@@ -40,7 +40,7 @@ type rowWriter struct {
 	loops   []code.Loop
 	// loopsUnknown is true if the code is too large to look for its loops.
 	loopsUnknown bool
-	// shares says for each line whether it begins a block that shares its heading with the block before.
+	// shares[i] is true if line i begins a block that shares its heading with the block before.
 	shares  []bool
 	gutter  arrows.Gutter
 	listed  map[string]int // the number of the hottest listing of each name in the profile
@@ -53,7 +53,8 @@ type rowWriter struct {
 	inPiece int    // rows in the open piece
 }
 
-// write writes all rows, in groups that can be folded: each block with samples, and each run of blocks without samples.
+// write writes all rows in groups that can be folded. Each block with samples is a group, and so is each run of
+// blocks without samples.
 func (w *rowWriter) write() []byte {
 	l := w.listing
 	w.gutter = arrows.Layout(len(l.Lines), w.jumps(), maxArrowColumns, arrows.Unicode)
@@ -176,7 +177,7 @@ func (w *rowWriter) group(first, last int) {
 	w.out = append(w.out, "</details>\n"...)
 }
 
-// largeGroup writes the rows of a group that has chunks of its own, and ends the group.
+// largeGroup writes the rows of a group that is divided into chunks, and ends the group.
 func (w *rowWriter) largeGroup(from, to int) {
 	w.done = append(append(w.done, "<div>\n"...), w.out...)
 	w.out = w.out[:0]
@@ -191,8 +192,8 @@ func (w *rowWriter) largeGroup(from, to int) {
 	w.done = append(w.done, "</details>\n</div>\n"...)
 }
 
-// commonLoop returns the innermost loop around the blocks [first, last). It returns -1 if that is not the same loop for
-// all of them, or if they are in no loop.
+// commonLoop returns the innermost loop around the blocks [first, last). It returns -1 if the blocks are in different
+// loops or in none.
 func (w *rowWriter) commonLoop(first, last int) int {
 	loop := w.blocks[first].Loop
 	for _, b := range w.blocks[first+1 : last] {
@@ -249,7 +250,7 @@ func (w *rowWriter) loopName(loop, first int) string {
 	return text
 }
 
-// counts writes a column for each event. byPart are the counts by part, or nil.
+// counts writes a column for each event. byPart has the counts by part. It may be nil.
 func (w *rowWriter) counts(c tally.Counts, byPart parts.Counts) {
 	for e, n := range c {
 		text := percent(n, w.totals[e])
@@ -326,14 +327,14 @@ func (w *rowWriter) row(i int) {
 	w.out = append(w.out, "</div>\n"...)
 }
 
-// appendID appends the id of the row at an address: "c3-1a0", from the listing's number and the distance from its
-// start.
+// appendID appends the id of the row at an address. For example, "c3-1a0" is 0x1a0 bytes after the start of listing
+// 3.
 func (w *rowWriter) appendID(b []byte, addr uint64) []byte {
 	b = append(strconv.AppendInt(append(b, 'c'), int64(w.number), 10), '-')
 	return strconv.AppendUint(b, addr-w.listing.Lines[0].Lo, 16)
 }
 
-// text writes the instruction. The target of a jump within the listing is a link; linked reports whether there is one.
+// text writes the instruction. If it jumps within the listing, its target becomes a link, and text returns true.
 func (w *rowWriter) text(l *code.Line) (linked bool) {
 	to := code.LineAt(w.listing.Lines, l.Target)
 	at := strings.LastIndex(l.Text, "0x")

@@ -40,11 +40,11 @@ type sourceFiles struct {
 	places  map[classLine]sourcePlace
 	order   []*collected
 	methods map[string]bool
-	// elsewhere has the sourcePlace of each line that code was made from, if that place is moved.
+	// elsewhere has the moved places of lines that code was made from.
 	elsewhere map[profile.MethodLine]sourcePlace
 }
 
-// A collected is a source file. The field wanted has the lines that code was made from.
+// A collected is a source file with the numbers of the lines that code was made from (wanted).
 type collected struct {
 	id      int // the number in the page; -1 if the file is not in the page
 	name    string
@@ -59,8 +59,8 @@ type classLine struct {
 	line  int
 }
 
-// A sourcePlace is a line of a file. moved is true if it is not the line that has the same number in the class's own
-// file. For example, Kotlin's compiler gives lines of inline functions numbers beyond the end of the file.
+// A sourcePlace is a line of a file. Usually it is the line with the same number in the class's own file. Otherwise
+// moved is true. For example, Kotlin's compiler numbers lines of inline functions beyond the end of the file.
 type sourcePlace struct {
 	file  *collected // nil if there is no such file
 	line  int
@@ -72,8 +72,8 @@ func newSourceFiles(place func(string, int) (string, int), lines func(string) []
 	return &sourceFiles{place: place, lines: lines, byName: map[string]*collected{}, places: map[classLine]sourcePlace{}, methods: map[string]bool{}, elsewhere: map[profile.MethodLine]sourcePlace{}}
 }
 
-// find returns the place that a line number in a method's code refers to. For number 0 it is the file of the method's
-// class.
+// find returns the place that a line number in a method's code refers to. For line 0, it returns the file of the
+// method's class.
 func (s *sourceFiles) find(method string, line int) sourcePlace {
 	if s.place == nil {
 		return sourcePlace{}
@@ -92,7 +92,7 @@ func (s *sourceFiles) find(method string, line int) sourcePlace {
 	return at
 }
 
-// file returns the file with a name, which it reads in the first call. It returns nil if there is no such file.
+// file returns the file with a name, or nil if there is no such file. It reads each file only once.
 func (s *sourceFiles) file(name string) *collected {
 	f, known := s.byName[name]
 	if known {
@@ -106,7 +106,7 @@ func (s *sourceFiles) file(name string) *collected {
 	return f
 }
 
-// line returns the text of a line, at most 100 columns of it, or "" if the line is unknown.
+// line returns up to 100 columns of the text of a line. It returns "" if the line is unknown.
 func (s *sourceFiles) line(method string, line int) string {
 	at := s.find(method, line)
 	if at.file == nil || at.line < 1 || at.line > len(at.file.lines) {
@@ -136,8 +136,8 @@ func (s *sourceFiles) add(l *profile.Listing) {
 	}
 }
 
-// files returns the files with the collected lines and the lines around them, within maxSourceBytes and maxSourceFiles.
-// It also sets the id of each file.
+// files returns the files with the collected lines and the lines around them. It stops at maxSourceBytes and
+// maxSourceFiles. It also sets the id of each file.
 func (s *sourceFiles) files() []sourceFile {
 	var out []sourceFile
 	room := maxSourceBytes
@@ -167,8 +167,8 @@ func (s *sourceFiles) files() []sourceFile {
 	return out
 }
 
-// moved returns the lines of elsewhere for the script. The result maps a method and a line number to the id of a file
-// and a line in that file. files must be called first, because it sets the ids.
+// moved returns the content of s.elsewhere for the script. It maps a method and a line number to the id of a file and
+// a line in that file. Call files first, because it sets the ids.
 func (s *sourceFiles) moved() map[string]map[int][2]int {
 	out := map[string]map[int][2]int{}
 	for line, at := range s.elsewhere {

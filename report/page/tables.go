@@ -15,17 +15,18 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// A table is a table of the overview.
+// A table is one of the tables in the overview.
 type table struct {
 	ID, Title, Note string
 	Columns         []column
 	Rows            []row
 	Shown           int // how many rows are shown until the user asks for all
 	More            string
-	Whole           bool // whether all counts are for the whole profile only, not by part
+	Whole           bool // whether no count in the table is known by part
 }
 
-// A column is a column's heading. Number is true if it is sorted by number, the largest first.
+// A column is the heading of one column in a table. If Number is true, the column is sorted by number, the largest
+// first.
 type column struct {
 	Name   string
 	Number bool
@@ -33,7 +34,7 @@ type column struct {
 	Event  int
 }
 
-// A row is a row of a table, with a cell for each column.
+// A row has a cell for each column of a table.
 type row struct {
 	Cells []cell
 	Link  string // to code: "c3-1a0"; "" for none
@@ -78,7 +79,7 @@ func (b *builder) tables(p *profile.Profile, r *schema.Profile, at *places, tota
 	return all
 }
 
-// start returns a table without rows. Its first columns are for samples, one column for each event.
+// start returns a table without rows. Its first columns have the numbers of samples, one column for each event.
 func (t *tableBuilder) start(id, title, note string, columns ...string) *table {
 	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-" + id, Title: title, Note: note}
 	for e, event := range t.r.Account.Events {
@@ -104,7 +105,7 @@ func (b *builder) listingProfile(p *profile.Profile) int {
 	return 0
 }
 
-// counts returns cells with samples. byPart are the same samples by part, or nil if these are unknown.
+// counts returns cells with samples. byPart has the same samples by part, or is nil if they are unknown by part.
 func (t *tableBuilder) counts(c []int64, byPart parts.Counts) []cell {
 	cells := make([]cell, 0, len(c)+3)
 	for e, n := range c {
@@ -127,7 +128,7 @@ func (t *tableBuilder) parts() *profile.Parts {
 }
 
 // cut finishes a table: it sets the lengths of the bars, the number of rows that are shown at first, and a note about
-// rows that are left out. The parameter full is the number of rows without a limit.
+// rows that are left out. full is the number of rows that the table would have without a limit.
 func (t *tableBuilder) cut(out *table, full int) *table {
 	scaleBars(out)
 	out.Shown = len(out.Rows)
@@ -141,7 +142,8 @@ func (t *tableBuilder) cut(out *table, full int) *table {
 	return out
 }
 
-// scaleBars sets the lengths of bars: for each event, the cell with the most samples in the table has the longest bar.
+// scaleBars sets the lengths of the bars. For each event, the cell with the most samples in the table has the longest
+// bar.
 func scaleBars(out *table) {
 	most := map[int]int64{}
 	for _, r := range out.Rows {
@@ -158,8 +160,8 @@ func scaleBars(out *table) {
 	}
 }
 
-// limit returns how many of n rows a table shows: all of them with --top 0, else at most maxRows, or more if --top is
-// larger.
+// limit returns how many of n rows a table shows. With --top 0 it shows all of them. Otherwise it shows at most
+// maxRows, or more if --top is larger than that.
 func (t *tableBuilder) limit(n int) int {
 	if t.b.in.Top == 0 {
 		return n
@@ -227,7 +229,7 @@ func (t *tableBuilder) frames() *table {
 	return t.cut(out, len(frames))
 }
 
-// instead says which line is shown for an instruction whose line HotSpot has not kept.
+// instead returns the end of a note. It says which line is shown for an instruction if HotSpot kept no line for it.
 func (t *tableBuilder) instead() string {
 	if slices.ContainsFunc(t.b.in.Profiles.Capture.JVMs, func(j capture.JVM) bool { return j.SafepointsOnly }) {
 		return "it is a guess"
@@ -235,7 +237,7 @@ func (t *tableBuilder) instead() string {
 	return "the line of the next instruction that has one is shown"
 }
 
-// guessMark returns the mark of a method that is a guess for some of its samples, or "" if guessed is nil.
+// guessMark returns a mark if a method is a guess for some of its samples. It returns "" if guessed is nil.
 func guessMark(guessed *schema.Counts) string {
 	if guessed == nil {
 		return ""
@@ -375,8 +377,8 @@ func (t *tableBuilder) jvms() *table {
 	return t.cut(out, full)
 }
 
-// forks returns the table that compares the JVMs of a trial by their shares of the hottest methods. It returns nil if
-// there is nothing to compare.
+// forks returns a table that compares the JVMs of a trial. It has the share of each hot method in each JVM. forks
+// returns nil if there is nothing to compare.
 func (t *tableBuilder) forks() *table {
 	const most, methods = 10, 15
 	uncompared := func(m schema.Method) bool { return m.PerJVM == nil }
@@ -420,10 +422,10 @@ func (t *tableBuilder) sources() *table {
 	return t.cut(out, len(out.Rows))
 }
 
-// printingRow is left out of the account if it has no samples, which is so if HotSpot did not print the code.
+// printingRow has no samples if HotSpot did not print the code. Then it is left out of the account.
 const printingRow = "· gasm's printing (HotSpot)"
 
-// outsideMethodRow is left out of the account if it has no samples, which is so without --window-method.
+// outsideMethodRow has no samples without --window-method. Then it is left out of the account.
 const outsideMethodRow = "· outside the method"
 
 // account returns the table that says how many samples were taken, and what became of them.

@@ -10,11 +10,12 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// shown escapes characters of text from outside that are invisible or reverse the order of letters. The result must
-// still be escaped for HTML.
+// shown escapes text from outside. It replaces characters that are invisible or that reverse the order of letters.
+// The result must still be escaped for HTML.
 func shown(s string) string { return layout.Escape(s) }
 
-// appendText appends text from outside to HTML. It escapes the text as the function shown does, and for HTML.
+// appendText appends text from outside to HTML. It escapes the same characters as shown(s), and also those that have
+// a meaning in HTML.
 func appendText(b []byte, s string) []byte {
 	s = layout.Escape(s)
 	from := 0
@@ -60,7 +61,7 @@ func portion(n, total int64) string {
 	return strconv.FormatFloat(100*float64(n)/float64(total), 'f', 1, 64)
 }
 
-// heatOf returns how hot a number of samples is, from 0 to 6, by its share of total.
+// heatOf returns how hot a number of samples is, from 0 to 6. That depends on its share of the total.
 func heatOf(n, total int64) int {
 	if n == 0 || total == 0 {
 		return 0
@@ -93,8 +94,8 @@ func brief(method string) string {
 	return class + "::" + name
 }
 
-// counted returns a number and a noun, in the plural unless n is 1: "1 jump", "12 345 instructions". Numbers from
-// 10,000 on have thin spaces between groups of three digits.
+// counted returns a number and a noun: "1 jump", "12 345 instructions". The noun is in the plural unless n is 1.
+// Numbers from 10,000 on have thin spaces between groups of three digits.
 func counted(n int, thing string) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0 && n >= 10_000; i -= 3 {

@@ -18,7 +18,7 @@ const (
 	timelineHeight = 48 // in the units of the drawing
 )
 
-// doings are the parts of a time line, from the bottom up, with their classes in the page's style sheet.
+// doings has the parts of a time line from the bottom up, each with its class in the page's style sheet.
 var doings = []struct {
 	doing       history.Doing
 	class, name string
@@ -112,7 +112,7 @@ func drawWindows(out *strings.Builder, ps *profile.Profiles, p *profile.Profile,
 	}
 }
 
-// windowsOf returns the windows of a JVM in the order of their times, but at most 1000 of them.
+// windowsOf returns the windows of a JVM, the earliest first. It returns at most 1000 of them.
 func windowsOf(ps *profile.Profiles, p *profile.Profile, pid int) []capture.Window {
 	const most = 1000
 	var all []capture.Window

@@ -13,7 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// A view is what the template shows. Its strings are escaped by [shown]; the template escapes them for HTML.
+// A view is what the template shows. Its strings have been escaped by [shown]. The template also escapes them for
+// HTML.
 type view struct {
 	Policy, Title     string
 	Style             template.CSS
@@ -46,7 +47,7 @@ type profileView struct {
 	Empty    bool
 }
 
-// A bar is one section of the bar that shows where the time went.
+// A bar is the section of one source in the coloured bar that shows where the time went.
 type bar struct {
 	Class, Name, Text, Width string
 	Raw                      int64
@@ -58,8 +59,8 @@ type scriptData struct {
 	Unit     string        `json:"unit"`
 	Profiles []profileData `json:"profiles"`
 	Files    []fileData    `json:"files"`
-	// Moved has the line numbers that do not refer to the line with that number in the class's own file. It maps a
-	// method and a line number to the id of a file and a line in that file.
+	// Moved has the line numbers that do not refer to the line with that number in the class's own file. The keys are
+	// a method and a line number. The value is the id of a file and a line in that file.
 	Moved map[string]map[int][2]int `json:"moved,omitempty"`
 }
 
@@ -266,8 +267,8 @@ func (b *builder) profileFacts(p *profile.Profile, r *schema.Profile) []fact {
 	return facts
 }
 
-// unlisted returns a text that says how much code is not in the page, and how to get it. It returns "" if all code is
-// in the page.
+// unlisted returns a text about the code that is not in the page: how much it is, and how to get it. It returns "" if
+// all code is in the page.
 func unlisted(p *profile.Profile, totals []int64) string {
 	u := p.Unlisted
 	if u.Pieces == 0 || len(totals) == 0 || len(u.Counts) == 0 {
@@ -291,7 +292,7 @@ func cmpText(text, otherwise string) string {
 	return text
 }
 
-// kindOf returns the kind of code that a source such as "c2, level 4" is. Each kind has a colour in the page.
+// kindOf returns the kind of code that comes from a source such as "c2, level 4". Each kind has a colour in the page.
 func kindOf(source string) string {
 	switch {
 	case strings.HasPrefix(source, "c2"), strings.HasPrefix(source, "jvmci"):

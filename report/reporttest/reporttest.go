@@ -28,8 +28,8 @@ var (
 	target    = regexp.MustCompile(`^(?:j|call)\S*\s+0x([0-9a-f]+)$`)
 )
 
-// asm reads real instructions from testdata, as hsdis wrote them (see testdata/README.md). hits has the samples of
-// instructions by the last four digits of their addresses, with one count for each event.
+// asm reads real instructions from testdata, as hsdis wrote them (see testdata/README.md). hits has the samples of the
+// instructions. Its keys are the last four digits of the instructions' addresses.
 func asm(t *testing.T, file string, hits map[string]tally.Counts) []code.Line {
 	t.Helper()
 	text, err := testdata.ReadFile("testdata/" + file)
@@ -128,7 +128,7 @@ const generated = "org.openjdk.jmh.samples.jmh_generated.JMHSample_08_DeadCode_m
 // c returns counts, one for each event.
 func c(n ...int64) tally.Counts { return n }
 
-// Trials returns two profiles of one capture: the first is Workload in eight forks; in the second, no region of code
+// Trials returns two profiles of one capture. The first is Workload in eight forks. In the second, no region of code
 // reaches the threshold for hot code.
 func Trials(t *testing.T) (capture.Description, []profile.Profile) {
 	h := Header()

@@ -1,11 +1,12 @@
-// Package schema has the types of the JSON report, for package report, which writes it, and for everything that reads
-// it.
+// Package schema has the types of the JSON report. Package report writes the report with these types, and everything
+// that reads a report uses them too.
 //
-// The types are schema 1, in the order in which a report has them. report/testdata/schema1.json is a JSON Schema of the
-// same format. Fields may be added to schema 1. Changing or removing a field requires a schema 2.
+// These types are schema 1. They are declared in the order in which they appear in a report.
+// report/testdata/schema1.json is a JSON Schema of the same format. Fields may be added to schema 1. Changing or
+// removing a field requires a schema 2.
 //
-// Counts are objects with a member for each event that was sampled, in the order of the capture's events ([PerEvent]).
-// Addresses are strings ([Address]).
+// Counts are objects with a member for each event that was sampled ([PerEvent]). The members are in the order of the
+// capture's events. Addresses are strings ([Address]).
 package schema
 
 // Version is the number of the schema that these types implement.
@@ -16,7 +17,7 @@ type Report struct {
 	Schema  int      `json:"schema"` // Version
 	Gasm    string   `json:"gasm"`   // the version of gasm that wrote it
 	Capture *Capture `json:"capture"`
-	// Chosen has the flags that chose the samples of the report, e.g. "--thread app"; "" if these are all samples.
+	// Chosen has the flags that chose the samples of the report, e.g. "--thread app". It is "" if all samples count.
 	Chosen   string    `json:"chosen,omitempty"`
 	Profiles []Profile `json:"profiles"` // one for each trial or, without trials, for each program
 }
@@ -40,15 +41,15 @@ type Process struct {
 	Main    string `json:"main"`
 	Version string `json:"version"`
 	Fork    int    `json:"fork,omitempty"` // JMH's number of the fork
-	// SafepointsOnly is true if HotSpot has recorded the frames and lines of its code at safepoints only. Between
+	// SafepointsOnly is true if HotSpot has recorded the frames and lines of its code only at safepoints. Between
 	// safepoints, frames and lines are guesses; see Frame.Certain.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
 	// Taken are all samples of this process, inside and outside the windows.
 	Taken Counts `json:"taken,omitzero"`
 }
 
-// A Profile is the profile of one trial or of one program. A profile without a trial has a Program and a JDK, which all
-// of its JVMs share.
+// A Profile is the profile of one trial or of one program. If there is no trial, Program and JDK are set: all JVMs of
+// the profile run the same program on the same JDK.
 type Profile struct {
 	Trial         string            `json:"trial"`
 	Program       string            `json:"program,omitempty"` // the main class, or the jar without the number that tools add at run time
@@ -59,7 +60,8 @@ type Profile struct {
 	Score         *Score            `json:"score,omitempty"`      // what JMH measured; nil without JMH
 	Account       PerEvent[Account] `json:"account"`
 	JVMs          []Share           `json:"jvms"` // in the order of PIDs
-	// Slices are the samples of a benchmark over time: windows.SlicesPerJVM slices of each JVM, in the order of PIDs.
+	// Slices are the samples of a benchmark over time. Each JVM has windows.SlicesPerJVM slices. The JVMs are in the
+	// order of PIDs.
 	Slices  Slices       `json:"slices,omitzero"`
 	Regions []Region     `json:"regions"`
 	Methods []Method     `json:"methods"`
@@ -78,8 +80,8 @@ type Profile struct {
 	Locks []Lock `json:"locks,omitempty"`
 	// Allocations are the places where the program allocates. The place with the most bytes comes first.
 	Allocations []Allocation `json:"allocations,omitempty"`
-	// UnrecordedSeconds is for how long at the beginning of the windows nothing was recorded that Locks and Allocations
-	// could show; the longest time if there are several JVMs.
+	// UnrecordedSeconds is how long the windows had already lasted when Flight Recorder began to record. Locks and
+	// Allocations lack what happened in this time. If there are several JVMs, it is the longest of these times.
 	UnrecordedSeconds float64 `json:"unrecorded_seconds,omitempty"`
 	// Sites says which frame of a stack is a Lock's or an Allocation's place: "own" for the innermost frame outside the
 	// JDK, or "innermost". It is absent if there are neither locks nor allocations.
@@ -88,7 +90,7 @@ type Profile struct {
 	// were made. If there are several JVMs, the versions of a method are from the JVM with the most samples of that
 	// method.
 	Compilations []Compilation `json:"compilations,omitempty"`
-	// Hottest are the instructions with the most samples, whether their regions have lines or not.
+	// Hottest are the instructions with the most samples. They are listed even if their regions have no lines.
 	Hottest []HotLine `json:"hottest,omitempty"`
 	// Loops are the loops in the code of Hottest that have samples. The loop with the most samples comes first.
 	Loops    []Loop   `json:"loops,omitempty"`
@@ -114,7 +116,8 @@ type Account struct {
 	Total         int64 `json:"total"`
 	OutsideWindow int64 `json:"outside_window"`
 	// OtherProcess counts the samples of all processes that are not a JVM of the profile. OtherJVM and OtherTrial are
-	// parts of it: JVMs of the command that are in no trial or run other programs, and JVMs of other trials.
+	// parts of it. OtherJVM is for JVMs of the command that are in no trial or run other programs, and OtherTrial for
+	// JVMs of other trials.
 	OtherProcess int64 `json:"other_process"`
 	OtherJVM     int64 `json:"other_jvm,omitempty"`
 	OtherTrial   int64 `json:"other_trial,omitempty"`
@@ -217,15 +220,15 @@ type Compilation struct {
 	// MadeBefore is true if the JVM already had the code when gasm attached. Then MadeMillis is 0, because the time is
 	// unknown.
 	MadeBefore bool `json:"made_before,omitempty"`
-	// Left says when and why the JVM stopped using the code. It is missing if the JVM did not stop, or if the log does
-	// not say so.
+	// Left says when and why the JVM stopped using the code. It is missing if the JVM did not stop, or if the log
+	// says nothing about it.
 	Left   *CompilationEnd   `json:"left,omitempty"`
 	Counts Counts            `json:"counts"`
 	Share  PerEvent[float64] `json:"share"` // of the profile
 }
 
-// A CompilationEnd says when and why a JVM stopped using some code: HotSpot invalidated the code, and no thread enters
-// it any more.
+// A CompilationEnd says when and why a JVM stopped using some code. HotSpot has then invalidated the code, and no
+// thread enters it any more.
 type CompilationEnd struct {
 	Millis   int64  `json:"ms"`
 	InWindow bool   `json:"in_window"`
@@ -240,11 +243,11 @@ type Frame struct {
 	Line   int    `json:"line"` // 0 if unknown
 	// File is the name of the source file, from the SourceFile attribute of the class. It is "" if unknown.
 	File string `json:"file,omitempty"`
-	// Certain is false if this frame is a guess, because HotSpot has recorded frames at safepoints only. It is nil if
+	// Certain is false if this frame is a guess, because HotSpot has recorded frames only at safepoints. It is nil if
 	// the frame is certain.
 	Certain *bool `json:"certain,omitempty"`
-	// LineCertain is false if the bytecode index and the line are a guess, even if the method is certain. It is nil if
-	// they are certain.
+	// LineCertain is false if the bytecode index and the line are a guess. The method can be certain all the same.
+	// LineCertain is nil if the index and the line are certain.
 	LineCertain *bool `json:"line_certain,omitempty"`
 }
 
@@ -259,7 +262,7 @@ type Method struct {
 	Slices    Slices `json:"slices,omitzero"`
 }
 
-// Frames sums up the instructions whose innermost Java frame is one method.
+// Frames sums up the instructions that were made from one Java method, in all compiled code.
 type Frames struct {
 	Method string      `json:"method"`
 	File   string      `json:"file,omitempty"` // as in a Frame
@@ -313,7 +316,7 @@ type Thread struct {
 type Event struct {
 	Kind      string  `json:"kind"` // "gc", "gc-concurrent", "safepoint", "vm-operation", "compile", "lock", "jfr" …
 	Name      string  `json:"name"`
-	Tool      bool    `json:"tool,omitempty"` // Flight Recorder or an agent, such as gasm's, caused them, and not the program
+	Tool      bool    `json:"tool,omitempty"` // caused by Flight Recorder or by an agent such as gasm's, not by the program
 	Count     int     `json:"count"`          // how many of these events began in the windows
 	TotalMS   float64 `json:"total_ms"`
 	LongestMS float64 `json:"longest_ms"`

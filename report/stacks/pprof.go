@@ -29,9 +29,10 @@ import (
 //   - EVENT_sample/count for any other event, which is how perf's converter to pprof names it. Its value is the number
 //     of samples, not of events.
 //
-// Labels are pid, jvm (the main class or jar), thread, trial, compile_id, tier and during. tier is what the text report
-// has in its column of sources. during names the events that lasted when the sample was taken: gc, safepoint, lock …,
-// or the name of one of the program's own events. A thread's label is its name without the number at its end.
+// Labels are pid, jvm (the main class or jar), thread, trial, compile_id, tier and during. The label tier is what the
+// text report has in its column of sources. The label during names the events that were going on when the sample was
+// taken: gc, safepoint, lock …, or the name of one of the program's own events. A thread's label is its name without
+// the number at its end.
 //
 // File names have the folder of the class's package. Logs that HotSpot has printed do not name files, so these are
 // guessed from class names: java/util/HashMap.java for java.util.HashMap$Node. The guess is wrong for other languages
@@ -232,7 +233,7 @@ func (b *pprofBuilder) sampleType(name, unit string, s scale) {
 }
 
 // clockRate reports whether samples of an event stand for time on a CPU, and how many of them are taken in a second of
-// that time; 0 if the rate is unknown. The name of DTrace's probe contains the rate.
+// that time. The rate is 0 if it is unknown. The name of DTrace's probe contains the rate.
 func clockRate(event string, frequency int) (hz int, ok bool) {
 	e := sampler.ParseEvent(event)
 	return cmp.Or(e.NamedFrequency(), frequency), e.ByClock()

@@ -9,15 +9,15 @@ import (
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
-// An accountRow is one line of the account. Rows with the same indentation divide a row above them that is indented
-// less: their counts add up to its count.
+// An accountRow is one line of the account. The rows form a tree, and the indentation of the labels shows it. The
+// counts of the rows directly below a row add up to the count of that row.
 type accountRow struct {
 	label    string
 	count    func(a *profile.Account) int64
 	optional bool // the row is left out if it has no samples
 }
 
-// takenRows divide the row "taken", which counts all samples.
+// takenRows are the parts of the row "taken", which counts all samples.
 var takenRows = []accountRow{
 	{"  other trials", func(a *profile.Account) int64 { return a.OtherTrial }, true},
 	{"  other JVMs of the command", func(a *profile.Account) int64 { return a.OtherJVM }, true},
@@ -30,7 +30,7 @@ var takenRows = []accountRow{
 	{"  in the profile", func(a *profile.Account) int64 { return a.Profiled }, false},
 }
 
-// profiledRows divide the row "in the profile".
+// profiledRows are the parts of the row "in the profile".
 var profiledRows = []accountRow{
 	{"    compiled code", func(a *profile.Account) int64 { return a.Compiled }, false},
 	{"    stubs", func(a *profile.Account) int64 { return a.Stub }, false},

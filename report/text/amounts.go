@@ -67,8 +67,8 @@ func (a amounts) besideCode(e int, n int64) string {
 // inTable formats a number of samples of event e for a table. The cell is blank if there are no samples.
 func (a amounts) inTable(e int, n int64) string { return a.cell(e, n, a.share(e, n)) }
 
-// cell is like inTable, but s is the share that is shown for percentages. It may be a share of another total than the
-// profile.
+// cell is like inTable, except that the caller computes the share. So a table can have shares of something other than
+// the profile's samples.
 func (a amounts) cell(e int, n int64, s amount.Share) string {
 	const width = 7 // of 100.00%, so that the first columns of all tables are aligned
 	text := ""
@@ -101,7 +101,7 @@ func (a amounts) empty() bool {
 	return !slices.ContainsFunc(a.p.Accounts, func(a profile.Account) bool { return a.Profiled > 0 })
 }
 
-// heat returns the style for counts. It depends on the largest of their shares of the profile.
+// heat returns the style for counts. The event with the largest share of the profile decides.
 func (a amounts) heat(counts tally.Counts) layout.Style {
 	hottest := amount.Share(0)
 	for e, n := range counts {

@@ -8,7 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 )
 
-// fullComments writes instructions with all of their comments, as HotSpot and perfasm do, or without comments.
+// fullComments writes instructions with all of their comments, as HotSpot and perfasm do. With the option None, it
+// writes them without comments.
 type fullComments struct{ *listing }
 
 // instruction writes line i: a row with the instruction and, if there is room, the first comment. Each other comment

@@ -48,9 +48,9 @@ func writeCompilations(v *view) {
 	t.Line("")
 }
 
-// telling returns the compilations that the table shows: those with samples, those that were made or discarded within
-// the window, and those that a trap ended. If the window is the whole run, every compilation was made within it, so
-// that alone does not qualify.
+// telling returns the compilations that the table shows. These are the ones with samples, the ones that a trap ended,
+// and the ones that were made or discarded within the window. If the window is the whole run, the last reason does not
+// count, because it would be true of every compilation.
 func (t compilations) telling() []profile.Compilation {
 	whole := t.wholeRun()
 	return slices.DeleteFunc(slices.Clone(t.p.Compilations), func(c profile.Compilation) bool {
@@ -80,7 +80,7 @@ func (t compilations) note() string {
 	return note
 }
 
-// made returns when a compilation was made: "before" if it was there when gasm attached to the JVM.
+// made returns when a compilation was made. It returns "before" if the code was there when gasm attached to the JVM.
 func (t compilations) made(c *profile.Compilation) string {
 	if c.MadeBefore() {
 		return "before "
@@ -98,8 +98,8 @@ func (t compilations) moment(millis int64, inside bool) string {
 	return text + " "
 }
 
-// discarded returns when HotSpot discarded a compilation, so that threads no longer enter it. It returns "" if HotSpot
-// did not discard it.
+// discarded returns when HotSpot discarded a compilation. From then on, threads no longer enter its code. It returns ""
+// if HotSpot did not discard the compilation.
 func (t compilations) discarded(c *profile.Compilation) string {
 	if c.Ended == nil {
 		return ""

@@ -16,8 +16,8 @@ const (
 	maxDelayLines = 3 // instructions of each
 )
 
-// writeDelays writes which code ran while threads waited for other threads to reach a safepoint, with the hottest
-// instructions.
+// writeDelays writes which code ran, and its hottest instructions, while threads waited for other threads to reach a
+// safepoint.
 func writeDelays(v *view) {
 	s := sumOf(v.p, event.Safepoint)
 	if len(v.p.Delays) == 0 || !isTelling(v.p, s.wait, s.longestWait) {

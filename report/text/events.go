@@ -19,13 +19,14 @@ const (
 	tellingWait  = 10e6 // ns; a screen shows a picture for 16 ms
 )
 
-// An eventSum sums up the events of a kind. Times are in ns; wait is the time until the safepoints were reached.
+// An eventSum sums up the events of a kind. Times are in ns. The waits are the times until safepoints were reached.
 type eventSum struct {
 	count                             int
 	nanos, longest, wait, longestWait int64
 }
 
-// ofTool returns text after the name of events that Flight Recorder or an agent caused, unless the name says so.
+// ofTool returns a remark for events that Flight Recorder or an agent caused. The remark follows the name of the
+// events. It is "" if the name already says the same.
 func ofTool(t *events.Total) string {
 	if !t.Tool || t.Name == events.OfTool {
 		return ""
@@ -83,8 +84,7 @@ func ownEvents(p *profile.Profile) (lines []string) {
 	return lines
 }
 
-// plainKinds are the kinds of events that no table shows, or only if they took long. The empty kind is that of
-// events.Others.
+// plainKinds are the kinds of events that the overview only counts. The empty kind is that of events.Others.
 var plainKinds = []event.Kind{event.ClassLoad, event.JNI, event.Park, event.Sleep, event.Thread, event.Probe, ""}
 
 // plainEvents returns a line of the overview that counts the events of plainKinds: "7 jni, 5 others".
@@ -113,8 +113,8 @@ func millis(nanos int64) string {
 	return fmt.Sprintf("%.*f ms", decimals, float64(nanos)/1e6)
 }
 
-// isTelling reports whether events belong in a table: they took a large part of the window together, or the longest of
-// them took long.
+// isTelling reports whether events belong in a table. They do if they took a large part of the window together, or if
+// one of them took long.
 func isTelling(p *profile.Profile, nanos, longest int64) bool {
 	return p.WindowSeconds > 0 && float64(nanos)/1e9 >= tellingShare*p.WindowSeconds || longest >= tellingWait
 }
@@ -160,7 +160,7 @@ func writeEvents(v *view) {
 	v.Line("")
 }
 
-// longestEvents returns the n totals with the longest times, or all if n is 0. They stay in their order.
+// longestEvents returns the n totals with the longest times, or all if n is 0. The order of the totals stays the same.
 func longestEvents(all []events.Total, n int) []events.Total {
 	if n == 0 || len(all) <= n {
 		return all

@@ -52,7 +52,7 @@ func (f *fold) enter(chain []printassembly.Frame) (text string, known bool) {
 	return strings.Join(parts, " in "), false
 }
 
-// common returns how many callers, from the outermost one inwards, a chain has in common with the previous chain. The
+// common returns how many callers a chain shares with the previous chain, counted from the outermost caller. The
 // innermost frame does not count.
 func (f *fold) common(chain []printassembly.Frame) int {
 	n := 0
@@ -62,10 +62,10 @@ func (f *fold) common(chain []printassembly.Frame) int {
 	return n
 }
 
-// sameCaller reports whether two frames are the same call, which has the same place in the same method.
+// sameCaller reports whether two frames are the same place in the same method.
 func sameCaller(a, b printassembly.Frame) bool { return a == b }
 
-// sameCallers reports whether two lists of frames are the same calls.
+// sameCallers reports whether two lists of frames are equal.
 func sameCallers(a, b []printassembly.Frame) bool {
 	if len(a) != len(b) {
 		return false
@@ -88,8 +88,8 @@ func chainKey(chain []printassembly.Frame) string {
 	return b.String()
 }
 
-// name returns the whole name of a frame's method when it is called with this method first, and later the name without
-// the package.
+// name returns the name of a frame's method. The first time, this is the whole name. Later it is the name without the
+// package.
 func (f *fold) name(of printassembly.Frame) string {
 	method := of.Method
 	if !f.named[method] {

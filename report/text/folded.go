@@ -79,7 +79,7 @@ const (
 	commentGap    = len(commentBlanks)
 )
 
-// ownRow writes a comment of line i on a row of its own, below the instruction. A comment that would be cut there
+// ownRow writes a comment of line i on a row of its own, below the instruction. If the comment would be cut there, it
 // begins further to the left.
 func (c *foldedComments) ownRow(i int, comment string) {
 	start := c.arrowsEnd()
@@ -88,7 +88,7 @@ func (c *foldedComments) ownRow(i int, comment string) {
 	c.Line("%s%s%s", c.between(i), strings.Repeat(" ", column-start), c.Paint(layout.Dim, comment))
 }
 
-// mark is at the start of rows that are about the lines below them.
+// mark begins each row that is about the lines below it.
 const mark = ";; "
 
 // rowBefore writes one row before line i, about line i and the lines after it.
@@ -127,8 +127,8 @@ var (
 	oopMap = regexp.MustCompile(`^(?:Immutable)?OopMap\s*\{`)
 )
 
-// shortComments returns an instruction's comments, except those that say nothing, such as "{other}". The parameter
-// place is the instruction's place in the source if it is a new one, otherwise "". It is appended to the first comment.
+// shortComments returns an instruction's comments without those that say nothing, such as "{other}". If the instruction
+// has a new place in the source, shortComments appends the place to the first comment. Otherwise place is "".
 func shortComments(l *code.Line, place string) []string {
 	var first, last []string
 	for _, c := range l.Comments {

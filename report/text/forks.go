@@ -30,7 +30,7 @@ type forkRow struct {
 	counts       []int64 // samples of the first event, by the index in forks.jvms
 }
 
-// forks is the table that compares the JVMs of a profile which do the same work.
+// forks is the table that compares those JVMs of a profile that do the same work.
 type forks struct {
 	*view
 	jvms []profile.JVMShare
@@ -176,8 +176,8 @@ func (f *forks) rows() []forkRow {
 	return append(rows, native)
 }
 
-// column returns a column of the table. For each row, number converts the row's shares in the JVMs to the share in the
-// cell.
+// column returns a column of the table. For each row, it passes the row's shares in the JVMs to the given function. The
+// cell shows the share that the function returns.
 func (f *forks) column(rows []forkRow, number func([]amount.Share) amount.Share) []string {
 	var cells []string
 	for _, row := range rows {
@@ -200,14 +200,14 @@ func (f *forks) explainChance() {
 		least, 100*chance(least))))
 }
 
-// chance returns how far apart two measured shares of n samples each may be by chance, if both are really one half. In
-// 99 of 100 cases the difference is smaller.
+// chance returns how far apart two measured shares may be by chance alone. It assumes that there are n samples for each
+// share, and that both shares are really one half. In 99 of 100 cases, the difference is smaller.
 func chance(n int64) float64 {
 	return 2.58 * math.Sqrt(2*0.25/float64(n))
 }
 
-// fitForkNames limits the columns of the names in the table of forks, unless that table has so many columns that the
-// names in all other tables would suffer.
+// fitForkNames limits names to the room that the table of forks has for them. A limit applies to all tables, so there
+// is none if that table has too many columns for readable names.
 func fitForkNames(v *view) {
 	const column, source = len(" 100.00% "), len(" c2, level 4, osr ")
 	columns := min(len(v.p.Shares), maxForkColumns) + 1

@@ -154,7 +154,7 @@ func (d *document) summary(v *view) {
 	d.Line("")
 }
 
-// samplesOf returns how many samples the profile has and, if the sampler took others, how many it took.
+// samplesOf returns how many samples the profile has. If the sampler took more, the text also says how many it took.
 func samplesOf(a *profile.Account) string {
 	if a.Profiled == a.Total {
 		return fmt.Sprintf("%d", a.Total)

@@ -12,15 +12,16 @@ import (
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
-// A hotspot is the subject of one heading of the annotated code: a region or, if there is no code, a native function.
+// A hotspot is a region or a native function with a heading of its own in the annotated code. A native function has no
+// code there, only the heading.
 type hotspot struct {
 	source, name string
 	counts       tally.Counts
 	region       *profile.Region // nil for a native function
 }
 
-// hotspots returns the hot regions, and the native functions that are as hot, the hottest one first. It returns nil if
-// the user wants no code.
+// hotspots returns the hot regions and the hot native functions, with the hottest one first. It returns nil if the user
+// wants no code.
 func hotspots(p *profile.Profile) []hotspot {
 	var regions []profile.Region
 	for i := range p.Regions {
@@ -106,8 +107,8 @@ func writeRegion(v *view, reg *profile.Region) {
 	}
 }
 
-// safepointsOnly returns a note for the heading of a region of a JVM that ran without DebugNonSafepoints. It returns ""
-// for other regions.
+// safepointsOnly returns a note for the heading of a region if one of the region's JVMs ran without DebugNonSafepoints.
+// Otherwise it returns "".
 func safepointsOnly(v *view, reg *profile.Region) string {
 	sparse := func(pid int) bool {
 		j := v.jvm(pid)

@@ -136,8 +136,8 @@ type jvmColumn struct {
 	cell func(row *jvmRow) string
 }
 
-// jvmColumns returns all columns except the last one, which has the program. jdk is the version of all JVMs, or "" if
-// the versions differ; the parameter all is the number of samples of all JVMs.
+// jvmColumns returns all columns except the last one, which has the program. The caller passes the number of samples of
+// all JVMs and their JDK's version, which is "" if the versions differ.
 func jvmColumns(rows []jvmRow, all int64, jdk string) []jvmColumn {
 	var columns []jvmColumn
 	if slices.ContainsFunc(rows, func(row jvmRow) bool { return row.counts[takenSamples] > row.counts[samples] }) {
@@ -165,7 +165,7 @@ func (row *jvmRow) samplesText() string {
 	return strconv.FormatInt(row.counts[samples], 10)
 }
 
-// shareText returns the share that one of the row's counts has of a total, "" for none.
+// shareText returns the share that one of the row's counts has of a total. It returns "" if the count is 0.
 func (row *jvmRow) shareText(which int, total int64) string {
 	if row.counts[which] == 0 {
 		return ""
@@ -173,7 +173,7 @@ func (row *jvmRow) shareText(which int, total int64) string {
 	return amount.ShareOf(row.counts[which], total).String()
 }
 
-// pidText returns the process id, "" if it is unknown.
+// pidText returns the process id, or "" if it is unknown.
 func (row *jvmRow) pidText() string {
 	if row.pid == 0 {
 		return ""
@@ -207,7 +207,7 @@ func (d *document) jvmLines(rows []jvmRow, all int64, jdk string) []string {
 	return layout.Table(append(header, "program"), transpose(append(columns, programs)), append(aligns, layout.Left))
 }
 
-// programWidth returns the maximum width of the last column of the table; 0 for no limit.
+// programWidth returns the maximum width of the last column of the table. It returns 0 if there is no limit.
 func (d *document) programWidth(header []string, before [][]string) int {
 	if d.opts.TableWidth == 0 {
 		return 0

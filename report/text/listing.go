@@ -26,7 +26,7 @@ const (
 // A listing lays out the rows of annotated code: counts, arrows, margin, address, instruction, comments.
 type listing struct {
 	*view
-	noCounts string // as many blanks as counts have columns
+	noCounts string // blanks that are as wide as the counts
 	gutter   arrows.Gutter
 	margin   margin // empty if comments are folded
 	address  string // the format of addresses
@@ -86,8 +86,8 @@ func writeCode(v *view, reg *profile.Region) {
 	}
 }
 
-// gap writes a row about instructions that are left out. The parameter above is the index of the line before these
-// instructions, or -1 if they are left out before the first line.
+// gap writes a row that says how many instructions are left out. The row comes after lines[above], or before the first
+// line if above is -1.
 func (ls *listing) gap(above int, gap profile.Gap) {
 	text := ls.Ellipsis() + " " + layout.Plural(gap.Instructions, "instruction")
 	if samples := strings.TrimSpace(ls.countCells(gap.Counts)); samples != "" {
@@ -103,9 +103,8 @@ func (ls *listing) row(i int, l *code.Line, text string) layout.Text {
 		fmt.Sprintf(ls.address, l.Lo), ls.Paint(heat, text))
 }
 
-// between returns the start of a row between two instructions: blanks in place of counts, and the arrows and the margin
-// that continue from the line before the row. The parameter above is the index of that line, or -1 before the first
-// line.
+// between returns the start of a row after lines[above], or before the first line if above is -1. It has blanks in
+// place of counts, and the arrows and the margin continue from the line above it.
 func (ls *listing) between(above int) layout.Text {
 	drawn, method := strings.Repeat(" ", ls.gutter.Width), ""
 	if above >= 0 {

@@ -98,8 +98,8 @@ func marginLabels(methods []string, ellipsis string) map[string]string {
 	}
 }
 
-// marginForms are functions that return the forms of a name in the margin, the shortest form first. A longer form is
-// used if another method of the region has the same shorter form.
+// marginForms are the ways to write a method's name in the margin, the shortest one first. A longer one is used if two
+// methods of the region would otherwise have the same name.
 var marginForms = []func(method, ellipsis string) string{
 	func(method, ellipsis string) string {
 		_, name := simpleNames(method)

@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/probes"
 )
 
-// Limits of the parts of the report about probes, except for the tables.
+// Limits for the distributions that follow the tables of probes.
 const (
 	maxDistributions = 4  // methods whose distribution of times is shown
 	maxProbeThreads  = 4  // threads of each of these methods
@@ -70,8 +70,7 @@ func (t probeTables) lockAndAllocationTable() {
 	t.rows([]string{"count", "released", ""}, rows, []layout.Align{layout.Right, layout.Right, layout.Left}, len(others))
 }
 
-// rows writes a table, and a line that says how many rows it leaves out. The parameter all is the number of rows,
-// including those left out.
+// rows writes a table. If there are more rows in all than the table has, a line below it says how many are left out.
 func (t probeTables) rows(header []string, rows [][]string, aligns []layout.Align, all int) {
 	if len(rows) == 0 {
 		return

@@ -13,16 +13,15 @@ type ranking struct {
 	*view
 	title string
 	rows  []rankingRow // the hottest one first; see add
-	// beyond is the number of rows that were added after there were enough rows for the table. Of these, only the sum
-	// of their samples is kept, in beyondCount.
+	// beyond is the number of rows that were added when the table already had enough rows. These rows are not kept, but
+	// beyondCount is the sum of their samples.
 	beyond      int
 	beyondCount tally.Counts
-	// more is what a row is called in the line about the rows that are left out: "warm region" becomes
-	// "<...other 7 warm regions...>".
+	// more is the word for rows that are left out: "warm region" becomes "<...other 7 warm regions...>".
 	more string
-	// rest has additional rows for the samples that are not in any of rows. They come before the totals.
+	// rest has the rows between the others and the totals. They are for samples that are in none of the other rows.
 	rest []rankingRow
-	// about is the text beside the totals, in the column of details. It says which code they are of.
+	// about says which code the totals are of. It is shown beside the totals, in the column of details.
 	about string
 	// all is true if the table shows all rows, regardless of Options.Top.
 	all bool
@@ -41,8 +40,8 @@ type rankingRow struct {
 	details string
 }
 
-// add adds a row with these samples. row returns the other fields of the row. It is called only if the table may show
-// the row, because there can be a million rows that it does not show.
+// add adds a row with these samples. The function returns the other fields of the row. It is called only if the table
+// may show the row, because there can be a million rows that the table does not show.
 func (t *ranking) add(counts tally.Counts, row func() rankingRow) {
 	if !t.all && t.opts.Top > 0 && len(t.rows) > t.opts.Top {
 		if t.beyond++; t.beyondCount == nil {
@@ -68,7 +67,7 @@ func (t *ranking) sum(from, e int) int64 {
 	return n
 }
 
-// write writes the table: the hottest rows, a row that sums up the others, the rows of rest, a rule, and the totals.
+// write writes the table: the hottest rows, a row that sums up the others, the rows in t.rest, a rule, and the totals.
 func (t *ranking) write() {
 	if len(t.rows) == 0 {
 		return
@@ -83,7 +82,7 @@ func (t *ranking) write() {
 	t.Line("")
 }
 
-// shown returns the rows of the table: the hottest rows, a row that sums up the others, and the rows of rest.
+// shown returns the rows of the table: the hottest rows, a row that sums up the others, and the rows in t.rest.
 func (t *ranking) shown() []rankingRow {
 	rows := t.hottest()
 	for _, row := range t.rest {
@@ -123,8 +122,8 @@ func (t *ranking) worthShowing(row *rankingRow) bool {
 	return t.visible(row.counts) || row.total != nil && (!t.minor(row.counts, row.total) || t.opts.Sort == ByTotal && t.visible(row.total))
 }
 
-// minor reports whether a frame is left out because it has few samples of its own. It stays if its samples in total
-// would make a region hot.
+// minor reports whether the table leaves out a frame because the frame has few samples of its own. It keeps the frame
+// if its total would be enough for a hot region.
 func (t *ranking) minor(counts, total tally.Counts) bool {
 	return t.p.Share(counts) < 0.01 && t.p.Share(total) < max(t.p.HotThreshold, 0.01)
 }
@@ -228,7 +227,7 @@ func columnWidth(cells []string) int {
 	return width
 }
 
-// transpose converts columns, all of the same length, to rows.
+// transpose converts columns to rows. All columns must have the same length.
 func transpose(columns [][]string) [][]string {
 	var rows [][]string
 	for i := range columns[0] {

@@ -52,8 +52,8 @@ func (s *shortNames) short(name string, native bool) string {
 	return layout.ShortMethod(name, width, s.ellipsis)
 }
 
-// fitNames finds the limit for each name in the tables of a profile: the room in the table that has the least room for
-// it.
+// fitNames finds out how many columns each name may have in the tables of a profile. The table with the least room for
+// a name decides.
 func fitNames(v *view, tables []*ranking) {
 	if v.opts.TableWidth == 0 {
 		return // there is no limit

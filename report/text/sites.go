@@ -109,7 +109,8 @@ func first[T any](list []T, n int) []T {
 	return list[:min(len(list), n)]
 }
 
-// siteNote returns a sentence about what the places are, if they are not those of the stacks' innermost frames.
+// siteNote returns a sentence that says what the places in a table are. It returns "" if they are simply the innermost
+// frames of the stacks.
 func siteNote(v *view) string {
 	if v.p.Sites != event.SiteOwn {
 		return ""
@@ -117,7 +118,8 @@ func siteNote(v *view) string {
 	return " Places are the innermost frames outside the JDK (--sites innermost: in the JDK too)."
 }
 
-// unrecorded returns text after a heading or a sum that says for how long nothing was recorded; "" if that is short.
+// unrecorded returns a remark that says how long nothing was recorded at the start: " (without the first 2.5 s)". It
+// returns "" if that time was short.
 func unrecorded(v *view) string {
 	const noteworthy = 100 * time.Millisecond
 	late := time.Duration(v.p.UnrecordedNanos)
@@ -127,7 +129,7 @@ func unrecorded(v *view) string {
 	return fmt.Sprintf(" (without the first %.1f s)", late.Seconds())
 }
 
-// leftOut returns a sentence about n rows that a table does not show; "" if n is 0.
+// leftOut returns a sentence about n rows that a table does not show. It returns "" if n is 0.
 func leftOut(n int) string {
 	if n == 0 {
 		return ""

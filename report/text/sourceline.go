@@ -15,9 +15,8 @@ type SourceLine struct {
 	Text   string // "" if the line was not found
 }
 
-// elsewhere returns the file and the number of the line with a blank before them, " (_Arrays.kt:13579)", if the number
-// differs from the frame's. They go before the text of the line. It returns "" if the numbers are equal or the file is
-// unknown.
+// elsewhere returns the file and the number of the line if the number differs from the frame's: " (_Arrays.kt:13579)".
+// It is written before the text of the line. It is "" if the numbers are equal or the file is unknown.
 func (l SourceLine) elsewhere(f printassembly.Frame) string {
 	if l.File == "" || l.Number == f.Line {
 		return ""
@@ -25,8 +24,8 @@ func (l SourceLine) elsewhere(f printassembly.Frame) string {
 	return fmt.Sprintf(" (%s:%d)", l.File, l.Number)
 }
 
-// place returns the place of the line for the end of a method's name: ":30" if the file has the name that Java's
-// convention asks for, otherwise " (Range.scala:190)", as in a stack trace.
+// place returns the place of the line, for the end of a method's name. The place is ":30" if the file has the usual
+// name for the method's class. Otherwise it is " (Range.scala:190)", as in a stack trace.
 func (l SourceLine) place(f printassembly.Frame) string {
 	if l.File == "" || l.Number == f.Line && l.File == path.Base(names.SourcePath(f.Method, "")) {
 		return lineNumber(f)

@@ -63,8 +63,8 @@ func methodTable(v *view) *ranking {
 	return t
 }
 
-// inOrder calls the function visit for each piece of code and each native function, the hottest one first. Both lists
-// must be in this order already. In each call, one of the two arguments is nil.
+// inOrder goes through pieces of code and native functions together, with the hottest one first. Both lists must be in
+// this order already. Each call of visit gets either a piece of code or a native function, and nil for the other.
 func inOrder[T any](code []T, native []profile.NativeFunction, counts func(*T) tally.Counts, visit func(*T, *profile.NativeFunction)) {
 	for len(code)+len(native) > 0 {
 		if len(native) == 0 || len(code) > 0 && slices.Compare(counts(&code[0]), native[0].Counts) >= 0 {
@@ -108,7 +108,7 @@ func nativeTable(v *view) *ranking {
 	return t
 }
 
-// sourceTable has the sums of the samples of each compiler, each library and the kernel.
+// sourceTable sums up the samples of each compiler, each library and the kernel.
 func sourceTable(v *view) *ranking {
 	t := &ranking{view: v, title: "Distribution by Source", more: "source", all: true}
 	for _, s := range v.p.Sources {

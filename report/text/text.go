@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-// Write writes the text report of all profiles, one after the other. gasm is gasm's version.
+// Write writes the text report of all profiles, one after the other. The header shows the given version of gasm.
 func Write(w io.Writer, ps *profile.Profiles, gasm string, o Options) error {
 	d := &document{Page: layout.NewPage(w, o.Look), opts: o, ps: ps, about: &ps.Capture, notes: ps.Capture.Notes}
 	unknown := func(p profile.Profile) bool { return p.Operations == 0 }

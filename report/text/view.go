@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-// A view has what the functions need that write the report about one profile: the page, the options, the profile, and
+// A view has everything that is needed to write the report about one profile: the page, the options, the profile, and
 // the formats of amounts and names.
 type view struct {
 	*layout.Page
@@ -46,7 +46,7 @@ func (v *view) forkName(pid int) string {
 	return "pid " + strconv.Itoa(pid)
 }
 
-// source returns a frame's line of source; the zero SourceLine if it is not known.
+// source returns a frame's line of source. It returns the zero SourceLine if the line is not known.
 func (v *view) source(f printassembly.Frame) SourceLine {
 	if v.opts.Source == nil || f.Line <= 0 {
 		return SourceLine{}
@@ -65,8 +65,8 @@ func (v *view) cut(line string) string {
 	return line
 }
 
-// headingName returns a name for a heading. If the output is a terminal, the function short shortens the name to the
-// room that the rest of the line leaves. The parameter others is the number of columns of that rest.
+// headingName returns a name for a heading. If the output is a terminal, the function short shortens the name so that
+// the heading fits on one line. The last argument is the number of columns that the rest of that line takes.
 func (v *view) headingName(name string, short func(name string, width int, ellipsis string) string, others int) string {
 	if v.Width == 0 {
 		return name

@@ -32,13 +32,14 @@ const (
 	costRecordSize  = 8 + 8 // size of a sample's record: header and PC
 )
 
-// sampleCost measures what a sample of cycles or of a clock costs the thread that is sampled. It
-// returns 0 if that can't be measured.
+// sampleCost measures how much time a sample of cycles or of a clock takes from the sampled thread. It returns 0 if
+// that can't be measured.
 //
 // One of gasm's threads is sampled while it does nothing but read the clock. Each interrupt is a gap between two
 // readings. The kernel's buffer says how many samples there were. If there were n samples, the n longest gaps are
-// attributed to them, and the median of these gaps is the cost. Other gaps (the kernel's tick, other processes, Go's
-// collector) are few. Most of them are short, or so long that the median does not depend on how long.
+// attributed to them, and the median of these gaps is the cost. A few gaps have other causes: the kernel's tick,
+// other processes, or Go's collector. Most of those are short. The long ones do no harm either, because the median
+// does not depend on how long they are.
 func sampleCost(e sampler.Event) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -51,7 +52,7 @@ func sampleCost(e sampler.Event) time.Duration {
 			return 0
 		}
 	}
-	// cpu-clock is also the event that is sampled if the machine can't count cycles.
+	// If the machine can't count cycles, cpu-clock is also the event that is sampled in the end.
 	fd, err := openClock()
 	if err != nil {
 		return 0
@@ -76,9 +77,9 @@ func measureCost(fd int) time.Duration {
 	return typicalCost(gaps, samplesAmong(buffer[page:], first, last))
 }
 
-// clockGaps reads the clock until the kernel has written costSamples records, and returns the times between two
-// readings that were longer than a reading takes. first and last are positions in what the kernel has written. The
-// records between them belong to samples within these times.
+// clockGaps reads the clock until the kernel has written costSamples records. It returns the gaps, which are the
+// times between two readings that are longer than a reading takes. first and last are positions in what the kernel
+// has written. The records between these positions belong to samples within the gaps.
 func clockGaps(written *uint64) (gaps []time.Duration, first, last uint64) {
 	const look = 200 * time.Nanosecond
 	gaps = make([]time.Duration, 0, 4096)
@@ -97,9 +98,9 @@ func clockGaps(written *uint64) (gaps []time.Duration, first, last uint64) {
 	return gaps, first, last
 }
 
-// samplesAmong returns the number of samples among the records between the positions first and last. The buffer is so
-// large that the kernel does not reach its end and start over. Records of other types say that the kernel paused the
-// event because it came too often.
+// samplesAmong returns the number of samples among the records between the positions first and last. The kernel does
+// not reach the end of the buffer and start over, because the buffer is large enough. Records that are not samples
+// say that the kernel paused the event because it came too often.
 func samplesAmong(records []byte, first, last uint64) (n int) {
 	last = min(last, uint64(len(records)))
 	for first+8 <= last {
@@ -116,8 +117,8 @@ func samplesAmong(records []byte, first, last uint64) (n int) {
 	return n
 }
 
-// typicalCost returns the median of the n longest gaps, where n is the number of samples. It returns 0, for unknown, if
-// there were too few samples, or more samples than gaps.
+// typicalCost returns the median of the n longest gaps, where n is the number of samples. It returns 0, which means
+// unknown, if there were too few samples, or more samples than gaps.
 func typicalCost(gaps []time.Duration, samples int) time.Duration {
 	if samples < fewSamples || samples > len(gaps) {
 		return 0

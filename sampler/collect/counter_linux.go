@@ -32,8 +32,8 @@ func openClock() (fd int, err error) {
 	return openCounter(unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_CLOCK, costPeriodNanos)
 }
 
-// noCyclesCounter reports whether the machine has no counter of cycles, like many virtual machines. It
-// returns false if that is unknown. Tests replace it.
+// noCyclesCounter reports whether the machine has no counter of cycles. Many virtual machines have none. The result
+// is false if that can't be found out. Tests replace this function.
 var noCyclesCounter = func() bool {
 	fd, err := openCycles()
 	if err == nil {
@@ -42,8 +42,8 @@ var noCyclesCounter = func() bool {
 	return isNoCounter(err)
 }
 
-// isNoCounter reports whether an error makes perf itself use a clock in place of cycles:
-// evsel__fallback() in the kernel's tools/perf/util/evsel.c.
+// isNoCounter reports whether an error says that there is no counter of cycles. In case of such an error, perf itself
+// uses a clock in place of cycles: evsel__fallback() in the kernel's tools/perf/util/evsel.c.
 func isNoCounter(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// sampleCost returns 0, for unknown: DTrace on macOS runs on hardware, where a sample costs little.
+// sampleCost returns 0, which means unknown. DTrace on macOS runs on hardware, where a sample costs little.
 func sampleCost(sampler.Event) time.Duration { return 0 }
 
 // noCyclesCounter always returns false. Only perf is asked for cycles, and perf exists on Linux only.

@@ -53,14 +53,14 @@ type drain struct {
 	streams []*Stream
 }
 
-// A thread is a running thread, or one whose end the kernel has just reported: the kernel may still sample the thread
-// for a moment after that.
+// A thread is a running thread, or one whose end the kernel has just reported. The kernel may still sample a thread
+// for a moment after its end.
 type thread struct {
 	name  string
 	ended bool
 }
 
-// newDrain returns a drain into a new file. specs are the names that the events have in the text.
+// newDrain returns a drain that writes to a new file. specs are the names that the events have in the text.
 func newDrain(path string, specs []string, events []sampler.Event) (*drain, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -77,16 +77,16 @@ func newDrain(path string, specs []string, events []sampler.Event) (*drain, erro
 // mapsTime is a time limit for native.ReadMaps, which usually takes much less.
 const mapsTime = 5 * time.Second
 
-// started adds a process that is about to exec to the drain. Its events begin during the exec, a moment before the
-// kernel reports its new name (begin_new_exec in fs/exec.c), so a sample may still have the old name.
+// started adds a process to the drain just before the process execs. Its events begin during the exec, a moment
+// before the kernel reports the new name (begin_new_exec in fs/exec.c). So a sample may still have the old name.
 func (d *drain) started(pid int) {
 	d.resolver.Note(pid) // it may end before its first mapping is looked at, and so may its children
 	d.alive[int32(pid)] = 1
 	d.threads[int32(pid)] = thread{name: machine.ReadTrimmed(fmt.Sprintf("/proc/%d/comm", pid))}
 }
 
-// attached adds a running process to the drain. Its events are open already, so threads and mappings that come while
-// attached reads the present ones are not missed.
+// attached adds a running process to the drain. The events of the process are already open, so the drain also learns
+// of threads and mappings that appear while this function reads the present ones.
 func (d *drain) attached(ctx context.Context, pid int) {
 	for _, tid := range perfevent.Threads(pid) {
 		d.alive[int32(pid)]++
@@ -144,9 +144,9 @@ func (d *drain) take(r *perfevent.Record) {
 	}
 }
 
-// forgetEnded forgets the first n threads in d.ended, where n is the parameter before. It returns how many threads are
-// left there, which is the parameter of the next call. So each thread is kept for one more look after the look that
-// reported its end.
+// forgetEnded forgets the first threads in d.ended and returns how many are left there. The caller passes this number
+// to the next call, which forgets that many. So each thread is kept for one more look after the look that reported
+// its end.
 func (d *drain) forgetEnded(before int) int {
 	for _, tid := range d.ended[:before] {
 		if d.threads[tid].ended { // false if a new thread has the same id
@@ -193,8 +193,8 @@ func (d *drain) kernelNames() *kernelSymbols {
 	return d.kernel
 }
 
-// lostInAll writes the kernel's count of an event's samples that did not fit into the buffers. The kernel's records
-// have already reported most of these losses.
+// lostInAll writes how many samples of an event did not fit into the buffers. This is the kernel's own count at the
+// end. The kernel's records have already reported most of these losses.
 func (d *drain) lostInAll(count int64) {
 	if count > 0 {
 		d.text.Lost(&d.last, count, true)
@@ -218,9 +218,9 @@ func (d *drain) flush() {
 	d.written += int64(n)
 }
 
-// pauseForStreams returns the next pause: the given one, or a shorter one if a stream is subscribed and
-// found says that there were samples after the last pause. The pauses of a process that sleeps get
-// longer in any case, because watching it should cost next to nothing.
+// pauseForStreams returns the length of the next pause. Usually that is the given pause. It is shorter if a stream is
+// subscribed and there were samples after the last pause (found). While a process sleeps, its pauses get longer even
+// if there is a stream, because watching it should cost next to nothing.
 func (d *drain) pauseForStreams(pause time.Duration, found bool) time.Duration {
 	if !found {
 		return pause

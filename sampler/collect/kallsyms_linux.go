@@ -12,10 +12,11 @@ import (
 
 // kernelSymbols are the functions of the kernel and its modules.
 //
-// It takes 50 ms to read 120000 functions, mostly in the kernel, which makes the text of /proc/kallsyms while it is
-// read. So no more of the text is read than a lookup needs. The text first has the kernel's own functions, in the order
-// of addresses (scripts/kallsyms.c sorts them), and then, in no order, those of modules and of code that was made while
-// the kernel ran. Kernels that also list their data (CONFIG_KALLSYMS_ALL) list the data after the functions.
+// It takes 50 ms to read 120000 functions. Most of that time is spent in the kernel, which makes the text of
+// /proc/kallsyms while it is read. Therefore only as much of the text is read as a lookup needs. The kernel's own
+// functions come first, sorted by address (scripts/kallsyms.c sorts them). The functions of modules, and of code that
+// was made while the kernel ran, come after that and are not sorted. Kernels that also list their data
+// (CONFIG_KALLSYMS_ALL) list the data after the functions.
 type kernelSymbols struct {
 	unread  *bufio.Reader  // nil when all is read
 	ordered bool           // so far there are only functions of the kernel itself, in the order of addresses
@@ -33,8 +34,8 @@ type kernelSymbol struct {
 // A kernelName is a function's name and its module, as perf script prints both.
 type kernelName struct{ symbol, module string }
 
-// Estimates for the kernels of distributions, with their modules: the largest number of functions, and
-// the average length of a name in bytes.
+// Estimates for the kernels of distributions, with their modules. The first is the largest number of functions, the
+// second the average length of a name in bytes.
 const usualSymbols, usualName = 1 << 18, 32
 
 // kernelItself is what perf calls the kernel without its modules.
@@ -47,8 +48,8 @@ const kernelItself = "[kernel.kallsyms]"
 //	ffffffff81b954cc t iowrite16
 //	ffffffffc0200000 t nft_do_chain	[nf_tables]
 //
-// Data is left out. If the user may not see the addresses, all of them are 0, and there are no symbols.
-// Lines that can't be read are left out.
+// Data and lines that can't be read are left out. If the user may not see the addresses, all of them are 0, and there
+// are no symbols.
 func newKernelSymbols(r io.Reader) *kernelSymbols {
 	// Allocate enough for most kernels at once. Memory that is never written to costs nothing, while growing the slices
 	// would take more time than reading the text.
@@ -61,7 +62,7 @@ func newKernelSymbols(r io.Reader) *kernelSymbols {
 	}
 }
 
-// readFor reads the text until the function at an address is known, or to the end.
+// readFor reads the text up to the function at an address. If there is no such function, it reads all of the text.
 func (k *kernelSymbols) readFor(pc uint64) {
 	for k.unread != nil && !k.knows(pc) {
 		line, err := k.unread.ReadSlice('\n')
@@ -76,7 +77,7 @@ func (k *kernelSymbols) readFor(pc uint64) {
 	}
 }
 
-// knows reports whether the function at an address is among those that were read.
+// knows reports whether the function at an address has already been read.
 func (k *kernelSymbols) knows(pc uint64) bool {
 	n := len(k.symbols)
 	return k.ordered && n > 0 && k.symbols[0].start <= pc && pc < k.symbols[n-1].start
@@ -97,7 +98,7 @@ func (k *kernelSymbols) add(line []byte) {
 	k.symbols = append(k.symbols, kernelSymbol{start, lo, uint32(len(k.text))})
 }
 
-// isFunction reports whether a symbol's type, as nm prints it, is a function's.
+// isFunction reports whether a symbol with this type is a function. The type is a letter, as nm prints it.
 func isFunction(kind byte) bool { return kind == 't' || kind == 'T' || kind == 'w' || kind == 'W' }
 
 // at returns the name of the function at an address. The symbol is "" if the function is unknown.

@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// A MappingWatch reports which files the processes of a command map as code. It is for recordings in which not gasm
-// itself but a program such as perf takes the samples.
+// A MappingWatch reports which files the processes of a command map as code. It is for recordings in which a program
+// such as perf takes the samples, and not gasm itself.
 type MappingWatch struct {
 	set      *perfevent.Set
 	stopping atomic.Bool
@@ -50,13 +50,13 @@ func (w *MappingWatch) run(mapped func(native.Mapping)) {
 	}
 }
 
-// LookOften makes the pauses short from now on for the duration d, as [Native.LookOften] does.
+// LookOften makes the pauses short for the duration d, as [Native.LookOften] does.
 func (w *MappingWatch) LookOften(d time.Duration) {
 	w.often.extend(d)
 	w.set.Interrupt() // ends a long pause
 }
 
-// Stop ends the watch. The function mapped is not called any more after that.
+// Stop ends the watch. No mapping is reported after that.
 func (w *MappingWatch) Stop() {
 	w.stopping.Store(true)
 	w.set.Interrupt()

@@ -18,7 +18,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// A Native is a recording that gasm itself makes with perf_event_open. The recording is under way or has ended.
+// A Native is a recording that gasm itself makes with perf_event_open. It is under way or has ended.
 type Native struct {
 	set    *perfevent.Set
 	drain  *drain
@@ -47,9 +47,9 @@ func StartNative(opts Options) (*Native, error) {
 	})
 }
 
-// AttachNative opens the events on all threads of running processes, PID and MorePIDs of the options, and begins at
-// once. Threads and processes that come later are sampled, too. When ctx is done, AttachNative does not wait any longer
-// for the mappings of a process, which it reads from /proc.
+// AttachNative opens the events on all threads of running processes, which are PID and MorePIDs in the options.
+// Sampling begins at once, and includes threads and processes that are created later. AttachNative reads the mappings
+// of each process from /proc. When ctx is done, it does not wait for them any longer.
 func AttachNative(ctx context.Context, opts Options) (*Native, error) {
 	pids := append([]int{opts.PID}, opts.MorePIDs...)
 	open := func(o perfevent.Options) (*perfevent.Set, error) { return perfevent.OpenRunning(pids, o) }
@@ -118,7 +118,7 @@ func openEvents(events []sampler.Event, o perfevent.Options, open opener) (*perf
 	return open(o)
 }
 
-// describe notes how the sampled events differ from those that were asked for, and returns the names that the events
+// describe notes how the sampled events differ from those that were asked for. It returns the names that the events
 // have in the text. A name has the modifier u if the kernel could not be sampled.
 func (n *Native) describe(r request, refused *failure.RefusedError) (specs []string) {
 	switch {
@@ -157,9 +157,9 @@ func (n *Native) Frequency() int { return n.hertz }
 // Buffers returns the size of the kernel's buffers, in bytes.
 func (n *Native) Buffers() int { return n.buffers }
 
-// Subscribe returns a stream that gets all samples from now on. The stream holds capacity samples that
-// were not received; further ones are dropped. While threads are busy, the kernel's buffers are emptied
-// at least once in each pause. Call Subscribe before Stop.
+// Subscribe returns a stream that gets all samples from now on. The stream keeps up to capacity samples until they
+// are received, and drops further ones. While threads are busy, the kernel's buffers are emptied at least once per
+// pause. Call Subscribe before Stop.
 func (n *Native) Subscribe(capacity int, pause time.Duration) *Stream {
 	s := newStream(capacity, pause)
 	n.drain.subscribe(s)
@@ -170,18 +170,18 @@ func (n *Native) Subscribe(capacity int, pause time.Duration) *Stream {
 // shortPause is the time between two looks while LookOften is in effect.
 const shortPause = 10 * time.Millisecond
 
-// LookOften makes the recording look for new mappings more often, from now on for the duration d. Then Options.Mapped
-// is called some 30 ms after a file was mapped. Otherwise that can take up to a second, if the process was held or
-// slept before.
+// LookOften makes the recording look for new mappings more often for the duration d. During this time, Options.Mapped
+// is called about 30 ms after a file was mapped. Otherwise that can take up to a second, for example if the process
+// was asleep before.
 func (n *Native) LookOften(d time.Duration) {
 	n.often.extend(d)
 	n.set.Interrupt() // ends a long pause
 }
 
-// A shortPauses says until when pauses between two looks are short.
+// A shortPauses is the time until which the pauses between two looks are short.
 type shortPauses struct{ end atomic.Int64 } // on CLOCK_MONOTONIC, in ns
 
-// extend makes pauses short from now on for the duration d, and longer if an earlier call asked for that.
+// extend makes pauses short for the duration d. If an earlier call has asked for a later end, that end stays.
 func (s *shortPauses) extend(d time.Duration) {
 	for end := monotonic.Nanos() + d.Nanoseconds(); ; {
 		before := s.end.Load()
@@ -191,7 +191,7 @@ func (s *shortPauses) extend(d time.Duration) {
 	}
 }
 
-// limit returns a pause, or shortPause if that is shorter and pauses are short now.
+// limit returns the given pause. While pauses are short, it returns at most shortPause.
 func (s *shortPauses) limit(pause time.Duration) time.Duration {
 	if monotonic.Nanos() < s.end.Load() {
 		return min(pause, shortPause)
@@ -231,10 +231,10 @@ func (n *Native) run() {
 	}
 }
 
-// Stop ends the recording and waits until all samples are in the file. When ctx is done, Stop does not name any further
-// native functions. Naming them is the only part that can take long, because it reads the files that the processes have
-// mapped. A second Stop returns the same. If the samples could not be written, the error is a *failure.StoppedError,
-// and the file has the samples up to the failure.
+// Stop ends the recording and waits until all samples are in the file. The only part that can take long is to name
+// the native functions, because that reads the files that the processes have mapped. When ctx is done, Stop leaves
+// the remaining functions without names. If the samples could not be written, the error is a *failure.StoppedError,
+// and the file has the samples up to the failure. A second Stop returns the same error.
 func (n *Native) Stop(ctx context.Context) error {
 	n.stopOnce.Do(func() {
 		n.stopping.Store(true)

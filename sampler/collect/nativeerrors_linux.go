@@ -16,8 +16,8 @@ import (
 // nativeTool names the sampler in errors.
 const nativeTool = "native sampling"
 
-// refusedNative converts an error of perfevent to one that says how to fix it. It returns nil if the
-// cause is not known.
+// refusedNative converts an error of perfevent to one that says how to fix it. It returns nil if it does not know the
+// cause.
 func refusedNative(err error, events []sampler.Event, pid int, h machine.Host) *failure.RefusedError {
 	var unknown *perfevent.NameError
 	var open *perfevent.OpenError
@@ -84,8 +84,8 @@ func denied(h machine.Host, refused *failure.RefusedError, events []sampler.Even
 	return refused
 }
 
-// around returns the parts of the event's spec around its name: the PMU and the modifiers, "cpu" and "Pu" for
-// "cpu/cycles/Pu". A part that is missing is "".
+// around returns what is around the name in an event's spec: the PMU before it and the modifiers after it. For
+// "cpu/cycles/Pu" it returns "cpu" and "Pu". A missing part is "".
 func around(e sampler.Event) (pmu, modifiers string) {
 	pmu, rest, _ := strings.Cut(e.Spec, "/")
 	if after, ok := strings.CutPrefix(rest, e.Name); ok && pmu != "" {

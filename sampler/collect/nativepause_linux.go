@@ -1,14 +1,14 @@
 package collect
 
-// A switching is a request of Pause or Resume to the goroutine that owns the events.
+// A switching is a request from Pause or Resume to the goroutine that owns the events.
 type switching struct {
 	on   bool
 	done chan error
 }
 
-// Pause stops the sampling until Resume. Samples that were taken before are kept. If the recording was started with
-// Options.Pauses, threads and mappings that come in the meantime are known afterwards. Pause does nothing to a Native
-// that has ended.
+// Pause stops the sampling until Resume. Samples from before the pause are kept. If the recording was started with
+// Options.Pauses, it also learns of threads and mappings that appear during the pause. Pause does nothing if the
+// recording has ended.
 func (n *Native) Pause() error { return n.turn(false) }
 
 // Resume begins to sample again after Pause.

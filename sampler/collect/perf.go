@@ -26,12 +26,12 @@ import (
 
 // Options are the options of a recording, by perf or by gasm itself.
 type Options struct {
-	// Events are the events that the user named. nil means the best that this machine has: cycles:P,
-	// else cycles, else cpu-clock.
+	// Events are the events that the user named. If it is nil, the best event that this machine has is sampled:
+	// cycles:P, otherwise cycles, otherwise cpu-clock.
 	Events    []sampler.Event
 	Frequency int // samples per second and CPU
-	// Drawn is true if the frequency is drawn at random from 3 to 10 % around Frequency, so that no program is in step
-	// with the samples. The method Frequency of the recording returns the drawn frequency.
+	// Drawn is true if the actual frequency is drawn at random. It is then 3 to 10 % above or below Frequency, so
+	// that no program is in step with the samples. Native.Frequency and Perf.Frequency return the actual frequency.
 	Drawn    bool
 	PID      int    // the process, held before its exec; its children are followed
 	MorePIDs []int  // other processes; only AttachNative uses them
@@ -59,15 +59,15 @@ type Perf struct {
 	control *os.File // nil for a perf without --control
 	acks    *os.File // perf's answers to commands on control; nil without --control
 	answers *bufio.Reader
-	// named is true if perf's events can be disabled by name, unnamed if they can't. If both are false, gasm has not
-	// tried it yet.
+	// named is true if perf's events can be disabled by name, and unnamed is true if they can't. If both are false,
+	// gasm has not tried it yet.
 	named, unnamed bool
 
 	stopOnce sync.Once
 	stopErr  error
 }
 
-// How long perf may take to end. It needs some ms. Tests shorten these times.
+// How long perf may take to end. Usually it takes some ms. Tests shorten these times.
 var (
 	slowEnd = external.SlowEnd // after this time the user is told
 	lastEnd = 10 * time.Second // after this time perf is killed
@@ -134,11 +134,10 @@ func (p *Perf) Frequency() int { return p.hertz }
 // DataFile returns the path of perf's recording.
 func (p *Perf) DataFile() string { return p.data }
 
-// Stop ends the recording with one SIGINT and waits until perf has written all of it. A perf that does
-// not end is killed after ten seconds, or at the end of StartPerf's context. It is not an error if perf
-// has ended before because every process that it followed had ended. If perf failed, the error is a
-// *failure.StoppedError, and Stop has made the data on disk readable. A second Stop returns the same
-// error.
+// Stop ends the recording with one SIGINT and waits until perf has written all of it. If perf does not end, it is
+// killed after ten seconds, or when StartPerf's context is done. perf ends by itself after the last process that it
+// follows. That is not an error. If perf failed, the error is a *failure.StoppedError, and Stop has made the data on
+// disk readable. A second Stop returns the same error.
 func (p *Perf) Stop() error {
 	p.stopOnce.Do(func() { p.stopErr = p.stop() })
 	return p.stopErr
@@ -172,8 +171,8 @@ func (p *Perf) stop() error {
 	return stopped
 }
 
-// unfinished returns an error if perf ended as it should but could not write the end of its data, and nil otherwise. On
-// a full disk perf may do that without a message.
+// unfinished returns an error if perf seems to have ended well but could not write the end of its data. That can
+// happen without a message if the disk is full.
 func (p *Perf) unfinished() error {
 	f, err := os.Open(p.data)
 	if err != nil {

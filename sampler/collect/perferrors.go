@@ -15,8 +15,8 @@ func missingPerf(h machine.Host, cause string) *failure.MissingToolError {
 	return &failure.MissingToolError{Tool: "perf", Cause: cause, Install: installPerf(h)}
 }
 
-// installPerf returns the command that installs perf on the machine, or the names of the package if the distribution is
-// unknown.
+// installPerf returns the command that installs perf on the machine. If the distribution is unknown, it returns the
+// names that the package may have.
 func installPerf(h machine.Host) string {
 	for _, id := range h.DistroIDs() {
 		switch id {
@@ -37,7 +37,7 @@ func installPerf(h machine.Host) string {
 	return "the package is named perf, linux-perf or linux-tools"
 }
 
-// Parts of the lines of perf's stderr that say why it does not sample, in perf 4.9 to 7.2.
+// Parts of lines in which perf 4.9 to 7.2 say on stderr why they do not sample.
 var (
 	// Ubuntu's /usr/bin/perf is a script that runs the perf of the kernel.
 	wrapperWords = []string{"perf not found for kernel"}
@@ -54,7 +54,7 @@ var (
 	unsupportedWords = append([]string{
 		"event is not supported", "PMU Hardware doesn't support", "PMU counters are busy",
 		"No hardware sampling interrupt available",
-		// Two texts of one error: the event counts for the whole machine, like msr/tsc/.
+		// Two texts for the same error: the event, for example msr/tsc/, counts for the whole machine.
 		"in per-thread mode", "clockid feature not supported",
 	}, syscallWords("No such file or directory", "No such device", "Invalid argument", "Operation not supported", "Not supported")...)
 )
@@ -81,8 +81,8 @@ func refusedPerf(reason failure.Reason, line, hint, cause string, args ...any) e
 	return &failure.RefusedError{Tool: "perf", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint, Stderr: line}
 }
 
-// refusal converts the text that perf printed on stderr, before it began to sample, to an error. It returns nil if the
-// text has no known line.
+// refusal makes an error from what perf printed on stderr before it began to sample. It returns nil if the text has
+// no known line.
 func refusal(text string, events []sampler.Event, pid int, h machine.Host) error {
 	asked := strings.Join(sampler.Specs(events), ",")
 	if _, ok := failure.LineWith(text, wrapperWords...); ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// bestEvents are the events that are tried, in this order, if the user names no event.
+// bestEvents are tried in this order if the user names no event.
 var bestEvents = []sampler.Event{sampler.ParseEvent("cycles:P"), sampler.ParseEvent("cycles"), sampler.ParseEvent(sampler.CPUClock)}
 
 // clockNames are perf's clocks by their number in the kernel's perf_sw_ids. perf opens one
@@ -25,8 +25,8 @@ type request struct {
 }
 
 // requestFor returns the request for the events that the user named, if any. noCounter is true if this machine can't
-// count cycles. If perf is asked for cycles on such a machine, perf 6.1 opens cpu-clock instead, and perf 6.12 and 7.2
-// open task-clock, without a message. So gasm asks for cpu-clock itself, and all versions do the same.
+// count cycles. On such a machine perf silently opens a clock if it is asked for cycles: perf 6.1 opens cpu-clock,
+// perf 6.12 and 7.2 open task-clock. So gasm asks for cpu-clock itself, and all versions do the same.
 func requestFor(named []sampler.Event, noCounter bool) request {
 	if len(named) == 0 {
 		if noCounter {

@@ -12,12 +12,12 @@ import (
 // processor if many threads are running. If perf ends in the meantime, tell returns at once.
 const controlTimeout = 30 * time.Second
 
-// errorShown is how long gasm waits after perf's answer for an error message. The message may come later than the
-// answer, because the two go through separate pipes.
+// errorShown is how long gasm waits after perf's answer for an error message. The message may come after the answer,
+// because they go through separate pipes.
 const errorShown = 20 * time.Millisecond
 
-// Pause makes perf take no samples until Resume. Threads and mappings that come in the meantime are known afterwards,
-// if perf can disable events by name (since 5.13). A perf before 5.9 can't pause, and goes on.
+// Pause makes perf take no samples until Resume. If perf can disable events by name (since 5.13), the recording also
+// has the threads and mappings that appear during the pause. A perf before 5.9 can't pause, and goes on sampling.
 func (p *Perf) Pause() error { return p.turn("disable") }
 
 // Resume makes perf take samples again after Pause.

@@ -84,8 +84,8 @@ func (p *Perf) start(ctx context.Context, args []string) error {
 	return p.readOpened()
 }
 
-// takeBack ends a perf that could not be made to sample, and removes its data, which perf creates before it opens the
-// events. full reports whether the disk had no room for more data.
+// takeBack ends a perf that does not sample. It also removes perf's data, because perf creates the file before it
+// opens the events. full reports whether the disk had no room for more data.
 func (p *Perf) takeBack() (full bool) {
 	p.process.Kill()
 	<-p.process.Done
@@ -95,8 +95,8 @@ func (p *Perf) takeBack() (full bool) {
 	return full
 }
 
-// refused returns the error for a perf that the kernel refused, according to perf's stderr. It returns nil if err has a
-// different cause, or if the text is not known.
+// refused returns an error if perf's stderr says that the kernel refused it. It returns nil if the text is not known,
+// or if err has a different cause.
 func (p *Perf) refused(err error, pid int, h machine.Host) error {
 	if !errors.Is(err, errPerfEnded) && !errors.Is(err, errEventsMissing) {
 		return nil
@@ -187,7 +187,7 @@ func (p *Perf) startUnconfirmed(ctx context.Context, args []string) error {
 	}
 }
 
-// awaitEnd waits for the end of a perf that has closed its descriptors.
+// awaitEnd waits until a perf that has closed its pipes has ended.
 func (p *Perf) awaitEnd(deadline time.Time) error {
 	select {
 	case <-p.process.Done:

@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
-// DefaultFrequency is how often gasm samples if a sample costs little, per second and CPU. JMH's perfasm and dtraceasm
+// DefaultFrequency is the number of samples per second and CPU if a sample costs little. JMH's perfasm and dtraceasm
 // sample about as often.
 const DefaultFrequency = 1001
 
@@ -26,16 +26,15 @@ const maxShare = 0.01
 // A Rate is the frequency at which to sample if the user does not choose one, and the reason for it.
 type Rate struct {
 	Hertz int // per second and CPU
-	// Cost is how much of the sampled thread's time a sample takes, or 0 if that can't be measured.
+	// Cost is how much of the sampled thread's time one sample takes. It is 0 if that can't be measured.
 	Cost time.Duration
-	// Timers is how many of the events are clocks, or count cycles. A sample of each of them takes
-	// Cost.
+	// Timers is how many of the events are clocks or count cycles. Each of their samples takes Cost.
 	Timers int
 }
 
-// ChooseRate measures what a sample costs and returns the highest rate that leaves the command 99 % of
-// its time, or the lowest rate if none does. If there are no events, it measures the one that StartPerf
-// tries first. ChooseRate takes 20 ms of one CPU, and at most 0.3 s on a busy machine.
+// ChooseRate measures what a sample costs and returns the highest rate that leaves the command 99 % of its time. If
+// no rate does, it returns the lowest one. If there are no events, it measures the one that StartPerf tries first.
+// ChooseRate takes 20 ms of one CPU, and at most 0.3 s on a busy machine.
 //
 // On hardware a sample is an interrupt of 1 or 2 us, and the rate is DefaultFrequency. In a virtual
 // machine the timer of a clock event makes the CPU leave the guest several times for a sample. In a
@@ -85,8 +84,9 @@ func (r Rate) Note() string {
 	return fmt.Sprintf("%d Hz takes %.1f %%, %d %.1f %% of the time", r.Hertz, 100*r.Share(r.Hertz), DefaultFrequency, 100*r.Share(DefaultFrequency))
 }
 
-// chooseFrequency returns how often events are sampled, for the frequency in opts. If the kernel allows only a lower
-// frequency, chooseFrequency returns that one, with a note. If opts.Drawn is set, it draws the frequency at random.
+// chooseFrequency returns the frequency at which events are sampled. It starts from the frequency in opts. If the
+// kernel only allows a lower one, chooseFrequency takes that one and returns a note. If opts.Drawn is set, it then
+// draws a frequency at random.
 func chooseFrequency(opts Options) (hertz int, note fix.Note) {
 	hertz, note = allowedFrequency(opts.Frequency)
 	if opts.Drawn {
@@ -97,16 +97,17 @@ func chooseFrequency(opts Options) (hertz int, note fix.Note) {
 }
 
 // A drawn frequency is higher or lower than the requested frequency. The difference, as a fraction of the requested
-// frequency, is between nearest and farthest. The requested frequency itself is not used, because the program may have
-// the same one. With a difference below nearest, the samples would move so slowly through the program's period that a
-// window of a few seconds would not see all of it: with a difference of 3 %, they have seen all of it after 33 periods.
+// frequency, is between nearest and farthest. The requested frequency itself is not used, because the program may
+// have the same one. If the difference were smaller than nearest, the samples would move too slowly through the
+// program's period. A window of a few seconds would not see all of it. With a difference of 3 %, the samples have
+// seen all of it after 33 periods.
 const (
 	nearest  = 0.03
 	farthest = 0.10
 )
 
-// drawFrequency returns a frequency in one of the two ranges around hertz, but not above limit, if limit
-// is positive. u is a random number in [0, 1). Frequencies that are too low for a choice are not changed.
+// drawFrequency returns a frequency in one of the two ranges around hertz. If limit is positive, the result is at
+// most limit. u is a random number in [0, 1). Frequencies that are too low for a choice are not changed.
 //
 // The timer of a clock event has a fixed period. A program that draws frames, polls a device or ticks may have the same
 // period. Then all samples are in the same part of its work, whichever part that is. The period of a counter of cycles
@@ -134,7 +135,8 @@ func drawFrequency(hertz, limit int, u float64) int {
 // maxRateSysctl is the sysctl with the kernel's limit for the frequency of events.
 const maxRateSysctl = "kernel/perf_event_max_sample_rate"
 
-// allowedFrequency returns the frequency that was asked for or, if that is lower, the kernel's limit, with a note.
+// allowedFrequency returns the frequency that was asked for. If the kernel's limit is lower, it returns the limit and
+// a note.
 func allowedFrequency(asked int) (hertz int, note fix.Note) {
 	limit, ok := machine.Sysctl(maxRateSysctl)
 	if !ok || limit <= 0 || limit >= asked {

@@ -1,8 +1,8 @@
 // Package perfevent samples through the kernel's own interface, perf_event_open(2), without the program
 // perf. It knows the kernel's structures, but not what is done with the samples.
 //
-//   - [Lookup] finds the event with a name as perf spells it (names_linux.go: the kernel's own events;
-//     pmu_linux.go: those of the CPU, as /sys describes them).
+//   - [Lookup] finds an event by its name in perf. The kernel's own events are in names_linux.go, and those of the
+//     CPU, which /sys describes, in pmu_linux.go.
 //   - [Open] opens events on the first thread of a process that is about to exec (open_linux.go).
 //     [OpenRunning] opens them on all threads of running processes (running_linux.go).
 //   - [Set.Drain] returns the [Record]s that the kernel has written since the last call (ring_linux.go,

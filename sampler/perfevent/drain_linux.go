@@ -13,11 +13,11 @@ import (
 // in between.
 const settled = 20 * time.Millisecond
 
-// Drain calls the function give for each record that has come since the last Drain, in the order of the records' times.
-// It returns how many records were in the rings. It keeps the latest records for the next Drain, because an earlier
-// record may still be missing in another ring. If all is true, it does not keep any.
+// Drain calls give(record) for each record that has come since the last Drain, in the order of the records' times. It
+// returns how many records were in the rings. It keeps the latest records for the next Drain, because an earlier record
+// may still be missing in another ring. If all is true, it keeps none.
 //
-// A record is valid until give returns.
+// A record is valid only during the call of give.
 func (s *Set) Drain(all bool, give func(*Record)) (found int) {
 	until := monotonic.Nanos() - int64(settled)
 	found = s.fill()
@@ -63,16 +63,17 @@ func (s *Set) take(data []byte) {
 
 // followed says which threads a set samples.
 type followed struct {
-	// tids are the threads on which events were opened while the threads ran. The value is the time of that
+	// tids are the threads on which events were opened while the threads were running. Each has the time of the opening
 	// (CLOCK_MONOTONIC, in ns). tids is nil if events were opened on only one thread, from which all other threads
 	// descend.
 	tids map[int32]int64
-	// pids are the processes whose records are kept, if the events are opened for the whole machine; otherwise nil.
+	// pids are the processes whose records are kept if the events are opened for the whole machine. Otherwise, pids is
+	// nil.
 	pids map[int32]bool
 }
 
-// keep reports whether a record is to be kept, and updates tids and pids with it. It must be called with the records in
-// the order of their times.
+// keep reports whether a record is to be kept. It also updates tids and pids if the record is a Fork, so it must be
+// called with the records in the order of their times.
 func (f *followed) keep(r *Record) bool {
 	if f.pids != nil {
 		if r.Kind == Fork && r.PID != r.PPID { // the new process may have the id of an earlier one

@@ -22,7 +22,7 @@ type Event struct {
 	// of perf_event_attr). If BestPrecise is true, lower levels are tried if this machine does not have that precision.
 	Precise     int
 	BestPrecise bool
-	// CPUs are the CPUs that can count the event; nil for all.
+	// CPUs are the CPUs that can count the event. nil means all CPUs.
 	CPUs []int
 }
 

@@ -20,8 +20,9 @@ const (
 type Options struct {
 	Events    []Event // not empty
 	Frequency int     // samples of each event per second and CPU
-	// Pauses adds an event to the set that never happens and that stays enabled while the other events are paused. It
-	// is needed because the kernel reports no mappings and threads for disabled events.
+	// Pauses is true if Pause is going to be called. The set then has one more event, which never happens, but stays
+	// enabled while the others are paused. It is needed because the kernel reports no mappings and threads for disabled
+	// events.
 	Pauses bool
 }
 
@@ -49,8 +50,8 @@ type Set struct {
 	fds    []descriptor
 	byID   map[uint64]descriptor
 	rings  []*Ring // by the index of the CPU; nil if the CPU has no ring
-	owners []int   // by the index of the CPU: the file descriptor whose ring it is; -1 if there is none
-	// tracking is the index of the event for which the kernel reports mappings and threads.
+	owners []int   // by the index of the CPU: the file descriptor of its ring; -1 if there is none
+	// tracking is the index of the event with which the kernel reports mappings and threads.
 	tracking int
 	heads    []uint64
 	waiter   *waiter
@@ -89,7 +90,7 @@ func Open(pid int, o Options) (*Set, error) {
 	return s, nil
 }
 
-// newSet returns a set in which no event is open yet. The set's events will be opened in the disabled state.
+// newSet returns a set in which no event is open yet. The events will be disabled when they are opened.
 func newSet(o Options, flags uint64) (s *Set, err error) {
 	s = &Set{byID: map[uint64]descriptor{}, cores: theKernel.corePMUs()}
 	if s.cpus, err = OnlineCPUs(); err != nil {
@@ -156,7 +157,7 @@ func (s *Set) add(tid int) error {
 	return nil
 }
 
-// openOn opens an event on a thread and a CPU. The parameter c is the CPU's index in s.cpus.
+// openOn opens an event on a thread and on the CPU s.cpus[c].
 func (s *Set) openOn(event, tid, c int) error {
 	o := &s.events[event]
 	on := o.Event.on(s.cpus[c], s.cores)

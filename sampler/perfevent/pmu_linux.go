@@ -125,7 +125,7 @@ func (k kernel) set(e *Event, pmu, name string, value uint64) error {
 // are in the order of Event.Config.
 var configs = []string{"config", "config1", "config2"}
 
-// pmusWith returns the names of the PMUs that have an event with this name, sorted.
+// pmusWith returns the sorted names of the PMUs that have an event with this name.
 func (k kernel) pmusWith(event string) (pmus []string) {
 	if strings.ContainsAny(event, "/*?[\\") {
 		return nil

@@ -10,7 +10,7 @@ import (
 )
 
 // A Ring is the buffer into which the kernel writes the records of a CPU. It begins with a page that has the positions
-// of both ends. The records follow; their part of the buffer has a size that is a power of two.
+// of both ends. The records follow, in a part whose size is a power of two.
 type Ring struct {
 	memory []byte
 	page   *unix.PerfEventMmapPage
@@ -19,7 +19,7 @@ type Ring struct {
 	whole []byte
 }
 
-// MapRing maps the buffer of an event. size is the size in bytes of the buffer's part for records.
+// MapRing maps the buffer of an event. size is the number of bytes for the records.
 func MapRing(fd, size int) (*Ring, error) {
 	page := os.Getpagesize()
 	memory, err := unix.Mmap(fd, 0, page+size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
@@ -35,8 +35,8 @@ func (r *Ring) Unmap() { _ = unix.Munmap(r.memory) }
 // Head returns how many bytes the kernel has written to the ring since it was mapped.
 func (r *Ring) Head() uint64 { return atomic.LoadUint64(&r.page.Data_head) }
 
-// Read calls the function each for every record that ends at or before the position head, and frees the space of these
-// records for the kernel. A record is valid until each returns.
+// Read passes every record that ends at or before the position head to the given function. Then it frees the space of
+// these records for the kernel. A record is valid only during the call of the function.
 func (r *Ring) Read(head uint64, each func(record []byte)) {
 	size := uint64(len(r.data))
 	tail := r.page.Data_tail

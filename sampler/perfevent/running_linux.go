@@ -101,8 +101,8 @@ func (s *Set) addRunning(tid int) error {
 	return s.control(s.fds[known:], unix.PERF_EVENT_IOC_ENABLE)
 }
 
-// scanForks takes the records out of the rings and keeps them for Drain. It adds to inherited the threads that have
-// inherited all events.
+// scanForks takes the records out of the rings and keeps them for Drain. If a record shows that a new thread has
+// inherited all events, scanForks adds that thread to the map.
 func (s *Set) scanForks(inherited map[int32]bool) {
 	from := len(s.batch)
 	s.fill()
@@ -140,7 +140,7 @@ func openMachine(pids []int, o Options) (*Set, error) {
 	return s, nil
 }
 
-// Threads returns the ids of the threads that a process has now, sorted. It returns none if the process has ended.
+// Threads returns the sorted ids of the threads that a process has now. It returns none if the process has ended.
 func Threads(pid int) (tids []int) {
 	entries, _ := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "task"))
 	for _, e := range entries {

@@ -96,8 +96,8 @@ func (s *Set) control(events []descriptor, request uint) error {
 	return nil
 }
 
-// counts are the values that reading from an event's descriptor returns: the event's id, and how many of its samples
-// were lost.
+// counts are the values that reading from an event's descriptor returns: the event's id, and how many of the event's
+// samples were lost.
 type counts struct{ id, lost uint64 }
 
 // readCounts reads an event's id, and how many samples of the event and of its inherited events did not fit into the

@@ -50,7 +50,7 @@ func newWaiter() (w *waiter, err error) {
 	return w, nil
 }
 
-// watch adds a descriptor to those that wait waits for. It is edge-triggered, so each event ends only one wait.
+// watch adds a descriptor for wait to watch. The descriptor is edge-triggered, so each event ends only one wait.
 func (w *waiter) watch(fd int) error {
 	return unix.EpollCtl(w.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)})
 }

@@ -67,7 +67,8 @@ type Tables struct {
 	Statics map[string]uint64 // addresses of static fields
 	Sizes   map[string]uint64 // of types
 	Ints    map[string]int32
-	// Types are the types of fields and static fields. A field may have no entry, because HotSpot leaves some types out.
+	// Types are the types of fields and static fields. Some fields have no entry, because HotSpot leaves their types
+	// out.
 	Types map[string]string
 }
 
@@ -82,11 +83,11 @@ func (s Symbols) Address(name string) (uint64, error) {
 	return 0, fmt.Errorf("no symbol %s", name)
 }
 
-// A row is a row of a table: the values of its columns by the columns' names.
+// A row is one row of a table. It has a value for each column's name.
 type row map[string]uint64
 
-// AddTables adds the tables, with the layout of rows that vmStructs.hpp defines on 64-bit machines, and the variables
-// that locate the tables. It returns the addresses of these variables.
+// AddTables adds the tables, and the variables that point to them. The rows have the layout that vmStructs.hpp defines
+// on 64-bit machines. AddTables returns the addresses of the variables.
 func (m *Memory) AddTables(t Tables) Symbols {
 	symbols := Symbols{}
 	var structs, types, ints []row
@@ -109,8 +110,8 @@ func (m *Memory) AddTables(t Tables) Symbols {
 	return symbols
 }
 
-// field adds the name of the class, the name of the field and the field's type to columns, and returns it. name is like
-// "Method::_constMethod". An unknown type is "".
+// field completes the row of a field, such as "Method::_constMethod". It adds the names of the class and of the field,
+// and the field's type, to columns, and returns columns. If the type is unknown, typeString is "".
 func (m *Memory) field(name, typeString string, columns row) row {
 	typeName, fieldName, ok := strings.Cut(name, "::")
 	if !ok {

@@ -86,7 +86,8 @@ func (x *Target) Alive(t *testing.T) {
 	}
 }
 
-// Eventually waits until ok returns true. The test fails if that takes more than a minute; what describes the event.
+// Eventually waits until ok returns true. If that takes more than a minute, the test fails with a message that says
+// what did not happen.
 func Eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {

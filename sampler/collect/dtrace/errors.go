@@ -17,8 +17,9 @@ func missing(h machine.Host, cause string) *failure.MissingToolError {
 	return &failure.MissingToolError{Tool: "dtrace", Cause: cause, Install: install, Hint: hint}
 }
 
-// installation returns the command that installs DTrace 2.x on this system, or else a hint how to get it. It identifies
-// a Linux distribution by ID and ID_LIKE of /etc/os-release. Debian has had DTrace since release 13.
+// installation returns the command that installs DTrace 2.x on this system. If there is no such
+// command, it returns a hint how to get DTrace. It recognises a Linux distribution by ID and
+// ID_LIKE in /etc/os-release. Debian has DTrace since release 13.
 func installation(h machine.Host) (install, hint string) {
 	if runtime.GOOS == "darwin" {
 		return "", "it is a part of macOS: /usr/sbin/dtrace"
@@ -36,22 +37,22 @@ func installation(h machine.Host) (install, hint string) {
 	return "", "get it from https://github.com/oracle/dtrace"
 }
 
-// Parts of the lines in which DTrace, or sudo, says why it does not sample.
+// Parts of the lines in which DTrace or sudo says why there are no samples.
 var (
 	// DTrace 2 on Linux; macOS and older versions.
 	notRootWords = []string{"run as root", "requires additional privileges"}
 	// sudo -n.
 	sudoWords = []string{"a password is required", "is not in the sudoers file", "is not allowed to execute", "may not run sudo", "no tty present", "must be run from a terminal"}
-	// The script that SystemTap installs as dtrace. It makes C headers, and prints this as its usage on
-	// stdout.
+	// SystemTap's script named dtrace, which makes C headers. These words are in the usage that it
+	// prints on stdout.
 	systemTapWords = []string{"[-h | -G]", "-s File.d"}
 	noProbeWords   = []string{"does not match any probes"}
 	// The kernel has no BPF, or does not allow it.
 	noKernelWords = []string{"could not enable tracing", "failed to initialize dtrace", "failed to create BPF", "failed to load BPF", "BTF", "DTrace device not available"}
 )
 
-// refusal returns the error for a text that DTrace or sudo printed instead of samples. It returns nil if the text is
-// not one of the known ones. The frequency is 0 for a [Script].
+// refusal returns the error that explains what DTrace or sudo printed instead of samples. If it
+// does not recognise the text, it returns nil. The frequency is 0 if DTrace was to run a [Script].
 func refusal(text, tool string, frequency int, sudo bool, h machine.Host) error {
 	refused := func(reason failure.Reason, line, hint, cause string, args ...any) error {
 		return &failure.RefusedError{Tool: "dtrace", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint, Stderr: line}
@@ -91,9 +92,10 @@ func isNoProbe(err error) bool {
 
 const programEnd = "}: "
 
-// complaintIn returns the line of DTrace's stderr that says what went wrong, or "" if there is none. That is the last
-// line, not counting the lines that DTrace prints on every start. If DTrace repeats its program in the line, the
-// program is left out ("invalid probe specifier BEGIN { … } … END { … }: failed to grab process 4742").
+// complaintIn returns the line of DTrace's stderr that says what went wrong. It is the last line,
+// if the lines that DTrace prints at every start do not count. If there is none, complaintIn
+// returns "". Some lines repeat DTrace's whole program, which is left out: "invalid probe specifier
+// BEGIN { … } … END { … }: failed to grab process 4742" becomes "failed to grab process 4742".
 func complaintIn(text string) string {
 	var last string
 	for line := range strings.Lines(text) {

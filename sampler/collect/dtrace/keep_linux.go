@@ -13,14 +13,18 @@ import (
 )
 
 // keeper is the shell script that starts DTrace for Linux, and that ends DTrace when gasm is
-// killed. If DTrace is ended by a signal that it does not handle, its BEGIN and END probes stay in
-// tracefs. DTrace never handles SIGPIPE, and handles SIGTERM only once it samples. So the script
-// makes DTrace ignore SIGPIPE, and starts a second shell that waits for the end of gasm. That shell
-// reads from descriptor 3, a pipe whose other end gasm holds: gasm writes a line when DTrace has
-// ended, and if gasm is killed, the pipe ends without a line. Then the second shell sends SIGTERM
-// to DTrace. As soon as DTrace has removed its probes, the shell kills it, because it would take
-// some seconds more to end by itself. If DTrace did not handle SIGTERM yet, the shell removes the
-// probes that are left. If DTrace runs under sudo, only root can kill DTrace or remove its probes.
+// killed.
+//
+// If DTrace is ended by a signal that it does not handle, its BEGIN and END probes stay in tracefs.
+// DTrace never handles SIGPIPE, and handles SIGTERM only once it samples. So the script makes
+// DTrace ignore SIGPIPE, and starts a second shell that waits for the end of gasm. That shell reads
+// from descriptor 3, a pipe whose other end gasm holds. When DTrace has ended, gasm writes a line
+// into the pipe. If gasm is killed, the pipe ends without a line, and the second shell sends
+// SIGTERM to DTrace.
+//
+// As soon as DTrace has removed its probes, the shell kills it, because DTrace would take some more
+// seconds to end. If DTrace did not handle SIGTERM yet, the shell removes the probes that are left.
+// If DTrace runs under sudo, only root can kill it or remove its probes.
 const keeper = `trap "" PIPE
 dtrace=$$
 {
@@ -49,11 +53,11 @@ dtrace=$$
 exec 3<&-
 exec "$@"`
 
-// uprobeFiles are the lists of the kernel's uprobes in the places where tracefs is mounted.
+// uprobeFiles are the files that list the kernel's uprobes. tracefs may be mounted in either place.
 const uprobeFiles = "/sys/kernel/tracing/uprobe_events /sys/kernel/debug/tracing/uprobe_events"
 
-// newProcess prepares a DTrace that ends properly also when gasm is killed. Without a shell it
-// prepares DTrace alone.
+// newProcess prepares DTrace together with the keeper, so that DTrace ends properly even if gasm is
+// killed. If there is no shell, it prepares DTrace alone.
 func newProcess(run func(path string, args []string) *external.Process, command []string) (*external.Process, error) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -68,17 +72,18 @@ func newProcess(run func(path string, args []string) *external.Process, command 
 	p.Started = func() { theirs.Close() }
 	p.After = func() {
 		if p.Cmd.ProcessState != nil && p.Status().Signaled() {
-			// A killed DTrace can't remove them, and the keeper's second shell does so only if gasm is killed.
+			// A killed DTrace can't remove its probes, and the keeper's second shell does so only
+			// if gasm is killed.
 			removeUprobes(p.Cmd.Process.Pid)
 		}
-		_, _ = ours.WriteString("ended\n") // nobody reads it if the shell was killed
+		_, _ = ours.WriteString("ended\n") // if the shell was killed, nobody reads this
 		ours.Close()
 	}
 	return p, nil
 }
 
 // hasUprobes reports whether the BEGIN or END probe of this DTrace is in tracefs. It also returns
-// false if gasm can't see that: only root can read tracefs, and if sudo started DTrace, gasm does
+// false if gasm can't find out. Only root can read tracefs, and if sudo started DTrace, gasm does
 // not know DTrace's process id.
 func (d *Tracer) hasUprobes() bool {
 	probes := []byte(fmt.Sprintf(":dt_%d_dtrace/", d.process.Cmd.Process.Pid))
@@ -90,9 +95,9 @@ func (d *Tracer) hasUprobes() bool {
 	return false
 }
 
-// released waits until a DTrace that has printed everything has removed its probes from tracefs,
-// which usually takes less than a second. It returns false if gasm can't see the probes, or after
-// releaseTimeout.
+// released waits until DTrace has removed its probes from tracefs. DTrace must have printed
+// everything; then this usually takes less than a second. released returns false if gasm can't see
+// the probes, or if they are still there after releaseTimeout.
 func (d *Tracer) released() bool {
 	for end := time.Now().Add(releaseTimeout); d.inTracefs && time.Now().Before(end); time.Sleep(lookForRelease) {
 		if d.process.Ended() || !d.hasUprobes() {
@@ -102,16 +107,16 @@ func (d *Tracer) released() bool {
 	return false
 }
 
-// lookForRelease is the time between two looks for the probes of a DTrace that ends.
+// lookForRelease is how long released waits before it looks for the probes again.
 const lookForRelease = 20 * time.Millisecond
 
-// removeUprobes removes the probes that a DTrace has left in tracefs. Only root can do that; another
-// user's DTrace is a child of sudo, and gasm does not know its process id.
+// removeUprobes removes the probes that a DTrace has left in tracefs. It works only if gasm runs as
+// root. For other users DTrace runs under sudo, and gasm does not know its process id.
 func removeUprobes(pid int) {
 	for file := range strings.FieldsSeq(uprobeFiles) {
 		for _, name := range []string{"BEGIN", "END"} {
-			// The file is opened again for each line, because the kernel accepts nothing more after
-			// a line that it refuses. It refuses a line if the probe does not exist.
+			// The file is opened again for each line. If a probe does not exist, the kernel refuses
+			// its line, and then accepts nothing more from the same descriptor.
 			if f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0); err == nil {
 				_, _ = fmt.Fprintf(f, "-:dt_%d_dtrace/%s\n", pid, name)
 				f.Close()

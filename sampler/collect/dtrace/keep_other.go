@@ -5,7 +5,7 @@ package dtrace
 import "github.com/gasm-profiler/gasm/sampler/collect/external"
 
 // newProcess prepares DTrace. When gasm is killed, SIGPIPE ends DTrace, and the kernel releases
-// what it holds.
+// DTrace's probes.
 func newProcess(run func(path string, args []string) *external.Process, command []string) (*external.Process, error) {
 	return run(command[0], command[1:]), nil
 }

@@ -11,11 +11,12 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
-// A Probe is a probe that DTrace lists.
+// A Probe is a probe in DTrace's list.
 type Probe struct{ Provider, Name string }
 
-// List returns the probes that match one of the descriptions, such as "hotspot4711:::". It is not
-// an error if no probe matches. With sudo, it runs DTrace by sudo -n, which asks for no password.
+// List returns the probes that match one of the descriptions, such as "hotspot4711:::". If no probe
+// matches, the result is empty, and there is no error. If sudo is true, List runs DTrace by sudo
+// -n, which asks for no password.
 func List(ctx context.Context, sudo bool, descriptions ...string) ([]Probe, error) {
 	path, err := Find()
 	if err != nil {
@@ -53,7 +54,7 @@ func List(ctx context.Context, sudo bool, descriptions ...string) ([]Probe, erro
 //	4057 hotspot7103         libjvm.so                       Unsafe_Park thread-park-end
 func listedProbes(text string) (probes []Probe) {
 	for line := range strings.Lines(text) {
-		words := strings.Fields(line) // a C++ function may contain blanks
+		words := strings.Fields(line) // the name of a C++ function may contain blanks
 		if len(words) < 4 {
 			continue
 		}

@@ -13,21 +13,21 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/external"
 )
 
-// The marks: the program prints beginMark first and endMark last.
+// The marks. DTrace's program prints beginMark first and endMark last.
 const (
 	beginMark = "gasm: begin"
 	endMark   = "gasm: end"
 )
 
 const (
-	// paceInterval is the pause between two readings of the pipe. pipeSize is the pipe's size in bytes;
-	// when it is full, DTrace has to wait. See [output].
+	// paceInterval is the pause between two readings of the pipe. pipeSize is the size of the pipe
+	// in bytes. When the pipe is full, DTrace has to wait (see [output]).
 	paceInterval = 250 * time.Millisecond
 	pipeSize     = 4 << 10
-	// lull is how long DTrace must have printed nothing to count as idle.
+	// lull is a short time. If DTrace prints nothing for that long, it counts as idle.
 	lull = 5 * time.Millisecond
-	// lastPrint is an upper bound for the time after which DTrace prints a sample, because it empties its buffers ten
-	// times a second (switchrate=10hz).
+	// lastPrint is an upper bound for the time from a sample until DTrace prints it. DTrace empties
+	// its buffers ten times a second (switchrate=10hz).
 	lastPrint = 300 * time.Millisecond
 )
 
@@ -36,26 +36,31 @@ const patience = 30 * time.Second
 
 // Tests shorten these times.
 var (
-	// startTimeout is how long DTrace may take until it samples. It needs a second, and more on a
-	// loaded machine.
+	// startTimeout is how long DTrace may take until it samples. Usually it needs a second, and
+	// more on a busy machine.
 	startTimeout = patience
 	// slowEnd is the time after which the user is told that DTrace has not ended yet.
 	slowEnd = external.SlowEnd
-	// endTimeout is how long a DTrace that was asked to end may print nothing; then it is killed.
+	// endTimeout is for a DTrace that was asked to end. If it prints nothing for that long, it is
+	// killed.
 	endTimeout = 10 * time.Second
 	// releaseTimeout is how long DTrace may take to end after it has printed everything. It needs up to
 	// ten seconds if all CPUs are busy.
 	releaseTimeout = 30 * time.Second
 )
 
-// An output saves what DTrace prints on its stdout in a file, or passes it on.
+// An output saves what DTrace prints on stdout. It writes it to a file, or for a Script to
+// Options.Text.
 //
-// DTrace for Linux wakes up for each single record (libdtrace's dt_peb.c asks for wakeup_events = 1) and works for a
-// millisecond each time. At 1001 Hz that takes a good part of a core away from the program that is measured. So a paced
-// output reads the text only four times a second, from a pipe of the smallest possible size. When the pipe is full,
-// DTrace sleeps. Its records gather in its buffers, which have 4 MB per CPU, enough for half a minute. When gasm reads
-// again, DTrace prints them all at once. Measured over 8 s on two CPUs: 5.3 s of CPU time with -n alone, 0.36 s when
-// DTrace leaves itself out, 0.02 s when it is paced as well.
+// DTrace for Linux wakes up for each single record (libdtrace's dt_peb.c asks for wakeup_events =
+// 1) and works for a millisecond each time. At 1001 Hz that takes a good part of a core away from
+// the program that is measured. So a paced output reads the text only four times a second, from a
+// pipe of the smallest possible size. When the pipe is full, DTrace sleeps. The records gather in
+// its buffers, which have 4 MB per CPU, enough for half a minute. When gasm reads again, DTrace
+// prints them all at once.
+//
+// In a test of 8 s on two CPUs, DTrace took 5.3 s of CPU time with -n alone. It took 0.36 s when
+// its program left DTrace itself out, and 0.02 s when the output was paced as well.
 type output struct {
 	pipe     *os.File
 	file     *os.File        // nil for a Script, whose text is not saved
@@ -69,8 +74,8 @@ type output struct {
 	saved chan struct{} // closed when DTrace has closed the pipe and all text is written
 	quick chan struct{} // closed when the pipe should be read without pauses
 	once  sync.Once     // closes quick
-	// caughtUp is closed after quick, when DTrace has printed what it had and no longer waits for room
-	// in the pipe in the middle of a line.
+	// caughtUp is closed some time after quick. Then DTrace has printed what it had, and no longer
+	// waits in the middle of a line for room in the pipe.
 	caughtUp chan struct{}
 
 	lastRead atomic.Int64 // when text was last read from the pipe, in Unix ns
@@ -93,9 +98,9 @@ func (t *output) save() {
 	defer t.file.Close()
 	defer t.writeRest()
 	buf := make([]byte, 64<<10)
-	var tail []byte // the end of the text read so far, because a mark may arrive in two parts
+	var tail []byte // the end of the text read so far: a mark may arrive in two parts
 	begun, ended := false, false
-	small := 0 // since hurry was called: how many readings in a row found the pipe less than half full
+	small := 0 // after hurry was called: how many readings in a row found the pipe less than half full
 	for {
 		n, err := t.pipe.Read(buf)
 		if n > 0 {
@@ -135,8 +140,8 @@ func (t *output) save() {
 	}
 }
 
-// deadline returns the time at which a paced reading ends if no text arrives until then, a lull from now. After DTrace
-// has caught up, readings have no deadline, and it returns the zero time.
+// deadline returns until when a paced reading waits for text: a lull from now. After DTrace has
+// caught up, readings have no deadline, and the result is the zero time.
 func (t *output) deadline() time.Time {
 	select {
 	case <-t.caughtUp:
@@ -164,8 +169,8 @@ func (t *output) hurried() bool {
 	}
 }
 
-// awaitCatchUp waits until DTrace can be asked to end, at most two seconds. DTrace must not be in the middle of a write
-// then: the signal would make it lose what it was writing, or write it twice.
+// awaitCatchUp waits until DTrace can be asked to end, but at most two seconds. If the signal came
+// in the middle of a write, DTrace would lose what it was writing, or write it twice.
 func (t *output) awaitCatchUp() {
 	if !t.paced {
 		return
@@ -186,7 +191,7 @@ func (t *output) pause() {
 	t.pipe.SetReadDeadline(time.Time{})
 }
 
-// hurry ends the pauses between readings, so that DTrace can print the rest of its samples quickly.
+// hurry makes save read without pauses, so that DTrace can print the rest of its samples quickly.
 func (t *output) hurry() {
 	t.once.Do(func() {
 		if t.paced {
@@ -218,11 +223,12 @@ func (t *output) err() error {
 	return t.failure
 }
 
-// start returns what a DTrace that did not begin to sample has printed, on stderr and on stdout.
+// start returns what DTrace has printed on stderr and stdout. It is for a DTrace that did not begin
+// to sample.
 func (t *output) start() string {
 	select {
 	case <-t.saved:
-	case <-time.After(time.Second): // a child of DTrace still has the pipe open
+	case <-time.After(time.Second): // perhaps a child of DTrace still has the pipe open
 	}
 	return t.messages.String() + "\n" + t.before.String()
 }
@@ -237,8 +243,8 @@ func (t *output) ended() bool {
 	}
 }
 
-// awaitEnd waits until DTrace has printed everything, or has closed the pipe. It returns false if DTrace has printed
-// nothing for endTimeout. If it has waited for slowEnd, it calls the function slow once.
+// awaitEnd waits until DTrace has printed everything, or has closed the pipe. If DTrace prints
+// nothing for endTimeout, it gives up and returns false. After slowEnd it calls slow() once.
 func (t *output) awaitEnd(slow func()) bool {
 	asked := time.Now()
 	tell := time.NewTimer(slowEnd)
@@ -275,9 +281,9 @@ func (t *output) discard() {
 	}
 }
 
-// A dropCounter receives what DTrace prints on its stderr. It adds up the numbers of dropped records in these lines,
-// and keeps all other lines. A line of this form also counts as one dropped record: the clause of a probe could not
-// read an address.
+// A dropCounter receives what DTrace prints on its stderr. If a line says how many records were
+// dropped, the number is added to the sum. All other lines are kept. A line like the following also
+// counts as one dropped record. It means that a probe's clause could not read an address.
 //
 //	dtrace: error on enabled probe ID 4 (ID 4047: hotspot4711:libjvm.so:…:thread-start): invalid address (0x10) in action #1
 type dropCounter struct {
@@ -285,7 +291,7 @@ type dropCounter struct {
 	rest  external.Buffer
 
 	mu   sync.Mutex
-	line []byte // the last line if its end was not written yet
+	line []byte // the last line, if its end has not been written yet
 }
 
 func (c *dropCounter) Write(text []byte) (int, error) {

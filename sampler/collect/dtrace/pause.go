@@ -9,19 +9,19 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A pausedTime is a time in which samples are left out. It includes the moment from, but not the
-// moment to, which is math.MaxInt64 until Resume.
+// A pausedTime is a time in which samples are left out. Samples at fromMonoNanos are left out,
+// samples at toMonoNanos are not. toMonoNanos is math.MaxInt64 until Resume is called.
 type pausedTime struct{ fromMonoNanos, toMonoNanos int64 }
 
 // maxHeld limits the text that withoutPauses keeps for its next call. DTrace prints no line that long.
 const maxHeld = 1 << 20
 
-// mostPauses is how many pauses are remembered. DTrace prints a sample at most half a minute late, so a
-// pause is forgotten too early only if there are more than ten pauses a second.
+// mostPauses is how many pauses are remembered. DTrace prints a sample at most half a minute late.
+// So no pause is forgotten too early unless there are more than ten pauses a second.
 const mostPauses = 300
 
-// Pause leaves out the samples that DTrace takes until Resume. DTrace itself goes on, because it would
-// take two seconds to start again.
+// Pause begins a pause: samples that DTrace takes from now until Resume are left out. DTrace itself
+// goes on, because it would take two seconds to start again.
 func (d *Tracer) Pause() error {
 	t := d.text
 	t.mu.Lock()
@@ -49,8 +49,8 @@ func (t *output) paused() bool {
 	return len(t.pauses) > 0 && t.pauses[len(t.pauses)-1].toMonoNanos == math.MaxInt64
 }
 
-// withoutPauses returns the complete lines of the text so far, without samples that were taken in a
-// pause. It keeps the incomplete last line for the next call. The caller holds the lock.
+// withoutPauses returns the text without the samples that were taken in a pause. If the last line
+// is not complete, it keeps that line for the next call. The caller holds the lock.
 func (t *output) withoutPauses(text []byte) (kept []byte) {
 	all := append(t.line, text...)
 	for {
@@ -70,7 +70,7 @@ func (t *output) withoutPauses(text []byte) (kept []byte) {
 	return kept
 }
 
-// inPause reports whether a time is in a pause. It begins with the last pause, because samples
+// inPause reports whether a time is in a pause. It looks at the last pause first, because samples
 // usually arrive soon after they were taken.
 func (t *output) inPause(monoNanos int64) bool {
 	for _, p := range slices.Backward(t.pauses) {
@@ -81,7 +81,7 @@ func (t *output) inPause(monoNanos int64) bool {
 	return false
 }
 
-// writeRest writes the incomplete last line that withoutPauses has kept.
+// writeRest writes the incomplete last line, if withoutPauses has kept one.
 func (t *output) writeRest() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -13,8 +13,8 @@ func narrowPipe(pipe *os.File) bool {
 	return err == nil && size <= 4*pipeSize
 }
 
-// widenPipe makes a pipe large again. It does not use File.Fd, which would put the pipe into blocking
-// mode: a read must still have a deadline.
+// widenPipe makes a pipe large again. It does not use File.Fd, which would put the pipe into
+// blocking mode: then a read could have no deadline.
 func widenPipe(pipe *os.File) {
 	raw, err := pipe.SyscallConn()
 	if err != nil {

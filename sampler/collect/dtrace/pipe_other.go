@@ -4,8 +4,8 @@ package dtrace
 
 import "os"
 
-// narrowPipe returns false, because the pipe need not be small: on systems other than Linux, DTrace
-// itself gathers records before it prints them.
+// narrowPipe returns false: the pipe may be large on systems other than Linux, because DTrace
+// itself gathers records there before it prints them.
 func narrowPipe(*os.File) bool { return false }
 
 // widenPipe does nothing, because narrowPipe did nothing.

@@ -25,7 +25,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
-// A DTrace that loses a race against another one is started again: see isRace.
+// If DTrace loses a race against another DTrace, it is started again (see isRace).
 const (
 	tries    = 3
 	tryPause = 300 * time.Millisecond // between two tries
@@ -39,7 +39,7 @@ type Options struct {
 	Frequency int    // samples per second and CPU
 	Sudo      bool   // run it by sudo -n
 	Dir       string // the folder for textName; a file of that name is replaced
-	// Slow is called by Stop and Wait with a sentence for the user if DTrace takes long to end. It may
+	// If DTrace takes long to end, Stop and Wait call Slow with a sentence for the user. Slow may
 	// be nil.
 	Slow func(message string)
 	// If Script is not nil, DTrace runs it instead of the sampling program, and the text that it prints is written to
@@ -63,7 +63,7 @@ func (s *Script) arguments() []string {
 	return append(args, "-n", `BEGIN { printf("`+beginMark+` %d\n", timestamp); } `+s.Clauses+` END { printf("`+endMark+`\n"); }`)
 }
 
-// IsMark reports whether a line is the mark that DTrace prints first, or the one that it prints last.
+// IsMark reports whether a line is the first mark that DTrace prints, or the last one.
 func IsMark(line []byte) (first, last bool) {
 	return bytes.HasPrefix(line, []byte(beginMark)), bytes.HasPrefix(line, []byte(endMark))
 }
@@ -76,16 +76,16 @@ type Tracer struct {
 	slow      func(message string) // may be nil
 	process   *external.Process
 	text      *output
-	inTracefs bool         // true if its probes were found in tracefs when it began to sample
+	inTracefs bool         // true if DTrace's probes were in tracefs when it began to sample
 	sudoKill  func() error // sends SIGTERM to a DTrace that runs under sudo; nil without sudo
 
 	stopOnce sync.Once
 	stopErr  error
 }
 
-// Start starts DTrace and returns when DTrace samples. If the cause of an error is known, the error is a
-// *failure.MissingToolError or a *failure.RefusedError. After an error no process is left behind. The end of ctx kills
-// DTrace.
+// Start starts DTrace, and returns as soon as DTrace samples. If the cause of an error is known,
+// the error is a *failure.MissingToolError or a *failure.RefusedError. After an error, DTrace is no
+// longer running. The end of ctx kills DTrace.
 func Start(ctx context.Context, opts Options) (*Tracer, error) {
 	for try := 1; ; try++ {
 		d, err := startOnce(ctx, opts)
@@ -96,8 +96,9 @@ func Start(ctx context.Context, opts Options) (*Tracer, error) {
 	}
 }
 
-// isRace reports whether err means that DTrace did not find its own BEGIN probe. This happens to about one in 25
-// DTraces for Linux that start at the moment at which another DTrace starts or ends.
+// isRace reports whether err means that DTrace did not find its own BEGIN probe. This can happen on
+// Linux if DTrace starts at the same moment as another DTrace starts or ends. It happens about once
+// in 25 times.
 func isRace(err error) bool {
 	var refused *failure.RefusedError
 	return errors.As(err, &refused) && strings.Contains(refused.Stderr, "dtrace:::BEGIN: No such file or directory")
@@ -143,11 +144,11 @@ func startOnce(ctx context.Context, opts Options) (*Tracer, error) {
 		return d, nil
 	case <-d.process.Done:
 		if err = d.refusal(ctx); err == nil {
-			return d, nil // it did sample; Stop will return why it ended
+			return d, nil // it did sample, and Stop will say why it ended
 		}
 	case <-timeout.C:
-		// DTrace may already have printed why it does not sample: on a busy machine it may take this long to end
-		// afterwards.
+		// DTrace may already have printed why it does not sample. On a busy machine it can take
+		// long to end after that.
 		if err = refusal(d.text.start(), d.tool, d.frequency, d.sudo, machine.This()); err != nil {
 			break
 		}
@@ -158,8 +159,8 @@ func startOnce(ctx context.Context, opts Options) (*Tracer, error) {
 	return nil, err
 }
 
-// open prepares the process and the output that saves its text. It returns the writing end of the pipe, which is the
-// process's stdout. The caller closes it.
+// open prepares the process and the output that saves its text. The process's stdout is a pipe.
+// open returns the writing end of this pipe, which the caller must close.
 func (d *Tracer) open(ctx context.Context, command []string, opts *Options) (pipe *os.File, err error) {
 	var file *os.File // nil for a Script
 	if opts.Script == nil {
@@ -188,7 +189,7 @@ func (d *Tracer) open(ctx context.Context, command []string, opts *Options) (pip
 	return in, nil
 }
 
-// refusal returns the error of a DTrace that ended before it sampled, or nil if it did sample.
+// refusal returns why DTrace ended before it sampled. It returns nil if DTrace did sample.
 func (d *Tracer) refusal(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("dtrace: %w", context.Cause(ctx))
@@ -212,9 +213,9 @@ func (d *Tracer) refusal(ctx context.Context) error {
 // Find returns the path of the dtrace program that Start runs.
 func Find() (string, error) { return find("/usr/sbin/dtrace") }
 
-// find returns the path of DTrace. It looks at the path elsewhere if PATH has no dtrace, or only a script in Python.
-// Linux has DTrace in /usr/sbin. That folder may be missing in a user's PATH, or come after the folder that has
-// SystemTap's script of the same name.
+// find returns the path of DTrace. If there is no dtrace on PATH, or if it is a Python script, find
+// tries the given path. On Linux DTrace is in /usr/sbin. A user's PATH may lack that folder, or
+// have it after the folder with SystemTap's script of the same name.
 func find(elsewhere string) (string, error) {
 	tool, err := exec.LookPath("dtrace")
 	if err != nil || isPython(tool) {
@@ -225,7 +226,7 @@ func find(elsewhere string) (string, error) {
 	return tool, err
 }
 
-// isPython reports whether a tool is a script in Python, as SystemTap's dtrace is.
+// isPython reports whether a tool is a Python script. SystemTap's dtrace is one.
 func isPython(tool string) bool {
 	f, err := os.Open(tool)
 	if err != nil {
@@ -236,7 +237,7 @@ func isPython(tool string) bool {
 	return strings.HasPrefix(line, "#!") && strings.Contains(line, "python")
 }
 
-// Events returns the one probe that samples: "profile-1001".
+// Events returns the only event, which is the probe that samples, such as "profile-1001".
 func (d *Tracer) Events() []sampler.Event {
 	return []sampler.Event{sampler.DTraceEvent(d.frequency)}
 }
@@ -252,16 +253,19 @@ func (d *Tracer) Notes() []fix.Note {
 	return []fix.Note{{Text: "dtrace samples user space only: what the kernel does for the program is not in the profile"}}
 }
 
-// Lost returns how many samples, or records of a Script, DTrace has reported as dropped so far.
+// Lost returns how many samples DTrace has dropped so far, by its own reports. If DTrace runs a
+// Script, these are records of the script.
 func (d *Tracer) Lost() int64 { return d.text.messages.drops.Load() }
 
-// TextFile returns the path of DTrace's text, which a sampler.DTraceReader reads. The file is complete after Stop. It
-// must not be called for a Script, which has no file.
+// TextFile returns the path of the file with DTrace's text. A sampler.DTraceReader reads this file,
+// which is complete after Stop. Do not call TextFile if DTrace runs a Script, because then there is
+// no file.
 func (d *Tracer) TextFile() string { return d.text.file.Name() }
 
-// Stop ends the sampling with one SIGTERM and returns when all samples are in the TextFile. DTrace itself ends later:
-// see [Tracer.Wait]. If DTrace failed, the error is a *failure.StoppedError, and the file has the samples that were
-// taken before the failure. A second Stop returns the same error.
+// Stop ends the sampling with one SIGTERM, and returns when all samples are in the TextFile. DTrace
+// itself ends later (see [Tracer.Wait]). If DTrace failed, the error is a *failure.StoppedError,
+// and the file has the samples that were taken before the failure. A second Stop returns the same
+// error.
 func (d *Tracer) Stop() error {
 	d.stopOnce.Do(func() { d.stopErr = d.stop() })
 	return d.stopErr
@@ -269,12 +273,12 @@ func (d *Tracer) Stop() error {
 
 func (d *Tracer) stop() error {
 	asked := !d.text.ended() && !d.process.Ended()
-	d.process.Wake() // if DTrace was stopped in the middle of a write, it must finish the write before the SIGTERM
+	d.process.Wake() // if somebody has stopped DTrace in the middle of a write, it must finish the write before the SIGTERM
 	d.text.hurry()
 	if asked {
 		d.text.awaitCatchUp()
 		if err := d.terminate(); err != nil {
-			time.Sleep(lastPrint) // time for DTrace to print the samples that it has now
+			time.Sleep(lastPrint) // DTrace needs this time to print the samples that it has
 			d.kill()
 			return &failure.StoppedError{Tool: "dtrace", Cause: "its last samples may be missing", Err: err,
 				Hint: "let sudo run kill without a password (visudo)"}
@@ -308,9 +312,10 @@ func (d *Tracer) stop() error {
 	return stopped
 }
 
-// Wait waits for the end of a DTrace that was stopped. On Linux, DTrace needs some seconds to release its probes and
-// buffers in the kernel. The TextFile can be read meanwhile. As soon as DTrace has removed its probes from tracefs,
-// Wait kills it: the kernel releases the rest by itself, within a tenth of a second.
+// Wait waits until DTrace has ended. Call it after Stop. On Linux, DTrace needs some seconds to
+// release its probes and buffers in the kernel. Meanwhile the TextFile can already be read. As soon
+// as DTrace has removed its probes from tracefs, Wait kills it. The kernel then releases the rest
+// within a tenth of a second.
 func (d *Tracer) Wait() {
 	if d.text.ended() && d.released() {
 		d.process.Kill()
@@ -339,8 +344,8 @@ func (d *Tracer) terminate() error {
 	return err
 }
 
-// killBySudo sends SIGTERM to the sudo that runs DTrace, and sudo passes it on. Only root may send a signal to that
-// sudo process.
+// killBySudo sends SIGTERM to the sudo that runs DTrace. sudo passes the signal on. Only root may
+// send signals to this sudo process, so a second sudo sends it.
 func (d *Tracer) killBySudo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -351,8 +356,8 @@ func (d *Tracer) killBySudo(ctx context.Context) error {
 	return nil
 }
 
-// kill ends a DTrace that does not end properly. If DTrace runs as root by sudo, gasm can't kill it; but it ends when
-// gasm has closed the pipe with its text.
+// kill ends DTrace if it does not end properly. If DTrace runs as root by sudo, gasm can't kill it.
+// But DTrace ends by itself when gasm has closed the pipe with its text.
 func (d *Tracer) kill() {
 	d.process.Kill()
 	d.text.abandon()
@@ -365,12 +370,13 @@ func (d *Tracer) kill() {
 // kernelClause is true if Program samples the kernel too.
 const kernelClause = runtime.GOOS == "linux"
 
-// Program returns the program that DTrace runs to sample. In a sample in user space, arg1 is the PC and arg0 is 0; in a
-// sample in the kernel, arg0 is the PC and arg1 is 0.
+// Program returns the program that DTrace runs to sample. In a sample of user space, arg1 is the PC
+// and arg0 is 0. In a sample of the kernel, arg0 is the PC and arg1 is 0.
 //
-// On macOS ufunc() names the functions. On Linux ufunc() costs a third of a core and keeps DTrace seconds behind, so
-// gasm names the functions itself. On Linux the program also leaves out DTrace itself. DTrace wakes up for each sample,
-// so samples of DTrace itself would keep it awake forever.
+// On macOS ufunc() names the functions. On Linux ufunc() takes a third of a core, and DTrace falls
+// behind by seconds. So on Linux gasm names the functions itself. On Linux the program also leaves
+// out DTrace itself: because DTrace wakes up for each sample, samples of itself would keep it awake
+// forever.
 //
 // The BEGIN probe prints a mark when DTrace begins to sample. The END probe prints another mark after all samples.
 func Program(frequency int) string {

@@ -1,13 +1,15 @@
-// Package external runs a sampler that is a program of its own: perf, DTrace or xctrace. It starts the program, keeps
-// the beginning of what the program prints on stderr, asks it to end, and kills it if it does not. The package of each
-// sampler knows how to call the program and how to read what it prints.
+// Package external runs a sampler that is a program of its own: perf, DTrace or xctrace. It starts
+// the program and keeps the beginning of what the program prints on stderr. Later it asks the
+// program to end, and kills it if it does not. How to call the program, and how to read what it
+// prints, is up to the package of each sampler.
 //
 // Some traps:
 //
 //   - A sampler has a process group of its own, because Ctrl-C on the terminal must not end it before the command.
 //   - When gasm is killed, a sampler that [Start] has started gets SIGINT (orphan_linux.go), so that it
 //     does not fill the disk.
-//   - A sampler that somebody has stopped (SIGSTOP) does not handle a signal to end, so [Process.Stop] wakes it up.
+//   - If somebody has stopped a sampler (SIGSTOP), it does not react when it is asked to end. So
+//     [Process.Stop] wakes it up.
 package external
 
 import (
@@ -23,27 +25,28 @@ import (
 	"github.com/gasm-profiler/gasm/internal/tool"
 )
 
-// A Process is an external sampler. It has a process group of its own, so that Ctrl-C on the terminal does not reach
-// it. It has no stdin, and its messages are in English whatever the user's language.
+// A Process is an external sampler. It has a process group of its own, so that Ctrl-C on the
+// terminal does not reach it. It has no stdin. Its messages are in English, even if the user's
+// language is another one.
 type Process struct {
 	Cmd    *exec.Cmd
 	Stderr Buffer
 	Done   chan struct{}      // closed when the process has ended and Cmd.Wait has returned
 	kill   context.CancelFunc // kills the process group
-	// Started is called when the process was started, and After when it has ended. If it could not be started, both are
-	// called as well. Both may be nil.
+	// Started is called once the process was started, and After once it has ended. If the process
+	// can't be started, both are called too. Both may be nil.
 	Started, After func()
 }
 
 // SlowEnd is the time after which the user is told that a sampler has not ended yet.
 const SlowEnd = 2 * time.Second
 
-// killedEnd is how long gasm waits for the end of a process after SIGKILL. The wait needs a limit because a process
-// that hangs on a broken disk never ends.
+// killedEnd is how long gasm waits for the end of a process after SIGKILL. There is a limit because
+// a process that hangs on a broken disk never ends.
 const killedEnd = 5 * time.Second
 
-// Start starts a command with files as its descriptors 3, 4, …. The end of ctx kills the command. On Linux it gets
-// SIGINT when gasm is killed.
+// Start starts a command. The files become its descriptors 3, 4 and so on. The end of ctx kills the
+// command. On Linux, the command gets SIGINT when gasm is killed.
 func Start(ctx context.Context, path string, args []string, files ...*os.File) (*Process, error) {
 	p := New(ctx, path, args)
 	endAsOrphan(p.Cmd.SysProcAttr)
@@ -54,7 +57,7 @@ func Start(ctx context.Context, path string, args []string, files ...*os.File) (
 	return p, nil
 }
 
-// New prepares a command, which [Process.Start] then runs. The end of ctx kills the command.
+// New prepares a command. [Process.Start] then starts it. The end of ctx kills the command.
 func New(ctx context.Context, path string, args []string) *Process {
 	ctx, kill := context.WithCancel(ctx)
 	p := &Process{kill: kill, Done: make(chan struct{})}
@@ -108,9 +111,10 @@ func (p *Process) Ended() bool {
 	}
 }
 
-// Stop sends the process the signal sig, so that it ends, and waits until it has ended. asked is false if it had
-// already ended. If the process has not ended after the duration some, Stop calls the function slow, which may be nil.
-// After the duration limit, Stop kills the process, and inTime is false.
+// Stop asks the process to end by sending it a signal, and waits until it has ended. The first
+// result is false if the process had already ended before. If the process has not ended after some
+// time, Stop calls slow(), unless slow is nil. When the time limit is reached, Stop kills the
+// process, and the second result is false.
 func (p *Process) Stop(sig os.Signal, some, limit time.Duration, slow func()) (asked, inTime bool) {
 	asked = !p.Ended() && p.Cmd.Process.Signal(sig) == nil
 	if asked {
@@ -136,16 +140,17 @@ func (p *Process) Abort() {
 // not handle the signal to end.
 func (p *Process) Wake() { _ = syscall.Kill(-p.Cmd.Process.Pid, syscall.SIGCONT) }
 
-// TellSlow tells the user that a tool has not ended although it was asked to do so the duration some ago. The parameter
-// then is the end of the sentence, and says what happens next. If say is nil, TellSlow does nothing.
+// TellSlow tells the user that a tool has not ended yet: "dtrace has not ended yet, 2s after it was
+// asked to; …". The last argument is the end of this sentence. It says what happens next. If say is
+// nil, TellSlow does nothing.
 func TellSlow(say func(message string), tool string, some time.Duration, then string) {
 	if say != nil {
 		say(fmt.Sprintf("%s has not ended yet, %s after it was asked to; %s", tool, some, then))
 	}
 }
 
-// AwaitDone waits until done is closed, and then returns true. After the duration some it calls the function slow,
-// which may be nil. After the duration limit it gives up and returns false.
+// AwaitDone waits until done is closed, and returns true. After some time it calls slow(), unless
+// slow is nil. When the time limit is reached, it gives up and returns false.
 func AwaitDone(done <-chan struct{}, limit, some time.Duration, slow func()) bool {
 	giveUp, tell := time.NewTimer(limit), time.NewTimer(some)
 	defer giveUp.Stop()

@@ -36,7 +36,7 @@ func (e *MissingToolError) withoutTool() string {
 	return sentence(e.Cause, e.Hint)
 }
 
-// Parts returns the cause and, as the fix, how to install the tool; see package fix.
+// Parts returns the cause, and how to install the tool, for package fix.
 func (e *MissingToolError) Parts() (cause, fix string) { return e.Cause, cmp.Or(e.Install, e.Hint) }
 
 // A Reason is why a sampler was refused.
@@ -59,7 +59,7 @@ const (
 	ReasonTargetGone
 	// ReasonNotRoot: only root may sample, and sudo did not help.
 	ReasonNotRoot
-	// ReasonKernel: the kernel lacks something that the sampler needs, or does not allow sampling to anybody.
+	// ReasonKernel: the kernel lacks something that the sampler needs, or lets nobody sample.
 	ReasonKernel
 )
 

@@ -1,6 +1,6 @@
-// Package machine reads the facts that decide whether a sampler may sample on this machine, and how to install a
-// sampler: who runs gasm, the kernel's settings and release, and the distribution. All of it is in /proc and
-// /etc/os-release; on macOS, which has neither, only the user is known.
+// Package machine reads facts about the machine: who runs gasm, the kernel's settings and release, and the
+// distribution. They decide whether a sampler may sample here, and how to install a sampler. The facts are in /proc
+// and /etc/os-release. macOS has neither, so only the user is known there.
 package machine
 
 import (
@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// A Host has what is known about a machine and its user, as far as it decides about sampling.
+// A Host has the facts about a machine and its user that matter for sampling.
 type Host struct {
 	User     int    // effective user id
 	Paranoid int    // kernel.perf_event_paranoid; 2, the kernel's default, if unknown
@@ -18,7 +18,7 @@ type Host struct {
 	Distro   string // the text of /etc/os-release
 }
 
-// This returns what is known of the machine that gasm runs on.
+// This returns the Host for the machine that gasm runs on.
 func This() Host {
 	h := Host{User: os.Geteuid(), Paranoid: 2}
 	if n, ok := Sysctl("kernel/perf_event_paranoid"); ok {
@@ -39,7 +39,7 @@ func (h Host) Owns(pid int) bool {
 	return !ok || int(stat.Uid) == h.User
 }
 
-// DistroIDs returns the ID of /etc/os-release and then the words of its ID_LIKE.
+// DistroIDs returns the ID in /etc/os-release, followed by the words of ID_LIKE.
 func (h Host) DistroIDs() (ids []string) {
 	for line := range strings.Lines(h.Distro) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")

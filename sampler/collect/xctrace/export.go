@@ -44,7 +44,7 @@ func (x *Recording) WriteText(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// badRows counts the rows that could not be read. The field first is the error of the first such row.
+// badRows counts the rows that could not be read, and has the error of the first one.
 type badRows struct {
 	count int
 	first string

@@ -60,11 +60,11 @@ var (
 	endTimeout = 5 * time.Minute
 )
 
-// An instrument is one of those instruments of the program Instruments that take samples.
+// An instrument is a part of Instruments that takes samples, for example Time Profiler.
 type instrument struct {
 	event sampler.Event
 	name  string // as xctrace spells it
-	table string // the table of a recording that has its samples
+	table string // the table with the samples in a recording
 }
 
 var instruments = []instrument{
@@ -128,7 +128,7 @@ func Find(ctx context.Context) (string, error) {
 	return string(bytes.TrimSpace(out)), nil
 }
 
-// Start starts xctrace, and returns when it samples. If the cause of an error is known, the error is a
+// Start starts xctrace, and returns as soon as xctrace samples. If the cause of an error is known, the error is a
 // *failure.MissingToolError or a *failure.RefusedError. If Start returns an error, no process is left behind. If ctx
 // ends, xctrace is killed.
 func Start(ctx context.Context, opts Options) (*Recording, error) {
