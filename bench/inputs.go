@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// capturesFolder is the directory of the captures for reports.
+// capturesFolder is the directory with the captures that bench makes reports of.
 const capturesFolder = "testdata/captures"
 
 // Names of the files in a capture's directory. The files there are compressed, and their names end in ".gz".
@@ -51,7 +51,7 @@ func (s *setup) writeFile(name string, write func(io.Writer) error) (path string
 		err = b.Flush()
 	}
 	if err == nil {
-		err = f.Sync() // so that the disk is not busy with it during the measurement
+		err = f.Sync() // so that the disk is not busy writing it during the measurement
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		os.Remove(path)
@@ -84,10 +84,10 @@ func (s *setup) logFile(capture string, size int64) (path string, err error) {
 	})
 }
 
-// samplesFile writes a file with n samples. It repeats the samples of a capture, each time with later times. If n is 0,
-// the file has the capture's samples unchanged.
+// samplesFile writes a file with n samples. It repeats the samples of a capture as often as necessary, and each
+// repetition has later times than the one before. If n is 0, the file has the capture's samples unchanged.
 func (s *setup) samplesFile(capture string, n int64) (path string, err error) {
-	const lineLength = 160 // bytes; an upper bound for the average
+	const lineLength = 160 // in bytes; the average line is not longer
 	if err := s.needRoom(n * lineLength); err != nil {
 		return "", err
 	}

@@ -60,8 +60,8 @@ func homesHere() []string {
 	return slices.DeleteFunc(append(homes, installed...), func(home string) bool { return home == "" })
 }
 
-// openJDK returns the JDK with this home; the version is from its release file. It returns an error if home has no
-// javac, as in a JRE.
+// openJDK returns the JDK whose home is the given directory. It reads the version from the JDK's release file. It
+// returns an error if the directory has no javac, as in a JRE.
 func openJDK(home string) (installedJDK, error) {
 	home, err := filepath.EvalSymlinks(home)
 	if err != nil {

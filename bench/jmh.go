@@ -54,7 +54,7 @@ func (s *setup) underGasm(argv []string) []string {
 	return append([]string{s.gasm, "profile", "--report", filepath.Join(s.dir, "report.txt"), "--"}, argv...)
 }
 
-// A contender is a way to run JMH, for example under gasm, and the scores of these runs.
+// A contender is a way to run JMH, for example under gasm. It also has the scores of these runs.
 type contender struct {
 	name   string
 	prefix []string // inserted before the java command
@@ -62,9 +62,9 @@ type contender struct {
 	scores []float64 // one per round
 }
 
-// measureSteady compares scores under gasm with scores without it. It also measures scores under perf alone, because
-// the cost of sampling depends on the machine. For example, interrupts are expensive in a virtual machine. The order of
-// the contenders changes from round to round.
+// measureSteady compares the scores of JMH benchmarks under gasm with the scores without gasm. It also measures scores
+// under perf alone, because the cost of sampling depends on the machine. For example, interrupts are expensive in a
+// virtual machine. The order of the contenders changes from round to round.
 func measureSteady(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJMH(); err != nil {
 		return nil, err
@@ -172,8 +172,8 @@ func measureLatency(ctx context.Context, s *setup) ([]figure, error) {
 	return all, nil
 }
 
-// afterLastLine runs a command. It returns the time from its last line of output to its exit, and the time from its
-// start to the last line.
+// afterLastLine runs a command. It returns the time from the command's last line of output to its exit, and the time
+// from the command's start to that line.
 func afterLastLine(ctx context.Context, argv []string) (waited, lasted time.Duration, err error) {
 	cmd := command(ctx, argv)
 	var errs bytes.Buffer
@@ -191,7 +191,7 @@ func afterLastLine(ctx context.Context, argv []string) (waited, lasted time.Dura
 	for lines.Scan() {
 		last = time.Now()
 	}
-	// The output can end before gasm does, so wait for its exit.
+	// The output can end before gasm does, so wait until gasm has exited.
 	err = cmd.Wait()
 	end := time.Now()
 	if err != nil {

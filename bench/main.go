@@ -13,7 +13,7 @@
 // The measurements:
 //
 //	log-hsdis  a report of a 400 MB log with hsdis's text, compared with wc -l of the log
-//	log-hex    the same for a log with code as bytes
+//	log-hex    the same for a log that has the code as bytes
 //	samples    reports of 10 million samples, in perf's and in DTrace's text
 //	memory     how much more memory a report of an hour's samples needs than a report of a minute's
 //	small      a report of a small capture, from gasm's start to its exit
@@ -94,7 +94,7 @@ func (s *setup) say(format string, args ...any) {
 	fmt.Fprintf(s.progress, "bench: "+format+"\n", args...)
 }
 
-// size returns the size of an input: the second one with the flag -short, and the first one otherwise.
+// size returns the size of an input: the short one with the flag -short, and the full one otherwise.
 func (s *setup) size(full, short int64) int64 {
 	if s.short {
 		return short
@@ -109,8 +109,9 @@ func (e *missingError) Error() string { return e.what }
 
 func missing(format string, args ...any) error { return &missingError{fmt.Sprintf(format, args...)} }
 
-// bench runs one command line and returns the exit code: 2 for wrong usage, and 1 if a measurement failed or bench was
-// interrupted. A measurement that needs something this machine does not have is left out, which is not a failure.
+// bench makes the measurements that the arguments ask for, and returns the exit code: 2 for wrong usage, and 1 if a
+// measurement failed or bench was interrupted. A measurement that needs something this machine does not have is left
+// out, which is not a failure.
 func bench(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	s := &setup{progress: stderr}
 	picked, err := s.parse(args)

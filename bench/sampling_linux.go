@@ -61,7 +61,7 @@ func (s *setup) sampleBoth(ctx context.Context, argv []string) (c samplingCost, 
 		return c, commandError(argv, err, "")
 	}
 	// run writes a line to the shell, and waits for the shell to end. "go\n" lets the shell run the command. With "",
-	// or if the write fails, the shell reads the end of its input and exits.
+	// or if the write fails, the shell reads the end of its input and exits without running the command.
 	run := func(line string) error {
 		_, err := io.WriteString(gate, line)
 		gate.Close()

@@ -40,11 +40,11 @@ func countProbes(pid int, library, pattern string, counts bool) (stop func(), er
 		License: "Dual BSD/GPL", Instructions: code}
 	program, err := ebpf.NewProgram(&spec)
 	runtime.KeepAlive(counter)
-	counter.Close() // the program keeps a reference
+	counter.Close() // the program keeps a reference to it
 	if err != nil {
 		return nil, err
 	}
-	defer program.Close() // the link keeps a reference
+	defer program.Close() // the link keeps a reference to it
 	o := link.UprobeMultiOptions{PID: uint32(pid)}
 	for i := range probes {
 		o.Addresses = append(o.Addresses, probes[i].Offset)

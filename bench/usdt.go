@@ -12,8 +12,8 @@ import (
 )
 
 // probeTurns is the number of turns in a round. In each turn, a JVM measures itself four times, each time with its
-// probes watched in another way. The speed of a machine changes within seconds, so only measurements of the same turn
-// are compared.
+// probes watched in a different way. The speed of a machine changes within seconds, so only measurements of the same
+// turn are compared.
 const probeTurns = 12
 
 // measureUSDT measures the cost of a USDT probe: how much more CPU time a thread needs when the probe that it reaches

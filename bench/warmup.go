@@ -18,10 +18,10 @@ var perfasmFlags = strings.Fields(`
 	-XX:+UnlockDiagnosticVMOptions -XX:+LogCompilation -XX:+PrintAssembly -XX:+PrintInterpreter -XX:+PrintNMethods
 	-XX:+PrintNativeNMethods -XX:+PrintSignatureHandlers -XX:+PrintAdapterHandlers -XX:+PrintStubCode`)
 
-// A way is one of the ways to run the program, for example under gasm, with the results of all rounds.
+// A way is one of the ways to run the program, for example under gasm. It also has the results of all rounds.
 type way struct {
 	name string
-	argv []string // the command, without the program and its arguments
+	argv []string // the command up to java; java's options and the program follow
 	goal string
 
 	// Each slice has one element per round: the time in seconds from start to end, including the report; the time in

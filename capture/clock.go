@@ -14,8 +14,8 @@ type Clock struct {
 }
 
 // ReadClock reads both clocks. It reads the monotonic clock just before and just after the wall clock, and takes the
-// middle of the two readings. It does this five times and returns the attempt that took the least time, which is the
-// most precise one.
+// middle of the two readings. It does this five times, and returns the result of the fastest attempt, because that one
+// is the most precise.
 func ReadClock() Clock {
 	var best Clock
 	width := int64(1 << 62)
@@ -34,8 +34,8 @@ func ReadClock() Clock {
 // Mono converts a wall clock time to the samples' clock.
 func (c Clock) Mono(wallNanos int64) int64 { return wallNanos - c.WallNanos + c.MonoNanos }
 
-// StepTo returns by how much the wall clock was set forward between this reading and a later one. It is negative if the
-// clock was set back. The result also contains the small errors of both readings.
+// StepTo returns by how much the wall clock was set forward between this reading and a later one. The result is
+// negative if the clock was set back. It also contains the small errors of both readings.
 func (c Clock) StepTo(later Clock) time.Duration {
 	return time.Duration((later.WallNanos - later.MonoNanos) - (c.WallNanos - c.MonoNanos))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// A Description is the content of capture.json: everything about a capture that is not in its samples and logs.
+// A Description is the content of capture.json. It has everything about a capture except the samples and the logs.
 type Description struct {
 	Schema    int      `json:"schema"` // 1
 	Gasm      string   `json:"gasm"`   // the version of gasm that made the capture
@@ -20,7 +20,7 @@ type Description struct {
 	Sampler   string   `json:"sampler"`   // "native", "perf", "dtrace", "xctrace"
 	Events    []string `json:"events"`    // the events that were sampled: "cycles:P"
 	Frequency int      `json:"frequency"` // samples of each event per second and CPU; 0 if unknown
-	// Lost is how many samples the sampler dropped. It is 0 if SamplesFile itself says how many were lost.
+	// Lost is the number of samples that the sampler dropped. It is 0 if SamplesFile itself says how many were lost.
 	Lost int64 `json:"lost,omitempty"`
 	// Attached is true if gasm was attached to JVMs that already ran. Command is empty then.
 	Attached bool `json:"attached,omitempty"`
@@ -58,7 +58,7 @@ type Host struct {
 // a better capture.
 type Notes []string
 
-// Add appends notes. It leaves out empty notes, and notes that are already there.
+// Add appends notes. It leaves out empty notes, and notes that n already has.
 func (n *Notes) Add(notes ...string) {
 	for _, note := range notes {
 		if note != "" && !slices.Contains(*n, note) {

@@ -1,5 +1,5 @@
 // Package capture reads captures. A capture is a recording of a program, stored as files on disk. It says which JVMs
-// ran and when they were measured, and it has the samples and the code that HotSpot compiled or generated.
+// ran and when they were measured. It also has the samples, and the code that HotSpot compiled or generated.
 //
 // A capture is a folder of plain files, so that other tools can read them too:
 //
@@ -21,9 +21,10 @@
 // with [Open]. So the report that `gasm profile` prints at the end of a recording is the same as the one that `gasm
 // report` prints later.
 //
-// A folder can also contain several captures, one or two levels below it. Then they are all read as one capture
-// (join.go). Trials of the same name become one trial. If two captures have processes with the same id, one of these
-// processes gets a new id. gasm's profiler for JMH writes such a folder: it has a capture for each fork.
+// A folder can also contain several captures in its subfolders, one or two levels down. Then they are all read as one
+// capture (join.go). A trial is what gets a profile of its own, for example one benchmark of JMH. Trials of the same
+// name become one trial. If two captures have processes with the same id, one of these processes gets a new id. gasm's
+// profiler for JMH writes such a folder: it has a capture for each fork.
 //
 // capture.json may be missing, for example if the files were made by other tools. Then [Open] and [OpenFiles] guess its
 // content from the logs and the samples.

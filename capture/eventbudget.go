@@ -2,9 +2,9 @@ package capture
 
 import "github.com/gasm-profiler/gasm/event"
 
-// maxEventBytes limits how much memory the events of a capture may take. It is enough for 1.3 million pauses, or for a
-// million waits for locks (300 per second for an hour). If there are more events, the rest is left out, and a note says
-// so.
+// maxEventBytes limits the memory that the events of a capture may take, in bytes. It is enough for 1.3 million pauses,
+// or for a million waits for locks (300 per second for an hour). If there are more events, the rest is left out, and a
+// note says so.
 const maxEventBytes = 176 << 20
 
 // An eventBudget counts down from maxEventBytes while the events of a capture are read.
@@ -15,7 +15,7 @@ type eventBudget struct {
 
 func newEventBudget() *eventBudget { return &eventBudget{maxEventBytes, map[string]string{}} }
 
-// The sizes of values in bytes, without the text in them.
+// The sizes of an event, an argument and a name in memory, in bytes. Their text is not included.
 const (
 	eventBytes = 136
 	argBytes   = 32
@@ -23,7 +23,7 @@ const (
 )
 
 // take subtracts the memory of an event from the budget. It reports whether the budget was large enough. It also
-// replaces the event's texts with copies that are shared by all events.
+// replaces each text in the event with a copy that all events share.
 func (b *eventBudget) take(e *event.Event) bool {
 	b.left -= eventBytes + len(e.Args)*argBytes
 	e.Name = b.text(e.Name)
@@ -34,7 +34,7 @@ func (b *eventBudget) take(e *event.Event) bool {
 	return b.left >= 0
 }
 
-// text returns the copy of a text that all events share.
+// text returns a copy of a string. Events with equal strings share one copy.
 func (b *eventBudget) text(s string) string {
 	if s == "" {
 		return ""

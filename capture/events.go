@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// EventLog returns the name of the log of a JVM's events in a capture: ev-4711.log.
+// EventLog returns the name of the file to which HotSpot logged the events of a JVM: ev-4711.log.
 func EventLog(pid int) string { return fmt.Sprintf("ev-%d.log", pid) }
 
 // ReadEvents reads the events of all JVMs, and returns them in the order of their start times. The notes say what could
@@ -28,8 +28,8 @@ func (c *Capture) ReadEvents() (events []event.Event, notes []string) {
 	return c.readEvents(budget)
 }
 
-// readEvents is ReadEvents for a single capture, as opposed to a folder of captures. If the budget runs out while it
-// reads a file, it leaves out the rest of that file.
+// readEvents is ReadEvents for a single capture, as opposed to a folder of captures. If the budget runs out in the
+// middle of a file, readEvents leaves out the rest of that file.
 func (c *Capture) readEvents(budget *eventBudget) (events []event.Event, notes []string) {
 	seen, unread := map[string]bool{}, 0
 	note := func(texts ...string) {
@@ -64,9 +64,9 @@ func (c *Capture) readEvents(budget *eventBudget) (events []event.Event, notes [
 	return events, append(notes, more...)
 }
 
-// mergeEvents merges the events of a JVM's log with those of its recording. Some kinds of events may be in both, and
-// these must not be listed twice. Compilations are then taken from the recording, because the log does not say when
-// they ended. All other kinds, such as pauses and safepoints, are taken from the log.
+// mergeEvents merges the events of a JVM's log with those of its recording. If a kind of events is in both, it must not
+// be listed twice. In that case, compilations are taken from the recording, because the log does not say when they
+// ended, and all other kinds, such as pauses and safepoints, are taken from the log.
 func mergeEvents(logged, recorded []event.Event) []event.Event {
 	if len(logged) == 0 || len(recorded) == 0 {
 		return append(logged, recorded...)
@@ -125,8 +125,8 @@ func (c *Capture) eventsOf(j *JVM, b *eventBudget) (events []event.Event, note s
 	return events, note
 }
 
-// openEventLogs opens a log of events together with the older files of the same log, which HotSpot renames when they
-// are full (ev-4711.log.0 and so on). It returns the oldest file first. The caller closes the files.
+// openEventLogs opens a log of events and its older files. When a file is full, HotSpot renames it (to ev-4711.log.0
+// and so on) and begins a new one. The oldest file comes first in the result. The caller closes the files.
 func openEventLogs(path string) ([]*os.File, error) {
 	type datedFile struct {
 		*os.File

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// The names of the files that a capture has only once. All other files belong to one JVM and have its process id in
-// their name.
+// The names of the files that exist only once in a capture. Each of the other files belongs to one JVM, and has the
+// JVM's process id in its name.
 const (
 	DescriptionFile = "capture.json"
 	SamplesFile     = "samples.txt"
@@ -49,15 +49,15 @@ func matching(dir, pattern string) (paths []string, err error) {
 	return paths, nil
 }
 
-// Reads reports whether Open or OpenFiles would read the given file if they were called with this path. The path may be
-// that of the file itself, or of a capture or a folder of captures that contains the file. Reads compares files by
-// identity, so it also finds links to a file.
+// Reads reports whether Open(path) or OpenFiles(path, …) would read the given file. The path may be that of the file
+// itself, or of a capture or a folder of captures that contains the file. Reads does not compare names but asks the
+// file system whether two files are the same, so it also finds links to the file.
 func Reads(path, file string) bool {
 	info, err := os.Stat(file)
 	if err != nil {
 		return false // the file does not exist
 	}
-	inputs, _ := Logs(path) // none if it is not a folder
+	inputs, _ := Logs(path) // no inputs if path is not a folder
 	if len(inputs) == 0 {
 		if folders, _ := parts(path); slices.ContainsFunc(folders, func(folder string) bool { return Reads(folder, file) }) {
 			return true

@@ -14,19 +14,19 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A folder of captures is read as one capture. Trials of the same name become one trial, and the JVMs of all these
-// trials are its forks. gasm's profiler for JMH writes such a folder: it has a capture for each fork.
+// A folder of captures is read as one capture. Trials of the same name become one trial, which has the JVMs of all of
+// them as its forks. gasm's profiler for JMH writes such a folder: it has a capture for each fork.
 
 const (
-	maxJoined  = 1_000  // largest number of captures in a folder; all their logs are open at the same time
-	maxDepth   = 2      // levels below the folder at which captures may be; the JMH profiler makes a folder per trial
-	maxEntries = 10_000 // largest number of files and folders that parts searches for captures
+	maxJoined  = 1_000  // maximum number of captures in a folder; all their logs are open at the same time
+	maxDepth   = 2      // maximum number of levels from the folder down to a capture; the JMH profiler uses two
+	maxEntries = 10_000 // maximum number of files and folders that parts searches for captures
 )
 
 // A part is one of the captures that are joined.
 type part struct {
 	*Capture
-	pids map[int]int // new ids for processes whose own id is also used in another part
+	pids map[int]int // new process ids, by the old ones; only for processes whose id another part also uses
 }
 
 // pid returns the id that a process of the part has in the joined capture.
@@ -106,7 +106,7 @@ func openParts(dir string) (_ *Capture, err error) {
 // A joiner joins several captures into one.
 type joiner struct {
 	*Capture
-	used    map[int]bool     // process ids
+	used    map[int]bool     // the process ids that are in use
 	trials  map[trialKey]int // indexes in Capture.Trials
 	names   map[string]bool  // names of trials
 	windows int              // number of windows in all trials
@@ -116,12 +116,12 @@ type joiner struct {
 // run a benchmark in several modes.
 type trialKey struct{ name, mode string }
 
-// eventsText returns the events that a capture was sampled by, in words.
+// eventsText returns the events that were sampled for a capture, in words: "cycles and instructions".
 func eventsText(c *Capture) string {
 	return cmp.Or(strings.Join(c.Events, " and "), "unknown events")
 }
 
-// join adds a part. If its processes have ids that are already in use, they get new ids. For example, processes in two
+// join adds a part. A process of the part whose id is already in use gets a new id. For example, processes in two
 // containers may have the same id.
 func (c *joiner) join(p *part) {
 	if len(c.parts) == 1 {
@@ -208,7 +208,7 @@ func (c *joiner) joinTrial(p *part, t Trial) {
 }
 
 // With combines two scores into one that covers the forks of both. It returns nil if the units differ, or if one of the
-// scores does not have the results of its forks.
+// scores has no results of its forks.
 func (s *Score) With(more *Score) *Score {
 	if s == nil || more == nil || s.Unit != more.Unit || len(s.Forks) == 0 || len(more.Forks) == 0 {
 		return nil
@@ -246,7 +246,7 @@ type partReader struct {
 	kernel   bool // true if one of the parts read so far may have samples of the kernel
 }
 
-// Scan reads the next record. At the end of a part it goes on with the next part. It returns false after the last one,
+// Scan reads the next record. At the end of a part it goes on with the next part. It returns false after the last part,
 // and on an error.
 func (r *partReader) Scan() bool {
 	for r.err == nil {

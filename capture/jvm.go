@@ -15,12 +15,12 @@ type JVM struct {
 	Main    string `json:"main,omitempty"`    // the main class, or the jar without its folder
 	Version string `json:"version,omitempty"` // "17.0.15+6-Debian-1deb12u1"
 	LogFile string `json:"log"`               // the file in the capture that has the JVM's code: "asm-4711.log"
-	// StartMonoNanos is when the JVM started. Time stamps in its log are relative to that moment.
+	// StartMonoNanos is the time at which the JVM started. The time stamps in its log are relative to that time.
 	StartMonoNanos int64 `json:"start_mono_nanos"`
-	// Fork is the number of the fork in JMH, from 1 on. It is 0 for a JVM that is not a fork of JMH.
+	// Fork is the number that JMH gave to this fork, from 1 on. It is 0 for a JVM that is not a fork of JMH.
 	Fork int `json:"fork,omitempty"`
-	// WarmupOf is set for a warm-up fork of JMH, which is not measured: it is the name of the fork's trial. It is ""
-	// for all other JVMs.
+	// WarmupOf is set only for a warm-up fork of JMH, which is not measured. It is the name of the trial that the fork
+	// belongs to.
 	WarmupOf string `json:"warmup_of,omitempty"`
 
 	// SafepointsOnly is true if the JVM ran without DebugNonSafepoints. Then HotSpot knows source lines and frames only
@@ -34,11 +34,11 @@ type JVM struct {
 	// Recordings are the names of the JVM's Flight Recorder files in the capture's folder.
 	Recordings []string `json:"recordings,omitempty"`
 	// StartsUnasked is true if the user did not ask for the starts of threads. The recordings then have these events
-	// only because they are needed to interpret allocation samples. They are not shown.
+	// only because they are needed to interpret allocation samples. Reports do not show them.
 	StartsUnasked bool `json:"starts_unasked,omitempty"`
-	// RecordingFromMonoNanos and RecordingLateNanos are set if gasm's own recording of the JVM began late, when the JVM
-	// had already been running and sampled for a while. The first is the time at which the recording began, and the
-	// second is how late that was. Otherwise both are 0.
+	// RecordingFromMonoNanos and RecordingLateNanos are set if gasm's own Flight Recorder recording began when the JVM
+	// had already been sampled for a while. The first is the time at which the recording began, and the second is how
+	// late that was. Otherwise both are 0.
 	RecordingFromMonoNanos int64 `json:"recording_from_mono_nanos,omitempty"`
 	RecordingLateNanos     int64 `json:"recording_late_nanos,omitempty"`
 	// OwnPID and Threads are set if the JVM is in a different PID namespace than the sampler, for example in a
@@ -48,10 +48,11 @@ type JVM struct {
 	Threads map[int]int `json:"threads,omitempty"`
 
 	// OfOther is true if the JVM ran as a different user than gasm, or saw different files, for example in a container.
-	// Such a JVM may be hostile, so it could do harm to open the paths in its log.
+	// Such a JVM may be hostile, so it could be harmful to open the paths in its log.
 	OfOther bool `json:"of_other,omitempty"`
 
-	// Probed is true if methods of the JVM were probed and the capture has the counts, see ProbeRings.
+	// Probed is true if methods of the JVM were probed, and the capture has the file with their counts (see
+	// ProbeRings).
 	Probed bool `json:"probed,omitempty"`
 
 	// Log is the code of the JVM. It is nil if the log is missing or could not be read. It is also nil in a Description
@@ -96,10 +97,10 @@ func (j *JVM) String() string {
 type Trial struct {
 	Name    string   `json:"name,omitempty"` // "org.sample.Bench.measure (size=10)"; "" without JMH
 	Windows []Window `json:"windows"`
-	// Operations is how many operations the benchmark did in the windows, according to JMH's scores. It is 0 if the
-	// number is unknown.
+	// Operations is the number of operations that the benchmark did in the windows, according to JMH's scores. It is 0
+	// if the number is unknown.
 	Operations float64 `json:"operations,omitempty"`
-	// Score is what JMH measured; nil if it is unknown.
+	// Score is the result that JMH measured. It is nil if it is unknown.
 	Score *Score `json:"score,omitempty"`
 }
 
@@ -113,13 +114,13 @@ func (t *Trial) PIDs() []int {
 	return slices.Compact(pids)
 }
 
-// A Window is a time during which the samples of one JVM are part of the profile.
+// A Window is a span of time in which one JVM is measured. Only samples from the windows are part of the profile.
 type Window struct {
 	PID int `json:"pid"`
 	Span
 }
 
-// A Span is the time [FromMonoNanos, ToMonoNanos) on the samples' clock.
+// A Span is a span of time on the samples' clock. ToMonoNanos is not part of it.
 type Span struct {
 	FromMonoNanos int64 `json:"from_mono_nanos"`
 	ToMonoNanos   int64 `json:"to_mono_nanos"`

@@ -9,19 +9,19 @@ import (
 )
 
 // Limits of capture.json. No real capture comes near them. They are needed because a few bytes of JSON can become a
-// large value in memory, so a small file could use up all memory. If a list is longer than its limit, the rest of the
-// list is left out, and a note says so.
+// large value in memory, so a small file could use up all memory. If a list is longer than its limit, gasm reads only
+// its beginning, and a note says so.
 const (
 	maxDescription = 64 << 20 // bytes of capture.json
 	maxJVMs        = 100_000
 	maxTrials      = 5_000
-	maxWindows     = 1_000_000 // of all trials
-	maxWords       = 1_000_000 // of the command; Linux allows 6 MB of arguments (bprm_stack_limits)
+	maxWindows     = 1_000_000 // in all trials together
+	maxWords       = 1_000_000 // in the command; Linux allows 6 MB of arguments (bprm_stack_limits)
 	maxNotes       = 1_000
 	maxClocks      = 1_000
 )
 
-// MaxEvents is the largest number of events (such as cycles) that can be sampled for one capture. It is small because
+// MaxEvents is the maximum number of events (such as cycles) that can be sampled for one capture. It is small because
 // the tables of a report have columns for each event.
 const MaxEvents = 16
 
@@ -65,7 +65,7 @@ func parseDescription(text []byte) (*Description, error) {
 	}
 	d := &file.Description
 	var trials []listedTrial
-	exceeded := map[string]int{} // the limits of the lists that are too long, by the name of the list
+	exceeded := map[string]int{} // the limits of lists that were too long, by the name of the list
 	err := errors.Join(
 		readList(file.Command, "words of the command", maxWords, &d.Command, exceeded),
 		readList(file.Events, "events", MaxEvents, &d.Events, exceeded),
@@ -126,7 +126,8 @@ func readList[T any](text json.RawMessage, what string, limit int, list *[]T, ex
 }
 
 // distinctJVMs returns the JVMs that make sense. It leaves out JVMs without a valid process id, JVMs that are listed
-// twice, and JVMs that have the same log as another one. The note says what was left out. It is "" if nothing was.
+// twice, and JVMs that have the same log as another one. The note says what was left out. It is "" if nothing was left
+// out.
 func distinctJVMs(jvms []JVM) (distinct []JVM, note string) {
 	pids, logs := map[int]bool{}, map[string]bool{}
 	var first string

@@ -18,12 +18,12 @@ import (
 // could be read. The caller closes the Capture.
 type Capture struct {
 	Description
-	// Guessed is true if there is no capture.json. Then each log that could be read becomes a JVM, which is taken to
-	// have started at its first sample. There are no trials.
+	// Guessed is true if there is no capture.json. Then there is a JVM for each log that could be read. Its start is
+	// taken to be its first sample. There are no trials.
 	Guessed bool
 	// Unread has an error for each log that could not be read. If no log can be read, there is no Capture.
 	Unread []error
-	// Progress may be nil. Otherwise it is called again and again while samples are read, with the number of bytes that
+	// Progress may be nil. Otherwise it is called repeatedly while samples are read. It gets the number of bytes that
 	// were read since the last call.
 	Progress func(bytes int)
 
@@ -32,7 +32,7 @@ type Capture struct {
 	logs    []*printassembly.Log
 	samples source
 	symbols *native.Table // nil if the capture has no symbols.txt
-	parts   []part        // the captures of a folder of captures
+	parts   []part        // if this is a folder of captures: these captures
 }
 
 // Open opens the capture in a folder. If the folder is not a capture but has captures in its subfolders, Open opens all
@@ -67,8 +67,8 @@ func Open(dir string) (*Capture, error) {
 	return c.open(logs)
 }
 
-// OpenFiles opens a sampler's text and HotSpot's logs as a capture without a description. Other tools save such files,
-// for example JMH's perfasm.
+// OpenFiles opens a sampler's text and HotSpot's logs as a capture without a description. Such files are saved by other
+// tools, for example by JMH's perfasm.
 func OpenFiles(samples string, logs []string) (*Capture, error) {
 	c := &Capture{Guessed: true, samples: sourceFile(samples)}
 	return c.open(logs)
@@ -76,7 +76,7 @@ func OpenFiles(samples string, logs []string) (*Capture, error) {
 
 // OpenUnsaved opens a capture that could not be written completely because the disk is full. It reads only the logs
 // from the folder. The description and the table of native symbols come from memory; the table may be nil. The samples
-// are read from the reader that open() returns.
+// come from the reader that open() returns.
 func OpenUnsaved(dir string, d Description, table *native.Table, open func() (io.ReadCloser, error)) (*Capture, error) {
 	c := &Capture{dir: dir, Description: d, symbols: table, samples: source{name: SamplesFile, open: open}}
 	logs, err := Logs(dir)
@@ -117,7 +117,7 @@ func (c *Capture) open(logs []string) (_ *Capture, err error) {
 	return c, nil
 }
 
-// maxMissing is the largest number of notes of the same kind about files that are missing or can't be read. A badly
+// maxMissing is the maximum number of notes of the same kind about files that are missing or can't be read. A badly
 // damaged capture would otherwise have more notes than anybody reads.
 const maxMissing = 5
 

@@ -22,13 +22,13 @@ func ProbeRings(pid int) string { return fmt.Sprintf("probes-%d.ring", pid) }
 // ProbeReport returns the name of the file that says what is probed in a JVM: probes-4711.txt.
 func ProbeReport(pid int) string { return fmt.Sprintf("probes-%d.txt", pid) }
 
-// maxCalls is the largest number of calls that ReadCalls returns, and of events that are read from a folder of
-// captures. It bounds the memory. No person looks through that many.
+// maxCalls is the maximum number of calls that ReadCalls returns. It is also the maximum number of events that are read
+// from a folder of captures. The limit keeps the memory small, and nobody looks through that many calls anyway.
 const maxCalls = 4_000_000
 
-// ProbeWindows returns the name of the file with the calls of the probed methods that are used as windows:
-// probes-4711.windows. gasm saves the calls there while the JVM runs, because the rings keep only the last ones. If the
-// file exists, only calls that have not ended are taken from the rings.
+// ProbeWindows returns the name of the file with the calls of those probed methods that serve as windows:
+// probes-4711.windows. gasm saves the calls there while the JVM runs, because the rings (buffers of a fixed size) keep
+// only the last calls. If the file exists, only calls that have not ended are taken from the rings.
 func ProbeWindows(pid int) string { return fmt.Sprintf("probes-%d.windows", pid) }
 
 // probeGlob matches the names that ProbeRings, ProbeReport and ProbeWindows return.
@@ -41,7 +41,7 @@ type Probes struct {
 	rings.Header
 	Calls   []rings.Calls
 	Windows []rings.Windows
-	// Threads has a Ring for each slot in which a thread counted its calls. These Rings have no events any more.
+	// Threads has a Ring for each slot in which a thread counted its calls. The events are not kept in these Rings.
 	Threads []rings.Ring
 }
 
@@ -55,7 +55,8 @@ func (p *Probes) Site(id int) *rings.Site {
 	return nil
 }
 
-// ReadProbes reads what the probes of all JVMs have counted. The notes say what could not be counted or read.
+// ReadProbes reads what the probes of all JVMs have counted. The notes say which counts are missing, and what could not
+// be read.
 func (c *Capture) ReadProbes() (all []Probes, notes []string) {
 	for _, p := range c.parts {
 		read, more := p.ReadProbes()
@@ -84,8 +85,8 @@ func (c *Capture) ReadProbes() (all []Probes, notes []string) {
 	return all, notes
 }
 
-// readProbes reads what the probes of a JVM have counted. If see is not nil, it is called with each ring, and can read
-// the ring's events during that call.
+// readProbes reads what the probes of a JVM have counted. If see is not nil, readProbes calls see(p, ring) for each
+// ring. The ring's events can be read only during that call.
 func (c *Capture) readProbes(pid int, see func(*Probes, *rings.Ring)) (p Probes, err error) {
 	p.PID = pid
 	text, _, err := regular.Open(filepath.Join(c.dir, ProbeReport(pid)))
@@ -146,7 +147,7 @@ func (c *Capture) readDrained(p *Probes) error {
 }
 
 // ReadCalls returns the calls, locks and allocations that are still in the rings of the JVMs, sorted by their start
-// times. The notes say how many of them were overwritten in the rings, and what could not be read.
+// times. The notes say how many were already overwritten, and what could not be read.
 func (c *Capture) ReadCalls() (calls []event.Event, notes []string) {
 	if len(c.parts) > 0 {
 		return c.partEvents((*Capture).ReadCalls)
@@ -179,7 +180,8 @@ type openCall struct {
 
 // callsOf pairs the entries in a ring with their exits, and returns a call for each pair. An exit without an entry is a
 // call that began before the ring's first event, and an entry without an exit is a call that has not ended. Both become
-// calls without a duration. Each allocation becomes an event. callsOf stops when it has the given number of events.
+// calls without a duration. Each allocation becomes an event too. callsOf stops when it has as many events as the limit
+// permits.
 func callsOf(p *Probes, r *rings.Ring, most int) (calls []event.Event) {
 	open := map[[3]int][]openCall{} // by site and thread, and for locks also by the identity hash of the object
 	for e := range r.Events() {
@@ -220,9 +222,9 @@ func callsOf(p *Probes, r *rings.Ring, most int) (calls []event.Event) {
 	return append(calls, left[:min(len(left), max(0, most-len(calls)))]...)
 }
 
-// callEvent returns the event for a call that began with one record and ended with another. If the end was not read, it
-// is nil. If only the end was read, it is passed as the beginning too. An allocation has just one record, which is
-// passed as both.
+// callEvent returns the event for a call. begun and ended are the two records of the call in a ring. ended is nil if
+// the end was not read. If only the end was read, begun is that same record. An allocation has just one record, which
+// is passed as both.
 func callEvent(pid int, site *rings.Site, begun, ended *rings.Event) event.Event {
 	e := event.Event{PID: pid, TID: max(0, begun.TID), Kind: event.Call, Name: site.Name(), MonoNanos: begun.MonoNanos}
 	if ended != nil {

@@ -22,9 +22,9 @@ func RecordingFile(pid, part int) string {
 }
 
 // AddRecording adds a Flight Recorder file from any folder to one of the capture's JVMs. Only JVMs for which chosen
-// returns true are considered. Among these, the file is given to the JVM whose process id is in the recording. If there
-// is none, but only one JVM was chosen, the file is given to that one. If a JVM has added recordings, those in the
-// capture are not used.
+// returns true are considered. Among these, the file is given to the JVM whose process id is in the recording. If no
+// JVM has that id, but only one JVM was chosen, that JVM gets the file. If recordings were added to a JVM, its
+// recordings in the capture are not used.
 func (c *Capture) AddRecording(path string, chosen func(*JVM) bool) error {
 	if len(c.parts) > 0 {
 		return fmt.Errorf("%s can't be used with a folder of captures: name the capture that it belongs to", path)
@@ -56,8 +56,8 @@ func (c *Capture) AddRecording(path string, chosen func(*JVM) bool) error {
 	return nil
 }
 
-// recordedPID returns the process id that a recording has for its JVM. It returns 0 if the recording has none. In a
-// container, it is the id inside the container.
+// recordedPID returns the process id of the JVM according to its recording. It returns 0 if the recording does not have
+// it. For a JVM in a container, it is the id inside the container.
 func recordedPID(path string) (pid int, err error) {
 	f, r, err := openRecording(path)
 	if err != nil {
@@ -101,8 +101,8 @@ func (c *Capture) recordingsOf(j *JVM) []string {
 	return paths
 }
 
-// maxParts is the largest number of files that are read of a JVM's recording. A JVM that ends normally writes a single
-// file. A JVM that was killed leaves a file for each chunk, and there may be many.
+// maxParts is the maximum number of files that are read for the recording of one JVM. A JVM that ends normally writes a
+// single file. A JVM that was killed leaves a file for each chunk, and there may be many.
 const maxParts = 64
 
 // recordedEvents reads the events of a JVM from its recordings. The files in the capture are parts of one recording.
@@ -126,13 +126,13 @@ func (c *Capture) recordedEvents(j *JVM, b *eventBudget) (events []event.Event, 
 	return events, notes
 }
 
-// notedBytes is the smallest number of left out bytes that is worth a note. The note would show a smaller number as 0.0
-// MB.
+// notedBytes is the smallest number of lost bytes for which withoutWeight writes a note. The note would show a smaller
+// number as 0.0 MB.
 const notedBytes = 50_000
 
 // withoutWeight sets the bytes of some allocation samples to 0, because these samples also stand for allocations from
-// before the recording (see [jfr.FirstSamples]). numbers has their indexes in events. The note says how many bytes are
-// lost that way. It is "" if they are too few to mention.
+// before the recording (see [jfr.FirstSamples]). numbers has the indexes of these samples in events. The note says how
+// many bytes are lost that way. It is "" if fewer than notedBytes are lost.
 func withoutWeight(j *JVM, events []event.Event, numbers []int) (note string) {
 	samples, bytes := 0, 0.0
 	for _, i := range numbers {
@@ -152,8 +152,8 @@ func withoutWeight(j *JVM, events []event.Event, numbers []int) (note string) {
 		"stands for all that the thread has allocated since its start", j.PID, bytes/1e6, of)
 }
 
-// recordingEvents appends the events of one file to a list of events and returns the result. It also shows each event
-// to firsts. The note says what could not be read.
+// recordingEvents appends the events of one file to a list of events and returns the result. It also passes each event
+// to firsts.See. The note says what could not be read.
 func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget, firsts *jfr.FirstSamples, events []event.Event) (all []event.Event, note string) {
 	before := len(events)
 	anchor, note, err := c.anchor(j, path)
@@ -192,8 +192,8 @@ func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget, firsts *j
 	return events, note
 }
 
-// anchor returns a function that returns an anchor for each chunk of a recording. With that anchor, ticks can be
-// converted to the samples' clock. If the conversion is not exact, the note says so.
+// anchor returns a function that returns the anchor of a chunk of the recording. The anchor is needed to convert the
+// chunk's ticks to the samples' clock. If the conversion is not exact, the note says so.
 func (c *Capture) anchor(j *JVM, path string) (anchor func(*jfr.Chunk) jfr.Anchor, note string, err error) {
 	if len(c.Clocks) == 0 {
 		return nil, "", fmt.Errorf("the capture has no %s with clocks, so the time of the recording is unknown", DescriptionFile)

@@ -14,7 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A source is where the sampler's text is read from. It can be opened several times.
+// A source is what the sampler's text is read from, usually a file. It can be opened several times.
 type source struct {
 	name string // for messages
 	open func() (io.ReadCloser, error)
@@ -33,9 +33,9 @@ func sourceFile(path string) source {
 	return source{name: path, open: open, file: true}
 }
 
-// check returns an error if the source is a file that can't be opened or that is empty. With this check, Open fails at
-// once, and not later when the samples are read. If mayBeEmpty is true, an empty file is not an error, because a JVM
-// that gasm was attached to may have slept all the time.
+// check returns an error if the source is a file that can't be opened, or an empty file. With this check, Open fails at
+// once, and not later when the samples are read. If mayBeEmpty is true, an empty file is not an error. A JVM that gasm
+// was attached to may have slept all the time.
 func (s *source) check(mayBeEmpty bool) error {
 	if !s.file {
 		return nil
@@ -55,8 +55,8 @@ func (s *source) check(mayBeEmpty bool) error {
 	return err
 }
 
-// unfinished reports whether a folder has one of the files that exist only while a sampler runs. If there is one, gasm
-// is still recording, or it was killed.
+// unfinished reports whether a folder has one of the files that exist only while a sampler runs. If there is such a
+// file, gasm is still recording, or it was killed.
 func unfinished(dir string) bool {
 	return slices.ContainsFunc([]string{"samples.part", "perf.data"}, func(name string) bool {
 		_, err := os.Lstat(filepath.Join(dir, name))
@@ -64,8 +64,8 @@ func unfinished(dir string) bool {
 	})
 }
 
-// SamplesName returns where the samples are read from, for messages. It is the path of a file, or of a folder with
-// several captures.
+// SamplesName returns a name of the samples for messages. It is the path of their file, or of a folder with several
+// captures.
 func (c *Capture) SamplesName() string { return c.samples.name }
 
 // SamplesSize returns the size of the samples' text in bytes, or -1 if it is unknown.
@@ -108,8 +108,8 @@ func (c *Capture) Samples() (*SampleReader, error) {
 	return &SampleReader{sampler.NewReader(text, c.samples.name), in, c.symbols}, nil
 }
 
-// Record returns the record of the [sampler.Reader], with the names from symbols.txt. The record is valid until the
-// next Scan.
+// Record returns the record that the [sampler.Reader] has read. In a sample, it replaces names with those from
+// symbols.txt. The record is valid until the next Scan.
 func (r *SampleReader) Record() any {
 	rec := r.Reader.Record()
 	if s, ok := rec.(*sampler.Sample); ok && r.symbols != nil && !s.Kernel() {
@@ -120,7 +120,7 @@ func (r *SampleReader) Record() any {
 	return rec
 }
 
-// Close closes the text of the samples.
+// Close closes the file with the samples.
 func (r *SampleReader) Close() error { return r.in.Close() }
 
 // A countingReader calls count(n) after each read of n bytes.

@@ -14,16 +14,16 @@ type Score struct {
 	Mode  string  `json:"mode"`  // "avgt", "thrpt", "sample", "ss"
 	Unit  string  `json:"unit"`  // "ns/op", "ops/us"
 	Value float64 `json:"value"` // the mean of all iterations
-	// Error is half the width of the 99.9 % confidence interval, as JMH computes it; 0 if unknown.
+	// Error is half the width of the 99.9 % confidence interval, as JMH computes it. It is 0 if unknown.
 	Error float64 `json:"error,omitempty"`
-	// Forks has a list for each fork, with the scores of its iterations. It is empty if these are unknown.
+	// Forks has a list for each fork, with the scores of the fork's iterations. It is empty if the scores are unknown.
 	Forks [][]float64 `json:"forks,omitempty"`
 }
 
 // confidence is the confidence level of JMH's score errors.
 const confidence = 0.999
 
-// Estimate computes Value and Error from Forks, as JMH does. It changes nothing if Forks is empty.
+// Estimate sets Value and Error. It computes them from Forks, as JMH does. If Forks is empty, it changes nothing.
 func (s *Score) Estimate() {
 	var sum, squares float64
 	n := 0
@@ -84,8 +84,8 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Sound reports whether a score can be shown and compared. That is the case if all numbers are finite and there is a
-// unit. If a benchmark fails, for example, JMH writes NaN.
+// Sound reports whether a score can be shown and compared. That is the case if all its numbers are finite and it has a
+// unit. For example, JMH writes NaN if a benchmark fails.
 func (s *Score) Sound() bool {
 	finite := func(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 	for _, fork := range s.Forks {

@@ -10,10 +10,11 @@ import (
 )
 
 // readUSDT reads the events of the USDT probes of all JVMs. The caller passes the events that were already read from
-// other sources, for example from HotSpot's log. If these include events of some kind for a JVM, the JVM's USDT events
-// of that kind become events of kind Probe, so that nothing is counted twice.
+// other sources, for example from HotSpot's log. If a JVM has events of some kind there, its USDT events of the same
+// kind become events of kind Probe, so that nothing is counted twice.
 func (c *Capture) readUSDT(others []event.Event, b *eventBudget) (events []event.Event, notes []string) {
-	told, seen := kindsOfJVMs(others), map[string]bool{} // in a damaged capture, JVMs may share a text
+	// seen has the files that were read, because in a damaged capture, several JVMs may have the same file.
+	told, seen := kindsOfJVMs(others), map[string]bool{}
 	for i := range c.JVMs {
 		j := &c.JVMs[i]
 		if j.USDT == "" || seen[j.USDT] {

@@ -70,11 +70,12 @@ func (r *RegionRow) codeText() string {
 const (
 	// contextLines is how many lines are shown before and after a line that differs.
 	contextLines = 3
-	// A line that is equal on both sides is shown if it has at least this share of the profile.
+	// A line that is equal on both sides is shown if it has at least this share of the profile's
+	// samples.
 	warmShare = 0.01
-	// maxDifferent limits how many lines of a listing are shown because they differ, or because
-	// they are the context of a line that differs. Half of the lines are for A's code and half for
-	// B's. JSON has all lines.
+	// maxDifferent limits the number of lines that are shown because they differ or are close to a
+	// line that differs. A's code and B's code get half of this number each. The JSON has all
+	// lines.
 	maxDifferent = 100
 	// Frames are written in a column to the right of the instructions. The longest instruction that
 	// is shown decides where that column begins, within these limits.
@@ -122,7 +123,7 @@ func (t *textDiff) code(number int, r *RegionRow) {
 	t.Line("")
 }
 
-// codeLine writes one line of a listing. text is the instruction. A frame may follow it.
+// codeLine writes one line of a listing. text is the instruction, with or without a frame after it.
 func (t *textDiff) codeLine(l *asm.ListingLine, text string) {
 	op, style := " ", layout.Plain
 	switch l.Op {

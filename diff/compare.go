@@ -18,7 +18,7 @@ type Options struct {
 	HotThreshold float64
 }
 
-// A Result is what differs between two sides.
+// A Result is what differs between two profiles, called sides.
 type Result struct {
 	A, B      *Side
 	Notes     []string // what the reader should know about the comparison
@@ -28,8 +28,8 @@ type Result struct {
 	Gate      *Gate // the verdict of [Result.Judge]; nil if it was not asked for
 }
 
-// A Comparison is what differs in one trial. It has a row for everything that changed,
-// sorted by the size of the change.
+// A Comparison is what differs in one trial, which is a benchmark or a whole program. It has a row
+// for everything that changed, sorted by the size of the change.
 type Comparison struct {
 	A, B     *TrialSide
 	Noise    Noise
@@ -46,7 +46,7 @@ type Compared struct {
 	Regions int `json:"regions"`
 }
 
-// A Row is a method, frame or region that changed. A share is a part of the profile's samples, from
+// A Row is a method, frame or region that changed. Shares are parts of the profile's samples, from
 // 0 to 1.
 type Row struct {
 	Source   string  `json:"source,omitempty"`
@@ -62,10 +62,10 @@ type Row struct {
 	NanosB float64 `json:"nanos_per_op_b,omitempty"`
 	// Threshold is how much the share must change before chance no longer explains the change.
 	Threshold float64 `json:"threshold"`
-	// Code is the share of samples that are on instructions which the other side does not have. It
-	// is computed for A and for B, and Code is the larger of the two. It is 0 if that share is
-	// within the noise, or if the code is unknown. For a method it is the sum over its regions; for
-	// a frame it is 0.
+	// Each side may have samples on instructions that the other side does not have. Code is the
+	// share of these samples, on the side where it is larger. It is 0 if the share is within the
+	// noise, or if the code is unknown. For a method it is the sum over its regions; for a frame it
+	// is 0.
 	Code float64 `json:"code"`
 }
 
@@ -150,9 +150,9 @@ func sameSyntax(a, b *TrialSide) bool {
 	return x == y || x == "" || y == ""
 }
 
-// syntax guesses the syntax of the code: "AT&T", "other", or "" without code. AT&T syntax has a % at each register:
-// "add %eax,%ebx". Intel syntax and aarch64 have no % at registers, but normalised lines can contain a % in any syntax:
-// "<const>(%rip)". So the syntax is AT&T only if more than a quarter of the lines have a %.
+// syntax guesses the syntax of the code: "AT&T" or "other", or "" if there is no code. AT&T syntax has a % at each
+// register: "add %eax,%ebx". Intel syntax and aarch64 have no % at registers, but normalised lines can contain a % in
+// any syntax: "<const>(%rip)". So the syntax is AT&T only if more than a quarter of the lines have a %.
 func (t *TrialSide) syntax() string {
 	withPercent, all := 0, 0
 	for i := range t.Regions {
@@ -253,7 +253,7 @@ func (c *Comparison) rows(pairs []itemPair, code map[itemKey]float64) []Row {
 	return rows
 }
 
-// row returns the row of a pair. It leaves Row.Code 0.
+// row returns the row of a pair. It does not set Row.Code.
 func (c *Comparison) row(p *itemPair) Row {
 	r := Row{Source: p.source, Name: p.name, SamplesA: p.countA, SamplesB: p.countB,
 		ShareA: shareOf(p.countA, c.A.Samples), ShareB: shareOf(p.countB, c.B.Samples),

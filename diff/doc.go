@@ -13,13 +13,13 @@
 // from those differences, and multiplied by a factor of its own ([Noise].SpreadFactor). The larger
 // of the two products counts.
 //
-// The factor grows with the number of rows that are large enough to change. If two runs of the same
-// program are compared a hundred times, only one of these comparisons should show any row at all (a
-// Bonferroni correction).
+// Both factors grow with the number of rows that are large enough to change. If two runs of the
+// same program are compared a hundred times, only one of these comparisons should show any row at
+// all (a Bonferroni correction).
 //
 // If a side has only one fork, the threshold can't include the differences between one JVM and the
-// next. They come from the layout of the heap, from what HotSpot knew about the program when C2
-// compiled it, and from other work on the machine.
+// next. Such differences come from the layout of the heap, from what HotSpot knew about the program
+// when C2 compiled it, and from other work on the machine.
 //
 // # How code is compared
 //
@@ -28,8 +28,8 @@
 // replaces everything that differs from run to run, such as addresses.
 //
 // The code of a pair counts as different when there are samples on instructions that the other side
-// does not have. Code that only uses other registers or other stack slots does not count as
-// different, although the listing shows the change.
+// does not have. Code in which only registers or stack slots changed does not count as different,
+// although the listing shows the change.
 //
 // # Formats
 //

@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/student"
 )
 
-// A Gate is the verdict on what became slower by more than a limit.
+// A Gate says which benchmarks or methods became slower by more than a limit (--fail-above).
 //
 // A benchmark is judged by its time per operation, JMH's score. It fails if this time grew by more
 // than the sum of the limit and the noise. If each side has several captures, the CPU time per
@@ -150,7 +150,7 @@ func groupNoise(probability float64, a, b []float64) float64 {
 func (c *Comparison) scoreNoise(probability float64) (noise float64, known bool) {
 	for _, groups := range []struct {
 		times func(*TrialSide) []float64
-		tell  bool // these times are enough to know the noise
+		tell  bool // true if these times are enough to know the noise
 	}{{runTimes, true}, {forkTimes, true}, {iterationTimes, false}} {
 		a, b := groups.times(c.A), groups.times(c.B)
 		if len(a) > 1 && len(b) > 1 {
@@ -162,7 +162,7 @@ func (c *Comparison) scoreNoise(probability float64) (noise float64, known bool)
 
 // sampledNoise returns by how much CPU time per operation can differ by chance, in ns. One cause is
 // random sampling. Another is the difference between the forks of a side that has a single capture.
-// For each side the larger of the two counts.
+// For each side, only the cause with the larger effect counts.
 func (c *Comparison) sampledNoise() float64 {
 	variance := func(t *TrialSide) float64 {
 		v := 1 / float64(t.Samples)
@@ -271,7 +271,7 @@ func (r *GateRow) text() string {
 	return fmt.Sprintf("%s: %s -> %s %s, %+.1f %% (%s)", r.Trial, nanosText(r.Before), nanosText(r.After), what, r.Change, noise)
 }
 
-// maxGateLines limits how many of the rows that failed are named in an error.
+// maxGateLines is the maximum number of failed rows that an error lists.
 const maxGateLines = 10
 
 // Err returns an error that names what failed, or nil if nothing failed.

@@ -33,9 +33,9 @@ type htmlView struct {
 	Style               template.CSS
 	Script              template.JS
 	Verdict             htmlVerdict
-	Sides               []htmlSide // what is the same for both, A's and B's
+	Sides               []htmlSide // what is the same for both sides, if anything is; what only A has; what only B has
 	Notes               []string
-	Trials              []htmlTrial // as in the verdict, and then those without a row there
+	Trials              []htmlTrial // in the order of the verdict's rows, and then those that have no row there
 }
 
 type htmlFact struct{ Name, Value string }
@@ -60,13 +60,13 @@ type htmlTable struct {
 	ID, Title, Note, Kind string
 	Rows                  []htmlRow
 	More                  string
-	Sources, Details      bool // whether any row has a source, and a detail
+	Sources, Details      bool // at least one row has a source; at least one has a detail
 }
 
 type htmlRow struct {
 	A, B, Change         string
 	SamplesA, SamplesB   int64
-	Width                string // of the bar that shows the change, in percent of the largest one
+	Width                string // of the bar that shows the change, in percent of the largest bar
 	Grew                 bool
 	Source, Name, Detail string
 	Link                 string // the id of its code; "" for none
@@ -92,7 +92,7 @@ func (r *Result) htmlVerdict() htmlVerdict {
 	return v
 }
 
-// maxHTMLRows limits the rows of a table on the page.
+// maxHTMLRows limits the number of rows in a table on the page.
 const maxHTMLRows = 500
 
 // WriteHTML writes the comparison as one HTML file, which a browser can open from disk. gasm
@@ -160,7 +160,7 @@ func (c *Comparison) html(number int) htmlTrial {
 	}
 	v.Says = fmt.Sprintf("%s compared; nothing else changed above the noise.", c.Compared)
 	regions := v.addCode(c)
-	links := map[itemKey]string{} // of each method, its hottest region with code
+	links := map[itemKey]string{} // by method: the id of the code of its hottest region that has code
 	for _, r := range regions {
 		if links[r.key()] == "" {
 			links[r.key()] = r.link

@@ -108,7 +108,7 @@ func blocksOf(lines []asm.ListingLine) [][]asm.ListingLine {
 }
 
 // htmlBlock returns the view of a block. frame points to the frame of the line before the block.
-// htmlBlock replaces it by the frame of the block's last line.
+// Afterwards it points to the frame of the block's last line.
 func (c *Comparison) htmlBlock(lines []asm.ListingLine, id string, frame *string) htmlBlock {
 	var b htmlBlock
 	for i := 0; i < len(lines); {

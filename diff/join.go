@@ -54,12 +54,12 @@ func Join(sides []*Side) (*Side, error) {
 	return &all, nil
 }
 
-// maxNotes limits the notes of a joined side.
+// maxNotes is the maximum number of notes of a joined side.
 const maxNotes = 100
 
-// newRuns returns a copy of a trial. [TrialSide.add] can then add the same trial of other captures
-// to the copy. The copy has counts by fork; if the capture has no forks, all of it counts as one
-// fork.
+// newRuns returns a copy of a trial, to which [TrialSide.add] can add the same trial of other
+// captures. The copy has counts by fork. If the capture has no forks, the whole capture counts as
+// one fork.
 func newRuns(t *TrialSide) TrialSide {
 	first := *t
 	first.Runs = nil
@@ -104,7 +104,7 @@ func itemForks(t *TrialSide, item *Item) []int64 {
 	return slices.Clone(item.Forks)
 }
 
-// add adds a trial of another capture.
+// add adds the same trial of another capture.
 func (t *TrialSide) add(more *TrialSide) {
 	t.addScores(more)
 	forks := forksOf(more)
@@ -170,7 +170,7 @@ func (g groups) join(items, more []Item) []Item {
 	return items
 }
 
-// add adds an item of another trial to the same item of a trial.
+// add adds the counts that the same item has in the other trial.
 func (g groups) add(item, other *Item) {
 	item.Count += other.Count
 	item.Forks = joined(item.Forks, g.forks, other.Forks)

@@ -10,8 +10,8 @@ import (
 )
 
 // The types below, with [Row], [RegionRow], ListingLine of package asm, [Compared] and [Noise], are
-// schema 1 of the JSON that diff writes. Fields may be added to schema 1; changing or
-// removing one needs schema 2. Shares are 0 to 1.
+// schema 1 of the JSON that diff writes. Fields may be added to schema 1; changing or removing one
+// needs schema 2. Shares are numbers from 0 to 1.
 
 type jsonDiff struct {
 	Schema int         `json:"schema"`

@@ -98,7 +98,7 @@ func (r *Result) markdownHead(v verdict) string {
 	return fmt.Sprintf("### %sgasm: %s\n\nBefore: %s. After: %s.\n\n", mark, v.Text, codeSpan(r.A.Name), codeSpan(r.B.Name))
 }
 
-// verdictMark returns the sign for what failed or did not.
+// verdictMark returns the sign for a failure or for a success.
 func verdictMark(failed bool) string {
 	if failed {
 		return "❌"
@@ -156,7 +156,7 @@ func (r *Result) gateRows() map[int]*GateRow {
 	return rows
 }
 
-// changedText returns "2 methods, code of 1 region".
+// changedText says how much has changed, for example "2 methods, code of 1 region".
 func (c *Comparison) changedText() string {
 	if c.A.Samples == 0 || c.B.Samples == 0 {
 		return "a side has no samples"
@@ -329,8 +329,8 @@ func codeSpan(text string) string {
 }
 
 // markdownText returns text that is not code. Punctuation marks are escaped with backslashes. Text that GitHub would
-// turn into links is broken up: addresses by an entity, and names of users, who would also be notified, by a code span
-// around the @, because GitHub finds names even if the @ is written as an entity.
+// turn into links is broken up. In a web address, an entity does that. In the name of a user, who would also be
+// notified, a code span around the @ does it, because GitHub finds names even if the @ is written as an entity.
 func markdownText(text string) string {
 	var out strings.Builder
 	runes := []rune(cut(layout.Escape(text)))

@@ -9,8 +9,8 @@ import (
 
 // MergeMargin is the largest gap, in bytes, over which two regions of one compilation are merged
 // and compared as one region. Reports separate regions at a gap of 32 bytes. That is too small for
-// a comparison: the body of an unrolled loop is often longer, and the samples are on different
-// instructions of it in each run.
+// a comparison: the body of an unrolled loop is often longer than that, and in each run the samples
+// are on different instructions of the loop.
 const MergeMargin = 256
 
 // sameBlob reports whether two regions are parts of one compilation in one JVM. Compile ids alone
@@ -21,18 +21,18 @@ func sameBlob(a, b *Region) bool {
 		max(a.Lo, b.Lo)-min(a.Lo, b.Lo) < asm.MaxSize
 }
 
-// A blobKey is the same for all regions of a compilation. A compilation in another JVM may have the
-// same key.
+// A blobKey identifies a compilation within one JVM: all its regions have the same key. A
+// compilation in another JVM may have this key too.
 type blobKey struct {
 	source, method string
 	osr            bool
 	compileID      int
 }
 
-// maxAtOnce limits with how many earlier regions of the same key a region is compared. For a single
-// JVM the latest region would be enough, because its regions do not overlap. But other JVMs may
-// have a compilation with the same id at nearby addresses. If there are more than maxAtOnce such
-// JVMs, some of their regions are not merged.
+// maxAtOnce is the maximum number of earlier regions with the same key that a region is compared
+// with. With a single JVM, the latest of them would be enough, because a JVM's regions do not
+// overlap. But other JVMs may have a compilation with the same id at nearby addresses. If there are
+// more than maxAtOnce such JVMs, some of their regions are not merged.
 const maxAtOnce = 16
 
 // mergeRegions merges regions of one compilation that are close to each other. The
@@ -41,7 +41,7 @@ func mergeRegions(regions []Region) []Region {
 	byAddress := slices.Clone(regions)
 	slices.SortStableFunc(byAddress, func(a, b Region) int { return cmp.Compare(a.Lo, b.Lo) })
 	var merged []Region
-	last := map[blobKey][]int{} // for each compilation, indexes of the latest regions in merged
+	last := map[blobKey][]int{} // for each compilation, the indexes in merged of its latest regions
 	for i := range byAddress {
 		r := &byAddress[i]
 		if len(r.Lines) == 0 {

@@ -8,10 +8,10 @@ const falseAlarms = 0.01
 
 // Noise says how large a change must be to be shown.
 type Noise struct {
-	// Factor is how many standard errors of random sampling a change must have.
+	// A change is shown only if it is at least Factor times the standard error of random sampling.
 	Factor float64 `json:"factor"`
-	// SpreadFactor is the same for standard errors that were estimated from forks or slices. It is
-	// larger than Factor because there are few forks and slices.
+	// SpreadFactor is the factor for standard errors that were estimated from forks or slices. It
+	// is larger than Factor because there are few forks and slices.
 	SpreadFactor float64 `json:"spread_factor"`
 	// Rows is the number of rows whose share is at least MinChange on one side. Only these rows can
 	// change by MinChange. Factor is chosen for all of them together.

@@ -29,8 +29,8 @@ type pairing struct {
 	alignments  map[[2]*Region][]asm.Match
 }
 
-// maxRegions limits how many regions of a method are aligned with each other. The hottest regions
-// are aligned, and the colder ones are added to the hottest pair.
+// maxRegions is the maximum number of regions of a method that are aligned with each other. The
+// hottest regions are aligned, and the others are added to the hottest pair.
 const maxRegions = 12
 
 func newPairing(a, b *TrialSide, minChange float64) *pairing {
@@ -81,8 +81,8 @@ func (p *pairing) pairs(a, b *TrialSide) []regionPair {
 }
 
 // pairsOf pairs the regions of a method. First it pairs the regions whose code is alike. Then it
-// adds regions whose code is contained in another pair, and after that it pairs the rest. If a
-// region has no counterpart, it is added to the pair that it resembles most. So code never looks
+// adds regions whose code is contained in one of these pairs, and after that it pairs the rest. If
+// a region has no counterpart, it is added to the pair that it resembles most. So code never looks
 // new unless its method is new.
 func (p *pairing) pairsOf(m *methodRegions) []regionPair {
 	codeA, restA, listedA := withCode(m.a, p.maxUnlisted[0])
@@ -151,8 +151,8 @@ func likeness(a, b []asm.Line, matches []asm.Match) float64 {
 }
 
 // addUnpaired handles the regions that are in no pair. It adds each of them to the pair that
-// contains the most of its lines. If even that pair contains too few of them, the region stays
-// without a pair.
+// contains the most of the region's lines. If even that pair contains too few of the lines, the
+// region stays without a pair.
 func (p *pairing) addUnpaired(pairs []regionPair, as, bs []*Region, least float64) {
 	for _, r := range as {
 		inB := func(q *regionPair) float64 {
@@ -241,9 +241,10 @@ func unlistedCount(regions []*Region) (n int64) {
 	return n
 }
 
-// minRun is how many lines in a row must match when a region is compared with a region of another
-// pair. Shorter runs can be alike by chance. Other pairs are searched because a region ends where
-// its samples end, so the same code may belong to this pair in A and to another pair in B.
+// minRun is the minimum number of lines in a row that must match when a region is compared with a
+// region of another pair. Shorter runs can be alike by chance. Other pairs are searched because a
+// region ends where its samples end, so the same code may belong to this pair in A and to another
+// pair in B.
 const minRun = 6
 
 // unmatched returns how many samples of each side of a pair are on instructions that the
@@ -276,7 +277,8 @@ func (p *pairing) unmatched(q *regionPair) (a, b int64) {
 	missing := func(regions []*Region) (n int64) {
 		for _, r := range regions {
 			for i, l := range r.Lines {
-				// Samples in the print margin belong to other regions.
+				// The listing also has some lines before and after the region. Samples on these
+				// lines belong to other regions.
 				if !found[r][i] && r.Lo <= l.Addr && l.Addr < r.Hi {
 					n += l.Count
 				}
@@ -287,11 +289,11 @@ func (p *pairing) unmatched(q *regionPair) (a, b int64) {
 	return missing(q.a), missing(q.b)
 }
 
-// maxListed limits how many regions of a method are searched on each side for the instructions of
-// the other side.
+// maxListed is the maximum number of regions of a method, on one side, that are searched for the
+// instructions of the other side.
 const maxListed = 64
 
-// listed returns the hottest regions that have code, at most maxListed.
+// listed returns the hottest regions that have code. It returns at most maxListed regions.
 func listed(regions []*Region) []*Region {
 	var hottest []*Region
 	for _, r := range regions {

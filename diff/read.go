@@ -15,8 +15,8 @@ import (
 const (
 	maxTrials    = 5_000
 	maxProcesses = 100_000
-	maxWords     = 1_000_000 // words of the command; also the number of notes
-	maxLines     = 600_000   // of code, in all regions of a trial: package profile's maxAnnotated, plus one more region
+	maxWords     = 1_000_000 // words of the command; also the maximum number of notes
+	maxLines     = 600_000   // lines of code in a trial's regions: package profile's maxAnnotated and one more region
 	maxItems     = 200_000   // methods, frames, native functions or regions of a trial
 	maxElement   = 4 << 20   // bytes of JSON for one element of these lists
 )

@@ -82,10 +82,10 @@ func compileID(regions []*Region) int {
 	return id
 }
 
-// codeChange returns what share of a side's samples are on instructions that the other side does
-// not have. It computes this share for A and for B, and returns the larger one. It returns 0 if
-// both are within the noise. If the other side has samples on unknown code, their share is
-// subtracted, because they could be on the same instructions.
+// codeChange returns the share of a side's samples that are on instructions which the other side
+// does not have. It computes this share for A and for B, and returns the larger one. It returns 0
+// if both are within the noise. If the other side has samples on unknown code, their share is
+// subtracted, because the unknown code may have the same instructions.
 func (c *Comparison) codeChange(p *pairing, q *regionPair, spreadError float64) float64 {
 	if !hasCode(q.a) || !hasCode(q.b) {
 		return 0
@@ -112,9 +112,9 @@ func compareCode(q *regionPair) (same float64, lines []asm.ListingLine) {
 }
 
 // compilationCode returns the code of one compilation, sorted by address. It is the compilation
-// that the pair's hottest region belongs to. The first argument has the regions of the pair, and
-// the second one all regions of the method, on the same side. Lines in the pair's regions get
-// InRegion set.
+// that the pair's hottest region belongs to. The first argument has the pair's regions on one side,
+// and the second one has all regions of the method on that side. InRegion is set for the lines that
+// are in the pair's regions.
 func compilationCode(pair, of []*Region) []asm.Line {
 	hottest := hottestWithCode(pair)
 	if hottest == nil {

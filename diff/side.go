@@ -28,7 +28,8 @@ type Side struct {
 	Trials []TrialSide
 }
 
-// A TrialSide is one side's profile of a trial. All its counts are of one event.
+// A TrialSide is one side's profile of a trial, which is a benchmark or a whole program. All its
+// counts are of one event.
 type TrialSide struct {
 	Name string // of the benchmark; "" if the program is not a benchmark
 	// Program and JDK are set if the program is not a benchmark. Each of them is "" if it is
@@ -37,7 +38,7 @@ type TrialSide struct {
 
 	Event   string  // the first event that was sampled
 	Samples int64   // in the profile
-	Seconds float64 // the length of the window; 0 if unknown
+	Seconds float64 // how long the trial was measured; 0 if unknown
 	// NanosPerOp is the CPU time of one operation of the benchmark, in ns; 0 if unknown.
 	NanosPerOp float64
 	Operations float64 // 0 if unknown
@@ -75,7 +76,7 @@ type Region struct {
 	CompileID      int
 	Lo, Hi         uint64 // [Lo, Hi) from the first to the last sampled instruction
 	Count          int64
-	Lines          []asm.Line // with the print margin before Lo and after Hi; nil if the code is unknown
+	Lines          []asm.Line // including some lines before Lo and after Hi; nil if the code is unknown
 	// Unlisted is how many of the Count samples are on code that is not in Lines.
 	Unlisted int64
 }
@@ -150,8 +151,8 @@ func newTrialSide(p *schema.Profile) TrialSide {
 }
 
 // withoutOSR returns "c2, level 4" for "c2, level 4, osr". An OSR compilation has the same loops as
-// the method's usual compilation. When the JVM changes from one to the other differs from run to
-// run.
+// the method's usual compilation. The time at which the JVM changes from one to the other differs
+// from run to run.
 func withoutOSR(source string) string { return strings.TrimSuffix(source, ", osr") }
 
 // mergeItems adds up the items that have the same key.

@@ -82,8 +82,8 @@ func (c *Comparison) scoreText(ascii bool) string {
 	return text
 }
 
-// maxJVMs is how many JVMs of a side are listed. A line "n more" stands for the rest, unless there
-// is only one more: then that JVM is listed too.
+// maxJVMs is the maximum number of JVMs that are listed for a side. Below them, a line such as "3
+// more" stands for the rest. But if there is only one more JVM, it is listed instead.
 const maxJVMs = 2
 
 // side writes what was recorded on one side.
@@ -112,7 +112,7 @@ func (t *textDiff) side(label string, s *Side) {
 	}
 }
 
-// field writes a named value of the header, wrapped.
+// field writes a name and its value as a part of the header. Long values are wrapped.
 func (t *textDiff) field(name, value string) {
 	const column = 11
 	t.Field(column, name, layout.Wrap(value, t.Columns(layout.RuleWidth)-column)...)

@@ -20,9 +20,9 @@ func (t *TrialSide) Title() string {
 type trialKey struct{ name, program, jdk string }
 
 // pairTrials returns, for each trial of A, the index of its counterpart in B, or -1 if it has none.
-// Benchmarks are paired by name. Other programs are paired by main class and JDK, and those that
-// remain by the main class alone, because the user may compare two JDKs. If each side has only one
-// trial, the two are a pair even if their names differ.
+// Benchmarks are paired by name. Other programs are paired by main class and JDK. Those that remain
+// are paired by the main class alone, because the user may compare two JDKs. If each side has only
+// one trial, the two are a pair even if their names differ.
 func pairTrials(a, b []TrialSide) []int {
 	pairs := make([]int, len(a))
 	if len(a) == 1 && len(b) == 1 {

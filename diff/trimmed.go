@@ -14,7 +14,7 @@ import (
 // Even if nothing changed, there is often such a gap by chance: in one of five cases with three
 // times on each side. So the gap must be many times as wide as the spread (see gapFactors).
 
-// leastTimes is how many times each side must have before one is left out.
+// leastTimes is the minimum number of measured times on each side. With fewer, none is left out.
 const leastTimes = 3
 
 // gapFactors maps the number of times on each side to a factor: the gap must be at least this
@@ -27,7 +27,7 @@ const leastTimes = 3
 // for five, and smaller for more.
 var gapFactors = map[int]float64{3: 8.3, 4: 1.6}
 
-// mostGap is the factor if each side has five times or more.
+// mostGap is the factor if each side has five or more measured times.
 const mostGap = 0.6
 
 // gapFactor returns the factor for a number of times on each side. judged is how many measures are
@@ -48,8 +48,9 @@ func trimmed(times []float64) []float64 {
 }
 
 // leastSlowdown returns a lower bound for how much slower b is than a, in the unit of the times.
-// The slowest times of both are left out. If there are too few times, it returns NaN. If the gap
-// between b's fastest time and a's slowest remaining time is too narrow, the result is negative.
+// The slowest times of both sides are left out. If there are too few times, the result is NaN. If
+// the gap between b's fastest time and a's slowest remaining time is too narrow, the result is
+// negative.
 func leastSlowdown(a, b []float64, judged int) float64 {
 	n := min(len(a), len(b))
 	if n < leastTimes {

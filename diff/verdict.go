@@ -7,16 +7,16 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// maxVerdictRows limits the rows of a verdict's table, and its sentences about methods.
+// maxVerdictRows limits the number of rows in a verdict's table, and also the number of its sentences about methods.
 const maxVerdictRows = 100
 
 // A verdict sums up a comparison. The Markdown report and the HTML page begin with it. Its strings are not escaped.
 type verdict struct {
-	Judged  bool   // at least one trial was judged by a limit, --fail-above
+	Judged  bool   // at least one trial was judged by the limit of --fail-above
 	Failed  bool   // something is slower than the limit allows
 	Text    string // "1 of 2 benchmarks slower by more than 5 %"
 	Kind    string // what the rows are: "benchmark" or "program"
-	Timed   bool   // whether the rows have times per operation
+	Timed   bool   // the rows have times per operation
 	Rows    []verdictRow
 	More    int // how many trials have no row
 	Methods []failedMethod
@@ -80,7 +80,7 @@ func (r *Result) verdict() verdict {
 	return v
 }
 
-// notJudged returns the number of trials in which nothing could be judged, because the noise is unknown.
+// notJudged returns the number of trials that could not be judged at all, because the noise is unknown.
 func (r *Result) notJudged() int {
 	judged := map[int]bool{} // by trial
 	for i := range r.Gate.Rows {
@@ -113,7 +113,7 @@ func (r *verdictRow) setTimes(row *GateRow) {
 // verdictLegend explains the times of a verdict's rows.
 const verdictLegend = "Before and after are times per operation. Noise is the largest change that chance can explain; a smaller change means nothing."
 
-// bothSides moves the facts and notes that are the same for both sides out of the sides, and returns them.
+// bothSides returns the facts and notes that are the same for both sides, and removes them from the sides.
 func bothSides(a, b *htmlSide) htmlSide {
 	both := htmlSide{Label: "Both"}
 	for _, f := range a.Facts {

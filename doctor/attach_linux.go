@@ -17,10 +17,10 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fix"
 )
 
-// checkAttach finds out whether `gasm attach` can read the code of a JVM of this JDK. To do so, it
-// starts a JVM and reads its code. The JVM is not a descendant of this process, because the kernel
-// may let a process read only its own descendants (kernel.yama.ptrace_scope). checkAttach also asks
-// the JVM which events it can report; the second finding is about these.
+// checkAttach starts a JVM of this JDK and finds out whether `gasm attach` can read its code. The JVM must not be a
+// descendant of this process, because the kernel may let a process read its descendants but no other processes
+// (kernel.yama.ptrace_scope). checkAttach also asks the JVM which events it can report. The second finding is about
+// these events.
 func (j *foundJDK) checkAttach(ctx context.Context, area, dir string) (attached, events Finding) {
 	ctx, cancel := withPatience(ctx)
 	defer cancel()
@@ -41,9 +41,8 @@ func (j *foundJDK) checkAttach(ctx context.Context, area, dir string) (attached,
 	return attached, j.checkEvents(ctx, area, jvm.pid)
 }
 
-// tryAttach reads the code of a JVM until it has compiled a method, and returns the number of its
-// compiled methods. It returns an error if the JVM can't be read, if it has ended, or if ctx is
-// done.
+// tryAttach reads the code of a JVM again and again until the JVM has compiled a method, and returns the number of
+// compiled methods. It returns an error if the JVM can't be read, if the JVM has ended, or if ctx is done.
 func (jvm *orphan) tryAttach(ctx context.Context, dir string) (methods int, err error) {
 	for {
 		switch methods, err = jvm.methods(dir); {
@@ -89,7 +88,7 @@ func startOrphan(java string) (*orphan, error) {
 	return &orphan{pid, shell.Process.Pid, stdin}, nil
 }
 
-// methods returns the number of the JVM's compiled methods. It is 0 while the JVM starts.
+// methods returns the number of the JVM's compiled methods. The number is 0 while the JVM starts.
 func (o *orphan) methods(dir string) (int, error) {
 	log := filepath.Join(dir, fmt.Sprintf("attach-%d.log", o.pid))
 	defer os.Remove(log)
@@ -108,8 +107,8 @@ func (o *orphan) refused(ctx context.Context) bool {
 
 func (o *orphan) gone() bool { return syscall.Kill(o.pid, 0) != nil }
 
-// end makes the JVM exit by closing its stdin, and waits up to a second. Then it kills what is left
-// of the JVM's process group, because java may be a script that started other processes.
+// end makes the JVM exit by closing its stdin, and waits up to a second. Then it kills all processes that are left in
+// the JVM's process group, because java may be a script that started other processes.
 func (o *orphan) end() {
 	o.stdin.Close()
 	for range 100 {

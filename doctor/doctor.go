@@ -1,14 +1,12 @@
 // Package doctor finds out whether a profile can be made on this machine, and what to do
 // if it can't.
 //
-// It looks at the machine, runs the installed samplers and JDKs in the same way as `gasm profile`,
-// and returns a [Report] with one [Finding] for each fact. If something is wrong, the finding has
-// the command that fixes it. Check tries whatever can be tried, because settings can mislead: gasm
-// and perf sample a process, each JDK prints its code, and a hsdis plug-in counts only if it has
-// the function that HotSpot looks for.
+// It looks at the machine, runs the installed samplers and JDKs in the same way as `gasm profile`, and returns a
+// [Report] with one [Finding] for each fact. If something is wrong, the finding also has the command that fixes it, if
+// there is one. Check tries whatever can be tried, because settings can mislead: gasm and perf sample a process, each
+// JDK prints its code, and a hsdis plug-in counts only if it has the function that HotSpot looks for.
 //
-// The package prints only through [WriteText] and [WriteJSON]. [Check] leaves no process
-// and no file behind.
+// Only [WriteText] and [WriteJSON] print anything. [Check] leaves no process and no file behind.
 package doctor
 
 import (
@@ -60,7 +58,7 @@ type Report struct {
 // Options describe where the caller writes the report.
 type Options struct {
 	Terminal bool // the report goes to a terminal
-	Columns  int  // of the terminal; 0 if unknown
+	Columns  int  // width of the terminal; 0 if unknown
 	Color    bool // the report is coloured
 }
 
@@ -92,7 +90,7 @@ func Check(ctx context.Context, opts Options) (*Report, error) {
 type triedTools struct {
 	native, perf, dtrace samplerResult
 	xctrace              samplerResult // tried on macOS only
-	missingJDKs          []Finding     // about JDKs that the environment names but that do not exist
+	missingJDKs          []Finding     // about JDKs that are named in the environment but do not exist
 	jdks                 []jdkResult
 }
 
@@ -133,8 +131,8 @@ func (t *triedTools) findings() []Finding {
 	return all
 }
 
-// judge decides whether a profile can be made. That needs a sampler, a JVM whose code
-// gasm can read, and a folder for the capture.
+// judge decides whether a profile can be made. A profile needs a sampler, a JVM whose code gasm can read, and a folder
+// for the capture.
 func (r *Report) judge(tried triedTools, options, temp Finding) {
 	best, jdks := tried.dtrace, tried.jdks
 	switch {

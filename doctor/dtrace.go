@@ -26,8 +26,8 @@ func checkDTrace(ctx context.Context, dir string) samplerResult {
 		version = dtraceVersion(stdout + stderr)
 	}
 	if version == "" {
-		// There is no dtrace, or dtrace is another program. The sampler's error says which of the
-		// two it is, and how to install DTrace.
+		// There is no dtrace, or the program named dtrace is not DTrace. The sampler's error says which of these is the
+		// case, and how to install DTrace.
 		if _, err := tryDTrace(ctx, dir, false); err != nil {
 			cause, todo := explain(err)
 			return samplerResult{cause: "dtrace: " + cause, fix: todo, checks: []Finding{{"dtrace", "found", Note, cause, todo}}}
@@ -46,8 +46,8 @@ func checkDTrace(ctx context.Context, dir string) samplerResult {
 	return r
 }
 
-// tryWithAndWithoutSudo runs dtrace without sudo and, if that fails, with sudo. root is true
-// if this process already runs as root. Then sudo would not help.
+// tryWithAndWithoutSudo runs dtrace without sudo and, if that fails, with sudo. root is true if this process already
+// runs as root, so that sudo would not help.
 func (r *samplerResult) tryWithAndWithoutSudo(ctx context.Context, dir string, root bool) {
 	c := Finding{Area: "dtrace", Name: "sampling", Status: OK, Text: "runs"}
 	event, err := tryDTrace(ctx, dir, false)
@@ -84,8 +84,8 @@ func tryDTrace(ctx context.Context, dir string, sudo bool) (event string, err er
 	if err != nil {
 		return "", err
 	}
-	// If ctx ends, dtrace must not be killed, because its uprobes would stay in the kernel. It just
-	// gets less time to end by itself.
+	// If ctx ends, dtrace must not be killed, because its uprobes would stay in the kernel. It gets time to end by
+	// itself, but less than usual.
 	ownCtx, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer kill(nil)
 	limit := time.AfterFunc(patience, func() { kill(errNoAnswer()) })
@@ -108,7 +108,7 @@ func tryDTrace(ctx context.Context, dir string, sudo bool) (event string, err er
 	return d.Events()[0].Spec, err
 }
 
-// patienceAtEnd is how long dtrace may take after the user stopped the doctor.
+// patienceAtEnd is how long dtrace may take to end after the user has stopped the doctor.
 const patienceAtEnd = 5 * time.Second
 
 // dtraceUprobes returns the uprobes that processes of DTrace for Linux have in the kernel for their
@@ -138,9 +138,9 @@ func dtraceUprobes() (file string, lines []string, known bool) {
 // uprobeOwner matches the process id in the name of a DTrace uprobe.
 var uprobeOwner = regexp.MustCompile(`^p:dt_(\d+)_dtrace/`)
 
-// checkLeft reports uprobes of DTrace processes that were killed and so could not remove them. It may take a DTrace
-// that runs in a container for a killed one, because the names of its uprobes have the process id that it has within
-// the container. The suggested command is safe all the same: the kernel refuses to remove uprobes that are in use.
+// checkLeft reports uprobes of DTrace processes that were killed and so could not remove them. It may mistake a DTrace
+// that runs in a container for a killed one, because a uprobe's name contains the process id within the container. The
+// suggested command is safe all the same: the kernel refuses to remove uprobes that are in use.
 func checkLeft(file string, lines []string, runs func(pid string) bool) []Finding {
 	left := map[string]bool{}
 	for _, line := range lines {
@@ -167,7 +167,7 @@ func isDTrace(pid string) bool {
 
 // awaitRelease waits until the stopped DTrace has removed its uprobes, which takes less than a second. If DTrace were
 // killed earlier, its uprobes would stay in the kernel. The second argument lists the uprobes that existed before this
-// DTrace was started; they don't count.
+// DTrace was started. awaitRelease does not wait for those.
 func awaitRelease(ctx context.Context, before []string) {
 	for ctx.Err() == nil {
 		_, now, _ := dtraceUprobes()
@@ -178,8 +178,8 @@ func awaitRelease(ctx context.Context, before []string) {
 	}
 }
 
-// dtraceVersion returns the version from the output of dtrace -V: "D 2.0.7" on Linux, "Sun D 1.13.2" on
-// macOS. It returns "" if another program named dtrace has printed the text, such as SystemTap's.
+// dtraceVersion returns the version from the output of dtrace -V: "D 2.0.7" on Linux, "Sun D 1.13.2" on macOS. It
+// returns "" if the text comes from another program named dtrace, such as SystemTap's.
 func dtraceVersion(text string) string {
 	for line := range strings.Lines(text) {
 		if version, ok := strings.CutPrefix(strings.TrimSpace(line), "dtrace: "); ok && strings.Contains(" "+version, " D ") {

@@ -19,9 +19,8 @@ import (
 	"github.com/gasm-profiler/gasm/record"
 )
 
-// makeTemp creates the folder that the checks work in. The folder is in $TMPDIR or, if nothing can
-// be written there, elsewhere. The finding says whether $TMPDIR is good enough for `gasm profile`,
-// which creates captures there.
+// makeTemp creates the folder that the checks work in. The folder is in $TMPDIR or, if nothing can be written there,
+// elsewhere. The finding says whether $TMPDIR is suitable for `gasm profile`, which creates its captures there.
 func makeTemp() (dir string, temp Finding, err error) {
 	var first error // why nothing can be written in $TMPDIR
 	for _, parent := range []string{os.TempDir(), "/tmp", "/var/tmp", "."} {
@@ -49,14 +48,14 @@ func tryRoom(dir string) error {
 // roomForCapture is an upper bound for the size of a capture of a program with many compilations, in bytes.
 const roomForCapture = 1 << 30
 
-// checkTemp judges the folder for captures. refused is the reason why nothing can be written
-// there, or nil.
+// checkTemp judges the folder for captures. refused is the reason why nothing can be written there. It is nil if the
+// folder can be written.
 func checkTemp(dir string, refused error) Finding {
 	c := Finding{Area: "environment", Name: "temp folder", Status: OK}
 	if refused != nil {
 		var at *fs.PathError
 		if errors.As(refused, &at) {
-			refused = at.Err // its path names a file that no longer exists
+			refused = at.Err // leave out the error's path, because that file no longer exists
 		}
 		c.Status, c.Text, c.Fix = Problem, fmt.Sprintf("%s can't be written: %s", dir, firstLine(refused.Error())), "export TMPDIR=/var/tmp"
 		return c
@@ -79,8 +78,8 @@ func checkTemp(dir string, refused error) Finding {
 	return c
 }
 
-// leftFolders ends what earlier runs of gasm have left running in JVMs, and reports the folders that
-// they could not remove.
+// leftFolders ends what earlier runs of gasm have left running in JVMs, and reports that. It also reports the folders
+// that those runs could not remove.
 func leftFolders(ctx context.Context) (all []Finding) {
 	ended, _ := record.EndLeft(ctx) // LeftFolders reports what could not be ended
 	for _, text := range ended {
@@ -164,7 +163,7 @@ func checkLocale() Finding {
 // wideEnough is the width that annotated code needs, in columns.
 const wideEnough = 100
 
-// checkTerminal finds out how a report looks on this terminal.
+// checkTerminal finds out how a report will look on this terminal: how wide it is, and whether it has colours.
 func checkTerminal(o Options) Finding {
 	c := Finding{Area: "environment", Name: "terminal", Status: OK}
 	if !o.Terminal {

@@ -30,8 +30,8 @@ func run(ctx context.Context, command ...string) (stdout, stderr string, err err
 	return runWith(ctx, os.Environ(), command...)
 }
 
-// runWith is like run, but runs the program in the environment env. Both set LC_ALL=C, so that
-// messages are in English.
+// runWith is like run, but runs the program in the environment env. Both functions set LC_ALL=C, so that messages are
+// in English.
 func runWith(ctx context.Context, env []string, command ...string) (stdout, stderr string, err error) {
 	ctx, cancel := withPatience(ctx)
 	defer cancel()
@@ -56,11 +56,11 @@ func (c *capped) Write(b []byte) (int, error) {
 
 func (c *capped) String() string { return c.text.String() }
 
-// A target is a process to try a sampler on. It waits until release is called. Then it executes another
-// program, which counts for some seconds. If gasm ends first, the target ends by itself soon afterwards.
+// A target is a process to try a sampler on. It waits until release is called. Then it executes another shell, which
+// keeps a CPU busy for some seconds. If gasm ends first, the target ends by itself soon afterwards.
 type target struct {
 	cmd   *exec.Cmd
-	stdin *os.File // the writing end of the pipe that is its stdin
+	stdin *os.File // the writing end of the pipe to the target's stdin
 }
 
 func startTarget() (*target, error) {

@@ -58,8 +58,8 @@ func (j *foundJDK) pluginName() string {
 	return name + ".so"
 }
 
-// loaderPath returns the folders in which the system's loader usually looks for a library
-// that is named without a folder. The loader's own list is in a cache, which is not read.
+// loaderPath returns the folders in which the system's loader usually looks for a library that is named without a
+// folder. The loader also has a cache with a list of libraries, but loaderPath does not read it.
 func loaderPath() []string {
 	if runtime.GOOS == "darwin" {
 		return append(filepath.SplitList(os.Getenv("DYLD_LIBRARY_PATH")), ".", "/usr/local/lib", "/usr/lib")
@@ -97,9 +97,9 @@ func dynamicSymbols(path string) (names []string) {
 	return names
 }
 
-// openMachO opens a library of macOS. If the library has parts for several architectures, f is the part for this one. f
-// is nil if the file is not such a library or has no part for this architecture. The function done closes the library;
-// it is nil if f is nil.
+// openMachO opens a library of macOS. If the library has parts for several architectures, f is the part for this
+// machine's architecture. f is nil if the file is not a macOS library or has no part for this architecture. The
+// function done closes the library; it is nil if f is nil.
 func openMachO(path string) (f *macho.File, done func()) {
 	if f, err := macho.Open(path); err == nil {
 		return f, func() { f.Close() }

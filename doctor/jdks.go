@@ -25,8 +25,9 @@ type foundJDK struct {
 	libjvm  string // path of the JVM's library; "" if the JDK has none
 }
 
-// findJDKs looks for JDKs on PATH, in JAVA_HOME and where Java's installers put them. It returns
-// each JDK once. The findings say if there is no JDK on PATH or in JAVA_HOME.
+// findJDKs looks for JDKs on PATH, in JAVA_HOME and where Java's installers put them. It returns each JDK once. The
+// findings report a JAVA_HOME that is not a JDK, a java on PATH that is missing or does not run, and a machine without
+// any JDK.
 func findJDKs(ctx context.Context) (found []*foundJDK, checks []Finding) {
 	add := func(home, by string) bool {
 		home, ok := javaHome(home)
@@ -89,8 +90,8 @@ func jdkPatterns(user string) []string {
 	return patterns
 }
 
-// javaHome returns the path of a JDK or JRE without symbolic links. For the folder jre within a JDK
-// 8, it returns the path of the whole JDK. ok is false if there is no bin/java.
+// javaHome resolves the symbolic links in the path of a JDK or JRE. For the folder jre within a JDK 8, it returns the
+// path of the whole JDK. ok is false if the folder has no bin/java.
 func javaHome(dir string) (home string, ok bool) {
 	home, err := filepath.EvalSymlinks(dir)
 	if err != nil || !executable(filepath.Join(home, "bin/java")) {
@@ -110,8 +111,8 @@ func executable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// homeOnPath returns the home of the java on PATH. That java may be a script of a version manager,
-// or macOS's stub. In that case homeOnPath runs it, and the JVM that it starts prints its home.
+// homeOnPath returns the home of the java on PATH. That java may be a script of a version manager, or macOS's stub. In
+// that case homeOnPath runs the script, which starts a JVM, and the JVM prints its home.
 func homeOnPath(ctx context.Context) (string, error) {
 	path, err := exec.LookPath("java")
 	if err != nil {

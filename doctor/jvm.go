@@ -29,7 +29,7 @@ type jdkResult struct {
 	works  bool // a profile shows its code, or at least the names of its methods
 }
 
-// checkJDKs checks the JDKs in parallel. It runs at most as many at a time as there are processors.
+// checkJDKs checks the JDKs in parallel, but no more at a time than there are processors.
 func checkJDKs(ctx context.Context, jdks []*foundJDK, dir string) []jdkResult {
 	results := make([]jdkResult, len(jdks))
 	slots := make(chan struct{}, runtime.NumCPU())
@@ -102,8 +102,8 @@ func (j *foundJDK) judgeCode(area string, printed codeForm, err error, copied bo
 // printsBytes reports whether this JDK prints code without hsdis.
 func (j *foundJDK) printsBytes() bool { return j.feature() >= printassembly.OldestWithBytes }
 
-// checkProbes finds out whether gasm can record the static probes in this JDK's libjvm. It needs no
-// JVM for that: it sets the probes only for this process, which never runs into them.
+// checkProbes finds out whether gasm can record the static probes in this JDK's libjvm. It does not start a JVM: it
+// sets the probes only for this process, which never executes them.
 func (j *foundJDK) checkProbes(ctx context.Context, area string) Finding {
 	name := filepath.Base(j.libjvm)
 	if !hasProbes(j.libjvm) {
@@ -123,8 +123,8 @@ func (j *foundJDK) checkProbes(ctx context.Context, area string) Finding {
 	return c
 }
 
-// checkPlugin reports whether HotSpot uses the plug-in that it finds. The form of the code that the JVM printed
-// shows that: only a plug-in prints text.
+// checkPlugin reports whether HotSpot uses the plug-in that it finds. It can tell from the form of the code that the
+// JVM printed, because only a plug-in prints text.
 func (j *foundJDK) checkPlugin(area string, p plugin, printed codeForm) Finding {
 	c := Finding{area, "hsdis", OK, p.path, ""}
 	switch {
@@ -205,8 +205,8 @@ func (j *foundJDK) printCode(ctx context.Context, log string) (codeForm, error) 
 // bytes, such as "0x00007fae1ea188f8: 89 84 24".
 var instructionLine = regexp.MustCompile(`(?m)^ +0x[0-9a-f]+:\s+[a-z]*[g-z][a-z0-9]*\b`)
 
-// printedForm returns the form of the code in a JVM's log. JDK 8 writes neither [Disassembly]
-// nor [MachCode], so a line with an instruction also shows that the code is text.
+// printedForm returns the form of the code in a JVM's log. JDK 8 writes neither [Disassembly] nor [MachCode]. So a line
+// with an instruction counts, too, as a sign that the code is text.
 func printedForm(log []byte) codeForm {
 	switch {
 	case bytes.Contains(log, []byte("[Disassembly]")), instructionLine.Match(log):
@@ -227,8 +227,8 @@ func jvmComplaint(stderr string) string {
 	return ""
 }
 
-// smallCodeCache is the size of the code cache, in bytes, below which doctor warns that a program may
-// fill it if both compilers are used. With both, the default is 240 MB.
+// smallCodeCache is a size of the code cache in bytes. If both compilers are used and the code cache is smaller than
+// this, doctor warns that a program may fill it. HotSpot's default for both compilers is 240 MB.
 const smallCodeCache = 48 << 20
 
 // checkCodeCache asks the JVM of the first JDK for the size of its code cache. The first JDK is the

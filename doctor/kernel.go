@@ -51,7 +51,7 @@ func readTrimmed(path string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// parseStatus returns CapEff and Seccomp of /proc/self/status. seccomp is -1 if there is no such line.
+// parseStatus returns CapEff and Seccomp of /proc/self/status. seccomp is -1 if the text has no Seccomp line.
 func parseStatus(text string) (capabilities uint64, seccomp int) {
 	seccomp = -1
 	for line := range strings.Lines(text) {
@@ -69,9 +69,8 @@ func parseStatus(text string) (capabilities uint64, seccomp int) {
 	return capabilities, seccomp
 }
 
-// inUserNamespace reports whether this process is in a user namespace, for example in a rootless
-// container. uidMap is the text of /proc/self/uid_map. Root has all capabilities in such a
-// namespace, but they count only there.
+// inUserNamespace reports whether this process is in a user namespace, for example in a rootless container. uidMap is
+// the text of /proc/self/uid_map. Root has all capabilities in such a namespace, but they have no effect outside of it.
 func inUserNamespace(uidMap string) bool {
 	return uidMap != "" && !slices.Equal(strings.Fields(uidMap), []string{"0", "0", "4294967295"})
 }
@@ -128,7 +127,7 @@ var samplerCapabilities = []struct {
 // has reports whether this process has the capability with this number.
 func (k *kernel) has(number uint) bool { return k.capabilities>>number&1 != 0 }
 
-// unbound reports whether kernel.perf_event_paranoid does not apply to this process.
+// unbound reports whether this process is exempt from kernel.perf_event_paranoid.
 func (k *kernel) unbound() bool {
 	return !k.namespaced && (k.has(capPerfmon) || k.has(capSysAdmin))
 }

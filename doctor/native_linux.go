@@ -86,12 +86,11 @@ func checkOpenFiles(limit uint64, cpus int) Finding {
 	return c
 }
 
-// bestBuffers is the size of the kernel's buffers for one CPU, in bytes, if nothing limits
-// them.
+// bestBuffers is the size of one CPU's kernel buffers, in bytes, if no limit makes them smaller.
 const bestBuffers = 512 << 10
 
-// checkBuffers judges the total size of the kernel's buffers for all CPUs, in bytes. limit is the
-// memory limit of this container or cgroup, 0 for none.
+// checkBuffers judges the size of the kernel's buffers. buffers is their total size for all CPUs, in bytes. limit is
+// the memory limit of this container or cgroup in bytes, or 0 for none.
 func checkBuffers(buffers, cpus int, limit int64) Finding {
 	c := Finding{"native", "buffers", OK, fmt.Sprintf("%d KiB for %d CPUs", buffers>>10, cpus), ""}
 	if limit > 0 {
@@ -119,7 +118,7 @@ func memoryLimit() int64 {
 			return limit
 		}
 	}
-	// A container sees its own limit here.
+	// In a container, this file has the limit of the container.
 	limit, err := strconv.ParseInt(readTrimmed("/sys/fs/cgroup/memory.max"), 10, 64)
 	if err != nil {
 		return 0

@@ -79,7 +79,7 @@ func samplePerf(ctx context.Context, dir string, child *target, events []sampler
 	return t
 }
 
-// textOf returns a reader of the samples of a recording. The text is in the format of perf script.
+// textOf returns a reader of a recording's samples, as text in the format of perf script.
 func textOf(ctx context.Context, p *collect.Perf) io.Reader {
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(p.WriteText(ctx, w)) }()
@@ -97,7 +97,7 @@ func countSamples(text io.Reader) (n int, err error) {
 	return n, reader.Err()
 }
 
-// explain returns the cause of a sampler's error, in one line, and its fix.
+// explain returns the cause of a sampler's error, in one line, and what to do about it.
 func explain(err error) (cause, todo string) {
 	cause, todo = fix.Parts(err)
 	return firstLine(cause), todo

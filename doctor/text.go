@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// leastWidth is the smallest width of the report. On a narrower terminal the lines are wrapped by the terminal.
+	// leastWidth is the smallest width of the report. A narrower terminal wraps the lines itself.
 	leastWidth = 40
 	// nameWidth is the width of the longest Finding.Name.
 	nameWidth = len("kernel names")
@@ -102,7 +102,7 @@ func (t *textReport) command(indent int, command string) {
 	pad := strings.Repeat(" ", indent)
 	for i, line := range lines {
 		if i > 0 {
-			line = strings.Repeat(" ", len("fix: ")) + line // below the first line's command
+			line = strings.Repeat(" ", len("fix: ")) + line // align with the command in the first line
 		}
 		if i < len(lines)-1 {
 			line += ` \`

@@ -15,8 +15,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// triedEvents are the events that are tried, both with perf and with gasm's own sampler. The best
-// one is first.
+// triedEvents are the events that the doctor tries to sample, both with perf and with gasm's own sampler. The best
+// event comes first.
 var triedEvents = []string{"cycles:P", "cycles", "instructions", "cpu-clock"}
 
 // A trial is the result of sampling a target, with perf or by gasm itself.
@@ -29,9 +29,9 @@ type trial struct {
 	err     error
 }
 
-// tryEach samples a busy target with the best available event, and then tries the other triedEvents. It returns the
-// trial of the best event, and a list of trials in the order of triedEvents. The trials run one after the other,
-// because all recordings of a user share one limit of locked memory (perf_event_mlock_kb).
+// tryEach samples a busy target with the best available event, and then tries the rest of triedEvents. It returns the
+// trial of the best event, and the trials of triedEvents in their order. The trials run one after the other, because
+// all recordings of a user share one limit of locked memory (perf_event_mlock_kb).
 func tryEach(try func(events []sampler.Event, busy bool) trial) (best trial, each []trial) {
 	best = try(nil, true)
 	each = make([]trial, len(triedEvents))
@@ -139,7 +139,7 @@ func checkEvents(area string, trials []trial, virtual bool) Finding {
 		cause, todo := explain(err)
 		c.Text, c.Fix = c.Text+": "+cause, todo
 	case !counters && slices.Contains(opened, "cycles"):
-		// This machine lacks only precise sampling or a single event.
+		// This machine has hardware counters and lacks only precise sampling or a single event.
 	case !counters && virtual:
 		c.Text += ": a virtual machine without a PMU. cpu-clock works, but PCs are late where interrupts were off"
 		c.Fix = "qemu -cpu host,pmu=on (in a cloud: a bare-metal instance)"

@@ -35,7 +35,7 @@ const (
 	// Compilation is the work of a JIT compiler on one method. Its name is the method: "java.util.HashMap::get".
 	// HotSpot's log has only the start of a compilation, not its end.
 	Compilation Kind = "compile"
-	// Deopt is the moment at which compiled code is abandoned. Its name is the method.
+	// Deopt is a deoptimization: compiled code of a method is given up. Its name is the method.
 	Deopt Kind = "deoptimize"
 	// Lock is a thread's wait for a lock that another thread holds. Its name is the class of the lock object.
 	Lock Kind = "lock"
@@ -45,7 +45,7 @@ const (
 	// Sleep is a call of Thread.sleep.
 	Sleep Kind = "sleep"
 	// Alloc is an allocation, or a sampled allocation that stands for many others (see Event.Bytes). Its name is the
-	// class.
+	// class of the object.
 	Alloc Kind = "alloc"
 	// ClassLoad is the loading of a class. Its name is the class.
 	ClassLoad Kind = "class"
@@ -62,15 +62,15 @@ const (
 	Held Kind = "held"
 	// New is an allocation in a method whose allocations are probed. Its name is the method.
 	New Kind = "new"
-	// Probe is any other USDT probe of HotSpot: "hotspot:vm__init__end".
+	// Probe is a hit of a USDT probe of HotSpot that has no kind of its own: "hotspot:vm__init__end".
 	Probe Kind = "usdt"
 )
 
 // An Event is something that happened in a JVM.
 type Event struct {
 	PID int
-	// TID is the thread to which the event happened, or which reported it. Samples of this thread have the same id. TID
-	// is 0 if the thread is unknown or virtual.
+	// TID is the id of the thread that the event happened to, or that reported the event. The thread's samples have the
+	// same id. TID is 0 if the thread is unknown or virtual.
 	TID int
 	Kind
 	Name string
@@ -79,10 +79,10 @@ type Event struct {
 	// WaitNanos is the time to safepoint, if the event is a Safepoint. During this time, some threads had not stopped
 	// yet, and the others waited for them.
 	WaitNanos int64
-	// Bytes is how many allocated bytes an Alloc stands for.
+	// Bytes is the number of allocated bytes that an Alloc stands for.
 	Bytes int64
-	// PC says at which instruction in the code cache the event happened. It is the address after that instruction,
-	// because for a call this is the return address. It is 0 if the instruction is unknown.
+	// PC is the address after the instruction in the code cache at which the event happened. For a call, that is the
+	// return address. PC is 0 if the instruction is unknown.
 	PC uint64
 	// Frames is the thread's stack at the time of the event, innermost frame first; nil if unknown. Several events may
 	// share a slice, so it must not be changed.
@@ -130,8 +130,8 @@ func (e *Event) OfRecorder() bool {
 var agentOperations = []string{"RedefineClasses", "SetNotifyJvmtiEventsMode"}
 
 // OfTool reports whether the event was caused by Flight Recorder or an agent, such as gasm's, and not by the program.
-// Such an event is a lock, for example, in Flight Recorder's own code, or a safepoint that Flight Recorder or an agent
-// asked for: "JFRSafepointClear", "RedefineClasses".
+// Examples are a wait for a lock in Flight Recorder's own code, and a safepoint that Flight Recorder or an agent asked
+// for: "JFRSafepointClear", "RedefineClasses".
 func (e *Event) OfTool() bool {
 	if e.Kind == Safepoint {
 		return strings.HasPrefix(e.Name, "JFR") || slices.Contains(agentOperations, e.Name)
@@ -139,7 +139,7 @@ func (e *Event) OfTool() bool {
 	return e.OfRecorder()
 }
 
-// Arg returns the value of an argument, or "" if there is none.
+// Arg returns the value of the argument with the given name, or "" if the event has no such argument.
 func (e *Event) Arg(name string) string {
 	for _, a := range e.Args {
 		if a.Name == name {

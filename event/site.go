@@ -32,7 +32,7 @@ func isIn(packages []string, method string) bool {
 }
 
 // Index returns the index of the frame that the rule chooses. It returns -1 if there is none. The methods are those of
-// the frames, innermost first. parked is true if the thread was parked there.
+// the frames, innermost first. parked is true if the stack is that of a parked thread.
 func (r SiteRule) Index(methods []string, parked bool) int {
 	if r != SiteInnermost {
 		if i := slices.IndexFunc(methods, func(m string) bool { return !isIn(jdkPackages, m) }); i >= 0 {

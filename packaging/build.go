@@ -23,7 +23,7 @@ type program struct {
 // and so on.
 type document struct {
 	kind string // man, bash, zsh, fish, license, readme, docs
-	name string // of the file: gasm-profile.1
+	name string // the file's name, for example "gasm-profile.1"
 	text []byte
 }
 

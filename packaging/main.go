@@ -3,8 +3,8 @@
 //
 //	cd packaging && go run . -version 1.2.3 -out ../dist
 //
-// It is a module of its own, so that gasm does not depend on the libraries that make packages. It makes the same bytes
-// whenever the sources, the version, the time and Go are the same. This works because the only time in the files is the
+// It is a module of its own, so that gasm does not depend on the libraries that make packages. From the same sources,
+// version, time and release of Go, it always makes the same bytes. This works because the only time in the files is the
 // one that the flag -time gives, because the files contain no path, user or host of the machine, and because all lists
 // are sorted.
 //
@@ -76,7 +76,7 @@ func run(args []string) error {
 	return r.make()
 }
 
-// progress says on stderr what is made next: building gasm for a platform can take a minute.
+// progress says on stderr what is made next, because building gasm for a platform can take a minute.
 func progress(what string) { fmt.Fprintln(os.Stderr, "    "+what) }
 
 // make makes all files in a temporary folder. When all files are complete, their folder replaces r.out.

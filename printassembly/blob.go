@@ -24,8 +24,8 @@ const (
 	Unprinted
 )
 
-// IsStub reports whether the reports count the kind as a stub: code that is neither a Java method's nor the
-// interpreter's.
+// IsStub reports whether the reports count code of this kind as stubs. Stubs are all code that belongs neither to a
+// Java method nor to the interpreter.
 func (k Kind) IsStub() bool {
 	return k == Stub || k == RuntimeBlob || k == Adapter || k == VtableStub || k == Unprinted
 }
@@ -45,7 +45,7 @@ type Blob struct {
 	HasCode bool
 	named   bool // only an <nmethod …/> tag names the blob, see namedTag
 
-	// The code is in [Lo, Hi). For an nmethod these are its main code and its stub code.
+	// The code is in [Lo, Hi). For an nmethod, this range holds the main code and the stub code.
 	Lo, Hi uint64
 	// Name is "pkg.Class::method" for Java code, and the name of the stub or codelet for other code.
 	Name     string
@@ -162,7 +162,7 @@ type Instruction struct {
 	Bad       bool // the bytes are not a known instruction
 }
 
-// A Header is what a log says about the JVM as a whole. Most of it is in the log's first lines.
+// A Header is what a log says about the JVM as a whole. Most of this is in the log's first lines.
 type Header struct {
 	PID             int
 	StartWallMillis int64  // wall clock, ms since 1970; 0 if the log does not have it

@@ -17,15 +17,15 @@ import (
 // blockSize is the size of a block in bytes.
 const blockSize = 1 << 20
 
-// readSize is how many bytes a reader reads at once. This many bytes fit into a core's own cache.
+// readSize is the number of bytes that a reader reads at once. It is so small that they fit into a core's own cache.
 const readSize = 128 << 10
 
 // maxLine is an upper bound for the length of HotSpot's lines. A longer line means that the file has a hole or is
 // not a log. gasm looks only at the beginning of such a line.
 const maxLine = 4 << 20
 
-// maxReaders bounds the number of goroutines that read blocks. Any more readers would only wait for the
-// single indexer.
+// maxReaders is the maximum number of goroutines that read blocks. If there were more, they would only wait for the
+// indexer, which is a single goroutine.
 const maxReaders = 8
 
 // A block has what the indexer needs to know about the lines that start in one part of a log.
@@ -39,9 +39,9 @@ type block struct {
 // An item is one line that the indexer must parse, or a run of lines that it usually need not parse. The lines of a
 // run have the classes rowLine, codeLine and idleLine.
 type item struct {
-	class lineClass // of a run: codeLine if it has a codeLine, and otherwise rowLine
-	at    int64     // offset in the log: of a line after its indent, or of a run's first line
-	size  int       // bytes in the log; the indent and the end of a single line don't count
+	class lineClass // the class of the line; for a run, codeLine if one of its lines is a codeLine, and otherwise rowLine
+	at    int64     // offset in the log of the run, or of the text of a single line after its indent
+	size  int       // number of bytes in the log; for a single line, without its indent and its line end
 }
 
 // isRun reports whether the item is a run and not a single line.
@@ -51,13 +51,13 @@ func (i *item) isRun() bool { return i.class <= codeLine }
 type blockReader struct {
 	log    io.ReaderAt
 	size   int64 // of the log
-	block  int64 // bytes of a block: blockSize
+	block  int64 // size of a block in bytes: blockSize, except in tests
 	indent int   // see lineReader
 	buffer []byte
 }
 
-// each calls do(block) for all blocks in order, until there is an error. Once do has returned, the block is filled with
-// other lines.
+// each calls do(block) for all blocks in order, until there is an error. A block can be used only until do returns,
+// because it is then filled with other lines.
 func (r *blockReader) each(do func(*block) error) error {
 	blocks := int((r.size + r.block - 1) / r.block)
 	readers := min(runtime.GOMAXPROCS(0), maxReaders, blocks)
@@ -142,9 +142,9 @@ func wholeLines(data []byte, start int, limit int64) (end int) {
 	return start + bytes.LastIndexByte(data[start:], '\n') + 1
 }
 
-// more reads on in the log. The buffer already holds log[at:at+have]. more appends the bytes of the log that follow,
-// and returns all. When log[:to] has been read, it reads only a little at a time, in order to complete the last line.
-// It returns an error if the file has become shorter.
+// more reads the next bytes of the log. The buffer already holds log[at:at+have]; more appends the bytes that follow,
+// and returns the whole buffer. After log[:to], it reads only a little at a time, because only the rest of the last
+// line is needed. It returns an error if the file has become shorter.
 func (r *blockReader) more(at int64, have int, to int64) ([]byte, error) {
 	end := at + int64(have)
 	more := min(to-end, int64(max(readSize, have)))

@@ -30,7 +30,7 @@ const (
 	// rangedLine may begin a stub or a codelet, because it ends in "bytes" or "bytes)":
 	//	StubRoutines::libmLog [0x…, 0x…] (631 bytes)
 	rangedLine
-	// textLine is any other line. It matters only as the text of a header's element, such as <args>.
+	// textLine is any other line. It matters only if it is the text of an element of the log's header, such as <args>.
 	textLine
 )
 
@@ -93,7 +93,7 @@ func classify(line []byte) lineClass {
 	return textLine
 }
 
-// idleTag reports whether a tag is of one of the kinds that LogCompilation writes most often within a <task>. They
+// idleTag reports whether a tag is of one of the kinds that LogCompilation writes most often within a <task>. Such tags
 // have neither a stamp nor a name that the index needs. tag is the line after its "<".
 func idleTag(tag []byte) bool {
 	if i := bytes.IndexByte(tag, ' '); i >= 0 {

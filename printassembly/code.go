@@ -80,21 +80,21 @@ type codeReader struct {
 	insts   []Instruction
 	machine bool    // between [MachCode] and [/MachCode]
 	rows    hexRows // of the hex dump
-	section string  // a section that has begun but does not have an instruction yet
+	section string  // name of a section that has begun but has no instruction yet
 	lead    []string
 	skip    bool   // the last row was not used, so its comments are skipped, too
-	tooMuch string // what exceeded its limit, such as "comments"; "" if nothing did
+	tooMuch string // what there was too much of, such as "comments"; "" if no limit was exceeded
 	notes   int    // number of comments and frames so far
 }
 
-// Upper bounds for the code of one blob. If a blob exceeds one of them, the rest of its code is left out, and there
-// is a TooMuchError. C1 makes at most 512 kB of code (NMethodSizeLimit in c1_globals.hpp), a JVMCI compiler 640 kB
+// Upper bounds for the code of one blob. If a blob exceeds one of them, the rest of its code is left out, and there is
+// a TooMuchError. C1 makes at most 512 kB of code (NMethodSizeLimit in c1_globals.hpp), a JVMCI compiler 640 kB
 // (JVMCINMethodSizeLimit), and C2 as much as 80000 nodes need (MaxNodeLimit). An instruction takes about four bytes.
-// HotSpot inlines 15 levels deep, with method handles 100 (MaxInlineLevel, MaxForceInlineLevel), but Graal goes
-// deeper.
+// HotSpot inlines up to 15 levels deep, or up to 100 with method handles (MaxInlineLevel, MaxForceInlineLevel). Graal
+// goes deeper.
 const (
 	maxInstructions = 1 << 20
-	maxCode         = 15 * maxInstructions // bytes: no x86 instruction is longer than 15
+	maxCode         = 15 * maxInstructions // in bytes: an x86 instruction has at most 15
 	maxNotes        = 1 << 20              // comments and frames of one blob
 	maxFrames       = 1000                 // of an inlining chain
 )
@@ -158,8 +158,8 @@ func (c *codeReader) mark(line []byte) (done bool) {
 	return false
 }
 
-// decodeRows decodes the bytes into instructions and adds their comments. If a damaged log has both bytes and hsdis's
-// text of a blob, the bytes are used.
+// decodeRows decodes the bytes into instructions and adds their comments. If a damaged log has both the bytes of a blob
+// and hsdis's text of it, the bytes are used.
 func (c *codeReader) decodeRows() {
 	if len(c.rows.code) == 0 {
 		return
@@ -177,14 +177,14 @@ func (c *codeReader) decodeRows() {
 }
 
 const (
-	// decodedAtOnce is the number of bytes to decode in one call. The limit saves memory: a decoded disasm.Inst is
-	// twice as large as an [Instruction].
+	// decodedAtOnce is the number of bytes that are decoded in one call. It is limited to save memory, because a
+	// decoded disasm.Inst is twice as large as an [Instruction].
 	decodedAtOnce = 64 << 10
 	// longest is the longest instruction of any instruction set, in bytes.
 	longest = 15
 )
 
-// decode decodes a run and appends its instructions.
+// decode decodes a run of bytes and appends the instructions to c.insts.
 func (c *codeReader) decode(run codeRun) {
 	for at := 0; at < len(run.code); {
 		lo := run.lo + uint64(at)
@@ -209,8 +209,8 @@ func (c *codeReader) decode(run codeRun) {
 	}
 }
 
-// undecoded returns the code of an instruction set that disasm does not know as ".byte" lines of four bytes, the
-// usual length of an instruction in such sets.
+// undecoded returns ".byte" lines for code of an instruction set that disasm does not know. Each line has four bytes,
+// the usual length of an instruction in these instruction sets.
 func undecoded(code []byte, lo uint64) []disasm.Inst {
 	var insts []disasm.Inst
 	for i := 0; i < len(code); i += 4 {

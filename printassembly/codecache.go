@@ -10,9 +10,8 @@ import (
 // reserves less.
 const defaultCodeCache = 240 << 20
 
-// reservedCodeCache returns the size of the code cache that the JVM's arguments set. If there are several such
-// arguments, the last one counts. Without such an argument it returns defaultCodeCache. HotSpot accepts 240m,
-// 245760K and 251658240.
+// reservedCodeCache returns the size that the JVM's arguments set for the code cache. If several arguments set it, the
+// last one counts. If none does, the result is defaultCodeCache. HotSpot accepts 240m, 245760K and 251658240.
 func reservedCodeCache(args string) uint64 {
 	size := uint64(defaultCodeCache)
 	for arg := range strings.FieldsSeq(args) {

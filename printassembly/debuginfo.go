@@ -23,9 +23,8 @@ type DebugInfo struct {
 	runs   []codeRun
 }
 
-// DebugInfo reads a blob's debug info. It returns nil without an error if the log does not have the blob's code. It
-// also does so if the caller must use [Log.Code] instead, because HotSpot has printed the code or the code exceeds a
-// limit.
+// DebugInfo reads a blob's debug info. It returns nil without an error in two cases: the log does not have the blob's
+// code, or the caller must use [Log.Code] instead, because HotSpot has printed the code or the code exceeds a limit.
 func (l *Log) DebugInfo(b *Blob, syntax disasm.Syntax) (*DebugInfo, error) {
 	if !b.HasCode {
 		return nil, nil

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// An End is the moment after which HotSpot lets no thread enter an nmethod any more. Only LogCompilation reports it.
-// If the reason is that an instruction of the code caused a trap, a tag for the trap comes first:
+// An End says when and why HotSpot stopped letting threads enter an nmethod. Only LogCompilation reports this. If the
+// reason is a trap in the nmethod's code, a tag for the trap comes first:
 //
 //	<uncommon_trap thread='834' reason='unstable_if' action='reinterpret' … compile_id='173' … stamp='2.797'/>
 //	<make_not_entrant thread='834' reason='uncommon trap' compile_id='173' compile_kind='osr' … stamp='2.797'/>
@@ -24,7 +24,7 @@ type endKey struct {
 	osr bool
 }
 
-// ends collects what LogCompilation reports about nmethods that are no longer entered.
+// ends collects the Ends that LogCompilation reports.
 type ends struct {
 	byKey map[endKey]End
 	trap  End // the last trap
@@ -35,7 +35,7 @@ type ends struct {
 // reason is ignored.
 const maxReason = 80
 
-// tag reads the two tags above, and ignores other ones.
+// tag reads a line with one of the two tags in the comment of End. It ignores all other tags.
 func (e *ends) tag(line []byte) {
 	trap := bytes.HasPrefix(line, []byte("<uncommon_trap thread="))
 	if !trap && !bytes.HasPrefix(line, []byte("<make_not_entrant ")) {
@@ -53,7 +53,7 @@ func (e *ends) tag(line []byte) {
 		return
 	}
 	end := End{UptimeMillis: ms, Reason: unescape(reason)}
-	const together = 2 // ms between a trap and the end that it causes
+	const together = 2 // an End follows the trap that causes it within this many milliseconds
 	if e.of == key && ms-e.trap.UptimeMillis <= together {
 		end.Trap = e.trap.Trap
 	}

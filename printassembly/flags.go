@@ -1,19 +1,19 @@
 package printassembly
 
-// CaptureFlags returns the options that make HotSpot (JDK 8 and newer) write what this package reads to logFile. The
-// name may contain %p for the process id.
+// CaptureFlags returns the options that make HotSpot (JDK 8 and newer) write to logFile what this package reads. In the
+// file's name, %p stands for the process id.
 //
 // The options are passed in JAVA_TOOL_OPTIONS, which JVMs of all releases read. A JVM that does not know an option in
 // this variable does not start, so JDK 8 must know all of them. Newer JDKs ignore the options that they no longer
 // know (IgnoreUnrecognizedVMOptions). JDK 8 accepts that flag only on the command line.
 //
-// LogVMOutput without DisplayVMOutput keeps the program's own output clean. LogCompilation would report more, but
-// costs twice as much (JDK 25, javac: 38 s instead of 14–22 s). PrintAssembly implies DebugNonSafepoints. It is set
-// anyway, because most instructions have no source line without it. PrintNMethods is for JDK 8, which prints a
-// method's tier and time only with this flag; in newer JDKs PrintAssembly implies it.
+// LogVMOutput without DisplayVMOutput keeps the program's own output clean. LogCompilation would report more, but costs
+// twice as much (JDK 25, javac: 38 s instead of 14–22 s). DebugNonSafepoints is set although PrintAssembly implies it,
+// because without it most instructions would have no source line. PrintNMethods is for JDK 8, which prints a method's
+// tier and time only with this flag; in newer JDKs PrintAssembly implies it.
 //
-// The Selection limits which compiled methods have their code printed. It must not have a DirectivesFile, because JDK
-// 8 does not know that flag.
+// HotSpot prints the code of only those compiled methods that the Selection selects. The Selection must not have a
+// DirectivesFile, because JDK 8 does not know the flag for it.
 func CaptureFlags(logFile string, sel Selection) []string {
 	return append([]string{
 		"-XX:+IgnoreUnrecognizedVMOptions",
@@ -43,14 +43,14 @@ const RefuseUnknownFlags = "-XX:-IgnoreUnrecognizedVMOptions"
 // start with this flag.
 const QuietLog = "-Xlog:os=error"
 
-// SelectingFlags returns the CaptureFlags for a [Selection] with a DirectivesFile, which JDK 9 and newer accept. They
-// may come after the CaptureFlags for all code, and then undo those.
+// SelectingFlags returns the CaptureFlags for a [Selection] with a DirectivesFile, which JDK 9 and newer accept. If
+// they come after the CaptureFlags for all code, they undo those.
 func SelectingFlags(logFile string, sel Selection) []string {
 	return append(CaptureFlags(logFile, sel), "-XX:-PrintAssembly", "-XX:-PrintNMethods")
 }
 
-// The JDKs from OldestKnown to NewestKnown know all of these flags. JDK 8 does not know QuietLog, nor the
-// flag for a DirectivesFile.
+// The JDKs from OldestKnown to NewestKnown know all flags in this file. JDK 8 does not know QuietLog, nor the flag for
+// a DirectivesFile.
 const OldestKnown, NewestKnown = 9, 25
 
 // OldestWithBytes is the first JDK that prints code without hsdis.

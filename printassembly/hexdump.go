@@ -29,7 +29,7 @@ type hexRows struct {
 	// pending holds marks and lines with "#", which belong to the address of the next row.
 	pending []note
 	frames  int    // number of frames in all notes
-	tooMuch string // what exceeded its limit, such as "comments"; "" if nothing did
+	tooMuch string // what there was too much of, such as "comments"; "" if no limit was exceeded
 }
 
 // A piece is the bytes of consecutive rows.
@@ -189,8 +189,8 @@ type codeRun struct {
 	code []byte
 }
 
-// runs returns the bytes in [lo, hi). If an address comes twice, as in a damaged log, the byte that comes
-// first is used.
+// runs returns the bytes in [lo, hi). If an address occurs twice, as in a damaged log, its first byte in the log is
+// used.
 func (h *hexRows) runs(lo, hi uint64) []codeRun {
 	var runs []codeRun
 	next := lo // the lowest address at which the dump may continue
@@ -248,8 +248,8 @@ func (h *hexRows) annotate(insts []Instruction) {
 			if n.text != "" {
 				in.Comments = append(in.Comments, n.text)
 			}
-			// An instruction and the padding after it may be decoded as one instruction. Its samples belong to the
-			// frames of the first of the two.
+			// An instruction and the padding after it may be decoded as one instruction. All its samples belong to the
+			// frames of the actual instruction, which come first.
 			if len(n.frames) > 0 && !(h.exact && in.OwnFrames) {
 				in.Frames, in.OwnFrames = n.frames, true
 			}

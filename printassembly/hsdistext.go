@@ -47,8 +47,8 @@ func (c *codeReader) textLine(line []byte) {
 	}
 }
 
-// comment reads a comment. Most comments are to the right of their instruction or below it. A comment before the
-// first instruction of a section is above its instruction.
+// comment reads a comment. Most comments are to the right of their instruction or below it. But a comment before the
+// first instruction of a section belongs to that instruction.
 func (c *codeReader) comment(line []byte) {
 	if c.skip || len(line) == 0 || line[0] == '-' || line[0] != ';' && line[0] != '#' && line[0] != ' ' &&
 		line[0] != '*' && line[0] != '{' {

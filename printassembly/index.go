@@ -15,10 +15,11 @@ import (
 // An Index is the result of the first pass over a log.
 type Index struct {
 	Header
-	// Blobs are in the order of the log. If a method's tag <nmethod …/> comes before its code, the place of the tag
+	// Blobs are in the order of the log. If a method's tag <nmethod …/> comes before its code, the position of the tag
 	// counts.
 	Blobs []Blob
-	// Damaged counts the blobs whose first lines could not be read or have an unknown form. They are not in Blobs.
+	// Damaged is the number of blobs whose first lines could not be read or have an unknown form. Such blobs are not in
+	// Blobs.
 	Damaged int
 	indent  int // bytes before each line, see lineReader
 	ends    ends
@@ -61,8 +62,8 @@ func readIndex(r io.ReaderAt, size int64, name string) (*Index, error) {
 	return &x.idx, nil
 }
 
-// usualBlob is a low estimate of the bytes that a blob takes in a log. The list of blobs gets its capacity from it;
-// growing the list would take more memory than the list itself.
+// usualBlob is a low estimate of the size of a blob in a log, in bytes. It determines the initial capacity of the list
+// of blobs. Growing the list would take more memory than the list itself.
 const usualBlob = 6 << 10
 
 // compressed reports whether the file begins as gzip, xz or zstd files do.
@@ -74,16 +75,16 @@ func compressed(r io.ReaderAt) bool {
 	})
 }
 
-// An openBlob is the blob whose lines a writer is writing.
+// An openBlob is the blob that a writer, which is a thread of the JVM, is writing into the log.
 type openBlob struct {
 	index          int    // in Index.Blobs
-	java           bool   // it is a Java method, so its ranges are on separate lines
+	java           bool   // it is a Java method; the ranges of its parts are on lines of their own
 	hasCode        bool   // a row of code was seen
 	mainLo, mainHi uint64 // of an nmethod's main code
 	stubLo, stubHi uint64 // of its stub code
 	active         bool
 	turn           int64 // where the writer's current turn began; 0 if the blob began in this turn
-	unranged             // for a blob without a line that has its range
+	unranged             // for blobs whose range is not on any line
 }
 
 // unknownRange reports whether the blob's range must be computed from its rows.
@@ -101,9 +102,9 @@ type indexer struct {
 	open       map[string]*openBlob // by writer
 	cur        *openBlob            // the blob of the current writer; nil before the writer's first blob
 	tags       []namedTag
-	lastStamp  int64  // the last time in any tag, ms: a lower bound for blobs without their own time
-	wants      string // tag of the header element whose text is on the next line, such as "<args>"; else ""
-	run        []byte // a buffer for the lines of a run
+	lastStamp  int64  // the last time in any tag, in ms: a lower bound for the time of blobs without their own
+	wants      string // tag of the header element whose text is on the next line, such as "<args>"; "" if there is none
+	run        []byte // buffer for the lines of a run
 }
 
 func newIndexer() *indexer {
@@ -112,8 +113,8 @@ func newIndexer() *indexer {
 	return x
 }
 
-// findIndent finds out from the header whether the lines of a log are indented: JMH's perfasm:saveLog=true puts a
-// column of counts for each event to the left of them.
+// findIndent finds out from the header whether the lines of a log are indented. JMH indents the lines of logs that it
+// saves: with perfasm:saveLog=true, it puts a column of counts for each event to the left of them.
 func (x *indexer) findIndent(r io.ReaderAt) error {
 	start := make([]byte, 1<<16)
 	n, err := r.ReadAt(start, 0)
@@ -202,9 +203,9 @@ func (x *indexer) line(line []byte, class lineClass) {
 	}
 }
 
-// machCode handles the mark [MachCode] before a blob's bytes. Each blob has only one such mark. If there is a
-// second one, or one before any blob, it belongs to another blob, whose first line was not recognized. That can
-// happen with a new JDK. machCode counts such a blob as damaged.
+// machCode handles the mark [MachCode] before a blob's bytes. Each blob has only one such mark. A second mark, or one
+// before the first blob, belongs to a blob whose first line was not recognized. That can happen with a new JDK.
+// machCode counts such a blob as damaged.
 func (x *indexer) machCode() {
 	if x.cur == nil || x.cur.active && x.cur.machine {
 		x.idx.Damaged++
@@ -300,7 +301,7 @@ func (x *indexer) switchTo(writer []byte) {
 	}
 }
 
-// endTurn records where the lines of another writer begin.
+// endTurn records where the current writer's lines end, because lines of another writer or another blob begin.
 func (x *indexer) endTurn() {
 	if x.cur == nil || !x.cur.active {
 		return
@@ -313,8 +314,8 @@ func (x *indexer) endTurn() {
 	}
 }
 
-// start closes the writer's current blob and begins b, the next one. ok is false if the first line
-// of b could not be read. Then b is only counted as damaged.
+// start closes the writer's current blob and begins b, the next one. ok is false if the first line of b could not be
+// read. In that case b is only counted as damaged.
 func (x *indexer) start(b Blob, ok bool) {
 	if x.cur == nil {
 		x.cur = new(openBlob)
@@ -332,7 +333,7 @@ func (x *indexer) start(b Blob, ok bool) {
 	} else {
 		b.UptimeMillis = x.lastStamp
 	}
-	// Blobs are in the order in which they begin. The range of this one comes later.
+	// Blobs are in the order in which they begin. The range of this blob may be set later.
 	x.idx.Blobs = append(x.idx.Blobs, b)
 	*x.cur = openBlob{index: len(x.idx.Blobs) - 1, java: b.Kind.Java(), active: true}
 	if !b.Kind.Java() {
@@ -360,12 +361,12 @@ func (x *indexer) close(o *openBlob) {
 	}
 }
 
-// maxName is an upper bound for the length of a method's name: class and method have at most 64 kB each
-// (CONSTANT_Utf8 in class files). If a name is longer, the log is damaged, and the blob is left out.
+// maxName is an upper bound for the length of a method's name: class and method have at most 64 kB each (CONSTANT_Utf8
+// in class files). A longer name means that the log is damaged, and its blob is left out.
 const maxName = 1 << 17
 
-// maxBlob is an upper bound for the size of a piece of code in HotSpot. If a range is longer, the log is damaged, and
-// the blob is left out. So maxBlob also bounds the time that a user of the index spends on one blob.
+// maxBlob is an upper bound for the size of a piece of code in HotSpot. A longer range means that the log is damaged,
+// and its blob is left out. So maxBlob also limits the time that a user of the index spends on one blob.
 const maxBlob = 1 << 26
 
 func hasRange(b *Blob) bool { return b.Lo < b.Hi && b.Hi-b.Lo <= maxBlob }
@@ -380,7 +381,7 @@ func (x *indexer) finish(size int64) {
 	for _, o := range open { // the last blob first, see close
 		x.close(o)
 	}
-	// Two prints are of the same method if all of these agree.
+	// Two prints are of the same method if all of these fields agree.
 	type identity struct {
 		lo, hi uint64
 		id     int

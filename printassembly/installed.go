@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
-// An Installed is what LogCompilation's tag says about a method that was installed (nmethod::log_new_nmethod). The
-// tag has everything except the code.
+// An Installed is what LogCompilation's tag says about a method whose code was installed (nmethod::log_new_nmethod).
+// The tag has everything except the code:
 //
 //	<nmethod compile_id='71' compile_kind='osr' compiler='c2' level='4' entry='0x…' size='3176' …
 //	  insts_offset='400' stub_offset='1584' … method='Shares heavy (I)I' bytes='28' … stamp='0.182'/>
@@ -27,8 +27,8 @@ type Installed struct {
 	// Stub is Hi if there are no stubs.
 	Address, Size uint64
 	Lo, Stub, Hi  uint64
-	// Addresses of the nmethod's tables; 0 if the tag does not have them. In JDK 22 and older they are all within
-	// the nmethod; newer JDKs keep more and more of them elsewhere.
+	// Addresses of the nmethod's tables; 0 if the tag does not have them. In JDK 22 and older, all tables are within
+	// the nmethod. Newer JDKs keep more and more of them elsewhere.
 	ScopesPCs, ScopesData, Metadata uint64
 }
 
@@ -80,7 +80,8 @@ func (t *Installed) describe(b *Blob) {
 	}
 }
 
-// taggedName reads "pkg/Class method (I)V". A method's name may contain blanks.
+// taggedName reads a text such as "pkg/Class method (I)V" and returns "pkg.Class::method". A method's name may contain
+// blanks.
 func taggedName(text string) (name string, ok bool) {
 	names, descriptor, ok := cutLast(text, " (")
 	class, method, ok2 := strings.Cut(names, " ")
@@ -92,7 +93,7 @@ func taggedName(text string) (name string, ok bool) {
 }
 
 // HasBasicSignature reports whether a method is one of those that HotSpot generates for method handles. HotSpot
-// generates several with the same name and appends a [BasicSignature] to tell them apart.
+// generates several methods with the same name and appends a [BasicSignature] to tell them apart.
 func HasBasicSignature(class, method string) bool {
 	return class == "java.lang.invoke.MethodHandle" && (method == "invokeBasic" || strings.HasPrefix(method, "linkTo"))
 }
@@ -131,9 +132,9 @@ func offset(tag []byte, name string) uint64 {
 	return uint64(n)
 }
 
-// codeEnd returns the offset at which an nmethod's code ends. The code starts at insts_offset, its stubs follow it,
-// and it ends where the next part begins. JDK 23 and newer keep some parts elsewhere; the offsets of these parts
-// are not between insts and size.
+// codeEnd returns the offset at which an nmethod's code ends. The code starts at insts_offset and includes the stubs
+// that follow. It ends where the nmethod's next part begins. JDK 23 and newer keep some parts elsewhere; the offsets of
+// these parts are not between insts_offset and the nmethod's size.
 func codeEnd(tag []byte, insts, size uint64) uint64 {
 	from := insts
 	if stub := offset(tag, "stub_offset"); stub > insts && stub < size {

@@ -7,15 +7,15 @@ import (
 	"io"
 )
 
-// A lineReader reads a piece of a log line by line, without the line ends. A line that is longer than maxLine is cut
-// to its first maxLine bytes.
+// A lineReader reads a piece of a log line by line, without the line ends. If a line is longer than maxLine, only its
+// first maxLine bytes are returned.
 type lineReader struct {
 	r    *bufio.Reader
-	long []byte // a line that is longer than r's buffer
-	line []byte // valid until the next call of next
+	long []byte // buffer for lines that are longer than r's buffer
+	line []byte // the current line, until next is called again
 	err  error
-	// indent is the number of bytes before each line that are not HotSpot's. JMH saves its logs with columns of
-	// counts on the left.
+	// indent is the number of bytes at the start of each line that do not come from HotSpot. In logs that JMH saved,
+	// there are columns of counts on the left.
 	indent int
 }
 

@@ -71,8 +71,8 @@ func (h *Header) Version() string {
 	return "1.8." + jre
 }
 
-// arch returns the instruction set of the hexadecimal code, as <info> names it ("… for linux-amd64 JRE (…"). Logs
-// without a header are assumed to be from x86-64.
+// arch returns the instruction set of the hexadecimal code. The text of <info> names it: "… for linux-amd64 JRE (…".
+// Logs without a header are assumed to be from x86-64.
 func (h *Header) arch() disasm.Arch {
 	_, platform, ok := strings.Cut(h.VMInfo, ") for ")
 	if !ok {

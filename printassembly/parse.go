@@ -116,9 +116,9 @@ func unescape(b []byte) string {
 	return unescaper.Replace(string(b))
 }
 
-// Escape escapes the characters that must not be in the text of a log. These are the characters that are special
-// in XML, which HotSpot escapes in the same way (xmlTextStream::write), and control characters. HotSpot does not
-// escape control characters, so a line feed in the name of a class would end the line.
+// Escape escapes the characters that must not be in the text of a log. These are the characters that are special in
+// XML, which HotSpot escapes in the same way (xmlTextStream::write), and control characters. HotSpot itself does not
+// escape control characters, but a line feed in the name of a class would end the line.
 func Escape(text string) string {
 	special := func(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune("<>&'\"", r) }
 	if !strings.ContainsFunc(text, special) {
@@ -156,14 +156,14 @@ func nameText(b []byte) string { return javaname.Decode(unescape(b)) }
 //	n/a) 124    7     n 0       java.lang.System::arraycopy (native)
 //
 // Between the id and the level are letters of CompileTask::print_impl: % is OSR, s is synchronized, ! has exception
-// handlers, b is blocking, n is a native wrapper. The words can't be found by their columns, because JDK 28 prints
+// handlers, b is blocking, n is a native wrapper. The position of the words can't be relied on, because JDK 28 prints
 // one blank less before the time.
 func parseCompiled(rest []byte) (b Blob, ok bool) {
 	compiler, rest, ok := bytes.Cut(rest, []byte{')'})
 	if !ok {
 		return b, false
 	}
-	var from, word []byte // the rest of the line from its next word on, and this word
+	var from, word []byte // the rest of the line from the current word on, and the current word
 	next := func() []byte {
 		from = bytes.TrimLeft(rest, " ")
 		word, rest, _ = bytes.Cut(from, []byte{' '})
@@ -201,8 +201,9 @@ func parseCompiled(rest []byte) (b Blob, ok bool) {
 	return b, true
 }
 
-// compiledName reads "Workload::dot @ 4 (28 bytes)", which may be followed by "   (static)". A name may have blanks,
-// as those of Kotlin's tests do. If the line is cut off, compiledName returns only word, the first word of the name.
+// compiledName reads "Workload::dot @ 4 (28 bytes)", which may be followed by "   (static)". A name may contain blanks,
+// as the names of tests in Kotlin do. If the line is cut off, compiledName returns only word, the first word of the
+// name.
 func compiledName(text, word []byte) (name string, osrBCI int) {
 	text, _, _ = bytes.Cut(text, []byte(")   "))
 	end := bytes.LastIndex(text, []byte(" ("))
@@ -250,8 +251,8 @@ func parseDecoding(rest []byte) (b Blob, ok bool) {
 	return b, len(b.Name) > 0
 }
 
-// parseRanged reads the first line of a stub or of an interpreter codelet. The two kinds of lines
-// differ in their ends:
+// parseRanged reads the first line of a stub or of an interpreter codelet. The line of a stub ends with the size in
+// parentheses, that of a codelet does not:
 //
 //	StubRoutines::libmLog [0x…, 0x…] (631 bytes)
 //	invokehandle  233 invokehandle  [0x…, 0x…]  768 bytes
@@ -296,7 +297,8 @@ func parseMethod(comment string) (name string, ok bool) {
 	return javaClass(quoted[5]) + "::" + quoted[1], true
 }
 
-// javaClass converts java/lang/String to java.lang.String. The number of a hidden class stays after its slash.
+// javaClass converts java/lang/String to java.lang.String. A hidden class keeps the slash before its number, as in
+// "Foo/0x00007f0a".
 func javaClass(internal string) string {
 	class, hidden, ok := cutLast(internal, "/0x")
 	if !ok {

@@ -6,9 +6,9 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// In the hex dump, comments have the addresses of cells of four bytes. The functions in this file use the text of a
-// comment to guess to which instruction of the cell it belongs. The golden files of TestPlacement list the wrong
-// guesses. On aarch64 a cell is one instruction, so no guess is needed.
+// In the hex dump, a comment has the address of a cell of four bytes, which may contain several instructions. The
+// functions in this file use the text of the comment to guess to which of these instructions it belongs. The golden
+// files of TestPlacement list the wrong guesses. On aarch64 a cell is one instruction, so no guess is needed.
 
 // canHold reports whether an instruction can have a relocation of this kind. reloc is the text that
 // nmethod::reloc_string_for prints, such as "{runtime_call UncommonTrapBlob}".
@@ -42,13 +42,14 @@ func canHold(in *Instruction, reloc string) bool {
 	return true
 }
 
-// prepares is the highest debugRank of instructions that only prepare the next one, such as moves between registers.
+// prepares is the debugRank of instructions that only prepare the next one, such as moves between registers. Only
+// padding has a lower rank.
 const prepares = 1
 
-// debugRank returns how likely it is that HotSpot has debug info at the end of an instruction. Calls always have
-// debug info, so they have the highest rank. Returns have the next one. They are followed by instructions that do
-// what the bytecode in the comment says, then jumps, all other instructions, and instructions that only prepare the
-// next one. Padding never has debug info: its rank is 0.
+// debugRank returns how likely it is that HotSpot has debug info at the end of an instruction. Calls always have debug
+// info, so they have the highest rank. Then come, in this order, returns, instructions that do what the bytecode in the
+// comment says, jumps, all other instructions, and instructions that only prepare the next one. Padding never has debug
+// info, so its rank is 0.
 func debugRank(in *Instruction, text string) int {
 	switch in.Kind {
 	case disasm.Call:
@@ -89,9 +90,9 @@ func bytecode(text string) string {
 	return name
 }
 
-// arithmetic lists the instructions that a bytecode usually becomes: "iadd" becomes add, inc or lea. This helps if a
-// comment might belong to more than one instruction. The letter of a bytecode's type is left out, and so are an
-// instruction's suffix (the l of addl) and AVX's prefix v.
+// arithmetic lists the instructions that a bytecode usually becomes: "iadd" becomes add, inc or lea. The list helps if
+// a comment might belong to more than one instruction. It leaves out the letter for a bytecode's type (the i of iadd),
+// an instruction's suffix (the l of addl) and AVX's prefix v.
 var arithmetic = map[string][]string{
 	"add": {"add", "inc", "lea"}, "inc": {"add", "inc", "lea", "sub", "dec"}, "sub": {"sub", "dec", "lea"},
 	"mul": {"imul", "mul"},
@@ -108,7 +109,7 @@ func performs(code, op string, kind disasm.Kind, memory bool) bool {
 		return kind == disasm.Jump || kind == disasm.CondJump
 	case len(code) == 6 && strings.HasSuffix(code, "aload"), len(code) == 7 && strings.HasSuffix(code, "astore"),
 		strings.HasPrefix(code, "get"), strings.HasPrefix(code, "put"), code == "arraylength":
-		return memory // they access array elements, fields or lengths of arrays
+		return memory // these bytecodes access array elements, fields or lengths of arrays
 	}
 	if strings.IndexByte("ilfd", code[0]) < 0 {
 		return false

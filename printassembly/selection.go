@@ -8,9 +8,9 @@ import (
 	"unicode"
 )
 
-// A Selection says which compiled methods have their code printed by HotSpot. The zero value selects all methods.
-// Methods that are not selected still have their names and address ranges in the log, from LogCompilation's <nmethod
-// …/>, so their samples can be assigned to them.
+// A Selection says which compiled methods have their code printed by HotSpot. The zero value selects all methods. For
+// methods that are not selected, the log still has the names and address ranges, in LogCompilation's tags <nmethod …/>.
+// So samples in these methods can be assigned to them.
 //
 // Printing causes most of the cost of a capture. C1 compiles most of the methods, and C2 compiles most of the hot
 // ones again a moment later, so C1's code is worth the least. Package nmethod can copy the code of methods that
@@ -22,9 +22,9 @@ type Selection struct {
 	// need a DirectivesFile.
 	SkipC1, SkipC2 bool
 	// DirectivesFile is the name of a file with [Selection.Directives]. JDK 9 and newer read it; a JVM does not start
-	// if the file is missing. If the name is "", the selection becomes -XX:CompileCommand options, which all JDKs
-	// have. But at its start JMH tests how a JVM answers to a CompileCommand option. If gasm has set such options,
-	// too, the answer makes JMH fall back to slower blackholes.
+	// if the file is missing. If the name is "", the selection becomes -XX:CompileCommand options, which all JDKs have.
+	// But when JMH starts, it tests how a JVM responds to a CompileCommand option. If gasm has set such options as
+	// well, the response makes JMH fall back to slower blackholes.
 	DirectivesFile string
 }
 
@@ -36,9 +36,9 @@ func (s Selection) All() bool { return len(s.Methods) == 0 && !s.SkipC1 && !s.Sk
 // …/>.
 const noMethod = "gasm.none::none"
 
-// promptFlags make HotSpot write a line of text after it has compiled a method. This line also flushes
-// LogCompilation's tags of the method into the log. Without such a line, the tags stay in a buffer until the next
-// text, which may take minutes or never come.
+// promptFlags make HotSpot write a line of text after it has compiled a method. Writing this line also flushes
+// LogCompilation's tags of the method into the log. Without such a line, the tags stay in a buffer until the next text,
+// which may take minutes or never come.
 var promptFlags = []string{"-XX:+PrintCompilation", "-XX:+PrintCompilation2"}
 
 func (s Selection) flags() []string {

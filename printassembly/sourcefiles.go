@@ -37,8 +37,8 @@ func (h *Header) sourceFile(tag []byte) {
 }
 
 const (
-	// maxClasses limits how many classes have their source files in a Header. No program has hot code in so many
-	// classes. The files of further classes are ignored.
+	// maxClasses limits the number of classes whose source files a Header has. No program has hot code in so many
+	// classes. The source files of further classes are ignored.
 	maxClasses = 1 << 18
 	// maxClassPath is the length in bytes above which a class path is ignored. Linux allows 128 kB for a class path
 	// on the command line, but a class path in an argument file may be longer.
@@ -56,8 +56,9 @@ func (h *Header) property(line []byte) {
 
 const classPathProperty = "java.class.path="
 
-// Properties returns the part of a log's header that holds the JVM's system properties. It has only those
-// properties that this package reads. It returns "" if the class path is empty or can't be written on one line.
+// Properties returns the part of a log's header that holds the JVM's system properties. That part has only the class
+// path, the one property that this package reads. Properties returns "" if the class path is empty or can't be written
+// on one line.
 func Properties(classPath string) string {
 	if classPath == "" || strings.ContainsAny(classPath, "\r\n") {
 		return ""

@@ -26,9 +26,9 @@ func (x *indexer) named(tag []byte) {
 
 // addNamed adds the methods that only a tag names. To do so it reads their tags again.
 //
-// Blobs are sorted by the time at which they were installed. For a method that has a tag, the position of the tag
-// stands for this time. The position of the code does not, because gasm's copies of code come at the end of the
-// log.
+// Blobs are sorted by the time at which they were installed. For a method that has a tag, the position of the tag in
+// the log stands for this time. The position of its code can't, because the code that gasm has copied comes at the end
+// of the log.
 func (x *indexer) addNamed(r io.ReaderAt) error {
 	blobs := x.idx.Blobs
 	for i := range blobs {

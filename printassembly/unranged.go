@@ -5,18 +5,19 @@ import (
 	"strconv"
 )
 
-// Some blobs come without a line that has their range: in JDK 8 all blobs that are not methods, and methods if
-// PrintAssembly is on and PrintNMethods is off; and signature handlers in every JDK. Their range is computed from
-// the addresses of their rows of code. The length of the last instruction is unknown, so the range ends after its
-// first byte. That is enough, because a sample has the address of the first byte of an instruction.
+// Some blobs come without a line that has their range. In every JDK, these are the signature handlers. In JDK 8, these
+// are all blobs that are not methods, and if PrintAssembly is on and PrintNMethods is off, the methods as well. The
+// range of such a blob is computed from the addresses of its rows of code. The length of the last instruction is
+// unknown, so the range ends after its first byte. That is enough, because a sample has the address of the first byte
+// of an instruction.
 
 // unranged is what the indexer knows about an open blob whose range may have to be computed.
 type unranged struct {
-	growing  bool   // its range grows with each row
+	growing  bool   // the range grows with each row
 	machine  bool   // the rows are bytes, after [MachCode]
-	nameless bool   // its name is in a comment that has not been read yet
-	size     uint64 // of the code, if the first line has it ("145 bytes generated"); else 0
-	address  uint64 // of the nmethod that contains the code
+	nameless bool   // the name is in a comment that has not been read yet
+	size     uint64 // size of the code, if the first line has it ("145 bytes generated"), and otherwise 0
+	address  uint64 // address of the nmethod that contains the code
 }
 
 // maxRowGap is an upper bound for the distance between two rows of one blob. A row beyond it is not part of the blob.

@@ -5,20 +5,21 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// An Account says where each sample of one counter went.
+// An Account says where the samples of one counter went. Each of its fields is a number of samples. A trial is what was
+// measured, such as one JMH benchmark, and its windows are the times of the measurement. The sums are:
 //
 //	Total    = OtherProcess + OtherJVM + OtherTrial + OutsideWindow + OtherThread + OutsideMethod + Printing + Lost + Profiled
 //	Profiled = Compiled + Stub + Interpreter + Native + Kernel + Unresolved
 type Account struct {
 	Total         int64
-	OtherProcess  int64 // of processes that are not JVMs of the command
-	OtherJVM      int64 // of the command's JVMs that are of another program, were not measured, or were not chosen
-	OtherTrial    int64 // of the JVMs of other trials, in or out of their windows
-	OutsideWindow int64 // of this trial's JVMs, before, between or after its windows
-	OtherThread   int64 // in the windows, of threads that [Options.Threads] leaves out
-	OutsideMethod int64 // in the windows, while the thread was not in [Options.WindowMethod]
-	Printing      int64 // in the windows, of HotSpot printing code for gasm, see package printing
-	Lost          int64 // dropped by the sampler, by its own count
+	OtherProcess  int64 // of processes other than the command's JVMs
+	OtherJVM      int64 // of those JVMs of the command that ran another program, were not measured, or were not chosen
+	OtherTrial    int64 // of the JVMs of other trials, inside or outside their windows
+	OutsideWindow int64 // of this trial's JVMs, taken before, between or after the trial's windows
+	OtherThread   int64 // in the windows, but of threads that [Options.Threads] leaves out
+	OutsideMethod int64 // in the windows, but taken while the thread was not in [Options.WindowMethod]
+	Printing      int64 // in the windows, but taken while HotSpot printed code for gasm, see package printing
+	Lost          int64 // dropped by the sampler, according to the sampler
 	Profiled      int64 // in the profile
 
 	Compiled    int64 // compiled Java methods, and the wrappers of native methods
@@ -26,7 +27,7 @@ type Account struct {
 	Interpreter int64
 	Native      int64 // libjvm, libc, the program's own libraries
 	Kernel      int64
-	Unresolved  int64 // addresses in or near the code cache that are in no blob of the log
+	Unresolved  int64 // at addresses that are in or near the code cache, but in no blob of the log
 }
 
 // Balanced reports whether both sums of the account hold.
@@ -43,7 +44,7 @@ func (a Account) Others() int64 { return a.OtherProcess + a.OtherJVM + a.OtherTr
 // sample of the profile is missing from its tables.
 func (w *work) accounts(jvms jvmTotals) []Account {
 	t := w.trial
-	own := newJVMTotals(w.n) // those of this trial's JVMs
+	own := newJVMTotals(w.n) // the totals of this trial's JVMs
 	for _, pid := range t.PIDs {
 		own.add(w.b.processes[pid])
 	}
@@ -97,8 +98,8 @@ func (w *work) addCode(accounts []Account) {
 	}
 }
 
-// jvmTotals are the sums of all samples of JVMs, in or out of windows. named is the sum over the JVMs that belong to a
-// trial with a name; unnamed is the sum over all other JVMs.
+// jvmTotals are the sums of all samples of JVMs, inside or outside their windows. named is the sum over the JVMs that
+// belong to a trial with a name; unnamed is the sum over all other JVMs.
 type jvmTotals struct{ named, unnamed tally.Counts }
 
 func newJVMTotals(counters int) jvmTotals {

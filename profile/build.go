@@ -105,7 +105,8 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	return p
 }
 
-// cutParts returns the parts of the profile's samples, or nil if no parts are wanted or if there would be only one.
+// cutParts cuts the profile's samples into parts, by time and by thread. It returns nil if no parts are wanted, or if
+// there would be only one.
 func (w *work) cutParts() *partedSpots {
 	kept := w.trial.kept
 	if kept == nil {
@@ -146,15 +147,16 @@ func (w *work) listingRoom() int {
 	return int(part * float64(w.opts.Listings))
 }
 
-// A sampledBlob is a blob with the samples in it.
+// A sampledBlob is a blob together with the samples that were taken in it.
 type sampledBlob struct {
 	blobRef
 	*printassembly.Blob
 	pid    int
 	counts tally.Counts
 	atPC   map[uint64]tally.Counts
-	// overTime has, for each PC, the counts in each time slice of the blob's JVM. firstSlice is the index of the first
-	// of these slices among the slices of all JVMs. overTime is nil in a trial that is not cut into slices.
+	// overTime splits the counts at each PC by time: it has one Counts for each time slice of the blob's JVM.
+	// firstSlice is the index of the first of these slices among the slices of all JVMs. overTime is nil in a trial
+	// that is not cut into slices.
 	overTime   map[uint64][]tally.Counts
 	firstSlice int
 }

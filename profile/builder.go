@@ -82,12 +82,12 @@ type Builder struct {
 	excess int64
 	// folded counts the samples that were counted without their name or exact address, because a limit was reached.
 	folded             int
-	samples, addresses int // samples that were added, and addresses that are counted apart
+	samples, addresses int // samples that were added, and addresses whose samples are counted separately
 	// overlapping is how many windows overlap another trial's windows, see [windows.Timelines].
 	overlapping int
 }
 
-// A process is a JVM of the command: when it was measured, and all its samples, in or out of its windows.
+// A process is a JVM of the command: when it was measured, and all its samples, inside or outside its windows.
 type process struct {
 	*windows.Timeline
 	samples tally.Counts
@@ -172,13 +172,13 @@ func (b *Builder) Lost(n int64) { b.lost.Bump(0, n) }
 type joinedSample struct {
 	*sampler.Sample
 	counter int // index in Builder.counters
-	pid     int // of the JVM that the sample counts for, which may not be Sample.PID
+	pid     int // of the JVM that the sample counts for; it may differ from Sample.PID
 	process *process
 	trial   *trialCounts
-	slice   int32          // of the JVM's time; 0 in a trial that is not cut into slices
-	thread  threads.Thread // that the sample was in
-	events  events.Set     // that were going on
-	context int32          // index in Builder.contexts; 0 if contexts are not told apart
+	slice   int32          // the part of the JVM's time that the sample is in; 0 in a trial that is not cut into slices
+	thread  threads.Thread // the thread that the sample was in
+	events  events.Set     // the events that were going on
+	context int32          // index in Builder.contexts; 0 if samples are not counted by context
 	spot    spot
 }
 
@@ -384,9 +384,9 @@ func (b *Builder) remember(j *joinedSample, doing history.Doing) {
 	}
 }
 
-// newAddress reports whether one more address may be counted apart. The limit keeps the memory of a Builder in
-// proportion to its input. No known program reaches it. Samples at further addresses are counted together, see
-// Builder.folded.
+// newAddress reports whether the samples at one more address may be counted separately. The limit keeps the memory of a
+// Builder in proportion to its input. No known program reaches it. Samples at further addresses are counted together,
+// see Builder.folded.
 func (b *Builder) newAddress() bool {
 	if b.addresses >= maxAddresses+b.samples/4 {
 		b.folded++
@@ -396,6 +396,6 @@ func (b *Builder) newAddress() bool {
 	return true
 }
 
-// maxAddresses limits how many addresses are counted apart, in code or unresolved. The limit is for all slices,
-// contexts and trials together. Every four samples raise it by one.
+// maxAddresses limits the number of addresses, in code or unresolved, whose samples are counted separately. The limit
+// is for all slices, contexts and trials together. Every four samples raise it by one.
 const maxAddresses = 1 << 18

@@ -95,7 +95,7 @@ func (c *Config) narrow(o *Options, probes []capture.Probes) (notes []string, er
 	return notes, err
 }
 
-// maxNamed is how many JVMs, threads or events an error names at most.
+// maxNamed is the maximum number of JVMs, threads or events that an error lists.
 const maxNamed = 10
 
 // noSuchJVM returns the error for options that choose none of the JVMs.

@@ -13,7 +13,7 @@ import (
 type CodeCounts struct {
 	capture.JVM
 	Counters []string // the names of the sampler's counters, as in [Profile]
-	// Unprinted are blobs of code that the log does not have. Their numbers follow those of the log's blobs.
+	// Unprinted are blobs of code that the log does not have. They are numbered after the log's blobs.
 	Unprinted []printassembly.Blob
 	blobs     map[int]map[uint64]tally.Counts // by the blob's number and the PC
 }

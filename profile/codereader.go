@@ -28,7 +28,7 @@ type codeReader struct {
 	listings  map[blobRef][]printassembly.Instruction // of the blobs that were read recently
 	listed    int                                     // number of instructions in listings
 	debugInfo map[blobRef]*printassembly.DebugInfo    // of the blobs whose debug info was read without a listing
-	placed    map[blobRef]map[uint64]placed           // the sampled instructions of blobs with records at safepoints only
+	placed    map[blobRef]map[uint64]placed           // what is known about sampled instructions, by PC; see sparse
 	unread    map[blobRef]bool                        // blobs whose code could not be read completely
 }
 
@@ -40,10 +40,11 @@ func newCodeReader(jvms []*jvmCode, opts *Options, counters int, warnf func(form
 // blob returns the blob that r names.
 func (c *codeReader) blob(r blobRef) *printassembly.Blob { return c.jvms[r.jvm].code.Blob(r.blob) }
 
-// A placed is what a codeReader keeps of a sampled instruction when it drops the instructions of a blob.
+// A placed is what a codeReader still knows about a sampled instruction after it has dropped the instructions of the
+// blob.
 type placed struct {
 	frames []printassembly.Frame
-	end    uint64 // address after it
+	end    uint64 // the address after the instruction
 }
 
 // read reads a blob's instructions. If HotSpot has recorded frames at safepoints only, package safepoints sets the
@@ -62,7 +63,7 @@ func (c *codeReader) sparse(r blobRef) bool {
 	return c.jvms[r.jvm].SafepointsOnly && c.blob(r).Kind == printassembly.NMethod
 }
 
-// place returns what is known of the sampled instructions of a blob, by PC. insts are all instructions of the blob.
+// place returns what is known about the sampled instructions of a blob, by PC. insts are all instructions of the blob.
 func place(s *sampledBlob, insts []printassembly.Instruction) map[uint64]placed {
 	known := make(map[uint64]placed, len(s.atPC))
 	for pc := range s.atPC {
@@ -73,8 +74,8 @@ func place(s *sampledBlob, insts []printassembly.Instruction) map[uint64]placed 
 	return known
 }
 
-// maxListed limits how many instructions are kept in listings. The hot code of most programs has fewer. If there are
-// more, all listings are dropped, and code that is needed again is read again.
+// maxListed limits the number of instructions that are kept in listings. The hot code of most programs has fewer. If
+// there are more, all listings are dropped, and code that is needed again is read again.
 const maxListed = 2 << 20
 
 // listing returns a blob's instructions. If not all of them can be read, it warns, once for each blob.
@@ -101,10 +102,11 @@ func (c *codeReader) listing(r blobRef) []printassembly.Instruction {
 }
 
 // readAhead reads the debug info of blobs, on all processors. A program that compiles much has samples in thousands of
-// methods, but only the hottest of them are shown. If a log can't give the debug info alone, readAhead reads the
-// listing, until it has maxListed instructions. If a blob has records at safepoints only, all of its code must be
-// decoded to find the frames of an instruction. So readAhead does that once, and keeps what it finds about the sampled
-// instructions. It ignores errors, because listing reads such code again and warns.
+// methods, but only the hottest of them are shown. If the debug info can't be read without the code, readAhead reads
+// the listing instead, as long as all listings together have fewer than maxListed instructions. If a blob has records
+// of frames at safepoints only, all of its code must be decoded to find the frames of an instruction. So readAhead does
+// that once, and keeps what it finds about the sampled instructions. It ignores errors, because listing reads such code
+// again and warns.
 func (c *codeReader) readAhead(sampled []*sampledBlob) {
 	infos := make([]*printassembly.DebugInfo, len(sampled))
 	insts := make([][]printassembly.Instruction, len(sampled))
@@ -176,7 +178,8 @@ func (c *codeReader) wholeChain(s *sampledBlob, pc uint64) []printassembly.Frame
 	return []printassembly.Frame{{Method: s.Name}}
 }
 
-// agentClasses is how the names of the agent's classes begin, such as java.lang.GasmProbes. Probed methods call them.
+// agentClasses is the beginning of the names of the agent's classes, such as java.lang.GasmProbes. Probed methods call
+// these classes.
 const agentClasses = "java.lang.Gasm"
 
 // withoutAgent removes the frames of gasm's agent, and the frames of what the agent calls, from the inner end of a
@@ -207,8 +210,8 @@ func (c *codeReader) instructionEnd(r blobRef, pc uint64) (uint64, bool) {
 	return insts[i].Hi, true
 }
 
-// line returns the line of an instruction of some code, without samples. If the instruction jumps to other code, the
-// line has that code's name.
+// line returns an instruction's line of a listing, without samples. If the instruction jumps to other code, the line
+// has that code's name.
 func (c *codeReader) line(from *mergedCode, in printassembly.Instruction) code.Line {
 	l := code.Line{Instruction: in, Counts: make(tally.Counts, c.counters)}
 	if l.Direct() && (in.Target < from.Lo || in.Target >= from.Hi) {
@@ -220,8 +223,8 @@ func (c *codeReader) line(from *mergedCode, in printassembly.Instruction) code.L
 	return l
 }
 
-// lines returns the lines of all instructions of some code, with their samples. It also returns the samples at
-// addresses where there is no instruction.
+// lines returns a line for each instruction of a listing, with the instruction's samples. It also returns the samples
+// at addresses where there is no instruction.
 func (c *codeReader) lines(from *mergedCode, insts []printassembly.Instruction) (lines []code.Line, beside tally.Counts) {
 	lines, beside = make([]code.Line, len(insts)), make(tally.Counts, c.counters)
 	for i, in := range insts {

@@ -6,17 +6,17 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// A comparison makes the counts by which a profile's JVMs are compared, or its slices of time. It makes no more of them
-// once the profile has too many.
+// A comparison makes the counts by which the JVMs of a profile, or its slices of time, are compared. Once the profile
+// has too many of these counts, a comparison returns nil instead.
 type comparison struct {
 	pids     []int // of the profile, ascending
 	slices   int   // number of slices; 0 in a trial that is not cut
 	counters int
-	numbers  int // how many numbers the counts have so far
+	numbers  int // how many values the counts have so far
 }
 
-// maxCompared limits how many numbers a profile has for comparing its JVMs and slices. A profile of 10,000 functions in
-// 100 forks, with 5 slices each, stays below it. A profile that would have more has only sums.
+// maxCompared is the maximum number of values in a profile's counts by JVM and by slice. A profile of 10,000 functions
+// in 100 forks, with 5 slices each, stays below it. A profile that would have more has only sums.
 const maxCompared = 8 << 20
 
 // perJVM returns a Counts for each JVM, or nil if there are too many numbers.

@@ -33,9 +33,9 @@ type Compilation struct {
 func (c *Compilation) MadeBefore() bool { return c.MadeMillis == 0 }
 
 const (
-	compiledMethods = 8   // for how many of the hottest methods compilations are listed
-	leastCompiled   = 100 // each of them has at least 1/leastCompiled of the profile's samples
-	maxVersions     = 12  // how many compilations of one method are listed at most
+	compiledMethods = 8   // the maximum number of methods whose compilations are listed
+	leastCompiled   = 100 // each of these methods has at least 1/leastCompiled of the profile's samples
+	maxVersions     = 12  // the maximum number of compilations that are listed for a method
 )
 
 // compilations lists the versions of the hottest methods. If there are several JVMs, it takes a method's versions from
@@ -69,8 +69,9 @@ func (w *work) compilations(p *Profile) []Compilation {
 	return all
 }
 
-// compiled returns those compilations of a method for which the log has a time, as indexes of the log's blobs. The
-// first call indexes all methods by name, because compiled is called for each trial, and there may be many trials.
+// compiled returns the compilations of a method, as indexes of the log's blobs. It leaves out those for which the log
+// has no time. The first call indexes all methods by name, because compiled is called for each trial, and there may be
+// many trials.
 func (j *jvmCode) compiled(name string) []int32 {
 	if j.byName == nil {
 		j.byName = map[string][]int32{}

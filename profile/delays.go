@@ -14,7 +14,8 @@ type Delay struct {
 	Source, Method string // for a native function, its module and its name
 	CompileID      int    // 0 for code that is not compiled
 	Native         bool
-	// Region is an index in Profile.Regions. That region has the hottest of Lines. Region is -1 if there is none.
+	// Region is the index in Profile.Regions of the region that has the hottest of Lines. It is -1 if there is no such
+	// region.
 	Region int
 	Counts tally.Counts
 	Lines  []DelayLine // of compiled code, hottest first; at most maxDelayLines
@@ -26,8 +27,8 @@ type DelayLine struct {
 	Counts tally.Counts
 }
 
-// maxDelays limits the delays of a profile, and maxDelayLines the lines of a delay. The first few already show what
-// delays safepoints.
+// maxDelays limits the number of delays of a profile, and maxDelayLines the number of lines of a delay. The first few
+// already show what delays safepoints.
 const maxDelays, maxDelayLines = 100, 8
 
 // A delayedCode is a Delay with the samples at each PC of its code.
@@ -109,7 +110,7 @@ func delayLines(insts []printassembly.Instruction, atPC map[uint64]tally.Counts,
 
 // regionOf returns the index of the region that has the hottest instruction of a delay, or -1. The delay is of the
 // process pid. A region has the addresses of the first of its JVMs. In any other JVM the code is elsewhere, and
-// regionOf finds the region only if the method has just one.
+// regionOf finds the region only if the method has no other region.
 func regionOf(regions []Region, d *delayedCode, pid int) int {
 	only, n := -1, 0
 	for i := range regions {

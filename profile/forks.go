@@ -19,8 +19,8 @@ type mergedCode struct {
 	blobs        []*sampledBlob          // of all forks
 }
 
-// mergeForks merges blobs of different JVMs whose code only differs in addresses. Each fork compiles a method once or
-// several times. The n-th hottest compilation of one fork is merged with the n-th hottest of another.
+// mergeForks merges blobs of different JVMs if their code differs only in addresses. Each fork compiles a method once
+// or several times. The n-th hottest compilation of one fork is merged with the n-th hottest of another.
 func mergeForks(sampled []*sampledBlob, code *codeReader, counters int) []*mergedCode {
 	type key struct {
 		source, name string
@@ -40,7 +40,7 @@ func mergeForks(sampled []*sampledBlob, code *codeReader, counters int) []*merge
 		nk := nthKey{k, s.jvm}
 		k.nth = seen[nk]
 		seen[nk]++
-		// groups[k] never has two blobs of one JVM, because their nth differs.
+		// groups[k] never has two blobs of one JVM, because the keys of two such blobs differ in nth.
 		same := slices.IndexFunc(groups[k], func(m *mergedCode) bool { return sameCode(code.listing(m.blobRef), code.listing(s.blobRef)) })
 		if same >= 0 {
 			groups[k][same].add(s, counters)
@@ -99,7 +99,7 @@ func sameText(a, b *printassembly.Instruction) bool {
 }
 
 // normalText returns an instruction's text with # for hexadecimal numbers of more than four digits. If a comment such
-// as {oop(…)} says that the instruction holds an address, it writes # for all hexadecimal numbers.
+// as {oop(…)} says that the instruction holds an address, normalText writes # for all hexadecimal numbers.
 func normalText(in *printassembly.Instruction) string {
 	digits := 5
 	for _, c := range in.Comments {

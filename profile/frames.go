@@ -8,8 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// frames sums up the instructions of compiled code by their innermost Java frame, and by all frames of their inlining
-// chain.
+// frames sums up the samples in compiled code: by the innermost Java frame, and by all frames of the inlining chain.
 func (w *work) frames() []FrameTotal {
 	sum := frameSums{compare: &w.compare, methods: map[string]*frameSum{}, lines: map[MethodLine]tally.Counts{}, guessed: map[MethodLine]tally.Counts{}}
 	for _, s := range w.sampled {
@@ -38,8 +37,8 @@ type frameSum struct {
 	chain int // number of the last chain that the method was in
 }
 
-// add counts the samples at one instruction of the blob s, which has this inlining chain. c counts all of the samples,
-// and over[i] those in the time slice i.
+// add counts the samples at one instruction of the blob s. The parameter chain is the instruction's inlining chain. c
+// counts all of the samples, and over[i] those in the time slice i.
 func (f *frameSums) add(chain []printassembly.Frame, s *sampledBlob, c tally.Counts, over []tally.Counts) {
 	f.chains++
 	inner := chain[0]

@@ -7,15 +7,15 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// leastOfThreshold limits which regions may be annotated although they are not hot. The share of such a region must be
-// at least the hot threshold divided by leastOfThreshold. With the default threshold of 10 %, that is half a percent of
-// the profile.
+// leastOfThreshold sets the share of the profile that a region needs to be annotated although it is not hot. The share
+// is the hot threshold divided by leastOfThreshold. With the default threshold of 10 %, that is half a percent of the
+// profile.
 const leastOfThreshold = 20
 
 // A methodHeat sums up the regions of one method.
 type methodHeat struct {
 	counts  tally.Counts
-	hottest int  // index of its hottest region in the cuts
+	hottest int  // index of the method's hottest region in the cuts
 	hot     bool // true if one of its regions is hot
 }
 
@@ -82,7 +82,8 @@ func (r *regionCutter) methodHeats(cuts []regionCut) []*methodHeat {
 }
 
 // fallback returns the index of the region that is annotated if no region is hot or warm. That is the hottest region if
-// only hot ones are wanted. Otherwise it is the hottest region of a compiled method, preferably of one with code.
+// only hot ones are wanted. Otherwise it is the hottest region of a compiled method, preferably of a method whose code
+// the log has.
 func (r *regionCutter) fallback(cuts []regionCut) int {
 	if r.opts.Regions <= 1 {
 		return 0

@@ -16,7 +16,7 @@ const (
 	hottestLoops = 30
 )
 
-// A HotLine is one of the instructions that have the most samples, in whatever code.
+// A HotLine is one of the instructions with the most samples in the whole profile.
 type HotLine struct {
 	code.Line
 	Source, Method string // as in [Region]
@@ -32,8 +32,8 @@ type HotLine struct {
 type HotLoop struct {
 	Source, Method string // as in [Region]
 	CompileID      int
-	// Number counts the loops of a method's code in the order of their heads, from 1. Parent is the Number of the loop
-	// around this one. It is 0 if there is none.
+	// Number is the loop's number in the method's code. The loops are numbered from 1, in the order of their heads.
+	// Parent is the Number of the loop around this one, or 0 if there is no such loop.
 	Number, Parent, Depth int
 	Head                  uint64 // address at which the loop begins
 	Lines                 int

@@ -9,11 +9,11 @@ import (
 // keptSamples are the samples of a trial one by one, for [Options.Parts]. They are cut into parts only after the last
 // sample was added, see package parts.
 type keptSamples struct {
-	spots map[spot]int32 // numbers the spots
+	spots map[spot]int32 // the number of each spot
 	list  []parts.Sample
 }
 
-// add keeps a sample. It does nothing if k is nil. All unresolved addresses are one spot.
+// add keeps a sample. It does nothing if k is nil. All unresolved addresses count as one spot.
 func (k *keptSamples) add(j *joinedSample) {
 	if k == nil {
 		return

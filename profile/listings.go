@@ -42,7 +42,7 @@ type ListingParts struct {
 type Unlisted struct {
 	Pieces int // number of methods, stubs and codelets that have samples
 	Counts tally.Counts
-	// NoCode is how many of the pieces have no code in the log.
+	// NoCode is the number of those pieces whose code is not in the log.
 	NoCode int
 }
 
@@ -62,9 +62,9 @@ const leastListed = 0.001
 // the profile's room, but not if it is more than hottestListing times as large.
 const hottestListing = 5
 
-// list lists the hottest pieces of code, each as a whole. The parameter room is how many instructions the listings may
-// have in total. Only the hottest piece may be larger than that. If another piece does not fit, list skips that piece
-// and goes on with the next.
+// list lists the hottest pieces of code, each as a whole. The parameter room is the maximum number of instructions in
+// all listings together. Only the hottest piece may be larger than that. If any other piece does not fit, list skips
+// that piece and goes on with the next.
 func (l *listingMaker) list(merged []*mergedCode, room int) {
 	if l.opts.Listings == 0 {
 		return

@@ -10,17 +10,17 @@ import (
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
-// Options are the choices of a profile. If perfasm has the same option, it has the same meaning and default there.
+// Options are the choices of a profile. An option that perfasm has, too, has the same meaning and default as there.
 type Options struct {
 	// HotThreshold is the share of the profile, from 0 to 1, that makes a region hot. Hot regions are annotated.
 	HotThreshold float64
-	// Regions is how many regions are annotated at least, if that many have enough samples. See chooseHot in
-	// hotregions.go.
+	// Regions is the minimum number of regions that are annotated. If fewer have enough samples, fewer are annotated.
+	// See chooseHot in hotregions.go.
 	Regions int
 	// MinSamples is how many samples a region needs to be annotated if it is not hot. A method or an instruction needs
 	// as many to be called one of the hottest. With fewer samples, the order is due to chance.
 	MinSamples int
-	// PrintMargin is the number of instructions shown around a region.
+	// PrintMargin is the number of instructions that are shown before a region, and also after it.
 	PrintMargin int
 	// MergeMargin is the largest distance in bytes between two sampled instructions of one region.
 	MergeMargin int
@@ -57,18 +57,19 @@ type Options struct {
 	// WindowEvent narrows the windows to the times of certain events, or to the times between these events.
 	WindowEvent windows.EventChoice
 	// WindowMethod narrows the profiles to samples that were taken while their thread was in a method. It is the text
-	// that named the method when the capture was made. "" does not narrow the profiles.
+	// that named the method when the capture was made. If it is "", the profiles are not narrowed.
 	WindowMethod string
 	// Sites says which frame of the stack names the place of a lock or an allocation. "" means event.SiteOwn.
 	Sites event.SiteRule
 	// MergeJVMs makes one profile of all programs of a run without trials.
 	MergeJVMs bool
-	// Operations is how many operations were done in each profile. 0 takes the number from the capture.
+	// Operations is how many operations the program did in the time of each profile. If it is 0, the number comes from
+	// the capture.
 	Operations float64
 }
 
-// Limits are the highest values of options, by their flags' names. Nobody reads more lines of one region, and laying
-// out a region takes memory for all its lines.
+// Limits are the highest values of options, by the names of their flags. Nobody reads a region with more lines than
+// that, and laying out a region takes memory for all its lines.
 var Limits = map[string]int{"print-margin": 10_000, "too-big-threshold": 20_000, "instructions": 1_000_000}
 
 // DefaultOptions returns perfasm's defaults, except for Regions: perfasm only shows hot regions.

@@ -33,7 +33,7 @@ type MethodLine struct {
 // partedSpots are the samples of a profile cut into parts, by spot.
 type partedSpots struct {
 	*parts.Cut
-	numbers map[spot]int32 // of the spots
+	numbers map[spot]int32 // the number of each spot
 }
 
 // at returns the samples at an address of a blob's code.

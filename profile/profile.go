@@ -25,9 +25,10 @@
 //   - printing: samples of HotSpot printing code for gasm
 //   - probes: what probed methods have counted
 //
-// Two words have a special meaning here. A counter is what the sampler counts to decide when to take a sample, for
-// example "cycles"; reports and captures call it an event, too. In this package an event is something that happens in a
-// JVM, for example a garbage collection: see package event, and package events below this one.
+// Some words have a special meaning here. A trial is what was measured, for example a JMH benchmark, and its windows
+// are the times of the measurement. A counter is what the sampler counts to decide when to take a sample, for example
+// "cycles"; reports and captures call it an event, too. In this package an event is something that happens in a JVM,
+// for example a garbage collection: see package event, and package events below this one.
 package profile
 
 import (
@@ -47,9 +48,9 @@ import (
 type Profile struct {
 	Trial string // JMH's benchmark and parameters; "" for a run without trials
 	// Program is the main class or jar of the JVMs, see [windows.Program]. JDK is the version of their JDK. Both are
-	// only set in a profile without Trial. They are "" if they are unknown, or if the JVMs differ.
+	// only set in a profile without Trial. They are "" if they are unknown, or if they are not the same for all JVMs.
 	Program, JDK  string
-	PIDs          []int   // the JVMs whose samples are in it, ascending
+	PIDs          []int   // the JVMs whose samples are in the profile, ascending
 	WindowSeconds float64 // time that the windows cover
 	Operations    float64 // that the program did in the windows; 0 if unknown
 	// Score is what JMH measured in the windows; nil if it is unknown.
@@ -109,7 +110,7 @@ type Profile struct {
 	Unlisted Unlisted
 	// Parts is only set if [Options.Parts] asks for it, and if there are several parts.
 	Parts    *Parts
-	Warnings []string // what the reader of the profile should doubt
+	Warnings []string // why some numbers of the profile may be wrong
 }
 
 // Share returns the share of the profile that some samples have, from 0 to 1. If there are several counters, it returns
@@ -135,13 +136,13 @@ type Region struct {
 	CompileID int
 	OSR       bool
 	PIDs      []int  // the JVMs that have samples in it
-	Lo, Hi    uint64 // from the first sampled instruction to the end of the last, in the first of PIDs
+	Lo, Hi    uint64 // from the first sampled instruction to the end of the last, in the JVM PIDs[0]
 	Counts    tally.Counts
 	// Hot is true if the region is annotated. Either it is above the hot threshold, or it was added because few regions
-	// are (see [Options.Regions]).
+	// are hot (see [Options.Regions]).
 	Hot bool
 	// Lines is the annotated code with its print margin. It is nil for a region that is not hot, or whose code the log
-	// does not have. For a region that is too big, it only has the code around the hottest instructions, and Gaps say
+	// does not have. If the region is too big, Lines only has the code around the hottest instructions, and Gaps say
 	// what is left out.
 	Lines  []code.Line
 	Gaps   []Gap

@@ -17,8 +17,8 @@ import (
 
 // Profiles are the profiles of a capture: one for each trial.
 type Profiles struct {
-	// Capture describes what was recorded. Its Events are the counters of the profiles, unless these have none. Its
-	// Notes also say what was found while the samples were read.
+	// Capture describes what was recorded. Its Events are the counters of the profiles, unless the profiles have none.
+	// Its Notes also say what was found while the samples were read.
 	Capture capture.Description
 	// Trials has at least one profile. The profiles are in the order of the capture's trials. If the run has no trials,
 	// there is a profile for each program, the hottest first.
@@ -104,8 +104,8 @@ func (ps *Profiles) addSamples(c *capture.Capture) error {
 	return nil
 }
 
-// noteSamples adds a note if userOnly is true, because samples of the kernel are then missing. It also adds a note
-// about lines that could not be read.
+// noteSamples adds notes about samples that are missing: those in the kernel if userOnly is true, and those on lines
+// that could not be read.
 func (ps *Profiles) noteSamples(userOnly bool, badLines int64, firstBad error) {
 	if userOnly {
 		ps.Capture.Notes.Add("the samples are of user space only: what the kernel did for the program is not in them")

@@ -25,7 +25,7 @@ type LockSite struct {
 type AllocSite struct {
 	Frame  event.Frame // without Method if the recording has no stacks
 	Class  string
-	Events int   // how many were recorded: each allocation, or a sample of them
+	Events int   // how many events were recorded: one for each allocation, or for a sample of the allocations
 	Bytes  int64 // how many bytes the events stand for
 	// Code is the instruction that allocates; nil if the events do not have it.
 	Code *AllocCode
@@ -53,8 +53,8 @@ type allocKey struct {
 	pc    uint64  // the address after the instruction; 0 if it is unknown
 }
 
-// maxSites limits the number of lock sites, and also that of allocation sites. The events at further places count only
-// in the totals.
+// maxSites limits the number of lock sites, and also the number of allocation sites. Events at further places count
+// only in the totals.
 const maxSites = 1 << 16
 
 // addSites counts an event of a trial for the place in the program where it happened.

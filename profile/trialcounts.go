@@ -133,7 +133,7 @@ func (t *contextTable) find(c sampleContext) int32 {
 	return 0
 }
 
-// at returns the context with an index.
+// at returns the context with a given index.
 func (t *contextTable) at(i int32) sampleContext {
 	if t == nil {
 		return sampleContext{}

@@ -30,7 +30,7 @@ import (
 type AttachOptions struct {
 	Gasm   string           // the version of gasm, for the capture's description
 	JVMs   []attach.Process // at least one; their memory can be read
-	Folder *Folder          // of the capture; not nil
+	Folder *Folder          // the capture's folder; not nil
 
 	Counters  []sampler.Event // as in Options
 	Frequency int             // as in Options
@@ -41,7 +41,7 @@ type AttachOptions struct {
 	Delay, Length time.Duration
 	// Events are the events that are recorded, as in Options.
 	Events EventChoice
-	// DebugInfo is true if gasm switches the flag DebugNonSafepoints on in the JVMs while they are recorded.
+	// DebugInfo is true if gasm switches on the flag DebugNonSafepoints in the JVMs while it records them.
 	DebugInfo bool
 
 	// Probes say what gasm's agent counts in the program's methods during the recording.
@@ -61,7 +61,7 @@ type AttachOptions struct {
 type AttachProgress struct {
 	Elapsed time.Duration
 	Samples int64
-	Methods int // number of compiled methods, including those that are gone
+	Methods int // number of methods compiled so far, including those that the JVM has removed
 }
 
 // Check returns an error for options that make no sense.
@@ -349,7 +349,8 @@ func (a *Attachment) end() {
 	a.ended = true
 }
 
-// StoppedBy returns the signal that ended the recording, or kept it from beginning. It returns 0 if no signal did.
+// StoppedBy returns the signal that ended the recording, or kept it from beginning. It returns 0 if there was no such
+// signal.
 func (a *Attachment) StoppedBy() syscall.Signal {
 	a.mu.Lock()
 	defer a.mu.Unlock()

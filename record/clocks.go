@@ -16,11 +16,11 @@ type clockReadings struct {
 	found      map[int]capture.Clock // by the JVM's pid
 }
 
-// clockNoise is how much the difference between the two clocks can seem to change although nobody has set the wall
-// clock.
+// clockNoise is the largest change of the difference between the two clocks that may come from inaccurate readings. A
+// larger change means that the wall clock was set, or that the machine slept.
 const clockNoise = 10 * time.Millisecond
 
-// step returns by how much the wall clock was set while the command ran, or 0 if it was not set.
+// step returns by how much the wall clock was changed while the command ran, or 0 if it was not changed.
 func (c *clockReadings) step() time.Duration {
 	if by := c.start.StepTo(c.end); by.Abs() > clockNoise {
 		return by
@@ -35,7 +35,7 @@ func (c *clockReadings) jvmStart(pid int, wallNanos int64) int64 {
 	switch {
 	case c.step() == 0:
 		return first
-	case ok: // read some ms after the JVM's start
+	case ok: // the clocks were read some ms after the JVM's start
 		return found.Mono(wallNanos)
 	case c.during(last) && !c.during(first):
 		return last

@@ -50,8 +50,8 @@ func (o *Options) checkCode() error {
 	return nil
 }
 
-// chooseCode decides from where the code is taken. If that is not what the user asked for, or a limit such as --method
-// has no effect, the note says so and why. Otherwise the note is "".
+// chooseCode decides from where the code is taken. The note tells the user, with the reason, if the code does not come
+// from the source that the user asked for, or if a limit such as --method has no effect. Otherwise the note is "".
 func (r *Recording) chooseCode() (way codeSource, note string) {
 	o := &r.o
 	limited := o.selectionText()
@@ -68,9 +68,10 @@ func (r *Recording) chooseCode() (way codeSource, note string) {
 	return &printedCode{r: r}, note
 }
 
-// printAll removes the limits to the printed code from o if LogCompilation can't be used, because HotSpot needs it for
-// such limits. fault says why it can't be used. If fault is "", it can be used, and printAll changes nothing. The note
-// tells the user that HotSpot printed all code, and why. It is "" if nothing was changed.
+// printAll removes the options that limit the printed code, such as --method, if HotSpot's LogCompilation can't be
+// used, because these options need it. fault says why LogCompilation can't be used. If fault is "", it can be used, and
+// printAll changes nothing. The note tells the user that HotSpot printed all code, and why. It is "" if nothing was
+// changed.
 func (o *Options) printAll(fault string) (note string) {
 	limited := o.selectionText()
 	if fault == "" || limited == "" {
@@ -114,8 +115,9 @@ func ownDirectives(command []string) string {
 	return ""
 }
 
-// selection returns which methods' code is printed, and writes the file of compiler directives that HotSpot needs for
-// it. The file's path begins with prefix. If no such file is needed or possible, DirectivesFile is "".
+// selection returns which methods' code is printed, and writes the file of compiler directives that HotSpot needs to
+// print only these methods. The file's path begins with prefix. If no such file is needed or possible, DirectivesFile
+// is "".
 func (o *Options) selection(prefix string) (sel printassembly.Selection, err error) {
 	sel = printassembly.Selection{Methods: o.Methods, SkipC1: o.SkipC1}
 	if sel.All() || jdk.Release(o.Command) < printassembly.OldestKnown || ownDirectives(o.Command) != "" {
@@ -129,7 +131,7 @@ func (o *Options) selection(prefix string) (sel printassembly.Selection, err err
 }
 
 // selectionText returns the user's options that limit the printed code: "--method a.B::c --skip-c1". It returns "" if
-// there are none.
+// there are no such options.
 func (o *Options) selectionText() string {
 	var words []string
 	for _, m := range o.Methods {

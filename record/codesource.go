@@ -17,9 +17,10 @@ type codeSource interface {
 	// mapped is called for each file that a process maps as code, if the sampler can report that.
 	mapped(context.Context, native.Mapping)
 	// begin is called when the sampler is working and the command is about to run. pid is the process that will become
-	// the command. It is still held before its exec.
+	// the command. The process is still held, and has not executed the command yet.
 	begin(ctx context.Context, s sampling, pid int) error
-	// pause is called when the sampler pauses because no window is open. resume is called when a window opens.
+	// pause is called when the sampler pauses because no window is open; a window is a time that is to be measured.
+	// resume is called when a window opens.
 	pause()
 	resume()
 	// end is called after the sampler was stopped. The command may still be running then. The result is a resolver that

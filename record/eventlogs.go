@@ -19,7 +19,7 @@ import (
 // it can't create the log's file, whereas with -XX:LogFile it would write the file elsewhere. So gasm puts -Xlog
 //
 //   - into JDK_JAVA_OPTIONS, which the java program reads from JDK 9 on, so JDK 8 does not see it. JVMs that JMH, a
-//     script or a build tool starts with the java program get it;
+//     script or a build tool starts with the java program get the option, too;
 //   - into JAVA_TOOL_OPTIONS only if the command is another tool of such a JDK, such as javac, because these tools do
 //     not read JDK_JAVA_OPTIONS.
 //
@@ -81,8 +81,8 @@ func (r *Recording) makeEventFolder() error {
 // they start may not find gasm's files.
 var rootChangers = []string{"chroot", "unshare", "nsenter", "bwrap", "firejail", "proot", "docker", "podman", "systemd-nspawn", "systemd-run"}
 
-// eventObstacle returns an error that says why JVMs of a command might not start with -Xlog, or nil if nothing speaks
-// against it.
+// eventObstacle returns an error that says why JVMs of a command might not start with -Xlog, or nil if there is no such
+// reason.
 func eventObstacle(command []string) error {
 	if startsJava(command) && 0 < jdk.Release(command) && jdk.Release(command) < hslog.OldestRelease {
 		return fmt.Errorf("JDK %d can't log them with their times", jdk.Release(command))
@@ -130,7 +130,7 @@ func (r *Recording) takeEvents(jvms []capture.JVM) (notes []string) {
 	return notes
 }
 
-// maxWithout is how many JVMs without events a note names at most.
+// maxWithout is the maximum number of JVMs without events that a note lists.
 const maxWithout = 4
 
 // jvmWithout returns the name of a JVM that has logged no events and the likely reason, as text for a note.

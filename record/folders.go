@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/record/jvmfolder"
 )
 
-// A Folder is where a capture is written to.
+// A Folder is the folder that a capture is written to.
 type Folder = folder.Capture
 
 // A LeftFolder is a folder that an earlier run of gasm has left behind.

@@ -20,7 +20,7 @@ import (
 type followedJVM struct {
 	attach.Process // as it was when gasm found the JVM
 
-	foreign  bool             // the JVM belongs to another user than gasm, or has other mounts or another root folder
+	foreign  bool             // the JVM's user, mounts or root folder differ from gasm's
 	follower *follow.Follower // nil before the call of follow and after stop
 	result   follow.Result
 }
@@ -84,7 +84,7 @@ func (s *session) describeFollowed(j *followedJVM) capture.JVM {
 // build from the command's other JVMs of this version, if all of them have the same build. A version lacks the build if
 // it comes from the JDK's file release, because the JVM ended before gasm could read its memory.
 func completeVersions(jvms []capture.JVM) {
-	whole := map[string]string{} // by the version without the build; "" if there are several
+	whole := map[string]string{} // whole versions, by the version without the build; "" if the builds differ
 	for i := range jvms {
 		v := jvms[i].Version
 		if short, _, ok := strings.Cut(v, "+"); ok {
@@ -109,7 +109,8 @@ func sortByStart(jvms []capture.JVM) {
 // ended, and have next to no samples.
 const fewLate = 50
 
-// A note says how many samples are ambiguous, but only if that is more than one sample in manyAmbiguous.
+// A sample is ambiguous if the code at its address was replaced at about the same time. A note says how many samples
+// are ambiguous, but only if there is more than one in manyAmbiguous samples.
 const manyAmbiguous = 1000
 
 // codeNotes returns notes that say which part of a JVM's code is missing or uncertain.

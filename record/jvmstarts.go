@@ -13,7 +13,7 @@ import (
 // After the first JVM, gasm watches the file libjvm.so, so that it knows of each further JVM at once.
 type jvmStarts struct {
 	sampler oftenLooker
-	watched map[string]*inotify.Opens // by the path of libjvm.so; nil for one that can't be watched
+	watched map[string]*inotify.Opens // by the path of libjvm.so; nil for a file that can't be watched
 	closed  chan struct{}
 }
 
@@ -23,8 +23,8 @@ type oftenLooker interface{ LookOften(time.Duration) }
 const (
 	// commandStart is the time after the start of a command within which its first JVM is expected.
 	commandStart = time.Second
-	// jvmStart is for how long the sampler looks often after a JVM has opened libjvm.so. It takes 20 ms until the JVM
-	// has a code cache, or several times as long on a busy machine.
+	// jvmStart is how long the sampler goes on looking often after a JVM has opened libjvm.so. The JVM then takes 20 ms
+	// to set up its code cache, or several times as long on a busy machine.
 	jvmStart = 200 * time.Millisecond
 	// maxWatched limits how many different libjvm.so files are watched.
 	maxWatched = 8

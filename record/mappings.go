@@ -26,7 +26,7 @@ type mappingWatch struct {
 // again.
 type mappingRead struct {
 	at    time.Time
-	pause time.Duration // the pause that ends at that time; the next pause is twice as long
+	pause time.Duration // the pause before that time; the pause after it is twice as long
 }
 
 // shortestPause and longestPause bound the pauses between two readings of a JVM's mappings. Reading /proc/PID/maps

@@ -57,7 +57,7 @@ func withoutOther(err error) error {
 }
 
 // A nativeSampling is the sampling that gasm itself does, for gasm attach and for --sampler native. The text with its
-// samples is complete as soon as it is stopped.
+// samples is complete as soon as the sampling is stopped.
 type nativeSampling struct {
 	*collect.Native
 	note string // about the frequency; may be ""

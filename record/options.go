@@ -21,11 +21,11 @@ import (
 type Options struct {
 	Gasm    string   // the version of gasm, for the capture's description
 	Command []string // the program and its arguments; not empty
-	Folder  *Folder  // of the capture; not nil
+	Folder  *Folder  // the capture's folder; not nil
 
-	// The command uses Stdin directly. Its stdout passes through gasm, which looks for the lines of windows, and then
-	// goes to Stdout. If windows begin or end with lines on stderr, its stderr passes through gasm to Stderr in the
-	// same way. Otherwise the command uses Stderr directly.
+	// The command uses Stdin directly. Its stdout passes through gasm, which looks for lines that open or close a
+	// window, and then goes to Stdout. If windows begin or end with lines on stderr, its stderr passes through gasm to
+	// Stderr in the same way. Otherwise the command uses Stderr directly.
 	Stdin, Stdout, Stderr *os.File
 
 	Sampler Sampler // not empty
@@ -35,13 +35,13 @@ type Options struct {
 	// Frequency is how often each counter is sampled, per second and CPU. If it is 0, collect.ChooseRate chooses the
 	// frequency.
 	Frequency int
-	// FixedFrequency is true if samples are taken exactly at Frequency. Otherwise the sampler draws a frequency at
-	// random near it (see [collect.Options].Drawn); DTrace always uses exactly Frequency.
+	// FixedFrequency is true if samples are taken exactly at Frequency. Otherwise the sampler draws a frequency near
+	// Frequency at random (see [collect.Options].Drawn). DTrace always uses exactly Frequency.
 	FixedFrequency bool
 	Sudo           bool // run dtrace by sudo -n
 
 	// Delay and Length limit the measurement to a window that opens when Delay has passed since the command's start,
-	// and closes after Length. If Length is 0, it closes when the command ends.
+	// and closes after Length. If Length is 0, the window closes when the command ends.
 	Delay, Length time.Duration
 	// WindowStart and WindowEnd limit the measurement to windows. A window opens with a line of the command's output
 	// that matches WindowStart, and closes with a line that matches WindowEnd. Each may be nil.
@@ -64,7 +64,8 @@ type Options struct {
 	Probes []probe.Spec
 
 	// Problem is called with an error when a part of the capture is lost and the recording goes on. If the disk is
-	// full, it is called only for the first error because of that. It may be called from any goroutine, and may be nil.
+	// full, several errors may follow from that, and it is called only for the first of them. It may be called from any
+	// goroutine, and may be nil.
 	Problem func(error)
 	// Message is called with a sentence for the user, for example about what the recording is waiting for. It may be
 	// nil.
@@ -72,16 +73,16 @@ type Options struct {
 	// Window is called from a goroutine of its own when a window opens or closes while the command runs. It is not
 	// called for JMH's windows, nor when a window opens at the command's start. It may be nil.
 	Window func(WindowChange)
-	// Progress is called at the end, while the samples are written as text, which can take long with perf. bytes is the
-	// number of bytes that were written since the last call. It may be nil.
+	// Progress is called at the end, while the samples are written as text, which can take a long time with perf. bytes
+	// is the number of bytes that were written since the last call. It may be nil.
 	Progress func(bytes int)
 }
 
 // A Sampler is the name of a sampler.
 type Sampler string
 
-// The samplers. SamplerAuto stands for the first of the others that works on this machine. With SamplerNative, gasm
-// itself takes the samples, by perf_event_open.
+// The samplers. SamplerAuto stands for the first of the other samplers that works on this machine. With SamplerNative,
+// gasm itself takes the samples, by perf_event_open.
 const (
 	SamplerAuto   Sampler = "auto"
 	SamplerNative Sampler = "native"

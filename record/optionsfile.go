@@ -13,8 +13,8 @@ import (
 //
 // For this check, JMH (CompilerHints.compilerBlackholesAvailable) starts a JVM with -XX:CompileCommand=blackhole,…
 // -version, and looks for the word CompileCommand in the JVM's output. gasm's options keep the JVM's own messages off
-// its stdout, so JMH would not find the word. It would then use slower blackholes, and measure something else than it
-// does without gasm. JMH prints a line before the check, and another one with the result. Between these two lines, the
+// its stdout, so JMH would not find the word. It would then use slower blackholes, and would not measure the same as
+// without gasm. JMH prints a line before the check, and another line with the result. Between these two lines, the
 // capture is off.
 //
 // The file is an argument file: the java program replaces @FILE in JDK_JAVA_OPTIONS with its content. HotSpot's own

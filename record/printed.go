@@ -48,7 +48,7 @@ func (p *printedCode) javaFlags() (flags javaFlags, err error) {
 		flags.launcher = printassembly.SelectingFlags(logFile, sel)
 	}
 	switch {
-	case namesOtherJVM(p.r.o.Command): // it may be of JDK 8, which does not start with QuietLog
+	case namesOtherJVM(p.r.o.Command): // that JVM may be of JDK 8, which does not start with QuietLog
 	case !startsJava(p.r.o.Command) && jdk.Release(p.r.o.Command) >= printassembly.OldestKnown:
 		flags.tool = append(slices.Clip(flags.tool), printassembly.QuietLog) // javac does not read JDK_JAVA_OPTIONS
 	default:
@@ -102,8 +102,8 @@ func (p *printedCode) finish() (jvms []capture.JVM, notes []string, err error) {
 	return jvms, nil, err
 }
 
-// jvms returns descriptions of the JVMs that have left a readable log, in the order of their start. If there are none,
-// it returns an error.
+// jvms returns descriptions of the JVMs that have left a readable log, in the order of their start. If there are no
+// such JVMs, it returns an error.
 func (p *printedCode) jvms() ([]capture.JVM, error) {
 	paths, err := capture.Logs(p.r.folder.Path)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/gasm-profiler/gasm/record/probes"
 )
 
-// addProbeFlag adds the option that starts gasm's agent in the command's JVMs. It adds the option to both variables, so
-// some JVMs read it twice, but the agent starts only once. It returns an error if JVMs of the command might not start
-// with the option, or if the agent's files can't be made.
+// addProbeFlag adds the option that starts gasm's agent in the command's JVMs. It adds the option to both
+// JAVA_TOOL_OPTIONS and JDK_JAVA_OPTIONS. Some JVMs read both, but the agent starts only once. It returns an error if
+// JVMs of the command might not start with the option, or if the agent's files can't be made.
 func (r *Recording) addProbeFlag(flags javaFlags) (javaFlags, error) {
 	if len(r.o.Probes) == 0 {
 		return flags, nil
@@ -42,7 +42,7 @@ func (r *Recording) addProbeFlag(flags javaFlags) (javaFlags, error) {
 	return flags, nil
 }
 
-// rootChanger returns the program in a command that runs other programs with another root directory, or with other
+// rootChanger returns the program in a command that runs other programs with a different root directory or different
 // mounts. It returns "" if there is no such program.
 func rootChanger(command []string) string {
 	for _, word := range command {

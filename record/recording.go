@@ -79,7 +79,7 @@ func (r *Recording) Run(ctx context.Context) error {
 	return err
 }
 
-// run does what Run does. After an error, the deferred functions undo what was begun, in the reverse order.
+// run does the work of Run. After an error, its deferred functions undo the steps so far, in reverse order.
 func (r *Recording) run(ctx context.Context) (err error) {
 	flags, err := r.javaFlags()
 	if err != nil {
@@ -216,8 +216,8 @@ func (r *Recording) turn(sampler func() error) {
 	}
 }
 
-// lineWait is how long a message about a window waits at most for the command to finish a line. Otherwise the message
-// could appear in the middle of that line.
+// lineWait limits how long a message about a window waits for the command to finish a line. Without waiting, the
+// message could appear in the middle of that line.
 const lineWait = 250 * time.Millisecond
 
 // keepWindows begins to open and close the windows of a command that has just started.
@@ -329,7 +329,7 @@ func (r *Recording) Finish(ctx context.Context) (*capture.Capture, error) {
 	})
 }
 
-// describe returns the capture's description. It also sets the fields of jvms that number JMH's forks.
+// describe returns the capture's description. It also sets the field Fork of each JVM that is one of JMH's forks.
 func (r *Recording) describe(jvms []capture.JVM) capture.Description {
 	trials, windowNotes := r.rules.Trials(&windows.Run{Command: r.o.Command, Span: r.wholeRun(), StartedWallNanos: r.clocks.start.WallNanos, JVMs: jvms, Output: r.output})
 	d := r.description()

@@ -22,7 +22,7 @@ import (
 type sampling interface {
 	tool() Sampler
 	Events() []sampler.Event
-	Frequency() int // per second and CPU
+	Frequency() int // in samples per second and CPU
 	// stream returns a channel that delivers the samples while they are taken, and is closed at the end. It returns nil
 	// if the sampler has no samples before the end.
 	stream() <-chan sampler.Sample
@@ -101,7 +101,7 @@ func firstFailure(native, perf error) error {
 		return fmt.Errorf("%w (nor can perf be used: %s)", native, failure.WithoutTool(perf))
 	}
 	if errors.As(native, &first) && first.Reason == second.Reason && first.Reason != failure.ReasonUnknownEvent {
-		return native // the reason is the same for both
+		return native // both have failed for the same reason
 	}
 	return perf
 }
@@ -156,7 +156,7 @@ func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampli
 // text at the end.
 type perfSampling struct {
 	*collect.Perf
-	notes []string // about the frequency, and why the sampler is not native; may be ""
+	notes []string // about the frequency, and why the sampler is not native; each may be ""
 }
 
 func (p *perfSampling) tool() Sampler { return SamplerPerf }
@@ -223,7 +223,7 @@ func (p *perfSampling) wait() {}
 // stopped.
 type dtraceSampling struct {
 	*dtrace.Tracer
-	notes []string // about the frequency, and why the sampler is not another one; may be ""
+	notes []string // about the frequency, and why other samplers are not used; each may be ""
 }
 
 func (d *dtraceSampling) tool() Sampler { return SamplerDTrace }
@@ -280,7 +280,7 @@ func (x *xctraceSampling) Notes() []string { return append(fix.Texts(x.Recording
 
 func (x *xctraceSampling) Stop(context.Context) error { return x.Recording.Stop() }
 
-func (x *xctraceSampling) Lost() int64 { return 0 } // the text has it
+func (x *xctraceSampling) Lost() int64 { return 0 } // the text has the number
 
 func (x *xctraceSampling) save(ctx context.Context, path string, tee io.Writer) error {
 	if err := saveText(ctx, x, path, tee); err != nil {

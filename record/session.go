@@ -33,12 +33,12 @@ type session struct {
 	sampling sampling
 	resolver *native.Resolver // names native functions; has all mappings after the sampling has ended
 	clocks   clockReadings
-	events   *jvmevents.Events // nil before they begin
-	// followed returns the JVM with the process id. If gasm does not copy the JVM's code while it runs, the result is
-	// nil. The field itself is nil if no code is copied at all.
+	events   *jvmevents.Events // nil until events are recorded
+	// followed returns the JVM with the given process id. If gasm does not copy the JVM's code while it runs, the
+	// result is nil. The field itself is nil if no code is copied at all.
 	followed func(pid int) *followedJVM
-	// When the recorded span began and ended. In a Recording, that is the time from the start to the end of the
-	// command. In an Attachment, it is the time of the sampling.
+	// startedMonoNanos and endedMonoNanos are the beginning and the end of the recorded span. In a Recording, the span
+	// is the time from the start to the end of the command. In an Attachment, it is the time of the sampling.
 	startedMonoNanos, endedMonoNanos int64
 
 	problemsMu sync.Mutex
@@ -170,8 +170,8 @@ func (s *session) saveSamples(ctx context.Context) error {
 	return err
 }
 
-// nameUnsaved looks up the native functions of the samples if saveSamples has failed, and so may not have seen all
-// samples.
+// nameUnsaved looks up the native functions of the samples after saveSamples has failed. saveSamples may then not have
+// seen all samples.
 func (s *session) nameUnsaved(ctx context.Context) error {
 	if s.sampling.resolver() != nil {
 		return nil

@@ -21,7 +21,7 @@ type EventFormat struct {
 // EventOptions say how to write a list of events.
 type EventOptions struct {
 	Look  layout.Look
-	Sites event.SiteRule // chooses the place of each event in the format text; "" is event.SiteOwn
+	Sites event.SiteRule // chooses the frame that the format text shows for each event; "" is event.SiteOwn
 }
 
 // EventFormats are all formats for lists of events, the default one first.
@@ -44,7 +44,7 @@ func EventFormatNames() []string {
 // takes no more memory than a short one.
 const tableRows = 4096
 
-// writeEventText writes a row for each event. Times count from the first event.
+// writeEventText writes a row for each event. Times are relative to the time of the first event.
 func writeEventText(w io.Writer, events []event.Event, o EventOptions) error {
 	page := layout.NewPage(w, o.Look)
 	header := []string{"SECONDS", "MS", "WAIT MS", "PID", "THREAD", "KIND", "NAME", ""}

@@ -15,10 +15,10 @@ type Options struct {
 	Gasm string // the version of gasm that makes the report
 	text.Options
 
-	// These fields are for the page. Intel is true if the instructions are in Intel's syntax. Place returns the source
-	// file that a line number of a method stands for, and the line in that file. For line 0, it returns the class's own
-	// file. FileLines returns all lines of a file, or nil if there is no such file. Both functions are nil if there are
-	// no sources.
+	// These fields are for the page. Intel is true if the instructions are in Intel's syntax. Place takes a method and
+	// a line number in it, and returns the source file and the line in that file. For line 0, it returns the file of
+	// the method's class. FileLines returns all lines of a file, or nil if there is no such file. Both functions are
+	// nil if there are no sources.
 	Intel     bool
 	Place     func(method string, line int) (file string, at int)
 	FileLines func(file string) []string
@@ -41,8 +41,8 @@ var Formats = []Format{
 	{Name: "collapsed", Write: WriteCollapsed, Locations: true},
 }
 
-// FormatOf returns the format with a name. It returns the zero Format for an unknown name, which is not an error: gasm
-// diff has formats of its own.
+// FormatOf returns the format with the given name. It returns the zero Format for an unknown name. This is not an
+// error, because gasm diff has formats of its own.
 func FormatOf(name string) Format {
 	if i := slices.Index(FormatNames(), name); i >= 0 {
 		return Formats[i]

@@ -25,7 +25,7 @@ import (
 func WriteJSON(w io.Writer, ps *profile.Profiles, o Options) error {
 	var compact bytes.Buffer
 	enc := json.NewEncoder(&compact)
-	enc.SetEscapeHTML(false) // names have < and >
+	enc.SetEscapeHTML(false) // names like <init> stay readable
 	if err := enc.Encode(JSON(ps, o.Gasm)); err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func WriteJSON(w io.Writer, ps *profile.Profiles, o Options) error {
 	return out.Flush()
 }
 
-// JSON returns the JSON report as a value. gasm is the version of gasm.
+// JSON returns the JSON report as a value. The report names the given version of gasm as the one that made it.
 func JSON(ps *profile.Profiles, gasm string) *schema.Report {
 	about := &ps.Capture
 	return &schema.Report{
@@ -126,8 +126,8 @@ func (p jsonProfile) profile() schema.Profile {
 	}
 }
 
-// siteRule returns the rule that chose the places of locks and allocations. It returns "" if the profile has none of
-// these.
+// siteRule returns the rule that chose the places of locks and allocations. It returns "" if the profile has neither
+// locks nor allocations.
 func (p jsonProfile) siteRule() string {
 	if len(p.Locks)+len(p.Allocations) == 0 {
 		return ""

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// jsonWidth is how many bytes an array or an object may have to be written on one line. A longer one is spread over
-// several lines. The indentation counts, but the key before the value does not.
+// jsonWidth is the maximum length in bytes of an array or an object that is written on one line. A longer one is spread
+// over several lines. The indentation counts, but the key before the value does not.
 const jsonWidth = 160
 
 // layoutJSON writes JSON with line breaks. src must be valid JSON without blanks. A value that is not too long (see

@@ -37,9 +37,8 @@
 //
 // Traps:
 //
-//   - Symbols contain blanks and parentheses (`f(void (*)(int)) const`), and so do
-//     modules (`/tmp/a (deleted)`). So the first or last parenthesis of a line is not always
-//     the border between the two.
+//   - Symbols contain blanks and parentheses (`f(void (*)(int)) const`), and so do modules (`/tmp/a (deleted)`). So the
+//     module does not always begin at the first or the last opening parenthesis of a line.
 //   - Events carry modifiers (`cycles:Pu:`) or a PMU (`cpu_core/cycles/u:`), but the
 //     colon in a tracepoint (`sched:sched_switch:`) belongs to its name.
 //   - The code cache is `//anon`, `[unknown]` or `/tmp/perf-PID.map`, with or without
@@ -47,7 +46,7 @@
 //     all of these is "".
 //   - A module in brackets is a part of the kernel, unless it is `[vdso]` or one of the
 //     other pages that the kernel maps into processes.
-//   - In a stack, the address of code in a mapped file is its address in the file, not in memory.
+//   - In a stack, code from a mapped file has the address that it has in the file, not the one in memory.
 //   - The pid is -1 for a task that perf could not name any more, and 0 for the idle
 //     task. JMH's fields have no pid.
 //   - perf may report one loss twice, as lost records and as lost samples; see [Lost].
@@ -65,9 +64,8 @@
 //
 // Traps:
 //
-//   - The columns have no fixed width and no fixed number of words: the function may be
-//     missing, and its name may contain blanks, parentheses and backquotes. The first
-//     backquote ends the module.
+//   - The columns have no fixed width and no fixed number of words. The function may be missing, and its name may
+//     contain blanks, parentheses and backquotes. The first backquote ends the module.
 //   - A PC in JIT code has its address in place of the module and the function. A PC in
 //     a function without a name has its address after the backquote.
 //   - Linux prints mangled names, macOS demangled ones. Sample.Symbol is always
@@ -92,7 +90,7 @@
 //
 //   - xctrace writes each value only once, with a number, and then refers to it by that number: <backtrace ref="10"/>.
 //     So the reader keeps all values, up to limits (xctraceids.go).
-//   - The innermost frame comes first. Its address is higher by one than the program counter.
+//   - The innermost frame comes first. Its address is one higher than the program counter.
 //   - A frame in the code cache has no binary, and its address in place of a name.
 //   - Since Xcode 26.4 the backtrace is in a tagged-backtrace; in Xcode 27 the tagged-backtrace has the frames itself.
 //     Before Xcode 14.3 there are no frames, only text-addresses. Such a row becomes a [Lost] record.

@@ -63,8 +63,8 @@ func isModifiers(text string) bool {
 	return text != "" && strings.Count(text, "p") <= 3
 }
 
-// ParseEvents parses the list of events of the flag --event, separated by commas. It refuses what perf
-// accepts and gasm would misunderstand. It returns no events for an empty list.
+// ParseEvents parses the list of events of the flag --event, separated by commas. It refuses events that perf accepts,
+// but that gasm would misunderstand. It returns no events for an empty list.
 func ParseEvents(list string) ([]Event, error) {
 	var events []Event
 	byName := map[string]Event{}
@@ -154,12 +154,12 @@ func (e Event) CountsCycles() bool { return e.Name == "cycles" || e.Name == "cpu
 // otherCycles are events that count the cycles of clocks other than the CPU's own.
 var otherCycles = []string{"ref-cycles", "bus-cycles"}
 
-// CPUNanos returns the CPU time that one sample of the event stands for, in ns, if it is sampled at a frequency in Hz.
-// It returns 0 if the frequency is unknown (0). It also returns 0 if the event has nothing to do with time, like
+// CPUNanos returns the CPU time that one sample stands for, in ns, if the event is sampled at the given frequency in
+// Hz. The result is 0 if the frequency is 0, which means unknown, or if the event has nothing to do with time, like
 // page-faults.
 //
-// Clocks and cycles advance as long as the CPU works. perf tries to reach the frequency, so it takes a sample of such
-// an event every 1/frequency seconds.
+// A clock and a counter of cycles advance as long as the CPU works. So perf, which tries to reach the frequency, takes
+// a sample of such an event every 1/frequency seconds.
 func (e Event) CPUNanos(frequency int) float64 {
 	if frequency <= 0 || !e.ByClock() && !e.CountsCycles() && !slices.Contains(otherCycles, e.Name) {
 		return 0

@@ -23,11 +23,11 @@ func NewPerfReader(r io.Reader, name string) *PerfReader {
 // need not parse them again.
 type perfParser struct {
 	events    map[string]*Event // by Spec
-	event     *Event            // of the last line; usually the next line has the same one
+	event     *Event            // the event of the last line; the next line usually has the same event
 	threads   map[string]string
 	functions map[string]perfFunction
 	heads     [recentHeads]perfHead
-	oldest    int // the index of the head that the next one replaces
+	oldest    int // index of the oldest head, which the next new head replaces
 }
 
 // A perfFunction is the function and the module in a text like "memcpy (/usr/lib/libc.so.6)".
@@ -141,9 +141,9 @@ func (p *perfParser) eventOf(spec []byte) *Event {
 	return e
 }
 
-// maxFunctions limits how many functions a perfParser remembers. When the limit is reached, it forgets all of them. The
-// limit matters if there are offsets after the symbols ("memcpy+0x1f"), because then almost every line has a different
-// text.
+// maxFunctions is the maximum number of functions that a perfParser remembers. When the limit is reached, the
+// perfParser forgets all functions. The limit matters if there are offsets after the symbols ("memcpy+0x1f"), because
+// then almost every line has a different text.
 const maxFunctions = 1 << 16
 
 func (p *perfParser) function(text []byte) (perfFunction, bool) {
@@ -208,8 +208,8 @@ func cutTID(text []byte) (pid, tid int, rest []byte, ok bool) {
 // An idCutter cuts the ids of a process and a thread, and the blanks after them.
 type idCutter func(text []byte) (pid, tid int, rest []byte, ok bool)
 
-// cutPeriod cuts off the number of events since the last sample, which may come before the event's name, and the blanks
-// after it.
+// cutPeriod cuts off the number of events since the last sample, and the blanks after the number. perf may print this
+// number before the event's name.
 func cutPeriod(text []byte) (rest []byte) {
 	if _, after, ok := fields.CutUint(text, math.MaxInt64); ok && len(after) > 0 && fields.IsBlank(after[0]) {
 		return fields.TrimBlanks(after)
@@ -286,8 +286,8 @@ func cutModule(text []byte) (sym, mod []byte, ok bool) {
 	return bytes.TrimRight(text[:start], " \t"), text[start+1 : len(text)-1], true
 }
 
-// openingParen returns the index of the parenthesis that the one at the end of the
-// text closes, or -1.
+// openingParen returns the index of the opening parenthesis that belongs to the closing one at the end of the text. It
+// returns -1 if there is none.
 func openingParen(text []byte) int {
 	depth := 0
 	for i := len(text) - 1; i >= 0; i-- {
@@ -304,8 +304,8 @@ func openingParen(text []byte) int {
 	return -1
 }
 
-// firstPath returns the index of the first parenthesis that may begin a module and is followed by a path or a name in
-// brackets, or -1.
+// firstPath returns the index of the first parenthesis that may begin a module, and that a path or a name in brackets
+// follows. It returns -1 if there is no such parenthesis.
 func firstPath(text []byte) int {
 	for i, c := range text {
 		if c == '(' && startsModule(text, i) && pathLike(text[i+1:]) {

@@ -6,7 +6,7 @@ import "strconv"
 // comment for its lines.
 type PerfText struct {
 	lines  []byte
-	events []string // as they are printed, padded to one width
+	events []string // the events as they are printed, padded to the same width
 }
 
 // NewPerfText returns an empty text for samples of some events. specs are their [Event.Spec].
@@ -89,7 +89,7 @@ func (t *PerfText) head(s *Sample) {
 	t.lines = append(append(t.lines, nanos[1:]...), ": "...)
 }
 
-// padLeft appends blanks and then a text. There are as many blanks as it takes to fill width bytes.
+// padLeft appends a text. If the text is shorter than width bytes, padLeft puts blanks before it to fill that width.
 func padLeft(to []byte, text string, width int) []byte {
 	for range width - len(text) {
 		to = append(to, ' ')

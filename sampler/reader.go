@@ -20,8 +20,8 @@ type Reader interface {
 	UserOnly() bool
 }
 
-// sniffed is how many bytes at the start of a text NewReader looks at to recognize the sampler. In DTrace's text, the
-// line of a BEGIN probe and a heading may come before the first sample.
+// sniffed is the number of bytes at the start of a text from which NewReader recognizes the sampler. In DTrace's text,
+// the line of a BEGIN probe and a heading may come before the first sample.
 const sniffed = 4 << 10
 
 // NewReader recognizes the sampler of the text of r, and returns the reader for it. The name is for

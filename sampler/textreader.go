@@ -13,11 +13,11 @@ import (
 const (
 	// chunkSize is how many bytes of text are parsed at a time.
 	chunkSize = 256 << 10
-	// maxLine is the largest length of a line that is parsed, in bytes. It is more than a chunk, because a symbol of
+	// maxLine is the maximum length in bytes of a line that is parsed. It is larger than chunkSize, because a symbol of
 	// C++ can be longer than a chunk.
 	maxLine = 1 << 20
-	// maxParsers is the largest number of goroutines that parse. More of them would only wait until the caller has
-	// consumed records.
+	// maxParsers is the maximum number of goroutines that parse. Further goroutines would only wait until the caller
+	// has consumed records.
 	maxParsers = 4
 )
 
@@ -73,7 +73,7 @@ type textReader struct {
 	started   bool
 	queue     chan *chunk // in the text's order; parsed or being parsed
 	free      chan *chunk
-	current   *chunk                      // whose records are being returned
+	current   *chunk                      // the chunk whose records are being returned
 	next      struct{ sample, other int } // indexes in the current chunk
 	line      int                         // the number of lines before the current chunk
 	err       error
@@ -179,7 +179,7 @@ func (r *textReader) read(jobs chan<- *chunk) {
 // its stack. It returns the text after the last whole sample, for which it reuses the memory of buf. ended is true if
 // this is the last chunk.
 func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
-	last := lastEnd(c.text) // of a sample
+	last := lastEnd(c.text) // the end of the last whole sample, or -1
 	for {
 		have := len(c.text)
 		if cap(c.text)-have < chunkSize/4 {
@@ -225,7 +225,7 @@ func lastEnd(text []byte) int {
 }
 
 // skipLine is for a chunk that has only the start of a line, because the line is too long. It reads to the end of the
-// line, and drops its text. Like fill, it returns the text that comes after.
+// line, and drops the line. Like fill, it returns the text that comes after.
 func (c *chunk) skipLine(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	c.tooLong = true
 	for {

@@ -52,8 +52,8 @@ type xcOpen struct {
 	frames int  // for a backtrace: how many frames were read
 }
 
-// maxXCDepth limits how deeply elements are nested. A binary in a frame in a backtrace in a tag in a
-// row in a node in the result has depth 7. Elements that are nested more deeply are ignored.
+// maxXCDepth is the maximum depth of nested elements. Elements that are nested more deeply are ignored. An export needs
+// depth 7: a binary in a frame in a backtrace in a tag in a row in a node in the result.
 const maxXCDepth = 32
 
 // An xcSample has the values of a row's columns that matter for a sample.
@@ -77,8 +77,8 @@ func (r *XCTraceReader) Record() any { return r.record }
 // Err returns the I/O error that ended the reading. It returns nil at EOF.
 func (r *XCTraceReader) Err() error { return r.err }
 
-// UserOnly reports whether there are samples, but none of the kernel. The text does not say what
-// Instruments was asked for.
+// UserOnly reports whether there are samples, but none of the kernel. The text does not say whether Instruments was
+// asked for samples of the kernel.
 func (r *XCTraceReader) UserOnly() bool { return r.samples && !r.kernel }
 
 // Scan reads the next record.
@@ -341,10 +341,10 @@ func (r *XCTraceReader) endRow() bool {
 	return true
 }
 
-// address returns the program counter of an innermost frame. xctrace adds one to the address in all tables named
-// -profile, but not in the tables that they are made from (https://developer.apple.com/forums/thread/748112). On arm64,
-// the address of an instruction is a multiple of four. So an address to which nothing was added can be recognized, and
-// is returned as it is.
+// address returns the program counter of an innermost frame. xctrace adds one to the address in all tables whose names
+// end in -profile, but not in the tables from which it makes those (https://developer.apple.com/forums/thread/748112).
+// On arm64, the address of an instruction is a multiple of four. So an address to which nothing was added can be
+// recognized, and is returned as it is.
 func (r *XCTraceReader) address(addr uint64) uint64 {
 	if addr == 0 || !r.x86 && addr%4 == 0 {
 		return addr
@@ -352,16 +352,16 @@ func (r *XCTraceReader) address(addr uint64) uint64 {
 	return addr - 1
 }
 
-// A machClock is the moment at which a recording began, in ticks of mach_absolute_time. The table
-// time-info has it.
+// A machClock is the time at which a recording began, in ticks of mach_absolute_time. It comes from the table
+// time-info.
 type machClock struct {
 	ticks                  uint64
 	numerator, denominator uint64 // ns per tick: 125/3 on Apple's processors, 1/1 on Intel's
 	known                  bool
 }
 
-// nanos returns the moment in ns, on the clock CLOCK_UPTIME_RAW. It returns false if the moment is unknown or too
-// large.
+// nanos returns the time at which the recording began, in ns on the clock CLOCK_UPTIME_RAW. It returns false if that
+// time is unknown or too large.
 func (c *machClock) nanos() (int64, bool) {
 	n, d := c.numerator, c.denominator
 	if !c.known || n == 0 || d == 0 || n > 1<<20 {

@@ -16,19 +16,20 @@ type xmlReader struct {
 	buf  []byte // the text from the start of the current tag on
 	next int    // index in buf after the current tag
 	line int    // of the current tag, from 1
-	err  error  // ended the reading; io.EOF at the end
+	err  error  // the error that ended the reading; io.EOF at the end of the file
 
-	text []byte // the text before the current tag, without blanks around it; at most keptText of it
+	text []byte // the first keptText bytes of the text before the current tag, without blanks around them
 	tag  []byte // the current tag without its brackets: "frame id="3"", "/row", "sentinel/"
 	bad  string // why there is no complete tag: the tag is too long, or the file ends within it
 }
 
 const (
 	xmlBuffer = 256 << 10
-	// maxTag is the largest length of a tag that is read. Tags can be long because they contain the names of functions.
+	// maxTag is the maximum length in bytes of a tag that is read. Tags can be long because they contain the names of
+	// functions.
 	maxTag = maxLine
-	// keptText is how much of the text before a tag is kept. The texts that matter are numbers and
-	// single words.
+	// keptText is the maximum number of bytes that are kept of the text before a tag. The texts that matter are numbers
+	// and single words.
 	keptText = 256
 )
 

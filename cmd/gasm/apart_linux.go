@@ -12,12 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Another user's process can mount a file system of its own, and so keep a thread that looks at its memory or its files
-// in the kernel for as long as it likes (package foreign). A process with such a thread can't end, not even by kill -9.
-// So gasm looks at such processes in a child process. The gasm process that the user started waits until the child
-// reports its exit code, and then exits even if the child can't end.
+// Another user's process can mount a file system of its own. If a thread of gasm then looks at that process's memory or
+// files, the file system can hold the thread in the kernel for as long as it likes (package foreign). A gasm process
+// with such a thread can't end, not even by kill -9. So gasm looks at other users' processes in a child process. The
+// gasm process that the user started waits until the child reports its exit code, and then exits even if the child
+// can't end.
 
-// apartEnv is the environment variable that has the number of the descriptor on which a child reports its exit code.
+// apartEnv is the environment variable that tells a child on which file descriptor it has to report its exit code.
 const apartEnv = "GASM_APART"
 
 // apart is the pipe on which a child reports its exit code. It is nil in a gasm process that is not such a child.
@@ -27,8 +28,8 @@ var apart *os.File
 // It is false in a test that calls a command directly, because such a process has the command line of the test binary.
 var ownProcess bool
 
-// beApart sets ownProcess. If this process is such a child, beApart also sets apart. It removes the environment
-// variable, so that the processes that gasm starts do not inherit it.
+// beApart sets ownProcess. If this process is a child that runApart has started, beApart also sets apart. It removes
+// apartEnv from the environment, so that the processes that gasm starts do not inherit it.
 func beApart() {
 	ownProcess = true
 	fd, err := strconv.Atoi(os.Getenv(apartEnv))
@@ -52,8 +53,8 @@ func leave(code int) {
 }
 
 // mayNotEnd reports whether gasm has to look at other processes in a child ([runApart]), because it might never end if
-// it did so in this process. That can happen to root, who can look at the memory and files of other users' processes.
-// An ordinary user can't.
+// it did so in this process. That can happen only to root, because only root can look at the memory and files of other
+// users' processes.
 func mayNotEnd() bool { return ownProcess && apart == nil && os.Geteuid() == 0 }
 
 // endTime is how long a child may take to end after it has reported its exit code. Usually it takes a millisecond.

@@ -49,7 +49,7 @@ are listed. Linux only.`,
 			if mayNotEnd() {
 				return runApart(s)
 			}
-			if apart == nil || os.Geteuid() == 0 { // otherwise this child's parent has already done it
+			if apart == nil || os.Geteuid() == 0 { // otherwise the parent of this child has already called tellLeft
 				tellLeft(s)
 			}
 			if list {

@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/report"
 )
 
-// choices lists the values of each flag that accepts only a few.
+// choices lists the possible values of the flags that accept only a few values.
 var choices = map[string][]string{
 	"show-counts": {"percent", "raw", "norm"},
 	"sort":        {"self", "total"},
@@ -85,8 +85,8 @@ func completeFlags(root *cobra.Command) {
 	}
 }
 
-// completeJVMs returns a function that suggests the process ids of the JVMs that gasm can attach to. The description of
-// each is its main class or jar.
+// completeJVMs returns a function that suggests the process ids of the JVMs that gasm can attach to. Each suggestion is
+// described by the JVM's main class or jar.
 func completeJVMs(s streams) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if mayNotEnd() {

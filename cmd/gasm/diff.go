@@ -51,7 +51,7 @@ something became slower by more than --fail-above.`,
 	return cmd
 }
 
-// diffFlags holds the values of diff's flags: its own, and some of report's.
+// diffFlags holds the values of the flags of gasm diff. Some of these flags are also flags of gasm report.
 type diffFlags struct {
 	minChange     float64
 	format        string
@@ -82,7 +82,7 @@ func (f *diffFlags) register(flags *pflag.FlagSet) {
 	flags.Var((*share)(&f.minChange), "min-change", "show no change below this `share` of the profile, as 0.01 or 1%")
 }
 
-// checkArguments returns an error unless the arguments and flags name both sides.
+// checkArguments returns an error unless the arguments and flags name both sides of the comparison.
 func (f *diffFlags) checkArguments(args []string) error {
 	switch named := f.given("before") || f.given("after"); {
 	case named && len(args) > 0:
@@ -141,7 +141,7 @@ func (f *diffFlags) check() error {
 func (f *diffFlags) profileOptions() profile.Options {
 	o := f.report.profileOptions()
 	o.HotThreshold = min(f.minChange, o.HotThreshold)
-	o.Regions = 1 // at most one if no region is hot; diff itself chooses which regions it shows
+	o.Regions = 1 // code of at most one region that is not hot; diff itself chooses which regions it shows
 	o.MergeMargin, o.TooBigThreshold = diff.MergeMargin, 2000
 	o.SkipLines, o.Listings, o.Hottest, o.History = false, 0, false, false // as for a JSON report
 	return o

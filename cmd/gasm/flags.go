@@ -56,7 +56,7 @@ type reportFlags struct {
 	file            string
 	saveLog         string
 	instructions    int
-	methods         []string // patterns; --save-log writes only methods that match one, or all if empty
+	methods         []string // patterns; --save-log writes the methods that match one of them, or all if there are none
 	sourcePaths     []string
 	noPager         bool
 	files           *outputFiles // the files that the report and the log are written to
@@ -165,7 +165,7 @@ func oneOf(name, value string, allowed ...string) error {
 // profileOptions returns the options of the profile that the flags ask for.
 func (f *reportFlags) profileOptions() profile.Options {
 	locations := report.FormatOf(f.format).Locations // such a format has locations instead of annotated code
-	html := f.format == "html"                       // the page has the code of whole methods instead
+	html := f.format == "html"                       // the page has the code of whole methods instead of regions
 	o := profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, MinSamples: f.minSamples, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
 		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: html, Parts: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
 		Locations: locations, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
@@ -188,12 +188,13 @@ func (f *reportFlags) syntax() disasm.Syntax {
 const leastWidth, mostWidth = 40, 10_000
 
 // reportOptions returns the options of a report from the flags and the environment. If no flag sets the colours or the
-// width, they depend on out, the stream that gets the report. In a file that --report names, names are not shortened.
+// width, they depend on out, the stream that gets the report. If the report goes to a file (--report), method names are
+// not shortened.
 func (f *reportFlags) reportOptions(out *os.File) report.Options {
 	o := report.Options{Gasm: version, Intel: f.intel, Options: text.Options{
 		Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,
-		Counts:   map[string]text.Counts{"raw": text.Raw, "norm": text.Norm}[f.showCounts],    // percentages if neither
-		Comments: map[string]text.Comments{"full": text.Full, "none": text.None}[f.comments]}} // folded if neither
+		Counts:   map[string]text.Counts{"raw": text.Raw, "norm": text.Norm}[f.showCounts],    // otherwise percentages
+		Comments: map[string]text.Comments{"full": text.Full, "none": text.None}[f.comments]}} // otherwise folded
 	if f.sort == "total" {
 		o.Sort = text.ByTotal
 	}

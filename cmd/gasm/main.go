@@ -34,7 +34,7 @@ import (
 // percentage back to Go's default.
 func collectLater() {
 	debug.SetGCPercent(800)
-	type mark struct{ _ *int } // a pointer, because small objects without one may share their memory
+	type mark struct{ _ *int } // with a pointer, because small objects without pointers may share their memory
 	runtime.AddCleanup(new(mark), func(percent int) { debug.SetGCPercent(percent) }, 100)
 }
 

@@ -16,8 +16,9 @@ import (
 // message.
 var notForPeople = map[string]string{"pprof": "is binary", "html": "is a page for a browser"}
 
-// checkOutput returns an error if a report in one of these formats would go to a terminal. It also does so if shared is
-// true, because the profiled command then writes to the same stdout.
+// checkOutput returns an error if a report in one of the formats of notForPeople would go to a terminal. If shared is
+// true, the profiled command writes to the same stdout, and checkOutput returns an error even if that is not a
+// terminal.
 func (f *reportFlags) checkOutput(out *os.File, shared bool) error {
 	what, special := notForPeople[f.format]
 	switch {
@@ -31,8 +32,8 @@ func (f *reportFlags) checkOutput(out *os.File, shared bool) error {
 	return nil
 }
 
-// checkInputs returns an error if an output would overwrite an input. An input is a file that the arguments name, or a
-// file in a capture folder that they name.
+// checkInputs returns an error if an output would overwrite an input. The inputs are the files that the arguments name,
+// and all files in a capture folder that the arguments name.
 func (f *reportFlags) checkInputs(args []string) error {
 	for _, output := range []struct{ flag, path string }{{"report", f.file}, {"save-log", f.saveLog}} {
 		if output.path != "" && slices.ContainsFunc(args, func(arg string) bool { return capture.Reads(arg, output.path) }) {

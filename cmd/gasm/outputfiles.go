@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// outputFiles are the files that a command writes. None of them is left half written when gasm is stopped.
+// outputFiles are the files that a command writes. If gasm is stopped, abandon removes those that are half written.
 type outputFiles struct {
 	mu        sync.Mutex
 	open      map[string]bool // paths of the regular files that are being written

@@ -31,7 +31,7 @@ func (s *share) Set(text string) error {
 	return nil
 }
 
-// kinds describes the values of flags in words, by pflag's names for their types.
+// kinds says in words which values a flag accepts. The keys are pflag's names for the types of flags.
 var kinds = map[string]string{
 	"int":      "a whole number",
 	"float64":  "a number",

@@ -19,7 +19,7 @@ type signalTaker interface {
 // ended, a signal to stop means that the user does not want the report.
 type signalWatch struct {
 	ch       chan os.Signal
-	stopped  chan syscall.Signal // a signal to stop that the recording did not take
+	stopped  chan syscall.Signal // receives a signal to stop if it comes after the recording
 	reported atomic.Bool         // the report is complete
 }
 

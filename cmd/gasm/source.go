@@ -20,7 +20,7 @@ import (
 type sources struct {
 	paths  []string
 	finder *javasource.Finder // nil without --source
-	closed []int              // process ids of JVMs whose class paths were not opened, because gasm does not trust them
+	closed []int              // process ids of JVMs whose class paths were not opened, because others may have chosen them
 }
 
 // openSources opens the sources that --source names, before anything runs.
@@ -68,8 +68,8 @@ func chosenByOther(j *capture.JVM) bool {
 	return j.OfOther || !ok || int(stat.Uid) != os.Geteuid()
 }
 
-// addJDK adds the source of the JDK that ran, if it is on this machine and --source does not name a src.zip. It adds
-// nothing if the JVMs were of several versions.
+// addJDK adds the source of the JDK that ran the JVMs, if the source is on this machine and --source does not name a
+// src.zip. It adds nothing if the JVMs had different JDK versions.
 func (s *sources) addJDK(versions []string) {
 	named := slices.ContainsFunc(s.paths, func(path string) bool { return filepath.Base(path) == "src.zip" })
 	slices.Sort(versions)
@@ -81,7 +81,7 @@ func (s *sources) addJDK(versions []string) {
 	}
 }
 
-// sayMissing says why source lines for the report were not found.
+// sayMissing says on stderr why source lines may be missing in the report.
 func (s *sources) sayMissing(stderr io.Writer) {
 	if s.finder == nil {
 		return
@@ -122,7 +122,7 @@ func (s *sources) close() {
 	}
 }
 
-// notes returns a note for each src.zip in --source whose JDK version is not that of every JVM.
+// notes returns a note for each src.zip in --source whose JDK version differs from that of at least one JVM.
 func (s *sources) notes(jvms []capture.JVM) []string {
 	var notes []string
 	for _, path := range s.paths {

@@ -7,7 +7,7 @@ import "slices"
 type Match struct{ A, B int }
 
 // maxCells limits the time and memory of an alignment, which grow with the number of lines of A times the number of
-// lines of B. Two pieces of code with 2000 lines each are still within the limit.
+// lines of B. For example, two pieces of code with 2000 lines each can be aligned.
 const maxCells = 4 << 20
 
 // The scores of a match. The score of an alignment is the sum of the scores of its matches.
@@ -28,8 +28,8 @@ func matchScore(a, b *Line) uint32 {
 }
 
 // Align finds the longest common subsequence of two pieces of code. Two lines that differ only in registers or stack
-// slots match too, but with a lower score than equal lines. Libraries for diffs do not have such scores, so the
-// algorithm is implemented here. Align returns false if the code is too long.
+// slots match too, but with a lower score than equal lines. Diff libraries do not support such scores, so the algorithm
+// is implemented here. Align returns false if the code is too long.
 func Align(a, b []Line) ([]Match, bool) {
 	head := 0
 	for head < min(len(a), len(b)) && a[head].Text == b[head].Text {

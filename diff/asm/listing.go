@@ -7,8 +7,7 @@ import (
 
 // A ListingLine is one line of a listing of two aligned pieces of code.
 type ListingLine struct {
-	// Op is "=" for an instruction that both sides have, "-" for one that only A has,
-	// "+" for one that only B has.
+	// Op is "=" for an instruction that both sides have, "-" if only A has it, and "+" if only B has it.
 	Op    string `json:"op"`
 	A     int64  `json:"samples_a"`
 	B     int64  `json:"samples_b"`
@@ -17,20 +16,20 @@ type ListingLine struct {
 	Frame string `json:"frame,omitempty"` // the innermost Java method and its source line
 
 	lineA, lineB int  // indexes of the instruction in A's and in B's code; -1 if that side does not have it
-	inRegion     bool // true for code of the region, false for the code around it
+	inRegion     bool // true if the line is in the region, false if it is in the code around it
 }
 
 // A listing aligns two pieces of code.
 type listing struct {
 	a, b []Line
-	// matchOfA has the index of the matching line of B for each line of A, or -1 if no line matches. matchOfB has the
-	// reverse.
+	// matchOfA has, for each line of A, the index of the matching line of B, or -1 if no line matches. matchOfB has the
+	// same for each line of B.
 	matchOfA, matchOfB []int
 	lines              []ListingLine
 }
 
 // Compare aligns two pieces of code and returns the listing of both, and the share of lines that are the same in both.
-// It returns no listing if one of the pieces is empty, or if they are too long to be aligned.
+// It returns no listing if one of the pieces is empty, or if the pieces are too long to be aligned.
 func Compare(a, b []Line) (same float64, lines []ListingLine) {
 	if len(a) == 0 || len(b) == 0 {
 		return 0, nil
@@ -73,7 +72,7 @@ func (l *listing) equal(i, j int) bool {
 	return toA < 0 || toB < 0 || l.matchOfA[toA] == toB || l.matchOfA[toA] < 0 && l.matchOfB[toB] < 0
 }
 
-// indexOf returns the index of the line at an address, or -1 if there is none.
+// indexOf returns the index of the line at an address, or -1 if there is no such line.
 func indexOf(lines []Line, addr uint64) int {
 	for i := range lines {
 		if addr != 0 && lines[i].Addr == addr {
@@ -106,7 +105,7 @@ func (l *listing) interleave() {
 	matched := false               // true after the first pair of matching lines
 	flush := func(last bool) {
 		// Before the first match, after the last one, and at a gap, the other side may have the same code without
-		// listing it in its report. So only the part with samples is kept there.
+		// listing it in its report. So of these lines, only the part with samples is kept.
 		if !matched || last || l.atGap(i, j) {
 			onlyA, onlyB = sampledPart(onlyA), sampledPart(onlyB)
 		}
@@ -137,7 +136,7 @@ func (l *listing) interleave() {
 	flush(true)
 }
 
-// regionMargin is how many lines are kept before and after the region.
+// regionMargin is the number of lines that are kept before the region, and after it.
 const regionMargin = 5
 
 // trim removes the lines that are far from the region. They belong to other regions of the method.
@@ -153,7 +152,7 @@ func (l *listing) trim() {
 	}
 }
 
-// atGap reports whether one side does not list the code before line i of A or line j of B.
+// atGap reports whether there is a gap before line i of A or before line j of B: code that this side does not list.
 func (l *listing) atGap(i, j int) bool {
 	return i < len(l.a) && l.a[i].afterGap || j < len(l.b) && l.b[j].afterGap
 }
@@ -172,8 +171,8 @@ func sampledPart(lines []ListingLine) []ListingLine {
 	return lines[first:end]
 }
 
-// newListingLine returns a line of the listing for an instruction. It sets the samples of only one side: A for the op
-// "-", otherwise B.
+// newListingLine returns a line of the listing for an instruction. It sets the number of samples of only one side: of A
+// if op is "-", otherwise of B.
 func newListingLine(op string, line *Line, lineA, lineB int) ListingLine {
 	l := ListingLine{Op: op, Text: line.Text, Frame: line.Frame, lineA: lineA, lineB: lineB, inRegion: line.InRegion}
 	if op == "-" {

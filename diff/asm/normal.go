@@ -10,9 +10,9 @@ import (
 type Line struct {
 	Addr  uint64
 	Count int64
-	Text  string // the instruction without what differs from run to run: "cmp $<metadata>,0x8(%rsi)"
+	Text  string // the instruction, with everything replaced that differs from run to run: "cmp $<metadata>,0x8(%rsi)"
 	Frame string // the innermost Java frame; "" if there is none
-	// InRegion is true for a line of the region that is listed, and false for the code around it.
+	// InRegion is true for a line of the listed region, and false for a line of the code around it.
 	InRegion bool
 
 	shape    string // Text with the kinds of registers in place of their names: "cmp $<metadata>,0x8(%64)"
@@ -49,8 +49,8 @@ var (
 	longHex   = regexp.MustCompile(`-?\b0x[0-9a-f]{4,}\b`)
 	// HotSpot's comments on values that it embeds in code: {oop(a 'java/lang/Class')}.
 	embedded = regexp.MustCompile(`^\{(oop|metadata|external_word|internal_word|section_word)`)
-	// Numbers of 9 to 12 hexadecimal digits, perhaps after four zeros, are addresses in the process. Longer and shorter
-	// numbers are constants of the program.
+	// Numbers of 9 to 12 hexadecimal digits are taken to be addresses in the process. They may have four leading zeros.
+	// Longer and shorter numbers are taken to be constants of the program.
 	addressHex = regexp.MustCompile(`\b0x(?:0000)?[0-9a-f]{9,12}\b`)
 	// aarch64 loads a 64-bit constant in pieces of 16 bits:
 	//	mov x8, #0x6390
@@ -81,8 +81,8 @@ func Normalise(raw []Raw) []Line {
 	return lines
 }
 
-// normal normalises one instruction. beforeMovk is true if the next instruction is a movk. Then, if this instruction is
-// a mov, it loads only a part of a longer constant.
+// normal normalises one instruction. beforeMovk is true if the next instruction is a movk. In that case, a mov loads
+// only a part of a longer constant.
 func (r *Raw) normal(beforeMovk bool) Line {
 	l := Line{Addr: r.Addr, Count: r.Count, Frame: r.Frame}
 	text := strings.Join(strings.Fields(remark.ReplaceAllString(strings.ReplaceAll(r.Text, "\t", " "), "")), " ")
@@ -102,8 +102,8 @@ func (r *Raw) normal(beforeMovk bool) Line {
 }
 
 // destination returns the text that replaces the target of a branch. It is "<name>" if the target has a name, "<up>" or
-// "<down>" if the branch stays in the same code, and otherwise "<addr>". If the branch stays in the same code,
-// destination also sets l.jumpsTo.
+// "<down>" if the branch stays in the same code, and otherwise "<addr>". In the second case, destination also sets
+// l.jumpsTo.
 func (r *Raw) destination(hex string, l *Line) string {
 	if r.Target != "" {
 		return "<" + r.Target + ">"
@@ -136,8 +136,8 @@ func (r *Raw) withoutAddresses(text string) string {
 	return addressHex.ReplaceAllString(text, "<addr>")
 }
 
-// shapeOf returns the text of an instruction without the names of registers and stack slots. Each register is replaced
-// with its kind and width, and each stack slot with "<slot>".
+// shapeOf returns the text of an instruction, in which each register is replaced with its kind and width, and each
+// stack slot with "<slot>".
 func shapeOf(text string) string {
 	mnemonic, operands, found := strings.Cut(text, " ")
 	if !found {
@@ -170,7 +170,7 @@ func registerKind(name string) string {
 
 // Append appends the lines of the next region, whose code is at higher addresses. Regions are printed with a few lines
 // of context before and after them, so two regions may overlap. Lines in the overlap are taken only once. If there is
-// no overlap, the first line of the second region is marked as coming after a gap.
+// no overlap, the first line of the new region gets the mark afterGap.
 func Append(lines, more []Line) []Line {
 	gap := len(lines) > 0
 	for _, l := range more {

@@ -3,11 +3,10 @@
 //	objdump -D -b binary -m i386:x86-64 --adjust-vma=PC   (asm.ATT)
 //	objdump … -M intel                                    (asm.Intel)
 //
-// including comments ("# 0x…" after a RIP-relative operand). If versions of objdump print different texts, this
-// package prints that of 2.40 (Debian 12). There are two intended differences: addresses have no symbols, and each
-// byte that is not part of an instruction becomes a ".byte 0x…", where objdump writes one "(bad)" for several bytes.
-// There are more differences in instructions that compilers do not generate. testdata/opcodes/known.txt lists all of
-// them.
+// including comments ("# 0x…" after a RIP-relative operand). Where versions of objdump differ, this package prints the
+// text of 2.40 (Debian 12). There are two intended differences: addresses have no symbols, and each byte that is not
+// part of an instruction becomes a ".byte 0x…", where objdump writes one "(bad)" for several bytes. There are more
+// differences in instructions that compilers do not generate. testdata/opcodes/known.txt lists all of them.
 //
 // # Implementation
 //
@@ -16,7 +15,7 @@
 //   - prefix.go reads the prefixes before the opcode. Whether a prefix is printed as a word of its own ("lock",
 //     "data16") is decided later, when the operation is known.
 //   - golang.org/x/arch/x86/x86asm determines the operation and its operands. legacy.go corrects x86asm's mistakes in
-//     instructions without a VEX or EVEX prefix, and vector.go its mistakes in instructions with such a prefix.
+//     instructions without a VEX or EVEX prefix, and vector.go corrects them in instructions with such a prefix.
 //     missing.go and half.go (half precision) have tables of the operations that x86asm does not know or mistakes for
 //     others.
 //   - mem.go reads the memory operand.
@@ -57,7 +56,7 @@ type x86 struct {
 	pc     uint64     // address of code[0]
 
 	prefixes        // the bytes before the opcode
-	op       []byte // the code, beginning with the opcode or with the VEX or EVEX prefix
+	op       []byte // the part of code that begins with the opcode, or with the VEX or EVEX prefix
 	vec      vector // the fields of a VEX or EVEX prefix
 	mem      memory // the ModRM operand, if it is in memory
 

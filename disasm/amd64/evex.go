@@ -98,7 +98,7 @@ func (x *x86) hasVEXForm() bool {
 		modrm |= 0xc0
 	}
 	vex[4] = modrm
-	for _, bits := range [...]byte{0, 0x80, 4, 0x84} { // first with W and L as they are, then with W, L or both cleared
+	for _, bits := range [...]byte{0, 0x80, 4, 0x84} { // first with W and L unchanged, then with W, L or both cleared
 		vex[2] = 0x78 | v.w<<7 | v.l<<2 | v.pp
 		vex[2] ^= bits & vex[2]
 		in, err := x86asm.Decode(vex[:], 64)
@@ -207,7 +207,7 @@ const (
 		cvtph2dq cvtph2udq cvttph2dq cvttph2udq`
 )
 
-// saeOnly has the beginnings of operation names. For these operations, EVEX.b does not select a rounding mode. It
+// saeOnly lists the beginnings of operation names. For these operations, EVEX.b does not select a rounding mode. It
 // only suppresses exceptions, which is printed as {sae}.
 const saeOnly = `max min cmp comi ucomi cvtt cvtps2pd cvtss2sd cvtph2p cvtps2ph getexp getmant rndscale reduce range
 	fixupimm rcp28 rsqrt28 exp2 p2intersect`

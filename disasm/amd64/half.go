@@ -20,8 +20,9 @@ const (
 	halfBytes = 2 // size of a 16-bit floating-point number
 )
 
-// A halfShape is the size of an operand compared with the vector length in the prefix (L). In a conversion, the
-// longer operand is full: vcvtph2pd converts 8 halves (quarter) to 8 doubles (full).
+// A halfShape is the size of an operand relative to the vector length in the prefix (L). In a conversion, the longer
+// operand has the shape full. For example, vcvtph2pd converts 16-bit numbers, whose vector has the shape quarter, to as
+// many doubles, whose vector has the shape full.
 type halfShape uint8
 
 const (
@@ -32,8 +33,8 @@ const (
 	general // a general register, or memory of its size: 64 bits if W is set, else 32
 )
 
-// halfInsts has all instructions of the extension in the maps 5 and 6, except for the moves, which are decoded by
-// decodeHalfMove. init adds the large groups of similar instructions, such as vaddph and vfmadd132ph.
+// halfInsts has all AVX512-FP16 instructions of the maps 5 and 6, except for the moves, which decodeHalfMove decodes.
+// init adds the large groups of similar instructions, such as vaddph and vfmadd132ph.
 var halfInsts = []halfInst{
 	{5, 0x1d, 0, 0, "vcvtss2sh", scalar1, true, scalar1, 4},
 	{5, 0x1d, 1, 0, "vcvtps2phx", half, false, full, 4},
@@ -81,7 +82,7 @@ var halfInsts = []halfInst{
 	{6, 0x4e, 1, 0, "vrsqrtph", full, false, full, 2},
 	{6, 0x4f, 1, 0, "vrsqrtsh", scalar1, true, scalar1, 2},
 
-	// Complex numbers: an element is a pair of halves.
+	// Complex numbers: an element is a pair of 16-bit numbers.
 	{6, 0x56, 2, 0, "vfmaddcph", full, true, full, 4},
 	{6, 0x56, 3, 0, "vfcmaddcph", full, true, full, 4},
 	{6, 0x57, 2, 0, "vfmaddcsh", scalar1, true, scalar1, 4},

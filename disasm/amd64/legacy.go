@@ -11,8 +11,8 @@ import (
 
 // decodeLegacy decodes an instruction without a VEX or EVEX prefix.
 //
-// x86asm does not get all prefixes, only those that can change the meaning of the opcode, and each of these only
-// once. It treats the others differently from objdump, so appendPrefixNames prints their names before the
+// decodeLegacy gives x86asm only the prefixes that can change the meaning of the opcode, and each of them only once.
+// x86asm treats the other prefixes differently from objdump, so appendPrefixNames prints their names before the
 // instruction.
 func (x *x86) decodeLegacy() bool {
 	if x.shortBranch() || x.decodeMissing() {
@@ -193,8 +193,8 @@ func (x *x86) respellMoffs() {
 	}
 }
 
-// regFieldIsOpcode reports whether ModRM.reg is part of the opcode. Then REX.R has no effect, and the REX prefix is
-// printed by name.
+// regFieldIsOpcode reports whether ModRM.reg is part of the opcode. If it is, REX.R has no effect, and the REX prefix
+// is printed by name.
 func (x *x86) regFieldIsOpcode() bool {
 	if x.vec.form != 0 {
 		return false

@@ -78,7 +78,7 @@ func (x *x86) readMem(at int, rex byte) int {
 }
 
 // indexed reports whether an index register is printed. If there is a SIB byte without an index, the index is printed
-// as %riz. It is not printed if the scale is 1 and the operand could not be encoded without a SIB byte.
+// as %riz. %riz is left out if the scale is 1 and the operand could not be encoded without a SIB byte.
 func (m *memory) indexed() bool {
 	return m.sib && (m.scale != 0 || m.index != 0 || !m.noBase && m.low != 4)
 }

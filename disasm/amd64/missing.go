@@ -60,7 +60,7 @@ const (
 )
 
 // missingOps has all instructions that x86asm misses. If several entries match an instruction, one that requires a 66
-// prefix wins. If none of them does, the first match wins.
+// prefix wins. If no match requires that prefix, the first match wins.
 var missingOps = []missingOp{
 	// 0F 01 with a register: each ModRM byte is a separate instruction.
 	{0, 1, 0x01, 0, regMod, 1, "vmcall", opOperands{}, 0},
@@ -149,7 +149,7 @@ var missingOps = []missingOp{
 	{0xf2, 2, 0xfc, anyDigit, memMod, 0, "aor", opOperands{rmY, regY}, 4},
 	{0xf3, 2, 0xfc, anyDigit, memMod, 0, "axor", opOperands{rmY, regY}, 4},
 
-	// Instructions that are undefined on purpose. They have operands all the same.
+	// Instructions that are undefined on purpose. They have operands nevertheless.
 	{0, 1, 0xb9, anyDigit, anyMod, anyDigit, "ud1", opOperands{regV, rmV}, 4},
 	{0, 1, 0xff, anyDigit, anyMod, anyDigit, "ud0", opOperands{regV, rmV}, 4},
 }

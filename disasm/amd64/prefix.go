@@ -16,7 +16,7 @@ type prefixes struct {
 	rex   byte   // the REX prefix, or 0
 	used  uint16 // bit i is set if prefix i is visible in the rest of the text, so that its name is not printed
 
-	waits bool // begins with fwait, which belongs to the x87 instruction after it
+	waits bool // the code begins with an fwait that belongs to the x87 instruction after it
 
 	data, addr, rep, lock, seg int8 // index of the last prefix of each kind, or -1
 

@@ -6,8 +6,8 @@ import (
 	"github.com/gasm-profiler/gasm/disasm/asm"
 )
 
-// specialSpellings has the operations that are spelled in a special way. The text of all others is their name in
-// x86asm in lower case, followed by the operands.
+// specialSpellings has the operations that are spelled in a special way. All other operations are printed as their name
+// in x86asm, in lower case, followed by the operands.
 var specialSpellings = map[x86asm.Op]spelling{
 	// Integer instructions. Their operands do not always determine the size.
 	x86asm.ADC:        {suffix: suffixSize, imm: immOperand, lockable: true},
@@ -136,7 +136,7 @@ var specialSpellings = map[x86asm.Op]spelling{
 	x86asm.SCASQ: {intel: "scas", implied: true, mem: 8},
 	x86asm.XLATB: {intel: "xlat", implied: true, noW: true, mem: 1},
 
-	// x87 instructions. In AT&T syntax, their memory operands have size letters of their own.
+	// x87 instructions. In AT&T syntax, they have other size suffixes than integer instructions.
 	x86asm.FADD:   {suffix: suffixFloat},
 	x86asm.FMUL:   {suffix: suffixFloat},
 	x86asm.FCOM:   {suffix: suffixFloat},
@@ -175,7 +175,7 @@ var specialSpellings = map[x86asm.Op]spelling{
 	x86asm.INVLPG:      {mem: 1},
 	x86asm.LDDQU:       {mem: noSize},
 
-	// Vector instructions that are several ops in x86asm, one for each encoding.
+	// Vector instructions for which x86asm has several ops, one for each encoding.
 	x86asm.VPEXTRW_C5:   {intel: "vpextrw"},
 	x86asm.VPCMPESTRI64: {intel: "vpcmpestriq"},
 	x86asm.VPCMPESTRM64: {intel: "vpcmpestrmq"},

@@ -195,8 +195,8 @@ func (x *x86) onlyXMM() {
 	}
 }
 
-// usesVvvv reports whether an operand is the register in the prefix's vvvv field. If no operand is, and the field is
-// not 0, the instruction is invalid.
+// usesVvvv reports whether an operand is the register in the prefix's vvvv field. If vvvv is not 0 but no operand uses
+// it, the instruction is invalid.
 func (x *x86) usesVvvv() bool {
 	for _, a := range x.args {
 		switch a := a.(type) {

@@ -2,8 +2,8 @@ package arm64
 
 import "github.com/gasm-profiler/gasm/disasm/asm"
 
-// addresses has the operands of loads and stores. Their names are explained in operand.go. Two of them, width and
-// order, write letters of the mnemonic: the "b" in casb, the "al" in swpal.
+// addresses has the operands of loads and stores. Their names are explained in operand.go. The operands <width> and
+// <order> write letters of the mnemonic, for example the "b" in casb and the "al" in swpal.
 var addresses = map[string]operand{
 	"addr12": func(b []byte, x uint32, _ uint64) ([]byte, bool) {
 		return appendOffset(b, x, int(asm.Bits(x, 10, 12))<<accessScale(x)), true
@@ -91,8 +91,8 @@ func appendOffset(b []byte, x uint32, offset int) []byte {
 	return append(b, ']')
 }
 
-// appendRegPair appends the two registers of casp, "x2, x3". It returns false if the number of the first register is
-// odd, because such an encoding is not allocated.
+// appendRegPair appends two consecutive registers, which casp has as an operand: "x2, x3". It returns false if the
+// number of the first register is odd, because such an encoding is not allocated.
 func appendRegPair(b []byte, x, number uint32) ([]byte, bool) {
 	class := "WX"[x>>30&1]
 	b, _ = appendReg(b, class, x, number, false)

@@ -3,14 +3,15 @@
 //
 //	aarch64-linux-gnu-objdump -D -b binary -m aarch64 --adjust-vma=PC
 //
-// This includes comments ("// #-1" after a mov). Only the symbols after addresses are missing. A word that is not an
-// instruction becomes ".inst  0x03ad6d98 ; undefined".
+// The comments are the same, too ("// #-1" after a mov). Only the symbols that objdump writes after addresses are
+// missing. A word that is not an instruction becomes ".inst  0x03ad6d98 ; undefined".
 //
 // # Implementation
 //
 // golang.org/x/arch is not used: its package arm64asm does not know LSE, SHA-512 or SVE, and spells many instructions
-// differently from objdump. Instead, this package has tables that say how each encoding is written. There is a file for
-// each group of instructions (integer.go, memory.go, float.go, vector.go, scalable.go …):
+// differently from objdump. Instead, this package has tables that say how each encoding is written. Each group of
+// instructions has its own file (integer.go, memory.go, float.go, vector.go, scalable.go …). A row of a table looks
+// like this:
 //
 //	{0x7f800000, 0x11000000, "add <Rd|SP>, <Rn|SP>, <imm12>"},
 //
@@ -76,7 +77,7 @@ func flow(x uint32, pc uint64) (asm.Kind, uint64) {
 		return asm.CondJump, pc + asm.Signed(x, 5, 19)*4
 	case x>>25&0x3f == 0b011011: // tbz, tbnz
 		return asm.CondJump, pc + asm.Signed(x, 5, 14)*4
-	case x>>25 == 0b1101011: // to an address in a register; some check its signature first
+	case x>>25 == 0b1101011: // br, blr, ret, eret, and variants of them that check a signature
 		switch x >> 21 & 7 {
 		case 0:
 			return asm.Jump, 0

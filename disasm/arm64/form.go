@@ -14,9 +14,9 @@ type row struct {
 	text        string
 }
 
-// An operand is a function that appends an operand of the instruction x at address pc, for example "x3". Some append
-// another part of the text that varies, for example a letter of the mnemonic. An operand returns false to refuse x. It
-// does so if the encoding is not allocated, or if another row has the preferred spelling.
+// An operand is a function that appends the text of one operand of the instruction x at address pc, for example "x3".
+// Some of these functions append another part that varies, for example a letter of the mnemonic. An operand returns
+// false to refuse x. It does so if the encoding is not allocated, or if another row has the preferred spelling.
 type operand func(b []byte, x uint32, pc uint64) ([]byte, bool)
 
 // A piece is a part of a form's text: fixed text and the operand after it. "[<Xn|SP>]" has two pieces: "[" with

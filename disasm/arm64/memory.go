@@ -85,8 +85,8 @@ var singles = []struct {
 	{3, 1, 1, "ld", "", "D"},
 }
 
-// releaseVerb says how the mnemonics of loads with acquire semantics and of stores with release semantics begin
-// (FEAT_LRCPC2). The key is the verb of the plain load or store.
+// releaseVerb has the verbs of FEAT_LRCPC2's loads with acquire semantics and stores with release semantics, for
+// example "ldapur" in ldapursb. The key is the verb of the plain load or store.
 var releaseVerb = map[string]string{"st": "stlur", "ld": "ldapur"}
 
 // pairs has the loads and stores of two registers. The fields mean the same as in singles.

@@ -18,8 +18,8 @@ import "strings"
 //	<Xn>            register of class X (see regClasses), its number in field n  br x8
 //	<Xn|SP>         the same; number 31 is the stack pointer instead of the zero register  mov sp, x1
 //	<d>             the number alone: "v<d>" and "z<d>" write the letter themselves  add v0.4s, v1.4s, v2.4s
-//	<Rn=m>          register n of class R; only if m is the same one            ror w16, w29, #31
-//	<Rn=m!zr>       the same; only if it is not the zero register either        cinc x20, x30, vs
+//	<Rn=m>          register n of class R; only if m is the same register       ror w16, w29, #31
+//	<Rn=m!zr>       the same; and only if it is not the zero register           cinc x20, x30, vs
 //
 // Immediates and targets (immediates):
 //
@@ -91,8 +91,8 @@ import "strings"
 //	<fimm5>         the same from bit 5 on                                      fmov z13.h, p11/m, #-1.0000…
 //	<fimm8>         the same from two parts of the encoding, as <imm8>          fmov v7.4s, #7.000000…
 //
-// Vectors (vecops.go). How a register is divided depends on the size of its elements, and on Q: a whole register or
-// half of one.
+// Vectors (vecops.go). How a register is divided depends on the size of its elements, and on the bit Q, which is 1 for
+// a whole register and 0 for half of one.
 //
 //	<B>             8b or 16b                                                   and v15.8b, v22.8b, v27.8b
 //	<H>             4h or 8h                                                    movi v6.4h, #0xa6
@@ -212,9 +212,9 @@ import "strings"
 //	<bits>          size, and immediate of a logical instruction                orr z2.s, z2.s, #0x200000
 //	<not dup>       writes nothing; only if no other mov can do it              mov z21.d, #0xfffffe00000000ff
 
-// operandNamed returns the operand with this name in the glossary. Most names are keys in one of the operandMaps. The
-// others are for registers. They are the letter of a field with a register number ("d"), or the letter of a register
-// class and the letter of a field ("Xn"), which may be followed by "|SP" ("Xn|SP").
+// operandNamed returns the operand that has the given name in the glossary. Most names are keys in one of the
+// operandMaps. All other names stand for registers. Such a name is the letter of a field with a register number ("d"),
+// or the letter of a register class followed by that of a field ("Xn"). The second form may end in "|SP" ("Xn|SP").
 func operandNamed(name string) operand {
 	for _, ops := range operandMaps {
 		if op := ops[name]; op != nil {

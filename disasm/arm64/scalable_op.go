@@ -234,8 +234,8 @@ func sveShiftAmount(field func(x uint32) uint32, right bool) operand {
 	}
 }
 
-// sveBits returns the immediate of a bitwise instruction. It is a value v that is repeated in all elements. An element
-// has 2^size bytes, and size is as small as possible.
+// sveBits returns the immediate of a bitwise instruction. The instruction repeats the value v in all elements of a
+// vector. An element has 2^size bytes, and size is as small as possible.
 func sveBits(x uint32) (size int, v uint64, ok bool) {
 	v, ok = bitmask(asm.Bits(x, 17, 1), asm.Bits(x, 11, 6), asm.Bits(x, 5, 6))
 	imms := asm.Bits(x, 5, 6)

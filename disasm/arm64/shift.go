@@ -57,8 +57,8 @@ func appendShift(b []byte, x uint32) []byte {
 var extends = [...]string{"uxtb", "uxth", "uxtw", "uxtx", "sxtb", "sxth", "sxtw", "sxtx"}
 
 // appendExtended appends an extended register: "w3, sxtw #2". uxtx extends nothing, and neither does uxtw in a 32-bit
-// instruction. If another operand is the stack pointer, they are written as lsl. If they also shift by 0, they are
-// omitted: "sub sp, sp, x8".
+// instruction. If another operand is the stack pointer, these two are written as lsl, or not at all if they shift by 0:
+// "sub sp, sp, x8".
 func appendExtended(b []byte, x uint32, _ uint64) ([]byte, bool) {
 	option, n := asm.Bits(x, 13, 3), asm.Bits(x, 10, 3)
 	class := byte('W')

@@ -50,7 +50,7 @@ func widerSize(x uint32) uint32   { return asm.Bits(x, 22, 2) + 1 }
 func floatSize(x uint32) uint32   { return 2 + asm.Bits(x, 22, 1) }
 func narrowFloat(x uint32) uint32 { return 1 + asm.Bits(x, 22, 1) }
 func indexSize(x uint32) uint32   { return uint32(bits.TrailingZeros32(asm.Bits(x, 16, 5) | 0x20)) } // above 3: invalid
-func shiftSize(x uint32) uint32   { return uint32(bits.Len32(asm.Bits(x, 19, 4))) - 1 }              // of immh
+func shiftSize(x uint32) uint32   { return uint32(bits.Len32(asm.Bits(x, 19, 4))) - 1 }              // from immh
 func widerShift(x uint32) uint32  { return shiftSize(x) + 1 }
 
 // fixedSize returns an operand that appends the arrangement with elements of 2^size bytes.
@@ -216,8 +216,8 @@ func postOp(size func(x uint32) uint32) operand {
 	}
 }
 
-// notOneD returns an operand that is like op, but refuses "1d", a vector of one element. The instruction has a scalar
-// form for that.
+// notOneD returns an operand that is like op, but refuses "1d", a vector of one element, because the instruction has a
+// scalar form for it.
 func notOneD(op operand) operand {
 	return func(b []byte, x uint32, pc uint64) ([]byte, bool) {
 		b, ok := op(b, x, pc)

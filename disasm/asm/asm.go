@@ -4,8 +4,8 @@
 //	in := asm.Inst{Addr: 0x1004, Len: 5, Text: "call   0x1019", Kind: asm.Call, Target: 0x1019}
 //
 // A decoder (packages disasm/amd64, disasm/arm64, disasm/xarch) returns the Insts of a piece of code. The Insts cover
-// all of the input without gaps, whatever it is. Bytes that are not an instruction become Insts that are Bad. So does
-// an instruction that is cut off by the end of the code.
+// all of the input without gaps, even if the input is not code. Bytes that are not an instruction become Insts that are
+// Bad. An instruction that is cut off by the end of the code becomes a Bad Inst too.
 //
 // Programs import package disasm, which has the same types.
 package asm
@@ -25,7 +25,7 @@ type Kind uint8
 
 const (
 	Plain    Kind = iota // the next instruction follows
-	Call                 // the next instruction follows when the callee returns
+	Call                 // when the callee returns, the next instruction follows
 	Jump                 // the next instruction never follows
 	CondJump             // either the next instruction follows, or the one at the target
 	Return               // execution goes back to the caller, or from a trap to the code that it interrupted
@@ -41,9 +41,9 @@ type Inst struct {
 	Bad    bool   // not an instruction: Text is ".byte 0x06" on x86, ".inst  0x03ad6d98 ; undefined" on arm64
 }
 
-// SetTexts sets the Text of each Inst. The decoder has written all texts one after the other into text: that of
-// insts[0] is text[:ends[0]], that of insts[1] is text[ends[0]:ends[1]], and so on. All of them share one string, which
-// saves an allocation for each instruction.
+// SetTexts sets the Text of each Inst. The decoder has written the texts of all Insts into one buffer, one after the
+// other: insts[0] gets text[:ends[0]], insts[1] gets text[ends[0]:ends[1]], and so on. All Texts are parts of one
+// string, which saves an allocation for each instruction.
 func SetTexts(insts []Inst, text []byte, ends []int) {
 	all, start := string(text), 0
 	for i, end := range ends {
@@ -60,7 +60,7 @@ func AppendHex(b []byte, v uint64) []byte {
 // Bits returns n bits of x, counted upwards from bit number at. For example, Bits(0x1234, 4, 8) is 0x23.
 func Bits(x uint32, at, n int) uint32 { return x >> at & (1<<n - 1) }
 
-// Signed returns the same field as Bits, sign-extended to 64 bits.
+// Signed returns the same bits as Bits, but sign-extended to 64 bits.
 func Signed(x uint32, at, n int) uint64 {
 	return uint64(int64(int32(x<<(32-at-n)) >> (32 - n)))
 }

@@ -115,7 +115,7 @@ func (d Decoder) Benchmark(b *testing.B, blobs []Blob) {
 	b.ReportMetric(float64(insts)/b.Elapsed().Seconds(), "insts/s")
 }
 
-// Unhex converts hexadecimal digits to bytes. The test fails if they are invalid.
+// Unhex converts hexadecimal digits to bytes. The test fails if the digits are invalid.
 func Unhex(t testing.TB, digits string) []byte {
 	t.Helper()
 	code, err := hex.DecodeString(digits)

@@ -15,7 +15,7 @@ var Misses = flag.Int("misses", 20, "how many differences to print")
 // does not.
 type Disputed struct {
 	Lo, Hi uint64
-	Since  int // the first version of objdump that decodes it; 242 means 2.42
+	Since  int // the first version of objdump that decodes the range as instructions; 242 means 2.42
 	Why    string
 }
 

@@ -33,8 +33,8 @@ func nextS390X(code []byte, pc uint64) asm.Inst {
 	return in
 }
 
-// s390xText returns the text that s390xasm writes. Only the text of vistr is written here, because s390xasm panics
-// there: it looks for an operand that it has already removed.
+// s390xText returns the text that s390xasm writes. The exception is vistr, for which s390xasm panics, because it looks
+// for an operand that it has already removed. s390xText writes that text itself.
 func s390xText(decoded s390xasm.Inst, pc uint64) string {
 	if decoded.Op != s390xasm.VISTR {
 		return s390xasm.GNUSyntax(decoded, pc)

@@ -1,5 +1,5 @@
-// Package xarch decodes instruction sets with the decoders of golang.org/x/arch: POWER, RISC-V, z/Architecture and
-// LoongArch. The instructions are spelled as x/arch spells them, which is close to objdump:
+// Package xarch decodes the code of POWER, RISC-V, z/Architecture and LoongArch with the decoders of golang.org/x/arch.
+// The instructions are spelled as x/arch spells them, which is close to objdump:
 //
 //   - mnemonics are padded to six characters,
 //   - direct jumps and calls have their target as the last operand ("beq    a0,a1,0x1010"),
@@ -24,7 +24,7 @@ var lock sync.Mutex
 // valid instruction.
 type nextFunc func(code []byte, pc uint64) asm.Inst
 
-// decode decodes one instruction after another, by calls of next(code, pc). Bytes that are not an instruction are
+// decode decodes one instruction after another. It calls next(code, pc) for each. Bytes that are not an instruction are
 // printed as data, in pieces as long as the shortest instruction.
 func decode(code []byte, pc uint64, shortest int, next nextFunc) []asm.Inst {
 	lock.Lock()
@@ -71,8 +71,8 @@ func padMnemonic(text string) string {
 	return mnemonic + strings.Repeat(" ", max(width-len(mnemonic), 0)+1) + args
 }
 
-// showTarget replaces the last operand of a direct jump or call with the target. In x/arch's text it is a distance:
-// "beq a0,a1,16" becomes "beq a0,a1,0x1010".
+// showTarget replaces the last operand of a direct jump or call with the target. In x/arch's text, that operand is a
+// distance: "beq a0,a1,16" becomes "beq a0,a1,0x1010".
 func showTarget(text string, target uint64) string {
 	if target == 0 {
 		return text

@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// collection reads a message about a garbage collection: "GC(3) Pause Remark 24M->24M(256M) 0.812ms". If the message
-// has the tag phases, part is true. Such a message is about a part of a collection, and only counts if that part is a
+// collection reads a message about a garbage collection: "GC(3) Pause Remark 24M->24M(256M) 0.812ms". part is true if
+// the message has the tag phases. Such a message is about a part of a collection. It is ignored unless that part is a
 // pause.
 func (r *Reader) collection(message []byte, part bool) (found bool, msg string) {
 	rest, ok := bytes.CutPrefix(message, []byte("GC("))
@@ -128,8 +128,8 @@ func (r *Reader) begunAs(id uint64, text []byte) int {
 	return best
 }
 
-// collectionLabel splits a text into a name and a cause. The cause is the last parenthesis. For example, it is
-// "System.gc()" in "Pause Full (System.gc())", and "G1 Evacuation Pause" in
+// collectionLabel splits a text into a name and a cause. The cause is the text in the last parentheses. For example, it
+// is "System.gc()" in "Pause Full (System.gc())", and "G1 Evacuation Pause" in
 // "Pause Young (Normal) (G1 Evacuation Pause)".
 func collectionLabel(text string) label {
 	l := label{text: text, name: text}

@@ -39,8 +39,8 @@ func Logged() []event.Kind {
 //
 // The option has no output options, such as filecount=0. JMH passes the options of its own JVM on to its forks, so a
 // fork may get this option twice. If an output exists already, HotSpot silently accepts the option again, but warns on
-// stdout about output options (LogConfiguration::parse_log_arguments). Without output options it begins a new file
-// after 20 MB and keeps the last five; see [Rotated].
+// stdout about output options (LogConfiguration::parse_log_arguments). Without output options, HotSpot begins a new
+// file after 20 MB and keeps the last five; see [Rotated].
 func Flag(kinds []event.Kind, path string) string {
 	return "-Xlog:" + Tags(kinds) + ":file=" + path + ":" + Decorators
 }
@@ -73,8 +73,8 @@ func CheckFolder(dir string) error {
 }
 
 // SafepointEnds returns the times at which safepoints ended in a log of JDK 11, in the order of the lines. The event
-// that a Reader returns for the safepoint ends some µs later, because its end is the time of the line with the
-// safepoint's duration.
+// that a Reader returns for the safepoint ends some µs later. The Reader takes the time of the line with the
+// safepoint's duration as the end.
 func SafepointEnds(r io.Reader) (mono []int64) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
@@ -86,8 +86,8 @@ func SafepointEnds(r io.Reader) (mono []int64) {
 	return mono // if a line is too long, the rest is ignored; HotSpot does not write such lines
 }
 
-// FirstMono returns the time of the first line of a log, or 0 if there is none. Callers sort rotated files by this
-// time.
+// FirstMono returns the time of the first line of a log, or 0 if the line has no time. Callers sort rotated files by
+// this time.
 func FirstMono(r io.Reader) int64 {
 	head := make([]byte, 256)
 	n, _ := io.ReadFull(r, head)     // a shorter file is fine

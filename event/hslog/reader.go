@@ -18,7 +18,7 @@
 // the outer pause where the inner one begins, so that no time counts twice. The times of the JVM's
 // GarbageCollectorMXBeans agree with this.
 //
-// A line with a duration is an event even if no line before it reports the beginning.
+// A line with a duration counts as an event even if no earlier line reports the beginning.
 //
 // # Safepoints
 //
@@ -67,7 +67,7 @@ type Reader struct {
 
 	event  event.Event
 	isBad  bool
-	open   []begun // what has begun and not ended yet, the newest last
+	open   []begun // collections and operations that have begun and not ended yet, the newest last
 	region string  // the VM operation of the current safepoint, for JDK 9 to 12
 	// regionMono is when this safepoint began; 0 if unknown.
 	regionMono int64
@@ -92,13 +92,13 @@ type begun struct {
 
 const (
 	// longestLine is the maximum length of a line in bytes. Longer lines are possible, because the name of a method
-	// alone can have 64 kB. They are reported as bad.
+	// alone can be 64 kB long. Such lines are reported as bad.
 	longestLine = 64 << 10
-	// mostOpen is the maximum number of collections and operations that are open at the same time. When another one
+	// mostOpen is the maximum number of collections and operations whose end the Reader waits for. When another one
 	// begins, the oldest is forgotten.
 	mostOpen = 64
-	// mostNames is how many texts are remembered with their names and causes. Further texts are parsed each time they
-	// occur.
+	// mostNames is the maximum number of texts that are remembered with their names and causes. Further texts are
+	// parsed each time they occur.
 	mostNames = 1 << 16
 )
 
@@ -119,8 +119,8 @@ func (r *Reader) Err() error {
 // Lines returns the number of lines that were read so far.
 func (r *Reader) Lines() int { return r.in.Number() }
 
-// Record returns what Scan has read: an *event.Event or a *SyntaxError. It belongs to the Reader and is valid until
-// the next Scan. The Args of an event may be kept.
+// Record returns what Scan has read: an *event.Event or a *SyntaxError. The result belongs to the Reader and is valid
+// until the next Scan. The Args of an event may be kept.
 func (r *Reader) Record() any {
 	if r.isBad {
 		return &r.bad
@@ -173,8 +173,7 @@ func (r *Reader) read(line []byte) (found bool, msg string) {
 	return false, ""
 }
 
-// decorations are the parts of a line. These are the values of the decorations before the message, and the message
-// itself.
+// decorations are the parts of a line: the values of its decorations, and the message after them.
 type decorations struct {
 	mono    int64
 	tid     int
@@ -196,7 +195,7 @@ func cutDecorations(line []byte) (d decorations, ok bool) {
 		line = line[end+1:]
 		n, rest := cutNumber(word)
 		switch {
-		case len(rest) == len(word): // it does not begin with a digit
+		case len(rest) == len(word): // the word does not begin with a digit
 			if d.tags == nil && !isLevel(word) {
 				d.tags = word
 			}

@@ -50,10 +50,10 @@ func (r *Reader) safepoint(message []byte) (found bool, msg string) {
 	return r.stopped(name, wait, total)
 }
 
-// latestTimer is an upper bound in ns for the time that HotSpot takes to write a line to its log. JDK 9 to 12 write
-// the line "Application time" at the beginning of a safepoint, and start to measure the safepoint only after that.
-// The Reader takes the time of that line as the beginning. It is about 5 µs before the measurement starts, or 20 µs
-// in a JVM that has just started.
+// latestTimer is an upper bound in ns for the time that HotSpot takes to write a line to its log. JDK 9 to 12 write the
+// line "Application time" at the beginning of a safepoint, and start to measure the safepoint only after that. The
+// Reader takes the time of that line as the beginning. The measurement starts about 5 µs later, or 20 µs later in a JVM
+// that has just started.
 const latestTimer = 10_000_000
 
 // stopped completes the event of a safepoint that ended at the time of the current line. wait and total are in ns.

@@ -13,7 +13,7 @@ type Chunk struct {
 	Offset        int64 // where the chunk begins in the file, in bytes
 	Major, Minor  uint16
 	Clock         Clock
-	DurationNanos int64 // for an unfinished chunk, this is the time until its last flush
+	DurationNanos int64 // the chunk's duration; for an unfinished chunk, the time until its last flush
 	// Unfinished is true if the JVM was killed while it wrote the chunk, or is still writing it. Then the constants of
 	// the chunk's last events are missing.
 	Unfinished bool
@@ -21,7 +21,7 @@ type Chunk struct {
 	GMTMillis int
 
 	end         int64 // offset in the file after the last event that can be read
-	next        int64 // offset of the next chunk or, if that is unknown, from where to search for it
+	next        int64 // offset of the next chunk; if that is unknown, the offset at which the search for it starts
 	sized       bool  // true if the header has the chunk's size, and the file has the whole chunk
 	metadataAt  int64
 	checkpoints int64 // position of the last checkpoint, relative to Offset
@@ -32,7 +32,8 @@ type Chunk struct {
 
 const headerSize = 68
 
-// magic is how each chunk begins: "FLR\0", and then the high byte of the major version, which is 2.
+// magic is the beginning of each chunk: "FLR\0", and the high byte of the major version. The version is 2, so that byte
+// is 0.
 var magic = []byte("FLR\x00\x00")
 
 // parseHeader decodes the header d of the chunk that begins at offset in a file of the given size.
@@ -72,7 +73,7 @@ type survey struct {
 	chunk       *Chunk
 	metadata    [][]byte
 	checkpoints [][]byte
-	arena       []byte // memory that small copies share, see copy
+	arena       []byte // a block of memory for small copies; see copy
 }
 
 // survey reads the types and constants of a chunk, and finds out where its readable events end. If nothing of the chunk
@@ -148,8 +149,8 @@ func (s *survey) walk() error {
 	return nil
 }
 
-// maxHead is how long the head of an event can be, in bytes. The head is two compressed integers: the event's size and
-// its type.
+// maxHead is the maximum length of the head of an event, in bytes. The head is two compressed integers: the event's
+// size and its type.
 const maxHead = 18
 
 // eventHead reads the size and the type of the event at the start of d. The result head says how many bytes these two
@@ -161,7 +162,7 @@ func eventHead(d []byte) (size, id int64, head int) {
 }
 
 // take adds a copy of a metadata event (id 0) or a checkpoint (id 1) to the survey. It ignores an event that is too
-// short or cut off.
+// short, or that is cut off.
 func (s *survey) take(at, size, id int64, head int) {
 	if size < minSpecialSize {
 		return
@@ -192,8 +193,9 @@ func (s *survey) copy(d []byte) []byte {
 	return s.arena[start:len(s.arena):len(s.arena)]
 }
 
-// follow collects what walk did not reach because of damage. It uses offsets in the file: the header has those of a
-// metadata event and of the last checkpoint, and each checkpoint has that of the previous one.
+// follow collects metadata and checkpoints that walk did not reach because of damage. It uses the positions that the
+// file contains: the chunk's header has the positions of a metadata event and of the last checkpoint, and each
+// checkpoint has the position of the previous checkpoint.
 func (s *survey) follow() {
 	c := s.chunk
 	if at := c.Offset + c.metadataAt; c.metadataAt > 0 && at >= c.end {
@@ -217,7 +219,7 @@ func (s *survey) follow() {
 }
 
 // special reads the event at an offset, which should be a metadata event (want is 0) or a checkpoint (want is 1). It
-// returns nil if the event is something else, or if it does not end before the second offset.
+// returns nil if the event is of another type, or if it does not end before the second offset.
 func (s *survey) special(at, before, want int64) []byte {
 	if at > before {
 		return nil

@@ -43,7 +43,7 @@ func (c Clock) WallNanos(ticks int64) int64 { return c.StartWallNanos + c.Nanos(
 // Coarse reports whether the wall clock in the header is truncated to milliseconds, as in JDK 8 and 11. Then times that
 // are computed with [Clock.WallAnchor] are up to a millisecond early. [Clock.Align] corrects them. These JDKs compute
 // the wall clock in floating point (double), so there is also a rounding error of up to 256 nanoseconds. For example,
-// the value may be 1795382187104999936.
+// the clock may be 1795382187104999936 instead of 1795382187105000000.
 func (c Clock) Coarse() bool { return (c.StartWallNanos+256)%1_000_000 <= 512 }
 
 // An Anchor relates a JVM's ticks to CLOCK_MONOTONIC: it has the same moment on both clocks.
@@ -52,7 +52,7 @@ type Anchor struct {
 	MonoNanos int64
 }
 
-// WallAnchor returns an anchor at the chunk's start. Its arguments are the same moment on the wall clock and on
+// WallAnchor returns an anchor at the chunk's start. Its arguments are a single moment on the wall clock and on
 // CLOCK_MONOTONIC. The anchor is as precise as the wall clock in the chunk's header, which has microseconds, or only
 // milliseconds if [Clock.Coarse] returns true.
 func (c Clock) WallAnchor(wallNanos, monoNanos int64) Anchor {
@@ -62,23 +62,23 @@ func (c Clock) WallAnchor(wallNanos, monoNanos int64) Anchor {
 // MonoNanos converts a time in ticks to CLOCK_MONOTONIC.
 func (c Clock) MonoNanos(ticks int64, a Anchor) int64 { return a.MonoNanos + c.Nanos(ticks-a.Ticks) }
 
-// alignWithin is how far apart two moments can be, in ns, for Align to compare them. The rough anchor of JDK 11 may be
-// off by a millisecond, and the log may be late.
+// alignWithin is the largest distance, in ns, at which Align still compares two moments. The distance can be that large
+// because the rough anchor of JDK 11 may be off by a millisecond, and the log may be late.
 const alignWithin = 2_000_000
 
-// alignCluster is the largest difference, in ns, between two offsets that Align counts as equal.
+// alignCluster is the largest difference, in ns, at which Align still counts two offsets as equal.
 const alignCluster = 20_000
 
-// alignNear is the largest number of moments on the other clock that Align compares a moment with. It bounds the time
+// alignNear is the maximum number of moments on the other clock that Align compares a moment with. It limits the time
 // that Align takes.
 const alignNear = 8
 
-// Align improves a rough anchor. It gets two sorted lists of moments: ticks has them on one clock, and monoNanos on the
-// other. Many moments must be in both lists, but Align does not know which. So it pairs moments that are close to each
-// other, and looks for the difference between the clocks on which most pairs agree. On a busy machine the log is late,
-// but it is never early, so the small differences are the best ones. Align sorts the differences that agree, and takes
-// the one after the smallest tenth. If there are fewer than ten, it takes the median. If fewer than three pairs agree,
-// it returns false.
+// Align improves a rough anchor. It gets two sorted lists of moments: ticks has moments on one clock, and monoNanos on
+// the other. Many moments must be in both lists, but Align does not know which ones. So it pairs moments that are close
+// to each other, and looks for the difference between the clocks on which most pairs agree. On a busy machine the log
+// is late, but it is never early, so the small differences are the best ones. So Align sorts the differences that
+// agree, skips the smallest tenth, and takes the next one. If there are fewer than ten, it takes the median. If fewer
+// than three pairs agree, it returns false.
 //
 // For JDK 11 the moments are the ends of safepoints. The event jdk.SafepointEnd begins 2 µs before HotSpot writes the
 // following line to its log (-Xlog:safepoint). No other event is that close to a line of the log:

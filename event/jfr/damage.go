@@ -4,8 +4,8 @@ import "fmt"
 
 // Damage counts the parts of a recording that could not be read. Everything else was read.
 type Damage struct {
-	Chunks      int // chunks that are cut off or completely unreadable, and foreign bytes between chunks
-	Checkpoints int // checkpoints that could not be read completely; values that need their missing constants are null
+	Chunks      int // chunks that are cut off or completely unreadable, and places with foreign bytes between chunks
+	Checkpoints int // checkpoints that could not be read completely; values that refer to their missing constants are null
 	Events      int // events that do not have the fields of their type, or whose type is unknown
 	// First describes the first faults, at most maxFaults of them.
 	First []string
@@ -14,7 +14,7 @@ type Damage struct {
 // Any reports whether anything could not be read.
 func (d Damage) Any() bool { return d.Chunks+d.Checkpoints+d.Events > 0 }
 
-// maxFaults is the largest number of messages in Damage.First.
+// maxFaults is the maximum number of messages in Damage.First.
 const maxFaults = 8
 
 func (d *Damage) chunk(err error)      { d.Chunks++; d.note(err) }

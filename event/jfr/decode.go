@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// The functions below read or skip a value in d. They get the offset i of the value, and return the offset of what
-// follows it. If the value is cut off by the end of d, they return -1. If i is -1, they return -1 too. So a caller can
-// make several calls, and check the offset once after the last one.
+// The functions below read or skip a value in d. They get the offset i of the value, and return the offset after the
+// value. If the value is cut off by the end of d, they return -1. If i is -1, they return -1 too. So a caller can make
+// several calls, and check the offset once after the last one.
 
 // varint reads the compressed integer at i: seven bits per byte, lowest bits first.
 func varint(d []byte, i int) (v int64, next int) {
@@ -42,8 +42,8 @@ func skipVarint(d []byte, i int) int {
 	return -1
 }
 
-// count reads the number of items in a list. Each item takes at least one byte, so if there are fewer bytes left than
-// items, the number is wrong, and count returns -1 as the offset.
+// count reads the number of items in a list. Each item takes at least one byte. So if fewer bytes than items are left,
+// the number is wrong, and count returns -1 as the offset.
 func count(d []byte, i int) (n, next int) {
 	v, next := varint(d, i)
 	if n := int64(int32(v)); next >= 0 && n >= 0 && n <= int64(len(d)-next) {
@@ -99,8 +99,8 @@ func skipString(d []byte, i int) int {
 // null, and for a key in the pool of strings.
 func text(d []byte) string { return textUpTo(d, len(d)) }
 
-// textUpTo is like text, but decodes only the beginning of a long string. The limit is in bytes, or for UTF-16 in code
-// units.
+// textUpTo is like text, but decodes only the beginning of a long string. The limit is in bytes. For UTF-16, it is in
+// code units.
 func textUpTo(d []byte, limit int) string {
 	if len(d) < 2 {
 		return ""
@@ -185,8 +185,8 @@ func decodeUTF8(d []byte) string {
 	return b.String()
 }
 
-// surrogate decodes one half of a surrogate pair at the start of d. In HotSpot's UTF-8, each half takes three bytes. If
-// d does not begin with such a half, surrogate returns 0.
+// surrogate decodes the half of a surrogate pair that d begins with. In HotSpot's UTF-8, each half takes three bytes.
+// If d does not begin with such a half, surrogate returns 0.
 func surrogate(d []byte) rune {
 	if len(d) < 3 || d[0] != 0xED || d[1]&0xC0 != 0x80 || d[2]&0xC0 != 0x80 {
 		return 0

@@ -53,7 +53,7 @@
 //     variant, which encodes NUL and characters above U+FFFF differently), 4 UTF-16, 5 Latin-1.
 //   - int, short and char are written as unsigned integers; a negative int takes five bytes.
 //   - If several constants have the same key, the first one in the chunk wins, as in the jfr tool.
-//   - A key without a constant stands for null.
+//   - A key for which there is no constant stands for null.
 //   - If the class of an event was loaded in the middle of a chunk, only the chunk's last metadata event has the
 //     event's type.
 //   - If the JVM ends in the middle of a chunk (kill -9), the file has the metadata and the checkpoints of the last
@@ -62,17 +62,17 @@
 //     when it finishes a chunk, so nothing of an unfinished chunk can be read.
 //   - The weight of an allocation sample is the number of bytes that its thread has allocated since the thread's
 //     previous sample, see [FirstSamples].
-//   - Events are not sorted by time, not even those of one thread: its full buffers may be written after the buffer
-//     that it is still filling.
+//   - Events are not sorted by time. Even the events of one thread are not, because the JVM may write the thread's full
+//     buffers after the buffer that the thread is still filling.
 //   - The times that the jfr tool prints may be wrong by some hundred nanoseconds, because for later chunks it uses the
-//     clock of the first chunk that has the same types. It also converts time spans with doubles, and sorts the events
-//     of a chunk by their end.
+//     clock of the first chunk that has the same types. The tool also uses floating point to convert time spans, and it
+//     sorts the events of a chunk by their end.
 //   - The wall clock in the headers of JDK 8 and 11 is truncated to milliseconds ([Clock]).
 //
 // # Damage
 //
 // A recording may be cut off, or an attacker may have made it. [Damage] counts the parts that can't be read, and
-// everything else is read. The memory is bounded by the size of the file, and so is the time, because no byte is read
-// more than a fixed number of times. A type may only contain itself through the key of a constant. Otherwise the type
-// counts as damaged.
+// everything else is read. Reading takes at most memory and time in proportion to the size of the file, because no byte
+// is read more than a fixed number of times. A type can contain itself only if the inner value is the key of a
+// constant. Any other type that contains itself counts as damaged.
 package jfr

@@ -35,18 +35,18 @@ func (e *Event) set(c *Chunk, t *Type, d []byte, head int) bool {
 // Chunk returns the chunk that contains the event. Its Clock converts the event's ticks.
 func (e *Event) Chunk() *Chunk { return e.chunk }
 
-// Type returns the event's type. Its name is, for example, "jdk.GCPhasePause", or the name of one of the program's own
-// event classes.
+// Type returns the event's type. For example, the type's name is "jdk.GCPhasePause", or the name of one of the
+// program's own event classes.
 func (e *Event) Type() *Type { return e.typ }
 
-// StartTicks returns when the event began, in ticks of the chunk's [Clock].
+// StartTicks returns the start of the event, in ticks of the chunk's [Clock].
 func (e *Event) StartTicks() int64 { return e.start }
 
 // DurationTicks returns how long the event lasted, in ticks of the chunk's [Clock]. It returns 0 for an event without a
 // duration.
 func (e *Event) DurationTicks() int64 { return e.duration }
 
-// MonoNanos returns when the event began on CLOCK_MONOTONIC, and how many nanoseconds it lasted.
+// MonoNanos returns the start of the event on CLOCK_MONOTONIC, and its duration, both in nanoseconds.
 func (e *Event) MonoNanos(a Anchor) (start, duration int64) {
 	return e.chunk.Clock.MonoNanos(e.start, a), e.chunk.Clock.Nanos(e.duration)
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// described maps the JVM's own event types to the kinds of package event. It also says which of their fields become the
-// event's name and arguments.
+// described maps the JVM's own event types to the kinds of package event. It also says which fields of these types
+// become the event's name and arguments.
 var described = map[string]struct {
 	kind event.Kind
-	name string // the field that has the event's name; if there is no such field, this text itself is the name
+	name string // the field that has the event's name; if the type has no such field, this string itself is the name
 	args []string
 }{
 	"jdk.GCPhasePause":       {event.GC, "name", []string{"gcId"}},
@@ -43,7 +43,7 @@ type Events struct {
 	chunk  *Chunk
 	at     Anchor // the anchor of chunk
 	event  event.Event
-	begun  map[int64]event.Event // safepoints of which only one event has been read yet, by safepoint id
+	begun  map[int64]event.Event // by safepoint id: safepoints of which only one of the two events has been read so far
 	stacks stacks
 }
 
@@ -53,8 +53,8 @@ func NewEvents(r *Reader, pid int, anchor func(*Chunk) Anchor) *Events {
 	return &Events{r: r, pid: pid, anchor: anchor, begun: make(map[int64]event.Event)}
 }
 
-// Scan reads the next event in the order of the file. It returns false at the end, and after an I/O error. In that case
-// the Reader's Err returns the error.
+// Scan reads the next event in the order of the file. It returns false at the end of the recording, and after an I/O
+// error. After an I/O error, the Reader's Err returns that error.
 func (x *Events) Scan() bool {
 	for x.r.Scan() {
 		if x.convert(x.r.Event()) {
@@ -65,7 +65,8 @@ func (x *Events) Scan() bool {
 }
 
 // Event returns the event that Scan has read. It is valid until the next Scan. Its TID is the thread's id as the JVM
-// sees it, which is a different one outside of a container. It is 0 for a virtual thread.
+// sees it. If the JVM runs in a container, the thread has a different id outside of it. The TID is 0 for a virtual
+// thread.
 func (x *Events) Event() *event.Event { return &x.event }
 
 // convert converts an event of the recording to x.event. It returns false if there is no x.event to return from Scan:
@@ -125,13 +126,13 @@ func allocated(e *Event) int64 {
 	return 0
 }
 
-// maxBegun is the largest number of events in Events.begun. If there are more, all of them are dropped. That does no
-// harm, because there is only one safepoint at a time, and its two events are close together in a recording.
+// maxBegun is the maximum number of events in Events.begun. If there are more, all of them are dropped. In an intact
+// recording that does not happen, because there is only one safepoint at a time, and its two events are close together.
 const maxBegun = 1 << 12
 
 // safepoint joins the two events for the beginning and the end of a safepoint, which may come in either order. It is
-// called with each of them. The first time, it keeps the event and returns false. The second time, it sets x.event to
-// the whole safepoint and returns true.
+// called once for each event. The first call keeps the event and returns false. The second call sets x.event to the
+// whole safepoint and returns true.
 func (x *Events) safepoint(begins bool, id int64) bool {
 	other, ok := x.begun[id]
 	if !ok {
@@ -153,7 +154,8 @@ func (x *Events) safepoint(begins bool, id int64) bool {
 	return true
 }
 
-// compilation sets the same arguments that a compilation has when it is read from HotSpot's log.
+// compilation sets the arguments of a compilation. They are the same as for a compilation that is read from HotSpot's
+// log.
 func (x *Events) compilation(e *Event) {
 	x.event.Args = []event.Arg{
 		{Name: "id", Value: strconv.FormatInt(e.Field("compileId").Int(), 10)},
@@ -208,9 +210,9 @@ func (v Value) structLabel() string {
 
 // FindAnchor returns an anchor for the ticks of a recording. wallNanos and monoNanos are the same moment on the wall
 // clock and on CLOCK_MONOTONIC. If the recording is of JDK 8 or 11, its wall clock is not precise enough. Then
-// FindAnchor reads all of the recording, and compares the ends of safepoints in it with those in HotSpot's log.
-// safepointEnds returns the latter, sorted, or nil if there is no log. If exact is false, times may be off by up to a
-// millisecond. If ok is false, nothing of the recording could be read.
+// FindAnchor reads all of the recording, and compares the ends of safepoints in it with those in HotSpot's log. It
+// calls safepointEnds to get the ends in the log, sorted. That function returns nil if there is no log. If exact is
+// false, times may be off by up to a millisecond. If ok is false, nothing of the recording could be read.
 func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds func() []int64) (a Anchor, exact, ok bool) {
 	var chunk *Chunk
 	var clock Clock
@@ -250,6 +252,6 @@ func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds func() []in
 }
 
 // logLate is how much later than jdk.SafepointEnd HotSpot usually writes the end of the safepoint to its log, in ns.
-// Without this correction, the times of the program's own events in JDK 11 were late, compared with System.nanoTime: by
-// 1.0 µs on an idle machine, and by 2.2 µs on a busy one.
+// Without this correction, the times of a program's own events in JDK 11 were late, compared with System.nanoTime. They
+// were 1.0 µs late on an idle machine, and 2.2 µs on a busy one.
 const logLate = 1500

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// bufferSize is how many bytes are usually read at once. Most events are shorter than a hundred bytes, so one ReadAt
-// reads thousands of them.
+// bufferSize is the number of bytes that are usually read at once. Most events are shorter than a hundred bytes, so one
+// ReadAt reads thousands of them.
 const bufferSize = 256 << 10
 
 // A fileBuffer returns pieces of a file. It keeps the bytes that were read last, because the file is mostly read from
@@ -19,7 +19,8 @@ type fileBuffer struct {
 	err  error  // the first I/O error
 }
 
-// view returns n bytes at an offset. At the end of the file it returns fewer. The bytes are valid until the next call.
+// view returns n bytes of the file, starting at an offset. At the end of the file it returns fewer. The bytes are valid
+// until the next call.
 func (w *fileBuffer) view(at, n int64) []byte {
 	if from := at - w.base; from >= 0 && from+n <= int64(len(w.buf)) {
 		return w.buf[from : from+n]
@@ -32,8 +33,8 @@ func (w *fileBuffer) view(at, n int64) []byte {
 	return w.buf[:min(n, int64(len(w.buf)))]
 }
 
-// rest returns some bytes of the file, starting at an offset. It returns what is left in the buffer. If that is too
-// little, it reads the next bufferSize bytes.
+// rest returns some bytes of the file, starting at an offset. It returns the bytes from there to the end of the buffer.
+// If they are too few, it reads the next bufferSize bytes.
 func (w *fileBuffer) rest(at int64) []byte {
 	const enough = 64 // must be longer than magic, so that a search for it makes progress
 	if read := w.base + int64(len(w.buf)) - at; at >= w.base && read >= enough {

@@ -18,11 +18,11 @@ type firstSample struct {
 	number    int
 }
 
-// maxThreads is the largest number of threads whose starts are remembered.
+// maxThreads is the maximum number of threads whose starts are remembered.
 const maxThreads = 1 << 20
 
-// See must be called after each x.Scan. It takes note of starts of threads and of allocation samples. The caller passes
-// a number of its own for the event. If the event turns out to be a sample with too large a weight,
+// See must be called after each x.Scan. It remembers starts of threads, and allocation samples. The caller passes any
+// number that identifies the event. If the event turns out to be a sample with too large a weight,
 // [FirstSamples.Numbers] returns that number.
 func (s *FirstSamples) See(x *Events, number int) {
 	e := x.r.Event()
@@ -42,8 +42,8 @@ func (s *FirstSamples) See(x *Events, number int) {
 	}
 }
 
-// Numbers returns the numbers of the samples whose weight includes allocations from before the recording. There is at
-// most one for each thread: its first sample, unless the recording has the thread's start. The numbers are in no
+// Numbers returns the numbers of the samples whose weight includes allocations from before the recording. Each thread
+// has at most one such sample: its first sample, unless the recording has the thread's start. The numbers are in no
 // particular order.
 func (s *FirstSamples) Numbers() (numbers []int) {
 	for id, f := range s.first {
@@ -54,8 +54,8 @@ func (s *FirstSamples) Numbers() (numbers []int) {
 	return numbers
 }
 
-// id returns a number that identifies the thread in the JVM. It is the Java id, because the kernel reuses its own ids.
-// Internal threads have no Java id; for these, it is the negative of the kernel's id.
+// id returns a number that identifies the thread in the JVM. This number is the Java id, because the kernel reuses its
+// thread ids. Internal threads have no Java id; for these, id returns the kernel's id, but negative.
 func (t *Thread) id() int64 {
 	if t.JavaID > 0 {
 		return t.JavaID

@@ -13,17 +13,17 @@ type stacks struct {
 
 // Limits for the stacks of one recording. After maxStackFrames frames, further events get no frames, and after
 // maxMethodText bytes of names, further frames get no method name. For comparison, a recording of an hour has about ten
-// thousand stacks.
+// thousand different stacks.
 const (
 	maxStackFrames = 1 << 21
 	maxMethodText  = 32 << 20
-	// maxDepth is the largest number of frames that are kept of a stack. The outermost frames are dropped. JFR records
-	// at most 64 frames, unless the option stackdepth says otherwise.
+	// maxDepth is the maximum number of frames that are kept of a stack. Frames further out are dropped. JFR records at
+	// most 64 frames, unless the option stackdepth says otherwise.
 	maxDepth = 256
 )
 
-// next is called before each chunk. It forgets the keys of the previous chunk, because the same keys stand for other
-// constants now.
+// next is called before each chunk. It forgets the keys of the previous chunk, because each chunk has its own keys: the
+// same key stands for a different constant.
 func (s *stacks) next() {
 	s.byKey, s.methods = map[int64][]event.Frame{}, map[int64]string{}
 }

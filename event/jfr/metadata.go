@@ -47,7 +47,7 @@ var errMetadata = errors.New("the metadata is cut or damaged")
 func (m *metadata) add(d []byte) error {
 	p := &metadataParser{data: d, into: m}
 	for range 3 {
-		p.int() // start, duration, and an id, which changes whenever the types change
+		p.int() // the event's start and duration, and an id that changes whenever the types change
 	}
 	if err := p.readStrings(); err != nil {
 		return err
@@ -122,7 +122,8 @@ func (p *metadataParser) element(depth int) error {
 }
 
 // open handles an element's name and attributes. If the element is a class or a field, open sets p.class or p.field to
-// it, so that the elements inside it know where they belong. The caller restores both afterwards.
+// it. So when the elements inside it are read, the parser knows where they belong. The caller restores both fields
+// afterwards.
 func (p *metadataParser) open(name string, attributes []Attribute) {
 	switch name {
 	case "class":
@@ -192,7 +193,7 @@ func number(text string) int64 {
 }
 
 // annotate adds an annotation to the current field, or to the current class if it is outside of a field. The name of
-// the annotation is not known yet: the first attribute is only the id of its class, which may come later in the
+// the annotation is not known yet. Its first attribute is only the id of a class, and the class may come later in the
 // metadata. resolve adds the name.
 func (p *metadataParser) annotate(attributes []Attribute) {
 	switch {
@@ -219,8 +220,8 @@ func (m *metadata) resolve() {
 	}
 }
 
-// name sets the names of annotations. It takes them from the attribute with the id of the annotation's class, and
-// removes that attribute.
+// name sets the Name of each annotation. It takes the name from the class whose id is in the annotation's attribute
+// "class", and removes that attribute.
 func (m *metadata) name(annotations []Annotation) {
 	for i := range annotations {
 		a := &annotations[i]
@@ -237,7 +238,7 @@ func (m *metadata) name(annotations []Annotation) {
 	}
 }
 
-// units has the unit that an annotation stands for, by the annotation's name and value.
+// units maps the name and the value of an annotation to the unit that they stand for.
 var units = map[string]map[string]Unit{
 	"jdk.jfr.Timestamp": {"TICKS": TimestampTicks, "MILLISECONDS_SINCE_EPOCH": TimestampMillis},
 	"jdk.jfr.Timespan": {"TICKS": TimespanTicks, "NANOSECONDS": TimespanNanos, "MICROSECONDS": TimespanMicros,
@@ -246,7 +247,7 @@ var units = map[string]map[string]Unit{
 	"jdk.jfr.DataAmount": {"BYTES": Bytes},
 }
 
-// take sets Unsigned or Unit of a field if the annotation is about one of them.
+// take sets the field's Unsigned or Unit if the annotation says something about them.
 func (f *Field) take(a Annotation) {
 	if a.Name == "jdk.jfr.Unsigned" {
 		f.Unsigned = true

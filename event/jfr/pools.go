@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// pools are the constants of a chunk.
+// pools has the constants of a chunk.
 type pools struct {
 	blocks [][]byte // contents of the checkpoints, in the order of the file
 	byType map[int64]*pool
@@ -67,7 +67,7 @@ func (p *pools) addPool(d []byte, i int, t *Type, n int) (next int) {
 		into = new(pool)
 		p.byType[t.ID] = into
 	}
-	if n > (len(d)-i)/2 { // a key and a value take at least a byte each
+	if n > (len(d)-i)/2 { // a key takes at least one byte, and so does a value
 		return -1
 	}
 	into.constants = slices.Grow(into.constants, n)
@@ -84,7 +84,7 @@ func (p *pools) addPool(d []byte, i int, t *Type, n int) (next int) {
 	return i
 }
 
-// find returns a part of a checkpoint that begins with the value of a constant. Other constants may follow the value.
+// find returns a slice of a checkpoint that begins with the value of a constant. Other constants may follow the value.
 // If there is no such constant, find returns nil.
 func (p *pools) find(t *Type, key int64) []byte {
 	in := p.byType[t.ID]

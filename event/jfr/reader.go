@@ -14,7 +14,7 @@ type Reader struct {
 	w      fileBuffer
 	chunk  *Chunk
 	chunks int
-	at     int64 // offset of the next event, or of the next chunk if chunk is nil
+	at     int64 // offset in the file of the next event; if chunk is nil, of the next chunk
 	event  Event
 	damage Damage
 	err    error
@@ -25,7 +25,8 @@ func NewReader(r io.ReaderAt, size int64, name string) *Reader {
 	return &Reader{name: name, w: fileBuffer{file: r, size: size}}
 }
 
-// Scan reads the next event. It returns false at the end, after an I/O error, and if the file is not a recording.
+// Scan reads the next event. It returns false at the end of the recording, after an I/O error, and if the file is not a
+// recording.
 func (r *Reader) Scan() bool {
 	for r.err == nil {
 		switch {
@@ -64,7 +65,7 @@ func (r *Reader) Event() *Event { return &r.event }
 // recording was read to its end.
 func (r *Reader) Err() error { return r.err }
 
-// Damage returns what could not be read in the part of the recording that has been read so far.
+// Damage returns the damage that was found so far.
 func (r *Reader) Damage() Damage { return r.damage }
 
 // nextChunk sets r.chunk to the chunk at r.at. If that chunk can't be read, it takes the first readable chunk after it.
@@ -103,8 +104,8 @@ func (r *Reader) nextChunk() bool {
 	return false
 }
 
-// leave moves r.at to the chunk after c. If the size of c is unknown, the next chunk need not begin right after the
-// last event, so leave searches for its beginning.
+// leave moves r.at to the chunk after c. If the size of c is unknown, there may be something between its last event and
+// the next chunk. So leave searches for the beginning of the next chunk.
 func (r *Reader) leave(c *Chunk) {
 	r.at = c.next
 	if !c.sized {
@@ -136,7 +137,8 @@ func (r *Reader) search() {
 			r.at = r.w.size
 			return
 		}
-		r.at += int64(len(d) - len(magic) + 1) // the last bytes may be the beginning of magic
+		// Keep the last bytes for the next round, because they may be the beginning of magic.
+		r.at += int64(len(d) - len(magic) + 1)
 	}
 }
 
@@ -146,7 +148,8 @@ func (r *Reader) readEvent() bool {
 	c := r.chunk
 	d := r.w.view(r.at, min(maxHead, c.end-r.at))
 	size, id, head := eventHead(d)
-	if head < 0 || size < int64(head) || size > c.end-r.at { // the file has changed since the survey
+	// The survey has found the event intact, so if it no longer is, the file has changed.
+	if head < 0 || size < int64(head) || size > c.end-r.at {
 		r.damage.chunk(errors.New("the file changes while it is read"))
 		r.at = c.end
 		return false

@@ -17,10 +17,11 @@ type recorded struct {
 	stack     bool
 	throttle  string // the highest rate at which events are recorded: "300/s"; "" for no limit
 	since     int    // the first JDK that has the type
-	until     int    // the first JDK that has a better type; 0 if no JDK has
+	until     int    // the first JDK that has a better type; 0 if there is no such JDK
 }
 
-// kinds has the JFR types that are recorded for each kind of events that a user can ask for.
+// kinds has an entry for each kind of events that a user can ask for. It lists the JFR types that are recorded for that
+// kind.
 var kinds = map[event.Kind][]recorded{
 	event.GC: {{event: "jdk.GarbageCollection", threshold: true},
 		{event: "jdk.GCPhasePause", threshold: true}},
@@ -47,10 +48,10 @@ func Kinds() []event.Kind { return slices.Sorted(maps.Keys(kinds)) }
 
 // Settings returns the text of a .jfc file for a feature release of the JDK. With that file, JFR records all events of
 // the given kinds, however short they are. It records no other events of the JVM, unless they are needed to interpret
-// the given kinds. The caller can also name event types of the program itself, and the file enables them. For the
-// program's other event types it says nothing, so the program's own settings apply to them.
+// the given kinds. The caller can also name event types of the program itself, and the file enables them. It says
+// nothing about the program's other event types, so the program's own settings apply to them.
 //
-// The settings have to be in a file: if JDK 25 gets the same settings as options after settings=none, it records
+// The settings have to be in a file. If JDK 25 gets the same settings as options, after settings=none, it records
 // nothing.
 func Settings(feature int, of []event.Kind, named ...string) (string, error) {
 	var b strings.Builder

@@ -26,26 +26,26 @@ type Frame struct {
 	Type       string // "JIT compiled", "Inlined", "Interpreted", "Native"
 }
 
-// Limits for the cache of decoded values (known). When a limit is reached, the cache is emptied. It need not be large,
-// because most events refer to one of the last few threads and stacks. Without limits, the values of a chunk could take
-// much more memory than the file.
+// Limits for the cache of decoded values (type known). When a limit is reached, the cache is emptied. The cache need
+// not be large, because most events refer to a thread and a stack that other events have just referred to. Without
+// limits, the values of a chunk could take much more memory than the file.
 const (
 	maxKept       = 1 << 14 // threads, stacks, methods
-	maxKeptFrames = 1 << 20 // of all stacks
+	maxKeptFrames = 1 << 20 // in all stacks together
 )
 
-// maxFrames is the largest number of frames that JFR can be told to record (stackdepth).
+// maxFrames is the maximum number of frames that JFR can be told to record (stackdepth).
 const maxFrames = 2048
 
-// maxName is how many bytes of a name are kept. The class file format allows names of 65535 bytes, and even a small
-// file can have very many frames that refer to the same long name.
+// maxName limits the length of names, in bytes. Longer names are cut off. The class file format allows names of 65535
+// bytes, and even a small file can have very many frames that refer to the same long name.
 const maxName = 4096
 
 // known caches decoded values of a chunk, by the keys of their constants.
 type known struct {
 	threads map[int64]*Thread
 	stacks  map[int64]*Stack
-	methods map[int64]*Frame // frames in which only the fields are set that depend on the method alone
+	methods map[int64]*Frame // frames with only the fields that depend on the method alone
 	types   map[int64]*string
 	frames  int // number of frames in all stacks
 }
@@ -165,7 +165,7 @@ func (v Value) name() string {
 }
 
 // keep adds a value to a map of the cache. If the map is full, keep empties it first. A value with the key 0 is not a
-// constant, so it is not kept.
+// constant, and keep does not keep it.
 func keep[T any](in *map[int64]*T, key int64, found *T) {
 	switch {
 	case key == 0:

@@ -15,7 +15,7 @@ type Type struct {
 	kind   Kind // Struct, unless the type is primitive
 	wire   wire
 	state  typeState
-	height int    // how deeply the type is nested: 1 for a primitive type, 2 for a type with only primitive fields
+	height int    // the number of levels in the type: 1 for a primitive type, 2 for a type with only primitive fields
 	fault  string // why its values can't be read; "" if they can
 }
 
@@ -29,7 +29,7 @@ type Field struct {
 	Unsigned    bool
 
 	typeID int64
-	pooled bool // in the file, its value is the key of a constant
+	pooled bool // true if the file has the key of a constant in place of the field's value
 	wire   wire
 }
 
@@ -65,7 +65,7 @@ const eventSuper = "jdk.jfr.Event"
 // IsEvent reports whether values of the type are events.
 func (t *Type) IsEvent() bool { return t.Super == eventSuper }
 
-// Field returns the field with a name, or nil if there is none.
+// Field returns the field with the given name, or nil if there is no such field.
 func (t *Type) Field(name string) *Field {
 	if i := t.index(name); i >= 0 {
 		return &t.Fields[i]
@@ -117,8 +117,8 @@ var primitives = map[string]struct {
 	"java.lang.String": {String, wireString},
 }
 
-// maxHeight limits how deeply types can be nested within one another. Fields that are keys of constants do not count.
-// JFR's own types have three levels: a stack trace has frames, and a frame has integers.
+// maxHeight limits how deeply types can be nested within one another. Values that are reached through the key of a
+// constant do not count. JFR's own types have three levels: a stack trace has frames, and a frame has integers.
 const maxHeight = 32
 
 type typeState uint8
@@ -209,8 +209,7 @@ func (f *Field) skip(d []byte, i int) int {
 	return i
 }
 
-// skipOne returns the offset after one value of the field, which is at i. If the field is an array, that is one
-// element.
+// skipOne returns the offset after the single value at i. If the field is an array, that value is one of its elements.
 func (f *Field) skipOne(d []byte, i int) int {
 	if f.wire == wireVarint {
 		return skipVarint(d, i)

@@ -12,7 +12,7 @@ type Value struct {
 	chunk *Chunk
 	typ   *Type
 	field *Field // the field that holds the value; nil for the zero Value
-	raw   []byte // the value's bytes and what follows them
+	raw   []byte // begins with the value's bytes; other bytes may follow
 	kind  Kind
 	key   int64
 }
@@ -40,9 +40,9 @@ func (c *Chunk) value(f *Field, raw []byte) Value {
 	return c.element(f, raw)
 }
 
-// maxHops limits the number of steps from a field to its value. For example, there are three steps if a field has the
-// key of a constant of type GCName: to the constant, to the only field of GCName, and to the string whose key is in
-// that field.
+// maxHops limits the number of steps from a field to its value. For example, it takes three steps if a field has the
+// key of a constant of type GCName. They lead to the constant, then to the only field of GCName, and then to the string
+// whose key is in that field.
 const maxHops = 8
 
 // element returns the value of a field or, if the field is an array, of one of its elements. It follows keys to their
@@ -99,7 +99,8 @@ func (v Value) Type() *Type { return v.typ }
 // Two values of the same chunk are equal if they have the same type and the same key.
 func (v Value) Key() int64 { return v.key }
 
-// Int returns the value of an integer, the code of a char, or 1 for true. An unsigned long above MaxInt64 is negative.
+// Int returns the value of an integer, the code of a char, or 1 for true. For an unsigned long above MaxInt64, the
+// result is negative.
 func (v Value) Int() int64 {
 	switch v.kind {
 	case Bool:

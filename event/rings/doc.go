@@ -10,7 +10,7 @@
 //
 //	0  magic number
 //	1  process id
-//	2  when the file was created, CLOCK_MONOTONIC in ns
+//	2  when the file was created, in ns on CLOCK_MONOTONIC
 //	3  number of bytes in use
 //	4  number of threads for which there was no room
 //	5  number of methods for which there was no room in a thread
@@ -21,7 +21,7 @@
 //
 //	0  kind of the segment, see below
 //	1  size in bytes
-//	2  number of the thread's slot; -1 for the slot that threads share
+//	2  number of the slot that the thread uses; -1 for the slot that threads share
 //
 // Kind 1 is a ring of events. Further words of the head:
 //
@@ -47,8 +47,9 @@
 //
 // The content is a histogram of 592 buckets, see [BucketRange].
 //
-// Kind 3 has the windows of a thread. It is a ring as well. Word 6 of the head is the time at which the thread entered
-// the window that it is in now, or 0 if it is in none. Word 7 is the site of this window. A window has 3 words:
+// Kind 3 has the windows of a thread: its calls of methods that are given by --window-method, see [Windows]. This
+// segment is a ring as well. Word 6 of the head is the time at which the thread entered the window that it is in now,
+// or 0 if it is in none. Word 7 is the site of this window. A window has 3 words:
 //
 //	0  when it began
 //	1  the kind, which is 8 (8 bits), the site (24 bits) and the thread's id (32 bits)

@@ -10,8 +10,8 @@ import (
 
 // A Drain copies the windows out of a JVM's file while the JVM runs, before new windows overwrite them.
 //
-// It writes the three words that a window has in the ring. If windows were lost, it also writes the three words 0, 0
-// and the number of lost windows.
+// For each window, it writes the three words that the window has in the ring. If windows were lost, it also writes the
+// three words 0, 0 and the number of lost windows.
 type Drain struct {
 	file   io.ReaderAt
 	next   int64 // offset of the first segment that was not seen yet
@@ -22,29 +22,29 @@ type Drain struct {
 }
 
 type drainedRing struct {
-	offset   int64 // of the segment in the file
+	offset   int64 // where the ring's segment begins in the file
 	capacity int64
 	inFlight int64 // see maxInFlight
 	seen     int64 // number of windows that had been written at the last look
 	taken    int64 // number of windows that were taken or lost
 }
 
-// maxInFlight is how many of the newest windows in a ring may not be completely visible to this CPU yet. The CPU that
-// writes them can hold back the stores of a few dozen windows, and on aarch64 the stores may become visible in another
-// order. So a Drain leaves the newest windows for its next look at the ring. It does the same with a segment that is
-// only partly visible.
+// maxInFlight is an upper bound for the number of windows in a ring that this CPU can't see completely yet. These are
+// the newest ones: the CPU that writes them can hold back the stores of a few dozen windows, and on aarch64 the stores
+// may become visible in another order. So a Drain leaves the newest windows for its next look at the ring. It does the
+// same with a segment that is only partly visible.
 const maxInFlight = 64
 
-// maxTaken is how many windows a Drain writes for a JVM at most. This is enough for an hour with 2000 windows per
-// second. Any further windows count as lost.
+// maxTaken is the maximum number of windows that a Drain writes for a JVM. It is enough for an hour with 2000 windows
+// per second. Any further windows count as lost.
 const maxTaken = 8_000_000
 
-// maxRings is how many rings with windows a Drain reads at most. It reads all of them each time, so there must be a
-// limit. The agent makes one for each of 256 threads.
+// maxRings is the maximum number of rings that a Drain reads. A Drain reads all rings each time, so there must be a
+// limit. The agent makes one ring of windows for each of 256 threads.
 const maxRings = 1 << 10
 
 // maxSegments is an upper bound for the number of segments. A file that has more is damaged. For each of 256 threads,
-// the agent makes at most one segment for each of 1024 sites, and the thread's rings.
+// the agent makes the thread's rings, and at most one segment for each of 1024 sites.
 const maxSegments = 1 << 19
 
 // NewDrain returns a Drain of a JVM's file.
@@ -77,7 +77,7 @@ func (d *Drain) words(offset int64, n int) ([]byte, error) {
 	return b, err
 }
 
-// findRings looks for rings in the segments that are new.
+// findRings looks for rings of windows in the segments that the JVM has added since the last call.
 func (d *Drain) findRings(end bool) error {
 	b, err := d.words(0, headWords)
 	if errors.Is(err, io.EOF) {
@@ -186,7 +186,7 @@ func ReadDrained(r io.Reader) (*Windows, error) {
 	}
 }
 
-// add adds the window that the three words in b describe.
+// add adds what the three words in b stand for: a window, or a number of lost windows.
 func (w *Windows) add(b []byte) {
 	from, what, to := word(b, 0), uint64(word(b, 1)), word(b, 2)
 	switch {

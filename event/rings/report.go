@@ -18,8 +18,8 @@ type Site struct {
 	Method     string
 	Descriptor string // "(Ljava/lang/Object;)I"
 	Window     bool   // its calls are windows
-	// First is only for the kind SDT. The shared object that other tracers see has two sites for each method, and First
-	// is the number of the first of them.
+	// First is set only for the kind SDT. The shared object that other tracers see has two sites for each method, and
+	// First is the number of the first one.
 	First  int
 	Static bool   // the method is static; only for the kind SDT
 	Probe  string // the probe as the user wrote it
@@ -45,7 +45,7 @@ type Refusal struct{ Probe, Method, Reason string }
 // A Miss is a probe that matches no method.
 type Miss struct {
 	Probe     string
-	ClassSeen bool   // the class exists, but the method does not, unless Idle is true
+	ClassSeen bool   // the class exists; unless Idle is true, it does not have the method
 	Idle      bool   // the probe is for locks or allocations, but the methods have none
 	Near      string // similar names, separated by ", "
 }
@@ -58,12 +58,12 @@ type Report struct {
 	Errors   []string
 	Started  bool
 	Stopped  bool
-	Restored int    // number of classes that were changed back
+	Restored int    // number of classes from which the agent has removed its probes again
 	Object   string // file name of the shared object that other tracers see, or ""; the file is next to the report
 	Bad      int    // number of lines that could not be read
 }
 
-// Upper bounds for what an agent reports. Lines beyond them count as bad.
+// Upper bounds for what an agent reports. Lines beyond these limits count as bad.
 const (
 	maxSites = 2048
 	maxOther = 1024
@@ -85,8 +85,8 @@ func ReadReport(r io.Reader, name string) (*Report, error) {
 	return rep, nil
 }
 
-// places parses the text that a site of the kind SDT has, for example "2,static" or just "2". The number is that of the
-// first site in the shared object.
+// places sets First and Static of a site of the kind SDT. The agent's text has both in one field, for example
+// "2,static", or just "2" if the method is not static.
 func (s *Site) places(options string) bool {
 	first, static, found := strings.Cut(options, ",")
 	var err error

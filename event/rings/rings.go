@@ -58,7 +58,7 @@ type Ring struct {
 	Slot    int // -1 if threads share it
 	TID     int // of the last thread that wrote into the ring
 	Thread  string
-	Written int64 // number of events
+	Written int64 // number of events that the threads have written
 	Dropped int64 // number of events that were overwritten
 
 	body     []byte
@@ -93,7 +93,8 @@ type Calls struct {
 	Histogram                [Buckets]int64
 }
 
-// Windows are the times during which a thread was in methods whose calls are windows (see Site.Window).
+// Windows are the times during which threads of one slot were in the method that the user gave by --window-method (see
+// Site.Window). gasm counts only samples that were taken in such times.
 type Windows struct {
 	Slot    int
 	Dropped int64
@@ -125,7 +126,7 @@ type Reader struct {
 	begun  bool
 	offset int64
 	left   int64 // bytes in use after offset
-	inner  int64 // if offset is in a segment of kind 4: how many of these bytes belong to it
+	inner  int64 // how many of these bytes belong to the segment of kind 4 that offset is in; 0 if it is in none
 }
 
 // NewReader returns a Reader of a file. The name is used in messages only.

@@ -1,7 +1,7 @@
 // Package usdt reads the text in which gasm saves the firings of HotSpot's own probes. These are the statically defined
 // tracepoints (USDT) that most builds of libjvm.so have. Package hotspot/usdt writes the text while a JVM runs.
 //
-//   - A [Reader] reads the text, and joins the start of something with its end.
+//   - A [Reader] reads the text, and joins the start of something, such as a park, with its end.
 //   - [Known] lists the probes of the providers hotspot and hs_private, and [Parameters] says
 //     what their arguments are.
 //

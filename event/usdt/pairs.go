@@ -19,9 +19,9 @@ type firing struct {
 	args []argument
 }
 
-// An opened is a key of Reader.open, for something that has begun. It is the thread, and the full
-// name of the probe that begins it, such as "hotspot:thread__park__begin". If the text does not
-// name the thread, tid is 0.
+// An opened identifies something that has begun, such as a park, in the map Reader.open. It has the
+// thread and the full name of the probe that reported the beginning, such as
+// "hotspot:thread__park__begin". If the text does not name the thread, tid is 0.
 type opened struct {
 	tid  int
 	what string
@@ -73,9 +73,9 @@ func (r *Reader) halves(name string) (what string, begins, ends bool) {
 	return what, begins, ends
 }
 
-// reached handles a firing. A start is kept until its end is read, and the two become one event. A
-// firing that is neither a start nor an end becomes an event of its own. msg says what is wrong
-// with the line. It is "" if nothing is wrong.
+// reached handles a firing. A start is kept until its end is read. Start and end then become one
+// event. A firing that is neither a start nor an end becomes an event of its own. msg says what is
+// wrong with the line. It is "" if nothing is wrong.
 func (r *Reader) reached(f firing) (msg string) {
 	what, begins, ends := r.halves(f.name)
 	key := opened{f.tid, what}
@@ -188,12 +188,12 @@ func (r *Reader) event(from, to *firing, what string) *event.Event {
 }
 
 // probeArgument is the name of an event's argument. Its value is the name of the probe that
-// reported the event, or the start of the event.
+// reported the event. If a start and an end were joined, it is the probe of the start.
 const probeArgument = "probe"
 
 // Plain turns an event into a plain firing of its probe: its kind becomes event.Probe, and its name
-// that of the probe. This is for a JVM whose events of the original kind also come from another
-// source, so that they do not count twice.
+// that of the probe. If a JVM's events of the original kind also come from another source, this
+// keeps them from being counted twice.
 func Plain(e *event.Event) {
 	for _, a := range e.Args {
 		if a.Name == probeArgument {
@@ -292,7 +292,7 @@ func (r *Reader) arguments(probe string, args []argument, used int) (named []eve
 	return named
 }
 
-// results returns the arguments of an end that its start did not have.
+// results returns those arguments of an end that the start does not have.
 func (r *Reader) results(end *firing) []event.Arg {
 	switch end.name {
 	case Provider + ":method__compile__end", Provider + ":thread__sleep__end":

@@ -26,7 +26,7 @@ type Reader struct {
 	open   map[opened][]begun
 	n      int // the number of starts in open, in all threads together
 	names  map[string]string
-	// recorded are the probes that were recorded; nil if the text does not say.
+	// recorded has the names of the recorded probes. It is nil if the text does not list them.
 	recorded map[string]bool
 	rest     []begun // starts without an end in the text, which are returned last
 	ended    bool
@@ -36,14 +36,14 @@ const (
 	// longestLine is the longest line that is read; a longer one is a SyntaxError. That could
 	// happen to a line with three texts of 64 kB in which every byte is escaped.
 	longestLine = 256 << 10
-	// mostOpen is an upper bound for the starts whose end is still missing, in all threads of a JVM
-	// together. If there is another start, its line is a bad line.
+	// mostOpen is the maximum number of starts whose end is still missing, in all threads of a JVM
+	// together. The line of any further start is a bad line.
 	mostOpen = 1 << 16
-	// mostArguments is an upper bound for the arguments of a probe (SystemTap's notes allow 12). A
+	// mostArguments is the maximum number of arguments of a probe (SystemTap's notes allow 12). A
 	// line that has more is a bad line.
 	mostArguments = 32
-	// mostNames limits how many names of probes Reader.names keeps. When there are more, all are
-	// forgotten.
+	// mostNames is the maximum number of names that Reader.names keeps. When another one comes, all
+	// of them are forgotten.
 	mostNames = 1 << 16
 )
 
@@ -89,7 +89,7 @@ func (r *Reader) Scan() bool {
 	return r.nextUnended()
 }
 
-// read reads a line. It returns what is wrong with the line, or "".
+// read reads a line. It returns what is wrong with the line, or "" if nothing is wrong.
 func (r *Reader) read(line []byte) (msg string) {
 	if len(line) == 0 || line[0] == '#' {
 		if names, ok := bytes.CutPrefix(line, []byte(ProbesHead)); ok {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// valued are the options of the java command whose value is the next word of the command line (java
+// valued are the options of the java command that take the next word of the command line as their value (see java
 // -help).
 var valued = []string{"-cp", "-classpath", "--class-path", "-p", "--module-path", "--upgrade-module-path",
 	"--add-modules", "--enable-native-access", "--limit-modules", "--add-reads", "--add-exports", "--add-opens",

@@ -8,9 +8,9 @@
 // # How a JVM is recognized
 //
 // A process that runs HotSpot has mapped libjvm.so (/proc/PID/maps). OpenJ9 has a libjvm.so as well, and also
-// libj9vm29.so. A native image of GraalVM is a program with an ELF section named .svm_heap. The maps of another
-// user's process can't be read. Such a process is taken for a JVM if its name is java, or if there is a file named by
-// its process id in HotSpot's folder in /tmp.
+// libj9vm29.so. A native image of GraalVM is a program with an ELF section named .svm_heap. The maps of another user's
+// process can't be read. Such a process is taken for a JVM if its name is java. It is also taken for a JVM if it has a
+// thread named VM Thread and HotSpot's folder in /tmp has a file for its process id.
 //
 // # What a JVM runs
 //
@@ -20,9 +20,9 @@
 //	process 4711 here, 1 in its container    /proc/4711/root/tmp/hsperfdata_app/1
 //
 // The file begins with a header, followed by an entry for each value (perfMemory.hpp). Among its strings are the
-// command ("sun.rt.javaCommand": main class or jar, and the arguments) and the version. With -XX:-UsePerfData the
-// file does not exist, and another user's file can't be read. In both cases the main class is taken from the command
-// line, if it is there, and the version from the JDK's release file.
+// command ("sun.rt.javaCommand": main class or jar, and the arguments) and the version. With -XX:-UsePerfData the file
+// does not exist, and another user's file can't be read. In both cases the main class is taken from the command line,
+// if the command line names it, and the version from the JDK's release file.
 //
 // The file, the command line and all paths are made by the process, which may be hostile. So files are opened only if
 // they are regular files of the process's user, reads are bounded, and names are escaped when they are shown.

@@ -44,8 +44,8 @@ func (f files) close() {
 // in hsperfdata_app. This user may exist only in the JVM's container.
 const perfFolderHead = "hsperfdata_"
 
-// maxPerfFolders limits how many folders of performance data are opened, because anyone can create
-// such folders in /tmp.
+// maxPerfFolders limits the number of folders of performance data that are opened, because anyone can create such
+// folders in /tmp.
 const maxPerfFolders = 256
 
 // eachPerfFolder calls see(folder) for each folder of performance data that belongs to the user with this id. It stops
@@ -99,7 +99,7 @@ func (f files) perfText() (text []byte) {
 	return text
 }
 
-// perfData returns the strings of the process's performance data by name. The map is empty if they can't be read.
+// perfData returns the strings of the process's performance data by name. The map is empty if the data can't be read.
 func (f files) perfData() map[string]string {
 	strs, _ := perfStrings(f.perfText()) // a file of another format has no strings
 	return strs

@@ -10,7 +10,7 @@ import (
 const (
 	prologueSize = 32
 	byteOrderAt  = 4  // 0 big, 1 little
-	usedAt       = 8  // number of bytes of the file that are in use
+	usedAt       = 8  // number of bytes in the file that are in use
 	firstEntryAt = 24 // offset of the first entry
 	entriesAt    = 28 // number of entries
 
@@ -23,12 +23,12 @@ const (
 
 var perfDataMagic = []byte{0xca, 0xfe, 0xc0, 0xc0}
 
-// maxPerfData limits how many bytes of the file are read. HotSpot's default size is 32 kB (PerfDataMemorySize). In a
-// larger file, the strings still come first.
+// maxPerfData limits the number of bytes that are read from the file. By default HotSpot makes the file 32 kB large
+// (PerfDataMemorySize). In a larger file, the strings still come first.
 const maxPerfData = 1 << 20
 
-// perfStrings returns the strings in HotSpot's file of performance data, by name. From a cut or damaged file it returns
-// the strings before the damage.
+// perfStrings returns the strings in HotSpot's file of performance data, by name. If the file is truncated or damaged,
+// it returns the strings before the damage.
 func perfStrings(file []byte) (map[string]string, error) {
 	found := map[string]string{}
 	err := eachEntry(file, func(entry []byte, order binary.ByteOrder) bool {

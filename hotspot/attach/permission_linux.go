@@ -25,8 +25,8 @@ func userName(uid int) string {
 	return u.Username
 }
 
-// tryMemory returns nil if the memory of the process can be read, and otherwise why not. It reads a byte of the vDSO,
-// which the kernel itself has mapped, so the read can't block.
+// tryMemory returns nil if the memory of the process can be read, and otherwise an error that says why not. It reads a
+// byte of the vDSO, which the kernel itself has mapped, so the read can't block.
 func (p process) tryMemory(mappings []native.Mapping, uid int) error {
 	at := slices.IndexFunc(mappings, func(m native.Mapping) bool { return m.Path == native.VDSO })
 	if err := p.CheckMemory(); err != nil {
@@ -45,8 +45,8 @@ func (p process) tryMemory(mappings []native.Mapping, uid int) error {
 	return nil
 }
 
-// errNoPtrace is the error if gasm runs as root, as in a container, but without the capability to
-// read other processes.
+// errNoPtrace means that gasm runs as root but lacks the capability to read other processes. That is usual in a
+// container.
 var errNoPtrace = &fix.Error{Err: errors.New("gasm is root without the capability SYS_PTRACE"),
 	Fix: "give it that (docker run --cap-add SYS_PTRACE; in Kubernetes securityContext.capabilities.add)"}
 

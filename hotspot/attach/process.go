@@ -24,8 +24,8 @@ type Process struct {
 	User    string // name of the user that it runs as, or the id if the user has no name
 	OfOther bool   // gasm does not trust the process, because it runs as another user or as a container's root
 	Kind    Kind
-	// Unreadable says why gasm can't read the JVM's code and how to fix that. It is nil if gasm can read the code. The
-	// text does not say which JVM it is about; the text of Err does.
+	// Unreadable says why gasm can't read the JVM's code and how to fix that. It is nil if gasm can read the code. Its
+	// text does not name the JVM; the text of the error that Err returns does.
 	Unreadable error
 	// StartMonoNanos is when the process started, on CLOCK_MONOTONIC, with the kernel's precision of 10 ms.
 	StartMonoNanos int64
@@ -58,9 +58,9 @@ func (j *Process) Err() error {
 	return fmt.Errorf("JVM %s can't be read: %w", j, j.Unreadable)
 }
 
-// Choose returns the JVMs that the user names. Each word is a process id, or a part of the name of a main class or
-// jar that only one JVM has. A JVM with the word as its whole name takes precedence over partial matches. Choose
-// returns an error if one of the JVMs can't be read.
+// Choose returns the JVMs that the user names. Each word is a process id, or a part of the name of a main class or jar.
+// Such a part must match only one JVM. If the word is the whole name of a main class or jar, partial matches don't
+// count. Choose returns an error if one of the JVMs can't be read.
 func Choose(ctx context.Context, words []string) ([]Process, error) {
 	var chosen []Process
 	var listed []Process // the result of List, which is called only if a word is not a process id

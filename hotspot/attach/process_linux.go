@@ -19,8 +19,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// listTime bounds the time for looking at all processes of the machine. A hostile process can make gasm wait for ever
-// when gasm looks at the memory of that process.
+// listTime limits the time for looking at all processes of the machine. The limit is needed because a hostile process
+// can make gasm wait for ever when gasm reads its memory.
 const listTime = 6 * time.Second
 
 // List returns the running JVMs that this process can see, by ascending process id. A process that could not be
@@ -67,7 +67,7 @@ func silent(pid int) *Process {
 var errSilent = errors.New(
 	"the kernel does not answer: its memory may be mapped from a file system that does not answer")
 
-// lookTime bounds the time for looking at one process.
+// lookTime limits the time for looking at one process.
 const lookTime = 8 * time.Second
 
 // Look returns what can be found out about a process. It returns an error if the process does not exist, is
@@ -170,10 +170,11 @@ func homeOf(libjvm string) string {
 	return home
 }
 
-// A process is a process that is examined because it may run a JVM.
+// A process is one that gasm examines because it may run a JVM.
 type process struct{ *foreign.Process }
 
-// maxText bounds how much is read of a command line or an environment, in bytes: the kernel has no limit.
+// maxText limits the number of bytes that are read from a command line or an environment, because the kernel has no
+// limit.
 const maxText = 1 << 20
 
 // text returns the text of one of the process's files in /proc, such as "cmdline". It returns "" if that fails.
@@ -202,12 +203,11 @@ func (p process) describe(ctx context.Context, j *Process, status foreign.Status
 	j.Command = strs["sun.rt.javaCommand"]
 	j.Main = mainOf(j.Command)
 	words := strings.Split(strings.TrimRight(p.text("cmdline"), "\x00"), "\x00")
-	// HotSpot cuts the property at a kilobyte, so the command line takes precedence.
+	// HotSpot truncates the property java.class.path to a kilobyte, so the command line takes precedence.
 	j.ClassPath = p.absolute(cmp.Or(classPathOfArguments(words), p.environment("CLASSPATH"),
 		strs["java.property.java.class.path"]))
 	j.Version = strs["java.property.java.vm.version"]
-	// In JDK 8 that property is HotSpot's own version, such as 25.504-b01, so java.version is used
-	// instead.
+	// In JDK 8, java.vm.version is HotSpot's own version, such as 25.504-b01, so java.version is used instead.
 	if old := strs["java.property.java.version"]; strings.HasPrefix(old, "1.") {
 		j.Version = old
 	}
@@ -233,7 +233,7 @@ func (p process) environment(variable string) string {
 	return ""
 }
 
-// absolute makes the paths of a list absolute. Relative ones are relative to the process's working folder.
+// absolute makes the paths of a list absolute. Relative paths are relative to the process's working folder.
 func (p process) absolute(list string) string {
 	folder, err := p.Readlink("cwd")
 	if list == "" || err != nil {
@@ -260,8 +260,8 @@ func isEmulator(program string) bool {
 	return strings.HasPrefix(program, "qemu-") || strings.HasPrefix(program, "FEX") || program == "box64"
 }
 
-// maxMaps limits how much of the list of a process's mappings is read, in bytes. By default the kernel allows a process
-// 65 530 mappings (vm.max_map_count).
+// maxMaps limits the number of bytes that are read from the list of a process's mappings. By default the kernel allows
+// a process 65 530 mappings (vm.max_map_count).
 const maxMaps = 1 << 24
 
 // hasAsData reports whether the process has mapped a library, even if the mapping is not executable. An emulator

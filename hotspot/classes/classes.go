@@ -46,8 +46,8 @@ const (
 
 // Read returns the loaded classes and their methods, in HotSpot's order. It skips a class if
 // wanted(name) returns false. Bridge methods are left out, because they only call the method of the
-// same name. Some methods are not in the class file but were added by HotSpot, for example for an
-// interface's method that the class does not implement.
+// same name. Methods that HotSpot has added to those of the class file are included. HotSpot adds
+// one, for example, for an interface's method that the class does not implement.
 func Read(vm *vmstructs.VM, wanted func(class string) bool) ([]Class, error) {
 	l, err := newLayout(vm)
 	if err != nil {
@@ -102,7 +102,7 @@ func (r *reader) readLoaders() error {
 }
 
 // fatal reports whether an error means that nothing more can be read from the JVM. Other errors
-// mean that one place is damaged.
+// mean only that some structure in the JVM's memory is damaged.
 func fatal(err error) bool { return errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) }
 
 // readChain reads the classes of a loader. klass is the address of the first one.

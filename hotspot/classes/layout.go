@@ -4,7 +4,7 @@ import "github.com/gasm-profiler/gasm/hotspot/vmstructs"
 
 type field = vmstructs.Field
 
-// A layout says where HotSpot's structures have the fields that this package reads.
+// A layout has the offsets of the fields that this package reads in HotSpot's structures.
 type layout struct {
 	// JDK 9 and newer: the list of ClassLoaderData, each with the list of its Klasses.
 	loaders                   uint64 // address of the variable that points to the first one

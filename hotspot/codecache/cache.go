@@ -25,8 +25,8 @@ type Cache struct {
 	pieces pieces
 
 	jvmci      bool              // code of level 4 comes from a JVMCI compiler instead of C2
-	names      map[uint64]string // names of blobs that this Poll has read, by their address in the JVM
-	nmethods   map[uint64]string // the same for the names of nmethods, which never change
+	names      map[uint64]string // names of blobs that this Poll has read, by the address of the text
+	nmethods   map[uint64]string // "nmethod" and "native nmethod", by address; kept for later Polls
 	current    []*Blob           // the blobs that are there now, sorted by address
 	history    history
 	now, last  int64 // times of this Poll and of the one before
@@ -52,15 +52,16 @@ func New(vm *vmstructs.VM, name Namer) (*Cache, error) {
 	return c, nil
 }
 
-// maxFailures is how many Polls in a row may fail before an error is reported, because HotSpot's pointers are invalid
-// for short moments while it starts. An error is reported at once if the process has ended, or if gasm may not read it.
+// maxFailures is the number of Polls in a row that may fail before an error is reported. Single failures are normal,
+// because HotSpot's pointers are invalid for short moments while it starts. An error is reported at once if the process
+// has ended, or if gasm may not read it.
 const maxFailures = 50
 
 // Poll finds out what has changed since the last Poll. The first Poll finds all blobs. If nothing has changed, a Poll
 // takes one system call.
 //
-// An error means that the JVM's memory can't be read. It wraps syscall.ESRCH if the process has ended. The changes that
-// were found before the error are returned as well.
+// An error means that the JVM's memory can't be read. The error wraps syscall.ESRCH if the process has ended. Poll also
+// returns the changes that it found before the error.
 func (c *Cache) Poll(nowMonoNanos int64) (Changes, error) {
 	c.now = nowMonoNanos
 	c.notBefore = c.last
@@ -108,9 +109,9 @@ func (c *Cache) poll() error {
 	return nil
 }
 
-// recheck is the shortest pause between two passes over a heap that looks unchanged. There are such passes as long as
-// the JVM compiles: HotSpot may free a method and put another one into its memory between two Polls, and this leaves no
-// trace in the CodeHeap.
+// recheck is the shortest pause between two passes over a heap that looks unchanged. The Cache makes such passes as
+// long as the JVM compiles. HotSpot may free a method and put another one into its memory between two Polls, which
+// leaves no trace in the CodeHeap.
 const recheck = 250 * time.Millisecond
 
 // pollHeap reads what has changed in one heap.

@@ -18,7 +18,7 @@ type freshBlock struct {
 	header header
 	tries  int // how many Polls have failed to name its method
 
-	installed *printassembly.Installed // of nmethods
+	installed *printassembly.Installed // nil unless the block holds an nmethod
 	method    uint64                   // address of its Method
 	state     State
 	notBefore int64 // see Blob.NotBeforeMonoNanos
@@ -45,8 +45,8 @@ func (c *Cache) newFresh(hp *heap, h *header, b *block, tries int) *freshBlock {
 // unknownMethod is the name of a method whose class was unloaded before the name could be read.
 const unknownMethod = "unknown::method"
 
-// maxTries is how many Polls try to read a method's name before the method is called unknownMethod. If the reason is
-// that its class is about to be unloaded, the nmethod will soon be gone, too.
+// maxTries is the number of Polls that try to read a method's name. If all of them fail, the method is called
+// unknownMethod. If they fail because the method's class is about to be unloaded, the nmethod will soon be gone, too.
 const maxTries = 3
 
 // nameFresh names the new blobs, and adds those that are still there.
@@ -131,12 +131,12 @@ func (c *Cache) stillThere() ([]bool, error) {
 	return there, nil
 }
 
-// longestName is how many bytes are read for each name at first. Longer names, which are few, are read
-// again one by one.
+// longestName is the number of bytes that are read for each name at first. The few names that are longer are read
+// again, one by one.
 const longestName = 64
 
 // readNames reads the names of the blobs in many blocks together, and adds the names to c.names. The caller has read
-// the headers of the blocks, but read[i] is false if it could not read that of blocks[i].
+// the headers of the blocks. If it could not read the header of blocks[i], read[i] is false.
 func (c *Cache) readNames(blocks []vmstructs.Piece, read []bool) error {
 	l := c.layout
 	wanted := map[uint64]bool{}

@@ -14,7 +14,7 @@ type header struct {
 	nameAt, kind, size uint64
 	lo, hi             uint64 // the code
 	compileID          uint64 // 0 except for nmethods
-	state              int8   // of nmethods
+	state              int8   // nmethod::_state, for nmethods
 
 	raw []byte // the bytes of an nmethod; valid only while the block is decoded
 }
@@ -30,7 +30,7 @@ func (h *header) identity() identity {
 }
 
 // decode returns the header in the copy of a block. used is false if the block is free. ok is true if the block holds a
-// valid blob. A used block may hold none yet, because HotSpot is about to make it.
+// valid blob. A used block may hold no blob yet, because HotSpot is about to make one.
 func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, ok bool) {
 	l := c.layout
 	if uint64(len(data)) < l.blockSize || l.blockUsed.In(data) != 1 {
@@ -69,7 +69,7 @@ func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, o
 // has the same limit.
 const maxBlob = 1 << 26
 
-// isNMethod reports whether the blob is an nmethod. The blob's kind says so, or the blob's name in JDK 24 and older.
+// isNMethod reports whether the blob is an nmethod. The blob's kind says so. In JDK 24 and older, the blob's name does.
 func (c *Cache) isNMethod(h *header) bool {
 	if c.layout.blob.hasKind {
 		return h.kind == c.layout.blob.kindNMethod

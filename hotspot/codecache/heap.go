@@ -12,12 +12,12 @@ import (
 // A heap is one of the parts of the code cache (HotSpot's CodeHeap). Its memory is divided into segments of 64 or 128
 // bytes. A block is a run of segments that begins with a header. One blob follows the header, unless the block is free.
 // The segment map has a byte for each segment. It is 0 for the first segment of a block. It may also be 0 in the middle
-// of a block. A free block began there before HotSpot joined it with the block in front of it.
+// of a block, if a free block began there before HotSpot joined that block with the one in front of it.
 type heap struct {
 	at   uint64
 	data []byte // a copy of the CodeHeap structure
 
-	low, high uint64 // the memory of its segments
+	low, high uint64 // the addresses where its segments begin and end
 	segmap    uint64 // address of the segment map
 	log2      uint
 	next      uint64 // number of the first segment that was never used; blocks below it may be free
@@ -29,7 +29,7 @@ type heap struct {
 	walkAgain  bool          // make another pass: the heap may have changed during the last one, or a Poll failed
 	walked     int64         // time of the last pass over all blocks
 	walkTook   time.Duration // how long that pass took
-	compileIDs [3]uint64     // the compile ids at that time
+	compileIDs [3]uint64     // the compile ids at the time of that pass
 }
 
 // A block describes a block of a heap that holds a blob.
@@ -73,8 +73,8 @@ func (hp *heap) update(l *layout) (grown, changed bool) {
 	return hp.next > before, changed
 }
 
-// maxBlobs is an upper bound for the blocks that a heap can have. More are an error: even in the largest code cache,
-// which has 2 GB, they would have to be smaller than 2 kB on average.
+// maxBlobs is the maximum number of blocks in a heap. More blocks are an error, because they would be smaller than 2 kB
+// on average even in the largest code cache, which has 2 GB.
 const maxBlobs = 1 << 20
 
 // batch is the largest number of blocks that are read with one system call.

@@ -23,11 +23,11 @@ type pieces struct {
 	all     []piece // all pieces, by address
 
 	stubs, codelets, vtables    []piece
-	stubList, chunk, queueCount uint64 // heads of the lists when they were read
+	stubList, chunk, queueCount uint64 // the heads of the lists when these were read
 	unfinished                  bool   // a stub was being made when the list was read
 }
 
-// maxList is an upper bound for the pieces of one kind. If a list is longer, only its beginning is read.
+// maxList is the maximum number of pieces of one kind. If a list is longer, only its beginning is read.
 const maxList = 1 << 14
 
 // read reads the lists that have changed.
@@ -123,8 +123,8 @@ func (c *Cache) stubBegin() int {
 	return 24
 }
 
-// maxInterpreter is an upper bound for the size of the interpreter's code, in bytes; a larger one is not read. JDK 25's
-// has 100 kB.
+// maxInterpreter is an upper bound for the size of the interpreter's code, in bytes; a larger one is not read. The
+// interpreter of JDK 25 has 100 kB.
 const maxInterpreter = 1 << 22
 
 // readCodelets reads the interpreter's StubQueue. Its memory is a sequence of InterpreterCodelets, each followed by its
@@ -171,8 +171,8 @@ func (p *pieces) readCodelets(c *Cache) error {
 //
 //	VtableStub* _next; const short _index; short _ame_offset; short _npe_offset; bool _is_vtable_stub;
 //
-// JDK 28 has two stubs for each index. The byte after _is_vtable_stub is 0 in the one for callers that
-// C1 has compiled.
+// JDK 28 has two stubs for each index. In the stub for callers that C1 has compiled, the byte after _is_vtable_stub is
+// 0.
 const (
 	vtableStubSize  = 16
 	vtableTableSize = 256

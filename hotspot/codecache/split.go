@@ -30,8 +30,8 @@ func (c *Cache) kindOf(h *header, name string) printassembly.Kind {
 	return printassembly.RuntimeBlob
 }
 
-// smallestGap is how many bytes a gap between two pieces must have to become a blob. A smaller gap may just be there
-// for alignment, which takes up to 64 bytes.
+// smallestGap is the minimum size in bytes of a gap between two pieces that is reported as a blob. A smaller gap may
+// only be there for alignment, which takes up to 64 bytes.
 const smallestGap = 65
 
 // split returns the blobs of a block that does not hold an nmethod: one for each piece in it, and one for each gap

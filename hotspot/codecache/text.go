@@ -8,7 +8,7 @@ import (
 )
 
 // AppendTo appends the line that a HotSpot log would have for the blob. uptimeMillis is when the blob appeared, in
-// milliseconds since the JVM's start. Only the line of a method says this.
+// milliseconds since the JVM's start. Only the line of a method contains this time.
 //
 //	<nmethod compile_id='138' compile_kind='osr' compiler='c2' level='4' size='…' address='0x…' insts_offset='…' … method='Hot sum ()V' bytes='28' stamp='0.579'/>
 //	StubRoutines::libmLog [0x…, 0x…] (631 bytes)
@@ -79,8 +79,8 @@ func appendTag(text []byte, t *printassembly.Installed, uptimeMillis int64) []by
 }
 
 // taggedName converts "pkg.Class::method" to "pkg/Class method ()V". The method's own descriptor is not known, so ()V
-// stands in for it. Names of method handles' methods, such as "linkToStatic(LLIJ)D", contain a signature. It becomes
-// the descriptor in such a way that a reader of the tag gets the same name back.
+// stands in for it. Names of method handles' methods, such as "linkToStatic(LLIJ)D", contain a signature. This
+// signature becomes the descriptor in such a way that a reader of the tag gets the same name back.
 func taggedName(name string) string {
 	class, method, _ := strings.Cut(name, "::")
 	descriptor := "()V"

@@ -58,8 +58,8 @@ type history struct {
 
 const historyPage = 1 << 12
 
-// maxHistory is how many blobs a history can have. When it is full, the oldest quarter is forgotten. A JVM whose code
-// cache is too small replaces about 1000 methods a second.
+// maxHistory is the maximum number of blobs in a history. When the history is full, the oldest quarter is forgotten. A
+// JVM whose code cache is too small replaces about 1000 methods a second.
 const maxHistory = 1 << 18
 
 func newHistory() history { return history{pages: map[uint64][]*Blob{}} }

@@ -17,17 +17,17 @@ const (
 	vtableChunkSymbol = "_ZN10VtableStub6_chunkE"
 )
 
-// compileIDSymbols are the counters from which HotSpot takes compile ids: for standard compilations, for OSR
-// compilations, and for native wrappers.
+// compileIDSymbols are the linker names of the counters from which HotSpot takes compile ids. There is one counter each
+// for standard compilations, for OSR compilations, and for native wrappers.
 var compileIDSymbols = [...]string{"_ZN13CompileBroker15_compilation_idE", "_ZN13CompileBroker19_osr_compilation_idE",
 	"_ZN13CompileBroker22_native_compilation_idE"}
 
-// A watch has copies of the HotSpot structures that show whether anything in the code cache has changed. A Poll begins
-// with reading all of them at once.
+// A watch has copies of the HotSpot structures that show whether anything in the code cache has changed. Each Poll
+// begins by reading all of them at once.
 type watch struct {
 	symbols map[string]uint64
 	counts  []uint64                  // addresses of the compileIDSymbols, as far as they are known
-	flags   map[string]vmstructs.Flag // without their values: HotSpot sets some while it starts
+	flags   map[string]vmstructs.Flag // where the flags are; HotSpot sets some of them while it starts
 
 	// What the last read found.
 	heapsAt    uint64 // address of the GrowableArray of heaps, or of JDK 8's only heap; 0 while HotSpot starts
@@ -44,8 +44,8 @@ type watch struct {
 func (w *watch) find(vm *vmstructs.VM, l *layout) (err error) {
 	names := slices.Concat(compileIDSymbols[:], []string{stubListSymbol, vtableSymbol, vtableSizeSymbol,
 		itableSizeSymbol, vtableChunkSymbol})
-	// The library's file can't be opened if it was replaced since the JVM started and gasm does not run as root. The
-	// Cache works without symbols, too, but then some stubs have no names.
+	// The file of libjvm.so can't be opened if the file was replaced after the JVM started and gasm does not run as
+	// root. The Cache works without symbols, too, but then some stubs have no names.
 	if w.symbols, err = vm.Symbols(names...); err != nil {
 		w.symbols = map[string]uint64{}
 	}
@@ -58,7 +58,7 @@ func (w *watch) find(vm *vmstructs.VM, l *layout) (err error) {
 	return err
 }
 
-// arraySize is how many bytes of a GrowableArray are read. All its fields are within these bytes.
+// arraySize is the number of bytes that are read of a GrowableArray. All its fields lie within these bytes.
 const arraySize = 32
 
 // read reads all that is watched, and finds structures that HotSpot has made since the last Poll.
@@ -144,7 +144,7 @@ func (w *watch) findHeaps(c *Cache, at uint64) error {
 		}
 	}
 	w.heapsAt = at
-	jvmci, _ := c.flag("UseJVMCICompiler") // it does not change any more after HotSpot has read its arguments
+	jvmci, _ := c.flag("UseJVMCICompiler") // does not change: HotSpot reads its arguments before it makes heaps
 	c.jvmci = jvmci == 1
 	for i, at := range list {
 		if i < len(c.heaps) && c.heaps[i].at == at {
@@ -159,7 +159,7 @@ func (w *watch) findHeaps(c *Cache, at uint64) error {
 	return nil
 }
 
-// flag reads the current value of a flag. ok is false if the JVM has no such flag or it can't be read.
+// flag reads the current value of a flag. ok is false if the JVM has no such flag, or if the flag can't be read.
 func (c *Cache) flag(name string) (value uint64, ok bool) {
 	f, ok := c.watch.flags[name]
 	if !ok || f.Size > 8 {

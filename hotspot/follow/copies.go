@@ -15,8 +15,9 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// look copies the methods that have samples for the first time. It polls first, because the samples were taken after
-// the last poll. It reports whether anything was new.
+// look goes through the samples that have come in since the last call, and copies the methods that were sampled for the
+// first time. Before that, it polls, because the samples were taken after the last poll. It reports whether the poll
+// found anything new.
 func (f *Follower) look() (news bool) {
 	f.mu.Lock()
 	f.seen, f.pending = f.pending, f.seen[:0]

@@ -10,8 +10,8 @@ import (
 // A JVM that starts compiles thousands of methods. Half of its samples in compiled code are in methods that have no
 // other sample. Copying all these methods with all of their debug info would take a third as much CPU time as the JVM
 // has for its own work. So copies have a budget. When it is used up, a method is copied as an excerpt, which has only
-// the debug info of its sampled instructions. Sums of samples need no more than that. When the budget allows, the
-// methods with the most samples are the first to be copied completely.
+// the debug info of its sampled instructions. To sum up samples by line and by inlined method, no more than that is
+// needed. When the budget allows, the methods with the most samples are the first to be copied completely.
 
 // An excerpt is a copy of a method that has the debug info of only some instructions so far.
 type excerpt struct {
@@ -21,15 +21,15 @@ type excerpt struct {
 
 // A budget is CPU time that may be spent on copies. It grows with time, and copies use it up.
 type budget struct {
-	has, most time.Duration // what is saved up, and the limit for that
+	has, most time.Duration // the CPU time that is left now, and the limit for that time
 	since     time.Time     // when the field has was last increased
 }
 
 const (
 	// budgetShare limits copies in the long run: they may take 1/budgetShare of a CPU.
 	budgetShare = 25
-	// budgetStart is the budget at the start, and the most that is saved up. It is enough for all methods of a program
-	// that has warmed up, at a millisecond each.
+	// budgetStart is the budget at the start. The budget never grows beyond it. It is enough for all methods of a
+	// program that has warmed up, at a millisecond each.
 	budgetStart = 200 * time.Millisecond
 	// budgetEnd is the time for the remaining copies if the Follower is stopped before the JVM ends.
 	budgetEnd = 100 * time.Millisecond

@@ -28,7 +28,7 @@ type Options struct {
 	// Launched is true if the JVM has just been started. HotSpot may then still be initializing, and the Follower waits
 	// for it.
 	Launched bool
-	// All makes the Follower copy every method as soon as it sees the method. It is for use without samples.
+	// All makes the Follower copy every method as soon as it sees the method, so that it needs no samples.
 	All bool
 
 	budget time.Duration // for a test, in place of budgetStart; if negative, all copies are excerpts
@@ -42,7 +42,7 @@ type Follower struct {
 	stop chan struct{}
 	done chan struct{}
 	wake chan struct{} // has one element while pending is not empty
-	// switched gets an element when paused changes, which run then receives.
+	// switched gets an element when paused changes. The function run receives this element.
 	switched chan struct{}
 	paused   atomic.Bool
 
@@ -55,7 +55,7 @@ type Follower struct {
 	cache    *codecache.Cache
 	copier   *nmethod.Copier
 	forgetAt time.Time // when the copier must forget the names that it has read
-	seen     []sample  // the samples being looked at; pending reuses its memory
+	seen     []sample  // the samples that look is going through; pending reuses the slice's memory
 	state    map[*codecache.Blob]copyState
 	excerpts map[*codecache.Blob]*excerpt // of the methods that are still to be copied completely
 	budget   budget                       // for copies
@@ -81,14 +81,15 @@ const (
 
 // A Result says what became of a JVM's code.
 type Result struct {
-	// Methods is how many methods were seen in the code cache, and Copied how many of them had samples and were copied.
+	// Methods counts the methods that were seen in the code cache. Copied counts those of them that had samples and
+	// were copied.
 	Methods, Copied int
 	// Excerpts counts the methods that were copied only as excerpts, with lines and inlined methods for the sampled
-	// instructions. The rest could not be read in time, usually because the method or the JVM was gone.
+	// instructions. The rest of their debug info could not be read in time, usually because the method or the JVM was
+	// gone.
 	Excerpts int
-	// Late counts the methods with samples that were not copied, because the method or the JVM was gone too early.
-	// Missed counts the methods that could not be copied for another reason, or whose debug info could not be read
-	// completely.
+	// Late counts the sampled methods that could not be copied because the method or the JVM was gone too early. Missed
+	// counts the methods that could not be copied for another reason, or whose debug info could not be read completely.
 	Late, Missed int
 	// Samples counts the samples that the Follower has looked at. Ambiguous counts those among them whose address
 	// belonged to one blob at the poll before the sample, and to another blob at the poll after it.
@@ -328,7 +329,7 @@ func (f *Follower) await() bool {
 }
 
 // poll finds the blobs that appeared or disappeared since the last poll, and writes the new ones to the log. It reports
-// whether there were any of either kind.
+// whether it found any such blobs.
 func (f *Follower) poll() (news bool) {
 	if f.gone {
 		return false
@@ -370,8 +371,8 @@ func (f *Follower) add(blobs []*codecache.Blob) {
 	f.mu.Unlock()
 }
 
-// uptimeMillis converts a time to a stamp of the log. Blobs that were there before the Follower have the time 0. Their
-// stamp is 0, too, as if they had been there at the JVM's start.
+// uptimeMillis converts a time to a stamp of the log. Blobs that the Follower found when it began have the time 0.
+// Their stamp is 0, too, as if they had been there since the JVM's start.
 func (f *Follower) uptimeMillis(mono int64) int64 {
 	return max(0, (mono-f.o.StartMonoNanos)/int64(time.Millisecond))
 }

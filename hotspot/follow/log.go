@@ -44,7 +44,8 @@ func (w *logWriter) head(vm *vmstructs.VM) {
 	w.text = append(w.text, "<tty>\n<writer thread='gasm'/>\n"...)
 }
 
-// maxCommand is how many bytes of a command are read. The main class and the first arguments are at its beginning.
+// maxCommand limits the number of bytes of a command that are read. The main class and the first arguments are at its
+// beginning.
 const maxCommand = 4096
 
 // commandOf reads the main class or jar and its arguments from the JVM. It returns "" if they can't be read.

@@ -34,11 +34,11 @@ func LoadAgent(ctx context.Context, p *foreign.Process, jar, argument string) er
 	return agentLoaded(p.PID(), reply)
 }
 
-// maxCommand is the longest command in bytes (AttachOperation::arg_length_max).
+// maxCommand is the maximum length of a command in bytes (AttachOperation::arg_length_max).
 const maxCommand = 1024
 
-// maxReply limits how many bytes of an answer are read. The answers to gasm's commands have only a
-// few lines.
+// maxReply limits the number of bytes that are read from an answer. The answers to gasm's commands have only a few
+// lines.
 const maxReply = 1 << 20
 
 // A FailedError means that the JVM has refused a command, or failed to execute it.
@@ -56,8 +56,8 @@ func (e *FailedError) Error() string {
 	return fmt.Sprintf("the JVM with pid %d did not do %s: %s", e.PID, commandName(e.Command), reply)
 }
 
-// maxShown limits how many bytes of an answer are quoted in an error message. A JVM usually says in one line why
-// it refuses a command.
+// maxShown limits the number of bytes of an answer that are quoted in an error message. A JVM usually says in one line
+// why it refuses a command.
 const maxShown = 400
 
 // Brief returns the beginning of the JVM's answer as one line.

@@ -50,8 +50,8 @@ var errNobody = errors.New("its thread for commands has ended")
 // answers.
 const listenerPause = 300 * time.Millisecond
 
-// talk connects to the JVM, writes a request and reads the answer. If watch is true, it gives up with errNobody when
-// there is neither an answer nor a thread that could give one.
+// talk connects to the JVM, writes a request and reads the answer. If watch is true, talk gives up with errNobody when
+// there is no answer and the JVM has no thread that could answer.
 func (t *target) talk(ctx context.Context, text []byte, watch bool) ([]byte, error) {
 	conn, err := t.connect(ctx)
 	if err != nil {
@@ -82,9 +82,9 @@ func (t *target) talk(ctx context.Context, text []byte, watch bool) ([]byte, err
 	return reply, err
 }
 
-// talkAnew makes the JVM listen again, and talks to it. The JVM's listening thread ends when it fails to
-// accept a connection, which happens if the JVM has reached its limit of open files
-// (AttachListenerThread::thread_entry in attachListener.cpp). The socket stays, but nobody reads from it.
+// talkAnew makes the JVM listen again, and talks to it. The JVM's listening thread ends when it fails to accept a
+// connection, which happens if the JVM has reached its limit of open files (AttachListenerThread::thread_entry in
+// attachListener.cpp). The socket remains, but nobody reads from it.
 func (t *target) talkAnew(ctx context.Context, text []byte) ([]byte, error) {
 	err := t.mayAsk(ctx)
 	if err == nil {
@@ -100,7 +100,7 @@ func (t *target) talkAnew(ctx context.Context, text []byte) ([]byte, error) {
 	return t.talk(ctx, text, false)
 }
 
-// listenerThread is the name of the JVM's listening thread. It has the greatest length that the kernel allows.
+// listenerThread is the name of the JVM's listening thread. With 15 bytes, it is as long as the kernel allows.
 const listenerThread = "Attach Listener"
 
 // hasListener reports whether the JVM has the thread that answers requests. It is also true if the
@@ -119,8 +119,8 @@ type target struct {
 	cancel func()
 }
 
-// removeTime is how long a target's World can still be used after the caller's context is done. That is enough to
-// remove the file that asks the JVM to listen.
+// removeTime is how long a target's World, its file system, can still be used after the caller's context is done. That
+// is long enough to remove the file that asks the JVM to listen.
 const removeTime = 300 * time.Millisecond
 
 // newTarget enters the file system of a process. The target can be used until removeTime after ctx
@@ -193,8 +193,8 @@ func (t *target) connect(ctx context.Context) (net.Conn, error) {
 // noSocket is what socketChange returns for a JVM that has no socket.
 const noSocket = 0
 
-// socketChange returns when the JVM's socket was last changed, in nanoseconds. This time distinguishes the socket
-// from a later one with the same name.
+// socketChange returns the time of the last change of the JVM's socket, in nanoseconds. This time distinguishes the
+// socket from a later one with the same name.
 func (t *target) socketChange() int64 {
 	info, err := t.tmp.Stat(t.socketName())
 	if err != nil {
@@ -235,7 +235,7 @@ func (t *target) mayAsk(ctx context.Context) error {
 	return t.checkCatches()
 }
 
-// notHotSpot are the reasons of an OpenError that mean for certain that the process does not run HotSpot.
+// notHotSpot lists the reasons in an OpenError that leave no doubt: the process does not run HotSpot.
 var notHotSpot = []vmstructs.Reason{vmstructs.NoJVM, vmstructs.OpenJ9, vmstructs.NativeImage}
 
 // checkCatches checks that the process handles SIGQUIT now.
@@ -247,8 +247,8 @@ func (t *target) checkCatches() error {
 	return err
 }
 
-// askTime bounds the time until a JVM listens. The JVM has to reach a safepoint first, which can take long on
-// a busy machine.
+// askTime limits the time that gasm waits until a JVM listens. The JVM has to reach a safepoint first, which can take
+// long on a busy machine.
 const askTime = 10 * time.Second
 
 // ask makes the JVM create a socket, and waits for it. old is what socketChange returned for the socket that the JVM
@@ -288,9 +288,9 @@ func (t *target) ask(ctx context.Context, old int64) error {
 
 func triggerName(ownPID int) string { return fmt.Sprintf(".attach_pid%d", ownPID) }
 
-// trigger creates the file from which the JVM learns that SIGQUIT asks it to listen. The file must belong to the
-// JVM's user. A file of that name that already exists, for example because a killed program left it behind, serves as
-// well. If nothing can be created in /tmp, the file is created in the JVM's working folder, where the JVM looks, too.
+// trigger creates the file from which the JVM learns that SIGQUIT asks it to listen. The file must belong to the JVM's
+// user. If a file of that name already exists, for example because a killed program left it behind, that file is used.
+// If nothing can be created in /tmp, the file is created in the JVM's working folder, where the JVM looks as well.
 func (t *target) trigger() (remove func(), err error) {
 	name := triggerName(t.status.OwnPID)
 	removeHere := func() { _ = t.tmp.Remove(name) } // if this fails, RemoveTrigger removes the file later

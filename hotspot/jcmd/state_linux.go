@@ -8,10 +8,10 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// awaitRunning waits until the JVM is not stopped, and returns an error if it is still stopped after askTime. A
-// stopped JVM does not answer, but when it is resumed it executes what it has received in the meantime. So gasm must
-// not send SIGQUIT to it: if gasm gives up and removes its file before the JVM is resumed, the JVM prints the stacks
-// of all its threads.
+// awaitRunning waits until the JVM is not stopped, and returns an error if it is still stopped after askTime. A stopped
+// JVM does not answer, but when it is resumed it executes what it has received in the meantime. So gasm must not send
+// SIGQUIT to a stopped JVM. If gasm gave up and removed its file before the JVM was resumed, the JVM would print the
+// stacks of all its threads.
 func (t *target) awaitRunning(ctx context.Context) error {
 	stopped := fmt.Errorf("it is stopped, by a signal or a debugger: `kill -CONT %d` resumes it", t.PID())
 	ctx, cancel := context.WithTimeoutCause(ctx, askTime, stopped)

@@ -7,7 +7,7 @@ import "encoding/binary"
 // (MacroAssembler::target_addr_for_insn).
 
 // targetARM64 returns the address that the instructions at an address contain: the target of a branch, or the constant
-// that they move to a register. ok is false if there is neither.
+// that they move to a register. ok is false if they contain no address.
 func targetARM64(code []byte, at uint64) (uint64, bool) {
 	word, ok := instructionARM64(code, 0)
 	switch {
@@ -28,8 +28,8 @@ func instructionARM64(code []byte, n int) (word uint32, ok bool) {
 	return binary.LittleEndian.Uint32(code[4*n:]), true
 }
 
-// pageARM64 returns the address that an adrp and the instructions after it compute. The adrp has the address of a page,
-// and the other instructions complete it:
+// pageARM64 returns the address that an adrp and the instructions after it compute. The adrp computes the address of a
+// page, and the other instructions add the rest:
 //
 //	adrp x8, page                        adrp x8, page
 //	add  x8, x8, #offset                 movk x8, #bits, lsl #32        (beyond 4 GB)

@@ -14,8 +14,8 @@ type codeHeap struct {
 	log2Segment uint32 // log2 of the segment size in bytes
 }
 
-// A heapLayout says where HotSpot's code heaps are, and where the fields of HotSpot's structures are that lead to them.
-// Numbers are offsets and sizes in bytes unless the comment says "address".
+// A heapLayout has what is needed to find HotSpot's code heaps and the blobs in them, mostly the offsets of fields of
+// HotSpot's structures. All numbers are offsets or sizes in bytes, unless the comment says "address".
 type heapLayout struct {
 	heaps                    uint64 // address of a variable that points to a GrowableArray<CodeHeap*>
 	length, data             uint64 // fields of the GrowableArray
@@ -46,7 +46,7 @@ func (l *layout) findHeaps(q *query) {
 	q.Must(ok, "CodeCache::_heaps")
 }
 
-// maxHeaps is an upper bound for the number of code heaps. If there seem to be more, codeHeaps returns an error.
+// maxHeaps is the maximum number of code heaps. If there seem to be more, codeHeaps returns an error.
 const maxHeaps = 16
 
 // codeHeaps returns the code heaps. The first call reads them from the JVM; later calls return the same heaps.
@@ -130,17 +130,17 @@ func (c *Copier) blobName(addr uint64) (string, error) {
 	return "", nil
 }
 
-// errNoBlob means that an address in the code cache is in no blob.
+// errNoBlob means that an address in the code cache is not in a blob.
 var errNoBlob = errors.New("there is no blob")
 
-// maxSteps is an upper bound for the steps that findBlob takes to the first segment of a blob. After that, findBlob
+// maxSteps is the maximum number of steps that findBlob takes back to the first segment of a blob. After that, findBlob
 // gives up and returns an error.
 const maxSteps = 1 << 12
 
-// findBlob returns the address of the blob that contains an address of a heap. The segment map has one byte for each
-// segment. The byte of a block's first segment is 0. The byte of a later segment says how many segments to go back
-// towards the first one; in a large block, it takes several such steps. A byte of 0xff marks a segment that is in no
-// block (CodeHeap::find_block_for).
+// findBlob returns the address of the blob that contains an address in a heap. A blob and the header before it form a
+// block. The segment map has one byte for each segment. The byte of a block's first segment is 0. The byte of a later
+// segment says how many segments to go back towards the first one; in a large block, it takes several such steps. A
+// byte of 0xff marks a segment that is in no block (CodeHeap::find_block_for).
 func (c *Copier) findBlob(h codeHeap, addr uint64) (blob uint64, err error) {
 	segment := (addr - h.lo) >> h.log2Segment
 	var step [1]byte

@@ -35,8 +35,8 @@ getfield putfield aload_0 iload`)
 // (Bytecodes::_java_code). Each element has four bytes.
 const javaCodes = "_ZN9Bytecodes10_java_codeE"
 
-// readBytecodes returns the names of all bytecodes by their numbers. HotSpot's own bytecodes have the names of the
-// standard ones that they replace.
+// readBytecodes returns the names of all bytecodes, indexed by their numbers. HotSpot's own bytecodes have the names of
+// the standard ones that they replace.
 func (c *Copier) readBytecodes() (*[256]string, error) {
 	names := new([256]string)
 	copy(names[:], bytecodeNames)

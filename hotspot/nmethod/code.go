@@ -7,7 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A Code is a copy of a compiled method. It is valid until its Copier's next Copy.
+// A Code is a copy of a compiled method. It is valid until the Copier that made it copies the next method.
 type Code struct {
 	*printassembly.Installed
 	MachineCode   []byte // the bytes of [Lo, Hi)
@@ -105,7 +105,7 @@ func (c *Code) verifiedEntry() uint64 {
 	return at
 }
 
-// readDebugInfo finds the sections, and reads those that lie outside the nmethod.
+// readDebugInfo finds the sections with the nmethod's debug info, and reads those that lie outside the nmethod.
 func (c *Code) readDebugInfo() error {
 	c.scopesPCs, c.scopesData, c.methods = nil, nil, c.methods[:0]
 	l := &c.copier.layout
@@ -141,8 +141,8 @@ func (c *Code) readDebugInfo() error {
 	return nil
 }
 
-// readOutside reads data that belongs to the nmethod but lies outside it. If this release has no such data, b becomes
-// empty.
+// readOutside reads data that belongs to the nmethod but lies outside it. If this release of the JDK keeps all data
+// inside the nmethod, b becomes empty.
 func (c *Code) readOutside(b *memoryBlock, where outside) (err error) {
 	b.address, b.data = 0, b.data[:0]
 	if !where.exists {
@@ -158,7 +158,7 @@ func (c *Code) readOutside(b *memoryBlock, where outside) (err error) {
 
 // section returns the memory from an address to the end of the given block, if the block contains the address.
 // Otherwise it returns the memory from the address to the end of the nmethod. In JDK 25's tags the offset of a section
-// is relative to the nmethod's address, even where the section lies outside.
+// is relative to the nmethod's address, even if the section lies outside the nmethod.
 func (c *Code) section(name string, address uint64, block memoryBlock) ([]byte, error) {
 	for _, b := range []memoryBlock{block, {c.Address, c.nmethod}} {
 		if offset := address - b.address; address >= b.address && offset < uint64(len(b.data)) {

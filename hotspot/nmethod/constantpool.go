@@ -21,8 +21,8 @@ func (c *Copier) symbolAt(pool, index uint64) (string, error) {
 	return c.symbol(at)
 }
 
-// symbol reads a Symbol, in which HotSpot keeps a name. An address in a ConstantPool may have its lowest bit set, which
-// is not a part of the address (CPSlot in constantPool.hpp).
+// symbol reads a Symbol, in which HotSpot keeps a name. If the address comes from a ConstantPool, its lowest bit may be
+// set as a flag, which is not a part of the address (CPSlot in constantPool.hpp).
 func (c *Copier) symbol(at uint64) (string, error) {
 	at &^= 1
 	l := &c.layout
@@ -50,7 +50,7 @@ type memberKey struct {
 }
 
 // member returns the name of the field or method that the bytecode at a bci refers to. It returns "" if the bytecode
-// refers to none.
+// refers to neither.
 func (c *Copier) member(m *method, bci int) string {
 	name := c.bytecodeName(m, bci)
 	key := memberKey{pool: m.pool}

@@ -35,8 +35,8 @@
 //   - "{oop}" does not name the object, because collectors may move it while it is read.
 //   - HotSpot prints at most one relocation for each four bytes of code; a copy has all of them.
 //   - A call or a class that was resolved after HotSpot had printed the method is resolved in the copy.
-//   - "{metadata}" does not say what it refers to if symbols were stripped, because only the address of its virtual
-//     functions identifies it.
+//   - "{metadata}" does not say what it refers to if symbols were stripped, because the kind of a metadata object is
+//     recognized by the symbol of its virtual function table.
 //
 // Relocations of aarch64 have the same form with fields of other widths. They were compared with the output of JDK 21
 // in an emulator: 0.5 % differ. The targets of calls through trampolines have no names.

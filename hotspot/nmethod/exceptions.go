@@ -7,8 +7,8 @@ import (
 )
 
 // An implicitException says where the JVM continues when an instruction accesses memory through a null reference, or
-// divides by zero. The positions of the instruction and of the place to continue are offsets from the start of the
-// code.
+// divides by zero. Both fields are offsets from the start of the code: the first is that of the instruction, and the
+// second that of the place where the JVM continues.
 type implicitException struct{ at, target int }
 
 // implicitExceptions says where an nmethod has its table of implicit exceptions (ImplicitExceptionTable in
@@ -20,7 +20,8 @@ type implicitExceptions struct {
 	known bool
 }
 
-// findImplicitExceptions sets l.implicit. The table is not necessary: without it, copies lack some comments.
+// findImplicitExceptions sets l.implicit. It is not an error if the table can't be found: copies then only lack some
+// comments.
 func (l *layout) findImplicitExceptions(vm *vmstructs.VM) {
 	e := &l.implicit
 	if !l.immutable.exists {

@@ -12,7 +12,7 @@ import (
 // memory.
 type Excerpt struct {
 	code     Code
-	comments []excerptComment // by ascending offset
+	comments []excerptComment // in ascending order of their ends
 }
 
 // An excerptComment has the frames of one PcDesc as text, without addresses.
@@ -52,8 +52,8 @@ func (e *Excerpt) Add(c *Code, pc uint64) error {
 	return cmp.Or(failed, err)
 }
 
-// AppendTo appends the method as text, as [Code.AppendTo] does. A comment at its first instruction says why few
-// instructions have frames.
+// AppendTo appends the method as text, as [Code.AppendTo] does. A comment at the method's first instruction says why
+// few instructions have frames.
 func (e *Excerpt) AppendTo(text []byte) []byte {
 	w := codeWriter{code: &e.code, text: e.code.appendHead(text)}
 	w.text = append(w.text, "[MachCode]\n"+printassembly.ExactMark+"\n"...)

@@ -115,7 +115,8 @@ func (l *layout) findDebugInfo(q *query) {
 	l.printsModifiers = l.release >= 28
 }
 
-// A query looks up what must exist in HotSpot's tables.
+// A query looks up fields and constants in HotSpot's tables. They must exist there: if one is missing, Query.Missing
+// says which.
 type query struct{ vmstructs.Query }
 
 func (q *query) field(name string) uint64 {

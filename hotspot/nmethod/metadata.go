@@ -38,8 +38,9 @@ var virtualTables = map[string]metadataKind{
 	"_ZTV14FlatArrayKlass":           klassMetadata,
 }
 
-// comparedFunctions is the number of functions that two virtual function tables must have in common to be of the same
-// kind. Each class of metadata has more virtual functions than that, and the first ones differ between all classes.
+// comparedFunctions is the number of functions that two virtual function tables must have in common to belong to the
+// same kind of metadata. Each class of metadata has more virtual functions than that, and the first ones differ between
+// all classes.
 const comparedFunctions = 12
 
 // tableHeader is the size in bytes of what lies before the first virtual function of a table.

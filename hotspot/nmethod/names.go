@@ -7,8 +7,8 @@ import (
 )
 
 // externalName converts the internal name of a class to the name that HotSpot prints (Klass::external_name):
-// java/lang/String becomes java.lang.String. For a hidden class, the address follows a slash. HotSpot has names in
-// modified UTF-8; the result is in UTF-8.
+// java/lang/String becomes java.lang.String. The name of a hidden class ends with a slash and an address. HotSpot has
+// names in modified UTF-8; the result is in UTF-8.
 func externalName(internal string) string {
 	class, address, hidden := strings.Cut(internal, "+0x")
 	class = strings.ReplaceAll(javaname.Decode(class), "/", ".")

@@ -43,11 +43,11 @@ const (
 // kind, a format, and the distance from the previous relocation's instruction.
 type relocPacking struct {
 	kindBits, formatBits uint
-	unit                 int  // of distances, in bytes
+	unit                 int  // the unit of the distances, in bytes
 	noEntryGuard         bool // relocEntryGuard does not exist, and the number of each kind after it is lower by one
 }
 
-// packingOf returns the packing of a release.
+// packingOf returns how a release of the JDK packs relocations.
 func packingOf(release int, arm64 bool) relocPacking {
 	p := relocPacking{kindBits: 4, formatBits: 2, unit: 1, noEntryGuard: release >= 28}
 	if release >= 20 {

@@ -6,8 +6,8 @@ import (
 )
 
 // An unpacker reads numbers in HotSpot's UNSIGNED5 encoding (unsigned5.hpp; compressedStream.hpp in JDK 17 and older).
-// A number has one to five bytes. Each byte is a digit to the base of 64, and the lowest digit is first. If a byte is
-// 192 or more, another byte follows, unless it is already the fifth.
+// A number has one to five bytes. Each byte is a digit in base 64, and the lowest digit is first. If a byte is 192 or
+// more, another byte follows, unless it is already the fifth.
 type unpacker struct {
 	data []byte
 	at   int // index of the next byte in data
@@ -61,8 +61,8 @@ type pcDesc struct {
 	scope int // offset of the innermost frame's scope in the scopes data; 0 for none
 }
 
-// pcDescSize is the size of a PcDesc in bytes. A PcDesc has four fields of four bytes each: the two of a pcDesc, the
-// scope of its objects, and flags.
+// pcDescSize is the size of a PcDesc in bytes. A PcDesc has four fields of four bytes each: the two that a pcDesc also
+// has, the scope of its objects, and flags.
 const pcDescSize = 16
 
 // eachPCDesc calls take(d) for each PcDesc in ascending order, until take returns false. The code has codeSize bytes.

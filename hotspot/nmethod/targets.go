@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// Names has functions that name the targets of runtime calls for which the JVM's structures have no name. If a function
-// is nil, these targets stay without a name.
+// Names has functions that return names for runtime calls. They are for targets that have no name in the JVM's
+// structures. If a function is nil, its targets stay without a name.
 type Names struct {
 	// Stub returns the name of the stub at an address of the code cache, or "" if there is no stub. The name is that of
 	// HotSpot's StubCodeDesc, for example "jbyte_arraycopy". Only JDK 25 and newer print such names, so Stub is not

@@ -12,14 +12,14 @@ import (
 // (SynchronizationEntryBCI in globalDefinitions.hpp).
 const syncEntryBCI = -1
 
-// rowBytes is how many bytes of code a line has, unless a mark makes the line shorter.
+// rowBytes is the number of bytes of code in a row. A row is shorter if a mark, such as "[Stub Code]", follows.
 const rowBytes = 32
 
-// maxFrames is an upper bound for a chain of inlined methods. A longer chain is an error. HotSpot's MaxInlineLevel is
-// 15.
+// maxFrames is the maximum length of a chain of inlined methods. A longer chain is an error. HotSpot's MaxInlineLevel
+// is 15.
 const maxFrames = 500
 
-// maxText is an upper bound for the text of a method, in bytes. More text is an error. This limits the output if the
+// maxText is the maximum length of a method's text, in bytes. A longer text is an error. This limits the output if the
 // memory that was read does not contain debug info.
 const maxText = 1 << 26
 

@@ -16,8 +16,9 @@ import (
 //go:embed agent.jar
 var agentJar []byte
 
-// Sizes of the file into which a JVM writes. Each thread has two rings in it: one for its events
-// and one for its windows. The file has room for the rings of up to 256 threads.
+// Sizes of the file into which a JVM writes. Each thread has two rings in this file: one for its
+// events, and one for its windows, which are the times of calls. The file has room for the rings of
+// up to 256 threads.
 const (
 	ringEvents   = 1 << 15 // 0.8 MB per thread
 	windowEvents = 1 << 15
@@ -77,8 +78,8 @@ func contents(folder, objects string, specs []Spec) (map[string][]byte, error) {
 
 // Write writes the agent's files. prefix is the beginning of their paths, in a folder of gasm's
 // own, where nobody else can write. folder is the folder in which the JVM will create its own
-// files, as the JVM sees it. All users can read the agent's files, because the command may become
-// any user.
+// files, as the JVM sees it. All users can read the agent's files, because the command may switch
+// to any other user.
 func Write(prefix, folder string, specs []Spec) error {
 	files, err := contents(folder, folder, specs)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// A Session is the agent at work in a JVM that was already running.
+// A Session controls the agent in a JVM that was already running when gasm loaded the agent.
 //
 // Its files are in two folders in the JVM's own /tmp, one inside the other ([Places]). The outer
 // folder has the files that the JVM loads, and the inner folder those that the JVM writes. Both
@@ -289,8 +289,8 @@ func (s *Session) Unload(ctx context.Context) error {
 }
 
 // end makes the agent restore the original code of all classes. It returns nil if the agent has
-// reported that this is done, or if the JVM has ended. The agent needs its files and folders for
-// that, so end creates them again if somebody has removed them.
+// reported that this is done, or if the JVM has ended. To restore the code, the agent needs its
+// files and folders. If somebody has removed them, they are created again.
 func (s *Session) end(ctx context.Context) error {
 	if rep, err := s.stopReport(); err == nil && rep.Stopped { // the answer to an earlier stop came late
 		return checkStopped(rep)

@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// A Session is the agent at work in a running JVM. It exists on Linux only.
+// A Session controls the agent in a running JVM. There are Sessions on Linux only.
 type Session struct{}
 
 var errUnsupported = errors.New("gasm talks to running JVMs on Linux only: start the program with gasm profile")

@@ -19,8 +19,8 @@ type Spec struct {
 	// Window is true if the time of each call is recorded, so that a profile can be limited to
 	// samples inside the method.
 	Window bool
-	// This is true if the list of calls shall contain the object (this) on which the method was
-	// called.
+	// If the field This is true, the list of calls contains the object on which each method was
+	// called, which is "this" in the method.
 	This bool
 }
 

@@ -10,9 +10,9 @@
 //
 //	segment R X   JNI_OnLoad, which registers the native methods of the agent's class GasmSites; and 2048 sites,
 //	              each of them a nop of 5 bytes (4 on aarch64) and a return
-//	segment RW    a semaphore for each site: how many tracers watch it
+//	segment RW    a semaphore for each site, which counts the tracers that watch the site
 //	after them    the sections that tracers read but no process maps: the notes of each probe (.note.stapsdt), and a
-//	              symbol for the site of each probe, which is the method with its class and parameter types
+//	              symbol for each site in use: the method at that site, with its class and parameter types
 //
 // A class that is loaded later gets sites that were unused so far. At that time the JVM has already mapped the object,
 // and tracers already know the file. So [File.Publish] writes a new list of all probes to the same file: it writes the

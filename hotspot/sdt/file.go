@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// A Storage is the file that holds an object: a file of this process, or one in the file system of a JVM.
+// A Storage is the file that holds an object. It is in gasm's own file system, or in the file system that a JVM sees.
 type Storage interface {
 	io.ReaderAt
 	io.WriterAt
@@ -19,7 +19,7 @@ type Storage interface {
 type File struct {
 	machine *Machine
 	f       Storage
-	second  bool // the sections in use are in the second area of the file
+	second  bool // true if the second of the file's two areas is in use; see firstArea
 }
 
 // Empty returns the content of an object without probes.
@@ -60,7 +60,7 @@ func (o *File) Publish(probes []Probe) error {
 	return nil
 }
 
-// sectionsPlace is where the ELF header has e_shoff, the offset of the section headers.
+// sectionsPlace is the offset of the field e_shoff in the ELF header. That field has the offset of the section headers.
 const sectionsPlace = 40
 
 // Open opens an object whose content was created by [Empty] and written to a file by a JVM. Other users may be able to

@@ -38,7 +38,8 @@ func image(m *Machine) []byte {
 
 const dynamicStrings = "\x00JNI_OnLoad\x00" + soname + "\x00"
 
-// header returns the file's header. sectionsAt is the offset of the section headers in the file.
+// header returns the file's header. sectionsAt is the offset of the section headers in the file, and sections is their
+// number.
 func header(m *Machine, sectionsAt uint64, sections int) elf.Header64 {
 	h := elf.Header64{Type: uint16(elf.ET_DYN), Machine: uint16(m.machine), Version: 1, Phoff: headersAt,
 		Shoff: sectionsAt, Ehsize: 64, Phentsize: 56, Phnum: 4, Shentsize: 64, Shnum: uint16(sections)}
@@ -77,7 +78,7 @@ func (b buffer) putTexts(m *Machine) {
 		at += uint64(len(s)) + 1
 		return address
 	}
-	text(SitesClass) // this one is at textsAt, where the machine code expects it
+	text(SitesClass) // comes first, so it is at textsAt, where the machine code expects it
 	table := []uint64{
 		text("semaphores"), text(semaphoresSignature), codeAt + semaphoresEntry,
 		text("fire"), text(fireSignature), codeAt + fireEntry,

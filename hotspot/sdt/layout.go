@@ -1,12 +1,12 @@
 package sdt
 
-// Addresses in the part that is mapped. They are the same in every object. In the first segment, an address is also the
-// offset in the file. In the second segment, an address is 64 kB higher than the offset, because pages of aarch64 may
-// be that large.
+// Addresses in the part of an object that the JVM maps. They are the same in every object. In the first segment, an
+// address is also the offset in the file. In the second segment, an address is 64 kB higher than the offset, because
+// pages of aarch64 may be that large.
 const (
-	headersAt  = 0x40 // of the program headers
+	headersAt  = 0x40 // the program headers
 	hashAt     = 0x120
-	symbolsAt  = 0x138 // for the dynamic linker
+	symbolsAt  = 0x138 // symbols for the dynamic linker
 	stringsAt  = 0x168
 	relocsAt   = 0x190
 	textsAt    = 0x220 // strings that are passed to JNI
@@ -14,7 +14,7 @@ const (
 	codeAt     = 0x400
 	sitesAt    = 0x800
 	codeEnd    = sitesAt + Sites*siteSize
-	dataOffset = 0x5000 // in the file
+	dataOffset = 0x5000 // offset of the second segment in the file
 	dataAt     = 0x10000 + dataOffset
 	dynamicAt  = dataAt
 	methodsAt  = dataAt + 0x100 // a table of JNINativeMethod
@@ -43,7 +43,7 @@ const (
 	areaSize  = 0x140000 // enough for Sites probes with the longest names
 )
 
-// MaxValues is the largest number of arguments of a probe.
+// MaxValues is the maximum number of arguments of a probe.
 const MaxValues = 8
 
 // The agent's class whose native methods are in the shared object, and the signatures of these methods.

@@ -13,7 +13,7 @@ import (
 type Machine struct {
 	machine   elf.Machine
 	relative  uint64 // Info of a relocation that adds the load address (R_…_RELATIVE)
-	site      []byte // a nop and a return
+	site      []byte // the code of a site: a nop and a return
 	registers [MaxValues]string
 	code      []byte
 }

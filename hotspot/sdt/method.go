@@ -13,8 +13,8 @@ type Method struct {
 	Static     bool
 }
 
-// maxName is the largest length of a ProbeName in bytes. DTrace accepts names of up to 63 bytes, and shows the suffix
-// of a return as "-return". maxSymbol is the largest length of a symbol in bytes.
+// maxName is the maximum length in bytes of the name that ProbeName returns. DTrace accepts names of up to 63 bytes,
+// and shows the suffix of a return as "-return". maxSymbol is the maximum length of a symbol in bytes.
 const (
 	entrySuffix, returnSuffix = "__entry", "__return"
 
@@ -71,8 +71,8 @@ func (m Method) ProbeName() string {
 	return name
 }
 
-// plain replaces all characters except letters, digits and underscores: '$' with a full stop, all others with an
-// underscore.
+// plain replaces all characters except letters, digits and underscores. It replaces '$' with a full stop, and any other
+// character with an underscore.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -143,7 +143,7 @@ func parseDescriptor(descriptor string) (parameters []string, result string, err
 }
 
 // typeLength returns the length in bytes of the type descriptor at the beginning of a text. If the text does not begin
-// with one, it returns 0.
+// with a type descriptor, it returns 0.
 func typeLength(text string) int {
 	n := len(text) - len(strings.TrimLeft(text, "["))
 	switch {

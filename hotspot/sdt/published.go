@@ -24,11 +24,12 @@ func NewPublished(f Storage, m *Machine) (*Published, error) {
 	return &Published{file: file}, nil
 }
 
-// Has reports whether a site is already the entry of a method. It returns false for a number that is not a valid site.
+// Has reports whether a site is already in use for the entry of a method. It returns false for a number that is not a
+// valid site.
 func (p *Published) Has(site int) bool { return site >= 0 && site < Sites && p.taken[site] }
 
-// Add adds a method. Its entry gets the site, which must be an even number, and its return gets the next site. Tracers
-// see the method only after Publish.
+// Add adds a method. The probe at its entry gets the given site, which must be an even number, and the probe at its
+// return gets the next site. Tracers see the method only after Publish.
 func (p *Published) Add(site int, m Method) error {
 	if site < 0 || site+1 >= Sites || site%2 != 0 || p.taken[site] || m.Class == "" || m.Name == "" {
 		return fmt.Errorf("%s.%s can't have the site %d", m.Class, m.Name, site)
@@ -43,7 +44,8 @@ func (p *Published) Add(site int, m Method) error {
 	return nil
 }
 
-// Publish makes the methods that were added visible to tracers. If none was added since the last call, it does nothing.
+// Publish makes the methods that were added visible to tracers. If no method was added since the last call, it does
+// nothing.
 func (p *Published) Publish() error {
 	if p.shown == len(p.probes) {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// A Probe is a site that tracers see.
+// A Probe describes a site for tracers: its name, its method and its arguments.
 type Probe struct {
-	Site   int     // its number, less than Sites
+	Site   int     // number of the site, from 0 to Sites-1
 	Name   string  // "Svc.tiny__entry"
 	Symbol string  // the method written as a function: "org.acme.Svc.tiny(int,String)"
 	Values []Value // the arguments, at most MaxValues
@@ -106,9 +106,9 @@ func (s *sectionWriter) addNamed(name uint32, kind elf.SectionType, data []byte,
 	s.data.Write(data)
 }
 
-// Each note belongs to the owner "stapsdt", and its header has the length of that name. The correct length is owner,
-// which includes the zero byte at the end. With the wrong length, dtraceOwner, perf and bpftrace skip the note, but
-// DTrace reads it.
+// The owner of each note is "stapsdt", and the note's header states the length of that name. The correct length is 8,
+// which includes the zero byte at the end. If the header states 7, perf and bpftrace skip the note, but DTrace reads
+// it.
 const dtraceOwner, owner = 7, 8
 
 // allNotes returns two notes for each probe: one that only DTrace reads, with a full stop in the name, and one for all
@@ -138,8 +138,8 @@ func allNotes(m *Machine, probes []Probe) ([]byte, error) {
 
 func siteAddress(site int) uint64 { return sitesAt + uint64(site)*siteSize }
 
-// note returns an ELF note. The length of owner must be a multiple of 4 bytes. count is what the note's header says
-// about that length.
+// note returns an ELF note. The length of owner must be a multiple of 4 bytes. count is the length of owner that the
+// note's header states; for some notes it is wrong on purpose (see dtraceOwner).
 func note(owner string, count, kind uint32, description []byte) []byte {
 	n := encoded([]uint32{count, uint32(len(description)), kind})
 	n = append(append(n, owner...), description...)

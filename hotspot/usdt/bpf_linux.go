@@ -24,13 +24,13 @@ type bpf struct {
 	program  *ebpf.Program
 	links    []link.Link
 	ring     *ring
-	oneByOne int // the number of places if the kernel could not attach all at once; otherwise 0
+	oneByOne int // the number of places, if they had to be attached one by one; otherwise 0
 }
 
 // Allowed returns nil if this process may record probes. Otherwise the error says why not. Allowed
-// tries it: it sets the probes of the libjvm.so at path, but only for this process, and takes them
-// off again. If the kernel refuses, it tries whether DTrace can be started; the end of ctx kills
-// DTrace. With an empty path, Allowed only tries to load a BPF program.
+// finds out by trying: it sets the probes of the libjvm.so at path, but only for this process, and
+// removes them again. If the kernel refuses, Allowed tries to start DTrace. DTrace is killed when
+// ctx is done. With an empty path, Allowed only tries to load a BPF program.
 //
 // The note is like [Result].Note: it is "" if the best way to record is possible, and otherwise
 // says what is different.
@@ -217,8 +217,9 @@ func (b *bpf) close() {
 	}
 }
 
-// refused explains an error of the kernel's. If the kernel does not allow or support the program,
-// the result is a *RefusedError. If the process has ended, it is errGone. For nil it is nil.
+// refused explains an error that the kernel returned. If the kernel does not allow or support the
+// program, the result is a *RefusedError. If the process has ended, the result is errGone. If err
+// is nil, so is the result.
 func refused(err error) error {
 	var number syscall.Errno
 	switch errors.As(err, &number); {

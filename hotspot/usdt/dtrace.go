@@ -14,15 +14,15 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
 )
 
-// A dtraced is a set of probes that DTrace records. On Linux that is the last resort, and on other
-// systems the only way. DTrace copies the texts out of the JVM itself. It has a buffer for each
-// processor, and prints one buffer after another, so events do not come in the order of their
+// A dtraced is a set of probes that DTrace records. On Linux DTrace is the last resort, and on
+// other systems the only way. DTrace copies the texts out of the JVM itself. It has a buffer for
+// each processor, and prints one buffer after another, so events do not come in the order of their
 // times. gasm holds an event back until DTrace has printed everything older from all other
 // processors.
 type dtraced struct {
 	places  []place
 	layouts []layout
-	why     string        // why the kernel's own ways can't be used; "" if DTrace was chosen
+	why     string        // why BPF and perf's events can't be used; "" if DTrace was chosen
 	delay   time.Duration // from the start of DTrace until its probes were set
 	tracer  *dtrace.Tracer
 	pipe    *io.PipeWriter
@@ -35,22 +35,23 @@ type dtraced struct {
 	newest uint64
 	bad    int64 // lines that could not be read
 	good   int64 // events that could be read
-	total  int64 // how often probes were reached, by DTrace's own count; 0 until it ends
+	total  int64 // how often probes were reached, by DTrace's own count; 0 until DTrace ends
 
 	textBytes int                // size of all texts in the map texts
-	texts     map[textKey][]byte // texts of events that read has handed out, by address and length in the JVM
+	texts     map[textKey][]byte // texts of the events handed out so far, by address and length in the JVM
 }
 
 type textKey struct{ addr, length uint64 }
 
 const (
-	// settle is a time at the start in which no event is handed out. At its end DTrace has printed
-	// a mark for each processor.
+	// settle is how long after DTrace's first line no event is handed out. After that time DTrace
+	// has printed a mark (see dtraceMark) for each processor.
 	settle = uint64(time.Second)
 	// silence is how long gasm waits for the next mark of a processor. If none comes, the processor
 	// counts as switched off, and no event is held back because of it.
 	silence = uint64(5 * time.Second)
-	// mostHeld limits the events that are held back. If there are more, all of them are handed out at once.
+	// mostHeld is the maximum number of events that are held back. If there are more, all of them
+	// are handed out at once.
 	mostHeld = 1 << 18
 	// Upper bounds for the texts that are kept: their total size in bytes, and their number. Most
 	// names of classes and methods have a few dozen bytes; the longest possible name has 64 kB.
@@ -112,8 +113,8 @@ func (d *dtraced) at(cpu int, mono uint64) {
 	}
 }
 
-// until returns a time such that DTrace has printed all events before it, of every processor. It
-// returns 0 if that is not known yet. The caller holds the lock.
+// until returns the time up to which DTrace has printed all events of every processor. It returns 0
+// if this time is not known yet. The caller holds the lock.
 func (d *dtraced) until() uint64 {
 	if d.newest < d.first+settle {
 		return 0

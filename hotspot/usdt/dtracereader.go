@@ -35,7 +35,7 @@ type dtraceMark struct {
 	mono uint64
 }
 
-// A dtraceTotal is how often probes were reached. Firings that DTrace lost are included.
+// A dtraceTotal is how often probes were reached, including the firings that DTrace lost.
 type dtraceTotal int64
 
 // A dtraceReader reads what DTrace prints when it runs a [dtraceScript], up to DTrace's last line.
@@ -51,11 +51,11 @@ const (
 	// longestDTraceLine has room for numbers and three texts, even if every byte of the texts is
 	// escaped (as \342, for example).
 	longestDTraceLine = 8 << 10
-	// mostDTraceFields is an upper bound for the fields of a line: a probe's arguments and their
+	// mostDTraceFields is the maximum number of fields of a line: a probe's arguments and their
 	// texts, two return addresses, and the words of a stack. A line with more fields is a bad line.
 	mostDTraceFields = 2*dtraceArguments + 2 + words
-	// mostProcessors is an upper bound for the number of a processor. A line with a larger number
-	// is a bad line.
+	// mostProcessors limits the numbers of the processors, which begin at 0. A line with a larger
+	// number is a bad line.
 	mostProcessors = 1 << 16
 )
 

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// longestDTraceText is how many bytes of a text DTrace copies at most. DTrace reserves that
-	// many bytes in each record, even if the text is short.
+	// longestDTraceText is the maximum number of bytes that DTrace copies of a text. DTrace
+	// reserves that many bytes in each record, even if the text is short.
 	longestDTraceText = 255
-	// marksPerSecond is how often DTrace prints a mark on each processor.
+	// marksPerSecond is how many times a second DTrace prints a mark for each processor.
 	marksPerSecond = 5
 	// dtraceArguments is how many arguments of a probe DTrace knows: arg0 to arg9.
 	dtraceArguments = 10
 )
 
 // byName merges places with the same name into one probe, because DTrace knows probes only by name.
-// DTrace itself finds the arguments, so every known form becomes RegisterForm. But if an argument
-// has an unknown form in one of the places, it stays unknown. Names become part of the D program,
-// so byName leaves out probes whose names DTrace could not have.
+// DTrace itself finds the arguments, so every operand whose form is known gets RegisterForm. But if
+// an argument has an unknown form in one of the places, its form stays unknown. Names become part
+// of the D program, so byName leaves out probes whose names DTrace could not have.
 func byName(probes []Probe) (named []Probe) {
 	at := map[string]int{}
 	for _, p := range byOffset(probes) {
@@ -53,9 +53,9 @@ func byName(probes []Probe) (named []Probe) {
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // dtraceScript returns the script that DTrace runs. The script prints a line for each firing of a
-// probe (e), and some times a second a mark for each processor (m). The numbers in these lines are
-// hexadecimal. A dtraceReader reads them. The marks have a second purpose: if gasm is gone, DTrace
-// ends soon, because it can't write the next mark.
+// probe (e), and several times a second a mark for each processor (m). The numbers in these lines
+// are hexadecimal. A dtraceReader reads them. The marks have a second purpose: if gasm is gone,
+// DTrace ends soon, because it can't write the next mark.
 //
 //	e 2 1 1a4f8d3c2b10 61b2 7fae0c8d3a42 4 "main"
 //	m 1 1a4f8d3c2b99
@@ -100,8 +100,8 @@ func dtraceScript(pid int, places []place, layouts []layout, lib library) *dtrac
 	return &dtrace.Script{Clauses: s.String(), Options: []string{"strsize=" + strconv.Itoa(longestDTraceText+1)}}
 }
 
-// hasText reports whether a parameter is a text that can be read. at is the index of the
-// parameter's first argument.
+// hasText reports whether a parameter is a text that can be read. p.Args[at] is the parameter's
+// first argument.
 func (p *Probe) hasText(kind usdt.ParameterKind, at int) bool {
 	return kind.Width() == 2 && p.Args[at].isRead() && p.Args[at+1].isRead()
 }

@@ -22,9 +22,9 @@ import (
 type layout struct {
 	args   []Operand // the arguments that are read
 	caller bool
-	// words is true for allocations in JDK 11 and 17. If the probe is switched on there, code of C2
-	// calls a stub for each allocation. The stub's frame is not in the chain of frame pointers. So
-	// its return address has to be found among the first words of the caller's stack.
+	// words is true for allocations in JDK 11 and 17. In these JDKs, code of C2 calls a stub for
+	// each allocation if the probe is switched on. The stub's frame is not in the chain of frame
+	// pointers. So its return address has to be found among the first words of the caller's stack.
 	words bool
 	// Some texts must be read at the moment when the probe is reached. For such a text, brief is
 	// the index in args of its address. It is -1 if the probe has no such text.
@@ -148,10 +148,11 @@ func (p *place) cookie(index int) uint64 { return uint64(p.layout)<<32 | uint64(
 // caller, and the return address.
 var framePointer = map[string]int16{"amd64": 32, "arm64": 8 * 29}[runtime.GOARCH]
 
-// mostFrames is how many frames of the library are followed at most. When the interpreter
-// allocates, there are seven.
+// mostFrames is the maximum number of the library's frames that are followed. When the interpreter
+// allocates, there are seven frames.
 const mostFrames = 10
 
-// deepest is how many bytes the caller's frame may be above that of libjvm. Compiled code uses the
-// frame pointer as a general register. So if the value is larger, it is not the address of a frame.
+// deepest is the maximum distance in bytes between the last frame of libjvm and the frame of its
+// caller. Compiled code uses the frame pointer as a general register. So if the distance is larger,
+// the register does not point to a frame.
 const deepest = 1 << 20

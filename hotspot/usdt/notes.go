@@ -30,7 +30,7 @@ const (
 	baseSection = ".stapsdt.base"
 	noteType    = 3       // NT_STAPSDT
 	maxProbes   = 1 << 13 // an upper bound for the number of places; libjvm.so has some 700
-	largestNote = 4 << 20 // an upper bound for the size of the section in bytes; it has 50 kB in libjvm.so
+	largestNote = 4 << 20 // an upper bound for the size of the section in bytes; in libjvm.so it is 50 kB
 )
 
 // Probes reads the probes of a library, in the order of its notes. The error is [ErrNone] if the
@@ -75,7 +75,7 @@ func Probes(library io.ReaderAt) ([]Probe, error) {
 			moved = base.Addr - noted
 		}
 		offset, ok := fileOffset(f, location+moved)
-		// Offset 0 is never code, because the file's header is there. It must not get to
+		// Offset 0 is never code, because the file's header is there. It must not be passed to
 		// cilium/ebpf, which takes 0 for an unknown offset and would then read all symbols of the
 		// library, however many there are.
 		if !ok || offset == 0 {

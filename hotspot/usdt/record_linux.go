@@ -20,7 +20,7 @@ import (
 const firstNamespace = 0xEFFFFFFC
 
 // Start begins to record probes of a JVM. It writes the text to o.Text. The recording goes on until
-// [Recorder.Stop]. If DTrace does the recording, the end of ctx kills it.
+// [Recorder.Stop]. If DTrace does the recording, it is killed when ctx is done.
 func Start(ctx context.Context, pid int, o Options) (*Recorder, error) {
 	if err := machine(); err != nil {
 		return nil, err

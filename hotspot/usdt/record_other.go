@@ -12,16 +12,16 @@ import (
 )
 
 // Allowed returns nil if this process may record probes. Otherwise the error says why not. It tries
-// to start DTrace, which is the only way to record probes on this system. The end of ctx kills
-// DTrace.
+// to start DTrace, which is the only way to record probes on this system. DTrace is killed when ctx
+// is done.
 func Allowed(ctx context.Context, _ string) (note string, err error) {
 	return allowedByDTrace(ctx, "")
 }
 
 // Start begins to record probes of a JVM. It writes the text to o.Text. The JVM's probes are those
 // that DTrace lists. The addresses of the library's code are not known here, so for allocations the
-// allocating code is not recorded. The recording goes on until [Recorder.Stop]. The end of ctx
-// kills DTrace, and so ends the recording too.
+// allocating code is not recorded. The recording goes on until [Recorder.Stop]. It also ends when
+// ctx is done, because DTrace is then killed.
 func Start(ctx context.Context, pid int, o Options) (*Recorder, error) {
 	listed, err := dtrace.List(ctx, o.Sudo, dtraceProviders(pid)...)
 	if err != nil {

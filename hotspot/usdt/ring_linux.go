@@ -16,8 +16,8 @@ import (
 // two calls for each record, which would be a third of the program's time.
 //
 //	  0  how many records were begun
-//	128  how many were read; gasm writes it
-//	256  how many events had no room
+//	128  how many records were read; gasm writes this number
+//	256  how many events were lost because no slot was free
 //	4096 the slots: each has a number and a record. The number is written when the record is whole:
 //	     it is the count of begun records, including this one
 type ring struct {
@@ -35,12 +35,12 @@ const someSlots, manySlots = 1 << 16, 1 << 18
 const (
 	begunAt, readAt, lostAt = 0, 128, 256
 	firstSlot               = 4096
-	// spareSlots is how many slots are kept free. They are needed because the program first looks
-	// whether there is room, and then takes a slot. Many threads may run it at the same time and
-	// all see the same room.
+	// spareSlots is the number of slots that are kept free. They are needed because the program
+	// first looks whether there is room, and then takes a slot. Many threads may run it at the same
+	// time and all see the same room.
 	spareSlots = 1 << 10
-	// readOften is a number of records. Each time gasm has read that many, it stores how far it has
-	// read, so that the program can use these slots again.
+	// After every readOften records, gasm stores how far it has read, so that the program can use
+	// the slots of these records again.
 	readOften = 1 << 10
 )
 
@@ -91,7 +91,8 @@ func (r *ring) close() {
 	r.events.Close()
 }
 
-// sequence is an offset on the program's stack. The program keeps the number of its record there.
+// sequence is the offset on the program's stack at which the program keeps the number of its
+// record.
 const sequence = -24
 
 // reserve returns code that takes a slot, and puts the address of its record into R9 (record). If

@@ -42,7 +42,7 @@ func Patterns(kinds []event.Kind) (names []string) {
 	return names
 }
 
-// CheckPattern returns an error if a pattern of probes is wrong. A pattern is a provider and a
+// CheckPattern returns an error if a pattern of probes is not valid. A pattern is a provider and a
 // name, such as hotspot:gc__*, where * stands for any characters. Instead of __ the name may have a
 // -, because DTrace and perf write it that way.
 func CheckPattern(pattern string) error {
@@ -79,7 +79,7 @@ func Select(probes []Probe, patterns []string) (chosen []Probe, unknown []string
 // spelled replaces each __ in a name with -, so that the spellings of perf, DTrace and the notes can be compared.
 func spelled(name string) string { return strings.ReplaceAll(name, "__", "-") }
 
-// byOffset returns the probes sorted by their place in the file.
+// byOffset returns the probes sorted by their offsets in the file.
 func byOffset(probes []Probe) []Probe {
 	return slices.SortedFunc(slices.Values(probes), func(a, b Probe) int { return cmp.Compare(a.Offset, b.Offset) })
 }

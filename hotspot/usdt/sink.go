@@ -13,8 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
-// maxLines is the largest number of lines in a text. Package capture does not read more events of a
-// capture. When the limit is reached, all further events count as lost.
+// maxLines is the largest number of lines in a text. Package capture does not read more events than
+// that from a capture. When the limit is reached, all further events count as lost.
 const maxLines = 4_000_000
 
 // maxBytes limits the size of a text, in bytes. A line usually has some 100 bytes, but a JVM could
@@ -48,10 +48,10 @@ type sink struct {
 }
 
 // An allocSite is an instruction that allocates objects of one class. pc is the address after that
-// instruction, to which the library's code returns. It is 0 if it was not found. If pc is in a
-// stub, the stub's own return address is in one of the next two fields: in the field caller if it
-// was found by the chain of frame pointers, or in the field above if it was found by searching the
-// stack.
+// instruction, to which the library's code returns. It is 0 if this address was not found. If pc is
+// in a stub, the stub's own return address is in one of the next two fields: in the field caller if
+// it was found by the chain of frame pointers, or in the field above if it was found by searching
+// the stack.
 type allocSite struct{ pc, caller, above, class, length uint64 }
 
 type allocSum struct {
@@ -221,8 +221,8 @@ func firstNear(stack []byte, pc uint64) uint64 {
 	return 0
 }
 
-// mostSites limits the sums that are kept. Programs usually allocate at fewer sites within 20 ms. If there are more,
-// the sums are written early.
+// mostSites is the maximum number of sums that are kept. Programs usually allocate at fewer sites within 20 ms. If
+// there are more, the sums are written early.
 const mostSites = 1 << 16
 
 // flush writes the sums of allocations, and passes all buffered text to the writer.

@@ -58,7 +58,7 @@ func (c *textCache) text(addr, length uint64) ([]byte, bool) {
 	return text, true
 }
 
-// age forgets all texts once in every textsLive, because they may have changed.
+// age forgets all texts if they are older than textsLive, because they may have changed.
 func (c *textCache) age(now time.Time) {
 	if now.Sub(c.since) > textsLive {
 		clear(c.read)
@@ -73,7 +73,7 @@ type threadIDs struct {
 }
 
 // of returns the id that gasm sees for a thread. It returns 0 if the thread has ended. If the
-// thread is not known yet, it reads the ids of all threads again.
+// thread is not known yet, the ids of all threads are read again.
 func (t *threadIDs) of(own int) int {
 	if id, ok := t.known[own]; ok {
 		return id

@@ -41,14 +41,14 @@ type timed struct {
 	record []byte
 }
 
-// mostUprobes limits how many events are opened. The kernel sets an event in less than a
-// millisecond, but takes 40 to 90 ms to remove it. It removes them one after another, even if gasm
-// closes them all at the same time or is killed.
+// mostUprobes is the maximum number of events that are opened. The kernel sets an event in less
+// than a millisecond, but takes 40 to 90 ms to remove it. It removes them one after another, even
+// if gasm closes them all at the same time or is killed.
 const mostUprobes = 128
 
 // The size of each processor's ring, in bytes. someBytes is for most probes and manyBytes for
-// frequent ones. If the user may not lock so much memory, the size is halved until it works, at
-// most down to leastBytes.
+// frequent ones. If the user may not lock so much memory, the size is halved until it works, but it
+// never gets smaller than leastBytes.
 const someBytes, manyBytes, leastBytes = 2 << 20, 32 << 20, 32 << 10
 
 // uprobeType is a file of the kernel's. It has the number that stands for uprobes in the type field

@@ -47,8 +47,9 @@ var perfRegisters = map[string][]int{"amd64": {10, 5, 11, 12, 13, 14, 4, 19, 9, 
 // stackPointer is the offset of the stack pointer in struct pt_regs, in bytes, like framePointer.
 var stackPointer = map[string]int{"amd64": 8 * 19, "arm64": 8 * 31}[runtime.GOARCH]
 
-// How many bytes of the stack are sampled. A frame of HotSpot's that has a probe's arguments takes
-// up to 500 bytes. When the interpreter allocates, the seven frames together take 1500 bytes.
+// The number of bytes of the stack that are sampled: frameBytes to read a probe's arguments, and
+// callerBytes to find the caller too. A frame of HotSpot's that has a probe's arguments takes up to
+// 500 bytes. When the interpreter allocates, the library's seven frames together take 1500 bytes.
 const frameBytes, callerBytes = 1 << 10, 2 << 10
 
 // stackBytes returns how many bytes of the stack must be sampled for a layout. It is 0 if all
@@ -167,8 +168,8 @@ func (s *samples) caller(m *moment) (pc, above, frame uint64) {
 }
 
 // sampled returns a copy of the probes in which the arguments that perf can't sample have an
-// unknown form. perf samples no memory outside the stack. So arguments in such memory are left out,
-// and texts that may be gone when gasm reads the sample.
+// unknown form. perf samples no memory outside the stack. So arguments in such memory are left out.
+// Texts that may be gone when gasm reads the sample are left out too.
 func sampled(probes []Probe) []Probe {
 	probes = slices.Clone(probes)
 	for i := range probes {

@@ -1,8 +1,8 @@
-// Package vmstructs reads the memory of a running HotSpot, and the description of its own data structures that HotSpot
-// keeps there.
+// Package vmstructs reads the memory of a running HotSpot. To find things there, it uses tables in which HotSpot
+// describes its own data structures.
 //
-// HotSpot has tables of its data structures for the serviceability agent and similar tools (vmStructs.cpp). libjvm.so
-// exports them as variables:
+// HotSpot has these tables for the serviceability agent and similar tools (vmStructs.cpp). libjvm.so exports them as
+// variables:
 //
 //	gHotSpotVMStructs       nmethod::_compile_id is 308 bytes from the start of an nmethod;
 //	                        CodeCache::_heaps is a static field at address 0x7f…

@@ -13,11 +13,11 @@ type Flag struct {
 	// Type is "bool", "int", "uint", "intx", "uintx", "uint64_t", "size_t", "double", "ccstr" or "ccstrlist".
 	Type  string
 	Size  uint64 // size of the value in bytes
-	Value uint64 // 0 or 1 for a bool, the bits of a double, the address of a text
+	Value uint64 // the number, 0 or 1 for a bool, the bits of a double, or the address of a text
 }
 
-// flagTypes are the types of flags. In JDK 16 and newer, HotSpot's list of flags has a number for the type, which is
-// the index in flagTypes (jvmFlag.hpp). In JDK 15 and older it has the type's name.
+// flagTypes are the types of flags. In JDK 16 and newer, HotSpot's list of flags has the type as a number, which is an
+// index in flagTypes (jvmFlag.hpp). In JDK 15 and older, the list has the type's name.
 var flagTypes = []string{"bool", "int", "uint", "intx", "uintx", "uint64_t", "size_t", "double", "ccstr", "ccstrlist"}
 
 // flagSize returns the size of a flag's value in bytes, or 0 for an unknown type.

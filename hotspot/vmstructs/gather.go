@@ -13,18 +13,18 @@ type Piece struct {
 	Buf  []byte
 }
 
-// A gatherer can read many pieces at once. readPieces reads the first pieces, in order, and returns how many it has
-// read. If it stopped at a piece that can't be read, err says why. It may also stop earlier, because one system call
-// can't read more, and then err is nil.
+// A gatherer can read many pieces at once. readPieces reads the pieces in order, beginning with the first, and returns
+// the number of pieces that it has read. If it stops at a piece that can't be read, err says why. If it stops only
+// because one system call can't read more, err is nil.
 type gatherer interface {
 	readPieces(pieces []Piece) (read int, err error)
 }
 
 // Gather reads many pieces of memory, up to 1024 of them with one system call. It is meant for things that are
-// scattered over the memory, such as the headers of blobs, or names.
+// scattered over the memory, such as names or the headers of blobs (pieces of compiled code).
 //
 // It reads in the order of the pieces and returns how many it has read. If err is not nil, it is the error of
-// pieces[read]. A caller that can do without that piece calls Gather again with the pieces after it, or uses
+// pieces[read]. A caller that does not need that piece can call Gather again with the pieces after it, or use
 // [Memory.GatherSome].
 func (m Memory) Gather(pieces []Piece) (read int, err error) {
 	for _, p := range pieces {

@@ -10,8 +10,8 @@ import (
 // aarch64.
 type Memory struct{ reader io.ReaderAt }
 
-// maxRead bounds a single read, in bytes. Every nmethod, class and symbol is smaller, so a larger size means that the
-// memory is not what the caller takes it for.
+// maxRead limits the size of a single read, in bytes. Every nmethod, class and symbol is smaller. So a larger size
+// means that the memory does not contain what the caller expects.
 const maxRead = 1 << 26
 
 // Read reads size bytes at an address. It returns them in buf if buf has enough capacity, and otherwise in a new slice.

@@ -54,15 +54,14 @@ func (m *processMemory) ReadAt(buf []byte, addr int64) (int, error) {
 	return max(n, 0), err
 }
 
-// maxPieces is how many pieces process_vm_readv takes (IOV_MAX).
+// maxPieces is the maximum number of pieces that process_vm_readv takes (IOV_MAX).
 const maxPieces = 1024
 
-// maxGathered bounds the bytes of one system call. The kernel reads at most 2 GB at once, and pieces beyond that would
-// look as if they were not mapped.
+// maxGathered limits the number of bytes that one system call reads. The kernel reads at most 2 GB at once, and pieces
+// beyond this limit would look as if they were not mapped.
 const maxGathered = 1 << 28
 
-// readPieces reads as many of the first pieces as one system call can, and returns how many it has
-// read.
+// readPieces reads pieces in order, as many as one system call can read, and returns how many it has read.
 func (m *processMemory) readPieces(pieces []Piece) (read int, err error) {
 	local := make([]unix.Iovec, 0, min(len(pieces), maxPieces))
 	remote := make([]unix.RemoteIovec, 0, cap(local))

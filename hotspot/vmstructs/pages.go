@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// A pageReader reads memory in whole pages and keeps them. It is for memory that does not change and is read in many
-// small parts: HotSpot's tables and their strings.
+// A pageReader reads memory in whole pages and keeps them. It is meant for HotSpot's tables and their strings, which do
+// not change and are read in many small parts.
 type pageReader struct {
 	Memory
 	pages map[uint64][]byte // by address
@@ -16,7 +16,8 @@ type pageReader struct {
 // can be read, the whole page can be read.
 const pageSize = 1 << 12
 
-// maxPages limits how many pages a pageReader reads. HotSpot's tables with all their texts lie in about 200 pages.
+// maxPages limits the number of pages that a pageReader reads. HotSpot's tables with all their texts take about 200
+// pages.
 const maxPages = 1 << 12
 
 // read fills buf with the bytes at an address.

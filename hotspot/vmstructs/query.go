@@ -2,8 +2,8 @@ package vmstructs
 
 import "fmt"
 
-// A Query looks up fields and types that must exist in HotSpot's tables, and remembers the first one that does not. The
-// packages that read a part of HotSpot embed a Query and add lookups of their own.
+// A Query looks up fields and types that must exist in HotSpot's tables, and remembers the first one that does not.
+// Packages that read a part of HotSpot's data, such as codecache, embed a Query and add lookups of their own.
 type Query struct {
 	VM *VM
 	// Of is a part of the error message "gasm does not know the code cache of this build of JDK 17". In this message

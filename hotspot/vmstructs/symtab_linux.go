@@ -10,9 +10,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// fileSymbols returns the addresses in the process of symbols of libjvm.so, including symbols that the library does
-// not export. It finds them in the file from which libjvm.so is mapped. The result is empty if the JDK's vendor has
-// stripped the symbol table.
+// fileSymbols looks up symbols of libjvm.so, including symbols that the library does not export, and returns their
+// addresses in the process. It finds them in the file from which libjvm.so is mapped. The result is empty if the JDK's
+// vendor has stripped the symbol table.
 //
 // A libjvm.so has about 100 000 symbols. Package elf would allocate a string for each name, which takes 20 ms;
 // fileSymbols takes 5 ms.

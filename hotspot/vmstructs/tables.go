@@ -18,7 +18,7 @@ type tables struct {
 // A column says where a field is, and what its C++ type is, such as "int" or "Metadata*". typeName is "" for the
 // fields for which HotSpot's tables have no type.
 type column struct {
-	at       uint64 // offset, or address of a static field
+	at       uint64 // offset in bytes; for a static field, its address
 	typeName string
 }
 
@@ -74,7 +74,7 @@ func (t *tables) sizeOf(typeName string) uint64 {
 	return t.sizes[name]
 }
 
-// A tableReader reads the tables. After its first error, which it keeps, it reads nothing more.
+// A tableReader reads the tables. It keeps its first error, and reads nothing more after it.
 type tableReader struct {
 	memory pageReader
 	symbol func(string) (uint64, error)

@@ -44,7 +44,7 @@ func New(memory io.ReaderAt, symbol func(name string) (uint64, error)) (*VM, err
 
 // A Field is a field of one of HotSpot's structures.
 type Field struct {
-	At   uint64 // offset in bytes from the start of the structure; for a static field its address
+	At   uint64 // offset in bytes from the start of the structure; for a static field, its address
 	Size uint64 // in bytes; 0 if HotSpot's tables do not have the field's type
 	Type string // in C++: "int", "Metadata*"; "" if HotSpot's tables do not have it
 }
@@ -75,8 +75,9 @@ func (vm *VM) StaticField(name string) (f Field, ok bool) {
 
 func (vm *VM) field(c column) Field { return Field{c.at, vm.tables.sizeOf(c.typeName), c.typeName} }
 
-// Offset returns the offset of a field from the start of its structure, in bytes. Names are "Method::_constMethod" or,
-// for a field of a field, "ConstMethod::_flags._flags". ok is false if HotSpot's tables do not have the field.
+// Offset returns the offset of a field from the start of its structure, in bytes. The field's name is
+// "Method::_constMethod", for example. The name of a field within a field is "ConstMethod::_flags._flags". ok is false
+// if HotSpot's tables do not have the field.
 func (vm *VM) Offset(field string) (offset uint64, ok bool) {
 	c, ok := vm.tables.offsets[field]
 	return c.at, ok

@@ -45,13 +45,13 @@ var (
 type Gutter struct {
 	Width   int
 	At      []string // one for each line
-	After   []string // one for each line, for rows between it and the next line, such as comments
+	After   []string // one for each line: what to draw beside extra rows below the line, such as comments
 	Dropped int      // how many jumps are not drawn, because there was no column for them
 }
 
 // A track is an arrow with one target and all jumps to it that come from the same side. It is drawn in one column.
 type track struct {
-	top, bottom int // lines, both included
+	top, bottom int // the first and the last line that the arrow touches
 	target      int
 	loop        bool
 	sources     []int

@@ -28,10 +28,10 @@
 //     user id 0, as the machine's root has. There it matters that the thread has also given up its capabilities and
 //     groups.
 //   - Files are accessed by descriptor. A lookup begins at a descriptor of the process's root folder and can't leave
-//     it: openat2(2) with RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS and RESOLVE_NO_MAGICLINKS. In a container, /tmp is often
-//     a mount point, so the way to /tmp may cross mount points; lookups below /tmp may not (RESOLVE_NO_XDEV). After a
-//     file or folder was opened, it is used only through its descriptor. Checks are made on the open descriptor, never
-//     before opening.
+//     that folder: openat2(2) with RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS and RESOLVE_NO_MAGICLINKS. In a container, /tmp
+//     is often a mount point, so the way to /tmp may cross mount points; lookups below /tmp may not (RESOLVE_NO_XDEV).
+//     After a file or folder was opened, it is used only through its descriptor. Checks are made on the open
+//     descriptor, never before opening.
 //   - New files are created with O_EXCL and O_NOFOLLOW. They belong to the process's user from the beginning, because
 //     that user creates them, so ownership is never changed.
 //   - Any user can make a folder of any name in /tmp. So if a process is to load or write files in such a folder, the
@@ -48,10 +48,11 @@
 //   - A socket is opened with O_PATH and checked before connecting to it, and its other end must be the process.
 //
 // gasm trusts a process that belongs to gasm's own user. If gasm runs as root, the process must also have the same user
-// namespace, mounts and root folder as gasm ([Process.Trusted]). If gasm does not trust a process, it does not read the
-// process's memory or files if they come from a file system in user space, or from an overlay that the process's user
-// may have mounted. To find such file systems, gasm uses only the kernel's lists of mounts. Even fstatfs(2) on an
-// overlay asks the server of the file system below it, and a thread that waits for that server can't be killed.
+// namespace, mounts and root folder as gasm ([Process.Trusted]). gasm does not read the memory or the files of any
+// other process if they come from a file system in user space, or from an overlay that the process's user may have
+// mounted. To find such file systems, gasm uses only the kernel's lists of mounts. It does not call fstatfs(2), because
+// on an overlay that call asks the server of the file system below, and a thread that waits for that server can't be
+// killed.
 //
 // gasm refers to the process by a descriptor of /proc/PID, which never refers to another process. For signals, it uses
 // a pidfd.
@@ -71,13 +72,13 @@
 //
 // Two things to know when changing this: First, no other thread gets the changed identity, because the goroutine is
 // locked to its thread and Go starts no other threads from a locked thread. Second, the first thread of the gasm
-// process never changes its identity, because the kernel decides by the first thread's user what others may do to a
-// process.
+// process never changes its identity, because the kernel decides by the user of a process's first thread what other
+// processes may do to that process.
 //
 // # Requirements
 //
 // openat2 needs Linux 5.6, pidfd_send_signal 5.1, and pidfd_open 5.3. If one of these system calls is missing, or a
 // seccomp filter refuses it, the functions that need it return an error that says so. gasm then still takes samples,
-// but without events, probes, and the name and version of some JVMs. Root is needed to become another user (CAP_SETUID,
-// CAP_SETGID), and to enter the root folder of another user's process (CAP_SYS_PTRACE).
+// but records no events and no probes, and does not know the names and versions of some JVMs. Root is needed to become
+// another user (CAP_SETUID, CAP_SETGID), and to enter the root folder of another user's process (CAP_SYS_PTRACE).
 package foreign

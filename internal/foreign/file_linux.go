@@ -25,7 +25,7 @@ type File struct {
 // A file with several links could be somebody else's file that was linked into the folder.
 func (d *Folder) Open(name string) (*File, error) { return d.open(name, unix.O_RDONLY) }
 
-// OpenToWrite is Open for reading and writing.
+// OpenToWrite does the same as Open, but opens the file for reading and writing.
 func (d *Folder) OpenToWrite(name string) (*File, error) { return d.open(name, unix.O_RDWR) }
 
 func (d *Folder) open(name string, flags int) (*File, error) {
@@ -109,7 +109,7 @@ func (f *File) Size() int64 { return f.info.Size }
 // Info returns the file's Info at the time of opening.
 func (f *File) Info() Info { return f.info }
 
-// chunk is the largest number of bytes that one call on the World's thread reads or writes.
+// chunk is the maximum number of bytes that one call on the World's thread reads or writes.
 const chunk = 1 << 20
 
 // ReadAt implements io.ReaderAt.
@@ -177,7 +177,7 @@ func (f *File) ReadAll(limit int64) ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, 0, limit))
 }
 
-// CopyTo copies the file to another one, which must be empty. If the file has more than limit bytes, the error is a
+// CopyTo copies the file to another file, which must be empty. If the file has more than limit bytes, the error is a
 // *TooLargeError. Holes in the file become holes in the copy, so that the copy of a sparse file takes little space on
 // disk, too.
 func (f *File) CopyTo(to *os.File, limit int64) error {
@@ -204,8 +204,8 @@ func (f *File) CopyTo(to *os.File, limit int64) error {
 	return to.Truncate(size)
 }
 
-// data finds the next piece of the file, [from, end), that is not a hole. It begins to search at an offset. size is the
-// size of the file. If the rest of the file is a hole, the piece is empty.
+// data finds the first piece of the file that is not a hole, searching from a given offset. The piece is [from, end).
+// size is the size of the file. If only a hole is left, the piece is empty.
 func (f *File) data(at, size int64) (from, end int64, err error) {
 	piece, err := call(f.w, func() ([2]int64, error) {
 		from, err := unix.Seek(f.fd, at, unix.SEEK_DATA)
@@ -226,9 +226,9 @@ func (f *File) data(at, size int64) (from, end int64, err error) {
 }
 
 // Release converts f to an ordinary *os.File; f must not be used after that. Reads are then made by the thread that
-// calls Read, not by the World's thread, and have no time limit. So if the file is in a file system that may never
-// answer, the error wraps [ErrUserSpace], unless gasm trusts the World's process. The Process of the World must not be
-// closed yet.
+// calls Read, not by the World's thread, and have no time limit. So Release returns an error that wraps [ErrUserSpace]
+// if the file is in a file system that may never answer, unless gasm trusts the World's process. The Process of the
+// World must not be closed yet.
 func (f *File) Release() (*os.File, error) {
 	if !f.w.trusted {
 		if err := mountsOf(f.w.process).checkFile(f.fd); err != nil {

@@ -27,15 +27,15 @@ const (
 	noMounts = noLinks | unix.RESOLVE_NO_XDEV
 )
 
-// lookups is how many times a lookup is tried. The kernel gives up (EAGAIN) if something was renamed or mounted during
-// the lookup.
+// lookups is the maximum number of attempts to look up a path. The kernel gives up an attempt (EAGAIN) if something is
+// renamed or mounted in the meantime.
 const lookups = 8
 
 // errLink means that the last element of a path, or an earlier one, is a symbolic link.
 var errLink = errors.New("it is a link or is reached through one, and gasm does not follow links")
 
-// openAt opens a file and returns a descriptor. It looks up the file's path from an open folder, whose descriptor is
-// given. In error messages, the path is the one that the process sees (shown).
+// openAt opens a file and returns a descriptor. name is relative to an open folder, whose descriptor is given. shown is
+// the path that the process sees, for error messages.
 func openAt(folder int, name, shown string, flags int, mode uint32, resolve uint64) (int, error) {
 	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Mode: uint64(mode), Resolve: resolve}
 	var fd int
@@ -140,7 +140,7 @@ func (d *Folder) OwnFolder(name string) (*Folder, error) {
 	}
 	folder, err := d.Folder(name)
 	if err != nil {
-		if _, none := d.Stat(name); none == nil { // it is a file, a link, a mount point, or a folder that others can't open
+		if _, none := d.Stat(name); none == nil { // the name is taken, for example by a file or a link
 			cause := err
 			if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
 				cause = failed.Err
@@ -214,7 +214,7 @@ func (d *Folder) MakeFolder(name string) (*Folder, error) {
 	return d.OwnFolder(name)
 }
 
-// maxNames is a limit for Names: after about this many entries, it does not read any further.
+// maxNames limits how many names Names reads. Names may return some more, because it reads many entries at a time.
 const maxNames = 1 << 17
 
 // Names returns the names in the folder, in no particular order.
@@ -241,7 +241,7 @@ func (d *Folder) Names() ([]string, error) {
 	}, nil)
 }
 
-// An Info is what the file system says about a file.
+// An Info has what the file system says about a file.
 type Info struct {
 	Regular bool
 	Size    int64 // in bytes
@@ -313,7 +313,7 @@ func (d *Folder) Create(name string, content []byte) error {
 // Remove removes a file in the folder. It returns nil if there is no such file.
 func (d *Folder) Remove(name string) error { return d.unlink(name, 0) }
 
-// RemoveFolder removes an empty subfolder. It returns nil if there is none of that name.
+// RemoveFolder removes an empty subfolder. It returns nil if there is no subfolder of that name.
 func (d *Folder) RemoveFolder(name string) error { return d.unlink(name, unix.AT_REMOVEDIR) }
 
 func (d *Folder) unlink(name string, flags int) error {
@@ -347,7 +347,7 @@ func (d *Folder) Lock() error {
 }
 
 // in returns a context that is done as soon as ctx or the World's context is done. The caller must call the returned
-// function.
+// function when it does not need the context any more.
 func (w *World) in(ctx context.Context) (context.Context, context.CancelFunc) {
 	both, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })

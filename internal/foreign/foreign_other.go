@@ -47,7 +47,7 @@ type Folder struct{}
 // A File is an open regular file in a [World].
 type File struct{}
 
-// An Info is what the file system says about a file.
+// An Info has what the file system says about a file.
 type Info struct {
 	Regular      bool
 	Size         int64

@@ -20,8 +20,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fix"
 )
 
-// maxMaps is how many bytes of /proc/PID/maps are read at most. If there are more, the error is errManyMaps. By
-// default, the kernel allows 65 530 mappings for a process (vm.max_map_count).
+// maxMaps is the maximum number of bytes of /proc/PID/maps that are read. If there are more, the error is errManyMaps.
+// By default, the kernel allows 65 530 mappings for a process (vm.max_map_count).
 const maxMaps = 1 << 24
 
 // errManyMaps means that a list of mappings is longer than maxMaps. A process that maps files with the longest possible
@@ -36,7 +36,7 @@ type region struct {
 }
 
 // regions calls see(r) for each mapping of the process, in the order of their addresses, until see returns false. It
-// can't block, because the kernel makes the list without accessing the memory itself.
+// can't block, because the kernel lists the mappings without accessing the memory itself.
 func (p *Process) regions(see func(r region) (more bool)) error {
 	f, err := p.openProc("maps")
 	if err != nil {
@@ -111,7 +111,7 @@ func (m *mounts) checkRegion(r region) error {
 		}
 		return &fix.Error{Err: fmt.Errorf("it has mapped %s from %s, which may never answer", r.path, what),
 			Fix: "run gasm as its user, or the JVM from another file system"}
-	case !strings.HasPrefix(r.device, "00:"): // a disk, which only root mounts
+	case !strings.HasPrefix(r.device, "00:"): // a disk, which only root can mount
 	case !slices.Contains(kernelDevices(), r.device):
 		return &fix.Error{Err: fmt.Errorf("it has mapped %s from a file system that can't be found out about "+
 			"(it is not mounted any more, or elsewhere), and may never answer", r.path), Fix: "run gasm as its user"}
@@ -120,7 +120,7 @@ func (m *mounts) checkRegion(r region) error {
 }
 
 // kernelDevices returns the devices of the kernel's internal file systems. Nobody can mount these, so no list of mounts
-// has them. There is one for shared memory, one for each size of huge pages, and one for libaio's rings.
+// has them. There is one such device for shared memory, one for each size of huge pages, and one for libaio's rings.
 var kernelDevices = sync.OnceValue(func() (devices []string) {
 	kinds := []int{0}
 	sizes, _ := filepath.Glob("/sys/kernel/mm/hugepages/hugepages-*kB")
@@ -169,8 +169,8 @@ func ringDevice() (device []string) {
 // errInFile means that a command line or an environment lies in a mapped file.
 var errInFile = errors.New("it lies in a file that the process has mapped, and reading it could block for ever")
 
-// textFields are the fields of proc(5)'s stat with the addresses of the command line and the environment. Indices are
-// counted from the state, which is the third field and has index 0.
+// textFields has the indices of two fields of /proc/PID/stat (see proc(5)): the address of the command line and that of
+// the environment. Indices are counted from the state, which is the third field and has index 0.
 var textFields = map[string]int{"cmdline": 48 - 3, "environ": 50 - 3}
 
 // checkText returns an error if reading "cmdline" or "environ" in /proc/PID could block. The kernel copies these texts
@@ -192,13 +192,13 @@ func (p *Process) checkText(name string) error {
 	}
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) <= field {
-		return nil // before Linux 3.5
+		return nil // before Linux 3.5, stat does not have these fields
 	}
 	at, err := strconv.ParseUint(fields[field], 10, 64)
-	if err != nil || at == 0 { // a kernel thread, or gasm's user may read neither address nor text
+	if err != nil || at == 0 { // a kernel thread, or a process whose address and text gasm's user may not read
 		return nil
 	}
-	regions, own := 0, false // without any region the process has ended
+	regions, own := 0, false // if there are no regions, the process has ended
 	err = p.regions(func(r region) bool {
 		regions++
 		if r.lo <= at && at < r.hi {

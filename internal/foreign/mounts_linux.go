@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// mounts has the file systems that are in lists of mounts, by device. A device is written as in /proc/PID/maps:
-// "00:2d".
+// mounts has the file systems that gasm and a process have mounted, by device. A device is written as in
+// /proc/PID/maps: "00:2d".
 //
 // A file system in user space (FUSE) may never answer, and a thread that waits for it can't be killed. Any user can
-// mount one in a user namespace, and an overlay over it. The overlay then looks like a file system of the kernel, and
-// even statfs(2) and stat(2) on the overlay are passed on to the file system below. So gasm reads the lists of mounts
-// (mountinfo) instead. The kernel makes these without asking any other process.
+// mount such a file system in a user namespace, and then an overlay over it. The overlay then looks like a file system
+// of the kernel, and even statfs(2) and stat(2) on the overlay are passed on to the file system below. So gasm reads
+// the lists of mounts (mountinfo) instead. The kernel makes these without asking any other process.
 type mounts struct {
 	trusted map[string]string // kinds of the file systems that root or gasm's own user has mounted: "ext4"
-	others  map[string]string // kinds of those that the process's own user may have mounted
+	others  map[string]string // kinds of the file systems that the process's own user may have mounted
 	devices map[uint64]string // device of each mount, by the mount's id
 }
 
-// maxMounts is how many bytes of a list of mounts are read at most. By default, a namespace may have 100 000 mounts
-// (fs.mount-max).
+// maxMounts is the maximum number of bytes of a list of mounts that are read. By default, a namespace may have 100 000
+// mounts (fs.mount-max).
 const maxMounts = 1 << 25
 
 // mountsOf returns what gasm and a process have mounted. p is nil for a file of gasm's own file system.
@@ -52,14 +52,14 @@ func mountsOf(p *Process) *mounts {
 	return m
 }
 
-// addOf adds the mounts of a process to kinds. If the process has ended, it adds nothing.
+// addOf adds the mounts of a process to the map kinds. If the process has ended, it adds nothing.
 func (m *mounts) addOf(p *Process, kinds map[string]string) {
 	text, _ := p.Read("mountinfo", maxMounts)
 	m.add(text, kinds)
 }
 
-// add adds the mounts in the text of a mountinfo file to kinds and to m.devices. A line has the id of the mount, its
-// device and, after " - ", its kind: "26 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw".
+// add adds the mounts in the text of a mountinfo file to the maps kinds and m.devices. A line has the id of the mount,
+// its device and, after " - ", its kind: "26 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw".
 func (m *mounts) add(text []byte, kinds map[string]string) {
 	for line := range bytes.Lines(text) {
 		before, after, _ := strings.Cut(string(line), " - ")
@@ -80,14 +80,14 @@ func (m *mounts) add(text []byte, kinds map[string]string) {
 	}
 }
 
-// deviceName returns a device as maps names it.
+// deviceName returns the name that a device has in /proc/PID/maps: "00:2d".
 func deviceName(major, minor uint32) string { return fmt.Sprintf("%02x:%02x", major, minor) }
 
 // ErrUserSpace means that a file of another user's process is in a file system that may never answer.
 var ErrUserSpace = errors.New("it is in a file system in user space (FUSE), which may never answer")
 
-// errOverlay means that a file is in a file system that reads from other ones, such as an overlay, and that the
-// process's user may have mounted it.
+// errOverlay means that a file is in a file system that reads from other file systems, such as an overlay, and that the
+// process's user may have mounted the overlay.
 var errOverlay = fmt.Errorf("%w, or in an overlay of such file systems", ErrUserSpace)
 
 // errNotMounted means that a file's file system is in no list of mounts, so its kind is unknown.
@@ -96,9 +96,9 @@ var errNotMounted = fmt.Errorf("%w, or in one that can't be found out about", Er
 // isUserSpace reports whether a kind of file system runs in user space. kind is as in mountinfo: "fuse.sshfs".
 func isUserSpace(kind string) bool { return strings.HasPrefix(kind, "fuse") }
 
-// layers are the kinds of file systems that read from other file systems. Those others can be FUSE. The kernel itself
-// lets any user mount overlays in a user namespace (FS_USERNS_MOUNT). Some distributions allow that for the other
-// kinds, too, or have a program that mounts them for any user.
+// layers are the kinds of file systems that read from other file systems, which can be in user space (FUSE). The kernel
+// itself lets any user mount overlays in a user namespace (FS_USERNS_MOUNT). Some distributions allow that for the
+// other kinds in this list, too, or have a program that mounts them for any user.
 var layers = map[string]bool{"overlay": true, "overlayfs": true, "aufs": true, "shiftfs": true, "ecryptfs": true}
 
 // check returns an error that wraps [ErrUserSpace] if the file system with this device may never answer. If the file

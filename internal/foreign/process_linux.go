@@ -89,8 +89,8 @@ func (p *Process) Read(name string, limit int64) ([]byte, error) {
 func readAll(f *os.File, limit int64) ([]byte, error) { return io.ReadAll(io.LimitReader(f, limit)) }
 
 // at calls f(fd) with the descriptor of /proc/PID, and keeps the descriptor open until f returns. After Close, at
-// returns an error instead. This is for a Read that took too long and is still running after Close: the number of the
-// closed descriptor may already belong to another file.
+// returns an error instead. That protects a Read that took too long and is still running after Close. By that time, the
+// number of the closed descriptor may already belong to another file.
 func (p *Process) at(f func(fd int) error) error {
 	conn, err := p.proc.SyscallConn()
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *Process) at(f func(fd int) error) error {
 	return err
 }
 
-// openAt opens a name in /proc/PID and returns a descriptor.
+// openAt opens a file in /proc/PID and returns a descriptor. name is relative to /proc/PID.
 func (p *Process) openAt(name string, flags int) (fd int, err error) {
 	err = p.at(func(at int) error {
 		fd, err = unix.Openat(at, name, flags|unix.O_CLOEXEC, 0)
@@ -158,14 +158,14 @@ func (p *Process) OpenFiles() (paths []string) {
 // mounted with hidepid.
 type Status struct {
 	Name  string
-	State byte // 'R', 'S', 'T' for stopped, 'Z' for ended but not waited for by its parent
+	State byte // 'R' for running, 'S' for sleeping, 'T' for stopped, 'Z' for ended but not waited for by its parent
 	User
-	OwnPID  int    // its id in its own (innermost) PID namespace
-	Catches uint64 // the signals that it handles: bit n-1 for signal n
+	OwnPID  int    // the process's id in its own (innermost) PID namespace
+	Catches uint64 // the signals that the process handles: bit n-1 for signal n
 }
 
-// maxStatus is how many bytes of a status file are read at most. Only the file of a process with thousands of groups is
-// long.
+// maxStatus is the maximum number of bytes of a status file that are read. Only a process with thousands of groups has
+// a long status file.
 const maxStatus = 1 << 20
 
 // Status reads the status of the process.
@@ -213,7 +213,7 @@ func parseStatus(pid int, text string) (s Status, err error) {
 }
 
 // effective returns the effective id, which is the second of the four numbers in a line like "Uid: 1000 1000 1000
-// 1000". fields are these numbers.
+// 1000". fields are these four numbers.
 func effective(fields []string) (int, error) {
 	if len(fields) < 2 {
 		return -1, errors.New("its status has no effective user or group")
@@ -308,12 +308,12 @@ func (p *Process) Signal(sig unix.Signal) error {
 	return err
 }
 
-// Program opens the executable file that the process runs, for reading. Its errors are those of Mapped.
+// Program opens the executable file that the process runs, for reading. It returns the same errors as Mapped.
 func (p *Process) Program() (*os.File, error) { return p.openFile("exe") }
 
-// Memory opens the process's present memory for reading and writing. gasm must run as the process's user or as root.
-// After the process has started another program (exec), reads and writes fail. A read can block if the memory is mapped
-// from a file system that does not answer; see CheckMemory.
+// Memory opens the process's memory for reading and writing. gasm must run as the process's user or as root. After the
+// process has started another program (exec), reads and writes fail. A read can block if the memory is mapped from a
+// file system that does not answer; see CheckMemory.
 func (p *Process) Memory() (*os.File, error) {
 	fd, err := p.openAt("mem", unix.O_RDWR)
 	if err != nil {
@@ -360,15 +360,15 @@ func (p *Process) Threads() (tids []int) {
 	return tids
 }
 
-// maxEntries is how many entries of a folder in /proc are read at most, such as the threads of a process. The others
-// are ignored.
+// maxEntries is the maximum number of entries of a folder in /proc that are read, for example of a process's threads.
+// The rest are ignored.
 const maxEntries = 1 << 16
 
 // names returns the names in a folder of the process in /proc, or nil if the folder can't be read.
 func (p *Process) names(folder string) []string {
 	fd, err := p.openAt(folder, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
-		return nil // it has ended, or belongs to another user
+		return nil // the process has ended, or belongs to another user
 	}
 	dir := os.NewFile(uintptr(fd), folder)
 	defer dir.Close()

@@ -32,8 +32,8 @@ func (d *Folder) HasSocket(name string) (bool, error) {
 	return err == nil, err
 }
 
-// openSocket opens a socket with O_PATH, which does not connect to it. It returns an error if the name is not a socket
-// of the process's user.
+// openSocket opens a socket with O_PATH, which does not connect to it. It returns an error if the name does not belong
+// to a socket of the process's user.
 func (d *Folder) openSocket(name string) (int, error) {
 	shown, err := d.inside(name)
 	if err != nil {
@@ -58,7 +58,7 @@ func (d *Folder) openSocket(name string) (int, error) {
 // longest.
 const shortestPause, longestPause = time.Millisecond, 50 * time.Millisecond
 
-// Dial connects to a socket in the folder. It returns an error if another process than the World's listens there. While
+// Dial connects to a socket in the folder. It returns an error if a process other than the World's listens there. While
 // the socket's queue is full, Dial waits until ctx is done.
 func (d *Folder) Dial(ctx context.Context, name string) (net.Conn, error) {
 	ctx, cancel := d.w.in(ctx)
@@ -82,8 +82,8 @@ func (d *Folder) Dial(ctx context.Context, name string) (net.Conn, error) {
 	}
 }
 
-// connect connects to a socket and returns the descriptor of the connection. It connects to the descriptor that it has
-// checked, not to the path again, so nobody can replace the socket in between.
+// connect connects to a socket and returns the descriptor of the connection. It connects through the descriptor that it
+// has checked and does not look up the path again, so nobody can replace the socket in between.
 func (d *Folder) connect(name string) (int, error) {
 	to, err := d.openSocket(name)
 	if err != nil {

@@ -71,7 +71,7 @@ func folderAt(at int, path string) (folderID, error) {
 }
 
 // sharesNamespace reports whether the process is in the same namespace as gasm. If the kernel does not support this
-// kind of namespace, all processes share one, and it returns true.
+// kind of namespace, sharesNamespace returns true.
 func (p *Process) sharesNamespace(kind string) bool {
 	var ours unix.Stat_t
 	err := unix.Stat("/proc/self/ns/"+kind, &ours)

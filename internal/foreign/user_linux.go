@@ -44,7 +44,7 @@ func (u User) become(set func(uid int) error) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("giving up new rights: %w", err)
 	}
-	if uid, err := unix.SetfsuidRetUid(-1); err != nil || uid != u.UID { // -1 changes nothing
+	if uid, err := unix.SetfsuidRetUid(-1); err != nil || uid != u.UID { // -1 only asks for the id
 		return fmt.Errorf("becoming its user: the kernel says %d and not %d", uid, u.UID)
 	}
 	return nil
@@ -72,8 +72,8 @@ func (u User) replace(set func(uid int) error) error {
 	return nil
 }
 
-// forFiles changes the user as whom the calling thread accesses files (setfsuid(2)). The real, the effective and the
-// saved user stay the same, so the other user can neither signal the thread nor change its scheduling.
+// forFiles changes the user id with which the calling thread accesses files (setfsuid(2)). The real, the effective and
+// the saved user stay the same, so the other user can neither signal the thread nor change its scheduling.
 func forFiles(uid int) error { return unix.Setfsuid(uid) }
 
 // effectively changes the effective user of the calling thread. That is the user which the other end of a socket sees.

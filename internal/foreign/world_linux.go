@@ -28,7 +28,7 @@ type World struct {
 	jobs    chan func()
 	quit    chan struct{}
 	closed  sync.Once
-	hangs   atomic.Int32 // number of calls that have not returned in time
+	hangs   atomic.Int32 // number of calls that took too long and are still running
 	unused  unused
 }
 
@@ -143,7 +143,7 @@ func (w *World) Close() {
 	})
 }
 
-// User returns the user as whom the files are accessed.
+// User returns the user with whose rights the files are accessed.
 func (w *World) User() User { return w.user }
 
 // closeTime is the time limit for closing a descriptor. Closing can take long because the kernel may have to ask a file
@@ -177,7 +177,7 @@ func (w *World) closeDescriptor(fd int) {
 	}
 }
 
-// hang makes the World's calls fail at once until a late call has returned. f must wait for that late call.
+// hang makes the World's calls fail at once until a late call has returned. f must return when that call has returned.
 func (w *World) hang(f func()) {
 	w.hangs.Add(1)
 	go func() {

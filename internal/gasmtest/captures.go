@@ -14,8 +14,8 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// Captures are the names of folders in testdata/captures. Each has the log of a single JVM and its samples. The folder
-// for aarch64 has no samples. Captures of several JVMs are packed differently, see UnpackFolder.
+// Captures are the names of folders in testdata/captures. Each has the log of a single JVM and its samples. Only the
+// folder for aarch64 has no samples. Captures of several JVMs are packed differently; see UnpackFolder.
 var Captures = []string{"jdk8-full-hsdis", "jdk11-lean-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-lean-none-dtrace",
 	"jdk17-full-hsdis", "jdk21-arm64-lean-none", "jdk25-lean-none", "jdk25-full-hsdis"}
 
@@ -60,8 +60,8 @@ func Gunzip(tb testing.TB, path string) []byte {
 	return text
 }
 
-// UnpackCapture writes the samples and the log of a committed capture into a
-// folder, and returns the paths of both.
+// UnpackCapture writes the samples and the log of a committed capture into a folder, and returns the paths of the two
+// files.
 func UnpackCapture(tb testing.TB, capture, dir string) (samples, log string) {
 	tb.Helper()
 	samples, log = filepath.Join(dir, Samples), filepath.Join(dir, Log)

@@ -2,7 +2,8 @@
 // captures, and access to the JDKs, samplers and tools of the machine.
 //
 // A function whose name starts with Need skips the test if the machine lacks something, with a message that says how to
-// get it. `make test` lists all skipped tests at its end. In CI, only the skips in .ci/expected-skips.txt are allowed.
+// get what is missing. `make test` lists all skipped tests at its end. In CI, only the skips in .ci/expected-skips.txt
+// are allowed.
 //
 // The package imports no other package of gasm except internal/jdk. So all other packages can use it in their internal
 // tests without an import cycle.
@@ -14,7 +15,7 @@ import (
 )
 
 // root is the repository's folder. It is found when the test program starts, because a test may change the working
-// folder later. It is "" if the test program starts outside of the repository. That happens if a test runs its own
+// folder later. It is "" if the test program starts outside of the repository. For example, a test may run its own
 // program again as a helper, in another folder.
 var root = findRoot()
 

@@ -65,11 +65,11 @@ func WriteGzip(tb testing.TB, path string, text []byte) {
 	}
 }
 
-// maxDifferences limits how many differing lines a failed test shows.
+// maxDifferences is the maximum number of differing lines that a failed test shows.
 const maxDifferences = 10
 
-// differingLines returns the lines in which two texts differ, in the form of a diff. It just compares line 1 with line
-// 1, line 2 with line 2 and so on, so after an inserted line all lines differ. It returns "" for equal texts.
+// differingLines returns the lines in which two texts differ, in the form of a diff. It just compares each line with
+// the line of the same number, so after an inserted line all lines differ. It returns "" for equal texts.
 func differingLines(want, got string) string {
 	if want == got {
 		return ""

@@ -28,7 +28,7 @@ func (j JDK) Java() string { return filepath.Join(j.Home, "bin", "java") }
 // LibJVM returns the path of the JDK's libjvm.so.
 func (j JDK) LibJVM() string { return jdk.LibJVM(j.Home) }
 
-// compiles reports whether j has javac. If not, it is only a JRE.
+// compiles reports whether j has javac. An installation without javac is only a JRE.
 func (j JDK) compiles() bool {
 	_, err := os.Stat(filepath.Join(j.Home, "bin", "javac"))
 	return err == nil
@@ -36,7 +36,7 @@ func (j JDK) compiles() bool {
 
 // allJDKs returns the JDKs and JREs of this machine, one of each feature release. It finds the java on the PATH, those
 // that packages install in /usr/lib/jvm, and those that scripts/setup.sh fetches into testdata/jdks. If there are
-// several of the same release, it prefers whole JDKs to JREs, and then the one on the PATH to the others.
+// several of the same release, a whole JDK is preferred to a JRE. Among equals, the one on the PATH is preferred.
 var allJDKs = sync.OnceValue(func() []JDK {
 	var javas []string
 	if path, err := exec.LookPath("java"); err == nil {
@@ -67,8 +67,8 @@ var allJDKs = sync.OnceValue(func() []JDK {
 
 // NeedJDKs returns the JDKs of this machine for which wanted returns true, oldest first. There is at most one of each
 // feature release. Tests on all JDKs would take too long, so NeedJDKs returns only the oldest, the newest, and the
-// default one, which is the java on the PATH. These usually show what differs between releases. If AllJDKs returns
-// true, NeedJDKs returns all of them. If there are none, it skips the test.
+// default one, which is the java on the PATH. These three usually show what differs between releases. If AllJDKs
+// returns true, NeedJDKs returns all wanted JDKs. If there are none, it skips the test.
 func NeedJDKs(tb testing.TB, wanted func(JDK) bool) []JDK {
 	tb.Helper()
 	found := NeedEachJDK(tb, wanted)
@@ -79,7 +79,7 @@ func NeedJDKs(tb testing.TB, wanted func(JDK) bool) []JDK {
 }
 
 // NeedEachJDK is like NeedJDKs, but always returns all wanted JDKs. It is for quick tests, and for tests of code that
-// does something different for each release.
+// treats each release differently.
 func NeedEachJDK(tb testing.TB, wanted func(JDK) bool) []JDK {
 	tb.Helper()
 	found := slices.DeleteFunc(slices.Clone(allJDKs()), func(j JDK) bool { return !wanted(j) })
@@ -89,12 +89,12 @@ func NeedEachJDK(tb testing.TB, wanted func(JDK) bool) []JDK {
 	return found
 }
 
-// AllJDKs reports whether NeedJDKs returns all wanted JDKs. It does so with the flag -long, or if GASM_JDKS=all is set
-// in the environment, as in `make test-all`.
+// AllJDKs reports whether NeedJDKs returns all wanted JDKs. It does so if the tests run with the flag -long, or if
+// GASM_JDKS=all is set in the environment, as in `make test-all`.
 func AllJDKs() bool { return Long() || os.Getenv("GASM_JDKS") == "all" }
 
-// someJDKs returns the first and the last of the JDKs, and the one of the default release if there is one. The JDKs
-// must be sorted by release.
+// someJDKs returns the first and the last of the JDKs. If one of the others has the default release, it returns that
+// one too. The JDKs must be sorted by release.
 func someJDKs(all []JDK, defaultRelease int) []JDK {
 	var some []JDK
 	for i, j := range all {
@@ -119,7 +119,7 @@ var defaultRelease = sync.OnceValue(func() int {
 })
 
 // WholeJDK17 reports whether j is a JDK (not a JRE) of release 17 or newer. Most live tests run on such JDKs, because
-// they print code without hsdis and run the programs that the tests compile.
+// these JDKs can print code without hsdis, and can run the programs that the tests compile.
 func WholeJDK17(j JDK) bool { return j.Feature >= 17 && j.compiles() }
 
 // NeedJava returns the path of the java on the PATH, without symbolic links.

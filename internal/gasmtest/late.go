@@ -6,8 +6,8 @@ import (
 )
 
 // Lateness measures how late the kernel wakes this process up while other processes use the CPUs. The measurement goes
-// on until the returned function is called, which returns the largest delay. If a test asserts that something happens
-// soon, it must allow this much more time for each process or thread that has to wake up for it.
+// on until the returned function is called. That function returns the largest delay. A test that asserts that something
+// happens soon must allow so much more time for each process or thread that has to wake up.
 func Lateness(tb testing.TB) (most func() time.Duration) {
 	tb.Helper()
 	const pause = 5 * time.Millisecond

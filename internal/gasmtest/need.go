@@ -53,7 +53,7 @@ func NeedDTrace(tb testing.TB) {
 }
 
 // dtraceWorks runs DTrace for a moment. It allows two minutes for that, because DTrace for Linux takes seconds to end,
-// and half a minute on a busy machine. If DTrace is killed before it has ended, its uprobes stay in the kernel.
+// or half a minute on a busy machine. If DTrace is killed before it has ended, its uprobes stay in the kernel.
 var dtraceWorks = sync.OnceValue(func() error {
 	return try(2*time.Minute, "dtrace", "-n", "BEGIN { exit(0); } profile-997 /arg1/ { trace(pid); }")
 })

@@ -17,8 +17,8 @@ const Nobody = 65534
 
 // JVMOfNobody returns a credential for running a JVM, or a command that starts one, as the user nobody. It also removes
 // the sockets for attaching that killed JVMs left behind, such as /tmp/.java_pid4711. If the new JVM happened to get
-// the process id 4711, it would have to replace that file. It can't do that if the file belongs to another user, and
-// then nothing could attach to the JVM.
+// the process id 4711, it would have to replace that file. But it can't replace a file of another user, and then
+// nothing could attach to the JVM.
 func JVMOfNobody(tb testing.TB) *syscall.Credential {
 	tb.Helper()
 	left, err := filepath.Glob("/tmp/.java_pid*")

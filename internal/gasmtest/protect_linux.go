@@ -10,14 +10,14 @@ import (
 	"syscall"
 )
 
-// protections has the ends of the names of kernel settings: fs.protected_symlinks and so on. If one of them is off,
-// gasm does not use LogCompilation, and makes HotSpot print all code instead. If fs.protected_symlinks is off and gasm
-// runs as root, JVMs of other users can't create logs.
+// protections are kernel settings. The list has the ends of their names: fs.protected_symlinks and so on. If one of
+// these settings is off, gasm does not use LogCompilation, and makes HotSpot print all code instead. If
+// fs.protected_symlinks is off and gasm runs as root, JVMs of other users can't create logs.
 var protections = []string{"symlinks", "hardlinks", "fifos"}
 
 // ProtectTmp must be the first call in TestMain. If one of the protections is off, it restarts the test program in a
-// mount namespace where all of them seem to be on. That is safe, because nobody attacks a machine that runs tests. Only
-// root can do this. For other users, ProtectTmp does nothing.
+// mount namespace where all of them seem to be on. That is safe, because nobody attacks a machine that runs tests. If
+// the tests do not run as root, ProtectTmp does nothing, because only root can do this.
 func ProtectTmp() {
 	if os.Geteuid() != 0 || protected() {
 		return

@@ -12,7 +12,7 @@ import (
 )
 
 // ExecBlocked replaces this process with a command, and makes one system call fail for the command and all processes
-// that it starts. It works like Docker's seccomp filter. ExecBlocked returns only if it fails. The filter can't be
+// that it starts. It uses a seccomp filter, as Docker does. ExecBlocked returns only if it fails. The filter can't be
 // removed, so a test must call ExecBlocked in a process of its own.
 func ExecBlocked(call uint32, fault syscall.Errno, command []string) error {
 	return execFiltered([]unix.SockFilter{
@@ -23,9 +23,9 @@ func ExecBlocked(call uint32, fault syscall.Errno, command []string) error {
 	}, command)
 }
 
-// ExecMachineEventsOnly is like ExecBlocked, but blocks only some calls of perf_event_open: those that open an event
-// for a process, which gasm and perf do. DTrace opens events for the whole machine, with -1 as the second argument.
-// Such calls succeed.
+// ExecMachineEventsOnly is like ExecBlocked, but blocks only some calls of perf_event_open. It blocks calls that open
+// an event for a process, as gasm and perf do. Calls that open an event for the whole machine succeed. They have -1 as
+// the second argument, and DTrace makes such calls.
 func ExecMachineEventsOnly(command []string) error {
 	const pidAt = 24 // offset of the low half of the second argument in struct seccomp_data
 	return execFiltered([]unix.SockFilter{

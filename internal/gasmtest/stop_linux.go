@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stop stops a process, and waits until all of its threads have stopped. Just sending SIGSTOP is not enough: kill(2)
-// returns when the signal has been sent to one thread, and the other threads go on until that thread runs. On a busy
-// machine that takes a while. When the test ends, the process continues, so that nothing waits for it forever after a
-// failed test.
+// Stop stops a process, and waits until all of its threads have stopped. Just sending SIGSTOP is not enough. kill(2)
+// returns when the signal has been sent to one thread, and all other threads keep running until that thread handles the
+// signal. On a busy machine that takes a while. When the test ends, the process continues, so that nothing waits for it
+// forever after a failed test.
 func Stop(t testing.TB, pid int) {
 	t.Helper()
 	require.NoError(t, unix.Kill(pid, unix.SIGSTOP))

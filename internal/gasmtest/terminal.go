@@ -11,7 +11,7 @@ import (
 var colour = regexp.MustCompile("\x1b\\[(0|1|2|1?;?3[0-7])m")
 
 // unshown matches characters that a terminal does not show as they are. Some are commands for the terminal, some change
-// the direction of the text, and some are invisible, such as the byte order mark. Line ends are not among them.
+// the direction of the text, and some are invisible, such as the byte order mark. It does not match line ends.
 var unshown = regexp.MustCompile(`[\x00-\x09\x0b-\x1f\x7f-\x{9f}\x{ad}\x{61c}\x{200b}\x{200e}\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}\x{fff9}-\x{fffb}\x{e0000}-\x{e007f}]`)
 
 // TerminalText checks that a text is valid UTF-8, and that a terminal shows all of its characters as they are. The text
@@ -29,8 +29,8 @@ func TerminalText(tb testing.TB, text string, colours bool) {
 	}
 }
 
-// Inject inserts a text into the middle of each string in a value. It gets a pointer to the value. Strings that were
-// equal before are equal afterwards. Strings in maps and in unexported fields are not changed.
+// Inject inserts a text into the middle of each string in a value. The caller passes a pointer to the value. Strings
+// that were equal before are equal afterwards. Strings in maps and in unexported fields are not changed.
 func Inject(value any, text string) { inject(reflect.ValueOf(value).Elem(), text) }
 
 func inject(v reflect.Value, text string) {

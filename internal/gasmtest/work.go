@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// AwaitWork waits until a process has used some more CPU time. Tests use it to wait for samples. How many samples there
-// are depends on the CPU time of the process, and on a busy machine the process may get little CPU time in a second.
-// The test fails if the process ends, or if it gets no CPU time for a minute.
+// AwaitWork waits until a process has used the given amount of further CPU time. Tests use it to wait for samples. The
+// number of samples depends on the CPU time of the process, and on a busy machine the process may get little CPU time
+// in a second. The test fails if the process ends, or if it gets no CPU time for a minute.
 func AwaitWork(tb testing.TB, pid int, cpu time.Duration) {
 	tb.Helper()
 	begun, ok := CPUTime(pid)
@@ -31,9 +31,9 @@ func AwaitWork(tb testing.TB, pid int, cpu time.Duration) {
 }
 
 // CPUTime returns the CPU time that the threads of a process have used, in steps of 10 ms. It returns false if the
-// process has ended. The times in user mode and in kernel mode are in /proc/PID/stat. Fields are counted from the
-// state, because the name before it may contain anything. The state is the first field, and the times are the 12th and
-// the 13th:
+// process has ended. The times in user mode and in kernel mode are in /proc/PID/stat. CPUTime counts the fields from
+// the state on, because the name before the state may contain anything. The state is field 1, and the times are the
+// fields 12 and 13:
 //
 //	4711 (java) S 4700 4711 4700 34816 4711 1077936128 8231 0 12 0 152 21 0 0 20 0 …
 func CPUTime(pid int) (used time.Duration, ok bool) {

@@ -118,7 +118,7 @@ func (b bell) ring() {
 	}
 }
 
-// every rings at regular intervals. It returns a function that ends this.
+// every rings at regular intervals. It returns a function that stops the ringing.
 func (b bell) every(interval time.Duration) (stop func()) {
 	ticker, done := time.NewTicker(interval), make(chan struct{})
 	go func() {

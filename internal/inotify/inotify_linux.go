@@ -38,7 +38,7 @@ func (i *instance) addNewFiles(dir string) error { return i.add(dir, unix.IN_CRE
 
 func (i *instance) addOpens(file string) error { return i.add(file, unix.IN_OPEN) }
 
-// addNextWrite adds a watch that ends with its first event.
+// addNextWrite adds a watch for the next write to a file. The watch ends with its first event.
 func (i *instance) addNextWrite(file string) error {
 	return i.add(file, unix.IN_MODIFY|unix.IN_ONESHOT)
 }

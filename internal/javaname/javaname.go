@@ -2,9 +2,9 @@
 //
 // HotSpot writes the same name in several ways. In the names of methods and fields, it replaces every character that is
 // not printable ASCII with an escape like \u00fc (UTF8::as_quoted_ascii). It prints the names of classes in the
-// modified UTF-8 of class files, and also those of methods in lines that begin with "# {method}". The LogCompilation
-// tags of some releases have escapes in the names of classes as well. gasm's own copies of code have the escape \u000a
-// in place of a character that would end the line.
+// modified UTF-8 of class files. In lines that begin with "# {method}", the names of methods are in modified UTF-8,
+// too. The LogCompilation tags of some releases have escapes in the names of classes as well. In gasm's own copies of
+// code, a line break in a name is written as the escape \u000a.
 package javaname
 
 import (

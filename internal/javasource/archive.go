@@ -9,9 +9,9 @@ import (
 	"io"
 )
 
-// maxLists limits how many bytes of lists of files are read. It is one limit for all jars on a class path together, and
-// one for each archive of sources. If it is exceeded, no further archive is opened. The list of a jar has about 100
-// bytes for each file, and takes three times as much in memory.
+// maxLists is the maximum size, in bytes, of the lists of files that are read from archives. All jars on a class path
+// together have this limit, and so has each archive of sources. If the limit is exceeded, no further archive is opened.
+// The list of a jar has about 100 bytes for each file, and takes three times as much in memory.
 const maxLists = 128 << 20
 
 // lists counts how many bytes of the lists of files in archives have been read so far.
@@ -31,7 +31,7 @@ func (l *lists) archive(file io.ReaderAt, size int64) (*zip.Reader, error) {
 }
 
 // A countedReader counts the bytes that package zip reads for the list of files, and returns an error when there are
-// more than maxLists. When the list was read, listed is true, and nothing is counted any more.
+// more than maxLists. When the list has been read, listed is true, and further reads are not counted.
 type countedReader struct {
 	io.ReaderAt
 	read   *lists
@@ -56,15 +56,15 @@ var errLongList = fmt.Errorf("the lists of files of all archives have more than 
 const (
 	endSize     = 22       // of the record at the end, without its comment
 	endSearched = 65 << 10 // package zip searches this much at the end of the file for that record
-	locatorSize = 20       // of the locator, which has the offset of the large record
-	largeSize   = 56       // of the large record (zip64)
+	locatorSize = 20       // of the locator, which has the offset of the zip64 record
+	largeSize   = 56       // of the zip64 record, which has the number of files in 64 bits
 	entrySize   = 46       // of an entry of the list of files, without its name
 )
 
 // checkRecords returns an error if a zip file states that it has more files than fit into its size, or more than
-// maxEntries. Only a large zip file (zip64) can state such a number, because the number has 16 bits in other zip files.
-// The comment of a zip file can contain something that looks like the record at the end, so all records that package
-// zip may use are checked.
+// maxEntries. Only a zip64 file can state such a number, because in other zip files the number has 16 bits. The comment
+// of a zip file can contain something that looks like the record at the end, so all records that package zip may use
+// are checked.
 func checkRecords(file io.ReaderAt, size int64) error {
 	tail := make([]byte, min(size, endSearched+locatorSize))
 	if n, err := file.ReadAt(tail, size-int64(len(tail))); n < len(tail) {

@@ -9,7 +9,7 @@ import (
 // A classSource says from which source files the code of a class was compiled.
 type classSource struct {
 	file  sourceFile
-	root  string // the directory or jar that has the class file; "" if it was not found
+	root  string // the directory or jar that has the class file; "" if the class file was not found
 	debug smap   // nil if all code of the class comes from file
 }
 

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// maxClassPath is how many directories and jars of a class path are used at most. The others are ignored. It is also a
-// limit for the jars that are open at once, because jars stay open until close.
+// maxClassPath is the maximum number of directories and jars of a class path that are used. The rest are ignored. This
+// also limits the number of jars that are open at once, because jars stay open until close.
 const maxClassPath = 2000
 
 // A classPath finds class files in the directories and jars from which a JVM has loaded its classes. It opens the next
 // directory or jar only if a class is in none of those that are already open.
 type classPath struct {
-	next []string // not opened yet
+	next []string // paths that were not opened yet
 	seen map[string]bool
 	// nested are the jars inside the jar that was opened last. They are searched before the rest of the class path.
 	nested        []*zip.File
@@ -52,7 +52,7 @@ func (c *classPath) add(paths ...string) {
 	}
 }
 
-// maxFolder is how many entries of a directory of jars are read at most. The others are ignored.
+// maxFolder is the maximum number of entries of a directory of jars that are read. The rest are ignored.
 const maxFolder = 100_000
 
 // jarsIn returns the paths of the jars in a directory, sorted.
@@ -70,7 +70,7 @@ func jarsIn(folder string) (jars []string) {
 }
 
 // find searches for the class file of a class like "a.b.Foo$Bar" and parses it. root is the name of the directory or
-// jar in which it was found. ok is false if it was not found.
+// jar in which the class file was found. ok is false if it was not found.
 func (c *classPath) find(class string) (found classFile, root string, ok bool) {
 	file := strings.ReplaceAll(class, ".", "/") + ".class"
 	if !fs.ValidPath(file) {
@@ -90,8 +90,7 @@ func (c *classPath) find(class string) (found classFile, root string, ok bool) {
 	return found, "", false
 }
 
-// openNext opens the next directory or jar. It skips those that can't be opened, and returns false if there are no
-// more.
+// openNext opens the next directory or jar. It skips any that can't be opened, and returns false if none is left.
 func (c *classPath) openNext() bool {
 	if c.openNested() {
 		return true
@@ -125,7 +124,7 @@ func (c *classPath) close() (errs []error) {
 	return errs
 }
 
-// maxManifest is an upper bound for the size of a manifest in bytes. A larger one is ignored.
+// maxManifest is an upper bound for the size of a manifest in bytes. A larger manifest is ignored.
 const maxManifest = 4 << 20
 
 // manifestClassPath returns the paths in the Class-Path of a jar's manifest. Class-Path is a list of URLs, which may be

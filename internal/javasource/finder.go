@@ -18,8 +18,8 @@
 // # Which line
 //
 // A class may contain code from other source files: Kotlin's compiler copies inline functions into their callers. For
-// each line number, the class file says which line of which file it stands for (see smap). If the class file was not
-// found, the line numbers of inlined code are not converted, and are beyond the end of the class's own file.
+// each line number, the class file says which line of which file the number stands for (see smap). If the class file
+// was not found, the line numbers of inlined code are not converted, and are beyond the end of the class's own file.
 //
 // [Finder.Missing] returns how many lines were not found, and why.
 package javasource
@@ -39,10 +39,10 @@ import (
 const (
 	// maxFileSize is an upper bound for the size of a source file or a class file in bytes. A larger file is ignored.
 	maxFileSize = 16 << 20
-	// headSize is how many bytes at the beginning of a source file are searched for the declaration of its package. A
-	// comment with a licence, which comes before it, is shorter.
+	// headSize is the number of bytes at the beginning of a source file in which the declaration of its package is
+	// searched for. A comment with a licence may come before the declaration, but is shorter.
 	headSize = 64 << 10
-	// maxAlike is how many files with the same name are read at most in one tree.
+	// maxAlike is the maximum number of files with the same name that are read in one tree.
 	maxAlike = 200
 )
 
@@ -55,14 +55,14 @@ type Finder struct {
 	classes   map[string]*classSource
 	files     map[sourceFile]*loaded
 	asked     map[classLine]miss
-	left      allowance // how many bytes of source files may still be read
+	left      allowance // number of bytes of source files that may still be read
 }
 
 // A Line is a line of source.
 type Line struct {
 	File   string // without directories; "" if it is unknown
 	Number int    // line number in the file
-	Text   string // without surrounding blanks; "" if it was not found
+	Text   string // without surrounding blanks; "" if the line was not found
 }
 
 // A sourceFile is the name of a source file ("HashMap.java") and the directory that corresponds to its package
@@ -181,7 +181,7 @@ func (f *Finder) Line(class string, number int) Line {
 	if file == c.file {
 		m.compiled = c.lines()
 	} else {
-		m.root = "" // c.root is that of the class into which the code was inlined
+		m.root = "" // c.root belongs to the class into which the code was inlined
 	}
 	l.Text, m.problem = f.text(file, at, &m)
 	f.asked[classLine{class, number}] = m
@@ -200,7 +200,7 @@ func (f *Finder) text(file sourceFile, line int, m *miss) (string, problem) {
 	switch n := len(source.lines); {
 	case source.lines == nil:
 		return "", source.problem
-	case m.compiled > 0 && m.compiled != n && m.compiled != n+1: // Kotlin also counts the end of the last line
+	case m.compiled > 0 && m.compiled != n && m.compiled != n+1: // Kotlin may count an empty line at the end
 		return "", changed
 	case line > len(source.lines):
 		return "", beyond
@@ -266,7 +266,7 @@ func (f *Finder) alike(t tree, file sourceFile) []candidate {
 	}
 	tried := 0
 	for name := range t.find(file.path()) {
-		// No later path is likelier than one without directories before file.path(), so the search ends with it.
+		// No path is likelier than one without directories before file.path(), so the search ends with such a path.
 		if tried++; take(name, true) || tried > maxAlike || len(all) > 0 && depth(name) <= depth(file.path()) {
 			break
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/jdk"
 )
 
-// ForeignJDK returns a note if a src.zip belongs to another JDK version than the JVM that ran, because line numbers
-// then differ. It returns "" if the versions agree or either is unknown. The JVM's version is given as it is in
-// HotSpot's log: "17.0.15+6-Debian-1deb12u1".
+// ForeignJDK returns a note if a src.zip belongs to a different JDK version than the JVM that ran, because the line
+// numbers of two versions differ. It returns "" if the versions agree or either is unknown. The JVM's version is given
+// as it is in HotSpot's log: "17.0.15+6-Debian-1deb12u1".
 func ForeignJDK(path string, pid int, ran string) string {
 	version := sourceVersion(path)
 	ran, _, _ = strings.Cut(strings.ReplaceAll(ran, "-", "+"), "+")

@@ -21,7 +21,7 @@ const (
 	changed           // the file had a different number of lines when it was compiled
 )
 
-// A classLine is a class and a line number in the debug info of its code. The line may be one of another file; see
+// A classLine is a class and a line number in the debug info of its code. The line may belong to another file; see
 // smap.
 type classLine struct {
 	class string
@@ -42,8 +42,8 @@ type miss struct {
 	paths    []string
 }
 
-// maxCauses is how many causes are reported at most. maxNames is how many files or classes are named at most for each
-// cause.
+// maxCauses is the maximum number of causes that are reported. maxNames is the maximum number of files or classes that
+// are named for each cause.
 const (
 	maxCauses = 6
 	maxNames  = 3
@@ -100,7 +100,7 @@ func (m miss) cause() string {
 }
 
 // origin returns where the class comes from: "the JDK", or the name of the jar or directory in which the class was
-// found. If it was not found, origin returns the directory of its package.
+// found. If the class was not found, origin returns the directory of its package.
 func (m miss) origin() string {
 	switch {
 	case m.ofJDK():

@@ -13,9 +13,9 @@ import (
 // libraries: BOOT-INF/lib/kotlin-stdlib-2.0.21.jar.
 var nestedFolders = []string{"BOOT-INF/lib/", "WEB-INF/lib/", "WEB-INF/lib-provided/"}
 
-// maxNestedEntries is how many files all libraries of a program may have together. If they have more, no further
-// libraries are opened. A hostile jar can contain the same library under many names, and the list of files takes memory
-// for each of them.
+// maxNestedEntries is the maximum number of files that all libraries of a program may have together. If they have more,
+// no further libraries are opened. A hostile jar can contain the same library under many names, and the list of files
+// takes memory for each of them.
 const maxNestedEntries = 500_000
 
 // nestedJars returns the jars inside a jar that are in one of nestedFolders.
@@ -48,7 +48,7 @@ func (c *classPath) openNested() bool {
 	return false
 }
 
-// nested opens a jar inside a jar. Spring Boot stores nested jars without compression, and these are read in place. A
+// nested opens a jar inside a jar. Spring Boot stores nested jars without compression, so they are read in place. A
 // compressed jar is unpacked into memory.
 func (a *allowance) nested(entry *zip.File, l *lists) (*zip.Reader, error) {
 	if entry.Method == zip.Store {

@@ -27,15 +27,15 @@ import (
 //	*E
 type smap []smapRange // sorted by from
 
-// A smapRange says what the line numbers in [from, to) stand for. The field each is how many consecutive line numbers
-// stand for the same line.
+// A smapRange says what the line numbers in [from, to) stand for. The field each is the number of consecutive line
+// numbers that stand for the same line.
 type smapRange struct {
 	from, to, each int
 	file           sourceFile
 	line           int // the line that from stands for
 }
 
-// maxLine is an upper bound for line numbers. Entries with larger ones are ignored.
+// maxLine is an upper bound for line numbers. Entries with larger numbers are ignored.
 const maxLine = 1 << 30
 
 // parseSMAP parses the stratum that the SMAP names as its default. It ignores damaged entries, and returns nil if the
@@ -72,7 +72,7 @@ func parseSMAP(text string) smap {
 
 type smapParser struct {
 	files  map[int]sourceFile
-	file   int // number of the file of the previous line entry, for entries that state none
+	file   int // number of the file of the previous line entry, for entries that state no file
 	ranges smap
 }
 
@@ -95,8 +95,8 @@ func (p *smapParser) fileEntry(line string, next []string) (two bool) {
 }
 
 // lineEntry parses a line entry like "13579#2,4:31,1". The five numbers are the first line in the source file, the
-// file, how many lines the entry has, the line number in the class that stands for the first line, and how many line
-// numbers in the class stand for each line.
+// file, the number of lines that the entry stands for, the line number in the class that stands for the first of them,
+// and the number of line numbers in the class that stand for each line.
 func (p *smapParser) lineEntry(line string) {
 	in, out, ok := strings.Cut(line, ":")
 	in, repeat, _ := strings.Cut(in, ",")
@@ -127,7 +127,7 @@ func (p *smapParser) lineEntry(line string) {
 }
 
 // find returns the file and the line that a line number in the class stands for. ok is false if the smap does not have
-// the number.
+// the line number.
 func (m smap) find(number int) (file sourceFile, line int, ok bool) {
 	i, exact := slices.BinarySearchFunc(m, number, func(r smapRange, n int) int { return cmp.Compare(r.from, n) })
 	if !exact {

@@ -18,8 +18,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// maxEntries is how many files and directories of a tree are looked at; the others are ignored. Even a large project
-// has fewer. The limit bounds the time for a directory that was named by mistake, such as /.
+// maxEntries is the maximum number of files and directories of a tree that are looked at. The rest are ignored. Even a
+// large project has fewer. The limit saves time if the user has named a directory such as / by mistake.
 const maxEntries = 1_000_000
 
 // openTree opens a directory or an archive. The size of an archive's list of files is added to l.
@@ -29,7 +29,7 @@ func openTree(p string, l *lists) (tree, error) {
 		return nil, err // it contains the path
 	}
 	if info.IsDir() {
-		if p, err = filepath.EvalSymlinks(p); err != nil { // walk does not follow links
+		if p, err = filepath.EvalSymlinks(p); err != nil { // resolve links, because walk does not follow them
 			return nil, err
 		}
 		opened, err := openFolder(p, 0)
@@ -232,12 +232,12 @@ func (z *zipFile) path(name string) string { return filepath.Join(z.name, filepa
 
 func (z *zipFile) close() error { return z.file.Close() }
 
-// An allowance is how many more bytes may be read. It bounds the time and memory for archives whose files unpack to a
-// thousand times their size.
+// An allowance is the number of bytes that may still be read. It bounds the time and memory for archives whose files
+// unpack to a thousand times their size.
 type allowance int64
 
-// maxRead is how many bytes of source files a Finder reads at most. The same limit holds for class files and nested
-// jars together. Programs need less for the sources or classes of their hot code. When the limit is reached, nothing
+// maxRead is the maximum number of bytes of source files that a Finder reads. Class files and nested jars together have
+// the same limit. Programs need less for the sources or classes of their hot code. When the limit is reached, nothing
 // more is read.
 const maxRead allowance = 256 << 20
 

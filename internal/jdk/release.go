@@ -75,7 +75,7 @@ func Feature(version string) int {
 func Version(home string) string { return Properties(home)["JAVA_VERSION"] }
 
 // MaxRelease is an upper bound for the size of a release file, in bytes. A larger file is not read.
-// The release files of all vendors have less than 4 kB.
+// The release files of all vendors are smaller than 4 kB.
 const MaxRelease = 1 << 16
 
 // Properties returns the properties in the release file of a JDK's folder. The file has lines such

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// toolOptions is the variable whose options apply to every JVM, no matter how it is started. The
-// options of launcherOptions apply only to the java program of JDK 9 and newer.
+// toolOptions is an environment variable whose options apply to every JVM, no matter how the JVM is
+// started. The options in the variable launcherOptions apply only to the java program of JDK 9 and
+// newer.
 const toolOptions, launcherOptions = "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"
 
 // OptionVariables are the environment variables from which a JVM takes options, in the order in
@@ -41,10 +42,10 @@ func addOptions(env []string, variable string, options []string, join func(had, 
 	return append(env, variable+"="+value)
 }
 
-// quoteOptions formats options for either variable. HotSpot splits JAVA_TOOL_OPTIONS at blanks
-// (Arguments::parse_options_buffer), and the java program splits JDK_JAVA_OPTIONS in the same way
-// (JLI_AddArgsFromEnvVar). Quotes keep an option with blanks together, as in a shell. A quote can't
-// be escaped, so a single quote is put into double quotes.
+// quoteOptions formats options for either of the two variables. HotSpot splits JAVA_TOOL_OPTIONS at
+// blanks (Arguments::parse_options_buffer), and the java program splits JDK_JAVA_OPTIONS in the
+// same way (JLI_AddArgsFromEnvVar). Quotes keep an option with blanks together, as in a shell. A
+// quote can't be escaped, so a single quote is put into double quotes.
 func quoteOptions(options []string) string {
 	quoted := make([]string, len(options))
 	for i, o := range options {

@@ -43,7 +43,7 @@ type Page struct {
 // NewPage returns a page that writes to w. The caller must call Flush at the end.
 func NewPage(w io.Writer, look Look) *Page { return &Page{look, bufio.NewWriter(w)} }
 
-// Flush writes what is still buffered, and returns the first error of all writing.
+// Flush writes what is still buffered, and returns the first error of any write.
 func (p *Page) Flush() error { return p.out.Flush() }
 
 // Line formats and writes one line, without blanks at its end. It escapes all arguments except Texts. A format without

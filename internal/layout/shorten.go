@@ -29,11 +29,11 @@ func ShortMethod(name string, width int, ellipsis string) string {
 	if over <= 0 {
 		return name
 	}
-	const leastClass = 6 // columns of a class name that still say something
+	const leastClass = 6 // a class name that is cut to fewer columns says nothing
 	class := parts[len(parts)-1]
 	if keep := Width(class) - over - Width(ellipsis); keep >= leastClass {
 		parts[len(parts)-1] = head(class, keep) + ellipsis
-		if strings.Contains(class, "/0x") { // the last digits of a hidden class say the most
+		if strings.Contains(class, "/0x") { // keep the last digits, which tell hidden classes apart
 			parts[len(parts)-1] = ShortMiddle(class, keep+Width(ellipsis), ellipsis)
 		}
 		return strings.Join(parts, ".") + "::" + method

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// An Align says at which side of its column the text of a cell is.
+// An Align says whether the cells of a column are aligned left or right.
 type Align int
 
 // The sides.

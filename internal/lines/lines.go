@@ -30,8 +30,8 @@ type Reader struct {
 	err  error
 }
 
-// NewReader returns a Reader of the lines in r. The limit for the length of a line, including the line end, is longest.
-// If a line has more bytes, the Reader skips its text, and TooLong returns true.
+// NewReader returns a Reader of the lines in r. The parameter longest is the maximum length of a line in bytes,
+// including the line end. If a line is longer, the Reader skips its text, and TooLong returns true.
 func NewReader(r io.Reader, longest int) *Reader {
 	return &Reader{in: bufio.NewReaderSize(r, longest)}
 }
@@ -64,8 +64,8 @@ func (r *Reader) Line() []byte { return r.line }
 // TooLong reports whether the current line is longer than the limit that NewReader was given. Such a line is skipped.
 func (r *Reader) TooLong() bool { return r.long }
 
-// Number returns the number of the current line. The first line has number 1, so after the last Scan it is the number
-// of lines that were read.
+// Number returns the number of the current line. The first line has number 1. So after the last Scan, Number returns
+// how many lines were read.
 func (r *Reader) Number() int { return r.n }
 
 // Err returns the I/O error that ended the reading, or nil at the end of the text.

@@ -6,17 +6,17 @@ import (
 	"fmt"
 )
 
-// longestDictionary is an upper bound for the size of a packed section's dictionary, in bytes. A larger dictionary is
-// an error. `xz -9` uses a dictionary of this size. No file needs a larger one, because the unpacked data is not larger
-// than this either.
+// longestDictionary limits the size of a packed section's dictionary, in bytes. A larger dictionary is an error. `xz
+// -9` uses a dictionary of this size. The unpacked data is not larger than this either, so no section needs a larger
+// dictionary.
 const longestDictionary = longestDebugData
 
 var errXZ = errors.New("it is not in the form of xz, or damaged")
 
-// checkXZ returns an error if the dictionary for unpacking data is too large. Package xz would allocate whatever size a
-// block's header states, up to 4 GB. checkXZ checks nothing else thoroughly, because package xz does that. The format
-// of the file is described in xz's xz-file-format.txt, and the format of LZMA2 chunks in the comments of xz's
-// lzma2_decoder.c.
+// checkXZ returns an error if the dictionary for unpacking the data is too large. Package xz would allocate whatever
+// size a block's header states, up to 4 GB. checkXZ checks the rest only superficially, because package xz does that
+// thoroughly. The format of the file is described in xz's xz-file-format.txt, and the format of LZMA2 chunks in the
+// comments of xz's lzma2_decoder.c.
 func checkXZ(data []byte) error {
 	const streamHeader = 12
 	if len(data) < streamHeader || string(data[:6]) != "\xfd7zXZ\x00" {
@@ -45,8 +45,8 @@ func checkXZ(data []byte) error {
 	}
 }
 
-// checkSizes has the sizes of the kinds of checksums, in bytes. There is a checksum after each block, and the header of
-// the stream says of which kind it is.
+// checkSizes has the size of each kind of checksum, in bytes. Each block is followed by a checksum, and the header of
+// the stream says which kind of checksum it is.
 var checkSizes = [16]int{0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64}
 
 // checkBlock checks the header of a block. It returns an error if the header is malformed, if there are filters other

@@ -22,27 +22,27 @@ import (
 // debugFolder is the folder in which distributions install separate debug files.
 const debugFolder = "/usr/lib/debug"
 
-// longestDebugData is an upper bound for the unpacked size of .gnu_debugdata, in bytes. A larger one is an error. The
-// largest ones in use have about ten MB.
+// longestDebugData limits the unpacked size of a .gnu_debugdata section, in bytes. A larger section is an error. The
+// largest sections in use have about ten MB.
 const longestDebugData = 64 << 20
 
-// longestDebugFile is an upper bound for the size of a debug file, in bytes. A larger one is an error. The debug files
-// of the largest programs have 2 GB, because they contain everything that a debugger needs.
+// longestDebugFile limits the size of a debug file, in bytes. A larger file is an error. The debug files of the largest
+// programs have 2 GB, because they contain everything that a debugger needs.
 const longestDebugFile = 4 << 30
 
 // A debugFinder finds the functions that were stripped from an ELF file.
 type debugFinder struct {
 	folder string // debugFolder, except in tests
 	// beside is true if the process sees the same files as gasm, and the mapping's path still leads to the ELF file.
-	// Only then may debug files be read from the ELF file's own folder, and only if that folder is trusted. Otherwise
-	// somebody may have put a link there that leads to any file.
+	// Only then may debug files be read from the ELF file's own folder, if that folder is also trusted. In any other
+	// folder, somebody may have put a link that leads to any file.
 	beside bool
 	// note is called with a sentence for each debug file or section that was found but could not be used.
 	note func(text string)
 }
 
-// symbols returns the functions that were stripped from the ELF file at a path. It looks for a debug file, and if there
-// is none, for the section .gnu_debugdata. If there is neither, the result is empty.
+// symbols returns the functions that were stripped from the ELF file at a path. It looks for a debug file. If it finds
+// none, it looks for the section .gnu_debugdata. If that is missing too, the result is empty.
 func (d debugFinder) symbols(path string, o object) symbolTable {
 	for _, find := range []func(string, object) (symbolTable, error){d.byBuildID, d.byLink, d.packed} {
 		found, err := find(path, o)
@@ -56,7 +56,7 @@ func (d debugFinder) symbols(path string, o object) symbolTable {
 	return symbolTable{}
 }
 
-// byBuildID reads the debug file for the file's build id.
+// byBuildID reads the debug file whose name is the build id of o.
 func (d debugFinder) byBuildID(_ string, o object) (symbolTable, error) {
 	id := hex.EncodeToString(o.buildID())
 	if id == "" {
@@ -65,8 +65,8 @@ func (d debugFinder) byBuildID(_ string, o object) (symbolTable, error) {
 	return d.read(filepath.Join(d.folder, ".build-id", id[:2], id[2:]+".debug"), regular.Open, o, nil)
 }
 
-// byLink reads the debug file that is named in the section .gnu_debuglink. The section has the name of the debug file,
-// without a folder, and the checksum of the debug file.
+// byLink reads the debug file that is named in the section .gnu_debuglink. The section has the debug file's name
+// (without a folder) and its checksum.
 func (d debugFinder) byLink(path string, o object) (symbolTable, error) {
 	section := o.Section(".gnu_debuglink")
 	if section == nil {
@@ -144,7 +144,8 @@ func (d debugFinder) read(path string, open func(string) (*os.File, int64, error
 }
 
 // packed reads the section .gnu_debugdata, which Fedora and related distributions add to stripped files. The section is
-// itself an ELF file, packed by xz. Its symbol table has all functions except those that are dynamic symbols.
+// itself an ELF file, packed by xz. The symbol table of that file has all functions except those that are dynamic
+// symbols.
 func (d debugFinder) packed(_ string, o object) (symbolTable, error) {
 	section := o.Section(".gnu_debugdata")
 	if section == nil {
@@ -188,8 +189,8 @@ func functionsOf(r io.ReaderAt, size int64, o object) (symbolTable, error) {
 	return debug.symbols(elf.SHT_SYMTAB)
 }
 
-// readAll reads r to its end. It is an error if r has more than limit bytes. The memory for the data is taken from l.
-// The caller has to give back cap(data) bytes, even after an error.
+// readAll reads r to its end. It returns an error if r has more than limit bytes. It takes the memory for the data from
+// l. The caller must give back cap(data) bytes to l, even after an error.
 func readAll(l *reading, r io.Reader, limit int) (data []byte, err error) {
 	const atFirst = 1 << 16
 	for {

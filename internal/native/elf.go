@@ -7,18 +7,18 @@ import (
 	"io"
 )
 
-// Upper bounds for the tables of an ELF file. A larger table is an error. For comparison, libjvm.so has about 40
-// sections with 400 bytes of names, and ten program headers. Package elf allocates a string for the name of each
-// section. With these limits, that takes at most maxSections times maxSectionNames bytes, which is 64 MB.
+// Limits for the tables of an ELF file. A larger table is an error. For comparison, libjvm.so has about 40 sections
+// with 400 bytes of names, and ten program headers. Package elf allocates a string for the name of each section. With
+// these limits, all these strings take at most maxSections times maxSectionNames bytes, which is 64 MB.
 const (
 	maxSections     = 1 << 10
 	maxSectionNames = 1 << 16 // in bytes
 	maxPrograms     = 1 << 10
 )
 
-// NewELF is like elf.NewFile, but for files that may come from an attacker, who may also change them while they are
-// read. Package elf reads tables of any size that the file's header states: a sparse file that takes 4 kB on disk could
-// have 4 GB of program headers. NewELF returns an error if a table is larger than in any real program.
+// NewELF is like elf.NewFile, but for files that may come from an attacker. The attacker may even change a file while
+// it is read. Package elf reads tables of any size that the file's header states: a sparse file that takes 4 kB on disk
+// could have 4 GB of program headers. NewELF returns an error if a table is larger than in any real program.
 func NewELF(r io.ReaderAt) (*elf.File, error) {
 	head := make([]byte, 64)
 	if n, err := r.ReadAt(head, 0); n < len(head) {
@@ -99,8 +99,8 @@ func (h *fileHeader) checkNames(headers []byte) error {
 	return nil
 }
 
-// A keptReader is an io.ReaderAt for a file that may change while it is read. It keeps the pieces of the file that were
-// checked in memory, and every later ReadAt returns them as they were then.
+// A keptReader is an io.ReaderAt for a file that may change while it is read. Once a piece of the file was checked, the
+// keptReader keeps it in memory, and every later ReadAt returns the checked bytes.
 type keptReader struct {
 	file   io.ReaderAt
 	pieces []keptPiece

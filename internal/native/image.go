@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// An image has the functions of an ELF file. Its addresses are those in the file itself, and not those at which the
+// An image has the functions of an ELF file. The addresses are those in the file itself, and not those at which the
 // file was loaded.
 type image struct {
 	segments []segment      // executable ones first
@@ -18,8 +18,8 @@ type image struct {
 	plt      []span         // the stubs of imported functions
 
 	// complete is true if all functions are known and not just the dynamic symbols. Then an address that no piece
-	// covers is not in a function. It is also true if the file could not be read. The sampler could not read it either
-	// then, so its claims are worthless.
+	// covers is not in a function. It is also true if the file could not be read. In that case, the sampler could not
+	// read the file either, so its claims are worthless.
 	complete bool
 	dynamic  []nameAt // all dynamic symbols; empty if complete
 	exported *claims  // the names of the dynamic symbols; nil until the first claim is checked
@@ -34,8 +34,8 @@ type segment struct {
 	addr         uint64
 }
 
-// memory returns how many bytes of memory the image takes. The demangled names are not included, because they are added
-// later.
+// memory returns the memory that the image takes, in bytes. The demangled names are not included, because they are
+// added later.
 func (img *image) memory() int {
 	const piece, at = 24, 8 // the sizes of these types
 	n := piece*cap(img.pieces) + at*cap(img.dynamic)
@@ -49,7 +49,7 @@ func (img *image) memory() int {
 type object struct {
 	*elf.File
 	size int64    // in bytes
-	load *reading // the reading of this file or, for a debug file, of the file to which it belongs
+	load *reading // the reading of this file; a debug file shares the reading of the file that it belongs to
 }
 
 // nameless returns the image of a file whose functions could not be read.
@@ -69,8 +69,8 @@ func newObject(l *reading, r io.ReaderAt, size int64) (object, error) {
 // ErrReplaced means that a path leads to a different file than the one that was mapped.
 var ErrReplaced = errors.New("another file is at this path now")
 
-// newImage reads the functions of an ELF file. If the file has no functions in .symtab, newImage calls more() to look
-// for them elsewhere, unless that is nil.
+// newImage reads the functions of an ELF file. If the file has no functions in .symtab and more is not nil, newImage
+// calls more() to look for functions elsewhere.
 func newImage(o object, more func() symbolTable) (*image, error) {
 	img := &image{segments: loadSegments(o.File), named: map[int]string{}}
 	for _, s := range o.Sections {

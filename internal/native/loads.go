@@ -19,12 +19,12 @@ import (
 // comparison, reading a program of 300 MB with its symbol table takes about 250 MB of memory.
 const (
 	maxMemory  = 1 << 30          // in bytes
-	maxTime    = time.Minute      // this is the limit at first; it grows again as time passes, see regainedShare
-	longestOne = 20 * time.Second // for one file, which may be in a file system that does not answer
+	maxTime    = time.Minute      // the limit at first; time that was used comes back slowly, see regainedShare
+	longestOne = 20 * time.Second // for a single file, because its file system may not answer
 )
 
-// A limits bounds memory and time. Files are read one at a time. Each file may use half of what is left of both, so
-// that something remains for later files.
+// A limits has the memory and the time that are left. Files are read one at a time. Each file may use half of the
+// memory and half of the time that are left, so that something remains for later files.
 type limits struct {
 	turn chan struct{} // has one element while no file is being read
 
@@ -35,7 +35,7 @@ type limits struct {
 	regained time.Time // when time was last regained
 }
 
-// regainedShare says how fast limits.time grows again: by a tenth of the time that passes.
+// regainedShare says how fast limits.time grows again. It grows by a tenth (1/regainedShare) of the time that passes.
 const regainedShare = 10
 
 func newLimits(memory int64, most time.Duration) *limits {
@@ -74,7 +74,7 @@ func newAccount(img *image, l *limits) *account {
 	return a
 }
 
-// take takes memory for the image from the limits. If less than that is left, it takes nothing and returns false.
+// take takes memory for the image from the limits. If not enough memory is left, it takes nothing and returns false.
 func (a *account) take(bytes int) bool {
 	a.limits.mu.Lock()
 	defer a.limits.mu.Unlock()
@@ -94,9 +94,8 @@ func (l *limits) spend(t time.Duration) {
 }
 
 // read waits until no other file is being read, and then calls f to read a file. It returns the results of f. If ctx is
-// done before that, or the file takes too long, read returns an error without waiting for f. Then f may still be
-// running until it next checks its context, so f must not share memory with the caller. No other file is read until f
-// has returned.
+// done or the file takes too long, read returns an error without waiting for f. Then f may go on running until it next
+// checks its context, so f must not share memory with the caller. No other file is read until f has returned.
 func read[T any](ctx context.Context, l *limits, f func(*reading) (T, error)) (T, error) {
 	_, limit := l.next()
 	if limit < shortestOne {
@@ -130,8 +129,8 @@ const shortestOne = 10 * time.Millisecond
 // the result any more.
 type reading struct {
 	ctx    context.Context
-	left   int64 // bytes that it may still take
-	taken  int64 // bytes that it has now
+	left   int64 // bytes that the reading may still take
+	taken  int64 // bytes that it has taken and not given back
 	most   int64 // the largest value of taken so far
 	passed int   // how often over was called
 }
@@ -139,7 +138,7 @@ type reading struct {
 // errMemory is the error for a file that would take more memory than is left for it.
 var errMemory = errors.New("it would take too much memory")
 
-// take takes memory for the file. It returns an error if less than that is left. The caller calls give when it no
+// take takes memory for the file. It returns an error if not enough memory is left. The caller calls give when it no
 // longer needs the memory.
 func (l *reading) take(bytes int64) error {
 	if bytes > l.left {
@@ -183,7 +182,7 @@ type limitedFile struct {
 	file io.ReaderAt
 }
 
-// readAtOnce is how many bytes limitedFile.ReadAt reads before it checks the context again.
+// readAtOnce is the number of bytes that limitedFile.ReadAt reads before it checks the context again.
 const readAtOnce = 1 << 20
 
 func (r limitedFile) ReadAt(p []byte, at int64) (n int, err error) {

@@ -21,9 +21,9 @@ type Mapping struct {
 	FileOffset uint64 // offset in the file of the byte at Lo
 	Path       string // "/usr/lib/jvm/…/libjvm.so", VDSO; or "", "[heap]", "/memfd:x" and so on if there is no file
 
-	// The device and the inode of the file, as in the kernel's maps. They are all 0 if they are unknown. They show
-	// whether the path still leads to the same file. On some file systems, stat returns different numbers for the same
-	// file; see the package comment.
+	// The device and the inode of the file, as in the kernel's maps. They are all 0 if they are unknown. gasm compares
+	// them with those of the file that is now at the path, to find out whether it is still the same file. On some file
+	// systems, stat returns different numbers for the same file; see the package comment.
 	DevMajor, DevMinor uint32
 	Inode              uint64
 
@@ -52,8 +52,8 @@ func (m *Mapping) module() string {
 	return m.Path[strings.LastIndexByte(m.Path, '/')+1:]
 }
 
-// memory has the beginnings of paths in the kernel's maps that are not files but memory. JITs execute code in memfds
-// and in shared memory.
+// memory has the prefixes of paths in the kernel's maps that stand for memory and not for files. JITs execute code in
+// memfds and in shared memory.
 var memory = []string{"//anon", "/anon_hugepage", "/dev/zero", "/SYSV", "/memfd:"}
 
 // A SyntaxError is the error for a line that could not be parsed.
@@ -63,8 +63,8 @@ type SyntaxError = lines.SyntaxError
 // may come from another machine, so ParseMaps works on every system.
 //
 // ParseMaps skips lines that can't be parsed. It then returns the mappings of all other lines, and a [*SyntaxError] for
-// the first bad line. If r returns an error, ParseMaps returns the mappings before that, and an error that wraps the
-// one of r.
+// the first bad line. If r returns an error, ParseMaps returns the mappings that it has read so far, and an error that
+// wraps the error of r.
 func ParseMaps(r io.Reader, pid int) ([]Mapping, error) {
 	var mappings []Mapping
 	err := scanMaps(r, fmt.Sprintf("/proc/%d/maps", pid), func(m Mapping, executable bool) {
@@ -76,7 +76,7 @@ func ParseMaps(r io.Reader, pid int) ([]Mapping, error) {
 	return mappings, err
 }
 
-// scanMaps calls each(m, executable) for the mapping m in every line. name is the name of the text in errors.
+// scanMaps calls each(m, executable) for the mapping m in every line. Errors contain name as the name of the text.
 func scanMaps(r io.Reader, name string, each func(m Mapping, executable bool)) error {
 	var bad error
 	in := bufio.NewScanner(r)

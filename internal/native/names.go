@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// longestMangled is the length, in bytes, up to which names are demangled. It limits the work for one name. The
-	// longest names in libjvm.so have a few hundred bytes.
+	// longestMangled is the maximum length of names that are demangled, in bytes. It limits the work for a single name.
+	// The longest names in libjvm.so have a few hundred bytes.
 	longestMangled = 1 << 14
 	// longestName limits demangled names to 1<<longestName bytes, because a short mangled name can stand for a very
 	// long one.
@@ -44,12 +44,13 @@ func unversioned(name string) string {
 	return name
 }
 
-// isPLT reports whether a name is that of the stub of an imported function: "memset@plt". Samplers make these names up;
+// isPLT reports whether a name is that of the stub of an imported function: "memset@plt". Samplers make up these names;
 // no symbol table has them.
 func isPLT(name string) bool { return strings.HasSuffix(name, "@plt") }
 
-// claimKey returns the form of a name that is used to compare it with other names. It has no blanks, no version and no
-// " [clone .cold]", because demanglers write blanks differently ("> >"), and only some append the clone.
+// claimKey returns the form of a name that is used to compare it with other names. That form has no blanks, because
+// demanglers put them in different places ("> >"). It has no version, and no suffix such as " [clone .cold]", because
+// only some demanglers append that.
 func claimKey(name string) string {
 	name, _, _ = strings.Cut(name, " [clone ")
 	return strings.ReplaceAll(unversioned(name), " ", "")

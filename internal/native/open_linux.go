@@ -13,14 +13,14 @@ import (
 )
 
 // OpenMapped opens the regular file of a mapping for reading, and returns its size in bytes. It never returns a
-// different file than the mapped one. If there is a different file at the path now, the error is [ErrReplaced].
+// different file than the mapped one. If a different file is at the path now, the error is [ErrReplaced].
 //
 // If gasm runs as root and the process is alive, the kernel can open the file without a path (/proc/PID/map_files).
-// Otherwise OpenMapped looks the path up, first in gasm's root folder and then in that of the mapping's process. This
-// is dangerous, because the process may have chosen the path to make gasm open some other file. So unless the process
-// is trusted, both lookups are done as the process's user. Lookups as root do not follow links. If the process has
-// ended, its user is unknown, and gasm as root does not open the file at all. A [Resolver] avoids that: it notes the
-// user while the process runs.
+// Otherwise OpenMapped looks the path up, first in gasm's root folder and then in the root folder of the mapping's
+// process. This is dangerous, because the process may have chosen the path to make gasm open a file of somebody else.
+// So unless the process is trusted, both lookups are done as the process's user. Lookups as root do not follow links.
+// If the process has ended, its user is unknown, and gasm as root does not open the file at all. A [Resolver] avoids
+// that: it notes the user while the process runs.
 func OpenMapped(m *Mapping) (f *os.File, size int64, err error) {
 	f, _, err = openMapped(m, owner{})
 	if err != nil {
@@ -29,8 +29,8 @@ func OpenMapped(m *Mapping) (f *os.File, size int64, err error) {
 	return withSize(f)
 }
 
-// openMapped is like OpenMapped, but also works if the process has ended: noted is the owner that was noted while the
-// process ran. openMapped returns the present owner if the process still runs, and otherwise noted.
+// openMapped is like OpenMapped, but also works if the process has ended. noted is the owner that was noted while the
+// process ran. If the process still runs, openMapped returns its present owner. Otherwise it returns noted.
 func openMapped(m *Mapping, noted owner) (*os.File, owner, error) {
 	p, err := foreign.Open(m.PID)
 	if err == nil {
@@ -83,7 +83,7 @@ func openHere(o owner, path string) (*os.File, error) {
 	switch {
 	case asRoot && !o.known:
 		return nil, errUnknownUser
-	case o.known && o.user.UID != os.Geteuid(), asRoot && !o.here: // a container's root is not root here
+	case o.known && o.user.UID != os.Geteuid(), asRoot && !o.here: // root of a container is not root here
 		return openIn(path, func(ctx context.Context) (*foreign.World, error) {
 			return foreign.OwnWorld(ctx, o.user)
 		})
@@ -142,8 +142,8 @@ func ownerOfProcess(p *foreign.Process) (o owner, ok bool) {
 
 // isTrusted reports whether a folder is safe from other users: only root and gasm's user can put files into it or
 // rename a folder above it. For that, the folder and all folders above it must not be links, must belong to root or
-// gasm's user, and must not be writable for others. A folder above may be writable if it is sticky, like /tmp, because
-// others can't rename what is not their own there.
+// gasm's user, and must not be writable for others. A folder above the given one may be writable if it is sticky, like
+// /tmp. In a sticky folder, users can't rename what belongs to somebody else.
 func isTrusted(folder string) bool {
 	for at := folder; ; at = filepath.Dir(at) {
 		var s unix.Stat_t

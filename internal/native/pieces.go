@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A piece is a function or a part of a function. If other functions start inside a function, the rest of it is cut into
-// several pieces.
+// A piece is a function or a part of a function. If another function starts inside a function, it splits that function
+// into pieces.
 type piece struct {
 	lo, hi uint64
 	name   nameAt
@@ -24,8 +24,8 @@ func arrange(symbols []symbol, texts names) []piece {
 			unsized++
 		}
 	}
-	// In the result of cut, a later span wins over an earlier one. So the symbols without a size come first in spans,
-	// and then those with a size. The loop fills both groups from their ends.
+	// Where spans overlap, cut prefers the later one. So the symbols without a size come first in spans, and then those
+	// with a size. The loop fills both groups from their ends.
 	spans, sized := make([]span, len(order)), len(order)
 	next := ^uint64(0) // the next higher address at which a symbol starts
 	for i := len(order) - 1; i >= 0; i-- {
@@ -85,11 +85,11 @@ func (n names) prefer(a, b *symbol) int {
 	)
 }
 
-// longestCompared is how many bytes of a name are compared with other names at the same address. Without this limit,
-// sorting would take too long if a file had very many symbols with very long names, all at the same address.
+// longestCompared is the maximum number of bytes of a name that prefer compares. Without this limit, sorting would take
+// too long if a file had very many symbols with very long names at the same address.
 const longestCompared = 1 << 9
 
-// begins returns the first bytes of a name, at most longestCompared.
+// begins returns the first longestCompared bytes of a name. If the name is shorter, it returns the whole name.
 func (n names) begins(a nameAt) []byte {
 	text := n[a.table][a.offset:]
 	text = text[:min(len(text), longestCompared)]

@@ -39,9 +39,9 @@ func ReadMaps(pid int) ([]Mapping, error) {
 	return r.mappings, cmp.Or(err, r.err)
 }
 
-// Upper bounds for the list of a process's mappings: its size in bytes, and the time that the kernel may take to write
-// it. A process has at most 65 530 mappings, unless vm.max_map_count was raised, but their paths may be long. If the
-// process is just changing its mappings, the kernel waits for that, so reading the list may take a while.
+// Limits for the list of a process's mappings. maxMaps limits its size in bytes. A process has at most 65 530 mappings,
+// unless vm.max_map_count was raised, but their paths may be long. mapsTime limits the time for reading the list. That
+// may take a while, because the kernel waits until the process has finished changing its mappings.
 const (
 	maxMaps  = 1 << 24
 	mapsTime = 2 * time.Second
@@ -67,7 +67,7 @@ func isFileOf(f *os.File, m *Mapping) bool {
 	return err == nil && as.Inode == m.Inode && sameDevice(m, as.DevMajor, as.DevMinor)
 }
 
-// mappedAs maps a page of a file for a moment, and returns the mapping as the kernel's maps have it.
+// mappedAs maps a page of a file for a moment, and returns that mapping as it appears in the kernel's maps.
 func mappedAs(f *os.File) (Mapping, error) {
 	page, err := unix.Mmap(int(f.Fd()), 0, os.Getpagesize(), unix.PROT_READ, unix.MAP_PRIVATE)
 	if err != nil {
@@ -106,9 +106,9 @@ func ownMapping(wanted func(m *Mapping) bool) (Mapping, error) {
 }
 
 // readVDSO returns the bytes of a vDSO, which form an ELF file. It reads the vDSO of this process, because the kernel
-// maps the same one into all processes of the same kind (64-bit or 32-bit). It returns an error if the mapping has a
-// different size, or if the process seems to be of the other kind. The vDSO of a 32-bit process lies in the lowest 4
-// GB.
+// maps the same one into all processes of the same kind (64-bit or 32-bit). It returns an error if the two vDSOs have
+// different sizes, or if the other process seems to be of a different kind. The vDSO of a 32-bit process lies in the
+// lowest 4 GB.
 func readVDSO(m *Mapping) ([]byte, error) {
 	ours, err := ownMapping(func(o *Mapping) bool { return o.Path == VDSO })
 	if err != nil {

@@ -31,7 +31,7 @@ func ownerOf(int) (o owner, ok bool) { return owner{}, false }
 // isTrusted returns true, because gasm does not look at other users' processes on this system.
 func isTrusted(string) bool { return true }
 
-// leadsTo returns true, for the same reason.
+// leadsTo returns true, because gasm does not look at other users' processes on this system.
 func leadsTo(string, *os.File) bool { return true }
 
 // readVDSO returns an error: it works on Linux only.

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// A Range is a range of a process's memory that has a function of a mapped file in it, or a gap between two functions.
-// If other functions start inside a function, it has several Ranges.
+// A Range is a range of a process's memory. It is either a function of a mapped file, or a gap between two functions. A
+// function has several Ranges if other functions start inside it.
 type Range struct {
 	PID    int
 	Lo, Hi uint64 // [Lo, Hi), inside one mapping
@@ -19,8 +19,8 @@ type Range struct {
 	Symbol string // the function's name, demangled; "" for a gap
 }
 
-// A Resolver finds the names of addresses. It knows the mappings of processes, and looks the names up in the symbols of
-// the mapped files. It reads each file once, when the first address in it is resolved. That takes a few milliseconds
+// A Resolver finds the names of addresses. It knows the mappings of processes, and finds the names in the symbol tables
+// of the mapped files. It reads each file once, when the first address in it is resolved. That takes a few milliseconds
 // for ten thousand functions. A Resolver is not safe for concurrent use.
 type Resolver struct {
 	// If Parameters is true, names of C++ functions include the parameters, as in HotSpot's output: "os::breakpoint()".
@@ -30,7 +30,7 @@ type Resolver struct {
 	processes map[int]*process   // by pid
 	owners    map[int]notedOwner // by pid
 	images    map[fileKey]*image
-	failures  map[failureKey]*image // without names
+	failures  map[failureKey]*image // images without names
 	folder    string                // debugFolder, except in tests
 	limits    *limits
 	notes     []string
@@ -49,10 +49,10 @@ type fileKey struct {
 	deleted      bool
 	// size and low are for the vDSO only. For files they are 0 and false.
 	size uint64
-	low  bool // the vDSO lies in the lowest 4 GB, as in 32-bit processes
+	low  bool // true if the vDSO lies in the lowest 4 GB, as in 32-bit processes
 }
 
-// A failureKey is a file and the user who could not read it. Another user may be able to.
+// A failureKey is a file and a user who could not read it. Another user may be able to read it.
 type failureKey struct {
 	file  fileKey
 	known bool
@@ -65,15 +65,16 @@ type process struct {
 	gone  []Range // Ranges that were resolved in mappings that have been replaced or dropped
 }
 
-// A part is a mapping. If later mappings have replaced some of it, it is one of the pieces that are left.
+// A part is a mapping, or a piece of one. If later mappings have replaced some of a mapping, a part is a piece that is
+// left.
 type part struct {
 	Mapping
 	module string
 	image  *image // nil until an address is resolved
 
-	asked    map[int]struct{}  // the slots of the image that were resolved
+	asked    map[int]struct{}  // the image's slots (functions and gaps, see image.find) that were resolved
 	found    []Range           // the ranges of these slots
-	oneBytes map[uint64]string // the names of ranges of one byte, by PC
+	oneBytes map[uint64]string // the names of Ranges of one byte, by PC; see Resolve
 }
 
 // NewResolver returns a Resolver without mappings.
@@ -88,13 +89,13 @@ func NewResolver() *Resolver {
 var errGivenUp = errors.New("gasm was stopped")
 
 // GiveUp stops the reading of files. If Resolve is just reading a file, it returns at once, and later calls read no
-// more files. The functions of all these files have no names. Unlike all other methods, GiveUp may be called from any
+// more files. The functions of all these files get no names. Unlike all other methods, GiveUp may be called from any
 // goroutine.
 func (r *Resolver) GiveUp() { r.giveUp(errGivenUp) }
 
-// Add adds mappings of processes. They must be added in the order in which they were made, because where a mapping
-// overlaps earlier mappings of the same process, it replaces them. Mappings without a file should be added too, because
-// they may replace the mapping of a file. Adding a mapping a second time does nothing. Empty mappings are ignored.
+// Add adds mappings of processes. They must be added in the order in which they were made, because a mapping replaces
+// the parts of earlier mappings that it overlaps. Mappings without a file should be added too, because they may replace
+// the mapping of a file. Adding a mapping a second time does nothing. Empty mappings are ignored.
 func (r *Resolver) Add(mappings ...Mapping) {
 	for _, m := range mappings {
 		if m.Lo >= m.Hi {
@@ -174,8 +175,8 @@ func (r *Resolver) Forget(pid int) {
 }
 
 // Exec is like Forget, but for a process that has called exec and now runs another program. The new program may run as
-// another user, so the user is noted again at the next Note. If the process ends before that, the user from before the
-// exec is taken.
+// another user, so the next Note looks the user up again. If the process ends before that, its user is taken to be the
+// one from before the exec.
 func (r *Resolver) Exec(pid int) {
 	if noted, ok := r.owners[pid]; ok {
 		r.owners[pid] = notedOwner{owner: noted.owner}
@@ -226,7 +227,7 @@ func (p *process) find(pc uint64) *part {
 }
 
 // Resolve returns the Range of a PC in a process. claim is the sampler's name for the PC, or "" if the sampler has no
-// name. It returns false if no file is mapped at the PC, as for JIT code.
+// name for it. It returns false if no file is mapped at the PC, as for JIT code.
 //
 // The package comment says when a claim is believed. If the claim was believed, the Range is only the one byte at pc.
 // Otherwise the caller may use the result for all PCs in the Range, with one exception. If the Range is a gap, other
@@ -265,7 +266,7 @@ func (r *Resolver) Resolve(pid int, pc uint64, claim string) (Range, bool) {
 }
 
 // name returns the name of a slot's function. It returns "" for a gap. It keeps the name in img.named. If that would
-// take too much memory, the function has no name.
+// take too much memory, it returns "".
 func (r *Resolver) name(img *image, slot int) string {
 	name, known := img.named[slot]
 	if known || slot%2 == 0 {
@@ -313,8 +314,8 @@ func (at *part) appendFound(to []Range) []Range {
 	return to
 }
 
-// image returns the image of a part's file. It reads the file, unless that was already done for another part. If the
-// file can't be read, the image has no names.
+// image returns the image of a part's file. It reads the file, unless the file was already read for another part. If
+// the file can't be read, the image has no names.
 func (r *Resolver) image(at *part) *image {
 	key := fileKey{path: at.Path, major: at.DevMajor, minor: at.DevMinor, inode: at.Inode, deleted: at.Deleted}
 	if at.Path == VDSO {
@@ -346,11 +347,11 @@ func (r *Resolver) image(at *part) *image {
 	return img
 }
 
-// imageMemory is how many bytes of memory an image takes besides the functions.
+// imageMemory is the memory that an image takes besides its functions, in bytes.
 const imageMemory = 512
 
-// load reads the file of a mapping. If it returns nil, failure says why: "was replaced while the command ran". It is a
-// sentence without its beginning, which is the name of the file.
+// load reads the file of a mapping. If it returns nil, failure says why: "was replaced while the command ran". The
+// caller puts the name of the file before that text.
 func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 	type loaded struct {
 		*image
@@ -431,7 +432,7 @@ func readImage(l *reading, data []byte) (*image, error) {
 	return newImage(o, nil)
 }
 
-// maxNotes is the largest number of notes about files. If there are more, one last note says how many.
+// maxNotes is the maximum number of notes about files. If there are more, one last note says how many.
 const maxNotes = 32
 
 func (r *Resolver) note(text string) {
@@ -458,8 +459,8 @@ func (r *Resolver) Notes() []string {
 }
 
 // Table returns the Ranges that Resolve has returned so far, in a form that can be written to a capture. A Table does
-// not know about times. If a mapping replaced another one and PCs were resolved in both, the Ranges of the later
-// mapping win where they overlap.
+// not know about times. If a mapping replaced an earlier one and PCs were resolved in both, the Ranges of the later
+// mapping win where the Ranges overlap.
 func (r *Resolver) Table() *Table {
 	var all []Range
 	for _, p := range r.processes {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A span is a range [lo, hi) of addresses. id says what is in the range: it is an index in a list that the caller has.
+// A span is a range [lo, hi) of addresses. id says what is in the range. It is an index in a list of the caller.
 type span struct {
 	lo, hi uint64
 	id     int32
@@ -38,14 +38,14 @@ func cut(spans, order []span) []span {
 }
 
 const (
-	// digitBits is how many bits of the addresses sortByStart looks at in one pass.
+	// digitBits is the number of address bits that sortByStart looks at in one pass.
 	digitBits = 11
-	// fewSpans is the number of spans up to which sorting by comparison is faster than a radix sort.
+	// fewSpans is the number of spans up to which a sort by comparison is faster than a radix sort.
 	fewSpans = 512
 )
 
-// sortByStart sorts spans by their starts. The sort is stable. If there are many spans, it is a radix sort. For the
-// symbols of a libjvm.so, a sort by comparison would take longer than reading them.
+// sortByStart sorts spans by their starts. The sort is stable. Many spans are sorted by a radix sort. For the symbols
+// of a libjvm.so, a sort by comparison would take longer than reading the symbols.
 func sortByStart(spans []span) {
 	byStart := func(a, b span) int { return cmp.Compare(a.lo, b.lo) }
 	if slices.IsSortedFunc(spans, byStart) {
@@ -89,7 +89,8 @@ type sweep struct {
 	flat  []span // the result for all addresses below pos
 }
 
-// to moves pos up to hi, and appends what is in between to the result. No span may start between pos and hi.
+// to moves pos up to hi, and appends the spans between the old pos and hi to the result. No span may start between the
+// two.
 func (w *sweep) to(hi uint64) {
 	for len(w.open) > 0 && w.pos < hi {
 		s := w.spans[w.open[0]]

@@ -8,19 +8,18 @@ import (
 )
 
 const (
-	// Upper bounds for the sizes of a symbol table and of its names, in bytes. A larger one is an error. For
-	// comparison, a Chromium of 300 MB has a symbol table of 40 MB and names of 120 MB.
+	// Limits for the sizes of a symbol table and of its names, in bytes. A larger table is an error. For comparison, a
+	// Chromium of 300 MB has a symbol table of 40 MB and names of 120 MB.
 	longestTable = 128 << 20
 	longestNames = 256 << 20
-	// longestSection is an upper bound for the sizes of other sections that are read, in bytes. A larger one is an
-	// error. The largest sections .gnu_debugdata in use have a few MB.
+	// longestSection limits the size of a packed .gnu_debugdata section, in bytes. A larger section is an error. The
+	// largest .gnu_debugdata sections in use are a few MB.
 	longestSection = 32 << 20
-	// symbolMemory is how many bytes of memory a function takes while the functions of a file are arranged.
+	// symbolMemory is the memory that each function takes while the functions of a file are arranged, in bytes.
 	symbolMemory = 224
-	// longestSymbol is an upper bound for the length of a name in a symbol table, in bytes. Longer names are read as
-	// "".
+	// longestSymbol limits the length of a name in a symbol table, in bytes. Longer names are read as "".
 	longestSymbol = 1 << 16
-	// longestUnsized is how far a function without a size can extend at most, in bytes.
+	// longestUnsized is the maximum size of a function that has no size in the symbol table, in bytes.
 	longestUnsized = 1 << 12
 )
 
@@ -120,7 +119,7 @@ func (o object) symbolSize() int {
 	return elf.Sym64Size
 }
 
-// count returns how many defined symbols and functions the table can have at most.
+// count returns an upper bound for the number of defined symbols in the table, and one for the number of functions.
 func (o object) count(data []byte, kind elf.SectionType) (defined, functions int, err error) {
 	for ; len(data) >= o.symbolSize(); data = data[o.symbolSize():] {
 		if err := o.load.over(); err != nil {
@@ -191,15 +190,15 @@ func function(f *elf.File, s elf.Sym64) (symbol, bool) {
 }
 
 // startup has the functions of gcc's crtbegin.o and similar files. They come first in a file and have no size. They are
-// left out, because otherwise their ranges would include the padding after them, and also the next functions if the
-// symbols of these were stripped.
+// left out, because otherwise their ranges would include the padding after them. They might even include the next
+// functions, if the symbols of those were stripped.
 var startup = map[string]bool{
 	"deregister_tm_clones": true, "register_tm_clones": true, "__do_global_dtors_aux": true, "frame_dummy": true,
 	"call_weak_fn": true, "_init": true, "_fini": true,
 }
 
-// data reads a section. It is an error if the section has more than limit bytes. The memory for the data is taken from
-// o.load.
+// data reads a section. It returns an error if the section has more than limit bytes. It takes the memory for the data
+// from o.load.
 func (o object) data(s *elf.Section, limit uint64) ([]byte, error) {
 	switch {
 	case s.Type == elf.SHT_NOBITS || s.Type == elf.SHT_NULL:

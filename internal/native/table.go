@@ -98,8 +98,8 @@ func (t *Table) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// appendEscaped appends a name to a line. It escapes backslashes, DEL and all bytes up to a highest one: it writes them
-// as a backslash and three octal digits.
+// appendEscaped appends a name to a line. It escapes backslashes, DEL and all bytes from 0 to highest. An escaped byte
+// is a backslash and three octal digits.
 func appendEscaped(to []byte, name string, highest byte) []byte {
 	for _, c := range []byte(name) {
 		if c <= highest || c == '\\' || c == 0x7f {
@@ -130,16 +130,16 @@ func unescape(name string) string {
 	return string(out)
 }
 
-// longestLine is an upper bound for the length of a line, in bytes. A longer line counts as bad.
+// longestLine limits the length of a line, in bytes. A longer line counts as bad.
 const longestLine = 1 << 20
 
-// maxRanges is an upper bound for the number of ranges in a table. It allows for 1000 processes with 1000 functions
-// each. Further lines count as bad.
+// maxRanges is the maximum number of ranges in a table. It is enough for 1000 processes with 1000 functions each.
+// Further lines count as bad.
 const maxRanges = 1 << 20
 
 // ReadTable reads what [Table.Write] wrote. It skips bad lines and counts them. If ranges overlap, the later line wins.
-// name is used in messages only. If r returns an error, ReadTable returns a table of the lines before that, and an
-// error that wraps the one of r.
+// name is used in messages only. If r returns an error, ReadTable returns a table of the lines that it has read so far,
+// and an error that wraps the error of r.
 func ReadTable(r io.Reader, name string) (*Table, error) {
 	var (
 		ranges   []Range
@@ -196,8 +196,8 @@ func intern(names map[string]string, name string) string {
 }
 
 // parseRange parses a line of a table. If something is wrong with the line, msg says what. Otherwise it is "". Making a
-// detailed message takes longer than parsing, and only the first message is shown. So if explain is false, msg is just
-// "bad line" for bad numbers.
+// detailed message takes longer than parsing, and only the first message is shown. So if explain is false and a number
+// is bad, msg is just "bad line".
 func parseRange(line string, explain bool) (x Range, msg string) {
 	pid, rest, _ := strings.Cut(line, " ")
 	lo, rest, _ := strings.Cut(rest, " ")

@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// A Line shows what is going on. It is used when nobody knows how long the work will take. On a terminal, each text
-// replaces the one before. If stderr is not a terminal, only the first text is written.
+// A Line shows what is going on. It is for work of unknown length. On a terminal, each text replaces the one before. If
+// stderr is not a terminal, only the first text is written.
 type Line struct {
 	stderr *os.File
 	shown  bool
@@ -24,8 +24,8 @@ func NewLine(stderr *os.File) *Line {
 	return l
 }
 
-// Show shows a text in place of the previous one, with control characters escaped. It reports whether it makes sense to
-// call Show again: only a terminal shows more than the first text.
+// Show shows a text in place of the previous one, with control characters escaped. It reports whether a further call of
+// Show would show anything. That is so only on a terminal.
 func (l *Line) Show(text string) (again bool) {
 	text = layout.Message("gasm: %s", text)
 	switch {

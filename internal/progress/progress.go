@@ -18,7 +18,7 @@ type Bar struct {
 }
 
 // New returns a Bar for work on the given number of bytes. The number is -1 if it is unknown. doing says what the work
-// is: "reading the samples". The work begins with the first call of Add.
+// is: "reading the samples". The Bar takes the first call of Add as the beginning of the work.
 func New(stderr *os.File, doing string, total int64) *Bar {
 	b := &Bar{}
 	if layout.IsTerminal(stderr) {

@@ -10,9 +10,8 @@ import (
 	"syscall"
 )
 
-// openChecked opens a path for reading. With refuseAll it first checks the file; otherwise open has
-// done so already. If the file has been replaced by a pipe in the meantime, openChecked does not
-// block.
+// openChecked opens a path for reading. With refuseAll it first checks the file. Otherwise its caller has already
+// checked the file. If the file has been replaced by a pipe in the meantime, openChecked does not block.
 func openChecked(path string, links links, check func(fs.FileInfo) error) (*os.File, error) {
 	if links == refuseAll {
 		if real, err := filepath.EvalSymlinks(path); err != nil || real != filepath.Clean(path) {

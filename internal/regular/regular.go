@@ -1,8 +1,8 @@
 // Package regular opens regular files, and only these.
 //
-// A capture comes from somebody else, and so do the paths in it. Opening a pipe blocks until it has a writer, opening
-// some devices has side effects, and /dev/zero has no end. So the kind of a file is checked before it is opened, and
-// again once it is open, because it may have been replaced in between.
+// A capture comes from somebody else, and so do the paths in it. Opening a pipe blocks until the pipe has a writer,
+// opening some devices has side effects, and /dev/zero has no end. So the kind of a file is checked before it is
+// opened, and again once it is open, because it may have been replaced in between.
 package regular
 
 import (
@@ -16,7 +16,7 @@ import (
 // An Error means that a path does not lead to a regular file.
 type Error struct {
 	Path string
-	Kind string // what it is: "a folder", "a pipe"
+	Kind string // what the path leads to: "a folder", "a pipe"
 }
 
 func (e *Error) Error() string {
@@ -59,7 +59,7 @@ func OpenNoLink(path string) (f *os.File, size int64, err error) { return open(p
 func OpenWithoutLinks(path string) (f *os.File, size int64, err error) { return open(path, refuseAll) }
 
 func open(path string, links links) (f *os.File, size int64, err error) {
-	if links != refuseAll { // the stat would follow links
+	if links != refuseAll { // for refuseAll, openChecked checks the file, because stat would follow links
 		stat := os.Lstat
 		if links == follow {
 			stat = os.Stat

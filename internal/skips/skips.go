@@ -11,11 +11,11 @@ import (
 
 // A skip is one test or subtest that was skipped.
 type skip struct {
-	test   string // sampler.TestPerf/frequency
-	reason string // no perf on PATH: scripts/setup.sh installs it
+	test   string // for example "sampler.TestPerf/frequency"
+	reason string // for example "no perf on PATH: scripts/setup.sh installs it"
 }
 
-// modulePath is removed from the names of packages.
+// modulePath is the path of gasm's module. It is removed from the names of packages.
 const modulePath = "github.com/gasm-profiler/gasm"
 
 // An event is a line of go test -json (go doc test2json):
@@ -36,7 +36,7 @@ func readSkips(r io.Reader) (tests int, skips []skip, err error) {
 		} else if err != nil {
 			return 0, nil, err
 		}
-		if e.Test == "" { // an event of a whole package, for example the skip of one without test files
+		if e.Test == "" { // an event of a whole package, for example the skip of a package without test files
 			continue
 		}
 		key := event{Package: e.Package, Test: e.Test}

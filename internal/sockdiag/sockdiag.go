@@ -10,8 +10,8 @@ import "errors"
 // ErrNoConnection means that no open TCP connection of this machine has the requested local port.
 var ErrNoConnection = errors.New("no TCP connection has this port")
 
-// A Time is a moment that is not known exactly. It lies in the range [Lo, Hi), in ns on CLOCK_MONOTONIC, which is about
-// two of the kernel's ticks wide.
+// A Time is a moment that is not known exactly. It lies in the range [Lo, Hi), which is about two of the kernel's ticks
+// wide. Lo and Hi are in ns on CLOCK_MONOTONIC.
 type Time struct {
 	Lo, Hi int64
 }

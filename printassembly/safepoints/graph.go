@@ -242,8 +242,8 @@ func (g *graph) findAnchors() {
 }
 
 // polls reports whether an instruction is a poll that has a record. HotSpot keeps the record of a poll at the poll's
-// address, but the record of a call at the address after the call. So far, all records were treated like those of
-// calls, so the instruction before the poll appears to have the poll's record.
+// address, but the record of a call at the address after the call. The instructions passed to this package got their
+// records as if all records were those of calls. So the instruction before the poll has the poll's record.
 func (g *graph) polls(i int) bool {
 	_, poll := comment(&g.insts[i], "{poll")
 	return poll && i > 0 && g.insts[i-1].OwnFrames && g.insts[i-1].Hi == g.insts[i].Lo && g.insts[i-1].Kind != disasm.Call
@@ -291,7 +291,8 @@ func (g *graph) callsRuntime(i int) bool {
 	return ok && g.insts[i].Kind == disasm.Call
 }
 
-// leaves reports whether control leaves the method after an instruction. The instruction must have no edges to others.
+// leaves reports whether control leaves the method after an instruction. It is only called for instructions that have
+// no edges to others.
 func (g *graph) leaves(i int32) bool {
 	k := g.insts[i].Kind
 	return k == disasm.Return || k == disasm.Jump

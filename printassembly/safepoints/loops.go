@@ -1,6 +1,7 @@
 package safepoints
 
-// maxNesting limits how deeply nested loops are looked for, so that a damaged log can't take too much time.
+// maxNesting is the maximum depth at which findLoops still looks for inner loops. Without this limit, a damaged log
+// could take too much time.
 const maxNesting = 24
 
 // A region is a loop, or the whole method, whose inner loops are still to be found.
@@ -10,7 +11,7 @@ type region struct {
 	depth int
 }
 
-// findLoops finds the loops, and makes the edges that leave a loop longer.
+// findLoops finds the loops. It also lengthens each edge that leaves a loop.
 //
 // In a loop, each instruction can reach all others. To find the inner loops, findLoops ignores the edges that lead back
 // to the instructions at which the outer loop is entered. The loops that are still there are the inner ones.
@@ -71,7 +72,7 @@ func (g *graph) left(from, to int32) (n int32) {
 type finder struct {
 	*graph
 	in    []int32 // the number of each instruction's innermost loop so far, plus one; 0 if there is none
-	head  []bool  // the innermost loop so far is entered at this instruction, so edges to it are ignored
+	head  []bool  // the instruction is an entry of its innermost loop so far, so edges to it are ignored
 	index []int32 // the order in which instructions were reached, from 1 on; 0 if not reached yet
 	low   []int32
 	open  []bool
@@ -99,8 +100,8 @@ func (f *finder) enter(nodes []int32, id int32) {
 	}
 }
 
-// components returns the strongly connected components of some instructions. A single instruction is one of them only
-// if it jumps to itself.
+// components returns the strongly connected components of some instructions. A single instruction counts as a component
+// only if it jumps to itself.
 func (f *finder) components(nodes []int32) (found [][]int32) {
 	type call struct {
 		node int32

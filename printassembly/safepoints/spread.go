@@ -13,8 +13,8 @@
 //   - For any other instruction, the package makes a guess. It takes the record of an anchor that is near: either the
 //     next anchor that control can reach, or the last one that control has passed. Leaving a loop counts as a long
 //     way, so that the instructions of a loop prefer the records in the loop.
-//   - An outer frame is certain if the next two records on every way ahead and the last two on every way behind all
-//     have it.
+//   - An outer frame is certain if it is in the next two records on every way ahead, and in the last two on every way
+//     behind.
 //
 // A certain frame was on the stack. But the innermost certain frame may have called a method that HotSpot has inlined
 // without a record.
@@ -99,8 +99,8 @@ func guessAll(insts []printassembly.Instruction) {
 	}
 }
 
-// Distances are in instructions. The constant leave is what it costs to leave a loop. The others are limits that choose
-// uses.
+// Distances are in instructions. The constant leave is added to a distance for each loop that is left on the way. The
+// constants near and far are limits that the method choose uses.
 const (
 	leave = 1 << 12
 	near  = 3
@@ -167,8 +167,7 @@ func commonFrames(a, b []printassembly.Frame) (n int) {
 	return n
 }
 
-// A marker makes copies of chains in which each frame says how much of it is a guess. It makes each such copy only
-// once.
+// A marker copies chains. In the copy, each frame says how much of it is a guess. A marker makes each copy only once.
 type marker struct {
 	graph *graph
 	tree  *tree

@@ -107,8 +107,8 @@ func (t *tree) meets(chains, others []int32) []int32 {
 // agreed returns for each instruction what the nearest records in one direction agree on. It follows the given edges on
 // all ways, up to the first record on each of them. chains has the nodes of the records, and back has the same edges in
 // reverse. toStart is true if the edges lead towards the start of the method. If an instruction has no edges because
-// the method begins there, or because control leaves the method there, then only the method itself is certain, and its
-// node is returned.
+// the method begins there, or because control leaves the method there, then only the method itself is certain, and the
+// result is the method's node.
 func (g *graph) agreed(t *tree, chains []int32, along, back *edges, toStart bool) []int32 {
 	method := t.child(root, t.method, 0)
 	value := make([]int32, len(g.insts))

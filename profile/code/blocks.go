@@ -22,7 +22,7 @@ func (b *Block) Cold() bool {
 	return !slices.ContainsFunc(b.Counts, func(n int64) bool { return n != 0 })
 }
 
-// BlocksOf cuts code into basic blocks. counters is the number of counts that each line has.
+// BlocksOf divides code into basic blocks. counters is the number of counts that each line has.
 func BlocksOf(lines []Line, counters int) []Block {
 	leads := make([]bool, len(lines)+1)
 	for i := range lines {
@@ -51,7 +51,7 @@ func BlocksOf(lines []Line, counters int) []Block {
 	return blocks
 }
 
-// BlockAt returns the index of the block that contains a line. line is an index, too.
+// BlockAt returns the index of the block that contains the line with the given index.
 func BlockAt(blocks []Block, line int) int {
 	i, ok := slices.BinarySearchFunc(blocks, line, func(b Block, line int) int { return cmp.Compare(b.From, line) })
 	if !ok {
@@ -60,8 +60,8 @@ func BlockAt(blocks []Block, line int) int {
 	return i
 }
 
-// noReturn are parts of the names of code that never returns to its caller: traps, with which a method gives up its
-// compiled code, and code that throws exceptions.
+// noReturn are parts of the names of code that never returns to its caller: code that throws exceptions, and traps, by
+// which the JVM gives up a method's compiled code.
 //
 //	call   0x7fae08991a80   ; {runtime_call UncommonTrapBlob}
 //	call   0x7f55d0a6d2a0   ; {runtime_call C1 Runtime throw_range_check_failed_blob}
@@ -81,8 +81,8 @@ func neverReturns(l *Line) bool {
 // traps are instructions that stop the normal flow of execution. HotSpot puts them after calls that never return.
 var traps = []string{"hlt", "ud2", "int3", "udf", "brk", "dcps1"}
 
-// successors returns the blocks that can follow each block. A jump leads to no block if its target is outside the
-// code, or is not part of its text, as in a jump through a table.
+// successors returns the blocks that can follow each block. A jump leads to no block if its target is outside the code.
+// The same holds if the jump's text does not contain the target, as in a jump through a table.
 func successors(lines []Line, blocks []Block) [][]int {
 	next := make([][]int, len(blocks))
 	for b := range blocks {

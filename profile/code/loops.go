@@ -21,8 +21,8 @@ type Loop struct {
 }
 
 // Ends returns the indexes of the lines at which a loop ends: those that jump back to its head. Compilers also make
-// loops that are entered in the middle. The code before the head is then part of the loop, and runs into the head
-// without a jump:
+// loops that are entered in the middle. In such a loop, the code before the head is part of the loop, and runs into the
+// head without a jump:
 //
 //	      jmp  head
 //	top:  add  %r11,%r9
@@ -63,11 +63,11 @@ func (l *Loop) Ends(lines []Line, blocks []Block) []int {
 }
 
 const (
-	// maxLoopBlocks limits the number of blocks. FindLoops does not look for loops in code with more blocks.
-	// C2's largest methods have fewer.
+	// maxLoopBlocks is the maximum number of blocks of code in which FindLoops looks for loops. C2's largest methods
+	// have fewer blocks.
 	maxLoopBlocks = 1 << 16
-	// maxLoopWork bounds the time for all loops of one piece of code to some tenths of a second. It is a number of
-	// visits of blocks. The code that compilers make needs only a few visits for each block.
+	// maxLoopWork limits how often FindLoops visits a block, counted over all blocks of one piece of code. That limits
+	// its time to some tenths of a second. The code that compilers make needs only a few visits for each block.
 	maxLoopWork = 16 << 20
 )
 
@@ -113,11 +113,11 @@ func FindLoops(lines []Line, blocks []Block, counters int) ([]Loop, bool) {
 type flow struct {
 	next, before [][]int
 	order        []int  // blocks in reverse postorder, the root (-1) left out
-	position     []int  // by block: its place in order, counted from 1; place 0 is the root's
+	position     []int  // by block: its index in order plus 1, because the root has position 0
 	root         []bool // the blocks that the root leads to
 	entry        []int  // by block: the number of the root's successor from which it was reached first
 	dominator    []int  // by position: the position of the immediate dominator
-	work         int    // visits so far
+	work         int    // number of visits to blocks so far
 }
 
 // newFlow returns the flow between blocks, and computes their dominators. Its argument lists the successors of each
@@ -136,7 +136,7 @@ func newFlow(next [][]int) *flow {
 
 // number puts the blocks in reverse postorder. The root leads to the first block, where the method is entered.
 // Exception handlers can't be reached from there, nor can the targets of jump tables, which are not read. So the root
-// also leads to the blocks that no other block leads to. If there are still blocks that can't be reached, it also
+// also leads to the blocks that no other block leads to. If there are still blocks that can't be reached, the root also
 // leads to the first of these, and so on.
 func (g *flow) number() {
 	seen := make([]bool, len(g.next))
@@ -184,9 +184,9 @@ func (g *flow) number() {
 	}
 }
 
-// leads reports whether an edge from one block to another counts. It does not count if the first block was reached
-// from a later root than the second one. Without this rule, an exception handler that continues in the middle of a
-// loop would be a second entry of the loop.
+// leads reports whether an edge from one block to another counts. It does not count if the first block was reached from
+// a later successor of the root than the second block. Without this rule, an exception handler that continues in the
+// middle of a loop would be a second entry of the loop.
 func (g *flow) leads(from, to int) bool { return g.entry[from] <= g.entry[to] }
 
 // dominate finds immediate dominators with the algorithm of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
@@ -253,7 +253,7 @@ func (g *flow) dominates(a, b int) bool {
 // loops returns nil if there is too much work (maxLoopWork).
 func (g *flow) loops() []Loop {
 	var all []Loop
-	in := make([]int, len(g.next)) // by block: the number of the last loop that had it, from 1 on
+	in := make([]int, len(g.next)) // by block: number of the last loop that contains it, from 1 on; 0 for none
 	for head := range g.next {
 		if g.work > maxLoopWork {
 			return nil

@@ -1,8 +1,8 @@
 // Package codemap finds out which code was at an address of a JVM's code cache at a given time.
 //
-// HotSpot reuses the addresses of the code cache. A method is there from its installation until later code takes any of
-// its bytes. Stubs and codelets stay for the JVM's life, and some lie inside others. So an address alone does not say
-// which code ran: a [Map] needs the time of the sample, too.
+// HotSpot reuses the addresses of the code cache. A method is at its addresses from its installation until later code
+// takes any of its bytes. Stubs and codelets stay for the JVM's life, and some lie inside others. So an address alone
+// does not say which code ran: a [Map] needs the time of the sample, too.
 //
 // HotSpot's log lacks some code, and does not say where the code cache begins. [Map.FindUnprinted] and [Map.Beyond] say
 // what is known about an address at which [Map.Find] finds nothing.
@@ -101,7 +101,7 @@ func (m *Map) findSpans(extents []extent) []span {
 	return spans
 }
 
-// at returns the blob of a rank.
+// at returns the blob with a given rank.
 func (m *Map) at(rank int32) *printassembly.Blob { return &m.blobs[m.byTime[rank]] }
 
 // findEnds sets the time at which each method ended. This is the time of the first later blob that took any of its
@@ -132,8 +132,8 @@ func (m *Map) findEnds(spans []span) {
 }
 
 // findReused finds the blobs that share bytes with other code, see Reused. The extents are in the order of their
-// addresses. So a blob overlaps an earlier one if the highest end of all earlier blobs is after its start. It overlaps
-// a later one if the next blob begins before its end.
+// addresses. So a blob overlaps an earlier one if the highest end of all earlier blobs is after the blob's start. It
+// overlaps a later one if the next blob begins before the blob's end.
 func (m *Map) findReused(extents []extent) {
 	m.reused = make([]bool, len(m.blobs))
 	var end, javaEnd uint64 // highest ends of the blobs before this one, and of the methods among them
@@ -216,7 +216,7 @@ func (m *Map) Beyond(pc, reserved uint64) bool {
 	return pc < lo && lo-pc > slack || pc >= hi && pc-hi >= slack
 }
 
-// Reused reports whether, before or after the blob's time, other code covered any byte of its range. A stub inside
+// Reused reports whether, at an earlier or later time, other code covered any byte of the blob's range. A stub inside
 // another stub does not count, because both are there at the same time.
 func (m *Map) Reused(i int) bool {
 	return i < len(m.reused) && m.reused[i]

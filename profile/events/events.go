@@ -1,5 +1,5 @@
 // Package events finds out which events of a JVM, such as pauses of its garbage collector, were going on at a given
-// time. It also sums up the events of a trial.
+// time. It also sums up the events of a trial, for example of one JMH benchmark.
 //
 // An [Index] has a time line of each JVM with events, and of each thread with events. It distinguishes at most 63 kinds
 // and names of events, so the [Set] of those that were going on at some time is a single word.
@@ -17,26 +17,27 @@ import (
 // A Total sums up the events of one kind and name.
 type Total struct {
 	Kind event.Kind
-	// Name is "" for the kinds whose names are those of methods, classes and threads. Such events are summed up
-	// together.
+	// Name is "" for the kinds whose names are those of methods, classes and threads. All events of such a kind are
+	// summed up together.
 	Name string
 	// Tool is true if the events were caused by Flight Recorder or an agent and not by the program, see
 	// [event.Event.OfTool].
 	Tool bool
-	// Count is how many of the events began in the windows. Nanos is how long these took together, and LongestNanos is
-	// how long the longest of them took.
+	// Count is the number of events that began in the windows, which are the times when the trial was measured. Nanos
+	// is how long these events took together, and LongestNanos is how long the longest of them took.
 	Count               int
 	Nanos, LongestNanos int64
 	// WaitNanos is the time until threads had stopped for safepoints, see [event.Event].
 	WaitNanos, LongestWaitNanos int64
-	// Counts are the samples in the windows that were taken while such an event lasted.
+	// Counts has the samples that were taken while such an event was going on. Samples outside the windows do not
+	// count.
 	Counts tally.Counts
 }
 
 // Others is the Name of the Total that sums up all further names when there are too many names.
 const Others = "(others)"
 
-// OfTool is the Name of events that Flight Recorder caused, if their kind is one whose events are summed up together.
+// OfTool is the Name of events that Flight Recorder caused, if all events of their kind are summed up together.
 const OfTool = "(Flight Recorder's own)"
 
 // A Set has a bit for each kind and name of events. The bit waiting has no name: it means that some threads still run
@@ -69,7 +70,7 @@ type Index struct {
 // A threadID names a thread of a JVM. tid is 0 for the JVM as a whole.
 type threadID struct{ pid, tid int }
 
-// A key tells events apart.
+// All events with the same key share a bit of a Set.
 type key struct {
 	kind event.Kind
 	name string
@@ -81,7 +82,7 @@ type key struct {
 type timeline struct {
 	at   []int64
 	sets []Set
-	last int // index that the last search found; the next time is usually near
+	last int // index that the last search found; the next search is usually for a time nearby
 }
 
 // New returns the index of events, or nil if there are none.
@@ -161,7 +162,7 @@ func (x *Index) Names(set Set) []string {
 	return names
 }
 
-// An edge is the begin or the end of an event. At the begin, the field by is 1, and at the end it is -1.
+// An edge is the beginning or the end of an event. The field by is 1 at the beginning and -1 at the end.
 type edge struct {
 	mono int64
 	bit  int

@@ -8,10 +8,10 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// Sums sum up the events of one trial, and the samples that were taken while they lasted.
+// Sums sum up the events of one trial, and the samples that were taken during these events.
 type Sums struct {
 	totals []Total        // by bit, without Counts; nil if no event was added
-	during []tally.Counts // by bit: the samples in the windows while such events lasted
+	during []tally.Counts // by bit: the samples that were taken while such events were going on
 }
 
 // Add counts an event.
@@ -40,8 +40,8 @@ func (s *Sums) AddSample(lasted Set, counter int) {
 	}
 }
 
-// Totals returns the totals of the events. It leaves out a total without samples if none of its events began in the
-// windows. The totals are sorted by kind. Within a kind, those that took longest come first.
+// Totals returns the totals of the events. It leaves out a total that has no samples, if none of its events began in
+// the windows. The totals are sorted by kind. Within a kind, those that took longest come first.
 func (s *Sums) Totals(x *Index, counters int) []Total {
 	if x == nil {
 		return nil

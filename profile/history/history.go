@@ -1,6 +1,7 @@
 // Package history says what each JVM of a run did over time. It counts samples in Java code, in the JIT compilers, in
-// the garbage collector, and in native code, and says when events such as pauses took place. It covers the whole run,
-// inside and outside the windows, so that a reader can see whether the windows are well chosen.
+// the garbage collector, and in native code, and says when events such as pauses took place. It covers the whole run
+// and not just the windows, which are the times that are measured. So a reader can see whether the windows are well
+// chosen.
 package history
 
 import (
@@ -15,10 +16,10 @@ type Doing int
 
 // The values of Doing. They are also the indexes of the counts in each bin of a History.
 const (
-	RanJava    Doing = iota // ran code in the code cache, but not in a thread of the next two kinds
+	RanJava    Doing = iota // ran code in the code cache, in any thread but those of RanJIT and RanGC
 	RanJIT                  // ran a thread of a JIT compiler
 	RanGC                   // ran a thread of the garbage collector
-	RanNative               // ran native code or the kernel, but not in a thread of these two kinds
+	RanNative               // ran native code or the kernel, in any thread but those of RanJIT and RanGC
 	NotCounted              // not in a profile: outside the windows, or the thread is not chosen
 	doings
 )
@@ -57,14 +58,14 @@ type JVM struct {
 // A Lane says during which parts of the run events of one kind took place.
 type Lane struct {
 	Kind   event.Kind
-	Shares []float64 // for each bin, how much of its time such events took, from 0 to 1
+	Shares []float64 // for each bin, the share of its time that events of this kind took, from 0 to 1
 }
 
 // laneKinds are the kinds of events that have lanes. Parking and sleeping have no lanes, because in most programs some
 // thread is always doing that.
 var laneKinds = []event.Kind{event.GC, event.Safepoint, event.Concurrent, event.Compilation, event.Lock, event.Own}
 
-// AddLanes adds lanes for events to the JVMs that had them. It does nothing if h is nil.
+// AddLanes adds a lane to a JVM for each kind of the given events that the JVM had. It does nothing if h is nil.
 func (h *History) AddLanes(events []event.Event) {
 	if h == nil {
 		return
@@ -99,7 +100,7 @@ func (h *History) AddLanes(events []event.Event) {
 	}
 }
 
-// maxBins is the largest number of bins in a history. When there are more, a Builder merges them in pairs. So the
+// maxBins is the maximum number of bins in a history. When there are more, a Builder merges them in pairs. So the
 // history of a long run has between maxBins/2 and maxBins bins.
 const maxBins = 240
 
@@ -111,7 +112,7 @@ type Builder struct {
 	lo, hi int64 // numbers of the first and the last bin
 }
 
-// maxTime is an upper bound for the time of a sample, in ns: 36 years after the start of the machine.
+// maxTime limits the time of a sample, in ns. It is 36 years after the start of the machine.
 const maxTime = 1 << 60
 
 type binKey struct {

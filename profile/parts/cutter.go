@@ -13,20 +13,21 @@ import (
 )
 
 const (
-	// MaxParts is the largest number of parts of a profile. A person has to choose parts from a list, so it must not be
+	// MaxParts is the maximum number of parts of a profile. A person has to choose parts from a list, so it must not be
 	// too long.
 	MaxParts = 64
-	// maxCounts is the largest number of Counts of all spots together. Each of them takes some bytes in the HTML page.
+	// maxCounts limits the number of Counts of all spots together. Each Count takes some bytes in the HTML page.
 	maxCounts = 40_000
-	// namedThreads is how many thread names get a group of their own. These are the ones with the most samples.
+	// namedThreads is the number of thread names that get a group of their own. They are the names with the most
+	// samples.
 	namedThreads = 8
-	// timeSlices is the largest number of time slices of a program without trials.
+	// timeSlices is the maximum number of time slices of a program without trials.
 	timeSlices = 12
 )
 
 // A Sample is one sample of a profile.
 type Sample struct {
-	Spot      int32 // number of the place in the code that was sampled; see Cutter.Spots
+	Spot      int32 // number of the sampled place in the code, from 0 to Cutter.Spots-1
 	JVM       int32 // index of the process in the measurement's PIDs
 	Label     int32 // number of the thread's name in the table of threads
 	Counter   int32
@@ -37,7 +38,7 @@ type Sample struct {
 type Cutter struct {
 	Measurement *windows.Measurement
 	Samples     []Sample
-	Spots       int                             // number of spots; they are numbered from 0 on
+	Spots       int                             // number of spots, which are places in the code
 	Timeline    func(pid int) *windows.Timeline // returns nil for an unknown process
 	Threads     *threads.Table
 	Counters    int
@@ -109,7 +110,7 @@ func (c *Cutter) countParts(samples []int32, partOf func(*Sample) int) Counts {
 	return out
 }
 
-// timeCuts returns several ways to cut the time, the finest one first. It leaves out those that have more than MaxParts
+// timeCuts returns several ways to cut the time, the finest one first. It leaves out ways that make more than MaxParts
 // slices.
 func (c *Cutter) timeCuts() []timeCut {
 	pids := c.Measurement.PIDs
@@ -182,8 +183,8 @@ func (c *Cutter) slice(pid int, i int64) capture.Span {
 	return capture.Span{FromMonoNanos: -1}
 }
 
-// threadGroups returns the groups of threads, and the index of each label's group. The hottest labels have a group of
-// their own; their number is namedThreads. The other threads share a group for each kind of thread.
+// threadGroups returns the groups of threads, and the index of each label's group. A label is the name of a thread. The
+// namedThreads hottest labels have a group of their own. Among all other threads, those of the same kind share a group.
 func (c *Cutter) threadGroups() (groups []ThreadGroup, of map[int32]int) {
 	total := map[int32]int64{}
 	for i := range c.Samples {
@@ -209,8 +210,8 @@ func (c *Cutter) threadGroups() (groups []ThreadGroup, of map[int32]int) {
 }
 
 // number renumbers the parts. Before the call, every combination of a slice and a thread group has a number:
-// slice*groups+thread. Afterwards only the parts that have samples have numbers, which begin at 0 and are the indexes
-// in c.List. number fills that list, and returns its length.
+// slice*groups+thread. Afterwards only parts with samples have a number, which is the part's index in c.List. number
+// fills that list, and returns its length.
 func (c *Cut) number(groups int) int {
 	used := map[int]int{}
 	for _, counts := range c.Spots {

@@ -1,10 +1,10 @@
-// Package parts cuts the samples of a profile by time and by thread, so that a reader can look at only some of them: at
-// one fork, for example, at the beginning of a run, or at one pool of threads.
+// Package parts cuts the samples of a profile by time and by thread, so that a reader can look at only some of the
+// samples. For example, these may be the samples of one fork, of the beginning of a run, or of one pool of threads.
 //
 // A [Cutter] needs all samples at once. Only then does it know how much time the slices have to cover, and which
 // threads are hot enough to get a group of their own. It cuts as finely as the limits for the number of parts permit. A
-// Cutter knows nothing about code: each place in the code where samples were taken is just a number, called the spot.
-// [Sums] adds up the counts of many spots by part.
+// Cutter knows nothing about code. For a Cutter, a place in the code where samples were taken is just a number, which
+// is called a spot. [Sums] adds up the counts of many spots by part.
 package parts
 
 import (
@@ -25,14 +25,14 @@ type TimeSlice struct {
 	capture.Span
 }
 
-// A ThreadGroup is a group of threads with the same name. If Name is "", it has all threads of a kind that are not in a
-// group of their own name.
+// A ThreadGroup is a group of threads with the same name. If Name is "", the group has all threads of the kind whose
+// names have no group of their own.
 type ThreadGroup struct{ Kind, Name string }
 
-// Counts has the numbers of samples in each part, in the order of the parts. Parts without samples are left out.
+// Counts has a Count for each part that has samples, in the order of the parts.
 type Counts []Count
 
-// A Count has the numbers of samples in one part.
+// A Count has the number of samples of each event in one part.
 type Count struct {
 	Part   int // index in the list of parts
 	Counts tally.Counts

@@ -1,13 +1,13 @@
-// Package printing finds the samples that were taken while HotSpot printed code for gasm. HotSpot only prints code
-// when gasm has asked for it. Printing is not the program's work, so these samples do not appear in the tables of a
-// profile. They have a row of their own in the account.
+// Package printing finds the samples that were taken while HotSpot printed code for gasm. HotSpot only prints code when
+// gasm has asked for it. Printing is not the program's work, so these samples do not appear in the tables of a profile.
+// They are counted in a row of their own in the profile's account, the table that says where each sample went.
 //
-// A compiler's thread prints a method after it has compiled it. Because samples have no stacks, printing is
-// recognized by the sample's function. Some functions are also called for other work. They only count as printing in
-// the threads of compilers. This approach was compared with stacks from perf's DWARF unwinding, for javac under JDK
-// 17 and 25. It finds 93 and 95 % of the samples below nmethod::print. 2 % of the samples that it finds are not below
-// nmethod::print, mostly because their stacks are cut short. The samples that it misses are in functions that
-// compilers call as well: memcpy, malloc, the kernel's scheduler.
+// A compiler's thread prints a method after it has compiled it. Because samples have no stacks, printing is recognized
+// by the sample's function. Some functions are also called for other work. Those only count as printing in the threads
+// of compilers. This approach was compared with stacks from perf's DWARF unwinding, for javac under JDK 17 and 25. It
+// finds 93 and 95 % of the samples below nmethod::print. 2 % of the samples that it finds are not below nmethod::print,
+// mostly because their stacks are cut short. The samples that it misses are in functions that compilers call as well:
+// memcpy, malloc, the kernel's scheduler.
 package printing
 
 import (

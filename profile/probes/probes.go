@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/event/rings"
 )
 
-// A Probe holds the counts of one probed method in all JVMs of a profile. They include calls outside
-// of the profile's windows.
+// A Probe holds the counts of one probed method in all JVMs of a profile. They include calls outside of the profile's
+// windows, the times to which its samples are limited.
 type Probe struct {
 	Kind       rings.SiteKind
 	Method     string // java.util.HashMap::get
@@ -31,7 +31,7 @@ type Counts struct {
 	Nanos, MaxNanos int64
 }
 
-// A Thread holds the part of a Probe's counts that is from one thread.
+// A Thread holds one thread's part of a Probe's counts.
 type Thread struct {
 	PID, TID int
 	Name     string // the thread's name in Java, up to 63 bytes
@@ -83,7 +83,7 @@ func Of(all []capture.Probes, pids []int) []Probe {
 		}
 		index := map[int]int{} // index in probes, by the id of the site
 		for _, s := range of.Sites {
-			if s.Kind == rings.SDT { // sites of this kind are for other tracers, which count the calls
+			if s.Kind == rings.SDT { // sites of this kind are for other tracers; those count the calls
 				continue
 			}
 			key := [4]string{string(s.Kind), s.Class, s.Method, s.Descriptor}

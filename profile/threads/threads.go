@@ -22,8 +22,8 @@ type KindTotal struct {
 	Threads []Total // hottest first
 }
 
-// A Total sums up the threads of one name. The number at the end of a name is left out: "GC Thread#3" counts for
-// "GC Thread#".
+// A Total sums up the samples of all threads with the same name. The number at the end of a name is left out: "GC
+// Thread#3" counts for "GC Thread#".
 type Total struct {
 	Name   string // as the kernel has it, at most 15 bytes: "C2 CompilerThre"
 	Counts tally.Counts
@@ -55,8 +55,8 @@ var threadNames = []struct{ start, kind string }{
 	{"ArchiveWorkerTh", OtherJVM}, // relocates the CDS archive (JDK 25 and newer)
 }
 
-// keptName is how many bytes of a name the kernel keeps. JDK 26 and newer shorten a longer name to its first 7
-// (keptStart) and last 6 bytes: "C2 Comp..hread0" (os::set_native_thread_name).
+// keptName is the number of bytes of a name that the kernel keeps. JDK 26 and newer shorten a longer name to its first
+// 7 (keptStart) and last 6 bytes: "C2 Comp..hread0" (os::set_native_thread_name).
 const keptName, keptStart = 15, 7
 
 // KindOf returns the kind of a thread by its name.
@@ -72,7 +72,7 @@ func KindOf(name string) string {
 
 // A Thread is what the Table knows about a sample's thread.
 type Thread struct {
-	Label  int32 // its number in the Table, for [Table.Label]
+	Label  int32 // the number of the thread's label, for [Table.Label]
 	Kind   string
 	Chosen bool
 }
@@ -96,8 +96,8 @@ func NewTable(choice Choice) *Table {
 	return t
 }
 
-// Find returns the thread with a name. If there are too many names, named is false, and the thread has a kind but no
-// label.
+// Find returns the thread with the given name. If the name is new and the Table already has MaxNames names, named is
+// false, and the thread has a kind but no label.
 func (t *Table) Find(name string) (found Thread, named bool) {
 	if found, ok := t.known[name]; ok {
 		return found, true

@@ -11,9 +11,10 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// An EventChoice narrows the windows to certain times: for example only those during a garbage
-// collection, or all times except those. If the events belong to threads, the events of a thread
-// narrow only the samples of that thread. The zero value narrows nothing.
+// An EventChoice narrows the windows, which are the times that are measured. For example, only the
+// times during a garbage collection count, or only the times outside one. If the events belong to
+// threads, the events of a thread narrow only the samples of that thread. The zero value narrows
+// nothing.
 type EventChoice struct {
 	kind    event.Kind
 	name    string // the name of one of the program's own JFR events; "" for all events of the kind
@@ -57,7 +58,7 @@ func (w EventChoice) String() string {
 func (w EventChoice) Kind() event.Kind { return w.kind }
 
 // Name returns the name of the events that narrow the windows. It is "" if all events of the kind
-// do.
+// narrow them.
 func (w EventChoice) Name() string { return w.name }
 
 // Narrow narrows the windows of the measurements in place. The events must be in the order of their
@@ -93,7 +94,8 @@ func (w EventChoice) Narrow(measured []Measurement, events []event.Event) (*OfTh
 
 // spans returns the times of the chosen events by JVM. If the events belong to threads, it also
 // returns the times by thread. The spans of a JVM or thread ascend and do not overlap. The last
-// result is the number of chosen events, including those that do not last or have no known thread.
+// result is the number of chosen events, including those that have no duration or whose thread is
+// unknown.
 func (w EventChoice) spans(events []event.Event) (spans map[int][]capture.Span, threads *OfThreads, some int) {
 	spans, threads = map[int][]capture.Span{}, &OfThreads{map[threadID][]capture.Span{}, w.outside}
 	for i := range events {

@@ -1,10 +1,10 @@
-// Package windows decides which samples of a run count: those of which JVMs, at which times, and
-// for which trial.
+// Package windows decides which samples of a run count: from which JVMs, at which times, and for
+// which trial. A window is a time during which a JVM is measured.
 //
 // [Measurements] are the trials of a capture with their JVMs. A run without trials has one measurement, which can be
 // divided by program. Users may narrow measurements to some of the JVMs ([Narrow]), to the times of events
-// ([EventChoice]), or to the calls of a method ([InsideMethod]). [Timelines] find the measurement to which a moment in
-// the life of a JVM belongs.
+// ([EventChoice]), or to the calls of a method ([InsideMethod]). [Timelines] find out to which measurement a given
+// time in the life of a JVM belongs.
 package windows
 
 import (

@@ -22,7 +22,8 @@ func Program(main string) string {
 	return main
 }
 
-// maxPrograms is how many programs of a run can have a profile of their own. All further programs share one profile.
+// maxPrograms is the maximum number of programs of a run that have a profile of their own. All
+// further programs share one profile.
 const maxPrograms = 100
 
 // OtherPrograms stands for all programs beyond maxPrograms in Measurement.Program.

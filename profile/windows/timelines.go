@@ -20,7 +20,7 @@ const SlicesPerJVM = 5
 // phases.
 type Timeline struct {
 	windows []slicedWindow // ascending, without overlaps; no windows for a JVM that is measured all the time
-	trial   int            // the trial of a JVM without windows
+	trial   int            // if the JVM has no windows, its trial
 	out     bool           // true if the JVM is in no trial
 	named   bool           // true if the JVM is in a trial with a name
 }
@@ -31,7 +31,7 @@ type slicedWindow struct {
 	trial         int    // index in the measurements
 	name          string // of the trial; only a trial with a name is cut into slices
 	first         int    // the number of the JVM's first slice
-	before, whole int64  // length of the JVM's windows of this trial in ns: those before this one; all of them
+	before, whole int64  // length in ns of the JVM's windows in this trial: of those before this one; of all
 }
 
 // lastTime is a time in ns that is later than any sample. To get there, a machine would have to run
@@ -42,8 +42,8 @@ const lastTime = 1 << 60
 //
 // A JVM runs one trial at a time, so its windows do not overlap. In a damaged capture they may;
 // then the shared time belongs to the window that begins first. The other window is shortened or
-// left out. The second result is how many windows were shortened or left out because of a window of
-// another trial.
+// left out. The second result is the number of windows that were shortened or left out because they
+// overlapped a window of another trial.
 func Timelines(trials []Measurement) (lines map[int]*Timeline, overlapping int) {
 	lines = map[int]*Timeline{}
 	for i := range trials {

@@ -1,6 +1,6 @@
 // Package command runs a command under gasm. It creates the command's process and holds it before the exec, so that a
-// sampler can be attached first. Then it passes the command's output through gasm, and gasm's signals on to the
-// command.
+// sampler can be attached first. Then it passes the command's output through gasm, and the signals that gasm receives
+// on to the command.
 //
 // A [Held] command is made in three steps. [Start] starts gasm's own program as a holder, which waits ([RunHolder]).
 // [Held.Release] lets the holder exec the command, so the process id stays the same. [Held.Wait] waits for the
@@ -81,13 +81,14 @@ func lookUp(command string) (string, error) {
 	}
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
-		err = pathErr.Err // drop the path, which is the command again
+		err = pathErr.Err // drop the path, because the error's text names the command already
 	}
 	return path, err
 }
 
-// commandEnds are the command's ends of the pipes between it and gasm, and the command's stdout and stderr. Of these
-// files, made lists the ones that were created for the command's output. gasm must close its copies of them.
+// commandEnds are the command's ends of the pipes between it and gasm, and the command's stdout and stderr. Some of
+// these files were created for the command's output; they are also in made. gasm must close its copies of the pipes'
+// ends and of the files in made.
 type commandEnds struct {
 	gate, result, stdout, stderr *os.File
 	made                         []*os.File
@@ -232,7 +233,7 @@ func (h *Held) Abandon() {
 
 // end cleans up after a process that did not become the command.
 func (h *Held) end() {
-	_ = h.cmd.Wait() // the caller knows that it failed
+	_ = h.cmd.Wait() // the caller knows already that the process failed
 	for _, p := range h.outputs {
 		<-p.copied
 		p.ours.Close()
@@ -258,8 +259,8 @@ func (h *Held) Wait() int {
 	return state.ExitCode()
 }
 
-// AwaitLineEnd waits until the command's output so far ends with a whole line, but no longer than limit. Then a message
-// of gasm begins on a line of its own.
+// AwaitLineEnd waits until the command's output so far ends with a whole line, but no longer than limit. A message that
+// gasm prints afterwards begins on a line of its own.
 func (h *Held) AwaitLineEnd(limit time.Duration) {
 	const pause = 5 * time.Millisecond
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(pause) {

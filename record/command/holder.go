@@ -37,8 +37,8 @@ var quit = make(chan os.Signal, 1)
 func held() bool { return len(os.Args) > 4 && os.Args[1] == holdArg }
 
 // RunHolder must be the first call of main in a program that calls [Start]. In a holder that Start has created,
-// RunHolder becomes the command. If that fails, isHolder is true, and main must exit with the code. In any other
-// process, isHolder is false.
+// RunHolder turns the process into the command. If that fails, isHolder is true, and main must exit with the code. In
+// any other process, isHolder is false.
 func RunHolder() (code int, isHolder bool) {
 	if !held() {
 		return 0, false
@@ -65,7 +65,7 @@ func RunHolder() (code int, isHolder bool) {
 	gate.Close()
 	syscall.CloseOnExec(resultFD)
 	syscall.CloseOnExec(stderrFD)
-	_ = unix.Dup2(stderrFD, 2) // fails where the command has no stderr
+	_ = unix.Dup2(stderrFD, 2) // fails if the command has no stderr
 	err = syscall.Exec(os.Args[3], os.Args[4:], os.Environ())
 	var errno syscall.Errno
 	if errors.As(err, &errno) {

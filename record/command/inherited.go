@@ -66,9 +66,10 @@ func highestInherited() int {
 
 // clearOf makes sure that Go's fork overwrites no descriptor that the command is to get. The fork moves its own pipe,
 // and each file that has a lower number in gasm than in the child, to numbers after the highest one that it passes on
-// (nextfd in syscall's forkAndExecInChild1). So each of the ends needs a number from which it is not moved. The first
-// end also needs a number after those of all inherited descriptors. clearOf duplicates the ends whose numbers are too
-// low. It returns the ends to use, and separately the copies among them, which the caller must close.
+// (nextfd in syscall's forkAndExecInChild1). So that the ends are not moved, none of them may have a lower number than
+// in the child. The first end also needs a number after those of all inherited descriptors. clearOf duplicates the ends
+// whose numbers are too low. It returns the ends to use, and separately the copies among them, which the caller must
+// close.
 func clearOf(highest, first int, ends []*os.File) (files, copies []*os.File, err error) {
 	for i, f := range ends {
 		least := first + i

@@ -71,7 +71,7 @@ func (h *Held) HandOn(sig syscall.Signal) {
 	}
 }
 
-// fromTerminal reports whether gasm is in the foreground of a terminal, where keys send signals.
+// fromTerminal reports whether gasm is in the foreground of a terminal, so that keys such as Ctrl-C send signals to it.
 func fromTerminal() bool {
 	tty, err := os.Open("/dev/tty")
 	if err != nil {

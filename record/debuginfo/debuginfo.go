@@ -1,9 +1,9 @@
 // Package debuginfo switches HotSpot's flag DebugNonSafepoints on in a running JVM, and off again. The flag is the
 // only thing that gasm ever writes into a JVM's memory.
 //
-// While the flag is on, there is a locked folder with a note, so that the next gasm process knows if a killed one left
-// the flag on. The folder's name differs from the names of temporary folders, because every gasm process removes
-// temporary folders that are no longer needed.
+// While the flag is on, there is a locked folder with a note. If gasm is killed, the next gasm process learns from the
+// note that the flag is still on. The folder's name differs from the names of temporary folders, because every gasm
+// process removes temporary folders that are no longer needed.
 package debuginfo
 
 import (
@@ -30,17 +30,17 @@ type Switch struct {
 	note
 	dir    string
 	lock   *lockedfolder.Lock
-	memory *os.File // the JVM's memory, even if the process executes another program later
+	memory *os.File // memory of the JVM, never of a program that the process executes later
 }
 
 // A note is the content of the note file.
 type note struct {
 	pid     int
 	ticks   uint64 // when the process started
-	address uint64 // address of the flag, which is a byte that was 0
+	address uint64 // address of the flag, a byte that was 0 before
 }
 
-// noteFile is the name of the note in its folder. The folder's name is made from notePattern, and matches noteName.
+// noteFile is the name of the note in its folder. The folder's name begins with notePattern, and matches noteName.
 const (
 	noteFile    = "flag"
 	notePattern = "gasm-debug-info-"
@@ -50,7 +50,7 @@ var noteName = regexp.MustCompile(`^` + notePattern + `[0-9]+$`)
 
 // SwitchOn switches the flag on in the process with the id pid that started at ticks. If a killed gasm process left the
 // flag on, SwitchOn takes it over, so that Restore switches it off. If the flag was on for any other reason, SwitchOn
-// returns nil.
+// returns nil without an error.
 func SwitchOn(ctx context.Context, pid int, ticks uint64) (*Switch, error) {
 	memory, err := openMemory(pid) // opened first: if the process executes another program later, this memory is gone
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Switch) forget() {
 }
 
 // takeOver looks for the note n, which a killed gasm process may have left, and takes it over. It returns nil if there
-// is no such note. That means that the user has switched the flag on.
+// is no such note, which means that the user has switched the flag on.
 func takeOver(ctx context.Context, n note) (s *Switch) {
 	eachNote(ctx, func(found note, dir string, l *lockedfolder.Lock) (kept bool) {
 		if s != nil || found != n {

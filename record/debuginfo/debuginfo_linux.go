@@ -36,8 +36,8 @@ func openMemory(pid int) (*os.File, error) {
 	return p.Memory()
 }
 
-// byteTime limits the time for reading or writing a byte of a JVM's memory. In the meantime, the JVM may have mapped
-// a file at this address, from a file system that does not answer.
+// byteTime limits the time for reading or writing a byte of a JVM's memory. Without a limit, gasm could wait for ever:
+// the JVM may have mapped a file at this address, from a file system that does not answer.
 const byteTime = time.Second
 
 // writeByte writes a byte into the memory of a process. The error is io.ErrUnexpectedEOF if the memory no

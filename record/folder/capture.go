@@ -18,15 +18,15 @@ import (
 // command line and class names.
 type Capture struct {
 	Path string
-	// Temporary is true if the user has not named a folder. gasm removes a temporary folder at the end, unless Keep is
+	// Temporary is true if the user has not named a folder. Then gasm removes the folder at the end, unless Keep is
 	// called.
 	Temporary bool
 
 	lock   *lockedfolder.Lock // the lock of a temporary folder; otherwise nil
 	logs   *Logs              // nil until MakeLogs
 	gather sync.Once
-	// users are processes that may still start JVMs that log to the logs' folder. If there are any, the folder was not
-	// removed.
+	// users are processes that may still start JVMs that log to the logs' folder. If there are such processes, the
+	// folder was not removed.
 	users []lockedfolder.Process
 }
 
@@ -107,8 +107,8 @@ func (c *Capture) MakeLogs() (*Logs, error) {
 	return c.logs, nil
 }
 
-// Gather moves the JVMs' logs into the capture. Only the first call does something and can return an error. Further
-// calls just wait until the first one is done, and return nil.
+// Gather moves the JVMs' logs into the capture. Only the first call does anything, and only that call can return an
+// error. Further calls just wait until the first call is done, and return nil.
 func (c *Capture) Gather() (err error) {
 	c.gather.Do(func() {
 		if c.logs != nil {
@@ -136,7 +136,7 @@ func (c *Capture) Remove() error {
 // Keep makes a temporary folder permanent, so that no later gasm removes it. It returns the folder's path. It may be
 // called while another goroutine still gathers the logs.
 func (c *Capture) Keep() string {
-	_ = c.Gather() // a log that can't be moved is missing, but the capture is incomplete anyway
+	_ = c.Gather() // ignore the error: if a log can't be moved, the capture lacks it, but it is incomplete anyway
 	c.release()
 	if c.lock != nil {
 		os.Remove(filepath.Join(c.Path, lockedfolder.LockFile))

@@ -12,8 +12,8 @@ import (
 // CompilerLogsFault returns why LogCompilation must not be used, or "" if it can be used. With LogCompilation, each
 // compiler thread of a JVM writes a file /tmp/hs_c<thread>_pid<pid>.log, whatever TMPDIR is
 // (CompileBroker::init_compiler_thread_log). HotSpot opens whatever already exists at that path. If another user has
-// planted a link there, the link can make HotSpot overwrite any file of gasm's user. If it is a named pipe, the
-// compiler hangs. So LogCompilation can be used only if no other user can create files in /tmp, or if the kernel
+// planted a link there, HotSpot may overwrite any file of gasm's user. If another user has planted a named pipe there,
+// the compiler hangs. So LogCompilation can be used only if no other user can create files in /tmp, or if the kernel
 // refuses to open what others have created there.
 func CompilerLogsFault() string {
 	if runtime.GOOS != "linux" || isPrivate(HotSpotTemp) {
@@ -27,7 +27,7 @@ func CompilerLogsFault() string {
 	return ""
 }
 
-// protected reports whether the kernel refuses to open files of some kind if other users have created them in folders
+// protected reports whether the kernel refuses to open files of the given kind that other users have created in folders
 // like /tmp. The kind is "symlinks", "hardlinks" or "fifos", for the setting fs.protected_symlinks and so on. The
 // kernel describes them in Documentation/admin-guide/sysctl/fs.rst.
 func protected(kind string) bool {

@@ -16,7 +16,7 @@ import (
 )
 
 // Gather moves the logs into the capture's folder and names them asm-4711.log and so on. It takes only regular files,
-// because another user may have created links or other things with such names.
+// because another user may have created links or special files with such names.
 func (l *Logs) Gather(dir string) error {
 	var errs []error
 	for _, log := range append(l.Written(), l.Strays()...) {
@@ -78,8 +78,8 @@ func takeLog(from, to string, limit int64) error {
 }
 
 // CheckLog returns the user id of a log's owner. If the file can't be the log of a JVM, it returns an error. That is
-// the case for links, devices and so on. A file with several hard links is not accepted either, because another user
-// may have linked somebody else's file there.
+// the case for links, devices and so on. A file with several hard links is not accepted either. Another user may have
+// made it as a link to somebody else's file.
 func CheckLog(info os.FileInfo) (owner int, err error) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || !info.Mode().IsRegular() || stat.Nlink != 1 {
@@ -89,10 +89,10 @@ func CheckLog(info os.FileInfo) (owner int, err error) {
 }
 
 // Limits for sparse files, which take as long to read as full ones. HotSpot writes a log from its beginning to its end,
-// so a large file that takes almost no space on the disk is not a log. File systems with compression don't reach the
-// limit: they make logs about ten times smaller.
+// so a large file that takes almost no space on the disk is not a log. File systems with compression stay far from the
+// limit, because they make logs only about ten times smaller.
 const (
-	mostHoles   = 64       // a log's size is at most this many times its space on the disk
+	mostHoles   = 64       // the maximum ratio of a log's size to its space on the disk
 	smallEnough = 64 << 20 // in bytes; smaller files are not checked
 )
 
@@ -170,8 +170,7 @@ func (l *Logs) gatherProbes(dir string) error {
 	return errors.Join(errs...)
 }
 
-// maxEventLog is an upper bound for the size of a log of events, in bytes. HotSpot begins a new file when one has 20
-// MB.
+// maxEventLog limits the size of a log of events, in bytes. HotSpot begins a new file when a file has 20 MB.
 const maxEventLog = 1 << 28
 
 // gatherEvents moves the logs of events into the capture's folder, under the same names. Like Gather, it takes only

@@ -21,9 +21,9 @@ const temporaryPattern = "gasm-"
 var temporaryName = regexp.MustCompile(`^gasm-[0-9]+$`)
 
 // AllLeft returns the user's temporary folders that earlier runs of gasm left behind. A run leaves a folder behind if
-// it was killed, or if a process could still start JVMs that log there. AllLeft does not return folders of a gasm
-// process that still runs. On macOS, gasm can't find out whether a folder is in use, so AllLeft returns nil. There,
-// only a killed gasm process leaves a folder behind.
+// it was killed, or if a process could still start JVMs that log to the folder. AllLeft does not return folders of a
+// gasm process that still runs. On macOS, gasm can't find out whether a folder is in use, so AllLeft returns nil. On
+// that system, only a killed gasm process leaves a folder behind.
 func AllLeft() (left []Left) {
 	lockedfolder.EachLeft(lockedfolder.TemporaryFolders(), temporaryName, func(dir string, l *lockedfolder.Lock) bool {
 		why := "gasm was killed; the next gasm profile removes it"

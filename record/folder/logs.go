@@ -17,18 +17,18 @@ import (
 
 // Logs is the folder in which the JVMs of a command create their logs. A command may change its user (su, setpriv, sudo
 // -E), so any user can create files in the folder. HotSpot makes all logs readable for everyone. To protect the logs,
-// other users can't list the folder, and its name is secret: only gasm knows it, and the processes that have it in
-// their environment.
+// other users can't list the folder, and its name is secret. Only gasm and the processes that have the name in their
+// environment know it.
 //
-// Besides that folder there is its parent. Other users can pass through the parent, but they can't list it. It has a
-// lock, and the files that java reads (options, directives). Every user can read these files, because the command may
-// change to any user. They contain the path of the logs, so their names are secret too.
+// The parent of that folder has a lock, and the files that java reads (options, directives). Other users can pass
+// through the parent, but they can't list it. Every user can read these files, because the command may change to any
+// user. The files contain the path of the logs, so their names are secret too.
 //
 // When the command has ended, [Capture.Gather] moves the logs into the capture.
 type Logs struct {
 	Path  string // path of the folder, which is in the parent or in the capture
-	Files string // how the paths of the files that java reads begin; see OptionsName
-	// Closed says why other users can't create logs in the folder. If all users can, it is "".
+	Files string // the beginning of the paths of the files that java reads; see OptionsName
+	// Closed says why other users can't create logs in the folder. It is "" if all users can create logs there.
 	Closed string
 
 	parent string
@@ -36,14 +36,15 @@ type Logs struct {
 	lock   *lockedfolder.Lock
 }
 
-// The names of the files that java reads begin with Logs.Files and have these ends.
+// The ends of the paths of the files that java reads. The paths begin with Logs.Files.
 const (
 	OptionsName    = "java.options"
 	DirectivesName = "directives.json" // compiler directives
 )
 
 // maxLogFolder is the largest length of the path of a folder for HotSpot's logs, in bytes. The name of a log must be
-// longer than that path (see logTail). It also has the process id in it, and a file name can have at most 255 bytes.
+// longer than that path (see logTail). The name also contains the process id, and a file name can have at most 255
+// bytes.
 const maxLogFolder = 235
 
 // newLogs makes the folder for the logs of a capture, and its parent, which is a temporary folder. Normally the folder
@@ -139,10 +140,10 @@ func (l *Logs) Pattern() string { return filepath.Join(l.Path, logHead+"%p"+logT
 
 const logHead = "asm-"
 
-// logTail returns how the names of logs in a folder end. It makes the names longer than the folder's path, to work
-// around a bug in HotSpot. If a JVM can't open its log, for example because it is in a chroot, it opens a log of the
-// same name in /tmp instead (defaultStream::open_file). To put the process id into that name, HotSpot should look for
-// %p in the name, but it uses the position of %p in the whole path (make_log_name_internal in ostream.cpp, JDK 8 to
+// logTail returns the end of the names of the logs in a folder. It makes the names longer than the folder's path, to
+// work around a bug in HotSpot. If a JVM can't open its log, for example because it is in a chroot, it opens a log of
+// the same name in /tmp instead (defaultStream::open_file). To put the process id into that name, HotSpot should look
+// for %p in the name, but it uses the position of %p in the whole path (make_log_name_internal in ostream.cpp, JDK 8 to
 // 28). If the name is shorter than that, HotSpot reads and writes outside of its memory. It crashes, hangs, or leaves
 // files such as asm-%p.log<random>.
 //
@@ -192,7 +193,7 @@ const eventHead, eventTail = "ev-", ".log"
 // EventPattern returns the path for -Xlog. HotSpot replaces %p with the process id.
 func (l *Logs) EventPattern() string { return filepath.Join(l.Path, eventHead+"%p"+eventTail) }
 
-// The names of the files of gasm's agent in the folder: probes-4711.ring and probes-4711.txt.
+// Parts of the names of the files that gasm's agent writes to the folder, such as probes-4711.ring and probes-4711.txt.
 const (
 	probeHead  = "probes-"
 	ringTail   = ".ring"
@@ -226,8 +227,8 @@ func (l *Logs) Describe() string {
 	return filepath.Dir(l.Path) + " (" + l.Closed + ")"
 }
 
-// release removes the folder, unless processes still have it in their environment. Such a process may be a JVM, or
-// start one later, and that JVM needs the folder for its log. release returns these processes.
+// release removes the folder, unless processes still have it in their environment. Such a process may be a JVM, or it
+// may start a JVM later. A JVM needs the folder for its log. release returns these processes.
 func (l *Logs) release() (users []lockedfolder.Process) {
 	defer l.lock.Close()
 	if users = l.lock.Users(l.Path+"/", l.Files); len(users) > 0 {

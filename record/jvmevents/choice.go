@@ -57,8 +57,8 @@ type Choice struct {
 	// Own are names of the program's own JFR events ("com.acme.Request"). JFR records them even if the program has
 	// switched them off.
 	Own []string
-	// ByDTrace is true if DTrace reports the USDT probes, instead of the kernel. Sudo is true if DTrace is run by sudo
-	// -n.
+	// ByDTrace is true if DTrace reports the USDT probes, instead of the kernel. Sudo is true if gasm runs DTrace by
+	// sudo -n.
 	ByDTrace, Sudo bool
 	// Asked is true if the user has asked for these events. Otherwise they are the defaults, which must not keep any
 	// JVM from starting. So the defaults are recorded only if the command is java itself or another tool of a JDK, such

@@ -5,9 +5,9 @@
 // sources on in each running JVM that gasm finds, and off again at the end. The methods Found, End and Take of Events
 // call each source in turn:
 //
-//   - HotSpot's log, in a JVM that gasm has attached to, and recordings of Flight Recorder are switched on by commands
-//     over the JVM's attach socket (recorder.go);
-//   - HotSpot's USDT probes are set from outside, without the JVM's help (usdt.go).
+//   - HotSpot's log and recordings of Flight Recorder are switched on by commands over the JVM's attach socket
+//     (recorder.go). For the log, gasm does that only in JVMs that it attaches to.
+//   - HotSpot's USDT probes are set from outside the JVM, without its help (usdt.go).
 //
 // The JVMs of a command get an option for HotSpot's log when they start; package record adds it. Flight Recorder could
 // be started by an option, too, but then JDK 11 to 16 would print on the program's stdout that a recording has started.
@@ -31,8 +31,8 @@ import (
 // Options say which events are recorded, where they are saved, and how problems are reported.
 type Options struct {
 	Choice   Choice
-	ByOption bool   // the JVMs log by an option that they were started with, so the log is not switched on
-	Dir      string // of the capture
+	ByOption bool   // the JVMs were started with an option that makes them log, so they need no command for that
+	Dir      string // the capture's folder
 	Patience *patience.Patience
 	Problem  func(error) // called when something is lost
 	// Placed returns a function for a process. A call of that function makes gasm copy the code at an address of the
@@ -165,8 +165,8 @@ func (e *Events) Sampled(s *sampler.Sample) {
 	j.threads[s.TID] = j.ownTID(s.TID)
 }
 
-// maxOwnIDs limits for how many threads of a JVM the own ids are looked up. If a JVM has more threads, the own ids of
-// the rest stay unknown.
+// maxOwnIDs is the maximum number of threads of a JVM whose own ids are looked up. The own ids of further threads stay
+// unknown.
 const maxOwnIDs = 1 << 16
 
 // endTime is how long JVMs may take to end their logs and recordings. A JVM writes its recording to a file in this
@@ -243,8 +243,8 @@ func (e *Events) Discard() {
 	}
 }
 
-// Take moves the files of events into the capture, and sets the fields of each JVM that name its files. The recording
-// began at startedMonoNanos. The notes say which events are missing.
+// Take moves the files of events into the capture, and sets the fields of each capture.JVM that have the names of these
+// files. The recording began at startedMonoNanos. The notes say which events are missing.
 func (e *Events) Take(jvms []capture.JVM, startedMonoNanos int64) (notes []string) {
 	defer e.closeFound()
 	byPID := map[int]*capture.JVM{}

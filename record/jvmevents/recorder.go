@@ -280,7 +280,7 @@ func (r *recorder) take(j *capture.JVM, startedMonoNanos int64) (notes []string)
 		j.Recordings = r.takeRecordings()
 		j.StartsUnasked = slices.Contains(r.o.Choice.JFR, event.Alloc) && !slices.Contains(r.o.Choice.JFR, event.Thread)
 		switch late := time.Duration(r.recordingMono - max(j.StartMonoNanos, startedMonoNanos)); {
-		case r.recordingMono == 0: // a note says why
+		case r.recordingMono == 0: // the recording did not begin, and a note says why
 		case len(j.Recordings) == 0:
 			r.notes = append(r.notes, fmt.Sprintf("no events of JVM %d from a recording: it has left none", r.pid))
 		case late > noteworthy:
@@ -291,7 +291,7 @@ func (r *recorder) take(j *capture.JVM, startedMonoNanos int64) (notes []string)
 	return r.notes
 }
 
-// noteworthy is how late a recording may begin before a note mentions it.
+// noteworthy is the longest delay of a recording that is not mentioned in a note.
 const noteworthy = 100 * time.Millisecond
 
 // takeLog moves the log and its rotated files into the capture. It returns the log's name, or "" if there is none.
@@ -309,8 +309,8 @@ func (r *recorder) takeLog() (name string) {
 	return name
 }
 
-// If a recording is larger than keptRecording, Flight Recorder drops its oldest chunks. No chunk is larger than
-// chunkSize. Both are in bytes.
+// Flight Recorder writes a recording in chunks. If the recording is larger than keptRecording, Flight Recorder drops
+// the oldest chunks. No chunk is larger than chunkSize. Both sizes are in bytes.
 const keptRecording, chunkSize = 250 << 20, 16 << 20
 
 // takeRecordings moves the recording into the capture, or, if the JVM was killed, the chunks that it has left behind.
@@ -357,12 +357,12 @@ func (r *recorder) takeWhole(to string) (size int64, err error) {
 	return info.Size(), nil
 }
 
-// maxEventLog is the largest size in bytes that a file of a log may have. HotSpot begins a new file at 20 MB, so only a
-// single very long event can make a file much larger.
+// maxEventLog is the maximum size in bytes of a file of a log. HotSpot begins a new file at 20 MB, so only a single
+// very long event can make a file much larger.
 const maxEventLog = 1 << 28
 
-// openChunk returns the path of the chunk that the JVM's Flight Recorder is writing, or "" if it is not recording. The
-// name ends in .jfr, or in .part with JDK 11.
+// openChunk returns the path of the chunk that the JVM's Flight Recorder is writing, or "" if Flight Recorder is not
+// recording. The chunk's name ends in .jfr, or in .part with JDK 11.
 func (r *recorder) openChunk() string {
 	for _, file := range r.process.OpenFiles() {
 		if chunkName.MatchString(path.Base(file)) && isRepository(path.Dir(file), r.ownPID) {

@@ -18,7 +18,7 @@ import (
 type repository struct {
 	parent, dir *foreign.Folder
 	name        string // in parent
-	shared      bool   // it also has the chunks of a recording of the user
+	shared      bool   // it also has the chunks of a recording that the user started
 }
 
 // openRepository opens the repository at the path dir of the JVM's file system. It returns nil if that fails.
@@ -43,8 +43,8 @@ func (r *repository) close() {
 }
 
 // These match the names that Flight Recorder makes (Repository and RepositoryChunk in jdk.jfr.internal). The repository
-// of the process 4711 is like 2026_11_23_21_04_11_4711, and a chunk is like 2026_11_23_21_04_12.jfr. While JDK 11
-// writes a chunk, its name ends in .part.
+// of process 4711 has a name like 2026_11_23_21_04_11_4711, and a chunk has a name like 2026_11_23_21_04_12.jfr. With
+// JDK 11, the name of a chunk that is still being written ends in .part.
 var (
 	repositoryName = regexp.MustCompile(`^[0-9]{4}(_[0-9]{2}){5}_([0-9]+)(_[0-9]+)?$`)
 	chunkName      = regexp.MustCompile(`^[0-9]{4}(_[0-9]{2}){5}(_[0-9]+)?\.(jfr|part)$`)
@@ -57,8 +57,8 @@ func isRepository(dir string, ownPID int) bool {
 	return m != nil && m[2] == strconv.Itoa(ownPID)
 }
 
-// maxChunks is how many chunks of a killed JVM are taken at most. If there are more, only the newest are taken. A chunk
-// has about 12 MB.
+// maxChunks is the maximum number of chunks of a killed JVM that are taken. If there are more, only the newest are
+// taken. A chunk has about 12 MB.
 const maxChunks = 60
 
 // files returns the names of the chunks in the repository, the oldest first.
@@ -105,7 +105,8 @@ func (r *repository) takeChunks(to func(number int) string) (taken int, err erro
 	return taken, errors.Join(errs...)
 }
 
-// remove removes the repository that a killed JVM has left behind, unless it also has a recording of the user.
+// remove removes the repository that a killed JVM has left behind, unless it also has the chunks of a recording that
+// the user started.
 func (r *repository) remove() {
 	if r == nil || r.shared {
 		return
@@ -116,6 +117,6 @@ func (r *repository) remove() {
 	_ = r.parent.RemoveFolder(r.name) // this fails if the folder has other files, which are not Flight Recorder's
 }
 
-// maxRecording is the largest size in bytes that the file of a recording may have, or all of its chunks together.
-// Flight Recorder keeps 250 MB, and for a short time one more chunk.
+// maxRecording is the maximum size in bytes of a recording, whether it is one file or several chunks. Flight Recorder
+// keeps 250 MB, and for a short time one more chunk.
 const maxRecording = 1 << 30

@@ -37,8 +37,8 @@ func (u *usdtRecorders) begin(o *Options, stop <-chan struct{}) {
 	u.stop, u.results = stop, map[int]usdt.Result{}
 }
 
-// startTime is how long the sampler looks for JVMs in short intervals. A JVM that a command starts within this time is
-// found at once.
+// startTime is how long the sampler looks for JVMs at short intervals after a command has started. A JVM that the
+// command starts within this time is found at once.
 const startTime = 3 * time.Second
 
 // expect makes a sampler look for new JVMs often for some time, because events of a JVM are missed until its probes are
@@ -107,7 +107,7 @@ func (u *usdtRecorders) fail(pid int, err error) {
 	u.failed = addUSDTNote(u.failed, pid, "no USDT events of ", ": "+err.Error())
 }
 
-// usdtEndTime is how long all JVMs' recorders together may take to stop. DTrace takes seconds.
+// usdtEndTime is the time limit for stopping the recorders of all JVMs. DTrace takes seconds.
 const usdtEndTime = time.Minute
 
 // await waits until every JVM's recorder has stopped. The caller has closed stop. If a recorder does not stop, because
@@ -125,7 +125,8 @@ func (u *usdtRecorders) await(ctx context.Context) {
 	}
 }
 
-// take sets USDT of each JVM to the file with its events. The notes say which events are missing.
+// take sets the field USDT of each JVM to the name of the file with the JVM's events. The notes say which events are
+// missing.
 func (u *usdtRecorders) take(jvms map[int]*capture.JVM, startedMonoNanos int64) (notes []string) {
 	u.mu.Lock() // a recorder that did not stop in time may still add its result
 	defer u.mu.Unlock()

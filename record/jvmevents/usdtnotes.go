@@ -21,7 +21,7 @@ type usdtNote struct {
 
 func (n *usdtNote) String() string { return n.before + strings.Join(n.pids, ", ") + n.after }
 
-// maxNamed is how many JVMs a note names. The text "others" stands for the rest.
+// maxNamed is the maximum number of JVMs that a note lists. The text "others" stands for the rest.
 const maxNamed = 4
 
 // addUSDTNote adds a note about a JVM. JVMs with the same two texts share a note.
@@ -53,8 +53,8 @@ func (u *usdtRecorders) noteSilent(pid int, options []string) {
 // the values of flags do not count.
 const heapField = "Universe::_collectedHeap"
 
-// optionsWithout looks which of the given options are switched off in a JVM, and returns these. An option has the form
-// -XX:+Name. The result is nil if the JVM's flags can't be read or the JVM is still starting.
+// optionsWithout returns those of the given options that are switched off in a JVM. An option has the form -XX:+Name.
+// The result is nil if the JVM's flags can't be read or the JVM is still starting.
 func optionsWithout(ctx context.Context, pid int, options []string) (without []string) {
 	if len(options) == 0 {
 		return nil
@@ -88,8 +88,8 @@ type lateProbes struct {
 	late      time.Duration
 }
 
-// add adds a JVM whose probes were set at setMono. Events of the JVM count from sinceMono on. If setMono is 0, the
-// probes were not set, and add does nothing.
+// add adds a JVM whose probes were set at setMono. sinceMono is the time from which the JVM's events are wanted. If
+// setMono is 0, the probes were not set, and add does nothing.
 func (l *lateProbes) add(pid int, setMono, sinceMono int64) {
 	late := time.Duration(setMono - sinceMono)
 	if setMono == 0 || late <= noteworthy {

@@ -30,7 +30,7 @@ type Note struct {
 	ticks    uint64 // when the JVM started (processend.StartTicks)
 	uid, gid int    // the JVM's user, to whom the folder belongs
 	lock     *lockedfolder.Lock
-	off      bool // all that was switched on is off again, and only the folder is left
+	off      bool // the JVM has switched everything off again, and only its folder is left
 }
 
 // noteFile is the name of the note in its folder. The folder's name is made from notePattern, and matches noteName.
@@ -109,8 +109,8 @@ func (n *Note) ended() string {
 }
 
 // end makes the JVM stop whatever it still does for a gasm process that has ended, and then removes the JVM's folder
-// and the note. That gasm process may have been killed before it started the recording or the log. Then the JVM
-// refuses to stop it, which is not an error.
+// and the note. If that gasm process was killed before it started the recording or the log, the JVM refuses to stop
+// them. That is not an error.
 func (n *Note) end(ctx context.Context) error {
 	p, w, err := Enter(ctx, n.pid)
 	if err != nil {
@@ -174,7 +174,7 @@ func (n *Note) removeFolderHere(ctx context.Context) {
 	n.removeFolder(w)
 }
 
-// endTime is how long one JVM may take to stop what it does for other gasm processes.
+// endTime limits how long gasm waits for one JVM to stop its work for killed gasm processes.
 const endTime = 5 * time.Second
 
 // endSoon calls end with the time limit endTime.
@@ -199,8 +199,8 @@ func EndLeft(ctx context.Context) (ended, left []string) {
 	return ended, left
 }
 
-// EndLeftOf is like EndLeft, but only for the JVM with the given process id and start time. It ignores errors. If
-// something stays on, it is reported when it gets in the way, and by the next EndLeft.
+// EndLeftOf is like EndLeft, but only for the JVM with the given process id and start time. It ignores errors. If the
+// JVM does not stop, the user learns about it from the next EndLeft, or earlier if it gets in the way.
 func EndLeftOf(ctx context.Context, pid int, ticks uint64) {
 	EachLeft(ctx, func(n *Note) {
 		if n.pid == pid && n.ticks == ticks {

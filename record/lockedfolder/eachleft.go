@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TemporaryFolders returns the folders in which gasm makes folders that the user has not named: $TMPDIR, /tmp and
-// /var/tmp.
+// TemporaryFolders returns the folders in which gasm makes its own folders if the user has not named one: $TMPDIR, /tmp
+// and /var/tmp.
 func TemporaryFolders() []string {
 	dirs := []string{"/tmp", "/var/tmp"}
 	if temp, err := filepath.Abs(os.TempDir()); err == nil && temp != dirs[0] && temp != dirs[1] {
@@ -30,10 +30,10 @@ func TemporaryFolders() []string {
 // tests can change it.
 var runFolder = "/run"
 
-// NoteFolders returns the folders in which gasm makes notes of what it has switched on in a JVM, the preferred folder
-// first. The next gasm looks for notes in these folders, and acts on them. If gasm runs as root and can make notes in
-// /run, it uses no other folder. /tmp and /var/tmp may be shared with a container, and root in the container has the
-// same user id, so it could leave notes there.
+// NoteFolders returns the folders in which gasm makes notes of what it has switched on in a JVM. The preferred folder
+// comes first. The next gasm looks for notes in these folders, and acts on them. If gasm runs as root and can make
+// notes in /run, it uses no other folder. /tmp and /var/tmp may be shared with a container, and root in the container
+// has the same user id, so it could leave notes there.
 func NoteFolders() []string {
 	if os.Geteuid() == 0 && onlyRootWrites(runFolder) {
 		return []string{runFolder}
@@ -89,7 +89,8 @@ func EachLeft(dirs []string, name *regexp.Regexp, see func(dir string, l *Lock) 
 	}
 }
 
-// removeUnborn removes a folder that was never locked, because its gasm was killed too early.
+// removeUnborn removes a folder that was never locked, because the gasm process that made it was killed before it could
+// lock it.
 func removeUnborn(dir string) {
 	if info, err := os.Lstat(dir); err != nil || time.Since(info.ModTime()) < time.Minute {
 		return // the gasm process that made it may be about to lock it

@@ -91,7 +91,8 @@ type moment struct {
 	cgroup string // gasm's control groups, one per line
 }
 
-// now returns the moment of this gasm process. Without /proc its fields are empty.
+// now returns when this gasm process started, and its control groups. Without /proc, the fields of the result are
+// empty.
 func now() moment {
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	cgroup, _ := os.ReadFile("/proc/self/cgroup")

@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// A Process is a process that has, or may have, a path of a folder in its environment.
+// A Process is one that has, or may have, the path of a locked folder in its environment.
 type Process struct {
 	PID  int
 	Name string // as in ps -o comm
@@ -23,14 +23,14 @@ func (p Process) String() string { return fmt.Sprintf("%s (%d)", p.Name, p.PID) 
 // usersTime limits the time for reading the environments of all processes.
 const usersTime = 6 * time.Second
 
-// maxEnviron is an upper bound for an environment, in bytes: the kernel takes 6 MB of arguments and environment
-// together (execve(2)).
+// maxEnviron is an upper bound for the size of an environment, in bytes. The kernel allows 6 MB for arguments and
+// environment together (execve(2)).
 const maxEnviron = 8 << 20
 
 // Users returns the processes that have one of the paths in their environment, because JVMs that these processes start
 // inherit the paths. The environment of another user's process can't be read. Users returns such a process, too, if
-// gasm's command may have started it: it must have started after the gasm process that made the folder, and be in the
-// same control groups. If there is no /proc, Users returns nil.
+// gasm's command may have started it. For that, the process must have started after the gasm process that made the
+// folder, and be in the same control groups. If there is no /proc, Users returns nil.
 func (l *Lock) Users(paths ...string) (found []Process) {
 	if !l.SameBoot() {
 		return nil
@@ -86,11 +86,10 @@ func beginsProgram(p *foreign.Process) bool {
 	return err == nil && len(arguments) == 0
 }
 
-// maxCgroup is an upper bound for the list of a process's control groups, in bytes.
+// maxCgroup is an upper bound for the size of the list of a process's control groups, in bytes.
 const maxCgroup = 1 << 16
 
-// before reports whether a process started after gasm did (at the moment m), and is in the same
-// control groups.
+// before reports whether a process started after the gasm process that m describes, and is in the same control groups.
 func (m moment) before(p *foreign.Process) bool {
 	cgroup, err := p.Read("cgroup", maxCgroup)
 	if err != nil || string(cgroup) != m.cgroup {

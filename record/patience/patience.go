@@ -11,8 +11,8 @@ import (
 // ErrStopped is the cause of a context that ended because of a signal to stop.
 var ErrStopped = errors.New("gasm was stopped")
 
-// A Patience says how long gasm waits for JVMs that do not answer. Each step has its own limit. After a signal to stop,
-// gasm waits for little more than a second.
+// A Patience says how long gasm waits for JVMs that do not answer. Each step of gasm's work has its own limit. After a
+// signal to stop, gasm waits for little more than a second.
 type Patience struct {
 	say                      func(text string) // called with what gasm waits for; may be nil
 	once                     sync.Once
@@ -48,8 +48,7 @@ func (p *Patience) Tell(ctx context.Context) context.Context { return p.tell.wit
 // than that of Tell, so that there is time to save what was counted.
 func (p *Patience) Reach(ctx context.Context) context.Context { return p.reach.within(ctx) }
 
-// Hurry must be called when a signal to stop arrives. It begins the time limits after which the
-// contexts are done.
+// Hurry must be called when a signal to stop arrives. From then on, the contexts have time limits.
 func (p *Patience) Hurry() {
 	p.once.Do(func() {
 		p.begin.end()

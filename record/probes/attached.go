@@ -24,7 +24,7 @@ import (
 // Options say what is probed in running JVMs, and which functions are called with problems and messages.
 type Options struct {
 	Specs    []probe.Spec
-	Dir      string // of the capture
+	Dir      string // the capture's folder
 	Patience *patience.Patience
 	Problem  func(error)       // called when something is lost
 	Message  func(text string) // called with a sentence for the user; may be nil
@@ -126,8 +126,8 @@ func (a *Attached) sayMisses(rep *rings.Report) error {
 // tryAgain is the part of a message that says how to remove probes that a JVM still has.
 const tryAgain = "`gasm attach` ends them as soon as the JVM answers"
 
-// load makes a JVM load the agent, and returns the agent's report. If the name of the folder is taken, it tries the
-// next name.
+// load makes a JVM load the agent, and returns the agent's report. If the name for the folder of the agent's files is
+// taken, it tries the next name.
 func (a *Attached) load(ctx context.Context, j *attachedJVM) (rep *rings.Report, err error) {
 	begin, cancel := context.WithTimeoutCause(a.o.Patience.Begin(ctx), loadTime, fmt.Errorf("it did not load the agent within %s", loadTime))
 	defer cancel()
@@ -151,8 +151,8 @@ func (a *Attached) load(ctx context.Context, j *attachedJVM) (rep *rings.Report,
 	return rep, err
 }
 
-// enter opens the JVM's process and files. It returns the paths that the folder for the probes may have. Before that,
-// it switches off what a killed gasm process has left switched on in the JVM.
+// enter opens the JVM's process and files. It returns the paths that the folder with the files of the probes may have.
+// Before that, it switches off what a killed gasm process has left switched on in the JVM.
 func (j *attachedJVM) enter(begin, reach context.Context) (places []string, err error) {
 	jvmfolder.EndLeftOf(begin, j.PID, j.Ticks)
 	if j.process, j.world, err = jvmfolder.Enter(reach, j.PID); err != nil {

@@ -16,13 +16,14 @@ import (
 	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// drainEvery is the time between two looks at the rings. A thread's ring has room for 32 768 windows.
+// drainEvery is the time between two looks at the rings, into which an agent writes the windows. Each thread has a
+// ring, with room for 32 768 windows.
 const drainEvery = 50 * time.Millisecond
 
-// A Drain saves the windows that probes open in JVMs. It does so while the JVMs run, because the rings into which
-// agents write the windows are small, and old windows are overwritten.
+// A Drain saves the windows that probes open in JVMs; a window is a call of a probed method. It saves them while the
+// JVMs run, because the rings into which agents write the windows are small, and old windows are overwritten.
 type Drain struct {
-	dir     string // of the capture
+	dir     string // the capture's folder
 	rings   func() map[int]RingOpener
 	problem func(error)
 	open    map[int]*drained // by process id
@@ -38,7 +39,7 @@ type drained struct {
 	*rings.Drain
 	done   func()
 	out    *os.File
-	failed bool // an error was reported; nothing more is saved
+	failed bool // an error was reported, and no more windows are saved
 }
 
 // DrainWindows begins to save windows into dir, the folder of a capture. It returns nil if no probe opens windows. From

@@ -1,4 +1,4 @@
-// Package probes is the part of a recording that deals with probes in methods, which gasm's agent sets in JVMs. It
+// Package probes is the part of a recording that deals with the probes that gasm's agent sets in methods of JVMs. It
 // makes running JVMs load the agent ([Attached]), makes probes visible to other tracers ([Publisher]), saves the
 // windows that a probe opens ([Drain]), and returns notes about methods that could not be probed ([Notes]).
 package probes
@@ -44,10 +44,10 @@ type summary struct {
 	without []string          // names of the JVMs without probes: "JVM 4711"
 }
 
-// maxLines is how many notes about methods that can't be probed are shown at most.
+// maxLines is the maximum number of notes that are shown about methods that can't be probed.
 const maxLines = 8
 
-// maxWithout is how many JVMs without probes a note names at most.
+// maxWithout is the maximum number of JVMs without probes that a note lists.
 const maxWithout = 4
 
 func (s *summary) add(rep *rings.Report) {

@@ -32,8 +32,8 @@ type Publisher struct {
 	done    chan struct{} // closed when the Publisher has ended
 }
 
-// An Agent accesses the files of gasm's agent in one JVM. They are in the folder of the command's logs (logAgent), or
-// in the JVM's own /tmp (*probe.Session).
+// An Agent accesses the files of gasm's agent in one JVM. The files are in the folder of the command's logs (logAgent),
+// or in the JVM's own /tmp (*probe.Session).
 type Agent interface {
 	ReportSize() (int64, error)
 	Report() (*rings.Report, error)
@@ -51,8 +51,7 @@ type publishedJVM struct {
 	failing bool   // an error was reported; the JVM's probes are not updated any more
 }
 
-// lookEvery is the time between two looks at the reports. It is short enough, because a user needs longer to start a
-// tracer by hand.
+// lookEvery is the time between two looks at the reports. A user needs longer than that to start a tracer by hand.
 const lookEvery = 100 * time.Millisecond
 
 // Publish begins to make the probes that agents report visible to other tracers. It looks at the agents' reports at
@@ -154,7 +153,7 @@ func (p *Publisher) update(pid int, j *publishedJVM) error {
 	return nil
 }
 
-// maxNamed is how many methods are named in the message about a JVM's first probes.
+// maxNamed is the maximum number of methods that the message about a JVM's first probes lists.
 const maxNamed = 4
 
 // publishedText returns a text that tells the user how other tracers find the probes.

@@ -15,7 +15,7 @@ func Await(pid int, ticks uint64, stop <-chan struct{}) bool {
 	if err == nil {
 		err = unix.SetNonblock(fd, true) // so that waiting blocks no thread
 	}
-	if HasEnded(pid, ticks) { // otherwise the descriptor is of this process, not of a later one with the same id
+	if HasEnded(pid, ticks) { // otherwise fd belongs to this process, not to a later one with the same id
 		return true
 	}
 	if err != nil {

@@ -1,8 +1,7 @@
-// Package windows says when a command is measured: which times are its windows, of which JVMs, and which trials they
-// belong to.
+// Package windows finds out at which times a command is measured, and in which JVMs. A time in which a process is
+// measured is a window. A trial is what was measured, for example a JMH benchmark; it has one or more windows.
 //
-// A trial has windows, and each window belongs to a process. The first of these rules that applies determines them
-// ([Rules.Trials]):
+// The first of these rules that applies determines the trials and their windows ([Rules.Trials]):
 //
 //   - a delay and a length ([Rules.Delay], [Rules.Length]);
 //   - lines of the command's output that match the user's expressions ([Output]);

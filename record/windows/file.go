@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
-// A windowFile reads a window file (--window-file). A program, or whatever drives it, writes to this file the times in
-// which it is to be measured. The file is text:
+// A windowFile reads a window file (--window-file). The program, or a tool that drives it, writes to this file at which
+// times the program is to be measured. The file is text:
 //
 //	# lines that begin with # are comments; empty lines are skipped
 //	trial org.sample.Bench.measure (size=10)
@@ -21,9 +21,9 @@ import (
 //	window 4711 1884749632617 1885749632617 63512000 15.745
 //
 // A window line has a process id, or 0 for all JVMs, and the times at which the window begins and ends. These are times
-// of CLOCK_MONOTONIC in ns, which is what System.nanoTime() returns on Linux. After these, it may have the number of
-// operations that were done in the window, and the score. Lines for the trial, the fork and the score (JMH's mode, and
-// the unit) apply to the windows below them, up to the next trial line. All three are optional.
+// of CLOCK_MONOTONIC in ns, which is what System.nanoTime() returns on Linux. After the times, the line may have the
+// number of operations that were done in the window, and the score. Lines for the trial, the fork and the score (JMH's
+// mode, and the unit) apply to the windows below them, up to the next trial line. All three are optional.
 type windowFile struct {
 	in      *lines.Reader
 	current any

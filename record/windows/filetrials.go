@@ -46,7 +46,7 @@ type fileTrials struct {
 	counts []trialCounts  // of trials
 	taken  int            // number of windows in all trials
 	left   int            // lines that could not be used
-	first  string         // why the first of these could not be used
+	first  string         // why the first of these lines could not be used
 }
 
 // trialCounts says how many windows a trial has, and how many of these have operations.
@@ -64,14 +64,14 @@ func newFileTrials(jvms []capture.JVM, run capture.Span) *fileTrials {
 	return t
 }
 
-// leave notes that a line is left out, and why.
+// leave counts a line that is left out. It notes why the first such line is left out.
 func (t *fileTrials) leave(why string) {
 	if t.left++; t.left == 1 {
 		t.first = why
 	}
 }
 
-// note says what was left out. It returns "" if nothing was.
+// note returns a note about the lines that were left out, or "" if there were none.
 func (t *fileTrials) note(path string) string {
 	switch t.left {
 	case 0:

@@ -51,15 +51,15 @@ type jmhFork struct {
 	threads     int
 	announced   int64          // when JMH announced the fork
 	iterations  []capture.Span // by the times of JMH's lines
-	sent        []sentTimes    // of each iteration
+	sent        []sentTimes    // when the fork sent the lines of each iteration
 	operations  []float64      // of each iteration; 0 when they don't follow from its score
 	scores      []float64      // of each iteration; 0 when unknown
 	unit        string         // of the scores
 	last        int            // JMH's number of the newest iteration
 }
 
-// see looks at a line, some of which has arrived at the time mono. It is called again when more of the line arrives.
-// The parameter whole is true if the line is complete.
+// see looks at as much of the current line as has arrived by the time mono. It is called again when more of the line
+// arrives. The parameter whole is true if the line is complete.
 func (r *jmhRun) see(line []byte, whole bool, mono int64) {
 	if !r.headed && len(r.forks) > 0 {
 		r.head(line, mono)
@@ -144,8 +144,8 @@ func (r *jmhRun) fork(value string, warmup bool, mono int64) {
 // iterationHead matches what JMH prints at the beginning of an iteration: "Iteration %3d: ".
 var iterationHead = regexp.MustCompile(`Iteration ( {0,2}[0-9]+): `)
 
-// head looks for the head of the next iteration in the current line. A benchmark that prints without a newline may have
-// put text before it.
+// head looks in the current line for the head of the next iteration, such as "Iteration 1: ". A benchmark that prints
+// without a newline may have put text before it.
 func (r *jmhRun) head(line []byte, mono int64) {
 	fork := &r.forks[len(r.forks)-1]
 	for _, at := range iterationHead.FindAllSubmatchIndex(line, -1) {
@@ -172,7 +172,7 @@ func (r *jmhRun) newest() *capture.Span {
 	return &fork.iterations[len(fork.iterations)-1]
 }
 
-// endIteration ends the newest iteration. If it has no score, it ends at mono.
+// endIteration ends the newest iteration. An iteration without a score ends at mono.
 func (r *jmhRun) endIteration(mono int64) {
 	if r.measuring && r.newest().ToMonoNanos == 0 {
 		r.newest().ToMonoNanos = mono

@@ -20,7 +20,7 @@ import (
 // because the times at which lines arrive show when an iteration begins and ends.
 type jmhFile struct {
 	path  string
-	world *foreign.World // of the JVM that writes the file; nil if the JVM is this user's
+	world *foreign.World // of the JVM that writes the file; nil if the JVM belongs to gasm's own user
 	see   func(out []byte, monoNanos int64)
 	// until is the state that the file was in before JMH wrote to it. The file may then have the text of an older run,
 	// which JMH will remove. So nothing is read as long as the file is in this state. The field is zero if there was no
@@ -45,8 +45,8 @@ const (
 // jmhMark is in JMH's first lines. Warnings of the JVM may come before it, but they have fewer than maxHead bytes.
 const jmhMark, maxHead = "# JMH version: ", 64 << 10
 
-// newJMHFile returns a jmhFile for the file at a path. If the JVM belongs to another user, w is its World, and the
-// jmhFile closes w. Otherwise w is nil.
+// newJMHFile returns a jmhFile for the file at a path. If the JVM belongs to another user, w is the JVM's World, which
+// opens files as that user, and the jmhFile closes w. Otherwise w is nil.
 func newJMHFile(path string, w *foreign.World, see func(out []byte, monoNanos int64)) *jmhFile {
 	f := &jmhFile{path: path, world: w, see: see, stopped: make(chan struct{}), done: make(chan struct{})}
 	if w == nil {
@@ -119,8 +119,8 @@ func (f *jmhFile) stop() { close(f.stopped) }
 // takes far longer.
 const pollJMHFile = 20 * time.Millisecond
 
-// maxLastText is how many bytes of a file are read after stop. JMH writes one line at a time, so little has come since
-// the last look. But another program may have written more than there is time to read.
+// maxLastText limits the number of bytes of a file that are read after stop. JMH writes one line at a time, so little
+// has come since the last look. But another program may have written more than there is time to read.
 const maxLastText = 1 << 20
 
 // run reads the file whenever something is written to it, until stop.

@@ -13,8 +13,8 @@ import (
 )
 
 // JMHFiles follows the files that JVMs of the command write JMH's text to (JMH's -o). The option may be in the command
-// itself. Or the command is a script, which passes the option to a JVM. It also watches for JVMs that are forks of JMH
-// (jmhlink.go).
+// that gasm runs. Or that command is a script, which passes the option to a JVM. It also watches for JVMs that are
+// forks of JMH (jmhlink.go).
 type JMHFiles struct {
 	output *Output
 	link   *jmhLink
@@ -24,7 +24,7 @@ type JMHFiles struct {
 	stopped bool
 }
 
-// maxJMHFiles limits how many files are followed. Scripts that run benchmarks write fewer.
+// maxJMHFiles limits the number of files that are followed. Scripts that run benchmarks write fewer.
 const maxJMHFiles = 1000
 
 // NewJMHFiles begins to watch for forks of JMH, and to look up when their lines were sent. It follows no file yet. The
@@ -45,8 +45,8 @@ func (f *JMHFiles) FollowCommand(command []string) {
 	}
 }
 
-// follow follows the file of a command that runs in the folder dir. If the JVM belongs to another user, w is its World,
-// and follow makes sure that w is closed. Otherwise w is nil.
+// follow follows the file of a command that runs in the folder dir. If the JVM belongs to another user, w is the JVM's
+// World, which opens files as that user, and follow makes sure that w is closed. Otherwise w is nil.
 func (f *JMHFiles) follow(command []string, dir string, w *foreign.World) {
 	path := jmhOutput(command)
 	if path == "" {
@@ -69,7 +69,7 @@ func (f *JMHFiles) follow(command []string, dir string, w *foreign.World) {
 	go file.run()
 }
 
-// maxCommandLine is how many bytes of a command line are looked at.
+// maxCommandLine limits the number of bytes of a command line that are looked at.
 const maxCommandLine = 1 << 20
 
 // FollowJVM begins to follow the file that JMH's -o names in the command of a JVM that has just started. When ctx is

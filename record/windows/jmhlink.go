@@ -30,7 +30,7 @@ import (
 // A jmhLink asks the kernel when JMH's forks sent what JMH prints.
 type jmhLink struct {
 	output  *Output
-	port    atomic.Uint32 // at JMH's end of the newest fork's connection; 0 before the first fork
+	port    atomic.Uint32 // port of JMH's own JVM, to which the newest fork is connected; 0 before the first fork
 	moments chan jmhMoment
 	done    chan struct{}
 	once    sync.Once
@@ -40,21 +40,20 @@ type jmhLink struct {
 type jmhMoment struct {
 	fork, iteration int // indexes in jmhRun.forks and jmhFork.iterations
 	ends            bool
-	length          time.Duration // that JMH announced for the iteration; 0 if none
+	length          time.Duration // of the iteration, as JMH announced it; 0 if JMH announced no length
 }
 
 const (
-	// mostMoments is how many moments may wait for an answer. Further moments get no answer, and the time at which
-	// their line arrived is used.
+	// mostMoments is the maximum number of moments that wait for an answer of the kernel. For further moments gasm does
+	// not ask, and uses the time at which JMH's line arrived.
 	mostMoments = 16
 	// The kernel is not asked about iterations that are shorter than shortIteration, because each question takes 0.1 to
 	// 1 ms of CPU time.
 	shortIteration = 50 * time.Millisecond
 	// endPause is the shortest pause between two questions about the end of an iteration. The kernel is asked for no
-	// longer than endWait. An operation may take longer than the iteration should, so the pauses grow with the time
-	// since the first question.
+	// longer than endWait. An operation may take longer than the iteration should, so the pauses get longer.
 	endPause, endWait = 2 * time.Millisecond, 500 * time.Millisecond
-	endPauses         = 8 // a pause is 1/endPauses of that time
+	endPauses         = 8 // a pause is 1/endPauses of the time since the iteration should have ended
 )
 
 // newJMHLink begins to look up when the lines that output sees were sent.
@@ -89,8 +88,8 @@ func ourNetwork(p *foreign.Process) bool {
 	return err == nil && errTheirs == nil && ours == theirs
 }
 
-// ask passes a new moment to the goroutine that calls l.run. If too many moments are waiting, ask drops it. It must not
-// block, because the caller holds the output's lock, and the command's output waits.
+// ask passes a new moment to the goroutine that calls l.run. If too many moments are waiting, ask drops the new one. It
+// must not block, because the caller holds the output's lock, and the command's output waits.
 func (l *jmhLink) ask(m jmhMoment) {
 	select {
 	case l.moments <- m:
@@ -166,7 +165,7 @@ func (r *jmhRun) moment(ends bool) {
 	fork := &r.forks[len(r.forks)-1]
 	last := len(fork.iterations) - 1
 	if ends {
-		fork.sent[last].ended = 0 // an earlier line was not the score
+		fork.sent[last].ended = 0 // forgets the time of an earlier line that only looked like the score
 	}
 	if before := last - 1; before >= 0 && time.Duration(fork.iterations[before].ToMonoNanos-fork.iterations[before].FromMonoNanos) < shortIteration {
 		return
@@ -189,7 +188,7 @@ func (r *jmhRun) sent(m jmhMoment, mono int64) {
 	}
 }
 
-// over notes when the fork sent the first message after the end of the iteration that began at m.
+// over notes when the fork sent the first message after the end of an iteration. m is the beginning of that iteration.
 func (r *jmhRun) over(m jmhMoment, mono int64) { r.forks[m.fork].sent[m.iteration].over = mono }
 
 // sentTimes says when a fork sent JMH's lines of an iteration, by CLOCK_MONOTONIC in ns; 0 when unknown.
@@ -213,7 +212,8 @@ func iterationLength(value string) time.Duration {
 	return time.Duration(n) * unit
 }
 
-// maxIteration limits the length of an iteration. If JMH's text has a longer one, the length counts as unknown.
+// maxIteration limits the length of an iteration. If an iteration is longer according to JMH's text, its length counts
+// as unknown.
 const maxIteration = 1000 * time.Hour
 
 // corrected returns the times of a fork's iterations, and the number of operations of each. Both are corrected with the
@@ -234,7 +234,7 @@ func (f *jmhFork) corrected() (iterations []capture.Span, operations []float64) 
 		}
 		next = span.FromMonoNanos
 		if length := span.ToMonoNanos - span.FromMonoNanos; old > 0 && length > 0 {
-			operations[i] *= float64(length) / float64(old) // they were computed from the score and the length
+			operations[i] *= float64(length) / float64(old) // they were computed from the score and the old length
 		}
 	}
 	return iterations, operations

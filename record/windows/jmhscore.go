@@ -41,8 +41,8 @@ func scoreOf(line []byte) (value float64, unit string, ok bool) {
 	return value, string(words[len(words)-1]), true
 }
 
-// operations returns the number of operations in an iteration that took this many ns. The number follows from the score
-// in the line; it is 0 if there is no exact score.
+// operations returns the number of operations in an iteration. It computes the number from the score in the line and
+// the iteration's duration in ns. The number is 0 if there is no exact score.
 func operations(line []byte, nanos float64, threads int) float64 {
 	value, unit, ok := scoreOf(line)
 	perOp, isTime := capture.Nanos(value, unit)
@@ -56,7 +56,8 @@ func operations(line []byte, nanos float64, threads int) float64 {
 }
 
 // addOperations adds the operations of a fork's iterations to those of the trial. The parameter first is true for the
-// trial's first fork. If the operations of one iteration are unknown, so are those of the trial, and they are set to 0.
+// trial's first fork. If the operations of one iteration are unknown, those of the trial are unknown, too, and are set
+// to 0.
 func addOperations(t *capture.Trial, first bool, iterations []float64) {
 	if !first && t.Operations == 0 {
 		return

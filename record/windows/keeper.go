@@ -9,8 +9,8 @@ import (
 // A Change says that a window has opened or closed.
 type Change struct {
 	Open bool
-	// After is how long after the start of the command, or after the attaching, the window opened. For a window that
-	// has closed, it is how long the window was open.
+	// After is the time from the start of the command, or from the attaching, to the opening of the window. If the
+	// window has closed, After is how long it was open.
 	After time.Duration
 	// More says that further changes are not reported, because there are so many.
 	More bool
@@ -46,8 +46,8 @@ const (
 	// pauseAfter is how long a window must be closed before the sampling pauses. Switching the events of a JVM off and
 	// on interrupts all processors, so it is not done for windows that follow one another at once.
 	pauseAfter = 50 * time.Millisecond
-	// maxReported is how many changes are reported at most. A program may open a window for each request that it
-	// serves.
+	// maxReported is the maximum number of changes that are reported. A program may open a window for each request that
+	// it serves.
 	maxReported = 20
 )
 
@@ -97,7 +97,7 @@ func (k *Keeper) followClock() {
 	}
 }
 
-// waitUntil waits until the command has been running for that long. It returns false if the command ends before that.
+// waitUntil waits until the command has been running for the given time. It returns false if the command ends earlier.
 func (k *Keeper) waitUntil(after time.Duration) bool {
 	select {
 	case <-k.stop:

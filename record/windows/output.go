@@ -9,12 +9,12 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// An Output sees what the command prints, while it passes through gasm. It notes when lines arrive that begin or end a
+// An Output sees the command's output, which passes through gasm. It notes when lines arrive that begin or end a
 // measurement: lines that match the user's expressions, and JMH's progress lines.
 type Output struct {
 	start, end *regexp.Regexp // nil if the rules have no such expression
 
-	// Each stream has lines of its own.
+	// Lines of the two streams are kept apart.
 	stdout, stderr stream
 	// changed has one element when a window has opened or closed.
 	changed chan struct{}
@@ -35,10 +35,11 @@ type stream struct {
 	judged  bool   // the current line has matched already
 }
 
-// maxLine is how many bytes of a line are looked at.
+// maxLine limits the number of bytes of a line that are looked at.
 const maxLine = 4096
 
-// NewOutput returns an Output that looks for the lines of the rules and for JMH's.
+// NewOutput returns an Output that looks for lines that match the expressions in the rules, and for JMH's progress
+// lines.
 func NewOutput(r Rules) *Output {
 	w := &Output{start: r.Start, end: r.End, changed: make(chan struct{}, 1)}
 	w.stdout = stream{of: w, jmh: true, windows: r.From != FromStderr}

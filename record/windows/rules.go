@@ -15,7 +15,7 @@ import (
 // such lines, the window is the whole run.
 type Rules struct {
 	// Delay is the time from the command's start to the beginning of the measurement, and Length is how long the
-	// measurement takes. If Length is 0, it takes until the command's end.
+	// measurement takes. If Length is 0, the measurement takes until the command's end.
 	Delay, Length time.Duration
 	// Start and End limit the measurement to the times from a line of the command's output that matches Start to the
 	// next line that matches End. Each may be nil.
@@ -97,8 +97,8 @@ func (r *Rules) Trials(run *Run) (trials []capture.Trial, notes []string) {
 }
 
 // ByTime returns the window of a delay and a length within a run. If the length is 0, the window lasts until the end of
-// the run. If the run ended before the delay was over, the note says so. In the note, the run is called by the last
-// parameter, for example "the command".
+// the run. If the run ended before the delay was over, the note says so. The last parameter is what the note calls the
+// run, for example "the command".
 func ByTime(run capture.Span, delay, length time.Duration, recorded string) (span capture.Span, note string) {
 	span = run
 	span.FromMonoNanos += int64(delay)

@@ -15,10 +15,10 @@ type Scale struct {
 	Unit     string  // "CPU time per operation, in ns", "samples per 1000 operations"
 }
 
-// PerOperation returns the scale for event e of a profile whose Operations are known. If each sample of the event
-// stands for some CPU time, the amounts are CPU times. Otherwise they are numbers of samples. The unit of CPU times
-// (ns, us, ms or s) is chosen so that the amount of all samples together is a handy number. frequency is that of the
-// sampler, in Hz. It is 0 if it is unknown.
+// PerOperation returns the scale for the event with index e. The Operations of the profile must be known. If each
+// sample of the event stands for some CPU time, the amounts are CPU times. Otherwise they are numbers of samples. The
+// unit of CPU times (ns, us, ms or s) is chosen so that the amount of all samples together is a handy number. frequency
+// is the sampler's frequency in Hz, or 0 if it is unknown.
 func PerOperation(p *profile.Profile, e, frequency int) Scale {
 	total, ops := float64(p.Accounts[e].Profiled), p.Operations
 	nanos := sampler.ParseEvent(p.Counters[e]).CPUNanos(frequency)
@@ -36,8 +36,8 @@ func PerOperation(p *profile.Profile, e, frequency int) Scale {
 	return withDecimals(total, s)
 }
 
-// withDecimals sets Decimals so that the amount of all samples together is written with five digits. total is the
-// number of all samples.
+// withDecimals returns s with Decimals chosen so that the amount of all samples together is written with five digits.
+// total is the number of all samples.
 func withDecimals(total float64, s Scale) Scale {
 	digits := 1
 	if whole := total * s.Factor; whole > 0 {

@@ -26,12 +26,12 @@ func (s Share) String() string { return fmt.Sprintf("%d.%02d%%", s/100, s%100) }
 
 // Shares returns the share of each count in the total. It rounds them so that they add up to the share of their sum. If
 // each share were rounded by itself, the sum would be off by a few hundredths of a percent. Shares adds the missing
-// hundredths to the shares that lost the most by rounding, one to each. If there are too many, it takes them from the
-// shares that gained the most.
+// hundredths to the shares that lost the most by rounding, one to each. If the sum is too large, it takes the
+// hundredths from the shares that gained the most.
 func Shares(counts []int64, total int64) []Share {
 	parts := make([]Share, len(counts))
 	var sum int64
-	off := Share(0) // how much the sum of the parts is too small; negative if it is too large
+	off := Share(0) // the hundredths that the sum of the parts lacks; negative if the sum is too large
 	for i, n := range counts {
 		parts[i] = ShareOf(n, total)
 		off -= parts[i]
@@ -58,7 +58,8 @@ func Shares(counts []int64, total int64) []Share {
 	return parts
 }
 
-// byLoss returns the indexes of counts, sorted by how much each count lost by rounding, the largest loss first.
+// byLoss returns the indexes of counts, sorted by what each count's share lost by rounding. The largest loss comes
+// first.
 func byLoss(counts []int64, parts []Share, total int64) []int {
 	order := make([]int, len(counts))
 	for i := range order {

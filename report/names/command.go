@@ -9,11 +9,11 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// maxCommandLines is about how many lines of the header a command may fill.
+// maxCommandLines is roughly the maximum number of lines that a command fills in the header of a report.
 const maxCommandLines = 4
 
-// CommandLines writes a command as the user would type it in a shell. A long command is wrapped. If it does not fit
-// on about four lines, words in its middle are replaced with the ellipsis.
+// CommandLines writes a command as the user would type it in a shell. A long command is wrapped. If it would need more
+// than about four lines, words in its middle are replaced with the ellipsis.
 func CommandLines(words []string, width int, ellipsis string) []string {
 	if len(words) == 0 {
 		return nil

@@ -11,13 +11,13 @@ func SourcePath(method, file string) string {
 	if !ok {
 		return ""
 	}
-	class, _, _ = strings.Cut(class, "/") // without the number of a hidden class
+	class, _, _ = strings.Cut(class, "/") // without the number at the end of a hidden class's name
 	dot := strings.LastIndexByte(class, '.') + 1
 	outer, _, _ := strings.Cut(class[dot:], "$")
 	switch {
 	case file != "":
 	case outer == "":
-		return "" // made at run time: $Proxy7
+		return "" // a class that was made at run time: $Proxy7
 	default:
 		file = outer + ".java"
 	}

@@ -15,11 +15,12 @@ import (
 type chains struct {
 	Methods []string `json:"methods"`
 	Chains  [][]int  `json:"chains"`
-	// Guessed[i] is how many inner frames of chain i are a guess. It is nil if no chain has guessed frames.
+	// Guessed[i] is the number of inner frames of chain i that are guesses. Guessed is nil if no chain has guessed
+	// frames.
 	Guessed []int `json:"guessed,omitempty"`
 	methods map[string]int
 	known   map[string]int
-	last    []printassembly.Frame // the last chain that was asked for; number is its number
+	last    []printassembly.Frame // the last argument of numberOf; number is the result
 	number  int
 }
 
@@ -78,8 +79,8 @@ func (c *chains) find(frames []printassembly.Frame) int {
 	return len(c.Chains) - 1
 }
 
-// json returns the chains for the page's script, together with the texts of the other syntax and with the loops: the
-// results of loopParents (loops) and of loopEnds (ends).
+// json returns the chains for the page's script as JSON. It adds the texts of the instructions in the other syntax
+// (AT&T or Intel) and the loops: loops is the result of loopParents, and ends is the result of loopEnds.
 func (c *chains) json(other []string, syntax string, loops []int, ends [][]int) []byte {
 	escaped := make([]string, len(other))
 	for i, text := range other {
@@ -103,17 +104,19 @@ type chips struct {
 	last []printassembly.Frame // the chain of the previous instruction
 }
 
-// maxChips is how many levels of a chain are written at one instruction. The page's status line shows the other levels.
+// maxChips is the maximum number of levels of a chain that are written at one instruction. The page's side panel shows
+// all levels.
 const maxChips = 4
 
-// append appends what is new in an instruction's chain. If only the line is new, it appends the line. Otherwise it
-// appends nested chips for all methods that differ from the previous chain, from the outermost to the innermost.
+// append appends what is new in an instruction's chain, compared with the previous instruction's. If only the line is
+// new, it appends the line. Otherwise it appends nested chips for all methods that differ from the previous chain, from
+// the outermost to the innermost.
 func (c *chips) append(b []byte, frames []printassembly.Frame) []byte {
 	if len(frames) == 0 || sameChain(frames, c.last) {
 		return b
 	}
 	defer func() { c.last = frames }()
-	common := 0 // how many callers are the same in both chains, from the outermost on
+	common := 0 // the number of callers that are the same in both chains, counted from the outermost
 	for common < len(frames)-1 && common < len(c.last)-1 && sameCall(frames[len(frames)-1-common], c.last[len(c.last)-1-common]) {
 		common++
 	}

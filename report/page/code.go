@@ -37,8 +37,8 @@ type codeView struct {
 	ArrowsLeft, Beside string
 }
 
-// An inlined is a method in a listing, with its samples there. It is inlined there, or it is the compiled method
-// itself.
+// An inlined is a method with its samples in one listing. It is a method that was inlined into the compiled method, or
+// the compiled method itself.
 type inlined struct {
 	Method      string
 	Brief       string // see brief
@@ -93,8 +93,8 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 	return v
 }
 
-// aboutCode returns the facts about a listing that the page shows above the code: its size, its address, its compile
-// id, and how reliable its lines are.
+// aboutCode returns the facts that the page shows above a listing: the size, the address and the compile id of the
+// code, and how reliable the line numbers are.
 func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing, at *places, totals []int64) []string {
 	about := []string{counted(len(l.Lines), "instruction"), fmt.Sprintf("0x%x", l.Lo)}
 	if l.CompileID > 0 {
@@ -176,8 +176,8 @@ func inlinedIn(number int, l *profile.Listing, totals []int64) []inlined {
 	return all
 }
 
-// loopParents returns, for each loop, the number of the loop around it, or 0 if it is in no other loop. The first loop
-// has the number 1.
+// loopParents returns, for each loop, the number of the loop around it, or 0 if there is none. The first loop has the
+// number 1.
 func loopParents(loops []code.Loop) []int {
 	parents := make([]int, len(loops))
 	for i := range loops {

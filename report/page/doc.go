@@ -2,14 +2,14 @@
 // a library.
 //
 // [Write] takes profiles with listings ([profile.Options.Listings]) and their JSON report. The overview shows the
-// numbers of the JSON report. Everything is in the HTML: without JavaScript, the page shows the overview and, below
-// it, all code. The script (page.js) shows either the overview or code. It adds keys, links, sorting, and the panel
-// about the instruction at the cursor. A Content-Security-Policy prevents the page from fetching anything, and from
-// running any other script.
+// numbers of the JSON report. Everything is in the HTML: without JavaScript, the page shows the overview and, below it,
+// all code. With JavaScript, the page shows either the overview or code. The script (page.js) also adds keys, links,
+// sorting, and the panel about the instruction at the cursor. A Content-Security-Policy prevents the page from fetching
+// anything, and from running any other script.
 //
 // Names of classes, methods, files and threads are data. They are escaped as in all other text that gasm writes (see
-// package layout), and then escaped again for HTML. html/template does that in most of the page. Rows of code are
-// written without a template, and there appendText does it. The script only sets text, never HTML.
+// package layout), and then escaped again for HTML. html/template does the second step in most of the page. Rows of
+// code are written without a template, so appendText does it for them. The script only sets text, never HTML.
 //
 // # What is where
 //
@@ -63,9 +63,9 @@
 //	                               (method, bytecode index and line, from the innermost frame on), its other syntax,
 //	                               and for each loop, the number of the loop around it and the rows that it closes with
 //
-// Ids may change when the program is profiled again. A link that should also work for another run names the method
-// instead. If necessary, it also names the tier (t), the offset (o), the profile (p), and which of several listings
-// is meant (n):
+// Ids may change when the program is profiled again. A link that should also work for another run has the method's name
+// instead of an id. If necessary, it also names the tier (t), the offset (o), the profile (p), and which of several
+// listings is meant (n):
 //
 //	#m=java.util.HashMap::getNode&t=c2, level 4&n=2&o=0x3c&p=org.acme.Bench.get
 package page

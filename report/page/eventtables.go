@@ -43,8 +43,8 @@ func (t *tableBuilder) events() *table {
 	return t.cut(out, len(t.r.Events))
 }
 
-// unrecorded returns the end of a title that says for how long nothing was recorded. It returns "" if that time is
-// short.
+// unrecorded returns the end of a table's title. It says for how long the JVM's events were not recorded at first, for
+// example "without the first 1.5 s". unrecorded returns "" if that time is short.
 func (t *tableBuilder) unrecorded() string {
 	if t.r.UnrecordedSeconds < 0.1 {
 		return ""
@@ -72,7 +72,8 @@ func (t *tableBuilder) allocations() *table {
 	return t.cut(out, len(t.r.Allocations))
 }
 
-// allocator returns the place of an allocation: a place in the program, or the JVM's code that allocates for it.
+// allocator returns the text for the place of an allocation. This is a place in the program or, if it is unknown, the
+// code in the JVM that allocated.
 func allocator(a *schema.Allocation) string {
 	if a.At == nil && a.Code != nil {
 		return shown(a.Code.Source + ": " + a.Code.Name)
@@ -80,7 +81,7 @@ func allocator(a *schema.Allocation) string {
 	return site(a.At)
 }
 
-// site returns a place in the program: "java.util.HashMap::resize:705".
+// site returns the text for a place in the program: "java.util.HashMap::resize:705".
 func site(f *schema.Frame) string {
 	if f == nil {
 		return "(no stack)"

@@ -18,8 +18,8 @@ const borrowedMark = "~"
 type hotLine struct {
 	Link, Text, Share string // Link is "" if the code is not in the page
 	Method            string // of the compiled code
-	Made, Whole       string // the innermost method and line that the instruction was made from, in short and in full
-	Guess             bool   // HotSpot kept no debug info here; Made is that of a later instruction, or a guess
+	Made, Whole       string // innermost method and line that the instruction was made from; Made is short for Whole
+	Guess             bool   // HotSpot kept no debug info here, so Made is a guess or belongs to a later instruction
 	Loop              string
 	Where             string // Made, Method and Loop in words
 	Samples           string
@@ -81,8 +81,8 @@ func hotLines(p *profile.Profile, r *schema.Profile, at *places, totals []int64)
 	return all
 }
 
-// hotTable returns the table of the hottest instructions. It also shows the samples of the first event as numbers,
-// because the shares of single instructions are small.
+// hotTable returns the table of the hottest instructions. Besides shares, it shows the number of samples of the first
+// event, because the shares of single instructions are small.
 func (t *tableBuilder) hotTable() *table {
 	note := "loops are numbered within the code of their method"
 	guess := false

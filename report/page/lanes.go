@@ -12,8 +12,8 @@ import (
 // laneHeight is the height of a lane of events below the samples, in the units of the drawing.
 const laneHeight = 5
 
-// lanes has the name and the CSS class of each lane. The class sets the colour. The key is the kind of event in the
-// lane.
+// lanes has the name and the CSS class of each lane by the kind of event that the lane shows. The class sets the
+// colour.
 var lanes = map[event.Kind]struct{ class, name string }{
 	event.GC: {"kernel", "GC pauses"}, event.Safepoint: {"out", "safepoints"}, event.Concurrent: {"kernel", "concurrent collections"},
 	event.Compilation: {"c1", "compilations"}, event.Lock: {"native", "waiting for locks"}, event.Own: {"c2", "the program's own events"},
@@ -34,7 +34,7 @@ func drawLanes(out *strings.Builder, j *history.JVM) {
 	}
 }
 
-// laneLegend returns a note that names the lanes, from the top down. It is empty if no JVM has lanes.
+// laneLegend returns a note that names the lanes from the top down, or "" if no JVM has lanes.
 func laneLegend(jvms []history.JVM) template.HTML {
 	var names []string
 	seen := map[event.Kind]bool{}

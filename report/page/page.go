@@ -26,7 +26,7 @@ type Input struct {
 	// PerOperation returns the factor that converts a number of samples of an event to an amount per operation of the
 	// benchmark. It also returns the decimals and the unit of that amount. ok is false if the factor is unknown.
 	PerOperation func(p *profile.Profile, event int) (factor float64, decimals int, unit string, ok bool)
-	Top          int    // how many rows of a table are shown at first; 0 for all
+	Top          int    // the value of --top, which limits the rows of a table; 0 for all rows
 	Unit         string // the unit of counts at first: "percent", "raw" or "norm"
 	Intel        bool   // instructions are in Intel's syntax
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/gasm-profiler/gasm/profile/parts"
 )
 
-// partsData is what the script needs to show only the samples of some threads or of a slice of time. Counts by part
-// are texts in the form that partText returns.
+// partsData is what the script needs to show only the samples of some threads or of a slice of time. A part of a
+// profile has the samples of one group of threads in one slice of time. Counts by part are texts in the form that
+// partText returns.
 type partsData struct {
 	List    [][2]int     `json:"list"` // for each part: index in Slices, index in Threads
 	Slices  []sliceData  `json:"slices"`
@@ -60,7 +61,7 @@ func partTexts(counts parts.Counts, events int) []string {
 	return texts
 }
 
-// partsOf returns the parts of a profile for the script, or nil if there are none.
+// partsOf returns the parts of a profile for the script, or nil if the profile is not divided into parts.
 func (b *builder) partsOf(p *profile.Profile, events int) *partsData {
 	parts := p.Parts
 	if parts == nil {

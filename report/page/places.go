@@ -12,20 +12,21 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// places finds instructions in the page's code: the one that belongs to a method, to a line or to an address. Its
-// methods return ids of HTML elements: "c3-1a0" is the instruction 0x1a0 bytes after the start of listing 3. They
+// places finds the instruction in the page's code that belongs to a method, a line or an address. Its methods return
+// ids of HTML elements. For example, "c3-1a0" is the instruction 0x1a0 bytes after the start of listing 3. The methods
 // return "" if the page has no such instruction.
 type places struct {
 	p        *profile.Profile
 	first    int // the number of the profile's first listing
 	methods  map[[2]string]int
-	sums     map[[2]string]*profile.Method // sums of a method's compilations by one compiler, by source and name
+	sums     map[[2]string]*profile.Method // sums of a method's compilations; by compiler and name
 	byName   map[string]int                // numbers of listings
 	compiled map[compiledKey]int
 	frames   map[string]place
 	lines    map[lineKey]place
-	// borrowed counts samples for each line. Samples count as positive if their instruction has borrowed the line,
-	// because HotSpot kept no line for it. Samples count as negative if HotSpot kept the line for their instruction.
+	// borrowed has a balance of samples for each line. HotSpot keeps no line for some instructions, which then borrow
+	// the line of a later instruction or get a guess. The samples of these instructions are added. The samples of
+	// instructions with a line of their own are subtracted.
 	borrowed    map[lineKey]int64
 	hottestLine []string // ids of the hottest instructions, by listing
 }
@@ -156,8 +157,8 @@ func (at *places) regionParts(r *schema.Region) parts.Counts {
 // frame returns the id of the hottest instruction that was made from a method.
 func (at *places) frame(method string) string { return at.frames[method].id }
 
-// mark returns borrowedMark if HotSpot kept no line for the instructions of most of a line's samples. Otherwise it
-// returns "".
+// mark returns borrowedMark if most of a line's samples are at instructions for which HotSpot kept no line. Otherwise
+// it returns "".
 func (at *places) mark(method string, line int) string {
 	if at.borrowed[lineKey{method, line}] > 0 {
 		return borrowedMark

@@ -18,15 +18,16 @@ const (
 	maxArrowColumns = 10
 	// countColumns is the width of one column of counts, which holds "100.00%" and a blank.
 	countColumns = 8
-	// textColumns is how many columns an instruction has before its comments. A longer instruction pushes its comments to
-	// the right.
+	// textColumns is the width of an instruction's text before its comments. A longer instruction pushes its comments
+	// to the right.
 	textColumns = 38
-	// chunkRows is about how many rows are in a chunk. The browser lays out a chunk when it comes into view.
+	// chunkRows is the approximate number of rows in a chunk. The browser lays out a chunk when the chunk comes into
+	// view.
 	chunkRows = 50
-	// pieceRows is about how many rows are in a piece. A piece is a group of chunks that the browser skips together,
-	// because in large code it would take too long to look at each chunk.
+	// pieceRows is the approximate number of rows in a piece. A piece is a group of chunks that the browser skips
+	// together, because in large code it would take too long to look at each chunk.
 	pieceRows = 1000
-	// In code of at least hugeRows rows, cold parts of at least foldedRows rows are folded at first.
+	// In code of at least hugeRows rows, groups of at least foldedRows rows without samples are folded at first.
 	hugeRows, foldedRows = 200, 12
 )
 
@@ -210,7 +211,7 @@ func (w *rowWriter) heading(first, last, loop int) {
 	for _, b := range w.blocks[first:last] {
 		sum.Add(b.Counts)
 	}
-	w.counts(sum, nil) // without counts by part, because the script adds those up
+	w.counts(sum, nil) // without counts by part, because the script adds up those of the rows
 	if from := w.blocks[first].From; from > 0 && w.gutter.Width > 0 {
 		w.arrows(w.gutter.After[from-1])
 	} else {
@@ -289,7 +290,7 @@ func (w *rowWriter) row(i int) {
 	l := &w.listing.Lines[i]
 	w.out = append(w.out, `<div class="r`...)
 	if len(l.Frames) > 0 && !l.OwnFrames {
-		w.out = append(w.out, " n"...) // its debug info is that of a later instruction, or a guess
+		w.out = append(w.out, " n"...) // the debug info comes from a later instruction or is a guess
 	}
 	if w.shares[i] {
 		w.out = append(w.out, " s"...)
@@ -352,7 +353,7 @@ func (w *rowWriter) text(l *code.Line) (linked bool) {
 }
 
 var (
-	// bytecodeFlags matches the flags after a bytecode. They are 0 if the bytecode was compiled in the usual way:
+	// bytecodeFlags matches the flags after a bytecode. All flags are 0 if the bytecode was compiled in the usual way:
 	//	;*getfield localsPos {reexecute=0 rethrow=0 return_oop=0}
 	bytecodeFlags = regexp.MustCompile(`\s*\{\w+=\d(?: \w+=\d)*\}`)
 	zeroFlag      = regexp.MustCompile(`\w+=0 ?`)

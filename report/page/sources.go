@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	// sourceMargin is how many lines of a file are shown before and after each line that code was made from.
+	// sourceMargin is the number of lines of a file that are shown before and after each line that code was made from.
 	sourceMargin = 6
-	// maxSourceBytes and maxSourceFiles limit how much of the sources the page has. Files of the hottest code come first.
+	// maxSourceBytes and maxSourceFiles limit how much source code is in the page. Files of the hottest code come
+	// first.
 	maxSourceBytes = 400_000
 	maxSourceFiles = 150
 )
@@ -40,7 +41,7 @@ type sourceFiles struct {
 	places  map[classLine]sourcePlace
 	order   []*collected
 	methods map[string]bool
-	// elsewhere has the moved places of lines that code was made from.
+	// elsewhere has the places of all lines that code was made from and whose place is moved (see sourcePlace).
 	elsewhere map[profile.MethodLine]sourcePlace
 }
 
@@ -59,15 +60,16 @@ type classLine struct {
 	line  int
 }
 
-// A sourcePlace is a line of a file. Usually it is the line with the same number in the class's own file. Otherwise
-// moved is true. For example, Kotlin's compiler numbers lines of inline functions beyond the end of the file.
+// A sourcePlace is a line of a file. A line number in the code of a class usually refers to the line with this number
+// in the class's own file. If it refers to another line, moved is true. For example, Kotlin's compiler gives lines of
+// inline functions numbers beyond the end of the file.
 type sourcePlace struct {
 	file  *collected // nil if there is no such file
 	line  int
 	moved bool
 }
 
-// newSourceFiles returns an empty collection. See Input for the functions.
+// newSourceFiles returns an empty collection. place and lines are the functions Place and FileLines of Input.
 func newSourceFiles(place func(string, int) (string, int), lines func(string) []string) *sourceFiles {
 	return &sourceFiles{place: place, lines: lines, byName: map[string]*collected{}, places: map[classLine]sourcePlace{}, methods: map[string]bool{}, elsewhere: map[profile.MethodLine]sourcePlace{}}
 }

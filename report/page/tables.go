@@ -20,7 +20,7 @@ type table struct {
 	ID, Title, Note string
 	Columns         []column
 	Rows            []row
-	Shown           int // how many rows are shown until the user asks for all
+	Shown           int // the number of rows that are shown until the user asks for all
 	More            string
 	Whole           bool // whether no count in the table is known by part
 }
@@ -30,14 +30,14 @@ type table struct {
 type column struct {
 	Name   string
 	Number bool
-	Sorted bool // whether the rows are sorted by it at first
+	Sorted bool // whether the rows are sorted by this column at first
 	Event  int
 }
 
 // A row has a cell for each column of a table.
 type row struct {
 	Cells []cell
-	Link  string // to code: "c3-1a0"; "" for none
+	Link  string // the id of an instruction ("c3-1a0") or of a profile ("p1"); "" for no link
 }
 
 // A cell is text, or a number of samples with its share.
@@ -49,14 +49,14 @@ type cell struct {
 	Unit  string // the unit in which the number is always written; "" for the chosen unit
 	Width string // the width of its bar, in percent
 	Kind  string // the kind of code, for the colour of a source
-	Name  bool   // whether it is the row's name, which is the link
-	Code  bool   // whether it is an instruction
+	Name  bool   // whether the cell is the row's name, which is also the link
+	Code  bool   // whether the text is an instruction
 	Cut   string // the whole text, if the shown text is cut when it is too long
 	Parts string // the samples by part, see partText
-	Sort  string // the text or number that it is sorted by; "" for Text
+	Sort  string // the text or number by which the cell is sorted; "" for Text
 }
 
-// maxRows is how many rows a table has at most, unless --top asks for more.
+// maxRows is the maximum number of rows in a table, unless --top asks for more.
 const maxRows = 100
 
 // A tableBuilder builds the tables of one profile.
@@ -105,7 +105,7 @@ func (b *builder) listingProfile(p *profile.Profile) int {
 	return 0
 }
 
-// counts returns cells with samples. byPart has the same samples by part, or is nil if they are unknown by part.
+// counts returns cells with samples. byPart has the same samples by part. It is nil if their parts are unknown.
 func (t *tableBuilder) counts(c []int64, byPart parts.Counts) []cell {
 	cells := make([]cell, 0, len(c)+3)
 	for e, n := range c {
@@ -229,7 +229,8 @@ func (t *tableBuilder) frames() *table {
 	return t.cut(out, len(frames))
 }
 
-// instead returns the end of a note. It says which line is shown for an instruction if HotSpot kept no line for it.
+// instead returns the end of a note. The note says which line is shown for an instruction if HotSpot kept no line for
+// the instruction.
 func (t *tableBuilder) instead() string {
 	if slices.ContainsFunc(t.b.in.Profiles.Capture.JVMs, func(j capture.JVM) bool { return j.SafepointsOnly }) {
 		return "it is a guess"
@@ -237,7 +238,8 @@ func (t *tableBuilder) instead() string {
 	return "the line of the next instruction that has one is shown"
 }
 
-// guessMark returns a mark if a method is a guess for some of its samples. It returns "" if guessed is nil.
+// guessMark returns a mark if a method is only a guess for some of its samples, which are in guessed. It returns "" if
+// guessed is nil.
 func guessMark(guessed *schema.Counts) string {
 	if guessed == nil {
 		return ""
@@ -326,7 +328,7 @@ func (t *tableBuilder) compilations() *table {
 	}
 	for i := range t.p.Compilations {
 		c := &t.p.Compilations[i]
-		made, left, why := "before", "", "" // before gasm attached to the JVM
+		made, left, why := "before", "", "" // "before" means before gasm attached to the JVM
 		if !c.MadeBefore() {
 			made = seconds(c.MadeMillis, c.MadeInside)
 		}
@@ -377,8 +379,8 @@ func (t *tableBuilder) jvms() *table {
 	return t.cut(out, full)
 }
 
-// forks returns a table that compares the JVMs of a trial. It has the share of each hot method in each JVM. forks
-// returns nil if there is nothing to compare.
+// forks returns a table that compares the JVMs of a trial. For each of the hottest methods, it has the method's share
+// in each JVM. forks returns nil if there is nothing to compare.
 func (t *tableBuilder) forks() *table {
 	const most, methods = 10, 15
 	uncompared := func(m schema.Method) bool { return m.PerJVM == nil }
@@ -422,10 +424,10 @@ func (t *tableBuilder) sources() *table {
 	return t.cut(out, len(out.Rows))
 }
 
-// printingRow has no samples if HotSpot did not print the code. Then it is left out of the account.
+// printingRow is left out of the account if it has no samples, for example because HotSpot did not print the code.
 const printingRow = "· gasm's printing (HotSpot)"
 
-// outsideMethodRow has no samples without --window-method. Then it is left out of the account.
+// outsideMethodRow is left out of the account if it has no samples. It never has any without --window-method.
 const outsideMethodRow = "· outside the method"
 
 // account returns the table that says how many samples were taken, and what became of them.

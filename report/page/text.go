@@ -61,7 +61,7 @@ func portion(n, total int64) string {
 	return strconv.FormatFloat(100*float64(n)/float64(total), 'f', 1, 64)
 }
 
-// heatOf returns how hot a number of samples is, from 0 to 6. That depends on its share of the total.
+// heatOf returns how hot a number of samples is, from 0 to 6. The result depends on the number's share of the total.
 func heatOf(n, total int64) int {
 	if n == 0 || total == 0 {
 		return 0
@@ -83,7 +83,7 @@ func brief(method string) string {
 		return method
 	}
 	if i := strings.IndexAny(class, "/+"); i > 0 {
-		class = class[:i] // the address of a hidden class follows
+		class = class[:i] // cut off the address that follows the name of a hidden class
 	}
 	class = class[strings.LastIndexByte(class, '.')+1:]
 	if i := strings.LastIndexByte(class, '$'); i >= 0 {

@@ -14,11 +14,12 @@ import (
 )
 
 const (
-	maxTimelines   = 8  // how many JVMs have a time line
+	maxTimelines   = 8  // the maximum number of JVMs that have a time line
 	timelineHeight = 48 // in the units of the drawing
 )
 
-// doings has the parts of a time line from the bottom up, each with its class in the page's style sheet.
+// doings lists what a JVM can be doing when it is sampled. A time line stacks these from the bottom up. Each has a
+// class in the page's style sheet.
 var doings = []struct {
 	doing       history.Doing
 	class, name string
@@ -102,7 +103,7 @@ func drawWindows(out *strings.Builder, ps *profile.Profiles, p *profile.Profile,
 	if p.Slices == nil || whole < windows.SlicesPerJVM {
 		return
 	}
-	var before int64 // time in windows
+	var before int64 // the time in the windows before w
 	slice := int64(1)
 	for _, w := range ofJVM {
 		for ; slice < windows.SlicesPerJVM && slice*whole/windows.SlicesPerJVM < before+w.ToMonoNanos-w.FromMonoNanos; slice++ {
@@ -130,7 +131,7 @@ func windowsOf(ps *profile.Profiles, p *profile.Profile, pid int) []capture.Wind
 	return all
 }
 
-// drawBins stacks the samples of each bin by what the JVM was doing.
+// drawBins draws the samples of each bin (a short interval of time) as a stack, by what the JVM was doing.
 func drawBins(out *strings.Builder, j *history.JVM) {
 	var most int64 = 1
 	for _, bin := range j.Bins {

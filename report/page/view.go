@@ -59,8 +59,8 @@ type scriptData struct {
 	Unit     string        `json:"unit"`
 	Profiles []profileData `json:"profiles"`
 	Files    []fileData    `json:"files"`
-	// Moved has the line numbers that do not refer to the line with that number in the class's own file. The keys are
-	// a method and a line number. The value is the id of a file and a line in that file.
+	// Moved has the line numbers that do not refer to the line with that number in the class's own file. It maps a
+	// method and a line number to the id of a file and a line in that file.
 	Moved map[string]map[int][2]int `json:"moved,omitempty"`
 }
 
@@ -74,7 +74,8 @@ type profileData struct {
 	Parts  *partsData `json:"parts,omitempty"`
 }
 
-// perOp says how the script converts samples of an event to an amount per operation. See Input.PerOperation.
+// perOp says how the script converts a number of samples of an event to an amount per operation of the benchmark; see
+// Input.PerOperation.
 type perOp struct {
 	Factor   float64 `json:"factor"`
 	Decimals int     `json:"decimals"`
@@ -267,8 +268,8 @@ func (b *builder) profileFacts(p *profile.Profile, r *schema.Profile) []fact {
 	return facts
 }
 
-// unlisted returns a text about the code that is not in the page: how much it is, and how to get it. It returns "" if
-// all code is in the page.
+// unlisted returns a text about the code that is not in the page. The text says how much code that is, and how to get
+// it. It returns "" if all code is in the page.
 func unlisted(p *profile.Profile, totals []int64) string {
 	u := p.Unlisted
 	if u.Pieces == 0 || len(totals) == 0 || len(u.Counts) == 0 {

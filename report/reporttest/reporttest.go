@@ -55,7 +55,7 @@ func asm(t *testing.T, file string, hits map[string]tally.Counts) []code.Line {
 		annotate(&lines[len(lines)-1], comment)
 	}
 	for i := range lines[:len(lines)-1] {
-		lines[i].Hi = min(lines[i+1].Lo, lines[i].Lo+15) // the longest instruction has 15 bytes, so gaps stay gaps
+		lines[i].Hi = min(lines[i+1].Lo, lines[i].Lo+15) // an instruction has 15 bytes at most; a longer distance is a gap
 	}
 	return lines
 }
@@ -212,7 +212,7 @@ func Workload(t *testing.T) profile.Profile {
 	}
 }
 
-// logsHits add up to the 1000 samples of the region.
+// logsHits are the samples of Workload's first region, by instruction. They add up to the region's 1000 samples.
 var logsHits = map[string]tally.Counts{"5364": c(30), "537d": c(520), "5383": c(310), "5387": c(110), "538d": c(1), "538f": c(29)}
 
 // TwoEvents returns Workload with a second event. In each row, the second event has a third of the samples of the
@@ -250,7 +250,7 @@ func TwoEvents(t *testing.T) profile.Profile {
 	return p
 }
 
-// Dot returns a profile of one region that two JVMs have, with two jumps to its start.
+// Dot returns a profile of one region of code, which was in two JVMs. Two jumps lead to its start.
 func Dot(t *testing.T) profile.Profile {
 	lines := asm(t, "dot.asm", map[string]tally.Counts{"e1fc": c(60), "e20a": c(30), "e219": c(6), "e237": c(4)})
 	last := &lines[len(lines)-1]

@@ -40,7 +40,7 @@ type Process struct {
 	PID     int    `json:"pid"`
 	Main    string `json:"main"`
 	Version string `json:"version"`
-	Fork    int    `json:"fork,omitempty"` // JMH's number of the fork
+	Fork    int    `json:"fork,omitempty"` // the number that JMH gave to the fork
 	// SafepointsOnly is true if HotSpot has recorded the frames and lines of its code only at safepoints. Between
 	// safepoints, frames and lines are guesses; see Frame.Certain.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
@@ -48,20 +48,22 @@ type Process struct {
 	Taken Counts `json:"taken,omitzero"`
 }
 
-// A Profile is the profile of one trial or of one program. If there is no trial, Program and JDK are set: all JVMs of
-// the profile run the same program on the same JDK.
+// A Profile is the profile of one trial or of one program. Without a trial, all JVMs of the profile run the same
+// program on the same JDK, which are in Program and JDK.
 type Profile struct {
-	Trial         string            `json:"trial"`
-	Program       string            `json:"program,omitempty"` // the main class, or the jar without the number that tools add at run time
+	Trial string `json:"trial"`
+	// Program is the main class or the name of the jar. If a tool added a number to that name at run time, Program
+	// leaves the number out.
+	Program       string            `json:"program,omitempty"`
 	JDK           string            `json:"jdk,omitempty"`
 	PIDs          []int             `json:"pids"`
 	WindowSeconds float64           `json:"window_seconds"`
-	Operations    float64           `json:"operations,omitempty"` // in the window; 0 if neither JMH nor --ops says how many
+	Operations    float64           `json:"operations,omitempty"` // in the window, by JMH or --ops; 0 if unknown
 	Score         *Score            `json:"score,omitempty"`      // what JMH measured; nil without JMH
 	Account       PerEvent[Account] `json:"account"`
 	JVMs          []Share           `json:"jvms"` // in the order of PIDs
-	// Slices are the samples of a benchmark over time. Each JVM has windows.SlicesPerJVM slices. The JVMs are in the
-	// order of PIDs.
+	// Slices are the samples of a benchmark over time. For each JVM, in the order of PIDs, there are
+	// windows.SlicesPerJVM slices.
 	Slices  Slices       `json:"slices,omitzero"`
 	Regions []Region     `json:"regions"`
 	Methods []Method     `json:"methods"`
@@ -71,9 +73,9 @@ type Profile struct {
 	Threads []ThreadKind `json:"threads"`
 	// Events are the events in the windows, summed up by kind and name.
 	Events []Event `json:"events,omitempty"`
-	// Probes are what probed methods have counted, inside and outside the windows.
+	// Probes are the counts of probed methods, inside and outside the windows.
 	Probes []Probe `json:"probes,omitempty"`
-	// Delays are the code that ran while threads waited for others to reach a safepoint.
+	// Delays list the code that ran while threads waited for other threads to reach a safepoint.
 	Delays []Delay `json:"time_to_safepoint,omitempty"`
 	// Locks are the places where threads waited for locks that other threads held. The place where threads waited
 	// longest in total comes first.
@@ -81,7 +83,8 @@ type Profile struct {
 	// Allocations are the places where the program allocates. The place with the most bytes comes first.
 	Allocations []Allocation `json:"allocations,omitempty"`
 	// UnrecordedSeconds is how long the windows had already lasted when Flight Recorder began to record. Locks and
-	// Allocations lack what happened in this time. If there are several JVMs, it is the longest of these times.
+	// Allocations lack what happened in this time. If there are several JVMs, UnrecordedSeconds is the longest of their
+	// times.
 	UnrecordedSeconds float64 `json:"unrecorded_seconds,omitempty"`
 	// Sites says which frame of a stack is a Lock's or an Allocation's place: "own" for the innermost frame outside the
 	// JDK, or "innermost". It is absent if there are neither locks nor allocations.
@@ -116,12 +119,12 @@ type Account struct {
 	Total         int64 `json:"total"`
 	OutsideWindow int64 `json:"outside_window"`
 	// OtherProcess counts the samples of all processes that are not a JVM of the profile. OtherJVM and OtherTrial are
-	// parts of it. OtherJVM is for JVMs of the command that are in no trial or run other programs, and OtherTrial for
-	// JVMs of other trials.
+	// parts of this number. OtherJVM counts the samples of the command's JVMs that are in no trial or run a different
+	// program, and OtherTrial those of JVMs of other trials.
 	OtherProcess int64 `json:"other_process"`
 	OtherJVM     int64 `json:"other_jvm,omitempty"`
 	OtherTrial   int64 `json:"other_trial,omitempty"`
-	OtherThread  int64 `json:"other_thread,omitempty"` // of threads that were not chosen
+	OtherThread  int64 `json:"other_thread,omitempty"` // samples of threads that the user has not chosen
 	// OutsideMethod counts the samples that were taken while their thread was not in the method of --window-method.
 	OutsideMethod int64 `json:"outside_method,omitempty"`
 	// Printing counts the samples that were taken while HotSpot printed code for gasm. They are not in Profiled.
@@ -140,7 +143,7 @@ type Account struct {
 type Share struct {
 	PID    int    `json:"pid"`
 	Counts Counts `json:"counts"`
-	Native Counts `json:"native"` // outside the code cache, kernel included
+	Native Counts `json:"native"` // samples outside the code cache, including the kernel
 	// JIT has the samples of the JIT compilers' threads, and GC those of the garbage collector's threads. Java has the
 	// samples of all other threads in the code cache.
 	Java Counts `json:"java,omitzero"`
@@ -158,8 +161,8 @@ type Region struct {
 	Lo        Address `json:"lo"`
 	Hi        Address `json:"hi"`
 	Counts    Counts  `json:"counts"`
-	Lines     []Line  `json:"lines,omitempty"`   // only of hot regions
-	TooBig    int     `json:"too_big,omitempty"` // the number of lines, if there are too many to be listed
+	Lines     []Line  `json:"lines,omitempty"`   // only present for hot regions
+	TooBig    int     `json:"too_big,omitempty"` // the number of lines, if they are too many to be listed; 0 otherwise
 }
 
 // A Line is one instruction of a region.
@@ -186,7 +189,7 @@ type HotLine struct {
 	// instruction with debug info or, if the JVM has SafepointsOnly, a guess.
 	FramesOfNext bool `json:"frames_of_next,omitempty"`
 	// Loop is the number of the innermost loop around the instruction in the code of its method (see the type Loop), or
-	// 0 if it is in no loop. Depth is the number of loops around the instruction.
+	// 0 if there is none. Depth is the number of loops around the instruction.
 	Loop  int `json:"loop,omitempty"`
 	Depth int `json:"depth,omitempty"`
 	// LoopUnknown is true if the code is too large to look for its loops.
@@ -220,8 +223,8 @@ type Compilation struct {
 	// MadeBefore is true if the JVM already had the code when gasm attached. Then MadeMillis is 0, because the time is
 	// unknown.
 	MadeBefore bool `json:"made_before,omitempty"`
-	// Left says when and why the JVM stopped using the code. It is missing if the JVM did not stop, or if the log
-	// says nothing about it.
+	// Left says when and why the JVM stopped using the code. It is missing if the JVM still used the code in the end,
+	// or if the log does not say when it stopped.
 	Left   *CompilationEnd   `json:"left,omitempty"`
 	Counts Counts            `json:"counts"`
 	Share  PerEvent[float64] `json:"share"` // of the profile
@@ -246,12 +249,13 @@ type Frame struct {
 	// Certain is false if this frame is a guess, because HotSpot has recorded frames only at safepoints. It is nil if
 	// the frame is certain.
 	Certain *bool `json:"certain,omitempty"`
-	// LineCertain is false if the bytecode index and the line are a guess. The method can be certain all the same.
+	// LineCertain is false if the bytecode index and the line are a guess. Even then, the method can be certain.
 	// LineCertain is nil if the index and the line are certain.
 	LineCertain *bool `json:"line_certain,omitempty"`
 }
 
-// A Method sums up all code of one source and name.
+// A Method sums up all code that has the same name and the same source, for example all of a method's compilations by
+// C2.
 type Method struct {
 	Source    string `json:"source"`
 	Name      string `json:"name"`
@@ -266,13 +270,13 @@ type Method struct {
 type Frames struct {
 	Method string      `json:"method"`
 	File   string      `json:"file,omitempty"` // as in a Frame
-	Counts Counts      `json:"counts"`         // as the innermost method
-	Total  Counts      `json:"total"`          // anywhere in the inlining chain
+	Counts Counts      `json:"counts"`         // samples at instructions whose innermost method this is
+	Total  Counts      `json:"total"`          // samples at instructions with this method anywhere in their inlining chain
 	PerJVM PerJVM      `json:"per_jvm,omitempty"`
 	Slices Slices      `json:"slices,omitzero"` // of Counts
 	Lines  []LineTotal `json:"lines"`
-	// Guessed is the part of Counts for which the method is a guess, because HotSpot has recorded frames at safepoints
-	// only. It is nil if there are no such samples.
+	// Guessed has those of the samples in Counts for which the method is a guess, because HotSpot has recorded frames
+	// at safepoints only. It is nil if there are no such samples.
 	Guessed *Counts `json:"guessed,omitempty"`
 }
 
@@ -280,7 +284,7 @@ type Frames struct {
 type LineTotal struct {
 	Line   int    `json:"line"` // 0 if unknown
 	Counts Counts `json:"counts"`
-	// Guessed is the part of Counts for which the line is a guess; see Frames.Guessed.
+	// Guessed has those of the samples in Counts for which the line is a guess; see Frames.Guessed.
 	Guessed *Counts `json:"guessed,omitempty"`
 }
 
@@ -306,7 +310,7 @@ type ThreadKind struct {
 	Threads []Thread `json:"threads"`
 }
 
-// A Thread sums up the threads of one name.
+// A Thread sums up the samples of all threads with the same name.
 type Thread struct {
 	Name   string `json:"name"`
 	Counts Counts `json:"counts"`
@@ -320,10 +324,10 @@ type Event struct {
 	Count     int     `json:"count"`          // how many of these events began in the windows
 	TotalMS   float64 `json:"total_ms"`
 	LongestMS float64 `json:"longest_ms"`
-	// WaitMS is the time until all threads had reached the safepoints. It is a part of the total.
+	// WaitMS is the time until all threads had reached the safepoints. TotalMS includes it.
 	WaitMS        float64 `json:"wait_ms,omitempty"`
 	LongestWaitMS float64 `json:"longest_wait_ms,omitempty"`
-	Samples       Counts  `json:"samples"` // that were taken while such an event lasted
+	Samples       Counts  `json:"samples"` // samples that were taken during these events
 }
 
 // A Delay is code that ran in application threads while other threads waited for them to reach a safepoint.
@@ -343,8 +347,8 @@ type DelayLine struct {
 	Frames []Frame `json:"frames"`
 }
 
-// A Probe is what a probed method has counted. For locks, Entries counts how often one was taken, and Returns how often
-// one was released. For allocations, Entries counts the objects.
+// A Probe has the counts of one probe. For a method, these are its calls. For locks, Entries counts how often a lock
+// was taken, and Returns how often a lock was released. For allocations, Entries counts the objects.
 type Probe struct {
 	Kind       string  `json:"kind"` // "method", "lock", "alloc"
 	Method     string  `json:"method"`
@@ -384,9 +388,10 @@ type ProbeThread struct {
 
 // A Lock is a place in the program at which threads waited for a lock.
 type Lock struct {
-	At        *Frame  `json:"at,omitempty"`
-	Class     string  `json:"class"`           // of the lock
-	Owner     string  `json:"owner,omitempty"` // the thread that held it most often, by its name without the number at the end
+	At    *Frame `json:"at,omitempty"`
+	Class string `json:"class"` // of the lock
+	// Owner is the name of the thread that held the lock most often, without the number at the end.
+	Owner     string  `json:"owner,omitempty"`
 	Count     int     `json:"count"`
 	TotalMS   float64 `json:"total_ms"`
 	LongestMS float64 `json:"longest_ms"`
@@ -396,7 +401,7 @@ type Lock struct {
 type Allocation struct {
 	At     *Frame `json:"at,omitempty"`
 	Class  string `json:"class"`
-	Events int    `json:"events"` // number of sampled allocations, or of all allocations if every one is recorded
+	Events int    `json:"events"` // the number of recorded allocations: a sample of them, or all
 	Bytes  int64  `json:"bytes"`  // how much the program allocated, according to the events
 	// Code is the instruction that allocates; nil if it is unknown.
 	Code *AllocationCode `json:"code,omitempty"`

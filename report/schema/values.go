@@ -23,7 +23,7 @@ type PerJVM = []Counts
 // Slices are samples over time, by event; see Profile.Slices.
 type Slices = PerEvent[[]int64]
 
-// Of returns the value of an event, or the zero value if there is none.
+// Of returns the value of an event, or the zero value if the object has no such event.
 func (p PerEvent[T]) Of(event string) T {
 	var none T
 	if i := slices.Index(p.Events, event); i >= 0 {
@@ -55,7 +55,7 @@ func (p PerEvent[T]) MarshalJSON() ([]byte, error) {
 	return append(text, '}'), nil
 }
 
-// maxEvents is an upper bound for the events of a report. Reading a report with more of them fails.
+// maxEvents is the maximum number of events in a report. Reading a report with more of them fails.
 const maxEvents = 64
 
 // UnmarshalJSON reads an object. If several members have the same name, the last one counts, as everywhere in

@@ -20,9 +20,10 @@ import (
 //	C2 CompilerThread;libjvm.so;PhaseIdealLoop::build_loop_late 12
 //
 // Samplers take program counters and no stacks, so a stack is the thread, the compiled method, and the methods inlined
-// into it. For a native function, the frame outside of it is its library. For a stub or a codelet of the interpreter,
-// that frame is its kind of code. If there are several profiles, the outermost frame names the profile. The format has
-// only one number in a line, which is the number of samples of the first event. A thread without a name has no frame.
+// into it. The frame around a native function names its library. The frame around a stub or a codelet of the
+// interpreter says which kind of code it is. If there are several profiles, the outermost frame names the profile. The
+// format has only one number in a line, which is the number of samples of the first event. A thread without a name has
+// no frame.
 func WriteCollapsed(w io.Writer, ps *profile.Profiles) error {
 	stacks := map[string]int64{}
 	for i := range ps.Trials {

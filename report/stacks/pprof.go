@@ -29,10 +29,10 @@ import (
 //   - EVENT_sample/count for any other event, which is how perf's converter to pprof names it. Its value is the number
 //     of samples, not of events.
 //
-// Labels are pid, jvm (the main class or jar), thread, trial, compile_id, tier and during. The label tier is what the
-// text report has in its column of sources. The label during names the events that were going on when the sample was
-// taken: gc, safepoint, lock …, or the name of one of the program's own events. A thread's label is its name without
-// the number at its end.
+// Labels are pid, jvm (the main class or jar), thread, trial, compile_id, tier and during. The label tier has the same
+// text as the Source column of the text report. The label during names the events that were going on when the sample
+// was taken: gc, safepoint, lock …, or the name of one of the program's own events. A thread's label is its name
+// without the number at its end.
 //
 // File names have the folder of the class's package. Logs that HotSpot has printed do not name files, so these are
 // guessed from class names: java/util/HashMap.java for java.util.HashMap$Node. The guess is wrong for other languages
@@ -76,7 +76,7 @@ func newPprof(all *profile.Profiles, gasm string) *pprof.Profile {
 	return &b.out
 }
 
-// maxJVMs is how many JVMs the comments describe. Further JVMs are only counted.
+// maxJVMs is the maximum number of JVMs that the comments describe. Further JVMs are only counted.
 const maxJVMs = 6
 
 // comments returns what the header of the text report says, but shorter, because pprof shows the comments above each of
@@ -170,7 +170,7 @@ type labelKey struct {
 	pid, compileID      int
 }
 
-// labels are a sample's labels, in pprof's types. Samples with equal labels share one value, because these maps are
+// labels are a sample's labels, in pprof's types. Samples with equal labels share the same maps, because the maps are
 // larger than the rest of a sample.
 type labels struct {
 	text    map[string][]string

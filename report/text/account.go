@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
-// An accountRow is one line of the account. The rows form a tree, and the indentation of the labels shows it. The
-// counts of the rows directly below a row add up to the count of that row.
+// An accountRow is one line of the table Account of Samples. The rows form a tree, and the indentation of the labels
+// shows it. The counts of the rows directly below a row add up to the count of that row.
 type accountRow struct {
 	label    string
 	count    func(a *profile.Account) int64

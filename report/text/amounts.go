@@ -70,7 +70,7 @@ func (a amounts) inTable(e int, n int64) string { return a.cell(e, n, a.share(e,
 // cell is like inTable, except that the caller computes the share. So a table can have shares of something other than
 // the profile's samples.
 func (a amounts) cell(e int, n int64, s amount.Share) string {
-	const width = 7 // of 100.00%, so that the first columns of all tables are aligned
+	const width = 7 // the width of "100.00%"; it aligns the first columns of all tables
 	text := ""
 	switch {
 	case a.unit == Raw && n != 0:
@@ -101,7 +101,8 @@ func (a amounts) empty() bool {
 	return !slices.ContainsFunc(a.p.Accounts, func(a profile.Account) bool { return a.Profiled > 0 })
 }
 
-// heat returns the style for counts. The event with the largest share of the profile decides.
+// heat returns the style for counts. If there are several events, the one with the largest share of the profile
+// decides.
 func (a amounts) heat(counts tally.Counts) layout.Style {
 	hottest := amount.Share(0)
 	for e, n := range counts {

@@ -48,9 +48,9 @@ func writeCompilations(v *view) {
 	t.Line("")
 }
 
-// telling returns the compilations that the table shows. These are the ones with samples, the ones that a trap ended,
-// and the ones that were made or discarded within the window. If the window is the whole run, the last reason does not
-// count, because it would be true of every compilation.
+// telling returns the compilations that the table shows: those with samples, those that a trap ended, and those that
+// were made or discarded within the window, which is the measured part of the run. If the window is the whole run, the
+// table leaves out the compilations that only belong to the last group, because every compilation belongs to it.
 func (t compilations) telling() []profile.Compilation {
 	whole := t.wholeRun()
 	return slices.DeleteFunc(slices.Clone(t.p.Compilations), func(c profile.Compilation) bool {

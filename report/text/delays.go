@@ -10,14 +10,14 @@ import (
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
-// The table of delays shows the code that ran while threads waited for a safepoint. These are its limits.
+// Limits of the table of delays, which shows the code that ran while threads waited for a safepoint.
 const (
-	maxDelays     = 5 // methods
-	maxDelayLines = 3 // instructions of each
+	maxDelays     = 5 // the maximum number of methods
+	maxDelayLines = 3 // the maximum number of instructions of each method
 )
 
-// writeDelays writes which code ran, and its hottest instructions, while threads waited for other threads to reach a
-// safepoint.
+// writeDelays writes which code ran while threads waited for other threads to reach a safepoint. It also writes the
+// hottest instructions of that code.
 func writeDelays(v *view) {
 	s := sumOf(v.p, event.Safepoint)
 	if len(v.p.Delays) == 0 || !isTelling(v.p, s.wait, s.longestWait) {

@@ -12,14 +12,15 @@ import (
 	"github.com/gasm-profiler/gasm/profile/events"
 )
 
-// There is a table of events only if events took at least tellingShare of the window, or threads waited at least
-// tellingWait for a safepoint. Otherwise a line in the overview is enough.
+// There is a table of events only if events took at least tellingShare of the window (the time in which the JVM was
+// measured), or if threads waited at least tellingWait for a safepoint. Otherwise a line in the overview is enough.
 const (
 	tellingShare = 0.01
 	tellingWait  = 10e6 // ns; a screen shows a picture for 16 ms
 )
 
-// An eventSum sums up the events of a kind. Times are in ns. The waits are the times until safepoints were reached.
+// An eventSum sums up the events of a kind. Times are in ns. wait and longestWait are the times until safepoints were
+// reached.
 type eventSum struct {
 	count                             int
 	nanos, longest, wait, longestWait int64
@@ -63,7 +64,7 @@ func eventSummary(v *view) (lines []string) {
 	return slices.Concat(lines, siteSummary(v), ownEvents(v.p), plainEvents(v.p))
 }
 
-// maxOwn is how many types of the program's own events the overview names.
+// maxOwn is the maximum number of types of the program's own events that the overview names.
 const maxOwn = 3
 
 // ownEvents returns the lines of the overview about the program's own events: a line for each type, up to maxOwn, and a
@@ -113,13 +114,13 @@ func millis(nanos int64) string {
 	return fmt.Sprintf("%.*f ms", decimals, float64(nanos)/1e6)
 }
 
-// isTelling reports whether events belong in a table. They do if they took a large part of the window together, or if
+// isTelling reports whether events belong in a table. They do if together they took a large part of the window, or if
 // one of them took long.
 func isTelling(p *profile.Profile, nanos, longest int64) bool {
 	return p.WindowSeconds > 0 && float64(nanos)/1e9 >= tellingShare*p.WindowSeconds || longest >= tellingWait
 }
 
-// writeEvents writes the table of events by kind and name, with the samples that were taken while they lasted.
+// writeEvents writes the table of events by kind and name, with the samples that were taken during these events.
 func writeEvents(v *view) {
 	telling := func(t events.Total) bool {
 		return isTelling(v.p, t.Nanos, t.LongestNanos) || v.p.Share(t.Counts) >= tellingShare

@@ -102,7 +102,7 @@ func (f *fold) name(of printassembly.Frame) string {
 	}
 	hidden := ""
 	if i := strings.IndexByte(class, '/'); i > 0 { // Spread$$Lambda/0x000000003a043920
-		const kept = 4 // digits that distinguish it from others
+		const kept = 4 // the last digits of the hidden class's address, which tell it from the others
 		class, hidden = class[:i], "/"+f.ellipsis+class[max(i+1, len(class)-kept):]
 	}
 	of.Method = class[strings.LastIndexByte(class, '.')+1:] + hidden + "::" + name

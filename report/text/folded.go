@@ -18,8 +18,8 @@ import (
 //	0x7fabdbedd168:   mov    %rcx,%rdx
 //	   ;; Pattern$BmpCharPropertyGreedy::match in Pattern$GroupHead::match:4969 in …
 //
-// An instruction's own comment has the bytecode. It also has the line number of the innermost method if this differs
-// from the number before. If the same chain was written earlier in the listing, the comment names the method as well:
+// An instruction's own comment has the bytecode. It also has the line number in the innermost method, if that has
+// changed. If the same chain was written earlier in the listing, the comment names the method as well:
 //
 //	0x7fabdbedd1cf:   mov    %r8,%r10                ;*invokevirtual match GroupHead::match:4969
 type foldedComments struct {

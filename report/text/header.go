@@ -10,7 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/names"
 )
 
-// maxJVMLines is the number of JVMs that the header lists. If there are more, it only says how many more.
+// maxJVMLines is the maximum number of JVMs that the header lists. If there are more, the header only says how many
+// more.
 const maxJVMLines = 6
 
 // labelWidth is the width of the labels in the header, with the blanks after them.
@@ -28,7 +29,7 @@ func (d *document) header(gasm string) {
 	}
 	d.field("Sampler", nonEmpty(d.about.SamplerText())...)
 	d.field("Chosen", nonEmpty(d.ps.Chosen)...)
-	if d.single() || d.allProfiled() == 0 { // otherwise the table of JVMs has them
+	if d.single() || d.allProfiled() == 0 { // otherwise the table of JVMs has the other JVMs
 		others := d.notProfiled()
 		d.field("Other JVMs", d.listed(len(others), func(i int) string { return d.otherJVM(others[i]) })...)
 	}
@@ -65,7 +66,7 @@ func (d *document) writeNotes() {
 func (d *document) listed(n int, describe func(i int) string) []string {
 	more := n - maxJVMLines
 	if more == 1 {
-		more = 0 // a line that says "1 more" has room for that JVM
+		more = 0 // the line that would say "1 more" can describe that JVM instead
 	}
 	var lines []string
 	for i := range n - max(more, 0) {
@@ -117,7 +118,7 @@ func (d *document) summary(v *view) {
 		j := v.jvm(p.PIDs[i])
 		return j.String()
 	})...)
-	if d.single() { // otherwise the profile's heading has it
+	if d.single() { // otherwise the profile's heading has the trial
 		d.field("Trial", nonEmpty(p.Trial)...)
 	}
 	if p.WindowSeconds > 0 {
@@ -139,7 +140,7 @@ func (d *document) summary(v *view) {
 		samples = append(samples, text)
 	}
 	d.field("Samples", samples...)
-	if d.opts.Counts == Norm { // the tables can't be read without it
+	if d.opts.Counts == Norm { // the tables are hard to read without the unit
 		d.field("Counts", v.perOperation())
 	}
 	if d.single() {
@@ -176,7 +177,7 @@ func writeWhyEmpty(v *view) {
 		}
 		reasons = append(reasons, text)
 	}
-	if len(reasons) == 0 { // the sampler named no event either
+	if len(reasons) == 0 { // the profile has no events, and so no accounts
 		reasons = []string{"the sampler took none"}
 	}
 	v.Paragraph("", "No samples in the profile: "+strings.Join(reasons, "; ")+".")

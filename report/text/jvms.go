@@ -17,7 +17,7 @@ import (
 
 // The columns with numbers of samples in the table of JVMs.
 const (
-	takenSamples  = iota // of the whole run of the JVM, in a profile or not
+	takenSamples  = iota // of the JVM's whole run, even if they are in no profile
 	samples              // in a profile; each of the columns below counts a part of these
 	javaSamples          // in the code that HotSpot generates
 	jitSamples           // of the JIT compilers' threads
@@ -61,7 +61,7 @@ func (d *document) jvmTable() {
 // cutJVMs keeps the first Options.Top rows, and sums up the other rows in a last one.
 func (d *document) cutJVMs(rows []jvmRow) []jvmRow {
 	more := len(rows) - d.opts.Top
-	if d.opts.Top == 0 || more < 2 { // a row that sums up one JVM has room for that JVM
+	if d.opts.Top == 0 || more < 2 { // instead of a row that sums up one JVM, show that JVM
 		return rows
 	}
 	rest := jvmRow{name: fmt.Sprintf("<...other %s...>", layout.Plural(more, "JVM"))}
@@ -231,7 +231,7 @@ func measuredIn(j *capture.JVM, trialsOf map[int][]string) string {
 		return ""
 	}
 	text := trials[0]
-	if more := len(trials) - 1; more > 0 { // with -f 0
+	if more := len(trials) - 1; more > 0 { // with JMH's -f 0, one JVM runs all trials
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	if j.Fork > 0 {
@@ -240,7 +240,7 @@ func measuredIn(j *capture.JVM, trialsOf map[int][]string) string {
 	return text
 }
 
-// trialsByJVM returns the names of the trials in which each JVM has windows, by process id.
+// trialsByJVM returns, by process id, the names of the trials in which each JVM was measured.
 func trialsByJVM(trials []capture.Trial) map[int][]string {
 	names := map[int][]string{}
 	for i := range trials {

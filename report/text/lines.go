@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// A hotLine is a line of source. counts are the samples of all instructions that were made from the line, in all
+// A hotLine is a line of source. It counts the samples of all instructions that were made from the line, in all
 // compiled methods.
 type hotLine struct {
 	printassembly.Frame

@@ -122,7 +122,7 @@ var marginForms = []func(method, ellipsis string) string{
 
 // withClass returns Class.method. If it is too long, the class is shortened first.
 func withClass(method, ellipsis string) string {
-	const leastClass = 4 // columns that still say something
+	const leastClass = 4 // with fewer columns, a class can't be recognized
 	class, name := simpleNames(method)
 	room := maxMargin - layout.Width("."+name)
 	return layout.CutEnd(layout.CutEnd(class, max(room, leastClass), ellipsis)+"."+name, maxMargin, ellipsis)

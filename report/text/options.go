@@ -33,7 +33,7 @@ type FrameSort uint8
 
 const (
 	BySelf  FrameSort = iota // by the samples in the method itself
-	ByTotal                  // by these and the samples in everything that was inlined into the method
+	ByTotal                  // by the samples in the method and in everything that was inlined into it
 )
 
 // Comments says which of HotSpot's comments are written with code.

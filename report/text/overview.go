@@ -145,8 +145,8 @@ func (o overview) hottest() []string {
 	return lines
 }
 
-// rows returns the rows of the hottest methods and native functions. It leaves out those with fewer than MinSamples
-// samples, unless all have fewer or their code is annotated.
+// rows returns the rows of the hottest methods and native functions. It leaves out a row with fewer than MinSamples
+// samples, unless the row's code is annotated or all rows have fewer.
 func (o overview) rows() []rankingRow {
 	type key struct{ source, name string }
 	regions := map[key][]string{}

@@ -14,9 +14,9 @@ import (
 
 // Limits for the distributions that follow the tables of probes.
 const (
-	maxDistributions = 4  // methods whose distribution of times is shown
-	maxProbeThreads  = 4  // threads of each of these methods
-	distributionBar  = 40 // columns of the longest bar
+	maxDistributions = 4  // the maximum number of methods whose distribution of times is shown
+	maxProbeThreads  = 4  // the maximum number of threads that are named for each of these methods
+	distributionBar  = 40 // the length of the longest bar, in columns
 )
 
 // probeTables writes the tables and distributions of the probes.
@@ -70,7 +70,8 @@ func (t probeTables) lockAndAllocationTable() {
 	t.rows([]string{"count", "released", ""}, rows, []layout.Align{layout.Right, layout.Right, layout.Left}, len(others))
 }
 
-// rows writes a table. If there are more rows in all than the table has, a line below it says how many are left out.
+// rows writes a table that may show only some of the rows. If so, a line below the table says how many of all rows are
+// left out.
 func (t probeTables) rows(header []string, rows [][]string, aligns []layout.Align, all int) {
 	if len(rows) == 0 {
 		return

@@ -19,7 +19,8 @@ type ranking struct {
 	beyondCount tally.Counts
 	// more is the word for rows that are left out: "warm region" becomes "<...other 7 warm regions...>".
 	more string
-	// rest has the rows between the others and the totals. They are for samples that are in none of the other rows.
+	// rest has the rows that come last, directly above the totals. They are for samples that are in none of the other
+	// rows.
 	rest []rankingRow
 	// about says which code the totals are of. It is shown beside the totals, in the column of details.
 	about string
@@ -123,7 +124,7 @@ func (t *ranking) worthShowing(row *rankingRow) bool {
 }
 
 // minor reports whether the table leaves out a frame because the frame has few samples of its own. It keeps the frame
-// if its total would be enough for a hot region.
+// if a region with as many samples as the frame's total would be hot.
 func (t *ranking) minor(counts, total tally.Counts) bool {
 	return t.p.Share(counts) < 0.01 && t.p.Share(total) < max(t.p.HotThreshold, 0.01)
 }
@@ -215,7 +216,7 @@ func (t *ranking) fitNames() {
 	}
 }
 
-// cellPadding is what layout.Table puts around the cells of a column: a blank on either side.
+// cellPadding is the number of blanks that layout.Table puts around a cell: one on either side.
 const cellPadding = 2
 
 // columnWidth returns the width of the widest cell.

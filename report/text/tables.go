@@ -30,7 +30,7 @@ func regionTable(v *view) *ranking {
 		}
 		t.add(reg.Counts, func() rankingRow {
 			row := rankingRow{source: reg.Source, name: reg.Method, tail: compileID(reg.CompileID)}
-			if same[key(reg)] > 1 { // parts of one method
+			if same[key(reg)] > 1 { // the method has several regions
 				if v.narrow() {
 					row.tail = ""
 				}
@@ -53,7 +53,7 @@ func methodTable(v *view) *ranking {
 		}
 		t.add(m.Counts, func() rankingRow {
 			row := rankingRow{source: m.Source, name: m.Name, tail: compileID(m.CompileID)}
-			if m.Blobs > 1 && m.CompileID != 0 { // the many bodies of a stub or codelet are not compilations
+			if m.Blobs > 1 && m.CompileID != 0 { // a stub or codelet may have many blobs, but they are not compilations
 				row.tail = ", " + layout.Plural(m.Blobs, "compilation")
 			}
 			return row

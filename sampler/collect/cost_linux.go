@@ -20,12 +20,12 @@ const (
 	costPeriodNanos  = 100_000
 	costPeriodCycles = 300_000 // about as long, at 3 GHz
 
-	// costSamples is how many samples are measured. Fewer than fewSamples are too few to say what a
-	// sample costs.
+	// costSamples is the number of samples in a measurement. If there are fewer than fewSamples, the cost stays
+	// unknown.
 	costSamples = 200
 	fewSamples  = 20
-	// costPatience is an upper bound for the time of a measurement. On a busy machine costSamples take
-	// longer than 20 ms, because the thread has to share its CPU.
+	// costPatience limits the duration of a measurement. On a busy machine costSamples take longer than 20 ms, because
+	// the thread has to share its CPU.
 	costPatience = 300 * time.Millisecond
 
 	costBufferPages = 8     // size of the buffer for records; 200 samples fill less than a page
@@ -77,9 +77,9 @@ func measureCost(fd int) time.Duration {
 	return typicalCost(gaps, samplesAmong(buffer[page:], first, last))
 }
 
-// clockGaps reads the clock until the kernel has written costSamples records. It returns the gaps, which are the
-// times between two readings that are longer than a reading takes. first and last are positions in what the kernel
-// has written. The records between these positions belong to samples within the gaps.
+// clockGaps reads the clock until the kernel has written costSamples records. It returns the gaps: the times between
+// two readings that are longer than a reading takes. first and last are positions in the kernel's records. The records
+// between these positions belong to samples within the gaps.
 func clockGaps(written *uint64) (gaps []time.Duration, first, last uint64) {
 	const look = 200 * time.Nanosecond
 	gaps = make([]time.Duration, 0, 4096)
@@ -99,8 +99,8 @@ func clockGaps(written *uint64) (gaps []time.Duration, first, last uint64) {
 }
 
 // samplesAmong returns the number of samples among the records between the positions first and last. The kernel does
-// not reach the end of the buffer and start over, because the buffer is large enough. Records that are not samples
-// say that the kernel paused the event because it came too often.
+// not reach the end of the buffer and start over, because the buffer is large enough. The only other records say that
+// the kernel paused the event because it occurred too often.
 func samplesAmong(records []byte, first, last uint64) (n int) {
 	last = min(last, uint64(len(records)))
 	for first+8 <= last {

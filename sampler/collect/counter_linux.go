@@ -32,8 +32,8 @@ func openClock() (fd int, err error) {
 	return openCounter(unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_CLOCK, costPeriodNanos)
 }
 
-// noCyclesCounter reports whether the machine has no counter of cycles. Many virtual machines have none. The result
-// is false if that can't be found out. Tests replace this function.
+// noCyclesCounter reports whether the machine has no counter of cycles. Many virtual machines have none. The result is
+// also false if gasm can't find out. Tests replace this function.
 var noCyclesCounter = func() bool {
 	fd, err := openCycles()
 	if err == nil {

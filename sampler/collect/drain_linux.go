@@ -22,11 +22,11 @@ import (
 )
 
 const (
-	// Pauses between two looks into the kernel's buffers. Waking up takes more processor time than the
-	// work itself, so pauses get longer, unless a stream wants the samples soon. A buffer that is half
-	// full ends a pause.
+	// The shortest and the longest pause between two looks into the kernel's buffers. Waking up takes more processor
+	// time than the work itself, so pauses get longer, unless a stream wants the samples soon. A pause also ends when a
+	// buffer is half full.
 	shortestDrain, longestDrain = 100 * time.Millisecond, 800 * time.Millisecond
-	// writtenAt is how much text is written at a time, in bytes.
+	// writtenAt is the amount of text, in bytes, at which a drain writes its text to the file.
 	writtenAt = 64 << 10
 )
 
@@ -41,7 +41,7 @@ type drain struct {
 	resolver *native.Resolver
 	threads  map[int32]thread
 	ended    []int32              // threads that have ended, but are not forgotten yet; see forgetEnded
-	alive    map[int32]int        // how many threads each process has
+	alive    map[int32]int        // number of running threads of each process
 	mapped   func(native.Mapping) // see Options.Mapped; may be nil
 	kernel   *kernelSymbols
 	kallsyms *os.File // the file that kernel reads; nil if it is not open
@@ -80,7 +80,7 @@ const mapsTime = 5 * time.Second
 // started adds a process to the drain just before the process execs. Its events begin during the exec, a moment
 // before the kernel reports the new name (begin_new_exec in fs/exec.c). So a sample may still have the old name.
 func (d *drain) started(pid int) {
-	d.resolver.Note(pid) // it may end before its first mapping is looked at, and so may its children
+	d.resolver.Note(pid) // the process and its children may end before gasm looks at their first mapping
 	d.alive[int32(pid)] = 1
 	d.threads[int32(pid)] = thread{name: machine.ReadTrimmed(fmt.Sprintf("/proc/%d/comm", pid))}
 }
@@ -115,8 +115,8 @@ func (d *drain) take(r *perfevent.Record) {
 		}
 		d.threads[r.TID] = thread{name: r.Name}
 	case perfevent.Fork:
-		// The thread that made this one may have ended before gasm read its name. Then the process's
-		// name is the best guess.
+		// The new thread has the name of the thread that created it. If that one has ended before gasm read its name,
+		// the name of the process is the best guess.
 		if name := cmp.Or(d.threads[r.PTID].name, d.threads[r.PPID].name); name != "" {
 			d.threads[r.TID] = thread{name: name}
 		}
@@ -144,9 +144,9 @@ func (d *drain) take(r *perfevent.Record) {
 	}
 }
 
-// forgetEnded forgets the first threads in d.ended and returns how many are left there. The caller passes this number
-// to the next call, which forgets that many. So each thread is kept for one more look after the look that reported
-// its end.
+// forgetEnded forgets the given number of threads at the start of d.ended, and returns how many are left there. The
+// caller passes this result to the next call. So a thread is kept for one more look into the kernel's buffers after the
+// look that found its end.
 func (d *drain) forgetEnded(before int) int {
 	for _, tid := range d.ended[:before] {
 		if d.threads[tid].ended { // false if a new thread has the same id
@@ -182,7 +182,7 @@ func (d *drain) sample(r *perfevent.Record) {
 	}
 }
 
-// kernelNames returns the kernel's symbols. They are read when the first kernel sample comes.
+// kernelNames returns the kernel's symbols. They are read when the first kernel sample arrives.
 func (d *drain) kernelNames() *kernelSymbols {
 	if d.kernel == nil {
 		d.kernel = &kernelSymbols{}
@@ -219,8 +219,8 @@ func (d *drain) flush() {
 }
 
 // pauseForStreams returns the length of the next pause. Usually that is the given pause. It is shorter if a stream is
-// subscribed and there were samples after the last pause (found). While a process sleeps, its pauses get longer even
-// if there is a stream, because watching it should cost next to nothing.
+// subscribed and there were samples after the last pause (found). While the process sleeps, pauses get longer even if
+// there is a stream, because watching a sleeping process should cost next to nothing.
 func (d *drain) pauseForStreams(pause time.Duration, found bool) time.Duration {
 	if !found {
 		return pause
@@ -262,7 +262,7 @@ func (d *drain) end() error {
 	return stopped
 }
 
-// notes returns a note for each thing that the recording lacks. Call it after the last record.
+// notes returns notes about what is missing in the recording. Call it after the last record.
 func (d *drain) notes() (notes []fix.Note) {
 	if d.kernel != nil && len(d.kernel.symbols) == 0 {
 		notes = append(notes, NamelessKernel)

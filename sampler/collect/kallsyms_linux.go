@@ -18,14 +18,14 @@ import (
 // was made while the kernel ran, come after that and are not sorted. Kernels that also list their data
 // (CONFIG_KALLSYMS_ALL) list the data after the functions.
 type kernelSymbols struct {
-	unread  *bufio.Reader  // nil when all is read
-	ordered bool           // so far there are only functions of the kernel itself, in the order of addresses
+	unread  *bufio.Reader  // the rest of the text; nil when all of it has been read
+	ordered bool           // all symbols so far are functions of the kernel itself, in the order of addresses
 	symbols []kernelSymbol // sorted by start
-	text    []byte         // all names, few of which are ever asked for
+	text    []byte         // all names; only few of them are ever looked up
 	names   map[uint32]kernelName
 }
 
-// A kernelSymbol is where a function begins, and where its name is in the text.
+// A kernelSymbol has the address at which a function begins, and the position of its name in the text.
 type kernelSymbol struct {
 	start  uint64
 	lo, hi uint32
@@ -34,8 +34,8 @@ type kernelSymbol struct {
 // A kernelName is a function's name and its module, as perf script prints both.
 type kernelName struct{ symbol, module string }
 
-// Estimates for the kernels of distributions, with their modules. The first is the largest number of functions, the
-// second the average length of a name in bytes.
+// Estimates for the kernels of distributions, with their modules. usualSymbols is the largest number of functions, and
+// usualName is the average length of a name in bytes.
 const usualSymbols, usualName = 1 << 18, 32
 
 // kernelItself is what perf calls the kernel without its modules.
@@ -48,8 +48,8 @@ const kernelItself = "[kernel.kallsyms]"
 //	ffffffff81b954cc t iowrite16
 //	ffffffffc0200000 t nft_do_chain	[nf_tables]
 //
-// Data and lines that can't be read are left out. If the user may not see the addresses, all of them are 0, and there
-// are no symbols.
+// Data and lines that can't be read are left out. If the user may not see the addresses, all addresses in the text are
+// 0, and there are no symbols.
 func newKernelSymbols(r io.Reader) *kernelSymbols {
 	// Allocate enough for most kernels at once. Memory that is never written to costs nothing, while growing the slices
 	// would take more time than reading the text.

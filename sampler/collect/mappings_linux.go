@@ -17,8 +17,8 @@ type MappingWatch struct {
 	done     chan struct{}
 }
 
-// mappingPause is the shortest pause between two looks for new mappings. While there are none, the
-// pauses get up to eight times as long.
+// mappingPause is the shortest pause between two looks for new mappings. While there are no new mappings, the pauses
+// get up to eight times as long.
 const mappingPause = 20 * time.Millisecond
 
 // WatchMappings begins to watch a process that is held before its exec, and all processes that descend

@@ -28,7 +28,7 @@ type Native struct {
 	// buffers is the size of the kernel's buffers in bytes.
 	buffers int
 
-	switches chan switching // what Pause and Resume ask for; holds one request
+	switches chan switching // requests from Pause and Resume; it has room for one
 	stopOnce sync.Once
 	stopping atomic.Bool
 	done     chan struct{} // closed when all samples are in the file
@@ -49,7 +49,7 @@ func StartNative(opts Options) (*Native, error) {
 
 // AttachNative opens the events on all threads of running processes, which are PID and MorePIDs in the options.
 // Sampling begins at once, and includes threads and processes that are created later. AttachNative reads the mappings
-// of each process from /proc. When ctx is done, it does not wait for them any longer.
+// of each process from /proc. When ctx is done, it goes on without the mappings that it has not read.
 func AttachNative(ctx context.Context, opts Options) (*Native, error) {
 	pids := append([]int{opts.PID}, opts.MorePIDs...)
 	open := func(o perfevent.Options) (*perfevent.Set, error) { return perfevent.OpenRunning(pids, o) }
@@ -105,7 +105,7 @@ func startNative(opts Options, open opener, learn func(*drain)) (*Native, error)
 	return n, nil
 }
 
-// openEvents finds the events by their names and opens them.
+// openEvents looks up the events by their names and opens them.
 func openEvents(events []sampler.Event, o perfevent.Options, open opener) (*perfevent.Set, error) {
 	for _, e := range events {
 		pmu, modifiers := around(e)
@@ -118,8 +118,8 @@ func openEvents(events []sampler.Event, o perfevent.Options, open opener) (*perf
 	return open(o)
 }
 
-// describe notes how the sampled events differ from those that were asked for. It returns the names that the events
-// have in the text. A name has the modifier u if the kernel could not be sampled.
+// describe notes how the sampled events differ from those that were asked for. It returns the names of the events for
+// the text. A name has the modifier u if the kernel could not be sampled.
 func (n *Native) describe(r request, refused *failure.RefusedError) (specs []string) {
 	switch {
 	case r.clockForCycles || refused != nil && n.events[0].Name == sampler.CPUClock:
@@ -171,14 +171,14 @@ func (n *Native) Subscribe(capacity int, pause time.Duration) *Stream {
 const shortPause = 10 * time.Millisecond
 
 // LookOften makes the recording look for new mappings more often for the duration d. During this time, Options.Mapped
-// is called about 30 ms after a file was mapped. Otherwise that can take up to a second, for example if the process
+// is called about 30 ms after a file was mapped. At other times it can take up to a second, for example if the process
 // was asleep before.
 func (n *Native) LookOften(d time.Duration) {
 	n.often.extend(d)
 	n.set.Interrupt() // ends a long pause
 }
 
-// A shortPauses is the time until which the pauses between two looks are short.
+// A shortPauses holds the time until which the pauses between two looks are short.
 type shortPauses struct{ end atomic.Int64 } // on CLOCK_MONOTONIC, in ns
 
 // extend makes pauses short for the duration d. If an earlier call has asked for a later end, that end stays.
@@ -231,10 +231,10 @@ func (n *Native) run() {
 	}
 }
 
-// Stop ends the recording and waits until all samples are in the file. The only part that can take long is to name
-// the native functions, because that reads the files that the processes have mapped. When ctx is done, Stop leaves
-// the remaining functions without names. If the samples could not be written, the error is a *failure.StoppedError,
-// and the file has the samples up to the failure. A second Stop returns the same error.
+// Stop ends the recording and waits until all samples are in the file. Only one part of this can take long: finding the
+// names of native functions, for which gasm reads the files that the processes have mapped. When ctx is done, Stop
+// leaves the remaining functions without names. If the samples could not be written, the error is a
+// *failure.StoppedError, and the file has the samples up to the failure. A second Stop returns the same error.
 func (n *Native) Stop(ctx context.Context) error {
 	n.stopOnce.Do(func() {
 		n.stopping.Store(true)
@@ -253,8 +253,8 @@ func (n *Native) Stop(ctx context.Context) error {
 // resolved all samples. Call it after Stop.
 func (n *Native) Resolver() *native.Resolver { return n.drain.resolver }
 
-// Notes returns a note for each difference between the recording and what was asked for, with the command that fixes
-// it. Call it after Stop.
+// Notes returns a note for each difference between the recording and the request. A note has the command that fixes the
+// difference, if there is one. Call Notes after Stop.
 func (n *Native) Notes() []fix.Note {
 	<-n.done
 	return append(slices.Clone(n.notes), n.drain.notes()...)

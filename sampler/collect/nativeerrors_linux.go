@@ -84,8 +84,8 @@ func denied(h machine.Host, refused *failure.RefusedError, events []sampler.Even
 	return refused
 }
 
-// around returns what is around the name in an event's spec: the PMU before it and the modifiers after it. For
-// "cpu/cycles/Pu" it returns "cpu" and "Pu". A missing part is "".
+// around returns the PMU before the name in an event's spec, and the modifiers after the name. For "cpu/cycles/Pu" it
+// returns "cpu" and "Pu". A missing part is "".
 func around(e sampler.Event) (pmu, modifiers string) {
 	pmu, rest, _ := strings.Cut(e.Spec, "/")
 	if after, ok := strings.CutPrefix(rest, e.Name); ok && pmu != "" {

@@ -7,7 +7,7 @@ type switching struct {
 }
 
 // Pause stops the sampling until Resume. Samples from before the pause are kept. If the recording was started with
-// Options.Pauses, it also learns of threads and mappings that appear during the pause. Pause does nothing if the
+// Options.Pauses, it does not miss threads and mappings that appear during the pause. Pause does nothing if the
 // recording has ended.
 func (n *Native) Pause() error { return n.turn(false) }
 

@@ -26,20 +26,20 @@ import (
 
 // Options are the options of a recording, by perf or by gasm itself.
 type Options struct {
-	// Events are the events that the user named. If it is nil, the best event that this machine has is sampled:
-	// cycles:P, otherwise cycles, otherwise cpu-clock.
+	// Events are the events that the user named. If Events is nil, the best event of this machine is sampled. This is
+	// the first of cycles:P, cycles and cpu-clock that can be sampled.
 	Events    []sampler.Event
 	Frequency int // samples per second and CPU
 	// Drawn is true if the actual frequency is drawn at random. It is then 3 to 10 % above or below Frequency, so
 	// that no program is in step with the samples. Native.Frequency and Perf.Frequency return the actual frequency.
 	Drawn    bool
-	PID      int    // the process, held before its exec; its children are followed
+	PID      int    // the process, which is held before its exec; its children are sampled too
 	MorePIDs []int  // other processes; only AttachNative uses them
 	Dir      string // the folder for perf.data or the text; an older file is replaced
 	// Pauses is true if Pause and Resume will be called.
 	Pauses bool
-	// Mapped is called for each file that a process maps as code. Only recordings by StartNative call it. It must
-	// return soon. It may be nil.
+	// Mapped is called for each file that a process maps as code. It must return soon. It may be nil. Only recordings
+	// by StartNative call it.
 	Mapped func(native.Mapping)
 	// Slow is called by Stop with a sentence for the user if perf takes long to end. It may be nil.
 	Slow func(message string)
@@ -60,14 +60,14 @@ type Perf struct {
 	acks    *os.File // perf's answers to commands on control; nil without --control
 	answers *bufio.Reader
 	// named is true if perf's events can be disabled by name, and unnamed is true if they can't. If both are false,
-	// gasm has not tried it yet.
+	// gasm has not tried yet.
 	named, unnamed bool
 
 	stopOnce sync.Once
 	stopErr  error
 }
 
-// How long perf may take to end. Usually it takes some ms. Tests shorten these times.
+// Limits for the time that perf takes to end. Usually it takes some ms. Tests shorten these limits.
 var (
 	slowEnd = external.SlowEnd // after this time the user is told
 	lastEnd = 10 * time.Second // after this time perf is killed
@@ -82,8 +82,8 @@ func StartPerf(ctx context.Context, opts Options) (*Perf, error) {
 	if err != nil {
 		return nil, missingPerf(h, "not on PATH")
 	}
-	// Since 4.17 perf itself lowers a frequency that the kernel does not allow. An older perf refuses such a frequency,
-	// so gasm lowers it here.
+	// perf 4.17 and newer lower a frequency that the kernel does not allow. An older perf refuses such a frequency, so
+	// gasm lowers it here.
 	var note fix.Note
 	opts.Frequency, note = chooseFrequency(opts)
 
@@ -115,8 +115,8 @@ func StartPerf(ctx context.Context, opts Options) (*Perf, error) {
 // and a note says so.
 func (p *Perf) Events() []sampler.Event { return slices.Clone(p.events) }
 
-// Notes returns a note for each difference between the recording and what was asked for, with the command that fixes
-// it.
+// Notes returns a note for each difference between the recording and the request. A note has the command that fixes the
+// difference, if there is one.
 func (p *Perf) Notes() []fix.Note {
 	notes := slices.Clone(p.notes)
 	stderr := p.process.Stderr.String()
@@ -135,9 +135,9 @@ func (p *Perf) Frequency() int { return p.hertz }
 func (p *Perf) DataFile() string { return p.data }
 
 // Stop ends the recording with one SIGINT and waits until perf has written all of it. If perf does not end, it is
-// killed after ten seconds, or when StartPerf's context is done. perf ends by itself after the last process that it
-// follows. That is not an error. If perf failed, the error is a *failure.StoppedError, and Stop has made the data on
-// disk readable. A second Stop returns the same error.
+// killed after ten seconds, or when StartPerf's context is done. perf ends by itself when the last process that it
+// follows has ended. That is not an error. If perf failed, the error is a *failure.StoppedError, and Stop has made the
+// data on disk readable. A second Stop returns the same error.
 func (p *Perf) Stop() error {
 	p.stopOnce.Do(func() { p.stopErr = p.stop() })
 	return p.stopErr

@@ -9,10 +9,10 @@ import (
 	"os"
 )
 
-// The header of perf.data, as described in tools/perf/Documentation/perf.data-file-format.txt in the kernel's sources:
-// magic, size, attr_size, then offset and size of the attributes, of the data and of the event types, then 256 bits
-// that say which features follow the data. The numbers have the byte order of the machine. gasm only reads files with
-// the magic of little-endian machines.
+// The header of perf.data, as described in tools/perf/Documentation/perf.data-file-format.txt in the kernel's sources.
+// It has the fields magic, size and attr_size, then offset and size of the attributes, of the data and of the event
+// types, and then 256 bits that say which features follow the data. The numbers have the byte order of the machine.
+// gasm only reads files with the magic of little-endian machines.
 const (
 	perfMagic      = "PERFILE2"
 	perfHeaderSize = 104
@@ -55,8 +55,8 @@ func readPerfHeader(f io.ReaderAt) (perfHeader, error) {
 	}, nil
 }
 
-// An openedEvent is an event that the kernel opened for perf. It may be a different event from the one that perf was
-// asked for, or it may leave out the kernel.
+// An openedEvent is an event that the kernel opened for perf. It may be a different event from the one that gasm asked
+// for, or it may leave out the kernel.
 type openedEvent struct {
 	clock    string // "cpu-clock" or "task-clock" if the event is one of these clocks, "" otherwise
 	userOnly bool   // without the kernel

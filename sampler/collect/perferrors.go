@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
-// missingPerf returns the error for a machine without perf, or without the perf of its kernel.
+// missingPerf returns the error for a machine that has no perf, or no perf for its kernel.
 func missingPerf(h machine.Host, cause string) *failure.MissingToolError {
 	return &failure.MissingToolError{Tool: "perf", Cause: cause, Install: installPerf(h)}
 }
@@ -37,7 +37,7 @@ func installPerf(h machine.Host) string {
 	return "the package is named perf, linux-perf or linux-tools"
 }
 
-// Parts of lines in which perf 4.9 to 7.2 say on stderr why they do not sample.
+// Parts of the lines in which perf says on stderr why it does not sample. They are from perf 4.9 to 7.2.
 var (
 	// Ubuntu's /usr/bin/perf is a script that runs the perf of the kernel.
 	wrapperWords = []string{"perf not found for kernel"}
@@ -49,12 +49,12 @@ var (
 	// These words stand for EPERM, and for ENOSYS from a kernel without perf events.
 	blockedWords = append([]string{"No permission to enable"},
 		syscallWords("Operation not permitted", "Function not implemented")...)
-	// EACCES.
+	// These words stand for EACCES.
 	deniedWords      = []string{"perf_event_paranoid", "may not have permission"}
 	unsupportedWords = append([]string{
 		"event is not supported", "PMU Hardware doesn't support", "PMU counters are busy",
 		"No hardware sampling interrupt available",
-		// Two texts for the same error: the event, for example msr/tsc/, counts for the whole machine.
+		// Two texts for the same error: an event such as msr/tsc/ only counts for the whole machine.
 		"in per-thread mode", "clockid feature not supported",
 	}, syscallWords("No such file or directory", "No such device", "Invalid argument", "Operation not supported", "Not supported")...)
 )
@@ -64,7 +64,7 @@ var (
 //	The sys_perf_event_open() syscall returned with 38 (Function not implemented) for event (cycles).
 //	The sys_perf_event_open() syscall failed for event (cycles): Function not implemented
 //
-// The second form is that of perf 7.
+// The second form is from perf 7.
 func syscallWords(errors ...string) (words []string) {
 	for _, e := range errors {
 		words = append(words, "("+e+") for event", "): "+e)

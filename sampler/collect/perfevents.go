@@ -10,14 +10,14 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// bestEvents are tried in this order if the user names no event.
+// bestEvents are the events that gasm tries, in this order, if the user names no event.
 var bestEvents = []sampler.Event{sampler.ParseEvent("cycles:P"), sampler.ParseEvent("cycles"), sampler.ParseEvent(sampler.CPUClock)}
 
 // clockNames are perf's clocks by their number in the kernel's perf_sw_ids. perf opens one
 // of them in place of cycles on a machine without a counter of cycles.
 var clockNames = []string{softwareCPUClock: sampler.CPUClock, softwareTaskClock: sampler.TaskClock}
 
-// A request has the events that perf or the kernel is asked for.
+// A request has the events for which gasm asks perf or the kernel.
 type request struct {
 	candidates [][]sampler.Event // lists of events; a list is tried if the lists before it were refused
 	// clockForCycles is true if the candidates have cpu-clock in place of cycles.
@@ -44,11 +44,12 @@ func requestFor(named []sampler.Event, noCounter bool) request {
 	return request{candidates: [][]sampler.Event{named}}
 }
 
-// replaceable reports whether perf replaces an event with a clock. An event with a PMU ("cpu/cycles/") is not replaced.
-// It may be refused because there is no such PMU.
+// replaceable reports whether perf replaces an event with a clock if the machine can't count cycles. perf does not
+// replace an event with a PMU ("cpu/cycles/"). Such an event may be refused, because the machine has no PMU of that
+// name.
 func replaceable(e sampler.Event) bool { return e.CountsCycles() && !strings.Contains(e.Spec, "/") }
 
-// withClock puts one cpu-clock in place of all events that count cycles.
+// withClock returns the events with one cpu-clock in place of all events that count cycles.
 func withClock(named []sampler.Event) []sampler.Event {
 	hasClock := slices.ContainsFunc(named, func(e sampler.Event) bool { return e.Name == sampler.CPUClock })
 	var events []sampler.Event
@@ -81,8 +82,8 @@ func privileges(e sampler.Event) string {
 	return ":" + kept
 }
 
-// readOpened reads from perf.data what perf has opened. perf 7 leaves out events that it can't open and samples the
-// others, while an older perf samples nothing. If events were left out, readOpened returns errEventsMissing.
+// readOpened reads from perf.data which events perf has opened. perf 7 leaves out events that it can't open and samples
+// the rest, while an older perf samples nothing. If events were left out, readOpened returns errEventsMissing.
 func (p *Perf) readOpened() error {
 	opened, err := openedEvents(p.data)
 	if err != nil {
@@ -102,8 +103,8 @@ func (p *Perf) readOpened() error {
 	return nil
 }
 
-// describe compares what perf has opened with what it was asked for, and notes the differences. refused
-// is the reason why perf did not take the first candidate, or nil if it did.
+// describe compares the events that perf has opened with the request, and notes the differences. refused is the reason
+// why perf did not take the first candidate, or nil if it did.
 func (p *Perf) describe(r request, refused *failure.RefusedError) {
 	asked := strings.Join(sampler.Specs(p.events), ",")
 	userOnly := slices.ContainsFunc(p.events, func(e sampler.Event) bool { return e.UserOnly })
@@ -138,8 +139,8 @@ var (
 	NamelessKernel = fix.Note{Text: "kernel functions have no names", Fix: "sudo sysctl kernel.kptr_restrict=0"}
 )
 
-// noCounterNote returns the note for a machine where a clock is sampled in place of cycles. It is short, so that a
-// report has room on the same line for what the rate costs. gasm doctor says more.
+// noCounterNote returns the note for a machine where a clock is sampled in place of cycles. The note is short, so that
+// the cost of the rate fits on the same line of a report. gasm doctor says more.
 func noCounterNote(clock string) string {
 	return fmt.Sprintf("no cycles counter (qemu: pmu=on), so %s", clock)
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// controlTimeout is how long perf may take to obey a command. Usually it takes some ms, but perf may wait seconds for a
-// processor if many threads are running. If perf ends in the meantime, tell returns at once.
+// controlTimeout limits how long gasm waits until perf has obeyed a command. Usually perf takes some ms, but it may
+// wait seconds for a processor if many threads are running. If perf ends in the meantime, tell returns at once.
 const controlTimeout = 30 * time.Second
 
 // errorShown is how long gasm waits after perf's answer for an error message. The message may come after the answer,
-// because they go through separate pipes.
+// because the two go through separate pipes.
 const errorShown = 20 * time.Millisecond
 
 // Pause makes perf take no samples until Resume. If perf can disable events by name (since 5.13), the recording also
@@ -30,7 +30,7 @@ func (p *Perf) turn(word string) error {
 	if p.unnamed {
 		return p.tell(word)
 	}
-	// perf's own event, which reports threads and mappings, is not among these.
+	// perf's own event, which reports threads and mappings, is not in p.events, so it stays enabled.
 	for _, spec := range sampler.Specs(p.events) {
 		if err := p.tell(word + " " + spec); err != nil {
 			return err

@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	// startTimeout is how long perf may take until it samples. It needs 0.1 s, and
-	// more on a loaded machine with many CPUs.
+	// startTimeout limits how long gasm waits until perf samples. perf needs 0.1 s, and more on a loaded machine with
+	// many CPUs.
 	startTimeout = 30 * time.Second
-	// settled is for a perf before 5.9, which can't confirm that it samples. When its file has not grown for this long,
-	// gasm assumes that perf has written the maps of the process and enables its events.
+	// settled is for a perf before 5.9, which can't confirm that it samples. When perf's file has not grown for this
+	// long, gasm assumes that perf has written the mappings of the process and has enabled its events.
 	settled = 200 * time.Millisecond
 )
 
-// Why perf does not sample. What it printed on stderr says more.
+// The reasons why perf does not sample. Its output on stderr says more.
 var (
 	errPerfEnded     = errors.New("perf has ended")
 	errEventsMissing = errors.New("perf left out some of these events")
@@ -38,7 +38,7 @@ var (
 // record starts perf and returns when perf samples. After an error perf has ended, and its data is removed.
 func record(ctx context.Context, tool string, opts Options, events []sampler.Event, h machine.Host) (*Perf, error) {
 	p := &Perf{tool: tool, data: filepath.Join(opts.Dir, "perf.data"), events: slices.Clone(events), slow: opts.Slow}
-	// startUnconfirmed would take an older file for a sign that perf samples.
+	// Remove a file of an earlier perf, which startUnconfirmed would take for a sign that this perf samples.
 	if err := os.Remove(p.data); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func record(ctx context.Context, tool string, opts Options, events []sampler.Eve
 	if err == nil {
 		return p, nil
 	}
-	if p.process == nil { // it could not be run
+	if p.process == nil { // perf could not be run
 		return nil, fmt.Errorf("%s: %w", tool, err)
 	}
 	full := p.takeBack()
@@ -65,9 +65,10 @@ func (p *Perf) recordArgs(opts Options) []string {
 	return []string{
 		"record", "-k", "mono", "-F", strconv.Itoa(opts.Frequency), "-e", strings.Join(sampler.Specs(p.events), ","),
 		"-B", "-N", "-o", p.data,
-		// Follow the process's first thread and all that it starts. With -p perf would also follow the process's other
-		// threads. These are threads of the Go runtime, and they end when the held process becomes the command. For the
-		// rest of the run, perf would then poll their events without a pause, and take a core away from the command.
+		// Follow the process's first thread and all threads and processes that it starts. With -p perf would also
+		// follow the process's other threads. Those are threads of the Go runtime, and they end when the held process
+		// becomes the command. For the rest of the run, perf would then poll their events without a pause, and take a
+		// core away from the command.
 		"--inherit", "-t", strconv.Itoa(opts.PID),
 	}
 }
@@ -144,7 +145,7 @@ func (p *Perf) startConfirmed(ctx context.Context, args []string) error {
 	if err := acks.SetReadDeadline(deadline); err != nil {
 		return err
 	}
-	// If perf has ended, this write fails, and so does the read below. The read's error is handled.
+	// If perf has ended, this write fails, and so does the read below. It is enough to handle the read's error.
 	_, _ = control.WriteString("enable\n")
 	ack, err := p.answers.ReadString('\n')
 	if strings.Contains(ack, "ack") {
@@ -156,8 +157,8 @@ func (p *Perf) startConfirmed(ctx context.Context, args []string) error {
 	return p.awaitEnd(deadline)
 }
 
-// startUnconfirmed starts a perf before 5.9, which has no --control, and waits
-// until its file has its header and the maps of the process.
+// startUnconfirmed starts a perf before 5.9, which has no --control, and waits until perf has written the header and
+// the mappings of the process to its file.
 func (p *Perf) startUnconfirmed(ctx context.Context, args []string) error {
 	p.closeControl()
 	var err error

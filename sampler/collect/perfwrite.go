@@ -14,8 +14,8 @@ import (
 // perfFields are the fields that a PerfReader expects.
 const perfFields = "comm,pid,tid,time,event,ip,sym,dso"
 
-// WriteText writes the recording as the text that a sampler.PerfReader reads. Call it after Stop; it
-// also works after a Stop that failed.
+// WriteText writes the recording as the text that a sampler.PerfReader reads. Call it after Stop, even if Stop returned
+// an error.
 func (p *Perf) WriteText(ctx context.Context, w io.Writer) error {
 	args := []string{"script", "--ns", "-F", perfFields, "-i", p.data}
 	stderr, err := p.script(ctx, append(args, "--show-lost-events"), w)

@@ -11,15 +11,15 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
-// DefaultFrequency is the number of samples per second and CPU if a sample costs little. JMH's perfasm and dtraceasm
-// sample about as often.
+// DefaultFrequency is the number of samples per second and CPU if a sample costs little. It is about the default of
+// JMH's perfasm and dtraceasm.
 const DefaultFrequency = 1001
 
 // lowerFrequencies are chosen if a sample costs more. They are few and far apart, so that a machine
 // chooses the same one each time.
 var lowerFrequencies = []int{501, 301, 201, 101}
 
-// maxShare is the share of a thread's time that samples may take by default. With a lower share, a window of a few
+// maxShare is the largest share of a thread's time that samples take by default. With a lower share, a window of a few
 // seconds in a virtual machine would have too few samples to be useful.
 const maxShare = 0.01
 
@@ -28,13 +28,13 @@ type Rate struct {
 	Hertz int // per second and CPU
 	// Cost is how much of the sampled thread's time one sample takes. It is 0 if that can't be measured.
 	Cost time.Duration
-	// Timers is how many of the events are clocks or count cycles. Each of their samples takes Cost.
+	// Timers is the number of events that are clocks or count cycles. Each sample of these events takes Cost.
 	Timers int
 }
 
-// ChooseRate measures what a sample costs and returns the highest rate that leaves the command 99 % of its time. If
-// no rate does, it returns the lowest one. If there are no events, it measures the one that StartPerf tries first.
-// ChooseRate takes 20 ms of one CPU, and at most 0.3 s on a busy machine.
+// ChooseRate measures what a sample costs and returns the highest rate that leaves the command 99 % of its time. If no
+// rate does, it returns the lowest one. If there are no events, it measures a sample of the event that StartPerf tries
+// first. ChooseRate takes 20 ms of one CPU, and at most 0.3 s on a busy machine.
 //
 // On hardware a sample is an interrupt of 1 or 2 us, and the rate is DefaultFrequency. In a virtual
 // machine the timer of a clock event makes the CPU leave the guest several times for a sample. In a
@@ -97,21 +97,22 @@ func chooseFrequency(opts Options) (hertz int, note fix.Note) {
 }
 
 // A drawn frequency is higher or lower than the requested frequency. The difference, as a fraction of the requested
-// frequency, is between nearest and farthest. The requested frequency itself is not used, because the program may
-// have the same one. If the difference were smaller than nearest, the samples would move too slowly through the
-// program's period. A window of a few seconds would not see all of it. With a difference of 3 %, the samples have
-// seen all of it after 33 periods.
+// frequency, is between nearest and farthest. The requested frequency itself is not used, because the program may have
+// the same one. If the difference were smaller than nearest, the samples would move too slowly through the program's
+// period, and a measurement of a few seconds would not reach all parts of the period. With a difference of 3 %, the
+// samples have reached all parts after 33 periods.
 const (
 	nearest  = 0.03
 	farthest = 0.10
 )
 
-// drawFrequency returns a frequency in one of the two ranges around hertz. If limit is positive, the result is at
-// most limit. u is a random number in [0, 1). Frequencies that are too low for a choice are not changed.
+// drawFrequency returns a frequency in one of the two ranges around hertz. If limit is positive, the result is at most
+// limit. u is a random number in [0, 1). drawFrequency returns hertz itself if it is so low that there is nothing to
+// choose from.
 //
 // The timer of a clock event has a fixed period. A program that draws frames, polls a device or ticks may have the same
-// period. Then all samples are in the same part of its work, whichever part that is. The period of a counter of cycles
-// varies by itself, because the kernel adapts it to the frequency.
+// period. Then all samples are in the same part of the program's work. The period of a counter of cycles varies by
+// itself, because the kernel adapts it to the frequency.
 func drawFrequency(hertz, limit int, u float64) int {
 	asked := float64(hertz)
 	low := int(math.Ceil(asked * (1 - farthest)))

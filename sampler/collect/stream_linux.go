@@ -14,7 +14,7 @@ type Stream struct {
 	// most two pauses after it was taken. C is closed when the recording ends.
 	C       <-chan sampler.Sample
 	in      chan sampler.Sample
-	pause   time.Duration // between two looks into the kernel's buffers
+	pause   time.Duration // longest pause between two looks into the kernel's buffers
 	dropped atomic.Int64
 }
 
@@ -23,7 +23,7 @@ func newStream(capacity int, pause time.Duration) *Stream {
 	return &Stream{C: in, in: in, pause: pause}
 }
 
-// Dropped returns how many samples found no room in C.
+// Dropped returns the number of samples that were dropped because C was full.
 func (s *Stream) Dropped() int64 { return s.dropped.Load() }
 
 // put hands a sample to the stream without waiting. If C is full, the sample is dropped.

@@ -82,9 +82,9 @@ var (
 	cacheResults = map[string]uint64{"refs": 0, "Reference": 0, "ops": 0, "access": 0, "misses": 1, "miss": 1}
 )
 
-// Lookup finds an event. The parameters are its parts as perf spells them: for "cpu/event=0x3c/u", pmu is "cpu", name
-// is "event=0x3c" and modifiers is "u". pmu and modifiers may be "". spec is the whole text, for messages. If there is
-// no such event, the error is a [*NameError].
+// Lookup finds an event. The parameters are the parts of the event's name as perf spells them: for "cpu/event=0x3c/u",
+// pmu is "cpu", name is "event=0x3c" and modifiers is "u". pmu and modifiers may be "". spec is the whole text, for
+// messages. If there is no such event, the error is a [*NameError].
 func Lookup(spec, pmu, name, modifiers string) (Event, error) {
 	return theKernel.lookup(spec, pmu, name, modifiers)
 }
@@ -179,7 +179,7 @@ func rawEvent(name string) (uint64, bool) {
 	return config, ok && err == nil
 }
 
-// tracepoint finds a tracepoint by its number, which the kernel has in a file. Only root may read that file.
+// tracepoint finds a tracepoint. The kernel has the tracepoint's number in a file that only root may read.
 func (k kernel) tracepoint(system, point string) (Event, error) {
 	if strings.ContainsAny(system+point, "/*?") {
 		return Event{}, &NameError{}

@@ -21,8 +21,8 @@ type Options struct {
 	Events    []Event // not empty
 	Frequency int     // samples of each event per second and CPU
 	// Pauses is true if Pause is going to be called. The set then has one more event, which never happens, but stays
-	// enabled while the others are paused. It is needed because the kernel reports no mappings and threads for disabled
-	// events.
+	// enabled while the other events are paused. It is needed because the kernel reports no mappings and threads for
+	// disabled events.
 	Pauses bool
 }
 
@@ -73,8 +73,9 @@ type descriptor struct {
 	tid            int32 // -1 for all threads of the machine
 }
 
-// Open opens events on the first thread of a process. The events begin when the process execs. All threads and
-// processes that descend from that thread inherit them. If the kernel refuses an event, the error is an [*OpenError].
+// Open opens events on the first thread of a process. The kernel enables the events when the process execs. All threads
+// and processes that descend from that thread inherit them. If the kernel refuses an event, the error is an
+// [*OpenError].
 func Open(pid int, o Options) (*Set, error) {
 	s, err := newSet(o, unix.PerfBitEnableOnExec|unix.PerfBitInherit)
 	if err != nil {
@@ -209,13 +210,13 @@ func (o *opening) askLess(err error) bool {
 		o.attr.Bits |= kernelBits
 		o.userOnly = true
 		return true
-	case err == unix.EINVAL && o.attr.Read_format&unix.PERF_FORMAT_LOST != 0: // before Linux 6.0
+	case err == unix.EINVAL && o.attr.Read_format&unix.PERF_FORMAT_LOST != 0: // Linux before 6.0 does not know the flag
 		o.attr.Read_format &^= unix.PERF_FORMAT_LOST
 		return true
 	case o.BestPrecise && o.precise > 0:
 		o.setPrecise(o.precise - 1)
 		return true
-	case o.precise > 0 && o.attr.Bits&unix.PerfBitExcludeGuest != 0: // AMD's IBS
+	case o.precise > 0 && o.attr.Bits&unix.PerfBitExcludeGuest != 0: // AMD's IBS may be unable to exclude guests
 		o.attr.Bits &^= unix.PerfBitExcludeGuest
 		return true
 	}

@@ -57,7 +57,7 @@ func (w *waiter) watch(fd int) error {
 
 // wait waits until something happens at a descriptor, the time d is over, or interrupt is called.
 func (w *waiter) wait(d time.Duration) {
-	_ = w.file.SetReadDeadline(time.Now().Add(d)) // it worked in newWaiter
+	_ = w.file.SetReadDeadline(time.Now().Add(d)) // it can't fail, because it worked in newWaiter
 	_ = w.conn.Read(func(uintptr) bool {
 		var events [8]unix.EpollEvent
 		n, _ := unix.EpollWait(w.epoll, events[:], 0)

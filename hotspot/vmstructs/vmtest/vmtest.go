@@ -63,9 +63,9 @@ func (m *Memory) AddText(text string) (addr uint64) { return m.Add(append([]byte
 // Tables is the content of HotSpot's tables that describe its own structures (gHotSpotVMStructs and others). The keys
 // are the names that package vmstructs uses, such as "Method::_constMethod".
 type Tables struct {
-	Offsets map[string]uint64 // of fields
+	Offsets map[string]uint64 // offsets of fields
 	Statics map[string]uint64 // addresses of static fields
-	Sizes   map[string]uint64 // of types
+	Sizes   map[string]uint64 // sizes of types, in bytes
 	Ints    map[string]int32
 	// Types are the types of fields and static fields. Some fields have no entry, because HotSpot leaves their types
 	// out.
@@ -83,7 +83,7 @@ func (s Symbols) Address(name string) (uint64, error) {
 	return 0, fmt.Errorf("no symbol %s", name)
 }
 
-// A row is one row of a table. It has a value for each column's name.
+// A row is one row of a table. It has the values of the columns, by the column's name.
 type row map[string]uint64
 
 // AddTables adds the tables, and the variables that point to them. The rows have the layout that vmStructs.hpp defines
@@ -111,7 +111,7 @@ func (m *Memory) AddTables(t Tables) Symbols {
 }
 
 // field completes the row of a field, such as "Method::_constMethod". It adds the names of the class and of the field,
-// and the field's type, to columns, and returns columns. If the type is unknown, typeString is "".
+// and the field's type, to the given columns, and returns them. If the type is unknown, typeString is "".
 func (m *Memory) field(name, typeString string, columns row) row {
 	typeName, fieldName, ok := strings.Cut(name, "::")
 	if !ok {

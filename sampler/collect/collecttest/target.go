@@ -64,8 +64,8 @@ func (x *Target) Release(t *testing.T) {
 	}
 }
 
-// Works waits until the target has used another 100 ms of CPU time. A sampler with 999 Hz then has a hundred more
-// samples.
+// Works waits until the target has used another 100 ms of CPU time. A sampler that samples at 999 Hz then has a hundred
+// more samples.
 func (x *Target) Works(t *testing.T) {
 	t.Helper()
 	Works(t, x.PID())

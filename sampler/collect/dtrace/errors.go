@@ -39,7 +39,7 @@ func installation(h machine.Host) (install, hint string) {
 
 // Parts of the lines in which DTrace or sudo says why there are no samples.
 var (
-	// DTrace 2 on Linux; macOS and older versions.
+	// The first text is from DTrace 2 on Linux, the second one from macOS and older versions.
 	notRootWords = []string{"run as root", "requires additional privileges"}
 	// sudo -n.
 	sudoWords = []string{"a password is required", "is not in the sudoers file", "is not allowed to execute", "may not run sudo", "no tty present", "must be run from a terminal"}
@@ -92,8 +92,8 @@ func isNoProbe(err error) bool {
 
 const programEnd = "}: "
 
-// complaintIn returns the line of DTrace's stderr that says what went wrong. It is the last line,
-// if the lines that DTrace prints at every start do not count. If there is none, complaintIn
+// complaintIn returns the line of DTrace's stderr that says what went wrong. That is the last line,
+// apart from the lines that DTrace prints at every start. If there is no such line, complaintIn
 // returns "". Some lines repeat DTrace's whole program, which is left out: "invalid probe specifier
 // BEGIN { … } … END { … }: failed to grab process 4742" becomes "failed to grab process 4742".
 func complaintIn(text string) string {

@@ -95,9 +95,9 @@ func (d *Tracer) hasUprobes() bool {
 	return false
 }
 
-// released waits until DTrace has removed its probes from tracefs. DTrace must have printed
-// everything; then this usually takes less than a second. released returns false if gasm can't see
-// the probes, or if they are still there after releaseTimeout.
+// released waits until DTrace has removed its probes from tracefs. It must be called after DTrace
+// has printed everything, and then usually takes less than a second. released returns false if gasm
+// can't see the probes, or if they are still there after releaseTimeout.
 func (d *Tracer) released() bool {
 	for end := time.Now().Add(releaseTimeout); d.inTracefs && time.Now().Before(end); time.Sleep(lookForRelease) {
 		if d.process.Ended() || !d.hasUprobes() {
@@ -107,7 +107,7 @@ func (d *Tracer) released() bool {
 	return false
 }
 
-// lookForRelease is how long released waits before it looks for the probes again.
+// lookForRelease is the pause before gasm looks for the probes in tracefs again.
 const lookForRelease = 20 * time.Millisecond
 
 // removeUprobes removes the probes that a DTrace has left in tracefs. It works only if gasm runs as

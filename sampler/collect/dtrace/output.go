@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/external"
 )
 
-// The marks. DTrace's program prints beginMark first and endMark last.
+// DTrace's program prints beginMark as its first line and endMark as its last.
 const (
 	beginMark = "gasm: begin"
 	endMark   = "gasm: end"
@@ -49,8 +49,8 @@ var (
 	releaseTimeout = 30 * time.Second
 )
 
-// An output saves what DTrace prints on stdout. It writes it to a file, or for a Script to
-// Options.Text.
+// An output saves what DTrace prints on stdout. It writes the text to a file or, if DTrace runs a
+// Script, to Options.Text.
 //
 // DTrace for Linux wakes up for each single record (libdtrace's dt_peb.c asks for wakeup_events =
 // 1) and works for a millisecond each time. At 1001 Hz that takes a good part of a core away from
@@ -59,8 +59,9 @@ var (
 // its buffers, which have 4 MB per CPU, enough for half a minute. When gasm reads again, DTrace
 // prints them all at once.
 //
-// In a test of 8 s on two CPUs, DTrace took 5.3 s of CPU time with -n alone. It took 0.36 s when
-// its program left DTrace itself out, and 0.02 s when the output was paced as well.
+// In a test of 8 s on two CPUs, DTrace took 5.3 s of CPU time when the program was simply run with
+// -n. It took 0.36 s when the program left DTrace itself out, and 0.02 s when the output was paced
+// as well.
 type output struct {
 	pipe     *os.File
 	file     *os.File        // nil for a Script, whose text is not saved
@@ -140,8 +141,8 @@ func (t *output) save() {
 	}
 }
 
-// deadline returns until when a paced reading waits for text: a lull from now. After DTrace has
-// caught up, readings have no deadline, and the result is the zero time.
+// deadline returns the time until which a paced reading waits for text: a lull from now. After
+// DTrace has caught up, readings have no deadline, and the result is the zero time.
 func (t *output) deadline() time.Time {
 	select {
 	case <-t.caughtUp:
@@ -151,7 +152,7 @@ func (t *output) deadline() time.Time {
 	}
 }
 
-// catchUp notes that DTrace no longer waits for room in the pipe, by closing caughtUp.
+// catchUp closes caughtUp, to note that DTrace no longer waits for room in the pipe.
 func (t *output) catchUp() {
 	select {
 	case <-t.caughtUp: // already closed

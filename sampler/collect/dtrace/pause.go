@@ -13,11 +13,13 @@ import (
 // samples at toMonoNanos are not. toMonoNanos is math.MaxInt64 until Resume is called.
 type pausedTime struct{ fromMonoNanos, toMonoNanos int64 }
 
-// maxHeld limits the text that withoutPauses keeps for its next call. DTrace prints no line that long.
+// maxHeld is the maximum size in bytes of the text that withoutPauses keeps for its next call.
+// DTrace prints no line that long.
 const maxHeld = 1 << 20
 
-// mostPauses is how many pauses are remembered. DTrace prints a sample at most half a minute late.
-// So no pause is forgotten too early unless there are more than ten pauses a second.
+// mostPauses is the maximum number of pauses that are remembered. DTrace prints a sample at most
+// half a minute late. So no pause is forgotten too early unless there are more than ten pauses a
+// second.
 const mostPauses = 300
 
 // Pause begins a pause: samples that DTrace takes from now until Resume are left out. DTrace itself

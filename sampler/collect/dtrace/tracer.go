@@ -85,7 +85,7 @@ type Tracer struct {
 
 // Start starts DTrace, and returns as soon as DTrace samples. If the cause of an error is known,
 // the error is a *failure.MissingToolError or a *failure.RefusedError. After an error, DTrace is no
-// longer running. The end of ctx kills DTrace.
+// longer running. DTrace is killed when ctx is done.
 func Start(ctx context.Context, opts Options) (*Tracer, error) {
 	for try := 1; ; try++ {
 		d, err := startOnce(ctx, opts)
@@ -97,8 +97,8 @@ func Start(ctx context.Context, opts Options) (*Tracer, error) {
 }
 
 // isRace reports whether err means that DTrace did not find its own BEGIN probe. This can happen on
-// Linux if DTrace starts at the same moment as another DTrace starts or ends. It happens about once
-// in 25 times.
+// Linux if DTrace starts at the same moment as another DTrace starts or ends. It happens in about
+// one of 25 starts.
 func isRace(err error) bool {
 	var refused *failure.RefusedError
 	return errors.As(err, &refused) && strings.Contains(refused.Stderr, "dtrace:::BEGIN: No such file or directory")

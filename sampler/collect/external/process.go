@@ -5,7 +5,8 @@
 //
 // Some traps:
 //
-//   - A sampler has a process group of its own, because Ctrl-C on the terminal must not end it before the command.
+//   - A sampler has a process group of its own, because Ctrl-C on the terminal must not end the
+//     sampler before the command has ended.
 //   - When gasm is killed, a sampler that [Start] has started gets SIGINT (orphan_linux.go), so that it
 //     does not fill the disk.
 //   - If somebody has stopped a sampler (SIGSTOP), it does not react when it is asked to end. So
@@ -45,8 +46,8 @@ const SlowEnd = 2 * time.Second
 // a process that hangs on a broken disk never ends.
 const killedEnd = 5 * time.Second
 
-// Start starts a command. The files become its descriptors 3, 4 and so on. The end of ctx kills the
-// command. On Linux, the command gets SIGINT when gasm is killed.
+// Start starts a command. The files become its descriptors 3, 4 and so on. The command is killed
+// when ctx is done. On Linux, the command gets SIGINT when gasm is killed.
 func Start(ctx context.Context, path string, args []string, files ...*os.File) (*Process, error) {
 	p := New(ctx, path, args)
 	endAsOrphan(p.Cmd.SysProcAttr)
@@ -57,7 +58,7 @@ func Start(ctx context.Context, path string, args []string, files ...*os.File) (
 	return p, nil
 }
 
-// New prepares a command. [Process.Start] then starts it. The end of ctx kills the command.
+// New prepares a command. [Process.Start] then starts it. The command is killed when ctx is done.
 func New(ctx context.Context, path string, args []string) *Process {
 	ctx, kill := context.WithCancel(ctx)
 	p := &Process{kill: kill, Done: make(chan struct{})}

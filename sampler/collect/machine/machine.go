@@ -14,7 +14,7 @@ import (
 type Host struct {
 	User     int    // effective user id
 	Paranoid int    // kernel.perf_event_paranoid; 2, the kernel's default, if unknown
-	Kernel   string // its release: "6.8.0-31-generic"
+	Kernel   string // the kernel's release: "6.8.0-31-generic"
 	Distro   string // the text of /etc/os-release
 }
 
@@ -29,7 +29,7 @@ func This() Host {
 	return h
 }
 
-// Owns reports whether the process belongs to the user. It returns true if that is unknown.
+// Owns reports whether the process belongs to the user. It returns true if the owner is unknown.
 func (h Host) Owns(pid int) bool {
 	info, err := os.Stat("/proc/" + strconv.Itoa(pid))
 	if err != nil {

@@ -89,8 +89,8 @@ func rewrite(w io.Writer, r *sampler.XCTraceReader, event sampler.Event, began i
 }
 
 // began returns when the recording began, on CLOCK_MONOTONIC in ns. The times of the samples count from this moment.
-// The recording's table time-info has it as a time of mach_absolute_time. If that table is missing, began uses the time
-// of the wall clock, which the recording has in ms.
+// The recording's table time-info has the moment as a time of mach_absolute_time. If that table is missing, began uses
+// the time of the wall clock, which the recording has in ms.
 func (x *Recording) began(ctx context.Context) (int64, error) {
 	out, err := tool.Command(ctx, "xcrun", exportArgs(x.trace, "time-info")...).Output()
 	if err == nil {

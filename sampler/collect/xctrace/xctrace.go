@@ -242,8 +242,8 @@ func (x *Recording) note(format string, args ...any) {
 	x.notes = append(x.notes, fix.Note{Text: fmt.Sprintf(format, args...)})
 }
 
-// Pause does nothing. xctrace continues to sample, and the samples between windows are left out later because they
-// belong to no window.
+// Pause does nothing. xctrace continues to sample. The samples from the pause are left out of the profile later,
+// because they are from outside the measured times.
 func (x *Recording) Pause() error { return nil }
 
 // Resume does nothing, like Pause.
