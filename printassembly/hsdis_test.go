@@ -121,5 +121,7 @@ func compareLogs(t *testing.T, lean, plugged *Log, syntax disasm.Syntax) {
 	t.Logf("%v: %d instructions; %d methods with the same code, %d instructions with comments: on %d it is another's of its cell, and %d are lost",
 		syntax, all, c.methods, c.compared, len(c.moved), len(c.lost))
 	assert.Greater(t, c.methods, 20) // of about 300: the JIT compilers decide differently in each run
-	assert.Empty(t, c.wrong)
+	// The logs are of two runs. HotSpot may note a place in the code in one run and not in the other, even if the code is the
+	// same: 1 of 6767 was seen, in one of ten comparisons.
+	assert.LessOrEqual(t, len(c.wrong), c.compared/5000, "%v", c.wrong)
 }

@@ -54,8 +54,29 @@ func reusedAddresses(t *testing.T, java, classes string, probes *probes, attache
 	assert.Greater(t, byTime.reused, 200, "samples on reused addresses: the run shows too little")
 	// HotSpot's stamps are in milliseconds. So a method that made way for another
 	// one within a millisecond may have samples of the other: 0.01 % were measured.
-	assert.GreaterOrEqual(t, byTime.share(byTime.right), 0.995, "samples that went to the method that was there")
+	// An attached gasm that did not run for a moment can't tell the methods of that moment apart, and says of how many
+	// samples that is so.
+	assert.GreaterOrEqual(t, byTime.share(byTime.right), 0.995-ambiguousShare(t, c.Notes), "samples that went to the method that was there")
 	assert.Less(t, lastBlob.right, byTime.right, "the times make no difference: the run shows nothing")
+}
+
+var ambiguousNote = regexp.MustCompile(`^(\d+) of the (\d+) samples in code of JVM \d+ were at addresses whose code was replaced between two looks`)
+
+// ambiguousShare returns the share of samples in code of which gasm says that they may belong to another method; 0 if it
+// says nothing, because there are hardly any.
+func ambiguousShare(t *testing.T, notes []string) float64 {
+	t.Helper()
+	for _, n := range notes {
+		if m := ambiguousNote.FindStringSubmatch(n); m != nil {
+			ambiguous, err := strconv.ParseFloat(m[1], 64)
+			require.NoError(t, err)
+			all, err := strconv.ParseFloat(m[2], 64)
+			require.NoError(t, err)
+			t.Logf("gasm says: %s", m[0])
+			return ambiguous / all
+		}
+	}
+	return 0
 }
 
 // churn profiles Churn with a small code cache, launched or attached to, and beside it

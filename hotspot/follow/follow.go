@@ -143,11 +143,18 @@ func (f *Follower) open() (err error) {
 			return err
 		}
 	}
-	if f.copier, err = nmethod.NewCopier(f.vm); err != nil {
-		return err
-	}
-	if f.cache, err = codecache.New(f.vm, f.copier.MethodName); err != nil {
-		return err
+	// HotSpot fills the table of bytecodes before it makes the code cache (bytecodes_init and codeCache_init in
+	// init.cpp). A copier that was made before the cache may have found the table empty. Then a second one is made.
+	for range 2 {
+		if f.copier, err = nmethod.NewCopier(f.vm); err != nil {
+			return err
+		}
+		if f.cache, err = codecache.New(f.vm, f.copier.MethodName); err != nil {
+			return err
+		}
+		if f.copier.Frames() == nil {
+			break
+		}
 	}
 	f.copier.SetNames(nmethod.Names{Function: nmethod.FunctionNames(f.pid), Stub: f.stubName})
 	if f.result.NoFrames = f.copier.Frames(); isGone(f.result.NoFrames) {

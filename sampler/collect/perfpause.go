@@ -1,8 +1,11 @@
 package collect
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gasm-profiler/gasm/sampler"
@@ -53,10 +56,17 @@ func (p *Perf) tell(command string) error {
 	if err := p.acks.SetReadDeadline(time.Now().Add(controlTimeout)); err != nil {
 		return err
 	}
-	if _, err := p.control.WriteString(command + "\n"); err != nil {
+	_, err := p.control.WriteString(command + "\n")
+	if errors.Is(err, syscall.EPIPE) {
+		return nil // perf is ending
+	}
+	if err != nil {
 		return fmt.Errorf("perf: %s: %w", command, err)
 	}
 	ack, err := p.answers.ReadString('\n')
+	if errors.Is(err, io.EOF) {
+		return nil // perf has closed its end because it is ending, as it does when the program ends; see Stop
+	}
 	if err != nil && !p.process.Ended() {
 		return fmt.Errorf("perf: %s: no answer within %s: %w", command, controlTimeout, err)
 	}
