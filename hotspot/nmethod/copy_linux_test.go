@@ -137,7 +137,9 @@ func testCopy(t *testing.T, jdk gasmtest.JDK, jvm followedJVM) {
 	// HotSpot may replace a method and free the old one before it could be copied.
 	assert.LessOrEqual(t, result.Missed, result.Copied/100, "%v", result.Why)
 	most := result.Copied / 100
-	if jvm.lateness > 20*time.Millisecond { // 51 of 602 were late where 36 threads wanted 2 processors
+	// Many methods are replaced within ms. 51 of 602 were late where 36 threads wanted 2 processors, and 59 of 610 where
+	// this process was woken 10.7 ms late at most.
+	if jvm.lateness > 5*time.Millisecond {
 		most = result.Copied / 4
 	}
 	assert.LessOrEqual(t, result.Late, most, "this process was woken %v late", jvm.lateness)
