@@ -41,6 +41,7 @@ func testChurn(t *testing.T, jdk gasmtest.JDK, dir string) {
 	j := start(t, jdk, 1, "-XX:ReservedCodeCacheSize=4m", "-Dsec=600", "-cp", dir, "Churn")
 	c := j.open(t)
 	seen := map[[2]uint64]*Blob{}
+	late := gasmtest.Lateness(t)
 	began, polls, busy := time.Now(), 0, cpuTime()
 	first := 0
 	poll := func() {
@@ -63,7 +64,7 @@ func testChurn(t *testing.T, jdk gasmtest.JDK, dir string) {
 		}
 		time.Sleep(10*time.Millisecond - time.Since(at))
 	}
-	took := time.Since(began)
+	took, lateness := time.Since(began), late()
 	busy = cpuTime() - busy
 	gasmtest.Stop(t, j.Process.Pid)
 	poll()
@@ -80,7 +81,11 @@ func testChurn(t *testing.T, jdk gasmtest.JDK, dir string) {
 	}
 	// A method that is freed between two Polls is not seen. On a machine with 17 busy threads on 2 CPUs, none of 1806
 	// were missed.
-	assert.LessOrEqual(t, missed, (len(tags)-first)/200)
+	most := (len(tags) - first) / 200
+	if lateness > 5*time.Millisecond { // 59 of 610 new methods were gone where a process was woken 10.7 ms late at most
+		most = (len(tags) - first) / 8
+	}
+	assert.LessOrEqual(t, missed, most, "this process was woken %v late", lateness)
 	t.Logf(
 		"%d of %d methods were not seen; %d polls in %v took %v of CPU time with the test; %d are there, %d are gone",
 		missed, len(tags)-first, polls, took, busy, len(c.Blobs()), len(c.history.order))
