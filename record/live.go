@@ -149,13 +149,13 @@ func (c *liveCode) deliver(samples <-chan sampler.Sample) {
 }
 
 func (c *liveCode) end(ctx context.Context) *native.Resolver {
-	c.starts.close()
 	if c.watch != nil {
 		c.watch.Stop()
 	}
 	if c.delivered != nil {
 		<-c.delivered
 	}
+	c.starts.close() // mapped is not called any more
 	reach := c.r.patience.Reach(context.WithoutCancel(ctx))
 	for _, j := range c.jvms {
 		j.stop(reach)
