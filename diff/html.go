@@ -147,6 +147,26 @@ func newHTMLSide(label string, s *Side) htmlSide {
 	return out
 }
 
+// bothSides returns the facts and notes that are the same for both sides, and removes them from the sides.
+func bothSides(a, b *htmlSide) htmlSide {
+	both := htmlSide{Label: "Both"}
+	for _, f := range a.Facts {
+		if slices.Contains(b.Facts, f) {
+			both.Facts = append(both.Facts, f)
+		}
+	}
+	for _, n := range a.Notes {
+		if slices.Contains(b.Notes, n) {
+			both.Notes = append(both.Notes, n)
+		}
+	}
+	for _, side := range []*htmlSide{a, b} {
+		side.Facts = slices.DeleteFunc(side.Facts, func(f htmlFact) bool { return slices.Contains(both.Facts, f) })
+		side.Notes = slices.DeleteFunc(side.Notes, func(n string) bool { return slices.Contains(both.Notes, n) })
+	}
+	return both
+}
+
 // html returns the view of a comparison. number is its index, from 0.
 func (c *Comparison) html(number int) htmlTrial {
 	v := htmlTrial{ID: number, Title: layout.Escape(c.htmlTitle()), Facts: c.htmlFacts()}

@@ -2,7 +2,6 @@ package diff
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
@@ -112,23 +111,3 @@ func (r *verdictRow) setTimes(row *GateRow) {
 
 // verdictLegend explains the times of a verdict's rows.
 const verdictLegend = "Before and after are times per operation. Noise is the largest change that chance can explain; a smaller change means nothing."
-
-// bothSides returns the facts and notes that are the same for both sides, and removes them from the sides.
-func bothSides(a, b *htmlSide) htmlSide {
-	both := htmlSide{Label: "Both"}
-	for _, f := range a.Facts {
-		if slices.Contains(b.Facts, f) {
-			both.Facts = append(both.Facts, f)
-		}
-	}
-	for _, n := range a.Notes {
-		if slices.Contains(b.Notes, n) {
-			both.Notes = append(both.Notes, n)
-		}
-	}
-	for _, side := range []*htmlSide{a, b} {
-		side.Facts = slices.DeleteFunc(side.Facts, func(f htmlFact) bool { return slices.Contains(both.Facts, f) })
-		side.Notes = slices.DeleteFunc(side.Notes, func(n string) bool { return slices.Contains(both.Notes, n) })
-	}
-	return both
-}

@@ -31,25 +31,19 @@ func isIn(packages []string, method string) bool {
 	return slices.ContainsFunc(packages, func(p string) bool { return strings.HasPrefix(method, p) })
 }
 
-// Index returns the index of the frame that the rule chooses. It returns -1 if there is none. The methods are those of
-// the frames, innermost first. parked is true if the stack is that of a parked thread.
-func (r SiteRule) Index(methods []string, parked bool) int {
+// Choose returns the frame of a stack that the rule chooses. It returns the zero Frame if there is none. The innermost
+// frame comes first. parked is true if the stack is that of a parked thread.
+func (r SiteRule) Choose(stack []Frame, parked bool) Frame {
 	if r != SiteInnermost {
-		if i := slices.IndexFunc(methods, func(m string) bool { return !isIn(jdkPackages, m) }); i >= 0 {
-			return i
+		if i := slices.IndexFunc(stack, func(f Frame) bool { return !isIn(jdkPackages, f.Method) }); i >= 0 {
+			return stack[i]
 		}
 	}
-	return slices.IndexFunc(methods, func(m string) bool { return !parked || !isIn(lockPackages, m) })
-}
-
-// Site returns the frame that the rule chooses for an event. It returns the zero Frame if there is none.
-func (r SiteRule) Site(e *Event) Frame {
-	methods := make([]string, len(e.Frames))
-	for i := range e.Frames {
-		methods[i] = e.Frames[i].Method
-	}
-	if i := r.Index(methods, e.Kind == Park); i >= 0 {
-		return e.Frames[i]
+	if i := slices.IndexFunc(stack, func(f Frame) bool { return !parked || !isIn(lockPackages, f.Method) }); i >= 0 {
+		return stack[i]
 	}
 	return Frame{}
 }
+
+// Site returns the frame that the rule chooses for an event. It returns the zero Frame if there is none.
+func (r SiteRule) Site(e *Event) Frame { return r.Choose(e.Frames, e.Kind == Park) }

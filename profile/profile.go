@@ -32,7 +32,9 @@
 package profile
 
 import (
+	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
@@ -123,6 +125,18 @@ func (p *Profile) Share(c tally.Counts) float64 {
 		}
 	}
 	return share
+}
+
+// noteworthy is how much of the windows must be without a recording before a report says so.
+const noteworthy = 100 * time.Millisecond
+
+// Unrecorded returns UnrecordedNanos in a form for a heading: "without the first 13.7 s". It returns "" if the time is
+// too short to matter.
+func (p *Profile) Unrecorded() string {
+	if late := time.Duration(p.UnrecordedNanos); late >= noteworthy {
+		return fmt.Sprintf("without the first %.1f s", late.Seconds())
+	}
+	return ""
 }
 
 // IsHot reports whether the Share of some samples is at least HotThreshold.

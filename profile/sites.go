@@ -209,13 +209,12 @@ func (s *AllocSite) findCode(code *codeReader, key allocKey, rule event.SiteRule
 		return
 	}
 	s.Code.PC, s.Code.Text = insts[i].Lo, insts[i].Text
-	var methods []string
+	var stack []event.Frame
 	for _, f := range insts[i].Frames {
-		methods = append(methods, f.Method)
+		stack = append(stack, event.Frame{Method: f.Method, BCI: f.BCI, Line: f.Line})
 	}
-	if own := rule.Index(methods, false); own >= 0 {
-		f := &insts[i].Frames[own]
-		s.Frame = event.Frame{Method: f.Method, BCI: f.BCI, Line: f.Line}
+	if len(stack) > 0 {
+		s.Frame = rule.Choose(stack, false)
 	}
 }
 

@@ -26,7 +26,7 @@ func (w *work) warn(p *Profile) {
 				a.Profiled, samples, math.Ceil(196*math.Sqrt(0.09/n)))
 		}
 		if share := float64(a.Unresolved) / n; share > 0.02 {
-			say("%.1f%% of the profile is at addresses "+w.b.whyUnresolved(), 100*share)
+			say("%.1f%% of the profile is at addresses %s", 100*share, w.b.whyUnresolved())
 		}
 		var unknown int64
 		for _, f := range p.Native {

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/gasm-profiler/gasm/report/schema"
 )
@@ -43,18 +44,9 @@ func (t *tableBuilder) events() *table {
 	return t.cut(out, len(t.r.Events))
 }
 
-// unrecorded returns the end of a table's title. It says for how long the JVM's events were not recorded at first, for
-// example "without the first 1.5 s". unrecorded returns "" if that time is short.
-func (t *tableBuilder) unrecorded() string {
-	if t.r.UnrecordedSeconds < 0.1 {
-		return ""
-	}
-	return fmt.Sprintf(" without the first %.1f s", t.r.UnrecordedSeconds)
-}
-
 // locks returns the table of places where threads waited for locks.
 func (t *tableBuilder) locks() *table {
-	out := t.eventTable("locks", "Locks"+t.unrecorded(), "where threads waited for locks that others held", []string{"ms", "longest", "count"}, []string{"at", "lock", "held by"})
+	out := t.eventTable("locks", strings.TrimSpace("Locks "+t.p.Unrecorded()), "where threads waited for locks that others held", []string{"ms", "longest", "count"}, []string{"at", "lock", "held by"})
 	for _, l := range t.r.Locks[:t.limit(len(t.r.Locks))] {
 		out.Rows = append(out.Rows, row{Link: t.siteLink(l.At), Cells: []cell{millis(l.TotalMS), millis(l.LongestMS), number(strconv.Itoa(l.Count), float64(l.Count)),
 			{Text: site(l.At), Name: true}, {Text: shown(l.Class)}, {Text: shown(l.Owner)}}})
@@ -64,7 +56,7 @@ func (t *tableBuilder) locks() *table {
 
 // allocations returns the table of places where the program allocates.
 func (t *tableBuilder) allocations() *table {
-	out := t.eventTable("allocations", "Allocations"+t.unrecorded(), "how much the program allocated, estimated from samples if not each allocation was recorded", []string{"MB", "events"}, []string{"at", "class"})
+	out := t.eventTable("allocations", strings.TrimSpace("Allocations "+t.p.Unrecorded()), "how much the program allocated, estimated from samples if not each allocation was recorded", []string{"MB", "events"}, []string{"at", "class"})
 	for _, a := range t.r.Allocations[:t.limit(len(t.r.Allocations))] {
 		out.Rows = append(out.Rows, row{Link: t.siteLink(a.At), Cells: []cell{number(fmt.Sprintf("%.1f", float64(a.Bytes)/1e6), float64(a.Bytes)),
 			number(strconv.Itoa(a.Events), float64(a.Events)), {Text: allocator(&a), Name: true}, {Text: shown(a.Class)}}})

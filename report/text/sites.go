@@ -3,7 +3,6 @@ package text
 import (
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
@@ -121,12 +120,10 @@ func siteNote(v *view) string {
 // unrecorded returns a remark that says how long nothing was recorded at the start: " (without the first 2.5 s)". It
 // returns "" if that time was short.
 func unrecorded(v *view) string {
-	const noteworthy = 100 * time.Millisecond
-	late := time.Duration(v.p.UnrecordedNanos)
-	if late < noteworthy {
-		return ""
+	if text := v.p.Unrecorded(); text != "" {
+		return " (" + text + ")"
 	}
-	return fmt.Sprintf(" (without the first %.1f s)", late.Seconds())
+	return ""
 }
 
 // leftOut returns a sentence about n rows that a table does not show. It returns "" if n is 0.

@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Makes the reports on the captures of a trial's forks, with gasm. */
@@ -65,11 +64,8 @@ final class Reports {
 
     /** Returns the number of samples in the profile of a JSON report, of the first event if there are several; NaN if unknown. */
     private static double samplesIn(Path json) throws IOException {
-        if (!Files.isRegularFile(json)) {
-            return Double.NaN;
-        }
-        Matcher found = PROFILED.matcher(new String(Files.readAllBytes(json), StandardCharsets.UTF_8));
-        return found.find() ? Double.parseDouble(found.group(1)) : Double.NaN;
+        String samples = Trial.find(PROFILED, json);
+        return samples == null ? Double.NaN : Double.parseDouble(samples);
     }
 
     private String run(List<String> flags) throws IOException, InterruptedException {

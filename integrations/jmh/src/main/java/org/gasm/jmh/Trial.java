@@ -90,7 +90,7 @@ final class Trial {
             return measured < params.getForks() ? null : none("gasm made no capture of the last fork; see its messages above.");
         }
         if (frequency == null) {
-            frequency = frequencyOf(current);
+            frequency = find(FREQUENCY, current.resolve("capture.json"));
         }
         move(current, captures.resolve("fork-" + measured));
         return measured < params.getForks() ? null : new Reports(options, captures, fileName()).make();
@@ -128,12 +128,12 @@ final class Trial {
 
     private static final Pattern FREQUENCY = Pattern.compile("\"frequency\": ([1-9][0-9]*)");
 
-    private static String frequencyOf(Path capture) throws IOException {
-        Path description = capture.resolve("capture.json");
-        if (!Files.isRegularFile(description)) {
+    /** Returns the first group of a pattern where it first matches in a file, or null if there is no file or no match. */
+    static String find(Pattern pattern, Path file) throws IOException {
+        if (!Files.isRegularFile(file)) {
             return null;
         }
-        Matcher found = FREQUENCY.matcher(new String(Files.readAllBytes(description), StandardCharsets.UTF_8));
+        Matcher found = pattern.matcher(new String(Files.readAllBytes(file), StandardCharsets.UTF_8));
         return found.find() ? found.group(1) : null;
     }
 
