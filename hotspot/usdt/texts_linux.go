@@ -15,6 +15,9 @@ type textCache struct {
 	read    map[textKey][]byte
 	bytes   int // size of all texts in read
 	since   time.Time
+	// old are the texts that were forgotten last. They are used where a text can't be read again: a
+	// JVM's last events are often read after it has released its memory.
+	old map[textKey][]byte
 }
 
 const (
@@ -48,22 +51,28 @@ func (c *textCache) text(addr, length uint64) ([]byte, bool) {
 	local[0].SetLen(len(text))
 	n, err := unix.ProcessVMReadv(c.process.PID(), local, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(text)}}, 0)
 	if err != nil || n < len(text) || c.process.Exited() { // if the JVM has ended, its pid may belong to another process
-		return nil, false
+		text, ok := c.old[key]
+		return text, ok
 	}
 	if c.bytes += len(text); c.bytes > mostTextBytes || len(c.read) >= mostTexts {
-		clear(c.read)
+		c.forget()
 		c.bytes = len(text)
 	}
 	c.read[key] = text
 	return text, true
 }
 
-// age forgets all texts if they are older than textsLive, because they may have changed.
+// age forgets all texts if they are older than textsLive, because they may have changed. After the
+// JVM has ended, nothing changes any more.
 func (c *textCache) age(now time.Time) {
-	if now.Sub(c.since) > textsLive {
-		clear(c.read)
-		c.bytes, c.since = 0, now
+	if now.Sub(c.since) > textsLive && !c.process.Exited() {
+		c.forget()
+		c.since = now
 	}
+}
+
+func (c *textCache) forget() {
+	c.old, c.read, c.bytes = c.read, map[textKey][]byte{}, 0
 }
 
 // threadIDs translates the ids of threads from the JVM's namespace to gasm's.

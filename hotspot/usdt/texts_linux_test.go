@@ -5,12 +5,14 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/internal/native"
 )
 
 // TestTextCache checks that the texts of a JVM take a bounded amount of memory, however long they are.
@@ -43,6 +45,34 @@ func TestTextCache(t *testing.T) {
 	require.NoError(t, child.Wait())
 	_, ok = newTextCache(ended).text(at, 10)
 	assert.False(t, ok)
+}
+
+// TestTextsOfEndedJVM checks that a text that was read a moment ago is still known after the JVM has ended: its last events
+// are read after its end, and by chance after the texts were forgotten.
+func TestTextsOfEndedJVM(t *testing.T) {
+	child := exec.Command("sleep", "60")
+	require.NoError(t, child.Start())
+	p, err := foreign.Open(child.Process.Pid)
+	require.NoError(t, err)
+	defer p.Close()
+	maps, err := native.ReadMaps(child.Process.Pid)
+	require.NoError(t, err)
+	at := maps[0].Lo
+	c := newTextCache(p)
+	want, ok := c.text(at, 4)
+	require.True(t, ok)
+	now := time.Now()
+	c.age(now)
+	require.NoError(t, child.Process.Kill())
+	_ = child.Wait() // the error says that it was killed
+	text, ok := c.text(at, 4)
+	assert.True(t, ok)
+	assert.Equal(t, want, text)
+	_, ok = c.text(at, 5)
+	assert.False(t, ok, "was never read")
+	c.age(now.Add(2 * textsLive))
+	_, ok = c.text(at, 4)
+	assert.True(t, ok)
 }
 
 // TestDTraceTexts checks the same for the texts that DTrace reads.
