@@ -1,0 +1,38 @@
+// Package callstack has what a capture knows about call stacks: which frames there are, and which frame was called from
+// which. It writes and reads the file stacks.txt of a capture.
+//
+// The stacks of a capture form a tree. A node is a frame together with all frames below it, so its ID stands for a
+// whole stack. A sample has the ID of the innermost frame that is on its stack. The rest of the stack is found by going
+// from each node to its parent.
+//
+//	w := callstack.NewWriter(file)
+//	main := w.Push(0, callstack.Frame{Kind: callstack.Compiled, Name: "Main::main", BCI: 7, Line: 12})
+//	work := w.Push(main, callstack.Frame{Kind: callstack.Inlined, Name: "Main::work", BCI: 3, Line: 20})
+//
+// # What is on a sample's stack
+//
+// The sampled instruction itself belongs to the sample, not to its stack. The code at that instruction has a frame on
+// the machine's stack, and the stack of the sample has the callers of that frame. Methods that were inlined at the
+// sampled instruction are not on the stack either: they are found from the debug info of the sampled method. There are
+// two exceptions, in which the innermost frame of the stack was executing and not calling:
+//
+//   - If the sampled instruction is in a codelet of the interpreter, the innermost frame is the interpreted method.
+//   - If it is in the kernel, the stack has the kernel's frames and then the function that has entered the kernel.
+//
+// A stack whose outermost frames are missing has a mark in their place: a frame of the kind Cut, Frozen or Unwalked,
+// which is the root. A stack without such a mark is whole.
+//
+// # The file
+//
+// Each line is a frame ("f") or a node ("s"). A frame has its number, its kind, its address, the compile id, the bci,
+// the line, the module and the name. A node has its ID, the ID of its parent (0 for a root), and the number of its
+// frame. Numbers and IDs count from 1, and a line refers only to lines before it. A number that is not known is a "-".
+//
+//	gasm stacks 1
+//	f 1 native 7f3c5a09caa3 - - - "libc.so.6" "clone3"
+//	s 1 0 1
+//	f 2 compiled 7f3c44d0a1f4 138 17 42 "" "Foo::bar"
+//	s 2 1 2
+//
+// If gasm was killed, the last line may be cut; the reader skips it.
+package callstack

@@ -1,0 +1,157 @@
+package callstack
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/lines"
+)
+
+// A Tree has all stacks of a capture.
+type Tree struct {
+	frames []Frame
+	nodes  []node // of ID i+1
+}
+
+// longestLine is the longest line that is read, in bytes. The names of a method and of its class have at most 64 kB
+// each, and may be escaped.
+const longestLine = 1 << 20
+
+// Read reads a file that a Writer has written. The name is for messages. If the last line is cut, Read skips it. If
+// another line is not as it should be, Read returns the stacks before that line, and an error that names the line.
+func Read(in io.Reader, name string) (*Tree, error) {
+	t := &Tree{}
+	r := lines.NewReader(in, longestLine)
+	for r.Scan() {
+		msg := "the line is too long"
+		if !r.TooLong() {
+			msg = t.add(r.Number(), string(r.Line()))
+		}
+		if msg != "" {
+			return t, &lines.SyntaxError{File: name, Line: r.Number(), Msg: msg}
+		}
+	}
+	if err := r.Err(); err != nil {
+		return t, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return t, nil
+}
+
+// add adds a line to the tree. It returns what is wrong with the line, or "".
+func (t *Tree) add(number int, line string) string {
+	if number == 1 {
+		if line+"\n" != head {
+			return "not the first line of a file with stacks of this version of gasm"
+		}
+		return ""
+	}
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "f":
+		f, err := parseFrame(rest, len(t.frames)+1)
+		if err != nil {
+			return err.Error()
+		}
+		t.frames = append(t.frames, f)
+	case "s":
+		fields := strings.Split(rest, " ")
+		var n [3]uint64
+		for i := range n {
+			var err error
+			if len(fields) != len(n) {
+				return "not a node: it has no three numbers"
+			}
+			if n[i], err = strconv.ParseUint(fields[i], 10, 32); err != nil {
+				return "not a node: " + fields[i] + " is not a number"
+			}
+		}
+		switch {
+		case n[0] != uint64(len(t.nodes)+1):
+			return fmt.Sprintf("not the next node, %d", len(t.nodes)+1)
+		case n[1] >= n[0] || n[2] == 0 || n[2] > uint64(len(t.frames)):
+			return "it refers to a line that is not before it"
+		case len(t.nodes) >= MaxNodes:
+			return fmt.Sprintf("there are more than %d nodes", MaxNodes)
+		}
+		t.nodes = append(t.nodes, node{ID(n[1]), uint32(n[2])})
+	default:
+		return "neither a frame nor a node"
+	}
+	return ""
+}
+
+var errFrame = errors.New("not a frame")
+
+// parseFrame parses a frame after its letter. number is the number that the frame must have.
+func parseFrame(text string, number int) (f Frame, err error) {
+	fields := strings.SplitN(text, " ", 7)
+	if len(fields) != 7 || fields[0] != strconv.Itoa(number) {
+		return f, errFrame
+	}
+	kind := slices.Index(kinds[:], fields[1])
+	if kind <= 0 {
+		return f, fmt.Errorf("%q is not a kind of frame", fields[1])
+	}
+	f = Frame{Kind: Kind(kind)}
+	if fields[2] != "-" {
+		if f.PC, err = strconv.ParseUint(fields[2], 16, 64); err != nil {
+			return f, errFrame
+		}
+	}
+	for i, to := range []*int{&f.CompileID, &f.BCI, &f.Line} {
+		if fields[3+i] == "-" {
+			*to = Unknown
+			continue
+		}
+		n, err := strconv.ParseInt(fields[3+i], 10, 32)
+		if err != nil || n < 0 {
+			return f, errFrame
+		}
+		*to = int(n)
+	}
+	f.CompileID = max(f.CompileID, 0)
+	rest := fields[6]
+	for _, to := range []*string{&f.Module, &f.Name} {
+		rest = strings.TrimPrefix(rest, " ")
+		quoted, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			return f, errFrame
+		}
+		if *to, err = strconv.Unquote(quoted); err != nil {
+			return f, errFrame
+		}
+		rest = rest[len(quoted):]
+	}
+	if rest != "" {
+		return f, errFrame
+	}
+	return f, nil
+}
+
+// Len returns the number of stacks. Their IDs are 1 to Len.
+func (t *Tree) Len() int { return len(t.nodes) }
+
+// Frame returns the innermost frame of a stack, and the stack of its caller. The caller is 0 if the frame has none. The
+// frame must not be changed. If there is no such stack, the frame is nil.
+func (t *Tree) Frame(id ID) (f *Frame, caller ID) {
+	if id == 0 || int(id) > len(t.nodes) {
+		return nil, 0
+	}
+	n := t.nodes[id-1]
+	return &t.frames[n.frame-1], n.parent
+}
+
+// Frames calls yield for each frame of a stack, from the innermost to the outermost.
+func (t *Tree) Frames(id ID) func(yield func(*Frame) bool) {
+	return func(yield func(*Frame) bool) {
+		for f, caller := t.Frame(id); f != nil; f, caller = t.Frame(caller) {
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}

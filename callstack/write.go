@@ -1,0 +1,109 @@
+package callstack
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+)
+
+// head is the first line of the file. The number is the version of the format.
+const head = "gasm stacks 1\n"
+
+// MaxNodes is the maximum number of nodes in a file. A program with 100 000 different stacks a minute has some million
+// nodes in an hour.
+const MaxNodes = 8 << 20
+
+// A Writer interns stacks, and writes each new frame and node to a file. It is not safe for use by several goroutines.
+type Writer struct {
+	out    *bufio.Writer
+	err    error
+	frames map[Frame]uint32
+	nodes  map[node]ID
+	line   []byte
+}
+
+// A node is a frame on top of another stack.
+type node struct {
+	parent ID
+	frame  uint32
+}
+
+// NewWriter returns a Writer, and writes the first line.
+func NewWriter(out io.Writer) *Writer {
+	w := &Writer{out: bufio.NewWriterSize(out, 64<<10), frames: map[Frame]uint32{}, nodes: map[node]ID{}}
+	_, w.err = w.out.WriteString(head)
+	return w
+}
+
+// Push returns the ID of the stack that has the frame f on top of the stack parent. If there are MaxNodes already, it
+// returns parent for a stack that is not known yet.
+func (w *Writer) Push(parent ID, f Frame) ID {
+	number, known := w.frames[f]
+	if !known {
+		if len(w.nodes) >= MaxNodes {
+			return parent
+		}
+		number = uint32(len(w.frames) + 1)
+		w.frames[f] = number
+		w.writeFrame(number, &f)
+	}
+	key := node{parent, number}
+	id, known := w.nodes[key]
+	if !known {
+		if len(w.nodes) >= MaxNodes {
+			return parent
+		}
+		id = ID(len(w.nodes) + 1)
+		w.nodes[key] = id
+		w.line = append(w.line[:0], "s "...)
+		for _, n := range []uint32{uint32(id), uint32(parent), number} {
+			w.line = append(strconv.AppendUint(w.line, uint64(n), 10), ' ')
+		}
+		w.line[len(w.line)-1] = '\n'
+		w.write()
+	}
+	return id
+}
+
+func (w *Writer) writeFrame(number uint32, f *Frame) {
+	w.line = append(w.line[:0], "f "...)
+	w.line = append(strconv.AppendUint(w.line, uint64(number), 10), ' ')
+	w.line = append(append(w.line, f.Kind.String()...), ' ')
+	if f.PC == 0 {
+		w.line = append(w.line, '-')
+	} else {
+		w.line = strconv.AppendUint(w.line, f.PC, 16)
+	}
+	w.number(f.CompileID, f.CompileID > 0)
+	w.number(f.BCI, f.BCI >= 0)
+	w.number(f.Line, f.Line >= 0)
+	for _, text := range []string{f.Module, f.Name} {
+		w.line = strconv.AppendQuote(append(w.line, ' '), text)
+	}
+	w.line = append(w.line, '\n')
+	w.write()
+}
+
+// number appends a number, or a "-" if it is not known.
+func (w *Writer) number(n int, known bool) {
+	w.line = append(w.line, ' ')
+	if !known {
+		w.line = append(w.line, '-')
+		return
+	}
+	w.line = strconv.AppendInt(w.line, int64(n), 10)
+}
+
+func (w *Writer) write() {
+	if w.err == nil {
+		_, w.err = w.out.Write(w.line)
+	}
+}
+
+// Flush passes all buffered text to the file. It returns the first error of writing to it.
+func (w *Writer) Flush() error {
+	if w.err == nil {
+		w.err = w.out.Flush()
+	}
+	return w.err
+}
