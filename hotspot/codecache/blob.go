@@ -16,6 +16,8 @@ const (
 type Blob struct {
 	Kind   printassembly.Kind
 	Lo, Hi uint64 // the code
+	// Header is the address of the CodeBlob that the code lies in. The pieces of a CodeBlob have the same Header.
+	Header uint64
 	Name   string // for nmethods and native wrappers, the same as printassembly.Installed.Name
 	// Method is nil unless the blob is an nmethod or a native wrapper. It has everything that LogCompilation's tag
 	// would say, except the time of installation.

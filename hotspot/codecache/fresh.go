@@ -97,7 +97,7 @@ func (c *Cache) nameFresh() error {
 // blob returns the Blob of an nmethod.
 func (f *freshBlock) blob() *Blob {
 	b := &Blob{Kind: printassembly.NMethod, Lo: f.header.lo, Hi: f.header.hi, Name: f.installed.Name,
-		Method: f.installed, State: f.state}
+		Header: f.header.address, Method: f.installed, State: f.state}
 	if f.installed.Kind == "c2n" || f.installed.Kind == "cnt" {
 		b.Kind = printassembly.Native
 	}

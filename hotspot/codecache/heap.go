@@ -37,6 +37,7 @@ type block struct {
 	identity
 	generation int
 	parts      []*Blob
+	address    uint64 // of the blob
 	// Only for blobs that are not nmethods.
 	kind printassembly.Kind
 	name string
@@ -205,7 +206,7 @@ func (r *blockReader) block(segment uint64, data []byte) {
 		}
 	default:
 		c.drop(hp, segment)
-		b := &block{identity: h.identity(), generation: c.generation}
+		b := &block{identity: h.identity(), generation: c.generation, address: h.address}
 		c.fresh = append(c.fresh, c.newFresh(hp, &h, b, tries))
 		if r.settle {
 			hp.unsettled[segment] = tries

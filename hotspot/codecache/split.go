@@ -41,7 +41,7 @@ func (c *Cache) split(b *block) []*Blob {
 	at := b.lo
 	rest := func(hi uint64, least uint64) {
 		if hi > at && hi-at >= least {
-			parts = append(parts, &Blob{Kind: b.kind, Lo: at, Hi: hi, Name: b.name})
+			parts = append(parts, &Blob{Kind: b.kind, Lo: at, Hi: hi, Name: b.name, Header: b.address})
 		}
 	}
 	for _, p := range c.pieces.within(b.lo, b.hi) {
@@ -49,7 +49,7 @@ func (c *Cache) split(b *block) []*Blob {
 			continue // it overlaps another piece or leaves the block: the list is damaged, or HotSpot is changing it
 		}
 		rest(p.lo, smallestGap)
-		parts = append(parts, &Blob{Kind: p.kind, Lo: p.lo, Hi: p.hi, Name: p.name})
+		parts = append(parts, &Blob{Kind: p.kind, Lo: p.lo, Hi: p.hi, Name: p.name, Header: b.address})
 		at = p.hi
 	}
 	if at == b.lo {

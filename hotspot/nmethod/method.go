@@ -14,6 +14,7 @@ import (
 type method struct {
 	name     string // class and name, "pkg.Class::method"
 	bytecode []byte // includes HotSpot's own bytecodes (see rewrittenNames)
+	code     uint64 // the address of the bytecode
 	lines    []lineNumber
 	pool     uint64 // the address of its ConstantPool
 }
@@ -55,7 +56,7 @@ func (c *Copier) readMethod(at uint64) (*method, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.bytecode = rest[:bytecodeSize]
+	m.bytecode, m.code = rest[:bytecodeSize], constMethod+l.constMethodEnd
 	if flags&l.hasLineNumbers != 0 {
 		m.lines = readLineNumbers(rest[bytecodeSize:], l.release)
 	}

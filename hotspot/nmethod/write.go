@@ -258,19 +258,9 @@ func (w *codeWriter) comment(d pcDesc) error {
 // info.
 func (c *Code) appendFrames(text []byte, offset int) ([]byte, error) {
 	for n := 0; offset > 0 && n < maxFrames; n++ {
-		s, ok := readScope(c.scopesData, offset, c.copier.layout.release)
-		if !ok {
-			return text, fmt.Errorf("its debug info refers to a scope at offset %d, where there is none", offset)
-		}
-		if s.method == 0 || s.method > len(c.methods) {
-			return text, fmt.Errorf("a scope is of method %d of %d", s.method, len(c.methods))
-		}
-		m, err := c.copier.method(c.methods[s.method-1])
+		s, m, err := c.scopeAt(offset)
 		if err != nil {
 			return text, err
-		}
-		if s.sender == 0 && m.name != c.Name {
-			return text, fmt.Errorf("its debug info is that of %s", m.name)
 		}
 		if n == 0 {
 			text = c.copier.appendBytecode(text, m, s.bci)
@@ -283,7 +273,7 @@ func (c *Code) appendFrames(text []byte, offset int) ([]byte, error) {
 		}
 	}
 	if offset > 0 {
-		return text, fmt.Errorf("its debug info has a chain of more than %d inlined methods", maxFrames)
+		return text, errLongChain
 	}
 	return text, nil
 }
