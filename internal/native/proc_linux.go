@@ -105,11 +105,11 @@ func ownMapping(wanted func(m *Mapping) bool) (Mapping, error) {
 	return *found, nil
 }
 
-// readVDSO returns the bytes of a vDSO, which form an ELF file. It reads the vDSO of this process, because the kernel
+// ReadVDSO returns the bytes of a vDSO, which form an ELF file. It reads the vDSO of this process, because the kernel
 // maps the same one into all processes of the same kind (64-bit or 32-bit). It returns an error if the two vDSOs have
 // different sizes, or if the other process seems to be of a different kind. The vDSO of a 32-bit process lies in the
 // lowest 4 GB.
-func readVDSO(m *Mapping) ([]byte, error) {
+func ReadVDSO(m *Mapping) ([]byte, error) {
 	ours, err := ownMapping(func(o *Mapping) bool { return o.Path == VDSO })
 	if err != nil {
 		return nil, err

@@ -34,5 +34,5 @@ func isTrusted(string) bool { return true }
 // leadsTo returns true, because gasm does not look at other users' processes on this system.
 func leadsTo(string, *os.File) bool { return true }
 
-// readVDSO returns an error: it works on Linux only.
-func readVDSO(*Mapping) ([]byte, error) { return nil, errors.ErrUnsupported }
+// ReadVDSO returns an error: it works on Linux only.
+func ReadVDSO(*Mapping) ([]byte, error) { return nil, errors.ErrUnsupported }

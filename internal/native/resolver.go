@@ -387,7 +387,7 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 // readMapped does the work of load. It runs in another goroutine, and may still run after load has returned.
 func readMapped(l *reading, m *Mapping, noted owner, debug debugFinder) (img *image, failure string) {
 	if m.Path == VDSO {
-		data, err := readVDSO(m)
+		data, err := ReadVDSO(m)
 		if err == nil {
 			img, err = readImage(l, data)
 		}

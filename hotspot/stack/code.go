@@ -1,0 +1,125 @@
+package stack
+
+import (
+	"strings"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/hotspot/codecache"
+	"github.com/gasm-profiler/gasm/hotspot/stack/exec"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// A rule says how the frame of a piece of code is unwound when it is not the leaf.
+type rule uint8
+
+const (
+	byExecution   rule = iota // by symbolic execution: stubs, adapters
+	byFrameSize               // by CodeBlob::_frame_size: nmethods and blobs with oop maps
+	byRBP                     // by rbp: blobs that build a frame of their own size
+	interpreter               // by the slots of an interpreter frame
+	returnBarrier             // the rest of the frames is in the heap
+)
+
+// A code is what is known about a piece of code in the code cache.
+type code struct {
+	*codecache.Blob
+	rule      rule
+	frameSize uint64 // in bytes
+	complete  uint64 // address from which on the frame is complete; 0 if that is nowhere
+	verified  uint64 // entry points of an nmethod; 0 if there is none
+	osr       uint64
+	deopt     [2]uint64 // addresses of the deoptimisation handlers
+	origPC    uint64    // offset from sp
+
+	table    *exec.Table                  // nil if execute was not called yet
+	executed bool                         // execute was called
+	frames   map[uint64][]callstack.Frame // by return address
+}
+
+// codeOf returns what is known about a blob. It reads the blob's header when it sees the blob for the first time.
+func (j *jvm) codeOf(b *codecache.Blob) *code {
+	if c := j.codes[b]; c != nil {
+		return c
+	}
+	c := &code{Blob: b, frames: map[uint64][]callstack.Frame{}}
+	j.codes[b] = c
+	size := j.layout.blobSize
+	if b.Method != nil {
+		size = j.layout.nmethodSize
+	}
+	var room [1 << 12]byte
+	header, err := j.vm.Read(room[:0], b.Header, min(size, uint64(len(room))))
+	if err != nil || b.Header == 0 {
+		header = nil
+	}
+	c.frameSize = 8 * uint64(uint32(j.layout.frameSize.In(header)))
+	if c.frameSize > mostFrameBytes {
+		c.frameSize = 0
+	}
+	c.rule = c.chooseRule()
+	if b.Method != nil {
+		j.readEntries(c, header)
+	}
+	return c
+}
+
+// mostFrameBytes is an upper bound for the size of a frame of compiled code. Larger ones are not believed.
+const mostFrameBytes = 1 << 20
+
+// readEntries reads the addresses in an nmethod's header.
+func (j *jvm) readEntries(c *code, header []byte) {
+	if len(header) == 0 {
+		return
+	}
+	l := j.layout
+	inside := func(at uint64) uint64 {
+		if at < c.Lo || at >= c.Hi {
+			return 0
+		}
+		return at
+	}
+	complete := l.complete.In(header)
+	if l.complete.Size == 2 {
+		complete = uint64(int64(int16(complete)))
+	} else {
+		complete = uint64(int64(int32(complete)))
+	}
+	if int64(complete) >= 0 {
+		c.complete = inside(c.Lo + complete)
+	}
+	verified := l.verified.In(header)
+	if l.verifiedIsOffset {
+		verified += c.Lo
+	}
+	c.verified = inside(verified)
+	if c.Method.Kind == "osr" {
+		c.osr = inside(l.osr.In(header))
+	}
+	c.origPC = uint64(uint32(l.origPC.In(header)))
+	for i, f := range []uint64{l.deopt.In(header), l.deoptMH.In(header)} {
+		if l.deoptIsOffset {
+			f = uint64(uint32(f)) + c.Header
+		}
+		c.deopt[i] = inside(f)
+	}
+}
+
+func (c *code) chooseRule() rule {
+	switch {
+	case c.Method != nil:
+		return byFrameSize
+	case c.Kind == printassembly.Interpreter:
+		return interpreter
+	case strings.HasSuffix(c.Name, returnBarrierName):
+		return returnBarrier
+	case c.Kind != printassembly.RuntimeBlob:
+		return byExecution
+	case strings.Contains(c.Name, "DeoptimizationBlob"), strings.Contains(c.Name, "UncommonTrapBlob"):
+		return byRBP
+	case c.frameSize > 0 && !strings.Contains(c.Name, "ExceptionBlob"):
+		return byFrameSize
+	}
+	return byExecution
+}
+
+const returnBarrierName = "cont_returnBarrier"

@@ -1,0 +1,75 @@
+package stack
+
+import (
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+)
+
+// A layout says where HotSpot's structures have the fields that walking needs.
+type layout struct {
+	blobSize  uint64          // how many bytes are read of a blob's header
+	frameSize vmstructs.Field // CodeBlob::_frame_size, in words
+	complete  vmstructs.Field // CodeBlob::_frame_complete_offset, from the start of the code; -1 if there is none
+	// Fields of an nmethod.
+	nmethodSize      uint64
+	origPC           vmstructs.Field // where a deoptimised frame has its true pc, in bytes from sp
+	verified, osr    vmstructs.Field // entry points
+	verifiedIsOffset bool            // verified is an offset from the start of the code
+	deopt, deoptMH   vmstructs.Field // the handlers to which deoptimised frames return
+	deoptIsOffset    bool            // they are offsets from the header; otherwise addresses
+	// The slots of an interpreter frame, in bytes from rbp (frame_x86.hpp). HotSpot's tables have only some of them.
+	methodSlot, bcpSlot int64
+}
+
+// senderSPSlot is where an interpreter frame has the caller's sp, in bytes from rbp.
+const senderSPSlot = -8
+
+// newLayout returns the layout of a JVM. If something is missing in HotSpot's tables, the error names it.
+func newLayout(vm *vmstructs.VM) (*layout, error) {
+	q := query{vmstructs.Query{VM: vm, Of: "the frames of "}}
+	l := &layout{blobSize: q.Size("CodeBlob"), nmethodSize: q.Size("nmethod"),
+		frameSize: q.field("CodeBlob::_frame_size"), complete: q.field("CodeBlob::_frame_complete_offset"),
+		origPC: q.field("nmethod::_orig_pc_offset"), osr: q.field("nmethod::_osr_entry_point"),
+		methodSlot: -24, bcpSlot: -64}
+	if vm.Release == 8 {
+		l.bcpSlot = -56 // frames have no mirror of the class
+	}
+	if l.verified, l.verifiedIsOffset = vm.Field("nmethod::_verified_entry_offset"); !l.verifiedIsOffset {
+		l.verified = q.field("nmethod::_verified_entry_point")
+	}
+	l.findDeopt(vm)
+	q.Must(l.blobSize >= l.frameSize.At+4 && l.nmethodSize < 1<<12, "nmethod as it was from JDK 8 to 28")
+	return l, q.Missing
+}
+
+// findDeopt sets the fields of the deoptimisation handlers. They were renamed several times.
+func (l *layout) findDeopt(vm *vmstructs.VM) {
+	for _, name := range []string{"nmethod::_deopt_handler_entry_offset", "nmethod::_deopt_handler_offset", "nmethod::_deoptimize_offset"} {
+		if l.deopt, l.deoptIsOffset = vm.Field(name); l.deoptIsOffset {
+			break
+		}
+	}
+	if l.deoptIsOffset {
+		l.deoptMH = either(vm, "nmethod::_deopt_mh_handler_offset", "nmethod::_deoptimize_mh_offset")
+		return
+	}
+	l.deopt = either(vm, "CompiledMethod::_deopt_handler_begin", "nmethod::_deopt_handler_begin")
+	l.deoptMH = either(vm, "CompiledMethod::_deopt_mh_handler_begin", "nmethod::_deopt_mh_handler_begin")
+}
+
+// either returns the first of the fields that this JVM has. If it has none, the field's size is 0.
+func either(vm *vmstructs.VM, names ...string) vmstructs.Field {
+	for _, name := range names {
+		if f, ok := vm.Field(name); ok {
+			return f
+		}
+	}
+	return vmstructs.Field{}
+}
+
+type query struct{ vmstructs.Query }
+
+func (q *query) field(name string) vmstructs.Field {
+	f, ok := q.VM.Field(name)
+	q.Must(ok && f.Size > 0, name)
+	return f
+}

@@ -1,0 +1,174 @@
+package stack
+
+import (
+	"bytes"
+	"cmp"
+	"debug/elf"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/cfi"
+	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/internal/native"
+)
+
+// A libraryKey tells one mapped file from another.
+type libraryKey struct {
+	path         string
+	major, minor uint32
+	inode        uint64
+	pid          int // for a file without an inode, which may be another one in each process
+}
+
+// A library is a mapped file with its call frame information.
+type library struct {
+	table    *cfi.Table // nil if the file has none, or could not be read
+	segments []segment  // of code, by ascending file offset
+}
+
+// A segment says at which address a part of a file expects to be.
+type segment struct{ fileLo, fileHi, address uint64 }
+
+const (
+	// openTime is a limit for opening and reading a library. libjvm.so takes 30 ms.
+	openTime = time.Second
+	// mostLibraries is the maximum number of libraries that are read.
+	mostLibraries = 1 << 10
+	// mostLate is the number of libraries that may exceed openTime. After that no more are read: the file system of
+	// the program may be one that does not answer.
+	mostLate = 3
+)
+
+// library returns the library of a mapping. It reads the file when it sees it for the first time.
+func (w *Walker) library(m *native.Mapping) *library {
+	key := libraryKey{path: m.Path, major: m.DevMajor, minor: m.DevMinor, inode: m.Inode}
+	if m.Inode == 0 {
+		key.pid = m.PID
+	}
+	if l := w.libraries[key]; l != nil {
+		return l
+	}
+	l := &library{}
+	if len(w.libraries) >= mostLibraries {
+		return l
+	}
+	if w.late < mostLate {
+		mapping := *m
+		began := time.Now()
+		read, err := foreign.WithinLimit(openTime, func() (*library, error) { return readLibrary(&mapping) })
+		if err == nil {
+			l = read
+		} else if time.Since(began) >= openTime {
+			w.late++
+		}
+	}
+	w.libraries[key] = l
+	return l
+}
+
+// readLibrary reads the call frame information of a mapped file.
+func readLibrary(m *native.Mapping) (*library, error) {
+	f, closeFile, err := openLibrary(m)
+	if err != nil {
+		return nil, err
+	}
+	defer closeFile()
+	table, err := cfi.New(f)
+	if err != nil {
+		return nil, err
+	}
+	l := &library{table: table}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
+			l.segments = append(l.segments, segment{p.Off, p.Off + p.Filesz, p.Vaddr})
+		}
+	}
+	slices.SortFunc(l.segments, func(a, b segment) int { return cmp.Compare(a.fileLo, b.fileLo) })
+	return l, nil
+}
+
+func openLibrary(m *native.Mapping) (f *elf.File, closeFile func(), err error) {
+	if m.Path == native.VDSO {
+		data, err := native.ReadVDSO(m)
+		if err != nil {
+			return nil, nil, err
+		}
+		f, err = native.NewELF(bytes.NewReader(data))
+		return f, func() {}, err
+	}
+	var file *os.File
+	if file, _, err = native.OpenMapped(m); err != nil {
+		return nil, nil, err
+	}
+	if f, err = native.NewELF(file); err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	return f, func() { file.Close() }, nil
+}
+
+// address converts an offset in the file to the address that the file's own tables have for it.
+func (l *library) address(offset uint64) (address uint64, ok bool) {
+	for _, s := range l.segments {
+		if offset >= s.fileLo && offset < s.fileHi {
+			return s.address + offset - s.fileLo, true
+		}
+	}
+	return 0, false
+}
+
+// unwindLibrary finds the caller of a native function.
+func (k *walk) unwindLibrary(m *native.Mapping) step {
+	l := k.w.library(m)
+	offset := k.at.PC - m.Lo + m.FileOffset
+	if !k.exact {
+		offset-- // a call may be the last instruction of a segment
+	}
+	address, ok := l.address(offset)
+	if l.table == nil || !ok {
+		return k.unwindNameless()
+	}
+	if !k.exact {
+		address++
+	}
+	result, _ := l.table.Unwind(address, k.exact, &k.at, k.dump)
+	switch result {
+	case cfi.Caller, cfi.Interrupted:
+		k.exact = result == cfi.Interrupted
+		k.trueReturn()
+		return found
+	case cfi.Bottom:
+		return bottom
+	case cfi.Cut:
+		return cut
+	case cfi.NoFunction:
+		return k.unwindNameless()
+	}
+	return failed
+}
+
+// unwindNameless finds the caller of a function without call frame information. HotSpot's functions in assembler have
+// none (SpinPause, _Copy_arrayof_conjoint_bytes). Nearly all of them have no frame, so the return address is on top of
+// the stack, if the function is the leaf.
+func (k *walk) unwindNameless() step {
+	sp := k.at.Values[rsp]
+	pc, ok := k.dump.Word(sp)
+	if !k.leaf || !ok || !k.isCode(pc) {
+		return failed
+	}
+	k.at.PC, k.exact = pc, false
+	k.at.Set(rsp, sp+8)
+	return found
+}
+
+// isCode reports whether an address is in the code cache or in a mapped file.
+func (k *walk) isCode(pc uint64) bool {
+	if k.jvm.vm != nil {
+		if b, _ := k.jvm.cache.At(pc, k.monoNanos); b != nil {
+			return true
+		}
+	}
+	_, ok := k.mappings.Mapping(k.pid, pc)
+	return ok
+}

@@ -1,0 +1,134 @@
+package stack
+
+import (
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/internal/cfi"
+)
+
+// unwindCode finds the caller of a frame of generated code.
+func (k *walk) unwindCode(c *code) step {
+	if k.leaf || c.rule == byExecution {
+		if s := k.unwindByExecution(c); s != failed {
+			return s
+		}
+	}
+	if c.rule == returnBarrier {
+		return k.unwindReturnBarrier(c)
+	}
+	if k.leaf && c.Method != nil && (c.complete == 0 || k.at.PC < c.complete) {
+		return k.caller(k.at.Values[rsp]+8, rbpUnchanged)
+	}
+	switch c.rule {
+	case byFrameSize:
+		if c.frameSize == 0 {
+			return failed
+		}
+		return k.caller(k.at.Values[rsp]+c.frameSize, rbpBelowRA)
+	case byRBP, interpreter:
+		return k.unwindByRBP(c)
+	}
+	return failed
+}
+
+// Where the caller's rbp is.
+const (
+	rbpUnchanged = iota // in the register
+	rbpBelowRA          // in the word below the return address
+)
+
+// caller sets the registers of the caller of a frame whose return address is the word below cfa. Compiled code keeps no
+// register for its caller but rbp.
+func (k *walk) caller(cfa uint64, rbpAt int) step {
+	pc, ok := k.dump.Word(cfa - 8)
+	if !ok {
+		return k.missing(cfa - 8)
+	}
+	next := cfi.Registers{PC: pc}
+	next.Set(rsp, cfa)
+	if rbpAt == rbpUnchanged {
+		if value, known := k.at.Get(rbp); known {
+			next.Set(rbp, value)
+		}
+	} else if value, ok := k.dump.Word(cfa - 16); ok {
+		next.Set(rbp, value)
+	}
+	k.at, k.exact = next, false
+	k.trueReturn()
+	return found
+}
+
+// missing returns what it means that a word is not in the dump: it is beyond its end, or the walk has gone astray.
+func (k *walk) missing(addr uint64) step {
+	if addr >= k.dump.Base && addr-k.dump.Base >= uint64(len(k.dump.Data)) && addr-k.dump.Base < farthest {
+		return cut
+	}
+	return failed
+}
+
+// farthest is how far beyond the start of the dump a frame of the same stack can be. Threads have stacks of 1 to 8 MB;
+// that of the main thread may be larger.
+const farthest = 1 << 30
+
+// unwindByRBP finds the caller of a frame that begins with a saved rbp, to which rbp points.
+func (k *walk) unwindByRBP(c *code) step {
+	fp, known := k.at.Get(rbp)
+	if !known {
+		return failed
+	}
+	pc, ok1 := k.dump.Word(fp + 8)
+	saved, ok2 := k.dump.Word(fp)
+	sp := fp + 16
+	if !ok1 || !ok2 {
+		return k.missing(fp + 8)
+	}
+	if c.rule == interpreter {
+		sender, ok := k.dump.Word(fp + uint64(senderSPSlot&(1<<64-1)))
+		if !ok || sender < fp+16 {
+			return failed
+		}
+		sp = sender
+	}
+	next := cfi.Registers{PC: pc}
+	next.Set(rsp, sp)
+	next.Set(rbp, saved)
+	k.at, k.exact = next, false
+	k.trueReturn()
+	return found
+}
+
+// trueReturn replaces the address of a deoptimisation handler with the address that the callee would have returned to
+// before the method was deoptimised. HotSpot has stored it in the method's frame (frame::deoptimize).
+func (k *walk) trueReturn() {
+	j := k.jvm
+	if j.vm == nil {
+		return
+	}
+	b, _ := j.cache.At(k.at.PC, k.monoNanos)
+	if b == nil || b.Method == nil {
+		return
+	}
+	c := j.codeOf(b)
+	if k.at.PC != c.deopt[0] && k.at.PC != c.deopt[1] {
+		return
+	}
+	if pc, ok := k.dump.Word(k.at.Values[rsp] + c.origPC); ok && pc >= c.Lo && pc < c.Hi {
+		k.at.PC = pc
+	}
+}
+
+// unwindReturnBarrier goes on below the frames of a virtual thread that are in the heap. HotSpot has put the address of
+// the return barrier in place of the return address of the outermost frame that is on the carrier's stack. Below it is
+// the frame of Continuation.enterSpecial.
+func (k *walk) unwindReturnBarrier(c *code) step {
+	special := k.jvm.special
+	if special == nil || k.leaf || k.at.PC != c.Lo {
+		return failed
+	}
+	k.frames = append(k.frames, callstack.Frame{Kind: callstack.Frozen, BCI: callstack.Unknown, Line: callstack.Unknown})
+	below := k.jvm.codeOf(special)
+	k.frames = append(k.frames, k.compiled(below, special.Lo)...)
+	if below.frameSize == 0 {
+		return failed
+	}
+	return k.caller(k.at.Values[rsp]+below.frameSize, rbpBelowRA)
+}

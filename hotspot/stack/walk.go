@@ -1,0 +1,182 @@
+package stack
+
+import (
+	"runtime"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/internal/cfi"
+	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/sampler/perfevent"
+)
+
+// DWARF's numbers of x86-64 registers (System V ABI, AMD64 supplement, figure 3.36).
+const (
+	rax = iota
+	rdx
+	rcx
+	rbx
+	rsi
+	rdi
+	rbp
+	rsp
+	r8
+	r9
+	r10
+	r11
+	r12
+	r13
+	r14
+	r15
+)
+
+// perfRegisters are the registers of a sample in the order of DWARF's numbers.
+var perfRegisters = [...]int{perfevent.AX, perfevent.DX, perfevent.CX, perfevent.BX, perfevent.SI, perfevent.DI, perfevent.BP, perfevent.SP,
+	perfevent.R8, perfevent.R9, perfevent.R10, perfevent.R11, perfevent.R12, perfevent.R13, perfevent.R14, perfevent.R15}
+
+// mostFrames is the largest number of frames of a stack. A dump has 64 KiB, so there can't be more frames of two words.
+const mostFrames = 4096
+
+// A Walker walks the stacks of all sampled processes. Only one goroutine may use it.
+type Walker struct {
+	jvms      map[int]*jvm
+	libraries map[libraryKey]*library
+	late      int  // libraries that took longer than openTime
+	walk      walk // the current one; its memory is used again
+}
+
+// NewWalker returns a Walker.
+func NewWalker() *Walker {
+	return &Walker{jvms: map[int]*jvm{}, libraries: map[libraryKey]*library{}}
+}
+
+// A walk is one sample's stack while it is being walked.
+type walk struct {
+	w         *Walker
+	jvm       *jvm
+	pid       int
+	monoNanos int64
+	mappings  *native.Resolver
+	dump      cfi.Memory    // the top of the thread's stack
+	at        cfi.Registers // of the current frame
+	// exact is true if at.PC is the address of an instruction that was executing, and not a return address.
+	exact  bool
+	leaf   bool
+	frames []callstack.Frame // innermost first
+}
+
+// Supported reports whether stacks can be walked on this machine's processor.
+func Supported() bool { return runtime.GOARCH == "amd64" }
+
+// Walk returns the stack of a sample, as package callstack describes it, without the frames of the kernel. It returns 0
+// if the sample has no registers. The record must have been taken with a copy of its stack (perfevent.Options.Stacks).
+// Records must come in the order of their times.
+func (w *Walker) Walk(out *callstack.Writer, r *perfevent.Record, mappings *native.Resolver) callstack.ID {
+	if r.ThreadState == nil || r.ABI != perfevent.ABI64 || !Supported() {
+		return 0
+	}
+	k := &w.walk
+	k.begin(w, r, mappings)
+	mark := k.climb(r.Mode == perfevent.Kernel)
+	id := callstack.ID(0)
+	if mark != 0 {
+		id = out.Push(id, callstack.Frame{Kind: mark, BCI: callstack.Unknown, Line: callstack.Unknown})
+	}
+	for i := len(k.frames) - 1; i >= 0; i-- {
+		id = out.Push(id, k.frames[i])
+	}
+	return id
+}
+
+// begin sets the state of the leaf.
+func (k *walk) begin(w *Walker, r *perfevent.Record, mappings *native.Resolver) {
+	pid := int(r.PID)
+	j := w.jvms[pid]
+	if j == nil {
+		j = &jvm{pid: pid}
+		w.jvms[pid] = j
+	}
+	j.open(r.MonoNanos)
+	j.poll(r.MonoNanos)
+	frames := k.frames[:0]
+	*k = walk{w: w, jvm: j, pid: pid, monoNanos: r.MonoNanos, mappings: mappings, exact: true, leaf: true, frames: frames}
+	k.dump = cfi.Memory{Base: r.Regs[perfevent.SP], Data: r.Stack}
+	for to, from := range perfRegisters {
+		k.at.Set(to, r.Regs[from])
+	}
+	k.at.PC = r.Regs[perfevent.IP]
+}
+
+// A step is what became of the attempt to find a frame's caller.
+type step uint8
+
+const (
+	found  step = iota
+	bottom      // there is no caller
+	cut         // the caller is beyond the end of the dump
+	failed      // the caller could not be found
+)
+
+// climb goes from the leaf to the bottom, and collects the frames. It returns the mark for what is missing, or 0. The
+// leaf has no frame of its own, unless it has entered the kernel or the interpreter executes it.
+func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
+	for range mostFrames {
+		p := k.place()
+		if !k.leaf || inKernel || p.isInterpreter() {
+			k.emit(p)
+		}
+		sp := k.at.Values[rsp]
+		switch k.unwind(p) {
+		case bottom:
+			return 0
+		case cut:
+			return callstack.Cut
+		case failed:
+			return callstack.Unwalked
+		}
+		if k.at.Values[rsp] < sp || k.at.Values[rsp] == sp && !k.leaf || k.at.PC == 0 {
+			return callstack.Unwalked
+		}
+		k.leaf = false
+	}
+	return callstack.Cut
+}
+
+// A place is the code that a frame belongs to: a piece of the code cache, a mapped file, or neither.
+type place struct {
+	code    *code
+	mapping native.Mapping
+	mapped  bool
+}
+
+func (p *place) isInterpreter() bool { return p.code != nil && p.code.rule == interpreter }
+
+// place finds the code of the current frame.
+func (k *walk) place() (p place) {
+	pc := k.at.PC
+	if !k.exact && pc > 0 {
+		pc-- // a call may be the last instruction of its code
+	}
+	if j := k.jvm; j.vm != nil {
+		if b, _ := j.cache.At(pc, k.monoNanos); b != nil {
+			p.code = j.codeOf(b)
+			return p
+		}
+		if b, _ := j.cache.At(k.at.PC, k.monoNanos); b != nil { // the start of cont_returnBarrier
+			p.code = j.codeOf(b)
+			return p
+		}
+	}
+	p.mapping, p.mapped = k.mappings.Mapping(k.pid, pc)
+	return p
+}
+
+// unwind replaces the registers with those of the caller.
+func (k *walk) unwind(p place) step {
+	switch {
+	case p.code != nil:
+		return k.unwindCode(p.code)
+	case p.mapped:
+		return k.unwindLibrary(&p.mapping)
+	}
+	return failed
+}
