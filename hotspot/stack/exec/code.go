@@ -1,0 +1,111 @@
+package exec
+
+import "strings"
+
+// A Code is a piece of HotSpot's machine code. NMethod, Stub, Adapter and Codelet make Codes.
+type Code struct {
+	Lo    uint64
+	Bytes []byte
+	Seeds []Seed
+
+	// rest is the state of code that the execution does not reach. It begins restFrom bytes behind Lo.
+	rest     start
+	restFrom int
+	// followsCalls is true if a call of the code itself is executed as a jump to the called code. The interpreter's
+	// codelets have such calls, to make a return address. A method that calls itself must not be followed.
+	followsCalls bool
+}
+
+// A Method has what HotSpot says about the code of an nmethod.
+type Method struct {
+	VerifiedEntry uint64 // nmethod::_verified_entry_point; 0 if unknown
+	OSREntry      uint64 // nmethod::_osr_entry_point; 0 if there is none
+	FrameSize     int    // CodeBlob::_frame_size, in bytes
+	FrameComplete int    // CodeBlob::_frame_complete_offset; negative if there is none
+	Native        bool   // it is the wrapper of a native method, whose rbp points into its frame
+}
+
+// NMethod returns the code of an nmethod.
+func NMethod(lo uint64, code []byte, m Method) Code {
+	c := Code{Lo: lo, Bytes: code, Seeds: []Seed{Called(lo)}}
+	c.Seeds[0].start.java = true
+	for _, entry := range []uint64{m.VerifiedEntry, m.OSREntry} {
+		if entry == 0 {
+			continue
+		}
+		s := notEntrant(entry, c.from(entry), m.FrameSize)
+		s.start.java = true
+		c.Seeds = append(c.Seeds, s)
+	}
+	c.rest = start{kind: completeFrame, frameSize: m.FrameSize, native: m.Native, java: true}
+	c.restFrom = len(code)
+	if m.FrameComplete >= 0 && m.FrameSize > 0 {
+		c.restFrom = m.FrameComplete
+	}
+	return c
+}
+
+// from returns the bytes from an address on. They are empty if the address is not in the code.
+func (c *Code) from(addr uint64) []byte {
+	if n := addr - c.Lo; addr >= c.Lo && n < uint64(len(c.Bytes)) {
+		return c.Bytes[n:]
+	}
+	return nil
+}
+
+// notEntrant returns the seed of the verified entry whose code is given. When HotSpot makes a method not entrant, it
+// overwrites five bytes there with a jmp (NativeJump::patch_verified_entry). Threads may still be in the code after it,
+// whose first instruction was one of these:
+//
+//	89 84 24 00 c0 fe ff    mov    %eax,-0x14000(%rsp)    the check for a stack overflow
+//	48 81 ec 30 00 00 00    sub    $0x30,%rsp             a method of C2's that needs no such check
+//	0f 1f 44 00 00          nopl   0x0(%rax,%rax,1)       a native wrapper that needs no such check
+//
+// The bytes behind the jmp tell which.
+func notEntrant(entry uint64, code []byte, frameSize int) Seed {
+	const jmpLen, wholeLen = 5, 7
+	if len(code) < wholeLen || code[0] != 0xe9 {
+		return Called(entry)
+	}
+	switch last := code[jmpLen:wholeLen]; {
+	case last[0] == 0 && last[1] == 0:
+		s := FullFrame(entry+wholeLen, frameSize)
+		s.start.keepsRBP = true
+		return s
+	case last[1] == 0xff:
+		return Called(entry + wholeLen)
+	}
+	return Called(entry + jmpLen)
+}
+
+// Stub returns the code of a stub, or of any other blob that is not one of the other kinds.
+func Stub(lo uint64, code []byte, name string) Code {
+	c := Code{Lo: lo, Bytes: code, Seeds: []Seed{Called(lo)}, rest: start{kind: called}}
+	const pushRBX = 0x53
+	switch {
+	case strings.Contains(name, "ExceptionBlob"):
+		c.Seeds = []Seed{Thrown(lo)}
+	case strings.Contains(name, "handle_exception_from_callee"):
+		c.Seeds[0].start.exceptionPC = true
+	case strings.Contains(name, "SafepointBlob") && len(code) > 0 && code[0] == pushRBX:
+		c.Seeds = []Seed{Polled(lo)}
+	}
+	return c
+}
+
+// Adapter returns the code of an i2c/c2i adapter. It begins with i2c, which the interpreter enters.
+func Adapter(lo uint64, code []byte) Code {
+	s := Called(lo)
+	s.start.senderSP = true
+	return Code{Lo: lo, Bytes: code, Seeds: []Seed{s}, rest: start{kind: called}}
+}
+
+// Codelet returns the code of a codelet of the interpreter. The name tells the entries of methods from the rest:
+// "method entry point (kind = zerolocals)", "native method entry point (kind = native)".
+func Codelet(lo uint64, code []byte, name string) Code {
+	c := Code{Lo: lo, Bytes: code, Seeds: []Seed{Bytecode(lo)}, rest: start{kind: interpreted}, followsCalls: true}
+	if strings.Contains(name, "method entry point") {
+		c.Seeds[0] = MethodEntry(lo)
+	}
+	return c
+}

@@ -1,0 +1,51 @@
+// Package exec finds out where the frame of each instruction in HotSpot's generated code is, on x86-64. It executes the
+// code symbolically: nothing is known of registers and memory but where they hold the frame's address, the return
+// address, and what the caller has in its registers.
+//
+//	code := exec.NMethod(lo, bytes, exec.Method{VerifiedEntry: entry, FrameSize: 48, FrameComplete: 12})
+//	table := exec.Analyze(code)
+//	if frame, ok := table.At(pc); ok { // cfa=rsp+24 ra=[cfa-8] rbp=[cfa-16]
+//		caller, ok := frame.Caller(&registers, readStack)
+//	}
+//
+// A walk of the stack needs this for the innermost frame, whose instruction can be any. At a call, the frame of an
+// nmethod is complete, and its size is in the nmethod's header. But a method may have been interrupted before it has
+// made its frame, or after it has removed it:
+//
+//	mov    %eax,-0x14000(%rsp)      cfa=rsp+8
+//	push   %rbp                     cfa=rsp+8
+//	sub    $0x20,%rsp               cfa=rsp+16 rbp=[cfa-16]
+//	…                               cfa=rsp+48 rbp=[cfa-16]
+//	add    $0x20,%rsp               cfa=rsp+48 rbp=[cfa-16]
+//	pop    %rbp                     cfa=rsp+16 rbp=[cfa-16]
+//	cmp    0x448(%r15),%rsp         cfa=rsp+8
+//	ja     …                        cfa=rsp+8
+//	ret                             cfa=rsp+8
+//
+// # How code is executed
+//
+// Execution begins at seeds (see [Seed]): the entries of the code, with what HotSpot's conventions say about the stack
+// there. It takes all jumps. A value is the sum of a constant and a number that is not known, like "the canonical frame
+// address − 16" or "what the caller has in rbp". Each of the 16 registers has a value or is unknown, and so does each
+// slot of the stack. Where two paths meet, all that differs becomes unknown. The execution ends when no state changes
+// any more; each change makes something unknown, so it does end. A limit of the steps guards against code that is not
+// HotSpot's.
+//
+// Only instructions that move values are understood: push, pop, mov, lea, add and sub of a constant, xchg, enter, leave,
+// and "and $-16". Of all others, the registers that they write become unknown. If rsp becomes unknown, a push gives it a
+// value with a base of its own, so that what is pushed is found again. That is how the frame of an interpreted method is
+// followed, which begins behind a number of local variables that is not known.
+//
+// A call is assumed to return with the same rsp, and with the registers that C functions preserve. Calls that lead into
+// the code itself are executed as jumps in codelets, where the interpreter makes return addresses with them
+// (InterpreterMacroAssembler::call_VM). A call of the next instruction is one everywhere. Some calls do not return, and
+// the code after them is an out-of-line stub that jumps lead to: if such a jump comes with another rsp, the call does
+// not return.
+//
+// # What is not reached
+//
+// Handlers of exceptions and of deoptimization are entered from outside. Code that is not reached from the seeds is
+// executed afterwards, with what is likely there: a complete frame in an nmethod and in a codelet, and a return address
+// on top of the stack in a stub. The frames found so are marked as [Frame.Assumed], and don't influence the frames of
+// code that was reached.
+package exec

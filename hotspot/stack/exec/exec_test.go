@@ -1,0 +1,254 @@
+package exec
+
+import (
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/disasm/amd64"
+	"github.com/gasm-profiler/gasm/disasm/asm"
+)
+
+const testLo = 0x1000
+
+// A listing is code with the frames that are expected: lines of bytes, the instruction as a comment, and the frame.
+// The comment is compared with disasm/amd64, so that it is true. A frame of "-" means that there is none.
+type listing struct {
+	code   []byte
+	frames map[uint64]string
+}
+
+func parseListing(t *testing.T, text string) (l listing) {
+	t.Helper()
+	l.frames = map[uint64]string{}
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		fields := strings.Split(line, "|")
+		require.Len(t, fields, 3, line)
+		code, err := hex.DecodeString(strings.ReplaceAll(strings.TrimSpace(fields[0]), " ", ""))
+		require.NoError(t, err, line)
+		pc := uint64(testLo + len(l.code))
+		insts := amd64.Decode(asm.ATT, code, pc)
+		require.Len(t, insts, 1, line)
+		require.Equal(t, strings.TrimSpace(fields[1]), strings.Join(strings.Fields(insts[0].Text), " "))
+		l.frames[pc] = strings.TrimSpace(fields[2])
+		l.code = append(l.code, code...)
+	}
+	return l
+}
+
+// check analyzes the code of a listing as makeCode returns it, and compares the frames.
+func check(t *testing.T, text string, makeCode func(code []byte) Code) {
+	t.Helper()
+	l := parseListing(t, text)
+	c := makeCode(l.code)
+	table := Analyze(c)
+	for _, in := range amd64.Decode(asm.ATT, l.code, testLo) {
+		got := "-"
+		if f, ok := table.At(in.Addr); ok {
+			got = f.String()
+		}
+		assert.Equal(t, expand(l.frames[in.Addr]), got, "%#x: %s", in.Addr, in.Text)
+	}
+	emulateAll(t, c, table)
+}
+
+// expand adds to a frame what most frames have: the return address below the CFA.
+func expand(frame string) string {
+	cfa, rest, _ := strings.Cut(frame, " ")
+	if cfa == "-" || strings.Contains(rest, "ra=") {
+		return frame
+	}
+	return strings.TrimSpace(cfa + " ra=[cfa-8] " + rest)
+}
+
+func nmethod(frameSize, frameComplete int) func([]byte) Code {
+	return func(code []byte) Code {
+		return NMethod(testLo, code, Method{VerifiedEntry: testLo, FrameSize: frameSize, FrameComplete: frameComplete})
+	}
+}
+
+func stub(name string) func([]byte) Code {
+	return func(code []byte) Code { return Stub(testLo, code, name) }
+}
+
+func codelet(name string) func([]byte) Code {
+	return func(code []byte) Code { return Codelet(testLo, code, name) }
+}
+
+// TestNMethod: C2's prologue, an epilogue with a poll, the out-of-line stub of the poll, which is entered without a
+// frame, and a handler that is entered from outside.
+func TestNMethod(t *testing.T) {
+	check(t, `
+		89 84 24 00 c0 fe ff | mov %eax,-0x14000(%rsp)  | cfa=rsp+8
+		55                   | push %rbp                | cfa=rsp+8
+		48 83 ec 20          | sub $0x20,%rsp           | cfa=rsp+16 rbp=[cfa-16]
+		48 8b ee             | mov %rsi,%rbp            | cfa=rsp+48 rbp=[cfa-16]
+		85 f6                | test %esi,%esi           | cfa=rsp+48 rbp=[cfa-16]
+		74 1b                | je 0x102e                | cfa=rsp+48 rbp=[cfa-16]
+		e8 00 10 00 00       | call 0x2018              | cfa=rsp+48 rbp=[cfa-16]
+		48 83 c4 20          | add $0x20,%rsp           | cfa=rsp+48 rbp=[cfa-16]
+		5d                   | pop %rbp                 | cfa=rsp+16 rbp=[cfa-16]
+		49 3b a7 48 04 00 00 | cmp 0x448(%r15),%rsp     | cfa=rsp+8
+		0f 87 11 00 00 00    | ja 0x103b                | cfa=rsp+8
+		c3                   | ret                      | cfa=rsp+8
+		cc                   | int3                     | -
+		cc                   | int3                     | -
+		cc                   | int3                     | -
+		48 8b d5             | mov %rbp,%rdx            | cfa=rsp+48 rbp=[cfa-16]
+		be 45 ff ff ff       | mov $0xffffff45,%esi     | cfa=rsp+48 rbp=[cfa-16]
+		e8 00 10 00 00       | call 0x203b              | cfa=rsp+48 rbp=[cfa-16]
+		4c 8d 15 e7 ff ff ff | lea -0x19(%rip),%r10 # 0x1029 | cfa=rsp+8
+		4d 89 97 60 04 00 00 | mov %r10,0x460(%r15)     | cfa=rsp+8
+		e9 00 10 00 00       | jmp 0x204e               | cfa=rsp+8
+		f4                   | hlt                      | -
+		f4                   | hlt                      | -
+		e8 00 00 00 00       | call 0x1055              | cfa=rsp+48 rbp=[cfa-16] assumed
+		48 83 2c 24 05       | subq $0x5,(%rsp)         | cfa=rsp+56 rbp=[cfa-16] assumed
+		e9 00 10 00 00       | jmp 0x205f               | cfa=rsp+56 rbp=[cfa-16] assumed
+		`, nmethod(48, 12))
+}
+
+// TestPolledReturn: the end of a method on JDK 11, and a method that makes its frame without a push.
+func TestPolledReturn(t *testing.T) {
+	check(t, `
+		48 81 ec 18 00 00 00 | sub $0x18,%rsp           | cfa=rsp+8
+		48 89 6c 24 10       | mov %rbp,0x10(%rsp)      | cfa=rsp+32
+		31 ed                | xor %ebp,%ebp            | cfa=rsp+32 rbp=[cfa-16]
+		48 83 c4 10          | add $0x10,%rsp           | cfa=rsp+32 rbp=[cfa-16]
+		5d                   | pop %rbp                 | cfa=rsp+16 rbp=[cfa-16]
+		4d 8b 97 08 01 00 00 | mov 0x108(%r15),%r10     | cfa=rsp+8
+		41 85 02             | test %eax,(%r10)         | cfa=rsp+8
+		c3                   | ret                      | cfa=rsp+8
+		`, nmethod(32, 12))
+}
+
+// TestNotEntrant: HotSpot has overwritten the first bytes of the verified entry with a jmp.
+func TestNotEntrant(t *testing.T) {
+	text := `
+		89 84 24 00 c0 fe ff | mov %eax,-0x14000(%rsp)  | cfa=rsp+8
+		e9 00 10 00 00       | jmp 0x200c               | cfa=rsp+8
+		fe                   | .byte 0xfe               | -
+		ff                   | .byte 0xff               | -
+		55                   | push %rbp                | cfa=rsp+8
+		48 83 ec 20          | sub $0x20,%rsp           | cfa=rsp+16 rbp=[cfa-16]
+		c3                   | ret                      | cfa=rsp+48 rbp=[cfa-16]
+		`
+	l := parseListing(t, text)
+	table := Analyze(NMethod(testLo, l.code, Method{VerifiedEntry: testLo + 7, FrameSize: 48, FrameComplete: 19}))
+	for pc, want := range l.frames {
+		got := "-"
+		if f, ok := table.At(pc); ok {
+			got = f.String()
+		}
+		assert.Equal(t, expand(want), got, "%#x", pc)
+	}
+	check(t, `
+		e9 00 10 00 00       | jmp 0x2005               | cfa=rsp+8
+		00 00                | add %al,(%rax)           | -
+		48 89 6c 24 10       | mov %rbp,0x10(%rsp)      | cfa=rsp+32
+		c3                   | ret                      | cfa=rsp+32 rbp=[cfa-16]
+		`, nmethod(32, 12))
+	check(t, `
+		e9 00 10 00 00       | jmp 0x2005               | cfa=rsp+8
+		55                   | push %rbp                | cfa=rsp+8
+		48 8b ec             | mov %rsp,%rbp            | cfa=rsp+16 rbp=[cfa-16]
+		c3                   | ret                      | cfa=rsp+16 rbp=[cfa-16]
+		`, nmethod(32, 12))
+}
+
+// TestOSR: the entry of an OSR method in the middle of the code, where the frame is not made yet.
+func TestOSR(t *testing.T) {
+	check(t, `
+		55                   | push %rbp                | cfa=rsp+8
+		48 83 ec 20          | sub $0x20,%rsp           | cfa=rsp+16 rbp=[cfa-16]
+		48 83 c4 20          | add $0x20,%rsp           | cfa=rsp+48 rbp=[cfa-16]
+		5d                   | pop %rbp                 | cfa=rsp+16 rbp=[cfa-16]
+		c3                   | ret                      | cfa=rsp+8
+		89 84 24 00 c0 fe ff | mov %eax,-0x14000(%rsp)  | cfa=rsp+8
+		55                   | push %rbp                | cfa=rsp+8
+		48 83 ec 20          | sub $0x20,%rsp           | cfa=rsp+16 rbp=[cfa-16]
+		eb ec                | jmp 0x1005               | cfa=rsp+48 rbp=[cfa-16]
+		`, func(code []byte) Code {
+		return NMethod(testLo, code, Method{VerifiedEntry: testLo, OSREntry: testLo + 11, FrameSize: 48, FrameComplete: 5})
+	})
+}
+
+// TestNativeWrapper: rbp points into the frame, also where rsp is aligned for a call of C code.
+func TestNativeWrapper(t *testing.T) {
+	check(t, `
+		89 84 24 00 c0 fe ff | mov %eax,-0x14000(%rsp)  | cfa=rsp+8
+		55                   | push %rbp                | cfa=rsp+8
+		48 8b ec             | mov %rsp,%rbp            | cfa=rsp+16 rbp=[cfa-16]
+		48 83 ec 40          | sub $0x40,%rsp           | cfa=rsp+16 rbp=[cfa-16]
+		ff d0                | call *%rax               | cfa=rsp+80 rbp=[cfa-16]
+		85 c0                | test %eax,%eax           | cfa=rsp+80 rbp=[cfa-16]
+		75 02                | jne 0x1017               | cfa=rsp+80 rbp=[cfa-16]
+		c9                   | leave                    | cfa=rsp+80 rbp=[cfa-16]
+		c3                   | ret                      | cfa=rsp+8
+		4c 8b e4             | mov %rsp,%r12            | cfa=rsp+80 rbp=[cfa-16]
+		48 83 e4 f0          | and $0xfffffffffffffff0,%rsp | cfa=rsp+80 rbp=[cfa-16]
+		ff d0                | call *%rax               | cfa=rbp+16 rbp=[cfa-16]
+		49 8b e4             | mov %r12,%rsp            | cfa=rbp+16 rbp=[cfa-16]
+		eb ee                | jmp 0x1013               | cfa=rsp+80 rbp=[cfa-16]
+		ff d1                | call *%rcx               | cfa=rsp+80 rbp=[cfa-16] assumed
+		eb ea                | jmp 0x1013               | cfa=rsp+80 rbp=[cfa-16] assumed
+		`, func(code []byte) Code {
+		return NMethod(testLo, code, Method{VerifiedEntry: testLo, FrameSize: 80, FrameComplete: 15, Native: true})
+	})
+}
+
+// TestMovedStack: C2's intrinsic of String.indexOf pushes within the frame, and so does a barrier.
+func TestMovedStack(t *testing.T) {
+	check(t, `
+		55                   | push %rbp                | cfa=rsp+8
+		48 83 ec 10          | sub $0x10,%rsp           | cfa=rsp+16 rbp=[cfa-16]
+		54                   | push %rsp                | cfa=rsp+32 rbp=[cfa-16]
+		57                   | push %rdi                | cfa=rsp+40 rbp=[cfa-16]
+		52                   | push %rdx                | cfa=rsp+48 rbp=[cfa-16]
+		5a                   | pop %rdx                 | cfa=rsp+56 rbp=[cfa-16]
+		48 83 f9 08          | cmp $0x8,%rcx            | cfa=rsp+48 rbp=[cfa-16]
+		7c 04                | jl 0x1013                | cfa=rsp+48 rbp=[cfa-16]
+		5f                   | pop %rdi                 | cfa=rsp+48 rbp=[cfa-16]
+		5c                   | pop %rsp                 | cfa=rsp+40 rbp=[cfa-16]
+		eb 05                | jmp 0x1018               | cfa=rsp+32 rbp=[cfa-16]
+		48 8b 64 24 08       | mov 0x8(%rsp),%rsp       | cfa=rsp+48 rbp=[cfa-16]
+		48 83 c4 10          | add $0x10,%rsp           | cfa=rsp+32 rbp=[cfa-16]
+		5d                   | pop %rbp                 | cfa=rsp+16 rbp=[cfa-16]
+		c3                   | ret                      | cfa=rsp+8
+		`, nmethod(32, -1))
+}
+
+// TestPopPush: an adapter takes the return address off the stack and puts it back.
+func TestPopPush(t *testing.T) {
+	check(t, `
+		58                   | pop %rax                 | cfa=rsp+8
+		4c 8b ec             | mov %rsp,%r13            | cfa=rsp ra=rax
+		48 83 ec 20          | sub $0x20,%rsp           | cfa=rsp ra=rax
+		48 83 e4 f0          | and $0xfffffffffffffff0,%rsp | cfa=rsp+32 ra=rax
+		50                   | push %rax                | cfa=r13 ra=rax
+		ff e1                | jmp *%rcx                | cfa=r13 ra=[rsp]
+		`, func(code []byte) Code { return Adapter(testLo, code) })
+}
+
+// TestCallStub: the stub through which native code calls Java saves all registers that C code wants preserved, and
+// gives them back.
+func TestCallStub(t *testing.T) {
+	check(t, `
+		55                   | push %rbp                | cfa=rsp+8
+		48 8b ec             | mov %rsp,%rbp            | cfa=rsp+16 rbp=[cfa-16]
+		48 83 ec 60          | sub $0x60,%rsp           | cfa=rsp+16 rbp=[cfa-16]
+		4c 89 7d a0          | mov %r15,-0x60(%rbp)     | cfa=rsp+112 rbp=[cfa-16]
+		48 89 5d c0          | mov %rbx,-0x40(%rbp)     | cfa=rsp+112 rbp=[cfa-16] r15=[cfa-112]
+		ff 75 08             | push 0x8(%rbp)           | cfa=rsp+112 rbp=[cfa-16] rbx=[cfa-80] r15=[cfa-112]
+		ff d1                | call *%rcx               | cfa=rsp+120 rbp=[cfa-16] rbx=[cfa-80] r15=[cfa-112]
+		48 8d 65 a0          | lea -0x60(%rbp),%rsp     | cfa=rsp+120 rbp=[cfa-16] rbx=[cfa-80] r15=[cfa-112]
+		4c 8b 7d a0          | mov -0x60(%rbp),%r15     | cfa=rsp+112 rbp=[cfa-16] rbx=[cfa-80] r15=[cfa-112]
+		48 8b 5d c0          | mov -0x40(%rbp),%rbx     | cfa=rsp+112 rbp=[cfa-16] rbx=[cfa-80] r15=[cfa-112]
+		48 83 c4 60          | add $0x60,%rsp           | cfa=rsp+112 rbp=[cfa-16] rbx=[cfa-80] r15=[cfa-112]
+		5d                   | pop %rbp                 | cfa=rsp+16 rbp=[cfa-16]
+		c3                   | ret                      | cfa=rsp+8
+		`, stub("StubRoutines::call_stub"))
+}

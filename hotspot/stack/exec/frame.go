@@ -1,0 +1,152 @@
+package exec
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The numbers of general registers, as instructions encode them.
+const (
+	RAX = iota
+	RCX
+	RDX
+	RBX
+	RSP
+	RBP
+	RSI
+	RDI
+	R8
+	R9
+	R10
+	R11
+	R12
+	R13
+	R14
+	R15
+)
+
+// Preserved are the registers that a C function preserves, other than rsp. Frame.Saved has a Place for each, in this
+// order.
+var Preserved = [6]int{RBP, RBX, R12, R13, R14, R15}
+
+// A Frame says where the frame of an instruction is, before the instruction is executed.
+type Frame struct {
+	CFA   Place    // the canonical frame address: the caller's rsp when the code has returned to it
+	RA    Place    // the return address
+	Saved [6]Place // what the caller has in the Preserved registers
+	// Assumed is true if execution does not reach the instruction from the seeds of the code. It is then assumed that
+	// the frame is complete there.
+	Assumed bool
+}
+
+// A Place says where a number is.
+type Place struct {
+	Where  Where
+	Reg    uint8 // of InRegister and InMemory
+	Offset int32
+	Plus   int32 // of InMemory: what is to be added to the number in memory
+}
+
+// A Where says what kind of place a Place is.
+type Where uint8
+
+const (
+	Unknown    Where = iota
+	InRegister       // the number is Reg + Offset
+	InMemory         // the number is in memory at Reg + Offset
+	AtCFA            // the number is in memory at CFA + Offset
+)
+
+// Registers are the registers of a thread, as far as they are known.
+type Registers struct {
+	PC    uint64
+	R     [16]uint64
+	Known uint16 // bit r is set if R[r] is known
+}
+
+// Set sets a register to a known value.
+func (r *Registers) Set(number int, v uint64) {
+	r.R[number] = v
+	r.Known |= 1 << number
+}
+
+// Has reports whether a register is known.
+func (r *Registers) Has(number int) bool { return r.Known>>number&1 != 0 }
+
+// A ReadFunc returns the eight bytes at an address of the memory, and reports whether they are known.
+type ReadFunc func(addr uint64) (uint64, bool)
+
+// Caller returns the registers of the caller: pc and rsp as they are after the return, and those of the Preserved
+// registers that are known. r are the registers at the instruction that the Frame belongs to. Caller returns false if
+// the return address or the canonical frame address can't be found, because a register or the memory is not known.
+func (f *Frame) Caller(r *Registers, read ReadFunc) (Registers, bool) {
+	var caller Registers
+	sp, ok := f.CFA.in(r, 0, read)
+	if !ok {
+		return Registers{}, false
+	}
+	caller.Set(RSP, sp)
+	if caller.PC, ok = f.RA.in(r, sp, read); !ok {
+		return Registers{}, false
+	}
+	for i, p := range f.Saved {
+		if v, ok := p.in(r, sp, read); ok {
+			caller.Set(Preserved[i], v)
+		}
+	}
+	return caller, true
+}
+
+// in returns the number that is at the place.
+func (p *Place) in(r *Registers, cfa uint64, read ReadFunc) (uint64, bool) {
+	switch {
+	case p.Where == AtCFA:
+		return read(cfa + uint64(int64(p.Offset)))
+	case p.Where == Unknown || !r.Has(int(p.Reg)):
+		return 0, false
+	}
+	v := r.R[p.Reg] + uint64(int64(p.Offset))
+	if p.Where == InRegister {
+		return v, true
+	}
+	v, ok := read(v)
+	return v + uint64(int64(p.Plus)), ok
+}
+
+var registerNames = [registers]string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+	"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"}
+
+// String returns a place as "rsp+24", "[rbp-8]+16" or "[cfa-8]". It is "?" if the place is unknown.
+func (p Place) String() string {
+	signed := func(base string, n int32) string {
+		if n == 0 {
+			return base
+		}
+		return fmt.Sprintf("%s%+d", base, n)
+	}
+	switch p.Where {
+	case InRegister:
+		return signed(registerNames[p.Reg&15], p.Offset)
+	case InMemory:
+		return signed("["+signed(registerNames[p.Reg&15], p.Offset)+"]", p.Plus)
+	case AtCFA:
+		return "[" + signed("cfa", p.Offset) + "]"
+	}
+	return "?"
+}
+
+// String returns a frame as "cfa=rsp+24 ra=[cfa-8] rbp=[cfa-16]". Registers that the caller still has unchanged, or
+// that are unknown, are left out.
+func (f Frame) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "cfa=%v ra=%v", f.CFA, f.RA)
+	for i, p := range f.Saved {
+		if r := Preserved[i]; p.Where != Unknown && p != (Place{Where: InRegister, Reg: uint8(r)}) {
+			fmt.Fprintf(&b, " %s=%v", registerNames[r], p)
+		}
+	}
+	if f.Assumed {
+		b.WriteString(" assumed")
+	}
+	return b.String()
+}

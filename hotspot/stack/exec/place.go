@@ -1,0 +1,87 @@
+package exec
+
+// frame returns where the frame is in a state. It returns false if the canonical frame address or the return address
+// is unknown.
+func (s *state) frame() (f Frame, ok bool) {
+	if f.CFA = s.placeOfCFA(); f.CFA.Where == Unknown {
+		return Frame{}, false
+	}
+	if f.RA = s.placeOf(returnAddress); f.RA.Where == Unknown {
+		return Frame{}, false
+	}
+	for i, r := range Preserved {
+		f.Saved[i] = s.placeOf(callers + base(r))
+	}
+	return f, true
+}
+
+// placeOfCFA returns how the canonical frame address is computed. It prefers rsp and rbp, which a walk of the stack
+// knows in most frames.
+func (s *state) placeOfCFA() Place {
+	r := s.find(cfa)
+	if r == rsp || r == rbp {
+		return Place{Where: InRegister, Reg: r, Offset: -s.regs[r].off}
+	}
+	for _, slot := range s.slots[:s.n] {
+		if slot.has.base != cfa {
+			continue
+		}
+		if p := s.memory(slot.at); p.Where == InMemory {
+			p.Plus = -slot.has.off
+			return p
+		}
+	}
+	if r == noReg {
+		return Place{}
+	}
+	return Place{Where: InRegister, Reg: r, Offset: -s.regs[r].off}
+}
+
+// placeOf returns where the number b is. It prefers memory: a register may be overwritten by a call.
+func (s *state) placeOf(b base) Place {
+	for _, slot := range s.slots[:s.n] {
+		if slot.has.base == b && slot.has.off == 0 {
+			if p := s.memory(slot.at); p.Where != Unknown {
+				return p
+			}
+		}
+	}
+	// rbp itself first, because "unchanged" is the most common place.
+	if b >= callers && b < pushed && s.regs[b-callers] == (value{b, 0}) {
+		return Place{Where: InRegister, Reg: reg(b - callers)}
+	}
+	for r, v := range s.regs {
+		if v.base == b && v.off == 0 {
+			return Place{Where: InRegister, Reg: reg(r)}
+		}
+	}
+	return Place{}
+}
+
+// memory returns how the memory at an address is found.
+func (s *state) memory(at value) Place {
+	if at.base == cfa {
+		return Place{Where: AtCFA, Offset: at.off}
+	}
+	r := s.find(at.base)
+	if r == noReg {
+		return Place{}
+	}
+	return Place{Where: InMemory, Reg: r, Offset: at.off - s.regs[r].off}
+}
+
+// find returns a register whose value has the base b: rsp or rbp if possible. It returns noReg if there is none.
+func (s *state) find(b base) reg {
+	if s.regs[rsp].base == b {
+		return rsp
+	}
+	if s.regs[rbp].base == b {
+		return rbp
+	}
+	for r, v := range s.regs {
+		if v.base == b {
+			return reg(r)
+		}
+	}
+	return noReg
+}

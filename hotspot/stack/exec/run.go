@@ -1,0 +1,269 @@
+package exec
+
+// A run executes a piece of code.
+type run struct {
+	code  *Code
+	table *Table
+	insts []node
+	at    []int32 // by offset in the code: the number of the decoded instruction, counted from 1; 0 if there is none
+
+	states  []state
+	pending []int32 // instructions whose state has changed
+	calls   []int32 // calls whose state after the call has changed, and that a target of jumps follows
+	starts  []int32 // instructions that got a state since the last emit
+	todo    []int   // offsets that are still to be decoded
+
+	steps    int // how many instructions may still be executed
+	sweeping bool
+	frames   map[Frame]uint16
+}
+
+// A node is a decoded instruction, and what the execution needs to note there.
+type node struct {
+	inst
+	offset int32
+	// leader is true if the instruction can be reached from elsewhere than from the one before it. Then state is the
+	// number of its state, counted from 1.
+	leader bool
+	queued bool // it is in run.pending
+	state  int32
+	// after is the number of the state after a call, counted from 1, if a leader follows.
+	after   int32
+	returns bool // it is in run.calls
+}
+
+// stepsPerByte limits how many instructions are executed. Code of HotSpot's needs less than three for each byte.
+const stepsPerByte = 64
+
+// maxStates limits the memory for states. A method of HotSpot's has some thousand targets of jumps at most.
+const maxStates = 1 << 15
+
+// execute executes the code from a state on, and notes the frames of what it reaches.
+func (r *run) execute(seeds ...Seed) {
+	r.starts = r.starts[:0]
+	r.todo = r.todo[:0]
+	for _, s := range seeds {
+		if offset := s.At - r.code.Lo; s.At >= r.code.Lo && offset < uint64(len(r.at)) {
+			r.target(int(offset))
+		}
+	}
+	r.decode()
+	for _, s := range seeds {
+		if offset := s.At - r.code.Lo; s.At >= r.code.Lo && offset < uint64(len(r.at)) {
+			st := s.start.state()
+			r.reach(int(offset), &st)
+		}
+	}
+	if r.settle() {
+		r.emit()
+	}
+}
+
+// frozen reports whether the instruction at an offset has got its frame already.
+func (r *run) frozen(offset int) bool { return r.table.at[offset] != 0 }
+
+// target notes that execution gets to an offset.
+func (r *run) target(offset int) {
+	if offset < 0 || offset >= len(r.at) || r.frozen(offset) {
+		return
+	}
+	if n := r.at[offset]; n != 0 {
+		r.insts[n-1].leader = true
+		return
+	}
+	r.insert(offset).leader = true
+	r.todo = append(r.todo, offset)
+}
+
+// insert decodes the instruction at an offset.
+func (r *run) insert(offset int) *node {
+	in := decode(r.code.Bytes[offset:])
+	if r.sweeping && r.overlaps(offset, int(in.len)) {
+		in = inst{op: opBad, len: 1}
+	}
+	r.insts = append(r.insts, node{inst: in, offset: int32(offset)})
+	r.at[offset] = int32(len(r.insts))
+	return &r.insts[len(r.insts)-1]
+}
+
+// overlaps reports whether an instruction with a known frame begins within n bytes. Then what begins here is not an
+// instruction.
+func (r *run) overlaps(offset, n int) bool {
+	for i := offset + 1; i < offset+n; i++ {
+		if r.frozen(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// decode decodes all that is reached from r.todo.
+func (r *run) decode() {
+	for len(r.todo) > 0 {
+		offset := r.todo[len(r.todo)-1]
+		r.todo = r.todo[:len(r.todo)-1]
+		n := &r.insts[r.at[offset]-1]
+		for {
+			in, next := n.inst, offset+int(n.len)
+			if in.op == opCondJump || in.op == opJump || in.op == opCall && r.code.followsCalls {
+				r.target(next + int(in.rel))
+			}
+			if in.ends() || next >= len(r.at) || r.frozen(next) {
+				break
+			}
+			if in.op == opCall && r.code.followsCalls {
+				r.target(next)
+			}
+			if m := r.at[next]; m != 0 {
+				r.insts[m-1].leader = true
+				break
+			}
+			n, offset = r.insert(next), next
+		}
+	}
+}
+
+// ends reports whether the next instruction does not follow.
+func (in *inst) ends() bool { return in.op >= opJump && in.op != opCondJump }
+
+// reach notes that the instruction at an offset is reached in a state. It must be a leader.
+func (r *run) reach(offset int, s *state) {
+	if offset < 0 || offset >= len(r.at) || r.at[offset] == 0 || r.frozen(offset) {
+		return
+	}
+	n := &r.insts[r.at[offset]-1]
+	if n.state == 0 {
+		if len(r.states) >= maxStates {
+			r.steps = 0
+			return
+		}
+		r.states = append(r.states, *s)
+		n.state = int32(len(r.states))
+		r.starts = append(r.starts, r.at[offset])
+	} else if !r.states[n.state-1].merge(s) {
+		return
+	}
+	if !n.queued {
+		n.queued = true
+		r.pending = append(r.pending, r.at[offset])
+	}
+}
+
+// settle executes until no state changes any more. It reports whether that has succeeded within the limits.
+func (r *run) settle() bool {
+	for {
+		switch {
+		case r.steps <= 0:
+			r.pending, r.calls = r.pending[:0], r.calls[:0]
+			return false
+		case len(r.pending) > 0:
+			i := r.pending[len(r.pending)-1]
+			r.pending = r.pending[:len(r.pending)-1]
+			r.insts[i-1].queued = false
+			r.block(i - 1)
+		case len(r.calls) > 0:
+			i := r.calls[len(r.calls)-1]
+			r.calls = r.calls[:len(r.calls)-1]
+			r.insts[i].returns = false
+			r.returned(i)
+		default:
+			return true
+		}
+	}
+}
+
+// block executes the instructions from a leader to the next one.
+func (r *run) block(i int32) {
+	s := r.states[r.insts[i].state-1]
+	for {
+		n := &r.insts[i]
+		r.steps--
+		next := int(n.offset) + int(n.len)
+		follows := r.step(n, &s)
+		r.jump(n, &s)
+		if !follows || next >= len(r.at) || r.at[next] == 0 || r.frozen(next) {
+			return
+		}
+		i = r.at[next] - 1
+		switch {
+		case !r.insts[i].leader:
+			continue
+		case n.op == opCallOther || n.op == opCall && n.rel != 0:
+			r.later(n, &s)
+		default:
+			r.reach(next, &s)
+		}
+		return
+	}
+}
+
+// step executes an instruction. It reports whether the next one follows.
+func (r *run) step(n *node, s *state) bool {
+	switch {
+	case n.op == opCall && (n.rel == 0 || r.follows(n)):
+		s.push(value{codeStart, n.offset + int32(n.len)}, int(n.offset))
+		return n.rel == 0
+	case n.op == opCall || n.op == opCallOther:
+		s.called()
+	default:
+		s.step(&n.inst, int(n.offset))
+	}
+	return !n.ends()
+}
+
+// follows reports whether the call n is executed as a jump.
+func (r *run) follows(n *node) bool {
+	target := int(n.offset) + int(n.len) + int(n.rel)
+	return r.code.followsCalls && target >= 0 && target < len(r.at)
+}
+
+// jump notes where execution continues, other than at the next instruction.
+func (r *run) jump(n *node, s *state) {
+	switch {
+	case n.op == opCondJump, n.op == opJump, n.op == opCall && n.rel != 0 && r.follows(n):
+		r.reach(int(n.offset)+int(n.len)+int(n.rel), s)
+	case n.op == opReturn:
+		if to := s.load(s.regs[rsp]); to.base == codeStart {
+			s.pop()
+			r.reach(int(to.off), s)
+		}
+	}
+}
+
+// later notes that the call n returns to an instruction that is also a target of jumps. The call may be one that never
+// returns, and the instruction after it the start of an out-of-line stub. So the jumps are executed first.
+func (r *run) later(n *node, s *state) {
+	if n.after == 0 {
+		if len(r.states) >= maxStates {
+			r.steps = 0
+			return
+		}
+		r.states = append(r.states, *s)
+		n.after = int32(len(r.states))
+	} else if !r.states[n.after-1].merge(s) {
+		return
+	}
+	if i := r.at[n.offset] - 1; !n.returns {
+		n.returns = true
+		r.calls = append(r.calls, i)
+	}
+}
+
+// returned continues after a call that later has noted. If a jump has got there with another rsp, the call does not
+// return.
+func (r *run) returned(i int32) {
+	n := &r.insts[i]
+	next := int(n.offset) + int(n.len)
+	s := &r.states[n.after-1]
+	if to := r.at[next]; to != 0 {
+		has := r.insts[to-1].state
+		if has != 0 && disagree(r.states[has-1].regs[rsp], s.regs[rsp]) {
+			return
+		}
+	}
+	copied := *s // reach may move the states
+	r.reach(next, &copied)
+}
+
+// disagree reports whether two values are known to differ.
+func disagree(a, b value) bool { return a.base != unknown && b.base != unknown && a != b }

@@ -1,0 +1,121 @@
+package exec
+
+// A Table says where the frame of each instruction of a piece of code is.
+type Table struct {
+	lo uint64
+	// at has the index of the frame of the instruction that begins at each byte, plus firstFrame. Other bytes have
+	// notReached.
+	at     []uint16
+	frames []Frame
+}
+
+// What Table.at has for bytes without a frame.
+const (
+	notReached = iota // execution does not reach an instruction there
+	noFrame           // execution reaches it, but does not know where the frame is
+	firstFrame
+)
+
+// maxFrames is the number of different frames that a Table can have. Code of HotSpot's has less than a hundred.
+const maxFrames = 1<<16 - firstFrame
+
+// At returns where the frame of the instruction at pc is, before the instruction is executed. It returns false if pc
+// is not the start of an instruction that execution reaches, or if execution reaches it with different frames.
+func (t *Table) At(pc uint64) (Frame, bool) {
+	offset := pc - t.lo
+	if pc < t.lo || offset >= uint64(len(t.at)) || t.at[offset] < firstFrame {
+		return Frame{}, false
+	}
+	return t.frames[t.at[offset]-firstFrame], true
+}
+
+// maxCode is the size of the largest piece of code that is executed, in bytes. HotSpot's largest stub has some hundred
+// kB.
+const maxCode = 4 << 20
+
+// Analyze executes a piece of code. If the code is too large, or has far more jumps than HotSpot's code has, the Table
+// may be empty.
+func Analyze(c Code) *Table {
+	t := &Table{lo: c.Lo}
+	if len(c.Bytes) > maxCode {
+		return t
+	}
+	const bytesPerInst = 4 // typical of compiled Java code
+	t.at = make([]uint16, len(c.Bytes))
+	r := &run{code: &c, table: t, at: make([]int32, len(c.Bytes)), insts: make([]node, 0, len(c.Bytes)/bytesPerInst),
+		steps: stepsPerByte * (len(c.Bytes) + 16), frames: map[Frame]uint16{}}
+	r.execute(c.Seeds...)
+	r.sweeping = true
+	r.sweep()
+	return t
+}
+
+// sweep executes the code that was not reached from the seeds, from its start on.
+func (r *run) sweep() {
+	for offset := r.code.restFrom; offset < len(r.at) && r.steps > 0; {
+		if r.frozen(offset) {
+			offset += int(r.insts[r.at[offset]-1].len)
+			continue
+		}
+		if !padding(r.code.Bytes[offset]) {
+			r.execute(Seed{r.code.Lo + uint64(offset), r.code.rest})
+		}
+		if !r.frozen(offset) {
+			offset++
+		}
+	}
+}
+
+// padding reports whether HotSpot fills the space between pieces of code with a byte: hlt, int3 or 0.
+func padding(b byte) bool { return b == 0xf4 || b == 0xcc || b == 0 }
+
+// emit notes the frames of the instructions that were reached since the last emit.
+func (r *run) emit() {
+	for _, i := range r.starts {
+		r.emitBlock(i - 1)
+	}
+}
+
+// emitBlock notes the frames from a leader to the next one.
+func (r *run) emitBlock(i int32) {
+	s := r.states[r.insts[i].state-1]
+	s.dirty = true
+	index := uint16(0)
+	for {
+		n := &r.insts[i]
+		if s.dirty {
+			index = r.frameIndex(&s)
+			s.dirty = false
+		}
+		r.table.at[n.offset] = index
+		if n.op == opBad {
+			r.table.at[n.offset] = noFrame
+		}
+		next := int(n.offset) + int(n.len)
+		if !r.step(n, &s) || next >= len(r.at) || r.at[next] == 0 || r.frozen(next) {
+			return
+		}
+		if i = r.at[next] - 1; r.insts[i].leader {
+			return
+		}
+	}
+}
+
+// frameIndex returns what Table.at has for an instruction that is reached in a state.
+func (r *run) frameIndex(s *state) uint16 {
+	f, ok := s.frame()
+	if !ok {
+		return noFrame
+	}
+	f.Assumed = r.sweeping
+	index, known := r.frames[f]
+	if !known {
+		if len(r.table.frames) >= maxFrames {
+			return noFrame
+		}
+		index = uint16(len(r.table.frames) + firstFrame)
+		r.table.frames = append(r.table.frames, f)
+		r.frames[f] = index
+	}
+	return index
+}

@@ -1,0 +1,153 @@
+package exec
+
+// A value is what is known of a register or of a slot of the stack: the sum of an unknown number and a constant.
+type value struct {
+	base base
+	off  int32
+}
+
+// A base is the unknown number in a value. Two values with the same base differ by the difference of their offsets.
+type base int32
+
+const (
+	unknown       base = iota
+	cfa                // the canonical frame address: the caller's rsp when the code has returned to it
+	returnAddress      // the address in the caller at which it continues
+	framePointer       // rbp of a complete frame of the interpreter
+	arguments          // rsp above the return address, where the interpreter enters a method
+	codeStart          // the start of the code: the return address of a call into the code itself
+	callers            // callers+r is what the caller has in register r
+	// pushed+n is rsp before the instruction at offset n pushes, if nothing else is known about it.
+	pushed base = callers + registers
+)
+
+// maxOffset limits the offsets of values. A frame of HotSpot's is at most some hundred kB large.
+const maxOffset = 1 << 28
+
+// plus returns v + n.
+func (v value) plus(n int32) value {
+	if v.base == unknown || n < -maxOffset || n > maxOffset {
+		return value{}
+	}
+	if v.off += n; v.off < -maxOffset || v.off > maxOffset {
+		return value{}
+	}
+	return v
+}
+
+// maxSlots is how many slots of a frame are known at most. Only slots with known values count: the return address, the
+// registers of the caller, addresses of the stack.
+const maxSlots = 16
+
+// A slot is eight bytes of memory with a known value.
+type slot struct{ at, has value }
+
+// A state is what is known at an instruction, before it is executed.
+type state struct {
+	regs    [registers]value
+	slots   [maxSlots]slot
+	n       uint8 // number of slots
+	aligned bool  // the canonical frame address is a multiple of 16
+	dirty   bool  // something has changed
+}
+
+func (s *state) set(r reg, v value) {
+	if s.regs[r] == v {
+		return
+	}
+	s.regs[r], s.dirty = v, true
+	if r == rsp && v.base != unknown {
+		s.dropBelow(v)
+	}
+}
+
+// dropBelow forgets the slots below rsp. A signal handler may overwrite them.
+func (s *state) dropBelow(sp value) {
+	for i := int(s.n) - 1; i >= 0; i-- {
+		if at := s.slots[i].at; at.base == sp.base && at.off < sp.off {
+			s.drop(i)
+		}
+	}
+}
+
+func (s *state) drop(i int) {
+	s.n--
+	s.slots[i] = s.slots[s.n]
+	s.slots[s.n] = slot{}
+	s.dirty = true
+}
+
+// load returns the value of the slot at an address.
+func (s *state) load(at value) value {
+	for _, slot := range s.slots[:s.n] {
+		if slot.at == at {
+			return slot.has
+		}
+	}
+	return value{}
+}
+
+// store notes that v was stored at an address.
+func (s *state) store(at, v value) {
+	if at.base == unknown {
+		return
+	}
+	if v.base == unknown && at == (value{cfa, -8}) {
+		// HotSpot replaces a return address by another one: that of a deoptimized frame, or of an exception's handler.
+		v = value{returnAddress, 0}
+	}
+	s.clobber(at, 8)
+	if v.base != unknown && s.n < maxSlots {
+		s.slots[s.n] = slot{at, v}
+		s.n++
+		s.dirty = true
+	}
+}
+
+// clobber forgets the slots that overlap n bytes of memory.
+func (s *state) clobber(at value, n int32) {
+	if at.base == unknown {
+		return
+	}
+	for i := int(s.n) - 1; i >= 0; i-- {
+		if a := s.slots[i].at; a.base == at.base && a.off < at.off+n && at.off < a.off+8 {
+			s.drop(i)
+		}
+	}
+}
+
+// push executes a push of v by the instruction at an offset of the code.
+func (s *state) push(v value, offset int) {
+	if s.regs[rsp].base == unknown {
+		s.set(rsp, value{pushed + base(offset), 0})
+	}
+	sp := s.regs[rsp].plus(-8)
+	s.set(rsp, sp)
+	s.store(sp, v)
+}
+
+// pop executes a pop, and returns the popped value.
+func (s *state) pop() value {
+	v := s.load(s.regs[rsp])
+	s.set(rsp, s.regs[rsp].plus(8))
+	return v
+}
+
+// merge forgets what is not so in other, too. It reports whether that has changed s.
+func (s *state) merge(other *state) bool {
+	s.dirty = false
+	for r := range s.regs {
+		if s.regs[r] != other.regs[r] {
+			s.set(reg(r), value{})
+		}
+	}
+	for i := int(s.n) - 1; i >= 0; i-- {
+		if other.load(s.slots[i].at) != s.slots[i].has {
+			s.drop(i)
+		}
+	}
+	if s.aligned && !other.aligned {
+		s.aligned, s.dirty = false, true
+	}
+	return s.dirty
+}
