@@ -35,6 +35,11 @@
 //		    7f877c93872f [unknown] (/tmp/perf-5360.map)
 //		          f304cd VM_Version::initialize+0x51d (/usr/lib/…/libjvm.so)
 //
+// perf script does not print the stacks that native sampling records. A [PerfText] writes the ID of a sample's stack at
+// the end of the line, and package callstack has the stacks:
+//
+//	C2 CompilerThre 24997/25003  1884.742374599: cpu-clock:  7fae1e0f127a PhaseCFG::schedule_late (/usr/lib/…/libjvm.so) #17
+//
 // Traps:
 //
 //   - Symbols contain blanks and parentheses (`f(void (*)(int)) const`), and so do modules (`/tmp/a (deleted)`). So the

@@ -5,13 +5,15 @@ import (
 	"io"
 	"math"
 
+	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/internal/fields"
 )
 
 // A PerfReader reads the text of `perf script`. The fields may be [[comm,]pid,tid,][time,][period,]event,ip,[sym,]dso,
 // where those in brackets are optional. They may also be the fields that perf script prints by default:
 // comm,tid,[cpu,]time,period,event,ip,sym,dso. Every line is one record, except for empty lines, comments (#) and
-// stacks. If there are stacks, the first line of a stack has the sample's address and function.
+// stacks. If there are stacks, the first line of a stack has the sample's address and function. A line that native
+// sampling has written may end with the ID of a stack.
 type PerfReader struct{ textReader }
 
 // NewPerfReader returns a reader of r. The name is for messages only.
@@ -76,11 +78,18 @@ func (p *perfParser) parse(line []byte, in place, s *Sample) outcome {
 	if !ok {
 		return outcome{kind: badRecord, msg: "no address after the event"}
 	}
+	var stack callstack.ID
+	if n := len(rest); n > 0 && rest[n-1] != ')' {
+		if rest, stack = cutStack(rest); in.cut {
+			stack = 0 // its last digits may be missing
+		}
+	}
 	at, ok := p.function(rest)
 	if !ok {
 		return outcome{kind: badRecord, msg: "no module in parentheses at the end"}
 	}
 	p.setEvent(s, event)
+	s.Stack = stack
 	s.Symbol, s.Module = at.symbol, at.module.at(s.PC)
 	return outcome{kind: sampleRecord, userOnly: p.event.UserOnly}
 }
@@ -161,6 +170,24 @@ func (p *perfParser) function(text []byte) (perfFunction, bool) {
 	}
 	p.functions[string(text)] = at
 	return at, true
+}
+
+// stackMark is what native sampling writes between the module and the ID of a stack: "memcpy (/usr/lib/libc.so.6) #17".
+const stackMark = " #"
+
+// cutStack cuts the ID of a stack off the end of a line. If there is none, it returns the line and 0. A module may look
+// like an ID, as in "f (/tmp/a (x) #3)", but then a parenthesis ends the line.
+func cutStack(line []byte) (rest []byte, id callstack.ID) {
+	digits := len(line)
+	for digits > 0 && '0' <= line[digits-1] && line[digits-1] <= '9' {
+		digits--
+	}
+	rest, ok := bytes.CutSuffix(line[:digits], []byte(stackMark))
+	n, after, number := fields.CutUint(line[digits:], math.MaxUint32)
+	if !ok || !number || len(after) > 0 || n == 0 || len(rest) == 0 || rest[len(rest)-1] != ')' {
+		return line, 0
+	}
+	return rest, callstack.ID(n)
 }
 
 // parseLost parses what follows PERF_RECORD_LOST: " lost 43" or "_SAMPLES lost 43".

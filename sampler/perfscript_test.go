@@ -420,6 +420,7 @@ func FuzzPerfReader(f *testing.F) {
 		f.Add(text)
 	}
 	f.Add([]byte("1/1 1.5: cycles:Pu: 7f00 f(void (*)(int)) (/tmp/a (deleted))\r\n# x\n\n-1/-1 0.1: cpu_core/cycles/u: ffffffffff600000 [unknown] ([vsyscall])"))
+	f.Add([]byte("1/1 1.5: cycles:Pu: 7f00 f (/tmp/a (x) #3) #17\n1/1 1.5: cycles:Pu: 7f00 f (/tmp/a (x) #3)\n1/1 1.5: cycles:Pu: 7f00 f (/a) #1"))
 	f.Add([]byte("PERF_RECORD_LOST lost 1\nPERF_RECORD_LOST_SAMPLES lost 2\nWarning:\nProcessed 1"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		want, ofStacks := 0, 0 // lines that are records, and those of them that are not if they are in a stack

@@ -1,6 +1,9 @@
 package sampler
 
-import "strconv"
+import (
+	"bytes"
+	"strconv"
+)
 
 // A PerfText writes text as perf script does, in the form that a [PerfReader] reads. See the package
 // comment for its lines.
@@ -51,7 +54,23 @@ func (t *PerfText) Sample(s *Sample, event int, path string) {
 		path = "[unknown]"
 	}
 	t.lines = appendName(t.lines, path)
-	t.lines = append(t.lines, ")\n"...)
+	t.lines = append(t.lines, ')')
+	if s.Stack != 0 {
+		t.lines = strconv.AppendUint(append(t.lines, stackMark...), uint64(s.Stack), 10)
+	}
+	t.lines = append(t.lines, '\n')
+}
+
+// DropStacks removes the stacks from all lines. It is for samples whose stacks could not be saved.
+func (t *PerfText) DropStacks() {
+	kept := t.lines[:0]
+	for rest := t.lines; len(rest) > 0; {
+		line, after, _ := bytes.Cut(rest, []byte{'\n'})
+		line, _ = cutStack(line)
+		kept = append(append(kept, line...), '\n') // never longer than what was read
+		rest = after
+	}
+	t.lines = kept
 }
 
 // Lost appends a line about lost samples. total is true if count is the kernel's final count for an event, which

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -174,4 +175,24 @@ func TestDebugFileOfOthers(t *testing.T) {
 		assert.False(t, opened(), "the folder is another user's")
 	}
 	assert.False(t, isTrusted(filepath.Join(dir, "nothing")))
+}
+
+// TestOpenMappingOf checks that the file of a resolver's mapping can be opened.
+func TestOpenMappingOf(t *testing.T) {
+	code, _, _, _ := runtime.Caller(0)
+	mappings, err := ReadMaps(os.Getpid())
+	require.NoError(t, err)
+	r := NewResolver()
+	r.Add(mappings...)
+	m, ok := r.Mapping(os.Getpid(), uint64(code))
+	require.True(t, ok)
+	f, size, err := OpenMapped(&m)
+	require.NoError(t, err)
+	defer f.Close()
+	self, err := os.Stat("/proc/self/exe")
+	require.NoError(t, err)
+	assert.Equal(t, self.Size(), size)
+	opened, err := f.Stat()
+	require.NoError(t, err)
+	assert.True(t, os.SameFile(self, opened))
 }

@@ -53,3 +53,35 @@ func TestProcesses(t *testing.T) {
 	}
 	assert.LessOrEqual(t, len(r.processes), 4)
 }
+
+// TestMapping checks which mapping, or which piece of one, contains an address.
+func TestMapping(t *testing.T) {
+	r := NewResolver()
+	check := func(pid int, pc uint64, want Mapping) {
+		t.Helper()
+		got, ok := r.Mapping(pid, pc)
+		assert.Equal(t, want != Mapping{}, ok, "%#x", pc)
+		assert.Equal(t, want, got, "%#x", pc)
+	}
+	check(1, base, Mapping{})
+	lib := Mapping{PID: 1, Lo: base, Hi: base + 0x8000, FileOffset: 0x1000, Path: "/lib.so", DevMajor: 8, DevMinor: 1, Inode: 7}
+	jit := Mapping{PID: 1, Lo: base + 0x3000, Hi: base + 0x4000, Path: "//anon"}
+	r.Add(lib)
+	check(1, base-1, Mapping{})
+	check(1, base, lib)
+	check(1, base+0x7fff, lib)
+	check(1, base+0x8000, Mapping{})
+	r.Add(jit)
+	below, above := lib, lib
+	below.Hi = jit.Lo
+	above.Lo, above.FileOffset = jit.Hi, 0x5000
+	check(1, base+0x2fff, below)
+	check(1, base+0x3000, jit)
+	check(1, base+0x4000, above)
+	r.Fork(1, 2)
+	above.PID = 2
+	check(2, base+0x4000, above)
+	r.Forget(1)
+	check(1, base+0x4000, Mapping{})
+	check(2, base+0x4000, above)
+}

@@ -209,6 +209,21 @@ func (r *Resolver) Path(pid int, pc uint64) string {
 	return ""
 }
 
+// Mapping returns the mapping at a PC in a process, for example to open its file with [OpenMapped]. If later mappings
+// have replaced a part of it, Mapping returns the piece that is left around pc. ok is false if no mapping is known
+// there.
+func (r *Resolver) Mapping(pid int, pc uint64) (m Mapping, ok bool) {
+	p := r.processes[pid]
+	if p == nil {
+		return Mapping{}, false
+	}
+	at := p.find(pc)
+	if at == nil {
+		return Mapping{}, false
+	}
+	return at.Mapping, true
+}
+
 // find returns the part that contains pc, or nil if no part does.
 func (p *process) find(pc uint64) *part {
 	lo, hi := 0, len(p.parts)

@@ -17,7 +17,8 @@ const settled = 20 * time.Millisecond
 // returns how many records were in the rings. It keeps the latest records for the next Drain, because an earlier record
 // may still be missing in another ring. If all is true, it keeps none.
 //
-// A record is valid only during the call of give.
+// A record is valid only during the call of give. That includes its ThreadState, whose memory is used for other records
+// afterwards.
 func (s *Set) Drain(all bool, give func(*Record)) (found int) {
 	until := monotonic.Nanos() - int64(settled)
 	found = s.fill()
@@ -27,6 +28,7 @@ func (s *Set) Drain(all bool, give func(*Record)) (found int) {
 		if s.keep(&s.batch[n]) {
 			give(&s.batch[n])
 		}
+		s.pool.put(s.batch[n].ThreadState)
 	}
 	kept := copy(s.batch, s.batch[n:])
 	clear(s.batch[kept:]) // so that their texts can be freed
@@ -58,6 +60,10 @@ func (s *Set) take(data []byte) {
 	}
 	d := s.byID[identifier(data)]
 	r.Event, r.owner = d.event, d.tid
+	if s.stack > 0 && r.Kind == Sample {
+		r.ThreadState = s.pool.get()
+		decodeState(data, r.IP, r.ThreadState)
+	}
 	s.batch = append(s.batch, r)
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +25,13 @@ type Options struct {
 	// enabled while the other events are paused. It is needed because the kernel reports no mappings and threads for
 	// disabled events.
 	Pauses bool
+	// Stacks is the number of bytes that each sample is to have of its thread's stack, at most MaxStack. If it is not 0,
+	// samples also have the thread's registers and the kernel's call chain; see [ThreadState]. All of that is copied by
+	// the kernel, in the time of the sampled thread. [Set.Stacks] returns how many bytes the rings have room for.
+	Stacks int
+	// DrainEvery is the time between two calls of Drain while there are samples. It must be set if Stacks is not 0,
+	// because it decides how large the rings have to be.
+	DrainEvery time.Duration
 }
 
 // Dummy is an event that never happens. It serves to get the kernel's reports about mappings and threads.
@@ -56,6 +64,10 @@ type Set struct {
 	heads    []uint64
 	waiter   *waiter
 	batch    []Record // taken out of the rings, but not returned by Drain yet
+
+	stack      int   // the number of bytes of a stack in a sample; 0 without Options.Stacks
+	ringOwners []int // file descriptors of events that only own rings; see mapStackRings
+	pool       statePool
 	followed
 }
 
@@ -99,6 +111,15 @@ func newSet(o Options, flags uint64) (s *Set, err error) {
 	}
 	s.rings, s.heads = make([]*Ring, len(s.cpus)), make([]uint64, len(s.cpus))
 	s.owners = slices.Repeat([]int{-1}, len(s.cpus))
+	if s.waiter, err = newWaiter(); err != nil {
+		return nil, &OpenError{o.Events[0].Name, "epoll", errnoOf(err)}
+	}
+	if o.Stacks > 0 && registerMask != 0 {
+		if err = s.mapStackRings(&o); err != nil {
+			s.Close()
+			return nil, err
+		}
+	}
 	events := slices.Clone(o.Events)
 	if o.Pauses {
 		s.tracking = len(events)
@@ -110,10 +131,10 @@ func newSet(o Options, flags uint64) (s *Set, err error) {
 			op.attr.Bits |= unix.PerfBitMmap | unix.PerfBitMmap2 | unix.PerfBitComm | unix.PerfBitCommExec | unix.PerfBitTask
 		}
 		op.setPrecise(e.Precise)
+		if s.stack > 0 && i < len(o.Events) {
+			op.askStacks(s.stack)
+		}
 		s.events = append(s.events, op)
-	}
-	if s.waiter, err = newWaiter(); err != nil {
-		return nil, &OpenError{o.Events[0].Name, "epoll", errnoOf(err)}
 	}
 	return s, nil
 }

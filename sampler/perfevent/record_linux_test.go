@@ -1,7 +1,9 @@
 package perfevent
 
 import (
+	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -89,12 +91,30 @@ func TestDecode(t *testing.T) {
 	assert.False(t, decode(words(unix.PERF_RECORD_AUX, 0, slices.Concat([]uint64{1, 2, 3}, by(5))...), &r))
 }
 
+// stacked returns the record of a sample with a call chain, registers and a stack. Register i has the value 100+i; abi
+// is 0 if there are no registers. size and valid are what the record says about the stack.
+func stacked(chain []uint64, abi, size, valid uint64, stack ...uint64) []byte {
+	body := slices.Concat([]uint64{42, 0xffffffff81000000, two(7, 8), 99, two(1, 0)}, []uint64{uint64(len(chain))}, chain, []uint64{abi})
+	if abi != 0 {
+		for mask := registerMask; mask != 0; mask &= mask - 1 {
+			body = append(body, 100+uint64(bits.TrailingZeros64(mask)))
+		}
+	}
+	body = append(body, size)
+	if size != 0 {
+		body = append(append(body, stack...), valid)
+	}
+	return words(unix.PERF_RECORD_SAMPLE, miscKernel, body...)
+}
+
 // FuzzDecode checks that records that are cut or of any content do no harm.
 func FuzzDecode(f *testing.F) {
 	f.Add(words(unix.PERF_RECORD_SAMPLE, 2, 42, 1, two(7, 8), 99, two(1, 0)))
 	f.Add(words(unix.PERF_RECORD_COMM, 0, slices.Concat([]uint64{two(70, 80)}, name("java"), by(5))...))
 	f.Add(words(unix.PERF_RECORD_LOST, 0, slices.Concat([]uint64{42, 43}, by(5))...))
 	f.Add(words(unix.PERF_RECORD_MMAP2, 2, slices.Concat([]uint64{two(7, 8), 1, 2, 3, 4, 5, 6, 7}, name("/x"), by(5))...))
+	f.Add(stacked([]uint64{contextKernel, 0xffffffff81000000, 0xffffffff81000001}, 2, 32, 16, 1, 2, 3, 4))
+	f.Add(stacked(nil, 0, 0, 0))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) < headerSize+8 {
 			return
@@ -104,6 +124,20 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%+v", r)
 		}
 		identifier(data)
+
+		var state ThreadState
+		decodeState(data[:len(data):len(data)], r.IP, &state)
+		switch {
+		case len(state.Stack) > 0 && !bytes.Contains(data[sampleSize:], state.Stack):
+			t.Errorf("a stack that is not in the record: %x", state.Stack)
+		case state.ABI == NoABI && (len(state.Stack) > 0 || state.Regs != [registers]uint64{}):
+			t.Errorf("no ABI: %+v", state)
+		}
+		for _, address := range state.Chain {
+			if address >= contextMax || !bytes.Contains(data, binary.NativeEndian.AppendUint64(nil, address)) {
+				t.Errorf("an address that is not in the record: %x", address)
+			}
+		}
 	})
 }
 

@@ -7,29 +7,47 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapRings maps a ring for each CPU that has an event, and makes all events of the CPU write into it. If this user may
-// not lock enough memory for the largest rings, mapRings maps smaller ones.
+// mapRings maps a ring for each CPU that has an event, and makes all events of the CPU write into it. If the rings are
+// mapped already, it does nothing.
 func (s *Set) mapRings() error {
-	for size := largestRing; ; size /= 2 {
+	if len(s.ringOwners) > 0 {
+		return nil
+	}
+	if _, err := s.mapOwned(s.events[0].Name, largestRing); err != nil {
+		return err
+	}
+	for _, d := range s.fds {
+		if d.fd != s.owners[d.cpu] {
+			if err := s.shareRing(d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mapOwned maps a ring for each CPU that has an owner for it, and watches it. If this user may not lock enough memory
+// for rings of the given size, mapOwned maps smaller ones. It returns the size of each ring. event is the name of the
+// event for errors.
+func (s *Set) mapOwned(event string, size int) (int, error) {
+	for ; ; size /= 2 {
 		err := s.mapRingsOf(size)
 		if err == nil {
 			break
 		}
 		s.unmapRings()
 		if err != unix.EPERM && err != unix.ENOMEM || size <= smallestRing {
-			return &OpenError{s.events[0].Name, "mmap", errnoOf(err)}
+			return 0, &OpenError{event, "mmap", errnoOf(err)}
 		}
 	}
-	for _, d := range s.fds {
-		if d.fd == s.owners[d.cpu] {
-			if err := s.waiter.watch(d.fd); err != nil {
-				return &OpenError{s.events[d.event].Name, "epoll_ctl", errnoOf(err)}
+	for _, fd := range s.owners {
+		if fd >= 0 {
+			if err := s.waiter.watch(fd); err != nil {
+				return 0, &OpenError{event, "epoll_ctl", errnoOf(err)}
 			}
-		} else if err := s.shareRing(d); err != nil {
-			return err
 		}
 	}
-	return nil
+	return size, nil
 }
 
 func (s *Set) mapRingsOf(size int) (err error) {
@@ -138,7 +156,7 @@ func (s *Set) UserOnly(event int) bool { return s.events[event].userOnly }
 func (s *Set) Precise(event int) int { return s.events[event].precise }
 
 // Descriptors returns how many file descriptors the set has open.
-func (s *Set) Descriptors() int { return len(s.fds) + 2 }
+func (s *Set) Descriptors() int { return len(s.fds) + len(s.ringOwners) + 2 }
 
 // Memory returns the size of all rings in bytes.
 func (s *Set) Memory() (n int) {
@@ -156,6 +174,9 @@ func (s *Set) Close() {
 	for _, d := range s.fds {
 		unix.Close(d.fd)
 	}
+	for _, fd := range s.ringOwners {
+		unix.Close(fd)
+	}
 	s.waiter.close()
-	s.fds = nil
+	s.fds, s.ringOwners = nil, nil
 }

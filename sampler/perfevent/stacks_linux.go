@@ -1,0 +1,206 @@
+package perfevent
+
+import (
+	"math/bits"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// MaxStack is the largest number of bytes of a stack that a sample can have, because the length of a record has 16
+	// bits. The kernel copies a little less if the rest of the record needs the room.
+	MaxStack = 65528
+	// smallestStack is what a sample has of a stack even if the rings are too small for it, so that samples get lost.
+	// Fewer bytes would cut nearly all stacks of a JVM.
+	smallestStack = 8 << 10
+
+	// largestStackRing is the largest ring for samples with stacks, and allStackRings the largest size of all rings
+	// together, in bytes. The kernel can't swap this memory out.
+	largestStackRing = 64 << 20
+	allStackRings    = 512 << 20
+
+	// A ring is to have room for the samples of wantedPauses pauses between two Drains. If this user may not lock as much
+	// memory, the stacks are cut so that it has room for those of leastPauses. Wait returns when a ring is half full, so
+	// half of the ring is for the samples that arrive before this process gets a CPU.
+	wantedPauses, leastPauses = 4, 2
+)
+
+// recordSize returns the size of a sample's record with a number of bytes of stack. It assumes a call chain of 16
+// addresses. The kernel writes more if the chain is longer, but usually it is shorter.
+func recordSize(stack int) int {
+	const chain = 1 + 16
+	return sampleSize + 8*(chain+1+bits.OnesCount64(registerMask)+1+1) + stack
+}
+
+// stackLimits is how much memory samples with stacks need.
+type stackLimits struct {
+	stack   int     // the number of bytes of stack that were asked for
+	samples float64 // the number of samples of one CPU between two Drains
+}
+
+func limitsOf(o *Options) stackLimits {
+	stack := min(o.Stacks, MaxStack) &^ 7 // the kernel takes multiples of 8 only
+	return stackLimits{stack, max(1, float64(o.Frequency*len(o.Events))*o.DrainEvery.Seconds())}
+}
+
+// ring returns the wanted size of a ring on a machine with a number of CPUs: a power of two.
+func (l stackLimits) ring(cpus int) int {
+	most := min(largestStackRing, max(largestRing, allStackRings/cpus))
+	size := largestRing
+	for size < most && float64(size) < wantedPauses*l.samples*float64(recordSize(l.stack)) {
+		size *= 2
+	}
+	if size > most {
+		size /= 2 // most need not be a power of two
+	}
+	return size
+}
+
+// fitting returns how many bytes of stack a sample can have with rings of a size.
+func (l stackLimits) fitting(ring int) int {
+	room := int(float64(ring)/(leastPauses*l.samples)) - recordSize(0)
+	return min(l.stack, max(room, smallestStack)) &^ 7
+}
+
+// mapStackRings maps the rings before any event is opened. The reason is that the stack's size must be known when an
+// event is opened, and that it depends on how large the rings can be. A ring can only be mapped with an event, so a
+// Dummy on the calling thread owns the ring of each CPU. It is never enabled.
+func (s *Set) mapStackRings(o *Options) error {
+	limits := limitsOf(o)
+	owner := opening{Event: Dummy, attr: attributes(&Dummy, 1, unix.PerfBitExcludeKernel|unix.PerfBitExcludeHv)}
+	var online []int
+	for _, cpu := range s.cpus {
+		fd, err := owner.open(0, cpu)
+		if err == unix.ENODEV {
+			continue // the CPU was switched off just now
+		}
+		if err != nil {
+			return &OpenError{o.Events[0].Name, "perf_event_open", errnoOf(err)}
+		}
+		s.owners[len(online)] = fd
+		online = append(online, cpu)
+		s.ringOwners = append(s.ringOwners, fd)
+	}
+	s.cpus = online
+	size, err := s.mapOwned(o.Events[0].Name, limits.ring(max(1, len(online))))
+	if err != nil {
+		return err
+	}
+	s.stack = limits.fitting(size)
+	return nil
+}
+
+// askStacks makes the kernel write registers, the kernel's call chain and a part of the stack with each sample.
+func (o *opening) askStacks(stack int) {
+	o.attr.Sample_type |= unix.PERF_SAMPLE_CALLCHAIN | unix.PERF_SAMPLE_REGS_USER | unix.PERF_SAMPLE_STACK_USER
+	o.attr.Bits |= unix.PerfBitExcludeCallchainUser
+	o.attr.Sample_regs_user = registerMask
+	o.attr.Sample_stack_user = uint32(stack)
+}
+
+// Stacks returns how many bytes of a thread's stack a sample has at most. This is less than Options.Stacks if this user
+// may not lock enough memory for the rings. It is 0 without Options.Stacks.
+func (s *Set) Stacks() int { return s.stack }
+
+// Values in a call chain (enum perf_callchain_context). Those from contextMax on are not addresses, but say what kind
+// of addresses follow.
+const (
+	contextKernel = 1<<64 - 128
+	contextMax    = 1<<64 - 4095
+)
+
+// decodeState decodes what a sample has behind its fixed part. If a size in the record is wrong, the part with that
+// size and all later parts stay empty. The kernel's function is perf_output_sample:
+//
+//	callchain  n, then n addresses
+//	registers  abi, then the registers of the mask; without them if abi is 0
+//	stack      size, then size bytes, then how many of these bytes are valid; only size if it is 0
+func decodeState(data []byte, ip uint64, s *ThreadState) {
+	s.ABI, s.Stack, s.Chain = NoABI, s.Stack[:0], s.Chain[:0]
+	clear(s.Regs[:])
+	if len(data) < sampleSize {
+		return
+	}
+	rest := data[sampleSize:]
+	n, rest, ok := cutWord(rest)
+	if !ok || n > uint64(len(rest)/8) {
+		return
+	}
+	s.chain(rest[:8*n], ip)
+	abi, rest, ok := cutWord(rest[8*n:])
+	if !ok || abi > uint64(ABI64) {
+		return
+	}
+	if abi != 0 {
+		if len(rest) < 8*bits.OnesCount64(registerMask) {
+			return
+		}
+		s.ABI = ABI(abi)
+		for mask := registerMask; mask != 0; mask &= mask - 1 {
+			s.Regs[bits.TrailingZeros64(mask)], rest, _ = cutWord(rest)
+		}
+	}
+	size, rest, ok := cutWord(rest)
+	if !ok || size == 0 || len(rest) < 8 || size > uint64(len(rest)-8) || abi == 0 {
+		return
+	}
+	if valid := uint64At(rest, int(size)); valid <= size {
+		s.Stack = append(s.Stack, rest[:valid]...)
+	}
+}
+
+// chain adds the kernel's addresses of a call chain. ip is the sampled instruction, with which the chain begins if it is
+// in the kernel.
+func (s *ThreadState) chain(words []byte, ip uint64) {
+	kernel := false
+	for len(words) > 0 {
+		var address uint64
+		address, words, _ = cutWord(words)
+		switch {
+		case address >= contextMax:
+			kernel = address == contextKernel
+		case kernel:
+			s.Chain = append(s.Chain, address)
+		}
+	}
+	if len(s.Chain) > 0 && s.Chain[0] == ip {
+		s.Chain = slices.Delete(s.Chain, 0, 1)
+	}
+}
+
+func cutWord(data []byte) (word uint64, rest []byte, ok bool) {
+	if len(data) < 8 {
+		return 0, nil, false
+	}
+	return uint64At(data, 0), data[8:], true
+}
+
+// A statePool has the memory for the stacks of samples that Drain has not returned yet. The samples must be copied,
+// because Drain keeps them longer than the ring does.
+type statePool struct {
+	free  []*ThreadState
+	bytes int // the capacity of all free stacks
+}
+
+// maxFree limits the memory that a statePool keeps, in bytes. There is more only after this process got no CPU for a
+// while, so that the rings were full.
+const maxFree = 32 << 20
+
+func (p *statePool) get() *ThreadState {
+	n := len(p.free)
+	if n == 0 {
+		return &ThreadState{}
+	}
+	s := p.free[n-1]
+	p.free = p.free[:n-1]
+	p.bytes -= cap(s.Stack)
+	return s
+}
+
+func (p *statePool) put(s *ThreadState) {
+	if s != nil && p.bytes+cap(s.Stack) <= maxFree {
+		p.free = append(p.free, s)
+		p.bytes += cap(s.Stack)
+	}
+}
