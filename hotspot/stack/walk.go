@@ -62,6 +62,7 @@ type walk struct {
 	exact  bool
 	leaf   bool
 	frames []callstack.Frame // innermost first
+	mark   callstack.Kind    // what is missing below the outermost frame; 0 if nothing is
 }
 
 // Supported reports whether stacks can be walked on this machine's processor.
@@ -76,10 +77,10 @@ func (w *Walker) Walk(out *callstack.Writer, r *perfevent.Record, mappings *nati
 	}
 	k := &w.walk
 	k.begin(w, r, mappings)
-	mark := k.climb(r.Mode == perfevent.Kernel)
+	k.mark = k.climb(r.Mode == perfevent.Kernel)
 	id := callstack.ID(0)
-	if mark != 0 {
-		id = out.Push(id, callstack.Frame{Kind: mark, BCI: callstack.Unknown, Line: callstack.Unknown})
+	if k.mark != 0 {
+		id = out.Push(id, callstack.Frame{Kind: k.mark, BCI: callstack.Unknown, Line: callstack.Unknown})
 	}
 	for i := len(k.frames) - 1; i >= 0; i-- {
 		id = out.Push(id, k.frames[i])

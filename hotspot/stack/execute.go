@@ -1,0 +1,95 @@
+package stack
+
+import (
+	"github.com/gasm-profiler/gasm/hotspot/stack/exec"
+	"github.com/gasm-profiler/gasm/internal/cfi"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// execNumbers are the numbers that package exec has for the registers with DWARF's numbers.
+var execNumbers = [...]int{rax: exec.RAX, rdx: exec.RDX, rcx: exec.RCX, rbx: exec.RBX, rsi: exec.RSI, rdi: exec.RDI, rbp: exec.RBP, rsp: exec.RSP,
+	r8: exec.R8, r9: exec.R9, r10: exec.R10, r11: exec.R11, r12: exec.R12, r13: exec.R13, r14: exec.R14, r15: exec.R15}
+
+// frameAt returns where the frame of the current instruction is, as symbolic execution of its code has found it.
+func (k *walk) frameAt(c *code) (frame exec.Frame, ok bool) {
+	if !c.executed {
+		c.executed = true
+		k.jvm.execute(c)
+	}
+	if c.table == nil {
+		return exec.Frame{}, false
+	}
+	return c.table.At(k.at.PC)
+}
+
+// mostCode is the largest piece of code that is executed, in bytes. C2's largest methods have some 100 KiB.
+const mostCode = 1 << 20
+
+// execute reads a piece of code and executes it symbolically. It leaves c.table nil if the code can't be read.
+func (j *jvm) execute(c *code) {
+	if c.Hi-c.Lo > mostCode || c.Gone() {
+		return
+	}
+	bytes, err := j.vm.Read(nil, c.Lo, c.Hi-c.Lo)
+	if err != nil {
+		return
+	}
+	var code exec.Code
+	switch {
+	case c.Method != nil:
+		m := exec.Method{VerifiedEntry: c.verified, OSREntry: c.osr, FrameSize: int(c.frameSize), FrameComplete: -1,
+			Native: c.Kind == printassembly.Native}
+		if c.complete != 0 {
+			m.FrameComplete = int(c.complete - c.Lo)
+		}
+		code = exec.NMethod(c.Lo, bytes, m)
+	case c.Kind == printassembly.Interpreter:
+		code = exec.Codelet(c.Lo, bytes, c.Name)
+	case c.Kind == printassembly.Adapter:
+		code = exec.Adapter(c.Lo, bytes)
+	default:
+		code = exec.Stub(c.Lo, bytes, c.Name)
+	}
+	c.table = exec.Analyze(code)
+}
+
+// unwindByExecution finds the caller by the frame that symbolic execution has found.
+func (k *walk) unwindByExecution(c *code) step {
+	frame, ok := k.frameAt(c)
+	if !ok {
+		return failed
+	}
+	var r exec.Registers
+	for dwarf, number := range execNumbers {
+		if value, known := k.at.Get(dwarf); known {
+			r.Set(number, value)
+		}
+	}
+	beyond := false
+	caller, ok := frame.Caller(&r, func(addr uint64) (uint64, bool) {
+		word, ok := k.dump.Word(addr)
+		beyond = beyond || !ok && k.missing(addr) == cut
+		return word, ok
+	})
+	switch {
+	case !ok && beyond:
+		return cut
+	case !ok:
+		return failed
+	}
+	next := cfi.Registers{PC: caller.PC}
+	for dwarf, number := range execNumbers {
+		if caller.Has(number) {
+			next.Set(dwarf, caller.R[number])
+		}
+	}
+	k.at, k.exact = next, false
+	k.trueReturn()
+	return found
+}
+
+// hasFrame reports whether the codelet's frame is built at the current instruction, so that rbp points to it.
+func (k *walk) hasFrame(c *code) bool {
+	frame, ok := k.frameAt(c)
+	return ok && frame.RA == exec.Place{Where: exec.InMemory, Reg: exec.RBP, Offset: 8}
+}
