@@ -93,7 +93,7 @@ func compareInst(t *testing.T, want asm.Inst, code []byte) {
 }
 
 // traps are instructions whose kind does not matter, because HotSpot's code does not have them, or ends there.
-var traps = regexp.MustCompile(`\b(xbegin|into|int1|sysexit\w*|iret\w*|int)\b`)
+var traps = regexp.MustCompile(`\b(hlt|ud2|int3|xbegin|into|int1|sysexit\w*|iret\w*|int)\b`)
 
 // prefixAlone reports whether in consists of prefixes without an instruction.
 func prefixAlone(in asm.Inst) bool {

@@ -190,8 +190,8 @@ func TestNativeWrapper(t *testing.T) {
 		c3                   | ret                      | cfa=rsp+8
 		4c 8b e4             | mov %rsp,%r12            | cfa=rsp+80 rbp=[cfa-16]
 		48 83 e4 f0          | and $0xfffffffffffffff0,%rsp | cfa=rsp+80 rbp=[cfa-16]
-		ff d0                | call *%rax               | cfa=rbp+16 rbp=[cfa-16]
-		49 8b e4             | mov %r12,%rsp            | cfa=rbp+16 rbp=[cfa-16]
+		ff d0                | call *%rax               | cfa=rsp+80 rbp=[cfa-16]
+		49 8b e4             | mov %r12,%rsp            | cfa=rsp+80 rbp=[cfa-16]
 		eb ee                | jmp 0x1013               | cfa=rsp+80 rbp=[cfa-16]
 		ff d1                | call *%rcx               | cfa=rsp+80 rbp=[cfa-16] assumed
 		eb ea                | jmp 0x1013               | cfa=rsp+80 rbp=[cfa-16] assumed

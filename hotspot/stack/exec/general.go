@@ -141,8 +141,8 @@ func (d *decoder) immediateOperation(b byte) {
 		*in = inst{op: opAdd, dst: d.rm, imm: in.imm, mem: in.mem}
 	case d.digit == 5 && in.imm != -1<<31:
 		*in = inst{op: opAdd, dst: d.rm, imm: -in.imm, mem: in.mem}
-	case d.digit == 4 && in.imm == -16:
-		*in = inst{op: opAlign, dst: d.rm, mem: in.mem}
+	case d.digit == 4 && in.imm < 0:
+		*in = inst{op: opAlign, dst: d.rm, imm: in.imm, mem: in.mem}
 	}
 }
 

@@ -23,7 +23,7 @@ const (
 	opStore                      // memory = src
 	opLea                        // dst = address of memory
 	opAdd                        // dst += imm
-	opAlign                      // dst &= -16
+	opAlign                      // dst &= imm, which is negative
 	opSwap                       // dst, src = src, dst
 	opSwapMem                    // dst, memory = memory, dst
 	opPush                       // push src

@@ -47,7 +47,7 @@ func (s *state) placeOf(b base) Place {
 		}
 	}
 	// rbp itself first, because "unchanged" is the most common place.
-	if b >= callers && b < pushed && s.regs[b-callers] == (value{b, 0}) {
+	if b >= callers && b < moved && s.regs[b-callers] == (value{b, 0}) {
 		return Place{Where: InRegister, Reg: reg(b - callers)}
 	}
 	for r, v := range s.regs {

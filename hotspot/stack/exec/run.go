@@ -9,7 +9,7 @@ type run struct {
 
 	states  []state
 	pending []int32 // instructions whose state has changed
-	calls   []int32 // calls whose state after the call has changed, and that a target of jumps follows
+	calls   []int32 // instructions whose state after has changed
 	starts  []int32 // instructions that got a state since the last emit
 	todo    []int   // offsets that are still to be decoded
 
@@ -27,7 +27,8 @@ type node struct {
 	leader bool
 	queued bool // it is in run.pending
 	state  int32
-	// after is the number of the state after a call, counted from 1, if a leader follows.
+	// after is the number of the state behind the instruction, counted from 1, if a leader follows, and a call comes
+	// before without a leader between them.
 	after   int32
 	returns bool // it is in run.calls
 }
@@ -175,9 +176,11 @@ func (r *run) settle() bool {
 // block executes the instructions from a leader to the next one.
 func (r *run) block(i int32) {
 	s := r.states[r.insts[i].state-1]
+	called := false
 	for {
 		n := &r.insts[i]
 		r.steps--
+		called = called || n.op == opCallOther || n.op == opCall && n.rel != 0
 		next := int(n.offset) + int(n.len)
 		follows := r.step(n, &s)
 		r.jump(n, &s)
@@ -188,7 +191,7 @@ func (r *run) block(i int32) {
 		switch {
 		case !r.insts[i].leader:
 			continue
-		case n.op == opCallOther || n.op == opCall && n.rel != 0:
+		case called:
 			r.later(n, &s)
 		default:
 			r.reach(next, &s)
@@ -199,14 +202,17 @@ func (r *run) block(i int32) {
 
 // step executes an instruction. It reports whether the next one follows.
 func (r *run) step(n *node, s *state) bool {
+	if s.regs[rsp].base == unknown {
+		s.set(rsp, value{moved + base(n.offset), 0})
+	}
 	switch {
 	case n.op == opCall && (n.rel == 0 || r.follows(n)):
-		s.push(value{codeStart, n.offset + int32(n.len)}, int(n.offset))
+		s.push(value{codeStart, n.offset + int32(n.len)})
 		return n.rel == 0
 	case n.op == opCall || n.op == opCallOther:
 		s.called()
 	default:
-		s.step(&n.inst, int(n.offset))
+		s.step(&n.inst)
 	}
 	return !n.ends()
 }
@@ -230,8 +236,9 @@ func (r *run) jump(n *node, s *state) {
 	}
 }
 
-// later notes that the call n returns to an instruction that is also a target of jumps. The call may be one that never
-// returns, and the instruction after it the start of an out-of-line stub. So the jumps are executed first.
+// later notes that execution gets from n, the last instruction of a block with a call, to the leader after it. The call
+// may be one that never returns, and the leader the start of an out-of-line stub that jumps lead to. So the jumps are
+// executed first.
 func (r *run) later(n *node, s *state) {
 	if n.after == 0 {
 		if len(r.states) >= maxStates {
@@ -249,8 +256,8 @@ func (r *run) later(n *node, s *state) {
 	}
 }
 
-// returned continues after a call that later has noted. If a jump has got there with another rsp, the call does not
-// return.
+// returned continues at the leader after an instruction that later has noted. If a jump has got there with another rsp,
+// the call does not return.
 func (r *run) returned(i int32) {
 	n := &r.insts[i]
 	next := int(n.offset) + int(n.len)

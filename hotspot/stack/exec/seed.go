@@ -80,6 +80,10 @@ func (st start) state() state {
 		s.aligned = true
 	case polled:
 		s.regs[rsp] = value{cfa, 0}
+		s.polled = true
+	}
+	if st.java {
+		s.aligned = true // compiled code aligns its frames
 	}
 	if st.senderSP {
 		s.regs[r13] = value{cfa, 0}

@@ -1,20 +1,20 @@
 package exec
 
-// step executes an instruction that is not a jump or a call. offset is the instruction's, from the start of the code.
-func (s *state) step(in *inst, offset int) {
+// step executes an instruction that is not a jump or a call.
+func (s *state) step(in *inst) {
 	switch in.op {
 	case opMove:
 		s.set(in.dst, s.regs[in.src])
 	case opLoad:
 		s.set(in.dst, s.load(s.address(in.mem)))
 	case opStore:
-		s.store(s.address(in.mem), s.regs[in.src])
+		s.overwrite(s.address(in.mem), s.regs[in.src])
 	case opLea:
 		s.set(in.dst, s.address(in.mem))
 	case opAdd:
 		s.set(in.dst, s.regs[in.dst].plus(in.imm))
 	case opAlign:
-		s.align(in.dst)
+		s.align(in.dst, in.imm)
 	case opSwap:
 		a, b := s.regs[in.dst], s.regs[in.src]
 		s.set(in.dst, b)
@@ -25,24 +25,24 @@ func (s *state) step(in *inst, offset int) {
 		s.store(at, s.regs[in.dst])
 		s.set(in.dst, v)
 	default:
-		s.stepStack(in, offset)
+		s.stepStack(in)
 	}
 	s.others(in)
 }
 
 // stepStack executes push, pop, enter and leave.
-func (s *state) stepStack(in *inst, offset int) {
+func (s *state) stepStack(in *inst) {
 	switch in.op {
 	case opPush:
-		s.push(s.regs[in.src], offset)
+		s.push(s.regs[in.src])
 	case opPushOther:
-		s.push(value{}, offset)
+		s.push(value{})
 	case opPop:
 		s.set(in.dst, s.pop())
 	case opDrop:
 		s.pop()
 	case opEnter:
-		s.push(s.regs[rbp], offset)
+		s.push(s.regs[rbp])
 		s.set(rbp, s.regs[rsp])
 		s.set(rsp, s.regs[rsp].plus(-in.imm))
 	case opLeave:
@@ -62,12 +62,21 @@ func (s *state) others(in *inst) {
 	}
 	if in.store != 0 {
 		at := s.address(in.mem)
-		if in.store == 8 && at == (value{cfa, -8}) {
-			s.store(at, value{}) // it replaces the return address
+		if in.store == 8 {
+			s.overwrite(at, value{})
 			return
 		}
 		s.clobber(at, int32(in.store))
 	}
+}
+
+// overwrite executes a mov of v to memory. HotSpot replaces return addresses so: by that of a deoptimized frame, or of
+// an exception's handler, which is the new return address.
+func (s *state) overwrite(at, v value) {
+	if v.base == unknown && at == (value{cfa, -8}) && (s.polled || s.load(at) == value{returnAddress, 0}) {
+		v = value{returnAddress, 0}
+	}
+	s.store(at, v)
 }
 
 // address returns the address of a memory operand.
@@ -79,13 +88,13 @@ func (s *state) address(m memory) value {
 }
 
 // align executes "and $-16,%r".
-func (s *state) align(r reg) {
+func (s *state) align(r reg, mask int32) {
 	v := s.regs[r]
-	if v.base != cfa || !s.aligned {
+	if v.base != cfa || !s.aligned || mask != -16 {
 		s.set(r, value{})
 		return
 	}
-	v.off &^= 15
+	v.off &= mask
 	s.set(r, v)
 }
 

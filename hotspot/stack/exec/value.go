@@ -17,8 +17,8 @@ const (
 	arguments          // rsp above the return address, where the interpreter enters a method
 	codeStart          // the start of the code: the return address of a call into the code itself
 	callers            // callers+r is what the caller has in register r
-	// pushed+n is rsp before the instruction at offset n pushes, if nothing else is known about it.
-	pushed base = callers + registers
+	// moved+n is rsp before the instruction at offset n, if nothing else is known about it.
+	moved base = callers + registers
 )
 
 // maxOffset limits the offsets of values. A frame of HotSpot's is at most some hundred kB large.
@@ -48,6 +48,7 @@ type state struct {
 	slots   [maxSlots]slot
 	n       uint8 // number of slots
 	aligned bool  // the canonical frame address is a multiple of 16
+	polled  bool  // there is no return address until the code stores one
 	dirty   bool  // something has changed
 }
 
@@ -92,10 +93,6 @@ func (s *state) store(at, v value) {
 	if at.base == unknown {
 		return
 	}
-	if v.base == unknown && at == (value{cfa, -8}) {
-		// HotSpot replaces a return address by another one: that of a deoptimized frame, or of an exception's handler.
-		v = value{returnAddress, 0}
-	}
 	s.clobber(at, 8)
 	if v.base != unknown && s.n < maxSlots {
 		s.slots[s.n] = slot{at, v}
@@ -116,11 +113,8 @@ func (s *state) clobber(at value, n int32) {
 	}
 }
 
-// push executes a push of v by the instruction at an offset of the code.
-func (s *state) push(v value, offset int) {
-	if s.regs[rsp].base == unknown {
-		s.set(rsp, value{pushed + base(offset), 0})
-	}
+// push executes a push of v.
+func (s *state) push(v value) {
 	sp := s.regs[rsp].plus(-8)
 	s.set(rsp, sp)
 	s.store(sp, v)
@@ -149,5 +143,6 @@ func (s *state) merge(other *state) bool {
 	if s.aligned && !other.aligned {
 		s.aligned, s.dirty = false, true
 	}
+	s.polled = s.polled && other.polled
 	return s.dirty
 }
