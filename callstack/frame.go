@@ -40,7 +40,9 @@ type Frame struct {
 	CompileID int // of a compiled or inlined method; 0 for all others
 	// BCI is the index of the bytecode that is executed, and Line its line in the source. Each may be Unknown.
 	BCI, Line int
-	Module    string // of a native function: the base name of its library; "" for all others
+	// Module is the base name of a native function's library, "kernel" for a function of the kernel, and "" for all
+	// others.
+	Module string
 	// Name is the method as "pkg.Class::method", or the name of the stub or the function. It is "" if it is unknown.
 	Name string
 }

@@ -46,6 +46,7 @@ type drain struct {
 	kernel   *kernelSymbols
 	kallsyms *os.File // the file that kernel reads; nil if it is not open
 	last     sampler.Sample
+	stacks   *stacks // nil if no stacks are recorded
 	// throttled is how often the kernel has paused an event.
 	throttled int
 
@@ -174,6 +175,9 @@ func (d *drain) sample(r *perfevent.Record) {
 			s.Symbol, s.Module = found.Symbol, found.Module
 		}
 	}
+	if d.stacks != nil {
+		s.Stack = d.stacks.of(r, d.resolver, d.kernelNames)
+	}
 	d.text.Sample(s, r.Event, path)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -202,8 +206,12 @@ func (d *drain) lostInAll(count int64) {
 }
 
 // flush writes the text. After a failure it writes nothing more, and the file ends with its last whole
-// line.
+// line. The stacks are written first, so that every stack of a sample in the file is in the other file, even if gasm is
+// killed.
 func (d *drain) flush() {
+	if d.stacks != nil && !d.stacks.flush() {
+		d.text.DropStacks()
+	}
 	lines := d.text.Bytes()
 	d.text.Reset()
 	if d.failure != nil {
@@ -218,12 +226,15 @@ func (d *drain) flush() {
 	d.written += int64(n)
 }
 
-// pauseForStreams returns the length of the next pause. Usually that is the given pause. It is shorter if a stream is
-// subscribed and there were samples after the last pause (found). While the process sleeps, pauses get longer even if
-// there is a stream, because watching a sleeping process should cost next to nothing.
-func (d *drain) pauseForStreams(pause time.Duration, found bool) time.Duration {
+// nextPause returns the length of the next pause. Usually that is the given pause. It is shorter if a stream is
+// subscribed or stacks are recorded, and there were samples after the last pause (found). While the process sleeps,
+// pauses get longer even then, because watching a sleeping process should cost next to nothing.
+func (d *drain) nextPause(pause time.Duration, found bool) time.Duration {
 	if !found {
 		return pause
+	}
+	if d.stacks != nil {
+		pause = min(pause, stackPause)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -239,9 +250,12 @@ func (d *drain) subscribe(s *Stream) {
 	d.streams = append(d.streams, s)
 }
 
-// end writes the rest and closes the file and the streams.
+// end writes the rest and closes the files and the streams.
 func (d *drain) end() error {
 	d.flush()
+	if d.stacks != nil {
+		d.stacks.close()
+	}
 	if err := d.file.Close(); err != nil && d.failure == nil {
 		d.failure = err
 	}
@@ -266,6 +280,11 @@ func (d *drain) end() error {
 func (d *drain) notes() (notes []fix.Note) {
 	if d.kernel != nil && len(d.kernel.symbols) == 0 {
 		notes = append(notes, NamelessKernel)
+	}
+	if d.stacks != nil {
+		if note, failed := d.stacks.note(); failed {
+			notes = append(notes, note)
+		}
 	}
 	if d.throttled > 0 {
 		notes = append(notes, fix.Note{Text: fmt.Sprintf("the kernel paused the sampling %d times, because samples came too fast", d.throttled),

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"testing"
@@ -15,8 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
+	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
 func init() { helpers["native"], helpers["threads"] = helpNative, helpThreads }
@@ -25,8 +29,9 @@ func init() { helpers["native"], helpers["threads"] = helpNative, helpThreads }
 //
 //	EVENTS PID DIR [START]
 //
-// START is "attach" or "wait"; with the latter it samples until it is killed. It prints
-// the events, the notes, the error and its reason, each on a line.
+// START is "attach", "wait" or "stacks". With "wait" it samples until it is killed. With "stacks" it records stacks,
+// while it may lock no more memory than kernel.perf_event_mlock_kb, and samples until there are some. It prints the
+// events, the size of the stacks, the notes, the error and its reason, each on a line.
 func helpNative(args []string) int {
 	pid, err := strconv.Atoi(args[1])
 	if err != nil {
@@ -36,7 +41,23 @@ func helpNative(args []string) int {
 	if len(args) > 3 && args[3] == "attach" {
 		open = func(o Options) (*Native, error) { return AttachNative(context.Background(), o) }
 	}
-	n, err := open(Options{Events: eventsIn(args[0]), Frequency: 999, PID: pid, Dir: args[2]})
+	opts := Options{Events: eventsIn(args[0]), Frequency: 999, PID: pid, Dir: args[2]}
+	walked := make(chan struct{})
+	if len(args) > 3 && args[3] == "stacks" {
+		open = func(o Options) (*Native, error) { return AttachNative(context.Background(), o) }
+		opts.Walk = func(w *callstack.Writer, r *perfevent.Record, _ *native.Resolver) callstack.ID {
+			if len(r.Stack) > 0 && walked != nil {
+				close(walked)
+				walked = nil
+			}
+			return w.Push(0, userFrame(r))
+		}
+		if err := unix.Setrlimit(unix.RLIMIT_MEMLOCK, &unix.Rlimit{}); err != nil {
+			panic(err)
+		}
+	}
+	stacksWanted := walked
+	n, err := open(opts)
 	var refused *failure.RefusedError
 	if errors.As(err, &refused) {
 		fmt.Printf("reason %d\n", refused.Reason)
@@ -50,7 +71,12 @@ func helpNative(args []string) int {
 		fmt.Println("sampling")
 		select {}
 	}
-	time.Sleep(300 * time.Millisecond)
+	if opts.Walk != nil {
+		fmt.Printf("stacks of %d bytes in %s\n", n.StackSize(), filepath.Base(n.StacksFile()))
+		<-stacksWanted
+	} else {
+		time.Sleep(300 * time.Millisecond)
+	}
 	if err := n.Stop(context.Background()); err != nil {
 		fmt.Printf("stop %v\n", err)
 	}

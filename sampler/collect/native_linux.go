@@ -1,8 +1,10 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -25,8 +27,9 @@ type Native struct {
 	events []sampler.Event
 	hertz  int
 	notes  []fix.Note
-	// buffers is the size of the kernel's buffers in bytes.
-	buffers int
+	// buffers is the size of the kernel's buffers in bytes, and stackSize the number of bytes that a sample has of a
+	// stack.
+	buffers, stackSize int
 
 	switches chan switching // requests from Pause and Resume; it has room for one
 	stopOnce sync.Once
@@ -75,8 +78,12 @@ func startNative(opts Options, open opener, learn func(*drain)) (*Native, error)
 	r := requestFor(opts.Events, noCyclesCounter())
 	var err error
 	var refused *failure.RefusedError // the error of the first candidate
+	o := perfevent.Options{Frequency: n.hertz, Pauses: opts.Pauses}
+	if opts.Walk != nil {
+		o.Stacks, o.DrainEvery = cmp.Or(opts.StackSize, perfevent.MaxStack), stackPause
+	}
 	for _, n.events = range r.candidates {
-		if n.set, err = openEvents(n.events, perfevent.Options{Frequency: n.hertz, Pauses: opts.Pauses}, open); err == nil {
+		if n.set, err = openEvents(n.events, o, open); err == nil {
 			break
 		}
 		known := refusedNative(err, n.events, opts.PID, machine.This())
@@ -99,6 +106,18 @@ func startNative(opts Options, open opener, learn func(*drain)) (*Native, error)
 		n.set.Close()
 		return nil, err
 	}
+	if n.set.Stacks() > 0 {
+		if n.drain.stacks, err = newStacks(filepath.Join(opts.Dir, "stacks.part"), opts.Walk); err != nil {
+			n.set.Close()
+			n.drain.file.Close()
+			os.Remove(n.TextFile())
+			return nil, err
+		}
+		if note, shallow := shallowNote(n.set.Stacks(), o.Stacks); shallow {
+			n.notes = append(n.notes, note)
+		}
+	}
+	n.stackSize = n.set.Stacks()
 	learn(n.drain)
 	n.buffers = n.set.Memory()
 	go n.run()
@@ -157,6 +176,10 @@ func (n *Native) Frequency() int { return n.hertz }
 // Buffers returns the size of the kernel's buffers, in bytes.
 func (n *Native) Buffers() int { return n.buffers }
 
+// StackSize returns the number of bytes that are copied of a thread's stack for each sample. It is 0 if no stacks are
+// recorded.
+func (n *Native) StackSize() int { return n.stackSize }
+
 // Subscribe returns a stream that gets all samples from now on. The stream keeps up to capacity samples until they
 // are received, and drops further ones. While threads are busy, the kernel's buffers are emptied at least once per
 // pause. Call Subscribe before Stop.
@@ -203,6 +226,15 @@ func (s *shortPauses) limit(pause time.Duration) time.Duration {
 // Stop. The caller removes it.
 func (n *Native) TextFile() string { return n.drain.file.Name() }
 
+// StacksFile returns the path of the file with the call stacks, which callstack.Read reads. It is complete after Stop.
+// The caller removes it. If no stacks are recorded, StacksFile returns "".
+func (n *Native) StacksFile() string {
+	if n.drain.stacks == nil {
+		return ""
+	}
+	return n.drain.stacks.file.Name()
+}
+
 // run takes the samples out of the kernel's buffers until Stop.
 func (n *Native) run() {
 	defer close(n.done)
@@ -216,7 +248,7 @@ func (n *Native) run() {
 		if found {
 			n.drain.flush() // so that these samples are not lost if gasm is killed
 		}
-		pause = n.often.limit(n.drain.pauseForStreams(pause, found))
+		pause = n.often.limit(n.drain.nextPause(pause, found))
 	}
 	if err := n.set.Disable(); err != nil {
 		n.stopErr = err

@@ -16,12 +16,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect/external"
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 	"github.com/gasm-profiler/gasm/sampler/collect/machine"
+	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
 // Options are the options of a recording, by perf or by gasm itself.
@@ -41,9 +43,28 @@ type Options struct {
 	// Mapped is called for each file that a process maps as code. It must return soon. It may be nil. Only recordings
 	// by StartNative call it.
 	Mapped func(native.Mapping)
+	// Walk makes native sampling record call stacks, which it writes to the file Native.StacksFile. If Walk is nil, no
+	// stacks are recorded, and samples cost less.
+	Walk Walk
+	// StackSize is the number of bytes that are copied of a thread's stack for each sample. If it is 0, as many are
+	// copied as fit into the kernel's buffers, which is 64 KiB for root. Native.StackSize returns the actual number.
+	StackSize int
 	// Slow is called by Stop with a sentence for the user if perf takes long to end. It may be nil.
 	Slow func(message string)
 }
+
+// A Walk finds the call stack of a sample. It pushes the frames to w, from the outermost to the innermost, and returns
+// the ID of the last one. For a sample in user space, these are the callers of the sampled function. For a sample in the
+// kernel, the last frame is the function in user space that entered the kernel; the kernel's own frames are added by the
+// caller of Walk. See package callstack for which frames a stack has.
+//
+// r is a sample with a ThreadState, which is valid until Walk returns. libraries has the mappings of all processes as
+// they were at the time of the sample. The samples are of all processes that are sampled, also of those that are not
+// JVMs.
+//
+// The samples come in the order of their times, from one goroutine. A sample is passed to Walk at least 20 ms after it
+// was taken, except for the last ones of a recording. Walk must be quick, because the kernel's buffers fill meanwhile.
+type Walk func(w *callstack.Writer, r *perfevent.Record, libraries *native.Resolver) callstack.ID
 
 // A Perf is a recording by perf that is under way or has ended.
 type Perf struct {

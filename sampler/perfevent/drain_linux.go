@@ -62,7 +62,7 @@ func (s *Set) take(data []byte) {
 	r.Event, r.owner = d.event, d.tid
 	if s.stack > 0 && r.Kind == Sample {
 		r.ThreadState = s.pool.get()
-		decodeState(data, r.IP, r.ThreadState)
+		decodeState(data, r.ThreadState)
 	}
 	s.batch = append(s.batch, r)
 }

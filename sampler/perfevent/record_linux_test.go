@@ -126,7 +126,7 @@ func FuzzDecode(f *testing.F) {
 		identifier(data)
 
 		var state ThreadState
-		decodeState(data[:len(data):len(data)], r.IP, &state)
+		decodeState(data[:len(data):len(data)], &state)
 		switch {
 		case len(state.Stack) > 0 && !bytes.Contains(data[sampleSize:], state.Stack):
 			t.Errorf("a stack that is not in the record: %x", state.Stack)

@@ -2,7 +2,6 @@ package perfevent
 
 import (
 	"math/bits"
-	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -116,7 +115,7 @@ const (
 //	callchain  n, then n addresses
 //	registers  abi, then the registers of the mask; without them if abi is 0
 //	stack      size, then size bytes, then how many of these bytes are valid; only size if it is 0
-func decodeState(data []byte, ip uint64, s *ThreadState) {
+func decodeState(data []byte, s *ThreadState) {
 	s.ABI, s.Stack, s.Chain = NoABI, s.Stack[:0], s.Chain[:0]
 	clear(s.Regs[:])
 	if len(data) < sampleSize {
@@ -127,7 +126,7 @@ func decodeState(data []byte, ip uint64, s *ThreadState) {
 	if !ok || n > uint64(len(rest)/8) {
 		return
 	}
-	s.chain(rest[:8*n], ip)
+	s.chain(rest[:8*n])
 	abi, rest, ok := cutWord(rest[8*n:])
 	if !ok || abi > uint64(ABI64) {
 		return
@@ -150,22 +149,21 @@ func decodeState(data []byte, ip uint64, s *ThreadState) {
 	}
 }
 
-// chain adds the kernel's addresses of a call chain. ip is the sampled instruction, with which the chain begins if it is
-// in the kernel.
-func (s *ThreadState) chain(words []byte, ip uint64) {
-	kernel := false
+// chain adds the return addresses of a call chain in the kernel. The chain begins with the interrupted instruction.
+func (s *ThreadState) chain(words []byte) {
+	kernel, interrupted := false, false
 	for len(words) > 0 {
 		var address uint64
 		address, words, _ = cutWord(words)
 		switch {
 		case address >= contextMax:
 			kernel = address == contextKernel
+			interrupted = kernel
+		case interrupted:
+			interrupted = false
 		case kernel:
 			s.Chain = append(s.Chain, address)
 		}
-	}
-	if len(s.Chain) > 0 && s.Chain[0] == ip {
-		s.Chain = slices.Delete(s.Chain, 0, 1)
 	}
 }
 

@@ -20,7 +20,7 @@ type ThreadState struct {
 	// before the first page that could not be read without a page fault. That is usually the end of the stack.
 	Stack []byte
 	// Chain has the return addresses of the kernel's functions that were executing, the innermost first. It does not
-	// have the sampled instruction itself. It is empty for a sample in user space, and if this user may not see the
+	// have the interrupted instruction. It is empty if the thread was in user space, and if this user may not see the
 	// kernel.
 	Chain []uint64
 }

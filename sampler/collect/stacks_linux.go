@@ -1,0 +1,115 @@
+package collect
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/internal/fix"
+	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/perfevent"
+)
+
+// stackPause is the pause between two looks into the kernel's buffers while there are samples with stacks. Such samples
+// fill the buffers fast. Also, the walk reads the process's memory, in which the code of a sampled method must still be
+// where it was.
+const stackPause = 20 * time.Millisecond
+
+// stacks has the call stacks of a recording, and writes them to a file.
+type stacks struct {
+	walk    Walk
+	file    *os.File
+	tree    *callstack.Writer
+	failure error // why the file could not be written
+	calls   map[kernelCall]callstack.ID
+}
+
+// A kernelCall is a function of the kernel that was called from a stack. pc is the return address into the function.
+type kernelCall struct {
+	caller callstack.ID
+	pc     uint64
+}
+
+// maxKernelCalls is the maximum number of kernelCalls that are remembered. When it is reached, all are forgotten.
+const maxKernelCalls = 1 << 16
+
+// newStacks returns stacks that are written to a new file.
+func newStacks(path string, walk Walk) (*stacks, error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("writing the call stacks: %w", err)
+	}
+	return &stacks{walk: walk, file: file, tree: callstack.NewWriter(file), calls: map[kernelCall]callstack.ID{}}, nil
+}
+
+// of returns the stack of a sample. After a failure it returns 0.
+func (s *stacks) of(r *perfevent.Record, libraries *native.Resolver, kernelNames func() *kernelSymbols) callstack.ID {
+	if s.failure != nil || r.ThreadState == nil {
+		return 0
+	}
+	stack := s.walk(s.tree, r, libraries)
+	if r.Mode != perfevent.Kernel { // a precise event may have happened in user space and interrupted the kernel
+		return stack
+	}
+	for i := len(r.Chain) - 1; i >= 0; i-- {
+		call := kernelCall{stack, r.Chain[i]}
+		id, known := s.calls[call]
+		if !known {
+			// The byte before the return address belongs to the call. The address itself may be in the next function.
+			name := kernelNames().at(call.pc - 1)
+			id = s.tree.Push(stack, callstack.Frame{Kind: callstack.Kernel, PC: call.pc, BCI: callstack.Unknown, Line: callstack.Unknown,
+				Module: sampler.KernelModule, Name: name.symbol})
+			if len(s.calls) >= maxKernelCalls {
+				clear(s.calls)
+			}
+			s.calls[call] = id
+		}
+		stack = id
+	}
+	return stack
+}
+
+// flush writes all stacks to the file. It returns false if some of them could not be written. After that, no more stacks
+// are recorded.
+func (s *stacks) flush() (ok bool) {
+	if s.failure != nil {
+		return true // there are no new ones
+	}
+	s.failure = s.tree.Flush()
+	return s.failure == nil
+}
+
+// close closes the file.
+func (s *stacks) close() {
+	if err := s.file.Close(); err != nil && s.failure == nil {
+		s.failure = err
+	}
+}
+
+// note returns a note about a failure. ok is false if there was none.
+func (s *stacks) note() (note fix.Note, ok bool) {
+	if s.failure == nil {
+		return note, false
+	}
+	note.Text = fmt.Sprintf("some samples have no call stacks, because these could not be written: %v", s.failure)
+	if errors.Is(s.failure, syscall.ENOSPC) {
+		note.Fix = "make room in " + filepath.Dir(s.file.Name())
+	}
+	return note, true
+}
+
+// shallowNote returns a note if the kernel's buffers are too small for the usual part of a stack. size is the number of
+// bytes that a sample has of a stack. ok is false if there is nothing to note.
+func shallowNote(size, asked int) (note fix.Note, ok bool) {
+	const enough = 32 << 10 // stacks of JRuby are whole in 98 % of the samples
+	if size >= min(asked, enough) {
+		return note, false
+	}
+	return fix.Note{Text: fmt.Sprintf("deep call stacks are cut: there is room for %d KiB of a stack in the kernel's buffers", size>>10),
+		Fix: "raise the limit of locked memory (ulimit -l, or sysctl kernel.perf_event_mlock_kb)"}, true
+}
