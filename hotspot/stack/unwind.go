@@ -1,13 +1,16 @@
 package stack
 
 import (
+	"strings"
+
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/internal/cfi"
 )
 
 // unwindCode finds the caller of a frame of generated code.
 func (k *walk) unwindCode(c *code) step {
-	if k.leaf || c.rule == byExecution {
+	defer func() { k.pushed = strings.HasPrefix(c.Name, pushedTo) }()
+	if k.leaf || c.rule == byExecution || k.pushed {
 		if s := k.unwindByExecution(c); s != failed {
 			return s
 		}
@@ -29,6 +32,10 @@ func (k *walk) unwindCode(c *code) step {
 	}
 	return failed
 }
+
+// pushedTo is the name of a stub of C1's. Its callers push its arguments, so their sp is not where their frame ends
+// (LIR_Assembler::emit_typecheck_helper).
+const pushedTo = "slow_subtype_check"
 
 // Where the caller's rbp is.
 const (

@@ -61,6 +61,7 @@ type walk struct {
 	// exact is true if at.PC is the address of an instruction that was executing, and not a return address.
 	exact  bool
 	leaf   bool
+	pushed bool // the callee has arguments on the stack, above the frame of the current code
 	frames []callstack.Frame // innermost first
 	mark   callstack.Kind    // what is missing below the outermost frame; 0 if nothing is
 }

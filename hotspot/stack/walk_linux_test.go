@@ -27,7 +27,8 @@ import (
 type seen struct {
 	thread string
 	stack  []callstack.Frame // innermost first
-	leaf   string            // the method of the compiled or interpreted code that was sampled; "" for all other code
+	leaf   string            // the compiled method that was sampled; "" for all other code
+	blob   string            // the piece of code that was sampled
 	kernel bool
 }
 
@@ -106,8 +107,10 @@ func sampleStacks(t *testing.T, java string, wanted int, flags ...string) []seen
 			s.stack = append(s.stack, callstack.Frame{Kind: w.walk.mark})
 		}
 		if j := w.jvms[pid]; j.vm != nil && !s.kernel {
-			if b, _ := j.cache.At(r.IP, r.MonoNanos); b != nil && b.Method != nil {
-				s.leaf = b.Name
+			if b, _ := j.cache.At(r.IP, r.MonoNanos); b != nil {
+				if s.blob = fmt.Sprintf("%s+%#x", b.Name, r.IP-b.Lo); b.Method != nil {
+					s.leaf = b.Name
+				}
 			}
 		}
 		all = append(all, s)
@@ -126,10 +129,10 @@ func sampleStacks(t *testing.T, java string, wanted int, flags ...string) []seen
 var knownThreads = map[string]struct{ all, outer string }{
 	"recursion":   {`Stacks::recursion( Stacks::recurse){201}`, `Stacks::recursion`},
 	"random":      {`Stacks::random( Stacks::recurse){1,128}`, `Stacks::random`},
-	"lambda":      {`Stacks::lambda( \S*lambda\S*)+`, `Stacks::lambda`},
+	"lambda":      {`Stacks::lambda( \S*ambda\S*)+`, `Stacks::lambda`},
 	"megamorphic": {`Stacks::megamorphic Stacks\$(Circle|Square|Star)::area`, `Stacks::megamorphic`},
 	"thrown":      {`Stacks::thrown`, `Stacks::thrown`},
-	"sorted":      {`Stacks::sorted java.util.ArrayList::sort java.util.Arrays::sort java.util.TimSort::sort( java.util.TimSort::\w+)?( \S*ambda\S*::compare)? Stacks::compare`, `Stacks::sorted`},
+	"sorted":      {`Stacks::sorted java.util.ArrayList::sort( java.util.ArrayList::sortRange)? java.util.Arrays::sort java.util.TimSort::sort( java.util.TimSort::\w+)?( \S*ambda\S*::compare)? Stacks::compare`, `Stacks::sorted`},
 	"reflected":   {`Stacks::reflected( \S*(reflect|invoke|Accessor|LambdaForm)\S*)+`, `Stacks::reflected`},
 	"locked":      {`Stacks::locked`, `Stacks::locked`},
 	"locked too":  {`Stacks::locked`, `Stacks::locked`},
@@ -177,7 +180,7 @@ func judge(t *testing.T, all []seen) (whole, right, judged int) {
 		if regexp.MustCompile(want).MatchString(text) {
 			right++
 		} else if shown[s.thread]++; shown[s.thread] <= 2 {
-			t.Logf("%s: leaf %q, mark %v, kernel %v: %s", s.thread, s.leaf, mark, s.kernel, text)
+			t.Logf("%s: leaf %q %s, mark %v, kernel %v: %s", s.thread, s.leaf, s.blob, mark, s.kernel, text)
 			for _, f := range s.stack {
 				t.Logf("      %v %x %s %s@%d:%d", f.Kind, f.PC, f.Module, f.Name, f.BCI, f.Line)
 			}
