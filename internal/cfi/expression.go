@@ -2,7 +2,7 @@ package cfi
 
 // Limits for an expression. For comparison, that of a PLT has 8 operations, and uses 3 words of the stack.
 const (
-	maxOperations = 256
+	maxOperations = 64
 	maxOperands   = 32
 )
 

@@ -28,7 +28,7 @@ func seeds(tb testing.TB) [][]byte {
 		defer file.Close()
 		f, err := elf.NewFile(file)
 		require.NoError(tb, err)
-		head := make([]byte, 2048)
+		head := make([]byte, 512)
 		n, _ := f.Section(".eh_frame").ReadAt(head, 0)
 		found = append(found, head[:n])
 	}
@@ -71,9 +71,12 @@ func FuzzTable(f *testing.F) {
 	m := stack(0x1000, 0x2000, 3, 4, stackBase+8, 6, 7, 8)
 	f.Fuzz(func(t *testing.T, data []byte, aarch64 bool) {
 		table, err := newTable(chooseArch(aarch64), bytes.Clone(data), sectionBase)
-		require.NoError(t, err, "no input of a fuzzer has too many records")
+		if err != nil {
+			require.Greater(t, len(data), 10*maxCIEs, "there are too many records")
+			return
+		}
 		require.True(t, slices.IsSortedFunc(table.functions, func(a, b function) int { return cmp.Compare(a.lo, b.lo) }))
-		require.LessOrEqual(t, table.Len(), len(data)/12, "an FDE has 4 bytes of each: length, CIE, addresses")
+		require.LessOrEqual(t, table.Len(), len(data)/10, "the length, the CIE, and two numbers")
 		for i, fn := range table.functions {
 			require.NotZero(t, fn.size)
 			require.LessOrEqual(t, fn.lo, fn.lo+uint64(fn.size))

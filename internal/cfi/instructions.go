@@ -72,7 +72,7 @@ func (p *program) extended(op byte) error {
 	case opRememberState, opRestoreState:
 		return p.remember(op == opRememberState)
 	case opDefCFA, opDefCFASF, opDefCFARegister, opDefCFAOffset, opDefCFAOffsetSF, opDefCFAExpression:
-		return p.defineCFA(op)
+		p.defineCFA(op)
 	case opRestoreExtended:
 		p.restore(in.uleb())
 	case opUndefined:
@@ -136,6 +136,7 @@ func (p *program) restore(column uint64) {
 // that includes the CFA.
 func (p *program) remember(save bool) error {
 	last := len(p.remembered) - 1
+	p.left -= stateCost
 	switch {
 	case save && last+1 >= maxRemembered:
 		return fmt.Errorf("it remembers more than %d states", maxRemembered)
@@ -149,26 +150,22 @@ func (p *program) remember(save bool) error {
 	return nil
 }
 
-// defineCFA sets the rule of the CFA, or a part of it.
-func (p *program) defineCFA(op byte) error {
+// defineCFA sets the rule of the CFA, or a part of it. As in libgcc, DW_CFA_def_cfa_register after an expression takes
+// the offset from before the expression; libgcrypt needs that.
+func (p *program) defineCFA(op byte) {
 	cfa := &p.state.cfa
 	switch op {
 	case opDefCFAExpression:
-		*cfa = p.block(valueExpression)
-		return nil
-	case opDefCFA, opDefCFASF:
-		*cfa = rule{kind: valueOffset, column: byte(min(p.in.uleb(), columns))}
-	}
-	if cfa.kind != valueOffset {
-		return errors.New("it changes a CFA that is not a register plus an offset")
+		p.state.block = p.block(valueExpression)
+		cfa.kind = valueExpression
+		return
+	case opDefCFA, opDefCFASF, opDefCFARegister:
+		cfa.kind, cfa.column = valueOffset, byte(min(p.in.uleb(), columns))
 	}
 	switch op {
 	case opDefCFA, opDefCFAOffset:
 		cfa.value = int64(p.in.uleb())
 	case opDefCFASF, opDefCFAOffsetSF:
 		cfa.value = p.in.sleb() * p.info.dataAlign
-	case opDefCFARegister:
-		cfa.column = byte(min(p.in.uleb(), columns))
 	}
-	return nil
 }

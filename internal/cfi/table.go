@@ -33,6 +33,7 @@ type Table struct {
 	damage    error
 	rows      map[uint64]*row // by the address that was looked up
 	program   program         // its memory is used again
+	spare     int             // what rows may still cost in addition to cheapRow
 }
 
 // A function is an FDE: the addresses [lo, lo+size) in the file, and the offset of its record in the section.
@@ -66,11 +67,11 @@ func New(f *elf.File) (*Table, error) {
 
 // newTable returns the table of a section. base is the section's address.
 func newTable(a *arch, data []byte, base uint64) (*Table, error) {
-	t := &Table{data: data, base: base, arch: a, cies: map[uint32]*cie{}, rows: map[uint64]*row{}}
+	t := &Table{data: data, base: base, arch: a, cies: map[uint32]*cie{}, rows: map[uint64]*row{}, spare: maxCost}
 	var id int
 	for pos, end := 0, 0; pos < len(data); pos = end {
 		if id, end = t.record(pos); end == 0 {
-			t.damaged(pos, errors.New("it is longer than the section"))
+			t.damaged(pos, "it is longer than the section")
 			break
 		}
 		if err := t.add(pos, id, end); err != nil {
@@ -110,7 +111,7 @@ func (t *Table) add(pos, id, end int) error {
 		return nil // a CIE, which is read when a function refers to it
 	}
 	if distance > uint64(id) {
-		t.damaged(pos, errors.New("its CIE is before the section"))
+		t.damaged(pos, "its CIE is before the section")
 		return nil
 	}
 	info, err := t.cie(uint32(id) - uint32(distance))
@@ -118,16 +119,16 @@ func (t *Table) add(pos, id, end int) error {
 		return err
 	}
 	if info.err != nil {
-		t.damaged(pos, info.err)
+		t.damaged(pos, "%w", info.err)
 		return nil
 	}
 	lo, size := c.pointer(info.encoding, t.base), c.number(info.encoding)
 	switch {
 	case c.bad:
-		t.damaged(pos, fmt.Errorf("its addresses can't be read with the encoding %#x", info.encoding))
+		t.damaged(pos, "its addresses can't be read with the encoding %#x", info.encoding)
 	case lo == 0 || size == 0: // the linker has left the function out
 	case size > math.MaxUint32 || lo+size < lo:
-		t.damaged(pos, fmt.Errorf("its function has %d bytes", size))
+		t.damaged(pos, "its function has %d bytes", size)
 	case len(t.functions) >= maxFunctions:
 		return fmt.Errorf("its .eh_frame has more than %d functions", maxFunctions)
 	default:
@@ -136,11 +137,16 @@ func (t *Table) add(pos, id, end int) error {
 	return nil
 }
 
-// damaged notes that the record at pos is left out.
-func (t *Table) damaged(pos int, err error) {
+// damaged notes that the record at pos is left out. Only the first one is kept, because there may be very many.
+func (t *Table) damaged(pos int, format string, args ...any) {
 	if t.damage == nil {
-		t.damage = fmt.Errorf("its .eh_frame is damaged or unsupported: the record at %#x: %w", pos, err)
+		t.damage = damage(pos, fmt.Errorf(format, args...))
 	}
+}
+
+// damage returns an error that says which record err is about.
+func damage(pos int, err error) error {
+	return fmt.Errorf("its .eh_frame is damaged or unsupported: the record at %#x: %w", pos, err)
 }
 
 // Damage returns what was wrong with the first record that New has left out. It is nil if there was none.

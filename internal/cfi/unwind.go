@@ -2,7 +2,6 @@ package cfi
 
 import (
 	"errors"
-	"fmt"
 )
 
 // A Result says what [Table.Unwind] has found.
@@ -42,6 +41,7 @@ func (r Result) String() string { return results[r] }
 // Caller nor Interrupted, r is unchanged. The error is nil unless the result is Damaged. On aarch64, the PC and saved
 // values of x30 may be signed.
 func (t *Table) Unwind(addr uint64, exact bool, r *Registers, stack Memory) (Result, error) {
+	t.spare = min(t.spare+refill, maxCost)
 	if !exact {
 		addr--
 	}
@@ -76,7 +76,10 @@ func (t *Table) row(addr uint64) *row {
 	}
 	r, err := t.compute(f, addr)
 	if err != nil {
-		r = &row{err: fmt.Errorf("its .eh_frame is damaged or unsupported: the record at %#x: %w", f.record, err)}
+		r = &row{err: damage(int(f.record), err)}
+	}
+	if errors.Is(err, errCost) {
+		return r // later, the table may have more to spare
 	}
 	if len(t.rows) >= maxRows {
 		clear(t.rows)

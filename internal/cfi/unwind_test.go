@@ -214,6 +214,18 @@ func TestRealignedStack(t *testing.T) {
 	fails(t, table, registers(0x1006, rbp, 2, rsp, stackBase+24), memory, Unknown)
 }
 
+// TestRegisterAfterExpression: assembler functions of libgcrypt return to a register for the CFA, with the offset that
+// it had before the expression, or that was set since.
+func TestRegisterAfterExpression(t *testing.T) {
+	table := x86(t, opDefCFAOffset, 16, opAdvance<<6|1, opDefCFAExpression, 2, dwBreg0+rsp, 24,
+		opAdvance<<6|1, opDefCFARegister, rsp,
+		opAdvance<<6|1, opDefCFAExpression, 2, dwBreg0+rsp, 24, opDefCFAOffset, 8,
+		opAdvance<<6|1, opDefCFARegister, rsp)
+	for i, word := range []uint64{2, 3, 2, 3, 1} {
+		step(t, table, registers(0x1000+uint64(i), rsp, stackBase), stack(1, 2, 3), registers(word, rsp, stackBase+8*word))
+	}
+}
+
 // TestSignalFrame: __restore_rt has all registers in the ucontext on the stack. All of them are known in the code that
 // was interrupted.
 func TestSignalFrame(t *testing.T) {
@@ -266,7 +278,6 @@ func TestDamagedRows(t *testing.T) {
 		"unknown instruction":         {[]byte{0x3e}, "unknown instruction 0x3e"},
 		"nothing remembered":          {[]byte{opRestoreState}, "it restores a state that it has not remembered"},
 		"much remembered":             {bytes.Repeat([]byte{opRememberState}, maxRemembered+1), "it remembers more than 32 states"},
-		"no register":                 {[]byte{opDefCFAExpression, 1, dwLit0, opDefCFAOffset, 8}, "it changes a CFA"},
 		"cut off":                     {[]byte{opNop, opNop, opNop, opNop, opNop, opDefCFA, rsp}, "an instruction is cut off"},
 		"long number":                 {append([]byte{opDefCFAOffset}, bytes.Repeat([]byte{0xff}, 11)...), "an instruction is cut off"},
 		"expression beyond its end":   {[]byte{opDefCFAExpression, 100, dwLit0}, "an instruction is cut off"},
@@ -293,6 +304,28 @@ func TestDamagedRows(t *testing.T) {
 		}
 		step(t, table, registers(0x1100, rsp, stackBase), stack(1, 2), registers(1, rsp, stackBase+8))
 	}
+}
+
+// TestCost: rows that take long are computed only as long as the table has time to spare. All others are not affected.
+func TestCost(t *testing.T) {
+	s := &section{}
+	s.cie("zR", 16, x86Entry...)
+	s.function(0x1000, 0x100, bytes.Repeat([]byte{opRememberState, opRestoreState}, 500)...)
+	s.function(0x2000, 0x100)
+	table := s.table(t, elf.EM_X86_64)
+	table.spare = 100_000
+	computed := 0
+	for pc := uint64(0x1000); pc < 0x1100; pc++ {
+		r := registers(pc, rsp, stackBase)
+		if result, err := table.Unwind(pc, true, &r, stack(1)); result == Caller {
+			computed++
+		} else {
+			require.ErrorContains(t, err, "the functions of this file have too many instructions")
+		}
+	}
+	assert.Greater(t, computed, 5)
+	assert.Less(t, computed, 15)
+	step(t, table, registers(0x2000, rsp, stackBase), stack(1), registers(1, rsp, stackBase+8))
 }
 
 // TestNoAllocation: a step with a cached row needs no memory, even if the row has an expression.

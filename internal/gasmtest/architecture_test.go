@@ -88,6 +88,7 @@ var mayImport = map[string][]string{
 	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "profile", "profile/threads", "profile/windows", "record", "report", "report/text", "sampler"},
 	"bench":                    {"hotspot/usdt", "sampler", "sampler/collect"},
 	"internal/arrows":          nil,
+	"internal/cfi":             nil,
 	"internal/gasmtest":        nil,
 	"packaging":                nil,
 	"internal/fields":          nil,

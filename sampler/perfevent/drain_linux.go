@@ -2,6 +2,7 @@ package perfevent
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -17,14 +18,16 @@ const settled = 20 * time.Millisecond
 // returns how many records were in the rings. It keeps the latest records for the next Drain, because an earlier record
 // may still be missing in another ring. If all is true, it keeps none.
 //
-// A record is valid only during the call of give. That includes its ThreadState, whose memory is used for other records
-// afterwards.
+// A record is valid only during the call of give. That includes its ThreadState.
 func (s *Set) Drain(all bool, give func(*Record)) (found int) {
 	until := monotonic.Nanos() - int64(settled)
-	found = s.fill()
+	if all {
+		until = math.MaxInt64
+	}
+	found = s.fill(until)
 	slices.SortStableFunc(s.batch, func(a, b Record) int { return cmp.Compare(a.MonoNanos, b.MonoNanos) })
 	n := 0
-	for ; n < len(s.batch) && (all || s.batch[n].MonoNanos <= until); n++ {
+	for ; n < len(s.batch) && s.batch[n].MonoNanos <= until; n++ {
 		if s.keep(&s.batch[n]) {
 			give(&s.batch[n])
 		}
@@ -33,11 +36,17 @@ func (s *Set) Drain(all bool, give func(*Record)) (found int) {
 	kept := copy(s.batch, s.batch[n:])
 	clear(s.batch[kept:]) // so that their texts can be freed
 	s.batch = s.batch[:kept]
+	s.free()
 	return found
 }
 
-// fill takes all records out of the rings and adds them to the batch. It returns how many records it has taken.
-func (s *Set) fill() int {
+// fill takes records out of the rings and adds them to the batch. It returns how many records it has found. The caller
+// must call free when it has used the records that it needs.
+//
+// Without stacks, fill takes all records. With stacks, it leaves the ones that come after the time until in the rings,
+// because Drain would have to copy them. But if a ring is half full, it takes all of its records, so that the kernel has
+// room for new ones.
+func (s *Set) fill(until int64) (found int) {
 	for c, r := range s.rings { // all heads first, so that all rings are read up to about the same time
 		if r != nil {
 			s.heads[c] = r.Head()
@@ -45,14 +54,64 @@ func (s *Set) fill() int {
 	}
 	known := len(s.batch)
 	for c, r := range s.rings {
-		if r != nil {
+		switch {
+		case r == nil:
+		case s.stack == 0:
 			r.Read(s.heads[c], s.take)
+		default:
+			s.tails[c] = s.fillStacks(r, s.heads[c], until)
+			if s.tails[c] < s.heads[c] {
+				found++
+			}
 		}
 	}
-	return len(s.batch) - known
+	return found + len(s.batch) - known
 }
 
-// take decodes a record of a ring and adds it to the batch. Records of kinds that nobody needs are skipped.
+// disorder is the largest difference between the times of two records that are in the wrong order in a ring. An
+// interrupt can come after the kernel has taken the time of a record and before it has found room for it, and then the
+// record of the interrupt comes first.
+const disorder = 2 * time.Millisecond
+
+// fillStacks is fill for a ring with stacks. It returns the position up to which it has taken the records.
+func (s *Set) fillStacks(r *Ring, head uint64, until int64) (tail uint64) {
+	tail = r.page.Data_tail
+	leaves := until < math.MaxInt64 && head-tail < uint64(len(r.data)/2)
+	for {
+		record, next := r.record(tail, head)
+		if record == nil {
+			return next
+		}
+		known := len(s.batch)
+		s.take(record)
+		if leaves && len(s.batch) > known && s.batch[known].MonoNanos-int64(disorder) > until {
+			s.pool.put(s.batch[known].ThreadState)
+			s.batch = s.batch[:known]
+			return tail
+		}
+		tail = next
+	}
+}
+
+// free frees the space of all records that fill has taken. What the batch still needs from there is copied first.
+func (s *Set) free() {
+	if s.stack == 0 {
+		return // Read has done it
+	}
+	for i := range s.batch {
+		if state := s.batch[i].ThreadState; state != nil {
+			state.keep()
+		}
+	}
+	for c, r := range s.rings {
+		if r != nil {
+			r.free(s.tails[c])
+		}
+	}
+}
+
+// take decodes a record of a ring and adds it to the batch. Records of kinds that nobody needs are skipped. The stack of
+// the record is still in the ring.
 func (s *Set) take(data []byte) {
 	var r Record
 	if !decode(data, &r) {

@@ -62,6 +62,7 @@ type Set struct {
 	// tracking is the index of the event with which the kernel reports mappings and threads.
 	tracking int
 	heads    []uint64
+	tails    []uint64 // with stacks: the positions up to which the records were taken, but not freed yet
 	waiter   *waiter
 	batch    []Record // taken out of the rings, but not returned by Drain yet
 
@@ -109,7 +110,7 @@ func newSet(o Options, flags uint64) (s *Set, err error) {
 	if s.cpus, err = OnlineCPUs(); err != nil {
 		return nil, err
 	}
-	s.rings, s.heads = make([]*Ring, len(s.cpus)), make([]uint64, len(s.cpus))
+	s.rings, s.heads, s.tails = make([]*Ring, len(s.cpus)), make([]uint64, len(s.cpus)), make([]uint64, len(s.cpus))
 	s.owners = slices.Repeat([]int{-1}, len(s.cpus))
 	if s.waiter, err = newWaiter(); err != nil {
 		return nil, &OpenError{o.Events[0].Name, "epoll", errnoOf(err)}

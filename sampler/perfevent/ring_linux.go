@@ -38,24 +38,37 @@ func (r *Ring) Head() uint64 { return atomic.LoadUint64(&r.page.Data_head) }
 // Read passes every record that ends at or before the position head to the given function. Then it frees the space of
 // these records for the kernel. A record is valid only during the call of the function.
 func (r *Ring) Read(head uint64, each func(record []byte)) {
-	size := uint64(len(r.data))
 	tail := r.page.Data_tail
-	for tail+headerSize <= head {
-		at := tail % size
-		// The sizes of records and of the buffer are multiples of 8, so the end of the buffer never
-		// splits a header.
-		length := uint64(binary.NativeEndian.Uint16(r.data[at+6:]))
-		if length < headerSize || tail+length > head {
-			tail = head // not a record of the kernel, so no record after it can be found
+	for {
+		record, next := r.record(tail, head)
+		if tail = next; record == nil {
 			break
 		}
-		if at+length <= size {
-			each(r.data[at : at+length])
-		} else {
-			r.whole = append(append(r.whole[:0], r.data[at:]...), r.data[:at+length-size]...)
-			each(r.whole)
-		}
-		tail += length
+		each(record)
 	}
-	atomic.StoreUint64(&r.page.Data_tail, tail)
+	r.free(tail)
 }
+
+// record returns the record at the position tail, and the position after it. If no record is there that ends at or
+// before head, it returns nil and the position from which to go on the next time. A record that continues at the start
+// of the buffer is valid until there is another such record, and all others until their space is freed.
+func (r *Ring) record(tail, head uint64) (record []byte, next uint64) {
+	if tail+headerSize > head {
+		return nil, tail
+	}
+	size := uint64(len(r.data))
+	at := tail % size
+	// The sizes of records and of the buffer are multiples of 8, so the end of the buffer never splits a header.
+	length := uint64(binary.NativeEndian.Uint16(r.data[at+6:]))
+	if length < headerSize || tail+length > head {
+		return nil, head // not a record of the kernel, so no record after it can be found
+	}
+	if at+length <= size {
+		return r.data[at : at+length], tail + length
+	}
+	r.whole = append(append(r.whole[:0], r.data[at:]...), r.data[:at+length-size]...)
+	return r.whole, tail + length
+}
+
+// free frees the space before a position for the kernel.
+func (r *Ring) free(tail uint64) { atomic.StoreUint64(&r.page.Data_tail, tail) }

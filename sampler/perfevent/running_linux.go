@@ -2,6 +2,7 @@ package perfevent
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,7 +106,8 @@ func (s *Set) addRunning(tid int) error {
 // inherited all events, scanForks adds that thread to the map.
 func (s *Set) scanForks(inherited map[int32]bool) {
 	from := len(s.batch)
-	s.fill()
+	s.fill(math.MaxInt64)
+	s.free()
 	for _, r := range s.batch[from:] {
 		if r.Kind != Fork {
 			continue

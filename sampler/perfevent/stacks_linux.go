@@ -109,14 +109,14 @@ const (
 	contextMax    = 1<<64 - 4095
 )
 
-// decodeState decodes what a sample has behind its fixed part. If a size in the record is wrong, the part with that
-// size and all later parts stay empty. The kernel's function is perf_output_sample:
+// decodeState decodes what a sample has after its fixed part. If a size in the record is wrong, the part with that
+// size and all later parts stay empty. The stack is not copied. The kernel's function is perf_output_sample:
 //
 //	callchain  n, then n addresses
 //	registers  abi, then the registers of the mask; without them if abi is 0
 //	stack      size, then size bytes, then how many of these bytes are valid; only size if it is 0
 func decodeState(data []byte, s *ThreadState) {
-	s.ABI, s.Stack, s.Chain = NoABI, s.Stack[:0], s.Chain[:0]
+	s.ABI, s.Stack, s.Chain = NoABI, nil, s.Chain[:0]
 	clear(s.Regs[:])
 	if len(data) < sampleSize {
 		return
@@ -145,7 +145,7 @@ func decodeState(data []byte, s *ThreadState) {
 		return
 	}
 	if valid := uint64At(rest, int(size)); valid <= size {
-		s.Stack = append(s.Stack, rest[:valid]...)
+		s.Stack = rest[:valid:valid]
 	}
 }
 
@@ -174,15 +174,21 @@ func cutWord(data []byte) (word uint64, rest []byte, ok bool) {
 	return uint64At(data, 0), data[8:], true
 }
 
-// A statePool has the memory for the stacks of samples that Drain has not returned yet. The samples must be copied,
-// because Drain keeps them longer than the ring does.
-type statePool struct {
-	free  []*ThreadState
-	bytes int // the capacity of all free stacks
+// keep copies the stack, if it is not a copy yet, so that it is valid after the space in the ring is freed.
+func (s *ThreadState) keep() {
+	if len(s.Stack) > 0 && (len(s.kept) == 0 || &s.Stack[0] != &s.kept[0]) {
+		s.kept = append(s.kept[:0], s.Stack...)
+		s.Stack = s.kept
+	}
 }
 
-// maxFree limits the memory that a statePool keeps, in bytes. There is more only after this process got no CPU for a
-// while, so that the rings were full.
+// A statePool has the memory for the ThreadStates of records that Drain has not given away yet.
+type statePool struct {
+	free  []*ThreadState
+	bytes int // the memory for copied stacks in free
+}
+
+// maxFree limits the memory for copied stacks that a statePool keeps, in bytes.
 const maxFree = 32 << 20
 
 func (p *statePool) get() *ThreadState {
@@ -192,13 +198,14 @@ func (p *statePool) get() *ThreadState {
 	}
 	s := p.free[n-1]
 	p.free = p.free[:n-1]
-	p.bytes -= cap(s.Stack)
+	p.bytes -= cap(s.kept)
 	return s
 }
 
 func (p *statePool) put(s *ThreadState) {
-	if s != nil && p.bytes+cap(s.Stack) <= maxFree {
+	if s != nil && p.bytes+cap(s.kept) <= maxFree {
+		s.Stack = nil
 		p.free = append(p.free, s)
-		p.bytes += cap(s.Stack)
+		p.bytes += cap(s.kept)
 	}
 }

@@ -2,6 +2,7 @@ package perfevent
 
 import (
 	"encoding/binary"
+	"math"
 	"os"
 	"runtime"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 func TestDecodeState(t *testing.T) {
@@ -240,54 +242,113 @@ func TestStacksLost(t *testing.T) {
 	t.Logf("%d samples, %d lost", samples, s.Lost(0))
 }
 
-// TestStatePool checks that stacks of many sizes are copied into the same memory again and again.
+// newStackSet returns a set with one ring in this process's own memory.
+func newStackSet(size int) *Set {
+	return &Set{rings: []*Ring{newRing(size)}, heads: make([]uint64, 1), tails: make([]uint64, 1), byID: map[uint64]descriptor{42: {}}, stack: MaxStack}
+}
+
+// numbered returns a sample whose stack consists of the sample's number. Its size depends on the number.
+func numbered(n, nanos uint64) []byte {
+	stack := make([]uint64, 1+n*37%4000)
+	for i := range stack {
+		stack[i] = n
+	}
+	data := stacked(nil, 2, 8*uint64(len(stack)), 8*(uint64(len(stack))-n%uint64(len(stack))), stack...)
+	binary.NativeEndian.PutUint64(data[32:], nanos)
+	return data
+}
+
+// checkNumbered checks that a sample is the one with a number.
+func checkNumbered(t *testing.T, n uint64, r *Record) {
+	t.Helper()
+	require.NotEmpty(t, r.Stack)
+	for i := 0; i < len(r.Stack); i += 8 {
+		if got := uint64At(r.Stack, i); got != n {
+			t.Fatalf("sample %d has the stack of sample %d", n, got)
+		}
+	}
+}
+
+// TestStatePool checks that stacks that are kept longer than the ring has them are copied, into the same memory again
+// and again.
 func TestStatePool(t *testing.T) {
-	s := &Set{rings: []*Ring{newRing(1 << 20)}, heads: make([]uint64, 1), byID: map[uint64]descriptor{42: {}}, stack: MaxStack}
-	nanos, given, next := uint64(0), 0, uint64(0)
+	s := newStackSet(1 << 20)
+	written, given := uint64(0), uint64(0)
 	round := func() {
-		for range 20 {
-			stack := make([]uint64, 1+nanos*37%4000)
-			for i := range stack {
-				stack[i] = nanos
+		for range 2 { // the second time, the kernel writes over what was taken the first time
+			for range 20 {
+				require.True(t, s.rings[0].write(numbered(written, written)))
+				written++
 			}
-			valid := 8 * (uint64(len(stack)) - nanos%uint64(len(stack)))
-			data := stacked(nil, 2, 8*uint64(len(stack)), valid, stack...)
-			binary.NativeEndian.PutUint64(data[32:], nanos)
-			require.True(t, s.rings[0].write(data))
-			nanos++
+			s.fill(math.MaxInt64)
+			s.free()
+			assert.Equal(t, s.rings[0].page.Data_head, s.rings[0].page.Data_tail)
 		}
 		s.Drain(true, func(r *Record) {
+			checkNumbered(t, given, r)
 			given++
-			require.NotEmpty(t, r.Stack)
-			for i := 0; i < len(r.Stack); i += 8 {
-				if next != uint64At(r.Stack, i) {
-					t.Fatalf("sample %d has the stack of sample %d", next, uint64At(r.Stack, i))
-				}
-			}
-			next++
 		})
+		require.Equal(t, written, given)
 	}
 	for range 40 {
 		round()
 	}
-	free, bytes := len(s.pool.free), s.pool.bytes
+	free := len(s.pool.free)
 	for range 40 {
 		round()
 	}
-	assert.Equal(t, 80*20, given)
 	assert.Equal(t, free, len(s.pool.free))
-	assert.LessOrEqual(t, free, 20)
-	assert.LessOrEqual(t, bytes, 20*2*8*4000)
+	assert.LessOrEqual(t, free, 41)
+	assert.LessOrEqual(t, s.pool.bytes, 41*2*8*4000)
 	for range 2 * maxFree / MaxStack {
-		s.pool.put(&ThreadState{Stack: make([]byte, MaxStack)})
+		s.pool.put(&ThreadState{kept: make([]byte, MaxStack)})
 	}
 	assert.LessOrEqual(t, s.pool.bytes, maxFree)
 	sum := 0
 	for len(s.pool.free) > 0 {
-		sum += cap(s.pool.get().Stack)
+		sum += cap(s.pool.get().kept)
 	}
 	assert.LessOrEqual(t, sum, maxFree)
 	assert.Zero(t, s.pool.bytes)
+}
+
+// TestStacksStayInRing checks that samples that are too new stay in the ring until their turn, without being copied,
+// unless the ring is half full.
+func TestStacksStayInRing(t *testing.T) {
+	s := newStackSet(1 << 20)
+	ring := s.rings[0]
+	written, given := uint64(0), uint64(0)
+	give := func(r *Record) {
+		checkNumbered(t, given, r)
+		given++
+	}
+	write := func(n int, nanos int64) {
+		for range n {
+			require.True(t, ring.write(numbered(written, uint64(nanos))))
+			written++
+		}
+	}
+	for range 100 { // several times around the ring
+		hour := monotonic.Nanos() + int64(time.Hour)
+		write(5, monotonic.Nanos()-int64(time.Second))
+		write(5, hour)
+		before := given
+		assert.Equal(t, 5+1, s.Drain(false, give))
+		assert.Equal(t, before+5, given)
+		assert.Positive(t, s.Drain(false, give), "there are samples")
+		assert.Equal(t, before+5, given)
+		assert.Less(t, ring.page.Data_tail, ring.page.Data_head)
+		assert.Empty(t, s.batch)
+
+		for ring.page.Data_head-ring.page.Data_tail < uint64(len(ring.data)/2) {
+			write(1, hour)
+		}
+		s.Drain(false, give)
+		assert.Equal(t, ring.page.Data_head, ring.page.Data_tail)
+		assert.Equal(t, before+5, given)
+		s.Drain(true, give)
+		assert.Equal(t, written, given)
+	}
 }
 
 // BenchmarkDrainStacks drains 20 samples at a time, as at 1000 Hz. Their stacks take the given number of bytes of their
@@ -295,7 +356,7 @@ func TestStatePool(t *testing.T) {
 func BenchmarkDrainStacks(b *testing.B) {
 	for name, valid := range map[string]uint64{"8KiB": 8 << 10, "16KiB": 16 << 10, "64KiB": 64<<10 - 512} {
 		b.Run(name, func(b *testing.B) {
-			s := &Set{rings: []*Ring{newRing(8 << 20)}, heads: make([]uint64, 1), byID: map[uint64]descriptor{42: {}}, stack: MaxStack}
+			s := newStackSet(8 << 20)
 			const size = 64<<10 - 512
 			record := stacked([]uint64{contextKernel, 1, 2, 3}, 2, size, valid, make([]uint64, size/8)...)
 			ring := s.rings[0]

@@ -3,7 +3,8 @@ package perfevent
 import "runtime"
 
 // A ThreadState is what the kernel has copied of a thread's registers and stacks with [Options].Stacks. Its memory
-// belongs to the [Set], which uses it again as soon as Drain's function has returned.
+// belongs to the [Set], or is the kernel's own, and is used again as soon as Drain's function has returned. It must not
+// be changed.
 type ThreadState struct {
 	// ABI says how the thread ran in user space. If it is NoABI, there was nothing to copy, because the thread is one of
 	// the kernel's own or is ending. Then Regs and Stack are empty.
@@ -23,6 +24,9 @@ type ThreadState struct {
 	// have the interrupted instruction. It is empty if the thread was in user space, and if this user may not see the
 	// kernel.
 	Chain []uint64
+
+	// kept is the memory that Stack uses if it was copied. Otherwise Stack is a part of a ring.
+	kept []byte
 }
 
 // An ABI says whether a thread ran as a program of 32 or of 64 bits.
