@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/internal/fields"
 )
 
@@ -76,6 +77,7 @@ func (p *perfParser) parse(line []byte, in place, s *Sample) outcome {
 	if !ok {
 		return outcome{kind: badRecord, msg: "no address after the event"}
 	}
+	rest, s.Stack = cutStack(rest)
 	at, ok := p.function(rest)
 	if !ok {
 		return outcome{kind: badRecord, msg: "no module in parentheses at the end"}
@@ -83,6 +85,19 @@ func (p *perfParser) parse(line []byte, in place, s *Sample) outcome {
 	p.setEvent(s, event)
 	s.Symbol, s.Module = at.symbol, at.module.at(s.PC)
 	return outcome{kind: sampleRecord, userOnly: p.event.UserOnly}
+}
+
+// cutStack cuts the number of the sample's stack off the end of a line: " #17" after the last parenthesis.
+func cutStack(text []byte) ([]byte, callstack.ID) {
+	i := bytes.LastIndexByte(text, '#')
+	if i < 2 || text[i-1] != ' ' || text[i-2] != ')' {
+		return text, 0
+	}
+	n, after, ok := fields.CutUint(text[i+1:], math.MaxUint32)
+	if !ok || len(after) > 0 {
+		return text, 0
+	}
+	return text[:i-1], callstack.ID(n)
 }
 
 // setEvent sets the event of s.

@@ -1,6 +1,9 @@
 package sampler
 
-import "github.com/gasm-profiler/gasm/internal/lines"
+import (
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/internal/lines"
+)
 
 // A Sample is one sample: a program counter, and the thread and the time at which a sampler saw it.
 type Sample struct {
@@ -14,6 +17,8 @@ type Sample struct {
 	// the kernel and its modules, and "" for memory without a file, such as the code
 	// cache.
 	Module string
+	// Stack is the sample's call stack in the capture's stacks.txt; 0 if it has none.
+	Stack callstack.ID
 }
 
 // Kernel reports whether the PC is in kernel space.

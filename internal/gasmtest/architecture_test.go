@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"disasm/xarch":             {"disasm/asm"},
 	"printassembly":            {"disasm"},
 	"printassembly/safepoints": {"disasm", "printassembly"},
-	"sampler":                  nil,
+	"sampler":                  {"callstack"},
 	"sampler/collect":          {"sampler", "sampler/collect/external", "sampler/collect/failure", "sampler/collect/machine", "sampler/perfevent"},
 	"sampler/perfevent":        nil,
 	"capture":                  {"event", "event/hslog", "event/jfr", "event/rings", "event/usdt", "printassembly", "sampler"},
