@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"sampler":                  {"callstack"},
 	"sampler/collect":          {"sampler", "sampler/collect/external", "sampler/collect/failure", "sampler/collect/machine", "sampler/perfevent"},
 	"sampler/perfevent":        nil,
-	"capture":                  {"event", "event/hslog", "event/jfr", "event/rings", "event/usdt", "printassembly", "sampler"},
+	"capture":                  {"callstack", "event", "event/hslog", "event/jfr", "event/rings", "event/usdt", "printassembly", "sampler"},
 	"callstack":                nil,
 	"event":                    nil,
 	"event/hslog":              {"event"},
