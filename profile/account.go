@@ -84,7 +84,7 @@ func (w *work) addCode(accounts []Account) {
 		}
 	}
 	for key, c := range w.trial.native {
-		if w.b.functions.list[key.function].module == kernelModule {
+		if w.b.functions.At(key.function).Module == kernelModule {
 			continue
 		}
 		for e, n := range c {

@@ -8,6 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/codemap"
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/history"
+	"github.com/gasm-profiler/gasm/profile/numbers"
 	"github.com/gasm-profiler/gasm/profile/printing"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
@@ -73,8 +74,8 @@ type Builder struct {
 
 	counters  []string
 	threads   *threads.Table
-	functions functionTable
-	contexts  *contextTable // nil if samples are not counted by context
+	functions *numbers.Functions
+	contexts  *numbers.Contexts // nil if samples are not counted by context
 
 	totals tally.Counts // of all samples, including those of other processes
 	lost   tally.Counts // samples that the sampler dropped
@@ -116,7 +117,7 @@ func NewBuilder(c Config) *Builder {
 		printing:      printing.NewFinder(c.Code),
 		counters:      slices.Clone(c.Counters[:min(len(c.Counters), capture.MaxEvents)]),
 		threads:       threads.NewTable(c.Threads),
-		functions:     functionTable{index: map[function]int32{}},
+		functions:     numbers.NewFunctions(),
 	}
 	b.addJVMs(c.JVMs)
 	timelines, overlapping := windows.Timelines(measured)
@@ -130,7 +131,7 @@ func NewBuilder(c Config) *Builder {
 		b.trials = append(b.trials, newTrialCounts(m, c.Parts))
 	}
 	if c.Locations {
-		b.contexts = newContextTable()
+		b.contexts = numbers.NewContexts()
 	}
 	if c.History {
 		b.history = history.NewBuilder()
@@ -178,7 +179,7 @@ type joinedSample struct {
 	slice   int32          // the part of the JVM's time that the sample is in; 0 in a trial that is not cut into slices
 	thread  threads.Thread // the thread that the sample was in
 	events  events.Set     // the events that were going on
-	context int32          // index in Builder.contexts; 0 if samples are not counted by context
+	context int32          // number in Builder.contexts; 0 if samples are not counted by context
 	spot    spot
 }
 
@@ -186,7 +187,7 @@ type joinedSample struct {
 // address.
 type spot struct {
 	jvm  int32  // index in Builder.jvms, or inNative, or inUnresolved
-	blob int32  // of code: index of the blob in the JVM's map of code; of native code: index in Builder.functions
+	blob int32  // of code: index of the blob in the JVM's map of code; of native code: number in Builder.functions
 	pc   uint64 // 0 in native code
 }
 
@@ -292,7 +293,7 @@ func (b *Builder) exclude(j *joinedSample, why exclusion) {
 func (b *Builder) findEvents(j *joinedSample) {
 	j.events = b.events.During(j.pid, j.TID, j.MonoNanos)
 	if b.contexts != nil {
-		j.context = b.contexts.find(sampleContext{j.thread.Label, j.events.Named()})
+		j.context = b.contexts.Find(numbers.Context{Label: j.thread.Label, Events: j.events.Named()})
 	}
 }
 
@@ -311,7 +312,7 @@ func (b *Builder) locate(j *joinedSample) {
 		j.spot = spot{jvm: inUnresolved, pc: j.PC}
 		return
 	}
-	f, named := b.functions.find(module, j.Symbol)
+	f, named := b.functions.Find(module, j.Symbol)
 	if !named {
 		b.folded++
 	}

@@ -43,9 +43,9 @@ func (w *work) locations() []Location {
 		tally.AddTo(native, key, c, w.n)
 	}
 	for key, c := range native {
-		f := w.b.functions.list[key.function]
+		f := w.b.functions.At(key.function)
 		l := w.location(key.pid, key.context, c)
-		l.Source, l.Module, l.Name = f.module, f.module, f.symbol
+		l.Source, l.Module, l.Name = f.Module, f.Module, f.Symbol
 		all = append(all, l)
 	}
 	unresolved := map[addressKey]tally.Counts{}
@@ -68,8 +68,8 @@ func (w *work) locations() []Location {
 
 // location returns a location of a process, with the thread and the events of a context.
 func (w *work) location(pid int, context int32, c tally.Counts) Location {
-	in := w.b.contexts.at(context)
-	return Location{PID: pid, Thread: w.b.threads.Label(in.label), During: w.b.events.Names(in.events), Counts: c}
+	in := w.b.contexts.At(context)
+	return Location{PID: pid, Thread: w.b.threads.Label(in.Label), During: w.b.events.Names(in.Events), Counts: c}
 }
 
 // codeLocations returns the locations in the code cache.

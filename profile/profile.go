@@ -41,6 +41,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/events"
+	"github.com/gasm-profiler/gasm/profile/numbers"
 	"github.com/gasm-profiler/gasm/profile/probes"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
@@ -232,9 +233,8 @@ func (l *LineTotal) Number() string {
 	return strconv.Itoa(l.Line)
 }
 
-// UnknownModule is the Module of native code that is in no known file. Its addresses are far from the code cache, so it
-// is not HotSpot's code.
-const UnknownModule = "[unknown]"
+// UnknownModule is the Module of native code that is in no known file.
+const UnknownModule = numbers.UnknownModule
 
 // A NativeFunction sums up the samples in one function outside the code cache.
 type NativeFunction struct {

@@ -44,12 +44,12 @@ func (w *work) methods() []Method {
 
 // native sums up native functions over all processes.
 func (w *work) native() []NativeFunction {
-	index := make([]int32, len(w.b.functions.list)) // 1 + index in the result; 0 if not there yet
+	index := make([]int32, w.b.functions.Len()) // 1 + index in the result; 0 if not there yet
 	functions := []NativeFunction{}
 	for key, c := range w.trial.native {
 		if index[key.function] == 0 {
-			at := w.b.functions.list[key.function]
-			functions = append(functions, NativeFunction{Module: at.module, Symbol: at.symbol, Counts: make(tally.Counts, w.n),
+			at := w.b.functions.At(key.function)
+			functions = append(functions, NativeFunction{Module: at.Module, Symbol: at.Symbol, Counts: make(tally.Counts, w.n),
 				PerJVM: w.compare.perJVM(), Slices: w.compare.perSlice()})
 			index[key.function] = int32(len(functions))
 		}
