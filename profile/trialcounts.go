@@ -1,7 +1,10 @@
 package profile
 
 import (
+	"slices"
+
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
@@ -17,7 +20,8 @@ type trialCounts struct {
 	native     map[nativeKey]tally.Counts
 	unresolved map[addressKey]tally.Counts
 	threads    map[threadKey]tally.Counts
-	kept       *keptSamples // nil if no parts are wanted
+	kept       *keptSamples            // nil if no parts are wanted
+	stacks     *calltree.Counter[spot] // nil if no stacks are wanted
 	eventCounts
 }
 
@@ -49,13 +53,22 @@ type threadKey struct {
 	outside bool
 }
 
-func newTrialCounts(m windows.Measurement, parts bool) *trialCounts {
+func newTrialCounts(m windows.Measurement, parts bool, stacks *calltree.Stacks) *trialCounts {
 	t := &trialCounts{Measurement: m, code: map[codeKey]tally.Counts{}, native: map[nativeKey]tally.Counts{},
 		unresolved: map[addressKey]tally.Counts{}, threads: map[threadKey]tally.Counts{}}
 	if parts {
 		t.kept = &keptSamples{spots: map[spot]int32{}}
 	}
+	if stacks != nil {
+		t.stacks = calltree.NewCounter[spot](stacks)
+	}
 	return t
+}
+
+// jvm returns the index of a process in the trial's PIDs.
+func (t *trialCounts) jvm(pid int) int32 {
+	i, _ := slices.BinarySearch(t.PIDs, pid)
+	return int32(i)
 }
 
 // taken returns all samples of each JVM, in or out of the windows.
