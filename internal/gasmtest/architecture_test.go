@@ -82,7 +82,7 @@ var mayImport = map[string][]string{
 	"report/names":             nil,
 	"report/text":              {"capture", "disasm", "event", "event/rings", "printassembly", "profile", "profile/code", "profile/events", "profile/probes", "profile/tally", "profile/threads", "profile/windows", "report/amount", "report/names"},
 	"report/stacks":            {"capture", "profile", "profile/windows", "report/names", "sampler"},
-	"report/reporttest":        {"capture", "disasm", "event", "printassembly", "profile", "profile/code", "profile/events", "profile/tally"},
+	"report/reporttest":        {"callstack", "capture", "disasm", "event", "printassembly", "profile", "profile/code", "profile/events", "profile/tally"},
 	"report":                   {"capture", "disasm", "event", "event/rings", "printassembly", "profile", "profile/code", "profile/events", "profile/probes", "profile/tally", "profile/threads", "report/amount", "report/names", "report/page", "report/schema", "report/stacks", "report/text"},
 	"diff":                     {"capture", "diff/asm", "report/schema", "sampler"},
 	"diff/asm":                 nil,
