@@ -17,7 +17,9 @@ func (b *Builder) leaf(code *codeReader, at spot, stack callstack.ID) (frames []
 	var inner callstack.Frame
 	if b.stacks != nil {
 		if f, up := b.stacks.Frame(stack); f != nil {
-			inner, caller = *f, up
+			if inner, caller = *f, up; up == 0 {
+				caller = calltree.NoCaller
+			}
 		}
 	}
 	one := func(f callstack.Frame) []calltree.LeafFrame { return []calltree.LeafFrame{{Frame: f}} }

@@ -66,8 +66,41 @@ func (s *Stacks) java(id callstack.ID) bool {
 	return int64(id) < int64(len(s.about)) && s.about[id]&hasJava != 0
 }
 
+// MaxFrames is the maximum number of frames that Callers yields. A HotSpot stack of 1 MB has room for 10,000 frames.
+const MaxFrames = 10_000
+
+// Callers calls yield for the code of each frame of a stack, from the innermost to the outermost. If outer frames are
+// missing, or if there are more than MaxFrames, the last code is a mark.
+func (s *Stacks) Callers(id callstack.ID) func(yield func(Code) bool) {
+	return func(yield func(Code) bool) {
+		switch id {
+		case Folded:
+			yield(foldedCode)
+			return
+		case NoCaller:
+			return
+		}
+		f, caller := s.Frame(id)
+		if f == nil {
+			yield(Code{Kind: callstack.Unwalked})
+			return
+		}
+		for n := 0; f != nil && yield(CodeOf(f)); n++ {
+			if n == MaxFrames {
+				yield(Code{Kind: callstack.Cut})
+				return
+			}
+			f, caller = s.Frame(caller)
+		}
+	}
+}
+
 // Folded is the stack of samples that are counted without their stacks, because there are too many different ones.
 const Folded = callstack.ID(math.MaxUint32)
+
+// NoCaller is the stack of sampled code that is the outermost frame of a whole stack. The stack 0, in contrast, is the
+// one of samples whose callers are not known.
+const NoCaller = callstack.ID(math.MaxUint32 - 1)
 
 // A Key says where samples were taken: in which code, process and context, and below which callers. S is the type of
 // places in code.

@@ -70,7 +70,7 @@ func NewUnder(p Pattern, stacks *Stacks) *Under {
 
 // HasFrame reports whether a frame is the method.
 func (u *Under) HasFrame(f *callstack.Frame) bool {
-	c := codeOf(f)
+	c := CodeOf(f)
 	return u.Matches(&c)
 }
 

@@ -50,8 +50,8 @@ func (c *Code) compare(other *Code) int {
 // foldedCode stands in place of the stacks of samples that are counted as Folded.
 var foldedCode = Code{Kind: callstack.Unwalked, Name: "[stacks not counted]"}
 
-// codeOf returns the code of a frame.
-func codeOf(f *callstack.Frame) Code {
+// CodeOf returns the code of a frame.
+func CodeOf(f *callstack.Frame) Code {
 	if f.Kind.Java() {
 		return Code{Kind: callstack.Compiled, Name: f.Name}
 	}
@@ -152,7 +152,7 @@ func (s *Set) code(c Code) int32 {
 
 // stepOf returns the step of a frame that is on no stack.
 func (s *Set) stepOf(f *callstack.Frame) step {
-	return step{code: s.code(codeOf(f)), line: int32(max(f.Line, 0)), kind: f.Kind}
+	return step{code: s.code(CodeOf(f)), line: int32(max(f.Line, 0)), kind: f.Kind}
 }
 
 // step returns the innermost frame of a stack, and the stack of its caller. For a stack that is not there, the frame is
@@ -211,7 +211,7 @@ func (s *Set) Split(methods []Pattern) []tally.Counts {
 			}
 		}
 		path = path[:0]
-		for id := k.stack; to < 0 && id != 0; {
+		for id := k.stack; to < 0 && id != 0 && id != NoCaller; {
 			if known, ok := callers[id]; ok {
 				to = known
 				break

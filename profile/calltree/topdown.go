@@ -92,7 +92,7 @@ func (m *merged) child(parent int32, at step) int32 {
 
 // stack returns the node of a stack below a thread. java reports whether there is a Java method in the sample.
 func (m *merged) stack(thread int32, id callstack.ID, java bool) int32 {
-	if m.fromJava && java && m.base(id) {
+	if id == NoCaller || m.fromJava && java && m.base(id) {
 		return thread
 	}
 	at := thread

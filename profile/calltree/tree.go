@@ -164,7 +164,7 @@ func (b *callerTree) next(c cursor) (cursor, bool) {
 			return c, false
 		}
 	}
-	if b.limits.FromJava && (l.java || b.stacks.java(k.stack)) && b.base(stack) {
+	if stack == NoCaller || b.limits.FromJava && (l.java || b.stacks.java(k.stack)) && b.base(stack) {
 		return c, false
 	}
 	return cursor{c.sample, -1, stack}, true
