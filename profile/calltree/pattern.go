@@ -25,6 +25,26 @@ func ParsePattern(text string) (Pattern, error) {
 	return Pattern(text), nil
 }
 
+// maxPatterns is the maximum number of patterns in a list.
+const maxPatterns = 100
+
+// ParsePatterns parses a list of patterns, which commas separate. The list may be empty.
+func ParsePatterns(list string) (all []Pattern, err error) {
+	if list == "" {
+		return nil, nil
+	}
+	for text := range strings.SplitSeq(list, ",") {
+		p, err := ParsePattern(text)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, p); len(all) > maxPatterns {
+			return nil, fmt.Errorf("more than %d methods", maxPatterns)
+		}
+	}
+	return all, nil
+}
+
 // Matches reports whether the pattern names a code.
 func (p Pattern) Matches(c *Code) bool {
 	if c.Mark() || c.Kind == Thread {
