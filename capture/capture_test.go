@@ -97,7 +97,8 @@ func TestReadDescriptionErrors(t *testing.T) {
 			t.Errorf("%q: got %v, want the path and %q", text, err, want)
 		}
 	}
-	check(`{"schema":2,"gasm":"v9"}`, "has schema 2, but this gasm reads schema 1: use the gasm that made it (v9)")
+	check(`{"schema":3,"gasm":"v9"}`, "has schema 3, but this gasm reads schemas 1 and 2: use the gasm that made it (v9)")
+	check(`{"schema":2,"gasm":"v9","stacks":2}`, "have call stacks of version 2, but this gasm reads version 1: use the gasm that made it (v9)")
 	check(`{"schema":"1"}`, "not a capture's description")
 	check("{}", "not a capture's description")
 	check("[]", "not a capture's description")

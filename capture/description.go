@@ -13,7 +13,7 @@ import (
 
 // A Description is the content of capture.json. It has everything about a capture except the samples and the logs.
 type Description struct {
-	Schema    int      `json:"schema"` // 1
+	Schema    int      `json:"schema"` // 1, or 2 if the samples have call stacks
 	Gasm      string   `json:"gasm"`   // the version of gasm that made the capture
 	Command   []string `json:"command"`
 	Host      Host     `json:"host"`
@@ -27,6 +27,10 @@ type Description struct {
 	// Code says how the code in the logs was obtained: CodePrinted, CodeCopied or CodeMixed. It is "" if that is
 	// unknown.
 	Code string `json:"code,omitempty"`
+	// Stacks says that the samples have call stacks, which are in StacksFile. It is the version of their format,
+	// StacksVersion, or 0 if there are no stacks. Write sets Schema to 2 if there are stacks: the first release of gasm
+	// can't read such samples, and refuses the schema.
+	Stacks int `json:"stacks,omitempty"`
 	// Selection has the flags of `gasm profile` that made HotSpot print only some of its code, for example "--skip-c1".
 	// It is "" if HotSpot printed all code.
 	Selection string `json:"selection,omitempty"`
@@ -70,6 +74,9 @@ func (n *Notes) Add(notes ...string) {
 // Write writes capture.json into a folder. If the disk is full, it removes the incomplete file again, because Open
 // would refuse a capture whose capture.json can't be decoded.
 func (d *Description) Write(dir string) error {
+	if d.Stacks > 0 {
+		d.Schema = stacksSchema
+	}
 	text, err := json.MarshalIndent(d, "", " ")
 	if err == nil {
 		path := filepath.Join(dir, DescriptionFile)
@@ -82,6 +89,9 @@ func (d *Description) Write(dir string) error {
 	}
 	return nil
 }
+
+// stacksSchema is the schema of a capture.json whose samples have call stacks.
+const stacksSchema = 2
 
 // maxLost is the largest value of Description.Lost that gasm believes. Even with a thousand CPUs and 1001 samples per
 // second on each, it would take more than a week to lose that many samples. If the number is higher, the file must be
@@ -102,8 +112,11 @@ func ReadDescription(dir string) (*Description, error) {
 	if d.Schema == 0 {
 		return nil, fmt.Errorf("%s: not a capture's description: no schema", path)
 	}
-	if d.Schema != 1 {
-		return nil, fmt.Errorf("%s: has schema %d, but this gasm reads schema 1: use the gasm that made it (%s)", path, d.Schema, d.Gasm)
+	if d.Schema != 1 && d.Schema != stacksSchema {
+		return nil, fmt.Errorf("%s: has schema %d, but this gasm reads schemas 1 and %d: use the gasm that made it (%s)", path, d.Schema, stacksSchema, d.Gasm)
+	}
+	if d.Stacks < 0 || d.Stacks > StacksVersion {
+		return nil, fmt.Errorf("%s: its samples have call stacks of version %d, but this gasm reads version %d: use the gasm that made it (%s)", path, d.Stacks, StacksVersion, d.Gasm)
 	}
 	if d.Lost < 0 || d.Lost > maxLost {
 		d.Notes.Add(fmt.Sprintf("%s is damaged: it says that the sampler lost %d samples, which is impossible; none are counted as lost", DescriptionFile, d.Lost))

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -27,6 +28,9 @@ const (
 type part struct {
 	*Capture
 	pids map[int]int // new process ids, by the old ones; only for processes whose id another part also uses
+	// The part's stacks are firstStack+1 to firstStack+stacks in the tree of the joined capture.
+	firstStack callstack.ID
+	stacks     int
 }
 
 // pid returns the id that a process of the part has in the joined capture.
@@ -93,7 +97,7 @@ func openParts(dir string) (_ *Capture, err error) {
 		if err != nil {
 			return nil, err
 		}
-		c.parts = append(c.parts, part{next, map[int]int{}})
+		c.parts = append(c.parts, part{Capture: next, pids: map[int]int{}})
 		if len(c.parts) > 1 && !slices.Equal(c.Events, next.Events) {
 			return nil, fmt.Errorf("%s was sampled by %s, and %s by %s: they can't be read as one", path, eventsText(next), paths[0], eventsText(c))
 		}
@@ -150,6 +154,7 @@ func (c *joiner) join(p *part) {
 	c.Notes.Add(p.Notes...)
 	c.Clocks = append(c.Clocks, p.Clocks...)
 	c.Lost += p.Lost
+	c.Stacks = max(c.Stacks, p.Stacks)
 	c.ExitCode = cmp.Or(c.ExitCode, p.ExitCode)
 }
 
@@ -270,11 +275,13 @@ func (r *partReader) Scan() bool {
 	return false
 }
 
-// Record returns the record that Scan read. A sample's process id is the one in the joined capture.
+// Record returns the record that Scan read. A sample's process id and stack are those in the joined capture.
 func (r *partReader) Record() any {
 	rec := r.current.Record()
 	if s, ok := rec.(*sampler.Sample); ok {
-		s.PID = r.parts[r.at].pid(s.PID)
+		p := &r.parts[r.at]
+		s.PID = p.pid(s.PID)
+		p.joinStack(s)
 	}
 	return rec
 }

@@ -2,42 +2,12 @@ package profile
 
 import (
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// An Account says where the samples of one counter went. Each of its fields is a number of samples. A trial is what was
-// measured, such as one JMH benchmark, and its windows are the times of the measurement. The sums are:
-//
-//	Total    = OtherProcess + OtherJVM + OtherTrial + OutsideWindow + OtherThread + OutsideMethod + Printing + Lost + Profiled
-//	Profiled = Compiled + Stub + Interpreter + Native + Kernel + Unresolved
-type Account struct {
-	Total         int64
-	OtherProcess  int64 // of processes other than the command's JVMs
-	OtherJVM      int64 // of those JVMs of the command that ran another program, were not measured, or were not chosen
-	OtherTrial    int64 // of the JVMs of other trials, inside or outside their windows
-	OutsideWindow int64 // of this trial's JVMs, taken before, between or after the trial's windows
-	OtherThread   int64 // in the windows, but of threads that [Options.Threads] leaves out
-	OutsideMethod int64 // in the windows, but taken while the thread was not in [Options.WindowMethod]
-	Printing      int64 // in the windows, but taken while HotSpot printed code for gasm, see package printing
-	Lost          int64 // dropped by the sampler, according to the sampler
-	Profiled      int64 // in the profile
-
-	Compiled    int64 // compiled Java methods, and the wrappers of native methods
-	Stub        int64 // stubs, adapters, runtime blobs
-	Interpreter int64
-	Native      int64 // libjvm, libc, the program's own libraries
-	Kernel      int64
-	Unresolved  int64 // at addresses that are in or near the code cache, but in no blob of the log
-}
-
-// Balanced reports whether both sums of the account hold.
-func (a Account) Balanced() bool {
-	return a.Total == a.Others()+a.OutsideWindow+a.OtherThread+a.OutsideMethod+a.Printing+a.Lost+a.Profiled &&
-		a.Profiled == a.Compiled+a.Stub+a.Interpreter+a.Native+a.Kernel+a.Unresolved
-}
-
-// Others returns the number of samples of processes that are not JVMs of this profile.
-func (a Account) Others() int64 { return a.OtherProcess + a.OtherJVM + a.OtherTrial }
+// An Account says where the samples of one counter went.
+type Account = tally.Account
 
 // accounts returns the account of each counter. The parts of Profiled are summed up from the same maps as everything
 // else in the profile, but Profiled itself was counted sample by sample. So an account that is balanced shows that no
@@ -57,15 +27,25 @@ func (w *work) accounts(jvms jvmTotals) []Account {
 	for e := range accounts {
 		a := &accounts[e]
 		*a = Account{Total: total[e] + lost[e], Lost: lost[e], Profiled: inside[e], Kernel: kernel[e],
-			OtherThread: excluded[otherThread][e], OutsideMethod: excluded[outsideMethod][e], Printing: excluded[ofPrinting][e]}
+			OtherThread: excluded[otherThread][e], OutsideMethod: excluded[outsideMethod][e], NotUnder: excluded[notUnder][e], Printing: excluded[ofPrinting][e]}
 		a.OtherProcess = total[e] - jvms.named[e] - jvms.unnamed[e]
 		a.OtherTrial = jvms.named[e] - own.named[e]
 		a.OtherJVM = jvms.unnamed[e] - own.unnamed[e]
-		a.OutsideWindow = own.named[e] + own.unnamed[e] - inside[e] - a.OtherThread - a.OutsideMethod - a.Printing
+		a.OutsideWindow = own.named[e] + own.unnamed[e] - inside[e] - a.OtherThread - a.OutsideMethod - a.NotUnder - a.Printing
 	}
 	w.addCode(accounts)
+	if t.stacks != nil {
+		whole, cut, frozen, unwalked := w.ends(calltree.Whole), w.ends(calltree.Cut), w.ends(calltree.Frozen), w.ends(calltree.Unwalked)
+		for e := range accounts {
+			a := &accounts[e]
+			a.Whole, a.Cut, a.Frozen, a.Unwalked = whole[e], cut[e], frozen[e], unwalked[e]
+		}
+	}
 	return accounts
 }
+
+// ends returns the samples whose stacks have a certain end.
+func (w *work) ends(e calltree.End) tally.Counts { return w.counts(w.trial.stacks.Ends(e)) }
 
 // addCode sets the rows from Compiled to Unresolved, which say in what kind of code the samples were. Kernel is already
 // set.
@@ -84,7 +64,7 @@ func (w *work) addCode(accounts []Account) {
 		}
 	}
 	for key, c := range w.trial.native {
-		if w.b.functions.list[key.function].module == kernelModule {
+		if w.b.functions.At(key.function).Module == kernelModule {
 			continue
 		}
 		for e, n := range c {

@@ -24,9 +24,9 @@ func (b *Builder) Build(opts Options) []Profile {
 	for _, t := range b.trials {
 		w := work{b: b, trial: t, opts: &opts, n: len(b.counters)}
 		w.code = newCodeReader(b.jvms, &opts, w.n, w.warnf)
-		w.compare = comparison{pids: t.PIDs, counters: w.n}
+		w.compare = tally.Comparison{PIDs: t.PIDs, Counters: w.n}
 		if t.Name != "" {
-			w.compare.slices = len(t.PIDs) * windows.SlicesPerJVM
+			w.compare.Slices = len(t.PIDs) * windows.SlicesPerJVM
 		}
 		profiles = append(profiles, w.profile(jvms))
 	}
@@ -34,7 +34,7 @@ func (b *Builder) Build(opts Options) []Profile {
 }
 
 // work holds what is shared by the steps that make one trial's profile. Some steps have types of their own. A
-// codeReader reads the code, a regionCutter cuts it into regions, and a listingMaker lists whole methods. A comparison
+// codeReader reads the code, a regionCutter cuts it into regions, and a listingMaker lists whole methods. A tally.Comparison
 // makes the counts by which JVMs and slices are compared.
 type work struct {
 	b        *Builder
@@ -43,7 +43,7 @@ type work struct {
 	n        int            // number of counters
 	sampled  []*sampledBlob // hottest first
 	code     *codeReader
-	compare  comparison
+	compare  tally.Comparison
 	warnings []string
 }
 
@@ -93,10 +93,13 @@ func (w *work) profile(jvms jvmTotals) Profile {
 		p.Parts = parted.sum(w.b, w.code, w.sampled)
 		p.Parts.ByThread = parted.byThread(t.kept.list, w.b.threads, w.n)
 	}
+	if t.stacks != nil {
+		w.stacks(&p)
+	}
 	if w.opts.Locations {
 		p.Locations = w.locations()
 	}
-	if w.compare.tooMuch() {
+	if w.compare.TooMuch() {
 		w.warnf("there are too many functions to compare %d JVMs: the report only has their sums", len(p.PIDs))
 		p.dropCompared()
 	}

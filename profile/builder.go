@@ -5,9 +5,11 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/codemap"
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/history"
+	"github.com/gasm-profiler/gasm/profile/numbers"
 	"github.com/gasm-profiler/gasm/profile/printing"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
@@ -23,6 +25,7 @@ import (
 //     the profile. A sample that is in no profile goes to a row of the account, and ends here.
 //  4. findEvents: which of the JVM's events were going on at the time.
 //  5. locate: where the PC was, which is a [spot]: in a blob of code, in a native function, or in neither.
+//     If only samples under a method are wanted, all others end here.
 //  6. count: the sample goes into the tables of its trial.
 //
 // What the steps find is kept in a [joinedSample]. Each step only reads what the steps before it have found.
@@ -48,6 +51,10 @@ type Config struct {
 	// Locations, Parts and History make the Builder keep what [Options.Locations], [Options.Parts] and
 	// [Options.History] ask for, which takes more memory.
 	Locations, Parts, History bool
+	// Stacks are the capture's call stacks. If they are not nil, samples are counted by their stacks, too.
+	Stacks *calltree.Stacks
+	// Under leaves out all samples without a certain method among their frames, unless it is nil.
+	Under *calltree.Under
 
 	measured      []windows.Measurement // set by the function choose, in place of Trials; otherwise nil
 	others        []capture.JVM         // all JVMs of the command; samples of those not in JVMs count as OtherJVM
@@ -73,8 +80,11 @@ type Builder struct {
 
 	counters  []string
 	threads   *threads.Table
-	functions functionTable
-	contexts  *contextTable // nil if samples are not counted by context
+	functions *numbers.Functions
+	contexts  *numbers.Contexts      // nil if samples are not counted by context
+	stacks    *calltree.Stacks       // nil if samples are not counted by stack
+	under     *calltree.Filter[spot] // nil if samples need no method among their frames
+	underCode *codeReader            // reads the frames for under, while samples are added
 
 	totals tally.Counts // of all samples, including those of other processes
 	lost   tally.Counts // samples that the sampler dropped
@@ -116,7 +126,8 @@ func NewBuilder(c Config) *Builder {
 		printing:      printing.NewFinder(c.Code),
 		counters:      slices.Clone(c.Counters[:min(len(c.Counters), capture.MaxEvents)]),
 		threads:       threads.NewTable(c.Threads),
-		functions:     functionTable{index: map[function]int32{}},
+		functions:     numbers.NewFunctions(),
+		stacks:        c.Stacks,
 	}
 	b.addJVMs(c.JVMs)
 	timelines, overlapping := windows.Timelines(measured)
@@ -127,10 +138,13 @@ func NewBuilder(c Config) *Builder {
 	b.leaveOut(c.JVMs)
 	b.leaveOut(c.others)
 	for _, m := range measured {
-		b.trials = append(b.trials, newTrialCounts(m, c.Parts))
+		b.trials = append(b.trials, newTrialCounts(m, c.Parts, c.Stacks))
 	}
-	if c.Locations {
-		b.contexts = newContextTable()
+	if c.Under != nil {
+		b.under, b.underCode = calltree.NewFilter[spot](c.Under), newCodeReader(b.jvms, &Options{}, 0, func(string, ...any) {})
+	}
+	if c.Locations || c.Stacks != nil {
+		b.contexts = numbers.NewContexts()
 	}
 	if c.History {
 		b.history = history.NewBuilder()
@@ -178,7 +192,7 @@ type joinedSample struct {
 	slice   int32          // the part of the JVM's time that the sample is in; 0 in a trial that is not cut into slices
 	thread  threads.Thread // the thread that the sample was in
 	events  events.Set     // the events that were going on
-	context int32          // index in Builder.contexts; 0 if samples are not counted by context
+	context int32          // number in Builder.contexts; 0 if samples are not counted by context
 	spot    spot
 }
 
@@ -186,7 +200,7 @@ type joinedSample struct {
 // address.
 type spot struct {
 	jvm  int32  // index in Builder.jvms, or inNative, or inUnresolved
-	blob int32  // of code: index of the blob in the JVM's map of code; of native code: index in Builder.functions
+	blob int32  // of code: index of the blob in the JVM's map of code; of native code: number in Builder.functions
 	pc   uint64 // 0 in native code
 }
 
@@ -206,6 +220,7 @@ const (
 	otherThread                    // Account.OtherThread
 	outsideMethod                  // Account.OutsideMethod
 	ofPrinting                     // Account.Printing
+	notUnder                       // Account.NotUnder
 	exclusions
 )
 
@@ -221,6 +236,10 @@ func (b *Builder) Add(s *sampler.Sample) {
 	}
 	b.findEvents(&j)
 	b.locate(&j)
+	if !b.isUnder(&j) {
+		b.exclude(&j, notUnder)
+		return
+	}
 	b.count(&j)
 }
 
@@ -292,7 +311,7 @@ func (b *Builder) exclude(j *joinedSample, why exclusion) {
 func (b *Builder) findEvents(j *joinedSample) {
 	j.events = b.events.During(j.pid, j.TID, j.MonoNanos)
 	if b.contexts != nil {
-		j.context = b.contexts.find(sampleContext{j.thread.Label, j.events.Named()})
+		j.context = b.contexts.Find(numbers.Context{Label: j.thread.Label, Events: j.events.Named()})
 	}
 }
 
@@ -311,7 +330,7 @@ func (b *Builder) locate(j *joinedSample) {
 		j.spot = spot{jvm: inUnresolved, pc: j.PC}
 		return
 	}
-	f, named := b.functions.find(module, j.Symbol)
+	f, named := b.functions.Find(module, j.Symbol)
 	if !named {
 		b.folded++
 	}
@@ -348,20 +367,24 @@ func (b *Builder) beyondCode(pid int, pc uint64) bool {
 func (b *Builder) count(j *joinedSample) {
 	t := j.trial
 	t.inside.Bump(j.counter, 1)
+	context := j.context
+	if t.stacks != nil { // only the stacks are counted by context
+		context = 0
+	}
 	switch j.spot.jvm {
 	case inNative:
 		if j.Kernel() {
 			t.kernel.Bump(j.counter, 1)
 		}
-		tally.BumpAt(t.native, nativeKey{j.pid, j.spot.blob, j.slice, j.context}, j.counter)
+		tally.BumpAt(t.native, nativeKey{j.pid, j.spot.blob, j.slice, context}, j.counter)
 	case inUnresolved:
-		key := addressKey{j.pid, j.PC, j.slice, j.context}
+		key := addressKey{j.pid, j.PC, j.slice, context}
 		if t.unresolved[key] == nil && !b.newAddress() {
 			key.pc, j.spot.pc = 0, 0
 		}
 		tally.BumpAt(t.unresolved, key, j.counter)
 	default:
-		key := codeKey{int(j.spot.jvm), int(j.spot.blob), j.PC, j.slice, j.context}
+		key := codeKey{int(j.spot.jvm), int(j.spot.blob), j.PC, j.slice, context}
 		if t.code[key] == nil && !b.newAddress() {
 			key.pc = b.jvms[key.jvm].code.Blob(key.blob).Lo
 			j.spot.pc = key.pc
@@ -371,6 +394,7 @@ func (b *Builder) count(j *joinedSample) {
 	outside := j.spot.jvm == inNative
 	tally.BumpAt(t.threads, threadKey{j.pid, j.thread.Label, outside}, j.counter)
 	t.kept.add(j)
+	t.stacks.Add(calltree.Key[spot]{Spot: j.spot, JVM: t.jvm(j.pid), Context: j.context, Stack: j.Stack}, j.counter)
 	if j.events != 0 {
 		t.addDuring(j)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -46,6 +47,9 @@ func (o *Options) Chosen() string {
 	}
 	if o.WindowMethod != "" {
 		flags = append(flags, "--window-method "+o.WindowMethod)
+	}
+	if o.Under != "" {
+		flags = append(flags, "--under "+string(o.Under))
 	}
 	return strings.Join(flags, " ")
 }
@@ -95,6 +99,25 @@ func (c *Config) narrow(o *Options, probes []capture.Probes) (notes []string, er
 	return notes, err
 }
 
+// addStacks reads the call stacks of a capture, if the options ask for them. It returns notes about stacks that are
+// missing.
+func (c *Config) addStacks(o *Options, from *capture.Capture) (notes []string) {
+	needed := o.Under != "" || len(o.By) > 0
+	if !o.Stacks && !needed {
+		return nil
+	}
+	tree, notes := from.ReadStacks()
+	if tree != nil {
+		c.Stacks = calltree.NewStacks(tree)
+	} else if needed {
+		notes = append(notes, "this capture has no call stacks: --under and --by know only the methods that were inlined at a sample, and not their callers")
+	}
+	if o.Under != "" {
+		c.Under = calltree.NewUnder(o.Under, c.Stacks)
+	}
+	return notes
+}
+
 // maxNamed is the maximum number of JVMs, threads or events that an error lists.
 const maxNamed = 10
 
@@ -113,6 +136,6 @@ func noSuchJVM(jvms []capture.JVM, o *Options) error {
 		names = append(names, name)
 	}
 	chosen := *o
-	chosen.Threads, chosen.WindowEvent, chosen.WindowMethod = threads.Choice{}, windows.EventChoice{}, ""
+	chosen.Threads, chosen.WindowEvent, chosen.WindowMethod, chosen.Under = threads.Choice{}, windows.EventChoice{}, "", ""
 	return fmt.Errorf("%s: no such JVM in this capture; it has %s", chosen.Chosen(), strings.Join(names, ", "))
 }

@@ -153,6 +153,14 @@ func (c *codeReader) readAhead(sampled []*sampledBlob) {
 	}
 }
 
+// readDebugInfo reads the debug info of one blob, unless it was read already. It reads nothing if the frames are in the
+// blob's listing.
+func (c *codeReader) readDebugInfo(r blobRef) {
+	if _, ok := c.debugInfo[r]; !ok && !c.sparse(r) {
+		c.debugInfo[r], _ = c.jvms[r.jvm].Log.DebugInfo(c.blob(r), c.opts.Syntax) // the listing has the error, too
+	}
+}
+
 // chain returns the inlining chain at a PC of compiled code, innermost frame first. An instruction without debug info
 // belongs to the method itself.
 func (c *codeReader) chain(s *sampledBlob, pc uint64) []printassembly.Frame {

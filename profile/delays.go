@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/numbers"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
@@ -60,17 +61,17 @@ func (w *work) delays(regions []Region) []Delay {
 // delayedCode groups the samples of delays by blob and by native function. All unresolved addresses count as one
 // unknown native function.
 func (w *work) delayedCode() []*delayedCode {
-	blobs, functions := map[blobRef]*delayedCode{}, map[function]*delayedCode{}
+	blobs, functions := map[blobRef]*delayedCode{}, map[numbers.Function]*delayedCode{}
 	var all []*delayedCode
 	for at, c := range w.trial.delays {
 		if at.jvm < 0 {
-			f := function{module: UnknownModule}
+			f := numbers.Function{Module: UnknownModule}
 			if at.jvm == inNative {
-				f = w.b.functions.list[at.blob]
+				f = w.b.functions.At(at.blob)
 			}
 			d := functions[f]
 			if d == nil {
-				d = &delayedCode{Delay: Delay{Source: f.module, Method: f.symbol, Native: true, Region: -1, Counts: make(tally.Counts, w.n)}}
+				d = &delayedCode{Delay: Delay{Source: f.Module, Method: f.Symbol, Native: true, Region: -1, Counts: make(tally.Counts, w.n)}}
 				functions[f] = d
 				all = append(all, d)
 			}

@@ -39,6 +39,8 @@ func (ps *Profiles) WhyEmpty() error {
 			ps.Chosen, a.OtherJVM+a.OtherTrial, a.OtherProcess)
 	case a.OutsideMethod > 0:
 		return fmt.Errorf("no sample is of a thread that was in the method (--window-method); %d are of threads that were not", a.OutsideMethod)
+	case a.NotUnder > 0:
+		return fmt.Errorf("no sample has the method among its frames (%s); %d have not", ps.Chosen, a.NotUnder)
 	case a.OutsideWindow > 0:
 		return fmt.Errorf("no sample is in the measurement window; %d are outside of it", a.OutsideWindow)
 	}

@@ -24,7 +24,7 @@ func (w *work) frames() []FrameTotal {
 
 // frameSums are the sums of all frames so far.
 type frameSums struct {
-	compare *comparison
+	compare *tally.Comparison
 	methods map[string]*frameSum
 	lines   map[MethodLine]tally.Counts
 	guessed map[MethodLine]tally.Counts // the samples whose line is a guess
@@ -44,16 +44,16 @@ func (f *frameSums) add(chain []printassembly.Frame, s *sampledBlob, c tally.Cou
 	inner := chain[0]
 	m := f.method(inner.Method)
 	m.Counts.Add(c)
-	addSlices(m.Slices, s.firstSlice, over)
-	f.compare.addJVM(m.PerJVM, s.pid, c)
+	tally.AddSlices(m.Slices, s.firstSlice, over)
+	f.compare.AddJVM(m.PerJVM, s.pid, c)
 	line := MethodLine{inner.Method, inner.Line}
-	tally.AddTo(f.lines, line, c, f.compare.counters)
+	tally.AddTo(f.lines, line, c, f.compare.Counters)
 	if inner.Guess != printassembly.Certain {
-		tally.AddTo(f.guessed, line, c, f.compare.counters)
+		tally.AddTo(f.guessed, line, c, f.compare.Counters)
 	}
 	if inner.Guess == printassembly.GuessedAll {
 		if m.Guessed == nil {
-			m.Guessed = make(tally.Counts, f.compare.counters)
+			m.Guessed = make(tally.Counts, f.compare.Counters)
 		}
 		m.Guessed.Add(c)
 	}
@@ -69,9 +69,9 @@ func (f *frameSums) add(chain []printassembly.Frame, s *sampledBlob, c tally.Cou
 func (f *frameSums) method(name string) *frameSum {
 	m := f.methods[name]
 	if m == nil {
-		n := f.compare.counters
+		n := f.compare.Counters
 		m = &frameSum{FrameTotal: FrameTotal{Method: name, Counts: make(tally.Counts, n), Total: make(tally.Counts, n),
-			Slices: f.compare.perSlice(), PerJVM: f.compare.perJVM()}}
+			Slices: f.compare.PerSlice(), PerJVM: f.compare.PerJVM()}}
 		f.methods[name] = m
 	}
 	return m

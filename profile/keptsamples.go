@@ -1,10 +1,6 @@
 package profile
 
-import (
-	"slices"
-
-	"github.com/gasm-profiler/gasm/profile/parts"
-)
+import "github.com/gasm-profiler/gasm/profile/parts"
 
 // keptSamples are the samples of a trial one by one, for [Options.Parts]. They are cut into parts only after the last
 // sample was added, see package parts.
@@ -27,6 +23,5 @@ func (k *keptSamples) add(j *joinedSample) {
 		n = int32(len(k.spots))
 		k.spots[at] = n
 	}
-	jvm, _ := slices.BinarySearch(j.trial.PIDs, j.pid)
-	k.list = append(k.list, parts.Sample{Spot: n, JVM: int32(jvm), Label: j.thread.Label, Counter: int32(j.counter), MonoNanos: j.MonoNanos})
+	k.list = append(k.list, parts.Sample{Spot: n, JVM: j.trial.jvm(j.pid), Label: j.thread.Label, Counter: int32(j.counter), MonoNanos: j.MonoNanos})
 }

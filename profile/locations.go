@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
@@ -28,74 +30,73 @@ type Location struct {
 	// Name is the name of the method, stub, codelet or native function; "" if it is unknown.
 	Name      string
 	CompileID int // of compiled code; 0 for all other code
-	// Frames is the inlining chain of compiled code, innermost first. Without debug info it is the method itself. It is
-	// nil for all other code.
+	// Frames is the inlining chain of compiled code, innermost first. Without debug info it is the method itself. In the
+	// interpreter it is the interpreted method, if the stack has it. It is nil for all other code.
 	Frames []printassembly.Frame
+	// Stack has the callers of this code, in [Profiles.Stacks]. It is 0 if they are not known.
+	Stack  callstack.ID
 	Counts tally.Counts
 }
 
 // locations returns all locations, hottest first. Each sample of the profile is in one of them.
 func (w *work) locations() []Location {
-	all := w.codeLocations()
-	native := map[nativeKey]tally.Counts{} // over all slices
-	for key, c := range w.trial.native {
-		key.slice = 0
-		tally.AddTo(native, key, c, w.n)
-	}
-	for key, c := range native {
-		f := w.b.functions.list[key.function]
-		l := w.location(key.pid, key.context, c)
-		l.Source, l.Module, l.Name = f.module, f.module, f.symbol
-		all = append(all, l)
-	}
-	unresolved := map[addressKey]tally.Counts{}
-	for key, c := range w.trial.unresolved {
-		key.slice = 0
-		tally.AddTo(unresolved, key, c, w.n)
-	}
-	for key, c := range unresolved {
-		l := w.location(key.pid, key.context, c)
-		l.PC, l.Source = key.pc, UnresolvedSource
-		all = append(all, l)
+	var all []Location
+	if w.trial.stacks != nil {
+		w.trial.stacks.Each(w.n, func(k calltree.Key[spot], c tally.Counts) { all = append(all, w.location(k, c)) })
+	} else {
+		for k, c := range w.withoutStacks() {
+			all = append(all, w.location(k, c))
+		}
 	}
 	slices.SortFunc(all, func(a, b Location) int {
 		return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.PID, b.PID), cmp.Compare(a.PC, b.PC),
 			cmp.Compare(a.Module, b.Module), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source), cmp.Compare(a.CompileID, b.CompileID),
-			cmp.Compare(a.Thread, b.Thread), slices.Compare(a.During, b.During))
+			cmp.Compare(a.Thread, b.Thread), slices.Compare(a.During, b.During), cmp.Compare(a.Stack, b.Stack))
 	})
 	return all
 }
 
-// location returns a location of a process, with the thread and the events of a context.
-func (w *work) location(pid int, context int32, c tally.Counts) Location {
-	in := w.b.contexts.at(context)
-	return Location{PID: pid, Thread: w.b.threads.Label(in.label), During: w.b.events.Names(in.events), Counts: c}
+// withoutStacks returns the samples by place and context, over all slices.
+func (w *work) withoutStacks() map[calltree.Key[spot]]tally.Counts {
+	sums := map[calltree.Key[spot]]tally.Counts{}
+	add := func(at spot, pid int, context int32, c tally.Counts) {
+		tally.AddTo(sums, calltree.Key[spot]{Spot: at, JVM: w.trial.jvm(pid), Context: context}, c, w.n)
+	}
+	for key, c := range w.trial.code {
+		add(spot{int32(key.jvm), int32(key.blob), key.pc}, w.b.jvms[key.jvm].PID, key.context, c)
+	}
+	for key, c := range w.trial.native {
+		add(spot{jvm: inNative, blob: key.function}, key.pid, key.context, c)
+	}
+	for key, c := range w.trial.unresolved {
+		add(spot{jvm: inUnresolved, pc: key.pc}, key.pid, key.context, c)
+	}
+	return sums
 }
 
-// codeLocations returns the locations in the code cache.
-func (w *work) codeLocations() []Location {
-	type contextPC struct {
-		pc      uint64
-		context int32
-	}
-	byBlob := map[blobRef]map[contextPC]tally.Counts{}
-	for key, c := range w.trial.code { // over all slices
-		ref := blobRef{key.jvm, key.blob}
-		if byBlob[ref] == nil {
-			byBlob[ref] = map[contextPC]tally.Counts{}
-		}
-		tally.AddTo(byBlob[ref], contextPC{key.pc, key.context}, c, w.n)
-	}
-	var all []Location
-	for _, s := range w.sampled {
-		for at, c := range byBlob[s.blobRef] {
-			l := w.location(s.pid, at.context, c)
-			l.PC, l.Source, l.Name, l.CompileID = at.pc, s.Source(), s.Name, s.ID
-			if s.Kind.Java() {
-				l.Frames = w.code.chain(s, at.pc)
-			}
-			all = append(all, l)
+// location returns the location of samples at a place.
+func (w *work) location(k calltree.Key[spot], c tally.Counts) Location {
+	in := w.b.contexts.At(k.Context)
+	l := Location{PID: w.trial.PIDs[k.JVM], Thread: w.b.threads.Label(in.Label), During: w.b.events.Names(in.Events), Counts: c, Stack: k.Stack}
+	switch k.Spot.jvm {
+	case inUnresolved:
+		l.PC, l.Source = k.Spot.pc, UnresolvedSource
+	case inNative:
+		f := w.b.functions.At(k.Spot.blob)
+		l.Source, l.Module, l.Name = f.Module, f.Module, f.Symbol
+	default:
+		ref := blobRef{int(k.Spot.jvm), int(k.Spot.blob)}
+		blob := w.code.blob(ref)
+		l.PC, l.Source, l.Name, l.CompileID = k.Spot.pc, blob.Source(), blob.Name, blob.ID
+		if blob.Kind.Java() {
+			l.Frames = w.code.chain(&sampledBlob{blobRef: ref, Blob: blob}, k.Spot.pc)
 		}
 	}
-	return all
+	if frames, caller := w.b.leaf(w.code, k.Spot, k.Stack); caller != k.Stack {
+		l.Stack = caller
+		if f := frames[0]; f.Kind == callstack.Interpreted {
+			l.Frames = []printassembly.Frame{{Method: f.Name, BCI: f.BCI, Line: max(f.Line, 0)}}
+		}
+	}
+	return l
 }

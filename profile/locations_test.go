@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/numbers"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
@@ -25,7 +26,7 @@ func withLocations() Options {
 func checkLocations(t *testing.T, p *Profile) {
 	t.Helper()
 	profiled := make(tally.Counts, len(p.Counters))
-	sources, frames, natives := map[string]tally.Counts{}, map[string]tally.Counts{}, map[function]tally.Counts{}
+	sources, frames, natives := map[string]tally.Counts{}, map[string]tally.Counts{}, map[numbers.Function]tally.Counts{}
 	for _, l := range p.Locations {
 		require.Len(t, l.Counts, len(p.Counters))
 		require.Contains(t, p.PIDs, l.PID)
@@ -36,14 +37,14 @@ func checkLocations(t *testing.T, p *Profile) {
 			require.NotZero(t, l.PC)
 		}
 		if l.Module != "" {
-			addUp(natives, function{l.Module, l.Name}, l.Counts)
+			addUp(natives, numbers.Function{Module: l.Module, Symbol: l.Name}, l.Counts)
 			require.Zero(t, l.PC)
 		}
 	}
 	for e, a := range p.Accounts {
 		require.Equal(t, a.Profiled, profiled[e])
 	}
-	wantSources, wantFrames, wantNatives := map[string]tally.Counts{}, map[string]tally.Counts{}, map[function]tally.Counts{}
+	wantSources, wantFrames, wantNatives := map[string]tally.Counts{}, map[string]tally.Counts{}, map[numbers.Function]tally.Counts{}
 	for _, s := range p.Sources {
 		wantSources[s.Source] = s.Counts
 	}
@@ -53,7 +54,7 @@ func checkLocations(t *testing.T, p *Profile) {
 		}
 	}
 	for _, f := range p.Native {
-		wantNatives[function{f.Module, f.Symbol}] = f.Counts
+		wantNatives[numbers.Function{Module: f.Module, Symbol: f.Symbol}] = f.Counts
 	}
 	require.Equal(t, wantSources, sources)
 	require.Equal(t, wantFrames, frames)

@@ -6,6 +6,7 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
@@ -36,6 +37,8 @@ type Options struct {
 	SkipInterpreter, SkipStubs bool
 	// Locations asks for [Profile.Locations].
 	Locations bool
+	// Stacks asks for [Profile.Stacks], and for the stacks of [Profile.Locations].
+	Stacks bool
 	// Listings asks for [Profile.Listings]. Its value is about how many instructions the listings of all profiles have
 	// together; 0 asks for no listings.
 	Listings int
@@ -59,6 +62,11 @@ type Options struct {
 	// WindowMethod narrows the profiles to samples that were taken while their thread was in a method. It is the text
 	// that named the method when the capture was made. If it is "", the profiles are not narrowed.
 	WindowMethod string
+	// Under narrows the profiles to samples with a certain method among their frames, those of their stacks included. If
+	// it is "", the profiles are not narrowed.
+	Under calltree.Pattern
+	// By asks for [Profile.By]: it has the methods between which the samples are divided.
+	By []calltree.Pattern
 	// Sites says which frame of the stack names the place of a lock or an allocation. "" means event.SiteOwn.
 	Sites event.SiteRule
 	// MergeJVMs makes one profile of all programs of a run without trials.

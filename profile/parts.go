@@ -54,9 +54,9 @@ func (p *partedSpots) sum(b *Builder, code *codeReader, sampled []*sampledBlob) 
 		all.Add(true, counts)
 		switch at.jvm {
 		case inNative:
-			f := b.functions.list[at.blob]
-			native.Add([2]string{f.module, f.symbol}, counts)
-			sources.Add(f.module, counts)
+			f := b.functions.At(at.blob)
+			native.Add([2]string{f.Module, f.Symbol}, counts)
+			sources.Add(f.Module, counts)
 		case inUnresolved:
 			sources.Add(UnresolvedSource, counts)
 		}

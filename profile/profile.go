@@ -39,8 +39,10 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/events"
+	"github.com/gasm-profiler/gasm/profile/numbers"
 	"github.com/gasm-profiler/gasm/profile/probes"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
@@ -106,6 +108,12 @@ type Profile struct {
 	// Locations are only set if [Options.Locations] asks for them, because no table of a report has them. They add up
 	// to Profiled even if the options leave kinds of code out of the lists above.
 	Locations []Location // hottest first
+	// Stacks has the samples by their call stacks. It is nil if the capture has none, or if [Options.Stacks] does not ask
+	// for them.
+	Stacks *calltree.Set
+	// By divides the samples between the methods of [Options.By], in the same order. The last element, without a method,
+	// has the samples of none of them. Each sample counts for the method that is called last.
+	By []CallerTotal
 	// Listings have all code of the hottest methods, stubs and codelets, hottest first. They are only set if
 	// [Options.Listings] asks for them.
 	Listings []Listing
@@ -193,7 +201,10 @@ type FrameTotal struct {
 	// Total sums up the instructions that have Method anywhere in their inlining chain. If Method is in the chain of an
 	// instruction twice, the instruction counts once.
 	Total tally.Counts
-	Lines []LineTotal // hottest first
+	// WithCallees sums up the samples that have Method anywhere on their call stacks, or in their inlining chains. Each
+	// sample counts once. It is nil if the profile has no call stacks.
+	WithCallees tally.Counts
+	Lines       []LineTotal // hottest first
 	// Guessed is the part of Counts that belongs to instructions whose method is a guess. It is nil if there are no
 	// such instructions.
 	Guessed tally.Counts
@@ -201,6 +212,12 @@ type FrameTotal struct {
 	Slices []tally.Counts
 	// PerJVM are Counts by process, in the order of Profile.Shares.
 	PerJVM []tally.Counts
+}
+
+// A CallerTotal has the samples below a caller. Method is the text that named it.
+type CallerTotal struct {
+	Method string
+	Counts tally.Counts
 }
 
 // A LineTotal sums up one source line. Line is 0 if it is unknown.
@@ -232,9 +249,8 @@ func (l *LineTotal) Number() string {
 	return strconv.Itoa(l.Line)
 }
 
-// UnknownModule is the Module of native code that is in no known file. Its addresses are far from the code cache, so it
-// is not HotSpot's code.
-const UnknownModule = "[unknown]"
+// UnknownModule is the Module of native code that is in no known file.
+const UnknownModule = numbers.UnknownModule
 
 // A NativeFunction sums up the samples in one function outside the code cache.
 type NativeFunction struct {

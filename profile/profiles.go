@@ -9,6 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/history"
 	"github.com/gasm-profiler/gasm/profile/probes"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -30,6 +31,8 @@ type Profiles struct {
 	// SourceFiles has the names of the classes' source files, if the logs have them. The key is the class. If the logs
 	// of two JVMs name different files for a class, the name in the first log counts.
 	SourceFiles map[string]string
+	// Stacks has the stacks of [Profile.Locations]. It is nil if the capture has no stacks, or if no option asks for them.
+	Stacks *calltree.Stacks
 	// History is only set if [Options.History] asks for it, and if samples have times.
 	History *history.History
 
@@ -58,10 +61,12 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 		return nil, err
 	}
 
-	ps := &Profiles{Capture: c.Description, Chosen: o.Chosen(), SourceFiles: sourceFiles(c), builder: NewBuilder(config)}
+	stackNotes := config.addStacks(&o, c)
+
+	ps := &Profiles{Capture: c.Description, Chosen: o.Chosen(), Stacks: config.Stacks, SourceFiles: sourceFiles(c), builder: NewBuilder(config)}
 	ps.Capture.Notes = slices.Clone(c.Notes)
 	ps.Capture.Notes.Add(nothingSelected(c))
-	ps.Capture.Notes.Add(slices.Concat(eventNotes, probeNotes, methodNotes)...)
+	ps.Capture.Notes.Add(slices.Concat(eventNotes, probeNotes, methodNotes, stackNotes)...)
 	if err := ps.addSamples(c); err != nil {
 		return nil, err
 	}
@@ -128,6 +133,9 @@ func (ps *Profiles) noteLimits() {
 	if b.folded > 0 {
 		ps.Capture.Notes.Add(fmt.Sprintf("the samples are in too many functions, threads or addresses: "+
 			"%d samples are counted without their names or exact addresses", b.folded))
+	}
+	if n := b.foldedStacks(); n > 0 {
+		ps.Capture.Notes.Add(fmt.Sprintf("there are too many different call stacks: %d samples are counted without theirs", n))
 	}
 	if b.overlapping > 0 {
 		ps.Capture.Notes.Add(fmt.Sprintf("%s is damaged: %d windows of trials overlap those of another trial in the same JVM; "+

@@ -27,14 +27,14 @@ func (w *work) methods() []Method {
 			i = len(methods)
 			index[k] = i
 			methods = append(methods, Method{Source: k.source, Name: k.name, CompileID: s.ID, Counts: make(tally.Counts, w.n),
-				PerJVM: w.compare.perJVM(), Slices: w.compare.perSlice()})
+				PerJVM: w.compare.PerJVM(), Slices: w.compare.PerSlice()})
 		}
 		methods[i].Blobs++
 		methods[i].Counts.Add(s.counts)
 		for _, over := range s.overTime {
-			addSlices(methods[i].Slices, s.firstSlice, over)
+			tally.AddSlices(methods[i].Slices, s.firstSlice, over)
 		}
-		w.compare.addJVM(methods[i].PerJVM, s.pid, s.counts)
+		w.compare.AddJVM(methods[i].PerJVM, s.pid, s.counts)
 	}
 	slices.SortStableFunc(methods, func(a, b Method) int {
 		return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source))
@@ -44,18 +44,18 @@ func (w *work) methods() []Method {
 
 // native sums up native functions over all processes.
 func (w *work) native() []NativeFunction {
-	index := make([]int32, len(w.b.functions.list)) // 1 + index in the result; 0 if not there yet
+	index := make([]int32, w.b.functions.Len()) // 1 + index in the result; 0 if not there yet
 	functions := []NativeFunction{}
 	for key, c := range w.trial.native {
 		if index[key.function] == 0 {
-			at := w.b.functions.list[key.function]
-			functions = append(functions, NativeFunction{Module: at.module, Symbol: at.symbol, Counts: make(tally.Counts, w.n),
-				PerJVM: w.compare.perJVM(), Slices: w.compare.perSlice()})
+			at := w.b.functions.At(key.function)
+			functions = append(functions, NativeFunction{Module: at.Module, Symbol: at.Symbol, Counts: make(tally.Counts, w.n),
+				PerJVM: w.compare.PerJVM(), Slices: w.compare.PerSlice()})
 			index[key.function] = int32(len(functions))
 		}
 		f := &functions[index[key.function]-1]
 		f.Counts.Add(c)
-		w.compare.addJVM(f.PerJVM, key.pid, c)
+		w.compare.AddJVM(f.PerJVM, key.pid, c)
 		if f.Slices != nil {
 			f.Slices[key.slice].Add(c)
 		}
@@ -90,13 +90,13 @@ func (w *work) sources(native []NativeFunction) []Source {
 
 // overTime sums up all samples by slice. It returns nil for a trial that is not cut into slices.
 func (w *work) overTime() []tally.Counts {
-	sum := w.compare.perSlice()
+	sum := w.compare.PerSlice()
 	if sum == nil {
 		return nil
 	}
 	for _, s := range w.sampled {
 		for _, over := range s.overTime {
-			addSlices(sum, s.firstSlice, over)
+			tally.AddSlices(sum, s.firstSlice, over)
 		}
 	}
 	for key, c := range w.trial.native {
@@ -149,4 +149,19 @@ func (w *work) shares() []JVMShare {
 		}
 	}
 	return shares
+}
+
+// dropCompared removes the counts by which JVMs and slices are compared from a profile. It is called if there would be
+// too many of these counts, because then some of them are missing.
+func (p *Profile) dropCompared() {
+	p.Slices = nil
+	for i := range p.Methods {
+		p.Methods[i].PerJVM, p.Methods[i].Slices = nil, nil
+	}
+	for i := range p.Frames {
+		p.Frames[i].PerJVM, p.Frames[i].Slices = nil, nil
+	}
+	for i := range p.Native {
+		p.Native[i].PerJVM, p.Native[i].Slices = nil, nil
+	}
 }

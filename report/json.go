@@ -111,6 +111,10 @@ func (p jsonProfile) profile() schema.Profile {
 				return schema.Thread{Name: t.Name, Counts: p.counts(t.Counts)}
 			})}
 		}),
+		Stacks: p.stacks(),
+		By: each(p.By, func(b *profile.CallerTotal) schema.CallerTotal {
+			return schema.CallerTotal{Method: b.Method, Counts: p.counts(b.Counts)}
+		}),
 		Events: each(p.Events, p.event),
 		Probes: each(p.Probes, newProbe),
 		Delays: each(p.Delays, p.delay),
@@ -237,12 +241,21 @@ func (p jsonProfile) frame(f *printassembly.Frame) schema.Frame {
 
 func (p jsonProfile) frames(f *profile.FrameTotal) schema.Frames {
 	return schema.Frames{
-		Method: f.Method, File: p.all.SourceFile(f.Method), Counts: p.counts(f.Counts), Total: p.counts(f.Total), PerJVM: p.perJVM(f.PerJVM), Slices: p.slices(f.Slices),
+		WithCallees: p.present(f.WithCallees),
+		Method:      f.Method, File: p.all.SourceFile(f.Method), Counts: p.counts(f.Counts), Total: p.counts(f.Total), PerJVM: p.perJVM(f.PerJVM), Slices: p.slices(f.Slices),
 		Lines: each(f.Lines, func(l *profile.LineTotal) schema.LineTotal {
 			return schema.LineTotal{Line: l.Line, Counts: p.counts(l.Counts), Guessed: p.guessed(l.Guessed)}
 		}),
 		Guessed: p.guessed(f.Guessed),
 	}
+}
+
+// present converts counts that may be missing. If they are nil, the result IsZero, so that the report leaves it out.
+func (p jsonProfile) present(c tally.Counts) schema.Counts {
+	if c == nil {
+		return schema.Counts{}
+	}
+	return p.counts(c)
 }
 
 // guessed converts counts of guessed samples. It returns nil if there are none.
@@ -282,9 +295,10 @@ func (p jsonProfile) shares(c tally.Counts) schema.PerEvent[float64] {
 func newAccount(a *profile.Account) schema.Account {
 	return schema.Account{
 		Total: a.Total, OutsideWindow: a.OutsideWindow, OtherProcess: a.Others(), OtherJVM: a.OtherJVM, OtherTrial: a.OtherTrial,
-		OtherThread: a.OtherThread, OutsideMethod: a.OutsideMethod, Printing: a.Printing, Lost: a.Lost, Profiled: a.Profiled,
+		OtherThread: a.OtherThread, OutsideMethod: a.OutsideMethod, NotUnder: a.NotUnder, Printing: a.Printing, Lost: a.Lost, Profiled: a.Profiled,
 		Compiled: a.Compiled, Stub: a.Stub, Interpreter: a.Interpreter, Native: a.Native, Kernel: a.Kernel,
 		Unresolved: a.Unresolved,
+		StackWhole: a.Whole, StackCut: a.Cut, StackFrozen: a.Frozen, StackUnwalked: a.Unwalked,
 	}
 }
 

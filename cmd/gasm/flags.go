@@ -14,6 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/report"
@@ -59,6 +60,11 @@ type reportFlags struct {
 	methods         []string // patterns; --save-log writes the methods that match one of them, or all if there are none
 	sourcePaths     []string
 	noPager         bool
+	callers         int
+	tree            float64
+	under, by       string
+	underMethod     calltree.Pattern // value of --under, parsed by check
+	byMethods       []calltree.Pattern
 	files           *outputFiles // the files that the report and the log are written to
 }
 
@@ -69,7 +75,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.Var((*share)(&f.hotThreshold), "hot-threshold", "annotate regions with at least this `share` of the profile, as 0.05 or 5%")
 	flags.IntVar(&f.regions, "regions", d.Regions, "annotate at least this `number` of regions: the hottest ones of the hottest methods (1: only those that --hot-threshold asks for)")
 	flags.IntVar(&f.minSamples, "min-samples", d.MinSamples, "of regions below --hot-threshold, annotate only those with at least this `number` of samples (1: all that --regions asks for); nothing with fewer is called hottest")
-	flags.StringVar(&f.sort, "sort", "self", "sort frames by `what`: self, or total (with what was inlined into them)")
+	flags.StringVar(&f.sort, "sort", "self", "sort frames by `what`: self, or total (with what they called, or only with what was inlined into them if there are no call stacks)")
 	flags.StringVar(&f.comments, "comments", "folded", "`how` HotSpot's comments are shown: folded, full (as in perfasm), or none")
 	flags.IntVar(&f.width, "width", 0, "write for a terminal of this many `columns` (default: the terminal's, else $COLUMNS; names are whole in files)")
 	flags.IntVar(&f.top, "top", 20, "show this `number` of rows in each table")
@@ -93,6 +99,11 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.mergeJVMs, "merge-jvms", false, "one report for all programs that the command started, not one for each main class and JDK")
 	flags.StringVar(&f.windowEvent, "window-event", "", "count only samples that were taken during `EVENT`s: gc, safepoint, or jfr:com.acme.Request for one of the program's own, on its thread; a ! before it selects all other samples")
 	flags.StringVar(&f.windowMethod, "window-method", "", "count only samples whose thread was in `CLASS::METHOD`, or in what it calls; profile and attach record its calls by an agent")
+	flags.StringVar(&f.under, "under", "", "count only samples with `CLASS::METHOD` on their call stack, or inlined at the sample")
+	flags.StringVar(&f.by, "by", "", "divide the samples between callers: a list of `METHODS`, as 'A::x,B::y'; the innermost one counts")
+	flags.IntVar(&f.callers, "callers", 5, "show the callers of this `number` of the hottest frames (0: none)")
+	flags.Var((*share)(&f.tree), "tree", "show the tree of calls, with those that have at least this `share` of the samples (default 1%)")
+	flags.Lookup("tree").NoOptDefVal = "1%"
 	flags.StringVar(&f.sites, "sites", string(event.SiteOwn), "name the places of locks and allocations by this `frame` of the stack: own (the innermost one outside the JDK) or innermost")
 	flags.StringVar(&f.format, "format", "text", "`format` of the report: "+layout.Or(report.FormatNames()))
 	flags.IntVar(&f.instructions, "instructions", 12_000, "with --format html, include the whole code of the hottest methods, up to this `number` of instructions in total")
@@ -117,6 +128,9 @@ func (f *reportFlags) check() error {
 	if f.width != 0 && (f.width < leastWidth || f.width > mostWidth) {
 		return usage("--width is %d; it is a number of columns from %d to %d", f.width, leastWidth, mostWidth)
 	}
+	if !(f.tree >= 0 && f.tree <= 1) {
+		return usage("--tree is %g; it is a share from 0 to 1", f.tree)
+	}
 	for _, m := range f.methods {
 		if err := report.CheckPattern(m); err != nil {
 			return usage("--method: %v", err)
@@ -127,7 +141,7 @@ func (f *reportFlags) check() error {
 		value int
 	}{
 		{"regions", f.regions}, {"min-samples", f.minSamples}, {"top", f.top}, {"too-big-threshold", f.tooBig},
-		{"print-margin", f.printMargin}, {"merge-margin", f.mergeMargin}, {"instructions", f.instructions}, {"pid", f.pid},
+		{"print-margin", f.printMargin}, {"merge-margin", f.mergeMargin}, {"instructions", f.instructions}, {"pid", f.pid}, {"callers", f.callers},
 	} {
 		if number.value < 0 {
 			return usage("--%s is %d; it can't be negative", number.flag, number.value)
@@ -141,7 +155,7 @@ func (f *reportFlags) check() error {
 		oneOf("color", f.color, choices["color"]...), oneOf("format", f.format, choices["format"]...), oneOf("sites", f.sites, choices["sites"]...))
 }
 
-// checkChoice parses --jvm, --thread and --window-event, the flags that choose samples.
+// checkChoice parses --jvm, --thread, --window-event and --under, the flags that choose samples, and --by.
 func (f *reportFlags) checkChoice() (err error) {
 	if f.jvmExpression, err = compile("jvm", f.jvm); err != nil {
 		return err
@@ -151,6 +165,14 @@ func (f *reportFlags) checkChoice() (err error) {
 	}
 	if f.window, err = windows.ParseEventChoice(f.windowEvent); err != nil {
 		return usage("--window-event: %v", err)
+	}
+	if f.under != "" {
+		if f.underMethod, err = calltree.ParsePattern(f.under); err != nil {
+			return usage("--under: %v", err)
+		}
+	}
+	if f.byMethods, err = calltree.ParsePatterns(f.by); err != nil {
+		return usage("--by: %v", err)
 	}
 	return nil
 }
@@ -168,7 +190,7 @@ func (f *reportFlags) profileOptions() profile.Options {
 	html := f.format == "html"                       // the page has the code of whole methods instead of regions
 	o := profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, MinSamples: f.minSamples, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
 		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: html, Parts: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
-		Locations: locations, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
+		Locations: locations, Stacks: !html, Under: f.underMethod, By: f.byMethods, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
 		Threads: f.threads, WindowEvent: f.window, WindowMethod: f.windowMethod, Sites: event.SiteRule(f.sites), MergeJVMs: f.mergeJVMs, Operations: f.ops}
 	if html && !f.skipAsm {
 		o.Listings = f.instructions
@@ -195,6 +217,7 @@ func (f *reportFlags) reportOptions(out *os.File) report.Options {
 		Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,
 		Counts:   map[string]text.Counts{"raw": text.Raw, "norm": text.Norm}[f.showCounts],    // otherwise percentages
 		Comments: map[string]text.Comments{"full": text.Full, "none": text.None}[f.comments]}} // otherwise folded
+	o.Callers, o.Tree = f.callers, f.tree
 	if f.sort == "total" {
 		o.Sort = text.ByTotal
 	}

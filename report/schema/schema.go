@@ -71,6 +71,11 @@ type Profile struct {
 	Native  []Native     `json:"native"`
 	Sources []Source     `json:"sources"`
 	Threads []ThreadKind `json:"threads"`
+	// Stacks is the tree of calls. It is absent if the capture has no call stacks.
+	Stacks *Stacks `json:"stacks,omitempty"`
+	// By divides the samples between the methods of --by. The last element, whose method is "", has the samples of none
+	// of them. If a sample has several of the methods among its frames, the innermost one of these frames decides.
+	By []CallerTotal `json:"by,omitempty"`
 	// Events are the events in the windows, summed up by kind and name.
 	Events []Event `json:"events,omitempty"`
 	// Probes are the counts of probed methods, inside and outside the windows.
@@ -113,8 +118,9 @@ type Score struct {
 
 // An Account says where each sample of one event went:
 //
-//	total    = outside_window + other_process + other_thread + outside_method + printing + lost + profiled
+//	total    = outside_window + other_process + other_thread + outside_method + not_under + printing + lost + profiled
 //	profiled = compiled + stub + interpreter + native + kernel + unresolved
+//	profiled = stack_whole + stack_cut + stack_frozen + stack_unwalked, if the profile has Stacks
 type Account struct {
 	Total         int64 `json:"total"`
 	OutsideWindow int64 `json:"outside_window"`
@@ -127,6 +133,8 @@ type Account struct {
 	OtherThread  int64 `json:"other_thread,omitempty"` // samples of threads that the user has not chosen
 	// OutsideMethod counts the samples that were taken while their thread was not in the method of --window-method.
 	OutsideMethod int64 `json:"outside_method,omitempty"`
+	// NotUnder counts the samples that do not have the method of --under among their frames.
+	NotUnder int64 `json:"not_under,omitempty"`
 	// Printing counts the samples that were taken while HotSpot printed code for gasm. They are not in Profiled.
 	Printing    int64 `json:"printing,omitempty"`
 	Lost        int64 `json:"lost"`
@@ -137,6 +145,13 @@ type Account struct {
 	Native      int64 `json:"native"`
 	Kernel      int64 `json:"kernel"`
 	Unresolved  int64 `json:"unresolved"`
+	// StackWhole counts the samples with all frames. In the others, the outer frames are missing, because they were
+	// beyond the part of the stack that was copied (StackCut), because they are those of a virtual thread and in the heap
+	// (StackFrozen), or because they could not be found (StackUnwalked).
+	StackWhole    int64 `json:"stack_whole,omitempty"`
+	StackCut      int64 `json:"stack_cut,omitempty"`
+	StackFrozen   int64 `json:"stack_frozen,omitempty"`
+	StackUnwalked int64 `json:"stack_unwalked,omitempty"`
 }
 
 // A Share has the samples of one JVM in a profile.
@@ -268,16 +283,54 @@ type Method struct {
 
 // Frames sums up the instructions that were made from one Java method, in all compiled code.
 type Frames struct {
-	Method string      `json:"method"`
-	File   string      `json:"file,omitempty"` // as in a Frame
-	Counts Counts      `json:"counts"`         // samples at instructions whose innermost method this is
-	Total  Counts      `json:"total"`          // samples at instructions with this method anywhere in their inlining chain
-	PerJVM PerJVM      `json:"per_jvm,omitempty"`
-	Slices Slices      `json:"slices,omitzero"` // of Counts
-	Lines  []LineTotal `json:"lines"`
+	Method string `json:"method"`
+	File   string `json:"file,omitempty"` // as in a Frame
+	Counts Counts `json:"counts"`         // samples at instructions whose innermost method this is
+	Total  Counts `json:"total"`          // samples at instructions with this method anywhere in their inlining chain
+	// WithCallees are the samples with this method anywhere on their call stacks or in their inlining chains. It is absent
+	// if the capture has no call stacks. If it has, Frames also has methods that have 1 % of the samples with everything
+	// that they call, but none of their own.
+	WithCallees Counts      `json:"with_callees,omitzero"`
+	PerJVM      PerJVM      `json:"per_jvm,omitempty"`
+	Slices      Slices      `json:"slices,omitzero"` // of Counts
+	Lines       []LineTotal `json:"lines"`
 	// Guessed has those of the samples in Counts for which the method is a guess, because HotSpot has recorded frames
 	// at safepoints only. It is nil if there are no such samples.
 	Guessed *Counts `json:"guessed,omitempty"`
+}
+
+// Stacks are the call stacks of a profile as a tree: from the threads to the code in which samples were taken. All
+// frames of a method on the same path are one node. For each node
+//
+//	counts = self + omitted + the counts of its children
+type Stacks struct {
+	Least float64     `json:"least"` // nodes with a smaller share of the samples are left out
+	Nodes []StackNode `json:"nodes"` // each after its parent
+}
+
+// A StackNode is a method or a function, and the path of calls to it.
+type StackNode struct {
+	Parent int `json:"parent"` // index of its caller in Stacks.Nodes, or -1 for the root, which has all samples
+	// Kinds are the kinds of its frames: "thread" for the children of the root, "compiled", "inlined", "interpreted",
+	// "stub", "native" or "kernel". A Java method may have several. A node of the kind "cut", "frozen" or "unwalked" is in
+	// place of frames that are missing. The root has none.
+	Kinds  []string `json:"kinds"`
+	Name   string   `json:"name"` // "" if unknown
+	Module string   `json:"module,omitempty"`
+	// Line is the line in the source if all frames are at the same one, else 0. Of a caller, it is the line of the call.
+	Line    int    `json:"line,omitempty"`
+	Guessed bool   `json:"guessed,omitempty"` // for some samples, the method is a guess
+	Counts  Counts `json:"counts"`            // with everything that it called
+	Self    Counts `json:"self,omitzero"`
+	// Omitted are the samples of children that are left out, and Others is their number.
+	Omitted Counts `json:"omitted,omitzero"`
+	Others  int    `json:"others,omitempty"`
+}
+
+// A CallerTotal has the samples of a caller.
+type CallerTotal struct {
+	Method string `json:"method"`
+	Counts Counts `json:"counts"`
 }
 
 // A LineTotal has the samples of one source line in a Frames.

@@ -2,6 +2,7 @@ package stacks
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/calltree"
 )
 
 // WriteCollapsed writes the profiles as collapsed stacks, which flame graph tools (flamegraph.pl, inferno) and
@@ -19,11 +21,16 @@ import (
 //	main;org.gasm.bench.MapWalk::walk;java.util.HashMap$HashIterator::nextNode 1019
 //	C2 CompilerThread;libjvm.so;PhaseIdealLoop::build_loop_late 12
 //
-// Samplers take program counters and no stacks, so a stack is the thread, the compiled method, and the methods inlined
-// into it. The frame around a native function names its library. The frame around a stub or a codelet of the
-// interpreter says which kind of code it is. If there are several profiles, the outermost frame names the profile. The
-// format has only one number in a line, which is the number of samples of the first event. A thread without a name has
-// no frame.
+// If the capture has call stacks, a stack is the thread and then all frames. If frames are missing, a mark is in their
+// place: "[cut]", "[frozen]" or "[not walked]".
+//
+//	http-;[cut];org.acme.Server::handle;org.acme.Users::find;java.util.HashMap::get;java.util.HashMap::getNode 7
+//
+// Otherwise a stack is the thread, the compiled method, and the methods inlined into it. The frame around a native
+// function names its library. The frame around a stub or a codelet of the interpreter says which kind of code it is.
+//
+// If there are several profiles, the outermost frame names the profile. The format has only one number in a line, which
+// is the number of samples of the first event. A thread without a name has no frame.
 func WriteCollapsed(w io.Writer, ps *profile.Profiles) error {
 	stacks := map[string]int64{}
 	for i := range ps.Trials {
@@ -35,7 +42,7 @@ func WriteCollapsed(w io.Writer, ps *profile.Profiles) error {
 		for k := range p.Locations {
 			l := &p.Locations[k]
 			if n := l.Counts[0]; n > 0 {
-				stacks[collapsedStack(root, l)] += n
+				stacks[collapsedStack(root, l, ps.Stacks)] += n
 			}
 		}
 	}
@@ -46,12 +53,23 @@ func WriteCollapsed(w io.Writer, ps *profile.Profiles) error {
 	return out.Flush()
 }
 
-// collapsedStack returns the stack of a location, the outermost frame first.
-func collapsedStack(root string, l *profile.Location) string {
+// collapsedStack returns the stack of a location, the outermost frame first. calls is nil if there are no call stacks.
+func collapsedStack(root string, l *profile.Location, calls *calltree.Stacks) string {
 	frames := make([]string, 0, len(l.Frames)+3)
 	for _, name := range []string{root, l.Thread} {
 		if name != "" {
 			frames = append(frames, collapsedFrame(name))
+		}
+	}
+	if calls != nil {
+		var callers []string
+		for c := range calls.Callers(l.Stack) {
+			callers = append(callers, collapsedFrame(c.Label()))
+		}
+		slices.Reverse(callers)
+		frames = append(frames, callers...)
+		if len(l.Frames) == 0 { // the callers are around the code, so nothing else is
+			return strings.Join(append(frames, collapsedFrame(leafLabel(l))), ";")
 		}
 	}
 	for _, f := range slices.Backward(l.Frames) {
@@ -64,6 +82,11 @@ func collapsedStack(root string, l *profile.Location) string {
 		}
 	}
 	return strings.Join(frames, ";")
+}
+
+// leafLabel returns the name of code without Java frames. If it has none, the label says in brackets where it is.
+func leafLabel(l *profile.Location) string {
+	return cmp.Or(l.Name, "["+strings.Trim(l.Source, "[]")+"]")
 }
 
 // collapsedFrame escapes a name for a frame. A colon replaces each semicolon, because semicolons separate frames.

@@ -9,6 +9,7 @@ import (
 
 	pprof "github.com/google/pprof/profile"
 
+	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
@@ -20,9 +21,10 @@ import (
 // WritePprof writes the profiles of all trials as one gzipped profile in pprof's format, which 'go tool pprof',
 // Pyroscope and Parca read. The profiles must have their Locations. gasm is the version of gasm.
 //
-// Each sample has one location, because samplers take program counters and no stacks. The location's lines are the
-// inlining chain, so a flame graph shows the compiled method on top and the methods inlined into it below. The sample
-// types of an event are
+// A sample has a location for each of its frames, the innermost first. The lines of a location are a compiled method and
+// the methods that were inlined into it, so a flame graph shows the compiled method on top and the others below. If
+// outer frames are missing, the last location is a mark: a function "[cut]", "[frozen]" or "[not walked]". If the capture
+// has no call stacks, each sample has one location. The sample types of an event are
 //
 //   - samples/count and, if the frequency is known, cpu/nanoseconds for an event that samples by the clock (cpu-clock,
 //     or one of DTrace's profile probes). Go's own CPU profiles have these types. pprof shows the time by default.
@@ -46,7 +48,7 @@ func newPprof(all *profile.Profiles, gasm string) *pprof.Profile {
 	b := pprofBuilder{
 		mappings: map[mappingKey]*pprof.Mapping{}, functions: map[functionKey]*pprof.Function{},
 		locations: map[string]*pprof.Location{}, samples: map[sampleKey]*pprof.Sample{}, labels: map[labelKey]*labels{},
-		programs: map[int]string{}, all: all,
+		callers: map[callerKey]caller{}, programs: map[int]string{}, all: all,
 	}
 	for _, j := range about.JVMs {
 		b.programs[j.PID] = windows.Program(j.Main)
@@ -60,6 +62,7 @@ func newPprof(all *profile.Profiles, gasm string) *pprof.Profile {
 	for i := range ps {
 		for k := range ps[i].Locations {
 			b.mapCode(&ps[i].Locations[k])
+			b.mapCallers(&ps[i].Locations[k])
 		}
 	}
 	for i := range ps {
@@ -141,6 +144,7 @@ type pprofBuilder struct {
 	locations map[string]*pprof.Location // by mapping, address and lines
 	samples   map[sampleKey]*pprof.Sample
 	labels    map[labelKey]*labels
+	callers   map[callerKey]caller
 	programs  map[int]string // by process id
 	all       *profile.Profiles
 }
@@ -158,9 +162,10 @@ type mappingKey struct {
 
 type functionKey struct{ name, file string }
 
-// A sampleKey identifies a sample by its location and its labels.
+// A sampleKey identifies a sample by its location, its callers and its labels.
 type sampleKey struct {
 	location *pprof.Location
+	stack    callstack.ID
 	labelKey
 }
 
@@ -251,9 +256,14 @@ func (b *pprofBuilder) mapCode(l *profile.Location) {
 	if l.Module != "" || l.Source == profile.UnresolvedSource {
 		return
 	}
+	b.mapAddress(l.PID, l.PC)
+}
+
+// mapAddress extends the mapping of a process's code cache so that it contains an address.
+func (b *pprofBuilder) mapAddress(pid int, pc uint64) {
 	const page = 0x1000
-	m := b.mapping(mappingKey{l.PID, codeCache})
-	lo := l.PC &^ (page - 1)
+	m := b.mapping(mappingKey{pid, codeCache})
+	lo := pc &^ (page - 1)
 	if m.Limit == 0 || lo < m.Start {
 		m.Start = lo
 	}
@@ -314,16 +324,22 @@ func (b *pprofBuilder) mappingAndLines(l *profile.Location) (*pprof.Mapping, []p
 // is none yet.
 func (b *pprofBuilder) location(l *profile.Location) *pprof.Location {
 	m, lines := b.mappingAndLines(l)
+	return b.locationOf(m, l.PC, lines)
+}
+
+// locationOf returns pprof's location for a mapping, an address and lines. It creates the location if there is none
+// yet.
+func (b *pprofBuilder) locationOf(m *pprof.Mapping, pc uint64, lines []pprof.Line) *pprof.Location {
 	var key []byte
 	key = binary.AppendUvarint(key, m.ID)
-	key = binary.AppendUvarint(key, l.PC)
+	key = binary.AppendUvarint(key, pc)
 	for _, line := range lines {
 		key = binary.AppendUvarint(key, line.Function.ID)
 		key = binary.AppendUvarint(key, uint64(line.Line))
 	}
 	loc := b.locations[string(key)]
 	if loc == nil {
-		loc = &pprof.Location{ID: uint64(len(b.out.Location) + 1), Mapping: m, Address: l.PC, Line: lines}
+		loc = &pprof.Location{ID: uint64(len(b.out.Location) + 1), Mapping: m, Address: pc, Line: lines}
 		b.locations[string(key)] = loc
 		b.out.Location = append(b.out.Location, loc)
 	}
@@ -332,11 +348,11 @@ func (b *pprofBuilder) location(l *profile.Location) *pprof.Location {
 
 // add adds a location's samples.
 func (b *pprofBuilder) add(trial string, l *profile.Location) {
-	key := sampleKey{b.location(l), labelKey{trial, l.Source, l.Thread, strings.Join(l.During, " "), l.PID, l.CompileID}}
+	key := sampleKey{b.location(l), l.Stack, labelKey{trial, l.Source, l.Thread, strings.Join(l.During, " "), l.PID, l.CompileID}}
 	s := b.samples[key]
 	if s == nil {
 		with := b.labelsOf(key.labelKey)
-		s = &pprof.Sample{Location: []*pprof.Location{key.location}, Value: make([]int64, len(b.scales)), Label: with.text, NumLabel: with.numbers}
+		s = &pprof.Sample{Location: b.locationsOf(key.location, l), Value: make([]int64, len(b.scales)), Label: with.text, NumLabel: with.numbers}
 		b.samples[key] = s
 		b.out.Sample = append(b.out.Sample, s)
 	}

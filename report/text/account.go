@@ -25,6 +25,7 @@ var takenRows = []accountRow{
 	{"  outside the window", func(a *profile.Account) int64 { return a.OutsideWindow }, false},
 	{"  other threads", func(a *profile.Account) int64 { return a.OtherThread }, true},
 	{"  outside the method", func(a *profile.Account) int64 { return a.OutsideMethod }, true},
+	{"  not under the method", func(a *profile.Account) int64 { return a.NotUnder }, true},
 	{"  gasm's printing (HotSpot)", func(a *profile.Account) int64 { return a.Printing }, true},
 	{"  lost", func(a *profile.Account) int64 { return a.Lost }, false},
 	{"  in the profile", func(a *profile.Account) int64 { return a.Profiled }, false},
@@ -40,6 +41,14 @@ var profiledRows = []accountRow{
 	{"    unresolved", func(a *profile.Account) int64 { return a.Unresolved }, false},
 }
 
+// stackRows are the parts of the row "by call stack", which has the samples of the profile once more.
+var stackRows = []accountRow{
+	{"    whole", func(a *profile.Account) int64 { return a.Whole }, false},
+	{"    cut", func(a *profile.Account) int64 { return a.Cut }, false},
+	{"    frozen", func(a *profile.Account) int64 { return a.Frozen }, false},
+	{"    not walked", func(a *profile.Account) int64 { return a.Unwalked }, false},
+}
+
 // writeAccount writes the account of all samples.
 func writeAccount(v *view) {
 	v.Rule("Account of Samples")
@@ -48,12 +57,19 @@ func writeAccount(v *view) {
 	for _, row := range slices.Concat(taken, profiledRows) {
 		labels = append(labels, row.label)
 	}
+	stacks := slices.ContainsFunc(v.p.Accounts, func(a profile.Account) bool { return a.Stacks() > 0 })
+	if stacks {
+		labels = append(labels, "  by call stack")
+		for _, row := range stackRows {
+			labels = append(labels, row.label)
+		}
+	}
 	columns, header, aligns := [][]string{labels}, []string{""}, []layout.Align{layout.Left}
 	for e, event := range v.p.Counters {
 		if len(v.p.Counters) == 1 {
 			event = "samples"
 		}
-		columns = append(columns, accountColumns(&v.p.Accounts[e], taken)...)
+		columns = append(columns, accountColumns(&v.p.Accounts[e], taken, stacks)...)
 		header = append(header, event, "of taken", "of profile")
 		aligns = append(aligns, layout.Right, layout.Right, layout.Right)
 	}
@@ -72,12 +88,18 @@ func shownTakenRows(p *profile.Profile) []accountRow {
 }
 
 // accountColumns returns three columns for one event: counts, their shares of all samples taken, and their shares of
-// the samples in the profile.
-func accountColumns(a *profile.Account, takenRows []accountRow) [][]string {
+// the samples in the profile. If stacks is true, they have the rows of call stacks, too.
+func accountColumns(a *profile.Account, takenRows []accountRow, stacks bool) [][]string {
 	taken, profiled := countsOf(a, takenRows), countsOf(a, profiledRows)
 	counts := []string{strconv.FormatInt(a.Total, 10)}
 	for _, n := range append(taken, profiled...) {
 		counts = append(counts, strconv.FormatInt(n, 10))
+	}
+	ends := countsOf(a, stackRows)
+	if stacks {
+		for _, n := range append([]int64{a.Profiled}, ends...) {
+			counts = append(counts, strconv.FormatInt(n, 10))
+		}
 	}
 	inProfile := len(taken) // the index of the row "in the profile", which ends the first block and heads the second one
 	ofTaken, ofProfile := make([]string, len(counts)), make([]string, len(counts))
@@ -88,6 +110,11 @@ func accountColumns(a *profile.Account, takenRows []accountRow) [][]string {
 	if a.Profiled > 0 {
 		ofProfile[inProfile] = amount.Whole.String()
 		fillShares(ofProfile[inProfile+1:], profiled, a.Profiled)
+		if stacks {
+			byStack := inProfile + 1 + len(profiled)
+			ofProfile[byStack] = amount.Whole.String()
+			fillShares(ofProfile[byStack+1:], ends, a.Profiled)
+		}
 	}
 	return [][]string{counts, ofTaken, ofProfile}
 }

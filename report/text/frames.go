@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // frameTable ranks Java methods. Samples of inlined code count for the method that was inlined, not for the compiled
@@ -17,15 +18,24 @@ func frameTable(v *view) *ranking {
 	if v.opts.Sort == ByTotal {
 		t.title = "Hottest Frames (inlining undone, by total)"
 		frames = slices.Clone(frames)
-		slices.SortStableFunc(frames, func(a, b profile.FrameTotal) int { return slices.Compare(b.Total, a.Total) })
+		slices.SortStableFunc(frames, func(a, b profile.FrameTotal) int { return slices.Compare(total(&b), total(&a)) })
 	}
 	for i := range frames {
 		f := &frames[i]
 		t.add(f.Counts, func() rankingRow {
-			return rankingRow{total: f.Total, name: f.Name(), details: hottestLines(v, f.Lines)}
+			return rankingRow{total: total(f), name: f.Name(), details: hottestLines(v, f.Lines)}
 		})
 	}
 	return t
+}
+
+// total returns the samples in a method and in what it called. If there are no call stacks, only calls of methods that
+// were inlined are known.
+func total(f *profile.FrameTotal) tally.Counts {
+	if f.WithCallees != nil {
+		return f.WithCallees
+	}
+	return f.Total
 }
 
 // hottestLines lists the hottest lines of a frame by the first event: ":12 61.8%, :14 3.1%, 2 more".

@@ -131,15 +131,23 @@ func (d *document) summary(v *view) {
 		}
 		d.field("Score", text)
 	}
-	var samples []string
+	var samples, stacks []string
 	for e, a := range p.Accounts {
 		text := samplesOf(&a)
 		if len(p.Counters) > 1 {
 			text = p.Counters[e] + ": " + text
 		}
 		samples = append(samples, text)
+		if a.Stacks() > 0 {
+			text = stackShares(&a)
+			if len(p.Counters) > 1 {
+				text = p.Counters[e] + ": " + text
+			}
+			stacks = append(stacks, text)
+		}
 	}
 	d.field("Samples", samples...)
+	d.field("Stacks", stacks...)
 	if d.opts.Counts == Norm { // the tables are hard to read without the unit
 		d.field("Counts", v.perOperation())
 	}
@@ -171,6 +179,9 @@ func writeWhyEmpty(v *view) {
 		if a.Total > 0 {
 			text = fmt.Sprintf("of the %d taken, %d are of other processes, %d lie outside the measurement window, "+
 				"and %d were lost", a.Total, a.Others(), a.OutsideWindow, a.Lost)
+			if a.NotUnder > 0 {
+				text += fmt.Sprintf("; %d are not under the method", a.NotUnder)
+			}
 		}
 		if len(v.p.Counters) > 1 {
 			text = v.p.Counters[e] + ": " + text

@@ -10,6 +10,8 @@ type Options struct {
 	Top        int // rows per table; 0 for all
 	Sort       FrameSort
 	Comments   Comments
+	Callers    int     // frames whose callers are shown; 0 for none
+	Tree       float64 // share of the samples that the tree of calls needs for a call; 0 for no tree
 
 	DrawIntraJumps bool // draw arrows for the jumps within a region
 	DrawInterJumps bool // mark jumps that leave the lines shown
@@ -33,7 +35,7 @@ type FrameSort uint8
 
 const (
 	BySelf  FrameSort = iota // by the samples in the method itself
-	ByTotal                  // by the samples in the method and in everything that was inlined into it
+	ByTotal                  // by the samples in the method and in everything that it called or that was inlined into it
 )
 
 // Comments says which of HotSpot's comments are written with code.

@@ -107,7 +107,7 @@ func checkTable(t *testing.T, report, table string, want int64) {
 func TestAccount(t *testing.T) {
 	for _, p := range []profile.Profile{reporttest.Workload(t), reporttest.TwoEvents(t), reporttest.Empty()} {
 		for i := range p.Accounts {
-			columns := accountColumns(&p.Accounts[i], takenRows)
+			columns := accountColumns(&p.Accounts[i], takenRows, false)
 			taken, profile := len(takenRows), len(takenRows)+1
 			for c, of := range map[int]int64{0: p.Accounts[i].Profiled, 2: 10000} {
 				if got := columnSum(t, columns[c][profile:]); got != of && p.Accounts[i].Profiled > 0 {

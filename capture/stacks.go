@@ -1,0 +1,102 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"path/filepath"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/internal/regular"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// StacksVersion is the value of [Description.Stacks] for samples whose lines end with the number of a stack in
+// stacks.txt, as in " #17".
+const StacksVersion = 1
+
+const (
+	// maxStacksFile is how many bytes of a stacks.txt are read. A node has about 20 bytes, and MaxNodes of them have
+	// 170 MB. The rest is for the frames.
+	maxStacksFile = 1 << 30
+	// maxStacks is the maximum number of nodes of all parts of a capture together. In memory they take 256 MB.
+	maxStacks = 4 * callstack.MaxNodes
+)
+
+// ReadStacks reads the call stacks of the samples. The samples of this capture have IDs in the tree that it returns. The
+// tree is nil if the capture has no stacks. If some of them could not be read, the notes say why, and the tree has the
+// others.
+//
+// If the capture has several parts, ReadStacks must be called before Samples. Otherwise the samples have no stacks.
+func (c *Capture) ReadStacks() (tree *callstack.Tree, notes []string) {
+	if len(c.parts) == 0 {
+		tree, note := c.ownStacks()
+		if note != "" {
+			notes = append(notes, note)
+		}
+		return tree, notes
+	}
+	for i := range c.parts {
+		p := &c.parts[i]
+		of, note := p.ownStacks()
+		if note != "" {
+			notes = append(notes, note)
+		}
+		if of == nil {
+			continue
+		}
+		if tree == nil {
+			tree = &callstack.Tree{}
+		}
+		var ok bool
+		if p.firstStack, ok = tree.Append(of, maxStacks); !ok {
+			notes = append(notes, fmt.Sprintf("the captures have more than %d call stacks: those of %s are left out", maxStacks, p.dir))
+			continue
+		}
+		p.stacks = of.Len()
+	}
+	return tree, notes
+}
+
+// ownStacks reads the stacks.txt of a capture without parts.
+func (c *Capture) ownStacks() (tree *callstack.Tree, note string) {
+	if c.dir == "" || c.Stacks == 0 && !c.Guessed {
+		return nil, ""
+	}
+	path := filepath.Join(c.dir, StacksFile)
+	f, size, err := regular.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && c.Guessed:
+		return nil, ""
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Sprintf("%s is missing: the report has no call stacks", StacksFile)
+	case err != nil:
+		return nil, fmt.Sprintf("the report has no call stacks: %v", err)
+	}
+	defer f.Close()
+	tree, err = callstack.Read(io.LimitReader(f, maxStacksFile), path)
+	switch {
+	case err != nil:
+		note = fmt.Sprintf("the call stacks after %d could not be read: %v", tree.Len(), err)
+	case size > maxStacksFile:
+		note = fmt.Sprintf("%s has %d bytes: only the call stacks in the first %d are used", StacksFile, size, maxStacksFile)
+	}
+	return tree, note
+}
+
+// joinStack changes the number of a sample's stack to its number in the tree of the joined capture.
+func (p *part) joinStack(s *sampler.Sample) {
+	if s.Stack == 0 {
+		return
+	}
+	if int64(s.Stack) > int64(p.stacks) {
+		s.Stack = unknownStack
+		return
+	}
+	s.Stack += p.firstStack
+}
+
+// unknownStack is the ID of a stack that is in no tree.
+const unknownStack = callstack.ID(math.MaxUint32)

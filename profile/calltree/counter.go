@@ -1,0 +1,183 @@
+package calltree
+
+import (
+	"math"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/profile/tally"
+)
+
+// An End says what is at the outer end of a stack.
+type End uint8
+
+// The ends of stacks.
+const (
+	Unwalked End = iota // the caller of a frame could not be found, or the sample has no stack at all
+	Whole               // the stack has all frames
+	Cut                 // the outer frames were beyond the part of the stack that was copied
+	Frozen              // the outer frames were those of a virtual thread, in the heap
+	ends
+)
+
+// Stacks are all stacks of a capture, with what is known about each of them.
+type Stacks struct {
+	*callstack.Tree
+	about []uint8 // by ID: an End, and hasJava if there is a Java method on the stack
+}
+
+const hasJava = 1 << 7
+
+// NewStacks returns the stacks of a tree.
+func NewStacks(tree *callstack.Tree) *Stacks {
+	s := &Stacks{tree, make([]uint8, tree.Len()+1)}
+	for id := 1; id <= tree.Len(); id++ {
+		f, caller := tree.Frame(callstack.ID(id))
+		about := s.about[caller]
+		if caller == 0 {
+			switch f.Kind {
+			case callstack.Cut:
+				about = uint8(Cut)
+			case callstack.Frozen:
+				about = uint8(Frozen)
+			case callstack.Unwalked:
+				about = uint8(Unwalked)
+			default:
+				about = uint8(Whole)
+			}
+		}
+		if f.Kind.Java() {
+			about |= hasJava
+		}
+		s.about[id] = about
+	}
+	return s
+}
+
+// End returns what is at the outer end of a stack. It returns Unwalked for the ID of no stack.
+func (s *Stacks) End(id callstack.ID) End {
+	if int64(id) >= int64(len(s.about)) {
+		return Unwalked
+	}
+	return End(s.about[id] &^ hasJava)
+}
+
+// java reports whether there is a Java method on a stack.
+func (s *Stacks) java(id callstack.ID) bool {
+	return int64(id) < int64(len(s.about)) && s.about[id]&hasJava != 0
+}
+
+// MaxFrames is the maximum number of frames that Callers yields. A HotSpot stack of 1 MB has room for 10,000 frames.
+const MaxFrames = 10_000
+
+// Callers calls yield for the code of each frame of a stack, from the innermost to the outermost. If outer frames are
+// missing, or if there are more than MaxFrames, the last code is a mark.
+func (s *Stacks) Callers(id callstack.ID) func(yield func(Code) bool) {
+	return func(yield func(Code) bool) {
+		switch id {
+		case Folded:
+			yield(foldedCode)
+			return
+		case NoCaller:
+			return
+		}
+		f, caller := s.Frame(id)
+		if f == nil {
+			yield(Code{Kind: callstack.Unwalked})
+			return
+		}
+		for n := 0; f != nil && yield(CodeOf(f)); n++ {
+			if n == MaxFrames {
+				yield(Code{Kind: callstack.Cut})
+				return
+			}
+			f, caller = s.Frame(caller)
+		}
+	}
+}
+
+// Folded is the stack of samples that are counted without their stacks, because there are too many different ones.
+const Folded = callstack.ID(math.MaxUint32)
+
+// NoCaller is the stack of sampled code that is the outermost frame of a whole stack. The stack 0, in contrast, is the
+// one of samples whose callers are not known.
+const NoCaller = callstack.ID(math.MaxUint32 - 1)
+
+// A Key says where samples were taken: in which code, process and context, and below which callers. S is the type of
+// places in code.
+type Key[S comparable] struct {
+	Spot         S
+	JVM, Context int32
+	Stack        callstack.ID
+}
+
+// A Counter counts samples by their Keys.
+type Counter[S comparable] struct {
+	stacks *Stacks
+	index  map[Key[S]]int32 // in keys
+	keys   []Key[S]
+	values [][]int64 // by counter and key; may be shorter than keys
+	ends   [ends]tally.Counts
+	folded int64
+}
+
+// NewCounter returns a Counter without samples.
+func NewCounter[S comparable](stacks *Stacks) *Counter[S] {
+	return &Counter[S]{stacks: stacks, index: map[Key[S]]int32{}}
+}
+
+// maxKeys limits the number of Keys of a Counter, which then takes about 100 MB. A program with 1000 different stacks
+// has about 50,000 in a minute, because the innermost frames are at many different instructions.
+const maxKeys = 1 << 20
+
+// Add counts a sample. It does nothing if c is nil.
+func (c *Counter[S]) Add(k Key[S], counter int) {
+	if c == nil {
+		return
+	}
+	c.ends[c.stacks.End(k.Stack)].Bump(counter, 1)
+	if int(k.Stack) > c.stacks.Len() {
+		k.Stack = 0
+	}
+	i, ok := c.index[k]
+	if !ok && len(c.keys) >= maxKeys {
+		c.folded++
+		k.Stack = Folded
+		i, ok = c.index[k]
+	}
+	if !ok {
+		i = int32(len(c.keys))
+		c.index[k] = i
+		c.keys = append(c.keys, k)
+	}
+	for len(c.values) <= counter {
+		c.values = append(c.values, nil)
+	}
+	for len(c.values[counter]) <= int(i) {
+		c.values[counter] = append(c.values[counter], 0)
+	}
+	c.values[counter][i]++
+}
+
+// Folded returns how many samples are counted as Folded. It returns 0 if c is nil.
+func (c *Counter[S]) Folded() int64 {
+	if c == nil {
+		return 0
+	}
+	return c.folded
+}
+
+// Ends returns how many samples have a stack with a given end. The Counts may be shorter than the list of counters.
+func (c *Counter[S]) Ends(e End) tally.Counts { return c.ends[e] }
+
+// Each calls see for each Key, in the order of their first samples. The Counts have an element for each counter.
+func (c *Counter[S]) Each(counters int, see func(Key[S], tally.Counts)) {
+	for i, k := range c.keys {
+		counts := make(tally.Counts, counters)
+		for e, values := range c.values {
+			if i < len(values) {
+				counts[e] = values[i]
+			}
+		}
+		see(k, counts)
+	}
+}

@@ -1,0 +1,126 @@
+package calltree
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/callstack"
+)
+
+// A Pattern names a method or a function: "org.acme.Users::find", "Users::find" in any package, "Users::*", or the name
+// of a native function.
+type Pattern string
+
+// ParsePattern parses a Pattern.
+func ParsePattern(text string) (Pattern, error) {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "":
+		return "", errors.New("name a method: CLASS::METHOD")
+	case strings.Count(text, "*") > 1 || strings.Contains(text, "*") && !strings.HasSuffix(text, "::*"):
+		return "", fmt.Errorf("%q can have a * only in place of the method: CLASS::*", text)
+	}
+	return Pattern(text), nil
+}
+
+// maxPatterns is the maximum number of patterns in a list.
+const maxPatterns = 100
+
+// ParsePatterns parses a list of patterns, which commas separate. The list may be empty.
+func ParsePatterns(list string) (all []Pattern, err error) {
+	if list == "" {
+		return nil, nil
+	}
+	for text := range strings.SplitSeq(list, ",") {
+		p, err := ParsePattern(text)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, p); len(all) > maxPatterns {
+			return nil, fmt.Errorf("more than %d methods", maxPatterns)
+		}
+	}
+	return all, nil
+}
+
+// Matches reports whether the pattern names a code.
+func (p Pattern) Matches(c *Code) bool {
+	if c.Mark() || c.Kind == Thread {
+		return false
+	}
+	name, pattern := c.Name, string(p)
+	if class, ok := strings.CutSuffix(pattern, "::*"); ok {
+		if name, _, ok = strings.Cut(name, "::"); !ok {
+			return false
+		}
+		pattern = class
+	}
+	before, ok := strings.CutSuffix(name, pattern)
+	return ok && (before == "" || c.Java() && strings.HasSuffix(before, "."))
+}
+
+// Under is the choice of samples with a certain method on the stack.
+type Under struct {
+	Pattern
+	stacks *Stacks
+	on     []bool // by ID: the method is on the stack
+}
+
+// NewUnder returns the choice of samples with a method. stacks may be nil; then only sampled code can have the method.
+func NewUnder(p Pattern, stacks *Stacks) *Under {
+	u := &Under{Pattern: p, stacks: stacks}
+	if stacks == nil {
+		return u
+	}
+	u.on = make([]bool, stacks.Len()+1)
+	known := map[*callstack.Frame]bool{}
+	for id := 1; id <= stacks.Len(); id++ {
+		f, caller := stacks.Frame(callstack.ID(id))
+		has, ok := known[f]
+		if !ok {
+			has = u.HasFrame(f)
+			known[f] = has
+		}
+		u.on[id] = has || u.on[caller]
+	}
+	return u
+}
+
+// HasFrame reports whether a frame is the method.
+func (u *Under) HasFrame(f *callstack.Frame) bool {
+	c := CodeOf(f)
+	return u.Matches(&c)
+}
+
+// HasStack reports whether the method is on a stack.
+func (u *Under) HasStack(id callstack.ID) bool { return int64(id) < int64(len(u.on)) && u.on[id] }
+
+// A Filter finds the samples with a certain method among their frames. S is the type of places in code.
+type Filter[S comparable] struct {
+	*Under
+	spots map[S]bool // whether the method is one of those at a place
+}
+
+// NewFilter returns a Filter that does not know any place yet.
+func NewFilter[S comparable](u *Under) *Filter[S] { return &Filter[S]{u, map[S]bool{}} }
+
+// maxSpots limits the number of places that a Filter remembers.
+const maxSpots = 1 << 18
+
+// Has reports whether the method is among the frames of a sample. It calls leaf for the frames of the sampled code, if
+// the method is not on the stack and the place is new. If f is nil, Has returns true.
+func (f *Filter[S]) Has(spot S, stack callstack.ID, leaf func() []LeafFrame) bool {
+	if f == nil || f.HasStack(stack) {
+		return true
+	}
+	has, ok := f.spots[spot]
+	if !ok {
+		has = slices.ContainsFunc(leaf(), func(at LeafFrame) bool { return f.HasFrame(&at.Frame) })
+		if len(f.spots) < maxSpots {
+			f.spots[spot] = has
+		}
+	}
+	return has
+}

@@ -1,0 +1,225 @@
+package calltree
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/profile/tally"
+)
+
+// A merged is the whole tree from threads to sampled code. It is a compact form of a Tree, because it has a node for
+// each path. The first node is the root, and each node comes after its parent.
+type merged struct {
+	*Set
+	fromJava bool
+	nodes    []mergedNode
+	sums     []int64 // for each node and counter, with everything below the node
+	selves   []int64 // for each node and counter
+	index    map[mergedKey]int32
+	onStack  map[threadStack]int32 // the nodes of stacks
+	path     []callstack.ID
+}
+
+type mergedNode struct {
+	parent, code, line int32
+	kinds              uint16
+	guessed            bool
+}
+
+type mergedKey struct{ parent, code int32 }
+
+type threadStack struct {
+	thread int32 // a node
+	stack  callstack.ID
+}
+
+// merge returns the whole tree. fromJava is as in [Limits].
+func (s *Set) merge(fromJava bool) *merged {
+	which := 0
+	if fromJava {
+		which = 1
+	}
+	if s.merged[which] != nil {
+		return s.merged[which]
+	}
+	m := &merged{Set: s, fromJava: fromJava, nodes: []mergedNode{{parent: -1, code: -1}},
+		index: map[mergedKey]int32{}, onStack: map[threadStack]int32{}}
+	selves := make([]int32, len(s.samples))
+	for i, k := range s.samples {
+		l := &s.leaves[k.leaf]
+		at := m.stack(m.child(0, step{code: k.thread}), k.stack, l.java || s.stacks.java(k.stack))
+		for _, f := range slices.Backward(l.steps) {
+			at = m.child(at, f)
+		}
+		selves[i] = at
+	}
+	m.selves = make([]int64, len(m.nodes)*s.counters)
+	for i, at := range selves {
+		tally.Counts(m.selves[int(at)*s.counters:]).Add(s.counts[i])
+	}
+	m.sums = slices.Clone(m.selves)
+	for i := len(m.nodes) - 1; i > 0; i-- {
+		tally.Counts(m.sums[int(m.nodes[i].parent)*s.counters:]).Add(m.sum(int32(i)))
+	}
+	m.index, m.onStack = nil, nil
+	s.merged[which] = m
+	return m
+}
+
+// sum returns the samples of a node, with everything below it.
+func (m *merged) sum(i int32) tally.Counts {
+	return m.sums[int(i)*m.Set.counters : int(i+1)*m.Set.counters]
+}
+
+// child returns the node below another one for a frame. It adds the node if it is new.
+func (m *merged) child(parent int32, at step) int32 {
+	key := mergedKey{parent, at.code}
+	i, ok := m.index[key]
+	if !ok {
+		i = int32(len(m.nodes))
+		m.index[key] = i
+		m.nodes = append(m.nodes, mergedNode{parent: parent, code: at.code, line: at.line})
+	}
+	n := &m.nodes[i]
+	if n.line != at.line {
+		n.line = SeveralLines
+	}
+	n.kinds |= 1 << at.kind
+	n.guessed = n.guessed || at.guessed
+	return i
+}
+
+// stack returns the node of a stack below a thread. java reports whether there is a Java method in the sample.
+func (m *merged) stack(thread int32, id callstack.ID, java bool) int32 {
+	if id == NoCaller || m.fromJava && java && m.base(id) {
+		return thread
+	}
+	at := thread
+	m.path = m.path[:0]
+	for {
+		if known, ok := m.onStack[threadStack{thread, id}]; ok {
+			at = known
+			break
+		}
+		m.path = append(m.path, id)
+		if _, id = m.step(id); id == 0 || m.fromJava && java && m.base(id) {
+			break
+		}
+	}
+	for _, id := range slices.Backward(m.path) {
+		f, _ := m.step(id)
+		at = m.child(at, f)
+		m.onStack[threadStack{thread, id}] = at
+	}
+	return at
+}
+
+// Totals returns the samples of each code with everything that it has called. A sample counts once for a code,
+// however often the code is among the sample's frames.
+func (s *Set) Totals() map[Code]tally.Counts {
+	m := s.merge(false)
+	totals := make([]tally.Counts, len(s.codes))
+	m.walk(func(i int32, outermost bool) {
+		if code := m.nodes[i].code; outermost {
+			if totals[code] == nil {
+				totals[code] = make(tally.Counts, s.counters)
+			}
+			totals[code].Add(m.sum(i))
+		}
+	})
+	byCode := map[Code]tally.Counts{}
+	for i, c := range totals {
+		if c != nil && s.codes[i].Kind != Thread {
+			byCode[s.codes[i]] = c
+		}
+	}
+	return byCode
+}
+
+// walk calls see for each node except for the root. outermost is true if no node above it has the same code.
+func (m *merged) walk(see func(i int32, outermost bool)) {
+	first, next := make([]int32, len(m.nodes)), make([]int32, len(m.nodes)) // a node's first child, and its next sibling; 0 for none
+	for i := int32(len(m.nodes)) - 1; i > 0; i-- {
+		up := m.nodes[i].parent
+		first[up], next[i] = i, first[up]
+	}
+	above := make([]int32, len(m.codes)) // how many nodes of each code are above the node
+	for i := first[0]; i > 0; {
+		code := m.nodes[i].code
+		see(i, above[code] == 0)
+		if first[i] != 0 {
+			above[code]++
+			i = first[i]
+			continue
+		}
+		for i > 0 && next[i] == 0 {
+			if i = m.nodes[i].parent; i > 0 {
+				above[m.nodes[i].code]--
+			}
+		}
+		i = next[i]
+	}
+}
+
+// TopDown returns the tree of callees. The nodes below the root are threads.
+func (s *Set) TopDown(limits Limits) *Tree {
+	m := s.merge(limits.FromJava)
+	kept := m.keep(limits)
+	tree := &Tree{Nodes: make([]Node, 0, len(kept))}
+	number := map[int32]int32{} // in tree, by the number in m
+	for _, i := range kept {
+		from := &m.nodes[i]
+		n := Node{Kinds: from.kinds, Line: int(from.line), Guessed: from.guessed, Parent: -1, Counts: slices.Clone(m.sum(i)),
+			Self: slices.Clone(m.selves[int(i)*s.counters : int(i+1)*s.counters]), Omitted: make(tally.Counts, s.counters)}
+		if i > 0 {
+			n.Code = s.codes[from.code]
+			n.Parent = number[from.parent]
+			up := &tree.Nodes[n.Parent]
+			up.Children = append(up.Children, int32(len(tree.Nodes)))
+		}
+		number[i] = int32(len(tree.Nodes))
+		tree.Nodes = append(tree.Nodes, n)
+	}
+	for i := int32(1); int(i) < len(m.nodes); i++ {
+		if _, ok := number[i]; ok {
+			continue
+		}
+		if up, ok := number[m.nodes[i].parent]; ok {
+			tree.Nodes[up].Omitted.Add(m.sum(i))
+			tree.Nodes[up].Others++
+		}
+	}
+	for i := range tree.Nodes {
+		slices.SortFunc(tree.Nodes[i].Children, func(a, b int32) int {
+			x, y := &tree.Nodes[a], &tree.Nodes[b]
+			return cmp.Or(tally.Compare(x.Counts, y.Counts), x.compare(&y.Code))
+		})
+	}
+	return tree
+}
+
+// keep returns the nodes that have enough samples, in the order of the tree. A node is in the result only if its parent
+// is.
+func (m *merged) keep(limits Limits) []int32 {
+	depths := make([]int32, len(m.nodes))
+	total := m.sum(0)
+	var kept []int32
+	for i := range int32(len(m.nodes)) {
+		if i > 0 {
+			depths[i] = depths[m.nodes[i].parent] + 1
+		}
+		// A node has no more samples than its parent, so the parent has enough, too.
+		if i == 0 || depths[i] <= maxDepth && share(m.sum(i), total) >= limits.Least {
+			kept = append(kept, i)
+		}
+	}
+	if limits.Nodes == 0 || len(kept) <= limits.Nodes {
+		return kept
+	}
+	// A parent has at least as many samples as its children, and a lower number. So it comes before them.
+	slices.SortFunc(kept, func(a, b int32) int { return cmp.Or(tally.Compare(m.sum(a), m.sum(b)), cmp.Compare(a, b)) })
+	kept = kept[:limits.Nodes]
+	slices.Sort(kept)
+	return kept
+}

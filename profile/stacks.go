@@ -1,0 +1,132 @@
+package profile
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/tally"
+)
+
+// leaf returns the frames of the code at a spot that are not on the stack, innermost first. There is at least one. caller
+// is the stack below these frames. It differs from stack if stack begins with the sampled code itself, which is so in
+// the interpreter and in the kernel.
+func (b *Builder) leaf(code *codeReader, at spot, stack callstack.ID) (frames []calltree.LeafFrame, caller callstack.ID) {
+	var inner callstack.Frame
+	if b.stacks != nil {
+		if f, up := b.stacks.Frame(stack); f != nil {
+			if inner, caller = *f, up; up == 0 {
+				caller = calltree.NoCaller
+			}
+		}
+	}
+	one := func(f callstack.Frame) []calltree.LeafFrame { return []calltree.LeafFrame{{Frame: f}} }
+	switch {
+	case at.jvm == inUnresolved:
+		return one(callstack.Frame{Kind: callstack.Stub, Name: "[" + UnresolvedSource + "]"}), stack
+	case at.jvm == inNative:
+		f := b.functions.At(at.blob)
+		if f.Module != kernelModule {
+			return one(callstack.Frame{Kind: callstack.Native, Module: f.Module, Name: f.Symbol}), stack
+		}
+		if inner.Kind != callstack.Kernel || inner.Name != f.Symbol {
+			caller = stack
+		}
+		return one(callstack.Frame{Kind: callstack.Kernel, Name: f.Symbol}), caller
+	}
+	ref := blobRef{int(at.jvm), int(at.blob)}
+	blob := code.blob(ref)
+	switch {
+	case blob.Kind.Java():
+		chain := code.chain(&sampledBlob{blobRef: ref, Blob: blob}, at.pc)
+		for i, f := range chain {
+			kind := callstack.Inlined
+			if i == len(chain)-1 {
+				kind = callstack.Compiled
+			}
+			frames = append(frames, calltree.LeafFrame{Frame: callstack.Frame{Kind: kind, BCI: f.BCI, Line: f.Line, Name: f.Method},
+				Guessed: f.Guess == printassembly.GuessedAll})
+		}
+		return frames, stack
+	case blob.Kind == printassembly.Interpreter && inner.Kind == callstack.Interpreted:
+		return one(inner), caller
+	}
+	return one(callstack.Frame{Kind: callstack.Stub, Name: blob.Name}), stack
+}
+
+// stacks sets what the profile says about calls.
+func (w *work) stacks(p *Profile) {
+	set := calltree.NewSet(w.b.stacks, w.n)
+	type leafKey struct {
+		at    spot
+		inner *callstack.Frame // in the interpreter and in the kernel, whose leaves depend on it
+	}
+	leaves := map[leafKey]int32{}
+	w.trial.stacks.Each(w.n, func(k calltree.Key[spot], c tally.Counts) {
+		frames, caller := w.b.leaf(w.code, k.Spot, k.Stack)
+		key := leafKey{at: k.Spot}
+		if caller != k.Stack {
+			key.inner, _ = w.b.stacks.Frame(k.Stack)
+		}
+		n, ok := leaves[key]
+		if !ok {
+			n = set.Leaf(frames)
+			leaves[key] = n
+		}
+		set.Add(w.b.threads.Label(w.b.contexts.At(k.Context).Label), n, caller, c)
+	})
+	p.Stacks = set
+	w.addTotals(p)
+	if len(w.opts.By) > 0 {
+		split := set.Split(w.opts.By)
+		for i, m := range append(slices.Clone(w.opts.By), "") {
+			p.By = append(p.By, CallerTotal{string(m), split[i]})
+		}
+	}
+}
+
+// leastCaller is the share of the profile that a method must have with all that it calls, to be among the frames
+// without any samples of its own.
+const leastCaller = 0.01
+
+// addTotals sets the totals of frames, and adds frames for methods that only call others.
+func (w *work) addTotals(p *Profile) {
+	totals := p.Stacks.Totals()
+	for i := range p.Frames {
+		f := &p.Frames[i]
+		code := calltree.Code{Kind: callstack.Compiled, Name: f.Method}
+		f.WithCallees = w.counts(totals[code])
+		delete(totals, code)
+	}
+	from := len(p.Frames)
+	for code, c := range totals {
+		if code.Java() && p.Share(c) >= leastCaller {
+			p.Frames = append(p.Frames, FrameTotal{Method: code.Name, Counts: make(tally.Counts, w.n), Total: make(tally.Counts, w.n),
+				WithCallees: c, Slices: w.compare.PerSlice(), PerJVM: w.compare.PerJVM()})
+		}
+	}
+	slices.SortFunc(p.Frames[from:], func(a, b FrameTotal) int {
+		return cmp.Or(tally.Compare(a.WithCallees, b.WithCallees), cmp.Compare(a.Method, b.Method))
+	})
+}
+
+// foldedStacks returns how many samples are counted without their stacks.
+func (b *Builder) foldedStacks() (n int64) {
+	for _, t := range b.trials {
+		n += t.stacks.Folded()
+	}
+	return n
+}
+
+// isUnder reports whether a sample has the method Config.Under among its frames. Without such a method, it is true.
+func (b *Builder) isUnder(j *joinedSample) bool {
+	return b.under.Has(j.spot, j.Stack, func() []calltree.LeafFrame {
+		if j.spot.jvm >= 0 {
+			b.underCode.readDebugInfo(blobRef{int(j.spot.jvm), int(j.spot.blob)})
+		}
+		frames, _ := b.leaf(b.underCode, j.spot, 0)
+		return frames
+	})
+}

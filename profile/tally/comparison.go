@@ -1,0 +1,58 @@
+package tally
+
+import "slices"
+
+// A Comparison makes the counts by which the JVMs of a profile, or its slices of time, are compared. Once the profile
+// has too many of these counts, a Comparison returns nil instead.
+type Comparison struct {
+	PIDs     []int // of the profile, ascending
+	Slices   int   // number of slices; 0 in a trial that is not cut
+	Counters int
+	numbers  int // how many values the counts have so far
+}
+
+// maxCompared is the maximum number of values in a profile's counts by JVM and by slice. A profile of 10,000 functions
+// in 100 forks, with 5 slices each, stays below it. A profile that would have more has only sums.
+const maxCompared = 8 << 20
+
+// PerJVM returns a Counts for each JVM, or nil if there are too many numbers.
+func (c *Comparison) PerJVM() []Counts { return c.zeros(len(c.PIDs)) }
+
+// PerSlice returns a Counts for each slice. It returns nil for a trial that is not cut into slices, or if there are
+// too many numbers.
+func (c *Comparison) PerSlice() []Counts {
+	if c.Slices == 0 {
+		return nil
+	}
+	return c.zeros(c.Slices)
+}
+
+func (c *Comparison) zeros(n int) []Counts {
+	if c.numbers += n * c.Counters; c.TooMuch() {
+		return nil
+	}
+	return Zeros(n, c.Counters)
+}
+
+// TooMuch reports whether there are too many numbers, so that some counts are nil.
+func (c *Comparison) TooMuch() bool { return c.numbers > maxCompared }
+
+// AddJVM adds the counts of one process to those made by PerJVM.
+func (c *Comparison) AddJVM(to []Counts, pid int, counts Counts) {
+	if to == nil {
+		return
+	}
+	if i, ok := slices.BinarySearch(c.PIDs, pid); ok {
+		to[i].Add(counts)
+	}
+}
+
+// AddSlices adds the counts of one JVM's slices, from its first slice on, to those made by PerSlice.
+func AddSlices(to []Counts, first int, over []Counts) {
+	if to == nil {
+		return
+	}
+	for i, c := range over {
+		to[first+i].Add(c)
+	}
+}

@@ -1,0 +1,164 @@
+// Package callers lays out trees of calls as lines of text.
+//
+// A path on which each frame has only one caller is a column of lines. Only where it branches, the lines below are
+// indented, and each branch begins with a "-". So a deep stack stays narrow:
+//
+//	100.00%  java.util.HashMap::get:557
+//	 98.28%  org.acme.Users::find:88
+//	 68.97%  - org.acme.Router::route:21 [inlined]
+//	           org.acme.Server::handle:40
+//	 25.86%  - org.acme.Batch::step:12
+//
+// A line has no share if it has the same samples as the line above.
+package callers
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/calltree"
+)
+
+// A Line is a line of a tree: a node, or a text about nodes that are left out.
+type Line struct {
+	Node    *calltree.Node // nil if nodes are left out here
+	Omitted int            // how many children are left out, if Node is nil; 0 if it is the rest of a path
+	Samples int64          // of the first event
+	Indent  int            // in columns
+	Branch  bool           // the line begins one of several branches
+	Same    bool           // the line has the same samples as the line above
+}
+
+// decay is how much less a node counts than its parent when Lines chooses nodes. Without it, the whole of the hottest
+// path would come before the first node of the second one.
+const decay = 0.93
+
+// Lines returns the lines below the root of a tree, at most most of them. least is the share of the root's samples that
+// children must have to get a line of their own if they are left out from the tree.
+func Lines(tree *calltree.Tree, least float64, most int) []Line {
+	w := writer{tree: tree, least: least * float64(samples(&tree.Nodes[0])), kept: keep(tree, most)}
+	w.children(0, 0)
+	if len(w.lines) > most {
+		w.lines = w.lines[:most]
+	}
+	return w.lines
+}
+
+// samples returns the samples of a node that the lines show.
+func samples(n *calltree.Node) int64 {
+	if len(n.Counts) == 0 {
+		return 0
+	}
+	return n.Counts[0]
+}
+
+// keep chooses nodes, and returns whether each node is one of them. The parent of a chosen node is chosen, too.
+func keep(tree *calltree.Tree, most int) []bool {
+	weights, order, kept := make([]float64, len(tree.Nodes)), make([]int, len(tree.Nodes)), make([]bool, len(tree.Nodes))
+	depths := make([]int, len(tree.Nodes))
+	for i := range tree.Nodes {
+		n := &tree.Nodes[i]
+		if order[i] = i; n.Parent >= 0 {
+			depths[i] = depths[n.Parent] + 1
+		}
+		weights[i] = float64(samples(n)) * math.Pow(decay, float64(depths[i]))
+	}
+	slices.SortStableFunc(order, func(a, b int) int { // a parent weighs at least as much as its child, and has a lower index
+		switch {
+		case weights[a] > weights[b]:
+			return -1
+		case weights[a] < weights[b]:
+			return 1
+		}
+		return 0
+	})
+	for _, i := range order[:min(len(order), most+1)] { // the root has no line
+		kept[i] = true
+	}
+	return kept
+}
+
+// A writer makes the lines of a tree.
+type writer struct {
+	tree  *calltree.Tree
+	least float64
+	kept  []bool
+	lines []Line
+}
+
+// children adds the lines below a node.
+func (w *writer) children(i int32, indent int) {
+	for { // along a path without branches
+		n := &w.tree.Nodes[i]
+		var shown []int32
+		rest := Line{Omitted: n.Others}
+		if len(n.Omitted) > 0 {
+			rest.Samples = n.Omitted[0]
+		}
+		for _, c := range n.Children {
+			if w.kept[c] {
+				shown = append(shown, c)
+			} else {
+				rest.Omitted++
+				rest.Samples += samples(&w.tree.Nodes[c])
+			}
+		}
+		restShown := rest.Samples > 0 && float64(rest.Samples) >= w.least
+		switch {
+		case len(shown) == 0 && restShown && len(n.Children) > 0:
+			w.lines = append(w.lines, Line{Indent: indent, Same: true, Samples: rest.Samples}) // the path goes on
+			return
+		case len(shown) == 0:
+			return
+		case len(shown) == 1 && !restShown:
+			i = shown[0]
+			child := &w.tree.Nodes[i]
+			w.lines = append(w.lines, Line{Node: child, Samples: samples(child), Indent: indent, Same: samples(child) == samples(n) && len(w.lines) > 0})
+			continue
+		}
+		for _, c := range shown {
+			child := &w.tree.Nodes[c]
+			w.lines = append(w.lines, Line{Node: child, Samples: samples(child), Indent: indent, Branch: true})
+			w.children(c, indent+bulletWidth)
+		}
+		if restShown {
+			rest.Indent, rest.Branch = indent, true
+			w.lines = append(w.lines, rest)
+		}
+		return
+	}
+}
+
+// bulletWidth is the width of the "- " before a branch.
+const bulletWidth = 2
+
+// Name returns the name of a node's code, with a mark if it is a guess, and what follows the name: the line, if all
+// frames are at the same one, and a mark for the kind of code. Compiled methods have no such mark.
+func Name(n *calltree.Node) (name, tail string) {
+	name = n.Label()
+	if n.Guessed {
+		name = printassembly.GuessMark + name
+	}
+	if n.Line > 0 {
+		tail = ":" + strconv.Itoa(n.Line)
+	}
+	switch {
+	case n.Mark() || n.Name == "":
+	case n.Kind == callstack.Native:
+		tail += " [" + n.Module + "]"
+	case n.Kind == calltree.Thread:
+		tail += " [thread]"
+	case n.Kind == callstack.Stub || n.Kind == callstack.Kernel:
+		tail += " [" + n.Kind.String() + "]"
+	case n.Only(callstack.Inlined) || n.Only(callstack.Interpreted):
+		for _, k := range []callstack.Kind{callstack.Inlined, callstack.Interpreted} {
+			if n.Only(k) {
+				tail += " [" + k.String() + "]"
+			}
+		}
+	}
+	return name, tail
+}

@@ -1,0 +1,124 @@
+package stacks
+
+import (
+	pprof "github.com/google/pprof/profile"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/report/names"
+)
+
+// A callerKey identifies the innermost frame of a stack. The process matters because each has its own code cache.
+type callerKey struct {
+	pid   int
+	stack callstack.ID
+}
+
+// A caller is pprof's location of the innermost frame of a stack, with the methods that were inlined into it. next is
+// the stack below that frame.
+type caller struct {
+	location *pprof.Location
+	next     callstack.ID
+}
+
+// Names of mappings that are not files, for frames of stacks.
+const (
+	interpreted = "[interpreter]"
+	marks       = "[stack]" // what stands in place of frames
+)
+
+// mapCallers extends the mapping of a process's code cache so that it contains the frames of a location's callers.
+func (b *pprofBuilder) mapCallers(l *profile.Location) {
+	if b.all.Stacks == nil {
+		return
+	}
+	for id := l.Stack; ; {
+		f, up := b.all.Stacks.Frame(id)
+		key := callerKey{l.PID, id}
+		if _, known := b.callers[key]; f == nil || known {
+			return
+		}
+		b.callers[key] = caller{}
+		if inCodeCache(f) {
+			b.mapAddress(l.PID, f.PC)
+		}
+		id = up
+	}
+}
+
+// inCodeCache reports whether the address of a frame is in the code cache.
+func inCodeCache(f *callstack.Frame) bool {
+	return f.Kind == callstack.Compiled || f.Kind == callstack.Inlined || f.Kind == callstack.Stub
+}
+
+// locationsOf returns the locations of all frames of a sample, the innermost first. inner is the sampled code.
+func (b *pprofBuilder) locationsOf(inner *pprof.Location, l *profile.Location) []*pprof.Location {
+	all := []*pprof.Location{inner}
+	if b.all.Stacks == nil {
+		return all
+	}
+	if f, _ := b.all.Stacks.Frame(l.Stack); f == nil {
+		for code := range b.all.Stacks.Callers(l.Stack) {
+			all = append(all, b.mark(code))
+		}
+		return all
+	}
+	for id := l.Stack; id != 0; {
+		if len(all) > calltree.MaxFrames {
+			return append(all, b.mark(calltree.Code{Kind: callstack.Cut}))
+		}
+		c := b.caller(l.PID, id)
+		all = append(all, c.location)
+		id = c.next
+	}
+	return all
+}
+
+// mark returns the location of a mark.
+func (b *pprofBuilder) mark(code calltree.Code) *pprof.Location {
+	return b.locationOf(b.mapping(mappingKey{0, marks}), 0, []pprof.Line{{Function: b.function(code.Label(), "")}})
+}
+
+// caller returns the innermost frame of a stack. There must be one.
+func (b *pprofBuilder) caller(pid int, id callstack.ID) caller {
+	key := callerKey{pid, id}
+	if c := b.callers[key]; c.location != nil {
+		return c
+	}
+	f, up := b.all.Stacks.Frame(id)
+	lines := []pprof.Line{b.callerLine(f)}
+	for inlined := f; inlined.Kind == callstack.Inlined && up != 0 && len(lines) < calltree.MaxFrames; {
+		inlined, up = b.all.Stacks.Frame(up)
+		lines = append(lines, b.callerLine(inlined))
+	}
+	c := caller{b.locationOf(b.mapping(mappingOf(pid, f)), f.PC, lines), up}
+	b.callers[key] = c
+	return c
+}
+
+// mappingOf returns the key of the mapping that a frame's code is in.
+func mappingOf(pid int, f *callstack.Frame) mappingKey {
+	switch {
+	case inCodeCache(f):
+		return mappingKey{pid, codeCache}
+	case f.Kind == callstack.Interpreted:
+		return mappingKey{0, interpreted}
+	case f.Kind == callstack.Kernel:
+		return mappingKey{0, kernel}
+	case f.Kind == callstack.Native && f.Module != "":
+		return mappingKey{0, f.Module}
+	case f.Kind == callstack.Native:
+		return mappingKey{0, profile.UnknownModule}
+	}
+	return mappingKey{0, marks}
+}
+
+// callerLine returns the line of a frame.
+func (b *pprofBuilder) callerLine(f *callstack.Frame) pprof.Line {
+	if f.Kind.Java() {
+		return pprof.Line{Function: b.function(f.Name, names.SourcePath(f.Name, b.all.SourceFile(f.Name))), Line: int64(max(f.Line, 0))}
+	}
+	code := calltree.CodeOf(f)
+	return pprof.Line{Function: b.function(code.Label(), "")}
+}
