@@ -34,8 +34,8 @@ type AttachOptions struct {
 
 	Counters  []sampler.Event // as in Options
 	Frequency int             // as in Options
-	// FixedFrequency is as in Options.
-	FixedFrequency bool
+	// FixedFrequency and Stacks are as in Options.
+	FixedFrequency, Stacks bool
 	// The measurement begins when Delay has passed since the sampling began, and ends after Length. If Length is 0, it
 	// ends when a signal stops it or all JVMs have ended.
 	Delay, Length time.Duration
@@ -141,7 +141,7 @@ func (a *Attachment) run(ctx context.Context) error {
 	a.beginEvents(ctx)
 	defer a.events.End(ctx) // a second call does nothing
 	hertz, rateNote := frequency(a.o.Frequency, a.o.Counters)
-	o := collect.Options{Events: a.o.Counters, Frequency: hertz, Drawn: !a.o.FixedFrequency, PID: a.jvms[0].PID, Dir: a.folder.Path}
+	o := collect.Options{Events: a.o.Counters, Frequency: hertz, Drawn: !a.o.FixedFrequency, PID: a.jvms[0].PID, Dir: a.folder.Path, Walk: walker(a.o.Stacks)}
 	for _, j := range a.jvms[1:] {
 		o.MorePIDs = append(o.MorePIDs, j.PID)
 	}

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/hotspot/stack"
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -20,7 +23,7 @@ func (r *Recording) startNative(ctx context.Context, pid int) (sampling, error) 
 	hertz, note := frequency(r.o.Frequency, r.o.Counters)
 	n, err := collect.StartNative(collect.Options{
 		Events: r.o.Counters, Frequency: hertz, Drawn: !r.o.FixedFrequency, PID: pid, Dir: r.o.Folder.Path,
-		Mapped: func(m native.Mapping) { r.code.mapped(ctx, m) }, Pauses: r.rules.Reopen()})
+		Mapped: func(m native.Mapping) { r.code.mapped(ctx, m) }, Pauses: r.rules.Reopen(), Walk: walker(r.o.Stacks)})
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +47,14 @@ func attachNative(ctx context.Context, o collect.Options, note string) (sampling
 		return nil, nil, withoutOther(err)
 	}
 	return &nativeSampling{n, note}, n.Subscribe(streamed, streamPause).C, nil
+}
+
+// walker returns the function that finds the call stacks of the samples, or nil if no stacks are wanted.
+func walker(wanted bool) collect.Walk {
+	if !wanted || !stack.Supported() {
+		return nil
+	}
+	return stack.NewWalker().Walk
 }
 
 // withoutOther changes the hint of an error that native sampling has returned. gasm attach has no other sampler, so the
@@ -70,6 +81,12 @@ func (n *nativeSampling) Notes() []string { return append(fix.Texts(n.Native.Not
 func (n *nativeSampling) Lost() int64 { return 0 } // the sampler's text has the number
 
 func (n *nativeSampling) save(_ context.Context, path string, _ io.Writer) error {
+	if stacks := n.StacksFile(); stacks != "" {
+		// Without their stacks the samples are still whole. Description.Stacks says whether the file is there.
+		if err := os.Rename(stacks, filepath.Join(filepath.Dir(path), capture.StacksFile)); err != nil {
+			return fmt.Errorf("naming the call stacks: %w", err)
+		}
+	}
 	if err := os.Rename(n.TextFile(), path); err != nil {
 		return fmt.Errorf("naming the samples: %w", err)
 	}
@@ -80,7 +97,12 @@ func (n *nativeSampling) open(context.Context) (io.ReadCloser, error) { return o
 
 func (n *nativeSampling) resolver() *native.Resolver { return n.Resolver() }
 
-func (n *nativeSampling) discard() { os.Remove(n.TextFile()) }
+func (n *nativeSampling) discard() {
+	os.Remove(n.TextFile())
+	if stacks := n.StacksFile(); stacks != "" {
+		os.Remove(stacks)
+	}
+}
 
 func (n *nativeSampling) stream() <-chan sampler.Sample { return n.Subscribe(streamed, streamPause).C }
 

@@ -17,6 +17,9 @@ var errNoNative = &failure.MissingToolError{Tool: "native sampling", Cause: "onl
 // startNative returns an error: native sampling works on Linux only.
 func (r *Recording) startNative(context.Context, int) (sampling, error) { return nil, errNoNative }
 
+// walker returns nil: there are no call stacks without native sampling.
+func walker(bool) collect.Walk { return nil }
+
 // attachNative returns an error: native sampling works on Linux only.
 func attachNative(context.Context, collect.Options, string) (sampling, <-chan sampler.Sample, error) {
 	return nil, nil, errNoNative

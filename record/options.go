@@ -38,7 +38,9 @@ type Options struct {
 	// FixedFrequency is true if samples are taken exactly at Frequency. Otherwise the sampler draws a frequency near
 	// Frequency at random (see [collect.Options].Drawn). DTrace always uses exactly Frequency.
 	FixedFrequency bool
-	Sudo           bool // run dtrace by sudo -n
+	// Stacks is true if the samples get call stacks. Only SamplerNative records them.
+	Stacks bool
+	Sudo   bool // run dtrace by sudo -n
 
 	// Delay and Length limit the measurement to a window that opens when Delay has passed since the command's start,
 	// and closes after Length. If Length is 0, the window closes when the command ends.

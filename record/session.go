@@ -145,7 +145,11 @@ func (s *session) complete(ctx context.Context, describe func() capture.Descript
 
 // description returns the part of the capture's description that does not depend on the kind of recording.
 func (s *session) description() capture.Description {
-	return capture.Description{Schema: 1, Gasm: s.gasm, Host: thisHost(),
+	stacks := 0
+	if _, err := os.Lstat(s.path(capture.StacksFile)); err == nil {
+		stacks = capture.StacksVersion
+	}
+	return capture.Description{Schema: 1, Stacks: stacks, Gasm: s.gasm, Host: thisHost(),
 		Sampler: string(s.sampling.tool()), Events: sampler.Specs(s.sampling.Events()), Frequency: s.sampling.Frequency(),
 		Lost: s.sampling.Lost(), Clocks: []capture.Clock{s.clocks.start, s.clocks.end}}
 }

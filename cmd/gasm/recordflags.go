@@ -16,6 +16,7 @@ type recordFlags struct {
 	output        string
 	frequency     int
 	fixed         bool // sample at exactly this frequency, not at a random one near it
+	stacks        string
 	eventList     string
 	delay, length time.Duration
 	kinds, from   string // which kinds of events to record, and from which source
@@ -28,6 +29,8 @@ func (f *recordFlags) register(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.output, "output", "o", "", "keep the capture in the folder `DIR`")
 	flags.IntVar(&f.frequency, "frequency", 0, "about how many samples of each event are taken per second and CPU, in `Hz` (default: 1001, or 501, 301, 201 or 101 if more would take over 1 % of the time)")
 	flags.BoolVar(&f.fixed, "fixed-frequency", false, "sample exactly as often as --frequency says; without it, a frequency near that is drawn, so that no program is in step with the samples")
+	flags.StringVar(&f.stacks, "stacks", "off", "`on` records the call stack of each sample, without an option or an agent in the JVM (x86-64, native sampling)")
+	flags.Lookup("stacks").NoOptDefVal = "on"
 	flags.StringVar(&f.eventList, "event", "", "`event`s to sample as perf names them, separated by commas (default: cycles:P, else cycles, else cpu-clock)")
 	flags.StringVar(&f.from, "events-from", string(record.EventsAuto), "`where` events come from: log (HotSpot's -Xlog), jfr (Flight Recorder), usdt (HotSpot's probes), dtrace (the same, with DTrace), or auto: the cheapest source that has them")
 	flags.DurationVar(&f.delay, "delay", 0, "begin to measure this `time` after the start, as 5s or 500ms")
@@ -47,6 +50,9 @@ const defaultKinds = "default"
 func (f *recordFlags) counters() ([]sampler.Event, error) {
 	if f.given("frequency") && (f.frequency <= 0 || f.frequency > maxFrequency) {
 		return nil, usage("--frequency is %d; it is in Hz, from 1 to %d", f.frequency, maxFrequency)
+	}
+	if f.stacks != "on" && f.stacks != "off" {
+		return nil, usage("--stacks is %q; it is on or off", f.stacks)
 	}
 	events, err := sampler.ParseEvents(f.eventList)
 	if err != nil {
