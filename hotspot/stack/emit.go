@@ -41,15 +41,20 @@ func (k *walk) compiled(c *code, pc uint64) []callstack.Frame {
 			Line: known(f.Line > 0, f.Line), Name: clip(f.Method)})
 	}
 	frames[len(frames)-1].Kind = callstack.Compiled
-	c.frames[pc] = frames
+	if len(c.frames) <= mostReturns {
+		c.frames[pc] = frames
+	}
 	return frames
 }
+
+// mostReturns is the largest number of return addresses in a method whose frames are read.
+const mostReturns = 1 << 12
 
 // inlined reads the frames at a return address from the method's debug info. If that is not possible, or if the thread
 // was not calling, it returns the method alone.
 func (k *walk) inlined(c *code, pc uint64) []nmethod.Frame {
 	alone := []nmethod.Frame{{Method: c.Name, BCI: -1}}
-	if k.exact || c.Method.Kind == "c2n" || c.Method.Kind == "cnt" {
+	if k.exact || c.Method.Kind == "c2n" || c.Method.Kind == "cnt" || c.Method.Size > mostCode || len(c.frames) > mostReturns {
 		return alone
 	}
 	copied, err := k.jvm.copier.Copy(c.Method)

@@ -25,6 +25,23 @@ type jvm struct {
 	codes   map[*codecache.Blob]*code
 	special *codecache.Blob // Continuation.enterSpecial; nil if it was not seen
 	forget  int64           // when the names that the copier has read must be read again
+	slow    int             // how many walks took longer than slowWalk
+}
+
+const (
+	// slowWalk is a time that no walk takes, unless the process makes gasm read very much memory, or this process does
+	// not get a CPU. Most walks take 30 microseconds; those that find new methods take some milliseconds.
+	slowWalk = 50 * time.Millisecond
+	// mostSlow is the number of slow walks after which the process's stacks are not walked any more. It limits what a
+	// hostile process can do to some 10 seconds.
+	mostSlow = 200
+)
+
+// took notes how long a walk took.
+func (j *jvm) took(d time.Duration) {
+	if d > slowWalk {
+		j.slow++
+	}
 }
 
 const (

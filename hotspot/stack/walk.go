@@ -1,7 +1,9 @@
 package stack
 
 import (
+	"maps"
 	"runtime"
+	"time"
 
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/internal/cfi"
@@ -36,6 +38,9 @@ var perfRegisters = [...]int{perfevent.AX, perfevent.DX, perfevent.CX, perfevent
 // mostFrames is the largest number of frames of a stack. A dump has 64 KiB, so there can't be more frames of two words.
 const mostFrames = 4096
 
+// mostProcesses is the number of processes from which on those that have ended, or are no JVMs, are forgotten.
+const mostProcesses = 256
+
 // A Walker walks the stacks of all sampled processes. Only one goroutine may use it.
 type Walker struct {
 	jvms      map[int]*jvm
@@ -61,7 +66,7 @@ type walk struct {
 	// exact is true if at.PC is the address of an instruction that was executing, and not a return address.
 	exact  bool
 	leaf   bool
-	pushed bool // the callee has arguments on the stack, above the frame of the current code
+	pushed bool              // the callee has arguments on the stack, above the frame of the current code
 	frames []callstack.Frame // innermost first
 	mark   callstack.Kind    // what is missing below the outermost frame; 0 if nothing is
 }
@@ -77,7 +82,11 @@ func (w *Walker) Walk(out *callstack.Writer, r *perfevent.Record, mappings *nati
 		return 0
 	}
 	k := &w.walk
-	k.begin(w, r, mappings)
+	if !k.begin(w, r, mappings) {
+		return 0
+	}
+	began := time.Now()
+	defer func() { k.jvm.took(time.Since(began)) }()
 	k.mark = k.climb(r.Mode == perfevent.Kernel)
 	id := callstack.ID(0)
 	if k.mark != 0 {
@@ -89,13 +98,19 @@ func (w *Walker) Walk(out *callstack.Writer, r *perfevent.Record, mappings *nati
 	return id
 }
 
-// begin sets the state of the leaf.
-func (k *walk) begin(w *Walker, r *perfevent.Record, mappings *native.Resolver) {
+// begin sets the state of the leaf. It returns false if the process's stacks are not walked any more.
+func (k *walk) begin(w *Walker, r *perfevent.Record, mappings *native.Resolver) bool {
 	pid := int(r.PID)
 	j := w.jvms[pid]
-	if j == nil {
+	if j == nil || j.ended && r.MonoNanos > j.polled+int64(longestPause) { // the process may be another one by now
+		if len(w.jvms) >= mostProcesses {
+			maps.DeleteFunc(w.jvms, func(_ int, j *jvm) bool { return j.vm == nil || j.ended })
+		}
 		j = &jvm{pid: pid}
 		w.jvms[pid] = j
+	}
+	if j.slow > mostSlow {
+		return false
 	}
 	j.open(r.MonoNanos)
 	j.poll(r.MonoNanos)
@@ -106,6 +121,7 @@ func (k *walk) begin(w *Walker, r *perfevent.Record, mappings *native.Resolver) 
 		k.at.Set(to, r.Regs[from])
 	}
 	k.at.PC = r.Regs[perfevent.IP]
+	return true
 }
 
 // A step is what became of the attempt to find a frame's caller.
