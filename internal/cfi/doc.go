@@ -1,9 +1,9 @@
 // Package cfi finds the callers of native functions. It reads the call frame information in the section .eh_frame of an
 // ELF file (DWARF 5, section 6.4, and the Linux Standard Base, "Exception Frames"), for x86-64 and aarch64.
 //
-// A [Table] is the index of one file. [Table.Unwind] takes one step: it replaces the registers of a thread in a function
-// with those in the function's caller. The only memory that it reads is a copy of the thread's stack, so it can be used
-// long after the sample was taken:
+// A [Table] is the index of one file. [Table.Unwind] takes one step: it replaces the registers of a thread in a
+// function with those in the function's caller. The only memory that it reads is a copy of the thread's stack, so it
+// can be used long after the sample was taken:
 //
 //	f, err := native.NewELF(file)
 //	t, err := cfi.New(f)

@@ -17,7 +17,7 @@ func TestExpressions(t *testing.T) {
 		f := frame{table: table, registers: &r, memory: words, cfa: stackBase + 8}
 		at := len(table.data)
 		table.data = append(table.data, ops...)
-		return f.evaluate(rule{value: int64(at), length: uint32(len(ops))}, f.cfa)
+		return f.evaluate(rule{value: int32(at), length: uint16(len(ops))}, f.cfa)
 	}
 	check := func(want uint64, ops ...byte) {
 		t.Helper()

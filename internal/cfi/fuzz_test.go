@@ -75,7 +75,8 @@ func FuzzTable(f *testing.F) {
 			require.Greater(t, len(data), 10*maxCIEs, "there are too many records")
 			return
 		}
-		require.True(t, slices.IsSortedFunc(table.functions, func(a, b function) int { return cmp.Compare(a.lo, b.lo) }))
+		byStart := func(a, b function) int { return cmp.Compare(a.lo, b.lo) }
+		require.True(t, slices.IsSortedFunc(table.functions, byStart))
 		require.LessOrEqual(t, table.Len(), len(data)/10, "the length, the CIE, and two numbers")
 		for i, fn := range table.functions {
 			require.NotZero(t, fn.size)
@@ -93,9 +94,11 @@ func FuzzTable(f *testing.F) {
 // FuzzUnwind runs any instructions, in a CIE and in a function, with any stack.
 func FuzzUnwind(f *testing.F) {
 	f.Add(x86Entry, plt, []byte("stack of more than 8 bytes"), uint32(0xffff), byte(12), false, true)
-	f.Add([]byte{opDefCFA, 31, 0}, []byte{opOffset<<6 | x29, 4, opOffset<<6 | x30, 3}, []byte{1, 2}, uint32(1<<31), byte(0), true, false)
-	f.Add([]byte{}, []byte{opDefCFAExpression, 7, dwLit0 + 5, dwLit0 + 1, dwMinus, dwDup, dwBra, 0xfa, 0xff, opRememberState,
-		opRestoreState, opValExpression, rbx, 2, dwPick, 1}, make([]byte, 64), ^uint32(0), byte(1), false, false)
+	f.Add([]byte{opDefCFA, sp, 0}, []byte{opOffset<<6 | x29, 4, opOffset<<6 | x30, 3}, []byte{1, 2}, uint32(1<<sp),
+		byte(0), true, false)
+	f.Add([]byte{}, []byte{opDefCFAExpression, 7, dwLit0 + 5, dwLit0 + 1, dwMinus, dwDup, dwBra, 0xfa, 0xff,
+		opRememberState, opRestoreState, opValExpression, rbx, 2, dwPick, 1}, make([]byte, 64), ^uint32(0),
+		byte(1), false, false)
 	f.Fuzz(func(t *testing.T, first, instructions, memory []byte, known uint32, pc byte, aarch64, signal bool) {
 		s := &section{}
 		augmentation, a := "zR", chooseArch(aarch64)

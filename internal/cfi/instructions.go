@@ -106,7 +106,7 @@ func (p *program) advance(units uint64) { p.loc += units * p.info.codeAlign }
 // set sets the rule of a register.
 func (p *program) set(column uint64, kind ruleKind, value int64) {
 	if column < columns {
-		p.state.rules[column] = rule{kind: kind, value: value}
+		p.state.rules[column] = withOffset(kind, 0, value)
 	}
 }
 
@@ -122,7 +122,7 @@ func (p *program) block(kind ruleKind) rule {
 	length := p.in.uleb()
 	at := p.in.pos
 	p.in.bytes(length)
-	return rule{kind: kind, value: int64(at), length: uint32(p.in.pos - at)}
+	return rule{kind: kind, value: int32(at), length: uint16(p.in.pos - at)}
 }
 
 // restore sets the rule of a register to that at the function's first instruction.
@@ -162,10 +162,12 @@ func (p *program) defineCFA(op byte) {
 	case opDefCFA, opDefCFASF, opDefCFARegister:
 		cfa.kind, cfa.column = valueOffset, byte(min(p.in.uleb(), columns))
 	}
+	value := int64(cfa.value)
 	switch op {
 	case opDefCFA, opDefCFAOffset:
-		cfa.value = int64(p.in.uleb())
+		value = int64(p.in.uleb())
 	case opDefCFASF, opDefCFAOffsetSF:
-		cfa.value = p.in.sleb() * p.info.dataAlign
+		value = p.in.sleb() * p.info.dataAlign
 	}
+	*cfa = withOffset(cfa.kind, cfa.column, value)
 }

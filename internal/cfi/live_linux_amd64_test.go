@@ -76,8 +76,8 @@ func stopped(t *testing.T, pid int) (Registers, Memory) {
 	var u unix.PtraceRegs
 	require.NoError(t, unix.PtraceGetRegs(pid, &u))
 	r := Registers{PC: u.Rip}
-	for i, value := range []uint64{u.Rax, u.Rdx, u.Rcx, u.Rbx, u.Rsi, u.Rdi, u.Rbp, u.Rsp, u.R8, u.R9, u.R10, u.R11, u.R12,
-		u.R13, u.R14, u.R15} {
+	for i, value := range []uint64{u.Rax, u.Rdx, u.Rcx, u.Rbx, u.Rsi, u.Rdi, u.Rbp, u.Rsp, u.R8, u.R9, u.R10, u.R11,
+		u.R12, u.R13, u.R14, u.R15} {
 		r.Set(i, value)
 	}
 	file, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
@@ -138,4 +138,32 @@ func (p *process) open(path string) *processFile {
 		p.t.Fatalf("%s: no segment has the offset %#x", path, offset)
 		return 0
 	}}
+}
+
+// TestRestoreRT: the C library's __restore_rt finds all registers in the ucontext that the kernel has written for a
+// signal (arch/x86/include/uapi/asm/sigcontext.h, struct sigcontext_64).
+func TestRestoreRT(t *testing.T) {
+	found := 0
+	for _, path := range libc(t) {
+		table := open(t, path)
+		for _, f := range table.functions {
+			if table.arch.sp != rsp || !table.row(f.lo).signal {
+				continue
+			}
+			found++
+			words := make([]uint64, 64)
+			for i := range words {
+				words[i] = uint64(1000 + i)
+			}
+			// After 40 bytes: r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip.
+			want := registers(1000+5+16, 8, 1005, 9, 1006, 10, 1007, 11, 1008, 12, 1009, 13, 1010, 14, 1011, 15, 1012,
+				5, 1013, 4, 1014, rbp, 1015, rbx, 1016, 1, 1017, rax, 1018, 2, 1019, rsp, 1020)
+			r := registers(f.lo+1, rsp, stackBase)
+			result, err := table.Unwind(r.PC, false, &r, stack(words...))
+			require.NoError(t, err)
+			assert.Equal(t, Interrupted, result)
+			equal(t, want, r, path)
+		}
+	}
+	assert.Positive(t, found)
 }

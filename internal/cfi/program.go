@@ -19,16 +19,25 @@ const (
 	inRegister               // another register has the value
 	expression               // an expression computes the address of the value
 	valueExpression          // an expression computes the value
+	tooFar                   // the offset does not fit into a rule
 )
 
-// A rule says how to compute a value of the caller.
+// A rule says how to compute a value of the caller. It is small, because states are copied very often.
 type rule struct {
 	kind   ruleKind
 	column byte // the register whose rule it is; for a CFA, the register that it is relative to
 	// length is the number of bytes of an expression, and value its position in the section. For other kinds, value is
 	// an offset or the number of a register.
-	length uint32
-	value  int64
+	length uint16
+	value  int32
+}
+
+// withOffset returns a rule with an offset.
+func withOffset(kind ruleKind, column byte, value int64) rule {
+	if value != int64(int32(value)) {
+		return rule{kind: tooFar}
+	}
+	return rule{kind: kind, column: column, value: int32(value)}
 }
 
 // columns is the number of registers that can have rules: the general ones, and one more for the return address.
@@ -53,14 +62,14 @@ type row struct {
 // Limits for the instructions of a function. For comparison, of all functions in 1700 files of a Debian, the one with
 // most instructions has 20 kB of them, and none remembers two states at a time.
 const (
-	maxInstructions = 64 << 10 // in bytes
+	maxInstructions = 32 << 10 // in bytes
 	maxRemembered   = 32
 )
 
-// The instructions of a function are run again for each of its rows, so an attacker's functions could take all the time
-// that there is. To prevent that, a row may cost no more than cheapRow and what the Table has to spare, which is maxCost
-// at first, and grows by refill with each call of Unwind. In libjvm.so of JDK 28, a function has 4800 rows, of which the
-// last ones cost 25 000. The unit is the time of an instruction, which is some nanoseconds.
+// The instructions of a function are run again for each of its rows, so an attacker's functions could take very much
+// time. To prevent that, a row may cost no more than cheapRow and what the Table has to spare. That is maxCost at
+// first, and grows by refill with each call of Unwind. In libjvm.so of JDK 28, State::MachNodeGenerator has 4800 rows,
+// of which the last ones cost 60 000. The unit is the time of an instruction, which is some nanoseconds.
 const (
 	cheapRow  = 2 << 10
 	maxCost   = 1 << 28 // about a second

@@ -284,5 +284,5 @@ func spellRegister(table *Table, number int) string {
 	if table.arch.sp == 31 {
 		return strings.Replace(fmt.Sprintf("x%d", number), "x31", "sp", 1)
 	}
-	return append(strings.Fields("rax rdx rcx rbx rsi rdi rbp rsp"), strings.Fields("r8 r9 r10 r11 r12 r13 r14 r15 rip")...)[number]
+	return strings.Fields("rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip")[number]
 }

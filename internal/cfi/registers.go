@@ -13,13 +13,13 @@ type Registers struct {
 	Known  uint32 // bit n is set if Values[n] is known
 }
 
-// Set sets the value of a register.
+// Set sets the value of a register, whose number is below 32.
 func (r *Registers) Set(number int, value uint64) {
 	r.Values[number&31] = value
 	r.Known |= 1 << (number & 31)
 }
 
-// Get returns the value of a register, if it is known.
+// Get returns the value of a register, whose number is below 32, and whether it is known.
 func (r *Registers) Get(number int) (value uint64, known bool) {
 	return r.Values[number&31], r.Known>>(number&31)&1 != 0
 }

@@ -29,7 +29,8 @@ const (
 	Damaged
 )
 
-var results = [...]string{"caller", "interrupted", "bottom", "no function", "cut", "wrong", "unknown register", "damaged"}
+var results = [...]string{Caller: "caller", Interrupted: "interrupted", Bottom: "bottom", NoFunction: "no function",
+	Cut: "cut", Wrong: "wrong", Unknown: "unknown register", Damaged: "damaged"}
 
 func (r Result) String() string { return results[r] }
 
@@ -163,6 +164,8 @@ func (f *frame) returnAddress(u rule) (uint64, Result) {
 	switch {
 	case u.kind == undefined:
 		return 0, Bottom
+	case u.kind == tooFar:
+		return 0, Damaged
 	case u.kind <= sameValue && u.column >= f.table.arch.general: // only a link register can have it
 		return 0, Damaged
 	}

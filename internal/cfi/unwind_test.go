@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -91,7 +92,8 @@ func TestReturnAddress(t *testing.T) {
 		exact bool
 		want  uint64 // the word on the stack that is the return address
 	}{
-		{0x100f, true, 2}, {0x1010, true, 1}, {0x1017, true, 1}, {0x1018, true, 3}, {0x101f, true, 3}, {0x1020, true, 3},
+		{0x100f, true, 2}, {0x1010, true, 1}, {0x1017, true, 1},
+		{0x1018, true, 3}, {0x101f, true, 3}, {0x1020, true, 3},
 		{0x1001, false, 2}, {0x1010, false, 2}, {0x1011, false, 1}, {0x1018, false, 1}, {0x1020, false, 3},
 	} {
 		r := registers(c.pc, rsp, stackBase)
@@ -142,7 +144,8 @@ func TestRules(t *testing.T) {
 			registers(0xca11, rbx, 11, rbp, 12, r12, 14, r13, 15, rsp, stackBase)},
 		{"ignored", []byte{opNop, opArgsSize, 8, opNegateRAState, opDefCFASF, rsp, 0x7f},
 			registers(0xca11, rbx, 11, rbp, 12, r12, 14, r13, 15)},
-		{"rows of later addresses", []byte{opAdvance2, 0, 1, opUndefined, rbx, opAdvance4, 0, 0, 1, 0, opUndefined, rbp},
+		{"rows of later addresses", []byte{
+			opAdvance2, 0, 1, opUndefined, rbx, opAdvance4, 0, 0, 1, 0, opUndefined, rbp},
 			registers(0xca11, rbx, 11, rbp, 12, r12, 14, r13, 15)},
 	} {
 		if _, ok := c.want.Get(rsp); !ok {
@@ -158,7 +161,8 @@ func TestSetLoc(t *testing.T) {
 	s := &section{}
 	s.cie("zR", 16, x86Entry...)
 	at := sectionBase + len(s.data) + 4 + 13 + 1 // after the length, the rest of the FDE's head, and the instruction
-	s.function(0x1000, 0x100, append(binary.LittleEndian.AppendUint32([]byte{opSetLoc}, uint32(0x1020-at)), opDefCFAOffset, 16)...)
+	distance := binary.LittleEndian.AppendUint32(nil, uint32(0x1020-at))
+	s.function(0x1000, 0x100, slices.Concat([]byte{opSetLoc}, distance, []byte{opDefCFAOffset, 16})...)
 	table := s.table(t, elf.EM_X86_64)
 	step(t, table, registers(0x101f, rsp, stackBase), stack(1, 2), registers(1, rsp, stackBase+8))
 	step(t, table, registers(0x1020, rsp, stackBase), stack(1, 2), registers(2, rsp, stackBase+16))
@@ -222,7 +226,8 @@ func TestRegisterAfterExpression(t *testing.T) {
 		opAdvance<<6|1, opDefCFAExpression, 2, dwBreg0+rsp, 24, opDefCFAOffset, 8,
 		opAdvance<<6|1, opDefCFARegister, rsp)
 	for i, word := range []uint64{2, 3, 2, 3, 1} {
-		step(t, table, registers(0x1000+uint64(i), rsp, stackBase), stack(1, 2, 3), registers(word, rsp, stackBase+8*word))
+		want := registers(word, rsp, stackBase+8*word)
+		step(t, table, registers(0x1000+uint64(i), rsp, stackBase), stack(1, 2, 3), want)
 	}
 }
 
@@ -231,7 +236,8 @@ func TestRegisterAfterExpression(t *testing.T) {
 func TestSignalFrame(t *testing.T) {
 	s := &section{}
 	s.cie("zRS", 16, opDefCFAExpression, 3, dwBreg0+rsp, 8, dwDeref,
-		opExpression, rax, 2, dwBreg0+rsp, 16, opExpression, rbx, 2, dwBreg0+rsp, 24, opExpression, 16, 2, dwBreg0+rsp, 0)
+		opExpression, rax, 2, dwBreg0+rsp, 16, opExpression, rbx, 2, dwBreg0+rsp, 24,
+		opExpression, 16, 2, dwBreg0+rsp, 0)
 	s.function(0x1000, 9)
 	table := s.table(t, elf.EM_X86_64)
 	memory := stack(0xca11, stackBase+0x100, 5, 6)
@@ -271,24 +277,27 @@ func TestLinkRegister(t *testing.T) {
 
 // TestDamagedRows: a damaged function does not spoil the others.
 func TestDamagedRows(t *testing.T) {
+	const evaluated = "its .eh_frame has a rule or an expression that is damaged"
 	for what, c := range map[string]struct {
-		instructions []byte
 		want         string
+		instructions []byte
 	}{
-		"unknown instruction":         {[]byte{0x3e}, "unknown instruction 0x3e"},
-		"nothing remembered":          {[]byte{opRestoreState}, "it restores a state that it has not remembered"},
-		"much remembered":             {bytes.Repeat([]byte{opRememberState}, maxRemembered+1), "it remembers more than 32 states"},
-		"cut off":                     {[]byte{opNop, opNop, opNop, opNop, opNop, opDefCFA, rsp}, "an instruction is cut off"},
-		"long number":                 {append([]byte{opDefCFAOffset}, bytes.Repeat([]byte{0xff}, 11)...), "an instruction is cut off"},
-		"expression beyond its end":   {[]byte{opDefCFAExpression, 100, dwLit0}, "an instruction is cut off"},
-		"expression without end":      {[]byte{opDefCFAExpression, 3, dwSkip, 0xfd, 0xff}, "a rule or an expression"},
-		"expression that jumps out":   {[]byte{opDefCFAExpression, 3, dwSkip, 1, 0}, "a rule or an expression"},
-		"expression without operands": {[]byte{opDefCFAExpression, 1, dwPlus}, "a rule or an expression"},
-		"empty expression":            {[]byte{opDefCFAExpression, 0}, "a rule or an expression"},
-		"division by 0":               {[]byte{opDefCFAExpression, 3, dwLit0, dwLit0, dwDiv}, "a rule or an expression"},
-		"unknown operation":           {[]byte{opDefCFAExpression, 1, 0xff}, "a rule or an expression"},
-		"return address in rip":       {[]byte{opSameValue, 16}, "a rule or an expression"},
-		"long program":                {bytes.Repeat([]byte{opNop}, maxInstructions+8), "bytes of instructions, and at most 65536 are read"},
+		"unknown instruction":     {"it has the unknown instruction 0x3e", []byte{0x3e}},
+		"nothing remembered":      {"it restores a state that it has not remembered", []byte{opRestoreState}},
+		"much remembered":         {"it remembers more than 32", bytes.Repeat([]byte{opRememberState}, 33)},
+		"cut off":                 {"an instruction is cut off", []byte{0, 0, 0, 0, 0, opDefCFA, rsp}},
+		"long number":             {"an instruction is cut off", append([]byte{opArgsSize}, bytes.Repeat([]byte{255}, 11)...)},
+		"expression beyond end":   {"an instruction is cut off", []byte{opDefCFAExpression, 100, dwLit0}},
+		"expression without end":  {evaluated, []byte{opDefCFAExpression, 3, dwSkip, 0xfd, 0xff}},
+		"expression jumps out":    {evaluated, []byte{opDefCFAExpression, 3, dwSkip, 1, 0}},
+		"expression needs a word": {evaluated, []byte{opDefCFAExpression, 1, dwPlus}},
+		"empty expression":        {evaluated, []byte{opDefCFAExpression, 0}},
+		"division by 0":           {evaluated, []byte{opDefCFAExpression, 3, dwLit0, dwLit0, dwDiv}},
+		"unknown operation":       {evaluated, []byte{opDefCFAExpression, 1, 0xff}},
+		"return address in rip":   {evaluated, []byte{opSameValue, 16}},
+		"large offset":            {evaluated, []byte{opOffset<<6 | 16, 0xff, 0xff, 0xff, 0xff, 0x7f}},
+		"large CFA":               {evaluated, []byte{opDefCFAOffset, 0xff, 0xff, 0xff, 0xff, 0x7f}},
+		"long program":            {"at most 32768 are read", bytes.Repeat([]byte{opNop}, maxInstructions+8)},
 	} {
 		s := &section{}
 		s.cie("zR", 16, x86Entry...)
@@ -351,8 +360,11 @@ func TestRowsAreBounded(t *testing.T) {
 	table := s.table(t, elf.EM_X86_64)
 	for pc := uint64(0x1000); pc < 0x1000+2*maxRows; pc++ {
 		r := registers(pc, rsp, stackBase)
-		if result, err := table.Unwind(pc, true, &r, stack(1)); result != Caller || err != nil || len(table.rows) > maxRows {
-			t.Fatalf("%#x: %v, %v, %d rows", pc, result, err, len(table.rows))
+		if result, err := table.Unwind(pc, true, &r, stack(1)); result != Caller || err != nil {
+			t.Fatalf("%#x: %v, %v", pc, result, err)
+		}
+		if len(table.rows) > maxRows {
+			t.Fatalf("%d rows", len(table.rows))
 		}
 	}
 }
