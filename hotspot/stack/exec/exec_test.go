@@ -64,7 +64,7 @@ func expand(frame string) string {
 	return strings.TrimSpace(cfa + " ra=[cfa-8] " + rest)
 }
 
-func nmethod(frameSize, frameComplete int) func([]byte) Code {
+func method(frameSize, frameComplete int) func([]byte) Code {
 	return func(code []byte) Code {
 		return NMethod(testLo, code, Method{VerifiedEntry: testLo, FrameSize: frameSize, FrameComplete: frameComplete})
 	}
@@ -108,7 +108,7 @@ func TestNMethod(t *testing.T) {
 		e8 00 00 00 00       | call 0x1055              | cfa=rsp+48 rbp=[cfa-16] assumed
 		48 83 2c 24 05       | subq $0x5,(%rsp)         | cfa=rsp+56 rbp=[cfa-16] assumed
 		e9 00 10 00 00       | jmp 0x205f               | cfa=rsp+56 rbp=[cfa-16] assumed
-		`, nmethod(48, 12))
+		`, method(48, 12))
 }
 
 // TestPolledReturn: the end of a method on JDK 11, and a method that makes its frame without a push.
@@ -122,7 +122,7 @@ func TestPolledReturn(t *testing.T) {
 		4d 8b 97 08 01 00 00 | mov 0x108(%r15),%r10     | cfa=rsp+8
 		41 85 02             | test %eax,(%r10)         | cfa=rsp+8
 		c3                   | ret                      | cfa=rsp+8
-		`, nmethod(32, 12))
+		`, method(32, 12))
 }
 
 // TestNotEntrant: HotSpot has overwritten the first bytes of the verified entry with a jmp.
@@ -150,13 +150,13 @@ func TestNotEntrant(t *testing.T) {
 		00 00                | add %al,(%rax)           | -
 		48 89 6c 24 10       | mov %rbp,0x10(%rsp)      | cfa=rsp+32
 		c3                   | ret                      | cfa=rsp+32 rbp=[cfa-16]
-		`, nmethod(32, 12))
+		`, method(32, 12))
 	check(t, `
 		e9 00 10 00 00       | jmp 0x2005               | cfa=rsp+8
 		55                   | push %rbp                | cfa=rsp+8
 		48 8b ec             | mov %rsp,%rbp            | cfa=rsp+16 rbp=[cfa-16]
 		c3                   | ret                      | cfa=rsp+16 rbp=[cfa-16]
-		`, nmethod(32, 12))
+		`, method(32, 12))
 }
 
 // TestOSR: the entry of an OSR method in the middle of the code, where the frame is not made yet.
@@ -218,7 +218,7 @@ func TestMovedStack(t *testing.T) {
 		48 83 c4 10          | add $0x10,%rsp           | cfa=rsp+32 rbp=[cfa-16]
 		5d                   | pop %rbp                 | cfa=rsp+16 rbp=[cfa-16]
 		c3                   | ret                      | cfa=rsp+8
-		`, nmethod(32, -1))
+		`, method(32, -1))
 }
 
 // TestPopPush: an adapter takes the return address off the stack and puts it back.

@@ -15,7 +15,6 @@ type run struct {
 
 	steps    int // how many instructions may still be executed
 	sweeping bool
-	frames   map[Frame]uint16
 }
 
 // A node is a decoded instruction, and what the execution needs to note there.

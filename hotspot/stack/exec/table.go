@@ -16,7 +16,10 @@ const (
 	firstFrame
 )
 
-// maxFrames is the number of different frames that a Table can have. Code of HotSpot's has less than a hundred.
+// recentFrames is how many frames are compared with a new one. A method has about a dozen different frames.
+const recentFrames = 32
+
+// maxFrames is the number of frames that a Table can have. Code of HotSpot's has less than a hundred.
 const maxFrames = 1<<16 - firstFrame
 
 // At returns where the frame of the instruction at pc is, before the instruction is executed. It returns false if pc
@@ -40,10 +43,10 @@ func Analyze(c Code) *Table {
 	if len(c.Bytes) > maxCode {
 		return t
 	}
-	const bytesPerInst = 4 // typical of compiled Java code
+	const bytesPerInst, bytesPerState = 4, 64 // typical of compiled Java code
 	t.at = make([]uint16, len(c.Bytes))
 	r := &run{code: &c, table: t, at: make([]int32, len(c.Bytes)), insts: make([]node, 0, len(c.Bytes)/bytesPerInst),
-		steps: stepsPerByte * (len(c.Bytes) + 16), frames: map[Frame]uint16{}}
+		states: make([]state, 0, len(c.Bytes)/bytesPerState+1), steps: stepsPerByte * (len(c.Bytes) + 16)}
 	r.execute(c.Seeds...)
 	r.sweeping = true
 	r.sweep()
@@ -108,14 +111,15 @@ func (r *run) frameIndex(s *state) uint16 {
 		return noFrame
 	}
 	f.Assumed = r.sweeping
-	index, known := r.frames[f]
-	if !known {
-		if len(r.table.frames) >= maxFrames {
-			return noFrame
+	frames := r.table.frames
+	for i := len(frames) - 1; i >= max(0, len(frames)-recentFrames); i-- {
+		if frames[i] == f {
+			return uint16(i + firstFrame)
 		}
-		index = uint16(len(r.table.frames) + firstFrame)
-		r.table.frames = append(r.table.frames, f)
-		r.frames[f] = index
 	}
-	return index
+	if len(frames) >= maxFrames {
+		return noFrame
+	}
+	r.table.frames = append(frames, f)
+	return uint16(len(frames) + firstFrame)
 }

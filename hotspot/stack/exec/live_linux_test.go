@@ -1,0 +1,238 @@
+package exec
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/disasm/amd64"
+	"github.com/gasm-profiler/gasm/disasm/asm"
+	"github.com/gasm-profiler/gasm/hotspot/codecache"
+	"github.com/gasm-profiler/gasm/hotspot/nmethod"
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// TestLive executes all code in the code cache of running JVMs. At each call of a method, the frame must have the size
+// that HotSpot has in the header of the nmethod.
+func TestLive(t *testing.T) {
+	gasmtest.NeedTime(t)
+	classPath := t.TempDir()
+	gasmtest.CompileJava(t, classPath, 11, gasmtest.Testdata("programs", "Library.java"))
+	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 11 })
+	require.NotEmpty(t, jdks)
+	for _, jdk := range jdks {
+		for _, flags := range []string{"-XX:+UseG1GC", "-XX:+UseZGC", "-XX:TieredStopAtLevel=1"} {
+			if f := os.Getenv("ONLY"); f != "" && !strings.Contains(jdk.Name()+" "+flags, f) {
+				continue
+			}
+			t.Run(jdk.Name()+" "+flags, func(t *testing.T) {
+				cmd := exec.Command(jdk.Java(), flags, "-Dsec=600", "-cp", classPath, "Library")
+				require.NoError(t, cmd.Start())
+				defer cmd.Wait()
+				defer cmd.Process.Kill()
+				vm, copier, cache := openStopped(t, cmd.Process, 600)
+				testLive(t, vm, copier, cache.Blobs())
+			})
+		}
+	}
+}
+
+// openStopped opens a JVM, and stops it when it has that many methods.
+func openStopped(t *testing.T, process *os.Process, methods int) (*vmstructs.VM, *nmethod.Copier, *codecache.Cache) {
+	t.Helper()
+	var vm *vmstructs.VM
+	var copier *nmethod.Copier
+	var cache *codecache.Cache
+	require.Eventually(t, func() bool {
+		if cache == nil {
+			var err error
+			if vm, err = vmstructs.Open(process.Pid); err != nil {
+				return false // it is only just starting
+			}
+			if copier, err = nmethod.NewCopier(vm); err != nil {
+				return false
+			}
+			if cache, err = codecache.New(vm, copier.MethodName); err != nil {
+				return false
+			}
+		}
+		if _, err := cache.Poll(1); err != nil {
+			return false
+		}
+		n := 0
+		for _, b := range cache.Blobs() {
+			if b.Method != nil {
+				n++
+			}
+		}
+		return n >= methods
+	}, time.Minute, 50*time.Millisecond, "the JVM compiles methods")
+	gasmtest.Stop(t, process.Pid)
+	_, err := cache.Poll(2)
+	require.NoError(t, err)
+	return vm, copier, cache
+}
+
+// A comparison counts what agrees with HotSpot.
+type comparison struct {
+	share
+	calls, agree int // instructions after calls with debug info
+	leafCalls    int // calls without debug info: of leaf functions, which may come in the middle of pushes
+	notEntrant   int
+	nanos        time.Duration
+}
+
+func testLive(t *testing.T, vm *vmstructs.VM, copier *nmethod.Copier, blobs []*codecache.Blob) {
+	byKind := map[printassembly.Kind]*comparison{}
+	for _, b := range blobs {
+		code, err := vm.Read(nil, b.Lo, b.Hi-b.Lo)
+		if err != nil || len(code) == 0 {
+			continue
+		}
+		c, size := liveCode(t, vm, b, code)
+		k := byKind[b.Kind]
+		if k == nil {
+			k = &comparison{}
+			byKind[b.Kind] = k
+		}
+		start := time.Now()
+		table := Analyze(c)
+		k.nanos += time.Since(start)
+		before := k.share
+		k.add(table, c)
+		if b.Method != nil {
+			k.compare(t, b, table, c, size, debugInfo(t, copier, b))
+		} else if n := k.all - before.all; k.known-before.known < n*9/10 {
+			if os.Getenv("DUMP") != "" && strings.Contains(b.Name, os.Getenv("DUMP")) {
+				for _, in := range amd64.Decode(asm.ATT, c.Bytes, c.Lo) {
+					f, ok := table.At(in.Addr)
+					text := f.String()
+					if !ok {
+						text = fmt.Sprint(table.at[in.Addr-c.Lo])
+					}
+					fmt.Printf("%x: %-50s %s\n", in.Addr, in.Text, text)
+				}
+			}
+			t.Logf("%s: %d of %d known, %d disagree", b.Name, k.known-before.known, n, k.disagree-before.disagree)
+		}
+	}
+	for kind, k := range byKind {
+		t.Logf("%v: %+v", kind, *k)
+		assert.Greater(t, float64(k.known), 0.8*float64(k.all), "%v", kind)
+		if k.calls > 0 {
+			assert.Greater(t, k.calls, 1000)
+			assert.GreaterOrEqual(t, float64(k.agree), 0.999*float64(k.calls))
+		}
+	}
+}
+
+// liveCode returns the code of a blob, and the size of its frame if that is known.
+func liveCode(t *testing.T, vm *vmstructs.VM, b *codecache.Blob, code []byte) (c Code, frameSize int) {
+	t.Helper()
+	switch {
+	case b.Method != nil:
+		m := liveMethod(t, vm, b)
+		return NMethod(b.Lo, code, m), m.FrameSize
+	case b.Kind == printassembly.Interpreter:
+		return Codelet(b.Lo, code, b.Name), 0
+	case strings.Contains(b.Name, "I2C/C2I"):
+		return Adapter(b.Lo, code), 0
+	}
+	return Stub(b.Lo, code, b.Name), 0
+}
+
+// liveMethod reads from an nmethod's header what this package needs.
+func liveMethod(t *testing.T, vm *vmstructs.VM, b *codecache.Blob) Method {
+	t.Helper()
+	header, err := vm.Read(nil, b.Method.Address, 512)
+	require.NoError(t, err)
+	field := func(names ...string) int64 {
+		for _, name := range names {
+			if f, ok := vm.Field(name); ok {
+				v := f.In(header)
+				switch f.Size {
+				case 2:
+					return int64(int16(v))
+				case 4:
+					return int64(int32(v))
+				}
+				return int64(v)
+			}
+		}
+		t.Fatalf("there is no field %v", names)
+		return 0
+	}
+	m := Method{FrameSize: int(field("CodeBlob::_frame_size")) * 8, FrameComplete: int(field("CodeBlob::_frame_complete_offset")),
+		Native: b.Method.Compiler == ""}
+	if bci := int32(binary.LittleEndian.Uint32(header[field2(vm, "nmethod::_entry_bci"):])); bci != -1 {
+		m.OSREntry = uint64(field("nmethod::_osr_entry_point"))
+	}
+	if f, ok := vm.Field("nmethod::_verified_entry_offset"); ok {
+		m.VerifiedEntry = b.Lo + f.In(header)
+	} else {
+		m.VerifiedEntry = uint64(field("nmethod::_verified_entry_point"))
+	}
+	return m
+}
+
+func field2(vm *vmstructs.VM, name string) uint64 { f, _ := vm.Field(name); return f.At }
+
+// compare compares the frames after calls with the frame size in the nmethod's header.
+func (k *comparison) compare(t *testing.T, b *codecache.Blob, table *Table, c Code, frameSize int, described map[uint64]bool) {
+	if b.State == codecache.NotEntrant {
+		k.notEntrant++
+	}
+	want := Place{Where: InRegister, Reg: rsp, Offset: int32(frameSize)}
+	for _, in := range amd64.Decode(asm.ATT, c.Bytes, c.Lo) {
+		at := in.Addr + uint64(in.Len)
+		if in.Kind != asm.Call || at >= b.Hi || padding(c.Bytes[at-c.Lo]) {
+			continue
+		}
+		if !described[in.Addr] {
+			k.leafCalls++
+			continue
+		}
+		f, ok := table.At(at)
+		k.calls++
+		if ok && f.CFA == want {
+			k.agree++
+		} else {
+			t.Logf("%s: %#x: %v (%v), want %v", b.Name, at, f, ok, want)
+		}
+	}
+}
+
+// debugInfo returns the calls of a method at which HotSpot has debug info.
+func debugInfo(t *testing.T, copier *nmethod.Copier, b *codecache.Blob) map[uint64]bool {
+	t.Helper()
+	code, err := copier.Copy(b.Method)
+	if errors.Is(err, nmethod.ErrGone) {
+		return nil
+	}
+	require.NoError(t, err)
+	text, err := code.AppendTo(nil)
+	require.NoError(t, err)
+	l, err := printassembly.NewLog(strings.NewReader(string(text)), int64(len(text)), "copy")
+	require.NoError(t, err)
+	require.Len(t, l.Blobs, 1)
+	insts, err := l.Code(&l.Blobs[0], disasm.ATT)
+	require.NoError(t, err)
+	described := map[uint64]bool{}
+	for _, in := range insts {
+		if in.OwnFrames {
+			described[in.Lo] = true
+		}
+	}
+	return described
+}
