@@ -3,8 +3,9 @@
 // events are in subpackages.
 //
 //   - Native sampling: [StartNative] opens events on a process that is held before its exec, and [AttachNative] opens
-//     events on a process that already runs (native_linux.go). drain_linux.go turns the kernel's records into text, and
-//     kallsyms_linux.go names the kernel's functions. A [Stream] hands out the samples while they are taken.
+//     events on a process that already runs (native_linux.go). drain_linux.go turns the kernel's records into text,
+//     kallsyms_linux.go names the kernel's functions, and stacks_linux.go writes call stacks. A [Stream] hands out the
+//     samples while they are taken.
 //   - perf: [StartPerf] attaches perf to a process that is held before its exec, [Perf.Stop] ends the recording, and
 //     [Perf.WriteText] turns the recording into text (perf.go; perfrecord.go starts perf, perfwrite.go writes the
 //     text).
@@ -42,6 +43,16 @@
 //     the event's name, as perf does.
 //   - The stubs of imported functions (memset@plt) have no names, because no symbol table
 //     has them.
+//
+// # Call stacks
+//
+// With [Options].Walk, native sampling also records call stacks. The [Walk] finds the frames in user space; it belongs to
+// another package, because it has to know HotSpot. The drain adds the kernel's frames. It writes the stacks to a file of
+// its own (package callstack), and the ID of a stack to the line of the sample. Before each text, it writes the stacks
+// that the text refers to. If they can't be written, the samples go on without stacks, and a note says so.
+//
+// Samples with stacks need much room in the kernel's buffers. While there are such samples, the drain empties the buffers
+// every 20 ms.
 //
 // # Running perf
 //

@@ -5,7 +5,7 @@
 //     CPU, which /sys describes, in pmu_linux.go.
 //   - [Open] opens events on the first thread of a process that is about to exec (open_linux.go).
 //     [OpenRunning] opens them on all threads of running processes (running_linux.go).
-//   - [Set.Drain] returns the [Record]s that the kernel has written since the last call (ring_linux.go,
+//   - [Set.Drain] returns the [Record]s that the kernel has written since the last call (ring_linux.go, record.go,
 //     record_linux.go).
 //
 // # How the events are opened
@@ -28,4 +28,26 @@
 //   - A record with the pid -1 is from an ending thread that has lost its id (perf_event_pid).
 //   - An anonymous executable mapping is named "//anon". The kernel reports it again each
 //     time that HotSpot commits a part of it (mprotect).
+//
+// # Stacks
+//
+// With [Options].Stacks, a sample has what a walk of the stack needs: the thread's registers, the top of its stack and
+// the kernel's call chain, as a [ThreadState] (threadstate.go; stacks_linux.go).
+//
+// The kernel reserves room for the largest stack in each record, however short the stack is. At 1000 Hz, records of 64
+// KiB take 64 MB/s for each busy CPU. So the rings are larger than without stacks. They are
+// mapped before the events are opened: the size of the stacks is an attribute of the events, and it depends on how much
+// memory this user may lock. Root gets 8 MiB for each CPU at 1000 Hz, and another user perf_event_mlock_kb for each CPU
+// and RLIMIT_MEMLOCK.
+//
+// Drain keeps records for 20 ms, until they are in order. With stacks it leaves them in the ring for that time, and
+// copies only what it can't leave there, for example if the ring is half full. In a measurement with a JVM, draining a
+// sample took 3 us with a stack of 64 KiB, and 1 us without. Copying the stack would have taken 10 us more.
+//
+// Pitfalls:
+//
+//   - The memory in a stack need not be that of the stack: the kernel copies up to the first page that can't be read, and
+//     another mapping may follow the stack.
+//   - A stack is that of user space, and so are the registers. The kernel's own stack is only in the call chain.
+//   - A thread that is ending may have no registers or no stack, because it has given its memory back.
 package perfevent

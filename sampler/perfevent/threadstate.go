@@ -6,8 +6,8 @@ import "runtime"
 // belongs to the [Set], or is the kernel's own, and is used again as soon as Drain's function has returned. It must not
 // be changed.
 type ThreadState struct {
-	// ABI says how the thread ran in user space. If it is NoABI, there was nothing to copy, because the thread is one of
-	// the kernel's own or is ending. Then Regs and Stack are empty.
+	// ABI says how the thread ran in user space. If it is NoABI, Regs and Stack are empty, because the thread had no user
+	// space: it is one of the kernel's own, or is ending.
 	ABI ABI
 	// Regs are the thread's registers in user space, by the constants below. On another processor than that of the
 	// constants, and for registers without a constant, they are 0. If the thread was sampled in the kernel, they are
