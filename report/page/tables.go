@@ -430,6 +430,9 @@ const printingRow = "· gasm's printing (HotSpot)"
 // outsideMethodRow is left out of the account if it has no samples. It never has any without --window-method.
 const outsideMethodRow = "· outside the method"
 
+// notUnderRow is left out of the account if it has no samples. It never has any without --under.
+const notUnderRow = "· not under the method"
+
 // account returns the table that says how many samples were taken, and what became of them.
 func (t *tableBuilder) account() *table {
 	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-account", Title: "Account of samples", Note: "both sums are exact: the rows with one dot add up to taken, the rows with two dots to in the profile"}
@@ -450,6 +453,7 @@ func (t *tableBuilder) account() *table {
 		{"· outside the window", func(a *schema.Account) int64 { return a.OutsideWindow }},
 		{"· other threads", func(a *schema.Account) int64 { return a.OtherThread }},
 		{outsideMethodRow, func(a *schema.Account) int64 { return a.OutsideMethod }},
+		{notUnderRow, func(a *schema.Account) int64 { return a.NotUnder }},
 		{printingRow, func(a *schema.Account) int64 { return a.Printing }},
 		{"· lost", func(a *schema.Account) int64 { return a.Lost }},
 		{"· in the profile", func(a *schema.Account) int64 { return a.Profiled }},
@@ -467,7 +471,7 @@ func (t *tableBuilder) account() *table {
 			samples += n
 			r.Cells = append(r.Cells, cell{Text: strconv.FormatInt(n, 10), Sort: strconv.FormatInt(n, 10)})
 		}
-		if samples == 0 && (line.name == printingRow || line.name == outsideMethodRow) {
+		if samples == 0 && (line.name == printingRow || line.name == outsideMethodRow || line.name == notUnderRow) {
 			continue
 		}
 		r.Cells = append(r.Cells, cell{Text: line.name, Name: true})

@@ -143,7 +143,7 @@ func (d *document) summary(v *view) {
 			if len(p.Counters) > 1 {
 				text = p.Counters[e] + ": " + text
 			}
-			stacks = append(stacks, text)
+			stacks = append(stacks, layout.Wrap(text, d.Columns(layout.RuleWidth)-labelWidth)...)
 		}
 	}
 	d.field("Samples", samples...)

@@ -1,0 +1,171 @@
+package calltree
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/profile/tally"
+)
+
+// stacksOf returns the stacks that push adds.
+func stacksOf(t testing.TB, push func(w *callstack.Writer)) *Stacks {
+	t.Helper()
+	var text strings.Builder
+	w := callstack.NewWriter(&text)
+	push(w)
+	require.NoError(t, w.Flush())
+	tree, err := callstack.Read(strings.NewReader(text.String()), "stacks.txt")
+	require.NoError(t, err)
+	return NewStacks(tree)
+}
+
+func frame(kind callstack.Kind, name string, line int) callstack.Frame {
+	return callstack.Frame{Kind: kind, BCI: callstack.Unknown, Line: line, Name: name}
+}
+
+func TestPattern(t *testing.T) {
+	java := func(name string) *Code { return &Code{Kind: callstack.Compiled, Name: name} }
+	native := func(name string) *Code { return &Code{Kind: callstack.Native, Name: name} }
+	check := func(want bool, pattern string, c *Code) {
+		t.Helper()
+		p, err := ParsePattern(pattern)
+		require.NoError(t, err)
+		assert.Equal(t, want, p.Matches(c), "%s and %s", pattern, c.Name)
+	}
+	check(true, "org.acme.Users::find", java("org.acme.Users::find"))
+	check(true, "Users::find", java("org.acme.Users::find"))
+	check(true, " acme.Users::find ", java("org.acme.Users::find"))
+	check(false, "sers::find", java("org.acme.Users::find"))
+	check(false, "Users::fin", java("org.acme.Users::find"))
+	check(false, "Users::find", java("org.acme.Users::findAll"))
+	check(true, "Users::*", java("org.acme.Users::findAll"))
+	check(false, "Users::*", java("org.acme.Users$1::findAll"))
+	check(false, "Users::*", java("Users"))
+	check(true, "memcpy", native("memcpy"))
+	check(false, "memcpy", native("libc.memcpy"))
+	check(true, "PhaseIdealLoop::*", native("PhaseIdealLoop::build_loop_late"))
+	check(false, "main", &Code{Kind: Thread, Name: "main"})
+	check(false, "x", &Code{Kind: callstack.Cut, Name: "x"})
+	for _, bad := range []string{"", "  ", "*::a", "A::a*", "A::*::*"} {
+		_, err := ParsePattern(bad)
+		assert.Error(t, err, bad)
+	}
+	list, err := ParsePatterns("A::x, B::y")
+	require.NoError(t, err)
+	assert.Equal(t, []Pattern{"A::x", "B::y"}, list)
+	_, err = ParsePatterns("A::x,")
+	assert.Error(t, err)
+	_, err = ParsePatterns(strings.Repeat("A::x,", maxPatterns) + "A::x")
+	assert.Error(t, err)
+}
+
+// Lines and kinds of frames that differ are not those of the node.
+func TestMergedFrames(t *testing.T) {
+	var a, b, c callstack.ID
+	stacks := stacksOf(t, func(w *callstack.Writer) {
+		a = w.Push(0, frame(callstack.Interpreted, "A::a", 7))
+		b = w.Push(0, frame(callstack.Compiled, "A::a", 8))
+		c = w.Push(b, frame(callstack.Inlined, "B::b", 9))
+	})
+	s := NewSet(stacks, 2)
+	leaf := s.Leaf([]LeafFrame{{Frame: frame(callstack.Native, "memcpy", callstack.Unknown)}})
+	guess := s.Leaf([]LeafFrame{{Frame: frame(callstack.Compiled, "C::c", 3), Guessed: true}})
+	s.Add("t", leaf, a, tally.Counts{1, 5})
+	s.Add("t", leaf, b, tally.Counts{2, 0})
+	s.Add("t", leaf, c, tally.Counts{4, 0})
+	s.Add("t", guess, c, tally.Counts{0, 8})
+	s.Add("t", guess, NoCaller, tally.Counts{16, 0})
+	assert.Equal(t, tally.Counts{23, 13}, s.Total())
+
+	var lines []string
+	tree := s.TopDown(Limits{})
+	for _, n := range tree.Nodes {
+		lines = append(lines, fmt.Sprintf("%d %s line %d kinds %b %v %v guessed %v", n.Parent, n.Label(), n.Line, n.Kinds, n.Counts, n.Self, n.Guessed))
+	}
+	assert.Equal(t, []string{
+		"-1 [no name] line 0 kinds 0 [23 13] [0 0] guessed false",
+		"0 t line 0 kinds 1 [23 13] [0 0] guessed false",
+		"1 A::a line -1 kinds 1010 [7 13] [0 0] guessed false",
+		"2 memcpy line 0 kinds 100000 [3 5] [3 5] guessed false",
+		"2 B::b line 9 kinds 100 [4 8] [0 0] guessed false",
+		"4 memcpy line 0 kinds 100000 [4 0] [4 0] guessed false",
+		"4 C::c line 3 kinds 10 [0 8] [0 8] guessed true",
+		"1 C::c line 3 kinds 10 [16 0] [16 0] guessed true",
+	}, lines)
+
+	// A caller that is hot in one counter only is shown.
+	trees := s.Callers(2, Limits{Least: 0.5})
+	require.Len(t, trees, 2)
+	assert.Equal(t, "C::c", trees[0].Nodes[0].Label(), "the first counter decides")
+	require.Len(t, trees[0].Nodes, 3)
+	assert.Equal(t, "B::b", trees[0].Nodes[1].Label())
+	assert.Equal(t, tally.Counts{16, 0}, trees[0].Nodes[0].Self)
+
+	assert.Equal(t, []tally.Counts{{4, 8}, {3, 5}, {16, 0}}, s.Split([]Pattern{"B::b", "A::a"}))
+}
+
+// When there are too many different stacks, further samples are counted without theirs, and none is lost.
+func TestFolded(t *testing.T) {
+	var last callstack.ID
+	stacks := stacksOf(t, func(w *callstack.Writer) {
+		for i := range 10 {
+			last = w.Push(last, frame(callstack.Compiled, "A::a", i))
+		}
+	})
+	c := NewCounter[int](stacks)
+	const more = 1000
+	for i := range maxKeys + more {
+		c.Add(Key[int]{Spot: i, Stack: last}, 0)
+	}
+	c.Add(Key[int]{Spot: 1, Stack: last}, 0)
+	assert.EqualValues(t, more, c.Folded(), "what is known already is still counted with its stack")
+	assert.Equal(t, tally.Counts{maxKeys + more + 1}, c.Ends(Whole))
+	var sum, folded int64
+	s := NewSet(stacks, 1)
+	leaf := s.Leaf([]LeafFrame{{Frame: frame(callstack.Stub, "x", callstack.Unknown)}})
+	c.Each(1, func(k Key[int], n tally.Counts) {
+		sum += n[0]
+		if k.Stack == Folded {
+			folded += n[0]
+		}
+		s.Add("t", leaf, k.Stack, n)
+	})
+	assert.EqualValues(t, maxKeys+more+1, sum)
+	assert.EqualValues(t, more, folded)
+	tree := s.TopDown(Limits{Least: 0.00001})
+	assert.EqualValues(t, sum, tree.Nodes[0].Counts[0])
+	assert.Equal(t, "[stacks not counted]", tree.Nodes[tree.Nodes[1].Children[1]].Label())
+}
+
+// A hostile file has one stack of a million frames. All sums take time in proportion to it.
+func TestDeep(t *testing.T) {
+	const depth = 1 << 20
+	var last callstack.ID
+	stacks := stacksOf(t, func(w *callstack.Writer) {
+		for i := range depth {
+			last = w.Push(last, frame(callstack.Compiled, fmt.Sprint("A::a", i%3), 1))
+		}
+	})
+	s := NewSet(stacks, 1)
+	leaf := s.Leaf([]LeafFrame{{Frame: frame(callstack.Compiled, "A::a0", 1)}})
+	start := time.Now()
+	for i := range callstack.ID(100) {
+		s.Add("t", leaf, last-i, tally.Counts{1})
+	}
+	assert.Equal(t, tally.Counts{100}, s.Totals()[Code{Kind: callstack.Compiled, Name: "A::a1"}])
+	assert.Len(t, s.TopDown(Limits{}).Nodes, maxDepth+1)
+	assert.LessOrEqual(t, len(s.Callers(1, Limits{})[0].Nodes), 3*maxDepth+1)
+	assert.Equal(t, []tally.Counts{{0}, {100}}, s.Split([]Pattern{"no::such"}))
+	frames := 0
+	for range stacks.Callers(last) {
+		frames++
+	}
+	assert.Equal(t, MaxFrames+2, frames, "the last one is a mark")
+	assert.Less(t, time.Since(start), time.Minute)
+}
