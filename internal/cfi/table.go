@@ -17,7 +17,7 @@ const (
 	maxCIEs      = 1 << 14
 )
 
-// maxRows is the number of rows that a Table keeps. They take at most 4 MB.
+// maxRows is the number of rows that a Table keeps. They take at most 6 MB.
 const maxRows = 1 << 14
 
 // ErrNone means that a file has no .eh_frame. Then no function in it can be unwound.
@@ -155,9 +155,9 @@ func (t *Table) Damage() error { return t.damage }
 // Len returns the number of functions.
 func (t *Table) Len() int { return len(t.functions) }
 
-// Size returns about how much memory the table takes, in bytes. Unwinding adds at most 4 MB.
+// Size returns about how much memory the table takes, in bytes. Unwinding adds at most 6 MB.
 func (t *Table) Size() int {
-	const each, aRow = 16, 256
+	const each, aRow = 16, 352
 	return len(t.data) + each*len(t.functions) + aRow*len(t.rows)
 }
 
