@@ -392,7 +392,7 @@ func (a *Attachment) describe(jvms []capture.JVM) capture.Description {
 	d.JVMs, d.Trials = jvms, []capture.Trial{windows.Whole(jvms, []capture.Span{span})}
 	d.Notes.Add(a.sampling.Notes()...)
 	d.Notes.Add(a.problemNotes()...)
-	d.Notes.Add(note, a.endNote())
+	d.Notes.Add(a.stacksNote(a.o.Stacks), note, a.endNote())
 	for _, j := range a.jvms {
 		d.Notes.Add(j.codeNotes()...)
 	}

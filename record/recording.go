@@ -335,7 +335,7 @@ func (r *Recording) describe(jvms []capture.JVM) capture.Description {
 	d := r.description()
 	d.Command, d.Code, d.Selection, d.JVMs, d.Trials, d.ExitCode = r.o.Command, r.code.kind(), r.o.selectionText(), jvms, trials, r.exitCode
 	d.Notes.Add(r.sampling.Notes()...)
-	d.Notes.Add(r.codeNote, r.o.selectionNote(), r.longNote)
+	d.Notes.Add(r.stacksNote(r.o.Stacks), r.codeNote, r.o.selectionNote(), r.longNote)
 	d.Notes.Add(r.problemNotes()...)
 	d.Notes.Add(windowNotes...)
 	d.Notes.Add(r.blackholeNote(), r.clocks.note())

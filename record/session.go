@@ -154,6 +154,20 @@ func (s *session) description() capture.Description {
 		Lost: s.sampling.Lost(), Clocks: []capture.Clock{s.clocks.start, s.clocks.end}}
 }
 
+// stacksNote returns a note that says why the samples have no call stacks although they were wanted. It returns "" if
+// they have.
+func (s *session) stacksNote(wanted bool) string {
+	switch {
+	case !wanted || s.sampling == nil:
+		return ""
+	case runtime.GOARCH != "amd64":
+		return "the samples have no call stacks: gasm finds them on x86-64 only"
+	case s.sampling.tool() != SamplerNative:
+		return fmt.Sprintf("the samples have no call stacks: only --sampler native records them, not %s", s.sampling.tool())
+	}
+	return ""
+}
+
 // saveSamples writes the sampler's text into the capture. It looks up the native functions of the samples at the same
 // time, for example while perf script is still writing the text.
 func (s *session) saveSamples(ctx context.Context) error {
