@@ -9,16 +9,17 @@ type ThreadState struct {
 	// ABI says how the thread ran in user space. If it is NoABI, Regs and Stack are empty, because the thread had no user
 	// space: it is one of the kernel's own, or is ending.
 	ABI ABI
-	// Regs are the thread's registers in user space, by the constants below. On another processor than that of the
-	// constants, and for registers without a constant, they are 0. If the thread was sampled in the kernel, they are
-	// those at its entry into the kernel.
+	// Regs are the thread's registers in user space. The indexes are the constants below for the architecture of this
+	// machine. Registers without a constant are 0. If the thread was sampled in the kernel, the registers are those at
+	// its entry into the kernel.
 	//
 	// The program counter among them is the IP of a sample in user space, except if the event is sampled precisely (see
 	// Set.Precise): then IP is the instruction that caused the event, and the registers are those at the interrupt, some
 	// instructions later.
 	Regs [registers]uint64
 	// Stack is the memory that begins at the stack pointer in Regs. It ends after [Set.Stacks] bytes at the latest, or
-	// before the first page that could not be read without a page fault. That is usually the end of the stack.
+	// before the first page that could not be read without a page fault. If another mapping follows the stack, Stack may
+	// continue there.
 	Stack []byte
 	// Chain has the return addresses of the kernel's functions that were executing, the innermost first. It does not
 	// have the interrupted instruction. It is empty if the thread was in user space, and if this user may not see the
@@ -39,7 +40,7 @@ const (
 	ABI64
 )
 
-// The indexes of x86-64's registers in ThreadState.Regs. The kernel's names and numbers are in the enum perf_event_x86_regs
+// The indexes of x86-64's registers in ThreadState.Regs. They are the kernel's, in the enum perf_event_x86_regs
 // (arch/x86/include/uapi/asm/perf_regs.h).
 const (
 	AX  = 0
@@ -61,9 +62,9 @@ const (
 	R15 = 23
 )
 
-// The indexes of aarch64's registers in ThreadState.Regs (arch/arm64/include/uapi/asm/perf_regs.h). X1 to X28 follow X0.
+// The indexes of aarch64's registers in ThreadState.Regs (arch/arm64/include/uapi/asm/perf_regs.h).
 const (
-	ARM64X0 = 0
+	ARM64X0 = 0 // X1 to X28 follow
 	ARM64FP = 29
 	ARM64LR = 30
 	ARM64SP = 31

@@ -252,3 +252,148 @@ func TestCallStub(t *testing.T) {
 		c3                   | ret                      | cfa=rsp+8
 		`, stub("StubRoutines::call_stub"))
 }
+
+// TestEnter: enter makes a frame as push and mov do, and popf and pushf move rsp.
+func TestEnter(t *testing.T) {
+	check(t, `
+		c8 10 00 00          | enter $0x10,$0x0         | cfa=rsp+8
+		9c                   | pushf                    | cfa=rsp+32 rbp=[cfa-16]
+		48 87 fd             | xchg %rdi,%rbp           | cfa=rsp+40 rbp=[cfa-16]
+		5f                   | pop %rdi                 | cfa=rsp+40 rbp=[cfa-16]
+		9d                   | popf                     | cfa=rsp+32 rbp=[cfa-16]
+		48 81 cc f0 00 00 00 | or $0xf0,%rsp            | cfa=rsp+24 rbp=[cfa-16]
+		c3                   | ret                      | -
+		`, stub(""))
+}
+
+// TestExceptionBlob: the address at which an exception was thrown is in rdx. It becomes the return address of a frame
+// whose rsp is aligned.
+func TestExceptionBlob(t *testing.T) {
+	check(t, `
+		52                   | push %rdx                | cfa=rsp ra=rdx
+		48 83 ec 18          | sub $0x18,%rsp           | cfa=rsp+8
+		48 83 e4 f0          | and $0xfffffffffffffff0,%rsp | cfa=rsp+32
+		e8 00 10 00 00       | call 0x200e              | cfa=rsp+32
+		48 83 c4 18          | add $0x18,%rsp           | cfa=rsp+32
+		5a                   | pop %rdx                 | cfa=rsp+8
+		ff e1                | jmp *%rcx                | cfa=rsp ra=rdx
+		`, stub("ExceptionBlob"))
+	check(t, `
+		55                   | push %rbp                | cfa=rsp+8
+		48 8b ec             | mov %rsp,%rbp            | cfa=rsp+16 rbp=[cfa-16]
+		48 89 55 08          | mov %rdx,0x8(%rbp)       | cfa=rsp+16 rbp=[cfa-16]
+		c9                   | leave                    | cfa=rsp+16 rbp=[cfa-16]
+		c3                   | ret                      | cfa=rsp+8
+		`, stub("handle_exception_from_callee Runtime1 stub"))
+}
+
+// TestSafepointBlob: a thread that polls in a loop has no return address on the stack.
+func TestSafepointBlob(t *testing.T) {
+	check(t, `
+		53                   | push %rbx                | -
+		55                   | push %rbp                | -
+		48 8b ec             | mov %rsp,%rbp            | -
+		49 8b 9f d8 03 00 00 | mov 0x3d8(%r15),%rbx     | -
+		48 89 5d 08          | mov %rbx,0x8(%rbp)       | -
+		e8 00 10 00 00       | call 0x2015              | cfa=rsp+16 rbp=[cfa-16]
+		5d                   | pop %rbp                 | cfa=rsp+16 rbp=[cfa-16]
+		c3                   | ret                      | cfa=rsp+8
+		`, stub("SafepointBlob"))
+	check(t, `
+		55                   | push %rbp                | cfa=rsp+8
+		c3                   | ret                      | cfa=rsp+16 rbp=[cfa-16]
+		`, stub("SafepointBlob"))
+}
+
+// TestCodelet: a call of the runtime makes its return address with a call within the codelet, and rbp points to the
+// frame all the time. Each type of the top of the stack has an entry of its own, which is not reached from the start.
+func TestCodelet(t *testing.T) {
+	const frame = "cfa=[rbp-8] ra=[rbp+8] rbp=[rbp]"
+	check(t, strings.ReplaceAll(`
+		50                   | push %rax                | FRAME
+		eb 01                | jmp 0x1004               | FRAME
+		53                   | push %rbx                | FRAME assumed
+		e8 04 00 00 00       | call 0x100d              | FRAME
+		eb 0b                | jmp 0x1016               | FRAME
+		cc                   | int3                     | -
+		cc                   | int3                     | -
+		48 8d 44 24 08       | lea 0x8(%rsp),%rax       | FRAME
+		ff d1                | call *%rcx               | FRAME
+		c3                   | ret                      | FRAME
+		cc                   | int3                     | -
+		48 8b 65 f0          | mov -0x10(%rbp),%rsp     | FRAME
+		48 8b 5d f8          | mov -0x8(%rbp),%rbx      | FRAME
+		c9                   | leave                    | FRAME
+		5a                   | pop %rdx                 | cfa=rbx ra=[rsp]
+		48 8b e3             | mov %rbx,%rsp            | cfa=rbx ra=rdx
+		ff e2                | jmp *%rdx                | cfa=rsp ra=rdx
+		`, "FRAME", frame), codelet("ireturn  172 ireturn"))
+}
+
+// TestMethodEntry: the interpreter pushes as many zeros as a method has local variables, so that rsp has no constant
+// distance to the caller's frame, and then makes its frame.
+func TestMethodEntry(t *testing.T) {
+	check(t, `
+		58                   | pop %rax                 | cfa=r13 ra=[rsp]
+		85 d2                | test %edx,%edx           | cfa=r13 ra=rax
+		7e 06                | jle 0x100b               | cfa=r13 ra=rax
+		6a 00                | push $0x0                | cfa=r13 ra=rax
+		ff ca                | dec %edx                 | cfa=r13 ra=rax
+		7f fa                | jg 0x1005                | cfa=r13 ra=rax
+		50                   | push %rax                | cfa=r13 ra=rax
+		55                   | push %rbp                | cfa=r13 ra=[rsp]
+		48 8b ec             | mov %rsp,%rbp            | cfa=r13 ra=[rsp+8] rbp=[rsp]
+		41 55                | push %r13                | cfa=r13 ra=[rsp+8] rbp=[rsp]
+		4c 8b 6b 10          | mov 0x10(%rbx),%r13      | cfa=[rsp] ra=[rsp+16] rbp=[rsp+8]
+		6a 00                | push $0x0                | cfa=[rsp] ra=[rsp+16] rbp=[rsp+8]
+		ff e1                | jmp *%rcx                | cfa=[rsp+8] ra=[rsp+24] rbp=[rsp+16]
+		`, codelet("native method entry point (kind = native)"))
+}
+
+// TestFrames: the frames that need no Table lead to the caller.
+func TestFrames(t *testing.T) {
+	memory := map[uint64]uint64{0x1000 - 8: 0xa0, 0x1000 - 16: 0xb0, 0x900: 0xb1, 0x908: 0xa1, 0x8f8: 0x1234}
+	read := func(addr uint64) (uint64, bool) { v, ok := memory[addr]; return v, ok }
+	var r Registers
+	r.Set(RSP, 0x1000-48)
+	for _, c := range []struct {
+		frame  Frame
+		rbp    uint64
+		caller []uint64 // pc, rsp, rbp
+	}{
+		{Complete(48), 7, []uint64{0xa0, 0x1000, 0xb0}},
+		{Interpreted(), 0x900, []uint64{0xa1, 0x1234, 0xb1}},
+		{ByFramePointer(), 0x1000 - 16, []uint64{0xa0, 0x1000, 0xb0}},
+	} {
+		r.Set(RBP, c.rbp)
+		caller, ok := c.frame.Caller(&r, read)
+		require.True(t, ok, c.frame)
+		assert.Equal(t, c.caller, []uint64{caller.PC, caller.R[RSP], caller.R[RBP]}, c.frame)
+		assert.Equal(t, uint16(1<<RSP|1<<RBP), caller.Known)
+	}
+	frame := Interpreted()
+	_, ok := frame.Caller(&Registers{}, read)
+	assert.False(t, ok, "rbp is not known")
+	frame = Complete(64)
+	_, ok = frame.Caller(&r, read)
+	assert.False(t, ok, "there is no such memory")
+}
+
+// TestLimits: code with far too many jumps, or with a frame that is too large, has no frames.
+func TestLimits(t *testing.T) {
+	var code []byte
+	for i := range 100_000 { // each jump goes to somewhere else
+		code = append(code, 0x70, byte(i*37))
+	}
+	assert.NotPanics(t, func() { Analyze(Stub(testLo, code, "")) })
+	assert.NotPanics(t, func() { Analyze(Stub(^uint64(0)-10, []byte{0x55, 0xeb, 0x7f, 0xe9, 0, 0, 0, 0x80, 0xc3}, "")) })
+	_, ok := Analyze(Stub(testLo, make([]byte, maxCode+1), "")).At(testLo)
+	assert.False(t, ok)
+	table := Analyze(Stub(testLo, []byte{0x48, 0x81, 0xec, 0, 0, 0, 0x7f, 0xc3}, "")) // sub $0x7f000000,%rsp
+	_, ok = table.At(testLo + 7)
+	assert.False(t, ok)
+	for _, pc := range []uint64{0, testLo - 1, testLo + 1, testLo + 8, ^uint64(0)} {
+		_, ok = table.At(pc)
+		assert.False(t, ok, "%#x", pc)
+	}
+}

@@ -1,5 +1,10 @@
 package exec
 
+import (
+	"slices"
+	"sync"
+)
+
 // A Table says where the frame of each instruction of a piece of code is.
 type Table struct {
 	lo uint64
@@ -36,6 +41,12 @@ func (t *Table) At(pc uint64) (Frame, bool) {
 // kB.
 const maxCode = 4 << 20
 
+// runs has the memory of earlier runs. Without it, most of the time is spent on allocating memory.
+var runs = sync.Pool{New: func() any { return new(run) }}
+
+// maxKept is the size of the largest piece of code whose memory is kept for later runs.
+const maxKept = 64 << 10
+
 // Analyze executes a piece of code. If the code is too large, or has far more jumps than HotSpot's code has, the Table
 // may be empty.
 func Analyze(c Code) *Table {
@@ -43,14 +54,28 @@ func Analyze(c Code) *Table {
 	if len(c.Bytes) > maxCode {
 		return t
 	}
-	const bytesPerInst, bytesPerState = 4, 64 // typical of compiled Java code
 	t.at = make([]uint16, len(c.Bytes))
-	r := &run{code: &c, table: t, at: make([]int32, len(c.Bytes)), insts: make([]node, 0, len(c.Bytes)/bytesPerInst),
-		states: make([]state, 0, len(c.Bytes)/bytesPerState+1), steps: stepsPerByte * (len(c.Bytes) + 16)}
+	r := runs.Get().(*run)
+	r.begin(&c, t)
 	r.execute(c.Seeds...)
 	r.sweeping = true
 	r.sweep()
+	r.code, r.table = nil, nil
+	if len(c.Bytes) <= maxKept {
+		runs.Put(r)
+	}
 	return t
+}
+
+// begin prepares r for a piece of code.
+func (r *run) begin(c *Code, t *Table) {
+	r.code, r.table = c, t
+	r.at = slices.Grow(r.at[:0], len(c.Bytes))[:len(c.Bytes)]
+	clear(r.at)
+	r.insts, r.states = r.insts[:0], r.states[:0]
+	r.pending, r.calls = r.pending[:0], r.calls[:0]
+	r.steps = stepsPerByte * (len(c.Bytes) + 16)
+	r.sweeping = false
 }
 
 // sweep executes the code that was not reached from the seeds, from its start on.

@@ -21,6 +21,11 @@ const (
 	moved base = callers + registers
 )
 
+// inStack reports whether b is an address of the stack.
+func (b base) inStack() bool {
+	return b == cfa || b == framePointer || b == arguments || b >= moved
+}
+
 // maxOffset limits the offsets of values. A frame of HotSpot's is at most some hundred kB large.
 const maxOffset = 1 << 28
 
@@ -90,11 +95,8 @@ func (s *state) load(at value) value {
 
 // store notes that v was stored at an address.
 func (s *state) store(at, v value) {
-	if at.base == unknown {
-		return
-	}
 	s.clobber(at, 8)
-	if v.base != unknown && s.n < maxSlots {
+	if v.base != unknown && at.base.inStack() && s.n < maxSlots {
 		s.slots[s.n] = slot{at, v}
 		s.n++
 		s.dirty = true

@@ -1,0 +1,50 @@
+package exec
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzAnalyze executes any bytes as each kind of code. Frames must only be at instructions, their places must be valid,
+// and the Table must not depend on runs before.
+func FuzzAnalyze(f *testing.F) {
+	for i, b := range blobs(f) {
+		if i%64 == 0 {
+			f.Add(b.code[:min(len(b.code), 512)], uint16(48), uint16(12), uint16(0))
+		}
+	}
+	f.Fuzz(func(t *testing.T, code []byte, frameSize, frameComplete, osr uint16) {
+		m := Method{VerifiedEntry: testLo, OSREntry: testLo + uint64(osr), FrameSize: int(frameSize), FrameComplete: int(frameComplete) - 1,
+			Native: osr&1 != 0}
+		for _, c := range []Code{NMethod(testLo, code, m), Stub(testLo, code, "SafepointBlob"), Stub(testLo, code, "ExceptionBlob"),
+			Stub(testLo, code, "handle_exception_from_callee"), Adapter(testLo, code), Codelet(testLo, code, ""), Codelet(testLo, code, "method entry point")} {
+			table := Analyze(c)
+			checkTable(t, table)
+			require.Equal(t, table, Analyze(c))
+		}
+	})
+}
+
+func checkTable(t *testing.T, table *Table) {
+	t.Helper()
+	for i := range table.at {
+		f, ok := table.At(testLo + uint64(i))
+		if !ok {
+			continue
+		}
+		for _, p := range append(f.Saved[:], f.CFA, f.RA) {
+			require.LessOrEqual(t, p.Where, AtCFA)
+			require.Less(t, p.Reg, uint8(registers))
+		}
+		require.NotEqual(t, AtCFA, f.CFA.Where)
+		require.NotEqual(t, Unknown, f.CFA.Where)
+		require.NotEqual(t, Unknown, f.RA.Where)
+		var r Registers
+		for n := range registers {
+			r.Set(n, uint64(n)<<60)
+		}
+		_, ok = f.Caller(&r, func(addr uint64) (uint64, bool) { return addr, true })
+		require.True(t, ok)
+	}
+}
