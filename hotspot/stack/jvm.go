@@ -31,10 +31,10 @@ type jvm struct {
 const (
 	// slowWalk is a time that no walk takes, unless the process makes gasm read very much memory, or this process does
 	// not get a CPU. Most walks take 30 microseconds; those that find new methods take some milliseconds.
-	slowWalk = 50 * time.Millisecond
+	slowWalk = 500 * time.Millisecond
 	// mostSlow is the number of slow walks after which the process's stacks are not walked any more. It limits what a
-	// hostile process can do to some 10 seconds.
-	mostSlow = 200
+	// hostile process can do to some 20 seconds.
+	mostSlow = 40
 )
 
 // took notes how long a walk took.

@@ -19,10 +19,11 @@ const (
 	largestStackRing = 64 << 20
 	allStackRings    = 512 << 20
 
-	// A ring is to have room for the samples of wantedPauses pauses between two Drains. If this user may not lock as much
-	// memory, the stacks are cut so that it has room for those of leastPauses. Wait returns when a ring is half full, so
-	// half of the ring is for the samples that arrive before this process gets a CPU.
-	wantedPauses, leastPauses = 4, 2
+	// A ring is to have room for the samples of wantedPauses pauses between two Drains, which is a second: the kernel may
+	// not schedule this process for a while, and a walk that comes to new code takes longer. If this user may not lock as
+	// much memory, the stacks are cut so that it has room for those of leastPauses. Wait returns when a ring is half full,
+	// so half of the ring is for the samples that arrive before this process gets a CPU.
+	wantedPauses, leastPauses = 50, 2
 )
 
 // recordSize returns the size of a sample's record with a number of bytes of stack. It assumes a call chain of 16
