@@ -19,8 +19,9 @@
 //   - If the sampled instruction is in a codelet of the interpreter, the innermost frame is the interpreted method.
 //   - If it is in the kernel, the stack has the kernel's frames and then the function that has entered the kernel.
 //
-// A stack whose outermost frames are missing has a mark in their place: a frame of the kind Cut, Frozen or Unwalked,
-// which is the root. A stack without such a mark is whole.
+// A stack whose outermost frames are missing has a mark in their place: a frame of the kind Cut or Unwalked, which is
+// the root. The mark Frozen is in place of those frames of a virtual thread that were in the heap; the frames of its
+// carrier thread follow. A stack without a mark is whole.
 //
 // # The file
 //

@@ -12,7 +12,7 @@ const (
 	Native                      // a function of a library
 	Kernel                      // a function of the kernel
 	Cut                         // a mark: the outer frames were beyond the part of the stack that was copied
-	Frozen                      // a mark: the outer frames are those of a virtual thread, and are in the heap
+	Frozen                      // a mark: here are frames of a virtual thread that were in the heap
 	Unwalked                    // a mark: the caller could not be found
 )
 

@@ -15,7 +15,7 @@ const (
 	Unwalked End = iota // the caller of a frame could not be found, or the sample has no stack at all
 	Whole               // the stack has all frames
 	Cut                 // the outer frames were beyond the part of the stack that was copied
-	Frozen              // the outer frames were those of a virtual thread, in the heap
+	Frozen              // frames of a virtual thread are missing, because they were in the heap
 	ends
 )
 
@@ -45,8 +45,11 @@ func NewStacks(tree *callstack.Tree) *Stacks {
 				about = uint8(Whole)
 			}
 		}
-		if f.Kind.Java() {
+		switch {
+		case f.Kind.Java():
 			about |= hasJava
+		case f.Kind == callstack.Frozen: // also where the frames of the carrier thread follow
+			about = about&hasJava | uint8(Frozen)
 		}
 		s.about[id] = about
 	}

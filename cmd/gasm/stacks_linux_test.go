@@ -1,0 +1,68 @@
+package main
+
+import (
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/report/schema"
+)
+
+// stackNode returns the node of a thread, or of a method that the thread calls through the methods before it.
+func stackNode(t *testing.T, p *schema.Profile, path ...string) *schema.StackNode {
+	t.Helper()
+	at := 0
+	for _, name := range path {
+		found := -1
+		for i, n := range p.Stacks.Nodes {
+			if n.Parent == at && n.Name == name {
+				found = i
+			}
+		}
+		require.GreaterOrEqual(t, found, 0, "%q of %q", name, path)
+		at = found
+	}
+	return &p.Stacks.Nodes[at]
+}
+
+// The call stacks of a JVM that was started without an option are whole, and say who called what.
+func TestStacksLive(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gasmtest.NeedTime(t)
+	if runtime.GOARCH != "amd64" {
+		t.Skip("stacks are walked on x86-64 only")
+	}
+	classPath := programs8(t, "Stacks")
+	for _, jdk := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 }) {
+		t.Run(jdk.Name(), func(t *testing.T) {
+			j := startJVM(t, "READY", jdk.Java(), "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Stacks::work", "-cp", classPath, "Stacks")
+			dir := filepath.Join(t.TempDir(), "capture")
+			rep, r := attachJSON(t, "--stacks", "--length", "3s", "-o", dir, "--skip-asm", "--tree=0.01%", j.pid())
+			require.Len(t, rep.Profiles, 1, r.stderr)
+			p := &rep.Profiles[0]
+			event := hottestEvent(p)
+			a := p.Account.Of(event)
+			t.Logf("%d samples, %d whole, %d cut, %d not walked", a.Profiled, a.StackWhole, a.StackCut, a.StackUnwalked)
+			assert.GreaterOrEqual(t, float64(a.StackWhole), 0.99*float64(a.Profiled), "0.995 is measured in hotspot/stack; here are starts of threads, too")
+			assert.Equal(t, a.Profiled, a.StackWhole+a.StackCut+a.StackFrozen+a.StackUnwalked)
+			thread := stackNode(t, p, "recursion").Counts.Of(event)
+			under, _ := attachReport(t, dir, "--under", "Stacks::recursion")
+			within := under.Profiles[0].Account.Of(event).Profiled
+			t.Logf("%d samples in the thread, %d of them under the method", thread, within)
+			assert.LessOrEqual(t, within, thread)
+			assert.GreaterOrEqual(t, float64(within), 0.9*float64(thread), "the thread does nothing else")
+		})
+	}
+}
+
+// attachReport reads a capture's report as JSON.
+func attachReport(t *testing.T, dir string, args ...string) (schema.Report, result) {
+	t.Helper()
+	r := runGasm(t, append([]string{"report", "--format", "json", "--skip-asm", dir}, args...))
+	require.Equal(t, 0, r.code, r.stderr)
+	return readReport(t, []byte(r.stdout)), r
+}
