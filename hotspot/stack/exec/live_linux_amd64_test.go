@@ -1,9 +1,7 @@
 package exec
 
 import (
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -23,33 +21,48 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// TestLive executes all code in the code cache of running JVMs. At each call of a method, the frame must have the size
-// that HotSpot has in the header of the nmethod.
-func TestLive(t *testing.T) {
+func TestMain(m *testing.M) {
+	gasmtest.ProtectTmp()
+	os.Exit(m.Run())
+}
+
+// eachJVM starts a program on each JDK, with the collectors whose barriers differ most, and with C1 alone.
+func eachJVM(t *testing.T, test func(t *testing.T, process *os.Process)) {
 	gasmtest.NeedTime(t)
 	classPath := t.TempDir()
 	gasmtest.CompileJava(t, classPath, 11, gasmtest.Testdata("programs", "Library.java"))
 	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 11 })
 	require.NotEmpty(t, jdks)
 	for _, jdk := range jdks {
-		for _, flags := range []string{"-XX:+UseG1GC", "-XX:+UseZGC", "-XX:TieredStopAtLevel=1"} {
-			if f := os.Getenv("ONLY"); f != "" && !strings.Contains(jdk.Name()+" "+flags, f) {
-				continue
-			}
-			t.Run(jdk.Name()+" "+flags, func(t *testing.T) {
-				cmd := exec.Command(jdk.Java(), flags, "-Dsec=600", "-cp", classPath, "Library")
+		for _, flag := range []string{"-XX:+UseG1GC", "-XX:+UseZGC", "-XX:TieredStopAtLevel=1"} {
+			t.Run(jdk.Name()+" "+flag, func(t *testing.T) {
+				cmd := exec.Command(jdk.Java(), "-XX:+UnlockExperimentalVMOptions", flag, "-Dsec=600", "-cp", classPath, "Library")
 				require.NoError(t, cmd.Start())
 				defer cmd.Wait()
 				defer cmd.Process.Kill()
-				vm, copier, cache := openStopped(t, cmd.Process, 600)
-				testLive(t, vm, copier, cache.Blobs())
+				test(t, cmd.Process)
 			})
 		}
 	}
 }
 
-// openStopped opens a JVM, and stops it when it has that many methods.
-func openStopped(t *testing.T, process *os.Process, methods int) (*vmstructs.VM, *nmethod.Copier, *codecache.Cache) {
+// enoughMethods is how many methods are compiled before a JVM is looked at.
+const enoughMethods = 300
+
+// TestLive executes all code in the code cache of running JVMs. At each call of a method that has debug info, the frame
+// must have the size that HotSpot has in the header of the nmethod.
+func TestLive(t *testing.T) {
+	eachJVM(t, func(t *testing.T, process *os.Process) {
+		vm, copier, cache := openJVM(t, process, enoughMethods)
+		gasmtest.Stop(t, process.Pid)
+		_, err := cache.Poll(2)
+		require.NoError(t, err)
+		testLive(t, vm, copier, cache.Blobs())
+	})
+}
+
+// openJVM opens a JVM, and waits until it has that many methods.
+func openJVM(t *testing.T, process *os.Process, methods int) (*vmstructs.VM, *nmethod.Copier, *codecache.Cache) {
 	t.Helper()
 	var vm *vmstructs.VM
 	var copier *nmethod.Copier
@@ -78,9 +91,6 @@ func openStopped(t *testing.T, process *os.Process, methods int) (*vmstructs.VM,
 		}
 		return n >= methods
 	}, time.Minute, 50*time.Millisecond, "the JVM compiles methods")
-	gasmtest.Stop(t, process.Pid)
-	_, err := cache.Poll(2)
-	require.NoError(t, err)
 	return vm, copier, cache
 }
 
@@ -114,17 +124,7 @@ func testLive(t *testing.T, vm *vmstructs.VM, copier *nmethod.Copier, blobs []*c
 		if b.Method != nil {
 			k.compare(t, b, table, c, size, debugInfo(t, copier, b))
 		}
-		if n := k.all - before.all; b.Method == nil && k.known-before.known < n*9/10 || b.Method != nil && os.Getenv("DUMP") != "" && strings.Contains(b.Name, os.Getenv("DUMP")) {
-			if os.Getenv("DUMP") != "" && strings.Contains(b.Name, os.Getenv("DUMP")) {
-				for _, in := range amd64.Decode(asm.ATT, c.Bytes, c.Lo) {
-					f, ok := table.At(in.Addr)
-					text := f.String()
-					if !ok {
-						text = fmt.Sprint(table.at[in.Addr-c.Lo])
-					}
-					fmt.Printf("%x: %-50s %s\n", in.Addr, in.Text, text)
-				}
-			}
+		if n := k.all - before.all; k.known-before.known < n*9/10 {
 			t.Logf("%s: %d of %d known, %d disagree", b.Name, k.known-before.known, n, k.disagree-before.disagree)
 		}
 	}
@@ -176,7 +176,7 @@ func liveMethod(t *testing.T, vm *vmstructs.VM, b *codecache.Blob) Method {
 	}
 	m := Method{FrameSize: int(field("CodeBlob::_frame_size")) * 8, FrameComplete: int(field("CodeBlob::_frame_complete_offset")),
 		Native: b.Method.Compiler == ""}
-	if bci := int32(binary.LittleEndian.Uint32(header[field2(vm, "nmethod::_entry_bci"):])); bci != -1 {
+	if field("nmethod::_entry_bci") != -1 {
 		m.OSREntry = uint64(field("nmethod::_osr_entry_point"))
 	}
 	if f, ok := vm.Field("nmethod::_verified_entry_offset"); ok {
@@ -186,8 +186,6 @@ func liveMethod(t *testing.T, vm *vmstructs.VM, b *codecache.Blob) Method {
 	}
 	return m
 }
-
-func field2(vm *vmstructs.VM, name string) uint64 { f, _ := vm.Field(name); return f.At }
 
 // compare compares the frames at calls with the frame size in the nmethod's header. After a call that never returns
 // there may be code with another frame.

@@ -1,0 +1,178 @@
+package exec
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/hotspot/codecache"
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// TestSampled stops the thread that executes main at random instructions, and walks its stack: the innermost frame by a
+// Table, the others by their sizes. If a frame was wrong, the walk would not come to call_stub, which has called main.
+func TestSampled(t *testing.T) {
+	eachJVM(t, func(t *testing.T, process *os.Process) {
+		vm, _, cache := openJVM(t, process, enoughMethods)
+		w := &walker{t: t, vm: vm, cache: cache, tables: map[*codecache.Blob]*Table{}, sizes: map[*codecache.Blob]int{}}
+		runtime.LockOSThread() // a thread is traced by a thread
+		defer runtime.UnlockOSThread()
+		threads := mainThreads(t, process.Pid)
+		for end := time.Now().Add(20 * time.Second); w.samples < 3000 && time.Now().Before(end); {
+			for _, tid := range threads {
+				w.sample(tid)
+			}
+			time.Sleep(time.Millisecond)
+		}
+		t.Logf("%d samples, %d walked, %d of them not by the size of the frame", w.samples, w.walked, w.special)
+		assert.Greater(t, w.samples, 200)
+		assert.GreaterOrEqual(t, float64(w.walked), 0.99*float64(w.samples))
+		assert.Positive(t, w.special)
+	})
+}
+
+// mainThreads returns the threads that are named as the command is: one of them executes main.
+func mainThreads(t *testing.T, pid int) (tids []int) {
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/comm", pid))
+	require.NoError(t, err)
+	for _, file := range files {
+		name, _ := os.ReadFile(file)
+		if tid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && strings.TrimSpace(string(name)) == "java" {
+			tids = append(tids, tid)
+		}
+	}
+	require.NotEmpty(t, tids)
+	return tids
+}
+
+// A walker walks the stacks of a JVM.
+type walker struct {
+	t      *testing.T
+	vm     *vmstructs.VM
+	cache  *codecache.Cache
+	polls  int64
+	tables map[*codecache.Blob]*Table
+	sizes  map[*codecache.Blob]int // of the frames of methods
+
+	stack []byte // of the sample, from low on
+	low   uint64
+
+	samples, walked int
+	special         int // the innermost frame has not the size of a complete one
+}
+
+// sample stops a thread, and walks its stack if it executes generated code.
+func (w *walker) sample(tid int) {
+	if err := syscall.PtraceAttach(tid); err != nil {
+		w.t.Skipf("the JVM can't be traced: %v", err)
+	}
+	var regs syscall.PtraceRegs
+	_, err := syscall.Wait4(tid, nil, 0x40000000, nil) // __WALL
+	require.NoError(w.t, err)
+	err = syscall.PtraceGetRegs(tid, &regs)
+	require.NoError(w.t, err)
+	w.polls++
+	_, pollErr := w.cache.Poll(w.polls + 10)
+	w.low = regs.Rsp
+	w.stack, _ = w.vm.Read(w.stack, w.low, 32<<10)
+	b := w.cache.Find(regs.Rip)
+	if b != nil {
+		w.table(b)
+	}
+	require.NoError(w.t, syscall.PtraceDetach(tid))
+	require.NoError(w.t, pollErr)
+	if b == nil {
+		return
+	}
+	r := Registers{PC: regs.Rip}
+	for n, v := range []uint64{regs.Rax, regs.Rcx, regs.Rdx, regs.Rbx, regs.Rsp, regs.Rbp, regs.Rsi, regs.Rdi,
+		regs.R8, regs.R9, regs.R10, regs.R11, regs.R12, regs.R13, regs.R14, regs.R15} {
+		r.Set(n, v)
+	}
+	w.samples++
+	if trace, ok := w.walk(r); ok {
+		w.walked++
+	} else {
+		w.t.Logf("not walked: %s", strings.Join(trace, "\n    "))
+	}
+}
+
+// table returns the Table of a blob.
+func (w *walker) table(b *codecache.Blob) *Table {
+	if w.tables[b] == nil {
+		code, err := w.vm.Read(nil, b.Lo, b.Hi-b.Lo)
+		if err != nil {
+			return &Table{}
+		}
+		c, size := liveCode(w.t, w.vm, b, code)
+		w.tables[b], w.sizes[b] = Analyze(c), size
+	}
+	return w.tables[b]
+}
+
+func (w *walker) read(addr uint64) (uint64, bool) {
+	n := addr - w.low
+	if addr < w.low || n+8 > uint64(len(w.stack)) {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(w.stack[n:]), true
+}
+
+// walk walks a stack to the end of the generated code. It reports whether that was call_stub.
+func (w *walker) walk(r Registers) (trace []string, ok bool) {
+	for depth := range 300 {
+		at := r.PC
+		if depth > 0 {
+			at-- // a call that never returns may be the last instruction
+		}
+		b := w.cache.Find(at)
+		if b == nil {
+			return append(trace, fmt.Sprintf("%#x", r.PC)), false
+		}
+		f, known := w.frame(b, r.PC, depth == 0)
+		trace = append(trace, fmt.Sprintf("%s: %#x (+%d, %v) rsp %#x: %v", b.Name, r.PC, r.PC-b.Lo, b.Kind, r.R[RSP], f))
+		if !known {
+			return trace, false
+		}
+		caller, ok := f.Caller(&r, w.read)
+		if !ok || caller.R[RSP] < r.R[RSP] {
+			return append(trace, fmt.Sprintf("%+v", caller)), false
+		}
+		if strings.Contains(b.Name, "call_stub") {
+			return trace, w.cache.Find(caller.PC) == nil && caller.Known == 1<<RSP|1<<RBP|1<<RBX|0xf000
+		}
+		r = caller
+	}
+	return trace, false
+}
+
+// frame returns the frame of an instruction.
+func (w *walker) frame(b *codecache.Blob, pc uint64, leaf bool) (Frame, bool) {
+	table := w.table(b)
+	f, ok := table.At(pc)
+	switch {
+	case b.Method != nil:
+		complete := Complete(w.sizes[b])
+		if !leaf || !ok {
+			return complete, true
+		}
+		if f.CFA != complete.CFA {
+			w.special++
+		}
+		return f, true
+	case b.Kind == printassembly.Interpreter && (!leaf || !ok):
+		return Interpreted(), true
+	}
+	return f, ok
+}
