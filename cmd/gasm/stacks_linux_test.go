@@ -39,7 +39,7 @@ func TestStacksLive(t *testing.T) {
 	classPath := programs8(t, "Stacks")
 	for _, jdk := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 }) {
 		t.Run(jdk.Name(), func(t *testing.T) {
-			j := startJVM(t, "READY", jdk.Java(), "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Stacks::work", "-cp", classPath, "Stacks")
+			j := startJVM(t, "READY", jdk.Java(), "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Stacks::work", "-cp", classPath, "Stacks", "forever")
 			dir := filepath.Join(t.TempDir(), "capture")
 			rep, r := attachJSON(t, "--stacks", "--length", "3s", "-o", dir, "--skip-asm", "--tree=0.01%", j.pid())
 			require.Len(t, rep.Profiles, 1, r.stderr)

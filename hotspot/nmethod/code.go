@@ -109,7 +109,7 @@ func (c *Code) verifiedEntry() uint64 {
 func (c *Code) readDebugInfo() error {
 	c.scopesPCs, c.scopesData, c.methods = nil, nil, c.methods[:0]
 	l := &c.copier.layout
-	if l.noFrames != nil {
+	if l.noScopes != nil {
 		return nil
 	}
 	if err := c.readOutside(&c.immutable, l.immutable); err != nil {

@@ -15,6 +15,9 @@ type layout struct {
 	// noFrames is the reason why debug info can't be read, and nil if it can be read. If there is a reason, the fields
 	// that only debug info needs may not be set.
 	noFrames error
+	// noScopes is the reason why not even the scopes at return addresses can be read (Code.FramesAt). It is nil for
+	// JDK 8, whose scopes are known, although the rest of its debug info is not.
+	noScopes error
 
 	// nmethod
 	compileID, entryBCI uint64
@@ -85,17 +88,23 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 	if q.Missing != nil {
 		return layout{}, q.Missing
 	}
+	l.findScopes(&q)
+	l.noScopes = q.Missing
 	l.findDebugInfo(&q)
-	if l.noFrames = q.Missing; !Known(vm.Release) {
+	l.noFrames = q.Missing
+	if !Known(vm.Release) {
+		if vm.Release != 8 {
+			l.noScopes = fmt.Errorf("gasm does not know the scopes of JDK %d", vm.Release)
+		}
 		l.noFrames = fmt.Errorf("gasm does not know the debug info of JDK %d", vm.Release)
 	}
 	l.sourceFile = newSourceFileIndex(vm)
 	return l, nil
 }
 
-// findDebugInfo sets the fields that frames and relocations need.
-func (l *layout) findDebugInfo(q *query) {
-	l.constMethodWords, l.poolCache = q.field("ConstMethod::_constMethod_size"), q.field("ConstantPool::_cache")
+// findScopes sets the fields that scopes and line numbers need.
+func (l *layout) findScopes(q *query) {
+	l.constMethodWords = q.field("ConstMethod::_constMethod_size")
 	if l.constMethodFlags, l.constMethodWide = q.VM.Offset("ConstMethod::_flags._flags"); !l.constMethodWide {
 		l.constMethodFlags = q.field("ConstMethod::_flags")
 	}
@@ -107,6 +116,11 @@ func (l *layout) findDebugInfo(q *query) {
 	if l.mutable.address, l.mutable.exists = q.VM.Offset("CodeBlob::_mutable_data"); l.mutable.exists {
 		l.mutable.size = q.field("CodeBlob::_mutable_data_size")
 	}
+}
+
+// findDebugInfo sets the fields that bytecodes and relocations need.
+func (l *layout) findDebugInfo(q *query) {
+	l.poolCache = q.field("ConstantPool::_cache")
 	l.findImplicitExceptions(q.VM)
 	l.fieldEntries, l.methodEntries = q.cacheArrays()
 	l.findRelocations(q)

@@ -7,7 +7,7 @@ import java.util.zip.Deflater;
 
 /**
  * Has a thread for each way to get from Thread.run to work(), each with a call stack that is known from this source.
- * It runs until its input ends.
+ * It runs until its input ends, or for ever if it has an argument.
  */
 public class Stacks {
     static volatile boolean ended;
@@ -198,6 +198,9 @@ public class Stacks {
         start("timed", () -> loop(Stacks::timed));
         start("built", () -> loop(Stacks::built));
         System.out.println("READY");
+        if (args.length > 0) {
+            Thread.currentThread().join(); // forever
+        }
         while (System.in.read() >= 0) {
         }
         ended = true;
