@@ -54,11 +54,12 @@ func (t *PerfText) Sample(s *Sample, event int, path string) {
 		path = "[unknown]"
 	}
 	t.lines = appendName(t.lines, path)
-	t.lines = append(t.lines, ')')
-	if s.Stack != 0 {
-		t.lines = strconv.AppendUint(append(t.lines, stackMark...), uint64(s.Stack), 10)
+	if s.Stack == 0 {
+		t.lines = append(t.lines, ")\n"...)
+		return
 	}
-	t.lines = append(t.lines, '\n')
+	t.lines = append(append(t.lines, ')'), stackMark...)
+	t.lines = append(strconv.AppendUint(t.lines, uint64(s.Stack), 10), '\n')
 }
 
 // DropStacks removes the stacks from all lines. It is for samples whose stacks could not be saved.
