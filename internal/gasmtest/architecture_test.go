@@ -52,6 +52,7 @@ var mayImport = map[string][]string{
 	"hotspot/usdt":             {"event", "event/usdt", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/perfevent"},
 	"hotspot/classes":          {"hotspot/vmstructs"},
 	"hotspot/stack":            {"callstack", "hotspot/codecache", "hotspot/nmethod", "hotspot/stack/exec", "hotspot/vmstructs", "printassembly", "sampler/perfevent"},
+	"hotspot/stack/exec":       nil,
 	"hotspot/follow":           {"hotspot/codecache", "hotspot/nmethod", "hotspot/vmstructs", "printassembly"},
 	"record":                   {"capture", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/nmethod", "hotspot/probe", "hotspot/stack", "hotspot/usdt", "hotspot/vmstructs", "printassembly", "record/command", "record/debuginfo", "record/folder", "record/jvmevents", "record/jvmfolder", "record/patience", "record/probes", "record/processend", "record/windows", "sampler", "sampler/collect", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/collect/xctrace"},
 	"record/command":           nil,

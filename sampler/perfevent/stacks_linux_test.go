@@ -77,15 +77,15 @@ func TestStackLimits(t *testing.T) {
 		}
 	}
 	const ms, root = time.Millisecond, 1 << 30
-	check(8<<20, root, MaxStack, 1<<20, 1001, 1, 2, 20*ms)
-	check(2<<20, root, 16<<10, 16<<10, 1001, 1, 2, 20*ms)
-	check(16<<20, root, MaxStack, MaxStack, 1001, 2, 2, 20*ms)
+	check(64<<20, root, MaxStack, 1<<20, 1001, 1, 2, 20*ms)
+	check(32<<20, root, 16<<10, 16<<10, 1001, 1, 2, 20*ms)
+	check(32<<20, root, MaxStack, MaxStack, 201, 2, 2, 20*ms)
 	check(64<<20, root, MaxStack, MaxStack, 19999, 1, 2, 20*ms)
-	check(1<<19, root, MaxStack, MaxStack, 11, 1, 2, 20*ms) // not smaller than without stacks
+	check(1<<19, root, 4096, 4096, 11, 1, 2, 20*ms) // not smaller than without stacks
 	check(4<<20, root, MaxStack, MaxStack, 1001, 1, 100, 20*ms)
-	check(8<<20, 512<<10, 12744, MaxStack, 1001, 1, 2, 20*ms) // another user than root
-	check(8<<20, 32<<10, smallestStack, MaxStack, 1001, 1, 2, 20*ms)
-	check(1<<19, 32<<10, 4096, 4099, 1001, 1, 2, 20*ms)
+	check(64<<20, 512<<10, 12744, MaxStack, 1001, 1, 2, 20*ms) // another user than root
+	check(64<<20, 32<<10, smallestStack, MaxStack, 1001, 1, 2, 20*ms)
+	check(8<<20, 32<<10, 4096, 4099, 1001, 1, 2, 20*ms)
 }
 
 // openHelper samples a helper with stacks.

@@ -4,8 +4,7 @@ package exec
 // fall back on where a Table has no frame.
 
 // Complete returns the complete frame of an nmethod, or of another blob with a frame size, in bytes. It is the frame at
-// each call that has debug info or an oop map. A Table must not be asked there: a call may never return, and the
-// instruction after it may have another frame.
+// each call that has debug info or an oop map.
 func Complete(frameSize int) Frame {
 	return FullFrame(0, frameSize).start.frame()
 }
@@ -15,14 +14,11 @@ func Interpreted() Frame { return Bytecode(0).start.frame() }
 
 // ByFramePointer returns the frame of code that keeps a frame pointer in rbp, as C code does. DeoptimizationBlob and
 // UncommonTrapBlob do so while they replace frames, where a Table has none.
-func ByFramePointer() Frame {
-	var s state
-	s.regs[rbp] = value{cfa, -16}
-	s.store(value{cfa, -16}, value{callers + rbp, 0})
-	s.store(value{cfa, -8}, value{returnAddress, 0})
-	f, _ := s.frame()
-	return f
-}
+func ByFramePointer() Frame { return FramePointer(0).start.frame() }
+
+// ReturnOnTop returns the frame of code that has none: the return address is on top of the stack. It is that of a blob
+// with many small pieces whose bounds are not known, such as InlineCacheBuffer, or vtable stubs.
+func ReturnOnTop() Frame { return Called(0).start.frame() }
 
 // frame returns the frame at the start of the execution.
 func (st start) frame() Frame {

@@ -78,15 +78,21 @@ func notEntrant(entry uint64, code []byte, frameSize int) Seed {
 	return Called(entry + jmpLen)
 }
 
-// Stub returns the code of a stub, or of any other blob that is not one of the other kinds.
+// Stub returns the code of a stub, or of any other blob that is not one of the other kinds. The name is that which
+// package codecache has: some stubs are entered in a way of their own.
 func Stub(lo uint64, code []byte, name string) Code {
 	c := Code{Lo: lo, Bytes: code, Seeds: []Seed{Called(lo)}, rest: start{kind: called}}
 	const pushRBX = 0x53
 	switch {
+	case name == "InlineCacheBuffer" || name == "vtable stubs":
+		// These are many small pieces whose bounds are not known: a sweep would be out of step.
+		c.Seeds, c.restFrom = nil, len(code)
 	case strings.Contains(name, "ExceptionBlob"):
 		c.Seeds = []Seed{Thrown(lo)}
 	case strings.Contains(name, "handle_exception_from_callee"):
 		c.Seeds[0].start.exceptionPC = true
+	case strings.Contains(name, "forward_exception") && !strings.HasPrefix(name, "StubRoutines"):
+		c.Seeds = []Seed{FramePointer(lo)} // C1's stubs jump to it
 	case strings.Contains(name, "SafepointBlob") && len(code) > 0 && code[0] == pushRBX:
 		c.Seeds = []Seed{Polled(lo)}
 	}

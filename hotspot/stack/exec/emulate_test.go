@@ -29,8 +29,8 @@ type emulator struct {
 // emulated counts instructions: all that were executed, and those whose frames the Table knew.
 type emulated struct{ all, known, returns int }
 
-// emulateAll executes paths from each seed.
-func emulateAll(t *testing.T, c Code, table *Table) (sum emulated) {
+// emulateAll executes a number of paths from each seed.
+func emulateAll(t *testing.T, c Code, table *Table, paths int) emulated {
 	t.Helper()
 	e := emulator{t: t, code: c, table: table, insts: map[uint64]asm.Inst{}, target: map[uint64]bool{}, random: rand.New(rand.NewPCG(3, 4))}
 	for _, in := range amd64.Decode(asm.ATT, c.Bytes, c.Lo) {
@@ -40,7 +40,7 @@ func emulateAll(t *testing.T, c Code, table *Table) (sum emulated) {
 		}
 	}
 	for _, s := range c.Seeds {
-		for range 20 {
+		for range paths {
 			e.begin(s)
 			if !e.run() {
 				return e.known
@@ -81,6 +81,11 @@ func (e *emulator) begin(s Seed) {
 	case completeFrame:
 		e.R[RSP] -= uint64(s.start.frameSize)
 		e.write(sp-8, e.truth.PC, 8)
+	case framed:
+		e.R[RSP] -= 0x180
+		e.R[RBP] = sp - 16
+		e.write(sp-8, e.truth.PC, 8)
+		e.write(sp-16, e.truth.R[RBP], 8)
 	case thrown:
 		e.R[RDX] = e.truth.PC
 	}

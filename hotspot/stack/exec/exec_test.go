@@ -52,7 +52,7 @@ func check(t *testing.T, text string, makeCode func(code []byte) Code) {
 		}
 		assert.Equal(t, expand(l.frames[in.Addr]), got, "%#x: %s", in.Addr, in.Text)
 	}
-	emulateAll(t, c, table)
+	emulateAll(t, c, table, 20)
 }
 
 // expand adds to a frame what most frames have: the return address below the CFA.

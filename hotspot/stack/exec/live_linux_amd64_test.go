@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"strings"
@@ -26,12 +27,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// eachJVM starts a program on each JDK, with the collectors whose barriers differ most, and with C1 alone.
-func eachJVM(t *testing.T, test func(t *testing.T, process *os.Process)) {
+// enoughMethods is how many methods are compiled before a JVM is looked at.
+const enoughMethods = 300
+
+// TestLive compares Tables with running JVMs, on each JDK, with the collectors whose barriers differ most, and with C1
+// alone.
+func TestLive(t *testing.T) {
 	gasmtest.NeedTime(t)
 	classPath := t.TempDir()
 	gasmtest.CompileJava(t, classPath, 11, gasmtest.Testdata("programs", "Library.java"))
-	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 11 })
+	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return nmethod.Known(j.Feature) })
 	require.NotEmpty(t, jdks)
 	for _, jdk := range jdks {
 		for _, flag := range []string{"-XX:+UseG1GC", "-XX:+UseZGC", "-XX:TieredStopAtLevel=1"} {
@@ -40,25 +45,15 @@ func eachJVM(t *testing.T, test func(t *testing.T, process *os.Process)) {
 				require.NoError(t, cmd.Start())
 				defer cmd.Wait()
 				defer cmd.Process.Kill()
-				test(t, cmd.Process)
+				vm, copier, cache := openJVM(t, cmd.Process, enoughMethods)
+				t.Run("walks", func(t *testing.T) { testWalks(t, cmd.Process.Pid, vm, cache) })
+				gasmtest.Stop(t, cmd.Process.Pid)
+				_, err := cache.Poll(math.MaxInt64)
+				require.NoError(t, err)
+				t.Run("sizes", func(t *testing.T) { testSizes(t, vm, copier, cache.Blobs()) })
 			})
 		}
 	}
-}
-
-// enoughMethods is how many methods are compiled before a JVM is looked at.
-const enoughMethods = 300
-
-// TestLive executes all code in the code cache of running JVMs. At each call of a method that has debug info, the frame
-// must have the size that HotSpot has in the header of the nmethod.
-func TestLive(t *testing.T) {
-	eachJVM(t, func(t *testing.T, process *os.Process) {
-		vm, copier, cache := openJVM(t, process, enoughMethods)
-		gasmtest.Stop(t, process.Pid)
-		_, err := cache.Poll(2)
-		require.NoError(t, err)
-		testLive(t, vm, copier, cache.Blobs())
-	})
 }
 
 // openJVM opens a JVM, and waits until it has that many methods.
@@ -103,7 +98,9 @@ type comparison struct {
 	nanos        time.Duration
 }
 
-func testLive(t *testing.T, vm *vmstructs.VM, copier *nmethod.Copier, blobs []*codecache.Blob) {
+// testSizes executes all code in the code cache. At each call of a method that has debug info, the frame must have the
+// size that HotSpot has in the header of the nmethod.
+func testSizes(t *testing.T, vm *vmstructs.VM, copier *nmethod.Copier, blobs []*codecache.Blob) {
 	byKind := map[printassembly.Kind]*comparison{}
 	for _, b := range blobs {
 		code, err := vm.Read(nil, b.Lo, b.Hi-b.Lo)
@@ -204,7 +201,8 @@ func (k *comparison) compare(t *testing.T, b *codecache.Blob, table *Table, c Co
 		}
 		f, ok := table.At(in.Addr)
 		k.calls++
-		if ok && f.CFA == want {
+		after, returns := table.Return(in.Addr + uint64(in.Len))
+		if ok && returns && f.CFA == want && after.CFA == want {
 			k.agree++
 		} else {
 			t.Logf("%s: %#x: %v (%v), want %v", b.Name, in.Addr, f, ok, want)

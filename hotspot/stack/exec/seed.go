@@ -26,6 +26,7 @@ const (
 	methodEntry
 	thrown
 	polled
+	framed
 )
 
 // Called returns the seed of code that was entered by a call: the return address is on top of the stack.
@@ -51,6 +52,10 @@ func Thrown(at uint64) Seed { return Seed{at, start{kind: thrown}} }
 // Polled returns the seed of code that a signal handler makes a thread execute at a poll: the stack has nothing of the
 // stub's, and the return address is only in the JavaThread.
 func Polled(at uint64) Seed { return Seed{at, start{kind: polled}} }
+
+// FramePointer returns the seed of code that others jump to when rbp points to their frame: the saved rbp is there, and
+// the return address above it.
+func FramePointer(at uint64) Seed { return Seed{at, start{kind: framed}} }
 
 // state returns the state at the start of the execution.
 func (st start) state() state {
@@ -78,6 +83,11 @@ func (st start) state() state {
 		s.regs[rsp] = value{cfa, 0}
 		s.regs[rdx] = value{returnAddress, 0}
 		s.aligned = true
+	case framed:
+		s = state{}
+		s.regs[rbp] = value{cfa, -16}
+		s.store(value{cfa, -16}, value{callers + rbp, 0})
+		s.store(value{cfa, -8}, value{returnAddress, 0})
 	case polled:
 		s.regs[rsp] = value{cfa, 0}
 		s.polled = true

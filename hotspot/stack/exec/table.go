@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 )
@@ -10,8 +11,15 @@ type Table struct {
 	lo uint64
 	// at has the index of the frame of the instruction that begins at each byte, plus firstFrame. Other bytes have
 	// notReached.
-	at     []uint16
-	frames []Frame
+	at      []uint16
+	frames  []Frame
+	returns []returnFrame // sorted by end
+}
+
+// A returnFrame is the frame after a call that has returned.
+type returnFrame struct {
+	end   uint32 // of the call, from the start of the code
+	frame uint16 // as in Table.at
 }
 
 // What Table.at has for bytes without a frame.
@@ -20,6 +28,19 @@ const (
 	noFrame           // execution reaches it, but does not know where the frame is
 	firstFrame
 )
+
+// Return returns where the frame is when a call returns to pc: that of code which is not innermost on the stack. It is
+// not always what At returns for pc. A call may never return, and what follows may be a stub that jumps lead to, with
+// another frame. Return returns false if no call that execution reaches ends at pc.
+func (t *Table) Return(pc uint64) (Frame, bool) {
+	i, ok := slices.BinarySearchFunc(t.returns, pc-t.lo, func(r returnFrame, end uint64) int {
+		return cmp.Compare(uint64(r.end), end)
+	})
+	if !ok || t.returns[i].frame < firstFrame {
+		return Frame{}, false
+	}
+	return t.frames[t.returns[i].frame-firstFrame], true
+}
 
 // recentFrames is how many frames are compared with a new one. A method has about a dozen different frames.
 const recentFrames = 32
@@ -60,6 +81,7 @@ func Analyze(c Code) *Table {
 	r.execute(c.Seeds...)
 	r.sweeping = true
 	r.sweep()
+	slices.SortFunc(t.returns, func(a, b returnFrame) int { return cmp.Compare(a.end, b.end) })
 	r.code, r.table = nil, nil
 	if len(c.Bytes) <= maxKept {
 		runs.Put(r)
@@ -120,7 +142,11 @@ func (r *run) emitBlock(i int32) {
 			r.table.at[n.offset] = noFrame
 		}
 		next := int(n.offset) + int(n.len)
-		if !r.step(n, &s) || next >= len(r.at) || r.at[next] == 0 || r.frozen(next) {
+		follows := r.step(n, &s)
+		if n.op == opCallOther || n.op == opCall && n.rel != 0 && follows {
+			r.table.returns = append(r.table.returns, returnFrame{uint32(next), r.frameIndex(&s)})
+		}
+		if !follows || next >= len(r.at) || r.at[next] == 0 || r.frozen(next) {
 			return
 		}
 		if i = r.at[next] - 1; r.insts[i].leader {

@@ -20,26 +20,24 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// TestSampled stops the thread that executes main at random instructions, and walks its stack: the innermost frame by a
-// Table, the others by their sizes. If a frame was wrong, the walk would not come to call_stub, which has called main.
-func TestSampled(t *testing.T) {
-	eachJVM(t, func(t *testing.T, process *os.Process) {
-		vm, _, cache := openJVM(t, process, enoughMethods)
-		w := &walker{t: t, vm: vm, cache: cache, tables: map[*codecache.Blob]*Table{}, sizes: map[*codecache.Blob]int{}}
-		runtime.LockOSThread() // a thread is traced by a thread
-		defer runtime.UnlockOSThread()
-		threads := mainThreads(t, process.Pid)
-		for end := time.Now().Add(20 * time.Second); w.samples < 3000 && time.Now().Before(end); {
-			for _, tid := range threads {
-				w.sample(tid)
-			}
-			time.Sleep(time.Millisecond)
+// testWalks stops the thread that executes main at random instructions, and walks its stack: the innermost frame by a
+// Table, the others by calls that return. If a frame was wrong, the walk would not come to call_stub, which has called
+// main.
+func testWalks(t *testing.T, pid int, vm *vmstructs.VM, cache *codecache.Cache) {
+	w := &walker{t: t, vm: vm, cache: cache, tables: map[*codecache.Blob]*Table{}, sizes: map[*codecache.Blob]int{}}
+	runtime.LockOSThread() // a thread is traced by a thread
+	defer runtime.UnlockOSThread()
+	threads := mainThreads(t, pid)
+	for end := time.Now().Add(20 * time.Second); w.samples < 2000 && time.Now().Before(end); {
+		for _, tid := range threads {
+			w.sample(tid)
 		}
-		t.Logf("%d samples, %d walked, %d of them not by the size of the frame", w.samples, w.walked, w.special)
-		assert.Greater(t, w.samples, 200)
-		assert.GreaterOrEqual(t, float64(w.walked), 0.99*float64(w.samples))
-		assert.Positive(t, w.special)
-	})
+		time.Sleep(time.Millisecond)
+	}
+	t.Logf("%d samples, %d walked, %d of them not by the size of the frame", w.samples, w.walked, w.special)
+	assert.Greater(t, w.samples, 100)
+	assert.GreaterOrEqual(t, float64(w.walked), 0.99*float64(w.samples))
+	assert.Positive(t, w.special)
 }
 
 // mainThreads returns the threads that are named as the command is: one of them executes main.
@@ -161,18 +159,21 @@ func (w *walker) walk(r Registers) (trace []string, ok bool) {
 func (w *walker) frame(b *codecache.Blob, pc uint64, leaf bool) (Frame, bool) {
 	table := w.table(b)
 	f, ok := table.At(pc)
+	if !leaf {
+		f, ok = table.Return(pc)
+	}
 	switch {
+	case ok && leaf && b.Method != nil && f.CFA != Complete(w.sizes[b]).CFA:
+		w.special++
+	case ok:
 	case b.Method != nil:
-		complete := Complete(w.sizes[b])
-		if !leaf || !ok {
-			return complete, true
-		}
-		if f.CFA != complete.CFA {
-			w.special++
-		}
-		return f, true
-	case b.Kind == printassembly.Interpreter && (!leaf || !ok):
+		return Complete(w.sizes[b]), true
+	case b.Kind == printassembly.Interpreter:
 		return Interpreted(), true
+	case strings.Contains(b.Name, "InlineCacheBuffer"):
+		return ReturnOnTop(), true
+	case strings.Contains(b.Name, "DeoptimizationBlob"), strings.Contains(b.Name, "UncommonTrapBlob"):
+		return ByFramePointer(), true
 	}
 	return f, ok
 }
