@@ -1,13 +1,16 @@
 package callstack
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/internal/fields"
 	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
@@ -29,6 +32,9 @@ func Read(in io.Reader, name string) (*Tree, error) {
 	for r.Scan() {
 		msg := "the line is too long"
 		if !r.TooLong() {
+			if t.addNode(r.Line()) {
+				continue
+			}
 			msg = t.add(r.Number(), string(r.Line()))
 		}
 		if msg != "" {
@@ -39,6 +45,24 @@ func Read(in io.Reader, name string) (*Tree, error) {
 		return t, fmt.Errorf("reading %s: %w", name, err)
 	}
 	return t, nil
+}
+
+// addNode adds a line to the tree if it is a node as it should be, which most lines are. Otherwise it returns false. It
+// allocates nothing for the line.
+func (t *Tree) addNode(line []byte) bool {
+	rest, ok := bytes.CutPrefix(line, []byte("s"))
+	var n [3]uint64
+	for i := range n {
+		if !ok || len(rest) < 2 || rest[0] != ' ' {
+			return false
+		}
+		n[i], rest, ok = fields.CutUint(rest[1:], math.MaxUint32)
+	}
+	if !ok || len(rest) > 0 || n[0] != uint64(len(t.nodes)+1) || n[1] >= n[0] || n[2] == 0 || n[2] > uint64(len(t.frames)) || len(t.nodes) >= MaxNodes {
+		return false
+	}
+	t.nodes = append(t.nodes, node{ID(n[1]), uint32(n[2])})
+	return true
 }
 
 // add adds a line to the tree. It returns what is wrong with the line, or "".

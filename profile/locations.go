@@ -42,7 +42,7 @@ type Location struct {
 func (w *work) locations() []Location {
 	var all []Location
 	if w.trial.stacks != nil {
-		w.trial.stacks.Each(w.n, func(k calltree.Key[spot], c tally.Counts) { all = append(all, w.location(k, c)) })
+		w.trial.stacks.Each(w.n, func(k calltree.Key[spot], c tally.Counts) { all = append(all, w.location(k, slices.Clone(c))) })
 	} else {
 		for k, c := range w.withoutStacks() {
 			all = append(all, w.location(k, c))

@@ -20,10 +20,12 @@
 //   - windows, threads: what was measured, and which threads count
 //   - codemap: which code was at an address at a time
 //   - events: which events were going on at a time
+//   - calltree: samples by call stack, and the trees of callers and callees
 //   - code: lines of code, their basic blocks and loops
 //   - history, parts: the samples over time, of a run and of a profile
 //   - printing: samples of HotSpot printing code for gasm
 //   - probes: what probed methods have counted
+//   - numbers: the numbers of native functions and contexts, for small keys
 //
 // Some words have a special meaning here. A trial is what was measured, for example a JMH benchmark, and its windows
 // are the times of the measurement. A counter is what the sampler counts to decide when to take a sample, for example

@@ -12,12 +12,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/report/reporttest"
@@ -49,7 +51,26 @@ func hostileProfiles(t *testing.T, text string) *profile.Profiles {
 	lines[2].Comments, lines[2].OwnFrames = []string{"*iadd", "{oop(a 'java/lang/String')}", "other"}, true
 	profiles := reporttest.Profiles(d, ps...)
 	gasmtest.Inject(profiles, text)
+	profiles.Trials[0].Stacks = hostileStacks(t, text)
+	profiles.Trials[0].By = []profile.CallerTotal{{Method: "A::a" + text, Counts: c(7)}, {Counts: c(2993)}}
 	return profiles
+}
+
+// hostileStacks returns call stacks whose frames and threads have a text in their names.
+func hostileStacks(t *testing.T, text string) *calltree.Set {
+	var file bytes.Buffer
+	w := callstack.NewWriter(&file)
+	var at callstack.ID
+	for k := callstack.Compiled; k <= callstack.Unwalked; k++ {
+		at = w.Push(at, callstack.Frame{Kind: k, BCI: callstack.Unknown, Line: 7, Module: text, Name: text})
+	}
+	require.NoError(t, w.Flush())
+	tree, err := callstack.Read(&file, "stacks.txt")
+	require.NoError(t, err)
+	s := calltree.NewSet(calltree.NewStacks(tree), 1)
+	s.Add(text, s.Leaf([]calltree.LeafFrame{{Frame: callstack.Frame{Kind: callstack.Inlined, Name: text}, Guessed: true}}), at, c(2000))
+	s.Add(text, s.Leaf([]calltree.LeafFrame{{Frame: callstack.Frame{Kind: callstack.Native, Module: text, Name: text}}}), at-3, c(1000))
+	return s
 }
 
 // Names, commands and notes reach a terminal only escaped, and JSON has them exactly.
@@ -62,8 +83,8 @@ func FuzzHostileNames(f *testing.F) {
 		ps := hostileProfiles(t, name)
 		width = max(width%200, 40)
 		for _, o := range []Options{
-			{Gasm: "gasm " + name, Options: text.Options{Look: layout.Look{Color: true, ASCII: ascii}, DrawIntraJumps: true}},
-			{Options: text.Options{TableWidth: width, Look: layout.Look{Width: width}, Counts: text.Raw, Top: 2,
+			{Gasm: "gasm " + name, Options: text.Options{Look: layout.Look{Color: true, ASCII: ascii}, DrawIntraJumps: true, Callers: 5}},
+			{Options: text.Options{TableWidth: width, Look: layout.Look{Width: width}, Counts: text.Raw, Top: 2, Callers: 5, Tree: 0.01,
 				Source: func(_ string, line int) text.SourceLine {
 					return text.SourceLine{File: name, Number: line + 1, Text: "int x; // " + name}
 				}}},
@@ -84,6 +105,7 @@ func FuzzHostileNames(f *testing.F) {
 			assert.Equal(t, ps.Capture.Command, got.Capture.Command)
 			assert.Equal(t, ps.Capture.JVMs[0].Version, got.Capture.JVMs[0].Version)
 			assert.Equal(t, ps.Trials[0].Native[0].Symbol, got.Profiles[0].Native[0].Symbol)
+			assert.Equal(t, name, got.Profiles[0].Stacks.Nodes[1].Name)
 		}
 	})
 }

@@ -63,6 +63,14 @@ func TestStackGoldens(t *testing.T) {
 	}
 }
 
+// What pprof itself writes about the profile in its format.
+func TestStackPprofGolden(t *testing.T) {
+	t.Parallel()
+	p := readPprof(t, []byte(reportOf(t, "--format", "pprof", stackCapture(t))))
+	p.TimeNanos = 0 // it is written in the local time
+	gasmtest.GoldenGzip(t, "report/stacks-pprof.gz", []byte(p.String()))
+}
+
 // All formats have the same samples: the account, JSON's tree, pprof's samples and the collapsed stacks. Each path of
 // JSON's tree has as many samples of its own as the same path in the collapsed stacks.
 func TestStackTotals(t *testing.T) {

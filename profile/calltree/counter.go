@@ -23,13 +23,14 @@ const (
 type Stacks struct {
 	*callstack.Tree
 	about []uint8 // by ID: an End, and hasJava if there is a Java method on the stack
+	keys  int     // number of keys in all Counters
 }
 
 const hasJava = 1 << 7
 
 // NewStacks returns the stacks of a tree.
 func NewStacks(tree *callstack.Tree) *Stacks {
-	s := &Stacks{tree, make([]uint8, tree.Len()+1)}
+	s := &Stacks{Tree: tree, about: make([]uint8, tree.Len()+1)}
 	for id := 1; id <= tree.Len(); id++ {
 		f, caller := tree.Frame(callstack.ID(id))
 		about := s.about[caller]
@@ -128,8 +129,8 @@ func NewCounter[S comparable](stacks *Stacks) *Counter[S] {
 	return &Counter[S]{stacks: stacks, index: map[Key[S]]int32{}}
 }
 
-// maxKeys limits the number of Keys of a Counter, which then takes about 100 MB. A program with 1000 different stacks
-// has about 50,000 in a minute, because the innermost frames are at many different instructions.
+// maxKeys limits the number of Keys of all Counters together, which then take about 100 MB. A program has more Keys than
+// stacks, because the samples with one stack are at different instructions.
 const maxKeys = 1 << 20
 
 // Add counts a sample. It does nothing if c is nil.
@@ -142,12 +143,13 @@ func (c *Counter[S]) Add(k Key[S], counter int) {
 		k.Stack = 0
 	}
 	i, ok := c.index[k]
-	if !ok && len(c.keys) >= maxKeys {
+	if !ok && c.stacks.keys >= maxKeys {
 		c.folded++
 		k.Stack = Folded
 		i, ok = c.index[k]
 	}
 	if !ok {
+		c.stacks.keys++
 		i = int32(len(c.keys))
 		c.index[k] = i
 		c.keys = append(c.keys, k)
@@ -172,10 +174,12 @@ func (c *Counter[S]) Folded() int64 {
 // Ends returns how many samples have a stack with a given end. The Counts may be shorter than the list of counters.
 func (c *Counter[S]) Ends(e End) tally.Counts { return c.ends[e] }
 
-// Each calls see for each Key, in the order of their first samples. The Counts have an element for each counter.
+// Each calls see for each Key, in the order of their first samples. The Counts have an element for each counter. They
+// are valid only during the call.
 func (c *Counter[S]) Each(counters int, see func(Key[S], tally.Counts)) {
+	counts := make(tally.Counts, counters)
 	for i, k := range c.keys {
-		counts := make(tally.Counts, counters)
+		clear(counts)
 		for e, values := range c.values {
 			if i < len(values) {
 				counts[e] = values[i]

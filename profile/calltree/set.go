@@ -95,7 +95,7 @@ type Set struct {
 	leaves   []leaf
 	numbers  map[sample]int32 // index in samples
 	samples  []sample
-	counts   []tally.Counts // of each sample
+	counts   tally.Counts // for each sample and counter
 	total    tally.Counts
 	merged   [2]*merged // see merge
 }
@@ -132,12 +132,15 @@ func (s *Set) Add(thread string, leaf int32, stack callstack.ID, c tally.Counts)
 		i = int32(len(s.samples))
 		s.numbers[key] = i
 		s.samples = append(s.samples, key)
-		s.counts = append(s.counts, make(tally.Counts, s.counters))
+		s.counts = append(s.counts, make(tally.Counts, s.counters)...)
 	}
-	s.counts[i].Add(c)
+	s.of(i).Add(c)
 	s.total.Add(c)
 	s.merged = [2]*merged{}
 }
+
+// of returns the counts of a sample.
+func (s *Set) of(i int32) tally.Counts { return s.counts[int(i)*s.counters : int(i+1)*s.counters] }
 
 // code returns the number of a code.
 func (s *Set) code(c Code) int32 {
@@ -227,7 +230,7 @@ func (s *Set) Split(methods []Pattern) []tally.Counts {
 		if to < 0 {
 			to = len(methods) + 1
 		}
-		split[to-1].Add(s.counts[i])
+		split[to-1].Add(s.of(int32(i)))
 	}
 	return split
 }

@@ -56,7 +56,7 @@ func (s *Set) merge(fromJava bool) *merged {
 	}
 	m.selves = make([]int64, len(m.nodes)*s.counters)
 	for i, at := range selves {
-		tally.Counts(m.selves[int(at)*s.counters:]).Add(s.counts[i])
+		tally.Counts(m.selves[int(at)*s.counters:]).Add(s.of(int32(i)))
 	}
 	m.sums = slices.Clone(m.selves)
 	for i := len(m.nodes) - 1; i > 0; i-- {

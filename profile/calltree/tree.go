@@ -110,7 +110,7 @@ type cursor struct {
 func (s *Set) sum(cursors []cursor) tally.Counts {
 	sum := make(tally.Counts, s.counters)
 	for _, c := range cursors {
-		sum.Add(s.counts[c.sample])
+		sum.Add(s.of(c.sample))
 	}
 	return sum
 }
@@ -178,9 +178,9 @@ func (b *callerTree) expand(i int32) {
 		up, ok := b.next(c)
 		switch {
 		case !ok:
-			n.Self.Add(b.counts[c.sample])
+			n.Self.Add(b.of(c.sample))
 		case b.depths[i] >= maxDepth:
-			n.Omitted.Add(b.counts[c.sample])
+			n.Omitted.Add(b.of(c.sample))
 		default:
 			code := b.at(up).code
 			groups[code] = append(groups[code], up)

@@ -30,6 +30,8 @@
 //
 // A line that consists of … stands for instructions that are left out.
 //
+// If the capture has call stacks, trees of the hottest frames' callers follow and, if asked for, the tree of all calls.
+//
 // Then come tables. Hottest Regions and Hottest Methods count machine code: samples in an inlined method count for the
 // compiled method that contains it. Both also rank native functions. Hottest Frames counts the same samples for the
 // innermost Java method and source line instead. If there are sources, Hottest Lines has the text of these lines.
@@ -46,7 +48,8 @@
 // [Write] makes a document (text.go). The document has the header (header.go), the table of JVMs (jvms.go), and a view
 // of each profile. A view is the profile with everything that is needed to write it: the page, the options, and the
 // formats of amounts (amounts.go) and names (shortnames.go). Each part of the report is written with a view: the
-// overview, the hot regions (hotspots.go) with their listings (listing.go, and comments.go or folded.go), the rankings
-// (ranking.go; tables.go, frames.go, lines.go and threads.go fill them), the tables of events and what belongs to them
-// (events.go, delays.go, sites.go, probes.go), compilations.go, forks.go, and the account (account.go).
+// overview, the hot regions (hotspots.go) with their listings (listing.go, and comments.go or folded.go), callers
+// (callers.go), the rankings (ranking.go; tables.go, frames.go, lines.go and threads.go fill them), the tables of events
+// and what belongs to them (events.go, delays.go, sites.go, probes.go), compilations.go, forks.go, and the account
+// (account.go).
 package text

@@ -107,8 +107,17 @@ func checkTable(t *testing.T, report, table string, want int64) {
 func TestAccount(t *testing.T) {
 	for _, p := range []profile.Profile{reporttest.Workload(t), reporttest.TwoEvents(t), reporttest.Empty()} {
 		for i := range p.Accounts {
-			columns := accountColumns(&p.Accounts[i], takenRows, false)
+			a := p.Accounts[i]
+			a.Whole, a.Frozen, a.Unwalked = a.Profiled-a.Profiled/3-a.Profiled/7, a.Profiled/3, a.Profiled/7
+			columns := accountColumns(&a, takenRows, true)
 			taken, profile := len(takenRows), len(takenRows)+1
+			stacks := profile + len(profiledRows)
+			for c, of := range map[int]int64{0: a.Profiled, 2: 10000} {
+				if got := columnSum(t, columns[c][stacks+1:]); got != of && a.Profiled > 0 {
+					t.Errorf("column %d: %v add up to %d, want %d", c, columns[c][stacks:], got, of)
+				}
+				columns[c] = columns[c][:stacks]
+			}
 			for c, of := range map[int]int64{0: p.Accounts[i].Profiled, 2: 10000} {
 				if got := columnSum(t, columns[c][profile:]); got != of && p.Accounts[i].Profiled > 0 {
 					t.Errorf("column %d: %v add up to %d, want %d", c, columns[c][profile:], got, of)
