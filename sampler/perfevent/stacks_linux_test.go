@@ -78,7 +78,7 @@ func TestStackLimits(t *testing.T) {
 	}
 	const ms, root = time.Millisecond, 1 << 30
 	check(64<<20, root, MaxStack, 1<<20, 1001, 1, 2, 20*ms)
-	check(32<<20, root, 16<<10, 16<<10, 1001, 1, 2, 20*ms)
+	check(16<<20, root, 16<<10, 16<<10, 1001, 1, 2, 20*ms)
 	check(32<<20, root, MaxStack, MaxStack, 201, 2, 2, 20*ms)
 	check(64<<20, root, MaxStack, MaxStack, 19999, 1, 2, 20*ms)
 	check(1<<19, root, 4096, 4096, 11, 1, 2, 20*ms) // not smaller than without stacks
