@@ -26,9 +26,9 @@ func ProbeReport(pid int) string { return fmt.Sprintf("probes-%d.txt", pid) }
 // from a folder of captures. The limit keeps the memory small, and nobody looks through that many calls anyway.
 const maxCalls = 4_000_000
 
-// ProbeWindows returns the name of the file with the calls of those probed methods that serve as windows:
-// probes-4711.windows. gasm saves the calls there while the JVM runs, because the rings (buffers of a fixed size) keep
-// only the last calls. If the file exists, only calls that have not ended are taken from the rings.
+// ProbeWindows returns the name of a file for the calls that are windows of the measurement: probes-4711.windows. gasm
+// writes each such call into this file when the call ends. The rings alone are not enough, because a ring has room for
+// the last calls only. If the file exists, the only calls read from the rings are those that have not ended.
 func ProbeWindows(pid int) string { return fmt.Sprintf("probes-%d.windows", pid) }
 
 // probeGlob matches the names that ProbeRings, ProbeReport and ProbeWindows return.

@@ -289,8 +289,8 @@ func (p *pairing) unmatched(q *regionPair) (a, b int64) {
 	return missing(q.a), missing(q.b)
 }
 
-// maxListed is the maximum number of regions of a method, on one side, that are searched for the
-// instructions of the other side.
+// maxListed is the maximum number of a method's regions that are searched for instructions. There
+// is one such limit for each of the two reports.
 const maxListed = 64
 
 // listed returns the hottest regions that have code. It returns at most maxListed regions.

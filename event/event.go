@@ -47,9 +47,9 @@ const (
 	// Alloc is an allocation, or a sampled allocation that stands for many others (see Event.Bytes). Its name is the
 	// class of the object.
 	Alloc Kind = "alloc"
-	// ClassLoad is the loading of a class. Its name is the class.
+	// ClassLoad is the loading of a class. The event's name is the name of the class.
 	ClassLoad Kind = "class"
-	// Thread is the start or the end of a thread. Its name is the thread.
+	// Thread is the start or the end of a thread. The event's name is the name of the thread.
 	Thread Kind = "thread"
 	// JNI is a call of a JNI function. Its name is the function.
 	JNI Kind = "jni"

@@ -17,7 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/xctrace"
 )
 
-// A sampling is a sampler that is running or has ended, with the samples that it has taken. The exported methods are
+// A sampling is one run of a sampler, with the samples that it has taken so far. The exported methods are
 // implemented by the types in package collect and the packages below it.
 type sampling interface {
 	tool() Sampler

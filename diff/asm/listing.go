@@ -152,7 +152,7 @@ func (l *listing) trim() {
 	}
 }
 
-// atGap reports whether there is a gap before line i of A or before line j of B: code that this side does not list.
+// atGap reports whether code was left out before line i of A or before line j of B.
 func (l *listing) atGap(i, j int) bool {
 	return i < len(l.a) && l.a[i].afterGap || j < len(l.b) && l.b[j].afterGap
 }

@@ -113,7 +113,8 @@ func (r *Reader) leave(c *Chunk) {
 	}
 }
 
-// noRecording returns the error for a file that does not begin with magic. It returns nil after an I/O error.
+// noRecording returns the error for a file that is not a recording, because it does not begin with magic. If the file
+// could not be read at all, noRecording returns nil, because r.w.err says why.
 func (r *Reader) noRecording(head []byte) error {
 	if r.w.err != nil {
 		return nil // end sets r.err to this error

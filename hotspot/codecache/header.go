@@ -60,6 +60,9 @@ func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, o
 		if h.lo == h.hi { // every method has code
 			return h, true, false
 		}
+		if end := l.nmethod.end; end.Size > 0 && end.In(blob) != h.size { // HotSpot is still filling in the fields
+			return h, true, false
+		}
 		h.compileID, h.state, h.raw = l.nmethod.compileID.In(blob), int8(l.nmethod.state.In(blob)), blob
 	}
 	return h, true, true

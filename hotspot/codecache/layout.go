@@ -53,6 +53,9 @@ type nmethodLayout struct {
 	scopesPCs, scopesData, metadata, dependencies field
 	scopesDataIsAddress                           bool // JDK 11 to 22
 	hasMetadata                                   bool // if false, the metadata follows the relocations
+	// end is the offset at which the nmethod ends. HotSpot sets it last. It is only read in JDK 8, where no state says
+	// that an nmethod is not installed yet; otherwise its size is 0.
+	end field
 	immutable                                     bool
 	immutableData, immutableDataSize              field
 }
@@ -158,6 +161,9 @@ func (l *layout) readNMethod(q *query) {
 		n.immutableDataSize = q.field("nmethod::_immutable_data_size")
 	} else {
 		n.dependencies = q.field("nmethod::_dependencies_offset")
+	}
+	if q.VM.Release == 8 {
+		n.end = q.field("nmethod::_nmethod_end_offset")
 	}
 	if n.metadata, n.hasMetadata = q.VM.Field("nmethod::_metadata_offset"); !n.hasMetadata {
 		q.Must(l.blob.outside, "nmethod::_metadata_offset")

@@ -137,9 +137,9 @@ func (c *Code) appendRelocation(text []byte, r *relocation) []byte {
 	return append(text, '}')
 }
 
-// callee returns the name of the method that a call instruction calls. The relocation has the method's index in the
-// nmethod's metadata only if HotSpot did not take the method from the bytecode. Without an index, callee returns "".
-// HotSpot prints the name without a blank before it.
+// callee returns the name of the method that a call instruction calls. index is the method's index in the nmethod's
+// metadata, from the call's relocation. It is 0 if the method is the one that the bytecode names. Then callee returns
+// "", because HotSpot does not print that name either. HotSpot prints no blank before the name.
 func (c *Code) callee(index int) string {
 	if index <= 0 || index > len(c.methods) {
 		return ""

@@ -96,9 +96,9 @@ var errNotMounted = fmt.Errorf("%w, or in one that can't be found out about", Er
 // isUserSpace reports whether a kind of file system runs in user space. kind is as in mountinfo: "fuse.sshfs".
 func isUserSpace(kind string) bool { return strings.HasPrefix(kind, "fuse") }
 
-// layers are the kinds of file systems that read from other file systems, which can be in user space (FUSE). The kernel
-// itself lets any user mount overlays in a user namespace (FS_USERNS_MOUNT). Some distributions allow that for the
-// other kinds in this list, too, or have a program that mounts them for any user.
+// layers are the kinds of file systems that are mounted on top of another one. The one below may be in user space
+// (FUSE). Any user may mount an overlay in a user namespace (FS_USERNS_MOUNT in the kernel). On some distributions any
+// user may mount the other kinds, too.
 var layers = map[string]bool{"overlay": true, "overlayfs": true, "aufs": true, "shiftfs": true, "ecryptfs": true}
 
 // check returns an error that wraps [ErrUserSpace] if the file system with this device may never answer. If the file

@@ -14,7 +14,7 @@ import (
 // The list of a jar has about 100 bytes for each file, and takes three times as much in memory.
 const maxLists = 128 << 20
 
-// lists counts how many bytes of the lists of files in archives have been read so far.
+// A lists is a number of bytes: how much of all archives' lists of files has been read so far.
 type lists int64
 
 // archive opens a zip file. Package zip reads the whole list of files, and reserves memory for the number of files that

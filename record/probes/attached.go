@@ -63,7 +63,7 @@ func NewAttached(o Options) *Attached { return &Attached{o: o} }
 // loadTime is how long a JVM may take to load the agent and to change its methods, and later to change them back.
 const loadTime = 60 * time.Second
 
-// A JVM names a JVM by its process id and the time of its start (processend.StartTicks).
+// A JVM is a running JVM. The time of its start tells it from a later process with the same id.
 type JVM struct {
 	PID   int
 	Ticks uint64

@@ -29,9 +29,9 @@ type Kept struct {
 	Changed func(Change)
 }
 
-// A Keeper pauses and resumes the sampling, and the following of code, as windows close and open. Both are on while a
-// window is open, and before the first one opens. They pause while no window is open but another one may open. They end
-// after the last window, so that the program runs as it does without gasm.
+// A Keeper makes gasm work only while there is something to measure. It pauses the sampling and the copying of code
+// when a window closes, and resumes both when another one opens. Before the first window both run. After the last
+// window it ends both, so that the program then runs as it does without gasm.
 type Keeper struct {
 	kept    Kept
 	changes int // openings and closings of windows that were seen so far

@@ -22,8 +22,8 @@ type Rules struct {
 	Start, End *regexp.Regexp
 	// From says on which streams these lines are looked for.
 	From Source
-	// File is the path of a file to which the program writes its windows before it ends. It is "" if there is no such
-	// file.
+	// File is the path of a file in which the program says when it wants to be measured. The program writes the file
+	// before it ends. File is "" if there is no such file.
 	File string
 }
 

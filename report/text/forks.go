@@ -206,8 +206,8 @@ func chance(n int64) float64 {
 	return 2.58 * math.Sqrt(2*0.25/float64(n))
 }
 
-// fitForkNames limits names to the columns that the table of forks has for them. The limit applies to all tables. If
-// the table of forks has so many columns that names would become unreadable, fitForkNames sets no limit.
+// fitForkNames limits the length of names in all tables, so that the table of forks fits the width of the report. If
+// that table has so many columns of numbers that names would become unreadable, fitForkNames sets no limit.
 func fitForkNames(v *view) {
 	const column, source = len(" 100.00% "), len(" c2, level 4, osr ")
 	columns := min(len(v.p.Shares), maxForkColumns) + 1

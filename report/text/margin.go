@@ -14,9 +14,9 @@ import (
 // methods apart.
 const maxMargin = 16
 
-// A margin shows from which Java method each instruction of a region was made: the method's name at the first
-// instruction of a run, and a line from there down to the last one. Its width is 0 for a region of a single method,
-// which needs no margin.
+// A margin is the column beside a region's instructions that names the Java method of each instruction. Where several
+// instructions in a row belong to the same method, its name is beside the first one, and a vertical line beside the
+// others. A region of a single method needs no margin; its width is 0.
 type margin struct {
 	width int
 	at    []string // for each line of code

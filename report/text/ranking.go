@@ -106,7 +106,7 @@ func (t *ranking) hottest() []rankingRow {
 	case others == 0:
 		return rows
 	case others == 1 && t.visible(t.rows[shown].counts):
-		return append(rows, t.rows[shown]) // instead of a row that only counts one other row
+		return append(rows, t.rows[shown]) // "<...other 1 method...>" would hide its name
 	}
 	row := rankingRow{counts: t.zero(), name: fmt.Sprintf("<...other %s...>", layout.Plural(others, t.more))}
 	for e := range row.counts {

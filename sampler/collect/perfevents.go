@@ -139,8 +139,8 @@ var (
 	NamelessKernel = fix.Note{Text: "kernel functions have no names", Fix: "sudo sysctl kernel.kptr_restrict=0"}
 )
 
-// noCounterNote returns the note for a machine where a clock is sampled in place of cycles. The note is short, so that
-// the cost of the rate fits on the same line of a report. gasm doctor says more.
+// noCounterNote returns the note for a machine where a clock is sampled in place of cycles. The note is short,
+// because a report has it on one line with the note about the frequency. gasm doctor says more.
 func noCounterNote(clock string) string {
 	return fmt.Sprintf("no cycles counter (qemu: pmu=on), so %s", clock)
 }

@@ -60,9 +60,9 @@ const mostRounds = 20
 // no new ones.
 //
 // A thread that is created while events are being opened may have inherited some of them. addAll opens the events on
-// this thread as well, and followed.keep counts only the thread's own events. If a thread that already has events on
-// all CPUs creates another thread, the new one inherits all of them. A Fork record shows that, so addAll can skip the
-// new thread. Therefore addAll ends even if a process creates threads all the time.
+// this thread as well, and followed.keep then ignores the inherited ones. A thread whose creator already had events on
+// all CPUs has inherited all of them. The kernel reports who created it (Fork), so addAll can skip such a thread.
+// Therefore addAll ends even if a process creates threads all the time.
 func (s *Set) addAll(pid int) error {
 	inherited := map[int32]bool{}
 	for range mostRounds {
