@@ -260,6 +260,10 @@ func (d *decoder) understandEscaped(b byte) {
 	case b == 0x11, b == 0x29, b == 0x2b, b == 0x7f, b == 0xe7, b == 0xc7:
 		in.store = 16
 	case b == 0xae:
-		in.store = 512
+		in.store = controlStores[d.digit]
 	}
 }
+
+// controlStores has how many bytes the instructions with the opcode 0F AE write, by the field reg of ModRM: fxsave,
+// stmxcsr, xsave and xsaveopt.
+var controlStores = [8]uint16{0: 512, 3: 4, 4: 4096, 6: 4096}
