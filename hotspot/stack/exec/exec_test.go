@@ -397,3 +397,21 @@ func TestLimits(t *testing.T) {
 		assert.False(t, ok, "%#x", pc)
 	}
 }
+
+// TestStores: what overwrites a slot of the frame, and what only comes close to it.
+func TestStores(t *testing.T) {
+	check(t, `
+		55                   | push %rbp                | cfa=rsp+8
+		0f ae 5c 24 fc       | stmxcsr -0x4(%rsp)       | cfa=rsp+16 rbp=[cfa-16]
+		0f ae 54 24 04       | ldmxcsr 0x4(%rsp)        | cfa=rsp+16 rbp=[cfa-16]
+		c5 fe 7f 44 24 e0    | vmovdqu %ymm0,-0x20(%rsp) | cfa=rsp+16 rbp=[cfa-16]
+		62 f1 fe 48 7f 44 24 ff | vmovdqu64 %zmm0,-0x40(%rsp) | cfa=rsp+16 rbp=[cfa-16]
+		53                   | push %rbx                | cfa=rsp+16 rbp=[cfa-16]
+		31 db                | xor %ebx,%ebx            | cfa=rsp+24 rbp=[cfa-16] rbx=[cfa-24]
+		c6 44 24 07 00       | movb $0x0,0x7(%rsp)      | cfa=rsp+24 rbp=[cfa-16] rbx=[cfa-24]
+		31 ed                | xor %ebp,%ebp            | cfa=rsp+24 rbp=[cfa-16]
+		0f 29 04 24          | movaps %xmm0,(%rsp)      | cfa=rsp+24 rbp=[cfa-16]
+		48 83 c4 10          | add $0x10,%rsp           | cfa=rsp+24
+		c3                   | ret                      | cfa=rsp+8
+		`, stub(""))
+}

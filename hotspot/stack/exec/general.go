@@ -260,10 +260,10 @@ func (d *decoder) understandEscaped(b byte) {
 	case b == 0x11, b == 0x29, b == 0x2b, b == 0x7f, b == 0xe7, b == 0xc7:
 		in.store = 16
 	case b == 0xae:
-		in.store = stateStores[d.digit]
+		in.store = controlStores[d.digit]
 	}
 }
 
-// stateStores has the number of bytes that the instructions with the opcode 0F AE write to memory, by the operation in
-// the ModRM byte. Those that write none load from it.
-var stateStores = [8]uint16{0: 512, 3: 4, 4: 4096, 6: 4096} // fxsave, stmxcsr, xsave, xsaveopt
+// controlStores has how many bytes the instructions with the opcode 0F AE write, by the field reg of ModRM: fxsave,
+// stmxcsr, xsave and xsaveopt.
+var controlStores = [8]uint16{0: 512, 3: 4, 4: 4096, 6: 4096}
