@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -108,4 +109,47 @@ func TestOpenPartsOddly(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "d", DescriptionFile), []byte("{"), 0o600))
 	_, err = Open(dir)
 	assert.ErrorContains(t, err, filepath.Join("d", DescriptionFile))
+}
+
+// The stacks of all parts are in one tree. A part without stacks, or with damaged ones, is no reason to have none.
+func TestReadStacks(t *testing.T) {
+	dir := t.TempDir()
+	write := func(part, text string) {
+		writePart(t, filepath.Join(dir, part), part, 1, func(d *Description) { d.Stacks = StacksVersion })
+		if text != "" {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, part, StacksFile), []byte("gasm stacks 1\n"+text), 0o600))
+		}
+	}
+	frame := func(name string) string { return `f 1 native 10 - - - "" "` + name + "\"\n" }
+	write("a", frame("a")+"s 1 0 1\ns 2 1 1\n")
+	write("b", "")
+	write("c", frame("c")+"s 1 0 1\ns 2 1 7\n")
+	writePart(t, filepath.Join(dir, "d"), "d", 1, nil)
+	c, err := Open(dir)
+	require.NoError(t, err)
+	defer c.Close()
+	tree, notes := c.ReadStacks()
+	require.NotNil(t, tree)
+	assert.Equal(t, 3, tree.Len())
+	require.Len(t, notes, 2)
+	assert.Equal(t, "stacks.txt is missing: the report has no call stacks", notes[0])
+	assert.Regexp(t, `^the call stacks after 1 could not be read: .*c/stacks.txt:4: it refers to a line that is not before it$`, notes[1])
+	for _, s := range []struct {
+		part     int
+		id, want callstack.ID
+	}{{0, 0, 0}, {0, 2, 2}, {0, 3, unknownStack}, {1, 1, unknownStack}, {2, 1, 3}, {2, 2, unknownStack}, {3, 1, unknownStack}} {
+		sample := sampler.Sample{Stack: s.id}
+		c.parts[s.part].joinStack(&sample)
+		assert.Equal(t, s.want, sample.Stack, "%+v", s)
+	}
+	d, err := ReadDescription(filepath.Join(dir, "a"))
+	require.NoError(t, err)
+	assert.Equal(t, 2, d.Schema)
+
+	one, err := Open(filepath.Join(dir, "d"))
+	require.NoError(t, err)
+	defer one.Close()
+	tree, notes = one.ReadStacks()
+	assert.Nil(t, tree)
+	assert.Empty(t, notes)
 }

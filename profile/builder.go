@@ -236,7 +236,7 @@ func (b *Builder) Add(s *sampler.Sample) {
 	}
 	b.findEvents(&j)
 	b.locate(&j)
-	if !b.isUnder(&j) {
+	if b.under != nil && !b.isUnder(&j) {
 		b.exclude(&j, notUnder)
 		return
 	}
@@ -394,7 +394,9 @@ func (b *Builder) count(j *joinedSample) {
 	outside := j.spot.jvm == inNative
 	tally.BumpAt(t.threads, threadKey{j.pid, j.thread.Label, outside}, j.counter)
 	t.kept.add(j)
-	t.stacks.Add(calltree.Key[spot]{Spot: j.spot, JVM: t.jvm(j.pid), Context: j.context, Stack: j.Stack}, j.counter)
+	if t.stacks != nil {
+		t.stacks.Add(calltree.Key[spot]{Spot: j.spot, JVM: t.jvm(j.pid), Context: j.context, Stack: j.Stack}, j.counter)
+	}
 	if j.events != 0 {
 		t.addDuring(j)
 	}

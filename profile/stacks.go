@@ -120,7 +120,7 @@ func (b *Builder) foldedStacks() (n int64) {
 	return n
 }
 
-// isUnder reports whether a sample has the method Config.Under among its frames. Without such a method, it is true.
+// isUnder reports whether a sample has the method Config.Under among its frames.
 func (b *Builder) isUnder(j *joinedSample) bool {
 	return b.under.Has(j.spot, j.Stack, func() []calltree.LeafFrame {
 		if j.spot.jvm >= 0 {

@@ -75,7 +75,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.Var((*share)(&f.hotThreshold), "hot-threshold", "annotate regions with at least this `share` of the profile, as 0.05 or 5%")
 	flags.IntVar(&f.regions, "regions", d.Regions, "annotate at least this `number` of regions: the hottest ones of the hottest methods (1: only those that --hot-threshold asks for)")
 	flags.IntVar(&f.minSamples, "min-samples", d.MinSamples, "of regions below --hot-threshold, annotate only those with at least this `number` of samples (1: all that --regions asks for); nothing with fewer is called hottest")
-	flags.StringVar(&f.sort, "sort", "self", "sort frames by `what`: self, or total (with what they called, or only with what was inlined into them if there are no call stacks)")
+	flags.StringVar(&f.sort, "sort", "self", "sort frames by `what`: self, or total (with what they called or, without call stacks, with what was inlined into them)")
 	flags.StringVar(&f.comments, "comments", "folded", "`how` HotSpot's comments are shown: folded, full (as in perfasm), or none")
 	flags.IntVar(&f.width, "width", 0, "write for a terminal of this many `columns` (default: the terminal's, else $COLUMNS; names are whole in files)")
 	flags.IntVar(&f.top, "top", 20, "show this `number` of rows in each table")
@@ -102,7 +102,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.under, "under", "", "count only samples with `CLASS::METHOD` on their call stack, or inlined at the sample")
 	flags.StringVar(&f.by, "by", "", "divide the samples between callers: a list of `METHODS`, as 'A::x,B::y'; the innermost one counts")
 	flags.IntVar(&f.callers, "callers", 5, "show the callers of this `number` of the hottest frames (0: none)")
-	flags.Var((*share)(&f.tree), "tree", "show the tree of calls, with those that have at least this `share` of the samples (default 1%)")
+	flags.Var((*share)(&f.tree), "tree", "show the tree of calls, without those that have less than this `share` of the samples, as --tree=5%")
 	flags.Lookup("tree").NoOptDefVal = "1%"
 	flags.StringVar(&f.sites, "sites", string(event.SiteOwn), "name the places of locks and allocations by this `frame` of the stack: own (the innermost one outside the JDK) or innermost")
 	flags.StringVar(&f.format, "format", "text", "`format` of the report: "+layout.Or(report.FormatNames()))

@@ -258,7 +258,17 @@ func TestPprofFlameGraph(t *testing.T) {
 	file := filepath.Join(dir, "out.pb.gz")
 	r := runGasm(t, []string{"report", "--format", "pprof", "--report", file, samples, log})
 	require.Equal(t, 0, r.code, r.stderr)
+	stacks := flameGraph(t, file)
+	for _, want := range []string{"StubRoutines::libmLog", "Workload::main < Workload::locked (inlined)",
+		"Workload::main < Workload::sumMap (inlined) < java.util.HashMap$EntryIterator::next (inlined) < " +
+			"java.util.HashMap$EntryIterator::next (inlined) < java.util.HashMap$HashIterator::nextNode (inlined)"} {
+		assert.True(t, stacks[want], "no stack %s", want)
+	}
+}
 
+// flameGraph returns the stacks in the flame graph of pprof's own web pages.
+func flameGraph(t *testing.T, file string) map[string]bool {
+	t.Helper()
 	var graph struct {
 		Total   int64
 		Stacks  []struct{ Sources []int }
@@ -284,11 +294,7 @@ func TestPprofFlameGraph(t *testing.T) {
 		stacks[strings.Join(names, " < ")] = true
 	}
 	assert.Equal(t, pprofSums(readPprof(t, readFile(t, file)), total)["total"], graph.Total)
-	for _, want := range []string{"StubRoutines::libmLog", "Workload::main < Workload::locked (inlined)",
-		"Workload::main < Workload::sumMap (inlined) < java.util.HashMap$EntryIterator::next (inlined) < " +
-			"java.util.HashMap$EntryIterator::next (inlined) < java.util.HashMap$HashIterator::nextNode (inlined)"} {
-		assert.True(t, stacks[want], "no stack %s", want)
-	}
+	return stacks
 }
 
 func readFile(t *testing.T, path string) []byte {

@@ -171,6 +171,12 @@ func TestStackPprofTop(t *testing.T) {
 	for _, row := range []string{"  470 47.00%  com.acme.Server::handle\n", "  580 58.00%  java.util.HashMap::getNode (inline)\n", "  100 10.00%  com.acme.Fib::fib\n", "   40  4.00%  [not walked]\n"} {
 		assert.Contains(t, text, row)
 	}
+	stacks := flameGraph(t, file)
+	for _, want := range []string{"[frozen] < com.acme.Task::run < com.acme.Users::find < java.util.HashMap::get < java.util.HashMap::getNode (inlined)",
+		"clone3 < start_thread < JavaCalls::call_helper < StubRoutines::call_stub < java.lang.Thread::run < com.acme.Server::handle < " +
+			"com.acme.Router::route (inlined) < com.acme.Users::find < java.util.HashMap::get < java.util.HashMap::getNode (inlined)"} {
+		assert.True(t, stacks[want], "no stack %s in %v", want, stacks)
+	}
 	raw := runPprof(t, "-raw", file)
 	assert.Contains(t, raw, "com.acme.Router::route com/acme/Router.java:21:0 s=0()\n             com.acme.Server::handle com/acme/Server.java:40:0")
 }

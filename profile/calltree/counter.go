@@ -133,11 +133,8 @@ func NewCounter[S comparable](stacks *Stacks) *Counter[S] {
 // stacks, because the samples with one stack are at different instructions.
 const maxKeys = 1 << 20
 
-// Add counts a sample. It does nothing if c is nil.
+// Add counts a sample.
 func (c *Counter[S]) Add(k Key[S], counter int) {
-	if c == nil {
-		return
-	}
 	c.ends[c.stacks.End(k.Stack)].Bump(counter, 1)
 	if int(k.Stack) > c.stacks.Len() {
 		k.Stack = 0

@@ -110,9 +110,9 @@ func NewFilter[S comparable](u *Under) *Filter[S] { return &Filter[S]{u, map[S]b
 const maxSpots = 1 << 18
 
 // Has reports whether the method is among the frames of a sample. It calls leaf for the frames of the sampled code, if
-// the method is not on the stack and the place is new. If f is nil, Has returns true.
+// the method is not on the stack and the place is new.
 func (f *Filter[S]) Has(spot S, stack callstack.ID, leaf func() []LeafFrame) bool {
-	if f == nil || f.HasStack(stack) {
+	if f.HasStack(stack) {
 		return true
 	}
 	has, ok := f.spots[spot]

@@ -52,9 +52,13 @@ func writeCallers(v *view) bool {
 		writeTree(v, t, root.Counts[0], callers.Lines(t, leastCaller, mostCallers), callerIndent)
 		v.Line("")
 	}
-	v.Paragraph("", fmt.Sprintf("Below a frame are its callers, from the nearest to the outermost one, with their shares of the frame's samples. "+
-		"A line without a share has the same samples as the line above; a - begins each of several callers. Callers with less than %.0f%% are left out, "+
-		"and so are native frames outside of Java. %s", 100*leastCaller, kindsLegend))
+	numbers := "their shares of the frame's samples"
+	if v.opts.Counts != Percent {
+		numbers = "their parts of the frame's samples"
+	}
+	v.Paragraph("", fmt.Sprintf("Below a frame are its callers, from the nearest to the outermost one, with %s. "+
+		"A line without a number has the same samples as the line above; a - begins each of several callers. Callers with less than %.0f%% are left out, "+
+		"and so are native frames outside of Java. %s", numbers, 100*leastCaller, kindsLegend))
 	v.Line("")
 	return true
 }
