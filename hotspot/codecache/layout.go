@@ -55,9 +55,9 @@ type nmethodLayout struct {
 	hasMetadata                                   bool // if false, the metadata follows the relocations
 	// end is the offset at which the nmethod ends. HotSpot sets it last. It is only read in JDK 8, where no state says
 	// that an nmethod is not installed yet; otherwise its size is 0.
-	end field
-	immutable                                     bool
-	immutableData, immutableDataSize              field
+	end                              field
+	immutable                        bool
+	immutableData, immutableDataSize field
 }
 
 // A codeletLayout is the layout of the interpreter's StubQueue and of its InterpreterCodelets.
