@@ -30,6 +30,9 @@ type Line struct {
 	Indent  int            // in columns
 	Branch  bool           // the line begins one of several branches
 	Same    bool           // the line has the same samples as the line above
+	// Times is how many frames in a row the line stands for: a method that calls itself has one line. Samples are those
+	// of the first of them. It is 0 if Node is nil.
+	Times int
 }
 
 // decay is how much less a node counts than its parent when Lines chooses nodes. Without it, the whole of the hottest
@@ -55,13 +58,26 @@ func samples(n *calltree.Node) int64 {
 	return n.Counts[0]
 }
 
-// keep chooses nodes, and returns whether each node is one of them. The parent of a chosen node is chosen, too.
+// recursive reports whether a node is of the same method as its parent.
+func recursive(tree *calltree.Tree, n *calltree.Node) bool {
+	if n.Parent < 0 {
+		return false
+	}
+	parent := &tree.Nodes[n.Parent]
+	return n.Name != "" && n.Name == parent.Name && n.Module == parent.Module && n.Line == parent.Line && !n.Mark()
+}
+
+// keep chooses nodes for most lines, and returns whether each node is one of them. The parent of a chosen node is
+// chosen, too. A method that calls itself counts once.
 func keep(tree *calltree.Tree, most int) []bool {
 	weights, order, kept := make([]float64, len(tree.Nodes)), make([]int, len(tree.Nodes)), make([]bool, len(tree.Nodes))
 	depths := make([]int, len(tree.Nodes))
 	for i := range tree.Nodes {
 		n := &tree.Nodes[i]
-		if order[i] = i; n.Parent >= 0 {
+		switch order[i] = i; {
+		case recursive(tree, n):
+			depths[i] = depths[n.Parent]
+		case n.Parent >= 0:
 			depths[i] = depths[n.Parent] + 1
 		}
 		weights[i] = float64(samples(n)) * math.Pow(decay, float64(depths[i]))
@@ -75,8 +91,14 @@ func keep(tree *calltree.Tree, most int) []bool {
 		}
 		return 0
 	})
-	for _, i := range order[:min(len(order), most+1)] { // the root has no line
-		kept[i] = true
+	lines := 0
+	for _, i := range order {
+		if kept[i] = true; !recursive(tree, &tree.Nodes[i]) {
+			lines++
+		}
+		if lines > most { // the root has no line
+			break
+		}
 	}
 	return kept
 }
@@ -115,13 +137,12 @@ func (w *writer) children(i int32, indent int) {
 			return
 		case len(shown) == 1 && !restShown:
 			i = shown[0]
-			child := &w.tree.Nodes[i]
-			w.lines = append(w.lines, Line{Node: child, Samples: samples(child), Indent: indent, Same: samples(child) == samples(n) && len(w.lines) > 0})
+			w.add(n, &w.tree.Nodes[i], indent)
 			continue
 		}
 		for _, c := range shown {
 			child := &w.tree.Nodes[c]
-			w.lines = append(w.lines, Line{Node: child, Samples: samples(child), Indent: indent, Branch: true})
+			w.lines = append(w.lines, Line{Node: child, Samples: samples(child), Indent: indent, Branch: true, Times: 1})
 			w.children(c, indent+bulletWidth)
 		}
 		if restShown {
@@ -130,6 +151,17 @@ func (w *writer) children(i int32, indent int) {
 		}
 		return
 	}
+}
+
+// add adds the line of the only child of a node. If the child is of the same method, it gets no line of its own.
+func (w *writer) add(n, child *calltree.Node, indent int) {
+	last := len(w.lines) - 1
+	if last >= 0 && recursive(w.tree, child) && w.lines[last].Node != nil {
+		w.lines[last].Times++
+		return
+	}
+	same := last >= 0 && w.lines[last].Samples == samples(child) && w.lines[last].Node != nil
+	w.lines = append(w.lines, Line{Node: child, Samples: samples(child), Indent: indent, Same: same, Times: 1})
 }
 
 // bulletWidth is the width of the "- " before a branch.

@@ -29,6 +29,9 @@ func text(lines []Line) string {
 		case l.Node != nil:
 			name, tail := Name(l.Node)
 			b.WriteString(name + tail)
+			if l.Times > 1 {
+				fmt.Fprintf(&b, " (%d times)", l.Times)
+			}
 		case l.Omitted > 0:
 			fmt.Fprintf(&b, "(%d others)", l.Omitted)
 		default:
@@ -92,6 +95,19 @@ func TestLines(t *testing.T) {
 	assert.Contains(t, text(lines), "  40 - x:1")
 	assert.Contains(t, text(lines), "...")
 	assert.Empty(t, Lines(&calltree.Tree{Nodes: []calltree.Node{{}}}, 0.05, 10))
+}
+
+// A method that calls itself has one line, however deep it goes, also where its callers are fewer and fewer.
+func TestRecursion(t *testing.T) {
+	deep := func(n int) string { return strings.Repeat(" r", n) }
+	tree := treeOf(t, 0.05, "40 a"+deep(300)+" z\n40 b"+deep(200)+" z\n20 c z")
+	assert.Equal(t, ` 100 z:1
+  80 - r:1 (200 times)
+  40   - b:1
+  40   - r:1 (100 times)
+         a:1
+  20 - c:1
+`, text(Lines(tree, 0.05, 10)))
 }
 
 func TestName(t *testing.T) {

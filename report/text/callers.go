@@ -102,6 +102,9 @@ func writeTree(v *view, t *calltree.Tree, total int64, lines []callers.Line, ind
 		switch {
 		case l.Node != nil:
 			name, tail := callers.Name(l.Node)
+			if l.Times > 1 {
+				tail += fmt.Sprintf(" (%d times)", l.Times)
+			}
 			v.Line("%s", v.cut(head+shortFrame(v, l.Node, name, layout.Width(head+tail))+tail))
 		case l.Omitted > 0:
 			v.Line("%s(%s)", head, layout.Plural(l.Omitted, "other"))
