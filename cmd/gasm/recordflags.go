@@ -51,6 +51,9 @@ func (f *recordFlags) counters() ([]sampler.Event, error) {
 	if f.given("frequency") && (f.frequency <= 0 || f.frequency > maxFrequency) {
 		return nil, usage("--frequency is %d; it is in Hz, from 1 to %d", f.frequency, maxFrequency)
 	}
+	if !f.given("stacks") && (f.given("tree") || f.given("under") || f.given("by")) {
+		f.stacks = "on" // these flags are about call stacks
+	}
 	if f.stacks != "on" && f.stacks != "off" {
 		return nil, usage("--stacks is %q; it is on or off", f.stacks)
 	}

@@ -1,0 +1,44 @@
+// Package stack walks the call stacks of samples: from the sampled instruction to the function that the thread began
+// with, through the kernel's entry, libraries, HotSpot's stubs, the interpreter and compiled methods. The JVM needs no
+// option and no agent for that.
+//
+//	w := stack.NewWalker()
+//	id := w.Walk(tree, record, mappings) // record: a sample with a copy of its registers and of the top of its stack
+//
+// The only memory of the thread that is read is that copy, so a walk is exact although it is done later. What the code
+// looks like comes from the JVM's memory (packages codecache and nmethod), where it stays much longer than the pause
+// between a sample and its walk. Package callstack says which frames a stack has.
+//
+// # How a frame is unwound
+//
+// How the caller is found depends on the code that the frame belongs to:
+//
+//	compiled method, calling   CodeBlob::_frame_size: the return address is the last word of the frame, rbp below it
+//	compiled method, sampled   symbolic execution (package exec), because the frame may not be there yet, or no more
+//	interpreter                by rbp: the frame has the caller's rbp, return address and sp, and its own Method and
+//	                           the address of the bytecode (frame_x86.hpp)
+//	stub, adapter, codelet     symbolic execution
+//	RuntimeStub, SafepointBlob CodeBlob::_frame_size, unless it is sampled
+//	library                    .eh_frame (package internal/cfi)
+//
+// A method that was deoptimised while it called has the address of a handler in place of its return address. The true
+// one is in its frame (nmethod::_orig_pc_offset).
+//
+// The frames of a virtual thread that has not returned since it was last mounted are in the heap. In place of them is
+// the address of the stub cont_returnBarrier. The walk goes on with the frame of Continuation.enterSpecial, which is on
+// the carrier thread's stack.
+//
+// # Traps
+//
+//   - A return address may be the first byte after the code that called. So code is looked up one byte before it.
+//   - C1's callers of the stub slow_subtype_check push its arguments, so their sp is not at the end of their frame.
+//   - Names of methods of hidden classes, and of classes that are being unloaded, may not be readable. A frame has no
+//     name then.
+//   - A JVM that ends takes its code with it. Methods that were first seen in the last samples have no inlined frames.
+//   - Samples of precise hardware events have registers from some instructions after the sampled one.
+//
+// # Hostile processes
+//
+// All that is read belongs to the sampled process. So the number of frames, the size of code and names, and the time
+// are limited, and a process whose walks take too long is not walked any more.
+package stack
