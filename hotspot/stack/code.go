@@ -17,7 +17,7 @@ const (
 	byFrameSize               // by CodeBlob::_frame_size: nmethods and blobs with oop maps
 	byRBP                     // by rbp: blobs that build a frame of their own size
 	interpreter               // by the slots of an interpreter frame
-	returnBarrier             // the rest of the frames is in the heap
+	returnBarrier             // frames are in the heap, or are being moved from there to the stack
 )
 
 // A code is what is known about a piece of code in the code cache.
@@ -110,7 +110,7 @@ func (c *code) chooseRule() rule {
 		return byFrameSize
 	case c.Kind == printassembly.Interpreter:
 		return interpreter
-	case strings.HasSuffix(c.Name, returnBarrierName):
+	case strings.Contains(c.Name, returnBarrierName), strings.Contains(c.Name, "cont_thaw"):
 		return returnBarrier
 	case c.Kind != printassembly.RuntimeBlob:
 		return byExecution
@@ -122,4 +122,5 @@ func (c *code) chooseRule() rule {
 	return byExecution
 }
 
+// returnBarrierName is a part of the names of the stubs cont_returnBarrier and cont_returnBarrierExc.
 const returnBarrierName = "cont_returnBarrier"

@@ -86,7 +86,7 @@ func (k *walk) interpreted(c *code) callstack.Frame {
 // interpreterState returns the address of the Method that is executed, and that of its bytecode, or 0 if that is
 // unknown.
 func (k *walk) interpreterState(c *code) (method, bcp uint64, ok bool) {
-	if k.leaf && isMethodEntry(c.Name) && !k.hasFrame(c) {
+	if k.exact && isMethodEntry(c.Name) && !k.hasFrame(c) {
 		method, ok = k.at.Get(rbx)
 		return method, 0, ok
 	}
@@ -98,7 +98,7 @@ func (k *walk) interpreterState(c *code) (method, bcp uint64, ok bool) {
 	if !ok {
 		return 0, 0, false
 	}
-	if k.leaf {
+	if k.exact {
 		if !isMethodEntry(c.Name) {
 			bcp, _ = k.at.Get(r13)
 		}

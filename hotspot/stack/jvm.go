@@ -3,6 +3,7 @@ package stack
 import (
 	"errors"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/gasm-profiler/gasm/hotspot/codecache"
@@ -24,6 +25,7 @@ type jvm struct {
 	ended   bool
 	codes   map[*codecache.Blob]*code
 	special *codecache.Blob // Continuation.enterSpecial; nil if it was not seen
+	barrier *codecache.Blob // the stub cont_returnBarrier; nil before JDK 19
 	forget  int64           // when the names that the copier has read must be read again
 	slow    int             // how many walks took longer than slowWalk
 }
@@ -92,8 +94,11 @@ func (j *jvm) poll(sampled int64) {
 	changes, err := j.cache.Poll(j.polled)
 	j.ended = err != nil
 	for _, b := range changes.Added {
-		if b.Name == "jdk.internal.vm.Continuation::enterSpecial" {
+		switch {
+		case b.Name == "jdk.internal.vm.Continuation::enterSpecial":
 			j.special = b
+		case strings.Contains(b.Name, returnBarrierName) && !strings.Contains(b.Name, "Exc"):
+			j.barrier = b
 		}
 	}
 	if len(j.codes) > mostCodes {

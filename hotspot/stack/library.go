@@ -154,7 +154,7 @@ func (k *walk) unwindLibrary(m *native.Mapping) step {
 func (k *walk) unwindNameless() step {
 	sp := k.at.Values[rsp]
 	pc, ok := k.dump.Word(sp)
-	if !k.leaf || !ok || !k.isCode(pc) {
+	if !k.exact || !ok || !k.isCode(pc) {
 		return failed
 	}
 	k.at.PC, k.exact = pc, false

@@ -10,15 +10,15 @@ import (
 // unwindCode finds the caller of a frame of generated code.
 func (k *walk) unwindCode(c *code) step {
 	defer func() { k.pushed = strings.HasPrefix(c.Name, pushedTo) }()
-	if k.leaf || c.rule == byExecution || k.pushed {
+	if c.rule == returnBarrier {
+		return k.unwindReturnBarrier(c)
+	}
+	if k.exact || c.rule == byExecution || k.pushed {
 		if s := k.unwindByExecution(c); s != failed {
 			return s
 		}
 	}
-	if c.rule == returnBarrier {
-		return k.unwindReturnBarrier(c)
-	}
-	if k.leaf && c.Method != nil && (c.complete == 0 || k.at.PC < c.complete) {
+	if k.exact && c.Method != nil && (c.complete == 0 || k.at.PC < c.complete) {
 		return k.caller(k.at.Values[rsp]+8, rbpUnchanged)
 	}
 	switch c.rule {
@@ -126,16 +126,61 @@ func (k *walk) trueReturn() {
 // unwindReturnBarrier goes on below the frames of a virtual thread that are in the heap. HotSpot has put the address of
 // the return barrier in place of the return address of the outermost frame that is on the carrier's stack. Below it is
 // the frame of Continuation.enterSpecial.
+//
+// In the stub itself, and in cont_thaw, frames are being moved. The walk goes on with the next return address on the
+// stack that belongs to Continuation.enterSpecial or to its caller, Continuation.run.
 func (k *walk) unwindReturnBarrier(c *code) step {
 	special := k.jvm.special
-	if special == nil || k.leaf || k.at.PC != c.Lo {
+	if special == nil {
 		return failed
 	}
-	k.frames = append(k.frames, callstack.Frame{Kind: callstack.Frozen, BCI: callstack.Unknown, Line: callstack.Unknown})
+	frozen := callstack.Frame{Kind: callstack.Frozen, BCI: callstack.Unknown, Line: callstack.Unknown}
+	if k.exact || k.jvm.barrier == nil || k.at.PC != k.jvm.barrier.Lo {
+		s := k.findContinuation()
+		if s == found {
+			k.frames = append(k.frames, frozen)
+		}
+		return s
+	}
 	below := k.jvm.codeOf(special)
-	k.frames = append(k.frames, k.compiled(below, special.Lo)...)
+	k.frames = append(append(k.frames, frozen), k.compiled(below, special.Lo)...)
 	if below.frameSize == 0 {
 		return failed
 	}
 	return k.caller(k.at.Values[rsp]+below.frameSize, rbpBelowRA)
+}
+
+// mostCandidates is the largest number of words that findContinuation takes for return addresses into methods.
+const mostCandidates = 32
+
+// findContinuation searches the stack upwards for the frame of Continuation.enterSpecial or Continuation.run.
+func (k *walk) findContinuation() step {
+	candidates := 0
+	for at := k.at.Values[rsp] &^ 7; ; at += 8 {
+		pc, ok := k.dump.Word(at)
+		if !ok {
+			return k.missing(at)
+		}
+		b, _ := k.jvm.cache.At(pc-1, k.monoNanos)
+		if b == nil || b.Method == nil {
+			continue
+		}
+		c := k.jvm.codeOf(b)
+		if candidates++; candidates > mostCandidates {
+			return failed
+		}
+		if b != k.jvm.special {
+			k.exact = false // for the frames at a return address
+			if frames := k.compiled(c, pc); frames[0].Name != "jdk.internal.vm.Continuation::run" {
+				continue
+			}
+		}
+		next := cfi.Registers{PC: pc}
+		next.Set(rsp, at+8)
+		if value, ok := k.dump.Word(at - 8); ok {
+			next.Set(rbp, value)
+		}
+		k.at, k.exact = next, false
+		return found
+	}
 }

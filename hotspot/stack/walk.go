@@ -175,11 +175,11 @@ func (k *walk) place() (p place) {
 		pc-- // a call may be the last instruction of its code
 	}
 	if j := k.jvm; j.vm != nil {
-		if b, _ := j.cache.At(pc, k.monoNanos); b != nil {
-			p.code = j.codeOf(b)
+		if j.barrier != nil && k.at.PC == j.barrier.Lo { // nobody calls it: it stands in place of a return address
+			p.code = j.codeOf(j.barrier)
 			return p
 		}
-		if b, _ := j.cache.At(k.at.PC, k.monoNanos); b != nil { // the start of cont_returnBarrier
+		if b, _ := j.cache.At(pc, k.monoNanos); b != nil {
 			p.code = j.codeOf(b)
 			return p
 		}
