@@ -17,7 +17,7 @@ func Interpreted() Frame { return Bytecode(0).start.frame() }
 func ByFramePointer() Frame { return FramePointer(0).start.frame() }
 
 // ReturnOnTop returns the frame of code that has none: the return address is on top of the stack. It is that of a blob
-// with many small pieces whose bounds are not known, such as InlineCacheBuffer, or vtable stubs.
+// with many small pieces whose bounds are not known, such as InlineCacheBuffer, and of vtable stubs.
 func ReturnOnTop() Frame { return Called(0).start.frame() }
 
 // frame returns the frame at the start of the execution.

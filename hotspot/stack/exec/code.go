@@ -84,7 +84,7 @@ func Stub(lo uint64, code []byte, name string) Code {
 	c := Code{Lo: lo, Bytes: code, Seeds: []Seed{Called(lo)}, rest: start{kind: called}}
 	const pushRBX = 0x53
 	switch {
-	case name == "InlineCacheBuffer" || name == "vtable stubs":
+	case name == "InlineCacheBuffer" || name == "vtable chunks":
 		// These are many small pieces whose bounds are not known: a sweep would be out of step.
 		c.Seeds, c.restFrom = nil, len(code)
 	case strings.Contains(name, "ExceptionBlob"):

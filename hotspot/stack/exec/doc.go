@@ -12,15 +12,18 @@
 // nmethod is complete, and its size is in the nmethod's header. But a method may have been interrupted before it has
 // made its frame, or after it has removed it:
 //
-//	mov    %eax,-0x14000(%rsp)      cfa=rsp+8
-//	push   %rbp                     cfa=rsp+8
-//	sub    $0x20,%rsp               cfa=rsp+16 rbp=[cfa-16]
-//	…                               cfa=rsp+48 rbp=[cfa-16]
-//	add    $0x20,%rsp               cfa=rsp+48 rbp=[cfa-16]
-//	pop    %rbp                     cfa=rsp+16 rbp=[cfa-16]
-//	cmp    0x448(%r15),%rsp         cfa=rsp+8
-//	ja     …                        cfa=rsp+8
-//	ret                             cfa=rsp+8
+//	mov    %eax,-0x14000(%rsp)  cfa=rsp+8
+//	push   %rbp                 cfa=rsp+8
+//	sub    $0x20,%rsp           cfa=rsp+16 rbp=[cfa-16]
+//	…                           cfa=rsp+48 rbp=[cfa-16]
+//	add    $0x20,%rsp           cfa=rsp+48 rbp=[cfa-16]
+//	pop    %rbp                 cfa=rsp+16 rbp=[cfa-16]
+//	cmp    0x448(%r15),%rsp     cfa=rsp+8
+//	ja     …                    cfa=rsp+8
+//	ret                         cfa=rsp+8
+//
+// For the other frames on the stack, which are in calls, [Table.Return] has the frame after the call. It differs from
+// [Complete] at calls of leaf functions that come between pushes.
 //
 // # How code is executed
 //
@@ -31,10 +34,10 @@
 // any more; each change makes something unknown, so it does end. A limit of the steps guards against code that is not
 // HotSpot's.
 //
-// Only instructions that move values are understood: push, pop, mov, lea, add and sub of a constant, xchg, enter, leave,
-// and "and $-16". Of all others, the registers that they write become unknown. If rsp becomes unknown, a push gives it a
-// value with a base of its own, so that what is pushed is found again. That is how the frame of an interpreted method is
-// followed, which begins behind a number of local variables that is not known.
+// Only instructions that move values are understood: push, pop, mov, lea, add and sub of a constant, xchg, enter,
+// leave, and "and $-16". Of all others, the registers and slots that they write become unknown. If rsp becomes unknown,
+// it gets a new number of its own as its value, so that what is pushed after that is found again. That is how the frame
+// of an interpreted method is followed, which begins after an unknown number of local variables.
 //
 // A call is assumed to return with the same rsp, and with the registers that C functions preserve. Calls that lead into
 // the code itself are executed as jumps in codelets, where the interpreter makes return addresses with them
@@ -48,4 +51,13 @@
 // executed afterwards, with what is likely there: a complete frame in an nmethod and in a codelet, and a return address
 // on top of the stack in a stub. The frames found so are marked as [Frame.Assumed], and don't influence the frames of
 // code that was reached.
+//
+// A few pieces of code have no frame in their Table:
+//
+//   - DeoptimizationBlob and UncommonTrapBlob, while they replace the frame of their caller: see [ByFramePointer].
+//   - InlineCacheBuffer, and vtable stubs whose bounds are not known: see [ReturnOnTop].
+//   - A codelet that takes off its frame before it calls the runtime, and the entry of abstract methods, which uses the
+//     frame of its caller: see [Interpreted].
+//   - SafepointBlob, before it has stored the return address.
+//   - The stubs that thaw the frames of virtual threads. Their caller is in the heap.
 package exec

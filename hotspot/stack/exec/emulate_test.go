@@ -32,7 +32,8 @@ type emulated struct{ all, known, returns int }
 // emulateAll executes a number of paths from each seed.
 func emulateAll(t *testing.T, c Code, table *Table, paths int) emulated {
 	t.Helper()
-	e := emulator{t: t, code: c, table: table, insts: map[uint64]asm.Inst{}, target: map[uint64]bool{}, random: rand.New(rand.NewPCG(3, 4))}
+	e := emulator{t: t, code: c, table: table, insts: map[uint64]asm.Inst{}, target: map[uint64]bool{},
+		random: rand.New(rand.NewPCG(3, 4))}
 	for _, in := range amd64.Decode(asm.ATT, c.Bytes, c.Lo) {
 		e.insts[in.Addr] = in
 		if in.Kind == asm.Jump || in.Kind == asm.CondJump {
@@ -162,7 +163,8 @@ func (e *emulator) inside(pc uint64) bool {
 func (e *emulator) compare(f Frame, in asm.Inst) bool {
 	got, ok := f.Caller(&e.Registers, func(addr uint64) (uint64, bool) { return e.read(addr, 8), true })
 	if !ok || got.PC != e.truth.PC || got.R[RSP] != e.truth.R[RSP] {
-		e.t.Errorf("%#x: %s: %v: pc %#x, want %#x; rsp %#x, want %#x", e.PC, in.Text, f, got.PC, e.truth.PC, got.R[RSP], e.truth.R[RSP])
+		e.t.Errorf("%#x: %s: %v: pc %#x, want %#x; rsp %#x, want %#x", e.PC, in.Text, f,
+			got.PC, e.truth.PC, got.R[RSP], e.truth.R[RSP])
 		return false
 	}
 	for _, r := range Preserved {
@@ -244,7 +246,8 @@ func (e *emulator) execute(next uint64) {
 	case x86asm.LEAVE:
 		e.R[RSP] = e.R[RBP]
 		e.R[RBP] = e.pop()
-	case x86asm.CMP, x86asm.TEST, x86asm.NOP, x86asm.BT, x86asm.PREFETCHW, x86asm.PREFETCHNTA, x86asm.PREFETCHT0, x86asm.UCOMISD, x86asm.UCOMISS:
+	case x86asm.CMP, x86asm.TEST, x86asm.NOP, x86asm.BT, x86asm.PREFETCHW, x86asm.PREFETCHNTA,
+		x86asm.PREFETCHT0, x86asm.UCOMISD, x86asm.UCOMISS:
 	case x86asm.MUL, x86asm.DIV, x86asm.IDIV, x86asm.CDQ, x86asm.CQO, x86asm.CPUID, x86asm.RDTSC:
 		e.R[RAX], e.R[RDX] = e.random.Uint64(), e.random.Uint64()
 	case x86asm.FXSAVE, x86asm.FXSAVE64, x86asm.FXRSTOR, x86asm.FXRSTOR64, x86asm.LDMXCSR:

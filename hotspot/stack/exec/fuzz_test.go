@@ -15,10 +15,14 @@ func FuzzAnalyze(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, code []byte, frameSize, frameComplete, osr uint16) {
-		m := Method{VerifiedEntry: testLo, OSREntry: testLo + uint64(osr), FrameSize: int(frameSize), FrameComplete: int(frameComplete) - 1,
-			Native: osr&1 != 0}
-		for _, c := range []Code{NMethod(testLo, code, m), Stub(testLo, code, "SafepointBlob"), Stub(testLo, code, "ExceptionBlob"),
-			Stub(testLo, code, "handle_exception_from_callee"), Adapter(testLo, code), Codelet(testLo, code, ""), Codelet(testLo, code, "method entry point")} {
+		m := Method{VerifiedEntry: testLo, OSREntry: testLo + uint64(osr), FrameSize: int(frameSize),
+			FrameComplete: int(frameComplete) - 1, Native: osr&1 != 0}
+		codes := []Code{NMethod(testLo, code, m), Adapter(testLo, code)}
+		for _, name := range []string{"SafepointBlob", "ExceptionBlob", "handle_exception_from_callee", "forward_exception"} {
+			codes = append(codes, Stub(testLo, code, name))
+		}
+		codes = append(codes, Codelet(testLo, code, ""), Codelet(testLo, code, "method entry point"))
+		for _, c := range codes {
 			table := Analyze(c)
 			checkTable(t, table)
 			require.Equal(t, table, Analyze(c))

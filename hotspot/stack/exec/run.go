@@ -38,25 +38,29 @@ const stepsPerByte = 64
 // maxStates limits the memory for states. A method of HotSpot's has some thousand targets of jumps at most.
 const maxStates = 1 << 15
 
-// execute executes the code from a state on, and notes the frames of what it reaches.
+// execute executes the code from seeds on, and notes the frames of what it reaches.
 func (r *run) execute(seeds ...Seed) {
 	r.starts = r.starts[:0]
 	r.todo = r.todo[:0]
 	for _, s := range seeds {
-		if offset := s.At - r.code.Lo; s.At >= r.code.Lo && offset < uint64(len(r.at)) {
-			r.target(int(offset))
-		}
+		r.target(r.offset(s.At))
 	}
 	r.decode()
 	for _, s := range seeds {
-		if offset := s.At - r.code.Lo; s.At >= r.code.Lo && offset < uint64(len(r.at)) {
-			st := s.start.state()
-			r.reach(int(offset), &st)
-		}
+		st := s.start.state()
+		r.reach(r.offset(s.At), &st)
 	}
 	if r.settle() {
 		r.emit()
 	}
+}
+
+// offset returns the offset of an address in the code, or -1.
+func (r *run) offset(addr uint64) int {
+	if n := addr - r.code.Lo; addr >= r.code.Lo && n < uint64(len(r.at)) {
+		return int(n)
+	}
+	return -1
 }
 
 // frozen reports whether the instruction at an offset has got its frame already.

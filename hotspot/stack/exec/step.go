@@ -73,8 +73,9 @@ func (s *state) others(in *inst) {
 // overwrite executes a mov of v to memory. HotSpot replaces return addresses so: by that of a deoptimized frame, or of
 // an exception's handler, which is the new return address.
 func (s *state) overwrite(at, v value) {
-	if v.base == unknown && at == (value{cfa, -8}) && (s.polled || s.load(at) == value{returnAddress, 0}) {
-		v = value{returnAddress, 0}
+	address := value{returnAddress, 0}
+	if v.base == unknown && at == (value{cfa, -8}) && (s.polled || s.load(at) == address) {
+		v = address
 	}
 	s.store(at, v)
 }
@@ -98,8 +99,8 @@ func (s *state) align(r reg, mask int32) {
 	s.set(r, v)
 }
 
-// called forgets the registers that a called function overwrites. In Java code a callee preserves only rsp and rbp, but Java code
-// keeps nothing in other registers that matters here. So the rules for C functions do for all.
+// called forgets the registers that a called function overwrites. A Java method preserves only rsp and rbp. But code
+// that calls Java methods keeps nothing in other registers that matters here, so the rules for C functions do for all.
 func (s *state) called() {
 	for r := range reg(registers) {
 		switch {

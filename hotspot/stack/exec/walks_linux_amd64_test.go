@@ -35,7 +35,8 @@ public class Busy {
     static int twice(int n) { return 2 * n; }
 
     public static void main(String[] args) throws Throwable {
-        MethodHandle twice = MethodHandles.lookup().findStatic(Busy.class, "twice", MethodType.methodType(int.class, int.class));
+        MethodType type = MethodType.methodType(int.class, int.class);
+        MethodHandle twice = MethodHandles.lookup().findStatic(Busy.class, "twice", type);
         Pattern word = Pattern.compile("([a-z]+)(\\d*)");
         for (int n = 0; ; n++) {
             Map<String, Integer> counts = new TreeMap<>();
@@ -78,6 +79,9 @@ func TestWalks(t *testing.T) {
 	}
 }
 
+// wantedSamples is how many stacks of each JVM are walked.
+const wantedSamples = 800
+
 // testWalks stops the thread that executes main at random instructions, and walks its stack: the innermost frame by a
 // Table, the others by calls that return. If a frame was wrong, the walk would not come to call_stub, which has called
 // main.
@@ -87,7 +91,7 @@ func testWalks(t *testing.T, pid int, vm *vmstructs.VM, cache *codecache.Cache) 
 	runtime.LockOSThread() // a thread is traced by a thread
 	defer runtime.UnlockOSThread()
 	threads := mainThreads(t, pid)
-	for end := time.Now().Add(20 * time.Second); w.samples < 2000 && time.Now().Before(end); {
+	for end := time.Now().Add(20 * time.Second); w.samples < wantedSamples && time.Now().Before(end); {
 		for _, tid := range threads {
 			w.sample(tid)
 		}
@@ -105,7 +109,8 @@ func mainThreads(t *testing.T, pid int) (tids []int) {
 	require.NoError(t, err)
 	for _, file := range files {
 		name, _ := os.ReadFile(file)
-		if tid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && strings.TrimSpace(string(name)) == "java" {
+		tid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err == nil && strings.TrimSpace(string(name)) == "java" {
 			tids = append(tids, tid)
 		}
 	}
