@@ -140,7 +140,7 @@ func (a *Attachment) run(ctx context.Context) error {
 	}
 	a.beginEvents(ctx)
 	defer a.events.End(ctx) // a second call does nothing
-	hertz, rateNote := frequency(a.o.Frequency, a.o.Counters)
+	hertz, rateNote := frequency(a.o.Frequency, a.o.Counters, a.o.Stacks)
 	o := collect.Options{Events: a.o.Counters, Frequency: hertz, Drawn: !a.o.FixedFrequency, PID: a.jvms[0].PID, Dir: a.folder.Path, Walk: walker(a.o.Stacks)}
 	for _, j := range a.jvms[1:] {
 		o.MorePIDs = append(o.MorePIDs, j.PID)

@@ -20,7 +20,7 @@ import (
 
 // startNative starts sampling a held process by perf_event_open, without another program.
 func (r *Recording) startNative(ctx context.Context, pid int) (sampling, error) {
-	hertz, note := frequency(r.o.Frequency, r.o.Counters)
+	hertz, note := frequency(r.o.Frequency, r.o.Counters, r.o.Stacks)
 	n, err := collect.StartNative(collect.Options{
 		Events: r.o.Counters, Frequency: hertz, Drawn: !r.o.FixedFrequency, PID: pid, Dir: r.o.Folder.Path,
 		Mapped: func(m native.Mapping) { r.code.mapped(ctx, m) }, Pauses: r.rules.Reopen(), Walk: walker(r.o.Stacks)})

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"time"
 
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/native"
@@ -109,7 +110,7 @@ func firstFailure(native, perf error) error {
 // startPerf starts perf. whyNotNative is a note for the capture that says why gasm does not sample by itself; it may be
 // "".
 func (r *Recording) startPerf(ctx context.Context, pid int, whyNotNative string) (sampling, error) {
-	hertz, note := frequency(r.o.Frequency, r.o.Counters)
+	hertz, note := frequency(r.o.Frequency, r.o.Counters, false)
 	perf, err := collect.StartPerf(r.untilStopped(ctx), collect.Options{
 		Events: r.o.Counters, Frequency: hertz, Drawn: !r.o.FixedFrequency, PID: pid, Dir: r.o.Folder.Path,
 		Slow: r.o.Message, Pauses: r.rules.Reopen()})
@@ -125,11 +126,15 @@ func (r *Recording) startPerf(ctx context.Context, pid int, whyNotNative string)
 // frequency returns how often events are sampled, per second and CPU. If the user has asked for a frequency, that is
 // the result. If asked is 0, the result is what this machine can afford. The note says why that is less than usual, or
 // is "" if it is not less.
-func frequency(asked int, events []sampler.Event) (hertz int, note string) {
+func frequency(asked int, events []sampler.Event, stacks bool) (hertz int, note string) {
 	if asked != 0 {
 		return asked, ""
 	}
-	rate := collect.ChooseRate(events)
+	extra := time.Duration(0)
+	if stacks {
+		extra = collect.StackCost
+	}
+	rate := collect.ChooseRate(events, extra)
 	return rate.Hertz, rate.Note()
 }
 
@@ -143,7 +148,7 @@ func mayTryOther(err error) bool {
 // startDTrace starts DTrace. whyNotOther is a note for the capture that says why other samplers are not used; it may be
 // "".
 func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampling, error) {
-	hertz, note := frequency(r.o.Frequency, []sampler.Event{sampler.ParseEvent("cpu-clock")}) // same timer as profile-N
+	hertz, note := frequency(r.o.Frequency, []sampler.Event{sampler.ParseEvent("cpu-clock")}, false) // same timer as profile-N
 	d, err := dtrace.Start(ctx, dtrace.Options{
 		Frequency: hertz, Sudo: r.o.Sudo, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil {

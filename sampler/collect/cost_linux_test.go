@@ -38,7 +38,7 @@ func TestChooseRate(t *testing.T) {
 	needCounters(t)
 	check := func(timers int, specs ...string) {
 		t.Helper()
-		rate := ChooseRate(eventsOf(specs...))
+		rate := ChooseRate(eventsOf(specs...), 0)
 		t.Logf("%q: %+v", specs, rate)
 		plausible(t, rate.Cost)
 		assert.Equal(t, timers, rate.Timers, specs)
@@ -47,7 +47,7 @@ func TestChooseRate(t *testing.T) {
 	check(1, "page-faults", "task-clock")
 	check(2, "cycles:P", "cpu-clock")
 	check(1)
-	unknown := ChooseRate(eventsOf("page-faults", "cpu/event=0x3c/"))
+	unknown := ChooseRate(eventsOf("page-faults", "cpu/event=0x3c/"), 0)
 	assert.Equal(t, Rate{Hertz: DefaultFrequency}, unknown, "neither is known to go on with time")
 }
 
