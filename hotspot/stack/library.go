@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"debug/elf"
+	"errors"
+	"io"
 	"os"
 	"slices"
 	"time"
@@ -24,7 +26,8 @@ type libraryKey struct {
 // A library is a mapped file with its call frame information.
 type library struct {
 	table    *cfi.Table // nil if the file has none, or could not be read
-	segments []segment  // of code, by ascending file offset
+	attempts int
+	segments []segment // of code, by ascending file offset
 }
 
 // A segment says at which address a part of a file expects to be.
@@ -35,45 +38,70 @@ const (
 	openTime = time.Second
 	// mostLibraries is the maximum number of libraries that are read.
 	mostLibraries = 1 << 10
+	// mostAttempts is how often a file is tried to be read. The first process that has mapped it may have ended.
+	mostAttempts = 8
 	// mostLate is the number of libraries that may exceed openTime. After that no more are read: the file system of
 	// the program may be one that does not answer.
 	mostLate = 3
 )
 
 // library returns the library of a mapping. It reads the file when it sees it for the first time.
-func (w *Walker) library(m *native.Mapping) *library {
+func (w *Walker) library(m *native.Mapping, mappings *native.Resolver) *library {
 	key := libraryKey{path: m.Path, major: m.DevMajor, minor: m.DevMinor, inode: m.Inode}
 	if m.Inode == 0 {
 		key.pid = m.PID
 	}
-	if l := w.libraries[key]; l != nil {
+	l := w.libraries[key]
+	switch {
+	case l == nil && len(w.libraries) >= mostLibraries:
+		return &library{}
+	case l == nil:
+		l = &library{}
+		w.libraries[key] = l
+	case l.table != nil || l.attempts >= mostAttempts:
 		return l
 	}
-	l := &library{}
-	if len(w.libraries) >= mostLibraries {
+	l.attempts++
+	if w.late >= mostLate {
 		return l
 	}
-	if w.late < mostLate {
-		mapping := *m
-		began := time.Now()
-		read, err := foreign.WithinLimit(openTime, func() (*library, error) { return readLibrary(&mapping) })
-		if err == nil {
-			l = read
-		} else if time.Since(began) >= openTime {
-			w.late++
-		}
+	mapping, open := *m, mappings.Opener(*m)
+	began := time.Now()
+	read, err := foreign.WithinLimit(openTime, func() (*library, error) { return readLibrary(&mapping, open) })
+	switch {
+	case err == nil:
+		read.attempts = mostAttempts
+		l = read
+		w.libraries[key] = l
+	case errors.Is(err, cfi.ErrNone):
+		l.attempts = mostAttempts
+	case time.Since(began) >= openTime:
+		w.late++
 	}
-	w.libraries[key] = l
 	return l
 }
 
 // readLibrary reads the call frame information of a mapped file.
-func readLibrary(m *native.Mapping) (*library, error) {
-	f, closeFile, err := openLibrary(m)
+func readLibrary(m *native.Mapping, open func() (*os.File, error)) (*library, error) {
+	var in io.ReaderAt
+	if m.Path == native.VDSO {
+		data, err := native.ReadVDSO(m)
+		if err != nil {
+			return nil, err
+		}
+		in = bytes.NewReader(data)
+	} else {
+		file, err := open()
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		in = file
+	}
+	f, err := native.NewELF(in)
 	if err != nil {
 		return nil, err
 	}
-	defer closeFile()
 	table, err := cfi.New(f)
 	if err != nil {
 		return nil, err
@@ -88,26 +116,6 @@ func readLibrary(m *native.Mapping) (*library, error) {
 	return l, nil
 }
 
-func openLibrary(m *native.Mapping) (f *elf.File, closeFile func(), err error) {
-	if m.Path == native.VDSO {
-		data, err := native.ReadVDSO(m)
-		if err != nil {
-			return nil, nil, err
-		}
-		f, err = native.NewELF(bytes.NewReader(data))
-		return f, func() {}, err
-	}
-	var file *os.File
-	if file, _, err = native.OpenMapped(m); err != nil {
-		return nil, nil, err
-	}
-	if f, err = native.NewELF(file); err != nil {
-		file.Close()
-		return nil, nil, err
-	}
-	return f, func() { file.Close() }, nil
-}
-
 // address converts an offset in the file to the address that the file's own tables have for it.
 func (l *library) address(offset uint64) (address uint64, ok bool) {
 	for _, s := range l.segments {
@@ -120,7 +128,7 @@ func (l *library) address(offset uint64) (address uint64, ok bool) {
 
 // unwindLibrary finds the caller of a native function.
 func (k *walk) unwindLibrary(m *native.Mapping) step {
-	l := k.w.library(m)
+	l := k.w.library(m, k.mappings)
 	offset := k.at.PC - m.Lo + m.FileOffset
 	if !k.exact {
 		offset-- // a call may be the last instruction of a segment

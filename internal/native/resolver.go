@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -222,6 +223,16 @@ func (r *Resolver) Mapping(pid int, pc uint64) (m Mapping, ok bool) {
 		return Mapping{}, false
 	}
 	return at.Mapping, true
+}
+
+// Opener returns a function that opens the file of a mapping, as [OpenMapped] does. It also works after the process has
+// ended, if the Resolver knows as which user to open the file. Any goroutine may call the function.
+func (r *Resolver) Opener(m Mapping) func() (*os.File, error) {
+	noted := r.owners[m.PID].owner
+	return func() (*os.File, error) {
+		f, _, err := openMapped(&m, noted)
+		return f, err
+	}
 }
 
 // find returns the part that contains pc, or nil if no part does.
