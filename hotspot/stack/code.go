@@ -15,7 +15,7 @@ type rule uint8
 const (
 	byExecution   rule = iota // by symbolic execution: stubs, adapters
 	byFrameSize               // by CodeBlob::_frame_size: nmethods and blobs with oop maps
-	byRBP                     // by rbp: blobs that build a frame of their own size
+	byRBP                     // by rbp where execution finds nothing: blobs that replace frames
 	interpreter               // by the slots of an interpreter frame
 	returnBarrier             // frames are in the heap, or are being moved from there to the stack
 )

@@ -16,10 +16,13 @@ func (k *walk) frameAt(c *code) (frame exec.Frame, ok bool) {
 		c.executed = true
 		k.jvm.execute(c)
 	}
-	if c.table == nil {
+	switch {
+	case c.table == nil:
 		return exec.Frame{}, false
+	case k.exact:
+		return c.table.At(k.at.PC)
 	}
-	return c.table.At(k.at.PC)
+	return c.table.Return(k.at.PC)
 }
 
 // mostCode is the largest piece of code that is executed, in bytes. C2's largest methods have some 100 KiB.

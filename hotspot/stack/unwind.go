@@ -13,7 +13,7 @@ func (k *walk) unwindCode(c *code) step {
 	if c.rule == returnBarrier {
 		return k.unwindReturnBarrier(c)
 	}
-	if k.exact || c.rule == byExecution || k.pushed {
+	if k.exact || c.rule == byExecution || c.rule == byRBP || k.pushed {
 		if s := k.unwindByExecution(c); s != failed {
 			return s
 		}
@@ -90,7 +90,7 @@ func (k *walk) unwindByRBP(c *code) step {
 	}
 	if c.rule == interpreter {
 		sender, ok := k.dump.Word(fp + uint64(senderSPSlot&(1<<64-1)))
-		if !ok || sender < fp+16 {
+		if !ok || sender < fp+8 { // fp+8 after MethodHandle.linkToStatic, which takes an argument off the stack
 			return failed
 		}
 		sp = sender
