@@ -61,6 +61,24 @@ func TestPieces(t *testing.T) {
 	}
 }
 
+// JDK 8 has no state that says that an nmethod is not complete yet.
+func TestUnfinishedMethod(t *testing.T) {
+	j := newFakeJVM(8)
+	c := j.cache(t)
+	poll(t, c, 10)
+	at := j.addMethod(j.next, 11, "A::one", 0)
+	end := j.Data[at+fakeEndOffset-vmtest.Base:][:4]
+	whole := slices.Clone(end)
+	copy(end, "\x00\x00\x00\x00")
+	for now := range int64(3) {
+		added, _ := poll(t, c, 20+now)
+		assert.Empty(t, added)
+	}
+	copy(end, whole)
+	added, _ := poll(t, c, 30)
+	assert.Equal(t, []string{"0 A::one"}, added)
+}
+
 func TestMethodsComeAndGo(t *testing.T) {
 	for _, release := range fakeReleases {
 		j := newFakeJVM(release)

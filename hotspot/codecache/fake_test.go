@@ -31,6 +31,7 @@ const (
 	fakeLog2, fakeSegments     = 7, 64
 	fakeHeapSize               = 80
 	fakeHeader, fakeNMethod    = 16, 96 // sizes of a HeapBlock's header and of an nmethod
+	fakeEndOffset              = 68     // of nmethod::_nmethod_end_offset
 	fakeNextSegment            = 40
 	fakeCodeletSize, fakeAlign = 16, 32
 )
@@ -89,6 +90,7 @@ func fakeTables(release int) vmtest.Tables {
 	} else {
 		field("nmethod::_metadata_offset", 60, "int")
 		field("nmethod::_dependencies_offset", 64, "int")
+		field("nmethod::_nmethod_end_offset", fakeEndOffset, "int")
 	}
 	if release > 8 {
 		field("GrowableArrayBase::_len", 0, "int")
@@ -236,7 +238,7 @@ func (j *fakeJVM) addMethod(segment uint64, id int, name string, state int8) (ad
 		j.put64(at+64, 0x5000_0000, 24|8<<32)
 		j.put64(at+80, 0x6000_0000, 100)
 	} else {
-		j.put32(at+52, fakeNMethod+56, fakeNMethod+72, fakeNMethod+48, fakeNMethod+88)
+		j.put32(at+52, fakeNMethod+56, fakeNMethod+72, fakeNMethod+48, fakeNMethod+88, 200)
 	}
 	return at
 }
