@@ -35,13 +35,19 @@ func NewWriter(out io.Writer) *Writer {
 	return w
 }
 
-// Push returns the ID of the stack that has the frame f on top of the stack parent. If there are MaxNodes already, it
-// returns parent for a stack that is not known yet.
+// NoRoom is what Push returns when there are MaxNodes already. It is no ID of a stack.
+const NoRoom = ID(1<<32 - 1)
+
+// Push returns the ID of the stack that has the frame f on top of the stack parent. It returns NoRoom if the stack is
+// new and there is no room for it, or if parent is NoRoom.
 func (w *Writer) Push(parent ID, f Frame) ID {
+	if parent == NoRoom {
+		return NoRoom
+	}
 	number, known := w.frames[f]
 	if !known {
 		if len(w.nodes) >= MaxNodes {
-			return parent
+			return NoRoom
 		}
 		number = uint32(len(w.frames) + 1)
 		w.frames[f] = number
@@ -51,7 +57,7 @@ func (w *Writer) Push(parent ID, f Frame) ID {
 	id, known := w.nodes[key]
 	if !known {
 		if len(w.nodes) >= MaxNodes {
-			return parent
+			return NoRoom
 		}
 		id = ID(len(w.nodes) + 1)
 		w.nodes[key] = id

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/internal/javaname"
@@ -33,6 +34,10 @@ func (c *Copier) method(at uint64) (*method, error) {
 	return m, nil
 }
 
+// maxConstMethod is an upper bound for the size of a ConstMethod in bytes. The bytecode has 64 KiB at most, and each of
+// the tables after it a few times as much.
+const maxConstMethod = 4 << 20
+
 // readMethod reads the Method at an address. In the JVM's memory, the bytecode follows the ConstMethod, and the packed
 // line numbers follow the bytecode (constMethod.hpp has a drawing).
 func (c *Copier) readMethod(at uint64) (*method, error) {
@@ -48,6 +53,9 @@ func (c *Copier) readMethod(at uint64) (*method, error) {
 		flags = binary.LittleEndian.Uint32(head[l.constMethodFlags:])
 	}
 	size := 8 * uint64(binary.LittleEndian.Uint32(head[l.constMethodWords:]))
+	if size > maxConstMethod {
+		return nil, fmt.Errorf("the %d bytes of the ConstMethod at %#x are more than any structure of HotSpot has", size, constMethod)
+	}
 	if size < l.constMethodEnd+bytecodeSize {
 		return nil, fmt.Errorf("the ConstMethod at %#x has %d bytes of bytecode in %d bytes", constMethod,
 			bytecodeSize, size)
@@ -56,7 +64,7 @@ func (c *Copier) readMethod(at uint64) (*method, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.bytecode, m.code = rest[:bytecodeSize], constMethod+l.constMethodEnd
+	m.bytecode, m.code = slices.Clone(rest[:bytecodeSize]), constMethod+l.constMethodEnd
 	if flags&l.hasLineNumbers != 0 {
 		m.lines = readLineNumbers(rest[bytecodeSize:], l.release)
 	}

@@ -24,6 +24,7 @@ const (
 type code struct {
 	*codecache.Blob
 	rule      rule
+	known     bool   // the header was read
 	frameSize uint64 // in bytes
 	complete  uint64 // address from which on the frame is complete; 0 if that is nowhere
 	verified  uint64 // entry points of an nmethod; 0 if there is none
@@ -31,7 +32,7 @@ type code struct {
 	deopt     [2]uint64 // addresses of the deoptimisation handlers
 	origPC    uint64    // offset from sp
 
-	table    *exec.Table                  // nil if execute was not called yet
+	table    *exec.Table                  // nil if execute was not called yet, or could not read the code
 	executed bool                         // execute was called
 	frames   map[uint64][]callstack.Frame // by return address
 }
@@ -49,9 +50,10 @@ func (j *jvm) codeOf(b *codecache.Blob) *code {
 	}
 	var room [1 << 12]byte
 	header, err := j.vm.Read(room[:0], b.Header, min(size, uint64(len(room))))
-	if err != nil || b.Header == 0 {
-		header = nil
+	if err != nil || b.Header == 0 || b.Gone() || b.Method != nil && int(j.layout.compileID.In(header)) != b.Method.ID {
+		header = nil // other code may be there by now
 	}
+	c.known = header != nil
 	c.frameSize = 8 * uint64(uint32(j.layout.frameSize.In(header)))
 	if c.frameSize > mostFrameBytes {
 		c.frameSize = 0

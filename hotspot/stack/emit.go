@@ -32,16 +32,17 @@ func (k *walk) emit(p place) {
 
 // compiled returns the frames of a compiled method at a return address, innermost first.
 func (k *walk) compiled(c *code, pc uint64) []callstack.Frame {
-	if frames, ok := c.frames[pc]; ok {
+	if frames, ok := c.frames[pc]; ok && !k.exact {
 		return frames
 	}
 	var frames []callstack.Frame
-	for _, f := range k.inlined(c, pc) {
+	methods, ok := k.inlined(c, pc)
+	for _, f := range methods {
 		frames = append(frames, callstack.Frame{Kind: callstack.Inlined, PC: pc, CompileID: c.Method.ID, BCI: known(f.BCI >= 0, f.BCI),
 			Line: known(f.Line > 0, f.Line), Name: clip(f.Method)})
 	}
 	frames[len(frames)-1].Kind = callstack.Compiled
-	if len(c.frames) <= mostReturns {
+	if ok && len(c.frames) < mostReturns {
 		c.frames[pc] = frames
 	}
 	return frames
@@ -51,21 +52,24 @@ func (k *walk) compiled(c *code, pc uint64) []callstack.Frame {
 const mostReturns = 1 << 12
 
 // inlined reads the frames at a return address from the method's debug info. If that is not possible, or if the thread
-// was not calling, it returns the method alone.
-func (k *walk) inlined(c *code, pc uint64) []nmethod.Frame {
+// was not calling, it returns the method alone, and ok is false.
+func (k *walk) inlined(c *code, pc uint64) (frames []nmethod.Frame, ok bool) {
 	alone := []nmethod.Frame{{Method: c.Name, BCI: -1}}
-	if k.exact || c.Method.Kind == "c2n" || c.Method.Kind == "cnt" || c.Method.Size > mostCode || len(c.frames) > mostReturns {
-		return alone
+	switch {
+	case k.exact || c.Method.Size > mostCode || len(c.frames) >= mostReturns:
+		return alone, false
+	case c.Method.Kind == "c2n" || c.Method.Kind == "cnt":
+		return alone, true
 	}
 	copied, err := k.jvm.copier.Copy(c.Method)
 	if err != nil {
-		return alone
+		return alone, false
 	}
-	frames, _, err := copied.FramesAt(pc)
+	frames, _, err = copied.FramesAt(pc)
 	if err != nil || len(frames) == 0 {
-		return alone
+		return alone, false
 	}
-	return frames
+	return frames, true
 }
 
 // interpreted returns the frame of the method that the interpreter executes in a codelet.
@@ -91,7 +95,7 @@ func (k *walk) interpreterState(c *code) (method, bcp uint64, ok bool) {
 		return method, 0, ok
 	}
 	fp, ok := k.at.Get(rbp)
-	if !ok {
+	if !ok || k.exact && !k.hasFrame(c) { // the method has returned already, and rbp is its caller's
 		return 0, 0, false
 	}
 	method, ok = k.dump.Word(fp + uint64(k.jvm.layout.methodSlot))

@@ -29,7 +29,7 @@ func (k *walk) frameAt(c *code) (frame exec.Frame, ok bool) {
 }
 
 // mostCode is the largest piece of code that is executed, in bytes. C2's largest methods have some 100 KiB.
-const mostCode = 1 << 20
+const mostCode = 1 << 18
 
 // execute reads a piece of code and executes it symbolically. It leaves c.table nil if the code can't be read.
 func (j *jvm) execute(c *code) {
@@ -94,8 +94,9 @@ func (k *walk) unwindByExecution(c *code) step {
 	return found
 }
 
-// hasFrame reports whether the codelet's frame is built at the current instruction, so that rbp points to it.
+// hasFrame reports whether rbp points to the codelet's frame at the current instruction. Where execution does not reach,
+// it is assumed to do so.
 func (k *walk) hasFrame(c *code) bool {
 	frame, ok := k.frameAt(c)
-	return ok && frame.RA == exec.Place{Where: exec.InMemory, Reg: exec.RBP, Offset: 8}
+	return !ok && !isMethodEntry(c.Name) || ok && frame.RA == exec.Interpreted().RA
 }

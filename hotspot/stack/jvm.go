@@ -27,27 +27,62 @@ type jvm struct {
 	special *codecache.Blob // Continuation.enterSpecial; nil if it was not seen
 	barrier *codecache.Blob // the stub cont_returnBarrier; nil before JDK 19
 	forget  int64           // when the names that the copier has read must be read again
-	slow    int             // how many walks took longer than slowWalk
+	sampled int64           // time of the latest sample
+	spent   time.Duration   // what all its walks took
+	walks   int             // their number
+	late    int             // libraries that took longer than openTime
 }
 
 const (
-	// slowWalk is a time that no walk takes, unless the process makes gasm read very much memory, or this process does
-	// not get a CPU. Most walks take 30 microseconds; those that find new methods take some milliseconds.
-	slowWalk = 500 * time.Millisecond
-	// mostSlow is the number of slow walks after which the process's stacks are not walked any more. It limits what a
-	// hostile process can do to some 20 seconds.
-	mostSlow = 40
+	// longestWalk is the time after which a walk is given up. Most walks take 30 microseconds; those that find new
+	// methods take some milliseconds. A walk may take longer if this process does not get a CPU.
+	longestWalk = 250 * time.Millisecond
+	// A process is not walked any more if its walks took longer than mostTime in all, and usualWalk on average. It makes
+	// gasm read very much memory then.
+	mostTime, usualWalk = 5 * time.Second, 5 * time.Millisecond
 )
 
 // took notes how long a walk took.
 func (j *jvm) took(d time.Duration) {
-	if d > slowWalk {
-		j.slow++
-	}
+	j.walks++
+	j.spent += d
+}
+
+// refused reports whether the process is not walked any more.
+func (j *jvm) refused() bool {
+	return j.spent > mostTime && j.spent > time.Duration(j.walks)*usualWalk
 }
 
 const (
-	firstPause, longestPause = 20 * time.Millisecond, 5 * time.Second
+	// A process is forgotten when it had no sample for keepProcess. sweepPause is the time between two looks for such
+	// processes.
+	keepProcess, sweepPause = 30 * time.Second, 5 * time.Second
+	// afterEnd is the time after which a process that had ended is taken for another one with the same id, or for
+	// another program of the same process.
+	afterEnd = 100 * time.Millisecond
+)
+
+// process returns what is known about a process that has a sample at the given time.
+func (w *Walker) process(pid int, now int64) *jvm {
+	if now > w.swept+int64(sweepPause) {
+		w.swept = now
+		maps.DeleteFunc(w.jvms, func(_ int, j *jvm) bool { return now > j.sampled+int64(keepProcess) })
+	}
+	j := w.jvms[pid]
+	switch {
+	case j == nil:
+		j = &jvm{pid: pid}
+		w.jvms[pid] = j
+	case j.ended && now > j.polled+int64(afterEnd):
+		j = &jvm{pid: pid, spent: j.spent, walks: j.walks, late: j.late, polled: now, pause: j.pause, tryAt: j.tryAt}
+		w.jvms[pid] = j
+	}
+	j.sampled = now
+	return j
+}
+
+const (
+	firstPause, longestPause = 20 * time.Millisecond, 500 * time.Millisecond
 	// keepNames is how long names of classes and methods are assumed to be valid.
 	keepNames = 250 * time.Millisecond
 )
@@ -66,7 +101,9 @@ func (j *jvm) open(now int64) {
 	vm, err := vmstructs.Open(j.pid)
 	if err != nil {
 		var open *vmstructs.OpenError
-		j.ended = errors.As(err, &open) && open.Reason == vmstructs.Gone
+		if j.ended = errors.As(err, &open) && open.Reason == vmstructs.Gone; j.ended {
+			j.polled = now
+		}
 		return
 	}
 	copier, err := nmethod.NewCopier(vm)
@@ -95,9 +132,9 @@ func (j *jvm) poll(sampled int64) {
 	j.ended = err != nil
 	for _, b := range changes.Added {
 		switch {
-		case b.Name == "jdk.internal.vm.Continuation::enterSpecial":
+		case b.Method != nil && b.Name == "jdk.internal.vm.Continuation::enterSpecial":
 			j.special = b
-		case strings.Contains(b.Name, returnBarrierName) && !strings.Contains(b.Name, "Exc"):
+		case b.Method == nil && strings.Contains(b.Name, returnBarrierName) && !strings.Contains(b.Name, "Exc"):
 			j.barrier = b
 		}
 	}

@@ -11,6 +11,7 @@ type layout struct {
 	complete  vmstructs.Field // CodeBlob::_frame_complete_offset, from the start of the code; -1 if there is none
 	// Fields of an nmethod.
 	nmethodSize      uint64
+	compileID        vmstructs.Field
 	origPC           vmstructs.Field // where a deoptimised frame has its true pc, in bytes from sp
 	verified, osr    vmstructs.Field // entry points
 	verifiedIsOffset bool            // verified is an offset from the start of the code
@@ -28,7 +29,7 @@ func newLayout(vm *vmstructs.VM) (*layout, error) {
 	q := query{vmstructs.Query{VM: vm, Of: "the frames of "}}
 	l := &layout{blobSize: q.Size("CodeBlob"), nmethodSize: q.Size("nmethod"),
 		frameSize: q.field("CodeBlob::_frame_size"), complete: q.field("CodeBlob::_frame_complete_offset"),
-		origPC: q.field("nmethod::_orig_pc_offset"), osr: q.field("nmethod::_osr_entry_point"),
+		compileID: q.field("nmethod::_compile_id"), origPC: q.field("nmethod::_orig_pc_offset"), osr: q.field("nmethod::_osr_entry_point"),
 		methodSlot: -24, bcpSlot: -64}
 	if vm.Release == 8 {
 		l.bcpSlot = -56 // frames have no mirror of the class

@@ -26,8 +26,9 @@ type libraryKey struct {
 // A library is a mapped file with its call frame information.
 type library struct {
 	table    *cfi.Table // nil if the file has none, or could not be read
-	attempts int
-	segments []segment // of code, by ascending file offset
+	attempts int        // by how many processes it was tried to be read
+	tried    int        // the last one of them
+	segments []segment  // of code, by ascending file offset
 }
 
 // A segment says at which address a part of a file expects to be.
@@ -38,17 +39,22 @@ const (
 	openTime = time.Second
 	// mostLibraries is the maximum number of libraries that are read.
 	mostLibraries = 1 << 10
-	// mostAttempts is how often a file is tried to be read. The first process that has mapped it may have ended.
-	mostAttempts = 8
-	// mostLate is the number of libraries that may exceed openTime. After that no more are read: the file system of
-	// the program may be one that does not answer.
+	// mostAttempts is the number of processes for which a file is tried to be read. The first ones may have ended.
+	mostAttempts = 64
+	// mostLate is the number of a process's libraries that may exceed openTime. After that no more are read: the file
+	// system of the process may be one that does not answer.
 	mostLate = 3
+	// mostTables limits the size of all tables together, in bytes. That of libjvm.so has 8 MB.
+	mostTables = 256 << 20
 )
 
 // library returns the library of a mapping. It reads the file when it sees it for the first time.
-func (w *Walker) library(m *native.Mapping, mappings *native.Resolver) *library {
+func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *library {
 	key := libraryKey{path: m.Path, major: m.DevMajor, minor: m.DevMinor, inode: m.Inode}
-	if m.Inode == 0 {
+	switch {
+	case m.Path == native.VDSO:
+		key.inode = m.Hi - m.Lo // the kernel has one for each kind of process
+	case m.Inode == 0:
 		key.pid = m.PID
 	}
 	l := w.libraries[key]
@@ -58,25 +64,26 @@ func (w *Walker) library(m *native.Mapping, mappings *native.Resolver) *library 
 	case l == nil:
 		l = &library{}
 		w.libraries[key] = l
-	case l.table != nil || l.attempts >= mostAttempts:
+	case l.table != nil || l.attempts >= mostAttempts || l.tried == m.PID:
+		return l
+	}
+	if j.late >= mostLate || w.tables > mostTables {
 		return l
 	}
 	l.attempts++
-	if w.late >= mostLate {
-		return l
-	}
+	l.tried = m.PID
 	mapping, open := *m, mappings.Opener(*m)
 	began := time.Now()
 	read, err := foreign.WithinLimit(openTime, func() (*library, error) { return readLibrary(&mapping, open) })
 	switch {
 	case err == nil:
-		read.attempts = mostAttempts
 		l = read
 		w.libraries[key] = l
+		w.tables += l.table.Size()
 	case errors.Is(err, cfi.ErrNone):
 		l.attempts = mostAttempts
 	case time.Since(began) >= openTime:
-		w.late++
+		j.late++
 	}
 	return l
 }
@@ -128,7 +135,7 @@ func (l *library) address(offset uint64) (address uint64, ok bool) {
 
 // unwindLibrary finds the caller of a native function.
 func (k *walk) unwindLibrary(m *native.Mapping) step {
-	l := k.w.library(m, k.mappings)
+	l := k.w.library(k.jvm, m, k.mappings)
 	offset := k.at.PC - m.Lo + m.FileOffset
 	if !k.exact {
 		offset-- // a call may be the last instruction of a segment
@@ -162,9 +169,10 @@ func (k *walk) unwindLibrary(m *native.Mapping) step {
 func (k *walk) unwindNameless() step {
 	sp := k.at.Values[rsp]
 	pc, ok := k.dump.Word(sp)
-	if !k.exact || !ok || !k.isCode(pc) {
+	if !k.exact || !ok || !k.isCode(pc) || !k.followsCall(pc) {
 		return failed
 	}
+	k.at.Known &= 1<<rbx | 1<<rbp | 1<<r12 | 1<<r13 | 1<<r14 | 1<<r15 // which functions preserve
 	k.at.PC, k.exact = pc, false
 	k.at.Set(rsp, sp+8)
 	return found
@@ -179,4 +187,25 @@ func (k *walk) isCode(pc uint64) bool {
 	}
 	_, ok := k.mappings.Mapping(k.pid, pc)
 	return ok
+}
+
+// followsCall reports whether there is a call instruction right before an address.
+func (k *walk) followsCall(pc uint64) bool {
+	if k.jvm.vm == nil {
+		return false
+	}
+	var room [7]byte
+	b, err := k.jvm.vm.Read(room[:0], pc-uint64(len(room)), uint64(len(room)))
+	if err != nil {
+		return false
+	}
+	if b[2] == 0xe8 { // call rel32
+		return true
+	}
+	for n := 2; n <= 7; n++ { // call r/m: FF /2, of 2 to 7 bytes
+		if b[7-n] == 0xff && b[8-n]>>3&7 == 2 {
+			return true
+		}
+	}
+	return false
 }

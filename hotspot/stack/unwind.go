@@ -9,16 +9,24 @@ import (
 
 // unwindCode finds the caller of a frame of generated code.
 func (k *walk) unwindCode(c *code) step {
-	defer func() { k.pushed = strings.HasPrefix(c.Name, pushedTo) }()
+	pushed := k.pushed
+	k.pushed = strings.Contains(c.Name, pushedTo)
 	if c.rule == returnBarrier {
 		return k.unwindReturnBarrier(c)
 	}
-	if k.exact || c.rule == byExecution || c.rule == byRBP || k.pushed {
+	if k.exact || c.rule == byExecution || c.rule == byRBP || pushed {
 		if s := k.unwindByExecution(c); s != failed {
 			return s
 		}
 	}
-	if k.exact && c.Method != nil && (c.complete == 0 || k.at.PC < c.complete) {
+	switch {
+	case pushed, k.exact && c.Method == nil && c.rule == byFrameSize:
+		return failed // the frame has not the size that the header says
+	case k.exact && c.Method != nil && (c.complete == 0 || k.at.PC < c.complete):
+		top, ok := k.dump.Word(k.at.Values[rsp])
+		if !c.known || ok && !k.isCode(top) {
+			return failed
+		}
 		return k.caller(k.at.Values[rsp]+8, rbpUnchanged)
 	}
 	switch c.rule {

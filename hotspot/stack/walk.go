@@ -1,7 +1,6 @@
 package stack
 
 import (
-	"maps"
 	"runtime"
 	"time"
 
@@ -35,18 +34,16 @@ const (
 var perfRegisters = [...]int{perfevent.AX, perfevent.DX, perfevent.CX, perfevent.BX, perfevent.SI, perfevent.DI, perfevent.BP, perfevent.SP,
 	perfevent.R8, perfevent.R9, perfevent.R10, perfevent.R11, perfevent.R12, perfevent.R13, perfevent.R14, perfevent.R15}
 
-// mostFrames is the largest number of frames of a stack. A dump has 64 KiB, so there can't be more frames of two words.
+// mostFrames is the largest number of frames of a stack, with inlined ones. Deeper stacks are cut.
 const mostFrames = 4096
-
-// mostProcesses is the number of processes from which on those that have ended, or are no JVMs, are forgotten.
-const mostProcesses = 256
 
 // A Walker walks the stacks of all sampled processes. Only one goroutine may use it.
 type Walker struct {
 	jvms      map[int]*jvm
 	libraries map[libraryKey]*library
-	late      int  // libraries that took longer than openTime
-	walk      walk // the current one; its memory is used again
+	tables    int   // the size of all libraries' tables, in bytes
+	swept     int64 // when processes without samples were forgotten last
+	walk      walk  // the current one; its memory is used again
 }
 
 // NewWalker returns a Walker.
@@ -69,25 +66,31 @@ type walk struct {
 	pushed bool              // the callee has arguments on the stack, above the frame of the current code
 	frames []callstack.Frame // innermost first
 	mark   callstack.Kind    // what is missing below the outermost frame; 0 if nothing is
+	until  time.Time         // when the walk is given up
 }
 
 // Supported reports whether stacks can be walked on this machine's processor.
 func Supported() bool { return runtime.GOARCH == "amd64" }
 
 // Walk returns the stack of a sample, as package callstack describes it, without the frames of the kernel. It returns 0
-// if the sample has no registers. The record must have been taken with a copy of its stack (perfevent.Options.Stacks).
-// Records must come in the order of their times.
+// if the sample has no registers, because its thread is one of the kernel's own, and callstack.NoRoom if out is full. The
+// record must have been taken with a copy of its stack (perfevent.Options.Stacks). Records must come in the order of their times.
 func (w *Walker) Walk(out *callstack.Writer, r *perfevent.Record, mappings *native.Resolver) callstack.ID {
-	if r.ThreadState == nil || r.ABI != perfevent.ABI64 || !Supported() {
+	if r.ThreadState == nil || r.ABI == perfevent.NoABI || !Supported() {
 		return 0
 	}
 	k := &w.walk
-	if !k.begin(w, r, mappings) {
-		return 0
+	k.frames, k.mark = k.frames[:0], callstack.Unwalked
+	if cap(k.frames) > 2*mostFrames {
+		k.frames = nil
 	}
 	began := time.Now()
-	defer func() { k.jvm.took(time.Since(began)) }()
-	k.mark = k.climb(r.Mode == perfevent.Kernel)
+	if j := w.process(int(r.PID), r.MonoNanos); r.ABI == perfevent.ABI64 && !j.refused() {
+		k.begin(w, j, r, mappings)
+		k.until = began.Add(longestWalk)
+		k.mark = k.climb(r.Mode == perfevent.Kernel)
+		j.took(time.Since(began))
+	}
 	id := callstack.ID(0)
 	if k.mark != 0 {
 		id = out.Push(id, callstack.Frame{Kind: k.mark, BCI: callstack.Unknown, Line: callstack.Unknown})
@@ -98,30 +101,17 @@ func (w *Walker) Walk(out *callstack.Writer, r *perfevent.Record, mappings *nati
 	return id
 }
 
-// begin sets the state of the leaf. It returns false if the process's stacks are not walked any more.
-func (k *walk) begin(w *Walker, r *perfevent.Record, mappings *native.Resolver) bool {
-	pid := int(r.PID)
-	j := w.jvms[pid]
-	if j == nil || j.ended && r.MonoNanos > j.polled+int64(longestPause) { // the process may be another one by now
-		if len(w.jvms) >= mostProcesses {
-			maps.DeleteFunc(w.jvms, func(_ int, j *jvm) bool { return j.vm == nil || j.ended })
-		}
-		j = &jvm{pid: pid}
-		w.jvms[pid] = j
-	}
-	if j.slow > mostSlow {
-		return false
-	}
+// begin sets the state of the leaf.
+func (k *walk) begin(w *Walker, j *jvm, r *perfevent.Record, mappings *native.Resolver) {
 	j.open(r.MonoNanos)
 	j.poll(r.MonoNanos)
 	frames := k.frames[:0]
-	*k = walk{w: w, jvm: j, pid: pid, monoNanos: r.MonoNanos, mappings: mappings, exact: true, leaf: true, frames: frames}
+	*k = walk{w: w, jvm: j, pid: j.pid, monoNanos: r.MonoNanos, mappings: mappings, exact: true, leaf: true, frames: frames}
 	k.dump = cfi.Memory{Base: r.Regs[perfevent.SP], Data: r.Stack}
 	for to, from := range perfRegisters {
 		k.at.Set(to, r.Regs[from])
 	}
 	k.at.PC = r.Regs[perfevent.IP]
-	return true
 }
 
 // A step is what became of the attempt to find a frame's caller.
@@ -137,12 +127,16 @@ const (
 // climb goes from the leaf to the bottom, and collects the frames. It returns the mark for what is missing, or 0. The
 // leaf has no frame of its own, unless it has entered the kernel or the interpreter executes it.
 func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
-	for range mostFrames {
+	for n := 1; len(k.frames) < mostFrames; n++ {
+		if n%32 == 0 && time.Now().After(k.until) {
+			return callstack.Unwalked
+		}
 		p := k.place()
 		if !k.leaf || inKernel || p.isInterpreter() {
 			k.emit(p)
 		}
 		sp := k.at.Values[rsp]
+		k.pushed = k.pushed && p.code != nil
 		switch k.unwind(p) {
 		case bottom:
 			return 0
@@ -151,7 +145,7 @@ func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
 		case failed:
 			return callstack.Unwalked
 		}
-		if k.at.Values[rsp] < sp || k.at.Values[rsp] == sp && !k.leaf || k.at.PC == 0 {
+		if now, known := k.at.Get(rsp); !known || now < sp || now == sp && !k.leaf || k.at.PC == 0 {
 			return callstack.Unwalked
 		}
 		k.leaf = false
@@ -179,8 +173,10 @@ func (k *walk) place() (p place) {
 			p.code = j.codeOf(j.barrier)
 			return p
 		}
-		if b, _ := j.cache.At(pc, k.monoNanos); b != nil {
-			p.code = j.codeOf(b)
+		if b, ambiguous := j.cache.At(pc, k.monoNanos); b != nil {
+			if !ambiguous { // else it is not known which of two methods was there
+				p.code = j.codeOf(b)
+			}
 			return p
 		}
 	}

@@ -53,9 +53,17 @@ func (s *stacks) of(r *perfevent.Record, libraries *native.Resolver, kernelNames
 		return 0
 	}
 	stack := s.walk(s.tree, r, libraries)
-	if r.Mode != perfevent.Kernel { // a precise event may have happened in user space and interrupted the kernel
-		return stack
+	if r.Mode == perfevent.Kernel { // a precise event may have happened in user space and interrupted the kernel
+		stack = s.inKernel(stack, r, kernelNames)
 	}
+	if stack == callstack.NoRoom {
+		return 0
+	}
+	return stack
+}
+
+// inKernel pushes the kernel's frames of a sample onto a stack.
+func (s *stacks) inKernel(stack callstack.ID, r *perfevent.Record, kernelNames func() *kernelSymbols) callstack.ID {
 	for i := len(r.Chain) - 1; i >= 0; i-- {
 		call := kernelCall{stack, r.Chain[i]}
 		id, known := s.calls[call]
