@@ -155,8 +155,8 @@ const (
 // notOurs are methods that the JDK puts between those of Stacks.java, some releases more than others.
 var notOurs = regexp.MustCompile(` (java.lang.Thread::runWith|\S*Lambda\S*::run)\b`)
 
-// judge compares the samples with what the source says. It returns how many of the known threads' samples are whole, and
-// how many are as they must be, of how many.
+// judge compares the samples of the known threads with what the source says. It returns how many of them are whole, and
+// how many of these are as they must be.
 func judge(t *testing.T, all []seen) (whole, right, judged int) {
 	t.Helper()
 	shown := map[string]int{}
@@ -178,7 +178,9 @@ func judge(t *testing.T, all []seen) (whole, right, judged int) {
 			want = outermost + known.all + ` Stacks::work$`
 		}
 		if regexp.MustCompile(want).MatchString(text) {
-			right++
+			if mark == 0 {
+				right++
+			}
 		} else if shown[s.thread]++; shown[s.thread] <= 2 {
 			t.Logf("%s: leaf %q %s, mark %v, kernel %v: %s", s.thread, s.leaf, s.blob, mark, s.kernel, text)
 			for _, f := range s.stack {
@@ -197,7 +199,7 @@ func TestKnownStacks(t *testing.T) {
 			whole, right, judged := judge(t, all)
 			t.Logf("%d samples, %d judged, %d whole, %d right", len(all), judged, whole, right)
 			assert.GreaterOrEqual(t, float64(whole), 0.995*float64(judged))
-			assert.GreaterOrEqual(t, float64(right), 0.999*float64(judged))
+			assert.GreaterOrEqual(t, float64(right), 0.999*float64(whole))
 		})
 	}
 }

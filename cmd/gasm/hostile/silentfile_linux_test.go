@@ -68,7 +68,7 @@ func silentMemory(t *testing.T, as *syscall.SysProcAttr, mounted bool) {
 	assert.Equal(t, 1, r.code)
 	assert.Regexp(t, `libjvm.so from a file system (in user space|that can't be found out about) .*may never answer`, r.stderr)
 	assert.Less(t, r.took, 10*time.Second)
-	r = runGasm(t, "attach", "--length", "100ms", "--skip-asm", v.pid())
+	r = runGasm(t, "attach", "--length", "100ms", "--skip-asm", "--stacks", v.pid())
 	gasmtest.Sampled(t, r.code, r.stderr)
 }
 
@@ -114,6 +114,6 @@ func silentOverlay(t *testing.T, name string) {
 		assert.Contains(t, r.stderr, "is not a JVM")
 	}
 	assert.Less(t, r.took, 10*time.Second)
-	r = runGasm(t, "attach", "--length", "100ms", "--skip-asm", v.pid())
+	r = runGasm(t, "attach", "--length", "100ms", "--skip-asm", "--stacks", v.pid())
 	assert.Equal(t, 0, r.code, r.stderr)
 }
