@@ -99,7 +99,7 @@ func TestGateOfPullRequest(t *testing.T) {
 }
 
 // clearlySlower is the difference of JMH's scores, in standard errors, from which on no gate may take it for noise. With
-// four rounds on each side, chance explains 10 standard errors once in a hundred thousand times.
+// four rounds on each side, chance explains that at most once in a thousand times (Student's t with 3 degrees of freedom).
 const clearlySlower = 10
 
 // jmhScores returns the scores that JMH measured in the four rounds of a side.
