@@ -35,13 +35,14 @@ type library struct {
 type segment struct{ fileLo, fileHi, address uint64 }
 
 const (
-	// openTime is a limit for opening and reading a library. libjvm.so takes 30 ms.
-	openTime = time.Second
+	// openTime is a limit for opening and reading a library. libjvm.so takes 30 ms. The samples wait meanwhile, and so
+	// does the end of the recording.
+	openTime = 300 * time.Millisecond
 	// mostLibraries is the maximum number of libraries that are read.
 	mostLibraries = 1 << 10
 	// mostAttempts is the number of processes for which a file is tried to be read. The first ones may have ended.
 	mostAttempts = 64
-	// mostLate is the number of a process's libraries that may exceed openTime. After that no more are read: the file
+	// mostLate is how often reading a process's libraries may exceed openTime. After that no more are read: the file
 	// system of the process may be one that does not answer.
 	mostLate = 3
 	// mostTables limits the size of all tables together, in bytes. That of libjvm.so has 8 MB.
@@ -84,6 +85,7 @@ func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *
 		l.attempts = mostAttempts
 	case time.Since(began) >= openTime:
 		j.late++
+		l.tried = 0 // perhaps this process did not get a CPU
 	}
 	return l
 }

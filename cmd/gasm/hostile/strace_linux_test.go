@@ -116,13 +116,26 @@ func TestNoPathAsRoot(t *testing.T) {
 	began := map[string]string{} // calls in two lines, by thread
 	var wrong []string
 	asUser, ended, signals, checked := 0, 0, 0, 0
-	args := slices.Concat([]string{"attach", "--length", "4s", "--skip-asm", "--source", gasmtest.Testdata("programs")}, everything, []string{pid})
+	args := slices.Concat([]string{"attach", "--length", "4s", "--frequency", "1001", "--skip-asm", "--source", gasmtest.Testdata("programs")}, everything, []string{pid})
 	for _, call := range straceOf(t, args...) {
 		m := callLine.FindStringSubmatch(call)
 		if m == nil {
 			continue
 		}
 		tid := m[1]
+		if start, unfinished := strings.CutSuffix(call, " <unfinished ...>"); unfinished {
+			began[tid] = start
+			continue
+		}
+		if _, rest, resumed := strings.Cut(call, " resumed>"); resumed {
+			call = began[tid] + rest
+			if began[tid] == "" {
+				continue // strace missed its begin
+			}
+			if m = callLine.FindStringSubmatch(call); m == nil {
+				continue
+			}
+		}
 		switch {
 		case becomes.MatchString(call):
 			user[tid] = true
@@ -139,16 +152,6 @@ func TestNoPathAsRoot(t *testing.T) {
 		case m[2] == "kill" && strings.Contains(call, "("):
 			assert.Contains(t, call, ", 0)", "a signal by a process id: %s", call)
 			continue
-		}
-		if start, unfinished := strings.CutSuffix(call, " <unfinished ...>"); unfinished {
-			began[tid] = start
-			continue
-		}
-		if _, rest, resumed := strings.Cut(call, " resumed>"); resumed {
-			call = began[tid] + rest
-			if began[tid] == "" {
-				continue // strace missed its begin
-			}
 		}
 		asked, opened := pathsOf(call)
 		if user[tid] {
