@@ -30,7 +30,9 @@ type jvm struct {
 	sampled int64           // time of the latest sample
 	spent   time.Duration   // what all its walks took
 	walks   int             // their number
-	late    int             // libraries that took longer than openTime
+	late    int             // how often reading a library took longer than openTime
+	// lateUntil is the time until which no library is read, because one was late.
+	lateUntil time.Time
 }
 
 const (
@@ -74,7 +76,7 @@ func (w *Walker) process(pid int, now int64) *jvm {
 		j = &jvm{pid: pid}
 		w.jvms[pid] = j
 	case j.ended && now > j.polled+int64(afterEnd):
-		j = &jvm{pid: pid, spent: j.spent, walks: j.walks, late: j.late, polled: now, pause: j.pause, tryAt: j.tryAt}
+		j = &jvm{pid: pid, spent: j.spent, walks: j.walks, late: j.late, lateUntil: j.lateUntil, polled: now, pause: j.pause, tryAt: j.tryAt}
 		w.jvms[pid] = j
 	}
 	j.sampled = now

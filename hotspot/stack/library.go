@@ -43,8 +43,8 @@ const (
 	// mostAttempts is the number of processes for which a file is tried to be read. The first ones may have ended.
 	mostAttempts = 64
 	// mostLate is how often reading a process's libraries may exceed openTime. After that no more are read: the file
-	// system of the process may be one that does not answer.
-	mostLate = 3
+	// system of the process may be one that does not answer. latePause is the time until the next one is read.
+	mostLate, latePause = 3, 5 * time.Second
 	// mostTables limits the size of all tables together, in bytes. That of libjvm.so has 8 MB.
 	mostTables = 256 << 20
 )
@@ -68,13 +68,13 @@ func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *
 	case l.table != nil || l.attempts >= mostAttempts || l.tried == m.PID:
 		return l
 	}
-	if j.late >= mostLate || w.tables > mostTables {
+	began := time.Now()
+	if j.late >= mostLate || began.Before(j.lateUntil) || w.tables > mostTables {
 		return l
 	}
 	l.attempts++
 	l.tried = m.PID
 	mapping, open := *m, mappings.Opener(*m)
-	began := time.Now()
 	read, err := foreign.WithinLimit(openTime, func() (*library, error) { return readLibrary(&mapping, open) })
 	switch {
 	case err == nil:
@@ -85,6 +85,7 @@ func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *
 		l.attempts = mostAttempts
 	case time.Since(began) >= openTime:
 		j.late++
+		j.lateUntil = time.Now().Add(latePause)
 		l.tried = 0 // perhaps this process did not get a CPU
 	}
 	return l
