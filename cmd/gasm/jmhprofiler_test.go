@@ -220,6 +220,15 @@ func sameRegion(a, b *schema.Region) bool {
 	return a.PIDs[0] != b.PIDs[0] || a.CompileID == b.CompileID && a.Lo < b.Hi && b.Lo < a.Hi
 }
 
+// regionsOf lists the hottest regions of a profile.
+func regionsOf(p *schema.Profile) string {
+	var text strings.Builder
+	for _, r := range p.Regions[:min(4, len(p.Regions))] {
+		fmt.Fprintf(&text, "%s, compile id %d, [%#x, %#x), processes %v: %v\n", r.Method, r.CompileID, r.Lo, r.Hi, r.PIDs, r.Counts.Values)
+	}
+	return text.String()
+}
+
 // compareTrials compares what two samplers saw of the same iterations.
 func compareTrials(t *testing.T, a, b *schema.Profile) {
 	t.Helper()
@@ -240,7 +249,8 @@ func compareTrials(t *testing.T, a, b *schema.Profile) {
 	require.NotEmpty(t, a.Regions)
 	require.NotEmpty(t, b.Regions)
 	hot := &a.Regions[0]
-	assert.True(t, slices.ContainsFunc(b.Regions, func(r schema.Region) bool { return sameRegion(&r, hot) }), "%s: the hottest region is one of both", a.Trial)
+	assert.True(t, slices.ContainsFunc(b.Regions, func(r schema.Region) bool { return sameRegion(&r, hot) }),
+		"%s: the hottest region is one of both\n%s\n%s", a.Trial, regionsOf(a), regionsOf(b))
 
 	require.NotNil(t, a.Score)
 	require.NotNil(t, b.Score)
