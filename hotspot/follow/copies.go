@@ -95,22 +95,11 @@ func isGone(err error) bool {
 	return errors.Is(err, nmethod.ErrGone) || errors.Is(err, syscall.ESRCH) || errors.Is(err, fs.ErrNotExist)
 }
 
-// keepNames is how long names of classes and methods are assumed to be valid. The JVM can unload a class at any time,
-// and put another one at its address.
-const keepNames = 250 * time.Millisecond
-
-func (f *Follower) forgetNames() {
-	if now := time.Now(); now.After(f.forgetAt) {
-		f.copier.Forget()
-		f.forgetAt = now.Add(keepNames)
-	}
-}
-
 // copyMethod copies one method. If the debug info makes no sense, copyMethod reads the method again. Perhaps the copier
 // remembered names of classes that have since been unloaded, or the method was replaced while it was being read. If the
 // second copy fails too, what was written of it stays in the log.
 func (f *Follower) copyMethod(m *printassembly.Installed) error {
-	f.forgetNames()
+	f.copier.ForgetStale()
 	start := len(f.log.text)
 	var err error
 	for range 2 {

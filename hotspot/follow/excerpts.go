@@ -60,7 +60,7 @@ func (f *Follower) takeExcerpt(b *codecache.Blob, pc uint64) copyState {
 
 // addTo adds the debug info of an instruction to the excerpt of a method.
 func (f *Follower) addTo(e *excerpt, b *codecache.Blob, pc uint64) error {
-	f.forgetNames()
+	f.copier.ForgetStale()
 	code, err := f.copier.Copy(b.Method)
 	if err != nil {
 		return err

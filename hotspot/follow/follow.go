@@ -54,8 +54,7 @@ type Follower struct {
 	vm       *vmstructs.VM
 	cache    *codecache.Cache
 	copier   *nmethod.Copier
-	forgetAt time.Time // when the copier must forget the names that it has read
-	seen     []sample  // the samples that look is going through; pending reuses the slice's memory
+	seen     []sample // the samples that look is going through; pending reuses the slice's memory
 	state    map[*codecache.Blob]copyState
 	excerpts map[*codecache.Blob]*excerpt // of the methods that are still to be copied completely
 	budget   budget                       // for copies

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
@@ -48,6 +49,8 @@ type Copier struct {
 	sourced map[string]bool
 	untold  []sourceFile
 
+	forgetAt time.Time // when ForgetStale is to call Forget
+
 	code Code // the result of the last Copy
 }
 
@@ -75,6 +78,18 @@ func (c *Copier) Frames() error {
 func (c *Copier) Forget() {
 	c.methods, c.classes, c.members = map[uint64]*method{}, map[uint64]string{}, map[memberKey]string{}
 	c.metadata, c.targets = map[uint64]string{}, map[uint64]string{}
+}
+
+// keepNames is how long names of classes and methods are assumed to be valid. The JVM can unload a class at any time,
+// and put another one at its address.
+const keepNames = 250 * time.Millisecond
+
+// ForgetStale calls Forget if it has not done so for a while.
+func (c *Copier) ForgetStale() {
+	if now := time.Now(); now.After(c.forgetAt) {
+		c.Forget()
+		c.forgetAt = now.Add(keepNames)
+	}
 }
 
 // prepare reads what all methods need. It does so only in its first call.

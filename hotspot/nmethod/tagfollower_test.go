@@ -180,9 +180,9 @@ func isGone(err error) bool {
 	return errors.Is(err, ErrGone) || errors.Is(err, syscall.ESRCH) || errors.Is(err, fs.ErrNotExist)
 }
 
-// keepNames is how long names of classes and methods are assumed to be valid. Classes may be unloaded, and others put
+// tagNames is how long names of classes and methods are assumed to be valid. Classes may be unloaded, and others put
 // at their addresses, at any time.
-const keepNames = 50 * time.Millisecond
+const tagNames = 50 * time.Millisecond
 
 // copyMethod copies one method. If the JVM could not be opened once, it is not tried again.
 func (f *tagFollower) copyMethod(tag *printassembly.Installed) error {
@@ -196,7 +196,7 @@ func (f *tagFollower) copyMethod(tag *printassembly.Installed) error {
 	}
 	if now := time.Now(); now.After(f.forgetAt) {
 		f.copier.Forget()
-		f.forgetAt = now.Add(keepNames)
+		f.forgetAt = now.Add(tagNames)
 	}
 	code, err := f.copier.Copy(tag)
 	if isGone(err) {

@@ -26,7 +26,6 @@ type jvm struct {
 	codes   map[*codecache.Blob]*code
 	special *codecache.Blob // Continuation.enterSpecial; nil if it was not seen
 	barrier *codecache.Blob // the stub cont_returnBarrier; nil before JDK 19
-	forget  int64           // when the names that the copier has read must be read again
 	sampled int64           // time of the latest sample
 	spent   time.Duration   // what all its walks took
 	walks   int             // their number
@@ -83,11 +82,8 @@ func (w *Walker) process(pid int, now int64) *jvm {
 	return j
 }
 
-const (
-	firstPause, longestPause = 20 * time.Millisecond, 500 * time.Millisecond
-	// keepNames is how long names of classes and methods are assumed to be valid.
-	keepNames = 250 * time.Millisecond
-)
+// The first and the longest pause between two looks whether a process is a JVM.
+const firstPause, longestPause = 20 * time.Millisecond, 500 * time.Millisecond
 
 // mostCodes is the number of pieces of code from which on those that are gone are forgotten. Until then they are kept,
 // because their memory can't be read again.
@@ -143,8 +139,5 @@ func (j *jvm) poll(sampled int64) {
 	if len(j.codes) > mostCodes {
 		maps.DeleteFunc(j.codes, func(b *codecache.Blob, _ *code) bool { return b.Gone() })
 	}
-	if j.polled > j.forget {
-		j.copier.Forget()
-		j.forget = j.polled + int64(keepNames)
-	}
+	j.copier.ForgetStale()
 }
