@@ -47,5 +47,8 @@ type Frame struct {
 	Name string
 }
 
+// At returns a frame without a bci and a line. For a mark, pc is 0.
+func At(kind Kind, pc uint64) Frame { return Frame{Kind: kind, PC: pc, BCI: Unknown, Line: Unknown} }
+
 // An ID stands for a stack: a frame and all frames below it. 0 is the stack without frames.
 type ID uint32

@@ -32,10 +32,7 @@ func Read(in io.Reader, name string) (*Tree, error) {
 	for r.Scan() {
 		msg := "the line is too long"
 		if !r.TooLong() {
-			if t.addNode(r.Line()) {
-				continue
-			}
-			msg = t.add(r.Number(), string(r.Line()))
+			msg = t.add(r.Number(), r.Line())
 		}
 		if msg != "" {
 			return t, &lines.SyntaxError{File: name, Line: r.Number(), Msg: msg}
@@ -47,64 +44,53 @@ func Read(in io.Reader, name string) (*Tree, error) {
 	return t, nil
 }
 
-// addNode adds a line to the tree if it is a node as it should be, which most lines are. Otherwise it returns false. It
-// allocates nothing for the line.
-func (t *Tree) addNode(line []byte) bool {
-	rest, ok := bytes.CutPrefix(line, []byte("s"))
-	var n [3]uint64
-	for i := range n {
-		if !ok || len(rest) < 2 || rest[0] != ' ' {
-			return false
-		}
-		n[i], rest, ok = fields.CutUint(rest[1:], math.MaxUint32)
-	}
-	if !ok || len(rest) > 0 || n[0] != uint64(len(t.nodes)+1) || n[1] >= n[0] || n[2] == 0 || n[2] > uint64(len(t.frames)) || len(t.nodes) >= MaxNodes {
-		return false
-	}
-	t.nodes = append(t.nodes, node{ID(n[1]), uint32(n[2])})
-	return true
-}
-
 // add adds a line to the tree. It returns what is wrong with the line, or "".
-func (t *Tree) add(number int, line string) string {
+func (t *Tree) add(number int, line []byte) string {
 	if number == 1 {
-		if line+"\n" != head {
+		if string(line)+"\n" != head {
 			return "not the first line of a file with stacks of this version of gasm"
 		}
 		return ""
 	}
-	word, rest, _ := strings.Cut(line, " ")
-	switch word {
-	case "f":
-		f, err := parseFrame(rest, len(t.frames)+1)
-		if err != nil {
-			return err.Error()
-		}
-		t.frames = append(t.frames, f)
-	case "s":
-		fields := strings.Split(rest, " ")
-		var n [3]uint64
-		for i := range n {
-			var err error
-			if len(fields) != len(n) {
-				return "not a node: it has no three numbers"
-			}
-			if n[i], err = strconv.ParseUint(fields[i], 10, 32); err != nil {
-				return "not a node: " + fields[i] + " is not a number"
-			}
-		}
-		switch {
-		case n[0] != uint64(len(t.nodes)+1):
-			return fmt.Sprintf("not the next node, %d", len(t.nodes)+1)
-		case n[1] >= n[0] || n[2] == 0 || n[2] > uint64(len(t.frames)):
-			return "it refers to a line that is not before it"
-		case len(t.nodes) >= MaxNodes:
-			return fmt.Sprintf("there are more than %d nodes", MaxNodes)
-		}
-		t.nodes = append(t.nodes, node{ID(n[1]), uint32(n[2])})
-	default:
+	if rest, ok := bytes.CutPrefix(line, []byte("s")); ok {
+		return t.addNode(rest)
+	}
+	rest, ok := strings.CutPrefix(string(line), "f ")
+	if !ok {
 		return "neither a frame nor a node"
 	}
+	f, err := parseFrame(rest, len(t.frames)+1)
+	if err != nil {
+		return err.Error()
+	}
+	t.frames = append(t.frames, f)
+	return ""
+}
+
+// addNode adds the node in a line after its letter. It returns what is wrong with it, or "". Most lines are nodes, so it
+// allocates nothing for a line.
+func (t *Tree) addNode(rest []byte) string {
+	var n [3]uint64
+	for i := range n {
+		ok := len(rest) >= 2 && rest[0] == ' '
+		if ok {
+			n[i], rest, ok = fields.CutUint(rest[1:], math.MaxUint32)
+		}
+		if !ok {
+			return "not a node: it does not have three numbers"
+		}
+	}
+	switch {
+	case len(rest) > 0:
+		return "not a node: it does not have three numbers"
+	case n[0] != uint64(len(t.nodes)+1):
+		return fmt.Sprintf("not the next node, %d", len(t.nodes)+1)
+	case n[1] >= n[0] || n[2] == 0 || n[2] > uint64(len(t.frames)):
+		return "it refers to a line that is not before it"
+	case len(t.nodes) >= MaxNodes:
+		return fmt.Sprintf("there are more than %d nodes", MaxNodes)
+	}
+	t.nodes = append(t.nodes, node{ID(n[1]), uint32(n[2])})
 	return ""
 }
 

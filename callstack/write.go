@@ -35,7 +35,7 @@ func NewWriter(out io.Writer) *Writer {
 	return w
 }
 
-// NoRoom is what Push returns when there are MaxNodes already. It is no ID of a stack.
+// NoRoom is what Push returns when there are MaxNodes already. It is not the ID of a stack.
 const NoRoom = ID(1<<32 - 1)
 
 // Push returns the ID of the stack that has the frame f on top of the stack parent. It returns NoRoom if the stack is

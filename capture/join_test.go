@@ -111,7 +111,7 @@ func TestOpenPartsOddly(t *testing.T) {
 	assert.ErrorContains(t, err, filepath.Join("d", DescriptionFile))
 }
 
-// The stacks of all parts are in one tree. A part without stacks, or with damaged ones, is no reason to have none.
+// The stacks of all parts are in one tree. If a part has no stacks, or damaged ones, the others have theirs.
 func TestReadStacks(t *testing.T) {
 	dir := t.TempDir()
 	write := func(part, text string) {

@@ -106,9 +106,8 @@ const clearlySlower = 10
 func jmhScores(t *testing.T, out, side string) (scores []float64) {
 	t.Helper()
 	for round := range 4 {
-		r := runGasm(t, []string{"report", "--format", "json", "--skip-asm", filepath.Join(out, fmt.Sprintf("%s-%d", side, round+1))})
-		require.Equal(t, 0, r.code, r.stderr)
-		score := readReport(t, []byte(r.stdout)).Profiles[0].Score
+		text := reportOf(t, "--format", "json", "--skip-asm", filepath.Join(out, fmt.Sprintf("%s-%d", side, round+1)))
+		score := readReport(t, []byte(text)).Profiles[0].Score
 		require.NotNil(t, score)
 		scores = append(scores, score.Value)
 	}

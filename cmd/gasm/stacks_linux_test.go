@@ -50,19 +50,11 @@ func TestStacksLive(t *testing.T) {
 			assert.GreaterOrEqual(t, float64(a.StackWhole), 0.99*float64(a.Profiled), "0.995 is measured in hotspot/stack; here are starts of threads, too")
 			assert.Equal(t, a.Profiled, a.StackWhole+a.StackCut+a.StackFrozen+a.StackUnwalked)
 			thread := stackNode(t, p, "recursion").Counts.Of(event)
-			under, _ := attachReport(t, dir, "--under", "Stacks::recursion")
+			under := readReport(t, []byte(reportOf(t, "--format", "json", "--skip-asm", "--under", "Stacks::recursion", dir)))
 			within := under.Profiles[0].Account.Of(event).Profiled
 			t.Logf("%d samples in the thread, %d of them under the method", thread, within)
 			assert.LessOrEqual(t, within, thread)
 			assert.GreaterOrEqual(t, float64(within), 0.9*float64(thread), "the thread does nothing else")
 		})
 	}
-}
-
-// attachReport reads a capture's report as JSON.
-func attachReport(t *testing.T, dir string, args ...string) (schema.Report, result) {
-	t.Helper()
-	r := runGasm(t, append([]string{"report", "--format", "json", "--skip-asm", dir}, args...))
-	require.Equal(t, 0, r.code, r.stderr)
-	return readReport(t, []byte(r.stdout)), r
 }

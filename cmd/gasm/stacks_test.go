@@ -181,7 +181,7 @@ func TestStackPprofTop(t *testing.T) {
 	assert.Contains(t, raw, "com.acme.Router::route com/acme/Router.java:21:0 s=0()\n             com.acme.Server::handle com/acme/Server.java:40:0")
 }
 
-// Damaged stacks are no reason to have no report: what is there is used.
+// If stacks are damaged, there is a report, with those that could be read.
 func TestDamagedStacks(t *testing.T) {
 	t.Parallel()
 	dir := stackCapture(t)

@@ -199,12 +199,11 @@ type query struct{ vmstructs.Query }
 
 // field returns a field that must exist in HotSpot's tables, with a type of a known size.
 func (q *query) field(name string) field {
-	f, ok := q.VM.Field(name)
-	if f.Size == 0 && f.Type == "VirtualSpace" {
+	if f, ok := q.VM.Field(name); ok && f.Size == 0 && f.Type == "VirtualSpace" {
 		f.Size = 1 // only its address is used
+		return f
 	}
-	q.Must(ok && f.Size > 0, name)
-	return f
+	return q.Field(name)
 }
 
 // first returns the first of these fields that exists. One of them must exist.

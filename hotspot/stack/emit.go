@@ -16,14 +16,12 @@ func (k *walk) emit(p place) {
 		k.frames = append(k.frames, k.interpreted(p.code))
 	case p.code != nil && p.code.rule == returnBarrier && k.at.PC == p.code.Lo: // unwindReturnBarrier marks it
 	case p.code != nil:
-		k.frames = append(k.frames, callstack.Frame{Kind: callstack.Stub, PC: k.at.PC, BCI: callstack.Unknown, Line: callstack.Unknown, Name: p.code.Name})
+		f := callstack.At(callstack.Stub, k.at.PC)
+		f.Name = p.code.Name
+		k.frames = append(k.frames, f)
 	case p.mapped:
-		f := callstack.Frame{Kind: callstack.Native, PC: k.at.PC, BCI: callstack.Unknown, Line: callstack.Unknown}
-		pc := k.at.PC
-		if !k.exact {
-			pc--
-		}
-		if named, ok := k.mappings.Resolve(k.pid, pc, ""); ok {
+		f := callstack.At(callstack.Native, k.at.PC)
+		if named, ok := k.mappings.Resolve(k.pid, k.lookup(), ""); ok {
 			f.Module, f.Name = named.Module, named.Symbol
 		}
 		k.frames = append(k.frames, f)
@@ -38,8 +36,10 @@ func (k *walk) compiled(c *code, pc uint64) []callstack.Frame {
 	var frames []callstack.Frame
 	methods, ok := k.inlined(c, pc)
 	for _, f := range methods {
-		frames = append(frames, callstack.Frame{Kind: callstack.Inlined, PC: pc, CompileID: c.Method.ID, BCI: known(f.BCI >= 0, f.BCI),
-			Line: known(f.Line > 0, f.Line), Name: clip(f.Method)})
+		at := callstack.At(callstack.Inlined, pc)
+		at.CompileID = c.Method.ID
+		describe(&at, &f)
+		frames = append(frames, at)
 	}
 	frames[len(frames)-1].Kind = callstack.Compiled
 	if ok && len(c.frames) < mostReturns {
@@ -74,54 +74,53 @@ func (k *walk) inlined(c *code, pc uint64) (frames []nmethod.Frame, ok bool) {
 
 // interpreted returns the frame of the method that the interpreter executes in a codelet.
 func (k *walk) interpreted(c *code) callstack.Frame {
-	f := callstack.Frame{Kind: callstack.Interpreted, BCI: callstack.Unknown, Line: callstack.Unknown}
-	method, bcp, ok := k.interpreterState(c)
-	if !ok {
-		return f
+	f := callstack.At(callstack.Interpreted, 0)
+	if method, bcp, ok := k.interpreterState(c); ok {
+		if at, err := k.jvm.copier.Interpreted(method, bcp); err == nil {
+			describe(&f, &at)
+		}
 	}
-	at, err := k.jvm.copier.Interpreted(method, bcp)
-	if err != nil {
-		return f
-	}
-	f.Name, f.BCI, f.Line = clip(at.Method), known(at.BCI >= 0, at.BCI), known(at.Line > 0, at.Line)
 	return f
 }
 
 // interpreterState returns the address of the Method that is executed, and that of its bytecode, or 0 if that is
 // unknown.
 func (k *walk) interpreterState(c *code) (method, bcp uint64, ok bool) {
-	if k.exact && isMethodEntry(c.Name) && !k.hasFrame(c) {
+	entry := isMethodEntry(c.Name)
+	if k.exact && !k.hasFrame(c) {
+		if !entry { // the method has returned already, and rbp is its caller's
+			return 0, 0, false
+		}
 		method, ok = k.at.Get(rbx)
 		return method, 0, ok
 	}
 	fp, ok := k.at.Get(rbp)
-	if !ok || k.exact && !k.hasFrame(c) { // the method has returned already, and rbp is its caller's
-		return 0, 0, false
-	}
-	method, ok = k.dump.Word(fp + uint64(k.jvm.layout.methodSlot))
 	if !ok {
 		return 0, 0, false
 	}
-	if k.exact {
-		if !isMethodEntry(c.Name) {
-			bcp, _ = k.at.Get(r13)
-		}
-		return method, bcp, true
+	method, ok = k.dump.Word(fp - k.jvm.layout.method)
+	switch {
+	case !k.exact:
+		bcp, _ = k.dump.Word(fp - k.jvm.layout.bcp)
+	case !entry:
+		bcp, _ = k.at.Get(r13)
 	}
-	bcp, _ = k.dump.Word(fp + uint64(k.jvm.layout.bcpSlot))
-	return method, bcp, true
+	return method, bcp, ok
 }
 
 // isMethodEntry reports whether a codelet is one that the interpreter begins a method with. Native methods have some of
 // their own since JDK 25.
 func isMethodEntry(codelet string) bool { return strings.Contains(codelet, "method entry point") }
 
-// known returns n, or Unknown.
-func known(ok bool, n int) int {
-	if !ok {
-		return callstack.Unknown
+// describe copies what is known about a method into a frame that has nothing of it.
+func describe(to *callstack.Frame, f *nmethod.Frame) {
+	to.Name = clip(f.Method)
+	if f.BCI >= 0 {
+		to.BCI = f.BCI
 	}
-	return n
+	if f.Line > 0 {
+		to.Line = f.Line
+	}
 }
 
 // longestName is the maximum length of a name in a frame, in bytes.

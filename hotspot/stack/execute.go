@@ -89,9 +89,7 @@ func (k *walk) unwindByExecution(c *code) step {
 			next.Set(dwarf, caller.R[number])
 		}
 	}
-	k.at, k.exact = next, false
-	k.trueReturn()
-	return found
+	return k.returnTo(&next)
 }
 
 // hasFrame reports whether rbp points to the codelet's frame at the current instruction. Where execution does not reach,

@@ -17,25 +17,25 @@ type layout struct {
 	verifiedIsOffset bool            // verified is an offset from the start of the code
 	deopt, deoptMH   vmstructs.Field // the handlers to which deoptimised frames return
 	deoptIsOffset    bool            // they are offsets from the header; otherwise addresses
-	// The slots of an interpreter frame, in bytes from rbp (frame_x86.hpp). HotSpot's tables have only some of them.
-	methodSlot, bcpSlot int64
+	// The slots of an interpreter frame, in bytes below rbp (frame_x86.hpp). HotSpot's tables have only some of them.
+	method, bcp uint64
 }
 
-// senderSPSlot is where an interpreter frame has the caller's sp, in bytes from rbp.
-const senderSPSlot = -8
+// senderSP is how far below rbp an interpreter frame has the caller's sp, in bytes.
+const senderSP = 8
 
 // newLayout returns the layout of a JVM. If something is missing in HotSpot's tables, the error names it.
 func newLayout(vm *vmstructs.VM) (*layout, error) {
-	q := query{vmstructs.Query{VM: vm, Of: "the frames of "}}
+	q := vmstructs.Query{VM: vm, Of: "the frames of "}
 	l := &layout{blobSize: q.Size("CodeBlob"), nmethodSize: q.Size("nmethod"),
-		frameSize: q.field("CodeBlob::_frame_size"), complete: q.field("CodeBlob::_frame_complete_offset"),
-		compileID: q.field("nmethod::_compile_id"), origPC: q.field("nmethod::_orig_pc_offset"), osr: q.field("nmethod::_osr_entry_point"),
-		methodSlot: -24, bcpSlot: -64}
+		frameSize: q.Field("CodeBlob::_frame_size"), complete: q.Field("CodeBlob::_frame_complete_offset"),
+		compileID: q.Field("nmethod::_compile_id"), origPC: q.Field("nmethod::_orig_pc_offset"), osr: q.Field("nmethod::_osr_entry_point"),
+		method: 24, bcp: 64}
 	if vm.Release == 8 {
-		l.bcpSlot = -56 // frames have no mirror of the class
+		l.bcp = 56 // frames have no mirror of the class
 	}
 	if l.verified, l.verifiedIsOffset = vm.Field("nmethod::_verified_entry_offset"); !l.verifiedIsOffset {
-		l.verified = q.field("nmethod::_verified_entry_point")
+		l.verified = q.Field("nmethod::_verified_entry_point")
 	}
 	l.findDeopt(vm)
 	q.Must(l.blobSize >= l.frameSize.At+4 && l.nmethodSize < 1<<12, "nmethod as it was from JDK 8 to 28")
@@ -65,12 +65,4 @@ func either(vm *vmstructs.VM, names ...string) vmstructs.Field {
 		}
 	}
 	return vmstructs.Field{}
-}
-
-type query struct{ vmstructs.Query }
-
-func (q *query) field(name string) vmstructs.Field {
-	f, ok := q.VM.Field(name)
-	q.Must(ok && f.Size > 0, name)
-	return f
 }

@@ -2,12 +2,9 @@ package stack
 
 import (
 	"bytes"
-	"cmp"
-	"debug/elf"
 	"errors"
 	"io"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/gasm-profiler/gasm/internal/cfi"
@@ -28,11 +25,8 @@ type library struct {
 	table    *cfi.Table // nil if the file has none, or could not be read
 	attempts int        // by how many processes it was tried to be read
 	tried    int        // the last one of them
-	segments []segment  // of code, by ascending file offset
+	segments native.Segments
 }
-
-// A segment says at which address a part of a file expects to be.
-type segment struct{ fileLo, fileHi, address uint64 }
 
 const (
 	// openTime is a limit for opening and reading a library. libjvm.so takes 30 ms. The samples wait meanwhile, and so
@@ -116,41 +110,18 @@ func readLibrary(m *native.Mapping, open func() (*os.File, error)) (*library, er
 	if err != nil {
 		return nil, err
 	}
-	l := &library{table: table}
-	for _, p := range f.Progs {
-		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
-			l.segments = append(l.segments, segment{p.Off, p.Off + p.Filesz, p.Vaddr})
-		}
-	}
-	slices.SortFunc(l.segments, func(a, b segment) int { return cmp.Compare(a.fileLo, b.fileLo) })
-	return l, nil
-}
-
-// address converts an offset in the file to the address that the file's own tables have for it.
-func (l *library) address(offset uint64) (address uint64, ok bool) {
-	for _, s := range l.segments {
-		if offset >= s.fileLo && offset < s.fileHi {
-			return s.address + offset - s.fileLo, true
-		}
-	}
-	return 0, false
+	return &library{table: table, segments: native.LoadSegments(f)}, nil
 }
 
 // unwindLibrary finds the caller of a native function.
 func (k *walk) unwindLibrary(m *native.Mapping) step {
 	l := k.w.library(k.jvm, m, k.mappings)
-	offset := k.at.PC - m.Lo + m.FileOffset
-	if !k.exact {
-		offset-- // a call may be the last instruction of a segment
-	}
-	address, ok := l.address(offset)
+	at := k.lookup()
+	address, ok := l.segments.Address(at - m.Lo + m.FileOffset)
 	if l.table == nil || !ok {
 		return k.unwindNameless()
 	}
-	if !k.exact {
-		address++
-	}
-	result, _ := l.table.Unwind(address, k.exact, &k.at, k.dump)
+	result, _ := l.table.Unwind(address+k.at.PC-at, k.exact, &k.at, k.dump)
 	switch result {
 	case cfi.Caller, cfi.Interrupted:
 		k.exact = result == cfi.Interrupted

@@ -12,7 +12,7 @@ func (k *walk) unwindCode(c *code) step {
 	pushed := k.pushed
 	k.pushed = strings.Contains(c.Name, pushedTo)
 	if c.rule == returnBarrier {
-		return k.unwindReturnBarrier(c)
+		return k.unwindReturnBarrier()
 	}
 	if k.exact || c.rule == byExecution || c.rule == byRBP || pushed {
 		if s := k.unwindByExecution(c); s != failed {
@@ -67,7 +67,12 @@ func (k *walk) caller(cfa uint64, rbpAt int) step {
 	} else if value, ok := k.dump.Word(cfa - 16); ok {
 		next.Set(rbp, value)
 	}
-	k.at, k.exact = next, false
+	return k.returnTo(&next)
+}
+
+// returnTo makes the caller's frame the current one.
+func (k *walk) returnTo(caller *cfi.Registers) step {
+	k.at, k.exact = *caller, false
 	k.trueReturn()
 	return found
 }
@@ -97,7 +102,7 @@ func (k *walk) unwindByRBP(c *code) step {
 		return k.missing(fp + 8)
 	}
 	if c.rule == interpreter {
-		sender, ok := k.dump.Word(fp + uint64(senderSPSlot&(1<<64-1)))
+		sender, ok := k.dump.Word(fp - senderSP)
 		if !ok || sender < fp+8 { // fp+8 after MethodHandle.linkToStatic, which takes an argument off the stack
 			return failed
 		}
@@ -106,9 +111,7 @@ func (k *walk) unwindByRBP(c *code) step {
 	next := cfi.Registers{PC: pc}
 	next.Set(rsp, sp)
 	next.Set(rbp, saved)
-	k.at, k.exact = next, false
-	k.trueReturn()
-	return found
+	return k.returnTo(&next)
 }
 
 // trueReturn replaces the address of a deoptimisation handler with the address that the callee would have returned to
@@ -137,12 +140,12 @@ func (k *walk) trueReturn() {
 //
 // In the stub itself, and in cont_thaw, frames are being moved. The walk goes on with the next return address on the
 // stack that belongs to Continuation.enterSpecial or to its caller, Continuation.run.
-func (k *walk) unwindReturnBarrier(c *code) step {
+func (k *walk) unwindReturnBarrier() step {
 	special := k.jvm.special
 	if special == nil {
 		return failed
 	}
-	frozen := callstack.Frame{Kind: callstack.Frozen, BCI: callstack.Unknown, Line: callstack.Unknown}
+	frozen := callstack.At(callstack.Frozen, 0)
 	if k.exact || k.jvm.barrier == nil || k.at.PC != k.jvm.barrier.Lo {
 		s := k.findContinuation()
 		if s == found {

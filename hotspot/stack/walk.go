@@ -73,8 +73,9 @@ type walk struct {
 func Supported() bool { return runtime.GOARCH == "amd64" }
 
 // Walk returns the stack of a sample, as package callstack describes it, without the frames of the kernel. It returns 0
-// if the sample has no registers, because its thread is one of the kernel's own, and callstack.NoRoom if out is full. The
-// record must have been taken with a copy of its stack (perfevent.Options.Stacks). Records must come in the order of their times.
+// if the sample has no registers, because its thread is one of the kernel's own, and callstack.NoRoom if out is full.
+// The record must have been taken with a copy of its stack (perfevent.Options.Stacks). Records must come in the order of
+// their times.
 func (w *Walker) Walk(out *callstack.Writer, r *perfevent.Record, mappings *native.Resolver) callstack.ID {
 	if r.ThreadState == nil || r.ABI == perfevent.NoABI || !Supported() {
 		return 0
@@ -93,7 +94,7 @@ func (w *Walker) Walk(out *callstack.Writer, r *perfevent.Record, mappings *nati
 	}
 	id := callstack.ID(0)
 	if k.mark != 0 {
-		id = out.Push(id, callstack.Frame{Kind: k.mark, BCI: callstack.Unknown, Line: callstack.Unknown})
+		id = out.Push(id, callstack.At(k.mark, 0))
 	}
 	for i := len(k.frames) - 1; i >= 0; i-- {
 		id = out.Push(id, k.frames[i])
@@ -162,12 +163,18 @@ type place struct {
 
 func (p *place) isInterpreter() bool { return p.code != nil && p.code.rule == interpreter }
 
+// lookup returns the address at which the code of the current frame is looked up. A return address may be the first byte
+// after the code that called, so it is the byte before.
+func (k *walk) lookup() uint64 {
+	if k.exact {
+		return k.at.PC
+	}
+	return k.at.PC - 1
+}
+
 // place finds the code of the current frame.
 func (k *walk) place() (p place) {
-	pc := k.at.PC
-	if !k.exact && pc > 0 {
-		pc-- // a call may be the last instruction of its code
-	}
+	pc := k.lookup()
 	if j := k.jvm; j.vm != nil {
 		if j.barrier != nil && k.at.PC == j.barrier.Lo { // nobody calls it: it stands in place of a return address
 			p.code = j.codeOf(j.barrier)

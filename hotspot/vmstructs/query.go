@@ -21,6 +21,14 @@ func (q *Query) Must(found bool, name string) {
 	}
 }
 
+// Field returns a field, such as "nmethod::_compile_id". If HotSpot's tables do not have it, or have no size of its type,
+// Field sets Missing.
+func (q *Query) Field(name string) Field {
+	f, ok := q.VM.Field(name)
+	q.Must(ok && f.Size > 0, name)
+	return f
+}
+
 // Static returns a static field, such as "CodeCache::_heaps". If HotSpot's tables do not have it,
 // Static sets Missing.
 func (q *Query) Static(name string) Field {

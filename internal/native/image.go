@@ -11,7 +11,7 @@ import (
 // An image has the functions of an ELF file. The addresses are those in the file itself, and not those at which the
 // file was loaded.
 type image struct {
-	segments []segment      // executable ones first
+	segments Segments       // executable ones first
 	pieces   []piece        // sorted, without overlaps
 	texts    names          // the names of the pieces
 	named    map[int]string // names that Resolver.name has returned, by slot
@@ -54,7 +54,7 @@ type object struct {
 
 // nameless returns the image of a file whose functions could not be read.
 func nameless() *image {
-	return &image{segments: []segment{{size: ^uint64(0)}}, complete: true}
+	return &image{segments: Segments{{size: ^uint64(0)}}, complete: true}
 }
 
 // newObject reads the headers of an ELF file of the given size in bytes.
@@ -72,7 +72,7 @@ var ErrReplaced = errors.New("another file is at this path now")
 // newImage reads the functions of an ELF file. If the file has no functions in .symtab and more is not nil, newImage
 // calls more() to look for functions elsewhere.
 func newImage(o object, more func() symbolTable) (*image, error) {
-	img := &image{segments: loadSegments(o.File), named: map[int]string{}}
+	img := &image{segments: LoadSegments(o.File), named: map[int]string{}}
 	for _, s := range o.Sections {
 		if s.Flags&elf.SHF_EXECINSTR != 0 && (s.Name == ".plt" || strings.HasPrefix(s.Name, ".plt.") ||
 			s.Name == ".iplt") {
@@ -112,10 +112,13 @@ func newImage(o object, more func() symbolTable) (*image, error) {
 	return img, nil
 }
 
-// loadSegments returns the loaded segments of a file. The kernel maps whole pages, so an address may also be in the
+// Segments are the parts of a file that are loaded into memory.
+type Segments []segment
+
+// LoadSegments returns the loaded segments of a file. The kernel maps whole pages, so an address may also be in the
 // rest of a segment's first or last page. Therefore the result has each segment twice: first come all segments exactly
 // as in the file, and then all segments extended to whole pages. In both parts, executable segments come first.
-func loadSegments(f *elf.File) []segment {
+func LoadSegments(f *elf.File) Segments {
 	const page = 1 << 16 // the largest page size on Linux
 	var exact, wholePages []segment
 	for _, executable := range []bool{true, false} {
@@ -132,10 +135,10 @@ func loadSegments(f *elf.File) []segment {
 	return append(exact, wholePages...)
 }
 
-// addr converts an offset in the file to an address. It returns false if no segment contains the offset.
-func (img *image) addr(offset uint64) (uint64, bool) {
-	for i := range img.segments {
-		if s := &img.segments[i]; offset-s.offset < s.size && offset >= s.offset {
+// Address converts an offset in the file to an address. It returns false if no segment contains the offset.
+func (all Segments) Address(offset uint64) (uint64, bool) {
+	for i := range all {
+		if s := &all[i]; offset-s.offset < s.size && offset >= s.offset {
 			return s.addr + (offset - s.offset), true
 		}
 	}

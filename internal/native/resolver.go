@@ -272,7 +272,7 @@ func (r *Resolver) Resolve(pid int, pc uint64, claim string) (Range, bool) {
 		img = r.image(at)
 		at.image = img
 	}
-	addr, ok := img.addr(pc - at.Lo + at.FileOffset)
+	addr, ok := img.segments.Address(pc - at.Lo + at.FileOffset)
 	if !ok {
 		return at.oneByte(pc, ""), true
 	}

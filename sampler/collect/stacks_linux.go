@@ -70,8 +70,9 @@ func (s *stacks) inKernel(stack callstack.ID, r *perfevent.Record, kernelNames f
 		if !known {
 			// The byte before the return address belongs to the call. The address itself may be in the next function.
 			name := kernelNames().at(call.pc - 1)
-			id = s.tree.Push(stack, callstack.Frame{Kind: callstack.Kernel, PC: call.pc, BCI: callstack.Unknown, Line: callstack.Unknown,
-				Module: sampler.KernelModule, Name: name.symbol})
+			f := callstack.At(callstack.Kernel, call.pc)
+			f.Module, f.Name = sampler.KernelModule, name.symbol
+			id = s.tree.Push(stack, f)
 			if len(s.calls) >= maxKernelCalls {
 				clear(s.calls)
 			}
