@@ -97,14 +97,17 @@ func (f *attachFlags) attach(s streams, flags *reportFlags, args []string) error
 	if err := flags.checkOutput(s.out, false); err != nil {
 		return err
 	}
-	o := record.AttachOptions{Gasm: version, Frequency: f.frequency, FixedFrequency: f.fixed, Stacks: f.stacks == "on", Delay: f.delay, Length: f.length, DebugInfo: f.debugInfo}
+	o := record.AttachOptions{Gasm: version, Frequency: f.frequency, FixedFrequency: f.fixed, Stacks: f.stackChoice(), Delay: f.delay, Length: f.length, DebugInfo: f.debugInfo}
 	if o.Counters, err = f.counters(); err != nil {
 		return err
 	}
 	if o.Events, err = f.events(flags.window); err != nil {
 		return err
 	}
-	if o.Probes, err = f.probes.specs(flags.windowMethod); err != nil {
+	if o.Probes, err = f.probes.specs(); err != nil {
+		return err
+	}
+	if o.WindowMethod, err = windowProbe(flags.windowMethod); err != nil {
 		return err
 	}
 	if err := o.Check(); err != nil {
