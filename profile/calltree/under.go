@@ -1,0 +1,79 @@
+package calltree
+
+import (
+	"slices"
+
+	"github.com/gasm-profiler/gasm/callstack"
+)
+
+// Under is the choice of samples with a certain method on the stack.
+type Under struct {
+	Matcher
+	stacks *Stacks
+	on     []bool // by ID: the method is on the stack
+}
+
+// A Matcher chooses code by its name.
+type Matcher interface{ Matches(c *Code) bool }
+
+// NewUnder returns the choice of samples with a method. stacks may be nil; then only sampled code can have the method.
+func NewUnder(m Matcher, stacks *Stacks) *Under {
+	u := &Under{Matcher: m, stacks: stacks}
+	if stacks == nil {
+		return u
+	}
+	u.on = make([]bool, stacks.Len()+1)
+	known := map[*callstack.Frame]bool{}
+	for id := 1; id <= stacks.Len(); id++ {
+		f, caller := stacks.Frame(callstack.ID(id))
+		has, ok := known[f]
+		if !ok {
+			has = u.HasFrame(f)
+			known[f] = has
+		}
+		u.on[id] = has || u.on[caller]
+	}
+	return u
+}
+
+// HasFrame reports whether a frame is the method.
+func (u *Under) HasFrame(f *callstack.Frame) bool {
+	c := CodeOf(f)
+	return u.Matches(&c)
+}
+
+// HasStack reports whether the method is on a stack.
+func (u *Under) HasStack(id callstack.ID) bool { return int64(id) < int64(len(u.on)) && u.on[id] }
+
+// A Filter finds the samples with a certain method among their frames. S is the type of places in code.
+type Filter[S comparable] struct {
+	*Under
+	spots map[S]bool // whether the method is one of those at a place
+}
+
+// NewFilter returns a Filter that does not know any place yet. It returns nil if u is nil.
+func NewFilter[S comparable](u *Under) *Filter[S] {
+	if u == nil {
+		return nil
+	}
+	return &Filter[S]{u, map[S]bool{}}
+}
+
+// maxSpots limits the number of places that a Filter remembers.
+const maxSpots = 1 << 18
+
+// Has reports whether the method is among the frames of a sample. It returns true if the Filter is nil. It calls leaf for the frames of the sampled code, if
+// the method is not on the stack and the place is new.
+func (f *Filter[S]) Has(spot S, stack callstack.ID, leaf func() []LeafFrame) bool {
+	if f == nil || f.HasStack(stack) {
+		return true
+	}
+	has, ok := f.spots[spot]
+	if !ok {
+		has = slices.ContainsFunc(leaf(), func(at LeafFrame) bool { return f.HasFrame(&at.Frame) })
+		if len(f.spots) < maxSpots {
+			f.spots[spot] = has
+		}
+	}
+	return has
+}
