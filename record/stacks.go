@@ -83,7 +83,11 @@ func (p *stackPlan) err() error {
 	if p.choice != StacksOn || p.walk {
 		return nil
 	}
-	return &fix.Error{Err: errors.New("--stacks on can't record call stacks: " + p.note.String()), Fix: useStacksOff}
+	todo := useStacksOff
+	if p.note.Fix != "" {
+		todo = p.note.Fix + ", or " + todo
+	}
+	return &fix.Error{Err: errors.New("--stacks on can't record call stacks: " + p.note.Text), Fix: todo}
 }
 
 // noteText returns the line of the report that says why there are no stacks, or "".
@@ -128,6 +132,9 @@ func (p *stackPlan) start(ctx context.Context, o collect.Options, asked int, beg
 		return s, err // if all is refused, the reason has nothing to do with stacks
 	}
 	p.walk, p.note = false, fix.Note{Text: refused.Cause, Fix: refused.Hint}
+	if refused.Reason != failure.ReasonLimit {
+		p.note.Text = "sampling works only without them: " + refused.Cause
+	}
 	if err := p.err(); err != nil {
 		_ = s.Stop(ctx) // its error does not matter
 		s.discard()
