@@ -14,7 +14,7 @@ var ErrAsleep = errors.New("no samples at all: the JVM used no CPU time while it
 func (ps *Profiles) WhyEmpty() error {
 	var a Account
 	for _, p := range ps.Trials {
-		if len(p.Probes) > 0 && p.Accounts != nil && ps.builder != nil && ps.builder.methodWindows == nil {
+		if len(p.Probes) > 0 && p.Accounts != nil && ps.builder != nil && ps.builder.methodWindows == nil && ps.builder.inside == nil {
 			return nil // calls were counted
 		}
 		for _, account := range p.Accounts {

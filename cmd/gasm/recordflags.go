@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -59,6 +60,24 @@ func (f *recordFlags) counters() ([]sampler.Event, error) {
 		return nil, usage("%w", err)
 	}
 	return events, nil
+}
+
+// joinStacks makes one word of --stacks and its value, as in --stacks=off. Otherwise the value would be an argument of the
+// command, because --stacks alone stands for --stacks=on.
+func joinStacks(args []string) []string {
+	var joined []string
+	for i := 0; i < len(args); i++ {
+		switch {
+		case args[i] == "--":
+			return append(joined, args[i:]...)
+		case args[i] == "--stacks" && i+1 < len(args) && slices.Contains(choices["stacks"], args[i+1]):
+			joined = append(joined, "--stacks="+args[i+1])
+			i++
+		default:
+			joined = append(joined, args[i])
+		}
+	}
+	return joined
 }
 
 // stackChoice returns whether samples get call stacks.
