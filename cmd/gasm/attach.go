@@ -36,8 +36,8 @@ func attachCommand(s streams) *cobra.Command {
 		Long: `Sample running JVMs, which need no special flag, copy their hot code out of their
 memory, and print the same report as profile. Sampling ends after --length, at
 Ctrl-C, or when the JVMs have ended. Nothing is changed in the JVMs, except with
---events, --window-event, --probe..., --window-method and --debug-info. NAME is a
-part of the main class or of the jar's name. Without an argument, the running JVMs
+--events, --window-event, --probe..., --debug-info and, without call stacks,
+--window-method. NAME is a part of the main class or of the jar's name. Without an argument, the running JVMs
 are listed. Linux only.`,
 		Example: `  gasm attach
   gasm attach --length 10s 4711
