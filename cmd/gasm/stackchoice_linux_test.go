@@ -96,7 +96,7 @@ func TestStacksAuto(t *testing.T) {
 	assert.True(t, stacks)
 	assert.NotContains(t, notes, "no call stacks")
 	if strings.Contains(notes, "of the time") { // a sample costs so much here that fewer than usual are taken
-		assert.Regexp(t, `\d+ Hz takes \d\.\d %, 1001 \d+\.\d % of the time; a sample takes \d+\.\d us, of which 16\.0 are for its call stack`, notes)
+		assert.Regexp(t, `\d+ Hz takes \d\.\d %, 1001 \d+\.\d % of the time; a sample takes \d+\.\d us, of which \d+\.\d are for its call stack`, notes)
 	}
 	stacks, notes = record(spin, "--stacks", "off")
 	assert.False(t, stacks)
@@ -119,7 +119,7 @@ func TestStacksAuto(t *testing.T) {
 	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\nexec "+strings.Join(jmh, " ")+"\n"), 0o755))
 	stacks, notes = record([]string{script}, "--stacks", "auto")
 	assert.True(t, stacks)
-	assert.Contains(t, notes, "the samples of JMH's trials have call stacks, which take about 16 us each, because the command does not show that it runs JMH: --stacks off leaves them out")
+	assert.Regexp(t, "the samples of JMH's trials have call stacks, which take about \\d+ us each, because the command does not show that it runs JMH: --stacks off leaves them out", notes)
 }
 
 // JMH's profiler records stacks if it is asked for them.

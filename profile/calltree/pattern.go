@@ -3,7 +3,10 @@ package calltree
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/callstack"
 )
 
 // A Pattern names a method or a function: "org.acme.Users::find", "Users::find" in any package, "Users::*", or the name
@@ -58,39 +61,74 @@ func (p Pattern) Matches(c *Code) bool {
 	return ok && (before == "" || c.Java() && strings.HasSuffix(before, "."))
 }
 
-// A WindowPattern names methods as --window-method does: a class with its package, and a method. Each * in them stands for
-// any text.
-type WindowPattern struct{ class, method string }
-
-// ParseWindowPattern parses a WindowPattern.
-func ParseWindowPattern(text string) (p WindowPattern, err error) {
-	if strings.Contains(text, "(") {
-		return p, errors.New("call stacks do not have the types of arguments: leave out the (…)")
-	}
-	class, method, ok := strings.Cut(text, "::")
-	if !ok || strings.Trim(class, "*") == "" || method == "" {
-		return p, fmt.Errorf("%q is not a method: use CLASS::METHOD, such as java.util.HashMap::get", text)
-	}
-	return WindowPattern{class, method}, nil
+// Under is the choice of samples with a certain method on the stack.
+type Under struct {
+	Matcher
+	stacks *Stacks
+	on     []bool // by ID: the method is on the stack
 }
 
-// Matches reports whether the pattern names a code. Like a probe, it names a class initializer only by its full name.
-func (p WindowPattern) Matches(c *Code) bool {
-	class, method, ok := strings.Cut(c.Name, "::")
-	return ok && c.Java() && glob(p.class, class) && glob(p.method, method) && (method != "<clinit>" || p.method == method)
+// A Matcher chooses code by its name.
+type Matcher interface{ Matches(c *Code) bool }
+
+// NewUnder returns the choice of samples with a method. stacks may be nil; then only sampled code can have the method.
+func NewUnder(m Matcher, stacks *Stacks) *Under {
+	u := &Under{Matcher: m, stacks: stacks}
+	if stacks == nil {
+		return u
+	}
+	u.on = make([]bool, stacks.Len()+1)
+	known := map[*callstack.Frame]bool{}
+	for id := 1; id <= stacks.Len(); id++ {
+		f, caller := stacks.Frame(callstack.ID(id))
+		has, ok := known[f]
+		if !ok {
+			has = u.HasFrame(f)
+			known[f] = has
+		}
+		u.on[id] = has || u.on[caller]
+	}
+	return u
 }
 
-// glob reports whether a text matches a pattern, in which each * stands for any text.
-func glob(pattern, text string) bool {
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
-		return pattern == text
+// HasFrame reports whether a frame is the method.
+func (u *Under) HasFrame(f *callstack.Frame) bool {
+	c := CodeOf(f)
+	return u.Matches(&c)
+}
+
+// HasStack reports whether the method is on a stack.
+func (u *Under) HasStack(id callstack.ID) bool { return int64(id) < int64(len(u.on)) && u.on[id] }
+
+// A Filter finds the samples with a certain method among their frames. S is the type of places in code.
+type Filter[S comparable] struct {
+	*Under
+	spots map[S]bool // whether the method is one of those at a place
+}
+
+// NewFilter returns a Filter that does not know any place yet. It returns nil if u is nil.
+func NewFilter[S comparable](u *Under) *Filter[S] {
+	if u == nil {
+		return nil
 	}
-	text, ok := strings.CutPrefix(text, parts[0])
-	for _, part := range parts[1 : len(parts)-1] {
-		if ok {
-			_, text, ok = strings.Cut(text, part)
+	return &Filter[S]{u, map[S]bool{}}
+}
+
+// maxSpots limits the number of places that a Filter remembers.
+const maxSpots = 1 << 18
+
+// Has reports whether the method is among the frames of a sample. It returns true if the Filter is nil. It calls leaf
+// for the frames of the sampled code, if the method is not on the stack and the place is new.
+func (f *Filter[S]) Has(spot S, stack callstack.ID, leaf func() []LeafFrame) bool {
+	if f == nil || f.HasStack(stack) {
+		return true
+	}
+	has, ok := f.spots[spot]
+	if !ok {
+		has = slices.ContainsFunc(leaf(), func(at LeafFrame) bool { return f.HasFrame(&at.Frame) })
+		if len(f.spots) < maxSpots {
+			f.spots[spot] = has
 		}
 	}
-	return ok && strings.HasSuffix(text, parts[len(parts)-1])
+	return has
 }

@@ -46,6 +46,6 @@ func TestRateNote(t *testing.T) {
 	check(0, 0, 1, "")
 	check(2*time.Microsecond, 0, 1, "")
 	check(24*time.Microsecond, 0, 1, "301 Hz takes 0.7 %, 1001 2.4 % of the time")
-	check(18*time.Microsecond, StackCost, 1, "501 Hz takes 0.9 %, 1001 1.8 % of the time; a sample takes 18.0 us, of which 16.0 are for its call stack")
-	check(40*time.Microsecond, StackCost, 2, "101 Hz takes 0.8 %, 1001 8.0 % of the time; a sample takes 40.0 us, of which 16.0 are for its call stack")
+	check(18*time.Microsecond, 16*time.Microsecond, 1, "501 Hz takes 0.9 %, 1001 1.8 % of the time; a sample takes 18.0 us, of which 16.0 are for its call stack")
+	check(40*time.Microsecond, 16*time.Microsecond, 2, "101 Hz takes 0.8 %, 1001 8.0 % of the time; a sample takes 40.0 us, of which 16.0 are for its call stack")
 }
