@@ -10,3 +10,8 @@ func (j *foundJDK) checkAttach(_ context.Context, area, _ string) (attached, eve
 	return Finding{area, "attach", Note, "gasm attach works only on Linux", ""},
 		Finding{area, "events", OK, "from HotSpot's log (gc, safepoint) of JDK 9 and newer; Flight Recorder's only on Linux", ""}
 }
+
+// checkStacks returns a finding that says that there are no call stacks here.
+func (j *foundJDK) checkStacks(_ context.Context, area, _ string) Finding {
+	return Finding{area, "stacks", Note, "gasm records call stacks only on Linux", ""}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -59,6 +60,9 @@ func TestCheck(t *testing.T) {
 	assert.Contains(t, finding(t, r.Checks, home, "version").Text, "(PATH")
 	assert.Regexp(t, `HotSpot prints (bytes|text)`, finding(t, r.Checks, home, "code").Text)
 	assert.Regexp(t, `^from HotSpot's log: gc, safepoint; from Flight Recorder: compile, lock`, finding(t, r.Checks, home, "events").Text)
+	if runtime.GOARCH == "amd64" {
+		assert.Regexp(t, `^\d+ of \d+ whole, all as expected`, finding(t, r.Checks, home, "stacks").Text)
+	}
 	// On a machine with less than 2 CPUs or 2 GB the JVM takes a small one, which is not segmented.
 	assert.Regexp(t, `^\d+ MiB, (not )?segmented`, finding(t, r.Checks, "code cache", "size").Text)
 	seen := map[string]bool{}
@@ -91,6 +95,9 @@ func TestNoSampler(t *testing.T) {
 	native := finding(t, r.Checks, "native", "sampling")
 	assert.Equal(t, Finding{"native", "sampling", Problem, "perf_event_open is blocked, as by a container's seccomp filter (operation not permitted)",
 		"in a container: docker run --cap-add PERFMON --security-opt seccomp=unconfined"}, native)
+	if stacks := finding(t, r.Checks, "jdk", "stacks"); runtime.GOARCH == "amd64" {
+		assert.Equal(t, Finding{stacks.Area, "stacks", Note, "no call stacks: " + native.Text, native.Fix}, stacks)
+	}
 	assert.Empty(t, r.Sampler)
 	f := finding(t, r.Checks, "perf", "found")
 	assert.Equal(t, Finding{"perf", "found", Problem, "not on PATH", f.Fix}, f)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gasm-profiler/gasm/internal/fix"
@@ -29,9 +30,12 @@ type trial struct {
 	err     error
 }
 
+// lockedMemory is held by whoever samples, because all recordings of a user share one limit of locked memory
+// (perf_event_mlock_kb).
+var lockedMemory sync.Mutex
+
 // tryEach samples a busy target with the best available event, and then tries the rest of triedEvents. It returns the
-// trial of the best event, and the trials of triedEvents in their order. The trials run one after the other, because
-// all recordings of a user share one limit of locked memory (perf_event_mlock_kb).
+// trial of the best event, and the trials of triedEvents in their order.
 func tryEach(try func(events []sampler.Event, busy bool) trial) (best trial, each []trial) {
 	best = try(nil, true)
 	each = make([]trial, len(triedEvents))
@@ -55,6 +59,8 @@ func onTarget(dir string, try func(dir string, child *target) trial) trial {
 		return trial{err: err}
 	}
 	defer child.end()
+	lockedMemory.Lock()
+	defer lockedMemory.Unlock()
 	return try(dir, child)
 }
 

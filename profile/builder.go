@@ -25,7 +25,7 @@ import (
 //     the profile. A sample that is in no profile goes to a row of the account, and ends here.
 //  4. findEvents: which of the JVM's events were going on at the time.
 //  5. locate: where the PC was, which is a [spot]: in a blob of code, in a native function, or in neither.
-//     If only samples under a method are wanted, all others end here.
+//     choose: if only samples under a method are wanted, all others end here.
 //  6. count: the sample goes into the tables of its trial.
 //
 // What the steps find is kept in a [joinedSample]. Each step only reads what the steps before it have found.
@@ -55,6 +55,9 @@ type Config struct {
 	Stacks *calltree.Stacks
 	// Under leaves out all samples without a certain method among their frames, unless it is nil.
 	Under *calltree.Under
+	// Inside leaves out all samples without a certain method among their frames, unless it is nil. They count as outside
+	// of the method.
+	Inside *calltree.Under
 
 	measured      []windows.Measurement // set by the function choose, in place of Trials; otherwise nil
 	others        []capture.JVM         // all JVMs of the command; samples of those not in JVMs count as OtherJVM
@@ -81,10 +84,12 @@ type Builder struct {
 	counters  []string
 	threads   *threads.Table
 	functions *numbers.Functions
-	contexts  *numbers.Contexts      // nil if samples are not counted by context
-	stacks    *calltree.Stacks       // nil if samples are not counted by stack
-	under     *calltree.Filter[spot] // nil if samples need no method among their frames
-	underCode *codeReader            // reads the frames for under, while samples are added
+	contexts  *numbers.Contexts // nil if samples are not counted by context
+	stacks    *calltree.Stacks  // nil if samples are not counted by stack
+	// under and inside choose samples by a method among their frames. Each is nil if no method is needed.
+	under, inside *calltree.Filter[spot]
+	underCode     *codeReader // reads the frames for under and inside, while samples are added
+	doubtful      int64       // samples that under or inside left out although some of their frames are missing
 
 	totals tally.Counts // of all samples, including those of other processes
 	lost   tally.Counts // samples that the sampler dropped
@@ -140,8 +145,9 @@ func NewBuilder(c Config) *Builder {
 	for _, m := range measured {
 		b.trials = append(b.trials, newTrialCounts(m, c.Parts, c.Stacks))
 	}
-	if c.Under != nil {
-		b.under, b.underCode = calltree.NewFilter[spot](c.Under), newCodeReader(b.jvms, &Options{}, 0, func(string, ...any) {})
+	b.under, b.inside = calltree.NewFilter[spot](c.Under), calltree.NewFilter[spot](c.Inside)
+	if c.Under != nil || c.Inside != nil {
+		b.underCode = newCodeReader(b.jvms, &Options{}, 0, func(string, ...any) {})
 	}
 	if c.Locations || c.Stacks != nil {
 		b.contexts = numbers.NewContexts()
@@ -237,8 +243,8 @@ func (b *Builder) Add(s *sampler.Sample) {
 	}
 	b.findEvents(&j)
 	b.locate(&j)
-	if b.under != nil && !b.isUnder(&j) {
-		b.exclude(&j, notUnder)
+	if why := b.choose(&j); why != admitted {
+		b.exclude(&j, why)
 		return
 	}
 	b.count(&j)

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -89,21 +90,30 @@ func orderedCounters(asked []string) []string {
 	return names
 }
 
-// narrow narrows the windows to the times of events, or of calls of a method, if the options ask for that. It returns
-// notes about calls of the method that the probes have missed.
+// narrow narrows the windows to the times of events, or of calls of a method, if the options ask for that. If the capture
+// does not have the times of the calls, the method is looked for in the call stacks. narrow returns notes about calls
+// that the probes have missed.
 func (c *Config) narrow(o *Options, probes []capture.Probes) (notes []string, err error) {
 	if c.eventWindows, err = o.WindowEvent.Narrow(c.measured, c.Events); err != nil {
 		return nil, err
 	}
 	c.methodWindows, notes, err = windows.NewInsideMethod(o.WindowMethod, probes)
-	return notes, err
+	if !errors.Is(err, windows.ErrNoWindow) || c.Stacks == nil {
+		return notes, err
+	}
+	pattern, err := calltree.ParseWindowPattern(o.WindowMethod)
+	if err != nil {
+		return nil, fmt.Errorf("--window-method: the capture has no such window, only call stacks: %w", err)
+	}
+	c.Inside = calltree.NewUnder(pattern, c.Stacks)
+	return nil, nil
 }
 
 // addStacks reads the call stacks of a capture, if the options ask for them. It returns notes about stacks that are
 // missing.
 func (c *Config) addStacks(o *Options, from *capture.Capture) (notes []string) {
 	needed := o.Under != "" || len(o.By) > 0
-	if !o.Stacks && !needed {
+	if !o.Stacks && !needed && o.WindowMethod == "" {
 		return nil
 	}
 	tree, notes := from.ReadStacks()

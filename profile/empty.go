@@ -14,7 +14,7 @@ var ErrAsleep = errors.New("no samples at all: the JVM used no CPU time while it
 func (ps *Profiles) WhyEmpty() error {
 	var a Account
 	for _, p := range ps.Trials {
-		if len(p.Probes) > 0 && p.Accounts != nil && ps.builder != nil && ps.builder.methodWindows == nil {
+		if len(p.Probes) > 0 && p.Accounts != nil && ps.builder != nil && ps.builder.methodWindows == nil && ps.builder.inside == nil {
 			return nil // calls were counted
 		}
 		for _, account := range p.Accounts {
@@ -32,15 +32,16 @@ func (ps *Profiles) WhyEmpty() error {
 	case a.OtherProcess == a.Total-a.Lost:
 		return fmt.Errorf("all %d samples are of other processes, not of the JVMs whose logs these are: "+
 			"samples and logs must be of the same run", a.OtherProcess)
+	// A sample takes the choices one after the other: the last one that left out any has the reason.
+	case a.NotUnder > 0:
+		return fmt.Errorf("no sample has the method among its frames (%s); %d have not", ps.Chosen, a.NotUnder)
+	case a.OutsideMethod > 0:
+		return fmt.Errorf("no sample is of a thread that was in the method (%s); %d are of threads that were not", ps.Chosen, a.OutsideMethod)
 	case a.OtherThread > 0:
 		return fmt.Errorf("no sample is of a thread that is chosen (%s); %s", ps.Chosen, ps.builder.threads.Names())
 	case a.Others() == a.Total-a.Lost && ps.Chosen != "":
 		return fmt.Errorf("no sample is of a JVM that is chosen (%s); %d are of other JVMs of the command, %d of other processes",
 			ps.Chosen, a.OtherJVM+a.OtherTrial, a.OtherProcess)
-	case a.OutsideMethod > 0:
-		return fmt.Errorf("no sample is of a thread that was in the method (--window-method); %d are of threads that were not", a.OutsideMethod)
-	case a.NotUnder > 0:
-		return fmt.Errorf("no sample has the method among its frames (%s); %d have not", ps.Chosen, a.NotUnder)
 	case a.OutsideWindow > 0:
 		return fmt.Errorf("no sample is in the measurement window; %d are outside of it", a.OutsideWindow)
 	}

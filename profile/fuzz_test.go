@@ -34,7 +34,7 @@ func FuzzBuild(f *testing.F) {
 		}
 		var under *calltree.Under
 		if len(log)%3 == 0 {
-			under = calltree.NewUnder("A::a", stacks)
+			under = calltree.NewUnder(calltree.Pattern("A::a"), stacks)
 		}
 		b := NewBuilder(Config{
 			JVMs:   []capture.JVM{{PID: 1, Log: l}, {PID: 2, Log: l, StartMonoNanos: 5e6}},

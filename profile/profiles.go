@@ -56,12 +56,11 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	events, eventNotes := c.ReadEvents()
 	counted, probeNotes := c.ReadProbes()
 	config.Events = events
+	stackNotes := config.addStacks(&o, c)
 	methodNotes, err := config.narrow(&o, counted)
 	if err != nil {
 		return nil, err
 	}
-
-	stackNotes := config.addStacks(&o, c)
 
 	ps := &Profiles{Capture: c.Description, Chosen: o.Chosen(), Stacks: config.Stacks, SourceFiles: sourceFiles(c), builder: NewBuilder(config)}
 	ps.Capture.Notes = slices.Clone(c.Notes)
@@ -136,6 +135,9 @@ func (ps *Profiles) noteLimits() {
 	}
 	if n := b.foldedStacks(); n > 0 {
 		ps.Capture.Notes.Add(fmt.Sprintf("there are too many different call stacks: %d samples are counted without theirs", n))
+	}
+	if b.doubtful > 0 {
+		ps.Capture.Notes.Add(fmt.Sprintf("%d samples that are left out (%s) have call stacks that are not whole: the method may be among the missing frames", b.doubtful, ps.Chosen))
 	}
 	if b.overlapping > 0 {
 		ps.Capture.Notes.Add(fmt.Sprintf("%s is damaged: %d windows of trials overlap those of another trial in the same JVM; "+

@@ -120,13 +120,27 @@ func (b *Builder) foldedStacks() (n int64) {
 	return n
 }
 
-// isUnder reports whether a sample has the method Config.Under among its frames.
-func (b *Builder) isUnder(j *joinedSample) bool {
-	return b.under.Has(j.spot, j.Stack, func() []calltree.LeafFrame {
+// choose returns admitted if a sample has the methods of Config.Inside and Config.Under among its frames, and otherwise
+// the reason why it is in no profile.
+func (b *Builder) choose(j *joinedSample) exclusion {
+	leaf := func() []calltree.LeafFrame {
 		if j.spot.jvm >= 0 {
 			b.underCode.readDebugInfo(blobRef{int(j.spot.jvm), int(j.spot.blob)})
 		}
 		frames, _ := b.leaf(b.underCode, j.spot, 0)
 		return frames
-	})
+	}
+	why := admitted
+	switch {
+	case !b.inside.Has(j.spot, j.Stack, leaf):
+		why = outsideMethod
+	case !b.under.Has(j.spot, j.Stack, leaf):
+		why = notUnder
+	default:
+		return admitted
+	}
+	if b.stacks != nil && b.stacks.End(j.Stack) != calltree.Whole {
+		b.doubtful++
+	}
+	return why
 }

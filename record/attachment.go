@@ -35,7 +35,8 @@ type AttachOptions struct {
 	Counters  []sampler.Event // as in Options
 	Frequency int             // as in Options
 	// FixedFrequency and Stacks are as in Options.
-	FixedFrequency, Stacks bool
+	FixedFrequency bool
+	Stacks         StackChoice
 	// The measurement begins when Delay has passed since the sampling began, and ends after Length. If Length is 0, it
 	// ends when a signal stops it or all JVMs have ended.
 	Delay, Length time.Duration
@@ -46,6 +47,8 @@ type AttachOptions struct {
 
 	// Probes say what gasm's agent counts in the program's methods during the recording.
 	Probes []probe.Spec
+	// WindowMethod is as in Options.
+	WindowMethod *probe.Spec
 
 	// Problem and Message are as in Options.
 	Problem func(error)
@@ -69,7 +72,10 @@ func (o *AttachOptions) Check() error {
 	if o.Delay < 0 || o.Length < 0 {
 		return errors.New("--delay and --length can't be negative")
 	}
-	return o.Events.Check()
+	if err := o.Events.Check(); err != nil {
+		return err
+	}
+	return checkStacks(o.Stacks, SamplerNative)
 }
 
 // An Attachment is a recording of JVMs that run already. Its functions are called in the order [NewAttachment],
@@ -102,6 +108,8 @@ type attachedJVM struct {
 func NewAttachment(o AttachOptions) *Attachment {
 	a := &Attachment{o: o, stop: make(chan struct{})}
 	a.gasm, a.folder, a.onProblem, a.patience = o.Gasm, o.Folder, o.Problem, patience.New(o.Message)
+	a.stacks = planStacks(o.Stacks, SamplerNative, nil)
+	a.o.Probes = a.stacks.addWindow(o.Probes, o.WindowMethod, o.Counters, o.Frequency)
 	for _, j := range o.JVMs {
 		a.jvms = append(a.jvms, &attachedJVM{followedJVM: followedJVM{Process: j}, ticks: processend.StartTicks(j.PID)})
 	}
@@ -140,14 +148,13 @@ func (a *Attachment) run(ctx context.Context) error {
 	}
 	a.beginEvents(ctx)
 	defer a.events.End(ctx) // a second call does nothing
-	hertz, rateNote := frequency(a.o.Frequency, a.o.Counters, a.o.Stacks)
-	o := collect.Options{Events: a.o.Counters, Frequency: hertz, Drawn: !a.o.FixedFrequency, PID: a.jvms[0].PID, Dir: a.folder.Path, Walk: walker(a.o.Stacks)}
+	o := collect.Options{Events: a.o.Counters, Drawn: !a.o.FixedFrequency, PID: a.jvms[0].PID, Dir: a.folder.Path}
 	for _, j := range a.jvms[1:] {
 		o.MorePIDs = append(o.MorePIDs, j.PID)
 	}
 	var samples <-chan sampler.Sample
 	var err error
-	if a.sampling, samples, err = attachNative(a.patience.Begin(ctx), o, rateNote); err != nil {
+	if a.sampling, samples, err = a.attachNative(a.patience.Begin(ctx), o); err != nil {
 		return err
 	}
 	a.clocks.start = capture.ReadClock()
@@ -392,7 +399,7 @@ func (a *Attachment) describe(jvms []capture.JVM) capture.Description {
 	d.JVMs, d.Trials = jvms, []capture.Trial{windows.Whole(jvms, []capture.Span{span})}
 	d.Notes.Add(a.sampling.Notes()...)
 	d.Notes.Add(a.problemNotes()...)
-	d.Notes.Add(a.stacksNote(a.o.Stacks), note, a.endNote())
+	d.Notes.Add(a.stacks.noteText(), note, a.endNote())
 	for _, j := range a.jvms {
 		d.Notes.Add(j.codeNotes()...)
 	}

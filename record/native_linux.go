@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
@@ -20,14 +21,16 @@ import (
 
 // startNative starts sampling a held process by perf_event_open, without another program.
 func (r *Recording) startNative(ctx context.Context, pid int) (sampling, error) {
-	hertz, note := frequency(r.o.Frequency, r.o.Counters, r.o.Stacks)
-	n, err := collect.StartNative(collect.Options{
-		Events: r.o.Counters, Frequency: hertz, Drawn: !r.o.FixedFrequency, PID: pid, Dir: r.o.Folder.Path,
-		Mapped: func(m native.Mapping) { r.code.mapped(ctx, m) }, Pauses: r.rules.Reopen(), Walk: walker(r.o.Stacks)})
-	if err != nil {
-		return nil, err
-	}
-	return &nativeSampling{n, note}, nil
+	o := collect.Options{
+		Events: r.o.Counters, Drawn: !r.o.FixedFrequency, PID: pid, Dir: r.o.Folder.Path,
+		Mapped: func(m native.Mapping) { r.code.mapped(ctx, m) }, Pauses: r.rules.Reopen()}
+	return r.stacks.start(ctx, o, r.o.Frequency, func(o collect.Options, note string) (sampling, error) {
+		n, err := collect.StartNative(o)
+		if err != nil {
+			return nil, err
+		}
+		return &nativeSampling{n, note}, nil
+	})
 }
 
 // streamPause is the time between two looks for new samples. It must be short, because otherwise HotSpot may have
@@ -41,21 +44,33 @@ const streamed = 1 << 16
 
 // attachNative starts sampling running processes by perf_event_open, without another program. The channel delivers the
 // samples while they are taken, and is closed at the end.
-func attachNative(ctx context.Context, o collect.Options, note string) (sampling, <-chan sampler.Sample, error) {
-	n, err := collect.AttachNative(ctx, o)
+func (a *Attachment) attachNative(ctx context.Context, o collect.Options) (sampling, <-chan sampler.Sample, error) {
+	s, err := a.stacks.start(ctx, o, a.o.Frequency, func(o collect.Options, note string) (sampling, error) {
+		n, err := collect.AttachNative(ctx, o)
+		if err != nil {
+			return nil, withoutOther(err)
+		}
+		return &nativeSampling{n, note}, nil
+	})
 	if err != nil {
-		return nil, nil, withoutOther(err)
+		return nil, nil, err
 	}
-	return &nativeSampling{n, note}, n.Subscribe(streamed, streamPause).C, nil
+	return s, s.stream(), nil
 }
 
-// walker returns the function that finds the call stacks of the samples, or nil if no stacks are wanted.
-func walker(wanted bool) collect.Walk {
-	if !wanted || !stack.Supported() {
-		return nil
+// stacksSupported returns an error if gasm can't walk call stacks on this kind of machine.
+func stacksSupported() error {
+	if !stack.Supported() {
+		return fmt.Errorf("gasm walks them on x86-64 only, and not on %s", runtime.GOARCH)
 	}
-	return stack.NewWalker().Walk
+	return nil
 }
+
+// tryStacks returns an error if samples can't get call stacks with these options.
+func tryStacks(o collect.Options) error { return collect.TryStacks(o) }
+
+// newWalk returns the function that finds the call stacks of the samples.
+func newWalk() collect.Walk { return stack.NewWalker().Walk }
 
 // withoutOther changes the hint of an error that native sampling has returned. gasm attach has no other sampler, so the
 // hint must not tell the user to try one.

@@ -4,6 +4,7 @@ package record
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -17,11 +18,17 @@ var errNoNative = &failure.MissingToolError{Tool: "native sampling", Cause: "onl
 // startNative returns an error: native sampling works on Linux only.
 func (r *Recording) startNative(context.Context, int) (sampling, error) { return nil, errNoNative }
 
-// walker returns nil: there are no call stacks without native sampling.
-func walker(bool) collect.Walk { return nil }
+// stacksSupported returns an error: there are no call stacks without native sampling.
+func stacksSupported() error { return errors.New("gasm records them on Linux only") }
+
+// tryStacks returns an error, for the same reason.
+func tryStacks(collect.Options) error { return stacksSupported() }
+
+// newWalk returns nil: it is never called.
+func newWalk() collect.Walk { return nil }
 
 // attachNative returns an error: native sampling works on Linux only.
-func attachNative(context.Context, collect.Options, string) (sampling, <-chan sampler.Sample, error) {
+func (a *Attachment) attachNative(context.Context, collect.Options) (sampling, <-chan sampler.Sample, error) {
 	return nil, nil, errNoNative
 }
 

@@ -38,9 +38,8 @@ type Options struct {
 	// FixedFrequency is true if samples are taken exactly at Frequency. Otherwise the sampler draws a frequency near
 	// Frequency at random (see [collect.Options].Drawn). DTrace always uses exactly Frequency.
 	FixedFrequency bool
-	// Stacks is true if the samples get call stacks. Only SamplerNative records them.
-	Stacks bool
-	Sudo   bool // run dtrace by sudo -n
+	Stacks         StackChoice // whether samples get call stacks; only SamplerNative records them
+	Sudo           bool        // run dtrace by sudo -n
 
 	// Delay and Length limit the measurement to a window that opens when Delay has passed since the command's start,
 	// and closes after Length. If Length is 0, the window closes when the command ends.
@@ -64,6 +63,9 @@ type Options struct {
 
 	// Probes say what gasm's agent counts in the program's methods.
 	Probes []probe.Spec
+	// WindowMethod is the method in which a thread has to be for its samples to count. If the samples get call stacks, the
+	// report finds the method there. Otherwise gasm's agent records the method's calls. It may be nil.
+	WindowMethod *probe.Spec
 
 	// Problem is called with an error when a part of the capture is lost and the recording goes on. If the disk is
 	// full, several errors may follow from that, and it is called only for the first of them. It may be called from any
@@ -156,6 +158,9 @@ func (o *Options) Check() error {
 		if err := xctrace.Check(o.Counters, o.Frequency); err != nil {
 			return err
 		}
+	}
+	if err := checkStacks(o.Stacks, o.Sampler); err != nil {
+		return err
 	}
 	return o.checkCode()
 }

@@ -53,6 +53,8 @@ func New(o Options) *Recording {
 	r := &Recording{o: o, rules: o.rules()}
 	r.output = windows.NewOutput(r.rules)
 	r.gasm, r.folder, r.onProblem, r.progress, r.patience = o.Gasm, o.Folder, o.Problem, o.Progress, patience.New(nil)
+	r.stacks = planStacks(o.Stacks, o.Sampler, o.Command)
+	r.o.Probes = r.stacks.addWindow(o.Probes, o.WindowMethod, o.Counters, o.Frequency)
 	r.clocks.found = map[int]capture.Clock{}
 	r.code, r.codeNote = r.chooseCode()
 	return r
@@ -107,6 +109,9 @@ func (r *Recording) run(ctx context.Context) (err error) {
 	r.events = r.newEvents(choice, true)
 	if r.sampling, err = r.startSampler(ctx, held.PID()); err != nil {
 		return err
+	}
+	if tool := r.sampling.tool(); tool != SamplerNative {
+		r.stacks.usedOther(tool)
 	}
 	r.clocks.start = capture.ReadClock()
 	if err := r.code.begin(ctx, r.sampling, held.PID()); err != nil {
@@ -335,7 +340,7 @@ func (r *Recording) describe(jvms []capture.JVM) capture.Description {
 	d := r.description()
 	d.Command, d.Code, d.Selection, d.JVMs, d.Trials, d.ExitCode = r.o.Command, r.code.kind(), r.o.selectionText(), jvms, trials, r.exitCode
 	d.Notes.Add(r.sampling.Notes()...)
-	d.Notes.Add(r.stacksNote(r.o.Stacks), r.codeNote, r.o.selectionNote(), r.longNote)
+	d.Notes.Add(r.stacks.noteText(), r.stacks.lateJMH(len(trials) > 0 && trials[0].Name != ""), r.codeNote, r.o.selectionNote(), r.longNote)
 	d.Notes.Add(r.problemNotes()...)
 	d.Notes.Add(windowNotes...)
 	d.Notes.Add(r.blackholeNote(), r.clocks.note())

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"time"
 
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/native"
@@ -68,6 +67,9 @@ func (r *Recording) startSampler(ctx context.Context, pid int) (sampling, error)
 	if !mayTryOther(err) {
 		return nil, err
 	}
+	if r.stacks.choice == StacksOn && r.stacks.walk {
+		return nil, fmt.Errorf("call stacks (--stacks on) need gasm's own sampling: %w", err)
+	}
 	why := "gasm could not sample by itself: " + failure.WithoutTool(err)
 	s, perfErr := r.startPerf(ctx, pid, why)
 	if perfErr == nil {
@@ -121,21 +123,6 @@ func (r *Recording) startPerf(ctx context.Context, pid int, whyNotNative string)
 		return nil, err
 	}
 	return &perfSampling{perf, []string{note, whyNotNative}}, nil
-}
-
-// frequency returns how often events are sampled, per second and CPU. If the user has asked for a frequency, that is
-// the result. If asked is 0, the result is what this machine can afford. The note says why that is less than usual, or
-// is "" if it is not less.
-func frequency(asked int, events []sampler.Event, stacks bool) (hertz int, note string) {
-	if asked != 0 {
-		return asked, ""
-	}
-	extra := time.Duration(0)
-	if stacks {
-		extra = collect.StackCost
-	}
-	rate := collect.ChooseRate(events, extra)
-	return rate.Hertz, rate.Note()
 }
 
 // mayTryOther reports whether another sampler may still work when one has failed with err.

@@ -30,6 +30,7 @@ type session struct {
 	patience  *patience.Patience
 	progress  func(bytes int) // Options.Progress; may be nil
 
+	stacks   stackPlan
 	sampling sampling
 	resolver *native.Resolver // names native functions; has all mappings after the sampling has ended
 	clocks   clockReadings
@@ -152,20 +153,6 @@ func (s *session) description() capture.Description {
 	return capture.Description{Schema: 1, Stacks: stacks, Gasm: s.gasm, Host: thisHost(),
 		Sampler: string(s.sampling.tool()), Events: sampler.Specs(s.sampling.Events()), Frequency: s.sampling.Frequency(),
 		Lost: s.sampling.Lost(), Clocks: []capture.Clock{s.clocks.start, s.clocks.end}}
-}
-
-// stacksNote returns a note that says why the samples have no call stacks although they were wanted. It returns "" if
-// they have.
-func (s *session) stacksNote(wanted bool) string {
-	switch {
-	case !wanted || s.sampling == nil:
-		return ""
-	case runtime.GOARCH != "amd64":
-		return "the samples have no call stacks: gasm finds them on x86-64 only"
-	case s.sampling.tool() != SamplerNative:
-		return fmt.Sprintf("the samples have no call stacks: only --sampler native records them, not %s", s.sampling.tool())
-	}
-	return ""
 }
 
 // saveSamples writes the sampler's text into the capture. It looks up the native functions of the samples at the same

@@ -36,8 +36,8 @@ func attachCommand(s streams) *cobra.Command {
 		Long: `Sample running JVMs, which need no special flag, copy their hot code out of their
 memory, and print the same report as profile. Sampling ends after --length, at
 Ctrl-C, or when the JVMs have ended. Nothing is changed in the JVMs, except with
---events, --window-event, --probe..., --window-method and --debug-info. NAME is a
-part of the main class or of the jar's name. Without an argument, the running JVMs
+--events, --window-event, --probe..., --debug-info and, without call stacks,
+--window-method. NAME is a part of the main class or of the jar's name. Without an argument, the running JVMs
 are listed. Linux only.`,
 		Example: `  gasm attach
   gasm attach --length 10s 4711
@@ -97,14 +97,17 @@ func (f *attachFlags) attach(s streams, flags *reportFlags, args []string) error
 	if err := flags.checkOutput(s.out, false); err != nil {
 		return err
 	}
-	o := record.AttachOptions{Gasm: version, Frequency: f.frequency, FixedFrequency: f.fixed, Stacks: f.stacks == "on", Delay: f.delay, Length: f.length, DebugInfo: f.debugInfo}
+	o := record.AttachOptions{Gasm: version, Frequency: f.frequency, FixedFrequency: f.fixed, Stacks: f.stackChoice(), Delay: f.delay, Length: f.length, DebugInfo: f.debugInfo}
 	if o.Counters, err = f.counters(); err != nil {
 		return err
 	}
 	if o.Events, err = f.events(flags.window); err != nil {
 		return err
 	}
-	if o.Probes, err = f.probes.specs(flags.windowMethod); err != nil {
+	if o.Probes, err = f.probes.specs(); err != nil {
+		return err
+	}
+	if o.WindowMethod, err = windowProbe(flags.windowMethod); err != nil {
 		return err
 	}
 	if err := o.Check(); err != nil {

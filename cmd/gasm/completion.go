@@ -27,6 +27,7 @@ var choices = map[string][]string{
 	"code":        {string(record.CodeAuto), string(record.CodeCopy), string(record.CodePrint)},
 	"window-from": {string(record.FromStdout), string(record.FromStderr), string(record.FromBoth)},
 	"events-from": record.EventSources,
+	"stacks":      record.StackChoices(),
 }
 
 // otherFormats lists the values of --format for the commands that have this flag, but do not write a report.

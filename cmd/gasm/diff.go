@@ -34,6 +34,7 @@ something became slower by more than --fail-above.`,
 		Example: `  gasm diff before after
   gasm diff --min-change 0.05 before.json after
   gasm diff --jvm surefire --thread app before after
+  gasm diff --under 'Users::find' before after
   gasm diff --format json --report diff.json before after
   gasm diff --format html --report diff.html before after
   gasm diff --fail-above 5 --format markdown --before a1,a2 --after b1,b2`,
@@ -64,7 +65,7 @@ type diffFlags struct {
 func (f *diffFlags) register(flags *pflag.FlagSet) {
 	var all pflag.FlagSet
 	f.report.register(&all)
-	for _, name := range []string{"hot-threshold", "top", "intel-syntax", "ascii", "color", "width", "report", "no-pager", "jvm", "thread", "window-event", "merge-jvms"} {
+	for _, name := range []string{"hot-threshold", "top", "intel-syntax", "ascii", "color", "width", "report", "no-pager", "jvm", "thread", "window-event", "window-method", "under", "merge-jvms"} {
 		flags.AddFlag(all.Lookup(name))
 	}
 	flags.Lookup("hot-threshold").Usage = "show the code of changed regions with at least this `share` of a side, as 0.05 or 5%"
@@ -105,7 +106,8 @@ func (f *diffFlags) sides(args []string) [2][]string {
 
 // choice returns the first flag that is set and that chooses samples, such as "--jvm". It returns "" if there is none.
 func (f *diffFlags) choice() string {
-	for _, c := range []struct{ name, value string }{{"jvm", f.report.jvm}, {"thread", f.report.thread}, {"window-event", f.report.windowEvent}} {
+	for _, c := range []struct{ name, value string }{{"jvm", f.report.jvm}, {"thread", f.report.thread}, {"window-event", f.report.windowEvent},
+		{"window-method", f.report.windowMethod}, {"under", f.report.under}} {
 		if c.value != "" {
 			return "--" + c.name
 		}

@@ -99,7 +99,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.thread, "thread", "", "report only `threads` of a kind, app, jit, gc or jvm, or whose names match a regular expression")
 	flags.BoolVar(&f.mergeJVMs, "merge-jvms", false, "one report for all programs that the command started, not one for each main class and JDK")
 	flags.StringVar(&f.windowEvent, "window-event", "", "count only samples that were taken during `EVENT`s: gc, safepoint, or jfr:com.acme.Request for one of the program's own, on its thread; a ! before it selects all other samples")
-	flags.StringVar(&f.windowMethod, "window-method", "", "count only samples whose thread was in `CLASS::METHOD`, or in what it calls; profile and attach record its calls by an agent")
+	flags.StringVar(&f.windowMethod, "window-method", "", "count only samples whose thread was in `CLASS::METHOD`, or in what it calls; found in the call stacks (--stacks), or else in what an agent has recorded of its calls")
 	flags.StringVar(&f.under, "under", "", "count only samples with `CLASS::METHOD` on their call stack, or inlined at the sample")
 	flags.StringVar(&f.by, "by", "", "divide the samples between callers: a list of `METHODS`, as 'A::x,B::y'; the innermost one counts")
 	flags.BoolVar(&f.uncertainty, "uncertainty", true, "say in tables how far shares may be off for the number of samples (±, 95 %)")

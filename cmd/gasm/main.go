@@ -76,7 +76,7 @@ func usage(format string, args ...any) error {
 // gasm runs one command line and returns the exit code.
 func gasm(s streams, args []string) int {
 	root := rootCommand(s)
-	root.SetArgs(args)
+	root.SetArgs(joinStacks(args))
 	cmd, err := root.ExecuteC()
 	if err == nil {
 		return 0

@@ -198,7 +198,7 @@ func TestWindowMethod(t *testing.T) {
 	gasmtest.NeedNative(t)
 	dir := t.TempDir()
 	capt, file := filepath.Join(dir, "capture"), filepath.Join(dir, "report.json")
-	args := []string{"profile", "-o", capt, "--frequency", "1001", "--fixed-frequency", "--format", "json", "--report", file, "--window-method", "Calls::handle", "--",
+	args := []string{"profile", "-o", capt, "--frequency", "1001", "--fixed-frequency", "--format", "json", "--report", file, "--stacks", "off", "--window-method", "Calls::handle", "--",
 		gasmtest.NeedJava(t), "-Dsec=4", "-XX:CompileCommand=quiet"}
 	for _, m := range []string{"handle", "part", "background"} {
 		args = append(args, "-XX:CompileCommand=dontinline,Calls::"+m)
@@ -228,7 +228,7 @@ func TestWindowMethod(t *testing.T) {
 
 	r = runGasm(t, []string{"report", "--window-method", "Calls::part", capt})
 	assert.Equal(t, 1, r.code)
-	assert.Equal(t, "gasm: --window-method Calls::part: the capture has no such window (gasm profile --window-method records it)\n", r.stderr)
+	assert.Equal(t, "gasm: --window-method Calls::part: the capture has no such window, and no call stacks; record one of them: gasm profile --window-method, or --stacks on\n", r.stderr)
 }
 
 func methodSamples(p *schema.Profile, method string) (n int64) {

@@ -20,8 +20,21 @@ func (f *probeFlags) register(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.sdt, "probe-sdt", nil, "show dtrace, perf and bpftrace the entries and returns of `CLASS::METHOD` as probes of the provider java; * is any text; may be given several times")
 }
 
-// specs returns the probes that the flags ask for. window is the method of --window-method, or "".
-func (f *probeFlags) specs(window string) (specs []probe.Spec, err error) {
+// windowProbe returns the probe for the method of --window-method. It returns nil if there is none.
+func windowProbe(method string) (*probe.Spec, error) {
+	if method == "" {
+		return nil, nil
+	}
+	s, err := probe.ParseMethod(method, probe.Methods)
+	if err != nil {
+		return nil, usage("--window-method: %w", err)
+	}
+	s.Window = true
+	return &s, nil
+}
+
+// specs returns the probes that the flags ask for.
+func (f *probeFlags) specs() (specs []probe.Spec, err error) {
 	add := func(flag string, s probe.Spec, err error) error {
 		if err != nil {
 			return usage("--%s: %w", flag, err)
@@ -51,13 +64,6 @@ func (f *probeFlags) specs(window string) (specs []probe.Spec, err error) {
 	for _, text := range f.sdt {
 		s, err := probe.ParseMethod(text, probe.SDT)
 		if err := add("probe-sdt", s, err); err != nil {
-			return nil, err
-		}
-	}
-	if window != "" {
-		s, err := probe.ParseMethod(window, probe.Methods)
-		s.Window = true
-		if err := add("window-method", s, err); err != nil {
 			return nil, err
 		}
 	}

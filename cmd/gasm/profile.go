@@ -51,7 +51,7 @@ func (f *profileFlags) recordOptions(s streams, command []string, window windows
 	if o.Events, err = f.events(window); err != nil {
 		return o, err
 	}
-	o.Stacks = f.stacks == "on"
+	o.Stacks = f.stackChoice()
 	o.Frequency, o.FixedFrequency, o.Delay, o.Length = f.frequency, f.fixed, f.delay, f.length
 	if o.WindowStart, err = compile("window-start", f.windowStart); err != nil {
 		return o, err
@@ -117,7 +117,10 @@ has one profile for each main class and JDK.`,
 			if err != nil {
 				return err
 			}
-			if o.Probes, err = own.probes.specs(flags.windowMethod); err != nil {
+			if o.Probes, err = own.probes.specs(); err != nil {
+				return err
+			}
+			if o.WindowMethod, err = windowProbe(flags.windowMethod); err != nil {
 				return err
 			}
 			flags.methods = o.Methods

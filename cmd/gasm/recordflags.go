@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -29,7 +30,7 @@ func (f *recordFlags) register(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.output, "output", "o", "", "keep the capture in the folder `DIR`")
 	flags.IntVar(&f.frequency, "frequency", 0, "about how many samples of each event are taken per second and CPU, in `Hz` (default: 1001, or 501, 301, 201 or 101 if more would take over 1 % of the time)")
 	flags.BoolVar(&f.fixed, "fixed-frequency", false, "sample exactly as often as --frequency says; without it, a frequency near that is drawn, so that no program is in step with the samples")
-	flags.StringVar(&f.stacks, "stacks", "off", "`on` records the call stack of each sample, without an option or an agent in the JVM (x86-64, native sampling)")
+	flags.StringVar(&f.stacks, "stacks", string(record.StacksOff), "`whether` to record the call stack of each sample, without an option or an agent in the JVM: auto (where it is possible, but not in JMH's benchmarks), on, or off (x86-64, native sampling)")
 	flags.Lookup("stacks").NoOptDefVal = "on"
 	flags.StringVar(&f.eventList, "event", "", "`event`s to sample as perf names them, separated by commas (default: cycles:P, else cycles, else cpu-clock)")
 	flags.StringVar(&f.from, "events-from", string(record.EventsAuto), "`where` events come from: log (HotSpot's -Xlog), jfr (Flight Recorder), usdt (HotSpot's probes), dtrace (the same, with DTrace), or auto: the cheapest source that has them")
@@ -51,17 +52,40 @@ func (f *recordFlags) counters() ([]sampler.Event, error) {
 	if f.given("frequency") && (f.frequency <= 0 || f.frequency > maxFrequency) {
 		return nil, usage("--frequency is %d; it is in Hz, from 1 to %d", f.frequency, maxFrequency)
 	}
-	if !f.given("stacks") && (f.given("tree") || f.given("under") || f.given("by")) {
-		f.stacks = "on" // these flags are about call stacks
-	}
-	if f.stacks != "on" && f.stacks != "off" {
-		return nil, usage("--stacks is %q; it is on or off", f.stacks)
+	if err := oneOf("stacks", f.stacks, choices["stacks"]...); err != nil {
+		return nil, err
 	}
 	events, err := sampler.ParseEvents(f.eventList)
 	if err != nil {
 		return nil, usage("%w", err)
 	}
 	return events, nil
+}
+
+// joinStacks makes one word of --stacks and its value, as in --stacks=off. Otherwise the value would be an argument of the
+// command, because --stacks alone stands for --stacks=on.
+func joinStacks(args []string) []string {
+	var joined []string
+	for i := 0; i < len(args); i++ {
+		switch {
+		case args[i] == "--":
+			return append(joined, args[i:]...)
+		case args[i] == "--stacks" && i+1 < len(args) && slices.Contains(choices["stacks"], args[i+1]):
+			joined = append(joined, "--stacks="+args[i+1])
+			i++
+		default:
+			joined = append(joined, args[i])
+		}
+	}
+	return joined
+}
+
+// stackChoice returns whether samples get call stacks.
+func (f *recordFlags) stackChoice() record.StackChoice {
+	if !f.given("stacks") && (f.given("tree") || f.given("under") || f.given("by")) {
+		return record.StacksWanted // these flags are about call stacks
+	}
+	return record.StackChoice(f.stacks)
 }
 
 // events returns which JVM events are recorded along with the samples. If --window-event is set, it adds the kind of

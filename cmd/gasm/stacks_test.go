@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -248,7 +249,82 @@ func TestStackFlags(t *testing.T) {
 		assert.Equal(t, 2, r.code, c.flag)
 		assert.Contains(t, r.stderr, c.says)
 	}
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"--stacks=maybe"}, `--stacks is "maybe"; it can be auto, on or off`},
+		{[]string{"--stacks", "on", "--sampler", "perf"}, "--stacks on can't record call stacks: "},
+		{[]string{"--stacks", "--sampler", "dtrace"}, "use --stacks auto or --stacks off"},
+	} {
+		r := runGasm(t, append(append([]string{"profile"}, c.args...), "--", "false"))
+		assert.Equal(t, 2, r.code, "%q", c.args)
+		assert.Contains(t, r.stderr, c.says)
+	}
 	r := runGasm(t, []string{"report", "--under", "no::such", "--format", "json", dir})
 	assert.Equal(t, 1, r.code)
 	assert.Contains(t, r.stderr, "no sample has the method among its frames (--under no::such)")
+}
+
+func TestJoinStacks(t *testing.T) {
+	check := func(args, want string) {
+		t.Helper()
+		assert.Equal(t, strings.Fields(want), joinStacks(strings.Fields(args)))
+	}
+	check("attach --stacks off 4711", "attach --stacks=off 4711")
+	check("attach --stacks 4711", "attach --stacks 4711")
+	check("profile --stacks -o x -- java --stacks on", "profile --stacks -o x -- java --stacks on")
+	check("profile -o x --stacks auto", "profile -o x --stacks=auto")
+	check("profile --stacks", "profile --stacks")
+}
+
+// gasm diff compares the samples below a method, in a thread, or in a window of a method, that is: in the call stacks of
+// captures. A report's samples can't be chosen any more.
+func TestDiffUnder(t *testing.T) {
+	t.Parallel()
+	dir := stackCapture(t)
+	samples := func(flags ...string) int64 {
+		t.Helper()
+		r := runGasm(t, append(append([]string{"diff", "--format", "json"}, flags...), dir, dir))
+		require.Equal(t, 0, r.code, r.stderr)
+		var d struct {
+			Trials []struct{ A, B struct{ Samples int64 } }
+		}
+		require.NoError(t, json.Unmarshal([]byte(r.stdout), &d), r.stdout)
+		require.Len(t, d.Trials, 1)
+		assert.Equal(t, d.Trials[0].A.Samples, d.Trials[0].B.Samples)
+		return d.Trials[0].A.Samples
+	}
+	assert.EqualValues(t, 1000, samples())
+	assert.EqualValues(t, 470, samples("--under", "Server::handle"))
+	assert.EqualValues(t, 370, samples("--under", "Server::handle", "--thread", "http-1"))
+	assert.EqualValues(t, 400, samples("--under", "Users::find", "--window-method", "com.acme.Server::handle"))
+	assert.EqualValues(t, 150, samples("--under", "HashMap::*", "--thread", "main", "--window-method", "*.Batch::step"))
+
+	file := filepath.Join(t.TempDir(), "report.json")
+	reportOf(t, "--format", "json", "--report", file, dir)
+	for _, flag := range []string{"--under", "--window-method"} {
+		r := runGasm(t, []string{"diff", flag, "com.acme.Server::handle", dir, file})
+		assert.Equal(t, 2, r.code)
+		assert.Contains(t, r.stderr, flag+" is for captures, but "+file+" is a report, whose samples are fixed; 'gasm report --format json' has this flag too")
+	}
+}
+
+// Choices that leave nothing are errors, which name the choice that has left nothing.
+func TestNothingChosenByStack(t *testing.T) {
+	t.Parallel()
+	dir := stackCapture(t)
+	for _, c := range []struct {
+		args, says string
+	}{
+		{"--thread nobody", "no sample is of a thread that is chosen (--thread nobody)"},
+		{"--thread http --under Batch::step", "no sample has the method among its frames (--thread http --under Batch::step); 470 have not"},
+		{"--thread http --window-method com.acme.Batch::step", "no sample is of a thread that was in the method (--thread http --window-method com.acme.Batch::step); 470 are of threads that were not"},
+		{"--window-method com.acme.Batch::step --under Server::handle", "no sample has the method among its frames (--window-method com.acme.Batch::step --under Server::handle); 190 have not"},
+		{"--window-method Batch::step", "no sample is of a thread that was in the method (--window-method Batch::step); 1000 are of threads that were not"},
+	} {
+		r := runGasm(t, append(append([]string{"report", "--format", "json"}, strings.Fields(c.args)...), dir))
+		assert.Equal(t, 1, r.code, c.args)
+		assert.Contains(t, r.stderr, c.says)
+	}
 }

@@ -92,7 +92,7 @@ var mayImport = map[string][]string{
 	"report":                   {"callstack", "capture", "disasm", "event", "event/rings", "printassembly", "profile", "profile/calltree", "profile/code", "profile/events", "profile/probes", "profile/tally", "profile/threads", "report/amount", "report/names", "report/page", "report/schema", "report/stacks", "report/text"},
 	"diff":                     {"capture", "diff/asm", "report/schema", "sampler"},
 	"diff/asm":                 nil,
-	"doctor":                   {"event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "hotspot/usdt", "printassembly", "record", "sampler", "sampler/collect", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/collect/xctrace"},
+	"doctor":                   {"callstack", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "hotspot/stack", "hotspot/usdt", "printassembly", "record", "sampler", "sampler/collect", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/collect/xctrace"},
 	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "profile", "profile/calltree", "profile/threads", "profile/windows", "record", "report", "report/text", "sampler"},
 	"bench":                    {"hotspot/usdt", "sampler", "sampler/collect"},
 	"internal/arrows":          nil,

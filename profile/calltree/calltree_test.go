@@ -65,6 +65,32 @@ func TestPattern(t *testing.T) {
 	assert.Error(t, err)
 }
 
+// Patterns of windows have the rules of gasm's agent, see package probe.
+func TestWindowPattern(t *testing.T) {
+	check := func(want bool, pattern, name string) {
+		t.Helper()
+		p, err := ParseWindowPattern(pattern)
+		require.NoError(t, err)
+		assert.Equal(t, want, p.Matches(&Code{Kind: callstack.Compiled, Name: name}), "%s and %s", pattern, name)
+		assert.False(t, p.Matches(&Code{Kind: callstack.Native, Name: name}), name)
+	}
+	check(true, "Svc::tiny", "Svc::tiny")
+	check(false, "Svc::tiny", "org.acme.Svc::tiny")
+	check(true, "*Svc::tiny", "org.acme.Svc::tiny")
+	check(true, "org.*.S*c::t*y", "org.acme.deep.Svc::tiny")
+	check(false, "org.*.S*c::t*y", "org.Svc::tiny")
+	check(true, "Svc::*", "Svc::<init>")
+	check(false, "Svc::*", "Svc::<clinit>")
+	check(true, "Svc::<clinit>", "Svc::<clinit>")
+	check(false, "a*a::m", "a::m")
+	check(true, "a*a::m", "aa::m")
+	check(false, "Svc::tiny", "Svc")
+	for _, bad := range []string{"", "Svc", "Svc::", "::m", "*::m", "**::m", "Svc::tiny(int)"} {
+		_, err := ParseWindowPattern(bad)
+		assert.Error(t, err, bad)
+	}
+}
+
 // Lines and kinds of frames that differ are not those of the node.
 func TestMergedFrames(t *testing.T) {
 	var a, b, c callstack.ID

@@ -63,14 +63,17 @@ func (p Pattern) Matches(c *Code) bool {
 
 // Under is the choice of samples with a certain method on the stack.
 type Under struct {
-	Pattern
+	Matcher
 	stacks *Stacks
 	on     []bool // by ID: the method is on the stack
 }
 
+// A Matcher chooses code by its name.
+type Matcher interface{ Matches(c *Code) bool }
+
 // NewUnder returns the choice of samples with a method. stacks may be nil; then only sampled code can have the method.
-func NewUnder(p Pattern, stacks *Stacks) *Under {
-	u := &Under{Pattern: p, stacks: stacks}
+func NewUnder(m Matcher, stacks *Stacks) *Under {
+	u := &Under{Matcher: m, stacks: stacks}
 	if stacks == nil {
 		return u
 	}
@@ -103,16 +106,21 @@ type Filter[S comparable] struct {
 	spots map[S]bool // whether the method is one of those at a place
 }
 
-// NewFilter returns a Filter that does not know any place yet.
-func NewFilter[S comparable](u *Under) *Filter[S] { return &Filter[S]{u, map[S]bool{}} }
+// NewFilter returns a Filter that does not know any place yet. It returns nil if u is nil.
+func NewFilter[S comparable](u *Under) *Filter[S] {
+	if u == nil {
+		return nil
+	}
+	return &Filter[S]{u, map[S]bool{}}
+}
 
 // maxSpots limits the number of places that a Filter remembers.
 const maxSpots = 1 << 18
 
-// Has reports whether the method is among the frames of a sample. It calls leaf for the frames of the sampled code, if
-// the method is not on the stack and the place is new.
+// Has reports whether the method is among the frames of a sample. It returns true if the Filter is nil. It calls leaf
+// for the frames of the sampled code, if the method is not on the stack and the place is new.
 func (f *Filter[S]) Has(spot S, stack callstack.ID, leaf func() []LeafFrame) bool {
-	if f.HasStack(stack) {
+	if f == nil || f.HasStack(stack) {
 		return true
 	}
 	has, ok := f.spots[spot]

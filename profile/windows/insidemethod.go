@@ -2,6 +2,7 @@ package windows
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -12,9 +13,12 @@ import (
 // InsideMethod says when each thread was in the method that --window-method names.
 type InsideMethod map[threadID][]capture.Span // ascending, without overlaps
 
+// ErrNoWindow is wrapped by the error of NewInsideMethod if the capture has no times for the method.
+var ErrNoWindow = errors.New("the capture has no such window, and no call stacks")
+
 // NewInsideMethod returns the times at which threads were in a method. name is the method as the
 // user wrote it. If it is "", the result is nil. The notes are about calls whose times are not
-// known. If the capture has no times for this method, that is an error.
+// known. If the capture has no times for this method, the error wraps ErrNoWindow.
 func NewInsideMethod(name string, probes []capture.Probes) (InsideMethod, []string, error) {
 	if name == "" {
 		return nil, nil, nil
@@ -44,7 +48,7 @@ func NewInsideMethod(name string, probes []capture.Probes) (InsideMethod, []stri
 		}
 	}
 	if !found {
-		return nil, nil, fmt.Errorf("--window-method %s: the capture has no such window (gasm profile --window-method records it)", name)
+		return nil, nil, fmt.Errorf("--window-method %s: %w; record one of them: gasm profile --window-method, or --stacks on", name, ErrNoWindow)
 	}
 	for key, spans := range inside {
 		inside[key] = joined(spans)

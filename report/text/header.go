@@ -179,6 +179,12 @@ func writeWhyEmpty(v *view) {
 		if a.Total > 0 {
 			text = fmt.Sprintf("of the %d taken, %d are of other processes, %d lie outside the measurement window, "+
 				"and %d were lost", a.Total, a.Others(), a.OutsideWindow, a.Lost)
+			if a.OtherThread > 0 {
+				text += fmt.Sprintf("; %d are of other threads", a.OtherThread)
+			}
+			if a.OutsideMethod > 0 {
+				text += fmt.Sprintf("; %d are outside the method", a.OutsideMethod)
+			}
 			if a.NotUnder > 0 {
 				text += fmt.Sprintf("; %d are not under the method", a.NotUnder)
 			}

@@ -29,9 +29,10 @@ func init() { helpers["native"], helpers["threads"] = helpNative, helpThreads }
 //
 //	EVENTS PID DIR [START]
 //
-// START is "attach", "wait" or "stacks". With "wait" it samples until it is killed. With "stacks" it records stacks,
-// while it may lock no more memory than kernel.perf_event_mlock_kb, and samples until there are some. It prints the
-// events, the size of the stacks, the notes, the error and its reason, each on a line.
+// START is "attach", "wait", "stacks" or "least". With "wait" it samples until it is killed. With "stacks" it records
+// stacks, while it may lock no more memory than kernel.perf_event_mlock_kb, and samples until there are some. "least" is
+// the same with a LeastStack, and prints first what TryStacks says. It prints the events, the size of the stacks, the
+// notes, the error and its reason, each on a line.
 func helpNative(args []string) int {
 	pid, err := strconv.Atoi(args[1])
 	if err != nil {
@@ -43,7 +44,7 @@ func helpNative(args []string) int {
 	}
 	opts := Options{Events: eventsIn(args[0]), Frequency: 999, PID: pid, Dir: args[2]}
 	walked := make(chan struct{})
-	if len(args) > 3 && args[3] == "stacks" {
+	if len(args) > 3 && (args[3] == "stacks" || args[3] == "least") {
 		open = func(o Options) (*Native, error) { return AttachNative(context.Background(), o) }
 		opts.Walk = func(w *callstack.Writer, r *perfevent.Record, _ *native.Resolver) callstack.ID {
 			if len(r.Stack) > 0 && walked != nil {
@@ -55,6 +56,10 @@ func helpNative(args []string) int {
 		if err := unix.Setrlimit(unix.RLIMIT_MEMLOCK, &unix.Rlimit{}); err != nil {
 			panic(err)
 		}
+	}
+	if len(args) > 3 && args[3] == "least" {
+		opts.LeastStack = 32 << 10
+		fmt.Printf("try %v\n", TryStacks(opts))
 	}
 	stacksWanted := walked
 	n, err := open(opts)

@@ -76,30 +76,18 @@ func startNative(opts Options, open opener, learn func(*drain)) (*Native, error)
 		n.notes = append(n.notes, note)
 	}
 	r := requestFor(opts.Events, noCyclesCounter())
-	var err error
-	var refused *failure.RefusedError // the error of the first candidate
 	o := perfevent.Options{Frequency: n.hertz, Pauses: opts.Pauses}
 	if opts.Walk != nil {
 		o.Stacks, o.DrainEvery = cmp.Or(opts.StackSize, perfevent.MaxStack), stackPause
 	}
-	for _, n.events = range r.candidates {
-		if n.set, err = openEvents(n.events, o, open); err == nil {
-			break
-		}
-		known := refusedNative(err, n.events, opts.PID, machine.This())
-		if known == nil {
-			return nil, err
-		}
-		err = known
-		if !known.Reason.OfEvent() {
-			break
-		}
-		if refused == nil {
-			refused = known
-		}
-	}
-	if err != nil {
+	var err error
+	var refused *failure.RefusedError // the error of the first candidate
+	if n.set, n.events, refused, err = openFirst(r, o, opts.PID, open); err != nil {
 		return nil, err
+	}
+	if o.Stacks > 0 && n.set.Stacks() < min(opts.LeastStack, o.Stacks) {
+		n.set.Close()
+		return nil, littleRoom(n.set.Stacks())
 	}
 	specs := n.describe(r, refused)
 	if n.drain, err = newDrain(filepath.Join(opts.Dir, "samples.part"), specs, n.events); err != nil {
@@ -122,6 +110,28 @@ func startNative(opts Options, open opener, learn func(*drain)) (*Native, error)
 	n.buffers = n.set.Memory()
 	go n.run()
 	return n, nil
+}
+
+// openFirst opens the first candidate of a request that this machine has, and returns its events. refused is the error
+// of the first candidate, if that was another one.
+func openFirst(r request, o perfevent.Options, pid int, open opener) (set *perfevent.Set, events []sampler.Event, refused *failure.RefusedError, err error) {
+	for _, events = range r.candidates {
+		if set, err = openEvents(events, o, open); err == nil {
+			break
+		}
+		known := refusedNative(err, events, pid, machine.This())
+		if known == nil {
+			return nil, nil, nil, err
+		}
+		err = known
+		if !known.Reason.OfEvent() {
+			break
+		}
+		if refused == nil {
+			refused = known
+		}
+	}
+	return set, events, refused, err
 }
 
 // openEvents looks up the events by their names and opens them.

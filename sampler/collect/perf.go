@@ -49,6 +49,9 @@ type Options struct {
 	// StackSize is the number of bytes that are copied of a thread's stack for each sample. If it is 0, as many are
 	// copied as fit into the kernel's buffers, which is 64 KiB for root. Native.StackSize returns the actual number.
 	StackSize int
+	// LeastStack is the number of bytes of a stack for which the kernel's buffers must have room. If they have room for
+	// less, the recording does not start, and the error is a *failure.RefusedError. 0 accepts any number.
+	LeastStack int
 	// Slow is called by Stop with a sentence for the user if perf takes long to end. It may be nil.
 	Slow func(message string)
 }

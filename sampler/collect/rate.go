@@ -28,6 +28,8 @@ type Rate struct {
 	Hertz int // per second and CPU
 	// Cost is how much of the sampled thread's time one sample takes. It is 0 if that can't be measured.
 	Cost time.Duration
+	// Extra is the part of Cost that was not measured, but added by ChooseRate.
+	Extra time.Duration
 	// Timers is the number of events that are clocks or count cycles. Each sample of these events takes Cost.
 	Timers int
 }
@@ -45,7 +47,7 @@ const StackCost = 16 * time.Microsecond
 // nested virtual machine that takes 25 us, which at 1001 Hz is 2.5 % of all time.
 //
 // The cost of events that do not advance with time, such as page-faults, is not measured. extra is added to the measured
-// cost: [StackCost] for samples with stacks, otherwise 0.
+// cost, for example [StackCost] for samples with stacks.
 func ChooseRate(events []sampler.Event, extra time.Duration) Rate {
 	if len(events) == 0 {
 		events = bestEvents[:1]
@@ -57,18 +59,19 @@ func ChooseRate(events []sampler.Event, extra time.Duration) Rate {
 		}
 	}
 	if len(timers) == 0 {
-		return rateFor(0, 0)
+		return rateFor(0, 0, 0)
 	}
 	cost := sampleCost(timers[0])
-	if cost > 0 {
-		cost += extra
+	if cost == 0 {
+		extra = 0
 	}
-	return rateFor(cost, len(timers))
+	return rateFor(cost+extra, extra, len(timers))
 }
 
-// rateFor returns the rate for the cost of a sample. The cost is 0 if it is unknown. timers is Rate.Timers.
-func rateFor(cost time.Duration, timers int) Rate {
-	rate := Rate{DefaultFrequency, cost, timers}
+// rateFor returns the rate for the cost of a sample. The cost is 0 if it is unknown. extra is Rate.Extra, and timers is
+// Rate.Timers.
+func rateFor(cost, extra time.Duration, timers int) Rate {
+	rate := Rate{DefaultFrequency, cost, extra, timers}
 	for _, lower := range lowerFrequencies {
 		if rate.Share(rate.Hertz) <= maxShare {
 			break
@@ -90,7 +93,11 @@ func (r Rate) Note() string {
 	if r.Hertz == DefaultFrequency {
 		return ""
 	}
-	return fmt.Sprintf("%d Hz takes %.1f %%, %d %.1f %% of the time", r.Hertz, 100*r.Share(r.Hertz), DefaultFrequency, 100*r.Share(DefaultFrequency))
+	text := fmt.Sprintf("%d Hz takes %.1f %%, %d %.1f %% of the time", r.Hertz, 100*r.Share(r.Hertz), DefaultFrequency, 100*r.Share(DefaultFrequency))
+	if r.Extra > 0 {
+		text += fmt.Sprintf("; a sample takes %.1f us, of which %.1f are for its call stack", r.Cost.Seconds()*1e6, r.Extra.Seconds()*1e6)
+	}
+	return text
 }
 
 // chooseFrequency returns the frequency at which events are sampled. It starts from the frequency in opts. If the

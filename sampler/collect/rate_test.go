@@ -2,6 +2,7 @@ package collect
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -33,4 +34,18 @@ func TestDrawFrequency(t *testing.T) {
 	assert.Equal(t, [4]int{5, 0, 0, 5}, all(5, 0), "no other frequency is near it")
 	assert.Equal(t, [4]int{1, 0, 0, 1}, all(1, 0))
 	assert.Equal(t, [4]int{10, 0, 0, 10}, all(10, 10), "a single frequency would be no choice")
+}
+
+// The note says what the rate takes, and how much of that is for call stacks.
+func TestRateNote(t *testing.T) {
+	check := func(cost, extra time.Duration, timers int, want string) {
+		t.Helper()
+		rate := rateFor(cost, extra, timers)
+		assert.Equal(t, want, rate.Note())
+	}
+	check(0, 0, 1, "")
+	check(2*time.Microsecond, 0, 1, "")
+	check(24*time.Microsecond, 0, 1, "301 Hz takes 0.7 %, 1001 2.4 % of the time")
+	check(18*time.Microsecond, 16*time.Microsecond, 1, "501 Hz takes 0.9 %, 1001 1.8 % of the time; a sample takes 18.0 us, of which 16.0 are for its call stack")
+	check(40*time.Microsecond, 16*time.Microsecond, 2, "101 Hz takes 0.8 %, 1001 8.0 % of the time; a sample takes 40.0 us, of which 16.0 are for its call stack")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
@@ -112,6 +113,9 @@ func (s *stacks) note() (note fix.Note, ok bool) {
 	return note, true
 }
 
+// moreRoom is the fix for buffers that are too small for call stacks.
+const moreRoom = "raise the limit of locked memory (ulimit -l, or sysctl kernel.perf_event_mlock_kb)"
+
 // shallowNote returns a note if the kernel's buffers are too small for the usual part of a stack. size is the number of
 // bytes that a sample has of a stack. ok is false if there is nothing to note.
 func shallowNote(size, asked int) (note fix.Note, ok bool) {
@@ -120,5 +124,34 @@ func shallowNote(size, asked int) (note fix.Note, ok bool) {
 		return note, false
 	}
 	return fix.Note{Text: fmt.Sprintf("deep call stacks are cut: there is room for %d KiB of a stack in the kernel's buffers", size>>10),
-		Fix: "raise the limit of locked memory (ulimit -l, or sysctl kernel.perf_event_mlock_kb)"}, true
+		Fix: moreRoom}, true
+}
+
+// littleRoom returns the error for buffers that have room for fewer bytes of a stack than Options.LeastStack. size is
+// the number of bytes for which they have room; 0 means that this machine copies no stacks.
+func littleRoom(size int) *failure.RefusedError {
+	if size == 0 {
+		return &failure.RefusedError{Tool: nativeTool, Reason: failure.ReasonKernel, Cause: "the kernel copies no call stacks on this kind of processor"}
+	}
+	return &failure.RefusedError{Tool: nativeTool, Reason: failure.ReasonLimit,
+		Cause: fmt.Sprintf("there is room for only %d KiB of a call stack in the kernel's buffers", size>>10), Hint: moreRoom}
+}
+
+// TryStacks returns an error if no samples with call stacks could be taken of a process of this user: the events are
+// refused, or the kernel's buffers have less room than LeastStack. It opens the events for this process, but takes no
+// samples. The options Events, Frequency and LeastStack count.
+func TryStacks(opts Options) error {
+	pid := os.Getpid()
+	o := perfevent.Options{Frequency: opts.Frequency, Stacks: perfevent.MaxStack, DrainEvery: stackPause}
+	set, _, _, err := openFirst(requestFor(opts.Events, noCyclesCounter()), o, pid, func(o perfevent.Options) (*perfevent.Set, error) {
+		return perfevent.Open(pid, o) // the events would begin with an exec
+	})
+	if err != nil {
+		return err
+	}
+	defer set.Close()
+	if set.Stacks() < opts.LeastStack {
+		return littleRoom(set.Stacks())
+	}
+	return nil
 }

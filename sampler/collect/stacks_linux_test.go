@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -153,6 +154,25 @@ func TestNativeStacksOfNobody(t *testing.T) {
 	assert.Contains(t, text, "in stacks.part\n")
 	assert.Equal(t, size < 32<<10, strings.Contains(out, fmt.Sprintf("note deep call stacks are cut: there is room for %d KiB", size>>10)), out)
 	assert.NotContains(t, out, "stop ")
+}
+
+// TestLeastStack checks that nothing is recorded if there is too little room for stacks, and that TryStacks knows it.
+func TestLeastStack(t *testing.T) {
+	gasmtest.NeedNative(t)
+	gasmtest.NeedRoot(t)
+	assert.NoError(t, TryStacks(Options{Events: eventsOf("cpu-clock"), Frequency: 99, LeastStack: 1 << 10}))
+	var refused *failure.RefusedError
+	require.ErrorAs(t, TryStacks(Options{Events: eventsOf("nosuchevent"), Frequency: 99}), &refused)
+	assert.Equal(t, failure.ReasonUnknownEvent, refused.Reason)
+
+	own := collecttest.HoldAs(t, collecttest.Busy, collecttest.Nobody)
+	own.Release(t)
+	out := nativeAsNobody(t, "cpu-clock", own.PID(), "least")
+	if !strings.Contains(out, "room for only") {
+		t.Skipf("nobody may not sample here, or lock much memory: %s", out)
+	}
+	text := `native sampling: there is room for only \d+ KiB of a call stack in the kernel's buffers; ` + regexp.QuoteMeta(moreRoom)
+	assert.Regexp(t, fmt.Sprintf("^try %s\nreason %d\nerror %s\n$", text, failure.ReasonLimit, text), out)
 }
 
 // fakeSample returns a sample with a call chain in the kernel.

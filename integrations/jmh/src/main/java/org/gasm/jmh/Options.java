@@ -45,6 +45,7 @@ final class Options {
         add("events", Kind.RECORDING, "--event", "events to sample, as perf names them, separated by commas");
         add("frequency", Kind.RECORDING, "--frequency", "samples per second and CPU, about; the first fork draws a frequency near it for all forks");
         add("sampler", Kind.RECORDING, "--sampler", "auto, native, perf or dtrace");
+        add("stacks", Kind.RECORDING, "--stacks", "on: record call stacks, which take time of the benchmark; off by default");
         add("sudo", Kind.SWITCH, "--sudo", "run dtrace with sudo");
         add("code", Kind.RECORDING, "--code", "auto, copy or print: how to get the code");
         add("hotspotEvents", Kind.RECORDING, "--events", "events that HotSpot logs: gc,safepoint,compile or none");
