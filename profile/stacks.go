@@ -122,7 +122,7 @@ func (b *Builder) foldedStacks() (n int64) {
 
 // isUnder reports whether a sample has the method Config.Under among its frames.
 func (b *Builder) isUnder(j *joinedSample) bool {
-	return b.under.Has(j.spot, j.Stack, func() []calltree.LeafFrame {
+	return b.under.Has(j.spot, j.stack, func() []calltree.LeafFrame {
 		if j.spot.jvm >= 0 {
 			b.underCode.readDebugInfo(blobRef{int(j.spot.jvm), int(j.spot.blob)})
 		}

@@ -147,7 +147,9 @@ func (s *session) complete(ctx context.Context, describe func() capture.Descript
 func (s *session) description() capture.Description {
 	stacks := 0
 	if _, err := os.Lstat(s.path(capture.StacksFile)); err == nil {
-		stacks = capture.StacksVersion
+		if stacks = capture.StacksVersion; s.sampling.tool() == SamplerPerf {
+			stacks = capture.ChainsVersion
+		}
 	}
 	return capture.Description{Schema: 1, Stacks: stacks, Gasm: s.gasm, Host: thisHost(),
 		Sampler: string(s.sampling.tool()), Events: sampler.Specs(s.sampling.Events()), Frequency: s.sampling.Frequency(),
@@ -158,12 +160,12 @@ func (s *session) description() capture.Description {
 // they have.
 func (s *session) stacksNote(wanted bool) string {
 	switch {
-	case !wanted || s.sampling == nil:
+	case !wanted || s.sampling == nil || s.sampling.tool() == SamplerPerf:
 		return ""
-	case runtime.GOARCH != "amd64":
-		return "the samples have no call stacks: gasm finds them on x86-64 only"
 	case s.sampling.tool() != SamplerNative:
-		return fmt.Sprintf("the samples have no call stacks: only --sampler native records them, not %s", s.sampling.tool())
+		return fmt.Sprintf("the samples have no call stacks: --sampler native and perf record them, %s does not", s.sampling.tool())
+	case runtime.GOARCH != "amd64":
+		return "the samples have no call stacks: gasm finds them on x86-64 only; --sampler perf records them where the JVM has -XX:+PreserveFramePointer"
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package sampler
 import (
 	"bytes"
 
+	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/internal/fields"
 )
 
@@ -132,4 +133,43 @@ func onlyHex(text []byte) (x uint64, ok bool) {
 	padded[copy(padded[:], text)] = ' '
 	x, _, ok = fields.CutHex(padded[:len(text)+1])
 	return x, ok
+}
+
+// PushChain adds the sample's Chain to a tree of stacks, in the form that package callstack describes. add is the Push of
+// the tree. PushChain returns the ID of the stack, or 0 if the sample has no Chain or there is no room for it.
+//
+// The sample's own address belongs to the stack only if it is in the kernel.
+func (s *Sample) PushChain(add func(caller callstack.ID, f callstack.Frame) callstack.ID) callstack.ID {
+	if s.Chain == nil || len(s.Chain.Calls) == 0 && !s.Kernel() {
+		return 0
+	}
+	id := add(0, callstack.At(callstack.Chain, 0))
+	if s.Chain.Cut {
+		id = add(id, callstack.At(callstack.Cut, 0))
+	}
+	for i := len(s.Chain.Calls) - 1; i >= 0; i-- {
+		c := &s.Chain.Calls[i]
+		id = add(id, chainFrame(c.PC, c.Module, c.Symbol))
+	}
+	if s.Kernel() {
+		id = add(id, chainFrame(s.PC, s.Module, s.Symbol))
+	}
+	if id == callstack.NoRoom {
+		return 0
+	}
+	return id
+}
+
+// chainFrame returns the frame of an address in a chain.
+func chainFrame(pc uint64, module, symbol string) callstack.Frame {
+	kind := callstack.Native
+	switch module {
+	case KernelModule:
+		kind = callstack.Kernel
+	case "":
+		kind = callstack.Code
+	}
+	f := callstack.At(kind, pc)
+	f.Module, f.Name = module, symbol
+	return f
 }

@@ -49,6 +49,9 @@ type Options struct {
 	// StackSize is the number of bytes that are copied of a thread's stack for each sample. If it is 0, as many are
 	// copied as fit into the kernel's buffers, which is 64 KiB for root. Native.StackSize returns the actual number.
 	StackSize int
+	// Chains makes perf record the chains of return addresses that it finds by frame pointers. Perf.WriteStacks writes
+	// them. Native sampling ignores it.
+	Chains bool
 	// Slow is called by Stop with a sentence for the user if perf takes long to end. It may be nil.
 	Slow func(message string)
 }
