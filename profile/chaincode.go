@@ -1,8 +1,6 @@
 package profile
 
 import (
-	"slices"
-
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/chains"
@@ -115,16 +113,11 @@ func (b *Builder) stackOf(j *joinedSample) callstack.ID {
 	return b.chains.Of(chains.Sample{PID: j.pid, PC: j.PC, Kernel: j.Kernel(), MonoNanos: j.MonoNanos, Stack: j.Stack})
 }
 
-// distrusted returns the number of samples whose stacks are cut at their innermost Java frame because their JVMs keep no
-// frame pointers, and the process ids of these JVMs.
-func (b *Builder) distrusted() (samples int64, pids []int) {
+// distrusted returns the number of samples whose stacks are cut at their innermost Java frame, because their JVMs keep no
+// frame pointers.
+func (b *Builder) distrusted() int64 {
 	if b.chains == nil {
-		return 0, nil
+		return 0
 	}
-	for pid, n := range b.chains.Distrusted {
-		samples += n
-		pids = append(pids, pid)
-	}
-	slices.Sort(pids)
-	return samples, pids
+	return b.chains.Distrusted()
 }

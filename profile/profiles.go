@@ -137,10 +137,9 @@ func (ps *Profiles) noteLimits() {
 	if n := b.foldedStacks(); n > 0 {
 		ps.Capture.Notes.Add(fmt.Sprintf("there are too many different call stacks: %d samples are counted without theirs", n))
 	}
-	if n, pids := b.distrusted(); n > 0 {
-		ps.Capture.Notes.Add(fmt.Sprintf("%s of %d samples are cut at their innermost Java frame, because the %s %s no frame pointers (-XX:+PreserveFramePointer); --sampler native needs none",
-			"the call stacks", n, "JVM", "keeps"))
-		_ = pids
+	if n := b.distrusted(); n > 0 {
+		ps.Capture.Notes.Add(fmt.Sprintf("the call stacks of %d samples are cut at their innermost Java frame: perf follows frame pointers, "+
+			"and Java code has these only with -XX:+PreserveFramePointer (--sampler native needs no option)", n))
 	}
 	if b.overlapping > 0 {
 		ps.Capture.Notes.Add(fmt.Sprintf("%s is damaged: %d windows of trials overlap those of another trial in the same JVM; "+

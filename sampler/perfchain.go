@@ -140,7 +140,7 @@ func onlyHex(text []byte) (x uint64, ok bool) {
 //
 // The sample's own address belongs to the stack only if it is in the kernel.
 func (s *Sample) PushChain(add func(caller callstack.ID, f callstack.Frame) callstack.ID) callstack.ID {
-	if s.Chain == nil || len(s.Chain.Calls) == 0 && !s.Kernel() {
+	if s.Chain == nil {
 		return 0
 	}
 	id := add(0, callstack.At(callstack.Chain, 0))

@@ -36,9 +36,12 @@ type Stacks struct {
 	chain []callstack.Frame // of the stack that is made
 	stack []callstack.Frame
 
-	// Distrusted has the processes that had to be cut at their innermost Java frame, with the number of samples.
-	Distrusted map[int]int64
+	distrusted int64
 }
+
+// Distrusted returns the number of samples whose stacks had to be cut at their innermost Java frame, because their process
+// keeps no frame pointers there.
+func (s *Stacks) Distrusted() int64 { return s.distrusted }
 
 // A key says which chain of which process, and where the sample was.
 type key struct {
@@ -52,7 +55,7 @@ const maxKnown = 1 << 20
 
 // New returns Stacks that adds to the tree.
 func New(tree *callstack.Tree, code Code) *Stacks {
-	return &Stacks{tree: tree, code: code, known: map[key]callstack.ID{}, Distrusted: map[int]int64{}}
+	return &Stacks{tree: tree, code: code, known: map[key]callstack.ID{}}
 }
 
 // A Sample is what Stacks has to know about a sample.
@@ -72,7 +75,7 @@ func (s *Stacks) Of(x Sample) callstack.ID {
 	k := key{x.PID, x.PC, x.Stack}
 	if id, ok := s.known[k]; ok {
 		if id&distrustedBit != 0 {
-			s.Distrusted[x.PID]++
+			s.distrusted++
 		}
 		return id &^ distrustedBit
 	}
@@ -94,7 +97,7 @@ func (s *Stacks) Of(x Sample) callstack.ID {
 	}
 	remembered := id
 	if w.distrusted {
-		s.Distrusted[x.PID]++
+		s.distrusted++
 		remembered |= distrustedBit
 	}
 	if !w.passing {
