@@ -38,7 +38,8 @@ type Options struct {
 	// FixedFrequency is true if samples are taken exactly at Frequency. Otherwise the sampler draws a frequency near
 	// Frequency at random (see [collect.Options].Drawn). DTrace always uses exactly Frequency.
 	FixedFrequency bool
-	// Stacks is true if the samples get call stacks. Only SamplerNative records them.
+	// Stacks is true if the samples get call stacks. SamplerNative records them, and SamplerPerf as far as it can follow
+	// frame pointers.
 	Stacks bool
 	Sudo   bool // run dtrace by sudo -n
 
@@ -135,6 +136,8 @@ func (o *Options) Check() error {
 		return fmt.Errorf("--sampler is %q; it can be %s", o.Sampler, layout.Or(SamplerNames()))
 	case o.Sampler == SamplerDTrace && len(o.Counters) > 0:
 		return errors.New("--event names events of the kernel and the CPU; dtrace samples by time alone")
+	case o.Stacks && (o.Sampler == SamplerDTrace || o.Sampler == SamplerXCTrace):
+		return fmt.Errorf("--sampler %s records no call stacks (--stacks, --tree, --under, --by); native and perf do", o.Sampler)
 	case (o.Sampler == SamplerNative || o.Sampler == SamplerPerf) && sudo:
 		return fmt.Errorf("--sudo is for dtrace; --sampler %s needs no root where kernel.perf_event_paranoid allows it", o.Sampler)
 	case o.Sampler == SamplerXCTrace && sudo:
