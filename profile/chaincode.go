@@ -43,10 +43,20 @@ func (c *chainCode) Sampled(pid int, pc uint64, monoNanos int64) chains.Place {
 func (c *chainCode) Called(pid int, pc uint64, monoNanos int64) chains.Place {
 	// The byte before the return address belongs to the call. The address itself may be in other code.
 	ref, p, ok := c.find(pid, pc-1, monoNanos)
-	if ok {
+	switch {
+	case ok:
 		p.Frames = c.frames(ref, pc-1, pc)
+	case c.mayBeCode(pid, pc-1):
+		p.Frames, p.Unknown = []callstack.Frame{callstack.At(callstack.Stub, pc)}, true
 	}
 	return p
+}
+
+// mayBeCode reports whether an address may be in code of HotSpot that is not in the log. HotSpot prints neither the
+// interpreter nor stubs, unless it is asked to.
+func (c *chainCode) mayBeCode(pid int, pc uint64) bool {
+	i, ok := c.b.byPID[pid]
+	return ok && len(c.b.jvms[i].Log.Blobs) > 0 && !c.b.beyondCode(pid, pc)
 }
 
 func (c *chainCode) find(pid int, pc uint64, monoNanos int64) (ref blobRef, p chains.Place, ok bool) {

@@ -11,6 +11,8 @@ import (
 type Place struct {
 	// Frames are those of the code at the address, innermost first. They are empty if there is no code.
 	Frames []callstack.Frame
+	// Unknown is true if nothing is known about the code, so that it may be Java code.
+	Unknown bool
 	// Lasting is true if the same code is at the address at any time.
 	Lasting bool
 	// Frameless is true if the code at a sampled address has no frame of its own there, so that its caller is not in the
@@ -133,7 +135,7 @@ type walk struct {
 	Sample
 	*Stacks
 	cut        bool // the chain says that addresses are missing
-	java       bool // there was a Java frame
+	java       bool // there was a Java frame, or one that may be one
 	passing    bool // other code may be at one of the addresses at another time
 	distrusted bool
 }
@@ -193,7 +195,7 @@ func (w *walk) frames() (mark callstack.Kind) {
 func (w *walk) at(find func(int, uint64, int64) Place, pc uint64) Place {
 	p := find(w.PID, pc, w.MonoNanos)
 	w.passing = w.passing || !p.Lasting
-	w.java = w.java || slices.ContainsFunc(p.Frames, func(f callstack.Frame) bool { return f.Kind.Java() })
+	w.java = w.java || p.Unknown || slices.ContainsFunc(p.Frames, func(f callstack.Frame) bool { return f.Kind.Java() })
 	return p
 }
 

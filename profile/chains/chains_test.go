@@ -47,6 +47,9 @@ func (c *fakeCode) place(pc uint64, monoNanos int64) Place {
 	case 6:
 		return Place{Frames: []callstack.Frame{java(callstack.Stub, "call_stub")}, Lasting: true}
 	}
+	if pc>>12 == 7 { // not in the log
+		return Place{Frames: []callstack.Frame{callstack.At(callstack.Stub, pc)}, Unknown: true}
+	}
 	return Place{}
 }
 
@@ -121,6 +124,8 @@ func TestChains(t *testing.T) {
 		{"nothing but the sample", 1, 0x10, false, "", "[unwalked]"},
 		{"perf has cut it", 1, 0x1000, false, "1001; cut", "A::a; [cut]"},
 		{"perf has cut it without saying so", 1, 0x1000, false, deep, strings.Repeat("A::a; ", perfDepth-1) + "[cut]"},
+		{"code that is not in the log", 1, 0x1000, false, "7001; native start_thread", "[stub]; start_thread"},
+		{"without frame pointers, code that is not in the log", 2, 0x10, false, "7001; 1001; native start_thread", "[stub]; [cut]"},
 		{"another process", 3, 0x10, false, "9001; native start_thread", "[unwalked]"},
 	} {
 		tree := &callstack.Tree{}

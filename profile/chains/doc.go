@@ -12,7 +12,7 @@
 //
 // A stack is whole if its outermost frame is the function that a thread or a process begins with: start_thread of the C
 // library, for example. What a chain has beyond that function is left out. If a chain has an address that is in no file
-// and in no code of HotSpot, nothing from that address on is right: the register had another value. The stack then has
+// and surely in no code of HotSpot, nothing from that address on is right: the register had another value. The stack then has
 // the mark Unwalked. A chain that ends without such a function is cut if it has as many addresses as perf records, and
 // otherwise Unwalked.
 //
