@@ -16,6 +16,7 @@ func TestWriteRead(t *testing.T) {
 	stacks := [][]Frame{
 		{{Kind: Native, PC: 0x7f3c5a09caa3, Module: "libc.so.6", Name: "clone3", BCI: Unknown, Line: Unknown}, {Kind: Compiled, PC: 0x7f00, CompileID: 138, BCI: 17, Line: 42, Name: "Foo::bar"}},
 		{{Kind: Native, PC: 0x7f3c5a09caa3, Module: "libc.so.6", Name: "clone3", BCI: Unknown, Line: Unknown}, {Kind: Interpreted, BCI: 0, Line: Unknown, Name: "Foo::\"\n\u202e\xff"}},
+		{{Kind: Chain, BCI: Unknown, Line: Unknown}, {Kind: Code, PC: 0x7f00, BCI: Unknown, Line: Unknown}},
 		{{Kind: Cut, BCI: Unknown, Line: Unknown}, {Kind: Inlined, PC: 0x7f00, CompileID: 138, BCI: 1, Line: 2, Name: ""}},
 	}
 	var text bytes.Buffer
@@ -32,10 +33,10 @@ func TestWriteRead(t *testing.T) {
 		}
 	}
 	require.NoError(t, w.Flush())
-	assert.Equal(t, []ID{2, 3, 5}, ids)
+	assert.Equal(t, []ID{2, 3, 5, 7}, ids)
 	tree, err := Read(bytes.NewReader(text.Bytes()), "stacks.txt")
 	require.NoError(t, err, text.String())
-	assert.Equal(t, 5, tree.Len())
+	assert.Equal(t, 7, tree.Len())
 	for i, id := range ids {
 		var got []Frame
 		for f := range tree.Frames(id) {
@@ -43,7 +44,7 @@ func TestWriteRead(t *testing.T) {
 		}
 		assert.Equal(t, stacks[i], got)
 	}
-	f, _ := tree.Frame(6)
+	f, _ := tree.Frame(8)
 	assert.Nil(t, f)
 	f, _ = tree.Frame(0)
 	assert.Nil(t, f)
@@ -51,7 +52,28 @@ func TestWriteRead(t *testing.T) {
 	cut := text.Bytes()[:text.Len()-1]
 	tree, err = Read(bytes.NewReader(cut), "stacks.txt")
 	require.NoError(t, err, "a killed gasm has not written the last line to its end")
-	assert.Equal(t, 4, tree.Len())
+	assert.Equal(t, 6, tree.Len())
+}
+
+// TestPush checks that a tree can grow, whether it was read or is new.
+func TestPush(t *testing.T) {
+	a, b := Frame{Kind: Native, Name: "a"}, Frame{Kind: Code, PC: 7}
+	read, err := Read(strings.NewReader(head+"f 1 cut - - - - \"\" \"\"\ns 1 0 1\n"), "stacks.txt")
+	require.NoError(t, err)
+	for offset, tree := range []*Tree{{}, read} {
+		offset := ID(offset)
+		for range 2 { // the second time nothing is new
+			assert.Equal(t, offset+1, tree.Push(0, a))
+			assert.Equal(t, offset+2, tree.Push(offset+1, b))
+			assert.Equal(t, offset+3, tree.Push(0, b))
+			assert.Equal(t, offset+4, tree.Push(offset+3, b))
+		}
+		assert.EqualValues(t, offset+4, tree.Len())
+		f, caller := tree.Frame(offset + 2)
+		assert.Equal(t, b, *f)
+		assert.Equal(t, offset+1, caller)
+		assert.Equal(t, NoRoom, tree.Push(NoRoom, a))
+	}
 }
 
 func TestReadBadLines(t *testing.T) {

@@ -23,6 +23,14 @@
 // the root. The mark Frozen is in place of those frames of a virtual thread that were in the heap; the frames of its
 // carrier thread follow. A stack without a mark is whole.
 //
+// # Chains
+//
+// perf follows the frame pointers of a thread. What it finds is a chain of return addresses, and nobody can tell by
+// itself which of them are right: code without frame pointers uses the register for other values. So these stacks have
+// the mark Chain as their root, and after it the mark Cut if perf has left out the outermost addresses. In place of
+// methods, they have frames of the kind Code. When a report is made, package profile/chains turns a chain into a stack,
+// because only then it is known which code was at an address.
+//
 // # The file
 //
 // Each line is a frame ("f") or a node ("s"). A frame has its number, its kind, its address, the compile id, the bci,

@@ -14,11 +14,13 @@ const (
 	Cut                         // a mark: the outer frames were beyond the part of the stack that was copied
 	Frozen                      // a mark: here are frames of a virtual thread that were in the heap
 	Unwalked                    // a mark: the caller could not be found
+	Chain                       // a mark: the stack is a chain that was not checked yet, see the package comment
+	Code                        // a place in memory without a file, for example in the code cache; only in chains
 )
 
 // kinds are the words of the kinds in stacks.txt.
 var kinds = [...]string{Compiled: "compiled", Inlined: "inlined", Interpreted: "interpreted", Stub: "stub", Native: "native", Kernel: "kernel",
-	Cut: "cut", Frozen: "frozen", Unwalked: "unwalked"}
+	Cut: "cut", Frozen: "frozen", Unwalked: "unwalked", Chain: "chain", Code: "code"}
 
 func (k Kind) String() string { return kinds[k] }
 
@@ -26,7 +28,7 @@ func (k Kind) String() string { return kinds[k] }
 func (k Kind) Java() bool { return k >= Compiled && k <= Interpreted }
 
 // Mark reports whether the frame is not a frame, but stands in place of frames that are missing.
-func (k Kind) Mark() bool { return k >= Cut }
+func (k Kind) Mark() bool { return k >= Cut && k <= Chain }
 
 // Unknown is the BCI or the Line of a frame that has none.
 const Unknown = -1
@@ -35,7 +37,8 @@ const Unknown = -1
 type Frame struct {
 	Kind Kind
 	// PC is the address at which the execution continues when the callee returns. For an interpreted method it is 0,
-	// and for a mark, too. Of an inlined method it is that of the compiled method around it.
+	// and for a mark, too. Of an inlined method it is that of the compiled method around it. In a chain, the PC of a native
+	// function may be the address in its file.
 	PC        uint64
 	CompileID int // of a compiled or inlined method; 0 for all others
 	// BCI is the index of the bytecode that is executed, and Line its line in the source. Each may be Unknown.

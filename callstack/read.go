@@ -18,6 +18,7 @@ import (
 type Tree struct {
 	frames []Frame
 	nodes  []node // of ID i+1
+	pushed pushed
 }
 
 // longestLine is the longest line that is read, in bytes. The names of a method and of its class have at most 64 kB

@@ -98,7 +98,7 @@ func TestReadDescriptionErrors(t *testing.T) {
 		}
 	}
 	check(`{"schema":3,"gasm":"v9"}`, "has schema 3, but this gasm reads schemas 1 and 2: use the gasm that made it (v9)")
-	check(`{"schema":2,"gasm":"v9","stacks":2}`, "have call stacks of version 2, but this gasm reads version 1: use the gasm that made it (v9)")
+	check(`{"schema":2,"gasm":"v9","stacks":3}`, "have call stacks of version 3, but this gasm reads versions up to 2: use the gasm that made it (v9)")
 	check(`{"schema":"1"}`, "not a capture's description")
 	check("{}", "not a capture's description")
 	check("[]", "not a capture's description")

@@ -28,7 +28,7 @@ type Description struct {
 	// unknown.
 	Code string `json:"code,omitempty"`
 	// Stacks says that the samples have call stacks, which are in StacksFile. It is the version of their format,
-	// StacksVersion, or 0 if there are no stacks. Write sets Schema to 2 if there are stacks: the first release of gasm
+	// StacksVersion or ChainsVersion, or 0 if there are no stacks. Write sets Schema to 2 if there are stacks: the first release of gasm
 	// can't read such samples, and refuses the schema.
 	Stacks int `json:"stacks,omitempty"`
 	// Selection has the flags of `gasm profile` that made HotSpot print only some of its code, for example "--skip-c1".
@@ -115,8 +115,8 @@ func ReadDescription(dir string) (*Description, error) {
 	if d.Schema != 1 && d.Schema != stacksSchema {
 		return nil, fmt.Errorf("%s: has schema %d, but this gasm reads schemas 1 and %d: use the gasm that made it (%s)", path, d.Schema, stacksSchema, d.Gasm)
 	}
-	if d.Stacks < 0 || d.Stacks > StacksVersion {
-		return nil, fmt.Errorf("%s: its samples have call stacks of version %d, but this gasm reads version %d: use the gasm that made it (%s)", path, d.Stacks, StacksVersion, d.Gasm)
+	if d.Stacks < 0 || d.Stacks > ChainsVersion {
+		return nil, fmt.Errorf("%s: its samples have call stacks of version %d, but this gasm reads versions up to %d: use the gasm that made it (%s)", path, d.Stacks, ChainsVersion, d.Gasm)
 	}
 	if d.Lost < 0 || d.Lost > maxLost {
 		d.Notes.Add(fmt.Sprintf("%s is damaged: it says that the sampler lost %d samples, which is impossible; none are counted as lost", DescriptionFile, d.Lost))

@@ -27,6 +27,10 @@ type JVM struct {
 	// for the safepoints in its code. For all other instructions, package safepoints guesses them.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
 
+	// FramePointers is true if the JVM ran with PreserveFramePointer. Then Java code keeps frame pointers, which a sampler
+	// can follow.
+	FramePointers bool `json:"frame_pointers,omitempty"`
+
 	// EventLog is the file in the capture's folder to which HotSpot logged the JVM's events. It is "" if there is none.
 	EventLog string `json:"event_log,omitempty"`
 	// USDT is the file in the capture's folder with the events of the JVM's USDT probes. It is "" if there is none.
@@ -63,7 +67,8 @@ type JVM struct {
 // Describe returns what a log says about its JVM. StartMonoNanos is 0, because the log has no times on the samples'
 // clock.
 func Describe(log *printassembly.Log) JVM {
-	return JVM{PID: log.PID, Main: mainOf(log.Command), Version: log.Version(), LogFile: filepath.Base(log.Name()), Log: log}
+	return JVM{PID: log.PID, Main: mainOf(log.Command), Version: log.Version(), LogFile: filepath.Base(log.Name()),
+		FramePointers: log.FramePointers, Log: log}
 }
 
 // mainOf returns the main class of a program, or the name of its jar without the folder. Its argument is the value of

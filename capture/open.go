@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/internal/regular"
 	"github.com/gasm-profiler/gasm/printassembly"
@@ -33,6 +34,10 @@ type Capture struct {
 	samples source
 	symbols *native.Table // nil if the capture has no symbols.txt
 	parts   []part        // if this is a folder of captures: these captures
+	// chains is true if the sampler's text has stacks itself. tree is the tree to which they are added; it is nil before
+	// ReadStacks.
+	chains bool
+	tree   *callstack.Tree
 }
 
 // Open opens the capture in a folder. If the folder is not a capture but has captures in its subfolders, Open opens all
@@ -184,7 +189,7 @@ func (c *Capture) guess() error {
 	return nil
 }
 
-// firstSamples returns the time of each process's first sample. It has to read all samples, because they are not sorted
+// firstSamples returns the time of each process's first sample, and finds out whether the text has stacks itself. It has to read all samples, because they are not sorted
 // by time: samples from one CPU may come after later samples from another CPU.
 func (c *Capture) firstSamples() (map[int]int64, error) {
 	in, err := c.samples.open()
@@ -193,9 +198,10 @@ func (c *Capture) firstSamples() (map[int]int64, error) {
 	}
 	defer in.Close()
 	first := map[int]int64{}
-	r := sampler.NewReader(in, c.samples.name)
+	r := sampler.NewChainReader(in, c.samples.name)
 	for r.Scan() {
 		if s, ok := r.Record().(*sampler.Sample); ok {
+			c.chains = c.chains || s.Chain != nil
 			if at, seen := first[s.PID]; !seen || s.MonoNanos < at {
 				first[s.PID] = s.MonoNanos
 			}

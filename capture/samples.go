@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/internal/regular"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -89,6 +90,7 @@ type SampleReader struct {
 	sampler.Reader
 	in      io.Closer
 	symbols *native.Table
+	tree    *callstack.Tree // gets the stacks that the text has; nil if they are not wanted
 }
 
 // Samples returns a reader of the capture's samples. The caller closes it.
@@ -105,13 +107,20 @@ func (c *Capture) Samples() (*SampleReader, error) {
 	if c.Progress != nil {
 		text = &countingReader{in, c.Progress}
 	}
-	return &SampleReader{sampler.NewReader(text, c.samples.name), in, c.symbols}, nil
+	newReader := sampler.NewReader
+	if c.tree != nil {
+		newReader = sampler.NewChainReader
+	}
+	return &SampleReader{newReader(text, c.samples.name), in, c.symbols, c.tree}, nil
 }
 
 // Record returns the record that the [sampler.Reader] has read. In a sample, it replaces names with those from
 // symbols.txt. The record is valid until the next Scan.
 func (r *SampleReader) Record() any {
 	rec := r.Reader.Record()
+	if s, ok := rec.(*sampler.Sample); ok && r.tree != nil {
+		s.Stack = s.PushChain(r.tree.Push)
+	}
 	if s, ok := rec.(*sampler.Sample); ok && r.symbols != nil && !s.Kernel() {
 		if known, ok := r.symbols.Resolve(s.PID, s.PC); ok {
 			s.Module, s.Symbol = known.Module, known.Symbol

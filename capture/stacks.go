@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/internal/regular"
@@ -16,6 +17,10 @@ import (
 // StacksVersion is the value of [Description.Stacks] for samples whose lines end with the number of a stack in
 // stacks.txt, as in " #17".
 const StacksVersion = 1
+
+// ChainsVersion is the value of [Description.Stacks] if the stacks are chains (see package callstack). In all else it is
+// the same as StacksVersion.
+const ChainsVersion = 2
 
 const (
 	// maxStacksFile is how many bytes of a stacks.txt are read. A node has about 20 bytes, and MaxNodes of them have
@@ -27,10 +32,14 @@ const (
 
 // ReadStacks reads the call stacks of the samples. The samples of this capture have IDs in the tree that it returns. The
 // tree is nil if the capture has no stacks. If some of them could not be read, the notes say why, and the tree has the
-// others.
+// others. If a sampler's text has stacks itself, they are added to the tree when the samples are read.
 //
 // If the capture has several parts, ReadStacks must be called before Samples. Otherwise the samples have no stacks.
 func (c *Capture) ReadStacks() (tree *callstack.Tree, notes []string) {
+	if len(c.parts) == 0 && c.chains {
+		c.tree = &callstack.Tree{}
+		return c.tree, nil
+	}
 	if len(c.parts) == 0 {
 		tree, note := c.ownStacks()
 		if note != "" {
@@ -40,6 +49,13 @@ func (c *Capture) ReadStacks() (tree *callstack.Tree, notes []string) {
 	}
 	for i := range c.parts {
 		p := &c.parts[i]
+		if p.chains {
+			if tree == nil {
+				tree = &callstack.Tree{}
+			}
+			p.tree = tree
+			continue
+		}
 		of, note := p.ownStacks()
 		if note != "" {
 			notes = append(notes, note)
@@ -58,6 +74,11 @@ func (c *Capture) ReadStacks() (tree *callstack.Tree, notes []string) {
 		p.stacks = of.Len()
 	}
 	return tree, notes
+}
+
+// HasChains reports whether stacks of the capture may be chains, see package callstack.
+func (c *Capture) HasChains() bool {
+	return c.chains || c.Guessed || c.Stacks == ChainsVersion || slices.ContainsFunc(c.parts, func(p part) bool { return p.HasChains() })
 }
 
 // ownStacks reads the stacks.txt of a capture without parts.
@@ -88,7 +109,7 @@ func (c *Capture) ownStacks() (tree *callstack.Tree, note string) {
 
 // joinStack changes the number of a sample's stack to its number in the tree of the joined capture.
 func (p *part) joinStack(s *sampler.Sample) {
-	if s.Stack == 0 {
+	if s.Stack == 0 || p.tree != nil {
 		return
 	}
 	if int64(s.Stack) > int64(p.stacks) {

@@ -172,6 +172,8 @@ type Header struct {
 	// ReservedCodeCache is the size in bytes of the address range that can hold code: the value of
 	// -XX:ReservedCodeCacheSize, or else 240 MB, HotSpot's default with both compilers.
 	ReservedCodeCache uint64
+	// FramePointers is true if the JVM's arguments have -XX:+PreserveFramePointer.
+	FramePointers bool
 	// ClassPath is the property java.class.path: directories and jars, separated as on the JVM's system (":" or ";").
 	// It is "" if the log does not have it.
 	ClassPath string

@@ -38,3 +38,16 @@ func reservedCodeCache(args string) uint64 {
 	}
 	return size
 }
+
+// framePointers reports whether the JVM's arguments set PreserveFramePointer. The last one that sets it counts.
+func framePointers(args string) (on bool) {
+	for arg := range strings.FieldsSeq(args) {
+		switch arg {
+		case "-XX:+PreserveFramePointer":
+			on = true
+		case "-XX:-PreserveFramePointer":
+			on = false
+		}
+	}
+	return on
+}

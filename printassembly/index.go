@@ -284,7 +284,8 @@ func (x *indexer) headerText(line []byte) {
 	case "<command>":
 		x.idx.Command = unescape(bytes.TrimSpace(line))
 	case "<args>":
-		x.idx.ReservedCodeCache = reservedCodeCache(unescape(line))
+		args := unescape(line)
+		x.idx.ReservedCodeCache, x.idx.FramePointers = reservedCodeCache(args), framePointers(args)
 	case "<properties>":
 		x.idx.property(line)
 		return // more lines of properties follow

@@ -3,9 +3,11 @@ package profile
 import (
 	"slices"
 
+	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/chains"
 	"github.com/gasm-profiler/gasm/profile/codemap"
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/history"
@@ -25,7 +27,8 @@ import (
 //     the profile. A sample that is in no profile goes to a row of the account, and ends here.
 //  4. findEvents: which of the JVM's events were going on at the time.
 //  5. locate: where the PC was, which is a [spot]: in a blob of code, in a native function, or in neither.
-//     choose: if only samples under a method are wanted, all others end here.
+//     If the sample has a chain of return addresses, stackOf makes its call stack of that. choose: if only samples under
+//     a method are wanted, all others end here.
 //  6. count: the sample goes into the tables of its trial.
 //
 // What the steps find is kept in a [joinedSample]. Each step only reads what the steps before it have found.
@@ -53,6 +56,8 @@ type Config struct {
 	Locations, Parts, History bool
 	// Stacks are the capture's call stacks. If they are not nil, samples are counted by their stacks, too.
 	Stacks *calltree.Stacks
+	// Chains is true if some of the Stacks may be chains.
+	Chains bool
 	// Under leaves out all samples without a certain method among their frames, unless it is nil.
 	Under *calltree.Under
 	// Inside leaves out all samples without a certain method among their frames, unless it is nil. They count as outside
@@ -86,6 +91,7 @@ type Builder struct {
 	functions *numbers.Functions
 	contexts  *numbers.Contexts // nil if samples are not counted by context
 	stacks    *calltree.Stacks  // nil if samples are not counted by stack
+	chains    *chains.Stacks    // turns chains into stacks; nil if there are none
 	// under and inside choose samples by a method among their frames. Each is nil if no method is needed.
 	under, inside *calltree.Filter[spot]
 	underCode     *codeReader // reads the frames for under and inside, while samples are added
@@ -149,6 +155,9 @@ func NewBuilder(c Config) *Builder {
 	if c.Under != nil || c.Inside != nil {
 		b.underCode = newCodeReader(b.jvms, &Options{}, 0, func(string, ...any) {})
 	}
+	if c.Stacks != nil && c.Chains {
+		b.chains = chains.New(c.Stacks.Tree, newChainCode(b))
+	}
 	if c.Locations || c.Stacks != nil {
 		b.contexts = numbers.NewContexts()
 	}
@@ -201,6 +210,7 @@ type joinedSample struct {
 	events  events.Set     // the events that were going on
 	context int32          // number in Builder.contexts; 0 if samples are not counted by context
 	spot    spot
+	stack   callstack.ID // the callers; 0 if they are not known
 }
 
 // A spot is where the PC of a sample was: at an address of a blob's code, in a native function, or at an unresolved
@@ -243,6 +253,7 @@ func (b *Builder) Add(s *sampler.Sample) {
 	}
 	b.findEvents(&j)
 	b.locate(&j)
+	j.stack = b.stackOf(&j)
 	if why := b.choose(&j); why != admitted {
 		b.exclude(&j, why)
 		return
@@ -402,7 +413,7 @@ func (b *Builder) count(j *joinedSample) {
 	tally.BumpAt(t.threads, threadKey{j.pid, j.thread.Label, outside}, j.counter)
 	t.kept.add(j)
 	if t.stacks != nil {
-		t.stacks.Add(calltree.Key[spot]{Spot: j.spot, JVM: t.jvm(j.pid), Context: j.context, Stack: j.Stack}, j.counter)
+		t.stacks.Add(calltree.Key[spot]{Spot: j.spot, JVM: t.jvm(j.pid), Context: j.context, Stack: j.stack}, j.counter)
 	}
 	if j.events != 0 {
 		t.addDuring(j)

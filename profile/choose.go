@@ -118,7 +118,7 @@ func (c *Config) addStacks(o *Options, from *capture.Capture) (notes []string) {
 	}
 	tree, notes := from.ReadStacks()
 	if tree != nil {
-		c.Stacks = calltree.NewStacks(tree)
+		c.Stacks, c.Chains = calltree.NewStacks(tree), from.HasChains()
 	} else if needed {
 		notes = append(notes, "this capture has no call stacks: --under and --by know only the methods that were inlined at a sample, and not their callers")
 	}

@@ -139,6 +139,10 @@ func (ps *Profiles) noteLimits() {
 	if b.doubtful > 0 {
 		ps.Capture.Notes.Add(fmt.Sprintf("%d samples that are left out (%s) have call stacks that are not whole: the method may be among the missing frames", b.doubtful, ps.Chosen))
 	}
+	if n := b.distrusted(); n > 0 {
+		ps.Capture.Notes.Add(fmt.Sprintf("the call stacks of %d samples are cut at their innermost Java frame: perf follows frame pointers, "+
+			"and Java code has these only with -XX:+PreserveFramePointer (--sampler native needs no option)", n))
+	}
 	if b.overlapping > 0 {
 		ps.Capture.Notes.Add(fmt.Sprintf("%s is damaged: %d windows of trials overlap those of another trial in the same JVM; "+
 			"time that is in two windows counts for the window that began first", capture.DescriptionFile, b.overlapping))

@@ -132,14 +132,14 @@ func (b *Builder) choose(j *joinedSample) exclusion {
 	}
 	why := admitted
 	switch {
-	case !b.inside.Has(j.spot, j.Stack, leaf):
+	case !b.inside.Has(j.spot, j.stack, leaf):
 		why = outsideMethod
-	case !b.under.Has(j.spot, j.Stack, leaf):
+	case !b.under.Has(j.spot, j.stack, leaf):
 		why = notUnder
 	default:
 		return admitted
 	}
-	if b.stacks != nil && b.stacks.End(j.Stack) != calltree.Whole {
+	if b.stacks != nil && b.stacks.End(j.stack) != calltree.Whole {
 		b.doubtful++
 	}
 	return why

@@ -38,8 +38,10 @@ type Options struct {
 	// FixedFrequency is true if samples are taken exactly at Frequency. Otherwise the sampler draws a frequency near
 	// Frequency at random (see [collect.Options].Drawn). DTrace always uses exactly Frequency.
 	FixedFrequency bool
-	Stacks         StackChoice // whether samples get call stacks; only SamplerNative records them
-	Sudo           bool        // run dtrace by sudo -n
+	// Stacks says whether samples get call stacks. SamplerNative records them, and SamplerPerf as far as it can follow
+	// frame pointers.
+	Stacks StackChoice
+	Sudo   bool // run dtrace by sudo -n
 
 	// Delay and Length limit the measurement to a window that opens when Delay has passed since the command's start,
 	// and closes after Length. If Length is 0, the window closes when the command ends.

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -112,17 +114,21 @@ func firstFailure(native, perf error) error {
 // startPerf starts perf. whyNotNative is a note for the capture that says why gasm does not sample by itself; it may be
 // "".
 func (r *Recording) startPerf(ctx context.Context, pid int, whyNotNative string) (sampling, error) {
-	hertz, note := frequency(r.o.Frequency, r.o.Counters, false)
+	hertz, note := frequency(r.o.Frequency, r.o.Counters, r.stacks.chains)
 	perf, err := collect.StartPerf(r.untilStopped(ctx), collect.Options{
 		Events: r.o.Counters, Frequency: hertz, Drawn: !r.o.FixedFrequency, PID: pid, Dir: r.o.Folder.Path,
-		Slow: r.o.Message, Pauses: r.rules.Reopen()})
+		Slow: r.o.Message, Pauses: r.rules.Reopen(), Chains: r.stacks.chains})
 	if err != nil && r.StoppedBy() != 0 {
 		return nil, ErrNotRun
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &perfSampling{perf, []string{note, whyNotNative}}, nil
+	s := &perfSampling{Perf: perf, notes: []string{note, whyNotNative}}
+	if r.stacks.chains {
+		s.names, s.progress = native.NewResolver(), r.o.Progress
+	}
+	return s, nil
 }
 
 // mayTryOther reports whether another sampler may still work when one has failed with err.
@@ -149,6 +155,10 @@ func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampli
 type perfSampling struct {
 	*collect.Perf
 	notes []string // about the frequency, and why the sampler is not native; each may be ""
+	// names is nil if perf records no stacks. If it does, names is empty: perf alone can name the functions, because it
+	// prints addresses in files.
+	names    *native.Resolver
+	progress func(bytes int) // if perf records stacks: Options.Progress
 }
 
 func (p *perfSampling) tool() Sampler { return SamplerPerf }
@@ -160,11 +170,44 @@ func (p *perfSampling) Stop(context.Context) error { return p.Perf.Stop() }
 func (p *perfSampling) Lost() int64 { return 0 } // perf's text has the number
 
 func (p *perfSampling) save(ctx context.Context, path string, tee io.Writer) error {
-	if err := saveText(ctx, p, path, tee); err != nil {
+	var err error
+	if p.names == nil {
+		err = saveText(ctx, p, path, tee)
+	} else {
+		err = p.saveStacks(ctx, path)
+	}
+	if err != nil {
 		return err // perf's own data is complete
 	}
 	os.Remove(p.DataFile()) // the text has everything that gasm uses
 	return nil
+}
+
+// saveStacks saves the text and, in the same folder, the call stacks.
+func (p *perfSampling) saveStacks(ctx context.Context, path string) error {
+	name := filepath.Join(filepath.Dir(path), capture.StacksFile)
+	stacks, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("writing the call stacks: %w", err)
+	}
+	err = saveText(ctx, stackedText{p.Perf, stacks}, path, &progressWriter{io.Discard, p.progress})
+	if closeErr := stacks.Close(); err == nil && closeErr != nil {
+		err = fmt.Errorf("writing the call stacks: %w", closeErr)
+	}
+	if err != nil {
+		os.Remove(name)
+	}
+	return err
+}
+
+// A stackedText writes perf's text with the IDs of call stacks.
+type stackedText struct {
+	perf   *collect.Perf
+	stacks io.Writer
+}
+
+func (s stackedText) WriteText(ctx context.Context, text io.Writer) error {
+	return s.perf.WriteStacks(ctx, text, s.stacks)
 }
 
 // A textWriter is a sampler that makes the text of its samples only when it has ended.
@@ -203,7 +246,7 @@ func openText(ctx context.Context, p textWriter) (io.ReadCloser, error) {
 
 func (p *perfSampling) open(ctx context.Context) (io.ReadCloser, error) { return openText(ctx, p) }
 
-func (p *perfSampling) resolver() *native.Resolver { return nil }
+func (p *perfSampling) resolver() *native.Resolver { return p.names }
 
 func (p *perfSampling) discard() { os.Remove(p.DataFile()) }
 

@@ -148,7 +148,9 @@ func (s *session) complete(ctx context.Context, describe func() capture.Descript
 func (s *session) description() capture.Description {
 	stacks := 0
 	if _, err := os.Lstat(s.path(capture.StacksFile)); err == nil {
-		stacks = capture.StacksVersion
+		if stacks = capture.StacksVersion; s.sampling.tool() == SamplerPerf {
+			stacks = capture.ChainsVersion
+		}
 	}
 	return capture.Description{Schema: 1, Stacks: stacks, Gasm: s.gasm, Host: thisHost(),
 		Sampler: string(s.sampling.tool()), Events: sampler.Specs(s.sampling.Events()), Frequency: s.sampling.Frequency(),

@@ -41,7 +41,8 @@ const useStacksOff = "use --stacks auto or --stacks off"
 // stackPlan is what is decided about the call stacks of a recording.
 type stackPlan struct {
 	choice StackChoice
-	walk   bool     // the samples are to have stacks
+	walk   bool     // gasm's own samples are to have stacks
+	chains bool     // perf's samples are to have chains of return addresses
 	note   fix.Note // why they have none although they were wanted; without text if they have, or nobody wants them
 }
 
@@ -52,6 +53,10 @@ func planStacks(choice StackChoice, s Sampler, command []string) stackPlan {
 	supported := stacksSupported()
 	switch {
 	case choice == StacksOff || choice == "":
+	case s == SamplerPerf && choice != StacksAuto:
+		p.chains = true
+	case s == SamplerPerf:
+		p.note = fix.Note{Text: "perf can only follow frame pointers, which few JVMs keep", Fix: "use --sampler native, or --stacks on"}
 	case supported != nil:
 		p.note.Text = supported.Error()
 	case s != SamplerAuto && s != SamplerNative:
@@ -80,7 +85,7 @@ func onlyNative(s Sampler) fix.Note {
 
 // err returns an error if stacks have to be recorded and can't.
 func (p *stackPlan) err() error {
-	if p.choice != StacksOn || p.walk {
+	if p.choice != StacksOn || p.walk || p.chains {
 		return nil
 	}
 	todo := useStacksOff

@@ -28,7 +28,7 @@ func needX86(t *testing.T) {
 func TestPlanStacks(t *testing.T) {
 	needX86(t)
 	java, jmh := []string{"java", "Main"}, []string{"java", "org.openjdk.jmh.Main"}
-	const other = "no call stacks: perf records none: use --sampler native"
+	const pointers = "no call stacks: perf can only follow frame pointers, which few JVMs keep: use --sampler native, or --stacks on"
 	for _, c := range []struct {
 		choice  StackChoice
 		sampler Sampler
@@ -43,10 +43,11 @@ func TestPlanStacks(t *testing.T) {
 		{StacksAuto, SamplerAuto, java, true, "", ""},
 		{StacksAuto, SamplerNative, java, true, "", ""},
 		{StacksAuto, SamplerNative, nil, true, "", ""},
-		{StacksAuto, SamplerPerf, java, false, other, ""},
+		{StacksAuto, SamplerPerf, java, false, pointers, ""},
 		{StacksAuto, SamplerAuto, jmh, false, "no call stacks: they are off for JMH, because each takes time of the benchmark: --stacks on records them (-prof gasm:stacks=on)", ""},
 		{StacksWanted, SamplerAuto, jmh, true, "", ""},
-		{StacksWanted, SamplerPerf, java, false, other, ""},
+		{StacksWanted, SamplerPerf, java, false, "", ""},
+		{StacksOn, SamplerPerf, java, false, "", ""},
 		{StacksOn, SamplerAuto, java, true, "", ""},
 		{StacksOn, SamplerAuto, jmh, true, "", ""},
 		{StacksOn, SamplerDTrace, java, false, "no call stacks: dtrace records none: use --sampler native",
@@ -54,6 +55,7 @@ func TestPlanStacks(t *testing.T) {
 	} {
 		p := planStacks(c.choice, c.sampler, c.command)
 		assert.Equal(t, c.walk, p.walk, "%+v", c)
+		assert.Equal(t, c.sampler == SamplerPerf && (c.choice == StacksOn || c.choice == StacksWanted), p.chains, "%+v", c)
 		assert.Equal(t, c.note, p.noteText(), "%+v", c)
 		if c.err == "" {
 			assert.NoError(t, p.err())

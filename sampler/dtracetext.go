@@ -68,6 +68,9 @@ func (p *dtraceParser) parse(line []byte, in place, s *Sample) outcome {
 	return outcome{kind: sampleRecord, userOnly: pc < KernelStart}
 }
 
+// parseCall is never called, because a sample of DTrace has one line.
+func (p *dtraceParser) parseCall([]byte, *Call) string { return "" }
+
 // parseMessage parses a line that no profile probe printed. A text that was saved with DTrace's stderr
 // has messages about drops.
 func parseMessage(line []byte) outcome {

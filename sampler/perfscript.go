@@ -67,7 +67,6 @@ func (p *perfParser) parse(line []byte, in place, s *Sample) outcome {
 	rest = cutPeriod(rest)
 	if in.stack != nil && s.MonoNanos >= 0 && len(rest) > 1 && rest[len(rest)-1] == ':' {
 		p.setEvent(s, rest[:len(rest)-1])
-		p.innermost(in.stack, s)
 		return outcome{kind: sampleRecord, userOnly: p.event.UserOnly, stack: true}
 	}
 	event, rest, ok := cutEvent(rest)
@@ -100,19 +99,6 @@ func (p *perfParser) setEvent(s *Sample, spec []byte) {
 		p.event = p.eventOf(spec)
 	}
 	s.Event = p.event.Name
-}
-
-// innermost parses the first line of a stack: "7fae0c8d3a42 [unknown] (/tmp/perf-77.map)". In a stack, perf prints the
-// address that code from a file has in that file. For code without a file, it prints the address in memory.
-func (p *perfParser) innermost(line []byte, s *Sample) {
-	pc, rest, ok := fields.CutHex(line)
-	if !ok {
-		return
-	}
-	s.PC = pc
-	if at, ok := p.function(rest); ok {
-		s.Symbol, s.Module = at.symbol, at.module.at(pc)
-	}
 }
 
 // head reads the thread's name and ids into s, if the line has them, and returns the text that follows.

@@ -25,6 +25,12 @@ func NewPerfText(specs []string) *PerfText {
 	return t
 }
 
+// AddEvent adds an event, and returns its index.
+func (t *PerfText) AddEvent(spec string) int {
+	t.events = append(t.events, spec)
+	return len(t.events) - 1
+}
+
 // Bytes returns the lines. They are valid until something is appended after a Reset.
 func (t *PerfText) Bytes() []byte { return t.lines }
 

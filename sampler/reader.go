@@ -26,7 +26,13 @@ const sniffed = 4 << 10
 
 // NewReader recognizes the sampler of the text of r, and returns the reader for it. The name is for
 // messages only.
-func NewReader(r io.Reader, name string) Reader {
+func NewReader(r io.Reader, name string) Reader { return newReader(r, name, false) }
+
+// NewChainReader returns a reader as NewReader does. Its samples have the [Chain]s that are in the text. Lines of
+// stacks that can't be read are records then.
+func NewChainReader(r io.Reader, name string) Reader { return newReader(r, name, true) }
+
+func newReader(r io.Reader, name string, keepChains bool) Reader {
 	in := bufio.NewReaderSize(r, 64<<10)
 	start, _ := in.Peek(sniffed) // an error comes again at the first Scan
 	if isXCTrace(start) {
@@ -35,7 +41,9 @@ func NewReader(r io.Reader, name string) Reader {
 	if isDTrace(start) {
 		return NewDTraceReader(in, name)
 	}
-	return NewPerfReader(in, name)
+	perf := NewPerfReader(in, name)
+	perf.keepChains = keepChains
+	return perf
 }
 
 // isXCTrace reports whether a text that begins with start is an xctrace export.

@@ -18,7 +18,34 @@ type Sample struct {
 	// cache.
 	Module string
 	Stack  callstack.ID // the callers; 0 if the sampler did not record them for gasm
+	// Chain has the callers that the text itself has. It is nil if there are none, or if the reader does not keep them.
+	// It is valid until the next Scan, but its strings stay valid.
+	Chain *Chain
 }
+
+// A Chain is what a sampler's text says about the callers of sampled code.
+type Chain struct {
+	Calls []Call // innermost first
+	// Cut is true if the outermost callers are missing, because there are more than MaxCalls, or because their lines
+	// could not be read.
+	Cut bool
+}
+
+// A Call is a caller of the sampled code, as the sampler found it.
+type Call struct {
+	// PC is the address at which the execution continues when the callee returns. In a mapped file, it is the address
+	// in that file.
+	PC             uint64
+	Symbol, Module string // as in a Sample
+	// Inlined is true for a function that was inlined into the next Call.
+	Inlined bool
+}
+
+// Kernel reports whether the function is one of the kernel.
+func (c *Call) Kernel() bool { return c.Module == KernelModule }
+
+// MaxCalls is the maximum number of Calls in a Chain. perf records 127 unless kernel.perf_event_max_stack is raised.
+const MaxCalls = 1 << 10
 
 // Kernel reports whether the PC is in kernel space.
 func (s *Sample) Kernel() bool { return s.Module == KernelModule }

@@ -27,6 +27,8 @@ type lineParser interface {
 	// parse parses a line, which is not empty and has no blanks around it. If the line is a sample,
 	// parse fills in s.
 	parse(line []byte, in place, s *Sample) outcome
+	// parseCall parses a line of a stack, without the blanks around it. It returns what is wrong with the line, or "".
+	parseCall(line []byte, c *Call) (fault string)
 }
 
 // A place says what a parser has to know about the text around a line.
@@ -45,7 +47,7 @@ const stackLine = '\t'
 type outcome struct {
 	kind     recordKind
 	userOnly bool   // for a sampleRecord: its event leaves the kernel out
-	stack    bool   // for a sampleRecord: its address is in place.stack, so skip the stack's lines
+	stack    bool   // for a sampleRecord: its address is in place.stack, which is the first line of its stack
 	lost     int64  // for a lostRecord: the number of samples
 	again    bool   // for a lostRecord: perf has reported these samples before, see Lost
 	msg      string // for a badRecord: why the line could not be parsed
@@ -67,16 +69,17 @@ const (
 // chunk to the goroutines that parse, and puts it into r.queue. The method advance takes the chunk from r.queue. When
 // Scan has returned all records of the chunk, advance puts it back into r.free.
 type textReader struct {
-	name      string
-	in        io.Reader
-	newParser func() lineParser
-	started   bool
-	queue     chan *chunk // in the text's order; parsed or being parsed
-	free      chan *chunk
-	current   *chunk                      // the chunk whose records are being returned
-	next      struct{ sample, other int } // indexes in the current chunk
-	line      int                         // the number of lines before the current chunk
-	err       error
+	name       string
+	in         io.Reader
+	newParser  func() lineParser
+	started    bool
+	keepChains bool
+	queue      chan *chunk // in the text's order; parsed or being parsed
+	free       chan *chunk
+	current    *chunk                      // the chunk whose records are being returned
+	next       struct{ sample, other int } // indexes in the current chunk
+	line       int                         // the number of lines before the current chunk
+	err        error
 
 	record any // what Record returns: a sample of current, &lost or &bad
 	lost   Lost
@@ -92,9 +95,12 @@ type textReader struct {
 type chunk struct {
 	text    []byte
 	cut     bool // the last line has no end
+	split   bool // the last stack goes on in the next chunk, because it is very long
 	tooLong bool // the chunk is one line that is longer than maxLine, and its text was dropped
 	lines   int
 	samples []Sample
+	calls   []Call // of all chains
+	chains  []Chain
 	kernel  bool // one of the samples belongs to an event that includes the kernel
 	others  []otherLine
 	err     error         // the I/O error that came after text
@@ -151,9 +157,9 @@ func (r *textReader) start() {
 	jobs := make(chan *chunk, chunks)
 	for range parsers {
 		go func() {
-			p := r.newParser()
+			stack := &stackParser{parser: r.newParser(), keep: r.keepChains}
 			for c := range jobs {
-				c.parse(p)
+				c.parse(stack)
 				c.parsed <- struct{}{}
 			}
 		}()
@@ -168,7 +174,7 @@ func (r *textReader) read(jobs chan<- *chunk) {
 	var rest []byte // text that the last chunk has left: an incomplete line or stack
 	for ended := false; !ended; {
 		c := <-r.free
-		c.text, c.err, c.cut, c.tooLong = append(c.text[:0], rest...), nil, false, false
+		c.text, c.err, c.cut, c.split, c.tooLong = append(c.text[:0], rest...), nil, false, false, false
 		rest, ended = c.fill(r.in, rest)
 		jobs <- c
 		r.queue <- c
@@ -201,6 +207,7 @@ func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 		}
 		if last < 0 && len(c.text) > maxLine {
 			last = bytes.LastIndexByte(c.text, '\n') // splits a very long stack; its other lines become bad records
+			c.split = true
 		}
 		switch {
 		case last >= 0 && len(c.text) >= chunkSize/2:
@@ -243,32 +250,43 @@ func (c *chunk) skipLine(in io.Reader, buf []byte) (rest []byte, ended bool) {
 }
 
 // parse turns the chunk's text into records.
-func (c *chunk) parse(p lineParser) {
-	c.lines, c.samples, c.others, c.kernel = 0, c.samples[:0], c.others[:0], false
+func (c *chunk) parse(stack *stackParser) {
+	stack.chunk = c
+	c.lines, c.samples, c.calls, c.chains, c.others, c.kernel = 0, c.samples[:0], c.calls[:0], c.chains[:0], c.others[:0], false
 	tooLong := outcome{kind: badRecord, msg: "longer than 1 MB, which no sampler's line is"}
 	if c.tooLong {
 		c.lines, c.others = 1, append(c.others, otherLine{outcome: tooLong})
 		return
 	}
-	inStack := false // the line belongs to the stack of the last sample
 	for rest := c.text; len(rest) > 0; c.lines++ {
-		inStack = inStack && rest[0] == stackLine
+		if rest[0] != stackLine {
+			stack.end()
+		}
 		line, after, whole := bytes.Cut(rest, []byte{'\n'})
 		rest = after
 		line = bytes.TrimSuffix(line, []byte{'\r'})
 		if len(line) > maxLine {
 			c.others = append(c.others, otherLine{tooLong, c.lines, len(c.samples)})
+			stack.cut = true
 			continue
 		}
 		in := place{cut: !whole && c.cut && len(line) > 0 && !fields.IsBlank(line[len(line)-1]), stack: stackAt(after)}
-		if line = bytes.TrimSpace(line); len(line) == 0 || inStack {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if stack.open {
+			if fault := stack.line(line, in.cut); fault != "" {
+				c.others = append(c.others, otherLine{outcome{kind: badRecord, msg: fault}, c.lines, len(c.samples)})
+			}
 			continue
 		}
 		c.samples = append(c.samples, Sample{})
-		o := p.parse(line, in, &c.samples[len(c.samples)-1])
+		o := stack.parser.parse(line, in, &c.samples[len(c.samples)-1])
 		if o.kind == sampleRecord {
 			c.kernel = c.kernel || !o.userOnly
-			inStack = o.stack
+			if o.stack {
+				stack.begin()
+			}
 			continue
 		}
 		c.samples = c.samples[:len(c.samples)-1]
@@ -276,6 +294,8 @@ func (c *chunk) parse(p lineParser) {
 			c.others = append(c.others, otherLine{o, c.lines, len(c.samples)})
 		}
 	}
+	stack.cut = stack.cut || c.split
+	stack.end()
 }
 
 // stackAt returns the first line of a text if a stack begins there, as in place.stack.

@@ -177,13 +177,16 @@ func (f *Follower) stubName(at uint64) string {
 // began is called when HotSpot's code cache has been found. It writes the head of the log, and finds all code that is
 // already there.
 func (f *Follower) began() {
-	f.log.head(f.vm)
+	flags, err := f.vm.Flags(debugInfoFlag, framePointersFlag)
+	f.log.head(f.vm, flags[framePointersFlag].Size > 0 && flags[framePointersFlag].Value != 0)
 	f.names = newNames(f.pid, f.vm)
 	f.poll()
-	flags, err := f.vm.Flags(debugInfoFlag)
 	f.result.SafepointsOnly = err == nil && f.result.NoFrames == nil && flags[debugInfoFlag].Size > 0 &&
 		flags[debugInfoFlag].Value == 0
 }
+
+// framePointersFlag is the flag that makes Java code keep frame pointers.
+const framePointersFlag = "PreserveFramePointer"
 
 // debugInfoFlag is the flag that makes HotSpot record the bytecode of every instruction, not only of safepoints.
 const debugInfoFlag = "DebugNonSafepoints"
@@ -324,13 +327,13 @@ func (f *Follower) await() bool {
 		}
 		if isGone(err) {
 			f.gone, f.result.EndedEarly = true, true
-			f.log.head(nil)
+			f.log.head(nil, false)
 			<-f.stop
 			return false
 		}
 		select {
 		case <-f.stop:
-			f.log.head(nil)
+			f.log.head(nil, false)
 			f.result.Unread = err
 			return false
 		case <-time.After(shortestPause):

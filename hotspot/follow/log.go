@@ -28,9 +28,13 @@ func newLogWriter(pid int, o Options) (*logWriter, error) {
 }
 
 // head writes the lines with which HotSpot's log begins (defaultStream::start_log), except those that no reader of the
-// log needs. vm is nil if the JVM could not be read.
-func (w *logWriter) head(vm *vmstructs.VM) {
-	version, info, command := "", "", w.o.Command
+// log needs. vm is nil if the JVM could not be read. Of the JVM's arguments, the head has only the one for frame pointers, if
+// the JVM keeps them, whatever has set it.
+func (w *logWriter) head(vm *vmstructs.VM, framePointers bool) {
+	version, info, args, command := "", "", "", w.o.Command
+	if framePointers {
+		args = "<args>\n-XX:+" + framePointersFlag + "\n</args>\n"
+	}
 	if vm != nil {
 		version, info, _ = vm.Version() // after an error, both are ""
 		command = cmp.Or(commandOf(vm), command)
@@ -39,8 +43,8 @@ func (w *logWriter) head(vm *vmstructs.VM) {
 		w.o.StartWallMillis)
 	w.text = fmt.Appendf(w.text, "<vm_version>\n<release>\n%s\n</release>\n<info>\n%s\n</info>\n</vm_version>\n",
 		printassembly.Escape(version), printassembly.Escape(info))
-	w.text = fmt.Appendf(w.text, "<vm_arguments>\n<command>\n%s\n</command>\n%s</vm_arguments>\n",
-		printassembly.Escape(command), printassembly.Properties(w.o.ClassPath))
+	w.text = fmt.Appendf(w.text, "<vm_arguments>\n%s<command>\n%s\n</command>\n%s</vm_arguments>\n",
+		args, printassembly.Escape(command), printassembly.Properties(w.o.ClassPath))
 	w.text = append(w.text, "<tty>\n<writer thread='gasm'/>\n"...)
 }
 

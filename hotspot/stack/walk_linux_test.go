@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -124,37 +123,6 @@ func sampleStacks(t *testing.T, java string, wanted int, flags ...string) []seen
 	return all
 }
 
-// knownThreads are the threads of Stacks.java, and what their Java methods must be: the outermost ones of each sample,
-// and all of them where the leaf is work.
-var knownThreads = map[string]struct{ all, outer string }{
-	"recursion":   {`Stacks::recursion( Stacks::recurse){201}`, `Stacks::recursion`},
-	"random":      {`Stacks::random( Stacks::recurse){1,128}`, `Stacks::random`},
-	"lambda":      {`Stacks::lambda( \S*ambda\S*)+`, `Stacks::lambda`},
-	"megamorphic": {`Stacks::megamorphic Stacks\$(Circle|Square|Star)::area`, `Stacks::megamorphic`},
-	"thrown":      {`Stacks::thrown`, `Stacks::thrown`},
-	"sorted":      {`Stacks::sorted java.util.ArrayList::sort( java.util.ArrayList::sortRange)? java.util.Arrays::sort java.util.TimSort::sort( java.util.TimSort::\w+)?( \S*ambda\S*::compare)? Stacks::compare`, `Stacks::sorted`},
-	"reflected":   {`Stacks::reflected( \S*(reflect|invoke|Accessor|LambdaForm)\S*)+`, `Stacks::reflected`},
-	"locked":      {`Stacks::locked`, `Stacks::locked`},
-	"locked too":  {`Stacks::locked`, `Stacks::locked`},
-	"format":      {``, `Stacks::format`},
-	"deflated":    {``, `Stacks::deflated`},
-	"allocated":   {``, `Stacks::allocated`},
-	"copied":      {``, `Stacks::copied`},
-	"read":        {``, `Stacks::read`},
-	"timed":       {``, `Stacks::timed`},
-	"built":       {``, `Stacks::built`},
-}
-
-// outermost are the methods from Thread.run to the thread's own method. The sampled method is the last one that is known,
-// because methods that were inlined at the sampled instruction are not on the stack.
-const (
-	outermost = `^java.lang.Thread::run Stacks::lambda\$main\$\d+ Stacks::loop `
-	outerOnly = `^java.lang.Thread::run( Stacks::lambda\$main\$\d+( Stacks::loop( %s.*)?)?)?$`
-)
-
-// notOurs are methods that the JDK puts between those of Stacks.java, some releases more than others.
-var notOurs = regexp.MustCompile(` (java.lang.Thread::runWith|\S*Lambda\S*::run)\b`)
-
 // judge compares the samples of the known threads with what the source says. It returns how many of them are whole, and
 // how many of these are as they must be.
 func judge(t *testing.T, all []seen) (whole, right, judged int) {
@@ -162,8 +130,8 @@ func judge(t *testing.T, all []seen) (whole, right, judged int) {
 	shown := map[string]int{}
 	for i := range all {
 		s := &all[i]
-		known, ok := knownThreads[s.thread]
-		if !ok {
+		ok, known := gasmtest.KnownStack(s.thread, s.java())
+		if !known {
 			continue
 		}
 		judged++
@@ -171,18 +139,12 @@ func judge(t *testing.T, all []seen) (whole, right, judged int) {
 		if mark == 0 {
 			whole++
 		}
-		text := strings.Join(s.java(), " ")
-		text = notOurs.ReplaceAllString(text, "")
-		want := fmt.Sprintf(outerOnly, known.outer)
-		if strings.HasSuffix(text, " Stacks::work") && known.all != "" {
-			want = outermost + known.all + ` Stacks::work$`
-		}
-		if regexp.MustCompile(want).MatchString(text) {
+		if ok {
 			if mark == 0 {
 				right++
 			}
 		} else if shown[s.thread]++; shown[s.thread] <= 2 {
-			t.Logf("%s: leaf %q %s, mark %v, kernel %v: %s", s.thread, s.leaf, s.blob, mark, s.kernel, text)
+			t.Logf("%s: leaf %q %s, mark %v, kernel %v: %q", s.thread, s.leaf, s.blob, mark, s.kernel, s.java())
 			for _, f := range s.stack {
 				t.Logf("      %v %x %s %s@%d:%d", f.Kind, f.PC, f.Module, f.Name, f.BCI, f.Line)
 			}

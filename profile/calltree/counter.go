@@ -28,11 +28,17 @@ type Stacks struct {
 
 const hasJava = 1 << 7
 
-// NewStacks returns the stacks of a tree.
+// NewStacks returns the stacks of a tree. If the tree grows later, the new stacks belong to them, too.
 func NewStacks(tree *callstack.Tree) *Stacks {
-	s := &Stacks{Tree: tree, about: make([]uint8, tree.Len()+1)}
-	for id := 1; id <= tree.Len(); id++ {
-		f, caller := tree.Frame(callstack.ID(id))
+	s := &Stacks{Tree: tree, about: make([]uint8, 1, tree.Len()+1)}
+	s.learn()
+	return s
+}
+
+// learn finds out what is to be known about the stacks that were added to the tree since the last call.
+func (s *Stacks) learn() {
+	for id := len(s.about); id <= s.Len(); id++ {
+		f, caller := s.Frame(callstack.ID(id))
 		about := s.about[caller]
 		if caller == 0 {
 			switch f.Kind {
@@ -40,7 +46,7 @@ func NewStacks(tree *callstack.Tree) *Stacks {
 				about = uint8(Cut)
 			case callstack.Frozen:
 				about = uint8(Frozen)
-			case callstack.Unwalked:
+			case callstack.Unwalked, callstack.Chain:
 				about = uint8(Unwalked)
 			default:
 				about = uint8(Whole)
@@ -52,13 +58,13 @@ func NewStacks(tree *callstack.Tree) *Stacks {
 		case f.Kind == callstack.Frozen: // also where the frames of the carrier thread follow
 			about = about&hasJava | uint8(Frozen)
 		}
-		s.about[id] = about
+		s.about = append(s.about, about)
 	}
-	return s
 }
 
 // End returns what is at the outer end of a stack. It returns Unwalked for the ID of no stack.
 func (s *Stacks) End(id callstack.ID) End {
+	s.learn()
 	if int64(id) >= int64(len(s.about)) {
 		return Unwalked
 	}
@@ -67,6 +73,7 @@ func (s *Stacks) End(id callstack.ID) End {
 
 // java reports whether there is a Java method on a stack.
 func (s *Stacks) java(id callstack.ID) bool {
+	s.learn()
 	return int64(id) < int64(len(s.about)) && s.about[id]&hasJava != 0
 }
 

@@ -77,18 +77,23 @@ func NewUnder(m Matcher, stacks *Stacks) *Under {
 	if stacks == nil {
 		return u
 	}
-	u.on = make([]bool, stacks.Len()+1)
+	u.on = make([]bool, 1, stacks.Len()+1)
+	u.learn()
+	return u
+}
+
+// learn finds out which of the stacks that were added since the last call have the method.
+func (u *Under) learn() {
 	known := map[*callstack.Frame]bool{}
-	for id := 1; id <= stacks.Len(); id++ {
-		f, caller := stacks.Frame(callstack.ID(id))
+	for id := len(u.on); id <= u.stacks.Len(); id++ {
+		f, caller := u.stacks.Frame(callstack.ID(id))
 		has, ok := known[f]
 		if !ok {
 			has = u.HasFrame(f)
 			known[f] = has
 		}
-		u.on[id] = has || u.on[caller]
+		u.on = append(u.on, has || u.on[caller])
 	}
-	return u
 }
 
 // HasFrame reports whether a frame is the method.
@@ -98,7 +103,12 @@ func (u *Under) HasFrame(f *callstack.Frame) bool {
 }
 
 // HasStack reports whether the method is on a stack.
-func (u *Under) HasStack(id callstack.ID) bool { return int64(id) < int64(len(u.on)) && u.on[id] }
+func (u *Under) HasStack(id callstack.ID) bool {
+	if u.stacks != nil && len(u.on) <= u.stacks.Len() {
+		u.learn()
+	}
+	return int64(id) < int64(len(u.on)) && u.on[id]
+}
 
 // A Filter finds the samples with a certain method among their frames. S is the type of places in code.
 type Filter[S comparable] struct {

@@ -50,9 +50,10 @@ func (c *Code) compare(other *Code) int {
 // foldedCode stands in place of the stacks of samples that are counted as Folded.
 var foldedCode = Code{Kind: callstack.Unwalked, Name: "[stacks not counted]"}
 
-// CodeOf returns the code of a frame.
+// CodeOf returns the code of a frame. A method without a name is not a Java method: nothing is known about it but the kind
+// of its frame.
 func CodeOf(f *callstack.Frame) Code {
-	if f.Kind.Java() {
+	if f.Kind.Java() && f.Name != "" {
 		return Code{Kind: callstack.Compiled, Name: f.Name}
 	}
 	return Code{f.Kind, f.Module, f.Name}

@@ -75,6 +75,9 @@
 //   - A perf that is killed, or whose disk is full, leaves a file that says it holds 0 bytes of data. `perf script`
 //     prints none of its samples. Stop completes the header, so that everything that has reached the disk can be read.
 //     What was still in the ring buffers (half a MiB per CPU) is lost.
+//   - With [Options].Chains, perf records chains of return addresses, as far as there are frame pointers. [Perf.WriteStacks]
+//     writes them as package callstack describes (perfstacks.go). In such a recording, perf script prints the addresses of
+//     functions in their files, also for the sampled function. So gasm can't name these functions, and keeps perf's names.
 //   - perf ends by itself when the last process that it follows has ended, not when
 //     the first one has. It also ends when gasm is killed, so that it does not fill the disk.
 //   - If the disk has no room for the first page of its data, perf ends without a message.

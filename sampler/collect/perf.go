@@ -52,6 +52,9 @@ type Options struct {
 	// LeastStack is the number of bytes of a stack for which the kernel's buffers must have room. If they have room for
 	// less, the recording does not start, and the error is a *failure.RefusedError. 0 accepts any number.
 	LeastStack int
+	// Chains makes perf record the chains of return addresses that it finds by frame pointers. Perf.WriteStacks writes
+	// them. Native sampling ignores it.
+	Chains bool
 	// Slow is called by Stop with a sentence for the user if perf takes long to end. It may be nil.
 	Slow func(message string)
 }

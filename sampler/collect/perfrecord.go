@@ -62,7 +62,7 @@ func record(ctx context.Context, tool string, opts Options, events []sampler.Eve
 
 // recordArgs returns the arguments of perf record.
 func (p *Perf) recordArgs(opts Options) []string {
-	return []string{
+	args := []string{
 		"record", "-k", "mono", "-F", strconv.Itoa(opts.Frequency), "-e", strings.Join(sampler.Specs(p.events), ","),
 		"-B", "-N", "-o", p.data,
 		// Follow the process's first thread and all threads and processes that it starts. With -p perf would also
@@ -71,6 +71,10 @@ func (p *Perf) recordArgs(opts Options) []string {
 		// core away from the command.
 		"--inherit", "-t", strconv.Itoa(opts.PID),
 	}
+	if opts.Chains {
+		args = append(args, "--call-graph", "fp")
+	}
+	return args
 }
 
 // start starts perf and returns when perf samples. perf gets --control if it knows that option.

@@ -1,0 +1,217 @@
+package chains
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/callstack"
+)
+
+// A Place is what is known about an address in memory without a file.
+type Place struct {
+	// Frames are those of the code at the address, innermost first. They are empty if there is no code.
+	Frames []callstack.Frame
+	// Unknown is true if nothing is known about the code, so that it may be Java code.
+	Unknown bool
+	// Lasting is true if the same code is at the address at any time.
+	Lasting bool
+	// Frameless is true if the code at a sampled address has no frame of its own there, so that its caller is not in the
+	// chain.
+	Frameless bool
+}
+
+// Code knows the code of all processes.
+type Code interface {
+	// Sampled returns the place of a sampled address. It is also called for addresses in files, at which there is no code.
+	Sampled(pid int, pc uint64, monoNanos int64) Place
+	// Called returns the place of a call. pc is the address after the call.
+	Called(pid int, pc uint64, monoNanos int64) Place
+	// FramePointers reports whether a process keeps frame pointers in Java code.
+	FramePointers(pid int) bool
+}
+
+// Stacks turns chains into stacks, in the same tree.
+type Stacks struct {
+	tree  *callstack.Tree
+	code  Code
+	known map[key]callstack.ID
+	chain []callstack.Frame // of the stack that is made
+	stack []callstack.Frame
+
+	distrusted int64
+}
+
+// Distrusted returns the number of samples whose stacks had to be cut at their innermost Java frame, because their process
+// keeps no frame pointers there.
+func (s *Stacks) Distrusted() int64 { return s.distrusted }
+
+// A key says which chain of which process, and where the sample was.
+type key struct {
+	pid   int
+	pc    uint64
+	chain callstack.ID
+}
+
+// maxKnown is the maximum number of chains whose stacks are remembered. When it is reached, all are forgotten.
+const maxKnown = 1 << 20
+
+// New returns Stacks that adds to the tree.
+func New(tree *callstack.Tree, code Code) *Stacks {
+	return &Stacks{tree: tree, code: code, known: map[key]callstack.ID{}}
+}
+
+// A Sample is what Stacks has to know about a sample.
+type Sample struct {
+	PID       int
+	PC        uint64
+	Kernel    bool
+	MonoNanos int64
+	Stack     callstack.ID
+}
+
+// Of returns the stack of a sample. If the sample's stack is not a chain, Of returns it unchanged.
+func (s *Stacks) Of(x Sample) callstack.ID {
+	if x.Stack == 0 || int64(x.Stack) > int64(s.tree.Len()) {
+		return x.Stack
+	}
+	k := key{x.PID, x.PC, x.Stack}
+	if id, ok := s.known[k]; ok {
+		if id&distrustedBit != 0 {
+			s.distrusted++
+		}
+		return id &^ distrustedBit
+	}
+	cut, isChain := s.read(x.Stack)
+	if !isChain {
+		return x.Stack
+	}
+	w := walk{Sample: x, Stacks: s, cut: cut}
+	mark := w.frames()
+	id := callstack.ID(0)
+	if mark != 0 {
+		id = s.tree.Push(0, callstack.At(mark, 0))
+	}
+	for _, f := range slices.Backward(s.stack) {
+		id = s.tree.Push(id, f)
+	}
+	if id == callstack.NoRoom {
+		return 0
+	}
+	remembered := id
+	if w.distrusted {
+		s.distrusted++
+		remembered |= distrustedBit
+	}
+	if !w.passing {
+		if len(s.known) >= maxKnown {
+			clear(s.known)
+		}
+		s.known[k] = remembered
+	}
+	return id
+}
+
+// distrustedBit is set in the values of Stacks.known if the chain had to be cut at a Java frame. IDs are much smaller.
+const distrustedBit = callstack.ID(1 << 31)
+
+// read sets s.chain to the frames of a chain, innermost first. isChain is false if the stack is not a chain.
+func (s *Stacks) read(id callstack.ID) (cut, isChain bool) {
+	s.chain = s.chain[:0]
+	for f := range s.tree.Frames(id) {
+		switch {
+		case f.Kind == callstack.Chain:
+			return cut, true
+		case f.Kind == callstack.Cut:
+			cut = true
+		default:
+			s.chain = append(s.chain, *f)
+		}
+	}
+	return false, false
+}
+
+// A walk goes through one chain.
+type walk struct {
+	Sample
+	*Stacks
+	cut        bool // the chain says that addresses are missing
+	java       bool // there was a Java frame, or one that may be one
+	passing    bool // other code may be at one of the addresses at another time
+	distrusted bool
+}
+
+// perfDepth is the number of addresses that perf records of a chain, the sampled one included, unless
+// kernel.perf_event_max_stack is changed.
+const perfDepth = 127
+
+// frames sets s.stack to the frames of the stack, innermost first. It returns the mark of the stack, or 0 if it is whole.
+func (w *walk) frames() (mark callstack.Kind) {
+	w.stack = w.stack[:0]
+	depth := len(w.chain)
+	if !w.Kernel {
+		depth++ // a sample's own address is in the chain only if it is in the kernel
+		at := w.at(w.code.Sampled, w.PC)
+		if len(at.Frames) > 0 && at.Frames[len(at.Frames)-1].Kind == callstack.Interpreted {
+			w.stack = append(w.stack, at.Frames...)
+		}
+		if at.Frameless {
+			return callstack.Unwalked
+		}
+	}
+	for i := range w.chain {
+		f := &w.chain[i]
+		switch {
+		case w.java && !w.code.FramePointers(w.PID):
+			w.distrusted = true
+			return callstack.Cut
+		case f.Kind == callstack.Code:
+			find := w.code.Called
+			if w.Kernel && (i == 0 || w.chain[i-1].Kind == callstack.Kernel) {
+				find = w.code.Sampled // the kernel was entered at this address
+			}
+			at := w.at(find, f.PC)
+			w.stack = append(w.stack, at.Frames...)
+			if len(at.Frames) == 0 || at.Frameless {
+				return callstack.Unwalked
+			}
+		default:
+			w.stack = append(w.stack, *f)
+			if isOutermost(f) || i > 0 && startsThread(&w.chain[i-1]) {
+				return 0
+			}
+		}
+	}
+	switch {
+	case w.java && !w.code.FramePointers(w.PID):
+		w.distrusted = true
+		return callstack.Cut
+	case w.cut || depth >= perfDepth:
+		return callstack.Cut
+	}
+	return callstack.Unwalked
+}
+
+// at returns a place, and remembers what it says about the whole stack.
+func (w *walk) at(find func(int, uint64, int64) Place, pc uint64) Place {
+	p := find(w.PID, pc, w.MonoNanos)
+	w.passing = w.passing || !p.Lasting
+	w.java = w.java || p.Unknown || slices.ContainsFunc(p.Frames, func(f callstack.Frame) bool { return f.Kind.Java() })
+	return p
+}
+
+// outermost are the functions that threads and processes begin with, in the C libraries of Linux and macOS. perf may print
+// a version after the name.
+var outermost = []string{"start_thread", "clone", "clone3", "__clone", "__clone3", "_start", "__libc_start_main", "__libc_start_call_main",
+	"thread_start", "_pthread_start", "start"}
+
+func isOutermost(f *callstack.Frame) bool {
+	name, _, _ := strings.Cut(f.Name, "@")
+	return f.Kind == callstack.Native && slices.Contains(outermost, name)
+}
+
+// startsThread reports whether only the C library calls a function, which is the first one of a thread. The C library may
+// have no names.
+func startsThread(f *callstack.Frame) bool {
+	name, _, _ := strings.Cut(f.Name, "(")
+	return f.Kind == callstack.Native && (name == "thread_native_entry" || name == "ThreadJavaMain" || name == "java_start")
+}

@@ -1,0 +1,63 @@
+package chains
+
+import (
+	"strings"
+
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// Frameless returns the addresses of the instructions at which code that keeps a frame pointer has no frame of its own: in
+// its prologue up to "mov %rsp,%rbp", after "pop %rbp" or "leave", and in the code that is jumped to from there. The
+// instructions are all those of a piece of code, in AT&T's syntax. framed is true if the code begins with a frame, as the
+// interpreter's does. For code of other instruction sets than x86-64, Frameless returns nil.
+//
+// It reads the instructions in the order of their addresses, because HotSpot lays out code in that order: prologue, code,
+// epilogue, more code, and what is jumped to at the end.
+func Frameless(insts []printassembly.Instruction, framed bool) map[uint64]bool {
+	var without map[uint64]bool
+	var targets map[uint64]bool // of jumps from where there is no frame
+	x86 := false
+	for i := range insts {
+		in := &insts[i]
+		x86 = x86 || strings.Contains(in.Text, "%r")
+		mnemonic, operands, _ := strings.Cut(in.Text, " ")
+		operands = strings.TrimSpace(operands)
+		if targets[in.Lo] || strings.HasSuffix(in.Section, "Entry Point") || startsFrame(mnemonic, operands) {
+			framed = false
+		}
+		if !framed {
+			if without == nil {
+				without = map[uint64]bool{}
+			}
+			without[in.Lo] = true
+			if in.Target != 0 && in.Kind != disasm.Call {
+				if targets == nil {
+					targets = map[uint64]bool{}
+				}
+				targets[in.Target] = true
+			}
+		}
+		switch {
+		case mnemonic == "mov" && operands == "%rsp,%rbp": // C2 may add a number to rbp after that
+			framed = i+1 == len(insts) || !strings.HasSuffix(insts[i+1].Text, ",%rbp")
+		case mnemonic == "add" && strings.HasSuffix(operands, ",%rbp"):
+			framed = true
+		case mnemonic == "pop" && operands == "%rbp", mnemonic == "leave", mnemonic == "leaveq":
+			framed = false
+		case in.Kind == disasm.Return, in.Kind == disasm.Jump:
+			framed = true // what follows is jumped to from code with a frame, if it is not one of targets
+		}
+	}
+	if !x86 {
+		return nil
+	}
+	return without
+}
+
+// startsFrame reports whether an instruction is one that a method begins with: "mov %eax,-0x14000(%rsp)", which touches the
+// stack, or "push %rbp".
+func startsFrame(mnemonic, operands string) bool {
+	return mnemonic == "push" && operands == "%rbp" ||
+		mnemonic == "mov" && strings.HasPrefix(operands, "%eax,-0x") && strings.HasSuffix(operands, "(%rsp)")
+}

@@ -1,0 +1,175 @@
+package sampler
+
+import (
+	"bytes"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/internal/fields"
+)
+
+// A stackParser parses the lines of the last sample's stack, one stack after the other. The first line of a stack has the
+// sample's own address and function, and each further line a caller.
+type stackParser struct {
+	parser lineParser
+	keep   bool // chains are kept
+	chunk  *chunk
+
+	// The other fields are about the present stack.
+	open  bool // there is one
+	first int  // index of the first caller in chunk.calls
+	leaf  leafState
+	cut   bool // callers are missing
+	call  Call // of the line that is parsed
+}
+
+// A leafState says what a stackParser knows about the sampled code.
+type leafState uint8
+
+const (
+	noLeaf     leafState = iota // there was no line yet
+	inlinedIn                   // there were lines of functions that were inlined at the sampled address
+	leafIsRead                  // the function was read, so the other lines are callers
+	damaged                     // a line could not be read, so that nothing is known about the callers after it
+)
+
+// begin begins the stack of the last sample.
+func (s *stackParser) begin() {
+	s.open, s.first, s.leaf, s.cut = true, len(s.chunk.calls), noLeaf, false
+}
+
+// line parses a line, which is not empty. cut is true if the sampler was stopped while it wrote the line. line returns
+// what is wrong with the line, or "".
+func (s *stackParser) line(line []byte, cut bool) (fault string) {
+	if s.leaf == damaged || s.leaf == leafIsRead && !s.keep {
+		return ""
+	}
+	s.call = Call{}
+	fault = s.parser.parseCall(line, &s.call)
+	c := &s.call
+	if cut && fault == "" {
+		fault = "the line is cut"
+	}
+	of := &s.chunk.samples[len(s.chunk.samples)-1]
+	if s.leaf != leafIsRead {
+		// A function that was inlined at the sampled address is not the sample's: perf without stacks names the function
+		// around it.
+		of.PC, of.Symbol, of.Module = c.PC, c.Symbol, c.Module
+	}
+	switch {
+	case fault != "":
+		s.leaf, s.cut = damaged, true
+		if !s.keep {
+			fault = ""
+		}
+	case s.leaf != leafIsRead && c.Inlined:
+		s.leaf = inlinedIn
+	case s.leaf != leafIsRead:
+		s.leaf = leafIsRead
+	case len(s.chunk.calls)-s.first == MaxCalls:
+		s.cut = true
+	default:
+		s.chunk.calls = append(s.chunk.calls, *c)
+	}
+	return fault
+}
+
+// end ends the stack, and gives the callers to the sample. It does nothing if there is no stack.
+func (s *stackParser) end() {
+	if !s.open {
+		return
+	}
+	if s.open = false; !s.keep {
+		return
+	}
+	c := s.chunk
+	calls := c.calls[s.first:len(c.calls):len(c.calls)]
+	module := ""
+	for i := len(calls) - 1; i >= 0; i-- { // perf prints no module for an inlined function
+		if calls[i].Inlined {
+			calls[i].Module = module
+		}
+		module = calls[i].Module
+	}
+	c.chains = append(c.chains, Chain{calls, s.cut})
+	c.samples[len(c.samples)-1].Chain = &c.chains[len(c.chains)-1]
+}
+
+// inlinedMark is what perf prints in place of the module of a function that was inlined into the one on the next line.
+const inlinedMark = "(inlined)"
+
+// parseCall parses "7fae0c8d3a42 [unknown] (/tmp/perf-77.map)". In a stack, perf prints the address that code from a
+// file has in that file. For code without a file, it prints the address in memory. The function and the module are
+// missing if perf was not asked for them.
+func (p *perfParser) parseCall(line []byte, c *Call) (fault string) {
+	pc, rest, ok := fields.CutHex(line)
+	if !ok {
+		if pc, ok = onlyHex(line); !ok {
+			return "no address in a stack"
+		}
+		rest = nil
+	}
+	c.PC = pc
+	if len(rest) == 0 {
+		c.Module = module{}.at(pc)
+		return ""
+	}
+	at, ok := p.function(rest)
+	if !ok { // there is no module
+		at = perfFunction{symbol: parseSymbol(string(rest))}
+	}
+	c.Symbol, c.Inlined = at.symbol, bytes.HasSuffix(rest, []byte(inlinedMark))
+	if !c.Inlined {
+		c.Module = at.module.at(pc)
+	}
+	return ""
+}
+
+// onlyHex parses a hexadecimal number that is all of a text.
+func onlyHex(text []byte) (x uint64, ok bool) {
+	var padded [17]byte
+	if len(text) >= len(padded) {
+		return 0, false
+	}
+	padded[copy(padded[:], text)] = ' '
+	x, _, ok = fields.CutHex(padded[:len(text)+1])
+	return x, ok
+}
+
+// PushChain adds the sample's Chain to a tree of stacks, in the form that package callstack describes. add is the Push of
+// the tree. PushChain returns the ID of the stack, or 0 if the sample has no Chain or there is no room for it.
+//
+// The sample's own address belongs to the stack only if it is in the kernel.
+func (s *Sample) PushChain(add func(caller callstack.ID, f callstack.Frame) callstack.ID) callstack.ID {
+	if s.Chain == nil {
+		return 0
+	}
+	id := add(0, callstack.At(callstack.Chain, 0))
+	if s.Chain.Cut {
+		id = add(id, callstack.At(callstack.Cut, 0))
+	}
+	for i := len(s.Chain.Calls) - 1; i >= 0; i-- {
+		c := &s.Chain.Calls[i]
+		id = add(id, chainFrame(c.PC, c.Module, c.Symbol))
+	}
+	if s.Kernel() {
+		id = add(id, chainFrame(s.PC, s.Module, s.Symbol))
+	}
+	if id == callstack.NoRoom {
+		return 0
+	}
+	return id
+}
+
+// chainFrame returns the frame of an address in a chain.
+func chainFrame(pc uint64, module, symbol string) callstack.Frame {
+	kind := callstack.Native
+	switch module {
+	case KernelModule:
+		kind = callstack.Kernel
+	case "":
+		kind = callstack.Code
+	}
+	f := callstack.At(kind, pc)
+	f.Module, f.Name = module, symbol
+	return f
+}
