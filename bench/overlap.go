@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A stackSample is a sample's stack: the Java methods from the outermost to the innermost one.
+type stackSample []string
+
+// shares are parts of all samples, from 0 to 1, by stack or by method.
+type shares map[string]float64
+
+// overlap returns how much two distributions have in common, from 0 to 1: 2 Σ min(a, b) / Σ (a + b). If both sum up to
+// 1, this is Σ min(a, b).
+func overlap(a, b shares) float64 {
+	common, sum := 0.0, 0.0
+	for key, x := range a {
+		common += min(x, b[key])
+		sum += x
+	}
+	for _, x := range b {
+		sum += x
+	}
+	return 2 * common / sum
+}
+
+// A view is what two profiles are compared by: it returns the keys that a sample counts for.
+type view struct {
+	name string
+	keys func(stackSample) []string
+}
+
+// views are what profiles are compared by. The sampled instruction's inlined methods are the least certain frames of a
+// stack, so its outer frames are also compared alone.
+var views = []view{
+	{"whole stacks", func(s stackSample) []string { return []string{strings.Join(s, ";")} }},
+	{"12 outermost frames", func(s stackSample) []string { return []string{strings.Join(s[:min(12, len(s))], ";")} }},
+	{"methods' totals", func(s stackSample) []string {
+		sorted := slices.Clone(s)
+		slices.Sort(sorted)
+		return slices.Compact(sorted)
+	}},
+	{"methods' own", func(s stackSample) []string { return s[len(s)-1:] }},
+}
+
+// sharesOf returns the distribution of samples.
+func (v view) sharesOf(samples []stackSample) shares {
+	all := shares{}
+	for _, s := range samples {
+		for _, key := range v.keys(s) {
+			all[key] += 1 / float64(len(samples))
+		}
+	}
+	return all
+}
+
+// An agreement is the overlap of two profilers, and as a measure of chance that of two halves of each one's samples.
+// All three compare two sets of the same number of samples.
+type agreement struct{ both, halvesA, halvesB float64 }
+
+// agree compares two profilers' samples of the same run. It shuffles them several times and returns means.
+func (v view) agree(a, b []stackSample, random *rand.Rand) agreement {
+	const turns = 8
+	a, b = slices.Clone(a), slices.Clone(b)
+	n := min(len(a), len(b)) / 2
+	if n == 0 {
+		return agreement{}
+	}
+	var sum agreement
+	for range turns {
+		random.Shuffle(len(a), func(i, j int) { a[i], a[j] = a[j], a[i] })
+		random.Shuffle(len(b), func(i, j int) { b[i], b[j] = b[j], b[i] })
+		a1, a2, b1, b2 := v.sharesOf(a[:n]), v.sharesOf(a[n:2*n]), v.sharesOf(b[:n]), v.sharesOf(b[n:2*n])
+		sum.both += overlap(a1, b1) / turns
+		sum.halvesA += overlap(a1, a2) / turns
+		sum.halvesB += overlap(b1, b2) / turns
+	}
+	return sum
+}
+
+// writeDifferences writes the keys whose shares differ most, for whoever looks at the reasons.
+func (v view) writeDifferences(w io.Writer, a, b []stackSample, most int) {
+	x, y := v.sharesOf(a), v.sharesOf(b)
+	keys := slices.Collect(maps.Keys(x))
+	for key := range y {
+		if _, ok := x[key]; !ok {
+			keys = append(keys, key)
+		}
+	}
+	difference := func(key string) float64 { return max(x[key]-y[key], y[key]-x[key]) }
+	slices.SortFunc(keys, func(k, l string) int {
+		switch d, e := difference(k), difference(l); {
+		case d > e:
+			return -1
+		case d < e:
+			return 1
+		}
+		return strings.Compare(k, l)
+	})
+	fmt.Fprintf(w, "%s: gasm, async-profiler\n", v.name)
+	for _, key := range keys[:min(most, len(keys))] {
+		fmt.Fprintf(w, "%6.2f%% %6.2f%%  %s\n", 100*x[key], 100*y[key], key)
+	}
+}
+
+// unique is what makes the name of a hidden class unique. HotSpot, gasm and async-profiler write it differently.
+var unique = regexp.MustCompile(`(\$\$Lambda|LambdaForm\$[A-Z]+|\$\$InjectedInvoker|\$\$FastClass)?(\$\d+)?[/+.]0x[0-9a-f]+(\.\d+)?|(\$\$Lambda)\$\d+`)
+
+// normalName returns the name of a Java method in the form in which names are compared: "org.acme.Users.find".
+func normalName(name string) string {
+	name = strings.ReplaceAll(strings.ReplaceAll(name, "::", "."), "/0x", "+0x")
+	name = strings.ReplaceAll(name, "/", ".")
+	return unique.ReplaceAllString(name, "$1$4")
+}
