@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
@@ -31,6 +32,11 @@ var applications = []application{
 	}, false},
 	{"Jetty", 17, func() []string { return []string{"org.acme.shop.Shop"} }, true},
 	{"Jetty, virtual threads", 21, func() []string { return []string{"org.acme.shop.Shop", "virtual"} }, true},
+}
+
+// file returns the beginning of the names of files about the application: "jetty-virtual-threads-25".
+func (a *application) file(j installedJDK) string {
+	return strings.NewReplacer(" ", "-", ",", "", "'", "").Replace(strings.ToLower(a.name)) + "-" + strconv.Itoa(j.feature)
 }
 
 // applicationPath returns a path in the build of testdata/applications.

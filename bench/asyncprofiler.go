@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -50,9 +51,11 @@ type profiledStacks struct {
 	broken  int           // of these, those that the profiler says it has not walked to the end
 }
 
-// javaSuffixes are what async-profiler's option ann adds to the names of Java methods: compiled, inlined, interpreted,
-// and compiled by C1.
-var javaSuffixes = []string{"_[j]", "_[i]", "_[0]", "_[1]"}
+// What async-profiler's option ann adds to the names of Java methods that were inlined, and to those of others: compiled
+// by C2, interpreted, compiled by C1.
+const inlinedSuffix = "_[i]"
+
+var javaSuffixes = []string{inlinedSuffix, "_[j]", "_[0]", "_[1]"}
 
 // parseAnnotated reads collapsed stacks that async-profiler has written with its option ann.
 func parseAnnotated(text []byte) (*profiledStacks, error) {
@@ -65,27 +68,35 @@ func parseAnnotated(text []byte) (*profiledStacks, error) {
 		if !ok || err != nil {
 			return nil, fmt.Errorf("async-profiler's line %.200q has no number of samples", lines.Text())
 		}
-		var methods stackSample
-		broken := false
-		for frame := range strings.SplitSeq(stack, ";") {
-			broken = broken || brokenFrame(frame)
-			for _, suffix := range javaSuffixes {
-				if name, ok := strings.CutSuffix(frame, suffix); ok {
-					methods = append(methods, normalName(name))
-				}
-			}
-		}
+		sample, broken := parseAnnotatedStack(stack)
 		p.all += count
 		if broken {
 			p.broken += count
 		}
-		if len(methods) > 0 {
-			for range count {
-				p.samples = append(p.samples, methods)
-			}
+		if len(sample.methods) > 0 {
+			p.samples = append(p.samples, slices.Repeat([]stackSample{sample}, count)...)
 		}
 	}
 	return p, lines.Err()
+}
+
+// parseAnnotatedStack parses a line without its number. broken is true if frames are missing.
+func parseAnnotatedStack(stack string) (sample stackSample, broken bool) {
+	for frame := range strings.SplitSeq(stack, ";") {
+		i := slices.IndexFunc(javaSuffixes, func(suffix string) bool { return strings.HasSuffix(frame, suffix) })
+		switch {
+		case i < 0:
+			broken = broken || brokenFrame(frame)
+			sample.inlined = 0
+			continue
+		case javaSuffixes[i] == inlinedSuffix:
+			sample.inlined++
+		default:
+			sample.inlined = 0
+		}
+		sample.methods = append(sample.methods, normalName(strings.TrimSuffix(frame, javaSuffixes[i])))
+	}
+	return sample, broken
 }
 
 // brokenFrame reports whether a frame is one that async-profiler writes in place of frames that it could not find, such

@@ -10,8 +10,13 @@ import (
 	"strings"
 )
 
-// A stackSample is a sample's stack: the Java methods from the outermost to the innermost one.
-type stackSample []string
+// A stackSample is a sample's stack.
+type stackSample struct {
+	methods []string // the Java methods, from the outermost to the innermost one; there is at least one
+	// inlined is how many of the innermost methods were inlined at the sampled instruction. If that is not in a Java
+	// method, it is 0.
+	inlined int
+}
 
 // shares are parts of all samples, from 0 to 1, by stack or by method.
 type shares map[string]float64
@@ -36,17 +41,18 @@ type view struct {
 	keys func(stackSample) []string
 }
 
-// views are what profiles are compared by. The sampled instruction's inlined methods are the least certain frames of a
-// stack, so its outer frames are also compared alone.
+// views are what profiles are compared by. Which methods are inlined at the sampled instruction is the least certain
+// part of a stack, because HotSpot describes only some instructions. The second view does without these methods.
 var views = []view{
-	{"whole stacks", func(s stackSample) []string { return []string{strings.Join(s, ";")} }},
-	{"12 outermost frames", func(s stackSample) []string { return []string{strings.Join(s[:min(12, len(s))], ";")} }},
-	{"methods' totals", func(s stackSample) []string {
-		sorted := slices.Clone(s)
-		slices.Sort(sorted)
-		return slices.Compact(sorted)
+	{"whole stacks", func(s stackSample) []string { return []string{strings.Join(s.methods, ";")} }},
+	{"compiled methods and callers", func(s stackSample) []string {
+		return []string{strings.Join(s.methods[:len(s.methods)-s.inlined], ";")}
 	}},
-	{"methods' own", func(s stackSample) []string { return s[len(s)-1:] }},
+	{"12 outermost methods", func(s stackSample) []string {
+		return []string{strings.Join(s.methods[:min(12, len(s.methods))], ";")}
+	}},
+	{"methods' totals", func(s stackSample) []string { return slices.Compact(slices.Sorted(slices.Values(s.methods))) }},
+	{"methods' own", func(s stackSample) []string { return s.methods[len(s.methods)-1:] }},
 }
 
 // sharesOf returns the distribution of samples.
@@ -115,6 +121,6 @@ var unique = regexp.MustCompile(`(\$\$Lambda|LambdaForm\$[A-Z]+|\$\$InjectedInvo
 // normalName returns the name of a Java method in the form in which names are compared: "org.acme.Users.find".
 func normalName(name string) string {
 	name = strings.ReplaceAll(strings.ReplaceAll(name, "::", "."), "/0x", "+0x")
-	name = strings.ReplaceAll(name, "/", ".")
-	return unique.ReplaceAllString(name, "$1$4")
+	name, _, _ = strings.Cut(name, "(") // MethodHandle::invokeBasic(L)L, as HotSpot names its native wrapper
+	return unique.ReplaceAllString(strings.ReplaceAll(name, "/", "."), "$1$4")
 }

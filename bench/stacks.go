@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/calltree"
@@ -96,7 +95,7 @@ func (s *setup) compareStacks(ctx context.Context, a *application, j installedJD
 func meanDepth(samples []stackSample) float64 {
 	sum := 0
 	for _, s := range samples {
-		sum += len(s)
+		sum += len(s.methods)
 	}
 	return float64(sum) / float64(max(1, len(samples)))
 }
@@ -117,7 +116,14 @@ func (s *setup) bothStacks(ctx context.Context, a *application, j installedJDK) 
 		return nil, account, nil, err
 	}
 	dir := filepath.Join(s.dir, "stacks")
-	defer os.RemoveAll(dir)
+	if s.differences != "" {
+		dir = filepath.Join(s.differences, a.file(j)+".capture")
+		if err := os.RemoveAll(dir); err != nil { // of an earlier round
+			return nil, account, nil, err
+		}
+	} else {
+		defer os.RemoveAll(dir)
+	}
 	_, err = run(ctx, []string{s.gasm, "attach", "--stacks", "--event", "cpu-clock", "--frequency", strconv.Itoa(stackFrequency),
 		"--length", fmt.Sprintf("%ds", s.size(30, 2)), "-o", dir, "--report", os.DevNull, "--skip-asm", strconv.Itoa(pid)}, nil)
 	if err != nil {
@@ -149,50 +155,47 @@ func capturedStacks(dir string) (*profiledStacks, profile.Account, error) {
 	trial := &all.Trials[0]
 	for i := range trial.Locations {
 		l := &trial.Locations[i]
-		methods, ok := javaMethods(l, all.Stacks)
+		sample, ok := javaStack(l, all.Stacks)
 		if !ok {
 			continue
 		}
 		p.all += int(l.Counts[0])
-		if len(methods) > 0 {
-			p.samples = append(p.samples, slices.Repeat([]stackSample{methods}, int(l.Counts[0]))...)
+		if len(sample.methods) > 0 {
+			p.samples = append(p.samples, slices.Repeat([]stackSample{sample}, int(l.Counts[0]))...)
 		}
 	}
 	return p, trial.Accounts[0], nil
 }
 
-// javaMethods returns the Java methods on a location's stack. ok is false if the location is in async-profiler.
-func javaMethods(l *profile.Location, stacks *calltree.Stacks) (methods stackSample, ok bool) {
+// javaStack returns the Java methods on a location's stack. ok is false if the location is in async-profiler.
+func javaStack(l *profile.Location, stacks *calltree.Stacks) (sample stackSample, ok bool) {
 	if l.Module == profilerLibrary {
-		return nil, false
+		return stackSample{}, false
 	}
 	for _, f := range l.Frames {
-		methods = append(methods, normalName(f.Method))
+		sample.methods = append(sample.methods, normalName(f.Method))
 	}
+	sample.inlined = max(0, len(l.Frames)-1)
 	for c := range stacks.Callers(l.Stack) {
 		if c.Module == profilerLibrary {
-			return nil, false
+			return stackSample{}, false
 		}
 		if c.Java() {
-			methods = append(methods, normalName(c.Name))
-		}
-		if c.Kind == callstack.Frozen {
-			break
+			sample.methods = append(sample.methods, normalName(c.Name))
 		}
 	}
-	slices.Reverse(methods)
-	return methods, true
+	slices.Reverse(sample.methods)
+	return sample, true
 }
 
 // keepDifferences writes the samples of both profilers, and in what they differ, if the flag -differences names a folder
-// for that.
+// for that. gasm's capture is in that folder, too.
 func (s *setup) keepDifferences(a *application, j installedJDK, p, ap *profiledStacks) error {
 	if s.differences == "" {
 		return nil
 	}
-	name := strings.NewReplacer(" ", "-", ",", "", "'", "").Replace(strings.ToLower(a.name)) + "-" + strconv.Itoa(j.feature)
 	write := func(suffix string, text func(io.Writer)) error {
-		f, err := os.Create(filepath.Join(s.differences, name+suffix))
+		f, err := os.Create(filepath.Join(s.differences, a.file(j)+suffix))
 		if err != nil {
 			return err
 		}
@@ -208,7 +211,7 @@ func (s *setup) keepDifferences(a *application, j installedJDK, p, ap *profiledS
 		return func(w io.Writer) {
 			counts := map[string]int{}
 			for _, m := range samples {
-				counts[strings.Join(m, ";")]++
+				counts[strings.Join(m.methods, ";")]++
 			}
 			for stack, n := range counts {
 				fmt.Fprintln(w, stack, n)
