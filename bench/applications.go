@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,9 +54,9 @@ func needApplications() error {
 }
 
 // java returns the command line of a program whose classes or libraries are those of the applications.
-func (j installedJDK) java(args ...string) []string {
+func (j installedJDK) java(options string, args ...string) []string {
 	classPath := applicationPath("classes") + string(filepath.ListSeparator) + applicationPath("lib", "*")
-	return append([]string{j.tool("java"), "-Xmx1g", "-cp", classPath}, args...)
+	return slices.Concat([]string{j.tool("java"), "-Xmx1g", "-cp", classPath}, strings.Fields(options), args)
 }
 
 // A running is a program that runs.
@@ -103,9 +104,9 @@ func (r *running) stop() {
 	_ = r.cmd.Wait() // it was killed
 }
 
-// run starts the application, and the load if it is a server. The caller must call stop.
-func (a *application) run(ctx context.Context, j installedJDK) (pid int, stop func(), err error) {
-	app, err := start(ctx, j.java(a.args()...))
+// run starts the application with further options of its JVM, and the load if it is a server. The caller must call stop.
+func (a *application) run(ctx context.Context, j installedJDK, options string) (pid int, stop func(), err error) {
+	app, err := start(ctx, j.java(options, a.args()...))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -116,7 +117,7 @@ func (a *application) run(ctx context.Context, j installedJDK) (pid int, stop fu
 		}
 		return app.cmd.Process.Pid, app.stop, err
 	}
-	load, err := start(ctx, j.java("org.acme.shop.Load", port))
+	load, err := start(ctx, j.java("", "org.acme.shop.Load", port))
 	if err != nil {
 		app.stop()
 		return 0, nil, err

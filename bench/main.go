@@ -90,10 +90,10 @@ type setup struct {
 	rounds    int
 	short     bool
 	dir       string // the temporary directory
-	// application restricts the measurement stacks to some programs, and differences is the folder for what it compares.
-	// Both may be "".
-	application, differences string
-	progress                 io.Writer
+	// application restricts the measurement stacks to some programs, options are further options of their JVMs, and
+	// differences is the folder for what it compares. All may be "".
+	application, options, differences string
+	progress                          io.Writer
 }
 
 // say writes a progress message.
@@ -172,6 +172,7 @@ func (s *setup) parse(args []string) ([]measurement, error) {
 		"to see whether the measurements work: the figures mean nothing")
 	flags.StringVar(&s.jar, "jar", "testdata/benchmarks/target/benchmarks.jar", "the `JAR` with the JMH benchmarks")
 	flags.StringVar(&s.application, "application", "", "of the measurement stacks, only the programs whose name has this `TEXT`")
+	flags.StringVar(&s.options, "options", "", "of the measurement stacks, further `OPTIONS` of the JVMs, separated by blanks")
 	flags.StringVar(&s.differences, "differences", "", "keep what the measurement stacks compares in the existing `FOLDER`")
 	if err := flags.Parse(args); err != nil {
 		return nil, err

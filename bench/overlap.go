@@ -55,11 +55,20 @@ var views = []view{
 	{"methods' own", func(s stackSample) []string { return s.methods[len(s.methods)-1:] }},
 }
 
-// sharesOf returns the distribution of samples.
-func (v view) sharesOf(samples []stackSample) shares {
+// keysOf returns the keys of each sample.
+func (v view) keysOf(samples []stackSample) [][]string {
+	all := make([][]string, len(samples))
+	for i, s := range samples {
+		all[i] = v.keys(s)
+	}
+	return all
+}
+
+// sharesOf returns the distribution of samples with these keys.
+func sharesOf(samples [][]string) shares {
 	all := shares{}
-	for _, s := range samples {
-		for _, key := range v.keys(s) {
+	for _, keys := range samples {
+		for _, key := range keys {
 			all[key] += 1 / float64(len(samples))
 		}
 	}
@@ -73,26 +82,26 @@ type agreement struct{ both, halvesA, halvesB float64 }
 // agree compares two profilers' samples of the same run. It shuffles them several times and returns means.
 func (v view) agree(a, b []stackSample, random *rand.Rand) agreement {
 	const turns = 8
-	a, b = slices.Clone(a), slices.Clone(b)
 	n := min(len(a), len(b)) / 2
 	if n == 0 {
 		return agreement{}
 	}
+	x, y := v.keysOf(a), v.keysOf(b)
 	var sum agreement
 	for range turns {
-		random.Shuffle(len(a), func(i, j int) { a[i], a[j] = a[j], a[i] })
-		random.Shuffle(len(b), func(i, j int) { b[i], b[j] = b[j], b[i] })
-		a1, a2, b1, b2 := v.sharesOf(a[:n]), v.sharesOf(a[n:2*n]), v.sharesOf(b[:n]), v.sharesOf(b[n:2*n])
-		sum.both += overlap(a1, b1) / turns
-		sum.halvesA += overlap(a1, a2) / turns
-		sum.halvesB += overlap(b1, b2) / turns
+		random.Shuffle(len(x), func(i, j int) { x[i], x[j] = x[j], x[i] })
+		random.Shuffle(len(y), func(i, j int) { y[i], y[j] = y[j], y[i] })
+		x1, x2, y1, y2 := sharesOf(x[:n]), sharesOf(x[n:2*n]), sharesOf(y[:n]), sharesOf(y[n:2*n])
+		sum.both += overlap(x1, y1) / turns
+		sum.halvesA += overlap(x1, x2) / turns
+		sum.halvesB += overlap(y1, y2) / turns
 	}
 	return sum
 }
 
 // writeDifferences writes the keys whose shares differ most, for whoever looks at the reasons.
 func (v view) writeDifferences(w io.Writer, a, b []stackSample, most int) {
-	x, y := v.sharesOf(a), v.sharesOf(b)
+	x, y := sharesOf(v.keysOf(a)), sharesOf(v.keysOf(b))
 	keys := slices.Collect(maps.Keys(x))
 	for key := range y {
 		if _, ok := x[key]; !ok {

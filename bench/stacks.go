@@ -102,7 +102,7 @@ func meanDepth(samples []stackSample) float64 {
 
 // bothStacks runs an application, and profiles it with both profilers once it has run for a while.
 func (s *setup) bothStacks(ctx context.Context, a *application, j installedJDK) (_ *profiledStacks, account profile.Account, ap *profiledStacks, err error) {
-	pid, stop, err := a.run(ctx, j)
+	pid, stop, err := a.run(ctx, j, s.options)
 	if err != nil {
 		return nil, account, nil, err
 	}

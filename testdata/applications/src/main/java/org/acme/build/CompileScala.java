@@ -11,7 +11,7 @@ import scala.tools.nsc.MainClass;
 /** Has Scala's compiler check the sources in the folder that is its argument, again and again, until it is killed. */
 public class CompileScala {
     public static void main(String[] args) throws IOException {
-        List<String> command = new ArrayList<>(List.of("-usejavacp", "-nowarn", "-Ystop-after:erasure"));
+        List<String> command = new ArrayList<>(List.of("-usejavacp", "-nowarn", "-Ystop-before:jvm"));
         try (Stream<Path> files = Files.walk(Path.of(args[0]))) {
             files.map(Path::toString).filter(f -> f.endsWith(".scala")).sorted().forEach(command::add);
         }
