@@ -73,6 +73,7 @@ func parseAnnotated(text []byte) (*profiledStacks, error) {
 		if broken {
 			p.broken += count
 		}
+		sample.broken = broken
 		if len(sample.methods) > 0 {
 			p.samples = append(p.samples, slices.Repeat([]stackSample{sample}, count)...)
 		}

@@ -16,6 +16,25 @@ type stackSample struct {
 	// inlined is how many of the innermost methods were inlined at the sampled instruction. If that is not in a Java
 	// method, it is 0.
 	inlined int
+	broken  bool // async-profiler has not found all callers
+}
+
+// sampled returns the compiled method, or the interpreted one, in which the sample was taken or which has called the code
+// in which it was taken.
+func (s stackSample) sampled() string { return s.methods[len(s.methods)-1-s.inlined] }
+
+// walkable removes the samples of methods in which async-profiler has not found the callers of more than 1 % of its own
+// samples. There the two can't be compared.
+func walkable(a, b []stackSample) (x, y []stackSample) {
+	all, broken := map[string]int{}, map[string]int{}
+	for _, s := range b {
+		all[s.sampled()]++
+		if s.broken {
+			broken[s.sampled()]++
+		}
+	}
+	bad := func(s stackSample) bool { return 100*broken[s.sampled()] > all[s.sampled()] }
+	return slices.DeleteFunc(slices.Clone(a), bad), slices.DeleteFunc(slices.Clone(b), bad)
 }
 
 // shares are parts of all samples, from 0 to 1, by stack or by method.
@@ -41,13 +60,15 @@ type view struct {
 	keys func(stackSample) []string
 }
 
+var callersView = view{"compiled methods and callers", func(s stackSample) []string {
+	return []string{strings.Join(s.methods[:len(s.methods)-s.inlined], ";")}
+}}
+
 // views are what profiles are compared by. Which methods are inlined at the sampled instruction is the least certain
 // part of a stack, because HotSpot describes only some instructions. The second view does without these methods.
 var views = []view{
 	{"whole stacks", func(s stackSample) []string { return []string{strings.Join(s.methods, ";")} }},
-	{"compiled methods and callers", func(s stackSample) []string {
-		return []string{strings.Join(s.methods[:len(s.methods)-s.inlined], ";")}
-	}},
+	callersView,
 	{"12 outermost methods", func(s stackSample) []string {
 		return []string{strings.Join(s.methods[:min(12, len(s.methods))], ";")}
 	}},

@@ -47,7 +47,7 @@ func measureStacks(ctx context.Context, s *setup) ([]figure, error) {
 // compareStacks profiles an application with both profilers in each round.
 func (s *setup) compareStacks(ctx context.Context, a *application, j installedJDK) ([]figure, error) {
 	type row struct{ both, halvesA, halvesB []float64 }
-	rows := make([]row, len(views))
+	rows := make([]row, len(views)+1)
 	var whole, cut, frozen, unwalked, broken, javaA, javaB, depthA, depthB []float64
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range s.rounds {
@@ -62,8 +62,12 @@ func (s *setup) compareStacks(ctx context.Context, a *application, j installedJD
 		broken = append(broken, float64(ap.broken)/float64(ap.all))
 		javaA, javaB = append(javaA, float64(len(p.samples))/float64(p.all)), append(javaB, float64(len(ap.samples))/float64(ap.all))
 		depthA, depthB = append(depthA, meanDepth(p.samples)), append(depthB, meanDepth(ap.samples))
-		for k, v := range views {
-			g := v.agree(p.samples, ap.samples, random)
+		for k, v := range slices.Concat(views, []view{callersView}) {
+			x, y := p.samples, ap.samples
+			if k == len(views) {
+				x, y = walkable(x, y)
+			}
+			g := v.agree(x, y, random)
 			rows[k].both = append(rows[k].both, g.both)
 			rows[k].halvesA, rows[k].halvesB = append(rows[k].halvesA, g.halvesA), append(rows[k].halvesB, g.halvesB)
 		}
@@ -82,7 +86,9 @@ func (s *setup) compareStacks(ctx context.Context, a *application, j installedJD
 		{"  Java methods on a stack", depthA, inNumber, ""},
 		{"  async-profiler, the same", depthB, inNumber, ""},
 	}
-	for k, v := range views {
+	last := callersView
+	last.name = "the same, where async-profiler finds the callers"
+	for k, v := range slices.Concat(views, []view{last}) {
 		figures = append(figures,
 			figure{"  overlap, " + v.name, rows[k].both, inShare, ""},
 			figure{"    halves of async-profiler's", rows[k].halvesB, inShare, ""},

@@ -51,12 +51,23 @@ func TestViews(t *testing.T) {
 	assert.Equal(t, "methods' own: gasm, async-profiler\n 50.00%   0.00%  y\n 50.00%  75.00%  x\n", b.String())
 }
 
+// Where one profiler loses callers, the other one's samples are left out, too.
+func TestWalkable(t *testing.T) {
+	lost, index, sort := methods("indexOf"), methods("run", "find", "indexOf"), methods("run", "sort")
+	lost.broken = true
+	inlined := methods("run", "indexOf", "compare")
+	inlined.inlined = 1
+	a, b := walkable([]stackSample{index, sort, inlined}, []stackSample{lost, index, sort, sort})
+	assert.Equal(t, []stackSample{sort}, a)
+	assert.Equal(t, []stackSample{sort, sort}, b)
+}
+
 func TestParseAnnotated(t *testing.T) {
 	p, err := parseAnnotated([]byte("clone3;start_thread;JavaMain;org/acme/Main.main_[0];java/util/Map.get_[j];java/lang/String.equals_[i] 2\n" +
 		"[unknown_Java];java/lang/String.indexOf_[1];sys_read_[k] 3\nclone3;G1 Conc#1 5\n"))
 	require.NoError(t, err)
 	whole, broken := methods("org.acme.Main.main", "java.util.Map.get", "java.lang.String.equals"), methods("java.lang.String.indexOf")
-	whole.inlined = 1
+	whole.inlined, broken.broken = 1, true
 	assert.Equal(t, &profiledStacks{samples: []stackSample{whole, whole, broken, broken, broken}, all: 10, broken: 3}, p)
 	_, err = parseAnnotated([]byte("main;run\n"))
 	assert.ErrorContains(t, err, "no number of samples")
