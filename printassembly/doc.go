@@ -97,4 +97,8 @@
 // versions of gasm ignore them:
 //
 //	<source_file class='java.util.HashMap$Node' name='HashMap.java'/>
+//
+// Between the methods are the whole names of Java threads ([AppendThreadName]), which other versions ignore, too:
+//
+//	<thread_name tid='2501' name='http-nio-8080-exec-7'/>
 package printassembly

@@ -50,7 +50,8 @@ func buildHsdis(t *testing.T) string {
 func runLogged(t *testing.T, jdk gasmtest.JDK, classes, plugin string, flags ...string) *Log {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "asm.log")
-	args := slices.Concat(CaptureFlags(path, Selection{}), flags, []string{"-Dsec=2", "-cp", classes, "Workload"})
+	// Compiled in the foreground, the same methods become the same code in more runs, however busy the machine is.
+	args := slices.Concat(CaptureFlags(path, Selection{}), flags, []string{"-Xbatch", "-Dsec=2", "-cp", classes, "Workload"})
 	cmd := exec.Command(jdk.Java(), args...)
 	cmd.Env = append(cmd.Environ(), "LD_LIBRARY_PATH="+plugin)
 	out, err := cmd.CombinedOutput()

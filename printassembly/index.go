@@ -263,6 +263,8 @@ func (x *indexer) tag(line []byte) {
 		x.seenEnd = true
 	case bytes.HasPrefix(line, sourceFileTag):
 		x.idx.sourceFile(line)
+	case bytes.HasPrefix(line, threadNameTag):
+		x.idx.threadName(line)
 	case bytes.Equal(line, []byte("<release>")), bytes.Equal(line, []byte("<info>")),
 		bytes.Equal(line, []byte("<command>")),
 		bytes.Equal(line, []byte("<args>")), bytes.Equal(line, []byte("<properties>")):

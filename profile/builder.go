@@ -161,6 +161,7 @@ func (b *Builder) addJVMs(jvms []capture.JVM) {
 			continue
 		}
 		b.byPID[j.PID] = len(b.jvms)
+		b.threads.AddNames(j.PID, j.Log.ThreadNames)
 		code := codemap.New(j.Log.Blobs)
 		if j.Log.Damaged > 0 {
 			code.DropUnprinted()
@@ -285,7 +286,7 @@ func (b *Builder) admit(j *joinedSample) exclusion {
 	}
 	j.trial, j.slice = b.trials[trial], int32(slice)
 	var named bool
-	if j.thread, named = b.threads.Find(j.Thread); !named {
+	if j.thread, named = b.threads.Find(j.pid, j.TID, j.Thread); !named {
 		b.folded++
 	}
 	switch {

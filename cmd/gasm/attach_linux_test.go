@@ -405,6 +405,7 @@ func TestAttachNamespace(t *testing.T) {
 	assert.Equal(t, "Spin::spin", p.Methods[0].Name)
 	assert.NotEmpty(t, p.Regions[0].Lines)
 	unresolvedAtMost(t, p, 0.005)
+	assert.Equal(t, "main", p.Threads[0].Threads[0].Name, "which the kernel calls java, and by an id that the JVM does not know")
 	for _, n := range p.Native {
 		assert.NotEmpty(t, n.Module)
 	}

@@ -61,6 +61,7 @@ type reportFlags struct {
 	sourcePaths     []string
 	noPager         bool
 	callers         int
+	uncertainty     bool
 	tree            float64
 	under, by       string
 	underMethod     calltree.Pattern // value of --under, parsed by check
@@ -101,6 +102,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.windowMethod, "window-method", "", "count only samples whose thread was in `CLASS::METHOD`, or in what it calls; profile and attach record its calls by an agent")
 	flags.StringVar(&f.under, "under", "", "count only samples with `CLASS::METHOD` on their call stack, or inlined at the sample")
 	flags.StringVar(&f.by, "by", "", "divide the samples between callers: a list of `METHODS`, as 'A::x,B::y'; the innermost one counts")
+	flags.BoolVar(&f.uncertainty, "uncertainty", true, "say in tables how far shares may be off for the number of samples (±, 95 %)")
 	flags.IntVar(&f.callers, "callers", 5, "show the callers of this `number` of the hottest frames (0: none)")
 	flags.Var((*share)(&f.tree), "tree", "show the tree of calls, without those that have less than this `share` of the samples, as --tree=5%")
 	flags.Lookup("tree").NoOptDefVal = "1%"
@@ -217,7 +219,7 @@ func (f *reportFlags) reportOptions(out *os.File) report.Options {
 		Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,
 		Counts:   map[string]text.Counts{"raw": text.Raw, "norm": text.Norm}[f.showCounts],    // otherwise percentages
 		Comments: map[string]text.Comments{"full": text.Full, "none": text.None}[f.comments]}} // otherwise folded
-	o.Callers, o.Tree, o.TreeFrom = f.callers, f.tree, f.underMethod
+	o.Margins, o.Callers, o.Tree, o.TreeFrom = f.uncertainty, f.callers, f.tree, f.underMethod
 	if f.sort == "total" {
 		o.Sort = text.ByTotal
 	}

@@ -212,12 +212,25 @@ func stalledIn(stalls []stall, from, to int64) time.Duration {
 }
 
 // sameRegion reports whether two reports of the same forks show one region. Regions of several forks are merged, and
-// have the compile id and the addresses of their first fork, which may be another one in each report.
+// have the compile id and the addresses of the hottest fork, which may be another one in each report; then the hottest
+// instruction of one must be an instruction of the other.
 func sameRegion(a, b *schema.Region) bool {
 	if a.Method != b.Method || !slices.ContainsFunc(a.PIDs, func(pid int) bool { return slices.Contains(b.PIDs, pid) }) {
 		return false
 	}
-	return a.PIDs[0] != b.PIDs[0] || a.CompileID == b.CompileID && a.Lo < b.Hi && b.Lo < a.Hi
+	if a.CompileID == b.CompileID && a.Lo < b.Hi && b.Lo < a.Hi {
+		return true
+	}
+	if len(a.PIDs) == 1 && len(b.PIDs) == 1 || len(a.Lines) == 0 {
+		return false
+	}
+	hottest := slices.MaxFunc(a.Lines, func(x, y schema.Line) int { return cmp.Compare(x.Counts.Values[0], y.Counts.Values[0]) })
+	return slices.ContainsFunc(b.Lines, func(l schema.Line) bool { return withoutAddresses(l.Text) == withoutAddresses(hottest.Text) })
+}
+
+// withoutAddresses returns an instruction with 0x for each number that may be an address.
+func withoutAddresses(text string) string {
+	return regexp.MustCompile(`0x[0-9a-f]{5,}`).ReplaceAllString(text, "0x")
 }
 
 // regionsOf lists the hottest regions of a profile.
@@ -249,7 +262,7 @@ func compareTrials(t *testing.T, a, b *schema.Profile) {
 	require.NotEmpty(t, a.Regions)
 	require.NotEmpty(t, b.Regions)
 	hot := &a.Regions[0]
-	assert.True(t, slices.ContainsFunc(b.Regions, func(r schema.Region) bool { return sameRegion(&r, hot) }),
+	assert.True(t, slices.ContainsFunc(b.Regions, func(r schema.Region) bool { return sameRegion(hot, &r) }),
 		"%s: the hottest region is one of both\n%s\n%s", a.Trial, regionsOf(a), regionsOf(b))
 
 	require.NotNil(t, a.Score)

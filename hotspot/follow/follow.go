@@ -58,6 +58,7 @@ type Follower struct {
 	state    map[*codecache.Blob]copyState
 	excerpts map[*codecache.Blob]*excerpt // of the methods that are still to be copied completely
 	budget   budget                       // for copies
+	names    *names                       // of threads; nil until HotSpot's code cache has been found
 	pollTook time.Duration                // duration of the last poll
 	gone     bool                         // the JVM has ended, or can't be read any more
 	result   Result
@@ -177,6 +178,7 @@ func (f *Follower) stubName(at uint64) string {
 // already there.
 func (f *Follower) began() {
 	f.log.head(f.vm)
+	f.names = newNames(f.pid, f.vm)
 	f.poll()
 	flags, err := f.vm.Flags(debugInfoFlag)
 	flag := flags[debugInfoFlag]
@@ -260,6 +262,7 @@ func (f *Follower) run() {
 		case <-f.stop:
 			f.look()
 			f.completeLast()
+			f.readNames(true)
 			return
 		case <-f.switched:
 			f.poll() // so that code installed between Pause and Resume gets a time between them
@@ -281,6 +284,7 @@ func (f *Follower) run() {
 			}
 			timer.Reset(pause)
 		}
+		f.readNames(false)
 		f.log.flush()
 		f.rest()
 	}
@@ -386,6 +390,7 @@ func (f *Follower) uptimeMillis(mono int64) int64 {
 
 // end completes the log.
 func (f *Follower) end() {
+	f.names.close()
 	f.log.close()
 	f.result.Disk = f.log.failure
 }

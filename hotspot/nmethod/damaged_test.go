@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/hotspot/unsigned5"
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs/vmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
@@ -88,7 +89,7 @@ func TestDamaged(t *testing.T) {
 			at := 0
 			for range maxFrames + 2 {
 				next := len(scopes)
-				scopes = slices.Concat(scopes, pack(uint32(at), 17), pack(1, 17), pack(1, 17))
+				scopes = slices.Concat(scopes, unsigned5.Append(nil, uint32(at), 17), unsigned5.Append(nil, 1, 17), unsigned5.Append(nil, 1, 17))
 				at = next
 			}
 			put(m.section("scopes_pcs"), pcDescSize+4, uint32(at))
@@ -271,7 +272,7 @@ func checkReadable(t *testing.T, text string, code *Code) {
 func FuzzUnpack(f *testing.F) {
 	for _, release := range releases {
 		f.Add(packLines([]lineNumber{{0, 5}, {4, 6}, {104, 3}}, release), 1, release, 110)
-		f.Add(slices.Concat([]byte{0xff}, pack(0, release), pack(3, release), pack(0, release)), 1, release, 64)
+		f.Add(slices.Concat([]byte{0xff}, unsigned5.Append(nil, 0, release), unsigned5.Append(nil, 3, release), unsigned5.Append(nil, 0, release)), 1, release, 64)
 		f.Add(pcDescs([2]int{-1, 0}, [2]int{12, 1}, [2]int{65, 0}), 16, release, 64)
 	}
 	f.Add([]byte{0x91, 4, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 1, 2, 3, 4, 5, 6, 7, 8}, 1, 17, 8)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/hotspot/unsigned5"
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs/vmtest"
 )
@@ -231,7 +232,7 @@ func packLines(lines []lineNumber, release int) []byte {
 	for _, l := range lines {
 		data = append(data, 0xff)
 		for _, n := range []int{l.bci - last.bci, l.line - last.line} {
-			data = append(data, pack(uint32(int32(n)<<1^int32(n)>>31), release)...)
+			data = append(data, unsigned5.Append(nil, uint32(int32(n)<<1^int32(n)>>31), release)...)
 		}
 		last = l
 	}
@@ -373,7 +374,7 @@ func (c *fakeCode) packDebugInfo(release int) (scopesData, scopesPCs []byte) {
 				at = len(scopesData)
 				known[key] = at
 				for _, n := range []int{sender, f.method + 1, f.bci + 1, 0, 0, 0} { // locals, expressions, monitors
-					scopesData = append(scopesData, pack(uint32(n), release)...)
+					scopesData = append(scopesData, unsigned5.Append(nil, uint32(n), release)...)
 				}
 			}
 			sender = at

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/hotspot/unsigned5"
 	"github.com/gasm-profiler/gasm/internal/javaname"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
@@ -166,20 +167,20 @@ type lineNumber struct{ bci, line int }
 // bci and three for the line. A byte of 0xff means that both differences follow as signed numbers, and 0 ends the list.
 func readLineNumbers(data []byte, release int) []lineNumber {
 	var lines []lineNumber
-	u := newUnpacker(data, 0, release)
+	u := unsigned5.New(data, 0, release)
 	var at lineNumber
 	for {
-		switch b := u.next(); {
+		switch b := u.Byte(); {
 		case b == 0:
 			return lines
 		case b == 0xff:
-			at.bci += u.signed()
-			at.line += u.signed()
+			at.bci += u.Signed()
+			at.line += u.Signed()
 		default:
 			at.bci += int(b >> 3)
 			at.line += int(b & 7)
 		}
-		if u.short {
+		if u.Short() {
 			return lines
 		}
 		lines = append(lines, at)

@@ -3,57 +3,9 @@ package nmethod
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/gasm-profiler/gasm/hotspot/unsigned5"
 )
-
-// An unpacker reads numbers in HotSpot's UNSIGNED5 encoding (unsigned5.hpp; compressedStream.hpp in JDK 17 and older).
-// A number has one to five bytes. Each byte is a digit in base 64, and the lowest digit is first. If a byte is 192 or
-// more, another byte follows, unless it is already the fifth.
-type unpacker struct {
-	data []byte
-	at   int // index of the next byte in data
-	// excluded is 1 in JDK 20 and newer, where numbers have no zero bytes and each digit is its byte minus one. It is 0
-	// in older JDKs.
-	excluded uint32
-	short    bool // the data ended too early
-}
-
-func newUnpacker(data []byte, at, release int) *unpacker {
-	u := &unpacker{data: data, at: at}
-	if release >= 20 {
-		u.excluded = 1
-	}
-	return u
-}
-
-// next returns the next byte, or 0 after the last one.
-func (u *unpacker) next() byte {
-	if u.at < 0 || u.at >= len(u.data) {
-		u.short = true
-		return 0
-	}
-	b := u.data[u.at]
-	u.at++
-	return b
-}
-
-// unsigned reads a number that has no sign.
-func (u *unpacker) unsigned() uint32 {
-	var sum uint32
-	for i := range 5 {
-		b := uint32(u.next())
-		sum += (b - u.excluded) << (6 * i)
-		if b < 192 || u.short {
-			break
-		}
-	}
-	return sum
-}
-
-// signed reads a number whose lowest bit is its sign (UNSIGNED5::decode_sign).
-func (u *unpacker) signed() int {
-	n := u.unsigned()
-	return int(int32(n>>1) ^ -int32(n&1))
-}
 
 // A pcDesc says which scope an instruction has (HotSpot's PcDesc).
 type pcDesc struct {
@@ -101,9 +53,9 @@ func readScope(data []byte, offset, release int) (scope, bool) {
 	if offset <= 0 {
 		return scope{}, false // 0 is DebugInformationRecorder::serialized_null
 	}
-	u := newUnpacker(data, offset, release)
-	s := scope{sender: int(u.unsigned()), method: int(u.unsigned()), bci: int(u.unsigned()) - 1}
+	u := unsigned5.New(data, offset, release)
+	s := scope{sender: int(u.Unsigned()), method: int(u.Unsigned()), bci: int(u.Unsigned()) - 1}
 	// HotSpot records the outermost frame first (describe_scope), so a caller's scope has a lower offset. This check
 	// also prevents an endless loop if the data is damaged.
-	return s, !u.short && s.sender < offset
+	return s, !u.Short() && s.sender < offset
 }

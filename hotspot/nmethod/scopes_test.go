@@ -2,32 +2,13 @@ package nmethod
 
 import (
 	"encoding/binary"
-	"math"
 	"slices"
 	"testing"
 
+	"github.com/gasm-profiler/gasm/hotspot/unsigned5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-// pack packs a number in the encoding UNSIGNED5 as unsigned5.hpp describes it. low is the number of values that a last
-// byte can have, and x the number of byte values that are not used.
-func pack(n uint32, release int) []byte {
-	x, low := uint32(0), uint32(192)
-	if release >= 20 {
-		x, low = 1, 191
-	}
-	var out []byte
-	for i := range 5 {
-		if n < low || i == 4 {
-			return append(out, byte(n+x))
-		}
-		n -= low
-		out = append(out, byte(low+x+n%64))
-		n /= 64
-	}
-	return out
-}
 
 // releases are the releases that package nmethod knows.
 var releases = []int{11, 17, 21, 25, 26, 27, 28}
@@ -38,42 +19,11 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-func TestUnpack(t *testing.T) {
-	require.NotEmpty(t, releases)
-	numbers := []uint32{0, 1, 190, 191, 192, 193, 254, 255, 256, 12000, 12478, 1 << 20, math.MaxInt32, math.MaxUint32}
-	for _, release := range releases {
-		var data []byte
-		for _, n := range numbers {
-			data = append(data, pack(n, release)...)
-		}
-		u := newUnpacker(data, 0, release)
-		for _, n := range numbers {
-			assert.Equal(t, n, u.unsigned(), "JDK %d", release)
-		}
-		assert.False(t, u.short)
-		u.unsigned()
-		assert.True(t, u.short)
-	}
-}
-
-func TestUnpackKnown(t *testing.T) {
-	// The bytes come from scopes that JDK 17 and 25 printed.
-	u := newUnpacker([]byte{0xd2, 0x03, 0xe2, 0x02}, 0, 17)
-	assert.Equal(t, []uint32{0xd2 + 3*64, 0xe2 + 2*64}, []uint32{u.unsigned(), u.unsigned()})
-	u = newUnpacker([]byte{0xd2, 0x03}, 0, 25)
-	assert.Equal(t, uint32(0xd1+2*64), u.unsigned())
-	signed := map[int]uint32{0: 0, -1: 1, 1: 2, -2: 3, 1000: 2000}
-	require.NotEmpty(t, signed)
-	for n, packed := range signed {
-		assert.Equal(t, n, newUnpacker(pack(packed, 25), 0, 25).signed())
-	}
-}
-
 func TestLines(t *testing.T) {
 	require.NotEmpty(t, releases)
 	for _, release := range releases {
 		data := []byte{0<<3 | 5, 4<<3 | 1} // bci 0 line 5, bci 4 line 6
-		data = append(append(append(data, 0xff), pack(2*100, release)...), pack(2*3-1, release)...)
+		data = append(append(append(data, 0xff), unsigned5.Append(nil, 2*100, release)...), unsigned5.Append(nil, 2*3-1, release)...)
 		data = append(data, 2<<3|7, 0, 0x11)
 		lines := readLineNumbers(data, release)
 		require.Equal(t, []lineNumber{{0, 5}, {4, 6}, {104, 3}, {106, 10}}, lines)
@@ -132,11 +82,11 @@ func TestPCDescs(t *testing.T) {
 
 func TestScope(t *testing.T) {
 	data := []byte{0}
-	data = append(data, pack(0, 17)...) // no caller
-	data = append(data, pack(3, 17)...)
-	data = append(data, pack(0, 17)...) // bci -1
+	data = append(data, unsigned5.Append(nil, 0, 17)...) // no caller
+	data = append(data, unsigned5.Append(nil, 3, 17)...)
+	data = append(data, unsigned5.Append(nil, 0, 17)...) // bci -1
 	at := len(data)
-	data = append(append(append(data, pack(1, 17)...), pack(200, 17)...), pack(300, 17)...)
+	data = append(append(append(data, unsigned5.Append(nil, 1, 17)...), unsigned5.Append(nil, 200, 17)...), unsigned5.Append(nil, 300, 17)...)
 	outer, ok := readScope(data, 1, 17)
 	assert.True(t, ok)
 	assert.Equal(t, scope{0, 3, -1}, outer)

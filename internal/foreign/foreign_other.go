@@ -69,6 +69,7 @@ func (p *Process) Trusted() bool                         { return false }
 func (p *Process) Read(string, int64) ([]byte, error)    { return nil, errUnsupported }
 func (p *Process) Readlink(string) (string, error)       { return "", errUnsupported }
 func (p *Process) OwnTID(int) (int, error)               { return 0, errUnsupported }
+func (p *Process) Threads() []int                        { return nil }
 func (p *Process) OpenFiles() []string                   { return nil }
 func (p *Process) World(context.Context) (*World, error) { return nil, errUnsupported }
 func (w *World) Open(string) (*File, error)              { return nil, errUnsupported }

@@ -16,7 +16,7 @@ type Choice struct {
 var kindWords = map[string]string{"app": Application, "jit": Compilers, "gc": Collector, "jvm": OtherJVM}
 
 // ParseChoice parses a choice of threads. The text is app, jit, gc or jvm for a kind of threads, or a regular
-// expression for the names that the kernel has for threads.
+// expression for the names of threads, or for the 15 bytes that the kernel keeps of them.
 func ParseChoice(text string) (Choice, error) {
 	c := Choice{text: text, kind: kindWords[text]}
 	if c.kind == "" && text != "" {

@@ -1,7 +1,8 @@
 // Package threads tells the threads of a JVM apart by their names: what kind of work a thread does ([KindOf]), and
 // which threads a user has chosen ([Choice]). A [Table] sums up samples by threads.
 //
-// A sampler does not record what kind of thread it samples, only the thread's name. The names of the threads in a
+// A sampler does not record what kind of thread it samples, only the first 15 bytes of the thread's name. The whole names
+// of Java threads come from the JVM's memory ([Table.AddNames]). The names of the threads in a
 // pool differ only in the number at the end. Samples are therefore counted by labels: a label is a name without this
 // number.
 package threads
@@ -25,7 +26,7 @@ type KindTotal struct {
 // A Total sums up the samples of all threads with the same name. The number at the end of a name is left out: "GC
 // Thread#3" counts for "GC Thread#".
 type Total struct {
-	Name   string // as the kernel has it, at most 15 bytes: "C2 CompilerThre"
+	Name   string // "http-nio-8080-exec-"; if only the kernel's name is known, its first 15 bytes: "C2 CompilerThre"
 	Counts tally.Counts
 }
 
@@ -82,8 +83,20 @@ type Table struct {
 	choice Choice
 	known  map[string]Thread // by full name
 	labels []string
-	kinds  []string         // of labels
-	index  map[string]int32 // in labels
+	kinds  []string                 // of labels
+	index  map[string]int32         // in labels
+	whole  map[int]map[int][]string // names by process and thread id; see AddNames
+
+	// What Find was last asked for, and its answer. Most samples are of the thread of the sample before.
+	last      sampled
+	lastFound Thread
+	lastNamed bool
+}
+
+// A sampled is a thread as a sample has it.
+type sampled struct {
+	pid, tid int
+	kernel   string // the kernel's name for it
 }
 
 // MaxNames is the maximum number of thread names that a Table remembers. Threads with further names get no label.
@@ -91,20 +104,31 @@ const MaxNames = 1 << 16
 
 // NewTable returns an empty Table. Only the samples of the chosen threads count.
 func NewTable(choice Choice) *Table {
-	t := &Table{choice: choice, known: map[string]Thread{}, index: map[string]int32{}}
+	t := &Table{choice: choice, known: map[string]Thread{}, index: map[string]int32{}, whole: map[int]map[int][]string{}}
 	t.addLabel("")
 	return t
 }
 
-// Find returns the thread with the given name. If the name is new and the Table already has MaxNames names, named is
-// false, and the thread has a kind but no label.
-func (t *Table) Find(name string) (found Thread, named bool) {
+// Find returns a sample's thread. kernel is the kernel's name for it. If its name is new and the Table already has
+// MaxNames names, named is false, and the thread has a kind but no label.
+func (t *Table) Find(pid, tid int, kernel string) (found Thread, named bool) {
+	key := sampled{pid, tid, kernel}
+	if key == t.last && t.lastNamed {
+		return t.lastFound, true
+	}
+	t.last = key
+	t.lastFound, t.lastNamed = t.find(t.nameOf(pid, tid, kernel), kernel)
+	return t.lastFound, t.lastNamed
+}
+
+// find returns the thread with a name.
+func (t *Table) find(name, kernel string) (found Thread, named bool) {
 	if found, ok := t.known[name]; ok {
 		return found, true
 	}
 	label := strings.TrimRight(name, "0123456789")
 	found = Thread{Kind: KindOf(label)}
-	found.Chosen = t.choice.chooses(name, found.Kind)
+	found.Chosen = t.choice.chooses(name, found.Kind) || t.choice.chooses(kernel, found.Kind)
 	if len(t.known) >= MaxNames && label != "" {
 		return found, false
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/report/amount"
 )
 
 // A ranking is a table with the hottest rows first.
@@ -156,9 +157,10 @@ func (t *ranking) lines(rows []rankingRow) []string {
 // countColumns returns the columns of samples, each with its total as the last cell.
 func (t *ranking) countColumns(rows []rankingRow) (columns [][]string, header []string, aligns []layout.Align) {
 	for e, event := range t.p.Counters {
-		columns = append(columns, t.selfColumn(rows, e))
-		header = append(header, event)
-		aligns = append(aligns, layout.Right)
+		columns, header, aligns = append(columns, t.selfColumn(rows, e)), append(header, event), append(aligns, layout.Right)
+		if margins := t.marginColumn(rows, e); columnWidth(margins) > 0 {
+			columns, header, aligns = append(columns, margins), append(header, ""), append(aligns, layout.Left)
+		}
 		if e == 0 && t.withTotals {
 			columns, header, aligns = append(columns, t.totalColumn(rows)), append(header, "total"), append(aligns, layout.Right)
 		}
@@ -177,6 +179,22 @@ func (t *ranking) selfColumn(rows []rankingRow, e int) []string {
 		cells = append(cells, t.inTable(e, n))
 	}
 	return append(cells, t.inTable(e, total))
+}
+
+// marginColumn returns the column of the uncertainty of event e's shares. Its last cell is blank. In a narrow table all
+// are.
+func (t *ranking) marginColumn(rows []rankingRow, e int) []string {
+	const leastWidth = 80
+	cells := make([]string, len(rows)+1)
+	if !t.opts.Margins || t.unit != Percent || t.opts.TableWidth > 0 && t.opts.TableWidth < leastWidth {
+		return cells
+	}
+	for i := range rows {
+		if margin := amount.Margin(rows[i].counts[e], t.p.Accounts[e].Profiled); margin != "" {
+			cells[i] = t.Glyph("±", "+-") + margin
+		}
+	}
+	return cells
 }
 
 // totalColumn returns the column of the rows' totals of the first event. Its last cell is blank, because the totals

@@ -32,7 +32,9 @@ func text(t *testing.T, h capture.Description, ps []profile.Profile, o Options) 
 }
 
 // options returns the options that gasm uses by default.
-func options() Options { return Options{Top: 20, DrawIntraJumps: true, DrawInterJumps: true} }
+func options() Options {
+	return Options{Top: 20, Margins: true, DrawIntraJumps: true, DrawInterJumps: true}
+}
 
 // c returns counts, one for each event.
 func c(n ...int64) tally.Counts { return n }

@@ -1,0 +1,100 @@
+package follow
+
+import (
+	"time"
+
+	"github.com/gasm-profiler/gasm/hotspot/threads"
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// names are the names of the JVM's threads that are in the log. They are read when the recording begins, from time to
+// time, and when it ends. A thread that starts and ends between two of these times only has the name that the kernel
+// keeps.
+type names struct {
+	reader  *threads.Reader // nil if this JVM's names can't be read
+	written map[int]string  // by thread id, as the sampler has it
+	next    time.Time       // when to read again
+	pause   time.Duration
+	// process is the JVM if it has a PID namespace of its own, and outside its threads by their ids in there. Otherwise
+	// process is nil.
+	process *foreign.Process
+	outside map[int]int
+}
+
+const (
+	// The pauses between two readings begin with firstNames and are twice as long each time, up to lastNames. Reading the
+	// names of 100 threads takes half a millisecond.
+	firstNames, lastNames = 100 * time.Millisecond, 5 * time.Second
+	// namesShare limits readings to 1/namesShare of a CPU. JVMs with many thousand threads make them slow.
+	namesShare = 100
+	// mostWritten limits the number of threads whose names are written.
+	mostWritten = 1 << 17
+)
+
+func newNames(pid int, vm *vmstructs.VM) *names {
+	n := &names{written: map[int]string{}, pause: firstNames}
+	n.reader, _ = threads.NewReader(vm) // without names, the kernel's are shown
+	if n.reader == nil {
+		return n
+	}
+	process, err := foreign.Open(pid)
+	if err != nil {
+		return n
+	}
+	if s, err := process.Status(); err == nil && s.OwnPID != pid {
+		n.process, n.outside = process, map[int]int{}
+		return n
+	}
+	process.Close()
+	return n
+}
+
+// close releases what names has open.
+func (n *names) close() {
+	if n != nil && n.process != nil {
+		n.process.Close()
+	}
+}
+
+// readNames reads the names of the threads if it is time to, or if this is the last time, and writes to the log what is
+// new.
+func (f *Follower) readNames(last bool) {
+	n := f.names
+	if n == nil || n.reader == nil || f.gone || f.paused.Load() {
+		return
+	}
+	began := time.Now()
+	if !last && began.Before(n.next) {
+		return
+	}
+	all, _ := n.reader.Read() // after an error, names are missing
+	for _, t := range all {
+		tid, ok := n.tid(t.TID)
+		if ok && n.written[tid] != t.Name && len(n.written) < mostWritten {
+			n.written[tid] = t.Name
+			f.log.text = printassembly.AppendThreadName(f.log.text, tid, t.Name)
+		}
+	}
+	n.pause = min(2*n.pause, lastNames)
+	n.next = began.Add(max(n.pause, namesShare*time.Since(began)))
+}
+
+// tid returns a thread's id as the sampler has it.
+func (n *names) tid(own int) (tid int, ok bool) {
+	if n.process == nil {
+		return own, true
+	}
+	if tid, ok := n.outside[own]; ok {
+		return tid, true
+	}
+	n.outside = map[int]int{}
+	for _, tid := range n.process.Threads() {
+		if own, err := n.process.OwnTID(tid); err == nil {
+			n.outside[own] = tid
+		}
+	}
+	tid, ok = n.outside[own]
+	return tid, ok
+}

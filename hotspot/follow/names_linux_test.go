@@ -1,0 +1,88 @@
+package follow
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// TestNames: the log has the whole names of the threads, with the ids that a sampler outside of the JVM's PID namespace
+// sees.
+func TestNames(t *testing.T) {
+	gasmtest.NeedTime(t)
+	classes := t.TempDir()
+	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Names.java"))
+	java := []string{gasmtest.NeedJava(t), "-cp", classes, "Names"}
+	t.Run("same namespace", func(t *testing.T) {
+		cmd := startNames(t, java)
+		checkLoggedNames(t, cmd.Process.Pid)
+	})
+	t.Run("another namespace", func(t *testing.T) {
+		gasmtest.NeedRoot(t)
+		unshare := gasmtest.NeedTool(t, "unshare", "apt install util-linux")
+		cmd := startNames(t, append([]string{unshare, "-pf", "--kill-child", "--mount-proc"}, java...))
+		text, err := exec.Command("pgrep", "-P", strconv.Itoa(cmd.Process.Pid)).Output()
+		require.NoError(t, err)
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		require.NoError(t, err)
+		checkLoggedNames(t, pid)
+	})
+}
+
+// startNames starts the program, and returns when its threads run.
+func startNames(t *testing.T, command []string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(command[0], command[1:]...)
+	input, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	output, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		input.Close() // which ends the program
+		assert.NoError(t, cmd.Wait())
+	})
+	lines := bufio.NewScanner(output)
+	require.True(t, lines.Scan())
+	require.Equal(t, "ready", lines.Text())
+	return cmd
+}
+
+func checkLoggedNames(t *testing.T, pid int) {
+	t.Helper()
+	log := filepath.Join(t.TempDir(), "asm.log")
+	f, err := Start(pid, Options{Log: log, StartMonoNanos: monotonic.Nanos(), StartWallMillis: time.Now().UnixMilli()})
+	require.NoError(t, err)
+	f.Stop() // which reads the names once more
+	text, err := os.ReadFile(log)
+	require.NoError(t, err)
+	read, err := printassembly.NewLog(bytes.NewReader(text), int64(len(text)), log)
+	require.NoError(t, err)
+	p, err := foreign.Open(pid)
+	require.NoError(t, err)
+	defer p.Close()
+	running := p.Threads()
+	found := map[string]bool{}
+	for tid, names := range read.ThreadNames {
+		assert.Contains(t, running, tid, "%v", names)
+		assert.Len(t, names, 1, "written once")
+		found[names[0]] = true
+	}
+	for _, name := range []string{"main", "exactly-15-byte", "one more than the kernel keeps", "线程-1 一个很长的名字", "a 'quoted' <name> & more"} {
+		assert.True(t, found[name], "%s; there are %v", name, read.ThreadNames)
+	}
+}

@@ -1,0 +1,171 @@
+package heap
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/gasm-profiler/gasm/hotspot/unsigned5"
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+)
+
+// A fieldLayout says where classes have their fields.
+type fieldLayout struct {
+	stream                  vmstructs.Field // Array<u1>*; JDK 21 and newer
+	fields, count           vmstructs.Field // Array<u2>*, and how many of its fields are Java's; JDK 8 to 20
+	constants               vmstructs.Field
+	poolSize                uint64
+	arrayLength             uint64
+	symbolLength            vmstructs.Field
+	symbolBody              uint64
+	tagSize                 uint64 // the number of bits below a field's offset in JDK 8 to 20
+	streamData, fieldsArray uint64 // where the arrays' elements begin
+}
+
+func newFieldLayout(q *vmstructs.Query) (l fieldLayout) {
+	l.constants, l.poolSize = q.Field("InstanceKlass::_constants"), q.Size("ConstantPool")
+	l.arrayLength = q.Field("Array<int>::_length").At
+	l.symbolLength = q.Field("Symbol::_length")
+	body, ok := q.VM.Offset("Symbol::_body")
+	q.Must(ok, "Symbol::_body")
+	l.symbolBody = body
+	if l.stream, ok = q.VM.Field("InstanceKlass::_fieldinfo_stream"); ok {
+		l.streamData, ok = q.VM.Offset("Array<u1>::_data")
+		q.Must(ok, "Array<u1>::_data")
+		return l
+	}
+	l.stream.Size = 0
+	l.fields, l.count = q.Field("InstanceKlass::_fields"), q.Field("InstanceKlass::_java_fields_count")
+	l.fieldsArray, ok = q.VM.Offset("Array<u2>::_data")
+	q.Must(ok, "Array<u2>::_data")
+	l.tagSize = 2
+	if size, ok := q.VM.Int("FIELDINFO_TAG_SIZE"); ok {
+		l.tagSize = uint64(size)
+	}
+	return l
+}
+
+// Offset returns where the objects of a class have a field, in bytes from their start. class is the address of the
+// InstanceKlass that declares the field.
+func (h *Heap) Offset(class uint64, field string) (uint64, error) {
+	pool, err := h.vm.Uint64(class + h.fields.constants.At)
+	if err != nil {
+		return 0, err
+	}
+	named := func(index uint64) bool {
+		symbol, err := h.vm.Uint64(pool + h.fields.poolSize + 8*index)
+		return err == nil && h.isSymbol(symbol&^1, field)
+	}
+	var offset uint64
+	var found bool
+	if h.fields.stream.Size > 0 {
+		offset, found, err = h.streamOffset(class, named)
+	} else {
+		offset, found, err = h.arrayOffset(class, named)
+	}
+	switch {
+	case err != nil:
+		return 0, err
+	case !found || offset > maxObject:
+		return 0, fmt.Errorf("the class has no field %s at an offset that can be true", field)
+	}
+	return offset, nil
+}
+
+// Upper bounds that no class with fields that gasm reads has. What exceeds them is not what it seems to be.
+const (
+	maxObject = 1 << 12 // bytes of the object
+	maxFields = 1 << 10
+	maxStream = 1 << 14 // bytes
+)
+
+// array reads the elements of an Array<> that a class points to.
+func (h *Heap) array(class uint64, f vmstructs.Field, data, size, most uint64) ([]byte, error) {
+	at, err := h.vm.Uint64(class + f.At)
+	if err != nil {
+		return nil, err
+	}
+	length, err := h.vm.Uint32(at + h.fields.arrayLength)
+	if err != nil {
+		return nil, err
+	}
+	if uint64(length) > most {
+		return nil, fmt.Errorf("an array of %d fields can't be", length)
+	}
+	return h.vm.Read(nil, at+data, size*uint64(length))
+}
+
+// arrayOffset finds a field in the array of JDK 8 to 20. Of a field's six numbers the second is its name's index, and
+// the last two are its offset, above a tag.
+func (h *Heap) arrayOffset(class uint64, named func(uint64) bool) (offset uint64, found bool, err error) {
+	const numbers = 6
+	all, err := h.array(class, h.fields.fields, h.fields.fieldsArray, 2, numbers*maxFields)
+	if err != nil {
+		return 0, false, err
+	}
+	header, err := h.vm.Read(nil, class+h.fields.count.At, h.fields.count.Size)
+	if err != nil {
+		return 0, false, err
+	}
+	count := vmstructs.Field{Size: h.fields.count.Size}.In(header)
+	for i := uint64(0); i < count && 2*numbers*(i+1) <= uint64(len(all)); i++ {
+		f := all[2*numbers*i:]
+		if named(uint64(binary.LittleEndian.Uint16(f[2:]))) {
+			return uint64(binary.LittleEndian.Uint32(f[8:])) >> h.fields.tagSize, true, nil
+		}
+	}
+	return 0, false, nil
+}
+
+// Bits of a field's flags in a stream, and what follows the flags if they are set (FieldInfoReader::read_field_info).
+// JDK 27 and newer have more flags, below these; see flagBit.
+const (
+	initialized = "_ff_initialized"
+	generic     = "_ff_generic"
+	contended   = "_ff_contended"
+	flat        = "_ff_flat"
+	nullMarker  = "_ff_null_marker"
+)
+
+// streamOffset finds a field in the stream of JDK 21 and newer: the numbers of Java's and of HotSpot's own fields, and
+// for each field the indexes of its name and its type, its offset, its access flags, its flags, and a number for each
+// of the flags that has one.
+func (h *Heap) streamOffset(class uint64, named func(uint64) bool) (offset uint64, found bool, err error) {
+	all, err := h.array(class, h.fields.stream, h.fields.streamData, 1, maxStream)
+	if err != nil {
+		return 0, false, err
+	}
+	var more []uint32 // the flags that have a number
+	for _, flag := range []string{initialized, generic, contended, flat, nullMarker} {
+		if bit, ok := h.vm.Int("FieldInfo::FieldFlags::" + flag); ok {
+			more = append(more, 1<<bit)
+		}
+	}
+	r := unsigned5.New(all, 0, h.vm.Release)
+	count := r.Unsigned()
+	r.Unsigned()
+	for range min(count, maxFields) {
+		name := r.Unsigned()
+		r.Unsigned()
+		offset = uint64(r.Unsigned())
+		r.Unsigned()
+		flags := r.Unsigned()
+		for _, flag := range more {
+			if flags&flag != 0 {
+				r.Unsigned()
+			}
+		}
+		if r.Short() {
+			break
+		}
+		if named(uint64(name)) {
+			return offset, true, nil
+		}
+	}
+	return 0, false, nil
+}
+
+// isSymbol reports whether HotSpot's Symbol at an address is this text.
+func (h *Heap) isSymbol(at uint64, text string) bool {
+	symbol, err := h.vm.Read(nil, at, h.fields.symbolBody+uint64(len(text)))
+	return err == nil && h.fields.symbolLength.In(symbol) == uint64(len(text)) && string(symbol[h.fields.symbolBody:]) == text
+}
