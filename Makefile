@@ -29,6 +29,9 @@ SUREFIRE_SOURCES := $(SUREFIRE)/pom.xml $(shell find $(SUREFIRE)/src -name '*.ja
 LANGUAGES := testdata/languages
 LANGUAGES_DONE := $(LANGUAGES)/target/compiled
 LANGUAGES_SOURCES := $(LANGUAGES)/pom.xml $(shell find $(LANGUAGES)/src -type f)
+APPLICATIONS := testdata/applications
+APPLICATIONS_DONE := $(APPLICATIONS)/target/compiled
+APPLICATIONS_SOURCES := $(APPLICATIONS)/pom.xml $(shell find $(APPLICATIONS)/src -type f)
 JMH := integrations/jmh
 JMH_JAR := $(JMH)/target/gasm-jmh.jar
 JMH_SOURCES := $(JMH)/pom.xml $(shell find $(JMH)/src -type f)
@@ -38,7 +41,7 @@ DEMO := java -jar $(JAR) -f 1 -wi 2 -w 1 -i 3 -r 1 VectorSum
 # step prints one line saying what is about to happen.
 step = @echo "==> $(1)"
 
-.PHONY: help setup build dist agent benchmarks perfasm jmh surefire languages java demo test test-all check lint unit live pages tests golden bench fuzz clean
+.PHONY: help setup build dist agent benchmarks perfasm jmh surefire languages applications java demo test test-all check lint unit live pages tests golden bench fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -89,6 +92,13 @@ $(LANGUAGES_DONE): $(LANGUAGES_SOURCES)
 	$(call step,building $(LANGUAGES))
 	@MAVEN_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" $(MVN) -q -B -Dstyle.color=never -f $(LANGUAGES)/pom.xml compile # it is short
 	@touch $(LANGUAGES_DONE)
+
+applications: $(APPLICATIONS_DONE) ## fetch and build large programs, whose call stacks bench -only stacks compares
+
+$(APPLICATIONS_DONE): $(APPLICATIONS_SOURCES)
+	$(call step,building $(APPLICATIONS))
+	@$(MVN) -q -B -Dstyle.color=never -f $(APPLICATIONS)/pom.xml compile
+	@touch $(APPLICATIONS_DONE)
 
 agent: ## build the agent that probes methods, which is a part of gasm (hotspot/probe/agent.jar)
 	$(call step,building hotspot/probe/agent.jar)

@@ -25,6 +25,8 @@
 //	latency    the time from the last output of a JMH run under gasm to gasm's exit
 //	probes     the cost of a call of a probed method, and of a method next to it
 //	usdt       the cost of a USDT probe that gasm records
+//	stacks     how many call stacks of large programs are whole, and how far they agree with async-profiler's; only if
+//	           -only names it, because it fetches these programs ('make applications') and takes a minute for each
 //
 // The table is written to stdout, and progress messages to stderr. All files are in one temporary directory, which is
 // removed at the end.
@@ -61,22 +63,24 @@ func main() {
 type measurement struct {
 	name    string
 	measure func(context.Context, *setup) ([]figure, error)
+	apart   bool // it is made only if -only names it
 }
 
 var measurements = []measurement{
-	{"log-hsdis", measureHsdisLog},
-	{"log-hex", measureHexLog},
-	{"samples", measureSamples},
-	{"memory", measureMemory},
-	{"small", measureSmall},
-	{"page", measurePage},
-	{"warmup", measureWarmup},
-	{"sampling", measureSampling},
-	{"steady", measureSteady},
-	{"latency", measureLatency},
-	{"sdt", measureSDT},
-	{"probes", measureProbes},
-	{"usdt", measureUSDT},
+	{"log-hsdis", measureHsdisLog, false},
+	{"log-hex", measureHexLog, false},
+	{"samples", measureSamples, false},
+	{"memory", measureMemory, false},
+	{"small", measureSmall, false},
+	{"page", measurePage, false},
+	{"warmup", measureWarmup, false},
+	{"sampling", measureSampling, false},
+	{"steady", measureSteady, false},
+	{"latency", measureLatency, false},
+	{"sdt", measureSDT, false},
+	{"probes", measureProbes, false},
+	{"usdt", measureUSDT, false},
+	{"stacks", measureStacks, true},
 }
 
 // A setup contains what the measurements share: the flags, the JDKs and the temporary directory.
@@ -86,7 +90,10 @@ type setup struct {
 	rounds    int
 	short     bool
 	dir       string // the temporary directory
-	progress  io.Writer
+	// application restricts the measurement stacks to some programs, options are further options of their JVMs, and
+	// differences is the folder for what it compares. All may be "".
+	application, options, differences string
+	progress                          io.Writer
 }
 
 // say writes a progress message.
@@ -164,6 +171,9 @@ func (s *setup) parse(args []string) ([]measurement, error) {
 	flags.BoolVar(&s.short, "short", false, "small inputs and one round, "+
 		"to see whether the measurements work: the figures mean nothing")
 	flags.StringVar(&s.jar, "jar", "testdata/benchmarks/target/benchmarks.jar", "the `JAR` with the JMH benchmarks")
+	flags.StringVar(&s.application, "application", "", "of the measurement stacks, only the programs whose name has this `TEXT`")
+	flags.StringVar(&s.options, "options", "", "of the measurement stacks, further `OPTIONS` of the JVMs, separated by blanks")
+	flags.StringVar(&s.differences, "differences", "", "keep what the measurement stacks compares in the existing `FOLDER`")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -186,10 +196,11 @@ func (s *setup) parse(args []string) ([]measurement, error) {
 	return pick(*only)
 }
 
-// pick returns the measurements in a list of names, or all of them for an empty list.
+// pick returns the measurements in a list of names. For an empty list, it returns all of them but those that are made
+// apart.
 func pick(only string) ([]measurement, error) {
 	if only == "" {
-		return measurements, nil
+		return slices.DeleteFunc(slices.Clone(measurements), func(m measurement) bool { return m.apart }), nil
 	}
 	var picked []measurement
 	for name := range strings.SplitSeq(only, ",") {

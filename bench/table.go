@@ -40,6 +40,8 @@ var (
 	inPercent      = unit{"%+.2f %%", 100}
 	inNanos        = unit{"%.0f ns", 1e9}
 	inBytes        = unit{"%.1f bytes", 1}
+	inShare        = unit{"%.2f %%", 100}
+	inNumber       = unit{"%.1f", 1}
 )
 
 func (u unit) text(v float64) string { return fmt.Sprintf(u.format, v*u.scale) }

@@ -23,8 +23,9 @@ type JVM struct {
 	// belongs to.
 	WarmupOf string `json:"warmup_of,omitempty"`
 
-	// SafepointsOnly is true if the JVM ran without DebugNonSafepoints. Then HotSpot knows source lines and frames only
-	// for the safepoints in its code. For all other instructions, package safepoints guesses them.
+	// SafepointsOnly is true if the JVM was started without DebugNonSafepoints. Then HotSpot knows source lines and frames
+	// only for the safepoints in its code, unless the flag was switched on before it compiled a method. For all other
+	// instructions, package safepoints guesses them.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
 
 	// FramePointers is true if the JVM ran with PreserveFramePointer. Then Java code keeps frame pointers, which a sampler

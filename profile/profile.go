@@ -231,10 +231,17 @@ type LineTotal struct {
 	Guessed tally.Counts
 }
 
-// Name returns the method, with [printassembly.GuessMark] if it is a guess for some samples.
+// Name returns the method, with [printassembly.GuessMark] if it is a guess for 1 % of its samples or more, with those of
+// what it called.
 func (f *FrameTotal) Name() string {
-	if f.Guessed != nil {
-		return printassembly.GuessMark + f.Method
+	all := f.WithCallees
+	if all == nil {
+		all = f.Total
+	}
+	for e, n := range f.Guessed {
+		if n > 0 && 100*n >= all[e] {
+			return printassembly.GuessMark + f.Method
+		}
 	}
 	return f.Method
 }

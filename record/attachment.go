@@ -428,9 +428,9 @@ func (a *Attachment) linesNote(jvms []capture.JVM) string {
 	sparse := slices.ContainsFunc(jvms, func(j capture.JVM) bool { return j.SafepointsOnly })
 	switch {
 	case switched:
-		return "lines and frames of what HotSpot compiled before gasm attached are those of the next safepoint; what it compiled since has its own (--debug-info)"
+		return "lines and frames with ~ are guesses, in what HotSpot compiled before gasm attached; what it compiled since has its own (--debug-info)"
 	case sparse:
-		return "lines and frames with ~ are guesses, because the JVM runs without DebugNonSafepoints: " +
+		return "lines and frames with ~ are guesses, because the JVM was started without DebugNonSafepoints: " +
 			"start it with -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints, or attach with --debug-info, which switches that on for what is compiled from then on"
 	}
 	return ""

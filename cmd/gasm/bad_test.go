@@ -286,6 +286,7 @@ func TestBadFiles(t *testing.T) {
 		{"other processes only", "are of other processes", []string{others, log}, 1},
 		{"no such pid", "no such JVM in this capture; it has 24997", []string{"--pid", "4", samples, log}, 1},
 		{"empty folder", "is not a capture", []string{emptyDir}, 1},
+		{"a share after a blank", "a share of --tree comes after an equals sign: --tree=5%", []string{emptyDir, "--tree", "5%"}, 2},
 		{"a folder and more", "is a capture folder; name no other file with it", []string{emptyDir, log}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {

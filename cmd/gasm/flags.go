@@ -219,7 +219,7 @@ func (f *reportFlags) reportOptions(out *os.File) report.Options {
 		Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,
 		Counts:   map[string]text.Counts{"raw": text.Raw, "norm": text.Norm}[f.showCounts],    // otherwise percentages
 		Comments: map[string]text.Comments{"full": text.Full, "none": text.None}[f.comments]}} // otherwise folded
-	o.Margins, o.Callers, o.Tree = f.uncertainty, f.callers, f.tree
+	o.Margins, o.Callers, o.Tree, o.TreeFrom = f.uncertainty, f.callers, f.tree, f.underMethod
 	if f.sort == "total" {
 		o.Sort = text.ByTotal
 	}

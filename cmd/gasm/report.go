@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -90,6 +91,11 @@ func runReport(s streams, flags *reportFlags, src *sources, args, recordings []s
 
 // openArguments opens the capture that the arguments of gasm report name.
 func openArguments(args []string) (*capture.Capture, error) {
+	for _, arg := range args {
+		if err := looseShare(arg); err != nil {
+			return nil, err
+		}
+	}
 	info, err := os.Stat(args[0])
 	switch {
 	case err != nil:
@@ -102,6 +108,17 @@ func openArguments(args []string) (*capture.Capture, error) {
 		return nil, usage("report: %s is a file; after the samples file name at least one assembly log", args[0])
 	}
 	return capture.OpenFiles(args[0], args[1:])
+}
+
+// looseShare returns an error for an argument that is a share, as after "--tree 5%", and not a file.
+func looseShare(arg string) error {
+	if !strings.HasSuffix(arg, "%") || (new(share)).Set(arg) != nil {
+		return nil
+	}
+	if _, err := os.Stat(arg); err == nil {
+		return nil
+	}
+	return usage("report: %s is not a file; a share of --tree comes after an equals sign: --tree=%s", arg, arg)
 }
 
 // profileOf makes the profiles of a capture. It says which logs could not be read. On a terminal, it also shows its

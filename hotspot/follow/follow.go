@@ -107,8 +107,8 @@ type Result struct {
 	EndedEarly bool
 	// Disk is the error after which the Follower wrote nothing more to the log. It is nil if there was no error.
 	Disk error
-	// SafepointsOnly is true if methods have lines, but only at safepoints, because the JVM runs without
-	// -XX:+DebugNonSafepoints.
+	// SafepointsOnly is true if methods have lines, but some of them only at safepoints, because the JVM was started
+	// without -XX:+DebugNonSafepoints.
 	SafepointsOnly bool
 }
 
@@ -181,8 +181,9 @@ func (f *Follower) began() {
 	f.log.head(f.vm, flags[framePointersFlag].Size > 0 && flags[framePointersFlag].Value != 0)
 	f.names = newNames(f.pid, f.vm)
 	f.poll()
-	f.result.SafepointsOnly = err == nil && f.result.NoFrames == nil && flags[debugInfoFlag].Size > 0 &&
-		flags[debugInfoFlag].Value == 0
+	flag := flags[debugInfoFlag]
+	// If the flag was set while the JVM ran, by gasm or by another profiler, code from before lacks records.
+	f.result.SafepointsOnly = err == nil && f.result.NoFrames == nil && flag.Size > 0 && (flag.Value == 0 || !flag.Given)
 }
 
 // framePointersFlag is the flag that makes Java code keep frame pointers.

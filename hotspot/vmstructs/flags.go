@@ -14,7 +14,17 @@ type Flag struct {
 	Type  string
 	Size  uint64 // size of the value in bytes
 	Value uint64 // the number, 0 or 1 for a bool, the bits of a double, or the address of a text
+	// Given is true if the flag was set on the command line, in an environment variable or in a file of options, and not
+	// by HotSpot itself or while the JVM ran. It is also true if the JVM does not say who has set the flag.
+	Given bool
 }
+
+// The lowest bits of JVMFlag::_flags say who has set a flag (JVMFlagOrigin, jvmFlag.hpp): 1 for the command line, 2 for an
+// environment variable, 3 for a file of options.
+const (
+	originMask             = 15
+	firstGiven, lastOfThem = 1, 3
+)
 
 // flagTypes are the types of flags. In JDK 16 and newer, HotSpot's list of flags has the type as a number, which is an
 // index in flagTypes (jvmFlag.hpp). In JDK 15 and older, the list has the type's name.
@@ -77,6 +87,8 @@ type flagTable struct {
 	data                []byte
 	stride              uint64
 	name, typ, addr     Field
+	origin              Field
+	hasOrigin           bool
 	hasTextsAsFlagTypes bool
 }
 
@@ -111,6 +123,7 @@ func (vm *VM) flagTable() (*flagTable, error) {
 			return nil, errors.New("HotSpot's tables do not describe them as those of JDK 8 to 28 do")
 		}
 	}
+	t.origin, t.hasOrigin = vm.Field(class + "::_flags")
 	t.addr.Size = 8 // the field is a void*, but HotSpot's tables have no type for it
 	t.hasTextsAsFlagTypes = t.typ.Size == 8
 	at, err := vm.Uint64(flags.At)
@@ -130,7 +143,11 @@ func (vm *VM) flagTable() (*flagTable, error) {
 
 // flag decodes the row of a flag in the table, and reads the flag's value from the JVM's memory.
 func (vm *VM) flag(name string, row []byte, t *flagTable, texts *pageReader) (Flag, error) {
-	f := Flag{Name: name, Address: t.addr.In(row)}
+	f := Flag{Name: name, Address: t.addr.In(row), Given: true}
+	if t.hasOrigin {
+		origin := t.origin.In(row) & originMask
+		f.Given = origin >= firstGiven && origin <= lastOfThem
+	}
 	switch number := t.typ.In(row); {
 	case t.hasTextsAsFlagTypes:
 		var err error

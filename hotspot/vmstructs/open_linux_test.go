@@ -244,6 +244,8 @@ func TestFlags(t *testing.T) {
 			assert.Equal(t, "bool", flags["PauseAtStartup"].Type)
 			assert.Equal(t, uint64(1), flags["PauseAtStartup"].Value)
 			assert.Equal(t, uint64(0), flags["DebugNonSafepoints"].Value)
+			assert.True(t, flags["PauseAtStartup"].Given, "it is on the command line")
+			assert.False(t, flags["MaxInlineLevel"].Given)
 			assert.Contains(t, []uint64{9, 15}, flags["MaxInlineLevel"].Value&0xffff_ffff, "JDK 13 and older have 9")
 			path, err := vm.Text(flags["PauseAtStartupFile"].Value)
 			require.NoError(t, err)

@@ -95,7 +95,7 @@ var mayImport = map[string][]string{
 	"diff/asm":                 nil,
 	"doctor":                   {"callstack", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "hotspot/stack", "hotspot/usdt", "printassembly", "record", "sampler", "sampler/collect", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/collect/xctrace"},
 	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "profile", "profile/calltree", "profile/threads", "profile/windows", "record", "report", "report/text", "sampler"},
-	"bench":                    {"hotspot/usdt", "sampler", "sampler/collect"},
+	"bench":                    {"callstack", "capture", "hotspot/usdt", "profile", "profile/calltree", "sampler", "sampler/collect"},
 	"internal/arrows":          nil,
 	"internal/cfi":             nil,
 	"internal/gasmtest":        nil,

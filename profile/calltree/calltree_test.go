@@ -136,6 +136,42 @@ func TestMergedFrames(t *testing.T) {
 	assert.Equal(t, []tally.Counts{{4, 8}, {3, 5}, {16, 0}}, s.Split([]Pattern{"B::b", "A::a"}))
 }
 
+// A tree of callees that begins with a method joins all ways to it, and what the outermost of its frames has called.
+func TestTreeFrom(t *testing.T) {
+	var a, b, c callstack.ID
+	stacks := stacksOf(t, func(w *callstack.Writer) {
+		run := w.Push(0, frame(callstack.Compiled, "T::run", 1))
+		a = w.Push(run, frame(callstack.Compiled, "X::x", 2))
+		b = w.Push(w.Push(w.Push(run, frame(callstack.Compiled, "Pool::go", 3)), frame(callstack.Compiled, "X::x", 2)), frame(callstack.Compiled, "Y::y", 4))
+		c = w.Push(b, frame(callstack.Compiled, "X::x", 2))
+	})
+	s := NewSet(stacks, 1)
+	leaf := s.Leaf([]LeafFrame{{Frame: frame(callstack.Native, "memcpy", callstack.Unknown)}})
+	itself := s.Leaf([]LeafFrame{{Frame: frame(callstack.Inlined, "Y::y", 5)}, {Frame: frame(callstack.Compiled, "X::x", 6)}})
+	s.Add("t", leaf, a, tally.Counts{1})
+	s.Add("u", leaf, b, tally.Counts{2})
+	s.Add("u", leaf, c, tally.Counts{4})
+	s.Add("u", itself, NoCaller, tally.Counts{8})
+	s.Add("u", leaf, NoCaller, tally.Counts{16})
+	for range 2 { // the second one is after a tree of everything
+		var lines []string
+		for _, n := range s.TopDown(Limits{From: "X::x"}).Nodes {
+			lines = append(lines, fmt.Sprintf("%d %s %v %v", n.Parent, n.Label(), n.Counts, n.Self))
+		}
+		assert.Equal(t, []string{"-1 [no name] [31] [16]", "0 X::x [15] [0]", "1 memcpy [1] [1]", "1 Y::y [14] [8]", "3 memcpy [2] [2]",
+			"3 X::x [4] [0]", "5 memcpy [4] [4]"}, lines)
+		assert.Equal(t, tally.Counts{15}, s.Totals()[Code{Kind: callstack.Compiled, Name: "X::x"}])
+	}
+}
+
+// A method is marked as a guess if a part of its samples that counts is one.
+func TestOften(t *testing.T) {
+	assert.False(t, often(0, tally.Counts{0, 0}))
+	assert.False(t, often(1, tally.Counts{100, 1}))
+	assert.True(t, often(1, tally.Counts{0, 100}))
+	assert.True(t, often(1, tally.Counts{1}))
+}
+
 // When there are too many different stacks, further samples are counted without theirs, and none is lost.
 func TestFolded(t *testing.T) {
 	var last callstack.ID

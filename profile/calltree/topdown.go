@@ -13,9 +13,11 @@ import (
 type merged struct {
 	*Set
 	fromJava bool
+	from     Pattern // as in [Limits]
 	nodes    []mergedNode
 	sums     []int64 // for each node and counter, with everything below the node
 	selves   []int64 // for each node and counter
+	guesses  []int64 // for each node, the samples whose method is a guess, of all counters together
 	index    map[mergedKey]int32
 	onStack  map[threadStack]int32 // the nodes of stacks
 	path     []callstack.ID
@@ -24,7 +26,6 @@ type merged struct {
 type mergedNode struct {
 	parent, code, line int32
 	kinds              uint16
-	guessed            bool
 }
 
 type mergedKey struct{ parent, code int32 }
@@ -34,23 +35,30 @@ type threadStack struct {
 	stack  callstack.ID
 }
 
-// merge returns the whole tree. fromJava is as in [Limits].
-func (s *Set) merge(fromJava bool) *merged {
+// merge returns the whole tree. fromJava and from are as in [Limits].
+func (s *Set) merge(fromJava bool, from Pattern) *merged {
 	which := 0
 	if fromJava {
 		which = 1
 	}
-	if s.merged[which] != nil {
+	if s.merged[which] != nil && s.merged[which].from == from {
 		return s.merged[which]
 	}
-	m := &merged{Set: s, fromJava: fromJava, nodes: []mergedNode{{parent: -1, code: -1}},
+	m := &merged{Set: s, fromJava: fromJava, from: from, nodes: []mergedNode{{parent: -1, code: -1}}, guesses: make([]int64, 1),
 		index: map[mergedKey]int32{}, onStack: map[threadStack]int32{}}
 	selves := make([]int32, len(s.samples))
 	for i, k := range s.samples {
 		l := &s.leaves[k.leaf]
-		at := m.stack(m.child(0, step{code: k.thread}), k.stack, l.java || s.stacks.java(k.stack))
+		thread := int32(0)
+		if from == "" {
+			thread = m.child(0, step{code: k.thread})
+		}
+		at := m.stack(thread, k.stack, l.java || s.stacks.java(k.stack))
 		for _, f := range slices.Backward(l.steps) {
-			at = m.child(at, f)
+			at = m.below(at, thread, f)
+			if f.guessed && at != thread {
+				m.guesses[at] += total(s.of(int32(i)))
+			}
 		}
 		selves[i] = at
 	}
@@ -80,17 +88,26 @@ func (m *merged) child(parent int32, at step) int32 {
 		i = int32(len(m.nodes))
 		m.index[key] = i
 		m.nodes = append(m.nodes, mergedNode{parent: parent, code: at.code, line: at.line})
+		m.guesses = append(m.guesses, 0)
 	}
 	n := &m.nodes[i]
 	if n.line != at.line {
 		n.line = SeveralLines
 	}
 	n.kinds |= 1 << at.kind
-	n.guessed = n.guessed || at.guessed
 	return i
 }
 
-// stack returns the node of a stack below a thread. java reports whether there is a Java method in the sample.
+// below returns the node for a frame below another one. If the tree begins with a certain method, that is the start as
+// long as that method has not come.
+func (m *merged) below(parent, start int32, at step) int32 {
+	if m.from != "" && parent == start && !m.from.Matches(&m.codes[at.code]) {
+		return start
+	}
+	return m.child(parent, at)
+}
+
+// stack returns the node of a stack below a thread, or below the root. java reports whether there is a Java method in the sample.
 func (m *merged) stack(thread int32, id callstack.ID, java bool) int32 {
 	if id == NoCaller || m.fromJava && java && m.base(id) {
 		return thread
@@ -109,7 +126,7 @@ func (m *merged) stack(thread int32, id callstack.ID, java bool) int32 {
 	}
 	for _, id := range slices.Backward(m.path) {
 		f, _ := m.step(id)
-		at = m.child(at, f)
+		at = m.below(at, thread, f)
 		m.onStack[threadStack{thread, id}] = at
 	}
 	return at
@@ -118,7 +135,7 @@ func (m *merged) stack(thread int32, id callstack.ID, java bool) int32 {
 // Totals returns the samples of each code with everything that it has called. A sample counts once for a code,
 // however often the code is among the sample's frames.
 func (s *Set) Totals() map[Code]tally.Counts {
-	m := s.merge(false)
+	m := s.merge(false, "")
 	totals := make([]tally.Counts, len(s.codes))
 	m.walk(func(i int32, outermost bool) {
 		if code := m.nodes[i].code; outermost {
@@ -162,15 +179,15 @@ func (m *merged) walk(see func(i int32, outermost bool)) {
 	}
 }
 
-// TopDown returns the tree of callees. The nodes below the root are threads.
+// TopDown returns the tree of callees. The nodes below the root are threads, unless the limits name a method.
 func (s *Set) TopDown(limits Limits) *Tree {
-	m := s.merge(limits.FromJava)
+	m := s.merge(limits.FromJava, limits.From)
 	kept := m.keep(limits)
 	tree := &Tree{Nodes: make([]Node, 0, len(kept))}
 	number := map[int32]int32{} // in tree, by the number in m
 	for _, i := range kept {
 		from := &m.nodes[i]
-		n := Node{Kinds: from.kinds, Line: int(from.line), Guessed: from.guessed, Parent: -1, Counts: slices.Clone(m.sum(i)),
+		n := Node{Kinds: from.kinds, Line: int(from.line), Guessed: often(m.guesses[i], m.sum(i)), Parent: -1, Counts: slices.Clone(m.sum(i)),
 			Self: slices.Clone(m.selves[int(i)*s.counters : int(i+1)*s.counters]), Omitted: make(tally.Counts, s.counters)}
 		if i > 0 {
 			n.Code = s.codes[from.code]

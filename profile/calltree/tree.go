@@ -20,7 +20,7 @@ type Node struct {
 	Kinds uint16
 	// Line is the line of the frames in the source. It is 0 if it is unknown, and SeveralLines if there are several.
 	Line    int
-	Guessed bool // for some samples, the method is a guess
+	Guessed bool // the method is a guess for 1 % of the samples or more
 	Parent  int32
 	// Children are the next nodes on the path, those with the most samples first.
 	Children []int32
@@ -47,8 +47,19 @@ func (n *Node) add(at step) {
 		n.Line = SeveralLines
 	}
 	n.Kinds |= 1 << at.kind
-	n.Guessed = n.Guessed || at.guessed
 }
+
+// total returns the samples of all counters together.
+func total(c tally.Counts) (sum int64) {
+	for _, n := range c {
+		sum += n
+	}
+	return sum
+}
+
+// often reports whether guesses are 1 % of all samples or more. Of a method that nearly always calls, only a sample now
+// and then is a guess.
+func often(guesses int64, all tally.Counts) bool { return guesses > 0 && 100*guesses >= total(all) }
 
 // Limits say which nodes a Tree has.
 type Limits struct {
@@ -59,6 +70,9 @@ type Limits struct {
 	// FromJava leaves out native frames outside of the outermost Java method, such as the JVM's start of a thread. They
 	// stay if the stack is not whole, or if there is no Java method.
 	FromJava bool
+	// From is the method with which a tree of callees begins, in place of the threads. If it calls itself, that is the
+	// outermost of its frames. Samples without it count for the root. If it is "", the tree has everything.
+	From Pattern
 }
 
 // maxDepth is the maximum depth of a Tree. A HotSpot stack of 1 MB has room for 10,000 frames, but nobody reads so many.
@@ -127,9 +141,15 @@ type callerTree struct {
 // add adds a node whose cursors are at frames of the same code.
 func (b *callerTree) add(parent, code int32, cursors []cursor, counts tally.Counts) {
 	n := Node{Code: b.codes[code], Parent: parent, Counts: counts, Self: make(tally.Counts, b.Set.counters), Omitted: make(tally.Counts, b.Set.counters)}
+	guesses := int64(0)
 	for _, c := range cursors {
-		n.add(b.at(c))
+		at := b.at(c)
+		n.add(at)
+		if at.guessed {
+			guesses += total(b.of(c.sample))
+		}
 	}
+	n.Guessed = often(guesses, counts)
 	depth := 0
 	if parent >= 0 {
 		up := &b.tree.Nodes[parent]

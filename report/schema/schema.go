@@ -41,8 +41,8 @@ type Process struct {
 	Main    string `json:"main"`
 	Version string `json:"version"`
 	Fork    int    `json:"fork,omitempty"` // the number that JMH gave to the fork
-	// SafepointsOnly is true if HotSpot has recorded the frames and lines of its code only at safepoints. Between
-	// safepoints, frames and lines are guesses; see Frame.Certain.
+	// SafepointsOnly is true if HotSpot has recorded the frames and lines of its code only at safepoints, at least for
+	// some methods. Between safepoints, frames and lines are guesses; see Frame.Certain.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
 	// Taken are all samples of this process, inside and outside the windows.
 	Taken Counts `json:"taken,omitzero"`

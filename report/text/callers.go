@@ -76,9 +76,10 @@ func firstEvent(v *view) string {
 	return " (" + v.p.Counters[0] + ")"
 }
 
-// writeCallTree writes the tree of calls from the threads to the sampled code. The legend explains marks of frames.
+// writeCallTree writes the tree of calls from the threads, or from the method that the user has chosen, to the sampled
+// code. The legend explains marks of frames.
 func writeCallTree(v *view, legend string) {
-	tree := v.p.Stacks.TopDown(calltree.Limits{Least: v.opts.Tree, FromJava: true})
+	tree := v.p.Stacks.TopDown(calltree.Limits{Least: v.opts.Tree, FromJava: true, From: v.opts.TreeFrom})
 	total := v.p.Accounts[0].Profiled
 	v.Rule("Tree of Calls" + firstEvent(v))
 	writeTree(v, tree, total, callers.Lines(tree, v.opts.Tree, mostTreeLines), "")

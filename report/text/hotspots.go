@@ -8,6 +8,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/amount"
 )
@@ -107,14 +108,15 @@ func writeRegion(v *view, reg *profile.Region) {
 	}
 }
 
-// safepointsOnly returns a note for the heading of a region if one of the region's JVMs ran without DebugNonSafepoints.
-// Otherwise it returns "".
+// safepointsOnly returns a note for the heading of a region whose code has records of lines at safepoints only. Otherwise
+// it returns "". A JVM may also have code with all records, if DebugNonSafepoints was switched on while the JVM ran.
 func safepointsOnly(v *view, reg *profile.Region) string {
 	sparse := func(pid int) bool {
 		j := v.jvm(pid)
 		return j.SafepointsOnly
 	}
-	if reg.CompileID == 0 || !slices.ContainsFunc(reg.PIDs, sparse) {
+	guessed := func(l code.Line) bool { return len(l.Frames) > 0 && l.Frames[0].Guess != 0 }
+	if reg.CompileID == 0 || !slices.ContainsFunc(reg.PIDs, sparse) || !slices.ContainsFunc(reg.Lines, guessed) {
 		return ""
 	}
 	return " (~: a guess, because HotSpot kept lines at safepoints only)"

@@ -1,6 +1,9 @@
 package text
 
-import "github.com/gasm-profiler/gasm/internal/layout"
+import (
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile/calltree"
+)
 
 // Options are the choices that the text report offers.
 type Options struct {
@@ -13,6 +16,8 @@ type Options struct {
 	Margins    bool    // say how uncertain the tables' shares are for the number of samples
 	Callers    int     // frames whose callers are shown; 0 for none
 	Tree       float64 // share of the samples that the tree of calls needs for a call; 0 for no tree
+	// TreeFrom is the method with which the tree of calls begins. If it is "", the tree begins with the threads.
+	TreeFrom calltree.Pattern
 
 	DrawIntraJumps bool // draw arrows for the jumps within a region
 	DrawInterJumps bool // mark jumps that leave the lines shown

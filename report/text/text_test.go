@@ -14,6 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -157,7 +158,15 @@ func TestAttached(t *testing.T) {
 	require.GreaterOrEqual(t, compiled, 0)
 	heading := p.Regions[compiled].Source + ", " + p.Regions[compiled].Method + compileID(p.Regions[compiled].CompileID)
 	const mark = " (~: a guess, because HotSpot kept lines at safepoints only)"
+	guessed := slices.IndexFunc(p.Regions[compiled].Lines, func(l code.Line) bool { return len(l.Frames) > 0 })
+	require.GreaterOrEqual(t, guessed, 0)
 	for _, sparse := range []bool{false, true} {
+		frames := slices.Clone(p.Regions[compiled].Lines[guessed].Frames)
+		frames[0].Guess = 0
+		if sparse {
+			frames[0].Guess = printassembly.GuessedLine
+		}
+		p.Regions[compiled].Lines[guessed].Frames = frames
 		for i := range h.JVMs {
 			h.JVMs[i].SafepointsOnly = sparse
 		}

@@ -13,6 +13,7 @@ public class Database {
         try (Connection db = DriverManager.getConnection("jdbc:h2:mem:test")) {
             fill(db);
             long rounds = 0, sum = 0;
+            System.out.println("READY");
             while (System.nanoTime() < end) {
                 sum += ask(db, "select count(*), sum(amount) from sale where item = ?", rounds % 100);
                 sum += ask(db, "select max(s.amount), count(*) from sale s join item i on s.item = i.id where i.name like ?", "item " + rounds % 7 + "%");

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// stackFrequency is about how many samples both profilers take per second and CPU, in Hz.
+const stackFrequency = 499
+
+// startAsyncProfiler loads async-profiler into a running JVM, and starts it. It samples the same event as gasm.
+func (s *setup) startAsyncProfiler(ctx context.Context, j installedJDK, pid int) error {
+	return s.askAsyncProfiler(ctx, j, pid, fmt.Sprintf("start,event=cpu,interval=%dus,cstack=vmx", 1_000_000/stackFrequency))
+}
+
+// stopAsyncProfiler stops async-profiler, and returns what it has seen.
+func (s *setup) stopAsyncProfiler(ctx context.Context, j installedJDK, pid int) (*profiledStacks, error) {
+	file := filepath.Join(s.dir, "async-profiler.collapsed")
+	if err := s.askAsyncProfiler(ctx, j, pid, "stop,ann,collapsed,file="+file); err != nil {
+		return nil, err
+	}
+	defer os.Remove(file)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return parseAnnotated(text)
+}
+
+// askAsyncProfiler sends a command to async-profiler.
+func (s *setup) askAsyncProfiler(ctx context.Context, j installedJDK, pid int, command string) error {
+	library := applicationPath("async-profiler", "linux-x64", "libasyncProfiler.so")
+	r, err := run(ctx, []string{j.tool("jcmd"), strconv.Itoa(pid), "JVMTI.agent_load", library, `"` + command + `"`}, nil) // jcmd splits arguments at commas and equals signs
+	if err == nil && !strings.Contains(r.stdout, "return code: 0") {
+		err = fmt.Errorf("async-profiler does not %s: %s", command, strings.TrimSpace(r.stdout))
+	}
+	return err
+}
+
+// profiledStacks are the samples of a profiler.
+type profiledStacks struct {
+	samples []stackSample // those with Java methods
+	all     int           // the number of all samples
+	broken  int           // of these, those that the profiler says it has not walked to the end
+}
+
+// What async-profiler's option ann adds to the names of Java methods that were inlined, and to those of others: compiled
+// by C2, interpreted, compiled by C1.
+const inlinedSuffix = "_[i]"
+
+var javaSuffixes = []string{inlinedSuffix, "_[j]", "_[0]", "_[1]"}
+
+// parseAnnotated reads collapsed stacks that async-profiler has written with its option ann.
+func parseAnnotated(text []byte) (*profiledStacks, error) {
+	p := &profiledStacks{}
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		stack, number, ok := cutLast(lines.Text(), " ")
+		count, err := strconv.Atoi(number)
+		if !ok || err != nil {
+			return nil, fmt.Errorf("async-profiler's line %.200q has no number of samples", lines.Text())
+		}
+		sample, broken := parseAnnotatedStack(stack)
+		p.all += count
+		if broken {
+			p.broken += count
+		}
+		sample.broken = broken
+		if len(sample.methods) > 0 {
+			p.samples = append(p.samples, slices.Repeat([]stackSample{sample}, count)...)
+		}
+	}
+	return p, lines.Err()
+}
+
+// parseAnnotatedStack parses a line without its number. broken is true if frames are missing.
+func parseAnnotatedStack(stack string) (sample stackSample, broken bool) {
+	for frame := range strings.SplitSeq(stack, ";") {
+		i := slices.IndexFunc(javaSuffixes, func(suffix string) bool { return strings.HasSuffix(frame, suffix) })
+		switch {
+		case i < 0:
+			broken = broken || brokenFrame(frame)
+			sample.inlined = 0
+			continue
+		case javaSuffixes[i] == inlinedSuffix:
+			sample.inlined++
+		default:
+			sample.inlined = 0
+		}
+		sample.methods = append(sample.methods, normalName(strings.TrimSuffix(frame, javaSuffixes[i])))
+	}
+	return sample, broken
+}
+
+// brokenFrame reports whether a frame is one that async-profiler writes in place of frames that it could not find, such
+// as "[unknown]" and "[break_compiled]".
+func brokenFrame(frame string) bool {
+	return strings.HasPrefix(frame, "[unknown") || strings.HasPrefix(frame, "[break_") || strings.HasPrefix(frame, "[not_walkable") ||
+		strings.HasPrefix(frame, "[no_Java_frame")
+}
+
+// cutLast cuts a text around the last separator.
+func cutLast(text, separator string) (before, after string, found bool) {
+	i := strings.LastIndex(text, separator)
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+len(separator):], true
+}
