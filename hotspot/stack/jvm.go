@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gasm-profiler/gasm/hotspot/codecache"
@@ -29,8 +30,9 @@ type jvm struct {
 	sampled int64           // time of the latest sample
 	spent   time.Duration   // what all its walks took
 	walks   int             // their number
-	late    int             // how often reading a library took longer than openTime
-	// lateUntil is the time until which no library is read, because one was late.
+	// readings is the number of its libraries that are being read.
+	readings *atomic.Int32
+	// lateUntil is the time until which no walk waits for a library, because one was late.
 	lateUntil time.Time
 }
 
@@ -72,10 +74,10 @@ func (w *Walker) process(pid int, now int64) *jvm {
 	j := w.jvms[pid]
 	switch {
 	case j == nil:
-		j = &jvm{pid: pid}
+		j = &jvm{pid: pid, readings: new(atomic.Int32)}
 		w.jvms[pid] = j
 	case j.ended && now > j.polled+int64(afterEnd):
-		j = &jvm{pid: pid, spent: j.spent, walks: j.walks, late: j.late, lateUntil: j.lateUntil, polled: now, pause: j.pause, tryAt: j.tryAt}
+		j = &jvm{pid: pid, spent: j.spent, walks: j.walks, readings: j.readings, lateUntil: j.lateUntil, polled: now, pause: j.pause, tryAt: j.tryAt}
 		w.jvms[pid] = j
 	}
 	j.sampled = now
