@@ -42,12 +42,10 @@ type content struct {
 }
 
 const (
-	// openTime is how long a walk waits until a library has been opened and read, which takes a millisecond, but the
-	// file system may be one that does not answer. The samples wait meanwhile, and so does the end of the recording.
-	openTime = 300 * time.Millisecond
-	// latePause is how long no walk of a process waits for a library after one has waited in vain. Libraries are still
-	// read meanwhile, but those walks fail that come before the library.
-	latePause = 5 * time.Second
+	// mostWaiting is how long all walks of a process wait in all until libraries have been opened and read. That takes
+	// milliseconds, but the file system may be one that does not answer. All samples wait meanwhile, and so does the end
+	// of the recording. After that time libraries are still read, but the walks fail that come before them.
+	mostWaiting = time.Second
 	// mostLibraries is the maximum number of libraries that are read.
 	mostLibraries = 1 << 10
 	// mostAttempts is the number of processes for which a file is tried to be read. The first ones may have ended.
@@ -84,7 +82,7 @@ func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *
 			w.take(l, c)
 			return l
 		default:
-			if l.tried == m.PID || time.Since(l.reading.began) < openTime {
+			if l.tried == m.PID || time.Since(l.reading.began) < mostWaiting {
 				return l
 			}
 		}
@@ -97,7 +95,7 @@ func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *
 	return l
 }
 
-// read begins to read a library, and waits for it if that process's libraries have not been late.
+// read begins to read a library, and waits for it if the process has not used up its time.
 func (w *Walker) read(l *library, j *jvm, m *native.Mapping, mappings *native.Resolver) {
 	began := time.Now()
 	r := &reading{began, make(chan content, 1)}
@@ -108,17 +106,16 @@ func (w *Walker) read(l *library, j *jvm, m *native.Mapping, mappings *native.Re
 		defer running.Add(-1)
 		r.done <- readLibrary(&mapping, open)
 	}()
-	if began.Before(j.lateUntil) {
-		return
-	}
-	timer := time.NewTimer(openTime)
+	timer := time.NewTimer(mostWaiting - j.waited)
 	defer timer.Stop()
 	select {
 	case c := <-r.done:
 		w.take(l, c)
 	case <-timer.C:
-		j.lateUntil = time.Now().Add(latePause)
 	}
+	took := time.Since(began)
+	j.waited += took
+	w.walk.until = w.walk.until.Add(took)
 }
 
 // take ends the reading of a library.

@@ -98,6 +98,10 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 			names[r.TID] = strings.TrimSpace(string(comm))
 		}
 		w.Walk(out, r, mappings)
+		for w.walk.mark == callstack.Unwalked && isReading(w) {
+			time.Sleep(time.Millisecond)
+			w.Walk(out, r, mappings)
+		}
 		s := seen{thread: names[r.TID], stack: slices.Clone(w.walk.frames), kernel: r.Mode == perfevent.Kernel}
 		if w.walk.mark != 0 {
 			s.stack = append(s.stack, callstack.Frame{Kind: w.walk.mark})
@@ -123,4 +127,15 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 		require.Less(t, monotonic.Nanos()-began, int64(2*time.Minute), "enough samples")
 	}
 	return all
+}
+
+// isReading reports whether a library is being read, which takes long if there is no CPU for it. A walk that comes before
+// it fails.
+func isReading(w *Walker) bool {
+	for _, l := range w.libraries {
+		if l.reading != nil {
+			return true
+		}
+	}
+	return false
 }
