@@ -96,8 +96,11 @@ func (w *Walker) Walk(out *callstack.Writer, r *perfevent.Record, mappings *nati
 		j.took(time.Since(began))
 	}
 	id := callstack.ID(0)
-	if k.mark != 0 {
+	switch {
+	case k.mark != 0:
 		id = out.Push(id, callstack.At(k.mark, 0))
+	case len(k.frames) == 0:
+		id = out.Push(id, callstack.At(callstack.NoCaller, 0))
 	}
 	for i := len(k.frames) - 1; i >= 0; i-- {
 		id = out.Push(id, k.frames[i])
