@@ -3,7 +3,6 @@ package stack
 import (
 	"errors"
 	"maps"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -134,7 +133,7 @@ func (j *jvm) poll(sampled int64) {
 		switch {
 		case b.Method != nil && b.Name == "jdk.internal.vm.Continuation::enterSpecial":
 			j.special = b
-		case b.Method == nil && strings.Contains(b.Name, returnBarrierName) && !strings.Contains(b.Name, "Exc"):
+		case b.Method == nil && isReturnBarrier.MatchString(b.Name):
 			j.barrier = b
 		}
 	}

@@ -237,7 +237,8 @@ func TestKnownStacks(t *testing.T) {
 		for _, c := range configurations(j, i) {
 			t.Run(c.String(), func(t *testing.T) {
 				args := append([]string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+UnlockExperimentalVMOptions", "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Stacks::work"}, c.flags...)
-				s := judge(t, sampleStacks(t, j.Java(), 2000, append(args, "-cp", classes, "Stacks")...))
+				s := judge(t, sampleStacks(t, j.Java(), 1000, append(args, "-cp", classes, "Stacks")...))
+				t.Log(&s)
 				fmt.Fprintf(&table, "%s: %s\n", &c, &s)
 				require.Positive(t, s.whole)
 				sum.add(s)
