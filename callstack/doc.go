@@ -21,7 +21,8 @@
 //
 // A stack whose outermost frames are missing has a mark in their place: a frame of the kind Cut or Unwalked, which is
 // the root. The mark Frozen is in place of those frames of a virtual thread that were in the heap; the frames of its
-// carrier thread follow. A stack without a mark is whole.
+// carrier thread follow. A stack without a mark is whole. If the sampled code is the outermost frame itself, its stack
+// has nothing but the mark NoCaller, and is whole, too.
 //
 // # Chains
 //

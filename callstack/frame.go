@@ -14,20 +14,21 @@ const (
 	Cut                         // a mark: the outer frames were beyond the part of the stack that was copied
 	Frozen                      // a mark: here are frames of a virtual thread that were in the heap
 	Unwalked                    // a mark: the caller could not be found
+	NoCaller                    // a mark: the sampled code is the outermost frame itself, so nothing is missing
 	Chain                       // a mark: the stack is a chain that was not checked yet, see the package comment
 	Code                        // a place in memory without a file, for example in the code cache; only in chains
 )
 
 // kinds are the words of the kinds in stacks.txt.
 var kinds = [...]string{Compiled: "compiled", Inlined: "inlined", Interpreted: "interpreted", Stub: "stub", Native: "native", Kernel: "kernel",
-	Cut: "cut", Frozen: "frozen", Unwalked: "unwalked", Chain: "chain", Code: "code"}
+	Cut: "cut", Frozen: "frozen", Unwalked: "unwalked", NoCaller: "nocaller", Chain: "chain", Code: "code"}
 
 func (k Kind) String() string { return kinds[k] }
 
 // Java reports whether the frame is of a Java method.
 func (k Kind) Java() bool { return k >= Compiled && k <= Interpreted }
 
-// Mark reports whether the frame is not a frame, but stands in place of frames that are missing.
+// Mark reports whether the frame is not a frame, but says what is missing in its place.
 func (k Kind) Mark() bool { return k >= Cut && k <= Chain }
 
 // Unknown is the BCI or the Line of a frame that has none.

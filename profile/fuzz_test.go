@@ -84,7 +84,7 @@ func fuzzStacks(f *testing.F) *calltree.Stacks {
 	f.Helper()
 	var text bytes.Buffer
 	w := callstack.NewWriter(&text)
-	for k := callstack.Compiled; k <= callstack.Unwalked; k++ {
+	for k := callstack.Compiled; k <= callstack.NoCaller; k++ {
 		w.Push(callstack.ID(k/2), callstack.Frame{Kind: k, BCI: callstack.Unknown, Line: callstack.Unknown, Name: "A::a"})
 	}
 	require.NoError(f, w.Flush())

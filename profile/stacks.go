@@ -16,7 +16,12 @@ import (
 func (b *Builder) leaf(code *codeReader, at spot, stack callstack.ID) (frames []calltree.LeafFrame, caller callstack.ID) {
 	var inner callstack.Frame
 	if b.stacks != nil {
-		if f, up := b.stacks.Frame(stack); f != nil {
+		f, up := b.stacks.Frame(stack)
+		switch {
+		case f == nil:
+		case f.Kind == callstack.NoCaller:
+			stack, caller = calltree.NoCaller, calltree.NoCaller
+		default:
 			if inner, caller = *f, up; up == 0 {
 				caller = calltree.NoCaller
 			}

@@ -24,13 +24,13 @@ func (c *Cache) Find(pc uint64) *Blob {
 // At returns the blob that contained the address at a given time, or nil if no such blob is known.
 //
 // The Cache does not know when a blob came or went between two Polls. If two blobs may have contained the address at
-// the given time, At returns the newer one, and ambiguous is true.
+// the given time, At returns the newer one, and ambiguous is true. It is not if one is a piece of the other.
 func (c *Cache) At(pc uint64, monoNanos int64) (b *Blob, ambiguous bool) {
 	consider := func(candidate *Blob) {
 		if !candidate.possible(monoNanos) {
 			return
 		}
-		ambiguous = b != nil
+		ambiguous = b != nil && !samePiece(b, candidate)
 		if b == nil || candidate.SinceMonoNanos > b.SinceMonoNanos {
 			b = candidate
 		}
@@ -43,6 +43,9 @@ func (c *Cache) At(pc uint64, monoNanos int64) (b *Blob, ambiguous bool) {
 	}
 	return b, ambiguous
 }
+
+// samePiece reports whether two blobs are the same code of HotSpot's, which a later Poll has cut into smaller pieces.
+func samePiece(a, b *Blob) bool { return a.Method == nil && b.Method == nil && a.Header == b.Header }
 
 // possible reports whether the blob may have been in the code cache at a given time. A blob that the first Poll found
 // may have been there at any time before that Poll.

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/callstack"
@@ -112,7 +113,7 @@ func (c *code) chooseRule() rule {
 		return byFrameSize
 	case c.Kind == printassembly.Interpreter:
 		return interpreter
-	case strings.Contains(c.Name, returnBarrierName), strings.Contains(c.Name, "cont_thaw"):
+	case movesFrames.MatchString(c.Name):
 		return returnBarrier
 	case c.Kind != printassembly.RuntimeBlob:
 		return byExecution
@@ -124,5 +125,9 @@ func (c *code) chooseRule() rule {
 	return byExecution
 }
 
-// returnBarrierName is a part of the names of the stubs cont_returnBarrier and cont_returnBarrierExc.
-const returnBarrierName = "cont_returnBarrier"
+// movesFrames matches the names of the stubs that move frames from the heap to the stack: the return barriers and
+// cont_thaw. isReturnBarrier matches that to which frames return. JDK 21 has other names than newer ones.
+var (
+	movesFrames     = regexp.MustCompile(`\b(cont_returnBarrier|cont_thaw|Cont thaw)`)
+	isReturnBarrier = regexp.MustCompile(`\b(cont_returnBarrier|Cont thaw return barrier)(_stub|$| \()`)
+)

@@ -87,25 +87,21 @@ func (k *walk) interpreted(c *code) callstack.Frame {
 // unknown.
 func (k *walk) interpreterState(c *code) (method, bcp uint64, ok bool) {
 	entry := isMethodEntry(c.Name)
-	if k.exact && !k.hasFrame(c) {
-		if !entry { // the method has returned already, and rbp is its caller's
-			return 0, 0, false
+	if fp, known := k.at.Get(rbp); known && (!k.exact || k.hasFrame(c)) {
+		if method, ok = k.dump.Word(fp - k.jvm.layout.method); ok {
+			switch {
+			case !k.exact:
+				bcp, _ = k.dump.Word(fp - k.jvm.layout.bcp)
+			case !entry:
+				bcp, _ = k.at.Get(r13)
+			}
+			return method, bcp, true
 		}
+	}
+	if k.exact && entry { // the frame is not there yet, or is not complete
 		method, ok = k.at.Get(rbx)
-		return method, 0, ok
 	}
-	fp, ok := k.at.Get(rbp)
-	if !ok {
-		return 0, 0, false
-	}
-	method, ok = k.dump.Word(fp - k.jvm.layout.method)
-	switch {
-	case !k.exact:
-		bcp, _ = k.dump.Word(fp - k.jvm.layout.bcp)
-	case !entry:
-		bcp, _ = k.at.Get(r13)
-	}
-	return method, bcp, ok
+	return method, 0, ok // without a frame, a method has returned already, and rbp is its caller's
 }
 
 // isMethodEntry reports whether a codelet is one that the interpreter begins a method with. Native methods have some of

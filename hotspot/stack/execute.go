@@ -10,6 +10,14 @@ import (
 var execNumbers = [...]int{rax: exec.RAX, rdx: exec.RDX, rcx: exec.RCX, rbx: exec.RBX, rsi: exec.RSI, rdi: exec.RDI, rbp: exec.RBP, rsp: exec.RSP,
 	r8: exec.R8, r9: exec.R9, r10: exec.R10, r11: exec.R11, r12: exec.R12, r13: exec.R13, r14: exec.R14, r15: exec.R15}
 
+// cfiNumbers are the inverse of execNumbers.
+var cfiNumbers = func() (numbers [len(execNumbers)]int) {
+	for dwarf, number := range execNumbers {
+		numbers[number] = dwarf
+	}
+	return numbers
+}()
+
 // frameAt returns where the frame of the current instruction is, as symbolic execution of its code has found it.
 func (k *walk) frameAt(c *code) (frame exec.Frame, ok bool) {
 	if c.Name == "vtable chunks" || c.Name == "InlineCacheBuffer" { // many pieces of code, whose bounds are not known
@@ -96,5 +104,14 @@ func (k *walk) unwindByExecution(c *code) step {
 // it is assumed to do so.
 func (k *walk) hasFrame(c *code) bool {
 	frame, ok := k.frameAt(c)
-	return !ok && !isMethodEntry(c.Name) || ok && frame.RA == exec.Interpreted().RA
+	if !ok {
+		return !isMethodEntry(c.Name)
+	}
+	if frame.RA == exec.Interpreted().RA {
+		return true
+	}
+	// Pushed registers are found by rsp.
+	at, known := k.at.Get(cfiNumbers[frame.RA.Reg])
+	fp, ok := k.at.Get(rbp)
+	return known && ok && frame.RA.Where == exec.InMemory && at+uint64(int64(frame.RA.Offset)) == fp+8
 }

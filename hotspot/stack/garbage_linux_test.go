@@ -30,13 +30,11 @@ func TestGarbage(t *testing.T) {
 	w, out := NewWalker(), callstack.NewWriter(io.Discard)
 	require.Eventually(t, func() bool {
 		now := monotonic.Nanos()
-		if w.jvms[pid] == nil {
-			w.jvms[pid] = &jvm{pid: pid}
-		}
-		w.jvms[pid].tryAt = 0
-		w.jvms[pid].open(now)
-		w.jvms[pid].poll(now)
-		return w.jvms[pid].vm != nil && len(w.jvms[pid].cache.Blobs()) > 500
+		j := w.process(pid, now)
+		j.tryAt = 0
+		j.open(now)
+		j.poll(now)
+		return j.vm != nil && len(j.cache.Blobs()) > 500
 	}, time.Minute, 20*time.Millisecond, "the JVM compiles methods")
 	mappings := native.NewResolver()
 	maps, err := native.ReadMaps(pid)

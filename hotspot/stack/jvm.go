@@ -3,7 +3,7 @@ package stack
 import (
 	"errors"
 	"maps"
-	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gasm-profiler/gasm/hotspot/codecache"
@@ -29,24 +29,25 @@ type jvm struct {
 	sampled int64           // time of the latest sample
 	spent   time.Duration   // what all its walks took
 	walks   int             // their number
-	late    int             // how often reading a library took longer than openTime
-	// lateUntil is the time until which no library is read, because one was late.
-	lateUntil time.Time
+	// readings is the number of its libraries that are being read.
+	readings *atomic.Int32
+	waited   time.Duration // how long its walks have waited for them
 }
 
 const (
-	// longestWalk is the time after which a walk is given up. Most walks take 30 microseconds; those that find new
-	// methods take some milliseconds. A walk may take longer if this process does not get a CPU.
-	longestWalk = 250 * time.Millisecond
+	// longestWalk is the time after which a walk is given up, without the time for reading libraries. Most walks take 30
+	// microseconds; those that find new methods take some milliseconds. On a machine without a free CPU it is given up
+	// only when this process has used longestCPU since, or after longestWait.
+	longestWalk, longestCPU, longestWait = 250 * time.Millisecond, 100 * time.Millisecond, 2 * time.Second
 	// A process is not walked any more if its walks took longer than mostTime in all, and usualWalk on average. It makes
 	// gasm read very much memory then.
 	mostTime, usualWalk = 5 * time.Second, 5 * time.Millisecond
 )
 
-// took notes how long a walk took.
+// took notes how long a walk took. A walk that took longer than longestWalk has waited for a CPU or for a library.
 func (j *jvm) took(d time.Duration) {
 	j.walks++
-	j.spent += d
+	j.spent += min(d, longestWalk)
 }
 
 // refused reports whether the process is not walked any more.
@@ -72,10 +73,10 @@ func (w *Walker) process(pid int, now int64) *jvm {
 	j := w.jvms[pid]
 	switch {
 	case j == nil:
-		j = &jvm{pid: pid}
+		j = &jvm{pid: pid, readings: new(atomic.Int32)}
 		w.jvms[pid] = j
 	case j.ended && now > j.polled+int64(afterEnd):
-		j = &jvm{pid: pid, spent: j.spent, walks: j.walks, late: j.late, lateUntil: j.lateUntil, polled: now, pause: j.pause, tryAt: j.tryAt}
+		j = &jvm{pid: pid, spent: j.spent, walks: j.walks, readings: j.readings, waited: j.waited, polled: now, pause: j.pause, tryAt: j.tryAt}
 		w.jvms[pid] = j
 	}
 	j.sampled = now
@@ -132,7 +133,7 @@ func (j *jvm) poll(sampled int64) {
 		switch {
 		case b.Method != nil && b.Name == "jdk.internal.vm.Continuation::enterSpecial":
 			j.special = b
-		case b.Method == nil && strings.Contains(b.Name, returnBarrierName) && !strings.Contains(b.Name, "Exc"):
+		case b.Method == nil && isReturnBarrier.MatchString(b.Name):
 			j.barrier = b
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/internal/cfi"
-	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
@@ -25,20 +24,35 @@ type library struct {
 	table    *cfi.Table // nil if the file has none, or could not be read
 	attempts int        // by how many processes it was tried to be read
 	tried    int        // the last one of them
+	reading  *reading   // nil if it is not being read
 	segments native.Segments
 }
 
+// A reading is an attempt to read a library that a goroutine makes.
+type reading struct {
+	began time.Time
+	done  chan content
+}
+
+// A content is what has been read of a library.
+type content struct {
+	section  *cfi.Section
+	segments native.Segments
+	err      error
+}
+
 const (
-	// openTime is a limit for opening and reading a library. libjvm.so takes 30 ms. The samples wait meanwhile, and so
-	// does the end of the recording.
-	openTime = 300 * time.Millisecond
+	// mostWaiting is how long all walks of a process wait in all until libraries have been opened and read. That takes
+	// milliseconds, but the file system may be one that does not answer. All samples wait meanwhile, and so does the end
+	// of the recording. After that time libraries are still read, but the walks fail that come before them.
+	mostWaiting = time.Second
 	// mostLibraries is the maximum number of libraries that are read.
 	mostLibraries = 1 << 10
 	// mostAttempts is the number of processes for which a file is tried to be read. The first ones may have ended.
 	mostAttempts = 64
-	// mostLate is how often reading a process's libraries may exceed openTime. After that no more are read: the file
-	// system of the process may be one that does not answer. latePause is the time until the next one is read.
-	mostLate, latePause = 3, 5 * time.Second
+	// mostReadings is how many libraries of a process may be being read at the same time. The file system of the process
+	// may be one that does not answer.
+	mostReadings = 3
 	// mostTables limits the size of all tables together, in bytes. That of libjvm.so has 8 MB.
 	mostTables = 256 << 20
 )
@@ -59,58 +73,89 @@ func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *
 	case l == nil:
 		l = &library{}
 		w.libraries[key] = l
-	case l.table != nil || l.attempts >= mostAttempts || l.tried == m.PID:
+	case l.table != nil:
 		return l
 	}
-	began := time.Now()
-	if j.late >= mostLate || began.Before(j.lateUntil) || w.tables > mostTables {
-		return l
+	if l.reading != nil {
+		select {
+		case c := <-l.reading.done:
+			w.take(l, c)
+			return l
+		default:
+			if l.tried == m.PID || time.Since(l.reading.began) < mostWaiting {
+				return l
+			}
+		}
 	}
-	l.attempts++
-	l.tried = m.PID
-	mapping, open := *m, mappings.Opener(*m)
-	read, err := foreign.WithinLimit(openTime, func() (*library, error) { return readLibrary(&mapping, open) })
-	switch {
-	case err == nil:
-		l = read
-		w.libraries[key] = l
-		w.tables += l.table.Size()
-	case errors.Is(err, cfi.ErrNone):
-		l.attempts = mostAttempts
-	case time.Since(began) >= openTime:
-		j.late++
-		j.lateUntil = time.Now().Add(latePause)
-		l.tried = 0 // perhaps this process did not get a CPU
+	if l.attempts < mostAttempts && l.tried != m.PID && w.tables <= mostTables && j.readings.Load() < mostReadings {
+		l.attempts++
+		l.tried = m.PID
+		w.read(l, j, m, mappings)
 	}
 	return l
 }
 
+// read begins to read a library, and waits for it if the process has not used up its time.
+func (w *Walker) read(l *library, j *jvm, m *native.Mapping, mappings *native.Resolver) {
+	began := time.Now()
+	r := &reading{began, make(chan content, 1)}
+	l.reading = r
+	mapping, open, running := *m, mappings.Opener(*m), j.readings
+	running.Add(1)
+	go func() {
+		defer running.Add(-1)
+		r.done <- readLibrary(&mapping, open)
+	}()
+	timer := time.NewTimer(mostWaiting - j.waited)
+	defer timer.Stop()
+	select {
+	case c := <-r.done:
+		w.take(l, c)
+	case <-timer.C:
+	}
+	took := time.Since(began)
+	j.waited += took
+	w.walk.until = w.walk.until.Add(took)
+}
+
+// take ends the reading of a library.
+func (w *Walker) take(l *library, c content) {
+	l.reading = nil
+	if c.err == nil {
+		l.table, c.err = c.section.Table()
+	}
+	switch {
+	case c.err == nil:
+		l.segments = c.segments
+		w.tables += l.table.Size()
+	case errors.Is(c.err, cfi.ErrNone):
+		l.attempts = mostAttempts // no process has another file
+	}
+}
+
 // readLibrary reads the call frame information of a mapped file.
-func readLibrary(m *native.Mapping, open func() (*os.File, error)) (*library, error) {
+func readLibrary(m *native.Mapping, open func() (*os.File, error)) content {
 	var in io.ReaderAt
 	if m.Path == native.VDSO {
 		data, err := native.ReadVDSO(m)
 		if err != nil {
-			return nil, err
+			return content{err: err}
 		}
 		in = bytes.NewReader(data)
 	} else {
 		file, err := open()
 		if err != nil {
-			return nil, err
+			return content{err: err}
 		}
 		defer file.Close()
 		in = file
 	}
 	f, err := native.NewELF(in)
 	if err != nil {
-		return nil, err
+		return content{err: err}
 	}
-	table, err := cfi.New(f)
-	if err != nil {
-		return nil, err
-	}
-	return &library{table: table, segments: native.LoadSegments(f)}, nil
+	section, err := cfi.Read(f)
+	return content{section, native.LoadSegments(f), err}
 }
 
 // unwindLibrary finds the caller of a native function.

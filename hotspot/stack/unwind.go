@@ -5,6 +5,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/internal/cfi"
+	"github.com/gasm-profiler/gasm/printassembly"
 )
 
 // unwindCode finds the caller of a frame of generated code.
@@ -161,37 +162,62 @@ func (k *walk) unwindReturnBarrier() step {
 	return k.caller(k.at.Values[rsp]+below.frameSize, rbpBelowRA)
 }
 
-// mostCandidates is the largest number of words that findContinuation takes for return addresses into methods.
-const mostCandidates = 32
+// mostCandidates is the largest number of words that findContinuation takes for return addresses into Java methods.
+const mostCandidates = 64
 
-// findContinuation searches the stack upwards for the frame of Continuation.enterSpecial or Continuation.run.
+// findContinuation searches the stack upwards for the frame of Continuation.enterSpecial or Continuation.run. cont_thaw
+// has made room for the frames that it moves, where old return addresses are still to be found. So one into enterSpecial
+// must have one into Continuation.run where its frame ends.
 func (k *walk) findContinuation() step {
+	before := k.at
 	candidates := 0
-	for at := k.at.Values[rsp] &^ 7; ; at += 8 {
-		pc, ok := k.dump.Word(at)
-		if !ok {
-			return k.missing(at)
-		}
-		b, _ := k.jvm.cache.At(pc-1, k.monoNanos)
-		if b == nil || b.Method == nil {
+	for at := k.at.Values[rsp] &^ 7; candidates < mostCandidates; at += 8 {
+		c, s := k.returnAt(at)
+		switch {
+		case s != found:
+			return s
+		case c == nil:
 			continue
-		}
-		c := k.jvm.codeOf(b)
-		if candidates++; candidates > mostCandidates {
-			return failed
-		}
-		if b != k.jvm.special {
-			k.exact = false // for the frames at a return address
-			if frames := k.compiled(c, pc); frames[0].Name != "jdk.internal.vm.Continuation::run" {
-				continue
+		case c.Blob == k.jvm.special:
+			entered := k.at
+			if run, _ := k.returnAt(at + c.frameSize); run != nil && k.isRun(run) {
+				k.at = entered
+				return found
 			}
+		case k.isRun(c):
+			return found
 		}
-		next := cfi.Registers{PC: pc}
-		next.Set(rsp, at+8)
-		if value, ok := k.dump.Word(at - 8); ok {
-			next.Set(rbp, value)
-		}
-		k.at, k.exact = next, false
-		return found
+		candidates++
+		k.at = before
 	}
+	return failed
+}
+
+// returnAt makes the frame the current one to which the return address at an address of the stack leads, and returns its
+// code. If there is none into Java code, c is nil, and the current frame does not change.
+func (k *walk) returnAt(at uint64) (c *code, s step) {
+	pc, ok := k.dump.Word(at)
+	if !ok {
+		return nil, k.missing(at)
+	}
+	b, _ := k.jvm.cache.At(pc-1, k.monoNanos)
+	if b == nil || b.Method == nil && b.Kind != printassembly.Interpreter {
+		return nil, found
+	}
+	next := cfi.Registers{PC: pc}
+	next.Set(rsp, at+8)
+	if value, ok := k.dump.Word(at - 8); ok {
+		next.Set(rbp, value)
+	}
+	return k.jvm.codeOf(b), k.returnTo(&next)
+}
+
+// isRun reports whether the current frame, which is of the code c, is that of Continuation.run.
+func (k *walk) isRun(c *code) bool {
+	const run = "jdk.internal.vm.Continuation::run"
+	if c.Method != nil {
+		return k.compiled(c, k.at.PC)[0].Name == run
+	}
+	fp, known := k.at.Get(rbp)
+	return known && fp > k.at.Values[rsp] && k.interpreted(c).Name == run
 }

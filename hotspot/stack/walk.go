@@ -6,6 +6,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/internal/cfi"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
@@ -66,7 +67,9 @@ type walk struct {
 	pushed bool              // the callee has arguments on the stack, above the frame of the current code
 	frames []callstack.Frame // innermost first
 	mark   callstack.Kind    // what is missing below the outermost frame; 0 if nothing is
-	until  time.Time         // when the walk is given up
+	until  time.Time         // when the walk may be given up
+	// cpuUntil is the CPU time of this process at which the walk is given up; 0 before until.
+	cpuUntil time.Duration
 }
 
 // Supported reports whether stacks can be walked on this machine's processor.
@@ -93,8 +96,11 @@ func (w *Walker) Walk(out *callstack.Writer, r *perfevent.Record, mappings *nati
 		j.took(time.Since(began))
 	}
 	id := callstack.ID(0)
-	if k.mark != 0 {
+	switch {
+	case k.mark != 0:
 		id = out.Push(id, callstack.At(k.mark, 0))
+	case len(k.frames) == 0:
+		id = out.Push(id, callstack.At(callstack.NoCaller, 0))
 	}
 	for i := len(k.frames) - 1; i >= 0; i-- {
 		id = out.Push(id, k.frames[i])
@@ -129,7 +135,7 @@ const (
 // leaf has no frame of its own, unless it has entered the kernel or the interpreter executes it.
 func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
 	for n := 1; len(k.frames) < mostFrames; n++ {
-		if n%32 == 0 && time.Now().After(k.until) {
+		if n%32 == 0 && k.late() {
 			return callstack.Unwalked
 		}
 		p := k.place()
@@ -152,6 +158,19 @@ func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
 		k.leaf = false
 	}
 	return callstack.Cut
+}
+
+// late reports whether the walk has taken too long.
+func (k *walk) late() bool {
+	now := time.Now()
+	if now.Before(k.until) {
+		return false
+	}
+	cpu := monotonic.CPU()
+	if k.cpuUntil == 0 {
+		k.cpuUntil = cpu + longestCPU
+	}
+	return cpu > k.cpuUntil || now.After(k.until.Add(longestWait))
 }
 
 // A place is the code that a frame belongs to: a piece of the code cache, a mapped file, or neither.
@@ -180,7 +199,11 @@ func (k *walk) place() (p place) {
 			p.code = j.codeOf(j.barrier)
 			return p
 		}
-		if b, ambiguous := j.cache.At(pc, k.monoNanos); b != nil {
+		b, ambiguous := j.cache.At(pc, k.monoNanos)
+		if b == nil && !k.exact { // deoptimisation makes interpreter frames that return to the start of a codelet
+			b, ambiguous = j.cache.At(k.at.PC, k.monoNanos)
+		}
+		if b != nil {
 			if !ambiguous { // else it is not known which of two methods was there
 				p.code = j.codeOf(b)
 			}

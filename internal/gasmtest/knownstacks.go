@@ -4,35 +4,61 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
-// knownThreads are the threads of the program Stacks.java, and what their Java methods must be: all of them where the
-// innermost is Stacks::work, and the outermost ones of each sample.
-var knownThreads = map[string]struct{ all, outer string }{
-	"recursion":   {`Stacks::recursion( Stacks::recurse){201}`, `Stacks::recursion`},
-	"random":      {`Stacks::random( Stacks::recurse){1,128}`, `Stacks::random`},
-	"lambda":      {`Stacks::lambda( \S*ambda\S*)+`, `Stacks::lambda`},
-	"megamorphic": {`Stacks::megamorphic Stacks\$(Circle|Square|Star)::area`, `Stacks::megamorphic`},
-	"thrown":      {`Stacks::thrown`, `Stacks::thrown`},
-	"sorted":      {`Stacks::sorted java.util.ArrayList::sort( java.util.ArrayList::sortRange)? java.util.Arrays::sort java.util.TimSort::sort( java.util.TimSort::\w+)?( \S*ambda\S*::compare)? Stacks::compare`, `Stacks::sorted`},
-	"reflected":   {`Stacks::reflected( \S*(reflect|invoke|Accessor|LambdaForm)\S*)+`, `Stacks::reflected`},
-	"locked":      {`Stacks::locked`, `Stacks::locked`},
-	"locked too":  {`Stacks::locked`, `Stacks::locked`},
-	"format":      {``, `Stacks::format`},
-	"deflated":    {``, `Stacks::deflated`},
-	"allocated":   {``, `Stacks::allocated`},
-	"copied":      {``, `Stacks::copied`},
-	"read":        {``, `Stacks::read`},
-	"timed":       {``, `Stacks::timed`},
-	"built":       {``, `Stacks::built`},
+// A knownThread is a thread of the program Stacks.java, and what its Java methods must be.
+type knownThread struct {
+	outer string // the thread's own method, which loop calls
+	calls string // the methods from outer to work, if work was sampled; "-" if the thread does not call work
+	other string // what else follows outer, before methods of the JDK
 }
 
-// outermost are the methods from Thread.run to the thread's own method. The sampled method is the last one that is known,
-// because methods that were inlined at the sampled instruction are not on the stack.
 const (
-	outermost = `^java.lang.Thread::run Stacks::lambda\$main\$\d+ Stacks::loop `
-	outerOnly = `^java.lang.Thread::run( Stacks::lambda\$main\$\d+( Stacks::loop( %s.*)?)?)?$`
+	areas     = ` Stacks\$(Circle|Square|Star)::area`
+	sorting   = ` java.util.ArrayList::sort( java.util.ArrayList::sortRange)? java.util.Arrays::sort java.util.TimSort::sort( java.util.TimSort::\w+)?( \S*ambda\S*::compare)? Stacks::compare`
+	reflected = `( \S*(reflect|invoke|Accessor|LambdaForm)\S*)+`
+	jdks      = `( (java|jdk|sun)\.\S+)*`
 )
+
+var knownThreads = map[string]knownThread{
+	"recursion":   {`recursion`, `( Stacks::recurse){201}`, `( Stacks::recurse){0,201}`},
+	"random":      {`random`, `( Stacks::recurse){1,128}`, `( Stacks::recurse){0,128}`},
+	"lambda":      {`lambda`, `( \S*ambda\S*)+`, `( Stacks\S*ambda\S*)*`},
+	"megamorphic": {`megamorphic`, areas, `(` + areas + `)?`},
+	"thrown":      {`thrown`, ``, `( Stacks::throwing)?`},
+	"sorted":      {`sorted`, sorting, jdks + `( \S*ambda\S*::compare)?( Stacks::compare)?`},
+	"reflected":   {`reflected`, reflected, ``},
+	"locked":      {`locked`, ``, ``},
+	"locked too":  {`locked`, ``, ``},
+	"format":      {`format`, `-`, ``},
+	"deflated":    {`deflated`, `-`, ``},
+	"allocated":   {`allocated`, `-`, ``},
+	"copied":      {`copied`, `-`, ``},
+	"read":        {`read`, `-`, ``},
+	"timed":       {`timed`, `-`, ``},
+	"built":       {`built`, `-`, ``},
+}
+
+// pattern is what the Java methods of the thread must be, from the outermost to the sampled one. The sampled method is
+// the last one that is known, because methods that were inlined at the sampled instruction are not on the stack.
+func (k *knownThread) pattern(work bool) *regexp.Regexp {
+	text := fmt.Sprintf(`^java.lang.Thread::run( Stacks::lambda\$main\$\d+(%s|( Stacks::loop( \S*Lambda\S*)?( Stacks::%s%s%s)?)?))?$`, jdks, k.outer, k.other, jdks)
+	if work {
+		text = fmt.Sprintf(`^java.lang.Thread::run Stacks::lambda\$main\$\d+ Stacks::loop Stacks::%s%s Stacks::work$`, k.outer, k.calls)
+	}
+	return compiled(text)
+}
+
+var patterns sync.Map
+
+func compiled(text string) *regexp.Regexp {
+	p, ok := patterns.Load(text)
+	if !ok {
+		p, _ = patterns.LoadOrStore(text, regexp.MustCompile(text))
+	}
+	return p.(*regexp.Regexp)
+}
 
 // notOurs are methods that the JDK puts between those of Stacks.java, some releases more than others.
 var notOurs = regexp.MustCompile(` (java.lang.Thread::runWith|\S*Lambda\S*::run)\b`)
@@ -45,9 +71,5 @@ func KnownStack(thread string, methods []string) (right, known bool) {
 		return false, false
 	}
 	text := notOurs.ReplaceAllString(strings.Join(methods, " "), "")
-	want := fmt.Sprintf(outerOnly, of.outer)
-	if strings.HasSuffix(text, " Stacks::work") && of.all != "" {
-		want = outermost + of.all + ` Stacks::work$`
-	}
-	return regexp.MustCompile(want).MatchString(text), true
+	return of.pattern(strings.HasSuffix(text, " Stacks::work")).MatchString(text), true
 }

@@ -121,7 +121,7 @@ var (
 		`i?mul|i?div|loop\w*|outs|verr|verw|l[gil]dt|lmsw|ret|out|` +
 		`umwait|tpause|xrstor\w*|fxrstor\w*|wr[fg]sbase|incssp\w|ptwrite|rdpmc|invpcid|endbr64|u?comis[sd])$`)
 	// implied are instructions that write registers that are not their first operand.
-	implied = regexp.MustCompile(`mul|div|cdq|cqo|movs|stos|lods|cmps|scas|cpuid|rdtsc|xgetbv|xchg|xadd|in|out|loop|jrcxz`)
+	implied = regexp.MustCompile(`mul|div|cdq|cqo|movs|stos|lods|cmps|scas|cpuid|rdtsc|xgetbv|xchg|xadd|in|out|loop|jrcxz|pcmp[ei]stri`)
 )
 
 // general returns the number of the general register that text names in Intel syntax.
@@ -175,4 +175,25 @@ func TestWrites(t *testing.T) {
 		}
 	}
 	assert.Greater(t, found, 50_000)
+}
+
+// TestImplied checks instructions that write registers that are not among their operands.
+func TestImplied(t *testing.T) {
+	check := func(want uint16, code string) {
+		t.Helper()
+		b, err := hex.DecodeString(code)
+		require.NoError(t, err)
+		in := decode(b)
+		assert.Equal(t, want, in.writes, code)
+		assert.EqualValues(t, len(b), in.len, code)
+	}
+	check(1<<rcx, "660f3a61030c")              // pcmpestri
+	check(1<<rcx, "660f3a63030c")              // pcmpistri
+	check(1<<rcx, "c4e37961030c")              // vpcmpestri
+	check(1<<rcx, "c4e37963030c")              // vpcmpistri
+	check(0, "660f3a60030c")                   // pcmpestrm
+	check(1<<rax|1<<rdx, "0fc70e")             // cmpxchg8b
+	check(1<<rax|1<<rbx|1<<rcx|1<<rdx, "0fa2") // cpuid
+	check(1<<rax|1<<rdx, "48f7e3")             // mul
+	check(1<<rsi|1<<rdi|1<<rcx, "f348a5")      // rep movs
 }

@@ -221,6 +221,31 @@ func TestMovedStack(t *testing.T) {
 		`, method(32, -1))
 }
 
+// TestUnknownMove: C2's intrinsic of String.indexOf for SSE 4.2 keeps rsp on the stack, above what it has moved it by,
+// which differs from call to call.
+func TestUnknownMove(t *testing.T) {
+	check(t, `
+		55                   | push %rbp                | cfa=rsp+8
+		48 83 ec 10          | sub $0x10,%rsp           | cfa=rsp+16 rbp=[cfa-16]
+		e8 f6 0f 00 00       | call 0x2000              | cfa=rsp+32 rbp=[cfa-16]
+		48 8b cc             | mov %rsp,%rcx            | cfa=rsp+32 rbp=[cfa-16]
+		83 fa 10             | cmp $0x10,%edx           | cfa=rsp+32 rbp=[cfa-16]
+		73 0b                | jae 0x101d               | cfa=rsp+32 rbp=[cfa-16]
+		48 83 ec 10          | sub $0x10,%rsp           | cfa=rsp+32 rbp=[cfa-16]
+		ff c8                | dec %eax                 | cfa=rsp+48 rbp=[cfa-16]
+		75 fc                | jne 0x1016               | cfa=rsp+48 rbp=[cfa-16]
+		48 8b fc             | mov %rsp,%rdi            | cfa=rsp+48 rbp=[cfa-16]
+		51                   | push %rcx                | cfa=rcx+32 rbp=[cfa-16]
+		66 0f 3a 61 03 0c    | pcmpestri $0xc,(%rbx),%xmm0 | cfa=[rsp]+32 rbp=[cfa-16]
+		83 ea 10             | sub $0x10,%edx           | cfa=[rsp]+32 rbp=[cfa-16]
+		7d f5                | jge 0x101e               | cfa=[rsp]+32 rbp=[cfa-16]
+		5c                   | pop %rsp                 | cfa=[rsp]+32 rbp=[cfa-16]
+		48 83 c4 10          | add $0x10,%rsp           | cfa=rsp+32 rbp=[cfa-16]
+		5d                   | pop %rbp                 | cfa=rsp+16 rbp=[cfa-16]
+		c3                   | ret                      | cfa=rsp+8
+		`, method(32, -1))
+}
+
 // TestPopPush: an adapter takes the return address off the stack and puts it back.
 func TestPopPush(t *testing.T) {
 	check(t, `

@@ -208,6 +208,8 @@ var threeByte = formsOf(modRM, []span{
 // threeByteImm has the forms of the opcodes after 0F 3A.
 var threeByteImm = formsOf(modRM|imm8, []span{
 	{0x14, 0x17, modRM | imm8 | writesRM}, // pextr
+	{0x61, 0x61, modRM | imm8 | writesC},  // pcmpestri
+	{0x63, 0x63, modRM | imm8 | writesC},  // pcmpistri
 })
 
 // vectorMaps have the forms of the opcodes after a VEX or EVEX prefix, by the number of the opcode map. Only those of
@@ -231,6 +233,7 @@ var vectorMaps = [8]*[256]form{
 		{0x14, 0x17, modRM | imm8 | writesRM}, {0x19, 0x19, modRM | imm8 | storesRM},
 		{0x1b, 0x1b, modRM | imm8 | storesRM}, {0x1d, 0x1d, modRM | imm8 | storesRM},
 		{0x39, 0x39, modRM | imm8 | storesRM}, {0x3b, 0x3b, modRM | imm8 | storesRM}, // vextract
+		{0x61, 0x61, modRM | imm8 | writesC}, {0x63, 0x63, modRM | imm8 | writesC}, // pcmpestri, pcmpistri
 		{0xf0, 0xf0, modRM | imm8 | writesReg}, // rorx
 	}),
 	5: formsOf(modRM, []span{ // half precision

@@ -1,5 +1,10 @@
 package exec
 
+import (
+	"cmp"
+	"slices"
+)
+
 // A run executes a piece of code.
 type run struct {
 	code  *Code
@@ -8,7 +13,7 @@ type run struct {
 	at    []int32 // by offset in the code: the number of the decoded instruction, counted from 1; 0 if there is none
 
 	states  []state
-	pending []int32 // instructions whose state has changed
+	pending []int32 // instructions whose state has changed, by descending offset
 	calls   []int32 // instructions whose state after has changed
 	starts  []int32 // instructions that got a state since the last emit
 	todo    []int   // offsets that are still to be decoded
@@ -149,8 +154,16 @@ func (r *run) reach(offset int, s *state) {
 	}
 	if !n.queued {
 		n.queued = true
-		r.pending = append(r.pending, r.at[offset])
+		r.queue(offset)
 	}
+}
+
+// queue notes that the state of the instruction at an offset has changed. The first instructions are executed first, so
+// that most ways to an instruction have been executed before it is. Otherwise what follows an instruction that is
+// reached with different rsp would be executed with one of them before, and merged with that.
+func (r *run) queue(offset int) {
+	i, _ := slices.BinarySearchFunc(r.pending, offset, func(n int32, offset int) int { return cmp.Compare(offset, int(r.insts[n-1].offset)) })
+	r.pending = slices.Insert(r.pending, i, r.at[offset])
 }
 
 // settle executes until no state changes any more. It reports whether that has succeeded within the limits.
@@ -183,7 +196,8 @@ func (r *run) block(i int32) {
 	for {
 		n := &r.insts[i]
 		r.steps--
-		called = called || n.op == opCallOther || n.op == opCall && n.rel != 0
+		// A conditional jump has taken what comes after the call to its target already.
+		called = n.op != opCondJump && (called || n.op == opCallOther || n.op == opCall && n.rel != 0)
 		next := int(n.offset) + int(n.len)
 		follows := r.step(n, &s)
 		r.jump(n, &s)

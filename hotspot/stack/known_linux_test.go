@@ -1,0 +1,198 @@
+package stack
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// calling are the lines of Stacks.java from which each method calls others.
+var calling = map[string][]string{
+	"recurse":     {"recurse(depth - 1)"},
+	"recursion":   {"recurse(200)"},
+	"random":      {"recurse((int)"},
+	"lambda":      {"f.applyAsInt(3)", "IntUnaryOperator f ="},
+	"megamorphic": {".area(next)"},
+	"thrown":      {"work(2)", "throwing()"},
+	"throwing":    {"throw new"},
+	"sorted":      {"list.sort(ORDER)", "new ArrayList"},
+	"compare":     {"work(1)", "a.compareTo(b)"},
+	"reflected":   {".invoke(null, 4)"},
+	"locked":      {"work(7)"},
+	"format":      {"String.format("},
+	"timed":       {"System.nanoTime()"},
+	"copied":      {"System.arraycopy("},
+	"built":       {"new StringBuilder", "b.append(i)", "b.toString()"},
+	"loop":        {"body.run()"},
+	"area":        {"work("},
+}
+
+var ours = regexp.MustCompile(`^Stacks(\$(Circle|Square|Star))?$`)
+
+var source = sync.OnceValue(func() []string {
+	text, _ := os.ReadFile(gasmtest.Testdata("programs", "Stacks.java"))
+	return strings.Split(string(text), "\n")
+})
+
+// wrongLine returns a frame of a method of Stacks.java that calls another Java method from a line where it can't. It
+// returns nil if there is none.
+func (s *seen) wrongLine() *callstack.Frame {
+	callee := s.leaf != ""
+	for i := range s.stack {
+		f := &s.stack[i]
+		if !f.Kind.Java() {
+			continue
+		}
+		class, method, _ := strings.Cut(f.Name, "::")
+		calls, ok := calling[method]
+		if callee && ok && ours.MatchString(class) && (f.Line < 1 || f.Line > len(source()) ||
+			!slices.ContainsFunc(calls, func(part string) bool { return strings.Contains(source()[f.Line-1], part) })) {
+			return f
+		}
+		callee = true
+	}
+	return nil
+}
+
+// A score counts the samples of the known threads.
+type score struct {
+	samples int // of all threads
+	judged  int
+	whole   int
+	right   int // of those that are whole
+}
+
+func (s *score) add(o score) {
+	s.samples += o.samples
+	s.judged += o.judged
+	s.whole += o.whole
+	s.right += o.right
+}
+
+func (s *score) String() string {
+	return fmt.Sprintf("%d samples, %d judged, %.3f %% whole, %.3f %% of these right", s.samples, s.judged,
+		100*float64(s.whole)/float64(s.judged), 100*float64(s.right)/float64(s.whole))
+}
+
+// returning are the codelets in which a method's frame is given up. At their last instructions it is not known which
+// method that was.
+var returning = regexp.MustCompile(`^\w*return(_register_finalizer)?\+`)
+
+// judge compares the samples of the known threads with what the source says.
+func judge(t *testing.T, all []seen) score {
+	t.Helper()
+	sum := score{samples: len(all)}
+	shown := map[string]int{}
+	for i := range all {
+		s := &all[i]
+		methods := s.java()
+		if n := len(methods); n > 0 && methods[n-1] == "" && returning.MatchString(s.blob) {
+			methods = methods[:n-1]
+		}
+		right, known := gasmtest.KnownStack(s.thread, methods)
+		if !known {
+			continue
+		}
+		sum.judged++
+		mark := s.mark()
+		if mark == 0 {
+			sum.whole++
+		}
+		wrong := s.wrongLine()
+		if wrong == nil && right {
+			if mark == 0 {
+				sum.right++
+				continue
+			}
+		}
+		if shown[s.thread]++; shown[s.thread] <= 2 {
+			t.Logf("%s: leaf %q %s, mark %v, kernel %v, wrong line %v, last %s: %q", s.thread, s.leaf, s.blob, mark, s.kernel, wrong, s.last, methods)
+			for _, f := range s.stack {
+				t.Logf("      %v %x %s %s@%d:%d", f.Kind, f.PC, f.Module, f.Name, f.BCI, f.Line)
+			}
+		}
+	}
+	return sum
+}
+
+// A configuration is a JVM with flags.
+type configuration struct {
+	jdk   gasmtest.JDK
+	flags []string
+}
+
+func (c *configuration) String() string {
+	return strings.Join(append([]string{c.jdk.Name()}, c.flags...), " ")
+}
+
+var collectors = []string{"-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC", "-XX:+UseZGC", "-XX:+UseShenandoahGC"}
+
+// modes are which compilers there are, and whether they have debug info for more instructions than HotSpot needs.
+var modes = [][]string{nil, {nonSafepoints}, {"-Xint"}, {onlyC1}, {onlyC1, nonSafepoints}, {onlyC2}, {onlyC2, nonSafepoints}}
+
+const onlyC1, onlyC2, nonSafepoints = "-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation", "-XX:+DebugNonSafepoints"
+
+// has reports whether a JDK has a collector.
+func has(j gasmtest.JDK, collector string) bool {
+	return j.Feature >= 11 || collector != "-XX:+UseZGC" && collector != "-XX:+UseShenandoahGC"
+}
+
+// configurations returns those that are tested of a JDK: all, or the usual one and another one, so that each collector
+// and each mode is tested with some JDK.
+func configurations(j gasmtest.JDK, number int) []configuration {
+	if !gasmtest.Long() {
+		other := configuration{jdk: j}
+		if c := collectors[(number+3)%len(collectors)]; has(j, c) {
+			other.flags = append(other.flags, c)
+		}
+		other.flags = append(other.flags, modes[(number+5)%len(modes)]...)
+		return []configuration{{jdk: j}, other}
+	}
+	var all []configuration
+	for _, c := range collectors {
+		if !has(j, c) {
+			continue
+		}
+		for _, m := range modes {
+			all = append(all, configuration{j, append([]string{c}, m...)})
+		}
+	}
+	return all
+}
+
+// TestKnownStacks compares stacks with the source of the program. With -long it tries all collectors and modes.
+func TestKnownStacks(t *testing.T) {
+	gasmtest.NeedNative(t)
+	classes := t.TempDir()
+	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Stacks.java"))
+	var table strings.Builder
+	for i, j := range gasmtest.NeedEachJDK(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 }) {
+		var sum score
+		for _, c := range configurations(j, i) {
+			t.Run(c.String(), func(t *testing.T) {
+				args := append([]string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+UnlockExperimentalVMOptions", "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Stacks::work"}, c.flags...)
+				s := judge(t, sampleStacks(t, j.Java(), 1000, append(args, "-cp", classes, "Stacks")...))
+				t.Log(&s)
+				fmt.Fprintf(&table, "%s: %s\n", &c, &s)
+				require.Positive(t, s.whole)
+				sum.add(s)
+			})
+		}
+		if sum.judged == 0 {
+			continue
+		}
+		if float64(sum.whole) < 0.995*float64(sum.judged) || float64(sum.right) < 0.999*float64(sum.whole) {
+			t.Errorf("%s: %s", j.Name(), &sum)
+		}
+	}
+	t.Log("\n" + table.String())
+}
