@@ -16,6 +16,7 @@ type merged struct {
 	nodes    []mergedNode
 	sums     []int64 // for each node and counter, with everything below the node
 	selves   []int64 // for each node and counter
+	ends     []int32 // for each sample, the node at which its path ends
 	index    map[mergedKey]int32
 	onStack  map[threadStack]int32 // the nodes of stacks
 	path     []callstack.ID
@@ -45,17 +46,17 @@ func (s *Set) merge(fromJava bool) *merged {
 	}
 	m := &merged{Set: s, fromJava: fromJava, nodes: []mergedNode{{parent: -1, code: -1}},
 		index: map[mergedKey]int32{}, onStack: map[threadStack]int32{}}
-	selves := make([]int32, len(s.samples))
+	m.ends = make([]int32, len(s.samples))
 	for i, k := range s.samples {
 		l := &s.leaves[k.leaf]
 		at := m.stack(m.child(0, step{code: k.thread}), k.stack, l.java || s.stacks.java(k.stack))
 		for _, f := range slices.Backward(l.steps) {
 			at = m.child(at, f)
 		}
-		selves[i] = at
+		m.ends[i] = at
 	}
 	m.selves = make([]int64, len(m.nodes)*s.counters)
-	for i, at := range selves {
+	for i, at := range m.ends {
 		tally.Counts(m.selves[int(at)*s.counters:]).Add(s.of(int32(i)))
 	}
 	m.sums = slices.Clone(m.selves)
@@ -189,6 +190,10 @@ func (s *Set) TopDown(limits Limits) *Tree {
 			tree.Nodes[up].Omitted.Add(m.sum(i))
 			tree.Nodes[up].Others++
 		}
+	}
+	if limits.Details {
+		m.addParts(tree, number)
+		m.addFrames(tree, number)
 	}
 	for i := range tree.Nodes {
 		slices.SortFunc(tree.Nodes[i].Children, func(a, b int32) int {

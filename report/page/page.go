@@ -37,6 +37,9 @@ var templateText string
 //go:embed page.js
 var scriptText string
 
+//go:embed calls.js
+var callsText string
+
 // pageTemplate is the template of the page. The rows of code come from a rowWriter, not from the template.
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"shown": shown,
@@ -46,8 +49,14 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 // Write writes the page.
 func Write(w io.Writer, in Input) error {
 	v := newView(in)
-	v.Style, v.Script = template.CSS(htmlpage.Style), template.JS(scriptText)
-	v.Policy = htmlpage.Policy(htmlpage.Style, scriptText)
+	scripts := []string{scriptText}
+	if v.HasCalls {
+		scripts = []string{htmlpage.CallTree, htmlpage.FlameGraph, callsText, scriptText}
+	}
+	v.Style, v.Policy = template.CSS(htmlpage.Style), htmlpage.Policy(htmlpage.Style, scripts...)
+	for _, s := range scripts {
+		v.Scripts = append(v.Scripts, template.JS(s))
+	}
 	var out bytes.Buffer
 	if err := pageTemplate.ExecuteTemplate(&out, "page", v); err != nil {
 		return fmt.Errorf("making the page: %w", err)
