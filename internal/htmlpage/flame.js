@@ -39,7 +39,8 @@ class FlameGraph {
 		addEventListener("afterprint", () => this.print(false));
 	}
 
-	// show draws trees: [{ tree, up, zoom }]. If there are two, their roots share a row, and the first one grows upwards.
+	// show draws trees: [{ tree, up, zoom }]. If there are two, their roots share a row, and the first one grows upwards. The
+	// root is that of the last one.
 	show(trees, cursor) {
 		this.trees = trees;
 		this.hovered = null;
@@ -57,7 +58,7 @@ class FlameGraph {
 		for (const { tree, up, zoom } of this.trees) {
 			const put = (node, x, w) => {
 				const y = up ? -tree.depth[node] : tree.depth[node];
-				if (!node && up !== this.trees[0].up) return; // the first tree has drawn the root
+				if (!node && tree !== this.trees.at(-1).tree) return; // the last tree draws the root
 				[top, bottom] = [Math.min(top, y), Math.max(bottom, y)];
 				if (!this.rows.has(y)) this.rows.set(y, []);
 				this.rows.get(y).push({ tree, node, x, w, y });
@@ -236,7 +237,7 @@ class FlameGraph {
 		const inward = this.trees.length > 1 && !node ? dy : up ? -dy : dy; // to callees of a flame graph
 		if (this.trees.length > 1 && !node) return this.into(this.trees.find((one) => one.up === dy < 0).tree, 0, y + dy);
 		if (inward > 0) return this.into(tree, node, y + dy);
-		if (node) this.select({ tree, node: tree.parent[node] });
+		if (node) this.select({ tree: tree.parent[node] ? tree : this.trees.at(-1).tree, node: tree.parent[node] });
 	}
 	into(tree, node, y) {
 		const child = (this.rows.get(y) ?? []).find((r) => r.tree === tree && tree.parent[r.node] === node);

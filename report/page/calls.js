@@ -214,7 +214,7 @@ class CallsView {
 			const several = ["compiled", "inlined", "interpreted"].filter((_, i) => flags & (4 << i));
 			if (several.length > 1) parts.push(`partly ${several.join(", ")}`);
 		}
-		const text = (n) => (n ? [...new Set([page.percent(n), page.amount(n), page.countOf(n)])].filter(Boolean).join(", ") : "no samples");
+		const text = (n) => (n ? [page.percent(n), page.perOp(n), page.countOf(n)].filter(Boolean).join(", ") : "no samples");
 		const zoom = this.graph.trees.find((one) => one.tree === tree)?.zoom;
 		const total = tree.total[node];
 		parts.push(`total ${text(total)}`);

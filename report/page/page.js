@@ -1077,7 +1077,7 @@ const calls = $("#calls")
 			profile: () => profile,
 			samples: () => ({ event, only, version }),
 			percent: (n, of = totals[event]) => percent(n, of) || "0%",
-			amount: (n) => amount(n, event, profile, null),
+			perOp: (n) => (unit === "norm" ? `${amount(n, event, profile)} ${data.profiles[profile].perOp[event].unit}` : ""),
 			countOf: samples,
 			number,
 			quote,
