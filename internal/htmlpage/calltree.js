@@ -12,7 +12,7 @@ class CallTree {
 		const name = (i) => data.names[i] ?? "";
 		const names = data.codes.filter((_, i) => i % 2 === 0).map(name);
 		const modules = data.codes.filter((_, i) => i % 2).map((i) => name(i - 1));
-		return { code, kind, flags, line, place, names, modules, places: data.places };
+		return { code, kind, flags, line, place, names, modules, places: data.places, kinds: data.kinds };
 	}
 
 	// unpack returns the tree of the page's data, without samples.
@@ -63,7 +63,7 @@ class CallTree {
 	select(event, only) {
 		this.self.fill(0);
 		const add = (list = [], to) => {
-			for (let i = 0, node = 0; i < list.length; ) {
+			for (let i = 0, node = 0; i < list.length;) {
 				node += list[i++];
 				for (let parts = list[i++]; parts; parts--, i += 2) if (!only || only[list[i]]) this.self[to(node)] += list[i + 1];
 			}
@@ -119,7 +119,8 @@ class CallTree {
 	}
 
 	// around returns two trees whose roots are a code: of its callers, and of what it calls. Each has all samples below the
-	// code, once, in whichever places of this tree it is; of a code that calls itself, the outermost frame counts.
+	// code, once, in whichever places of this tree it is; of a code that calls itself, the outermost frame counts. It
+	// returns null if there are no samples.
 	around(code) {
 		const grow = () => {
 			const tree = new CallTree(this.table);
@@ -153,6 +154,6 @@ class CallTree {
 			if (to[i] < 0 && up >= 0 && this.total[i] > 0) to[i] = callees.step(up, i);
 			if (to[i] >= 0) callees.self[to[i]] += this.self[i];
 		}
-		return callers.size ? { callers: callers.sum(), callees: callees.sum() } : null;
+		return callers.size ? [callers.sum(), callees.sum()] : null;
 	}
 }

@@ -10,9 +10,9 @@
 //	zoomTo(at)         what a click does
 //	open(at)           what a second click does
 //
-// A place in the graph is { tree, node }. What is too narrow to be seen is not drawn, but its width stays: the time that
-// drawing takes depends on the size of the box alone. The canvas is only as large as the box. Screen readers get a tree of
-// the cursor's frame, its callers, its neighbours and its children.
+// A place in the graph is { tree, node }. Frames that are too narrow to be seen share a gap, so the time that drawing takes
+// depends on the size of the box alone. The canvas is only as large as the box. Screen readers get a tree of the cursor's
+// frame, its callers, its neighbours and its children.
 class FlameGraph {
 	static ROW = 18; // height of a row in pixels
 	static LEAST = 0.5; // width of the narrowest frame that is drawn
@@ -44,7 +44,7 @@ class FlameGraph {
 	show(trees, cursor) {
 		this.trees = trees;
 		this.hovered = null;
-		this.cursor = cursor ?? { tree: trees[0].tree, node: trees[0].zoom };
+		this.cursor = cursor;
 		this.layout();
 		this.reveal();
 		this.announce();
@@ -56,35 +56,38 @@ class FlameGraph {
 		this.rows = new Map(); // row → its frames, from left to right; rows above the root are negative
 		let [top, bottom] = [0, 0];
 		for (const { tree, up, zoom } of this.trees) {
-			const put = (node, x, w) => {
-				const y = up ? -tree.depth[node] : tree.depth[node];
-				if (!node && tree !== this.trees.at(-1).tree) return; // the last tree draws the root
+			const put = (depth, frame) => {
+				const y = up ? -depth : depth;
 				[top, bottom] = [Math.min(top, y), Math.max(bottom, y)];
 				if (!this.rows.has(y)) this.rows.set(y, []);
-				this.rows.get(y).push({ tree, node, x, w, y });
+				if (depth || tree === this.trees.at(-1).tree) this.rows.get(y).push(frame); // the last tree draws the root
 			};
-			for (const node of tree.path(zoom).slice(0, -1)) put(node, 0, width);
+			for (const node of tree.path(zoom).slice(0, -1)) put(tree.depth[node], { tree, node, x: 0, w: width });
 			const todo = [[zoom, 0, width]];
 			while (todo.length) {
 				const [node, x, w] = todo.pop();
-				put(node, x, w);
-				const later = [];
+				put(tree.depth[node], { tree, node, x, w });
+				const scale = w / tree.total[node];
 				let at = x;
-				const children = tree.children(node);
+				let narrow = tree.total[node] - tree.self[node]; // samples of children that are not drawn
 				const add = (child) => {
-					const wide = (w * tree.total[child]) / tree.total[node];
-					if (!(wide >= FlameGraph.LEAST)) return false;
-					later.push([child, at, wide]);
-					at += wide;
-					return true;
+					todo.push([child, at, tree.total[child] * scale]);
+					at += tree.total[child] * scale;
+					narrow -= tree.total[child];
 				};
-				for (const child of children) if (!add(child)) break;
-				const last = children.at(-1);
-				if (last !== undefined && tree.frame[last] < 0 && later.at(-1)?.[0] !== last) add(last);
-				todo.push(...later.reverse());
+				const wide = (child) => tree.total[child] * scale >= FlameGraph.LEAST;
+				const children = tree.children(node);
+				const last = children.length && tree.frame[children.at(-1)] < 0 ? children.at(-1) : 0;
+				for (const child of children) {
+					if (!wide(child)) break;
+					add(child);
+				}
+				if (narrow && last && wide(last)) add(last);
+				if (narrow * scale >= FlameGraph.LEAST) put(tree.depth[node] + 1, { x: at, w: narrow * scale });
 			}
 		}
 		for (const list of this.rows.values()) list.sort((a, b) => a.x - b.x);
+		if (this.trees.length < 2 && this.trees[0].up) top = Math.min(top, bottom + 1 - Math.floor(this.box.clientHeight / FlameGraph.ROW)); // at the bottom of the box
 		this.top = top;
 		this.room.style.height = `${(bottom - top + 1) * FlameGraph.ROW}px`;
 		this.paint();
@@ -116,7 +119,7 @@ class FlameGraph {
 
 	frame(at, y) {
 		const { g } = this;
-		const { fill, hatch, edge, dim } = this.host.style(at.tree, at.node);
+		const { fill, hatch, edge, dim } = at.tree ? this.host.style(at.tree, at.node) : { fill: "--f-gap", hatch: true };
 		const [x, h] = [at.x, FlameGraph.ROW - 1];
 		const w = Math.max(at.w - (at.w > 3 ? 1 : 0), FlameGraph.LEAST);
 		g.globalAlpha = dim ? 0.35 : 1;
@@ -140,7 +143,7 @@ class FlameGraph {
 			for (let i = y; i < y + h; i += 4) g.fillRect(x, i, 2, 2);
 		}
 		const room = Math.floor((w - 7) / this.letter);
-		if (room > 1) {
+		if (room > 1 && at.tree) {
 			g.globalAlpha = 1;
 			g.fillStyle = this.colour("--f-text");
 			const texts = this.host.label(at.tree, at.node);
@@ -184,7 +187,7 @@ class FlameGraph {
 		const box = this.box.getBoundingClientRect();
 		const [x, y] = [e.clientX - box.left, e.clientY - box.top + this.box.scrollTop];
 		const row = this.rows?.get(Math.floor(y / FlameGraph.ROW) + this.top) ?? [];
-		return row.findLast((at) => at.x <= x && x < at.x + Math.max(at.w, 1)) ?? null;
+		return row.findLast((at) => at.tree && at.x <= x && x < at.x + Math.max(at.w, 1)) ?? null;
 	}
 	hover(at) {
 		if (at === this.hovered) return;
@@ -217,7 +220,7 @@ class FlameGraph {
 		for (const { tree: one, up } of this.trees) {
 			if (one !== tree) continue;
 			const y = up ? -tree.depth[node] : tree.depth[node];
-			const row = this.rows.get(y) ?? [];
+			const row = (this.rows.get(y) ?? []).filter((r) => r.tree);
 			return { row, at: row.findIndex((r) => r.tree === tree && r.node === node), y, up };
 		}
 		return { row: [], at: -1, y: 0, up: false };
@@ -250,7 +253,10 @@ class FlameGraph {
 		const most = 20;
 		const items = [];
 		const add = (one, list) => {
-			const el = Object.assign(document.createElement("div"), { id: `${this.box.id}-${items.length}`, textContent: this.host.about(tree, one) });
+			const el = Object.assign(document.createElement("div"), {
+				id: `${this.box.id}-${items.length}`,
+				textContent: this.host.about(tree, one),
+			});
 			el.setAttribute("role", "treeitem");
 			el.ariaLevel = tree.depth[one] + 1;
 			el.ariaPosInSet = list.indexOf(one) + 1;

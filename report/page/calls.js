@@ -9,24 +9,6 @@
 //
 // The page knows the samples that count, units, profiles and code: see the end of page.js.
 class CallsView {
-	static NAMES = {
-		thread: "thread",
-		c2: "compiled by C2",
-		c1: "compiled by C1",
-		compiled: "compiled",
-		interpreter: "interpreted",
-		stub: "HotSpot's stub",
-		vm: "HotSpot (libjvm)",
-		native: "library",
-		kernel: "kernel",
-		unresolved: "unknown code",
-		cut: "frames beyond the copied part of the stack are missing here",
-		frozen: "frames of a virtual thread that were in the heap are missing here",
-		unwalked: "the caller could not be found",
-		rest: "smaller ones, left out",
-	};
-	static SHORT = { cut: "cut", frozen: "frozen", unwalked: "not walked", thread: "thread", c2: "C2", c1: "C1", compiled: "compiled" };
-
 	constructor(page) {
 		this.page = page;
 		const $ = (this.$ = (id) => document.getElementById(id));
@@ -34,6 +16,7 @@ class CallsView {
 		this.trees = new Map(); // number of the profile → its tree
 		this.graph = new FlameGraph($("graph"), this);
 		this.words = [];
+		this.kinds = new Map([...this.el.querySelectorAll("[data-kind]")].map((el) => [el.dataset.kind, el])); // the legend
 		$("calls-query").addEventListener("input", () => this.search($("calls-query").value));
 		$("calls-query").addEventListener("keydown", (e) => {
 			if (e.key !== "Enter" && e.key !== "Escape") return;
@@ -62,9 +45,7 @@ class CallsView {
 			const text = this.$(`p${p}-calls`)?.textContent;
 			if (!text) return null;
 			const data = JSON.parse(text);
-			const tree = CallTree.unpack(data, CallTree.table(data));
-			tree.kinds = data.kinds;
-			this.trees.set(p, tree);
+			this.trees.set(p, CallTree.unpack(data, CallTree.table(data)));
 		}
 		return this.trees.get(p);
 	}
@@ -86,7 +67,7 @@ class CallsView {
 		const { shape, method, zoom, callers, query } = this;
 		this.page.follow(this.link({ shape, method, zoom, callers, query, ...change }), true);
 	}
-	// show shows what a link asks for. It returns a message if it can't.
+	// show shows what a link asks for.
 	show(q) {
 		const shape = q.get("g");
 		this.shape = ["flame", "icicle", "sandwich"].includes(shape) ? shape : "flame";
@@ -94,39 +75,36 @@ class CallsView {
 		this.zoom = q.getAll("z");
 		this.callers = q.get("w") === "callers";
 		this.$("calls-query").value = this.query = q.get("s") ?? "";
-		const message = this.refresh();
+		this.refresh(true);
 		this.graph.box.focus({ preventScroll: true });
-		return message;
 	}
 
-	// refresh draws everything anew, for example because other samples count now.
-	refresh() {
-		const { tree } = this;
+	// refresh draws everything anew, for example because other samples count now. With moved, the cursor goes to the frame
+	// that the link names.
+	refresh(moved) {
+		const { tree, method } = this;
 		this.el.classList.toggle("none", !tree);
-		if (!tree) return "This profile has no call stacks.";
+		if (!tree) return this.page.notice("This profile has no call stacks.");
 		const { event, only, version } = this.page.samples();
 		const state = `${event} ${version}`;
 		if (tree.state !== state) tree.select(event, only);
 		tree.state = state;
-		let message = "";
 		let trees = [{ tree, up: this.shape === "flame", zoom: 0 }];
 		if (this.shape === "sandwich") {
-			const code = this.codeOf(this.method);
-			const around = code < 0 ? null : tree.around(code);
-			if (around) trees = [{ tree: around.callers, up: true, zoom: 0 }, { tree: around.callees, up: false, zoom: 0 }];
-			else [this.shape, message] = ["flame", `${this.method} is not in the calls, or has too few samples.`];
-			if (around) around.callers.kinds = around.callees.kinds = tree.kinds;
+			const around = tree.around(this.codeOf(method));
+			if (around) trees = [true, false].map((up) => ({ tree: around[+!up], up, zoom: 0 }));
+			else this.page.notice(`${method} is not in the calls, or has too few samples.`);
 		}
 		const zoomed = trees[this.callers || trees.length < 2 ? 0 : 1];
 		zoomed.zoom = Math.max(this.find(zoomed.tree, this.zoom), 0);
-		this.main = zoomed;
 		this.markWords();
-		this.graph.show(trees, { tree: zoomed.tree, node: zoomed.zoom });
+		const { cursor } = this.graph;
+		const kept = !moved && trees.some((one) => one.tree === cursor?.tree) && tree.total[cursor.node] > 0;
+		this.graph.show(trees, kept ? cursor : { tree: zoomed.tree, node: zoomed.zoom });
 		this.legend();
 		for (const button of this.el.querySelectorAll("[data-calls]")) {
 			if (button.ariaPressed !== null) button.ariaPressed = button.dataset.calls === this.shape;
 		}
-		return message;
 	}
 
 	// codeOf returns the code of a name that has the most samples.
@@ -174,7 +152,10 @@ class CallsView {
 		const [owner, method] = name.split("::");
 		if (method === undefined) return [name];
 		const line = this.line(tree, node);
-		const brief = `${owner.replace(/[/+].*/, "").split(".").pop()}::${method}`;
+		const brief = `${owner
+			.replace(/[/+].*/, "")
+			.split(".")
+			.pop()}::${method}`;
 		return [name + line, brief + line, brief, method];
 	}
 	line(tree, node) {
@@ -182,7 +163,7 @@ class CallsView {
 		return line ? `:${line}` : "";
 	}
 	kind(tree, node) {
-		return tree.frame[node] < 0 ? "rest" : tree.kinds[tree.table.kind[tree.frame[node]]];
+		return tree.frame[node] < 0 ? "rest" : tree.table.kinds[tree.table.kind[tree.frame[node]]];
 	}
 	restText(tree, node) {
 		const n = tree.rest.get(node);
@@ -209,8 +190,7 @@ class CallsView {
 			const { table } = tree;
 			const module = table.modules[tree.code(node)];
 			parts.push((flags & 1 ? "~" : "") + this.name(tree, node) + this.line(tree, node));
-			if (kind === "cut" || kind === "frozen" || kind === "unwalked" || kind === "thread") parts.push(CallsView.NAMES[kind]);
-			else if (kind !== "root") parts.push(module || CallsView.NAMES[kind] + (flags & 2 ? ", inlined" : ""));
+			if (kind !== "root") parts.push(module || this.kinds.get(kind).title + (flags & 2 ? ", inlined" : ""));
 			const several = ["compiled", "inlined", "interpreted"].filter((_, i) => flags & (4 << i));
 			if (several.length > 1) parts.push(`partly ${several.join(", ")}`);
 		}
@@ -218,7 +198,7 @@ class CallsView {
 		const zoom = this.graph.trees.find((one) => one.tree === tree)?.zoom;
 		const total = tree.total[node];
 		parts.push(`total ${text(total)}`);
-		if (!this.graph.trees.some((one) => one.up && one.tree === tree && this.shape === "sandwich")) parts.push(`self ${text(tree.self[node])}`);
+		if (this.graph.trees.at(-1).tree === tree) parts.push(`self ${text(tree.self[node])}`);
 		if (zoom && tree.depth[node] > tree.depth[zoom]) parts.push(`${page.percent(total, tree.total[zoom])} of the zoomed frame`);
 		return parts.join(" · ");
 	}
@@ -266,31 +246,23 @@ class CallsView {
 			let frames = 0;
 			for (let i = 1; i < tree.size; i++) frames += tree.total[i] > 0 && this.matches[tree.code(i)] ? 1 : 0;
 			const n = tree.under((node) => node && this.matches[tree.code(node)]);
-			text = frames ? `${this.page.percent(n)} of the samples (${this.page.number(n)}) in ${this.page.number(frames)} frames` : "nothing found";
+			text = frames
+				? `${this.page.percent(n)} of the samples (${this.page.number(n)}) in ${this.page.number(frames)} frames`
+				: "nothing found";
 		}
 		this.$("calls-share").textContent = text;
 	}
 
-	// legend names the kinds of frames that the graph has.
+	// legend shows which kinds of frames there are.
 	legend() {
 		const { tree } = this;
-		const kinds = new Set(["rest"]);
-		let inlined = false;
+		const kinds = new Set();
 		for (let i = 1; i < tree.size; i++) {
 			if (!tree.total[i]) continue;
 			kinds.add(this.kind(tree, i));
-			inlined ||= tree.table.flags[tree.frame[i]] & 2;
+			if (tree.table.flags[tree.frame[i]] & 2) kinds.add("inlined");
 		}
-		const items = Object.keys(CallsView.NAMES).filter((kind) => kinds.has(kind) && (kind !== "rest" || tree.rest.size));
-		if (inlined) items.splice(1, 0, "inlined");
-		this.$("calls-legend").replaceChildren(
-			...items.map((kind) => {
-				const el = document.createElement("span");
-				el.className = `key fk fk-${kind}`;
-				el.textContent = kind === "inlined" ? "inlined" : (CallsView.SHORT[kind] ?? CallsView.NAMES[kind]);
-				return el;
-			}),
-		);
+		for (const [kind, el] of this.kinds) el.hidden = !kinds.has(kind);
 	}
 
 	// --- keys ---
@@ -318,6 +290,6 @@ class CallsView {
 		return keys[e.key] ?? null;
 	}
 	zoomTo(at) {
-		if (at.tree.frame[at.node] >= 0) this.go({ zoom: this.names(at), callers: this.shape === "sandwich" && at.tree === this.graph.trees[0].tree });
+		if (at.tree.frame[at.node] >= 0) this.go({ zoom: this.names(at), callers: at.tree !== this.graph.trees.at(-1).tree });
 	}
 }

@@ -44,6 +44,8 @@ var callsText string
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"shown": shown,
 	"inc":   func(i int) int { return i + 1 },
+	// A link to an element is its id, and other links are escaped already. The template must not do it again.
+	"fragment": func(link string) template.URL { return template.URL(link) },
 }).Parse(templateText))
 
 // Write writes the page.
@@ -53,6 +55,7 @@ func Write(w io.Writer, in Input) error {
 	if v.HasCalls {
 		scripts = []string{htmlpage.CallTree, htmlpage.FlameGraph, callsText, scriptText}
 	}
+	v.Kinds = legend
 	v.Style, v.Policy = template.CSS(htmlpage.Style), htmlpage.Policy(htmlpage.Style, scripts...)
 	for _, s := range scripts {
 		v.Scripts = append(v.Scripts, template.JS(s))

@@ -413,7 +413,7 @@ function showCalls({ graph, p }) {
 	hide(overview, true);
 	calls.el.hidden = false;
 	inCalls = true;
-	notice(calls.show(graph));
+	calls.show(graph);
 	document.title = `Calls: ${data.profiles[profile].name} – gasm`;
 }
 function showOverview(section) {
@@ -1083,6 +1083,7 @@ const calls = $("#calls")
 			quote,
 			profileLink,
 			follow,
+			notice,
 			back,
 			replace: (hash) => history.replaceState(history.state, "", hash),
 		})

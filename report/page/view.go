@@ -28,6 +28,7 @@ type view struct {
 	Data              template.JS // for the script
 	HasCode, HasJumps bool
 	HasCalls          bool
+	Kinds             []frameKind // the legend of the flame graph
 }
 
 // A fact is a line about what was run.

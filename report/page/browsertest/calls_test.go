@@ -1,20 +1,27 @@
 package browsertest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -284,4 +291,145 @@ func TestCallsNarrow(t *testing.T) {
 	assert.LessOrEqual(t, eval[int](p, "document.documentElement.scrollWidth"), 320)
 	assert.Greater(t, eval[int](p, `document.querySelector("#graph").clientHeight`), 120)
 	assert.True(t, eval[bool](p, `document.querySelector("#calls footer").getBoundingClientRect().bottom <= innerHeight + 1`))
+}
+
+// The flame graph meets axe-core's rules.
+func TestCallsAccessible(t *testing.T) {
+	needBrowser(t)
+	axe := needAxe(t)
+	p := open(t, reportPage(t, "stacks", "--instructions", "100"), "#g=flame&z=Stacks::throwing&s=stacks", look{})
+	p.awaits(inCalls)
+	call(p, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true})
+	checkAxe(t, p, axe, `document.querySelector("#calls"), { resultTypes: ["violations"] }`)
+	p.look(look{dark: true})
+	checkAxe(t, p, axe, `document.querySelector("#calls"), { resultTypes: ["violations"], runOnly: ["color-contrast"] }`)
+	assert.Equal(t, "tree", eval[string](p, `document.activeElement.role`))
+	assert.Equal(t, eval[string](p, frameAt), eval[string](p, `document.getElementById(document.activeElement.getAttribute("aria-activedescendant")).textContent`))
+	assert.Equal(t, []string{"true"}, eval[[]string](p, `[...document.querySelectorAll("#graph [aria-selected=true]")].map((el) => el.ariaExpanded)`))
+}
+
+// The printed page has the graph without what is around it.
+func TestCallsPrint(t *testing.T) {
+	p := openCalls(t, "#g=flame", look{print: true})
+	assert.Zero(t, eval[int](p, `[...document.querySelectorAll("#top, #calls .bar, #calls footer button")].filter((e) => e.getClientRects().length).length`))
+	p.do(pdf(t))
+	assert.Empty(t, eval[string](p, `document.querySelector("#graph").style.colorScheme`), "the screen has its own colours again")
+}
+
+// Whatever names contain is text.
+func TestCallsHostileNames(t *testing.T) {
+	const evil = "</script><img src=x onerror=alert(1)>\"'`${1}&lt;--><!--\u202e\x1b[31m\u2028&z=%zz;\\"
+	var text strings.Builder
+	w := callstack.NewWriter(&text)
+	thread := w.Push(0, callstack.Frame{Kind: callstack.Native, BCI: -1, Line: -1, Module: evil, Name: evil + "::native"})
+	id := w.Push(thread, callstack.Frame{Kind: callstack.Compiled, CompileID: 1, BCI: 1, Line: 1, Name: evil + "::<init>"})
+	require.NoError(t, w.Flush())
+	tree, err := callstack.Read(strings.NewReader(text.String()), "stacks.txt")
+	require.NoError(t, err)
+	ps := profiles(t, "sort")
+	trial := &ps.Trials[0]
+	ps.Stacks = calltree.NewStacks(tree)
+	trial.Stacks = calltree.NewSet(ps.Stacks, 1)
+	leaf := trial.Stacks.Leaf([]calltree.LeafFrame{{Frame: callstack.Frame{Kind: callstack.Inlined, Name: evil + "::leaf"}}})
+	for i := range trial.Parts.List {
+		trial.Stacks.AddPart(evil, leaf, id, i, tally.Counts{3})
+	}
+	for i := range trial.Frames {
+		trial.Frames[i].WithCallees = trial.Frames[i].Total
+	}
+	p := open(t, pageOf(t, ps), "#g=flame", look{})
+	p.awaits(inCalls)
+	for i := range 3 {
+		p.press(kb.ArrowUp)
+		at := eval[string](p, frameAt)
+		assert.Contains(t, at, `</script><img src=x onerror=alert(1)>`)
+		p.press("z")
+		p.awaits(`location.hash.includes("&z=") && %q.startsWith(%s)`, at, frameAt) // what it says about the zoomed frame is gone
+		p.press(kb.Backspace)
+		p.awaits(`location.hash === "#g=flame"`)
+		for range i + 1 {
+			p.press(kb.ArrowUp)
+		}
+		assert.Equal(t, at, eval[string](p, frameAt))
+	}
+	p.press("c")
+	p.awaits(`location.hash.startsWith("#g=sandwich")`)
+	assert.Contains(t, eval[string](p, frameAt), `</script><img src=x onerror=alert(1)>`)
+	assert.Zero(t, eval[int](p, `document.querySelectorAll("img").length`))
+	assert.False(t, eval[bool](p, `/[\u202e\u2028\x1b]/.test(document.documentElement.textContent)`))
+}
+
+// A tree of a million calls is drawn, and each step in it is answered. Times are logged but not checked, because a busy
+// machine may take any time.
+func TestCallsLarge(t *testing.T) {
+	const nodes = 1_000_000
+	text, err := os.ReadFile(reportPage(t, "stacks", "--instructions", "1500"))
+	require.NoError(t, err)
+	before, rest, ok := bytes.Cut(text, []byte(`id="p0-calls">`))
+	require.True(t, ok)
+	_, after, ok := bytes.Cut(rest, []byte("</script>"))
+	require.True(t, ok)
+	path := filepath.Join(t.TempDir(), "large.html")
+	large := slices.Concat(before, []byte(`id="p0-calls">`), manyCalls(t, nodes), []byte("</script>"), after)
+	require.NoError(t, os.WriteFile(path, large, 0o600))
+	began := time.Now()
+	p := open(t, path, "", look{})
+	took := func(what string) {
+		t.Logf("%s: %v", what, time.Since(began).Round(time.Millisecond))
+		began = time.Now()
+	}
+	took("open the page")
+	p.press("g")
+	p.awaits(inCalls)
+	assert.Equal(t, nodes-1, (&eval[[]item](p, items)[0]).samples(t))
+	took("the flame graph")
+	for range 5 {
+		p.press(kb.ArrowUp)
+	}
+	took("five keys")
+	at := eval[string](p, frameAt)
+	p.press("z")
+	p.awaits(`location.hash.includes("&z=") && %s === %q`, frameAt, at)
+	took("zoom")
+	p.press("/")
+	p.do(chromedp.SendKeys(chromedp.CSS("#calls-query"), "m77"))
+	p.awaits(`document.querySelector("#calls-share").textContent.includes(" in ")`)
+	took("search, three letters")
+	p.press(kb.Escape, "c")
+	p.awaits(`location.hash.startsWith("#g=sandwich")`)
+	took("callers and callees")
+	p.do(choose("#time", "2"))
+	took("a slice of time")
+}
+
+// manyCalls returns the data of a tree with many nodes. Each but the root has a sample.
+func manyCalls(t *testing.T, nodes int) []byte {
+	t.Helper()
+	const codes = 1000
+	data := map[string]any{"kinds": []string{"root", "thread", "c2", "c1", "compiled", "interpreter", "stub", "vm", "native", "kernel", "unresolved", "cut", "frozen", "unwalked"}, "places": []string{}, "rest": [][]int{{}}, "others": []int{}}
+	var names []string
+	var code, frames []int
+	for i := range codes {
+		names = append(names, fmt.Sprint("com.acme.Class", i%100, "::m", i))
+		code = append(code, i, 0)
+		frames = append(frames, i, 2+i%8, i%3, i, 0)
+	}
+	list, self, depth, seed := []int{0, 0}, []int{0, 0}, 0, uint32(1)
+	for i := range nodes - 1 {
+		seed = seed*1664525 + 1013904223
+		up := 0
+		if depth > 0 {
+			up = min(max(int(seed>>24)%6-1, 0)+depth/60, depth-1)
+		}
+		if i%(1<<15) == 0 {
+			up = depth // a thread
+		}
+		depth += 1 - up
+		list = append(list, 1+int(seed>>12)%(codes-1), up)
+		self = append(self, 1, 1, 0, 1)
+	}
+	data["names"], data["codes"], data["frames"], data["nodes"], data["self"] = names, code, frames, list, [][]int{self}
+	text, err := json.Marshal(data)
+	require.NoError(t, err)
+	return text
 }
