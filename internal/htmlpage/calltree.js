@@ -59,6 +59,22 @@ class CallTree {
 		return this.frame[node] < 0 ? -1 : this.table.code[this.frame[node]];
 	}
 
+	name(node) {
+		return this.table.names[this.code(node)] ?? "";
+	}
+
+	// labels returns the name of a node in several lengths, the longest one first.
+	labels(node) {
+		if (this.frame[node] < 0) return [this.rest.get(node) ? `(${this.rest.get(node)} smaller ones)` : "(deeper ones)"];
+		const name = this.name(node);
+		const line = (!this.mixed.has(node) && this.table.line[this.frame[node]]) || 0;
+		const tail = line ? `:${line}` : "";
+		const [owner, method] = name.split("::");
+		if (method === undefined) return [name + tail];
+		const brief = owner.replace(/[/+].*/, "").replace(/.*\./, "");
+		return [name + tail, `${brief}::${method}${tail}`, `${brief}::${method}`, method];
+	}
+
 	// select sets the samples to those of an event in the parts for which only is true, or in all if it is null.
 	select(event, only) {
 		this.self.fill(0);

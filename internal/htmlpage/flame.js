@@ -3,12 +3,11 @@
 // A FlameGraph draws one or two trees of calls in a box: one upwards from its root, as a flame, and one downwards. The host
 // knows what the frames mean:
 //
-//	label(tree, node)  the text in a frame, in several lengths, the longest one first
-//	style(tree, node)  { fill, hatch, edge, dim }: a colour of the style sheet, and how to draw the frame
-//	about(tree, node)  the whole text about a frame, for screen readers
-//	chosen(at, from)   the frame under the mouse, or the one with the cursor, has changed; at may be null
-//	zoomTo(at)         what a click does
-//	open(at)           what a second click does
+//   style(tree, node)  { fill, hatch, edge, dim }: a colour of the style sheet, and how to draw the frame
+//   about(tree, node)  the whole text about a frame, for screen readers
+//   chosen(at, from)   the frame under the mouse, or the one with the cursor, has changed; at may be null
+//   zoomTo(at)         what a click does
+//   open(at)           what a second click does
 //
 // A place in the graph is { tree, node }. Frames that are too narrow to be seen share a gap, so the time that drawing takes
 // depends on the size of the box alone. The canvas is only as large as the box. Screen readers get a tree of the cursor's
@@ -146,7 +145,7 @@ class FlameGraph {
 		if (room > 1 && at.tree) {
 			g.globalAlpha = 1;
 			g.fillStyle = this.colour("--f-text");
-			const texts = this.host.label(at.tree, at.node);
+			const texts = at.tree.labels(at.node);
 			let text = texts.find((one) => one.length <= room) ?? texts.at(-1);
 			if (text.length > room) text = room > 3 ? `${text.slice(0, room - 1)}…` : "";
 			g.textBaseline = "middle";

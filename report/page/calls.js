@@ -4,8 +4,8 @@
 // A CallsView shows the calls of a profile as a flame graph, as an icicle graph, or as a sandwich of one method's callers
 // and callees. What it shows is in its link:
 //
-//	#g=flame&z=HashMap::get&z=Users::find&s=find    drawn as a flame; zoomed to get, called by find; "find" is searched
-//	#g=sandwich&m=HashMap::get&w=callers&z=…        zoomed in the part with the callers
+//   #g=flame&z=HashMap::get&z=Users::find&s=find    drawn as a flame; zoomed to get, called by find; "find" is searched
+//   #g=sandwich&m=HashMap::get&w=callers&z=…        zoomed in the part with the callers
 //
 // The page knows the samples that count, units, profiles and code: see the end of page.js.
 class CallsView {
@@ -91,7 +91,8 @@ class CallsView {
 		tree.state = state;
 		let trees = [{ tree, up: this.shape === "flame", zoom: 0 }];
 		if (this.shape === "sandwich") {
-			const around = tree.around(this.codeOf(method));
+			const node = this.find(tree, [method]);
+			const around = node > 0 && tree.around(tree.code(node));
 			if (around) trees = [true, false].map((up) => ({ tree: around[+!up], up, zoom: 0 }));
 			else this.page.notice(`${method} is not in the calls, or has too few samples.`);
 		}
@@ -107,26 +108,13 @@ class CallsView {
 		}
 	}
 
-	// codeOf returns the code of a name that has the most samples.
-	codeOf(name) {
-		const { tree } = this;
-		const codes = new Map(tree.table.names.flatMap((one, i) => (one === name ? [[i, 0]] : [])));
-		for (let i = 1; i < tree.size; i++) {
-			const code = tree.code(i);
-			if (codes.has(code)) codes.set(code, codes.get(code) + tree.total[i]);
-		}
-		return [...codes].sort((a, b) => b[1] - a[1])[0]?.[0] ?? -1;
-	}
-	name(tree, node) {
-		return tree.table.names[tree.code(node)] ?? "";
-	}
 	// find returns the hottest node whose name is the first one, and whose caller's name is the second one, and so on.
 	find(tree, names) {
 		let best = -1;
 		const fits = (node) => {
 			let at = node;
 			for (const name of names) {
-				if (at <= 0 || this.name(tree, at) !== name) return false;
+				if (at <= 0 || tree.name(at) !== name) return false;
 				at = tree.parent[at];
 			}
 			return true;
@@ -138,7 +126,7 @@ class CallsView {
 	names({ tree, node }) {
 		const names = [];
 		for (let at = node; at > 0; at = tree.parent[at]) {
-			names.push(this.name(tree, at));
+			names.push(tree.name(at));
 			if (names.length < 3 || names.length % 8 === 0) if (this.find(tree, names) === node) break;
 		}
 		return names;
@@ -146,28 +134,8 @@ class CallsView {
 
 	// --- what the graph asks for ---
 
-	label(tree, node) {
-		if (tree.frame[node] < 0) return [this.restText(tree, node)];
-		const name = this.name(tree, node);
-		const [owner, method] = name.split("::");
-		if (method === undefined) return [name];
-		const line = this.line(tree, node);
-		const brief = `${owner
-			.replace(/[/+].*/, "")
-			.split(".")
-			.pop()}::${method}`;
-		return [name + line, brief + line, brief, method];
-	}
-	line(tree, node) {
-		const line = tree.mixed.has(node) ? 0 : tree.table.line[tree.frame[node]];
-		return line ? `:${line}` : "";
-	}
 	kind(tree, node) {
 		return tree.frame[node] < 0 ? "rest" : tree.table.kinds[tree.table.kind[tree.frame[node]]];
-	}
-	restText(tree, node) {
-		const n = tree.rest.get(node);
-		return n ? `(${this.page.number(n)} smaller ones)` : "(deeper ones)";
 	}
 	style(tree, node) {
 		const kind = this.kind(tree, node);
@@ -185,11 +153,11 @@ class CallsView {
 		const flags = tree.table.flags[tree.frame[node]] ?? 0;
 		const kind = this.kind(tree, node);
 		const parts = [];
-		if (kind === "rest") parts.push(this.restText(tree, node), "calls with too few samples to be in this page");
+		if (kind === "rest") parts.push(tree.labels(node)[0], this.kinds.get(kind).title);
 		else {
 			const { table } = tree;
 			const module = table.modules[tree.code(node)];
-			parts.push((flags & 1 ? "~" : "") + this.name(tree, node) + this.line(tree, node));
+			parts.push((flags & 1 ? "~" : "") + tree.labels(node)[0]);
 			if (kind !== "root") parts.push(module || this.kinds.get(kind).title + (flags & 2 ? ", inlined" : ""));
 			const several = ["compiled", "inlined", "interpreted"].filter((_, i) => flags & (4 << i));
 			if (several.length > 1) parts.push(`partly ${several.join(", ")}`);
@@ -216,15 +184,14 @@ class CallsView {
 		if (id) return this.page.follow(`#${id}`, true);
 		this.$("calls-where").textContent = `The page has no code of this frame · ${this.about(at.tree, at.node)}`;
 	}
+	// sandwich goes to the callers and callees of the method at the cursor or, if that is at the root, of the hottest one.
 	sandwich({ tree, node } = this.graph.cursor) {
-		let name = node && tree.code(node) >= 0 ? this.name(tree, node) : "";
-		if (!name) {
-			const { table, self } = this.tree;
-			const sums = new Float64Array(table.names.length);
-			for (let i = 1; i < this.tree.size; i++) if (this.tree.code(i) >= 0) sums[this.tree.code(i)] += self[i];
-			name = table.names[sums.indexOf(Math.max(...sums))];
+		let method = node && tree.name(node);
+		if (!method) {
+			const { self } = this.tree;
+			method = this.tree.name(self.indexOf(self.reduce((a, b, i) => (this.tree.frame[i] < 0 ? a : Math.max(a, b)), 0)));
 		}
-		this.go({ shape: "sandwich", method: name, zoom: [] });
+		this.go({ shape: "sandwich", method, zoom: [] });
 	}
 
 	// --- search ---
