@@ -36,5 +36,6 @@
 // A [Result] is written as text, as Markdown, as JSON, or as a page for a browser (html.go, with
 // html.tmpl, html.css and html.js). Only the JSON has everything. The page shows the same listings
 // as the JSON, with A's instructions beside B's, and cuts them into blocks (htmlcode.go). The
-// blocks that changed come first, sorted by their change.
+// blocks that changed come first, sorted by their change. If both sides have call stacks, the page has a flame graph of
+// both (calls.go and calls.js, and the scripts of package htmlpage).
 package diff

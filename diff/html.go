@@ -24,6 +24,9 @@ var htmlStyle string
 //go:embed html.js
 var htmlScript string
 
+//go:embed calls.js
+var callsScript string
+
 var htmlTemplate = template.Must(template.New("page").Parse(htmlText))
 
 // An htmlView is what the template shows. Its strings are escaped like all text for people,
@@ -31,7 +34,7 @@ var htmlTemplate = template.Must(template.New("page").Parse(htmlText))
 type htmlView struct {
 	Policy, Title, Gasm string
 	Style               template.CSS
-	Script              template.JS
+	Scripts             []template.JS
 	Verdict             htmlVerdict
 	Sides               []htmlSide // what is the same for both sides, if anything is; what only A has; what only B has
 	Notes               []string
@@ -53,7 +56,8 @@ type htmlTrial struct {
 	Facts  []htmlFact
 	Tables []htmlTable
 	Code   []htmlCode
-	Says   string // a sentence below the tables: what was compared
+	Calls  template.JS // the calls of both sides; "" if one of them has none
+	Says   string      // a sentence below the tables: what was compared
 }
 
 type htmlTable struct {
@@ -100,7 +104,7 @@ const maxHTMLRows = 500
 // shortcuts and the sorting of tables.
 func (r *Result) WriteHTML(w io.Writer, gasm string) error {
 	style := htmlpage.Style + htmlStyle
-	v := htmlView{Policy: htmlpage.Policy(style, htmlScript), Gasm: layout.Escape(gasm), Style: template.CSS(style), Script: template.JS(htmlScript),
+	v := htmlView{Gasm: layout.Escape(gasm), Style: template.CSS(style),
 		Title: layout.Escape(fmt.Sprintf("gasm diff: %s → %s", r.A.Name, r.B.Name)), Verdict: r.htmlVerdict()}
 	a, b := newHTMLSide("A, before", r.A), newHTMLSide("B, after", r.B)
 	if both := bothSides(&a, &b); len(both.Facts)+len(both.Notes) > 0 {
@@ -116,9 +120,19 @@ func (r *Result) WriteHTML(w io.Writer, gasm string) error {
 	for _, name := range r.UnpairedB {
 		v.Notes = append(v.Notes, layout.Escape("only B has "+name+": not compared"))
 	}
+	room := maxHTMLCalls
+	scripts := []string{htmlScript}
 	for _, i := range r.bySize() {
-		v.Trials = append(v.Trials, r.Trials[i].html(i))
+		t := r.Trials[i].html(i, &room)
+		v.Trials = append(v.Trials, t)
+		if t.Calls != "" && len(scripts) == 1 {
+			scripts = []string{htmlpage.CallTree, htmlpage.FlameGraph, callsScript, htmlScript}
+		}
 	}
+	for _, s := range scripts {
+		v.Scripts = append(v.Scripts, template.JS(s))
+	}
+	v.Policy = htmlpage.Policy(style, scripts...)
 	var out bytes.Buffer
 	if err := htmlTemplate.Execute(&out, v); err != nil {
 		return fmt.Errorf("making the page: %w", err)
@@ -167,8 +181,9 @@ func bothSides(a, b *htmlSide) htmlSide {
 	return both
 }
 
-// html returns the view of a comparison. number is its index, from 0.
-func (c *Comparison) html(number int) htmlTrial {
+// html returns the view of a comparison. number is its index, from 0. callsLeft is how many calls the page still has room
+// for.
+func (c *Comparison) html(number int, callsLeft *int) htmlTrial {
 	v := htmlTrial{ID: number, Title: layout.Escape(c.htmlTitle()), Facts: c.htmlFacts()}
 	switch {
 	case c.A.Samples == 0 || c.B.Samples == 0:
@@ -179,6 +194,7 @@ func (c *Comparison) html(number int) htmlTrial {
 		return v
 	}
 	v.Says = fmt.Sprintf("%s compared; nothing else changed above the noise.", c.Compared)
+	v.Calls = c.htmlCalls(callsLeft)
 	regions := v.addCode(c)
 	links := map[itemKey]string{} // by method: the id of the code of its hottest region that has code
 	for _, r := range regions {

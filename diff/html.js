@@ -1,7 +1,9 @@
+/* global DiffCalls */
 "use strict";
 // The page works without this script. What it adds: keys that lead from one changed block to the next, and sorting.
 (() => {
 	const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
+	$$(".calls").forEach((el) => new DiffCalls(el));
 	const blocks = $$(".block.differs > summary");
 	const folded = $$(".block:not([open])"); // at first
 	const open = (el) => {

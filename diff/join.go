@@ -119,6 +119,7 @@ func (t *TrialSide) add(more *TrialSide) {
 	t.Methods = g.join(t.Methods, withForks(more, more.Methods))
 	t.Frames = g.join(t.Frames, withForks(more, more.Frames))
 	t.Regions = append(t.Regions, more.Regions...)
+	t.Calls = joinCalls(t.Calls, more.Calls)
 	t.Samples, t.Seconds = t.Samples+more.Samples, t.Seconds+more.Seconds
 	t.Event = cmp.Or(t.Event, more.Event)
 }

@@ -18,6 +18,7 @@ const (
 	maxWords     = 1_000_000 // words of the command; also the maximum number of notes
 	maxLines     = 600_000   // lines of code in a trial's regions: package profile's maxAnnotated and one more region
 	maxItems     = 200_000   // methods, frames, native functions or regions of a trial
+	maxCalls     = 20_000    // nodes of a trial's tree of calls; a report has 10,000
 	maxElement   = 4 << 20   // bytes of JSON for one element of these lists
 )
 
@@ -116,6 +117,14 @@ func readProfile(dec *json.Decoder, p *schema.Profile) error {
 			return whole(dec, key, maxItems, &p.Frames, func(f *schema.Frames) { f.Lines = nil })
 		case "native":
 			return whole(dec, key, maxItems, &p.Native)
+		case "stacks":
+			return members(dec, func(key string) error {
+				if key != "nodes" {
+					return skip(dec)
+				}
+				p.Stacks = new(schema.Stacks)
+				return whole(dec, key, maxCalls, &p.Stacks.Nodes)
+			})
 		}
 		return skip(dec)
 	})

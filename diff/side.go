@@ -59,6 +59,7 @@ type TrialSide struct {
 	Methods []Item // native functions too
 	Frames  []Item
 	Regions []Region
+	Calls   []Call // the tree of call stacks; nil if there are none
 }
 
 // An Item is a method or a frame with its samples.
@@ -126,6 +127,7 @@ func newTrialSide(p *schema.Profile) TrialSide {
 		}
 	}
 	t.Slices = p.Slices.Of(event)
+	t.Calls = callsOf(p.Stacks, event)
 	item := func(source, name string, c schema.Counts, perJVM schema.PerJVM, over schema.Slices) Item {
 		i := Item{Source: source, Name: name, Count: c.Of(event), Slices: over.Of(event)}
 		for _, c := range perJVM {

@@ -94,7 +94,7 @@ func (w *work) profile(jvms jvmTotals) Profile {
 		p.Parts.ByThread = parted.byThread(t.kept.list, w.b.threads, w.n)
 	}
 	if t.stacks != nil {
-		w.stacks(&p)
+		w.stacks(&p, parted)
 	}
 	if w.opts.Locations {
 		p.Locations = w.locations()

@@ -413,7 +413,7 @@ func (b *Builder) count(j *joinedSample) {
 	tally.BumpAt(t.threads, threadKey{j.pid, j.thread.Label, outside}, j.counter)
 	t.kept.add(j)
 	if t.stacks != nil {
-		t.stacks.Add(calltree.Key[spot]{Spot: j.spot, JVM: t.jvm(j.pid), Context: j.context, Stack: j.stack}, j.counter)
+		t.kept.addKey(t.stacks.Add(calltree.Key[spot]{Spot: j.spot, JVM: t.jvm(j.pid), Context: j.context, Stack: j.stack}, j.counter))
 	}
 	if j.events != 0 {
 		t.addDuring(j)

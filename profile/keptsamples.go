@@ -7,6 +7,14 @@ import "github.com/gasm-profiler/gasm/profile/parts"
 type keptSamples struct {
 	spots map[spot]int32 // the number of each spot
 	list  []parts.Sample
+	keys  []int32 // of each sample, the number of its Key in trialCounts.stacks; nil if there are no stacks
+}
+
+// addKey keeps the number of the Key of the sample that was added last. It does nothing if k is nil.
+func (k *keptSamples) addKey(number int32) {
+	if k != nil {
+		k.keys = append(k.keys, number)
+	}
 }
 
 // add keeps a sample. It does nothing if k is nil. All unresolved addresses count as one spot.

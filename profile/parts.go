@@ -20,6 +20,7 @@ type Parts struct {
 	Methods, Native map[[2]string]parts.Counts // Methods by source and name, Native by module and symbol
 	Sources         map[string]parts.Counts
 	Frames, Totals  map[string]parts.Counts // by method: the parts of FrameTotal.Counts and of FrameTotal.Total
+	WithCallees     map[string]parts.Counts // by method: the parts of FrameTotal.WithCallees; nil without call stacks
 	Lines           map[MethodLine]parts.Counts
 	ByThread        map[string]parts.Counts // by the threads' names
 }

@@ -7,11 +7,13 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // leaf returns the frames of the code at a spot that are not on the stack, innermost first. There is at least one. caller
-// is the stack below these frames. It differs from stack if stack begins with the sampled code itself, which is so in
+// is the stack below these frames. The PC of frames in compiled code is the sampled address plus 1, so that PC-1 is in the
+// instruction, as it is for the frames of a stack. It differs from stack if stack begins with the sampled code itself, which is so in
 // the interpreter and in the kernel.
 func (b *Builder) leaf(code *codeReader, at spot, stack callstack.ID) (frames []calltree.LeafFrame, caller callstack.ID) {
 	var inner callstack.Frame
@@ -51,7 +53,7 @@ func (b *Builder) leaf(code *codeReader, at spot, stack callstack.ID) (frames []
 			if i == len(chain)-1 {
 				kind = callstack.Compiled
 			}
-			frames = append(frames, calltree.LeafFrame{Frame: callstack.Frame{Kind: kind, BCI: f.BCI, Line: f.Line, Name: f.Method},
+			frames = append(frames, calltree.LeafFrame{Frame: callstack.Frame{Kind: kind, PC: at.pc + 1, CompileID: blob.ID, BCI: f.BCI, Line: f.Line, Name: f.Method},
 				Guessed: f.Guess == printassembly.GuessedAll})
 		}
 		return frames, stack
@@ -61,14 +63,16 @@ func (b *Builder) leaf(code *codeReader, at spot, stack callstack.ID) (frames []
 	return one(callstack.Frame{Kind: callstack.Stub, Name: blob.Name}), stack
 }
 
-// stacks sets what the profile says about calls.
-func (w *work) stacks(p *Profile) {
+// stacks sets what the profile says about calls. parted is nil if the profile has no parts.
+func (w *work) stacks(p *Profile, parted *partedSpots) {
 	set := calltree.NewSet(w.b.stacks, w.n)
 	type leafKey struct {
 		at    spot
 		inner *callstack.Frame // in the interpreter and in the kernel, whose leaves depend on it
 	}
 	leaves := map[leafKey]int32{}
+	byPart := w.stackParts(parted)
+	number := 0
 	w.trial.stacks.Each(w.n, func(k calltree.Key[spot], c tally.Counts) {
 		frames, caller := w.b.leaf(w.code, k.Spot, k.Stack)
 		key := leafKey{at: k.Spot}
@@ -80,7 +84,15 @@ func (w *work) stacks(p *Profile) {
 			n = set.Leaf(frames)
 			leaves[key] = n
 		}
-		set.Add(w.b.threads.Label(w.b.contexts.At(k.Context).Label), n, caller, c)
+		thread := w.b.threads.Label(w.b.contexts.At(k.Context).Label)
+		if byPart == nil {
+			set.Add(thread, n, caller, c)
+		} else {
+			for _, part := range byPart[number] {
+				set.AddPart(thread, n, caller, part.Part, part.Counts)
+			}
+		}
+		number++
 	})
 	p.Stacks = set
 	w.addTotals(p)
@@ -90,6 +102,20 @@ func (w *work) stacks(p *Profile) {
 			p.By = append(p.By, CallerTotal{string(m), split[i]})
 		}
 	}
+}
+
+// stackParts returns the parts of each Key of the trial's stacks. It returns nil if the profile has no parts.
+func (w *work) stackParts(parted *partedSpots) []parts.Counts {
+	if parted == nil {
+		return nil
+	}
+	kept := w.trial.kept
+	byPart := make([]parts.Counts, w.trial.stacks.Len())
+	for i := range kept.list {
+		s, key := &kept.list[i], kept.keys[i]
+		byPart[key] = byPart[key].Bump(parted.PartOf(s), int(s.Counter), w.n)
+	}
+	return byPart
 }
 
 // leastCaller is the share of the profile that a method must have with all that it calls, to be among the frames
@@ -104,6 +130,19 @@ func (w *work) addTotals(p *Profile) {
 		code := calltree.Code{Kind: callstack.Compiled, Name: f.Method}
 		f.WithCallees = w.counts(totals[code])
 		delete(totals, code)
+	}
+	if p.Parts != nil {
+		p.Parts.WithCallees = map[string]parts.Counts{}
+		for code, list := range p.Stacks.TotalsByPart() {
+			if !code.Java() {
+				continue
+			}
+			var counts parts.Counts
+			for _, part := range list {
+				counts = append(counts, parts.Count{Part: part.Part, Counts: part.Counts})
+			}
+			p.Parts.WithCallees[code.Name] = counts
+		}
 	}
 	from := len(p.Frames)
 	for code, c := range totals {

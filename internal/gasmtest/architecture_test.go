@@ -83,7 +83,7 @@ var mayImport = map[string][]string{
 	"profile/windows":          {"capture", "event"},
 	"profile":                  {"callstack", "capture", "disasm", "event", "printassembly", "printassembly/safepoints", "profile/calltree", "profile/chains", "profile/code", "profile/codemap", "profile/events", "profile/history", "profile/numbers", "profile/parts", "profile/printing", "profile/probes", "profile/tally", "profile/threads", "profile/windows", "sampler"},
 	"report/schema":            nil,
-	"report/page":              {"capture", "event", "printassembly", "profile", "profile/code", "profile/history", "profile/parts", "profile/tally", "profile/windows", "report/schema"},
+	"report/page":              {"callstack", "capture", "event", "printassembly", "profile", "profile/calltree", "profile/code", "profile/history", "profile/parts", "profile/tally", "profile/windows", "report/schema"},
 	"report/amount":            {"profile", "sampler"},
 	"report/callers":           {"callstack", "printassembly", "profile/calltree"},
 	"report/names":             nil,

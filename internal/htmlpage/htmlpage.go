@@ -9,6 +9,7 @@ import (
 	_ "embed" // for the style sheet
 	"encoding/base64"
 	"fmt"
+	"strings"
 )
 
 // Style is the style sheet of all pages.
@@ -16,13 +17,26 @@ import (
 //go:embed page.css
 var Style string
 
+// CallTree and FlameGraph are scripts that each define the class of this name: a tree of calls with
+// its samples, and what draws it.
+var (
+	//go:embed calltree.js
+	CallTree string
+	//go:embed flame.js
+	FlameGraph string
+)
+
 // Policy returns a page's Content-Security-Policy. With it, the browser fetches nothing, and runs
-// only the page's own script. Style attributes are allowed, because they set the lengths of bars.
-func Policy(style, script string) string {
+// only the page's own scripts. Style attributes are allowed, because they set the lengths of bars.
+func Policy(style string, scripts ...string) string {
 	hash := func(text string) string {
 		sum := sha256.Sum256([]byte(text))
 		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
+	hashes := make([]string, len(scripts))
+	for i, s := range scripts {
+		hashes[i] = hash(s)
+	}
 	return fmt.Sprintf("default-src 'none'; base-uri 'none'; form-action 'none'; script-src %s; style-src %s; style-src-attr 'unsafe-inline'",
-		hash(script), hash(style))
+		strings.Join(hashes, " "), hash(style))
 }

@@ -140,8 +140,8 @@ func NewCounter[S comparable](stacks *Stacks) *Counter[S] {
 // stacks, because the samples with one stack are at different instructions.
 const maxKeys = 1 << 20
 
-// Add counts a sample.
-func (c *Counter[S]) Add(k Key[S], counter int) {
+// Add counts a sample. It returns the number of the sample's Key, which counts from 0 in the order of Each.
+func (c *Counter[S]) Add(k Key[S], counter int) int32 {
 	c.ends[c.stacks.End(k.Stack)].Bump(counter, 1)
 	if int(k.Stack) > c.stacks.Len() {
 		k.Stack = 0
@@ -165,6 +165,7 @@ func (c *Counter[S]) Add(k Key[S], counter int) {
 		c.values[counter] = append(c.values[counter], 0)
 	}
 	c.values[counter][i]++
+	return i
 }
 
 // Folded returns how many samples are counted as Folded. It returns 0 if c is nil.
@@ -174,6 +175,9 @@ func (c *Counter[S]) Folded() int64 {
 	}
 	return c.folded
 }
+
+// Len returns the number of Keys.
+func (c *Counter[S]) Len() int { return len(c.keys) }
 
 // Ends returns how many samples have a stack with a given end. The Counts may be shorter than the list of counters.
 func (c *Counter[S]) Ends(e End) tally.Counts { return c.ends[e] }

@@ -75,15 +75,16 @@ type step struct {
 
 // A leaf is the sampled code of samples: the frames that are not on the stack, innermost first.
 type leaf struct {
-	steps []step
-	java  bool // one of them is a Java method
+	steps  []step
+	frames []*callstack.Frame
+	java   bool // one of them is a Java method
 }
 
-// A sample has the counts of all samples with the same thread, leaf and stack.
+// A sample has the counts of all samples with the same thread, leaf and stack, and in the same part of the profile.
 type sample struct {
-	thread int32 // index in Set.codes
-	leaf   int32
-	stack  callstack.ID
+	thread     int32 // index in Set.codes
+	leaf, part int32
+	stack      callstack.ID
 }
 
 // A Set has samples with all of their frames.
@@ -98,6 +99,7 @@ type Set struct {
 	samples  []sample
 	counts   tally.Counts // for each sample and counter
 	total    tally.Counts
+	parts    int        // 1 + the highest number of a part
 	merged   [2]*merged // see merge
 }
 
@@ -118,7 +120,7 @@ func (s *Set) Leaf(frames []LeafFrame) int32 {
 		f := &frames[i]
 		at := s.stepOf(&f.Frame)
 		at.guessed = f.Guessed
-		l.steps = append(l.steps, at)
+		l.steps, l.frames = append(l.steps, at), append(l.frames, &f.Frame)
 		l.java = l.java || f.Kind.Java()
 	}
 	s.leaves = append(s.leaves, l)
@@ -127,7 +129,13 @@ func (s *Set) Leaf(frames []LeafFrame) int32 {
 
 // Add adds samples of a thread. leaf is the sampled code, and stack has its callers.
 func (s *Set) Add(thread string, leaf int32, stack callstack.ID, c tally.Counts) {
-	key := sample{s.code(Code{Kind: Thread, Name: thread}), leaf, stack}
+	s.AddPart(thread, leaf, stack, 0, c)
+}
+
+// AddPart adds samples that are in one part of a profile which is cut into parts. Parts have numbers from 0.
+func (s *Set) AddPart(thread string, leaf int32, stack callstack.ID, part int, c tally.Counts) {
+	key := sample{s.code(Code{Kind: Thread, Name: thread}), leaf, int32(part), stack}
+	s.parts = max(s.parts, part+1)
 	i, ok := s.numbers[key]
 	if !ok {
 		i = int32(len(s.samples))

@@ -18,6 +18,7 @@ type merged struct {
 	sums     []int64 // for each node and counter, with everything below the node
 	selves   []int64 // for each node and counter
 	guesses  []int64 // for each node, the samples whose method is a guess, of all counters together
+	ends     []int32 // for each sample, the node at which its path ends
 	index    map[mergedKey]int32
 	onStack  map[threadStack]int32 // the nodes of stacks
 	path     []callstack.ID
@@ -46,7 +47,7 @@ func (s *Set) merge(fromJava bool, from Pattern) *merged {
 	}
 	m := &merged{Set: s, fromJava: fromJava, from: from, nodes: []mergedNode{{parent: -1, code: -1}}, guesses: make([]int64, 1),
 		index: map[mergedKey]int32{}, onStack: map[threadStack]int32{}}
-	selves := make([]int32, len(s.samples))
+	m.ends = make([]int32, len(s.samples))
 	for i, k := range s.samples {
 		l := &s.leaves[k.leaf]
 		thread := int32(0)
@@ -60,10 +61,10 @@ func (s *Set) merge(fromJava bool, from Pattern) *merged {
 				m.guesses[at] += total(s.of(int32(i)))
 			}
 		}
-		selves[i] = at
+		m.ends[i] = at
 	}
 	m.selves = make([]int64, len(m.nodes)*s.counters)
-	for i, at := range selves {
+	for i, at := range m.ends {
 		tally.Counts(m.selves[int(at)*s.counters:]).Add(s.of(int32(i)))
 	}
 	m.sums = slices.Clone(m.selves)
@@ -206,6 +207,10 @@ func (s *Set) TopDown(limits Limits) *Tree {
 			tree.Nodes[up].Omitted.Add(m.sum(i))
 			tree.Nodes[up].Others++
 		}
+	}
+	if limits.Details {
+		m.addParts(tree, number)
+		m.addFrames(tree, number)
 	}
 	for i := range tree.Nodes {
 		slices.SortFunc(tree.Nodes[i].Children, func(a, b int32) int {

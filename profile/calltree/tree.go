@@ -30,6 +30,17 @@ type Node struct {
 	// number of these children.
 	Omitted tally.Counts
 	Others  int
+	// Frame is the one of the node's frames that has the most samples. It is nil for a thread, and for a mark in place of
+	// an unknown stack. It is only set if Limits.Details asks for it, and so are SelfParts and OmittedParts.
+	Frame *callstack.Frame
+	// SelfParts and OmittedParts are Self and Omitted by part, in the order of the parts.
+	SelfParts, OmittedParts []PartCounts
+}
+
+// PartCounts are the samples in one part of a profile.
+type PartCounts struct {
+	Part   int
+	Counts tally.Counts
 }
 
 // SeveralLines is the Line of a node whose frames are at several lines.
@@ -73,6 +84,8 @@ type Limits struct {
 	// From is the method with which a tree of callees begins, in place of the threads. If it calls itself, that is the
 	// outermost of its frames. Samples without it count for the root. If it is "", the tree has everything.
 	From Pattern
+	// Details asks for Node.Frame, Node.SelfParts and Node.OmittedParts. Only TopDown has them.
+	Details bool
 }
 
 // maxDepth is the maximum depth of a Tree. A HotSpot stack of 1 MB has room for 10,000 frames, but nobody reads so many.

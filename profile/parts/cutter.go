@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/capture"
-	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
@@ -100,12 +99,7 @@ func (c *Cutter) countParts(samples []int32, partOf func(*Sample) int) Counts {
 	var out Counts
 	for _, i := range samples {
 		s := &c.Samples[i]
-		part := partOf(s)
-		at, ok := slices.BinarySearchFunc(out, part, func(n Count, part int) int { return cmp.Compare(n.Part, part) })
-		if !ok {
-			out = slices.Insert(out, at, Count{part, make(tally.Counts, c.Counters)})
-		}
-		out[at].Counts[s.Counter]++
+		out = out.Bump(partOf(s), int(s.Counter), c.Counters)
 	}
 	return out
 }

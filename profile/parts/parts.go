@@ -38,6 +38,16 @@ type Count struct {
 	Counts tally.Counts
 }
 
+// Bump returns the counts with one more sample of a counter in a part. counters is the number of counters.
+func (c Counts) Bump(part, counter, counters int) Counts {
+	at, ok := slices.BinarySearchFunc(c, part, func(n Count, part int) int { return cmp.Compare(n.Part, part) })
+	if !ok {
+		c = slices.Insert(c, at, Count{part, make(tally.Counts, counters)})
+	}
+	c[at].Counts[counter]++
+	return c
+}
+
 // Sums adds up counts by key and part.
 type Sums[K comparable] map[sumKey[K]]tally.Counts
 

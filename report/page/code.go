@@ -35,6 +35,7 @@ type codeView struct {
 	Events             []string // headings of the columns of counts; nil for a single event
 	Kind               string
 	ArrowsLeft, Beside string
+	Calls              bool // whether the page has the callers of methods
 }
 
 // An inlined is a method with its samples in one listing. It is a method that was inlined into the compiled method, or
@@ -71,7 +72,7 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 		syntax = "AT&T"
 	}
 	v := &codeView{ID: "c" + strconv.Itoa(number), Profile: b.listingProfile(p), Method: shown(l.Method), Tier: shown(l.Source), CompileID: l.CompileID, Kind: kindOf(l.Source),
-		Hottest: rowID(number, l, l.HottestLine()), Rows: template.HTML(rows), Data: template.JS(w.chains.json(l.Other, syntax, loopParents(loops), loopEnds(l, blocks, loops))), Switch: l.Other != nil, LoopsLeftOut: !whole, NoSource: b.in.Place == nil && l.CompileID > 0}
+		Hottest: rowID(number, l, l.HottestLine()), Rows: template.HTML(rows), Data: template.JS(w.chains.json(l.Other, syntax, loopParents(loops), loopEnds(l, blocks, loops))), Switch: l.Other != nil, LoopsLeftOut: !whole, NoSource: b.in.Place == nil && l.CompileID > 0, Calls: p.Stacks != nil}
 	if len(l.Counts) > 0 {
 		v.Share, v.Raw = percent(l.Counts[0], totals[0]), l.Counts[0]
 	}

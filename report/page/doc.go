@@ -3,7 +3,7 @@
 //
 // [Write] takes profiles with listings ([profile.Options.Listings]) and their JSON report. The overview shows the
 // numbers of the JSON report. Everything is in the HTML: without JavaScript, the page shows the overview and, below it,
-// all code. With JavaScript, the page shows either the overview or code. The script (page.js) also adds keys, links,
+// all code. With JavaScript, the page shows the overview, code, or calls. The script (page.js) also adds keys, links,
 // sorting, and the panel about the instruction at the cursor. A Content-Security-Policy prevents the page from fetching
 // anything, and from running any other script.
 //
@@ -57,6 +57,13 @@
 //	#source #tabs .file .sl        sources: a tab and a div#s0 for each file, with a .sl for each line, [data-l];
 //	                               .at-cursor is the line of the instruction at the cursor, .at is a line that code was
 //	                               made from
+//	#calls                         the view of calls; html.in-calls: the page shows it. [data-calls] are its buttons: flame,
+//	                               icicle, sandwich, back, reset, code. #calls-query #calls-share: the search, and what it
+//	                               has found. #calls-where: a line about the frame at the cursor or under the mouse
+//	#graph                         the flame graph: a canvas, and a tree for screen readers ([role=treeitem]) with the frame
+//	                               at the cursor, its callers, its neighbours and its children
+//	[data-kind]                    a kind of frames in the legend
+//	#p0-calls                      JSON: a profile's tree of calls, see callsData
 //	#status #where #signs          the lines at the bottom: the sum of the selection; the meaning of the signs in the code
 //	#copy-text #copy-markdown #find #query #hits #help
 //	#data, script.d                JSON for the script: profiles and files; for each listing, its methods, its chains
@@ -68,4 +75,17 @@
 // listings is meant (n):
 //
 //	#m=java.util.HashMap::getNode&t=c2, level 4&n=2&o=0x3c&p=org.acme.Bench.get
+//
+// The link to a flame graph has its form (g: flame, icicle or sandwich), the method of a sandwich (m), the frame that is
+// zoomed and as many of its callers as are needed to find it (z), whether it is among the callers of a sandwich (w), and
+// what is searched (s):
+//
+//	#g=flame&z=java.util.HashMap::get&z=org.acme.Users::find&s=hash
+//
+// # Calls
+//
+// If the profile has call stacks, the page has a tree of calls, and the script draws it. The scripts for that are in files
+// of their own, and only in such pages: calltree.js (sums, callers and callees) and flame.js (drawing, the cursor) in
+// package htmlpage, which know nothing about the page, and calls.js (links, search, texts, keys). The tree is bounded: it has
+// the calls with the most samples, and each node has the samples of those that are left out, so all sums hold.
 package page

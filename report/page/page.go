@@ -37,17 +37,29 @@ var templateText string
 //go:embed page.js
 var scriptText string
 
+//go:embed calls.js
+var callsText string
+
 // pageTemplate is the template of the page. The rows of code come from a rowWriter, not from the template.
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"shown": shown,
 	"inc":   func(i int) int { return i + 1 },
+	// A link to an element is its id, and other links are escaped already. The template must not do it again.
+	"fragment": func(link string) template.URL { return template.URL(link) },
 }).Parse(templateText))
 
 // Write writes the page.
 func Write(w io.Writer, in Input) error {
 	v := newView(in)
-	v.Style, v.Script = template.CSS(htmlpage.Style), template.JS(scriptText)
-	v.Policy = htmlpage.Policy(htmlpage.Style, scriptText)
+	scripts := []string{scriptText}
+	if v.HasCalls {
+		scripts = []string{htmlpage.CallTree, htmlpage.FlameGraph, callsText, scriptText}
+	}
+	v.Kinds = legend
+	v.Style, v.Policy = template.CSS(htmlpage.Style), htmlpage.Policy(htmlpage.Style, scripts...)
+	for _, s := range scripts {
+		v.Scripts = append(v.Scripts, template.JS(s))
+	}
 	var out bytes.Buffer
 	if err := pageTemplate.ExecuteTemplate(&out, "page", v); err != nil {
 		return fmt.Errorf("making the page: %w", err)

@@ -1,3 +1,5 @@
+/* global CallsView */
+
 // The page works without this script. The script adds: one view at a time, keys, links that survive another run, sorting,
 // counts in other units, the jump at the cursor, the map, the sums of selections, sources beside the code.
 const $ = (selector, within = document) => within.querySelector(selector);
@@ -32,6 +34,7 @@ let totals = []; // how many samples of the profile count, by event
 let code = null; // the info of the shown listing; null in the overview
 let cursor = null; // row
 let anchor = null; // where the selection began
+let inCalls = false; // the view of calls is shown
 
 function mark(name, elements) {
 	marked.get(name)?.forEach((el) => el.classList.remove(name));
@@ -196,6 +199,7 @@ function rewrite(within, it) {
 }
 // refresh updates counts after a change of what counts, or of the unit.
 function refresh() {
+	if (inCalls) return calls.refresh();
 	const shown = code || overview;
 	const state = `${unit} ${version}`;
 	if ((shown.state ?? "percent 0") === state) return;
@@ -244,7 +248,10 @@ function scale(table) {
 	const cells = $$("[data-n]", table).map((el) => [el, samplesOf(el), eventOf(el)]);
 	for (const [, n, e] of cells) most[e] = Math.max(most[e] || 1, n);
 	for (const [el, n, e] of cells) el.style.setProperty("--w", `${(100 * n) / most[e]}%`);
-	for (const tr of table.tBodies[0].rows) tr.hidden = only && tr.cells[0].dataset.n && !samplesOf(tr.cells[0]);
+	for (const tr of table.tBodies[0].rows) {
+		const counts = $$("[data-n]", tr);
+		tr.hidden = only && counts.length && !counts.some(samplesOf);
+	}
 	table.sort();
 }
 
@@ -345,6 +352,7 @@ function resolve(hash) {
 	const q = Object.fromEntries(new URLSearchParams(hash.slice(1)));
 	let p = data.profiles.findIndex((one) => one.name === q.p);
 	if (p < 0) p = profile;
+	if (q.g && calls) return { graph: new URLSearchParams(hash.slice(1)), p };
 	if (!q.m) return { p: q.p ? p : undefined };
 	const ok = (c) => c.method === q.m;
 	let list = data.profiles[p].code.map((c, i) => [c, i]).filter(([c]) => ok(c));
@@ -363,6 +371,7 @@ function follow(hash, pushed) {
 	if (pushed) push(to.article ? link(info(to.article), to.row || undefined) : hash);
 	notice(to.missing ? `${to.missing} has no code in this page.` : "");
 	if (to.article) return showCode(to.article, to.row);
+	if (to.graph) return showCalls(to);
 	if (to.p !== undefined) setProfile(to.p);
 	showOverview(to.section);
 }
@@ -389,7 +398,26 @@ function setProfile(p) {
 	const select = $("#switch select");
 	if (select) select.value = p;
 }
+// leaveCalls hides the view of calls, which counts nothing while it is not shown.
+function leaveCalls() {
+	inCalls = false;
+	root.classList.remove("in-calls");
+	if (calls) calls.el.hidden = true;
+}
+function showCalls({ graph, p }) {
+	setProfile(p);
+	code = cursor = anchor = null;
+	root.classList.remove("in-code");
+	root.classList.add("in-calls");
+	articles.forEach((a) => hide(a, true));
+	hide(overview, true);
+	calls.el.hidden = false;
+	inCalls = true;
+	calls.show(graph);
+	document.title = `Calls: ${data.profiles[profile].name} – gasm`;
+}
 function showOverview(section) {
+	leaveCalls();
 	code = null;
 	cursor = anchor = null;
 	root.classList.remove("in-code");
@@ -403,6 +431,7 @@ function showOverview(section) {
 }
 function showCode(article, row, options = {}) {
 	const it = info(article);
+	leaveCalls();
 	if (code !== it) {
 		setProfile(it.p);
 		code = it;
@@ -604,8 +633,9 @@ function drawChain() {
 		const [file, line] = data.moved?.[f.method]?.[f.line] ?? [];
 		const moved = line ? ` (${baseName(file)}:${line})` : "";
 		const text = `${d ? "└ " : ""}${f.guess ? "~" : ""}${f.method}${f.line > 0 ? `:${f.line}` : ""}${moved}${f.bci < 0 ? "" : ` @${f.bci}`}`;
-		const el = make("span", { className: d === outer.length - 1 ? "f now" : "f", textContent: text });
-		if (f.bci >= 0) el.title = `bytecode index ${f.bci}`;
+		const el = make(calls ? "a" : "span", { className: d === outer.length - 1 ? "f now" : "f", textContent: text });
+		if (calls) el.setAttribute("href", calls.link({ shape: "sandwich", method: f.method, zoom: [] }));
+		el.title = [f.bci >= 0 ? `bytecode index ${f.bci}` : "", calls ? "its callers and callees" : ""].filter(Boolean).join("; ");
 		el.style.setProperty("--d", Math.min(d, 12));
 		return el;
 	});
@@ -757,6 +787,7 @@ function press(name, on) {
 const actions = {
 	hottest: () => (code ? setCursor(hotRows(code)[0], { center: true }) : hottestOfAll()),
 	next: () => nextHot(1),
+	callers: () => calls && follow(calls.link({ shape: "sandwich", method: code.method, zoom: [] }), true),
 	arrows: () => press("arrows", !articles.map((a) => a.classList.toggle("noarrows")).pop()),
 	side: () => {
 		press("side", !articles.map((a) => a.classList.toggle("noside")).pop());
@@ -799,6 +830,7 @@ function nextEvent() {
 	event = (event + 1) % Math.max(events.length, 1);
 	drawMap();
 	drawSources();
+	if (inCalls) return refresh();
 	$("#where").textContent = events.length > 1 ? `heat and order are by ${events[event]}` : "there is one event";
 }
 function neighbour(by) {
@@ -817,7 +849,7 @@ const keys = {
 	s: actions.side,
 	f: actions.fold,
 	i: actions.syntax,
-	e: nextEvent,
+	c: actions.callers,
 	Backspace: back,
 	ArrowDown: (e) => step(1, e.shiftKey),
 	ArrowUp: (e) => step(-1, e.shiftKey),
@@ -840,6 +872,8 @@ const everywhere = {
 	H: hottestOfAll,
 	t: () => nextChoice("threads"),
 	T: () => nextChoice("time"),
+	e: () => (code || inCalls) && nextEvent(),
+	g: () => calls && follow(`#g=flame${profileLink()}`, true),
 	"/": () => openFind(),
 	"?": () => $("#help").showModal(),
 	"]": () => neighbour(1),
@@ -853,11 +887,11 @@ document.addEventListener("keydown", (e) => {
 	if (e.ctrlKey || e.metaKey || e.altKey || e.target.matches("input, select, textarea") || $("dialog[open]")) return;
 	const inCode = code && code.box.contains(document.activeElement);
 	const arrow = e.key.startsWith("Arrow") || e.key.startsWith("Page");
-	let run = everywhere[e.key];
+	let run = (inCalls && calls.key(e)) || everywhere[e.key];
 	if (code && (inCode || !arrow)) run ??= keys[e.key];
 	if (inCode && e.key === "Tab") run = () => nextHot(e.shiftKey ? -1 : 1);
 	if (inCode && e.key === "Enter" && !e.target.matches("summary, a")) run = followJump;
-	if (e.key === "Escape") run = inCode ? leave : code ? back : null;
+	if (e.key === "Escape" && !inCalls) run = inCode ? leave : code ? back : null;
 	if (e.target.matches("[role=tab]") && arrow) run = null;
 	if (!run || (e.target.matches("summary") && e.key === "Enter")) return;
 	e.preventDefault();
@@ -970,7 +1004,7 @@ function search() {
 		go: () => open(articles[firstOf[profile] + i]),
 	}));
 	const inlined = $$(`#p${profile}-frames a`).map((a) => ({
-		text: `${a.closest("tr").cells[0].textContent.padStart(7)}  ${a.textContent}  (its hottest instruction)`,
+		text: `${a.closest("tr").cells[0].textContent.padStart(7)}  ${a.textContent}  (${a.hash.startsWith("#g=") ? "its callers and callees" : "its hottest instruction"})`,
 		go: () => a.click(),
 	}));
 	hits = [...compiled, ...inlined].filter((hit) => words.every((w) => hit.text.toLowerCase().includes(w))).slice(0, most);
@@ -1036,6 +1070,25 @@ $("#copy-markdown").addEventListener("click", (e) => {
 	copy(`**${name}** ${tierAndShare()} of the samples\n\n${fence}\n${text}\n${fence}\n`, e.target);
 });
 
+// --- calls ---
+
+const calls = $("#calls")
+	? new CallsView({
+			profile: () => profile,
+			samples: () => ({ event, only, version }),
+			percent: (n, of = totals[event]) => percent(n, of) || "0%",
+			perOp: (n) => (unit === "norm" ? `${amount(n, event, profile)} ${data.profiles[profile].perOp[event].unit}` : ""),
+			countOf: samples,
+			number,
+			quote,
+			profileLink,
+			follow,
+			notice,
+			back,
+			replace: (hash) => history.replaceState(history.state, "", hash),
+		})
+	: null;
+
 // --- start ---
 
 root.classList.add("on");
@@ -1071,6 +1124,7 @@ $$(".split").forEach((el) => {
 	});
 });
 $("#find-open").addEventListener("click", openFind);
+$("#calls-open")?.addEventListener("click", everywhere.g);
 $("#help-open").addEventListener("click", () => $("#help").showModal());
 $("#tabs")?.addEventListener("click", (e) => e.target.file !== undefined && showFile(e.target.file));
 $("#tabs")?.addEventListener("keydown", (e) => {

@@ -30,10 +30,10 @@ import (
 func profiles(t *testing.T, name string) *profile.Profiles {
 	t.Helper()
 	o := profile.DefaultOptions()
-	o.Listings, o.Hottest, o.History, o.Parts, o.SkipLines = 12_000, true, true, true, true // as with --format html
+	o.Listings, o.Hottest, o.History, o.Parts, o.Stacks, o.SkipLines = 12_000, true, true, true, true, true // as with --format html
 	var c *capture.Capture
 	var err error
-	if name == "spread" || name == "huge" || name == "sort" {
+	if slices.Contains([]string{"spread", "huge", "sort", "stacks"}, name) {
 		c, err = capture.Open(gasmtest.UnpackFolder(t, name))
 	} else {
 		samples, log := gasmtest.UnpackCapture(t, name, t.TempDir())
@@ -104,7 +104,7 @@ func tableOf(t *testing.T, text, id string) (counts [][]int64, texts []string) {
 // The numbers in the page are those of the JSON report, and the rows of each listing add up to its method.
 func TestNumbers(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"jdk17-lean-none", "jdk17-full-hsdis", "jdk8-full-hsdis", "spread", "huge"} {
+	for _, name := range []string{"jdk17-lean-none", "jdk17-full-hsdis", "jdk8-full-hsdis", "spread", "huge", "stacks"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ps := profiles(t, name)
@@ -346,7 +346,13 @@ func keepPage(t *testing.T, name, text string) {
 
 // The page fetches nothing: the policy forbids it, and the page has nothing to fetch.
 func TestSelfContained(t *testing.T) {
-	text := page(t, profiles(t, "jdk25-lean-none"))
+	for _, name := range []string{"jdk25-lean-none", "stacks"} {
+		t.Run(name, func(t *testing.T) { checkSelfContained(t, page(t, profiles(t, name))) })
+	}
+}
+
+func checkSelfContained(t *testing.T, text string) {
+	t.Helper()
 	policy := html.UnescapeString(between(t, text, `http-equiv="Content-Security-Policy" content="`, `"`))
 	assert.True(t, strings.HasPrefix(policy, "default-src 'none'; "), policy)
 	assert.NotContains(t, policy, "script-src 'unsafe-inline'")
@@ -358,19 +364,23 @@ func TestSelfContained(t *testing.T) {
 	}
 	for _, link := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(text, -1) {
 		assert.True(t, strings.HasPrefix(link[1], "#"), link[1])
-		assert.True(t, ids[link[1][1:]], "%s leads nowhere", link[1])
+		assert.True(t, ids[link[1][1:]] || ids["calls"] && strings.HasPrefix(link[1], "#g="), "%s leads nowhere", link[1])
 	}
 }
 
-// The script and the style sheet are small enough to be in every report.
+// The script and the style sheet are small enough to be in every report. The flame graph has more scripts, which are only in
+// reports with call stacks.
 func TestFilesAreSmall(t *testing.T) {
-	sum := 0
-	for _, name := range []string{"../../internal/htmlpage/page.css", "page.js"} {
-		text, err := os.ReadFile(name)
-		require.NoError(t, err)
-		sum += len(text)
+	size := func(names ...string) (sum int) {
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			require.NoError(t, err)
+			sum += len(text)
+		}
+		return sum
 	}
-	assert.Less(t, sum, 60_000)
+	assert.Less(t, size("../../internal/htmlpage/page.css", "page.js"), 65_000)
+	assert.Less(t, size("page.js", "calls.js", "../../internal/htmlpage/calltree.js", "../../internal/htmlpage/flame.js"), 90_000)
 }
 
 // If a method was compiled several times, each of its listings says how many samples all compilations have, because the

@@ -2,9 +2,11 @@ package page
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 
+	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/parts"
@@ -24,6 +26,7 @@ type places struct {
 	compiled map[compiledKey]int
 	frames   map[string]place
 	lines    map[lineKey]place
+	calls    map[lineKey]string // the first call instruction that was made from a line
 	// borrowed has a balance of samples for each line. HotSpot keeps no line for some instructions, which then borrow
 	// the line of a later instruction or get a guess. The samples of these instructions are added. The samples of
 	// instructions with a line of their own are subtracted.
@@ -50,7 +53,7 @@ type place struct {
 // newPlaces returns the places of a profile. In the page, the profile's listings have the numbers first, first+1, …
 func newPlaces(p *profile.Profile, first int) *places {
 	at := &places{p: p, first: first, methods: map[[2]string]int{}, sums: map[[2]string]*profile.Method{}, byName: map[string]int{}, compiled: map[compiledKey]int{},
-		frames: map[string]place{}, lines: map[lineKey]place{}, borrowed: map[lineKey]int64{}}
+		frames: map[string]place{}, lines: map[lineKey]place{}, calls: map[lineKey]string{}, borrowed: map[lineKey]int64{}}
 	for i := range p.Methods {
 		m := &p.Methods[i]
 		at.sums[[2]string{m.Source, m.Name}] = m
@@ -64,6 +67,11 @@ func newPlaces(p *profile.Profile, first int) *places {
 		at.hottestLine = append(at.hottestLine, rowID(number, l, l.HottestLine()))
 		for k := range l.Lines {
 			line := &l.Lines[k]
+			if len(line.Frames) > 0 && callInstruction.MatchString(line.Text) {
+				if key := (lineKey{line.Frames[0].Method, line.Frames[0].Line}); at.calls[key] == "" {
+					at.calls[key] = rowID(number, l, k)
+				}
+			}
 			if len(line.Frames) == 0 || !slices.ContainsFunc(line.Counts, func(n int64) bool { return n > 0 }) {
 				continue
 			}
@@ -132,6 +140,28 @@ func (at *places) instruction(source, method string, id int, lo uint64) string {
 		}
 	}
 	return ""
+}
+
+// callInstruction matches the text of an instruction that calls, on x86 and aarch64.
+var callInstruction = regexp.MustCompile(`^(?:call|blr?\b)`)
+
+// call returns the id of the instruction at which a frame of a call stack makes its call or, if it makes none, of the
+// sampled one. If the page lacks the code that ran, it returns an instruction of other code that was made from the same
+// line or, if there is none, of the hottest code of the method.
+func (at *places) call(f *callstack.Frame) string {
+	for i := range at.p.Listings {
+		l := &at.p.Listings[i]
+		if f.CompileID == 0 || l.CompileID != f.CompileID || f.PC <= l.Lines[0].Lo || f.PC > l.Lines[len(l.Lines)-1].Hi {
+			continue
+		}
+		k, ok := slices.BinarySearchFunc(l.Lines, f.PC-1, func(line code.Line, pc uint64) int { return cmp.Compare(line.Lo, pc) })
+		if !ok {
+			k--
+		}
+		return rowID(at.first+i, l, k)
+	}
+	key := lineKey{f.Name, f.Line}
+	return cmp.Or(at.calls[key], at.lines[key].id, at.frames[f.Name].id)
 }
 
 // regionParts adds up the samples of a region by part. It returns nil if not all of the region's code is listed.

@@ -186,7 +186,7 @@ func (t *tableBuilder) methods() *table {
 			cell{Text: shown(m.Source), Kind: kindOf(m.Source)}, cell{Text: shown(m.Name + tail), Name: true})}})
 	}
 	for _, n := range t.r.Native {
-		items = append(items, item{n.Counts, row{Cells: append(t.counts(n.Counts.Values, t.parts().Native[[2]string{n.Module, n.Symbol}]),
+		items = append(items, item{n.Counts, row{Link: t.callsLink(n.Symbol), Cells: append(t.counts(n.Counts.Values, t.parts().Native[[2]string{n.Module, n.Symbol}]),
 			cell{Text: shown(n.Module), Kind: kindOf(n.Module)}, cell{Text: shown(cmp.Or(n.Symbol, "(no symbol)")), Name: true})}})
 	}
 	slices.SortStableFunc(items, func(a, b item) int { return slices.Compare(b.counts.Values, a.counts.Values) })
@@ -212,7 +212,13 @@ func (t *tableBuilder) regions() *table {
 
 // frames returns the table of Java methods with inlining undone.
 func (t *tableBuilder) frames() *table {
-	out := t.start("frames", "Hottest frames", "inlining undone: self counts an instruction for the innermost Java method that it was made from, total for every method of its inlining chain", "total", "method", "hottest lines")
+	note, totalOf := "total for every method of its inlining chain", func(f *schema.Frames) (int64, parts.Counts) { return f.Total.Values[0], t.parts().Totals[f.Method] }
+	if t.p.Stacks != nil {
+		note, totalOf = "total for every method of its call stack", func(f *schema.Frames) (int64, parts.Counts) {
+			return f.WithCallees.Values[0], t.parts().WithCallees[f.Method]
+		}
+	}
+	out := t.start("frames", "Hottest frames", "inlining undone: self counts an instruction for the innermost Java method that it was made from, "+note, "total", "method", "hottest lines")
 	at := len(t.r.Account.Events)
 	out.Columns[at].Number = true
 	frames := slices.Clone(t.r.Frames)
@@ -223,7 +229,8 @@ func (t *tableBuilder) frames() *table {
 				lines = append(lines, fmt.Sprintf("%s:%d %s", t.places.mark(f.Method, l.Line), l.Line, percent(n, t.totals[0])))
 			}
 		}
-		out.Rows = append(out.Rows, row{Link: t.places.frame(f.Method), Cells: append(t.counts(f.Counts.Values, t.parts().Frames[f.Method]), t.count(f.Total.Values[0], 0, t.parts().Totals[f.Method]),
+		total, byPart := totalOf(&f)
+		out.Rows = append(out.Rows, row{Link: cmp.Or(t.places.frame(f.Method), t.callsLink(f.Method)), Cells: append(t.counts(f.Counts.Values, t.parts().Frames[f.Method]), t.count(total, 0, byPart),
 			cell{Text: guessMark(f.Guessed) + shown(f.Method), Name: true}, cell{Text: strings.Join(lines, ", ")})})
 	}
 	return t.cut(out, len(frames))
@@ -292,7 +299,7 @@ func (t *tableBuilder) lines() *table {
 func (t *tableBuilder) native() *table {
 	out := t.start("native", "Native functions", "outside the code cache", "module", "function")
 	for _, n := range t.r.Native[:t.limit(len(t.r.Native))] {
-		out.Rows = append(out.Rows, row{Cells: append(t.counts(n.Counts.Values, t.parts().Native[[2]string{n.Module, n.Symbol}]), cell{Text: shown(n.Module), Kind: kindOf(n.Module)},
+		out.Rows = append(out.Rows, row{Link: t.callsLink(n.Symbol), Cells: append(t.counts(n.Counts.Values, t.parts().Native[[2]string{n.Module, n.Symbol}]), cell{Text: shown(n.Module), Kind: kindOf(n.Module)},
 			cell{Text: shown(cmp.Or(n.Symbol, "(no symbol)")), Name: true})})
 	}
 	return t.cut(out, len(t.r.Native))
@@ -433,6 +440,9 @@ const outsideMethodRow = "· outside the method"
 // notUnderRow is left out of the account if it has no samples. It never has any without --under.
 const notUnderRow = "· not under the method"
 
+// stackRow begins the rows of the account about call stacks. They are left out if the capture has none.
+const stackRow = "··· stack "
+
 // account returns the table that says how many samples were taken, and what became of them.
 func (t *tableBuilder) account() *table {
 	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-account", Title: "Account of samples", Note: "both sums are exact: the rows with one dot add up to taken, the rows with two dots to in the profile"}
@@ -444,6 +454,9 @@ func (t *tableBuilder) account() *table {
 		out.Columns = append(out.Columns, column{Name: name, Number: true, Event: e})
 	}
 	out.Columns = append(out.Columns, column{Name: "what became of them"})
+	if t.p.Stacks != nil {
+		out.Note += ", and so do those with three"
+	}
 	for _, line := range []struct {
 		name  string
 		count func(a *schema.Account) int64
@@ -463,6 +476,10 @@ func (t *tableBuilder) account() *table {
 		{"·· native code", func(a *schema.Account) int64 { return a.Native }},
 		{"·· kernel", func(a *schema.Account) int64 { return a.Kernel }},
 		{"·· unresolved", func(a *schema.Account) int64 { return a.Unresolved }},
+		{stackRow + "whole", func(a *schema.Account) int64 { return a.StackWhole }},
+		{stackRow + "cut", func(a *schema.Account) int64 { return a.StackCut }},
+		{stackRow + "frozen", func(a *schema.Account) int64 { return a.StackFrozen }},
+		{stackRow + "not walked", func(a *schema.Account) int64 { return a.StackUnwalked }},
 	} {
 		var r row
 		samples := int64(0)
@@ -472,6 +489,9 @@ func (t *tableBuilder) account() *table {
 			r.Cells = append(r.Cells, cell{Text: strconv.FormatInt(n, 10), Sort: strconv.FormatInt(n, 10)})
 		}
 		if samples == 0 && (line.name == printingRow || line.name == outsideMethodRow || line.name == notUnderRow) {
+			continue
+		}
+		if strings.HasPrefix(line.name, stackRow) && t.p.Stacks == nil {
 			continue
 		}
 		r.Cells = append(r.Cells, cell{Text: line.name, Name: true})

@@ -18,7 +18,7 @@ import (
 type view struct {
 	Policy, Title     string
 	Style             template.CSS
-	Script            template.JS
+	Scripts           []template.JS // the last one is a module, which uses the others
 	Gasm              string
 	Facts             []fact // about the capture
 	Notes             []string
@@ -27,6 +27,8 @@ type view struct {
 	Sources           []sourceFile
 	Data              template.JS // for the script
 	HasCode, HasJumps bool
+	HasCalls          bool
+	Kinds             []frameKind // the legend of the flame graph
 }
 
 // A fact is a line about what was run.
@@ -43,6 +45,7 @@ type profileView struct {
 	Timeline template.HTML
 	Tables   []*table
 	Code     []*codeView
+	Calls    template.JS // the tree of calls; "" if there are no call stacks
 	Unlisted string
 	Empty    bool
 }
@@ -118,6 +121,7 @@ func newView(in Input) *view {
 		p := b.profile(i)
 		v.Profiles = append(v.Profiles, p)
 		v.HasCode = v.HasCode || len(p.Code) > 0
+		v.HasCalls = v.HasCalls || p.Calls != ""
 	}
 	v.Index = b.index()
 	v.Sources = b.sources.files()
@@ -224,6 +228,7 @@ func (b *builder) profile(i int) *profileView {
 		d.Code = append(d.Code, c)
 	}
 	v.Unlisted = unlisted(p, d.Totals)
+	v.Calls = b.calls(p, places)
 	d.Parts = b.partsOf(p, len(d.Totals))
 	if hot := hotLines(p, r, places, d.Totals); len(hot) > 0 {
 		v.Hottest = hot[0]
@@ -258,6 +263,16 @@ func (b *builder) profileFacts(p *profile.Profile, r *schema.Profile) []fact {
 			text = shown(r.Account.Events[e]) + ": " + text
 		}
 		facts = append(facts, fact{"Samples", text})
+	}
+	for e, a := range p.Accounts {
+		if a.Stacks() == 0 {
+			continue
+		}
+		text := stacksText(&a)
+		if len(p.Accounts) > 1 {
+			text = shown(r.Account.Events[e]) + ": " + text
+		}
+		facts = append(facts, fact{"Stacks", text})
 	}
 	if r.Score != nil {
 		facts = append(facts, fact{"Score", shown((*capture.Score)(r.Score).String())})

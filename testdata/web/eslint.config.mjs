@@ -3,13 +3,17 @@ import js from "@eslint/js";
 
 const browser = [
 	"Intl",
+	"ResizeObserver",
 	"URLSearchParams",
 	"addEventListener",
+	"devicePixelRatio",
 	"document",
+	"getComputedStyle",
 	"getSelection",
 	"history",
 	"innerWidth",
 	"location",
+	"matchMedia",
 	"navigator",
 	"requestAnimationFrame",
 	"setTimeout",
@@ -32,5 +36,5 @@ export default [
 			"prefer-const": "error",
 		},
 	},
-	{ files: ["diff/*.js"], languageOptions: { sourceType: "script" } },
+	{ files: ["diff/*.js", "internal/htmlpage/*.js", "report/page/calls.js"], languageOptions: { sourceType: "script" } },
 ];

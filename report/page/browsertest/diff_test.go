@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -87,4 +89,39 @@ func TestDiffHostileNames(t *testing.T) {
 	assert.Contains(t, p.text("#t0-methods"), "<img src=x onerror=alert(1)>")
 	assert.NotEqual(t, "1", eval[string](p, "document.title"))
 	p.press("n", "f")
+}
+
+// stacksDiff returns the page that compares all threads of a program with some of them.
+func stacksDiff(t *testing.T) (path string) {
+	t.Helper()
+	var reports []string
+	for _, thread := range []string{"", "recursion|random|locked"} {
+		args := append([]string{"report", "--format", "json", "--skip-asm", "--thread", thread}, captureFiles(t, "stacks")...)
+		reports = append(reports, gasm(t, "stacks-json-"+thread, args...))
+	}
+	return gasm(t, "stacks-diff", append([]string{"diff", "--format", "html"}, reports...)...)
+}
+
+// The flame graph of both sides: as wide as B's shares, red where a share grew.
+func TestDiffCalls(t *testing.T) {
+	p := open(t, stacksDiff(t), "", look{})
+	const where, list = `document.querySelector("#t0-calls .where").textContent`, `[...document.querySelectorAll("#t0-graph [role=treeitem]")].map((el) => el.textContent)`
+	p.awaits(`!!document.querySelector("#t0-graph [role=treeitem]")`)
+	assert.Contains(t, eval[string](p, where), "all samples · total 100.00% → 100.00%: 0.00, within the noise")
+	p.do(run(`document.querySelector("#t0-graph").focus()`))
+	p.press(kb.ArrowUp)
+	grown := eval[string](p, where)
+	assert.Regexp(t, `^\w+ · total [\d.]+% → [\d.]+%: \+[\d.]+ · self`, grown)
+	p.press("z")
+	assert.Equal(t, grown, eval[string](p, where))
+	p.press(kb.Escape)
+	assert.Contains(t, eval[string](p, where), "all samples")
+	p.click("#t0-calls .bar button")
+	p.press(kb.Tab)
+	p.do(run(`document.querySelector("#t0-graph").focus()`))
+	p.press(kb.ArrowUp)
+	assert.Equal(t, "true,false", eval[string](p, `[...document.querySelectorAll("#t0-calls .bar button")].map((b) => b.ariaPressed).join()`))
+	items := strings.Join(eval[[]string](p, list), "\n")
+	assert.Regexp(t, `C2 CompilerThre\S* · total [\d.]+% → 0.00%: -[\d.]+ · `, items)
+	checkAxe(t, p, needAxe(t), `document.querySelector("#t0-calls"), { resultTypes: ["violations"] }`)
 }

@@ -25,6 +25,7 @@ var screenshots = []struct {
 }{
 	{"overview", func(t *testing.T, l look) *tab { return open(t, reportPage(t, "spread"), "", l) }},
 	{"code", func(t *testing.T, l look) *tab { return openCode(t, l) }},
+	{"calls", func(t *testing.T, l look) *tab { return openCalls(t, "#g=flame", l) }},
 	{"diff", func(t *testing.T, l look) *tab { return open(t, diffPage(t), "#t0-c0", l) }},
 }
 

@@ -1,0 +1,219 @@
+package diff
+
+import (
+	"encoding/json"
+	"html/template"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/report/schema"
+)
+
+// A Call is a node of a tree of calls: a method or a function, and the path of calls to it.
+type Call struct {
+	Parent int // index of its caller, which comes before it, or -1 for the root
+	callKey
+	Self    int64 // samples that end here
+	Omitted int64 // samples of calls that are left out because they have too few
+	Others  int   // how many calls that are
+}
+
+// A callKey tells the calls of one caller apart.
+type callKey struct {
+	Kind         string // "java", or another of the kinds of schema.StackNode, or "" for the root
+	Module, Name string
+}
+
+// maxHTMLCalls limits the calls on the page. A report has 10,000 for each trial at most.
+const maxHTMLCalls = 100_000
+
+// callsOf returns the tree of a profile's call stacks, with the samples of one event. It returns nil if there are none, or
+// if the report is damaged.
+func callsOf(s *schema.Stacks, event string) []Call {
+	if s == nil {
+		return nil
+	}
+	calls := make([]Call, 0, len(s.Nodes))
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if n.Parent >= i || (n.Parent < 0) != (i == 0) {
+			return nil
+		}
+		c := Call{Parent: max(n.Parent, -1), callKey: callKey{Module: n.Module, Name: n.Name}, Self: n.Self.Of(event), Omitted: n.Omitted.Of(event), Others: n.Others}
+		if len(n.Kinds) > 0 {
+			c.Kind = n.Kinds[0]
+		}
+		if slices.Contains([]string{"compiled", "inlined", "interpreted"}, c.Kind) {
+			c.Kind = "java"
+		}
+		calls = append(calls, c)
+	}
+	return calls
+}
+
+// A comparedCall is a call with the samples of both sides.
+type comparedCall struct {
+	Call
+	b        Call // only its samples are set
+	children []int
+}
+
+// compareCalls returns the calls of two trees, each once.
+func compareCalls(a, b []Call) []comparedCall {
+	var all []comparedCall
+	type key struct {
+		parent int
+		callKey
+	}
+	index := map[key]int{}
+	add := func(calls []Call, to func(*comparedCall) *Call) {
+		number := make([]int, len(calls)) // in all
+		for i := range calls {
+			c := &calls[i]
+			k := key{-1, c.callKey}
+			if c.Parent >= 0 {
+				k.parent = number[c.Parent]
+			}
+			at, ok := index[k]
+			if !ok {
+				at = len(all)
+				index[k] = at
+				all = append(all, comparedCall{Call: Call{Parent: k.parent, callKey: c.callKey}})
+				if k.parent >= 0 {
+					all[k.parent].children = append(all[k.parent].children, at)
+				}
+			}
+			number[i] = at
+			side := to(&all[at])
+			side.Self, side.Omitted, side.Others = side.Self+c.Self, side.Omitted+c.Omitted, max(side.Others, c.Others)
+		}
+	}
+	add(a, func(c *comparedCall) *Call { return &c.Call })
+	add(b, func(c *comparedCall) *Call { return &c.b })
+	return all
+}
+
+// joinCalls returns the sums of two trees. It returns nil if one of them is missing, because the sums would lack its
+// samples.
+func joinCalls(a, b []Call) []Call {
+	if a == nil || b == nil {
+		return nil
+	}
+	compared := compareCalls(a, b)
+	calls := make([]Call, len(compared))
+	for i, c := range compared {
+		calls[i] = c.Call
+		calls[i].Self, calls[i].Omitted, calls[i].Others = c.Self+c.b.Self, c.Omitted+c.b.Omitted, max(c.Others, c.b.Others)
+	}
+	return calls
+}
+
+// callsData is the tree of calls of both sides for the page's script, in the form that calltree.js reads: see callsData in
+// report/page. It has two events: the samples of A, and those of B.
+type callsData struct {
+	Kinds  []string `json:"kinds"`
+	Names  []string `json:"names"`
+	Codes  []int    `json:"codes"`
+	Frames []int    `json:"frames"`
+	Places []string `json:"places"`
+	Nodes  []int    `json:"nodes"`
+	Self   [2][]int `json:"self"`
+	Rest   [2][]int `json:"rest"`
+	Others []int    `json:"others"`
+	// A change of a share is noise if it is smaller than MinChange, or than Factor standard errors.
+	MinChange float64 `json:"minChange"`
+	Factor    float64 `json:"factor"`
+}
+
+// htmlCalls returns the tree of calls of both sides as JSON, or "" if a side has none or there is no room for it.
+func (c *Comparison) htmlCalls(room *int) template.JS {
+	if len(c.A.Calls) == 0 || len(c.B.Calls) == 0 {
+		return ""
+	}
+	calls := compareCalls(c.A.Calls, c.B.Calls)
+	if *room -= len(calls); *room < 0 {
+		return ""
+	}
+	text, err := json.Marshal(newCallsData(calls, &c.Noise))
+	if err != nil {
+		return "" // can't happen: these are strings and numbers
+	}
+	return template.JS(text)
+}
+
+// newCallsData returns the data of a tree.
+func newCallsData(calls []comparedCall, noise *Noise) *callsData {
+	d := &callsData{Kinds: []string{}, Names: []string{}, Places: []string{}, Nodes: []int{}, Others: []int{}, MinChange: noise.MinChange, Factor: noise.Factor}
+	for side := range 2 {
+		d.Self[side], d.Rest[side] = []int{}, []int{}
+	}
+	names, kinds, frames := map[string]int{}, map[string]int{}, map[callKey]int{}
+	last := map[*[]int]int{} // the node of the last entry of a list
+	add := func(list *[]int, node int, values ...int) {
+		*list = append(append(*list, node-last[list]), values...)
+		last[list] = node
+	}
+	type step struct{ node, depth int }
+	before, number := -1, 0
+	for todo := []step{{0, 0}}; len(todo) > 0; number++ {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		n := &calls[at.node]
+		frame, ok := frames[n.callKey]
+		if !ok {
+			frame = len(frames)
+			frames[n.callKey] = frame
+			module := 0
+			if n.Module != "" {
+				module = internText(names, &d.Names, layout.Escape(n.Module)) + 1
+			}
+			d.Codes = append(d.Codes, internText(names, &d.Names, layout.Escape(n.label())), module)
+			d.Frames = append(d.Frames, frame, internText(kinds, &d.Kinds, layout.Escape(n.Kind)), 0, 0, 0)
+		}
+		d.Nodes = append(d.Nodes, frame, before+1-at.depth)
+		before = at.depth
+		for side, c := range []*Call{&n.Call, &n.b} {
+			if c.Self > 0 {
+				add(&d.Self[side], number, 1, 0, int(c.Self))
+			}
+			if c.Omitted > 0 {
+				add(&d.Rest[side], number, 1, 0, int(c.Omitted))
+			}
+		}
+		if n.Omitted > 0 || n.b.Omitted > 0 {
+			add(&d.Others, number, max(n.Others, n.b.Others))
+		}
+		for _, child := range slices.Backward(n.children) {
+			todo = append(todo, step{child, at.depth + 1})
+		}
+	}
+	return d
+}
+
+// label returns the name of a call. If it has none, the label says in brackets what is known about it.
+func (k *callKey) label() string {
+	switch {
+	case k.Kind == "":
+		return "all samples"
+	case k.Kind == "unwalked" && k.Name == "":
+		return "[not walked]"
+	case k.Name != "":
+		return k.Name
+	case k.Module != "":
+		return "[" + k.Module + "]"
+	case k.Kind == "thread":
+		return "[no name]"
+	}
+	return "[" + k.Kind + "]"
+}
+
+// internText returns the index of a text in a list. It adds the text if it is new.
+func internText(index map[string]int, list *[]string, text string) int {
+	i, ok := index[text]
+	if !ok {
+		i = len(*list)
+		index[text] = i
+		*list = append(*list, text)
+	}
+	return i
+}

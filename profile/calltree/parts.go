@@ -1,0 +1,72 @@
+package calltree
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/profile/tally"
+)
+
+// addParts sets the parts of a tree's nodes. number has the nodes of the tree by their numbers in m.
+func (m *merged) addParts(tree *Tree, number map[int32]int32) {
+	type key struct {
+		node    int32
+		omitted bool
+		part    int32
+	}
+	sums := map[key]tally.Counts{}
+	for i, k := range m.samples {
+		at := m.ends[i]
+		node, kept := number[at]
+		key := key{part: k.part, omitted: !kept}
+		for !kept {
+			at = m.nodes[at].parent
+			node, kept = number[at]
+		}
+		key.node = node
+		tally.AddTo(sums, key, m.of(int32(i)), m.Set.counters)
+	}
+	for k, c := range sums {
+		n := &tree.Nodes[k.node]
+		list := &n.SelfParts
+		if k.omitted {
+			list = &n.OmittedParts
+		}
+		*list = append(*list, PartCounts{int(k.part), c})
+	}
+	byPart := func(a, b PartCounts) int { return cmp.Compare(a.Part, b.Part) }
+	for i := range tree.Nodes {
+		slices.SortFunc(tree.Nodes[i].SelfParts, byPart)
+		slices.SortFunc(tree.Nodes[i].OmittedParts, byPart)
+	}
+}
+
+// TotalsByPart returns the same samples as Totals, by part and in the order of the parts.
+func (s *Set) TotalsByPart() map[Code][]PartCounts {
+	m := s.merge(false)
+	totals := map[Code][]PartCounts{}
+	for part := range s.parts {
+		sums := make([]int64, len(m.nodes)*s.counters)
+		for i, k := range s.samples {
+			if int(k.part) == part {
+				tally.Counts(sums[int(m.ends[i])*s.counters:]).Add(s.of(int32(i)))
+			}
+		}
+		of := func(i int32) tally.Counts { return sums[int(i)*s.counters : int(i+1)*s.counters] }
+		for i := int32(len(m.nodes)) - 1; i > 0; i-- {
+			of(m.nodes[i].parent).Add(of(i))
+		}
+		byCode := map[int32]tally.Counts{}
+		m.walk(func(i int32, outermost bool) {
+			if c := of(i); outermost && slices.Max(c) > 0 {
+				tally.AddTo(byCode, m.nodes[i].code, c, s.counters)
+			}
+		})
+		for code, c := range byCode {
+			if s.codes[code].Kind != Thread {
+				totals[s.codes[code]] = append(totals[s.codes[code]], PartCounts{part, c})
+			}
+		}
+	}
+	return totals
+}
