@@ -43,7 +43,7 @@ func (m *merged) addParts(tree *Tree, number map[int32]int32) {
 
 // TotalsByPart returns the same samples as Totals, by part and in the order of the parts.
 func (s *Set) TotalsByPart() map[Code][]PartCounts {
-	m := s.merge(false)
+	m := s.merge(false, "")
 	totals := map[Code][]PartCounts{}
 	for part := range s.parts {
 		sums := make([]int64, len(m.nodes)*s.counters)
