@@ -37,17 +37,17 @@ type jvm struct {
 const (
 	// longestWalk is the time after which a walk is given up, without the time for reading libraries. Most walks take 30
 	// microseconds; those that find new methods take some milliseconds. On a machine without a free CPU it is given up
-	// only when this process has used longestCPU since, or after longestWait.
-	longestWalk, longestCPU, longestWait = 250 * time.Millisecond, 100 * time.Millisecond, 2 * time.Second
+	// only when this process has used longestCPU since, or after longestWait more.
+	longestWalk, longestCPU, longestWait = 250 * time.Millisecond, 100 * time.Millisecond, time.Second
 	// A process is not walked any more if its walks took longer than mostTime in all, and usualWalk on average. It makes
 	// gasm read very much memory then.
 	mostTime, usualWalk = 5 * time.Second, 5 * time.Millisecond
 )
 
-// took notes how long a walk took. A walk that took longer than longestWalk has waited for a CPU or for a library.
+// took notes how long a walk took. What it took longer than a walk may take, it has waited for a CPU or for a library.
 func (j *jvm) took(d time.Duration) {
 	j.walks++
-	j.spent += min(d, longestWalk)
+	j.spent += min(d, longestWalk+longestWait)
 }
 
 // refused reports whether the process is not walked any more.

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
@@ -86,6 +84,15 @@ func (s *score) String() string {
 // returning are the codelets in which a method's frame is given up. At their last instructions it is not known which
 // method that was.
 var returning = regexp.MustCompile(`^\w*return(_register_finalizer)?\+`)
+
+// check fails the test if fewer samples are whole than that share of those that are judged, or fewer are right than that
+// share of those that are whole.
+func (s *score) check(t *testing.T, whole, right float64) {
+	t.Helper()
+	if s.whole == 0 || float64(s.whole) < whole*float64(s.judged) || float64(s.right) < right*float64(s.whole) {
+		t.Error(s)
+	}
+}
 
 // judge compares the samples of the known threads with what the source says.
 func judge(t *testing.T, all []seen) score {
@@ -169,30 +176,33 @@ func configurations(j gasmtest.JDK, number int) []configuration {
 	return all
 }
 
-// TestKnownStacks compares stacks with the source of the program. With -long it tries all collectors and modes.
+// TestKnownStacks compares stacks with the source of the program. With -long it tries all collectors and modes. What must
+// hold for all samples may be missed by the few of one configuration.
 func TestKnownStacks(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classes := t.TempDir()
 	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Stacks.java"))
+	var sum score
 	var table strings.Builder
 	for i, j := range gasmtest.NeedEachJDK(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 }) {
-		var sum score
+		var ofJDK score
 		for _, c := range configurations(j, i) {
 			t.Run(c.String(), func(t *testing.T) {
 				args := append([]string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+UnlockExperimentalVMOptions", "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Stacks::work"}, c.flags...)
 				s := judge(t, sampleStacks(t, j.Java(), 1000, append(args, "-cp", classes, "Stacks")...))
 				t.Log(&s)
-				fmt.Fprintf(&table, "%s: %s\n", &c, &s)
-				require.Positive(t, s.whole)
-				sum.add(s)
+				s.check(t, 0.98, 0.995)
+				ofJDK.add(s)
 			})
 		}
-		if sum.judged == 0 {
-			continue
+		if gasmtest.Long() && ofJDK.judged > 0 {
+			ofJDK.check(t, 0.995, 0.999)
 		}
-		if float64(sum.whole) < 0.995*float64(sum.judged) || float64(sum.right) < 0.999*float64(sum.whole) {
-			t.Errorf("%s: %s", j.Name(), &sum)
-		}
+		fmt.Fprintf(&table, "%s: %s\n", j.Name(), &ofJDK)
+		sum.add(ofJDK)
 	}
-	t.Log("\n" + table.String())
+	if sum.judged > 0 { // otherwise -run has chosen nothing
+		sum.check(t, 0.995, 0.999)
+	}
+	t.Logf("\n%s", &table)
 }

@@ -38,7 +38,7 @@ func TestVirtualThreads(t *testing.T) {
 		}
 		for _, flags := range some {
 			t.Run(strings.Join(append([]string{j.Name()}, flags...), " "), func(t *testing.T) {
-				all := sampleStacks(t, j.Java(), 1500, append(slices.Clone(flags), "-cp", classes, "Virtual")...)
+				all := sampleStacks(t, j.Java(), 800, append(slices.Clone(flags), "-cp", classes, "Virtual")...)
 				checkVirtual(t, all)
 			})
 		}
