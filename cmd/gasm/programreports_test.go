@@ -169,7 +169,7 @@ func TestFoldedComments(t *testing.T) {
 func TestSort(t *testing.T) {
 	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, "spread")
-	row := regexp.MustCompile(`(?m)^ *(\d+\.\d\d)%? +(\d+\.\d\d)% +(\S+::\S+) `)
+	row := regexp.MustCompile(`(?m)^ *(\d+\.\d\d)%?(?: +±\d+\.\d+)? +(\d+\.\d\d)% +(\S+::\S+) `)
 	for sort, column := range map[string]int{"self": 1, "total": 2} {
 		r := runGasm(t, []string{"report", "--width", "100", "--skip-asm", "--sort", sort, dir}, withEnv("LC_ALL=C.UTF-8"))
 		require.Equal(t, 0, r.code, r.stderr)

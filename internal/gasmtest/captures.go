@@ -77,6 +77,8 @@ func UnpackCapture(tb testing.TB, capture, dir string) (samples, log string) {
 const (
 	Programs = "programs" // three JVMs of two programs
 	Surefire = "surefire" // Maven and the forks of its tests
+	// Chains is a capture of one JVM, with the call stacks that perf has found by frame pointers.
+	Chains = "chains"
 )
 
 // UnpackFolder unpacks a whole capture into a new folder, and returns its path.

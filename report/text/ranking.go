@@ -184,7 +184,7 @@ func (t *ranking) selfColumn(rows []rankingRow, e int) []string {
 // marginColumn returns the column of the uncertainty of event e's shares. Its last cell is blank. In a narrow table all
 // are.
 func (t *ranking) marginColumn(rows []rankingRow, e int) []string {
-	const leastWidth = 80
+	const leastWidth = 100
 	cells := make([]string, len(rows)+1)
 	if !t.opts.Margins || t.unit != Percent || t.opts.TableWidth > 0 && t.opts.TableWidth < leastWidth {
 		return cells
