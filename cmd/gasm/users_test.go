@@ -49,6 +49,7 @@ func TestOtherUser(t *testing.T) {
 				assert.Regexp(t, `^READY \d+\nsink -?\d+\n\{`, r.stdout, "the program's own output, and the report")
 				_, report, _ := strings.Cut(r.stdout, "\n{")
 				p := readReport(t, []byte("{"+report)).Profiles[0]
+				require.NotEmpty(t, p.Methods, "%s\n%s", r.said(), report)
 				assert.Contains(t, p.Methods[0].Name, "Spin::")
 				assert.Empty(t, r.said())
 			})
