@@ -12,7 +12,7 @@ import (
 )
 
 // ownParts are what is the same in all pages: their style, their script, and the sums of these.
-var ownParts = regexp.MustCompile(`(?s)(<style>|<script type="module">|Content-Security-Policy" content=").*?(</style>|</script>|">)`)
+var ownParts = regexp.MustCompile(`(?s)(<style>|<script(?: type="module")?>|Content-Security-Policy" content=").*?(</style>|</script>|">)`)
 
 // What users see of the captures, with each flag of the report. The goldens are
 // packed, since one report has the code of its hot regions: go test -update

@@ -32,7 +32,7 @@ class FlameGraph {
 		box.addEventListener("mousemove", (e) => this.hover(this.hit(e)));
 		box.addEventListener("mouseleave", () => this.hover(null));
 		box.addEventListener("click", (e) => this.click(this.hit(e)));
-		new ResizeObserver(() => this.trees.length && this.layout()).observe(box);
+		new ResizeObserver(() => this.trees.length && !this.printing && this.layout()).observe(box);
 		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.recolour(""));
 		addEventListener("beforeprint", () => this.print(true));
 		addEventListener("afterprint", () => this.print(false));
@@ -99,7 +99,7 @@ class FlameGraph {
 	paint() {
 		this.pending = null;
 		const { canvas, box, width } = this;
-		const height = this.printing ? Math.min(this.room.clientHeight, 8000) : box.clientHeight;
+		const height = box.clientHeight;
 		const ratio = devicePixelRatio || 1;
 		canvas.width = Math.max(width * ratio, 1);
 		canvas.height = Math.max(height * ratio, 1);
@@ -110,7 +110,7 @@ class FlameGraph {
 		g.font = getComputedStyle(canvas).font;
 		this.letter = g.measureText("x").width;
 		const { ROW } = FlameGraph;
-		const from = this.printing ? 0 : box.scrollTop;
+		const from = box.scrollTop;
 		for (let row = Math.floor(from / ROW); row * ROW < from + height; row++) {
 			for (const at of this.rows.get(row + this.top) ?? []) this.frame(at, row * ROW - from);
 		}
@@ -175,9 +175,10 @@ class FlameGraph {
 		this.colours.clear();
 		if (this.trees.length) this.paint();
 	}
+	// print prepares the picture for paper, which gets what is in view.
 	print(begins) {
-		this.printing = begins;
 		this.recolour(begins ? "light" : "");
+		this.printing = begins;
 	}
 
 	// --- mouse ---

@@ -1,4 +1,5 @@
-// Package htmlpage has what gasm's HTML pages share: their style sheet and their security policy.
+// Package htmlpage has what gasm's HTML pages share: their style sheet, their security policy, and the
+// scripts that draw flame graphs.
 //
 // Each page is one file that a browser opens from disk. Its style sheet is [Style], followed by the
 // page's own styles. The comment of package report/page lists the CSS classes.

@@ -231,3 +231,46 @@ func TestDeep(t *testing.T) {
 	assert.Equal(t, MaxFrames+2, frames, "the last one is a mark")
 	assert.Less(t, time.Since(start), time.Minute)
 }
+
+// A tree with details has the samples of each part once, and of each node the frame with the most samples.
+func TestDetails(t *testing.T) {
+	var often, seldom callstack.ID
+	stacks := stacksOf(t, func(w *callstack.Writer) {
+		start := w.Push(0, frame(callstack.Native, "clone3", callstack.Unknown))
+		often = w.Push(start, callstack.Frame{Kind: callstack.Compiled, Name: "A::a", PC: 0x20, CompileID: 2, Line: 8})
+		seldom = w.Push(start, callstack.Frame{Kind: callstack.Compiled, Name: "A::a", PC: 0x10, CompileID: 1, Line: 7})
+	})
+	s := NewSet(stacks, 1)
+	one := s.Leaf([]LeafFrame{{Frame: callstack.Frame{Kind: callstack.Inlined, Name: "B::b", PC: 0x31}}})
+	two := s.Leaf([]LeafFrame{{Frame: callstack.Frame{Kind: callstack.Inlined, Name: "B::b", PC: 0x41}}})
+	small := s.Leaf([]LeafFrame{{Frame: frame(callstack.Native, "memcpy", callstack.Unknown)}})
+	s.AddPart("t", one, often, 0, tally.Counts{30})
+	s.AddPart("t", one, seldom, 2, tally.Counts{25})
+	s.AddPart("t", two, often, 2, tally.Counts{40})
+	s.AddPart("t", small, often, 1, tally.Counts{1})
+
+	tree := s.TopDown(Limits{Least: 0.02, FromJava: true, Details: true})
+	var lines []string
+	for _, n := range tree.Nodes {
+		at := "none"
+		if n.Frame != nil {
+			at = fmt.Sprintf("%x", n.Frame.PC)
+		}
+		lines = append(lines, fmt.Sprintf("%s at %s: self %v, omitted %v", n.Label(), at, n.SelfParts, n.OmittedParts))
+	}
+	assert.Equal(t, []string{
+		"[no name] at none: self [], omitted []",
+		"t at none: self [], omitted []",
+		"A::a at 20: self [], omitted [{1 [1]}]",
+		"B::b at 31: self [{0 [30]} {2 [65]}], omitted []",
+	}, lines)
+	assert.Equal(t, map[Code][]PartCounts{
+		{Kind: callstack.Native, Name: "clone3"}: {{0, tally.Counts{30}}, {1, tally.Counts{1}}, {2, tally.Counts{65}}},
+		{Kind: callstack.Compiled, Name: "A::a"}: {{0, tally.Counts{30}}, {1, tally.Counts{1}}, {2, tally.Counts{65}}},
+		{Kind: callstack.Compiled, Name: "B::b"}: {{0, tally.Counts{30}}, {2, tally.Counts{65}}},
+		{Kind: callstack.Native, Name: "memcpy"}: {{1, tally.Counts{1}}},
+	}, s.TotalsByPart())
+	for _, n := range s.TopDown(Limits{}).Nodes {
+		assert.Nil(t, n.Frame, "nobody asked")
+	}
+}
