@@ -117,6 +117,12 @@ func (s *seen) wrongLine() *callstack.Frame {
 	return nil
 }
 
+// fromLibc reports whether the outermost frame is one of libc, which has started the thread.
+func (s *seen) fromLibc() bool {
+	f := s.stack[len(s.stack)-1]
+	return f.Kind == callstack.Native && strings.HasPrefix(f.Module, "libc.so")
+}
+
 // A score counts the samples of the known threads.
 type score struct {
 	samples int // of all threads
@@ -172,11 +178,9 @@ func judge(t *testing.T, all []seen) score {
 		}
 		work := strings.HasSuffix(text, " Stacks::work")
 		wrong := s.wrongLine()
-		if wrong == nil && known.pattern(work).MatchString(text) {
-			if mark == 0 {
-				sum.right++
-				continue
-			}
+		if mark == 0 && wrong == nil && known.pattern(work).MatchString(text) && s.fromLibc() {
+			sum.right++
+			continue
 		}
 		if shown[s.thread]++; shown[s.thread] <= 2 {
 			t.Logf("%s: leaf %q %s, mark %v, kernel %v, wrong line %v, last %s: %s", s.thread, s.leaf, s.blob, mark, s.kernel, wrong, s.last, text)
