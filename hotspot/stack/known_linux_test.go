@@ -61,6 +61,12 @@ func (s *seen) wrongLine() *callstack.Frame {
 	return nil
 }
 
+// fromLibc reports whether the outermost frame is one of libc, which has started the thread.
+func (s *seen) fromLibc() bool {
+	f := s.stack[len(s.stack)-1]
+	return f.Kind == callstack.Native && strings.HasPrefix(f.Module, "libc.so")
+}
+
 // A score counts the samples of the known threads.
 type score struct {
 	samples int // of all threads
@@ -115,11 +121,9 @@ func judge(t *testing.T, all []seen) score {
 			sum.whole++
 		}
 		wrong := s.wrongLine()
-		if wrong == nil && right {
-			if mark == 0 {
-				sum.right++
-				continue
-			}
+		if mark == 0 && wrong == nil && right && s.fromLibc() {
+			sum.right++
+			continue
 		}
 		if shown[s.thread]++; shown[s.thread] <= 2 {
 			t.Logf("%s: leaf %q %s, mark %v, kernel %v, wrong line %v, last %s: %q", s.thread, s.leaf, s.blob, mark, s.kernel, wrong, s.last, methods)

@@ -97,10 +97,10 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 			comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/comm", pid, r.TID))
 			names[r.TID] = strings.TrimSpace(string(comm))
 		}
-		w.Walk(out, r, mappings)
-		for w.walk.mark == callstack.Unwalked && isReading(w) {
-			time.Sleep(time.Millisecond)
+		for again := true; again; {
+			reading := isReading(w)
 			w.Walk(out, r, mappings)
+			again = w.walk.mark == callstack.Unwalked && (reading || isReading(w))
 		}
 		s := seen{thread: names[r.TID], stack: slices.Clone(w.walk.frames), kernel: r.Mode == perfevent.Kernel}
 		if w.walk.mark != 0 {
@@ -137,10 +137,11 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 }
 
 // isReading reports whether a library is being read, which takes long if there is no CPU for it. A walk that comes before
-// it fails.
+// it fails. It gives the reading a moment.
 func isReading(w *Walker) bool {
 	for _, l := range w.libraries {
-		if l.reading != nil {
+		if l.reading != nil && len(l.reading.done) == 0 {
+			time.Sleep(time.Millisecond)
 			return true
 		}
 	}
