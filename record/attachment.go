@@ -14,6 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/hotspot/follow"
 	"github.com/gasm-profiler/gasm/hotspot/probe"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/record/command"
 	"github.com/gasm-profiler/gasm/record/debuginfo"
@@ -102,6 +103,7 @@ type attachedJVM struct {
 func NewAttachment(o AttachOptions) *Attachment {
 	a := &Attachment{o: o, stop: make(chan struct{})}
 	a.gasm, a.folder, a.onProblem, a.patience = o.Gasm, o.Folder, o.Problem, patience.New(o.Message)
+	a.open = shared.NewJVMs()
 	for _, j := range o.JVMs {
 		a.jvms = append(a.jvms, &attachedJVM{followedJVM: followedJVM{Process: j}, ticks: processend.StartTicks(j.PID)})
 	}
@@ -141,7 +143,8 @@ func (a *Attachment) run(ctx context.Context) error {
 	a.beginEvents(ctx)
 	defer a.events.End(ctx) // a second call does nothing
 	hertz, rateNote := frequency(a.o.Frequency, a.o.Counters, a.o.Stacks)
-	o := collect.Options{Events: a.o.Counters, Frequency: hertz, Drawn: !a.o.FixedFrequency, PID: a.jvms[0].PID, Dir: a.folder.Path, Walk: walker(a.o.Stacks)}
+	o := collect.Options{Events: a.o.Counters, Frequency: hertz, Drawn: !a.o.FixedFrequency, PID: a.jvms[0].PID, Dir: a.folder.Path}
+	o.Walk, o.GiveUp = walker(a.o.Stacks, a.open)
 	for _, j := range a.jvms[1:] {
 		o.MorePIDs = append(o.MorePIDs, j.PID)
 	}
@@ -210,7 +213,7 @@ func (a *Attachment) followOne(ctx context.Context, j *attachedJVM) (err error) 
 			return err
 		}
 	}
-	return j.follow(begin, a.folder.Path, follow.Options{})
+	return j.follow(begin, a.folder.Path, follow.Options{JVMs: a.open})
 }
 
 // probed returns the recorded JVMs in the form that package probes needs.

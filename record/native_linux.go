@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/hotspot/stack"
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/native"
@@ -21,9 +22,10 @@ import (
 // startNative starts sampling a held process by perf_event_open, without another program.
 func (r *Recording) startNative(ctx context.Context, pid int) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, r.o.Counters, r.o.Stacks)
+	walk, giveUp := walker(r.o.Stacks, r.open)
 	n, err := collect.StartNative(collect.Options{
 		Events: r.o.Counters, Frequency: hertz, Drawn: !r.o.FixedFrequency, PID: pid, Dir: r.o.Folder.Path,
-		Mapped: func(m native.Mapping) { r.code.mapped(ctx, m) }, Pauses: r.rules.Reopen(), Walk: walker(r.o.Stacks)})
+		Mapped: func(m native.Mapping) { r.code.mapped(ctx, m) }, Pauses: r.rules.Reopen(), Walk: walk, GiveUp: giveUp})
 	if err != nil {
 		return nil, err
 	}
@@ -49,12 +51,14 @@ func attachNative(ctx context.Context, o collect.Options, note string) (sampling
 	return &nativeSampling{n, note}, n.Subscribe(streamed, streamPause).C, nil
 }
 
-// walker returns the function that finds the call stacks of the samples, or nil if no stacks are wanted.
-func walker(wanted bool) collect.Walk {
+// walker returns the function that finds the call stacks of the samples, and one that makes it give up what takes long.
+// Both are nil if no stacks are wanted. JVMs that are in the set are not opened again.
+func walker(wanted bool, open *shared.JVMs) (walk collect.Walk, giveUp func()) {
 	if !wanted || !stack.Supported() {
-		return nil
+		return nil, nil
 	}
-	return stack.NewWalker().Walk
+	w := stack.NewWalker(open)
+	return w.Walk, w.GiveUp
 }
 
 // withoutOther changes the hint of an error that native sampling has returned. gasm attach has no other sampler, so the

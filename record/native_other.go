@@ -5,6 +5,7 @@ package record
 import (
 	"context"
 
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect"
@@ -18,7 +19,7 @@ var errNoNative = &failure.MissingToolError{Tool: "native sampling", Cause: "onl
 func (r *Recording) startNative(context.Context, int) (sampling, error) { return nil, errNoNative }
 
 // walker returns nil: there are no call stacks without native sampling.
-func walker(bool) collect.Walk { return nil }
+func walker(bool, *shared.JVMs) (collect.Walk, func()) { return nil, nil }
 
 // attachNative returns an error: native sampling works on Linux only.
 func attachNative(context.Context, collect.Options, string) (sampling, <-chan sampler.Sample, error) {

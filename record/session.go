@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/record/jvmevents"
 	"github.com/gasm-profiler/gasm/record/patience"
@@ -29,6 +30,7 @@ type session struct {
 	onProblem func(error) // Options.Problem; may be nil
 	patience  *patience.Patience
 	progress  func(bytes int) // Options.Progress; may be nil
+	open      *shared.JVMs    // the JVMs whose memory is read
 
 	sampling sampling
 	resolver *native.Resolver // names native functions; has all mappings after the sampling has ended

@@ -66,18 +66,18 @@ func (c *Cache) At(pc uint64, monoNanos int64) (b *Blob, ambiguous bool) {
 	return b, ambiguous
 }
 
-// Only returns the blob that contains the address, if no other blob is known that has contained it earlier. At returns
-// this blob for all times after its NotBeforeMonoNanos, until the Generation changes. Only returns nil if there is no
-// such blob.
-func (c *Cache) Only(pc uint64) *Blob {
+// Only returns the blob that contains the address, or nil if none does. ok is true if no other blob is known that has
+// contained the address earlier. Then At returns the same blob for all times after its NotBeforeMonoNanos, or nil, until
+// the Generation changes.
+func (c *Cache) Only(pc uint64) (b *Blob, ok bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, old := range c.history.pages[pc/historyPage] {
 		if old.contains(pc) {
-			return nil
+			return nil, false
 		}
 	}
-	return c.find(pc)
+	return c.find(pc), true
 }
 
 func (b *Blob) contains(pc uint64) bool { return b.Lo <= pc && pc < b.Hi }

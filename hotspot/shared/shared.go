@@ -15,23 +15,35 @@ import (
 
 // JVMs are the running JVMs that are open. Any goroutine may use them.
 type JVMs struct {
-	mu   sync.Mutex
-	open map[int]*jvm // by process id
+	mu      sync.Mutex
+	open    map[int]*jvm // by process id
+	budgets []*vmstructs.Budget
 }
 
 // NewJVMs returns an empty set of JVMs.
 func NewJVMs() *JVMs { return &JVMs{open: map[int]*jvm{}} }
 
+// Refused returns how many reads of all JVMs' memory were refused, because too much of it was read before.
+func (s *JVMs) Refused() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range s.budgets {
+		n += b.Refused()
+	}
+	return n
+}
+
 // A jvm is an open JVM.
 type jvm struct {
 	pid int
 
-	reading sync.Mutex // held while the JVM's memory is read; for the fields up to failure
-	vm      *vmstructs.VM
-	cache   *codecache.Cache // nil until the JVM's code cache has been found
-	copier  *nmethod.Copier
-	polled  int64 // time of the last poll (CLOCK_MONOTONIC)
-	failure error // of that poll
+	reading       sync.Mutex    // held while the JVM's memory is read; for the fields up to failure
+	unlimited, vm *vmstructs.VM // the second one is within the budget
+	budget        *vmstructs.Budget
+	cache         *codecache.Cache // nil until the JVM's code cache has been found
+	copier        *nmethod.Copier
+	polled        int64 // time of the last poll (CLOCK_MONOTONIC)
+	failure       error // of that poll
 
 	mu    sync.Mutex // held for short times only
 	views []*View
@@ -40,7 +52,7 @@ type jvm struct {
 // A View is one reader's view of a JVM. Its methods may be called by several goroutines at once, but two Polls should
 // not be, because each returns only a part of the changes.
 type View struct {
-	VM    *vmstructs.VM
+	VM    *vmstructs.VM    // its reads, and those of the Copier, take from the JVM's budget
 	Cache *codecache.Cache // for its methods that any goroutine may call
 
 	set     *JVMs
@@ -74,12 +86,15 @@ func (s *JVMs) Open(pid int) (*View, error) {
 	return v, nil
 }
 
-// keep puts a JVM into the set again if an earlier call of Open has failed for it meanwhile.
+// keep keeps a JVM that was opened. It puts the JVM into the set again if an earlier call of Open has failed for it.
 func (s *JVMs) keep(j *jvm) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open[j.pid] == nil {
 		s.open[j.pid] = j
+	}
+	if !slices.Contains(s.budgets, j.budget) {
+		s.budgets = append(s.budgets, j.budget)
 	}
 }
 
@@ -92,15 +107,23 @@ func (s *JVMs) remove(j *jvm) {
 	}
 }
 
+// The number of bytes that may be read of a JVM at once, and in each second in the long run. For comparison, walking the
+// stacks of javac takes 100 MB of copied methods in its first ten seconds. Polls of the code cache have no such limit,
+// because they read no more than headers.
+const mostBytes, bytesPerSecond = 256 << 20, 32 << 20
+
 // find finds HotSpot's code cache.
 func (j *jvm) find() (err error) {
 	if j.cache != nil {
 		return nil
 	}
 	if j.vm == nil {
-		if j.vm, err = vmstructs.Open(j.pid); err != nil {
+		vm, err := vmstructs.Open(j.pid)
+		if err != nil {
 			return err
 		}
+		j.budget = vmstructs.NewBudget(mostBytes, bytesPerSecond)
+		j.unlimited, j.vm = vm, vm.Within(j.budget)
 	}
 	// HotSpot fills the table of bytecodes before it makes the code cache (bytecodes_init and codeCache_init in
 	// init.cpp). A copier that was made before the cache may have found the table empty. Then a second one is made.
@@ -109,7 +132,7 @@ func (j *jvm) find() (err error) {
 		if j.copier, err = nmethod.NewCopier(j.vm); err != nil {
 			return err
 		}
-		if cache, err = codecache.New(j.vm, j.copier.MethodName); err != nil {
+		if cache, err = codecache.New(j.unlimited, j.copier.MethodName); err != nil {
 			return err
 		}
 		if j.copier.Frames() == nil {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/internal/cfi"
-	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
@@ -26,18 +25,23 @@ type library struct {
 	attempts int        // by how many processes it was tried to be read
 	tried    int        // the last one of them
 	segments native.Segments
+	reading  chan *library // has the library, or nil, when it was read after all; nil if nobody reads it
+}
+
+// settled reports whether a process will not get to know more about the library.
+func (l *library) settled(pid int) bool {
+	return l.table != nil || l.attempts >= mostAttempts || l.tried == pid
 }
 
 const (
-	// openTime is a limit for opening and reading a library. libjvm.so takes 30 ms. The samples wait meanwhile, and so
-	// does the end of the recording.
-	openTime = 300 * time.Millisecond
+	// openTime is how long a walk waits until a library is opened and read. libjvm.so takes 30 ms.
+	openTime = time.Second
 	// mostLibraries is the maximum number of libraries that are read.
 	mostLibraries = 1 << 10
 	// mostAttempts is the number of processes for which a file is tried to be read. The first ones may have ended.
 	mostAttempts = 64
 	// mostLate is how often reading a process's libraries may exceed openTime. After that no more are read: the file
-	// system of the process may be one that does not answer. latePause is the time until the next one is read.
+	// system of the process may be one that does not answer. For latePause after that, nobody waits for one.
 	mostLate, latePause = 3, 5 * time.Second
 	// mostTables limits the size of all tables together, in bytes. That of libjvm.so has 8 MB.
 	mostTables = 256 << 20
@@ -55,34 +59,74 @@ func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *
 	l := w.libraries[key]
 	switch {
 	case l == nil && len(w.libraries) >= mostLibraries:
-		return &library{}
+		return &library{attempts: mostAttempts}
 	case l == nil:
 		l = &library{}
 		w.libraries[key] = l
-	case l.table != nil || l.attempts >= mostAttempts || l.tried == m.PID:
+	case l.settled(m.PID):
 		return l
 	}
-	began := time.Now()
-	if j.late >= mostLate || began.Before(j.lateUntil) || w.tables > mostTables {
+	if l.reading == nil {
+		if j.late >= mostLate || time.Now().Before(j.lateUntil) || w.tables > mostTables {
+			return l
+		}
+		l.attempts++
+		l.tried = m.PID
+		l.begin(*m, mappings.Opener(*m))
+	}
+	read, ok := l.await(j)
+	if !ok {
+		l.tried = 0 // it may still come
 		return l
 	}
-	l.attempts++
-	l.tried = m.PID
-	mapping, open := *m, mappings.Opener(*m)
-	read, err := foreign.WithinLimit(openTime, func() (*library, error) { return readLibrary(&mapping, open) })
-	switch {
-	case err == nil:
-		l = read
-		w.libraries[key] = l
-		w.tables += l.table.Size()
-	case errors.Is(err, cfi.ErrNone):
-		l.attempts = mostAttempts
-	case time.Since(began) >= openTime:
+	l.reading = nil
+	if read.table == nil {
+		l.attempts = max(l.attempts, read.attempts)
+		return l
+	}
+	w.libraries[key] = read
+	w.tables += read.table.Size()
+	return read
+}
+
+// begin begins to read the library. The result is sent to l.reading. It has no table if the file can't be read.
+func (l *library) begin(m native.Mapping, open func() (*os.File, error)) {
+	reading := make(chan *library, 1)
+	l.reading = reading
+	go func() {
+		read, err := readLibrary(&m, open)
+		if err != nil {
+			read = &library{}
+			if errors.Is(err, cfi.ErrNone) {
+				read.attempts = mostAttempts // other processes can't read more of it
+			}
+		}
+		reading <- read
+	}()
+}
+
+// await waits for a library that is being read. It does not wait longer than openTime, and not at all if another library
+// of the process was late, or after GiveUp.
+func (l *library) await(j *jvm) (read *library, ok bool) {
+	select {
+	case read = <-l.reading:
+		return read, true
+	default:
+	}
+	if time.Now().Before(j.lateUntil) {
+		return nil, false
+	}
+	timer := time.NewTimer(openTime)
+	defer timer.Stop()
+	select {
+	case read = <-l.reading:
+		return read, true
+	case <-timer.C:
 		j.late++
 		j.lateUntil = time.Now().Add(latePause)
-		l.tried = 0 // perhaps this process did not get a CPU
+	case <-j.givenUp:
 	}
-	return l
+	return nil, false
 }
 
 // readLibrary reads the call frame information of a mapped file.
@@ -114,8 +158,8 @@ func readLibrary(m *native.Mapping, open func() (*os.File, error)) (*library, er
 }
 
 // unwindLibrary finds the caller of a native function.
-func (k *walk) unwindLibrary(m *native.Mapping) step {
-	l := k.w.library(k.jvm, m, k.mappings)
+func (k *walk) unwindLibrary(m *mapped) step {
+	l := m.library
 	at := k.lookup()
 	address, ok := l.segments.Address(at - m.Lo + m.FileOffset)
 	if l.table == nil || !ok {
@@ -154,8 +198,8 @@ func (k *walk) unwindNameless() step {
 
 // isCode reports whether an address is in the code cache or in a mapped file.
 func (k *walk) isCode(pc uint64) bool {
-	if k.jvm.vm != nil {
-		if b, _ := k.jvm.cache.At(pc, k.monoNanos); b != nil {
+	if j := k.jvm; j.openJVM != nil {
+		if b, _ := j.view.Cache.At(pc, k.monoNanos); b != nil {
 			return true
 		}
 	}
@@ -165,12 +209,16 @@ func (k *walk) isCode(pc uint64) bool {
 
 // followsCall reports whether there is a call instruction right before an address.
 func (k *walk) followsCall(pc uint64) bool {
-	if k.jvm.vm == nil {
+	if k.jvm.openJVM == nil {
 		return false
 	}
-	var room [7]byte
-	b, err := k.jvm.vm.Read(room[:0], pc-uint64(len(room)), uint64(len(room)))
-	if err != nil {
+	const before = 7
+	vm := k.jvm.view.VM
+	b := ask(k, func() []byte {
+		b, _ := vm.Read(nil, pc-before, before)
+		return b
+	})
+	if len(b) < before {
 		return false
 	}
 	if b[2] == 0xe8 { // call rel32

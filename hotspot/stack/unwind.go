@@ -1,8 +1,6 @@
 package stack
 
 import (
-	"strings"
-
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/internal/cfi"
 )
@@ -10,7 +8,7 @@ import (
 // unwindCode finds the caller of a frame of generated code.
 func (k *walk) unwindCode(c *code) step {
 	pushed := k.pushed
-	k.pushed = strings.Contains(c.Name, pushedTo)
+	k.pushed = c.pushes
 	if c.rule == returnBarrier {
 		return k.unwindReturnBarrier()
 	}
@@ -117,16 +115,11 @@ func (k *walk) unwindByRBP(c *code) step {
 // trueReturn replaces the address of a deoptimisation handler with the address that the callee would have returned to
 // before the method was deoptimised. HotSpot has stored it in the method's frame (frame::deoptimize).
 func (k *walk) trueReturn() {
-	j := k.jvm
-	if j.vm == nil {
+	if k.jvm.openJVM == nil {
 		return
 	}
-	b, _ := j.cache.At(k.at.PC, k.monoNanos)
-	if b == nil || b.Method == nil {
-		return
-	}
-	c := j.codeOf(b)
-	if k.at.PC != c.deopt[0] && k.at.PC != c.deopt[1] {
+	c := k.place().code
+	if c == nil || c.Method == nil || k.at.PC != c.deopt[0] && k.at.PC != c.deopt[1] {
 		return
 	}
 	if pc, ok := k.dump.Word(k.at.Values[rsp] + c.origPC); ok && pc >= c.Lo && pc < c.Hi {
@@ -141,19 +134,22 @@ func (k *walk) trueReturn() {
 // In the stub itself, and in cont_thaw, frames are being moved. The walk goes on with the next return address on the
 // stack that belongs to Continuation.enterSpecial or to its caller, Continuation.run.
 func (k *walk) unwindReturnBarrier() step {
-	special := k.jvm.special
+	special, barrier := k.jvm.special.Load(), k.jvm.barrier.Load()
 	if special == nil {
 		return failed
 	}
-	frozen := callstack.At(callstack.Frozen, 0)
-	if k.exact || k.jvm.barrier == nil || k.at.PC != k.jvm.barrier.Lo {
+	frozen := &frame{Frame: callstack.At(callstack.Frozen, 0)}
+	if k.exact || barrier == nil || k.at.PC != barrier.Lo {
 		s := k.findContinuation()
 		if s == found {
 			k.frames = append(k.frames, frozen)
 		}
 		return s
 	}
-	below := k.jvm.codeOf(special)
+	below := k.codeOf(special)
+	if below == nil {
+		return failed
+	}
 	k.frames = append(append(k.frames, frozen), k.compiled(below, special.Lo)...)
 	if below.frameSize == 0 {
 		return failed
@@ -172,15 +168,15 @@ func (k *walk) findContinuation() step {
 		if !ok {
 			return k.missing(at)
 		}
-		b, _ := k.jvm.cache.At(pc-1, k.monoNanos)
+		b, _ := k.jvm.view.Cache.At(pc-1, k.monoNanos)
 		if b == nil || b.Method == nil {
 			continue
 		}
-		c := k.jvm.codeOf(b)
-		if candidates++; candidates > mostCandidates {
+		c := k.codeOf(b)
+		if candidates++; c == nil || candidates > mostCandidates {
 			return failed
 		}
-		if b != k.jvm.special {
+		if b != k.jvm.special.Load() {
 			k.exact = false // for the frames at a return address
 			if frames := k.compiled(c, pc); frames[0].Name != "jdk.internal.vm.Continuation::run" {
 				continue

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
@@ -54,6 +55,14 @@ func (s *seen) mark() callstack.Kind {
 	return 0
 }
 
+// framesOf returns the frames of a walk.
+func framesOf(k *walk) (frames []callstack.Frame) {
+	for _, f := range k.frames {
+		frames = append(frames, f.Frame)
+	}
+	return frames
+}
+
 // sampleStacks runs Stacks.java and walks the stacks of that many samples, after the program has run for a while.
 func sampleStacks(t *testing.T, java string, wanted int, flags ...string) []seen {
 	t.Helper()
@@ -85,7 +94,7 @@ func sampleStacks(t *testing.T, java string, wanted int, flags ...string) []seen
 	maps, err := native.ReadMaps(pid)
 	require.NoError(t, err)
 	mappings.Add(maps...)
-	w := NewWalker()
+	w := NewWalker(shared.NewJVMs())
 	out := callstack.NewWriter(io.Discard)
 	var all []seen
 	names := map[int32]string{}
@@ -102,12 +111,12 @@ func sampleStacks(t *testing.T, java string, wanted int, flags ...string) []seen
 			names[r.TID] = strings.TrimSpace(string(comm))
 		}
 		w.Walk(out, r, mappings)
-		s := seen{thread: names[r.TID], stack: slices.Clone(w.walk.frames), kernel: r.Mode == perfevent.Kernel}
+		s := seen{thread: names[r.TID], stack: framesOf(&w.walk), kernel: r.Mode == perfevent.Kernel}
 		if w.walk.mark != 0 {
 			s.stack = append(s.stack, callstack.Frame{Kind: w.walk.mark})
 		}
-		if j := w.jvms[pid]; j.vm != nil && !s.kernel {
-			if b, _ := j.cache.At(r.IP, r.MonoNanos); b != nil {
+		if j := w.jvms[pid]; j.openJVM != nil && !s.kernel {
+			if b, _ := j.view.Cache.At(r.IP, r.MonoNanos); b != nil {
 				if s.blob = fmt.Sprintf("%s+%#x", b.Name, r.IP-b.Lo); b.Method != nil {
 					s.leaf = b.Name
 				}

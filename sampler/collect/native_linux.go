@@ -80,7 +80,7 @@ func startNative(opts Options, open opener, learn func(*drain)) (*Native, error)
 	var refused *failure.RefusedError // the error of the first candidate
 	o := perfevent.Options{Frequency: n.hertz, Pauses: opts.Pauses}
 	if opts.Walk != nil {
-		o.Stacks, o.DrainEvery = cmp.Or(opts.StackSize, perfevent.MaxStack), stackPause
+		o.Stacks, o.DrainEvery = cmp.Or(opts.StackSize, perfevent.MaxStack), ringPause
 	}
 	for _, n.events = range r.candidates {
 		if n.set, err = openEvents(n.events, o, open); err == nil {
@@ -107,7 +107,7 @@ func startNative(opts Options, open opener, learn func(*drain)) (*Native, error)
 		return nil, err
 	}
 	if n.set.Stacks() > 0 {
-		if n.drain.stacks, err = newStacks(filepath.Join(opts.Dir, "stacks.part"), opts.Walk); err != nil {
+		if n.drain.stacks, err = newStacks(filepath.Join(opts.Dir, "stacks.part"), opts); err != nil {
 			n.set.Close()
 			n.drain.file.Close()
 			os.Remove(n.TextFile())
@@ -238,27 +238,45 @@ func (n *Native) StacksFile() string {
 // run takes the samples out of the kernel's buffers until Stop.
 func (n *Native) run() {
 	defer close(n.done)
-	pause, ended := shortestDrain, 0
-	for !n.stopping.Load() {
-		n.set.Wait(pause)
-		n.obey()
-		ended = n.drain.forgetEnded(ended)
-		pause = min(2*pause, longestDrain)
-		found := n.set.Drain(false, n.drain.take) > 0
-		if found {
-			n.drain.flush() // so that these samples are not lost if gasm is killed
-		}
-		pause = n.often.limit(n.drain.nextPause(pause, found))
+	if n.drain.stacks == nil {
+		n.takeUntilStop(n.drain.take, n.drain.looked, func() bool { return false })
+		n.set.Drain(true, n.drain.take)
+	} else {
+		q := newQueue(n.drain)
+		n.takeUntilStop(q.put, q.looked, q.full)
+		n.set.Drain(true, q.put)
+		late := time.AfterFunc(walkGrace, n.drain.stacks.giveUp)
+		q.end()
+		late.Stop()
 	}
-	if err := n.set.Disable(); err != nil {
-		n.stopErr = err
-	}
-	n.set.Drain(true, n.drain.take)
 	for i := range n.events {
 		n.drain.lostInAll(int64(n.set.Lost(i)))
 	}
 	n.set.Close()
 	if err := n.drain.end(); err != nil {
+		n.stopErr = err
+	}
+}
+
+// walkGrace is how long the last samples are walked after Stop. Those that are left then have no call stacks. Usually
+// that takes some milliseconds.
+const walkGrace = 150 * time.Millisecond
+
+// takeUntilStop takes the samples until Stop, and then ends the sampling. It calls looked after each look that has found
+// records. It does not look while full returns true.
+func (n *Native) takeUntilStop(take func(*perfevent.Record), looked func(), full func() bool) {
+	for pause := shortestDrain; !n.stopping.Load(); {
+		n.set.Wait(pause)
+		n.obey()
+		pause = min(2*pause, longestDrain)
+		found := full()
+		if !found && n.set.Drain(false, take) > 0 {
+			found = true
+			looked()
+		}
+		pause = n.often.limit(n.drain.nextPause(pause, found))
+	}
+	if err := n.set.Disable(); err != nil {
 		n.stopErr = err
 	}
 }

@@ -46,6 +46,9 @@ type Options struct {
 	// Walk makes native sampling record call stacks, which it writes to the file Native.StacksFile. If Walk is nil, no
 	// stacks are recorded, and samples cost less.
 	Walk Walk
+	// GiveUp makes Walk return soon, without what takes long. It is called from another goroutine when the recording
+	// should have ended. It may be nil.
+	GiveUp func()
 	// StackSize is the number of bytes that are copied of a thread's stack for each sample. If it is 0, as many are
 	// copied as fit into the kernel's buffers, which is 64 KiB for root. Native.StackSize returns the actual number.
 	StackSize int
