@@ -23,6 +23,7 @@
 //	steady     the scores of two JMH benchmarks under gasm, compared with the scores without it
 //	sdt        the cost of a call of a method that other tracers could watch (--probe-sdt)
 //	latency    the time from the last output of a JMH run under gasm to gasm's exit
+//	stacks     gasm's CPU time with call stacks, and what they cost the program that is sampled
 //	probes     the cost of a call of a probed method, and of a method next to it
 //	usdt       the cost of a USDT probe that gasm records
 //
@@ -74,6 +75,7 @@ var measurements = []measurement{
 	{"sampling", measureSampling},
 	{"steady", measureSteady},
 	{"latency", measureLatency},
+	{"stacks", measureStacks},
 	{"sdt", measureSDT},
 	{"probes", measureProbes},
 	{"usdt", measureUSDT},
