@@ -134,6 +134,9 @@ func (s *session) complete(ctx context.Context, describe func() capture.Descript
 	}
 	d := describe()
 	d.Notes.Add(s.resolver.Notes()...)
+	if n := s.open.Refused(); n > 0 {
+		d.Notes.Add(fmt.Sprintf("%d parts of the JVMs' memory were not read, because too much of it had been read before: some methods are missing, or are not known to be inlined", n))
+	}
 	if err := d.Write(s.folder.Path); err != nil {
 		s.problem(err)
 		saved = false
