@@ -245,9 +245,7 @@ func (n *Native) run() {
 		q := newQueue(n.drain)
 		n.takeUntilStop(q.put, q.looked, q.full)
 		n.set.Drain(true, q.put)
-		late := time.AfterFunc(walkGrace, n.drain.stacks.giveUp)
-		q.end()
-		late.Stop()
+		q.end(n.drain.stacks.giveUp)
 	}
 	for i := range n.events {
 		n.drain.lostInAll(int64(n.set.Lost(i)))
@@ -257,10 +255,6 @@ func (n *Native) run() {
 		n.stopErr = err
 	}
 }
-
-// walkGrace is how long the last samples are walked after Stop. Those that are left then have no call stacks. Usually
-// that takes some milliseconds.
-const walkGrace = 150 * time.Millisecond
 
 // takeUntilStop takes the samples until Stop, and then ends the sampling. It calls looked after each look that has found
 // records. It does not look while full returns true.

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
@@ -15,6 +16,7 @@ type queue struct {
 	free    chan *batch // batches whose memory is used again
 	filling *batch
 	bytes   atomic.Int64 // about how much memory the batches take
+	written atomic.Int64 // how many records were written
 	done    chan struct{}
 }
 
@@ -98,6 +100,7 @@ func (q *queue) write() {
 	for b := range q.batches {
 		for i := range b.records {
 			q.drain.take(&b.records[i])
+			q.written.Add(1)
 		}
 		if b.last {
 			q.drain.looked()
@@ -116,9 +119,33 @@ func (q *queue) write() {
 	}
 }
 
-// end is called after the last record. It returns when all are written.
-func (q *queue) end() {
+// The last records may wait for files or for the memory of processes. A record that is not written within stuckTicks
+// ticks is stuck, and all of them should be written within allTicks. A tick is longer on a machine that is so busy that
+// this process does not get its CPUs, because then everything else takes longer, too.
+const (
+	tick       = 10 * time.Millisecond
+	stuckTicks = 15
+	allTicks   = 100
+)
+
+// end is called after the last record. It returns when all are written. It calls hurry, once, if that takes too long.
+func (q *queue) end(hurry func()) {
 	q.looked()
 	close(q.batches)
+	ticks := time.NewTicker(tick)
+	defer ticks.Stop()
+	before, stuck := q.written.Load(), 0
+	for n := 0; n < allTicks && stuck < stuckTicks; n++ {
+		select {
+		case <-q.done:
+			return
+		case <-ticks.C:
+		}
+		stuck++
+		if now := q.written.Load(); now != before {
+			before, stuck = now, 0
+		}
+	}
+	hurry()
 	<-q.done
 }
