@@ -65,8 +65,8 @@ type Options struct {
 // they were at the time of the sample. The samples are of all processes that are sampled, also of those that are not
 // JVMs.
 //
-// The samples come in the order of their times, from one goroutine. A sample is passed to Walk at least 20 ms after it
-// was taken, except for the last ones of a recording. Walk must be quick, because the kernel's buffers fill meanwhile.
+// The samples come in the order of their times, from one goroutine, which is not the one that empties the kernel's
+// buffers. A sample is passed to Walk at least 20 ms after it was taken, except for the last ones of a recording.
 type Walk func(w *callstack.Writer, r *perfevent.Record, libraries *native.Resolver) callstack.ID
 
 // A Perf is a recording by perf that is under way or has ended.
