@@ -150,7 +150,7 @@ func readLibrary(m *native.Mapping, open func() (*os.File, error)) (*library, er
 	if err != nil {
 		return nil, err
 	}
-	table, err := cfi.New(f)
+	table, err := cfi.Open(f)
 	if err != nil {
 		return nil, err
 	}
