@@ -16,33 +16,38 @@ func (k *walk) emit(p place) {
 	case k.exact && p.mapped != nil:
 		k.frames = append(k.frames, k.interruptedIn(p))
 	case k.exact:
-		k.frames = append(k.frames, k.framesOf(p)...)
+		frames, _ := k.framesOf(p)
+		k.frames = append(k.frames, frames...)
 	default:
 		s := k.site()
-		if s.frames == nil {
-			s.frames = k.framesOf(p)
+		frames := s.frames
+		if frames == nil {
+			var ok bool
+			if frames, ok = k.framesOf(p); ok {
+				s.frames = frames
+			}
 		}
-		k.frames = append(k.frames, s.frames...)
+		k.frames = append(k.frames, frames...)
 	}
 }
 
-// framesOf returns the frames of code that is not the interpreter's.
-func (k *walk) framesOf(p place) []*frame {
+// framesOf returns the frames of code that is not the interpreter's. ok is false if a later call may find more.
+func (k *walk) framesOf(p place) (frames []*frame, ok bool) {
 	switch {
 	case p.code != nil && p.code.Method != nil:
 		return k.compiled(p.code, k.at.PC)
 	case p.code != nil:
 		f := callstack.At(callstack.Stub, k.at.PC)
 		f.Name = p.code.Name
-		return []*frame{{Frame: f}}
+		return []*frame{{Frame: f}}, true
 	case p.mapped != nil:
 		f := callstack.At(callstack.Native, k.at.PC)
 		if named, ok := k.mappings.Resolve(k.pid, k.lookup(), ""); ok {
 			f.Module, f.Name = named.Module, named.Symbol
 		}
-		return []*frame{{Frame: f}}
+		return []*frame{{Frame: f}}, true
 	}
-	return nil
+	return nil, false
 }
 
 // interruptedIn returns the frame of a library's function that has entered the kernel, or was interrupted by a signal.
@@ -50,20 +55,20 @@ func (k *walk) interruptedIn(p place) *frame {
 	known := k.jvm.sites.interrupted
 	f := known[k.at.PC]
 	if f == nil {
-		f = k.framesOf(p)[0]
-		if len(known) < mostSites {
+		frames, _ := k.framesOf(p)
+		if f = frames[0]; len(known) < mostSites {
 			known[k.at.PC] = f
 		}
 	}
 	return f
 }
 
-// compiled returns the frames of a compiled method at a return address, innermost first.
-func (k *walk) compiled(c *code, pc uint64) []*frame {
+// compiled returns the frames of a compiled method at a return address, innermost first. ok is false if they are those of
+// the method alone, because what was inlined is not known.
+func (k *walk) compiled(c *code, pc uint64) (frames []*frame, ok bool) {
 	if frames, ok := c.frames[pc]; ok && !k.exact {
-		return frames
+		return frames, true
 	}
-	var frames []*frame
 	methods, ok := k.inlined(c, pc)
 	for _, f := range methods {
 		at := callstack.At(callstack.Inlined, pc)
@@ -75,7 +80,7 @@ func (k *walk) compiled(c *code, pc uint64) []*frame {
 	if ok && len(c.frames) < mostReturns {
 		c.frames[pc] = frames
 	}
-	return frames
+	return frames, ok
 }
 
 // mostReturns is the largest number of return addresses in a method whose frames are read.

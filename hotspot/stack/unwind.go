@@ -150,7 +150,8 @@ func (k *walk) unwindReturnBarrier() step {
 	if below == nil {
 		return failed
 	}
-	k.frames = append(append(k.frames, frozen), k.compiled(below, special.Lo)...)
+	entered, _ := k.compiled(below, special.Lo)
+	k.frames = append(append(k.frames, frozen), entered...)
 	if below.frameSize == 0 {
 		return failed
 	}
@@ -178,7 +179,7 @@ func (k *walk) findContinuation() step {
 		}
 		if b != k.jvm.special.Load() {
 			k.exact = false // for the frames at a return address
-			if frames := k.compiled(c, pc); frames[0].Name != "jdk.internal.vm.Continuation::run" {
+			if frames, _ := k.compiled(c, pc); frames[0].Name != "jdk.internal.vm.Continuation::run" {
 				continue
 			}
 		}
