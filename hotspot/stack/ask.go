@@ -3,9 +3,9 @@ package stack
 import "time"
 
 // longestAsk is how long a walk waits for the JVM's memory. Reading it takes microseconds, and some milliseconds when
-// the code cache is read for the first time; on a machine that is very busy, up to a second. It takes for ever where the
-// JVM has mapped its memory from a file system that does not answer.
-const longestAsk = 2 * time.Second
+// the code cache is read for the first time; on a machine that is very busy, some seconds. It takes for ever where the JVM
+// has mapped its memory from a file system that does not answer. Meanwhile the samples are kept by the caller.
+const longestAsk = 10 * time.Second
 
 // within runs f, which reads the JVM's memory, in another goroutine. It waits for the result, but no longer than
 // longestAsk, and not at all after GiveUp. ok is false if there is no result by then. After that, within does nothing and

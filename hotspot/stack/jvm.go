@@ -47,8 +47,8 @@ const (
 	// methods take some milliseconds. A walk may take longer if this process does not get a CPU.
 	longestWalk = 250 * time.Millisecond
 	// A process is not walked any more if its walks took longer than mostTime in all, and usualWalk on average. It makes
-	// gasm read very much memory then.
-	mostTime, usualWalk = 5 * time.Second, 5 * time.Millisecond
+	// gasm read very much memory then, or wait for it.
+	mostTime, usualWalk = 15 * time.Second, 5 * time.Millisecond
 )
 
 // took notes how long a walk took.

@@ -96,8 +96,10 @@ func (w *Walker) Walk(out *callstack.Writer, r *perfevent.Record, mappings *nati
 		w.out = out
 		w.forgetNumbers()
 	}
+	j := w.process(int(r.PID), r.MonoNanos)
+	j.open(r.MonoNanos)
 	began := time.Now()
-	if j := w.process(int(r.PID), r.MonoNanos); r.ABI == perfevent.ABI64 && !j.refused() {
+	if r.ABI == perfevent.ABI64 && !j.refused() {
 		if k.begin(w, j, r, mappings) {
 			k.until = began.Add(longestWalk)
 			k.mark = k.climb(r.Mode == perfevent.Kernel)
@@ -133,7 +135,6 @@ func (w *Walker) forgetNumbers() {
 
 // begin sets the state of the leaf. It returns false if the JVM's memory can't be read in time.
 func (k *walk) begin(w *Walker, j *jvm, r *perfevent.Record, mappings *native.Resolver) bool {
-	j.open(r.MonoNanos)
 	if j.openJVM != nil && j.asked.Load() || !j.poll(r.MonoNanos) {
 		return false
 	}
