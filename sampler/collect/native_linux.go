@@ -275,9 +275,10 @@ func (n *Native) takeUntilStop(take func(*perfevent.Record), looked func(), full
 	}
 }
 
-// Stop ends the recording and waits until all samples are in the file. Only one part of this can take long: finding the
-// names of native functions, for which gasm reads the files that the processes have mapped. When ctx is done, Stop
-// leaves the remaining functions without names. If the samples could not be written, the error is a
+// Stop ends the recording and waits until all samples are in the file. Two parts of this can take long: finding the names
+// of native functions, for which gasm reads the files that the processes have mapped, and call stacks, for which it also
+// reads their memory. When ctx is done, Stop leaves the remaining functions without names, and the remaining samples
+// without stacks. If the samples could not be written, the error is a
 // *failure.StoppedError, and the file has the samples up to the failure. A second Stop returns the same error.
 func (n *Native) Stop(ctx context.Context) error {
 	n.stopOnce.Do(func() {
@@ -288,6 +289,9 @@ func (n *Native) Stop(ctx context.Context) error {
 	case <-n.done:
 	case <-ctx.Done():
 		n.drain.resolver.GiveUp()
+		if n.drain.stacks != nil {
+			n.drain.stacks.giveUp()
+		}
 		<-n.done
 	}
 	return n.stopErr

@@ -120,15 +120,16 @@ func (q *queue) write() {
 }
 
 // The last records may wait for files or for the memory of processes. A record that is not written within stuckTicks
-// ticks is stuck, and all of them should be written within allTicks. A tick is longer on a machine that is so busy that
-// this process does not get its CPUs, because then everything else takes longer, too.
+// ticks is stuck, and all of them should be written within allTicks. Usually they are written within some milliseconds. A
+// tick is longer on a machine that is so busy that this process does not get its CPUs, because then everything else takes
+// longer, too.
 const (
 	tick       = 10 * time.Millisecond
-	stuckTicks = 15
-	allTicks   = 100
+	stuckTicks = 200
+	allTicks   = 500
 )
 
-// end is called after the last record. It returns when all are written. It calls hurry, once, if that takes too long.
+// end is called after the last record. It returns when all are written. It calls hurry if that takes too long.
 func (q *queue) end(hurry func()) {
 	q.looked()
 	close(q.batches)

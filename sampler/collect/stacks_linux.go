@@ -77,8 +77,7 @@ func (s *stacks) of(r *perfevent.Record, libraries *native.Resolver, kernelNames
 
 // giveUp ends the walks: it makes the present one return soon, and there are no more. Any goroutine may call it.
 func (s *stacks) giveUp() {
-	s.over.Store(true)
-	if s.stop != nil {
+	if !s.over.Swap(true) && s.stop != nil {
 		s.stop()
 	}
 }
