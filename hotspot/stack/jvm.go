@@ -47,14 +47,15 @@ const (
 	// methods take some milliseconds. A walk may take longer if this process does not get a CPU.
 	longestWalk = 250 * time.Millisecond
 	// A process is not walked any more if its walks took longer than mostTime in all, and usualWalk on average. It makes
-	// gasm read very much memory then, or wait for it.
-	mostTime, usualWalk = 15 * time.Second, 5 * time.Millisecond
+	// gasm read very much memory then, or wait for it. A walk counts for no more than mostOfOne, because one that finds
+	// much new code takes long on a busy machine.
+	mostTime, usualWalk, mostOfOne = 15 * time.Second, 20 * time.Millisecond, time.Second
 )
 
 // took notes how long a walk took.
 func (j *jvm) took(d time.Duration) {
 	j.walks++
-	j.spent += d
+	j.spent += min(d, mostOfOne)
 }
 
 // refused reports whether the process is not walked any more.
