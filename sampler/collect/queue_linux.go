@@ -125,8 +125,8 @@ func (q *queue) write() {
 // longer, too.
 const (
 	tick       = 10 * time.Millisecond
-	stuckTicks = 200
-	allTicks   = 500
+	stuckTicks = 500
+	allTicks   = 2000
 )
 
 // end is called after the last record. It returns when all are written. It calls hurry if that takes too long.

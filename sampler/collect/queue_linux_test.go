@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -115,7 +116,9 @@ func TestWalkBlocks(t *testing.T) {
 	x.Release(t)
 	<-blocked
 	time.Sleep(2 * stackPause) // for more samples
-	require.NoError(t, n.Stop(t.Context()))
+	stopping, cancel := context.WithCancel(t.Context())
+	cancel() // as after a signal
+	require.NoError(t, n.Stop(stopping))
 	assert.Empty(t, n.Notes())
 	samples, _ := written(t, n)
 	tree := readStacks(t, n.StacksFile())
