@@ -23,6 +23,7 @@
 //	steady     the scores of two JMH benchmarks under gasm, compared with the scores without it
 //	sdt        the cost of a call of a method that other tracers could watch (--probe-sdt)
 //	latency    the time from the last output of a JMH run under gasm to gasm's exit
+//	walks      gasm's CPU time with call stacks, and what they cost the program that is sampled
 //	probes     the cost of a call of a probed method, and of a method next to it
 //	usdt       the cost of a USDT probe that gasm records
 //	stacks     how many call stacks of large programs are whole, and how far they agree with async-profiler's; only if
@@ -77,6 +78,7 @@ var measurements = []measurement{
 	{"sampling", measureSampling, false},
 	{"steady", measureSteady, false},
 	{"latency", measureLatency, false},
+	{"walks", measureWalks, false},
 	{"sdt", measureSDT, false},
 	{"probes", measureProbes, false},
 	{"usdt", measureUSDT, false},

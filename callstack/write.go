@@ -17,8 +17,8 @@ const MaxNodes = 8 << 20
 type Writer struct {
 	out    *bufio.Writer
 	err    error
-	frames map[Frame]uint32
-	nodes  map[node]ID
+	frames map[Frame]FrameID
+	nodes  map[uint64]ID // by node.key
 	line   []byte
 }
 
@@ -28,9 +28,12 @@ type node struct {
 	frame  uint32
 }
 
+// key returns both parts of a node as one number, which is looked up faster.
+func (n node) key() uint64 { return uint64(n.parent)<<32 | uint64(n.frame) }
+
 // NewWriter returns a Writer, and writes the first line.
 func NewWriter(out io.Writer) *Writer {
-	w := &Writer{out: bufio.NewWriterSize(out, 64<<10), frames: map[Frame]uint32{}, nodes: map[node]ID{}}
+	w := &Writer{out: bufio.NewWriterSize(out, 64<<10), frames: map[Frame]FrameID{}, nodes: map[uint64]ID{}}
 	_, w.err = w.out.WriteString(head)
 	return w
 }
@@ -38,22 +41,36 @@ func NewWriter(out io.Writer) *Writer {
 // NoRoom is what Push returns when there are MaxNodes already. It is not the ID of a stack.
 const NoRoom = ID(1<<32 - 1)
 
+// A FrameID stands for a frame in a Writer.
+type FrameID uint32
+
+// noFrame is the FrameID of a frame for which there is no room.
+const noFrame = FrameID(1<<32 - 1)
+
 // Push returns the ID of the stack that has the frame f on top of the stack parent. It returns NoRoom if the stack is
 // new and there is no room for it, or if parent is NoRoom.
-func (w *Writer) Push(parent ID, f Frame) ID {
-	if parent == NoRoom {
+func (w *Writer) Push(parent ID, f Frame) ID { return w.PushFrame(parent, w.Frame(&f)) }
+
+// Frame returns the FrameID of a frame. A caller that keeps it saves the time in which Push looks the frame up.
+func (w *Writer) Frame(f *Frame) FrameID {
+	number, known := w.frames[*f]
+	if !known {
+		if len(w.nodes) >= MaxNodes || len(w.frames) >= MaxNodes {
+			return noFrame
+		}
+		number = FrameID(len(w.frames) + 1)
+		w.frames[*f] = number
+		w.writeFrame(uint32(number), f)
+	}
+	return number
+}
+
+// PushFrame is Push for a frame that Frame has returned the FrameID of.
+func (w *Writer) PushFrame(parent ID, frame FrameID) ID {
+	if parent == NoRoom || frame == noFrame {
 		return NoRoom
 	}
-	number, known := w.frames[f]
-	if !known {
-		if len(w.nodes) >= MaxNodes {
-			return NoRoom
-		}
-		number = uint32(len(w.frames) + 1)
-		w.frames[f] = number
-		w.writeFrame(number, &f)
-	}
-	key := node{parent, number}
+	key := node{parent, uint32(frame)}.key()
 	id, known := w.nodes[key]
 	if !known {
 		if len(w.nodes) >= MaxNodes {
@@ -62,7 +79,7 @@ func (w *Writer) Push(parent ID, f Frame) ID {
 		id = ID(len(w.nodes) + 1)
 		w.nodes[key] = id
 		w.line = append(w.line[:0], "s "...)
-		for _, n := range []uint32{uint32(id), uint32(parent), number} {
+		for _, n := range []uint32{uint32(id), uint32(parent), uint32(frame)} {
 			w.line = append(strconv.AppendUint(w.line, uint64(n), 10), ' ')
 		}
 		w.line[len(w.line)-1] = '\n'

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/hotspot/stack"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect"
@@ -66,7 +67,7 @@ func tryStacks(ctx context.Context, java, dir string) (t stackTrial) {
 	defer p.end()
 	lockedMemory.Lock()
 	defer lockedMemory.Unlock()
-	n, err := collect.AttachNative(ctx, collect.Options{Frequency: collect.DefaultFrequency, PID: p.cmd.Process.Pid, Dir: dir, Walk: stack.NewWalker().Walk})
+	n, err := collect.AttachNative(ctx, collect.Options{Frequency: collect.DefaultFrequency, PID: p.cmd.Process.Pid, Dir: dir, Walk: stack.NewWalker(shared.NewJVMs()).Walk})
 	if err != nil {
 		t.err = err
 		return t

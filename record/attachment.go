@@ -14,6 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/attach"
 	"github.com/gasm-profiler/gasm/hotspot/follow"
 	"github.com/gasm-profiler/gasm/hotspot/probe"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/record/command"
 	"github.com/gasm-profiler/gasm/record/debuginfo"
@@ -110,6 +111,7 @@ func NewAttachment(o AttachOptions) *Attachment {
 	a.gasm, a.folder, a.onProblem, a.patience = o.Gasm, o.Folder, o.Problem, patience.New(o.Message)
 	a.stacks = planStacks(o.Stacks, SamplerNative, nil)
 	a.o.Probes = a.stacks.addWindow(o.Probes, o.WindowMethod, o.Counters, o.Frequency)
+	a.open = shared.NewJVMs()
 	for _, j := range o.JVMs {
 		a.jvms = append(a.jvms, &attachedJVM{followedJVM: followedJVM{Process: j}, ticks: processend.StartTicks(j.PID)})
 	}
@@ -217,7 +219,7 @@ func (a *Attachment) followOne(ctx context.Context, j *attachedJVM) (err error) 
 			return err
 		}
 	}
-	return j.follow(begin, a.folder.Path, follow.Options{})
+	return j.follow(begin, a.folder.Path, follow.Options{JVMs: a.open})
 }
 
 // probed returns the recorded JVMs in the form that package probes needs.

@@ -100,7 +100,7 @@ func (c *liveCode) mapped(ctx context.Context, m native.Mapping) {
 		j.Process = *seen
 	}
 	c.r.jmhFiles.FollowJVM(c.r.patience.Reach(ctx), m.PID)
-	if err := j.follow(c.r.patience.Begin(ctx), c.r.folder.Path, follow.Options{Launched: true, All: c.watch != nil}); err != nil {
+	if err := j.follow(c.r.patience.Begin(ctx), c.r.folder.Path, follow.Options{Launched: true, All: c.watch != nil, JVMs: c.r.open}); err != nil {
 		c.r.problem(err)
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/hotspot/stack"
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/native"
@@ -24,7 +25,7 @@ func (r *Recording) startNative(ctx context.Context, pid int) (sampling, error) 
 	o := collect.Options{
 		Events: r.o.Counters, Drawn: !r.o.FixedFrequency, PID: pid, Dir: r.o.Folder.Path,
 		Mapped: func(m native.Mapping) { r.code.mapped(ctx, m) }, Pauses: r.rules.Reopen()}
-	return r.stacks.start(ctx, o, r.o.Frequency, func(o collect.Options, note string) (sampling, error) {
+	return r.stacks.start(ctx, o, r.o.Frequency, r.open, func(o collect.Options, note string) (sampling, error) {
 		n, err := collect.StartNative(o)
 		if err != nil {
 			return nil, err
@@ -45,7 +46,7 @@ const streamed = 1 << 16
 // attachNative starts sampling running processes by perf_event_open, without another program. The channel delivers the
 // samples while they are taken, and is closed at the end.
 func (a *Attachment) attachNative(ctx context.Context, o collect.Options) (sampling, <-chan sampler.Sample, error) {
-	s, err := a.stacks.start(ctx, o, a.o.Frequency, func(o collect.Options, note string) (sampling, error) {
+	s, err := a.stacks.start(ctx, o, a.o.Frequency, a.open, func(o collect.Options, note string) (sampling, error) {
 		n, err := collect.AttachNative(ctx, o)
 		if err != nil {
 			return nil, withoutOther(err)
@@ -66,11 +67,15 @@ func stacksSupported() error {
 	return nil
 }
 
+// newWalk returns the function that finds the call stacks of the samples, and one that makes it give up what takes long.
+// JVMs that are in the set are not opened again.
+func newWalk(open *shared.JVMs) (walk collect.Walk, giveUp func()) {
+	w := stack.NewWalker(open)
+	return w.Walk, w.GiveUp
+}
+
 // tryStacks returns an error if samples can't get call stacks with these options.
 func tryStacks(o collect.Options) error { return collect.TryStacks(o) }
-
-// newWalk returns the function that finds the call stacks of the samples.
-func newWalk() collect.Walk { return stack.NewWalker().Walk }
 
 // withoutOther changes the hint of an error that native sampling has returned. gasm attach has no other sampler, so the
 // hint must not tell the user to try one.

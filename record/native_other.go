@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect"
@@ -25,7 +26,7 @@ func stacksSupported() error { return errors.New("gasm records them on Linux onl
 func tryStacks(collect.Options) error { return stacksSupported() }
 
 // newWalk returns nil: it is never called.
-func newWalk() collect.Walk { return nil }
+func newWalk(*shared.JVMs) (collect.Walk, func()) { return nil, nil }
 
 // attachNative returns an error: native sampling works on Linux only.
 func (a *Attachment) attachNative(context.Context, collect.Options) (sampling, <-chan sampler.Sample, error) {

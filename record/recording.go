@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/record/command"
 	"github.com/gasm-profiler/gasm/record/patience"
@@ -55,6 +56,7 @@ func New(o Options) *Recording {
 	r.gasm, r.folder, r.onProblem, r.progress, r.patience = o.Gasm, o.Folder, o.Problem, o.Progress, patience.New(nil)
 	r.stacks = planStacks(o.Stacks, o.Sampler, o.Command)
 	r.o.Probes = r.stacks.addWindow(o.Probes, o.WindowMethod, o.Counters, o.Frequency)
+	r.open = shared.NewJVMs()
 	r.clocks.found = map[int]capture.Clock{}
 	r.code, r.codeNote = r.chooseCode()
 	return r

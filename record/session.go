@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/record/jvmevents"
 	"github.com/gasm-profiler/gasm/record/patience"
@@ -29,6 +30,7 @@ type session struct {
 	onProblem func(error) // Options.Problem; may be nil
 	patience  *patience.Patience
 	progress  func(bytes int) // Options.Progress; may be nil
+	open      *shared.JVMs    // the JVMs whose memory is read
 
 	stacks   stackPlan
 	sampling sampling
@@ -133,6 +135,9 @@ func (s *session) complete(ctx context.Context, describe func() capture.Descript
 	}
 	d := describe()
 	d.Notes.Add(s.resolver.Notes()...)
+	if n := s.open.Refused(); n > 0 {
+		d.Notes.Add(fmt.Sprintf("%d parts of the JVMs' memory were not read, because too much of it had been read before: some methods are missing, or are not known to be inlined", n))
+	}
 	if err := d.Write(s.folder.Path); err != nil {
 		s.problem(err)
 		saved = false

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/hotspot/probe"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/record/windows"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -115,14 +116,14 @@ type nativeStart func(o collect.Options, note string) (sampling, error)
 
 // start starts native sampling, with stacks if they are planned. If these are refused, it samples without them, or
 // returns an error if they have to be recorded. o has everything except Frequency and the options about stacks; asked is
-// the frequency that the user asked for, or 0.
-func (p *stackPlan) start(ctx context.Context, o collect.Options, asked int, begin nativeStart) (sampling, error) {
+// the frequency that the user asked for, or 0. JVMs that are in the set open are not opened again.
+func (p *stackPlan) start(ctx context.Context, o collect.Options, asked int, open *shared.JVMs, begin nativeStart) (sampling, error) {
 	var refused *failure.RefusedError
 	if p.walk {
 		with := o
 		var note string
 		with.Frequency, note = frequency(asked, o.Events, true)
-		if with.Walk = newWalk(); p.choice == StacksAuto {
+		if with.Walk, with.GiveUp = newWalk(open); p.choice == StacksAuto {
 			with.LeastStack = leastStack
 		}
 		s, err := begin(with, note)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/hotspot/probe"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -105,7 +106,7 @@ func TestStacksRefused(t *testing.T) {
 	} {
 		p := planStacks(c.choice, SamplerNative, []string{"java"})
 		starts, s := 0, &fakeSampling{}
-		got, err := p.start(t.Context(), collect.Options{PID: 1}, 997, func(o collect.Options, note string) (sampling, error) {
+		got, err := p.start(t.Context(), collect.Options{PID: 1}, 997, shared.NewJVMs(), func(o collect.Options, note string) (sampling, error) {
 			starts++
 			assert.Equal(t, 1, o.PID)
 			assert.Equal(t, 997, o.Frequency)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 type Namer func(method uint64) (name string, bytecodeSize int, err error)
 
 // A Cache knows which code is in the code cache of one JVM, and which code was in it earlier. Only one goroutine may
-// use it.
+// call Poll at a time. Any goroutine may call [Cache.At], [Cache.Only], [Cache.Find] and [Cache.Generation], which do
+// not wait for the JVM.
 type Cache struct {
 	vm     *vmstructs.VM
 	layout *layout
@@ -27,15 +29,18 @@ type Cache struct {
 	jvmci      bool              // code of level 4 comes from a JVMCI compiler instead of C2
 	names      map[uint64]string // names of blobs that this Poll has read, by the address of the text
 	nmethods   map[uint64]string // "nmethod" and "native nmethod", by address; kept for later Polls
-	current    []*Blob           // the blobs that are there now, sorted by address
-	history    history
-	now, last  int64 // times of this Poll and of the one before
-	notBefore  int64 // Blob.NotBeforeMonoNanos of the blobs that are found now
-	generation int   // counts passes over the blocks of a heap
+	now, last  int64             // times of this Poll and of the one before
+	notBefore  int64             // Blob.NotBeforeMonoNanos of the blobs that are found now
+	generation int               // counts passes over the blocks of a heap
 	fresh      []*freshBlock
 	failures   int    // Polls in a row that failed
 	blockBuf   []byte // memory for the blocks of the current batch
 	changes    Changes
+
+	mu      sync.RWMutex // for the fields below, and Blob.LastMonoNanos and GoneMonoNanos
+	current []*Blob      // the blobs that are there now, sorted by address
+	history history
+	version int // counts the Polls that have found changes
 }
 
 // New returns a Cache for a JVM. It is empty until the first Poll.
@@ -157,6 +162,9 @@ func (c *Cache) finish() {
 	}
 	slices.SortFunc(c.changes.Added, byAddress)
 	slices.SortFunc(c.changes.Gone, byAddress)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.version++
 	for _, b := range c.changes.Gone {
 		b.LastMonoNanos, b.GoneMonoNanos = max(c.last, b.SinceMonoNanos), c.now
 		c.history.add(b)

@@ -5,12 +5,30 @@ import (
 	"slices"
 )
 
+// Generation returns a number that changes when a Poll has found changes. As long as it stays the same, At returns the
+// same for an address and a time.
+func (c *Cache) Generation() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.version
+}
+
 // Blobs returns all blobs that are there now, by ascending address. The slice is valid until the next Poll.
-func (c *Cache) Blobs() []*Blob { return c.current }
+func (c *Cache) Blobs() []*Blob {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.current
+}
 
 // Find returns the blob that contained the address at the last Poll, or nil if there was none. If newer code may be
 // there, call Poll and then Find again.
 func (c *Cache) Find(pc uint64) *Blob {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.find(pc)
+}
+
+func (c *Cache) find(pc uint64) *Blob {
 	i, found := slices.BinarySearchFunc(c.current, pc, func(b *Blob, pc uint64) int { return cmp.Compare(b.Lo, pc) })
 	if !found {
 		i--
@@ -26,6 +44,8 @@ func (c *Cache) Find(pc uint64) *Blob {
 // The Cache does not know when a blob came or went between two Polls. If two blobs may have contained the address at
 // the given time, At returns the newer one, and ambiguous is true. It is not if one is a piece of the other.
 func (c *Cache) At(pc uint64, monoNanos int64) (b *Blob, ambiguous bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
 	consider := func(candidate *Blob) {
 		if !candidate.possible(monoNanos) {
 			return
@@ -35,10 +55,12 @@ func (c *Cache) At(pc uint64, monoNanos int64) (b *Blob, ambiguous bool) {
 			b = candidate
 		}
 	}
-	for _, old := range c.history.at(pc) {
-		consider(old)
+	for _, old := range c.history.pages[pc/historyPage] {
+		if old.contains(pc) {
+			consider(old)
+		}
 	}
-	if now := c.Find(pc); now != nil {
+	if now := c.find(pc); now != nil {
 		consider(now)
 	}
 	return b, ambiguous
@@ -46,6 +68,22 @@ func (c *Cache) At(pc uint64, monoNanos int64) (b *Blob, ambiguous bool) {
 
 // samePiece reports whether two blobs are the same code of HotSpot's, which a later Poll has cut into smaller pieces.
 func samePiece(a, b *Blob) bool { return a.Method == nil && b.Method == nil && a.Header == b.Header }
+
+// Only returns the blob that contains the address, or nil if none does. ok is true if no other blob is known that has
+// contained the address earlier. Then At returns the same blob for all times after its NotBeforeMonoNanos, or nil, until
+// the Generation changes.
+func (c *Cache) Only(pc uint64) (b *Blob, ok bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, old := range c.history.pages[pc/historyPage] {
+		if old.contains(pc) {
+			return nil, false
+		}
+	}
+	return c.find(pc), true
+}
+
+func (b *Blob) contains(pc uint64) bool { return b.Lo <= pc && pc < b.Hi }
 
 // possible reports whether the blob may have been in the code cache at a given time. A blob that the first Poll found
 // may have been there at any time before that Poll.
@@ -87,15 +125,4 @@ func (h *history) forget(b *Blob) {
 			delete(h.pages, page)
 		}
 	}
-}
-
-// at returns the blobs in the history that covered an address.
-func (h *history) at(pc uint64) []*Blob {
-	var found []*Blob
-	for _, b := range h.pages[pc/historyPage] {
-		if b.Lo <= pc && pc < b.Hi {
-			found = append(found, b)
-		}
-	}
-	return found
 }

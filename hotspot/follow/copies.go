@@ -22,12 +22,19 @@ func (f *Follower) look() (news bool) {
 	f.mu.Lock()
 	f.seen, f.pending = f.pending, f.seen[:0]
 	f.mu.Unlock()
-	news = f.poll()
+	newest := int64(0)
 	for _, at := range f.seen {
-		if f.cache == nil {
+		newest = max(newest, at.monoNanos)
+	}
+	if len(f.seen) == 0 {
+		newest = always
+	}
+	news = f.poll(newest)
+	for _, at := range f.seen {
+		if f.jvm == nil {
 			break
 		}
-		b, ambiguous := f.cache.At(at.pc, at.monoNanos)
+		b, ambiguous := f.jvm.Cache.At(at.pc, at.monoNanos)
 		f.result.Samples++
 		if ambiguous {
 			f.result.Ambiguous++
@@ -60,10 +67,7 @@ func (f *Follower) take(b *codecache.Blob) copyState {
 	if f.result.Disk != nil {
 		return failed
 	}
-	began := time.Now()
-	err := f.copyMethod(b.Method)
-	f.budget.spend(time.Since(began))
-	return f.count(b, err)
+	return f.count(b, f.copyMethod(b.Method))
 }
 
 // count counts a method in the result: as copied if err is nil, as late if the method or the JVM was gone, and
@@ -95,25 +99,34 @@ func isGone(err error) bool {
 	return errors.Is(err, nmethod.ErrGone) || errors.Is(err, syscall.ESRCH) || errors.Is(err, fs.ErrNotExist)
 }
 
-// copyMethod copies one method. If the debug info makes no sense, copyMethod reads the method again. Perhaps the copier
+// copyMethod copies one method, and subtracts the time that it takes from the budget.
+func (f *Follower) copyMethod(m *printassembly.Installed) (err error) {
+	f.jvm.Copy(func(c *nmethod.Copier) {
+		began := time.Now() // not earlier, because others may have used the Copier before
+		err = f.copyWith(c, m)
+		f.budget.spend(time.Since(began))
+	})
+	return err
+}
+
+// copyWith copies one method. If the debug info makes no sense, copyWith reads the method again. Perhaps the copier
 // remembered names of classes that have since been unloaded, or the method was replaced while it was being read. If the
 // second copy fails too, what was written of it stays in the log.
-func (f *Follower) copyMethod(m *printassembly.Installed) error {
-	f.copier.ForgetStale()
+func (f *Follower) copyWith(c *nmethod.Copier, m *printassembly.Installed) error {
 	start := len(f.log.text)
 	var err error
 	for range 2 {
 		var code *nmethod.Code
-		if code, err = f.copier.Copy(m); isGone(err) {
+		if code, err = c.Copy(m); isGone(err) {
 			return err
 		}
 		if err == nil {
 			if f.log.text, err = code.AppendTo(f.log.text[:start]); err == nil {
-				f.log.text = f.copier.AppendSourceFiles(f.log.text)
+				f.log.text = c.AppendSourceFiles(f.log.text)
 				return nil
 			}
 		}
-		f.copier.Forget()
+		c.Forget()
 	}
 	return err
 }

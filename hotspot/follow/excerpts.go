@@ -59,16 +59,18 @@ func (f *Follower) takeExcerpt(b *codecache.Blob, pc uint64) copyState {
 }
 
 // addTo adds the debug info of an instruction to the excerpt of a method.
-func (f *Follower) addTo(e *excerpt, b *codecache.Blob, pc uint64) error {
-	f.copier.ForgetStale()
-	code, err := f.copier.Copy(b.Method)
-	if err != nil {
-		return err
-	}
-	if e.Excerpt == nil {
-		e.Excerpt = code.Excerpt()
-	}
-	return e.Add(code, pc)
+func (f *Follower) addTo(e *excerpt, b *codecache.Blob, pc uint64) (err error) {
+	f.jvm.Copy(func(c *nmethod.Copier) {
+		var code *nmethod.Code
+		if code, err = c.Copy(b.Method); err != nil {
+			return
+		}
+		if e.Excerpt == nil {
+			e.Excerpt = code.Excerpt()
+		}
+		err = e.Add(code, pc)
+	})
+	return err
 }
 
 // completeSome completes the copies of methods that have excerpts, as long as the budget lasts.
@@ -101,10 +103,7 @@ func (f *Follower) hottestExcerpt() (hottest *codecache.Blob) {
 // complete copies all of a method that has only an excerpt so far. If that fails, it writes the excerpt to the log.
 func (f *Follower) complete(b *codecache.Blob) {
 	start := len(f.log.text)
-	began := time.Now()
-	err := f.copyMethod(b.Method)
-	f.budget.spend(time.Since(began))
-	if err != nil {
+	if err := f.copyMethod(b.Method); err != nil {
 		f.log.text = f.log.text[:start]
 		f.writeExcerpt(b)
 		return

@@ -2,6 +2,7 @@ package follow
 
 import (
 	"cmp"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -9,8 +10,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/hotspot/codecache"
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
-	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
-	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
@@ -30,6 +30,8 @@ type Options struct {
 	Launched bool
 	// All makes the Follower copy every method as soon as it sees the method, so that it needs no samples.
 	All bool
+	// JVMs are the JVMs that other readers look at, too, so that each is polled only once. It may be nil.
+	JVMs *shared.JVMs
 
 	budget time.Duration // for a test, in place of budgetStart; if negative, all copies are excerpts
 }
@@ -51,10 +53,8 @@ type Follower struct {
 	known   int      // how many methods were seen so far
 
 	// The fields below belong to the goroutine of run.
-	vm       *vmstructs.VM
-	cache    *codecache.Cache
-	copier   *nmethod.Copier
-	seen     []sample // the samples that look is going through; pending reuses the slice's memory
+	jvm      *shared.View // nil until HotSpot has made its code cache
+	seen     []sample     // the samples that look is going through; pending reuses the slice's memory
 	state    map[*codecache.Blob]copyState
 	excerpts map[*codecache.Blob]*excerpt // of the methods that are still to be copied completely
 	budget   budget                       // for copies
@@ -120,6 +120,9 @@ func Start(pid int, o Options) (*Follower, error) {
 	f := &Follower{pid: pid, o: o, stop: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
 		switched: make(chan struct{}, 1), state: map[*codecache.Blob]copyState{},
 		excerpts: map[*codecache.Blob]*excerpt{}, budget: newBudget(cmp.Or(o.budget, budgetStart))}
+	if o.JVMs == nil {
+		f.o.JVMs = shared.NewJVMs()
+	}
 	if !o.Launched {
 		if err := f.open(); err != nil {
 			return nil, err
@@ -138,26 +141,15 @@ func Start(pid int, o Options) (*Follower, error) {
 
 // open finds HotSpot's code cache.
 func (f *Follower) open() (err error) {
-	if f.vm == nil {
-		if f.vm, err = vmstructs.Open(f.pid); err != nil {
-			return err
-		}
+	if f.jvm, err = f.o.JVMs.Open(f.pid); err != nil {
+		return err
 	}
-	// HotSpot fills the table of bytecodes before it makes the code cache (bytecodes_init and codeCache_init in
-	// init.cpp). A copier that was made before the cache may have found the table empty. Then a second one is made.
-	for range 2 {
-		if f.copier, err = nmethod.NewCopier(f.vm); err != nil {
-			return err
-		}
-		if f.cache, err = codecache.New(f.vm, f.copier.MethodName); err != nil {
-			return err
-		}
-		if f.copier.Frames() == nil {
-			break
-		}
-	}
-	f.copier.SetNames(nmethod.Names{Function: nmethod.FunctionNames(f.pid), Stub: f.stubName})
-	if f.result.NoFrames = f.copier.Frames(); isGone(f.result.NoFrames) {
+	names := nmethod.Names{Function: nmethod.FunctionNames(f.pid), Stub: f.stubName}
+	f.jvm.Copy(func(c *nmethod.Copier) {
+		c.SetNames(names)
+		f.result.NoFrames = c.Frames()
+	})
+	if isGone(f.result.NoFrames) {
 		f.result.NoFrames, f.result.EndedEarly = nil, true
 	}
 	return nil
@@ -166,7 +158,7 @@ func (f *Follower) open() (err error) {
 // stubName returns the name of the stub at the target of a call, without the prefix "StubRoutines::". It returns "" if
 // there is no stub.
 func (f *Follower) stubName(at uint64) string {
-	b := f.cache.Find(at)
+	b := f.jvm.Cache.Find(at)
 	if b == nil || b.Kind != printassembly.Stub {
 		return ""
 	}
@@ -177,10 +169,10 @@ func (f *Follower) stubName(at uint64) string {
 // began is called when HotSpot's code cache has been found. It writes the head of the log, and finds all code that is
 // already there.
 func (f *Follower) began() {
-	flags, err := f.vm.Flags(debugInfoFlag, framePointersFlag)
-	f.log.head(f.vm, flags[framePointersFlag].Size > 0 && flags[framePointersFlag].Value != 0)
-	f.names = newNames(f.pid, f.vm)
-	f.poll()
+	flags, err := f.jvm.VM.Flags(debugInfoFlag, framePointersFlag)
+	f.log.head(f.jvm.VM, flags[framePointersFlag].Size > 0 && flags[framePointersFlag].Value != 0)
+	f.names = newNames(f.pid, f.jvm.VM)
+	f.poll(always)
 	flag := flags[debugInfoFlag]
 	// If the flag was set while the JVM ran, by gasm or by another profiler, code from before lacks records.
 	f.result.SafepointsOnly = err == nil && f.result.NoFrames == nil && flag.Size > 0 && (flag.Value == 0 || !flag.Given)
@@ -268,7 +260,7 @@ func (f *Follower) run() {
 			f.readNames(true)
 			return
 		case <-f.switched:
-			f.poll() // so that code installed between Pause and Resume gets a time between them
+			f.poll(always) // so that code installed between Pause and Resume gets a time between them
 			if timer.Stop(); !f.paused.Load() {
 				pause = shortestPause
 				timer.Reset(pause)
@@ -279,7 +271,7 @@ func (f *Follower) run() {
 				timer.Reset(pause)
 			}
 		case <-timer.C:
-			if pause = min(2*pause, longest); f.poll() {
+			if pause = min(2*pause, longest); f.poll(always) {
 				pause = shortestPause
 			}
 			if f.completeSome(); len(f.excerpts) > 0 {
@@ -342,15 +334,17 @@ func (f *Follower) await() bool {
 	}
 }
 
-// poll finds the blobs that appeared or disappeared since the last poll, and writes the new ones to the log. It reports
-// whether it found any such blobs.
-func (f *Follower) poll() (news bool) {
+// always is a time for poll that makes it read the JVM's memory.
+const always = math.MaxInt64
+
+// poll finds the blobs that appeared or disappeared since the last poll, and writes the new ones to the log. It reads the
+// JVM's memory if nobody has done so since the given time. It reports whether it found any such blobs.
+func (f *Follower) poll(since int64) (news bool) {
 	if f.gone {
 		return false
 	}
-	began := time.Now()
-	changes, err := f.cache.Poll(monotonic.Nanos())
-	f.pollTook = time.Since(began)
+	changes, took, err := f.jvm.Poll(since)
+	f.pollTook = took
 	f.add(changes.Added)
 	if err != nil {
 		f.gone = true
@@ -394,6 +388,9 @@ func (f *Follower) uptimeMillis(mono int64) int64 {
 // end completes the log.
 func (f *Follower) end() {
 	f.names.close()
+	if f.jvm != nil {
+		f.jvm.Close()
+	}
 	f.log.close()
 	f.result.Disk = f.log.failure
 }

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/hotspot/codecache"
 	"github.com/gasm-profiler/gasm/hotspot/stack/exec"
 	"github.com/gasm-profiler/gasm/printassembly"
@@ -32,34 +31,53 @@ type code struct {
 	osr       uint64
 	deopt     [2]uint64 // addresses of the deoptimisation handlers
 	origPC    uint64    // offset from sp
+	pushes    bool      // its callers push arguments; see pushedTo
 
-	table    *exec.Table                  // nil if execute was not called yet, or could not read the code
-	executed bool                         // execute was called
-	frames   map[uint64][]callstack.Frame // by return address
+	table    *exec.Table         // nil if execute was not called yet, or could not read the code
+	executed bool                // execute was called
+	frames   map[uint64][]*frame // by return address
 }
 
-// codeOf returns what is known about a blob. It reads the blob's header when it sees the blob for the first time.
-func (j *jvm) codeOf(b *codecache.Blob) *code {
+// codeOf returns what is known about a blob. It reads the blob's header when it sees the blob for the first time. It
+// returns nil if that takes too long.
+func (k *walk) codeOf(b *codecache.Blob) *code {
+	j := k.jvm.openJVM
 	if c := j.codes[b]; c != nil {
 		return c
 	}
-	c := &code{Blob: b, frames: map[uint64][]callstack.Frame{}}
+	header := ask(k, func() []byte { return j.header(b) })
+	if k.late {
+		return nil
+	}
+	c := j.newCode(b, header)
 	j.codes[b] = c
+	return c
+}
+
+// header reads the header of a blob. It returns nil if that is not possible, or if other code may be there by now.
+func (j *openJVM) header(b *codecache.Blob) []byte {
 	size := j.layout.blobSize
 	if b.Method != nil {
 		size = j.layout.nmethodSize
 	}
-	var room [1 << 12]byte
-	header, err := j.vm.Read(room[:0], b.Header, min(size, uint64(len(room))))
-	if err != nil || b.Header == 0 || b.Gone() || b.Method != nil && int(j.layout.compileID.In(header)) != b.Method.ID {
-		header = nil // other code may be there by now
+	header, err := j.view.VM.Read(nil, b.Header, min(size, mostHeader))
+	if err != nil || b.Header == 0 || j.gone(b) || b.Method != nil && int(j.layout.compileID.In(header)) != b.Method.ID {
+		return nil
 	}
-	c.known = header != nil
+	return header
+}
+
+// mostHeader is the maximum number of bytes that are read of a header.
+const mostHeader = 1 << 12
+
+func (j *openJVM) newCode(b *codecache.Blob, header []byte) *code {
+	c := &code{Blob: b, frames: map[uint64][]*frame{}, known: header != nil}
 	c.frameSize = 8 * uint64(uint32(j.layout.frameSize.In(header)))
 	if c.frameSize > mostFrameBytes {
 		c.frameSize = 0
 	}
 	c.rule = c.chooseRule()
+	c.pushes = strings.Contains(c.Name, pushedTo)
 	if b.Method != nil {
 		j.readEntries(c, header)
 	}
@@ -70,7 +88,7 @@ func (j *jvm) codeOf(b *codecache.Blob) *code {
 const mostFrameBytes = 1 << 20
 
 // readEntries reads the addresses in an nmethod's header.
-func (j *jvm) readEntries(c *code, header []byte) {
+func (j *openJVM) readEntries(c *code, header []byte) {
 	if len(header) == 0 {
 		return
 	}

@@ -2,7 +2,7 @@
 // with, through the kernel's entry, libraries, HotSpot's stubs, the interpreter and compiled methods. The JVM needs no
 // option and no agent for that.
 //
-//	w := stack.NewWalker()
+//	w := stack.NewWalker(shared.NewJVMs())
 //	id := w.Walk(tree, record, mappings) // record: a sample with a copy of its registers and of the top of its stack
 //
 // The only memory of the thread that is read is that copy, so a walk is exact although it is done later. What the code
@@ -27,6 +27,13 @@
 // The frames of a virtual thread that has not returned since it was last mounted are in the heap. In place of them is
 // the address of the stub cont_returnBarrier. The walk goes on with the frame of Continuation.enterSpecial, which is on
 // the carrier thread's stack.
+//
+// # What is read when
+//
+// A walk reads the JVM's memory only when it comes to something new: a piece of code, a return address, or a method that
+// the interpreter executes. What is known about a return address is kept until the code cache or the mappings change, so
+// most walks read nothing but the copy of the stack, and allocate nothing. All reading is done by other goroutines. A walk
+// waits for them, but not for long: the memory may be mapped from a file system that does not answer.
 //
 // # Traps
 //

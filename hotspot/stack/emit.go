@@ -10,42 +10,77 @@ import (
 // emit appends the frames of the current place, innermost first.
 func (k *walk) emit(p place) {
 	switch {
-	case p.code != nil && p.code.Method != nil:
-		k.frames = append(k.frames, k.compiled(p.code, k.at.PC)...)
 	case p.isInterpreter():
 		k.frames = append(k.frames, k.interpreted(p.code))
 	case p.code != nil && p.code.rule == returnBarrier && k.at.PC == p.code.Lo: // unwindReturnBarrier marks it
+	case k.exact && p.mapped != nil:
+		k.frames = append(k.frames, k.interruptedIn(p))
+	case k.exact:
+		frames, _ := k.framesOf(p)
+		k.frames = append(k.frames, frames...)
+	default:
+		s := k.site()
+		frames := s.frames
+		if frames == nil {
+			var ok bool
+			if frames, ok = k.framesOf(p); ok {
+				s.frames = frames
+			}
+		}
+		k.frames = append(k.frames, frames...)
+	}
+}
+
+// framesOf returns the frames of code that is not the interpreter's. ok is false if a later call may find more.
+func (k *walk) framesOf(p place) (frames []*frame, ok bool) {
+	switch {
+	case p.code != nil && p.code.Method != nil:
+		return k.compiled(p.code, k.at.PC)
 	case p.code != nil:
 		f := callstack.At(callstack.Stub, k.at.PC)
 		f.Name = p.code.Name
-		k.frames = append(k.frames, f)
-	case p.mapped:
+		return []*frame{{Frame: f}}, true
+	case p.mapped != nil:
 		f := callstack.At(callstack.Native, k.at.PC)
 		if named, ok := k.mappings.Resolve(k.pid, k.lookup(), ""); ok {
 			f.Module, f.Name = named.Module, named.Symbol
 		}
-		k.frames = append(k.frames, f)
+		return []*frame{{Frame: f}}, true
 	}
+	return nil, false
 }
 
-// compiled returns the frames of a compiled method at a return address, innermost first.
-func (k *walk) compiled(c *code, pc uint64) []callstack.Frame {
-	if frames, ok := c.frames[pc]; ok && !k.exact {
-		return frames
+// interruptedIn returns the frame of a library's function that has entered the kernel, or was interrupted by a signal.
+func (k *walk) interruptedIn(p place) *frame {
+	known := k.jvm.sites.interrupted
+	f := known[k.at.PC]
+	if f == nil {
+		frames, _ := k.framesOf(p)
+		if f = frames[0]; len(known) < mostSites {
+			known[k.at.PC] = f
+		}
 	}
-	var frames []callstack.Frame
+	return f
+}
+
+// compiled returns the frames of a compiled method at a return address, innermost first. ok is false if they are those of
+// the method alone, because what was inlined is not known.
+func (k *walk) compiled(c *code, pc uint64) (frames []*frame, ok bool) {
+	if frames, ok := c.frames[pc]; ok && !k.exact {
+		return frames, true
+	}
 	methods, ok := k.inlined(c, pc)
 	for _, f := range methods {
 		at := callstack.At(callstack.Inlined, pc)
 		at.CompileID = c.Method.ID
 		describe(&at, &f)
-		frames = append(frames, at)
+		frames = append(frames, &frame{Frame: at})
 	}
 	frames[len(frames)-1].Kind = callstack.Compiled
 	if ok && len(c.frames) < mostReturns {
 		c.frames[pc] = frames
 	}
-	return frames
+	return frames, ok
 }
 
 // mostReturns is the largest number of return addresses in a method whose frames are read.
@@ -61,24 +96,53 @@ func (k *walk) inlined(c *code, pc uint64) (frames []nmethod.Frame, ok bool) {
 	case c.Method.Kind == "c2n" || c.Method.Kind == "cnt":
 		return alone, true
 	}
-	copied, err := k.jvm.copier.Copy(c.Method)
-	if err != nil {
-		return alone, false
-	}
-	frames, _, err = copied.FramesAt(pc)
-	if err != nil || len(frames) == 0 {
+	view := k.jvm.view
+	frames = ask(k, func() (frames []nmethod.Frame) {
+		view.Copy(func(copier *nmethod.Copier) {
+			if copied, err := copier.Copy(c.Method); err == nil {
+				frames, _, _ = copied.FramesAt(pc)
+			}
+		})
+		return frames
+	})
+	if len(frames) == 0 {
 		return alone, false
 	}
 	return frames, true
 }
 
 // interpreted returns the frame of the method that the interpreter executes in a codelet.
-func (k *walk) interpreted(c *code) callstack.Frame {
-	f := callstack.At(callstack.Interpreted, 0)
-	if method, bcp, ok := k.interpreterState(c); ok {
-		if at, err := k.jvm.copier.Interpreted(method, bcp); err == nil {
-			describe(&f, &at)
+func (k *walk) interpreted(c *code) *frame {
+	method, bcp, ok := k.interpreterState(c)
+	if !ok {
+		return &frame{Frame: callstack.At(callstack.Interpreted, 0)}
+	}
+	known := k.jvm.sites.methods
+	at := methodAt{method, bcp}
+	f := known[at]
+	if f == nil {
+		f = k.interpretedAt(at)
+		if !k.late {
+			known[at] = f
 		}
+	}
+	return f
+}
+
+func (k *walk) interpretedAt(at methodAt) *frame {
+	view := k.jvm.view
+	f := &frame{Frame: callstack.At(callstack.Interpreted, 0)}
+	found := ask(k, func() (found nmethod.Frame) {
+		found.BCI = -1
+		view.Copy(func(copier *nmethod.Copier) {
+			if read, err := copier.Interpreted(at.method, at.bcp); err == nil {
+				found = read
+			}
+		})
+		return found
+	})
+	if !k.late {
+		describe(&f.Frame, &found)
 	}
 	return f
 }

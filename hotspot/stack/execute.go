@@ -24,8 +24,12 @@ func (k *walk) frameAt(c *code) (frame exec.Frame, ok bool) {
 		return exec.ReturnOnTop(), true
 	}
 	if !c.executed {
-		c.executed = true
-		k.jvm.execute(c)
+		j := k.jvm.openJVM
+		table := ask(k, func() *exec.Table { return j.execute(c) })
+		if k.late {
+			return exec.Frame{}, false
+		}
+		c.executed, c.table = true, table
 	}
 	switch {
 	case c.table == nil:
@@ -39,14 +43,14 @@ func (k *walk) frameAt(c *code) (frame exec.Frame, ok bool) {
 // mostCode is the largest piece of code that is executed, in bytes. C2's largest methods have some 100 KiB.
 const mostCode = 1 << 18
 
-// execute reads a piece of code and executes it symbolically. It leaves c.table nil if the code can't be read.
-func (j *jvm) execute(c *code) {
-	if c.Hi-c.Lo > mostCode || c.Gone() {
-		return
+// execute reads a piece of code and executes it symbolically. It returns nil if the code can't be read.
+func (j *openJVM) execute(c *code) *exec.Table {
+	if c.Hi-c.Lo > mostCode || j.gone(c.Blob) {
+		return nil
 	}
-	bytes, err := j.vm.Read(nil, c.Lo, c.Hi-c.Lo)
+	bytes, err := j.view.VM.Read(nil, c.Lo, c.Hi-c.Lo)
 	if err != nil {
-		return
+		return nil
 	}
 	var code exec.Code
 	switch {
@@ -64,7 +68,7 @@ func (j *jvm) execute(c *code) {
 	default:
 		code = exec.Stub(c.Lo, bytes, c.Name)
 	}
-	c.table = exec.Analyze(code)
+	return exec.Analyze(code)
 }
 
 // unwindByExecution finds the caller by the frame that symbolic execution has found.

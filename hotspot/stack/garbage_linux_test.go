@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
@@ -27,14 +28,14 @@ func TestGarbage(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 	pid := cmd.Process.Pid
-	w, out := NewWalker(), callstack.NewWriter(io.Discard)
+	w, out := NewWalker(shared.NewJVMs()), callstack.NewWriter(io.Discard)
 	require.Eventually(t, func() bool {
 		now := monotonic.Nanos()
 		j := w.process(pid, now)
 		j.tryAt = 0
 		j.open(now)
 		j.poll(now)
-		return j.vm != nil && len(j.cache.Blobs()) > 500
+		return j.openJVM != nil && len(j.view.Cache.Blobs()) > 500
 	}, time.Minute, 20*time.Millisecond, "the JVM compiles methods")
 	mappings := native.NewResolver()
 	maps, err := native.ReadMaps(pid)
@@ -42,7 +43,7 @@ func TestGarbage(t *testing.T) {
 	mappings.Add(maps...)
 
 	random := rand.New(rand.NewPCG(1, 2))
-	blobs := w.jvms[pid].cache.Blobs()
+	blobs := w.jvms[pid].view.Cache.Blobs()
 	word := func(stack uint64) uint64 {
 		switch random.IntN(6) {
 		case 0:

@@ -1,37 +1,43 @@
 package stack
 
 import (
-	"errors"
 	"maps"
 	"sync/atomic"
 	"time"
 
 	"github.com/gasm-profiler/gasm/hotspot/codecache"
-	"github.com/gasm-profiler/gasm/hotspot/nmethod"
-	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // A jvm is a process whose samples are walked. It may turn out to be no JVM.
 type jvm struct {
-	pid     int
-	tryAt   int64         // when to look again whether it is a JVM; CLOCK_MONOTONIC
-	pause   time.Duration // between these looks
-	vm      *vmstructs.VM // nil until the JVM's code cache has been found
-	cache   *codecache.Cache
-	copier  *nmethod.Copier
-	layout  *layout
-	polled  int64 // time of the last poll
-	ended   bool
-	codes   map[*codecache.Blob]*code
-	special *codecache.Blob // Continuation.enterSpecial; nil if it was not seen
-	barrier *codecache.Blob // the stub cont_returnBarrier; nil before JDK 19
-	sampled int64           // time of the latest sample
-	spent   time.Duration   // what all its walks took
-	walks   int             // their number
-	// readings is the number of its libraries that are being read.
-	readings *atomic.Int32
+	pid      int
+	set      *shared.JVMs
+	givenUp  chan struct{} // closed by Walker.GiveUp
+	tryAt    int64         // when to look again whether it is a JVM; CLOCK_MONOTONIC
+	pause    time.Duration // between these looks
+	opening  chan *openJVM // has what the last look has found, if nobody has waited for that
+	*openJVM               // nil until the JVM's code cache has been found
+	asked    atomic.Bool   // within waits for the JVM's memory
+	polled   int64         // time of the last poll
+	ended    bool
+	sites    sites
+	sampled  int64         // time of the latest sample
+	spent    time.Duration // what all its walks took
+	walks    int           // their number
+	readings *atomic.Int32 // the number of its libraries that are being read
 	waited   time.Duration // how long its walks have waited for them
+}
+
+// An openJVM is what a jvm has if it is a JVM.
+type openJVM struct {
+	view   *shared.View
+	layout *layout
+	codes  map[*codecache.Blob]*code
+	// special is Continuation.enterSpecial; nil if it was not seen. barrier is the stub cont_returnBarrier; nil before
+	// JDK 19.
+	special, barrier atomic.Pointer[codecache.Blob]
 }
 
 const (
@@ -40,14 +46,15 @@ const (
 	// only when this process has used longestCPU since, or after longestWait more.
 	longestWalk, longestCPU, longestWait = 250 * time.Millisecond, 100 * time.Millisecond, time.Second
 	// A process is not walked any more if its walks took longer than mostTime in all, and usualWalk on average. It makes
-	// gasm read very much memory then.
-	mostTime, usualWalk = 5 * time.Second, 5 * time.Millisecond
+	// gasm read very much memory then, or wait for it. A walk counts for no more than mostOfOne, because one that finds
+	// much new code takes long on a busy machine.
+	mostTime, usualWalk, mostOfOne = 15 * time.Second, 20 * time.Millisecond, time.Second
 )
 
 // took notes how long a walk took. What it took longer than a walk may take, it has waited for a CPU or for a library.
 func (j *jvm) took(d time.Duration) {
 	j.walks++
-	j.spent += min(d, longestWalk+longestWait)
+	j.spent += min(d, mostOfOne)
 }
 
 // refused reports whether the process is not walked any more.
@@ -68,15 +75,23 @@ const (
 func (w *Walker) process(pid int, now int64) *jvm {
 	if now > w.swept+int64(sweepPause) {
 		w.swept = now
-		maps.DeleteFunc(w.jvms, func(_ int, j *jvm) bool { return now > j.sampled+int64(keepProcess) })
+		maps.DeleteFunc(w.jvms, func(_ int, j *jvm) bool {
+			unused := now > j.sampled+int64(keepProcess)
+			if unused {
+				j.close()
+			}
+			return unused
+		})
 	}
 	j := w.jvms[pid]
 	switch {
 	case j == nil:
-		j = &jvm{pid: pid, readings: new(atomic.Int32)}
+		j = &jvm{pid: pid, set: w.set, givenUp: w.givenUp, readings: new(atomic.Int32)}
 		w.jvms[pid] = j
 	case j.ended && now > j.polled+int64(afterEnd):
-		j = &jvm{pid: pid, spent: j.spent, walks: j.walks, readings: j.readings, waited: j.waited, polled: now, pause: j.pause, tryAt: j.tryAt}
+		j.close()
+		j = &jvm{pid: pid, set: w.set, givenUp: w.givenUp, spent: j.spent, walks: j.walks, readings: j.readings, waited: j.waited,
+			polled: now, pause: j.pause, tryAt: j.tryAt}
 		w.jvms[pid] = j
 	}
 	j.sampled = now
@@ -92,53 +107,95 @@ const mostCodes = 1 << 15
 
 // open looks whether the process is a JVM that has a code cache by now.
 func (j *jvm) open(now int64) {
-	if j.vm != nil || j.ended || now < j.tryAt {
+	if j.openJVM != nil || j.ended {
+		return
+	}
+	if j.opening != nil {
+		select {
+		case j.openJVM = <-j.opening: // which came too late the last time
+			j.opening = nil
+		default:
+			return
+		}
+	}
+	if j.openJVM != nil || now < j.tryAt {
 		return
 	}
 	j.pause = min(max(2*j.pause, firstPause), longestPause)
 	j.tryAt = now + int64(j.pause)
-	vm, err := vmstructs.Open(j.pid)
-	if err != nil {
-		var open *vmstructs.OpenError
-		if j.ended = errors.As(err, &open) && open.Reason == vmstructs.Gone; j.ended {
-			j.polled = now
-		}
+	opening := make(chan *openJVM, 1)
+	gone, ok := within(j, func() bool {
+		found, err := openIn(j.set, j.pid)
+		opening <- found
+		return shared.Gone(err)
+	})
+	if !ok {
+		j.opening = opening
 		return
 	}
-	copier, err := nmethod.NewCopier(vm)
-	if err != nil {
-		return
+	if j.openJVM = <-opening; gone {
+		j.ended, j.polled = true, now
 	}
-	cache, err := codecache.New(vm, copier.MethodName)
-	if err != nil {
-		return
-	}
-	l, err := newLayout(vm)
-	if err != nil {
-		return
-	}
-	j.vm, j.copier, j.cache, j.layout = vm, copier, cache, l
-	j.codes = map[*codecache.Blob]*code{}
 }
 
-// poll reads what is new in the code cache, unless it was read after the given time already.
-func (j *jvm) poll(sampled int64) {
-	if j.vm == nil || j.ended || sampled < j.polled {
-		return
+// openIn opens a process that is a JVM.
+func openIn(set *shared.JVMs, pid int) (*openJVM, error) {
+	view, err := set.Open(pid)
+	if err != nil {
+		return nil, err
 	}
-	j.polled = monotonic.Nanos()
-	changes, err := j.cache.Poll(j.polled)
-	j.ended = err != nil
+	l, err := newLayout(view.VM)
+	if err != nil {
+		view.Close()
+		return nil, err
+	}
+	return &openJVM{view: view, layout: l, codes: map[*codecache.Blob]*code{}}, nil
+}
+
+// close ends what open has begun.
+func (j *jvm) close() {
+	switch {
+	case j.openJVM != nil:
+		j.view.Close()
+	case j.opening != nil:
+		go func() {
+			if late := <-j.opening; late != nil {
+				late.view.Close()
+			}
+		}()
+	}
+}
+
+// poll reads what is new in the code cache, unless that was done after the given time already.
+func (j *jvm) poll(sampled int64) (ok bool) {
+	if j.openJVM == nil || j.ended || sampled < j.polled {
+		return true
+	}
+	now := monotonic.Nanos()
+	open := j.openJVM
+	err, ok := within(j, func() error { return open.poll(sampled) })
+	if !ok {
+		return false
+	}
+	j.polled, j.ended = now, err != nil
+	if len(j.codes) > mostCodes {
+		maps.DeleteFunc(j.codes, func(b *codecache.Blob, _ *code) bool { return j.gone(b) })
+	}
+	return true
+}
+
+func (j *openJVM) poll(since int64) error {
+	changes, _, err := j.view.Poll(since)
 	for _, b := range changes.Added {
 		switch {
 		case b.Method != nil && b.Name == "jdk.internal.vm.Continuation::enterSpecial":
-			j.special = b
+			j.special.Store(b)
 		case b.Method == nil && isReturnBarrier.MatchString(b.Name):
-			j.barrier = b
+			j.barrier.Store(b)
 		}
 	}
-	if len(j.codes) > mostCodes {
-		maps.DeleteFunc(j.codes, func(b *codecache.Blob, _ *code) bool { return b.Gone() })
-	}
-	j.copier.ForgetStale()
+	return err
 }
+
+// gone reports whether a blob is not in the code cache any more.
+func (j *openJVM) gone(b *codecache.Blob) bool { return j.view.Cache.Find(b.Lo) != b }

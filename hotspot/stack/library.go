@@ -24,8 +24,13 @@ type library struct {
 	table    *cfi.Table // nil if the file has none, or could not be read
 	attempts int        // by how many processes it was tried to be read
 	tried    int        // the last one of them
-	reading  *reading   // nil if it is not being read
 	segments native.Segments
+	reading  *reading // nil if it is not being read
+}
+
+// settled reports whether a process will not get to know more about the library.
+func (l *library) settled(pid int) bool {
+	return l.table != nil || l.reading == nil && (l.attempts >= mostAttempts || l.tried == pid)
 }
 
 // A reading is an attempt to read a library that a goroutine makes.
@@ -36,7 +41,7 @@ type reading struct {
 
 // A content is what has been read of a library.
 type content struct {
-	section  *cfi.Section
+	table    *cfi.Table
 	segments native.Segments
 	err      error
 }
@@ -69,11 +74,11 @@ func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *
 	l := w.libraries[key]
 	switch {
 	case l == nil && len(w.libraries) >= mostLibraries:
-		return &library{}
+		return &library{attempts: mostAttempts}
 	case l == nil:
 		l = &library{}
 		w.libraries[key] = l
-	case l.table != nil:
+	case l.settled(m.PID):
 		return l
 	}
 	if l.reading != nil {
@@ -90,21 +95,20 @@ func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *
 	if l.attempts < mostAttempts && l.tried != m.PID && w.tables <= mostTables && j.readings.Load() < mostReadings {
 		l.attempts++
 		l.tried = m.PID
-		w.read(l, j, m, mappings)
+		w.read(l, j, *m, mappings.Opener(*m))
 	}
 	return l
 }
 
-// read begins to read a library, and waits for it if the process has not used up its time.
-func (w *Walker) read(l *library, j *jvm, m *native.Mapping, mappings *native.Resolver) {
-	began := time.Now()
-	r := &reading{began, make(chan content, 1)}
+// read begins to read a library, and waits for it if the process has not used up its time, until GiveUp.
+func (w *Walker) read(l *library, j *jvm, m native.Mapping, open func() (*os.File, error)) {
+	r := &reading{time.Now(), make(chan content, 1)}
 	l.reading = r
-	mapping, open, running := *m, mappings.Opener(*m), j.readings
+	running := j.readings
 	running.Add(1)
 	go func() {
 		defer running.Add(-1)
-		r.done <- readLibrary(&mapping, open)
+		r.done <- readLibrary(&m, open)
 	}()
 	timer := time.NewTimer(mostWaiting - j.waited)
 	defer timer.Stop()
@@ -112,8 +116,9 @@ func (w *Walker) read(l *library, j *jvm, m *native.Mapping, mappings *native.Re
 	case c := <-r.done:
 		w.take(l, c)
 	case <-timer.C:
+	case <-j.givenUp:
 	}
-	took := time.Since(began)
+	took := time.Since(r.began)
 	j.waited += took
 	w.walk.until = w.walk.until.Add(took)
 }
@@ -121,12 +126,9 @@ func (w *Walker) read(l *library, j *jvm, m *native.Mapping, mappings *native.Re
 // take ends the reading of a library.
 func (w *Walker) take(l *library, c content) {
 	l.reading = nil
-	if c.err == nil {
-		l.table, c.err = c.section.Table()
-	}
 	switch {
 	case c.err == nil:
-		l.segments = c.segments
+		l.table, l.segments = c.table, c.segments
 		w.tables += l.table.Size()
 	case errors.Is(c.err, cfi.ErrNone):
 		l.attempts = mostAttempts // no process has another file
@@ -154,13 +156,13 @@ func readLibrary(m *native.Mapping, open func() (*os.File, error)) content {
 	if err != nil {
 		return content{err: err}
 	}
-	section, err := cfi.Read(f)
-	return content{section, native.LoadSegments(f), err}
+	table, err := cfi.Open(f)
+	return content{table, native.LoadSegments(f), err}
 }
 
 // unwindLibrary finds the caller of a native function.
-func (k *walk) unwindLibrary(m *native.Mapping) step {
-	l := k.w.library(k.jvm, m, k.mappings)
+func (k *walk) unwindLibrary(m *mapped) step {
+	l := m.library
 	at := k.lookup()
 	address, ok := l.segments.Address(at - m.Lo + m.FileOffset)
 	if l.table == nil || !ok {
@@ -199,8 +201,8 @@ func (k *walk) unwindNameless() step {
 
 // isCode reports whether an address is in the code cache or in a mapped file.
 func (k *walk) isCode(pc uint64) bool {
-	if k.jvm.vm != nil {
-		if b, _ := k.jvm.cache.At(pc, k.monoNanos); b != nil {
+	if j := k.jvm; j.openJVM != nil {
+		if b, _ := j.view.Cache.At(pc, k.monoNanos); b != nil {
 			return true
 		}
 	}
@@ -210,12 +212,16 @@ func (k *walk) isCode(pc uint64) bool {
 
 // followsCall reports whether there is a call instruction right before an address.
 func (k *walk) followsCall(pc uint64) bool {
-	if k.jvm.vm == nil {
+	if k.jvm.openJVM == nil {
 		return false
 	}
-	var room [7]byte
-	b, err := k.jvm.vm.Read(room[:0], pc-uint64(len(room)), uint64(len(room)))
-	if err != nil {
+	const before = 7
+	vm := k.jvm.view.VM
+	b := ask(k, func() []byte {
+		b, _ := vm.Read(nil, pc-before, before)
+		return b
+	})
+	if len(b) < before {
 		return false
 	}
 	if b[2] == 0xe8 { // call rel32

@@ -1,8 +1,6 @@
 package stack
 
 import (
-	"strings"
-
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/internal/cfi"
 	"github.com/gasm-profiler/gasm/printassembly"
@@ -11,7 +9,7 @@ import (
 // unwindCode finds the caller of a frame of generated code.
 func (k *walk) unwindCode(c *code) step {
 	pushed := k.pushed
-	k.pushed = strings.Contains(c.Name, pushedTo)
+	k.pushed = c.pushes
 	if c.rule == returnBarrier {
 		return k.unwindReturnBarrier()
 	}
@@ -118,16 +116,11 @@ func (k *walk) unwindByRBP(c *code) step {
 // trueReturn replaces the address of a deoptimisation handler with the address that the callee would have returned to
 // before the method was deoptimised. HotSpot has stored it in the method's frame (frame::deoptimize).
 func (k *walk) trueReturn() {
-	j := k.jvm
-	if j.vm == nil {
+	if k.jvm.openJVM == nil {
 		return
 	}
-	b, _ := j.cache.At(k.at.PC, k.monoNanos)
-	if b == nil || b.Method == nil {
-		return
-	}
-	c := j.codeOf(b)
-	if k.at.PC != c.deopt[0] && k.at.PC != c.deopt[1] {
+	c := k.place().code
+	if c == nil || c.Method == nil || k.at.PC != c.deopt[0] && k.at.PC != c.deopt[1] {
 		return
 	}
 	if pc, ok := k.dump.Word(k.at.Values[rsp] + c.origPC); ok && pc >= c.Lo && pc < c.Hi {
@@ -142,20 +135,24 @@ func (k *walk) trueReturn() {
 // In the stub itself, and in cont_thaw, frames are being moved. The walk goes on with the next return address on the
 // stack that belongs to Continuation.enterSpecial or to its caller, Continuation.run.
 func (k *walk) unwindReturnBarrier() step {
-	special := k.jvm.special
+	special, barrier := k.jvm.special.Load(), k.jvm.barrier.Load()
 	if special == nil {
 		return failed
 	}
-	frozen := callstack.At(callstack.Frozen, 0)
-	if k.exact || k.jvm.barrier == nil || k.at.PC != k.jvm.barrier.Lo {
+	frozen := &frame{Frame: callstack.At(callstack.Frozen, 0)}
+	if k.exact || barrier == nil || k.at.PC != barrier.Lo {
 		s := k.findContinuation()
 		if s == found {
 			k.frames = append(k.frames, frozen)
 		}
 		return s
 	}
-	below := k.jvm.codeOf(special)
-	k.frames = append(append(k.frames, frozen), k.compiled(below, special.Lo)...)
+	below := k.codeOf(special)
+	if below == nil {
+		return failed
+	}
+	entered, _ := k.compiled(below, special.Lo)
+	k.frames = append(append(k.frames, frozen), entered...)
 	if below.frameSize == 0 {
 		return failed
 	}
@@ -178,7 +175,7 @@ func (k *walk) findContinuation() step {
 			return s
 		case c == nil:
 			continue
-		case c.Blob == k.jvm.special:
+		case c.Blob == k.jvm.special.Load():
 			entered := k.at
 			if run, _ := k.returnAt(at + c.frameSize); run != nil && k.isRun(run) {
 				k.at = entered
@@ -200,7 +197,7 @@ func (k *walk) returnAt(at uint64) (c *code, s step) {
 	if !ok {
 		return nil, k.missing(at)
 	}
-	b, _ := k.jvm.cache.At(pc-1, k.monoNanos)
+	b, _ := k.jvm.view.Cache.At(pc-1, k.monoNanos)
 	if b == nil || b.Method == nil && b.Kind != printassembly.Interpreter {
 		return nil, found
 	}
@@ -209,14 +206,15 @@ func (k *walk) returnAt(at uint64) (c *code, s step) {
 	if value, ok := k.dump.Word(at - 8); ok {
 		next.Set(rbp, value)
 	}
-	return k.jvm.codeOf(b), k.returnTo(&next)
+	return k.codeOf(b), k.returnTo(&next)
 }
 
 // isRun reports whether the current frame, which is of the code c, is that of Continuation.run.
 func (k *walk) isRun(c *code) bool {
 	const run = "jdk.internal.vm.Continuation::run"
 	if c.Method != nil {
-		return k.compiled(c, k.at.PC)[0].Name == run
+		frames, _ := k.compiled(c, k.at.PC)
+		return frames[0].Name == run
 	}
 	fp, known := k.at.Get(rbp)
 	return known && fp > k.at.Values[rsp] && k.interpreted(c).Name == run

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/internal/cfi"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
@@ -40,6 +41,9 @@ const mostFrames = 4096
 
 // A Walker walks the stacks of all sampled processes. Only one goroutine may use it.
 type Walker struct {
+	set       *shared.JVMs
+	givenUp   chan struct{}     // closed by GiveUp
+	out       *callstack.Writer // that the frames' numbers are of
 	jvms      map[int]*jvm
 	libraries map[libraryKey]*library
 	tables    int   // the size of all libraries' tables, in bytes
@@ -47,9 +51,9 @@ type Walker struct {
 	walk      walk  // the current one; its memory is used again
 }
 
-// NewWalker returns a Walker.
-func NewWalker() *Walker {
-	return &Walker{jvms: map[int]*jvm{}, libraries: map[libraryKey]*library{}}
+// NewWalker returns a Walker. JVMs that are open in the set are not opened again.
+func NewWalker(set *shared.JVMs) *Walker {
+	return &Walker{set: set, givenUp: make(chan struct{}), jvms: map[int]*jvm{}, libraries: map[libraryKey]*library{}}
 }
 
 // A walk is one sample's stack while it is being walked.
@@ -64,10 +68,13 @@ type walk struct {
 	// exact is true if at.PC is the address of an instruction that was executing, and not a return address.
 	exact  bool
 	leaf   bool
-	pushed bool              // the callee has arguments on the stack, above the frame of the current code
-	frames []callstack.Frame // innermost first
-	mark   callstack.Kind    // what is missing below the outermost frame; 0 if nothing is
-	until  time.Time         // when the walk may be given up
+	pushed bool  // the callee has arguments on the stack, above the frame of the current code
+	here   *site // what site has returned last, for herePC; may be nil
+	herePC uint64
+	late   bool           // the JVM's memory was not read in time
+	frames []*frame       // innermost first
+	mark   callstack.Kind // what is missing below the outermost frame; 0 if nothing is
+	until  time.Time      // when the walk may be given up
 	// cpuUntil is the CPU time of this process at which the walk is given up; 0 before until.
 	cpuUntil time.Duration
 }
@@ -88,11 +95,18 @@ func (w *Walker) Walk(out *callstack.Writer, r *perfevent.Record, mappings *nati
 	if cap(k.frames) > 2*mostFrames {
 		k.frames = nil
 	}
+	if w.out != out {
+		w.out = out
+		w.forgetNumbers()
+	}
+	j := w.process(int(r.PID), r.MonoNanos)
+	j.open(r.MonoNanos)
 	began := time.Now()
-	if j := w.process(int(r.PID), r.MonoNanos); r.ABI == perfevent.ABI64 && !j.refused() {
-		k.begin(w, j, r, mappings)
-		k.until = began.Add(longestWalk)
-		k.mark = k.climb(r.Mode == perfevent.Kernel)
+	if r.ABI == perfevent.ABI64 && !j.refused() {
+		if k.begin(w, j, r, mappings) {
+			k.until = began.Add(longestWalk)
+			k.mark = k.climb(r.Mode == perfevent.Kernel)
+		}
 		j.took(time.Since(began))
 	}
 	id := callstack.ID(0)
@@ -103,15 +117,38 @@ func (w *Walker) Walk(out *callstack.Writer, r *perfevent.Record, mappings *nati
 		id = out.Push(id, callstack.At(callstack.NoCaller, 0))
 	}
 	for i := len(k.frames) - 1; i >= 0; i-- {
-		id = out.Push(id, k.frames[i])
+		f := k.frames[i]
+		if f.id == 0 {
+			f.id = out.Frame(&f.Frame)
+		}
+		id = out.PushFrame(id, f.id)
 	}
 	return id
 }
 
-// begin sets the state of the leaf.
-func (k *walk) begin(w *Walker, j *jvm, r *perfevent.Record, mappings *native.Resolver) {
-	j.open(r.MonoNanos)
-	j.poll(r.MonoNanos)
+// forgetNumbers forgets the numbers of all frames, because another Writer has others.
+func (w *Walker) forgetNumbers() {
+	for _, j := range w.jvms {
+		j.sites = sites{}
+		if j.openJVM == nil {
+			continue
+		}
+		for _, c := range j.codes {
+			clear(c.frames)
+		}
+	}
+}
+
+// begin sets the state of the leaf. It returns false if the JVM's memory can't be read in time.
+func (k *walk) begin(w *Walker, j *jvm, r *perfevent.Record, mappings *native.Resolver) bool {
+	if j.openJVM != nil && j.asked.Load() || !j.poll(r.MonoNanos) {
+		return false
+	}
+	generation := 0
+	if j.openJVM != nil {
+		generation = j.view.Cache.Generation()
+	}
+	j.sites.refresh(generation, mappings.Version(j.pid), r.MonoNanos)
 	frames := k.frames[:0]
 	*k = walk{w: w, jvm: j, pid: j.pid, monoNanos: r.MonoNanos, mappings: mappings, exact: true, leaf: true, frames: frames}
 	k.dump = cfi.Memory{Base: r.Regs[perfevent.SP], Data: r.Stack}
@@ -119,6 +156,7 @@ func (k *walk) begin(w *Walker, j *jvm, r *perfevent.Record, mappings *native.Re
 		k.at.Set(to, r.Regs[from])
 	}
 	k.at.PC = r.Regs[perfevent.IP]
+	return true
 }
 
 // A step is what became of the attempt to find a frame's caller.
@@ -135,12 +173,15 @@ const (
 // leaf has no frame of its own, unless it has entered the kernel or the interpreter executes it.
 func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
 	for n := 1; len(k.frames) < mostFrames; n++ {
-		if n%32 == 0 && k.late() {
+		if n%32 == 0 && k.expired() {
 			return callstack.Unwalked
 		}
 		p := k.place()
-		if !k.leaf || inKernel || p.isInterpreter() {
+		if !k.late && (!k.leaf || inKernel || p.isInterpreter()) {
 			k.emit(p)
+		}
+		if k.late {
+			return callstack.Unwalked
 		}
 		sp := k.at.Values[rsp]
 		k.pushed = k.pushed && p.code != nil
@@ -160,8 +201,8 @@ func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
 	return callstack.Cut
 }
 
-// late reports whether the walk has taken too long.
-func (k *walk) late() bool {
+// expired reports whether the walk has taken too long.
+func (k *walk) expired() bool {
 	now := time.Now()
 	if now.Before(k.until) {
 		return false
@@ -173,15 +214,6 @@ func (k *walk) late() bool {
 	return cpu > k.cpuUntil || now.After(k.until.Add(longestWait))
 }
 
-// A place is the code that a frame belongs to: a piece of the code cache, a mapped file, or neither.
-type place struct {
-	code    *code
-	mapping native.Mapping
-	mapped  bool
-}
-
-func (p *place) isInterpreter() bool { return p.code != nil && p.code.rule == interpreter }
-
 // lookup returns the address at which the code of the current frame is looked up. A return address may be the first byte
 // after the code that called, so it is the byte before.
 func (k *walk) lookup() uint64 {
@@ -192,26 +224,16 @@ func (k *walk) lookup() uint64 {
 }
 
 // place finds the code of the current frame.
-func (k *walk) place() (p place) {
-	pc := k.lookup()
-	if j := k.jvm; j.vm != nil {
-		if j.barrier != nil && k.at.PC == j.barrier.Lo { // nobody calls it: it stands in place of a return address
-			p.code = j.codeOf(j.barrier)
-			return p
-		}
-		b, ambiguous := j.cache.At(pc, k.monoNanos)
-		if b == nil && !k.exact { // deoptimisation makes interpreter frames that return to the start of a codelet
-			b, ambiguous = j.cache.At(k.at.PC, k.monoNanos)
-		}
-		if b != nil {
-			if !ambiguous { // else it is not known which of two methods was there
-				p.code = j.codeOf(b)
-			}
-			return p
+func (k *walk) place() place {
+	if j := k.jvm; j.openJVM != nil {
+		if b := j.barrier.Load(); b != nil && k.at.PC == b.Lo { // nobody calls it: it stands in place of a return address
+			return place{code: k.codeOf(b)}
 		}
 	}
-	p.mapping, p.mapped = k.mappings.Mapping(k.pid, pc)
-	return p
+	if k.exact {
+		return k.find(k.at.PC)
+	}
+	return k.site().place
 }
 
 // unwind replaces the registers with those of the caller.
@@ -219,8 +241,8 @@ func (k *walk) unwind(p place) step {
 	switch {
 	case p.code != nil:
 		return k.unwindCode(p.code)
-	case p.mapped:
-		return k.unwindLibrary(&p.mapping)
+	case p.mapped != nil:
+		return k.unwindLibrary(p.mapped)
 	}
 	return failed
 }

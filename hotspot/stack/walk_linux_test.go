@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
@@ -52,6 +53,14 @@ func (s *seen) mark() callstack.Kind {
 	return 0
 }
 
+// framesOf returns the frames of a walk.
+func framesOf(k *walk) (frames []callstack.Frame) {
+	for _, f := range k.frames {
+		frames = append(frames, f.Frame)
+	}
+	return frames
+}
+
 // sampleStacks runs java with the arguments, and walks the stacks of that many samples from the moment at which the
 // program has printed "READY".
 func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen {
@@ -81,7 +90,7 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 	maps, err := native.ReadMaps(pid)
 	require.NoError(t, err)
 	mappings.Add(maps...)
-	w := NewWalker()
+	w := NewWalker(shared.NewJVMs())
 	out := callstack.NewWriter(io.Discard)
 	var all []seen
 	names := map[int32]string{}
@@ -102,21 +111,22 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 			w.Walk(out, r, mappings)
 			again = w.walk.mark == callstack.Unwalked && (reading || isReading(w))
 		}
-		s := seen{thread: names[r.TID], stack: slices.Clone(w.walk.frames), kernel: r.Mode == perfevent.Kernel}
+		s := seen{thread: names[r.TID], stack: framesOf(&w.walk), kernel: r.Mode == perfevent.Kernel}
 		if w.walk.mark != 0 {
 			s.stack = append(s.stack, callstack.Frame{Kind: w.walk.mark})
 		}
-		if j := w.jvms[pid]; j.vm != nil && !s.kernel {
-			if b, _ := j.cache.At(r.IP, r.MonoNanos); b != nil {
+		if j := w.jvms[pid]; j.openJVM != nil && !s.kernel {
+			if b, _ := j.view.Cache.At(r.IP, r.MonoNanos); b != nil {
 				if s.blob = fmt.Sprintf("%s+%#x", b.Name, r.IP-b.Lo); b.Method != nil {
 					s.leaf = b.Name
 				}
 			}
 		}
-		if p := w.walk.place(); p.code != nil {
+		switch p := w.walk.place(); {
+		case p.code != nil:
 			s.last = fmt.Sprintf("%s+%#x of %#x", p.code.Name, w.walk.at.PC-p.code.Lo, p.code.Hi-p.code.Lo)
-		} else {
-			s.last = fmt.Sprintf("%s+%#x", p.mapping.Path, w.walk.at.PC-p.mapping.Lo)
+		case p.mapped != nil:
+			s.last = fmt.Sprintf("%s+%#x", p.mapped.Path, w.walk.at.PC-p.mapped.Lo)
 		}
 		all = append(all, s)
 	}

@@ -27,10 +27,15 @@ type gatherer interface {
 // pieces[read]. A caller that does not need that piece can call Gather again with the pieces after it, or use
 // [Memory.GatherSome].
 func (m Memory) Gather(pieces []Piece) (read int, err error) {
+	total := uint64(0)
 	for _, p := range pieces {
 		if len(p.Buf) > maxRead {
 			return 0, tooLarge(p.Addr, uint64(len(p.Buf)))
 		}
+		total += uint64(len(p.Buf))
+	}
+	if err := m.budget.take(total); err != nil {
+		return 0, err
 	}
 	if g, ok := m.reader.(gatherer); ok {
 		for read < len(pieces) && err == nil {

@@ -8,7 +8,10 @@ import (
 
 // Memory is the memory of a process. Its numbers are little-endian, as on x86-64 and
 // aarch64.
-type Memory struct{ reader io.ReaderAt }
+type Memory struct {
+	reader io.ReaderAt
+	budget *Budget // nil if there is no limit
+}
 
 // maxRead limits the size of a single read, in bytes. Every nmethod, class and symbol is smaller. So a larger size
 // means that the memory does not contain what the caller expects.
@@ -18,6 +21,9 @@ const maxRead = 1 << 26
 func (m Memory) Read(buf []byte, addr, size uint64) ([]byte, error) {
 	if size > maxRead {
 		return nil, tooLarge(addr, size)
+	}
+	if err := m.budget.take(size); err != nil {
+		return nil, err
 	}
 	if uint64(cap(buf)) < size {
 		buf = make([]byte, size)

@@ -46,7 +46,7 @@ func open(pid int) (*VM, error) {
 	if err != nil {
 		return nil, err
 	}
-	img, err := findImage(Memory{memory}, library)
+	img, err := findImage(Memory{reader: memory}, library)
 	if err != nil {
 		return nil, err
 	}

@@ -146,7 +146,7 @@ func exportedSymbols(t *testing.T, pid int) (map[string]uint64, native.Mapping) 
 	t.Helper()
 	library, err := findLibJVM(pid)
 	require.NoError(t, err)
-	img, err := findImage(Memory{memoryOf(t, pid)}, library)
+	img, err := findImage(Memory{reader: memoryOf(t, pid)}, library)
 	require.NoError(t, err)
 	symbols, err := img.exported()
 	require.NoError(t, err)
@@ -163,7 +163,7 @@ func TestExported(t *testing.T) {
 	list, err := f.DynamicSymbols()
 	require.NoError(t, err)
 	want := map[string]uint64{}
-	img, err := findImage(Memory{memoryOf(t, pid)}, library)
+	img, err := findImage(Memory{reader: memoryOf(t, pid)}, library)
 	require.NoError(t, err)
 	for _, s := range list {
 		if s.Section != elf.SHN_UNDEF {
@@ -328,7 +328,7 @@ func TestProcessMemory(t *testing.T) {
 	copy(pages[end-4:], "text")
 	require.NoError(t, unix.Mprotect(pages[end:], unix.PROT_NONE))
 	at := uint64(uintptr(unsafe.Pointer(&pages[end-4])))
-	m := Memory{self}
+	m := Memory{reader: self}
 	got, err := m.Read(nil, at, 4)
 	require.NoError(t, err)
 	assert.Equal(t, "text", string(got))
@@ -344,7 +344,7 @@ func TestProcessMemory(t *testing.T) {
 // TestGather reads pieces of the test's own memory, one of which is not mapped.
 func TestGather(t *testing.T) {
 	require.NoError(t, Allowed())
-	m := Memory{memoryOf(t, os.Getpid())}
+	m := Memory{reader: memoryOf(t, os.Getpid())}
 	const count = 3000 // several system calls
 	data := make([]byte, count)
 	pieces := make([]Piece, count)

@@ -35,7 +35,7 @@ func columns(places map[string]uint64) map[string]column {
 func TestTables(t *testing.T) {
 	m := vmtest.New()
 	symbols := m.AddTables(someTables)
-	got, err := readTables(Memory{m}, symbols.Address)
+	got, err := readTables(Memory{reader: m}, symbols.Address)
 	require.NoError(t, err)
 	assert.Equal(t, tables{offsets: columns(someTables.Offsets), statics: columns(someTables.Statics), sizes: someTables.Sizes, ints: someTables.Ints}, got)
 }
@@ -50,7 +50,7 @@ func TestShortColumn(t *testing.T) {
 	rows = append(append(rows, make([]byte, 8)...), "what follows it"...)
 	symbols["gHotSpotVMIntConstants"] = m.AddUint64(m.Add(rows...))
 	symbols["gHotSpotVMIntConstantEntryArrayStride"] = m.AddUint64(12)
-	got, err := readTables(Memory{m}, symbols.Address)
+	got, err := readTables(Memory{reader: m}, symbols.Address)
 	require.NoError(t, err)
 	assert.Equal(t, map[string]int32{"seven": 7}, got.ints)
 }
@@ -89,7 +89,7 @@ func TestTablesErrors(t *testing.T) {
 			m := vmtest.New()
 			symbols := m.AddTables(someTables)
 			c.damage(m, symbols)
-			_, err := readTables(Memory{m}, symbols.Address)
+			_, err := readTables(Memory{reader: m}, symbols.Address)
 			require.ErrorContains(t, err, c.want)
 			require.ErrorContains(t, err, "reading HotSpot's tables of its structures")
 		})
@@ -152,7 +152,7 @@ func TestRelease(t *testing.T) {
 func TestMemory(t *testing.T) {
 	m := vmtest.New()
 	at := m.Add(1, 2, 3, 4, 5, 6, 7, 8)
-	memory := Memory{m}
+	memory := Memory{reader: m}
 	buf := make([]byte, 2, 6)
 	got, err := memory.Read(buf, at+1, 5)
 	require.NoError(t, err)
@@ -180,7 +180,7 @@ func TestGatherSome(t *testing.T) {
 	m := vmtest.New()
 	at := m.Add(1, 2, 3)
 	pieces := []Piece{{at, make([]byte, 1)}, {8, make([]byte, 1)}, {at + 2, make([]byte, 1)}}
-	ok, err := Memory{m}.GatherSome(pieces)
+	ok, err := Memory{reader: m}.GatherSome(pieces)
 	require.NoError(t, err)
 	assert.Equal(t, []bool{true, false, true}, ok)
 	assert.Equal(t, []byte{1, 0, 3}, []byte{pieces[0].Buf[0], pieces[1].Buf[0], pieces[2].Buf[0]})
@@ -219,7 +219,7 @@ func TestPages(t *testing.T) {
 	m.Add(make([]byte, 2*pageSize-4)...)
 	m.Data = append(m.Data, "across pages\x00"...)
 	m.Add(make([]byte, pageSize)...)
-	r := pageReader{Memory{m}, map[uint64][]byte{}}
+	r := pageReader{Memory{reader: m}, map[uint64][]byte{}}
 	text, err := r.text(vmtest.Base + 2*pageSize - 4)
 	require.NoError(t, err)
 	assert.Equal(t, "across pages", text)
@@ -257,7 +257,7 @@ func FuzzTables(f *testing.F) {
 				m.Data[at] = patches[2]
 			}
 		}
-		got, err := readTables(Memory{m}, symbols.Address)
+		got, err := readTables(Memory{reader: m}, symbols.Address)
 		if err != nil {
 			assert.Equal(t, tables{}, got)
 			return

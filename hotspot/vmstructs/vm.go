@@ -22,7 +22,7 @@ type VM struct {
 // New returns the VM in the memory of a process. memory.ReadAt takes an address in the process as the offset.
 // symbol(name) returns the address of a variable that libjvm.so exports.
 func New(memory io.ReaderAt, symbol func(name string) (uint64, error)) (*VM, error) {
-	vm := &VM{Memory: Memory{memory}}
+	vm := &VM{Memory: Memory{reader: memory}}
 	vm.symbols = func(names []string) (map[string]uint64, error) {
 		found := map[string]uint64{}
 		for _, name := range names {

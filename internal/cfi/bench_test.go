@@ -24,6 +24,17 @@ func BenchmarkNew(b *testing.B) {
 	b.ReportMetric(float64(n), "functions")
 }
 
+// BenchmarkOpen opens the same file by the linker's index.
+func BenchmarkOpen(b *testing.B) {
+	file, f := newest(b)
+	defer file.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := Open(f)
+		require.NoError(b, err)
+	}
+}
+
 func newest(tb testing.TB) (*os.File, *elf.File) {
 	tb.Helper()
 	paths := libjvm(tb)

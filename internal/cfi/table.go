@@ -36,57 +36,52 @@ type Table struct {
 	spare     int             // what rows may still cost in addition to cheapRow
 }
 
-// A function is an FDE: the addresses [lo, lo+size) in the file, and the offset of its record in the section.
+// A function is an FDE: the addresses [lo, lo+size) in the file, and the offset of its record in the section. The size is
+// 0 if the record was not read yet; see Open.
 type function struct {
 	lo           uint64
 	size, record uint32
 }
 
-// A Section is the call frame information of a file as it is in the file.
-type Section struct {
-	arch *arch
-	data []byte
-	base uint64 // its address in the file
-}
-
 // New returns the table of a file, which native.NewELF should have opened, because elf.NewFile reads tables of any
 // size. The file is not used after New has returned. The error is ErrNone if there is no .eh_frame.
 func New(f *elf.File) (*Table, error) {
-	s, err := Read(f)
+	a, data, base, err := frameSection(f)
 	if err != nil {
 		return nil, err
 	}
-	return s.Table()
+	return newTable(a, data, base)
 }
 
-// Read is the part of New that uses the file. A file may be one that does not answer.
-func Read(f *elf.File) (*Section, error) {
-	a := arches[f.Machine]
+// frameSection returns the section .eh_frame of a file, and its address.
+func frameSection(f *elf.File) (a *arch, data []byte, base uint64, err error) {
+	a = arches[f.Machine]
 	if a == nil || f.Class != elf.ELFCLASS64 || f.Data != elf.ELFDATA2LSB {
-		return nil, fmt.Errorf("its .eh_frame is not read: it is for %v, %v, %v", f.Machine, f.Class, f.Data)
+		return nil, nil, 0, fmt.Errorf("its .eh_frame is not read: it is for %v, %v, %v", f.Machine, f.Class, f.Data)
 	}
 	s := f.Section(".eh_frame")
 	switch {
 	case s == nil || s.Type == elf.SHT_NOBITS: // a debug file has the section without its content
-		return nil, ErrNone
+		return nil, nil, 0, ErrNone
 	case s.Flags&elf.SHF_COMPRESSED != 0:
-		return nil, errors.New("its .eh_frame is compressed")
+		return nil, nil, 0, errors.New("its .eh_frame is compressed")
 	case s.Size > maxSection:
-		return nil, fmt.Errorf("its .eh_frame has %d bytes, and at most %d are read", s.Size, maxSection)
+		return nil, nil, 0, fmt.Errorf("its .eh_frame has %d bytes, and at most %d are read", s.Size, maxSection)
 	}
-	data, err := s.Data()
-	if err != nil {
-		return nil, fmt.Errorf("its .eh_frame can't be read: %w", err)
+	if data, err = s.Data(); err != nil {
+		return nil, nil, 0, fmt.Errorf("its .eh_frame can't be read: %w", err)
 	}
-	return &Section{a, data, s.Addr}, nil
+	return a, data, s.Addr, nil
 }
 
-// Table returns the table of the section. It takes some 0.5 microseconds for each function.
-func (s *Section) Table() (*Table, error) { return newTable(s.arch, s.data, s.base) }
+// emptyTable returns a table without functions.
+func emptyTable(a *arch, data []byte, base uint64) *Table {
+	return &Table{data: data, base: base, arch: a, cies: map[uint32]*cie{}, rows: map[uint64]*row{}, spare: maxCost}
+}
 
 // newTable returns the table of a section. base is the section's address.
 func newTable(a *arch, data []byte, base uint64) (*Table, error) {
-	t := &Table{data: data, base: base, arch: a, cies: map[uint32]*cie{}, rows: map[uint64]*row{}, spare: maxCost}
+	t := emptyTable(a, data, base)
 	var id int
 	for pos, end := 0, 0; pos < len(data); pos = end {
 		if id, end = t.record(pos); end == 0 {
@@ -121,25 +116,39 @@ func (t *Table) record(pos int) (id, end int) {
 
 // add adds the record at pos to the index if it is an FDE. It returns an error if there are too many.
 func (t *Table) add(pos, id, end int) error {
+	f, ok, err := t.function(pos, id, end)
+	if err != nil || !ok {
+		return err
+	}
+	if len(t.functions) >= maxFunctions {
+		return fmt.Errorf("its .eh_frame has more than %d functions", maxFunctions)
+	}
+	t.functions = append(t.functions, f)
+	return nil
+}
+
+// function returns the function of the record at pos. ok is false if the record is not the FDE of a function. It returns
+// an error if there are too many CIEs.
+func (t *Table) function(pos, id, end int) (f function, ok bool, err error) {
 	if id == end {
-		return nil
+		return f, false, nil
 	}
 	c := cursor{data: t.data, pos: id, end: end}
 	distance := c.sized(4)
 	if distance == 0 {
-		return nil // a CIE, which is read when a function refers to it
+		return f, false, nil // a CIE, which is read when a function refers to it
 	}
 	if distance > uint64(id) {
 		t.damaged(pos, "its CIE is before the section")
-		return nil
+		return f, false, nil
 	}
 	info, err := t.cie(uint32(id) - uint32(distance))
 	if err != nil {
-		return err
+		return f, false, err
 	}
 	if info.err != nil {
 		t.damaged(pos, "%w", info.err)
-		return nil
+		return f, false, nil
 	}
 	lo, size := c.pointer(info.encoding, t.base), c.number(info.encoding)
 	switch {
@@ -148,12 +157,10 @@ func (t *Table) add(pos, id, end int) error {
 	case lo == 0 || size == 0: // the linker has left the function out
 	case size > math.MaxUint32 || lo+size < lo:
 		t.damaged(pos, "its function has %d bytes", size)
-	case len(t.functions) >= maxFunctions:
-		return fmt.Errorf("its .eh_frame has more than %d functions", maxFunctions)
 	default:
-		t.functions = append(t.functions, function{lo, uint32(size), uint32(pos)})
+		return function{lo, uint32(size), uint32(pos)}, true, nil
 	}
-	return nil
+	return f, false, nil
 }
 
 // damaged notes that the record at pos is left out. Only the first one is kept, because there may be very many.
@@ -186,6 +193,9 @@ func (t *Table) find(addr uint64) (f function, ok bool) {
 	if after == 0 {
 		return function{}, false
 	}
-	f = t.functions[after-1]
-	return f, addr-f.lo < uint64(f.size)
+	at := &t.functions[after-1]
+	if at.size == 0 {
+		t.readSize(at)
+	}
+	return *at, addr-at.lo < uint64(at.size)
 }

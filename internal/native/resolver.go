@@ -29,6 +29,7 @@ type Resolver struct {
 	Parameters bool
 
 	processes map[int]*process   // by pid
+	versions  int                // how many versions of mappings there were; see Version
 	owners    map[int]notedOwner // by pid
 	images    map[fileKey]*image
 	failures  map[failureKey]*image // images without names
@@ -64,6 +65,8 @@ type failureKey struct {
 type process struct {
 	parts []*part // sorted, without overlaps
 	gone  []Range // Ranges that were resolved in mappings that have been replaced or dropped
+	// version is that of the mappings; see Resolver.Version.
+	version int
 }
 
 // A part is a mapping, or a piece of one. If later mappings have replaced some of a mapping, a part is a piece that is
@@ -110,11 +113,14 @@ func (r *Resolver) Add(mappings ...Mapping) {
 			p = &process{}
 			r.processes[m.PID] = p
 		}
-		p.add(m)
+		if p.add(m) {
+			r.changed(p)
+		}
 	}
 }
 
-func (p *process) add(m Mapping) {
+// add adds a mapping. It returns false if the mapping is there already.
+func (p *process) add(m Mapping) bool {
 	first, _ := slices.BinarySearchFunc(p.parts, m.Lo, func(old *part, pc uint64) int {
 		if old.Hi <= pc {
 			return -1
@@ -122,7 +128,7 @@ func (p *process) add(m Mapping) {
 		return 1
 	})
 	if first < len(p.parts) && p.parts[first].Mapping == m {
-		return
+		return false
 	}
 	replacement := []*part{newPart(m, m.Lo, m.Hi)}
 	last := first
@@ -137,6 +143,7 @@ func (p *process) add(m Mapping) {
 		p.gone = old.appendFound(p.gone)
 	}
 	p.parts = slices.Replace(p.parts, first, last, replacement...)
+	return true
 }
 
 // newPart returns the part [lo, hi) of a mapping.
@@ -167,6 +174,7 @@ func (r *Resolver) Fork(parent, child int) {
 		copied.PID, copied.image = child, old.image
 		p.parts = append(p.parts, copied)
 	}
+	r.changed(p)
 }
 
 // Forget drops the mappings of a process that has ended. Ranges that were already resolved are kept for Table.
@@ -194,6 +202,7 @@ func (r *Resolver) drop(pid int) {
 		p.gone = old.appendFound(p.gone)
 	}
 	p.parts = nil
+	r.changed(p)
 	if len(p.gone) == 0 {
 		delete(r.processes, pid)
 	}

@@ -33,20 +33,21 @@ const (
 // A drain turns the kernel's records into text. It knows each thread's name and each process's mappings
 // as they were at the time of a sample.
 type drain struct {
-	file     *os.File
-	text     *sampler.PerfText
-	written  int64 // size of the file in bytes
-	failure  error // why the file could not be written
-	events   []string
-	resolver *native.Resolver
-	threads  map[int32]thread
-	ended    []int32              // threads that have ended, but are not forgotten yet; see forgetEnded
-	alive    map[int32]int        // number of running threads of each process
-	mapped   func(native.Mapping) // see Options.Mapped; may be nil
-	kernel   *kernelSymbols
-	kallsyms *os.File // the file that kernel reads; nil if it is not open
-	last     sampler.Sample
-	stacks   *stacks // nil if no stacks are recorded
+	file        *os.File
+	text        *sampler.PerfText
+	written     int64 // size of the file in bytes
+	failure     error // why the file could not be written
+	events      []string
+	resolver    *native.Resolver
+	threads     map[int32]thread
+	ended       []int32              // threads that have ended, but are not forgotten yet; see looked
+	endedBefore int                  // how many of them had ended before the present look
+	alive       map[int32]int        // number of running threads of each process
+	mapped      func(native.Mapping) // see Options.Mapped; may be nil
+	kernel      *kernelSymbols
+	kallsyms    *os.File // the file that kernel reads; nil if it is not open
+	last        sampler.Sample
+	stacks      *stacks // nil if no stacks are recorded
 	// throttled is how often the kernel has paused an event.
 	throttled int
 
@@ -145,17 +146,18 @@ func (d *drain) take(r *perfevent.Record) {
 	}
 }
 
-// forgetEnded forgets the given number of threads at the start of d.ended, and returns how many are left there. The
-// caller passes this result to the next call. So a thread is kept for one more look into the kernel's buffers after the
-// look that found its end.
-func (d *drain) forgetEnded(before int) int {
-	for _, tid := range d.ended[:before] {
+// looked is called when all records of a look into the kernel's buffers were taken. It writes the text, so that these
+// samples are not lost if gasm is killed. It forgets the threads whose end an earlier look has found, so that each is
+// kept for one more look.
+func (d *drain) looked() {
+	for _, tid := range d.ended[:d.endedBefore] {
 		if d.threads[tid].ended { // false if a new thread has the same id
 			delete(d.threads, tid)
 		}
 	}
-	d.ended = append(d.ended[:0], d.ended[before:]...)
-	return len(d.ended)
+	d.ended = append(d.ended[:0], d.ended[d.endedBefore:]...)
+	d.endedBefore = len(d.ended)
+	d.flush()
 }
 
 // sample writes a sample and hands it to the streams.

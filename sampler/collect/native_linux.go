@@ -78,7 +78,7 @@ func startNative(opts Options, open opener, learn func(*drain)) (*Native, error)
 	r := requestFor(opts.Events, noCyclesCounter())
 	o := perfevent.Options{Frequency: n.hertz, Pauses: opts.Pauses}
 	if opts.Walk != nil {
-		o.Stacks, o.DrainEvery = cmp.Or(opts.StackSize, perfevent.MaxStack), stackPause
+		o.Stacks, o.DrainEvery = cmp.Or(opts.StackSize, perfevent.MaxStack), ringPause
 	}
 	var err error
 	var refused *failure.RefusedError // the error of the first candidate
@@ -95,7 +95,7 @@ func startNative(opts Options, open opener, learn func(*drain)) (*Native, error)
 		return nil, err
 	}
 	if n.set.Stacks() > 0 {
-		if n.drain.stacks, err = newStacks(filepath.Join(opts.Dir, "stacks.part"), opts.Walk); err != nil {
+		if n.drain.stacks, err = newStacks(filepath.Join(opts.Dir, "stacks.part"), opts); err != nil {
 			n.set.Close()
 			n.drain.file.Close()
 			os.Remove(n.TextFile())
@@ -248,22 +248,15 @@ func (n *Native) StacksFile() string {
 // run takes the samples out of the kernel's buffers until Stop.
 func (n *Native) run() {
 	defer close(n.done)
-	pause, ended := shortestDrain, 0
-	for !n.stopping.Load() {
-		n.set.Wait(pause)
-		n.obey()
-		ended = n.drain.forgetEnded(ended)
-		pause = min(2*pause, longestDrain)
-		found := n.set.Drain(false, n.drain.take) > 0
-		if found {
-			n.drain.flush() // so that these samples are not lost if gasm is killed
-		}
-		pause = n.often.limit(n.drain.nextPause(pause, found))
+	if n.drain.stacks == nil {
+		n.takeUntilStop(n.drain.take, n.drain.looked, func() bool { return false })
+		n.set.Drain(true, n.drain.take)
+	} else {
+		q := newQueue(n.drain)
+		n.takeUntilStop(q.put, q.looked, q.full)
+		n.set.Drain(true, q.put)
+		q.end(n.drain.stacks.giveUp)
 	}
-	if err := n.set.Disable(); err != nil {
-		n.stopErr = err
-	}
-	n.set.Drain(true, n.drain.take)
 	for i := range n.events {
 		n.drain.lostInAll(int64(n.set.Lost(i)))
 	}
@@ -273,9 +266,29 @@ func (n *Native) run() {
 	}
 }
 
-// Stop ends the recording and waits until all samples are in the file. Only one part of this can take long: finding the
-// names of native functions, for which gasm reads the files that the processes have mapped. When ctx is done, Stop
-// leaves the remaining functions without names. If the samples could not be written, the error is a
+// takeUntilStop takes the samples until Stop, and then ends the sampling. It calls looked after each look that has found
+// records. It does not look while full returns true.
+func (n *Native) takeUntilStop(take func(*perfevent.Record), looked func(), full func() bool) {
+	for pause := shortestDrain; !n.stopping.Load(); {
+		n.set.Wait(pause)
+		n.obey()
+		pause = min(2*pause, longestDrain)
+		found := full()
+		if !found && n.set.Drain(false, take) > 0 {
+			found = true
+			looked()
+		}
+		pause = n.often.limit(n.drain.nextPause(pause, found))
+	}
+	if err := n.set.Disable(); err != nil {
+		n.stopErr = err
+	}
+}
+
+// Stop ends the recording and waits until all samples are in the file. Two parts of this can take long: finding the names
+// of native functions, for which gasm reads the files that the processes have mapped, and call stacks, for which it also
+// reads their memory. When ctx is done, Stop leaves the remaining functions without names, and the remaining samples
+// without stacks. If the samples could not be written, the error is a
 // *failure.StoppedError, and the file has the samples up to the failure. A second Stop returns the same error.
 func (n *Native) Stop(ctx context.Context) error {
 	n.stopOnce.Do(func() {
@@ -286,6 +299,9 @@ func (n *Native) Stop(ctx context.Context) error {
 	case <-n.done:
 	case <-ctx.Done():
 		n.drain.resolver.GiveUp()
+		if n.drain.stacks != nil {
+			n.drain.stacks.giveUp()
+		}
 		<-n.done
 	}
 	return n.stopErr

@@ -46,6 +46,9 @@ type Options struct {
 	// Walk makes native sampling record call stacks, which it writes to the file Native.StacksFile. If Walk is nil, no
 	// stacks are recorded, and samples cost less.
 	Walk Walk
+	// GiveUp makes Walk return soon, without what takes long. It is called from another goroutine when the recording
+	// should have ended. It may be nil.
+	GiveUp func()
 	// StackSize is the number of bytes that are copied of a thread's stack for each sample. If it is 0, as many are
 	// copied as fit into the kernel's buffers, which is 64 KiB for root. Native.StackSize returns the actual number.
 	StackSize int
@@ -68,8 +71,8 @@ type Options struct {
 // they were at the time of the sample. The samples are of all processes that are sampled, also of those that are not
 // JVMs.
 //
-// The samples come in the order of their times, from one goroutine. A sample is passed to Walk at least 20 ms after it
-// was taken, except for the last ones of a recording. Walk must be quick, because the kernel's buffers fill meanwhile.
+// The samples come in the order of their times, from one goroutine, which is not the one that empties the kernel's
+// buffers. A sample is passed to Walk at least 20 ms after it was taken, except for the last ones of a recording.
 type Walk func(w *callstack.Writer, r *perfevent.Record, libraries *native.Resolver) callstack.ID
 
 // A Perf is a recording by perf that is under way or has ended.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -19,11 +20,17 @@ import (
 // stackPause is the pause between two looks into the kernel's buffers while there are samples with stacks. Such samples
 // fill the buffers fast. Also, the walk reads the process's memory, in which the code of a sampled method must still be
 // where it was.
-const stackPause = 20 * time.Millisecond
+const stackPause = 50 * time.Millisecond
+
+// ringPause is the time for which the kernel's buffers have room twice, if they can't be larger. Then a look comes
+// earlier than after stackPause, because a buffer is half full.
+const ringPause = 20 * time.Millisecond
 
 // stacks has the call stacks of a recording, and writes them to a file.
 type stacks struct {
 	walk    Walk
+	stop    func()      // Options.GiveUp; may be nil
+	over    atomic.Bool // no more stacks are walked
 	file    *os.File
 	tree    *callstack.Writer
 	failure error // why the file could not be written
@@ -40,12 +47,12 @@ type kernelCall struct {
 const maxKernelCalls = 1 << 16
 
 // newStacks returns stacks that are written to a new file.
-func newStacks(path string, walk Walk) (*stacks, error) {
+func newStacks(path string, o Options) (*stacks, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("writing the call stacks: %w", err)
 	}
-	return &stacks{walk: walk, file: file, tree: callstack.NewWriter(file), calls: map[kernelCall]callstack.ID{}}, nil
+	return &stacks{walk: o.Walk, stop: o.GiveUp, file: file, tree: callstack.NewWriter(file), calls: map[kernelCall]callstack.ID{}}, nil
 }
 
 // of returns the stack of a sample. After a failure it returns 0.
@@ -53,7 +60,13 @@ func (s *stacks) of(r *perfevent.Record, libraries *native.Resolver, kernelNames
 	if s.failure != nil || r.ThreadState == nil {
 		return 0
 	}
-	stack := s.walk(s.tree, r, libraries)
+	stack := callstack.ID(0)
+	switch {
+	case !s.over.Load():
+		stack = s.walk(s.tree, r, libraries)
+	case r.ABI != perfevent.NoABI:
+		stack = s.tree.Push(0, callstack.At(callstack.Unwalked, 0))
+	}
 	if r.Mode == perfevent.Kernel { // a precise event may have happened in user space and interrupted the kernel
 		stack = s.inKernel(stack, r, kernelNames)
 	}
@@ -61,6 +74,13 @@ func (s *stacks) of(r *perfevent.Record, libraries *native.Resolver, kernelNames
 		return 0
 	}
 	return stack
+}
+
+// giveUp ends the walks: it makes the present one return soon, and there are no more. Any goroutine may call it.
+func (s *stacks) giveUp() {
+	if !s.over.Swap(true) && s.stop != nil {
+		s.stop()
+	}
 }
 
 // inKernel pushes the kernel's frames of a sample onto a stack.

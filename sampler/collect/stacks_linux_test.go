@@ -188,10 +188,10 @@ func startsStacks(t testing.TB, path string) (d *drain, walks *int) {
 	d = startsDrain(t)
 	walks = new(int)
 	var err error
-	d.stacks, err = newStacks(path, func(w *callstack.Writer, r *perfevent.Record, _ *native.Resolver) callstack.ID {
+	d.stacks, err = newStacks(path, Options{Walk: func(w *callstack.Writer, r *perfevent.Record, _ *native.Resolver) callstack.ID {
 		*walks++
 		return w.Push(0, callstack.Frame{Kind: callstack.Native, PC: uint64(*walks), BCI: callstack.Unknown, Line: callstack.Unknown})
-	})
+	}})
 	require.NoError(t, err)
 	t.Cleanup(func() { d.stacks.file.Close() })
 	return d, walks
@@ -228,7 +228,7 @@ func TestKernelFrames(t *testing.T) {
 // TestKernelCalls checks that the same functions of the kernel are the same frames, and that not all calls are
 // remembered.
 func TestKernelCalls(t *testing.T) {
-	s, err := newStacks(filepath.Join(t.TempDir(), "stacks.part"), func(w *callstack.Writer, r *perfevent.Record, _ *native.Resolver) callstack.ID { return 0 })
+	s, err := newStacks(filepath.Join(t.TempDir(), "stacks.part"), Options{Walk: func(w *callstack.Writer, r *perfevent.Record, _ *native.Resolver) callstack.ID { return 0 }})
 	require.NoError(t, err)
 	defer s.close()
 	names := func() *kernelSymbols { return &kernelSymbols{} }

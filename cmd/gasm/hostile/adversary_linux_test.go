@@ -130,7 +130,7 @@ func isMapped(path string) bool {
 // features are the flags that TestAdversary chooses from.
 var features = [][]string{
 	{"--events", "default,alloc"}, {"--events", "default,lock,park"}, {"--events", "usdt:hotspot:gc__*"}, {"--probe", "Spin::spin"}, {"--probe-sdt", "Spin::spinUntil"},
-	{"--stacks=off", "--window-method", "Spin::spin"}, {"--debug-info"},
+	{"--stacks=off", "--window-method", "Spin::spin"}, {"--debug-info"}, {"--stacks"},
 }
 
 // TestAdversary has gasm attach while a user replaces everything that it may replace, at random. Nothing of root's changes,

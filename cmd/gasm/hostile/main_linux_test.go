@@ -102,7 +102,7 @@ func needNative(t *testing.T) {
 }
 
 // everything are the flags with which gasm does all that it can do to a JVM.
-var everything = []string{"--events", "default,alloc", "--probe", "Spin::spin", "--probe-sdt", "Spin::spinUntil", "--debug-info"}
+var everything = []string{"--events", "default,alloc", "--probe", "Spin::spin", "--probe-sdt", "Spin::spinUntil", "--debug-info", "--stacks"}
 
 // A run is a gasm that has ended.
 type run struct {

@@ -120,7 +120,7 @@ func TestSlowFiles(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*hangTime)
 		defer cancel()
-		cmd := gasmCommand(ctx, "attach", "--skip-asm", "--events", "default", v.pid())
+		cmd := gasmCommand(ctx, "attach", "--skip-asm", "--stacks", "--events", "default", v.pid())
 		s := start(t, cmd)
 		s.sayUntil(t, "sampling pid")
 		time.Sleep(3 * time.Second)

@@ -116,7 +116,7 @@ func TestNoPathAsRoot(t *testing.T) {
 	began := map[string]string{} // calls in two lines, by thread
 	var wrong []string
 	asUser, ended, signals, checked := 0, 0, 0, 0
-	args := slices.Concat([]string{"attach", "--length", "4s", "--frequency", "1001", "--stacks", "--skip-asm", "--source", gasmtest.Testdata("programs")}, everything, []string{pid})
+	args := slices.Concat([]string{"attach", "--length", "4s", "--frequency", "1001", "--skip-asm", "--source", gasmtest.Testdata("programs")}, everything, []string{pid})
 	for _, call := range straceOf(t, args...) {
 		m := callLine.FindStringSubmatch(call)
 		if m == nil {

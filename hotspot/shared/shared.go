@@ -1,0 +1,206 @@
+package shared
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gasm-profiler/gasm/hotspot/codecache"
+	"github.com/gasm-profiler/gasm/hotspot/nmethod"
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+)
+
+// JVMs are the running JVMs that are open. Any goroutine may use them.
+type JVMs struct {
+	mu      sync.Mutex
+	open    map[int]*jvm // by process id
+	budgets []*vmstructs.Budget
+}
+
+// NewJVMs returns an empty set of JVMs.
+func NewJVMs() *JVMs { return &JVMs{open: map[int]*jvm{}} }
+
+// Refused returns how many reads of all JVMs' memory were refused, because too much of it was read before.
+func (s *JVMs) Refused() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range s.budgets {
+		n += b.Refused()
+	}
+	return n
+}
+
+// A jvm is an open JVM.
+type jvm struct {
+	pid int
+
+	reading       sync.Mutex    // held while the JVM's memory is read; for the fields up to failure
+	unlimited, vm *vmstructs.VM // the second one is within the budget
+	budget        *vmstructs.Budget
+	cache         *codecache.Cache // nil until the JVM's code cache has been found
+	copier        *nmethod.Copier
+	polled        int64 // time of the last poll (CLOCK_MONOTONIC)
+	failure       error // of that poll
+
+	mu    sync.Mutex // held for short times only
+	views []*View
+}
+
+// A View is one reader's view of a JVM. Its methods may be called by several goroutines at once, but two Polls should
+// not be, because each returns only a part of the changes.
+type View struct {
+	VM    *vmstructs.VM    // its reads, and those of the Copier, take from the JVM's budget
+	Cache *codecache.Cache // for its methods that any goroutine may call
+
+	set     *JVMs
+	jvm     *jvm
+	changes codecache.Changes // that Poll has not returned yet
+}
+
+// Open returns a view of the process's JVM. If there is none yet, Open finds HotSpot's code cache. The error says why it
+// can't be read (see vmstructs.Open for its types); in a JVM that is just starting a later call may work. Open reads the
+// JVM's memory, so it may wait as long as the file systems take that the JVM has mapped.
+func (s *JVMs) Open(pid int) (*View, error) {
+	s.mu.Lock()
+	j := s.open[pid]
+	if j == nil {
+		j = &jvm{pid: pid}
+		s.open[pid] = j
+	}
+	s.mu.Unlock()
+	j.reading.Lock()
+	defer j.reading.Unlock()
+	if err := j.find(); err != nil {
+		s.remove(j)
+		return nil, err
+	}
+	v := &View{VM: j.vm, Cache: j.cache, set: s, jvm: j}
+	v.changes.Added = slices.Clone(j.cache.Blobs())
+	j.mu.Lock()
+	j.views = append(j.views, v)
+	j.mu.Unlock()
+	s.keep(j)
+	return v, nil
+}
+
+// keep keeps a JVM that was opened. It puts the JVM into the set again if an earlier call of Open has failed for it.
+func (s *JVMs) keep(j *jvm) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[j.pid] == nil {
+		s.open[j.pid] = j
+	}
+	if !slices.Contains(s.budgets, j.budget) {
+		s.budgets = append(s.budgets, j.budget)
+	}
+}
+
+// remove removes a JVM, so that Open opens it anew.
+func (s *JVMs) remove(j *jvm) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[j.pid] == j {
+		delete(s.open, j.pid)
+	}
+}
+
+// The number of bytes that may be read of a JVM at once, and in each second in the long run. For comparison, walking the
+// stacks of javac takes 100 MB of copied methods in its first ten seconds. Polls of the code cache have no such limit,
+// because they read no more than headers.
+const mostBytes, bytesPerSecond = 256 << 20, 32 << 20
+
+// find finds HotSpot's code cache.
+func (j *jvm) find() (err error) {
+	if j.cache != nil {
+		return nil
+	}
+	if j.vm == nil {
+		vm, err := vmstructs.Open(j.pid)
+		if err != nil {
+			return err
+		}
+		j.budget = vmstructs.NewBudget(mostBytes, bytesPerSecond)
+		j.unlimited, j.vm = vm, vm.Within(j.budget)
+	}
+	// HotSpot fills the table of bytecodes before it makes the code cache (bytecodes_init and codeCache_init in
+	// init.cpp). A copier that was made before the cache may have found the table empty. Then a second one is made.
+	var cache *codecache.Cache
+	for range 2 {
+		if j.copier, err = nmethod.NewCopier(j.vm); err != nil {
+			return err
+		}
+		if cache, err = codecache.New(j.unlimited, j.copier.MethodName); err != nil {
+			return err
+		}
+		if j.copier.Frames() == nil {
+			break
+		}
+	}
+	j.cache = cache
+	return nil
+}
+
+// Close ends the view. The JVM is closed with its last view. Close does not wait for the JVM.
+func (v *View) Close() {
+	j := v.jvm
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.views = slices.DeleteFunc(j.views, func(other *View) bool { return other == v })
+	if len(j.views) == 0 {
+		v.set.remove(j)
+	}
+}
+
+// Poll returns what has changed in the code cache since this view's last Poll; the first Poll finds all blobs. It reads
+// the JVM's memory only if nobody has polled it since the given time (CLOCK_MONOTONIC, in ns). took is how long that
+// lasted; it is 0 if the memory was not read. The error is that of codecache.Cache.Poll.
+func (v *View) Poll(since int64) (changes codecache.Changes, took time.Duration, err error) {
+	j := v.jvm
+	j.reading.Lock()
+	defer j.reading.Unlock()
+	if j.failure == nil && j.polled <= since {
+		began := time.Now()
+		j.poll()
+		took = time.Since(began)
+		if j.failure != nil {
+			v.set.remove(j) // another program of this process, or another process with its id, may be a JVM
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	changes, v.changes = v.changes, codecache.Changes{}
+	return changes, took, j.failure
+}
+
+func (j *jvm) poll() {
+	j.polled = monotonic.Nanos()
+	var changes codecache.Changes
+	changes, j.failure = j.cache.Poll(j.polled)
+	if !changes.Any() {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, v := range j.views {
+		v.changes.Added = append(v.changes.Added, changes.Added...)
+		v.changes.Gone = append(v.changes.Gone, changes.Gone...)
+	}
+}
+
+// Copy calls f with the JVM's Copier, which nobody else uses meanwhile. What the Copier returns is valid until f returns.
+// Names that may have become wrong are forgotten before.
+func (v *View) Copy(f func(*nmethod.Copier)) {
+	v.jvm.reading.Lock()
+	defer v.jvm.reading.Unlock()
+	v.jvm.copier.ForgetStale()
+	f(v.jvm.copier)
+}
+
+// Gone reports whether an error says that the process has ended.
+func Gone(err error) bool {
+	var open *vmstructs.OpenError
+	return errors.Is(err, syscall.ESRCH) || errors.As(err, &open) && open.Reason == vmstructs.Gone
+}

@@ -1,0 +1,96 @@
+package stack
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/hotspot/shared"
+	"github.com/gasm-profiler/gasm/internal/native"
+)
+
+// TestWithin checks that nobody waits for memory that can't be read, once the Walker is to give up.
+func TestWithin(t *testing.T) {
+	w := NewWalker(shared.NewJVMs())
+	j := w.process(4711, 1)
+	value, ok := within(j, func() int { return 5 })
+	assert.True(t, ok)
+	assert.Equal(t, 5, value)
+
+	blocked, asked := make(chan struct{}), make(chan struct{})
+	answered := make(chan bool)
+	go func() {
+		_, ok := within(j, func() int { close(asked); <-blocked; return 6 })
+		answered <- ok
+	}()
+	<-asked
+	w.GiveUp()
+	assert.False(t, <-answered)
+	_, ok = within(j, func() int { t.Error("it reads although it has not read to the end before"); return 7 })
+	assert.False(t, ok)
+	other := w.process(4712, 1)
+	assert.False(t, other.asked.Load(), "other processes are not affected")
+
+	close(blocked)
+	require.Eventually(t, func() bool { return !j.asked.Load() }, time.Minute, time.Millisecond)
+}
+
+// TestSlowLibrary reads a library that can't be opened for a while. Nobody waits for it after the first time, and it is
+// there in the end.
+func TestSlowLibrary(t *testing.T) {
+	w := NewWalker(shared.NewJVMs())
+	pid := os.Getpid()
+	maps, err := native.ReadMaps(pid)
+	require.NoError(t, err)
+	var vdso native.Mapping // it is not read from a file
+	for _, m := range maps {
+		if m.Path == native.VDSO {
+			vdso = m
+		}
+	}
+	require.NotZero(t, vdso)
+	mappings := native.NewResolver()
+	mappings.Add(maps...)
+
+	j := w.process(pid, 1)
+	first := w.library(j, &vdso, mappings)
+	require.NotNil(t, first.table)
+	assert.True(t, first.settled(pid))
+	assert.Same(t, first, w.library(j, &vdso, mappings))
+
+	slow := &library{}
+	blocked := make(chan struct{})
+	j.waited = mostWaiting // by another library
+	w.read(slow, j, native.Mapping{Path: "/slow", PID: pid}, func() (*os.File, error) { <-blocked; return os.Open("/bin/sh") })
+	assert.Nil(t, slow.table)
+	assert.False(t, slow.settled(pid))
+	close(blocked)
+	require.Eventually(t, func() bool { return len(slow.reading.done) > 0 }, time.Minute, time.Millisecond)
+	w.take(slow, <-slow.reading.done)
+	assert.NotNil(t, slow.table)
+	assert.True(t, slow.settled(pid))
+}
+
+// TestSites checks when what is known about return addresses is forgotten.
+func TestSites(t *testing.T) {
+	var s sites
+	fill := func() {
+		s.byPC[1], s.mappings[2], s.methods[methodAt{3, 4}], s.interrupted[5] = &site{}, &mapped{}, &frame{}, &frame{}
+	}
+	sizes := func() [4]int { return [4]int{len(s.byPC), len(s.mappings), len(s.methods), len(s.interrupted)} }
+	s.refresh(1, 1, 100)
+	fill()
+	s.refresh(1, 1, 100+int64(keepMethods))
+	assert.Equal(t, [4]int{1, 1, 1, 1}, sizes())
+	s.refresh(1, 1, 101+int64(keepMethods))
+	assert.Equal(t, [4]int{1, 1, 0, 1}, sizes(), "names of classes may be wrong by now")
+	fill()
+	s.refresh(2, 1, 102+int64(keepMethods))
+	assert.Equal(t, [4]int{0, 1, 1, 1}, sizes(), "there is other code in the code cache")
+	fill()
+	s.refresh(2, 2, 103+int64(keepMethods))
+	assert.Equal(t, [4]int{0, 0, 1, 0}, sizes(), "other files are mapped")
+}

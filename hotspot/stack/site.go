@@ -1,0 +1,143 @@
+package stack
+
+import (
+	"time"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/internal/native"
+)
+
+// A place is the code that a frame belongs to: a piece of the code cache, a mapped file, or neither.
+type place struct {
+	code   *code
+	mapped *mapped
+}
+
+func (p place) isInterpreter() bool { return p.code != nil && p.code.rule == interpreter }
+
+// A mapped is a mapping with its file.
+type mapped struct {
+	native.Mapping
+	library *library
+}
+
+// A frame is a frame of a stack. id is the number that the Writer has for it; 0 if it was not asked for that yet.
+type frame struct {
+	callstack.Frame
+	id callstack.FrameID
+}
+
+// A site is what is known about a return address. The same few thousand addresses are in nearly all stacks.
+type site struct {
+	place
+	since  int64    // for samples after this time (CLOCK_MONOTONIC)
+	frames []*frame // innermost first; nil if they were not looked for yet, or could not be found
+}
+
+// sites are what is known about return addresses. It all is as of a generation of the code cache and a version of the
+// mappings, and what it says is the same as what would be found again.
+type sites struct {
+	generation, version int
+	byPC                map[uint64]*site
+	interrupted         map[uint64]*frame  // of functions of libraries that were interrupted at an address
+	mappings            map[uint64]*mapped // by their first address
+
+	// The frames of interpreted methods are kept for no longer than a Copier keeps their names.
+	methods map[methodAt]*frame
+	until   int64 // when methods are forgotten (CLOCK_MONOTONIC)
+}
+
+// A methodAt is the address of a Method and that of its bytecode.
+type methodAt struct{ method, bcp uint64 }
+
+const (
+	// mostSites is the number of sites at which all are forgotten. They take some 100 bytes each.
+	mostSites = 1 << 16
+	// keepMethods is how long frames of interpreted methods are kept.
+	keepMethods = 250 * time.Millisecond
+)
+
+// refresh forgets what may not be so any more. now is the time of a sample.
+func (s *sites) refresh(generation, version int, now int64) {
+	if s.byPC == nil || s.generation != generation || s.version != version || len(s.byPC) >= mostSites {
+		s.generation, s.byPC = generation, map[uint64]*site{}
+	}
+	if s.mappings == nil || s.version != version {
+		s.version, s.mappings, s.interrupted = version, map[uint64]*mapped{}, map[uint64]*frame{}
+	}
+	if s.methods == nil || now > s.until {
+		s.methods, s.until = map[methodAt]*frame{}, now+int64(keepMethods)
+	}
+}
+
+// site returns what is known about the current return address.
+func (k *walk) site() *site {
+	if k.here != nil && k.herePC == k.at.PC {
+		return k.here
+	}
+	s := k.jvm.sites.byPC[k.at.PC]
+	if s == nil || k.monoNanos <= s.since {
+		s = k.newSite()
+	}
+	k.here, k.herePC = s, k.at.PC
+	return s
+}
+
+func (k *walk) newSite() *site {
+	s := &site{}
+	sure := true
+	pc := k.at.PC - 1 // the call; the return address may be the first byte of other code
+	if j := k.jvm; j.openJVM != nil {
+		b, only := j.view.Cache.Only(pc)
+		if b == nil && only { // see find
+			b, only = j.view.Cache.Only(k.at.PC)
+		}
+		if b != nil {
+			s.since = b.NotBeforeMonoNanos
+		}
+		sure = only
+	}
+	if s.place = k.find(pc); k.late {
+		return s
+	}
+	if sure && k.monoNanos > s.since && (s.mapped == nil || s.mapped.library.settled(k.pid)) {
+		k.jvm.sites.byPC[k.at.PC] = s
+	}
+	return s
+}
+
+// find returns the code at an address.
+func (k *walk) find(pc uint64) (p place) {
+	if j := k.jvm; j.openJVM != nil {
+		b, ambiguous := j.view.Cache.At(pc, k.monoNanos)
+		if b == nil && !k.exact { // deoptimisation makes interpreter frames that return to the start of a codelet
+			b, ambiguous = j.view.Cache.At(k.at.PC, k.monoNanos)
+		}
+		if b != nil {
+			if !ambiguous { // else it is not known which of two methods was there
+				p.code = k.codeOf(b)
+			}
+			return p
+		}
+	}
+	p.mapped = k.mapping(pc)
+	return p
+}
+
+// mapping returns the mapping of an address. It is nil if no file is mapped there.
+func (k *walk) mapping(pc uint64) *mapped {
+	found, ok := k.mappings.Mapping(k.pid, pc)
+	if !ok {
+		return nil
+	}
+	known := &k.jvm.sites.mappings
+	m := (*known)[found.Lo]
+	if m == nil {
+		m = &mapped{Mapping: found}
+		(*known)[found.Lo] = m
+	}
+	if m.library == nil || !m.library.settled(k.pid) {
+		m.library = k.w.library(k.jvm, &m.Mapping, k.mappings)
+	}
+	return m
+}

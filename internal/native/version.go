@@ -1,0 +1,15 @@
+package native
+
+// changed gives the mappings of a process a new version.
+func (r *Resolver) changed(p *process) {
+	r.versions++
+	p.version = r.versions
+}
+
+// Version returns a number that changes whenever the mappings of a process do. It is 0 if there are none.
+func (r *Resolver) Version(pid int) int {
+	if p := r.processes[pid]; p != nil {
+		return p.version
+	}
+	return 0
+}

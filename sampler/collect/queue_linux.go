@@ -1,0 +1,152 @@
+package collect
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/gasm-profiler/gasm/sampler/perfevent"
+)
+
+// A queue has the records that were taken out of the kernel's buffers, and are not written yet. It is used with call
+// stacks: walking them can take longer than the kernel's buffers have room for, because it can wait for a file or for the
+// memory of another process. One goroutine fills the queue, and another one writes what is in it.
+type queue struct {
+	drain   *drain
+	batches chan *batch
+	free    chan *batch // batches whose memory is used again
+	filling *batch
+	bytes   atomic.Int64 // about how much memory the batches take
+	written atomic.Int64 // how many records were written
+	done    chan struct{}
+}
+
+// A batch has some records. What they refer to is in its own memory.
+type batch struct {
+	records []perfevent.Record
+	states  []perfevent.ThreadState
+	stacks  []byte
+	chains  []uint64
+	last    bool // of all that were found by one look into the buffers
+}
+
+const (
+	// mostQueued is the size of a queue, in bytes, from which on records are left in the kernel's buffers. The kernel
+	// counts those that it has no room for. A batch may make the queue larger than that, by the size of those buffers.
+	mostQueued = 64 << 20
+	// mostBatches is the number of batches for which a queue has room.
+	mostBatches = 1 << 10
+	// batchSize is the size of a batch, in bytes, from which on it is passed on. Batches of more than twice this size are
+	// not used again.
+	batchSize = 1 << 20
+)
+
+// newQueue returns a queue whose records are written by a drain.
+func newQueue(d *drain) *queue {
+	q := &queue{drain: d, batches: make(chan *batch, mostBatches), free: make(chan *batch, 2), filling: &batch{}, done: make(chan struct{})}
+	go q.write()
+	return q
+}
+
+// full reports whether the queue has no room.
+func (q *queue) full() bool { return q.bytes.Load() > mostQueued || len(q.batches) > mostBatches/2 }
+
+// put copies a record to the queue.
+func (q *queue) put(r *perfevent.Record) {
+	b := q.filling
+	b.records = append(b.records, *r)
+	if state := r.ThreadState; state != nil {
+		b.states = append(b.states, perfevent.ThreadState{ABI: state.ABI, Regs: state.Regs})
+		to := &b.states[len(b.states)-1]
+		to.Stack, to.Chain = appended(&b.stacks, state.Stack), appended(&b.chains, state.Chain)
+		b.records[len(b.records)-1].ThreadState = to
+	}
+	if b.size() >= batchSize && len(q.batches) < mostBatches-1 {
+		q.pass(false)
+	}
+}
+
+// appended appends some data to a slice, and returns the part that has it.
+func appended[T any](all *[]T, data []T) []T {
+	n := len(*all)
+	*all = append(*all, data...)
+	return (*all)[n:len(*all):len(*all)]
+}
+
+// size returns about how much memory the records of a batch take, in bytes.
+func (b *batch) size() int { return 512*len(b.records) + len(b.stacks) + 8*len(b.chains) }
+
+// looked passes all that was put on to the goroutine that writes it.
+func (q *queue) looked() {
+	if len(q.filling.records) > 0 {
+		q.pass(true)
+	}
+}
+
+func (q *queue) pass(last bool) {
+	b := q.filling
+	b.last = last
+	q.bytes.Add(int64(b.size()))
+	q.batches <- b
+	select {
+	case q.filling = <-q.free:
+	default:
+		q.filling = &batch{}
+	}
+}
+
+// write writes what is in the queue until end is called.
+func (q *queue) write() {
+	defer close(q.done)
+	for b := range q.batches {
+		for i := range b.records {
+			q.drain.take(&b.records[i])
+			q.written.Add(1)
+		}
+		if b.last {
+			q.drain.looked()
+		}
+		size := b.size()
+		q.bytes.Add(-int64(size))
+		if size > 2*batchSize {
+			continue
+		}
+		clear(b.records) // so that their texts can be freed
+		b.records, b.states, b.stacks, b.chains = b.records[:0], b.states[:0], b.stacks[:0], b.chains[:0]
+		select {
+		case q.free <- b:
+		default:
+		}
+	}
+}
+
+// The last records may wait for files or for the memory of processes. A record that is not written within stuckTicks
+// ticks is stuck, and all of them should be written within allTicks. Usually they are written within some milliseconds. A
+// tick is longer on a machine that is so busy that this process does not get its CPUs, because then everything else takes
+// longer, too.
+const (
+	tick       = 10 * time.Millisecond
+	stuckTicks = 500
+	allTicks   = 2000
+)
+
+// end is called after the last record. It returns when all are written. It calls hurry if that takes too long.
+func (q *queue) end(hurry func()) {
+	q.looked()
+	close(q.batches)
+	ticks := time.NewTicker(tick)
+	defer ticks.Stop()
+	before, stuck := q.written.Load(), 0
+	for n := 0; n < allTicks && stuck < stuckTicks; n++ {
+		select {
+		case <-q.done:
+			return
+		case <-ticks.C:
+		}
+		stuck++
+		if now := q.written.Load(); now != before {
+			before, stuck = now, 0
+		}
+	}
+	hurry()
+	<-q.done
+}
