@@ -81,7 +81,7 @@ class DiffCalls {
 		return text.join(" · ");
 	}
 	chosen(at) {
-		this.where.textContent = at ? this.about(at.tree, at.node) : "";
+		this.where.textContent = this.about(at.tree, at.node);
 	}
 	zoomTo(at) {
 		if (at.tree.frame[at.node] >= 0) this.show(this.side, at.node);

@@ -5,7 +5,7 @@
 //
 //   style(tree, node)  { fill, hatch, edge, dim }: a colour of the style sheet, and how to draw the frame
 //   about(tree, node)  the whole text about a frame, for screen readers
-//   chosen(at, from)   the frame under the mouse, or the one with the cursor, has changed; at may be null
+//   chosen(at)         the frame under the mouse or, if there is none, the one with the cursor has changed
 //   zoomTo(at)         what a click does
 //   open(at)           what a second click does
 //
@@ -193,7 +193,7 @@ class FlameGraph {
 		if (at === this.hovered) return;
 		this.hovered = at;
 		this.box.style.cursor = at ? "pointer" : "";
-		this.host.chosen(at ?? this.cursor, at ? "mouse" : "cursor");
+		this.host.chosen(at ?? this.cursor);
 		this.paintLater();
 	}
 	click(at) {
@@ -217,13 +217,10 @@ class FlameGraph {
 	}
 	place() {
 		const { tree, node } = this.cursor;
-		for (const { tree: one, up } of this.trees) {
-			if (one !== tree) continue;
-			const y = up ? -tree.depth[node] : tree.depth[node];
-			const row = (this.rows.get(y) ?? []).filter((r) => r.tree);
-			return { row, at: row.findIndex((r) => r.tree === tree && r.node === node), y, up };
-		}
-		return { row: [], at: -1, y: 0, up: false };
+		const { up } = this.trees.find((one) => one.tree === tree);
+		const y = up ? -tree.depth[node] : tree.depth[node];
+		const row = (this.rows.get(y) ?? []).filter((r) => r.tree);
+		return { row, at: row.findIndex((r) => this.is(r)), y, up };
 	}
 	reveal() {
 		const y = (this.place().y - this.top) * FlameGraph.ROW;
@@ -237,9 +234,8 @@ class FlameGraph {
 		const { row, at, y, up } = this.place();
 		if (dx) return row[at + dx] && this.select(row[at + dx]);
 		const { tree, node } = this.cursor;
-		const inward = this.trees.length > 1 && !node ? dy : up ? -dy : dy; // to callees of a flame graph
 		if (this.trees.length > 1 && !node) return this.into(this.trees.find((one) => one.up === dy < 0).tree, 0, y + dy);
-		if (inward > 0) return this.into(tree, node, y + dy);
+		if (up === dy < 0) return this.into(tree, node, y + dy);
 		if (node) this.select({ tree: tree.parent[node] ? tree : this.trees.at(-1).tree, node: tree.parent[node] });
 	}
 	into(tree, node, y) {
@@ -276,6 +272,6 @@ class FlameGraph {
 			if (one === node) for (const child of tree.children(node).slice(0, most)) add(child, tree.children(node));
 		}
 		this.items.replaceChildren(...items);
-		this.host.chosen(this.cursor, "cursor");
+		this.host.chosen(this.cursor);
 	}
 }

@@ -171,7 +171,7 @@ class CallsView {
 		return parts.join(" · ");
 	}
 	chosen(at) {
-		this.$("calls-where").textContent = at ? this.about(at.tree, at.node) : "";
+		this.$("calls-where").textContent = this.about(at.tree, at.node);
 		const { cursor } = this.graph;
 		this.el.querySelector("[data-calls=code]").disabled = !this.place(cursor);
 	}

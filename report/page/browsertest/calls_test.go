@@ -285,6 +285,26 @@ func TestCallsParts(t *testing.T) {
 	assert.Contains(t, eval[string](p, frameAt), "total 100.00%")
 }
 
+// Without samples, there is a root without a width, and no key does harm.
+func TestCallsEmpty(t *testing.T) {
+	tree, err := callstack.Read(strings.NewReader("gasm stacks 1\n"), "stacks.txt")
+	require.NoError(t, err)
+	ps := profiles(t, "sort")
+	trial := &ps.Trials[0]
+	trial.Stacks = calltree.NewSet(calltree.NewStacks(tree), 1)
+	for i := range trial.Frames {
+		trial.Frames[i].WithCallees = trial.Frames[i].Total
+	}
+	p := open(t, pageOf(t, ps), "#g=flame", look{})
+	p.awaits(inCalls)
+	assert.Equal(t, "all samples · total no samples · self no samples", eval[string](p, frameAt))
+	p.press(kb.ArrowUp, kb.ArrowLeft, kb.ArrowDown, "z", "i", "c", kb.Enter, "/")
+	p.do(chromedp.SendKeys(chromedp.CSS("#calls-query"), "x"))
+	assert.Equal(t, "nothing found", p.text("#calls-share"))
+	p.press(kb.Escape, kb.Escape)
+	assert.True(t, eval[bool](p, inCalls))
+}
+
 // On a narrow screen, nothing is beside it.
 func TestCallsNarrow(t *testing.T) {
 	p := openCalls(t, "#g=flame", look{width: 320, height: 640})
