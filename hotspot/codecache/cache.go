@@ -37,7 +37,7 @@ type Cache struct {
 	blockBuf   []byte // memory for the blocks of the current batch
 	changes    Changes
 
-	mu      sync.RWMutex // for the fields below, and Blob.LastMonoNanos and GoneMonoNanos
+	mu      sync.RWMutex // guards the fields below, and LastMonoNanos and GoneMonoNanos of all Blobs
 	current []*Blob      // the blobs that are there now, sorted by address
 	history history
 	version int // counts the Polls that have found changes

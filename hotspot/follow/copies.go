@@ -102,7 +102,7 @@ func isGone(err error) bool {
 // copyMethod copies one method, and subtracts the time that it takes from the budget.
 func (f *Follower) copyMethod(m *printassembly.Installed) (err error) {
 	f.jvm.Copy(func(c *nmethod.Copier) {
-		began := time.Now() // not earlier, because others may have used the Copier before
+		began := time.Now() // here, because Copy may have waited for another user of the Copier
 		err = f.copyWith(c, m)
 		f.budget.spend(time.Since(began))
 	})

@@ -30,7 +30,7 @@ type Options struct {
 	Launched bool
 	// All makes the Follower copy every method as soon as it sees the method, so that it needs no samples.
 	All bool
-	// JVMs are the JVMs that other readers look at, too, so that each is polled only once. It may be nil.
+	// JVMs is shared with other readers of the same JVMs, so that each JVM is polled only once. It may be nil.
 	JVMs *shared.JVMs
 
 	budget time.Duration // for a test, in place of budgetStart; if negative, all copies are excerpts
@@ -174,7 +174,8 @@ func (f *Follower) began() {
 	f.names = newNames(f.pid, f.jvm.VM)
 	f.poll(always)
 	flag := flags[debugInfoFlag]
-	// If the flag was set while the JVM ran, by gasm or by another profiler, code from before lacks records.
+	// If the flag was set while the JVM ran, by gasm or by another profiler, code that was compiled before that lacks
+	// records.
 	f.result.SafepointsOnly = err == nil && f.result.NoFrames == nil && flag.Size > 0 && (flag.Value == 0 || !flag.Given)
 }
 
@@ -334,11 +335,11 @@ func (f *Follower) await() bool {
 	}
 }
 
-// always is a time for poll that makes it read the JVM's memory.
+// always is the argument of poll that makes it read the JVM's memory in any case.
 const always = math.MaxInt64
 
-// poll finds the blobs that appeared or disappeared since the last poll, and writes the new ones to the log. It reads the
-// JVM's memory if nobody has done so since the given time. It reports whether it found any such blobs.
+// poll finds the blobs that appeared or disappeared since the last poll, and writes the new ones to the log. It reads
+// the JVM's memory only if nobody has done so since the given time. It reports whether it found any such blobs.
 func (f *Follower) poll(since int64) (news bool) {
 	if f.gone {
 		return false

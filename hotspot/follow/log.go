@@ -28,8 +28,8 @@ func newLogWriter(pid int, o Options) (*logWriter, error) {
 }
 
 // head writes the lines with which HotSpot's log begins (defaultStream::start_log), except those that no reader of the
-// log needs. vm is nil if the JVM could not be read. Of the JVM's arguments, the head has only the one for frame pointers, if
-// the JVM keeps them, whatever has set it.
+// log needs. vm is nil if the JVM could not be read. Of the JVM's arguments, head writes only
+// -XX:+PreserveFramePointer, and only if the flag is on, no matter what has set it.
 func (w *logWriter) head(vm *vmstructs.VM, framePointers bool) {
 	version, info, args, command := "", "", "", w.o.Command
 	if framePointers {

@@ -10,15 +10,15 @@ import (
 )
 
 // names are the names of the JVM's threads that are in the log. They are read when the recording begins, from time to
-// time, and when it ends. A thread that starts and ends between two of these times only has the name that the kernel
+// time, and when it ends. A thread that starts and ends between two of these times has only the name that the kernel
 // keeps.
 type names struct {
 	reader  *threads.Reader // nil if this JVM's names can't be read
-	written map[int]string  // by thread id, as the sampler has it
+	written map[int]string  // by the thread ids in the samples
 	next    time.Time       // when to read again
 	pause   time.Duration
-	// process is the JVM if it has a PID namespace of its own, and outside its threads by their ids in there. Otherwise
-	// process is nil.
+	// If the JVM has a PID namespace of its own, process is the JVM, and outside maps its thread ids in that namespace
+	// to those in the samples. Otherwise process is nil.
 	process *foreign.Process
 	outside map[int]int
 }
@@ -27,7 +27,7 @@ const (
 	// The pauses between two readings begin with firstNames and are twice as long each time, up to lastNames. Reading the
 	// names of 100 threads takes half a millisecond.
 	firstNames, lastNames = 100 * time.Millisecond, 5 * time.Second
-	// namesShare limits readings to 1/namesShare of a CPU. JVMs with many thousand threads make them slow.
+	// namesShare limits readings to 1/namesShare of a CPU. They are slow in JVMs with many thousands of threads.
 	namesShare = 100
 	// mostWritten limits the number of threads whose names are written.
 	mostWritten = 1 << 17
@@ -35,7 +35,7 @@ const (
 
 func newNames(pid int, vm *vmstructs.VM) *names {
 	n := &names{written: map[int]string{}, pause: firstNames}
-	n.reader, _ = threads.NewReader(vm) // without names, the kernel's are shown
+	n.reader, _ = threads.NewReader(vm) // after an error, reports show the kernel's names
 	if n.reader == nil {
 		return n
 	}
@@ -58,8 +58,7 @@ func (n *names) close() {
 	}
 }
 
-// readNames reads the names of the threads if it is time to, or if this is the last time, and writes to the log what is
-// new.
+// readNames reads the names of the threads if a reading is due or last is true, and writes new names to the log.
 func (f *Follower) readNames(last bool) {
 	n := f.names
 	if n == nil || n.reader == nil || f.gone || f.paused.Load() {
@@ -81,7 +80,7 @@ func (f *Follower) readNames(last bool) {
 	n.next = began.Add(max(n.pause, namesShare*time.Since(began)))
 }
 
-// tid returns a thread's id as the sampler has it.
+// tid converts a thread's id in the JVM's own PID namespace to its id in the samples.
 func (n *names) tid(own int) (tid int, ok bool) {
 	if n.process == nil {
 		return own, true

@@ -8,10 +8,10 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// A fieldLayout says where classes have their fields.
+// A fieldLayout says where an InstanceKlass describes the fields of its objects.
 type fieldLayout struct {
 	stream                  vmstructs.Field // Array<u1>*; JDK 21 and newer
-	fields, count           vmstructs.Field // Array<u2>*, and how many of its fields are Java's; JDK 8 to 20
+	fields, count           vmstructs.Field // Array<u2>*, and how many of its fields are not HotSpot's own; JDK 8 to 20
 	constants               vmstructs.Field
 	poolSize                uint64
 	arrayLength             uint64
@@ -44,8 +44,8 @@ func newFieldLayout(q *vmstructs.Query) (l fieldLayout) {
 	return l
 }
 
-// Offset returns where the objects of a class have a field, in bytes from their start. class is the address of the
-// InstanceKlass that declares the field.
+// Offset returns the offset of a field in the objects of a class, in bytes. class is the address of the InstanceKlass
+// that declares the field.
 func (h *Heap) Offset(class uint64, field string) (uint64, error) {
 	pool, err := h.vm.Uint64(class + h.fields.constants.At)
 	if err != nil {
@@ -71,14 +71,15 @@ func (h *Heap) Offset(class uint64, field string) (uint64, error) {
 	return offset, nil
 }
 
-// Upper bounds that no class with fields that gasm reads has. What exceeds them is not what it seems to be.
+// Upper bounds for the classes whose fields gasm reads. Memory with larger numbers is not what it was taken for.
 const (
 	maxObject = 1 << 12 // bytes of the object
 	maxFields = 1 << 10
 	maxStream = 1 << 14 // bytes
 )
 
-// array reads the elements of an Array<> that a class points to.
+// array reads the elements of the Array<> that the field f of a class points to. data is the offset of the elements,
+// and size is the size of one. It returns an error if there are more than most elements.
 func (h *Heap) array(class uint64, f vmstructs.Field, data, size, most uint64) ([]byte, error) {
 	at, err := h.vm.Uint64(class + f.At)
 	if err != nil {
@@ -94,8 +95,8 @@ func (h *Heap) array(class uint64, f vmstructs.Field, data, size, most uint64) (
 	return h.vm.Read(nil, at+data, size*uint64(length))
 }
 
-// arrayOffset finds a field in the array of JDK 8 to 20. Of a field's six numbers the second is its name's index, and
-// the last two are its offset, above a tag.
+// arrayOffset finds a field in the array of JDK 8 to 20. Each field has six numbers. The second one is the index of its
+// name, and the last two together are its offset, shifted left by the bits of a tag.
 func (h *Heap) arrayOffset(class uint64, named func(uint64) bool) (offset uint64, found bool, err error) {
 	const numbers = 6
 	all, err := h.array(class, h.fields.fields, h.fields.fieldsArray, 2, numbers*maxFields)
@@ -116,8 +117,9 @@ func (h *Heap) arrayOffset(class uint64, named func(uint64) bool) (offset uint64
 	return 0, false, nil
 }
 
-// Bits of a field's flags in a stream, and what follows the flags if they are set (FieldInfoReader::read_field_info).
-// JDK 27 and newer have more flags, below these; see flagBit.
+// HotSpot's names for those flags of a field in a stream that are followed by a number if they are set
+// (FieldInfoReader::read_field_info). JDK 27 and newer have more flags, below these, so HotSpot's tables are asked for
+// their bits.
 const (
 	initialized = "_ff_initialized"
 	generic     = "_ff_generic"
@@ -126,9 +128,9 @@ const (
 	nullMarker  = "_ff_null_marker"
 )
 
-// streamOffset finds a field in the stream of JDK 21 and newer: the numbers of Java's and of HotSpot's own fields, and
-// for each field the indexes of its name and its type, its offset, its access flags, its flags, and a number for each
-// of the flags that has one.
+// streamOffset finds a field in the stream of JDK 21 and newer. The stream begins with the number of Java's fields and
+// the number of those that HotSpot has added. For each field it has the index of its name, the index of its type, its
+// offset, its access flags, its flags, and a number for each set flag that has one.
 func (h *Heap) streamOffset(class uint64, named func(uint64) bool) (offset uint64, found bool, err error) {
 	all, err := h.array(class, h.fields.stream, h.fields.streamData, 1, maxStream)
 	if err != nil {
@@ -164,7 +166,7 @@ func (h *Heap) streamOffset(class uint64, named func(uint64) bool) (offset uint6
 	return 0, false, nil
 }
 
-// isSymbol reports whether HotSpot's Symbol at an address is this text.
+// isSymbol reports whether the Symbol at an address has this text.
 func (h *Heap) isSymbol(at uint64, text string) bool {
 	symbol, err := h.vm.Read(nil, at, h.fields.symbolBody+uint64(len(text)))
 	return err == nil && h.fields.symbolLength.In(symbol) == uint64(len(text)) && string(symbol[h.fields.symbolBody:]) == text

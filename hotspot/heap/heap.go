@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// A Heap is the Java heap of a JVM that runs.
+// A Heap is the Java heap of a running JVM.
 type Heap struct {
 	vm     *vmstructs.VM
 	fields fieldLayout
@@ -24,28 +24,28 @@ type Heap struct {
 	headers    headers
 	klassBase  uint64
 	klassShift uint64
-	klassAt    uint64 // of an object's class
-	lengthAt   uint64 // of an array's length, which has 32 bits
-	arrayData  uint64 // of the elements of an array of bytes or chars
+	klassAt    uint64 // offset of an object's class
+	lengthAt   uint64 // offset of an array's length, which has 32 bits
+	arrayData  uint64 // offset of the elements of an array of bytes or chars
 
 	stringClass uint64
 	stringValue uint64 // offsets of String's fields
 	stringCoder uint64 // 0 in JDK 8, whose strings are arrays of chars
 }
 
-// headers says how an object has its class.
+// headers says how the header of an object stores its class.
 type headers uint8
 
 const (
-	wholeClass   headers = iota // its address
-	narrowClass                 // 32 bits
-	compactClass                // the upper bits of the first word (-XX:+UseCompactObjectHeaders)
+	wholeClass   headers = iota // as an address
+	narrowClass                 // in 32 bits
+	compactClass                // in the upper bits of the first word (-XX:+UseCompactObjectHeaders)
 )
 
-// compactShift is where an object with a compact header has its class (markWord::klass_shift).
+// compactShift is the number of bits below the class in a compact header (markWord::klass_shift).
 const compactShift = 42
 
-// ErrMoved is the error if a reference does not point to an object of the expected class, for example because the
+// ErrMoved is returned if a reference does not point to an object of the expected class, for example because the
 // collector has moved the object.
 var ErrMoved = errors.New("the reference does not point to an object of this class; the collector may have moved it")
 
@@ -67,7 +67,7 @@ func New(vm *vmstructs.VM) (*Heap, error) {
 	return h, q.Missing
 }
 
-// static returns the value of the first of some static fields that exists, which has size bytes.
+// static returns the value of the first of the named static fields that exists. The value has size bytes.
 func (h *Heap) static(q *vmstructs.Query, size uint64, names ...string) uint64 {
 	for _, name := range names {
 		at, ok := h.vm.Static(name)
@@ -129,14 +129,14 @@ func (h *Heap) Class(name string) uint64 {
 	return 0
 }
 
-// Handle returns the address of the object that one of HotSpot's own references points to (OopHandle), which lies at
-// an address; 0 for null.
+// Handle reads one of HotSpot's own references (OopHandle), which is at the given address. It returns the address of
+// the object, or 0 for null.
 func (h *Heap) Handle(at uint64) (object uint64, err error) {
 	ref, err := h.vm.Uint64(at)
 	return h.address(ref), err
 }
 
-// Ref returns the address of the object that a field points to; 0 for null.
+// Ref returns the address of the object that a field points to, or 0 for null.
 func (h *Heap) Ref(object, offset uint64) (uint64, error) {
 	if !h.narrow {
 		return h.Handle(object + offset)
@@ -153,7 +153,7 @@ func (h *Heap) wide(ref uint32) uint64 {
 	return h.narrowBase + uint64(ref)<<h.narrowShift
 }
 
-// address returns the address in a reference that is not compressed; 0 if there is none in it.
+// address returns the address in a reference that is not compressed, or 0 if the reference has no valid colour.
 func (h *Heap) address(ref uint64) uint64 {
 	switch {
 	case !h.coloured:
@@ -185,8 +185,7 @@ func (h *Heap) classOf(header []byte) uint64 {
 	return binary.LittleEndian.Uint64(header[h.klassAt:])
 }
 
-// String returns the text of a String, or the first part of it that has most chars. The error is ErrMoved if the
-// object is none.
+// String returns the first most chars of a java.lang.String. The error is ErrMoved if the object is not a String.
 func (h *Heap) String(object uint64, most int) (string, error) {
 	if !h.Is(object, h.stringClass) {
 		return "", ErrMoved
@@ -223,7 +222,7 @@ func (h *Heap) String(object uint64, most int) (string, error) {
 	return text(data, wide), nil
 }
 
-// text decodes the bytes of a string: of Latin 1, or of UTF-16.
+// text decodes the bytes of a string, which are UTF-16 if wide is true, and Latin-1 otherwise.
 func text(data []byte, wide bool) string {
 	if !wide {
 		chars := make([]rune, len(data))

@@ -23,7 +23,7 @@ type JVMs struct {
 // NewJVMs returns an empty set of JVMs.
 func NewJVMs() *JVMs { return &JVMs{open: map[int]*jvm{}} }
 
-// Refused returns how many reads of all JVMs' memory were refused, because too much of it was read before.
+// Refused returns how many reads of the JVMs' memory were refused, because too much of it had been read before.
 func (s *JVMs) Refused() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,32 +37,32 @@ func (s *JVMs) Refused() (n int) {
 type jvm struct {
 	pid int
 
-	reading       sync.Mutex    // held while the JVM's memory is read; for the fields up to failure
-	unlimited, vm *vmstructs.VM // the second one is within the budget
+	reading       sync.Mutex    // held while the JVM's memory is read; guards the fields down to failure
+	unlimited, vm *vmstructs.VM // reads of vm take from the budget
 	budget        *vmstructs.Budget
 	cache         *codecache.Cache // nil until the JVM's code cache has been found
 	copier        *nmethod.Copier
 	polled        int64 // time of the last poll (CLOCK_MONOTONIC)
 	failure       error // of that poll
 
-	mu    sync.Mutex // held for short times only
+	mu    sync.Mutex // guards views and their changes; held for short times only
 	views []*View
 }
 
-// A View is one reader's view of a JVM. Its methods may be called by several goroutines at once, but two Polls should
-// not be, because each returns only a part of the changes.
+// A View is one reader's view of a JVM. Several goroutines may call its methods at once. Only one of them should call
+// Poll, because each Poll returns only the changes that no other has returned.
 type View struct {
 	VM    *vmstructs.VM    // its reads, and those of the Copier, take from the JVM's budget
 	Cache *codecache.Cache // for its methods that any goroutine may call
 
 	set     *JVMs
 	jvm     *jvm
-	changes codecache.Changes // that Poll has not returned yet
+	changes codecache.Changes // those that Poll has not returned yet
 }
 
-// Open returns a view of the process's JVM. If there is none yet, Open finds HotSpot's code cache. The error says why it
-// can't be read (see vmstructs.Open for its types); in a JVM that is just starting a later call may work. Open reads the
-// JVM's memory, so it may wait as long as the file systems take that the JVM has mapped.
+// Open returns a view of the process's JVM. The first call for a JVM finds HotSpot's code cache. The error says why the
+// code cache can't be read (see vmstructs.Open for its types). If the JVM is just starting, a later call may work. Open
+// reads the JVM's memory. If the JVM has mapped it from a slow file system, Open waits for that.
 func (s *JVMs) Open(pid int) (*View, error) {
 	s.mu.Lock()
 	j := s.open[pid]
@@ -98,7 +98,7 @@ func (s *JVMs) keep(j *jvm) {
 	}
 }
 
-// remove removes a JVM, so that Open opens it anew.
+// remove removes a JVM, so that the next Open opens it again.
 func (s *JVMs) remove(j *jvm) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,9 +107,9 @@ func (s *JVMs) remove(j *jvm) {
 	}
 }
 
-// The number of bytes that may be read of a JVM at once, and in each second in the long run. For comparison, walking the
-// stacks of javac takes 100 MB of copied methods in its first ten seconds. Polls of the code cache have no such limit,
-// because they read no more than headers.
+// mostBytes is how many bytes may be read from a JVM at once, and bytesPerSecond is how many in each second in the long
+// run. For comparison: to walk the stacks of javac, gasm copies 100 MB of methods in the first ten seconds. Polls of
+// the code cache have no such limit, because they read no more than headers.
 const mostBytes, bytesPerSecond = 256 << 20, 32 << 20
 
 // find finds HotSpot's code cache.
@@ -155,8 +155,8 @@ func (v *View) Close() {
 }
 
 // Poll returns what has changed in the code cache since this view's last Poll; the first Poll finds all blobs. It reads
-// the JVM's memory only if nobody has polled it since the given time (CLOCK_MONOTONIC, in ns). took is how long that
-// lasted; it is 0 if the memory was not read. The error is that of codecache.Cache.Poll.
+// the JVM's memory only if nobody has polled it since the given time (CLOCK_MONOTONIC, in ns). took is how long the
+// reading took, or 0 if the memory was not read. The error is that of codecache.Cache.Poll.
 func (v *View) Poll(since int64) (changes codecache.Changes, took time.Duration, err error) {
 	j := v.jvm
 	j.reading.Lock()
@@ -166,7 +166,7 @@ func (v *View) Poll(since int64) (changes codecache.Changes, took time.Duration,
 		j.poll()
 		took = time.Since(began)
 		if j.failure != nil {
-			v.set.remove(j) // another program of this process, or another process with its id, may be a JVM
+			v.set.remove(j) // the process may run another program now, or the id may belong to another process
 		}
 	}
 	j.mu.Lock()
@@ -190,8 +190,8 @@ func (j *jvm) poll() {
 	}
 }
 
-// Copy calls f with the JVM's Copier, which nobody else uses meanwhile. What the Copier returns is valid until f returns.
-// Names that may have become wrong are forgotten before.
+// Copy calls f with the JVM's Copier, which nobody else uses meanwhile. What the Copier returns is valid until f
+// returns. Before that, Copy makes the Copier forget names that may be out of date.
 func (v *View) Copy(f func(*nmethod.Copier)) {
 	v.jvm.reading.Lock()
 	defer v.jvm.reading.Unlock()

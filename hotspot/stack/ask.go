@@ -2,15 +2,15 @@ package stack
 
 import "time"
 
-// longestAsk is how long a walk waits for the JVM's memory. Reading it takes microseconds, and some milliseconds when
-// the code cache is read for the first time; on a machine that is very busy, some seconds. It takes for ever where the JVM
-// has mapped its memory from a file system that does not answer. Meanwhile the samples are kept by the caller.
+// longestAsk is how long a walk waits for the JVM's memory. Reading it usually takes microseconds. It takes some
+// milliseconds when the code cache is read for the first time, and some seconds on a very busy machine. It never ends
+// if the JVM has mapped its memory from a file system that does not answer. The caller keeps the samples meanwhile.
 const longestAsk = 10 * time.Second
 
 // within runs f, which reads the JVM's memory, in another goroutine. It waits for the result, but no longer than
-// longestAsk, and not at all after GiveUp. ok is false if there is no result by then. After that, within does nothing and
-// returns false until f has returned. So the goroutine that writes the samples is not blocked by a JVM. f must not change
-// what the caller can see.
+// longestAsk, and not at all after GiveUp. ok is false if there is no result by then. After that, until f has returned,
+// each call of within returns false at once. So the goroutine that writes the samples is not blocked by a JVM. f must
+// not change what the caller can see.
 func within[T any](j *jvm, f func() T) (value T, ok bool) {
 	if j.asked.Swap(true) {
 		return value, false

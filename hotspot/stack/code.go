@@ -67,7 +67,7 @@ func (j *openJVM) header(b *codecache.Blob) []byte {
 	return header
 }
 
-// mostHeader is the maximum number of bytes that are read of a header.
+// mostHeader limits how many bytes of a header are read.
 const mostHeader = 1 << 12
 
 func (j *openJVM) newCode(b *codecache.Blob, header []byte) *code {
@@ -144,7 +144,8 @@ func (c *code) chooseRule() rule {
 }
 
 // movesFrames matches the names of the stubs that move frames from the heap to the stack: the return barriers and
-// cont_thaw. isReturnBarrier matches that to which frames return. JDK 21 has other names than newer ones.
+// cont_thaw. isReturnBarrier matches only the return barrier that frames return to, and not the one for exceptions. JDK
+// 21 has other names than newer JDKs.
 var (
 	movesFrames     = regexp.MustCompile(`\b(cont_returnBarrier|cont_thaw|Cont thaw)`)
 	isReturnBarrier = regexp.MustCompile(`\b(cont_returnBarrier|Cont thaw return barrier)(_stub|$| \()`)

@@ -38,11 +38,12 @@
 // # Traps
 //
 //   - A return address may be the first byte after the code that called. So code is looked up one byte before it.
-//   - Deoptimization makes interpreter frames that return to the first byte of a codelet. There is no code before it, or
-//     another stub.
-//   - While cont_thaw moves frames, there are old return addresses in the room that it has made for them.
-//   - At its last instructions, the interpreter has given up the frame of the method that it returns from. Which method
-//     that was is not known then.
+//   - Deoptimization makes interpreter frames that return to the first byte of a codelet. The byte before it belongs to
+//     no code, or to another stub.
+//   - While cont_thaw moves frames, the space that it has reserved for them on the stack still has old return
+//     addresses.
+//   - When the interpreter returns from a method, it gives up the method's frame some instructions before the end. From
+//     then on, it is not known which method that was.
 //   - C1's callers of the stub slow_subtype_check push its arguments, so their sp is not at the end of their frame.
 //   - Names of methods of hidden classes, and of classes that are being unloaded, may not be readable. A frame has no
 //     name then.

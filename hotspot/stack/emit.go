@@ -63,8 +63,8 @@ func (k *walk) interruptedIn(p place) *frame {
 	return f
 }
 
-// compiled returns the frames of a compiled method at a return address, innermost first. ok is false if they are those of
-// the method alone, because what was inlined is not known.
+// compiled returns the frames of a compiled method at a return address, innermost first. ok is false if they are only
+// the method's own frame, because it is not known what was inlined.
 func (k *walk) compiled(c *code, pc uint64) (frames []*frame, ok bool) {
 	if frames, ok := c.frames[pc]; ok && !k.exact {
 		return frames, true
@@ -165,7 +165,7 @@ func (k *walk) interpreterState(c *code) (method, bcp uint64, ok bool) {
 	if k.exact && entry { // the frame is not there yet, or is not complete
 		method, ok = k.at.Get(rbx)
 	}
-	return method, 0, ok // without a frame, a method has returned already, and rbp is its caller's
+	return method, 0, ok // elsewhere, the method has returned already, and rbp is its caller's
 }
 
 // isMethodEntry reports whether a codelet is one that the interpreter begins a method with. Native methods have some of

@@ -114,7 +114,8 @@ func (k *walk) hasFrame(c *code) bool {
 	if frame.RA == exec.Interpreted().RA {
 		return true
 	}
-	// Pushed registers are found by rsp.
+	// While registers are pushed, the return address may be found relative to rsp. There is a frame if rbp points to
+	// the word below it.
 	at, known := k.at.Get(cfiNumbers[frame.RA.Reg])
 	fp, ok := k.at.Get(rbp)
 	return known && ok && frame.RA.Where == exec.InMemory && at+uint64(int64(frame.RA.Offset)) == fp+8

@@ -10,16 +10,16 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// A jvm is a process whose samples are walked. It may turn out to be no JVM.
+// A jvm is a process whose samples are walked. It may turn out not to be a JVM.
 type jvm struct {
 	pid      int
 	set      *shared.JVMs
 	givenUp  chan struct{} // closed by Walker.GiveUp
 	tryAt    int64         // when to look again whether it is a JVM; CLOCK_MONOTONIC
 	pause    time.Duration // between these looks
-	opening  chan *openJVM // has what the last look has found, if nobody has waited for that
+	opening  chan *openJVM // receives what the last look finds; nil unless that look took too long to wait for
 	*openJVM               // nil until the JVM's code cache has been found
-	asked    atomic.Bool   // within waits for the JVM's memory
+	asked    atomic.Bool   // a goroutine of within is reading the JVM's memory
 	polled   int64         // time of the last poll
 	ended    bool
 	sites    sites
@@ -27,10 +27,10 @@ type jvm struct {
 	spent    time.Duration // what all its walks took
 	walks    int           // their number
 	readings *atomic.Int32 // the number of its libraries that are being read
-	waited   time.Duration // how long its walks have waited for them
+	waited   time.Duration // how long its walks have waited for libraries
 }
 
-// An openJVM is what a jvm has if it is a JVM.
+// An openJVM is the part of a jvm that exists only once the process is known to be a JVM.
 type openJVM struct {
 	view   *shared.View
 	layout *layout
@@ -41,17 +41,19 @@ type openJVM struct {
 }
 
 const (
-	// longestWalk is the time after which a walk is given up, without the time for reading libraries. Most walks take 30
-	// microseconds; those that find new methods take some milliseconds. On a machine without a free CPU it is given up
-	// only when this process has used longestCPU since, or after longestWait more.
+	// longestWalk is the time after which a walk is given up, not counting the time for reading libraries. Most walks
+	// take 30 microseconds; those that find new methods take some milliseconds. This process may just have had no CPU.
+	// So the walk is given up only when the process has used longestCPU of CPU time after that, or when longestWait has
+	// passed.
 	longestWalk, longestCPU, longestWait = 250 * time.Millisecond, 100 * time.Millisecond, time.Second
-	// A process is not walked any more if its walks took longer than mostTime in all, and usualWalk on average. It makes
-	// gasm read very much memory then, or wait for it. A walk counts for no more than mostOfOne, because one that finds
-	// much new code takes long on a busy machine.
+	// A process is not walked any more if its walks took longer than mostTime in all, and usualWalk on average. Such a
+	// process makes gasm read a lot of memory, or wait for it. A single walk counts for no more than mostOfOne, because
+	// a walk that finds a lot of new code takes long on a busy machine.
 	mostTime, usualWalk, mostOfOne = 15 * time.Second, 20 * time.Millisecond, time.Second
 )
 
-// took notes how long a walk took. What it took longer than a walk may take, it has waited for a CPU or for a library.
+// took notes how long a walk took. Any time beyond mostOfOne is not counted, because the walk has waited for a CPU or
+// for a library then.
 func (j *jvm) took(d time.Duration) {
 	j.walks++
 	j.spent += min(d, mostOfOne)
@@ -112,7 +114,7 @@ func (j *jvm) open(now int64) {
 	}
 	if j.opening != nil {
 		select {
-		case j.openJVM = <-j.opening: // which came too late the last time
+		case j.openJVM = <-j.opening: // the look that took too long has ended
 			j.opening = nil
 		default:
 			return
@@ -166,7 +168,8 @@ func (j *jvm) close() {
 	}
 }
 
-// poll reads what is new in the code cache, unless that was done after the given time already.
+// poll reads what is new in the code cache, unless that was already done after the given time. It returns false if the
+// JVM's memory could not be read in time.
 func (j *jvm) poll(sampled int64) (ok bool) {
 	if j.openJVM == nil || j.ended || sampled < j.polled {
 		return true

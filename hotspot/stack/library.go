@@ -28,7 +28,7 @@ type library struct {
 	reading  *reading // nil if it is not being read
 }
 
-// settled reports whether a process will not get to know more about the library.
+// settled reports whether a process can't learn more about the library.
 func (l *library) settled(pid int) bool {
 	return l.table != nil || l.reading == nil && (l.attempts >= mostAttempts || l.tried == pid)
 }
@@ -47,16 +47,17 @@ type content struct {
 }
 
 const (
-	// mostWaiting is how long all walks of a process wait in all until libraries have been opened and read. That takes
-	// milliseconds, but the file system may be one that does not answer. All samples wait meanwhile, and so does the end
-	// of the recording. After that time libraries are still read, but the walks fail that come before them.
+	// mostWaiting limits how long all walks of a process together wait for libraries to be opened and read. That takes
+	// milliseconds, but the file system may be one that does not answer. All samples wait meanwhile, and so does the
+	// end of the recording. After that time, libraries are still read, but walks that need them before they have been
+	// read fail.
 	mostWaiting = time.Second
 	// mostLibraries is the maximum number of libraries that are read.
 	mostLibraries = 1 << 10
-	// mostAttempts is the number of processes for which a file is tried to be read. The first ones may have ended.
+	// mostAttempts limits for how many processes gasm tries to read the same file. The first ones may have ended.
 	mostAttempts = 64
-	// mostReadings is how many libraries of a process may be being read at the same time. The file system of the process
-	// may be one that does not answer.
+	// mostReadings limits how many libraries of a process are read at the same time. The file system of the process may
+	// be one that does not answer.
 	mostReadings = 3
 	// mostTables limits the size of all tables together, in bytes. That of libjvm.so has 8 MB.
 	mostTables = 256 << 20
@@ -100,7 +101,7 @@ func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *
 	return l
 }
 
-// read begins to read a library, and waits for it if the process has not used up its time, until GiveUp.
+// read begins to read a library. It waits for the result until the process has used up mostWaiting, or until GiveUp.
 func (w *Walker) read(l *library, j *jvm, m native.Mapping, open func() (*os.File, error)) {
 	r := &reading{time.Now(), make(chan content, 1)}
 	l.reading = r
@@ -123,7 +124,7 @@ func (w *Walker) read(l *library, j *jvm, m native.Mapping, open func() (*os.Fil
 	w.walk.until = w.walk.until.Add(took)
 }
 
-// take ends the reading of a library.
+// take stores what was read of a library.
 func (w *Walker) take(l *library, c content) {
 	l.reading = nil
 	switch {
@@ -131,7 +132,7 @@ func (w *Walker) take(l *library, c content) {
 		l.table, l.segments = c.table, c.segments
 		w.tables += l.table.Size()
 	case errors.Is(c.err, cfi.ErrNone):
-		l.attempts = mostAttempts // no process has another file
+		l.attempts = mostAttempts // the file is the same for all processes
 	}
 }
 

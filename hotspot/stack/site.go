@@ -15,31 +15,31 @@ type place struct {
 
 func (p place) isInterpreter() bool { return p.code != nil && p.code.rule == interpreter }
 
-// A mapped is a mapping with its file.
+// A mapped is a mapping of a file, and what is known about that file.
 type mapped struct {
 	native.Mapping
 	library *library
 }
 
-// A frame is a frame of a stack. id is the number that the Writer has for it; 0 if it was not asked for that yet.
+// A frame is a frame of a stack. id is its number in the Writer, or 0 if the Writer has not been asked for it yet.
 type frame struct {
 	callstack.Frame
 	id callstack.FrameID
 }
 
-// A site is what is known about a return address. The same few thousand addresses are in nearly all stacks.
+// A site is what is known about a return address. Nearly all stacks consist of the same few thousand addresses.
 type site struct {
 	place
 	since  int64    // for samples after this time (CLOCK_MONOTONIC)
-	frames []*frame // innermost first; nil if they were not looked for yet, or could not be found
+	frames []*frame // innermost first; nil if nobody has looked for them yet, or they could not be found
 }
 
-// sites are what is known about return addresses. It all is as of a generation of the code cache and a version of the
-// mappings, and what it says is the same as what would be found again.
+// sites caches what is known about return addresses. It is valid for one generation of the code cache and one version
+// of the mappings: a new search would find the same.
 type sites struct {
 	generation, version int
 	byPC                map[uint64]*site
-	interrupted         map[uint64]*frame  // of functions of libraries that were interrupted at an address
+	interrupted         map[uint64]*frame  // frames of library functions, by the address at which they were interrupted
 	mappings            map[uint64]*mapped // by their first address
 
 	// The frames of interpreted methods are kept for no longer than a Copier keeps their names.
@@ -47,17 +47,17 @@ type sites struct {
 	until   int64 // when methods are forgotten (CLOCK_MONOTONIC)
 }
 
-// A methodAt is the address of a Method and that of its bytecode.
+// A methodAt has the address of a Method, and that of the bytecode that is executed.
 type methodAt struct{ method, bcp uint64 }
 
 const (
-	// mostSites is the number of sites at which all are forgotten. They take some 100 bytes each.
+	// When there are mostSites sites, all are forgotten. Each takes some 100 bytes.
 	mostSites = 1 << 16
 	// keepMethods is how long frames of interpreted methods are kept.
 	keepMethods = 250 * time.Millisecond
 )
 
-// refresh forgets what may not be so any more. now is the time of a sample.
+// refresh forgets what may be out of date. now is the time of a sample.
 func (s *sites) refresh(generation, version int, now int64) {
 	if s.byPC == nil || s.generation != generation || s.version != version || len(s.byPC) >= mostSites {
 		s.generation, s.byPC = generation, map[uint64]*site{}

@@ -162,9 +162,9 @@ func (k *walk) unwindReturnBarrier() step {
 // mostCandidates is the largest number of words that findContinuation takes for return addresses into Java methods.
 const mostCandidates = 64
 
-// findContinuation searches the stack upwards for the frame of Continuation.enterSpecial or Continuation.run. cont_thaw
-// has made room for the frames that it moves, where old return addresses are still to be found. So one into enterSpecial
-// must have one into Continuation.run where its frame ends.
+// findContinuation searches the stack upwards for the frame of Continuation.enterSpecial or Continuation.run. The space
+// that cont_thaw has reserved for the frames that it moves still has old return addresses. So a return address into
+// enterSpecial counts only if there is one into Continuation.run where the frame of enterSpecial ends.
 func (k *walk) findContinuation() step {
 	before := k.at
 	candidates := 0
@@ -190,8 +190,9 @@ func (k *walk) findContinuation() step {
 	return failed
 }
 
-// returnAt makes the frame the current one to which the return address at an address of the stack leads, and returns its
-// code. If there is none into Java code, c is nil, and the current frame does not change.
+// returnAt reads the return address at an address of the stack. It makes the frame that this leads to the current one,
+// and returns the frame's code. If there is no return address into Java code, c is nil, and the current frame does not
+// change.
 func (k *walk) returnAt(at uint64) (c *code, s step) {
 	pc, ok := k.dump.Word(at)
 	if !ok {
@@ -209,7 +210,7 @@ func (k *walk) returnAt(at uint64) (c *code, s step) {
 	return k.codeOf(b), k.returnTo(&next)
 }
 
-// isRun reports whether the current frame, which is of the code c, is that of Continuation.run.
+// isRun reports whether the current frame is that of Continuation.run. c is the frame's code.
 func (k *walk) isRun(c *code) bool {
 	const run = "jdk.internal.vm.Continuation::run"
 	if c.Method != nil {

@@ -43,7 +43,7 @@ const mostFrames = 4096
 type Walker struct {
 	set       *shared.JVMs
 	givenUp   chan struct{}     // closed by GiveUp
-	out       *callstack.Writer // that the frames' numbers are of
+	out       *callstack.Writer // the one that the numbers of frames belong to
 	jvms      map[int]*jvm
 	libraries map[libraryKey]*library
 	tables    int   // the size of all libraries' tables, in bytes
@@ -51,7 +51,7 @@ type Walker struct {
 	walk      walk  // the current one; its memory is used again
 }
 
-// NewWalker returns a Walker. JVMs that are open in the set are not opened again.
+// NewWalker returns a Walker. It does not open those JVMs again that are open in the set.
 func NewWalker(set *shared.JVMs) *Walker {
 	return &Walker{set: set, givenUp: make(chan struct{}), jvms: map[int]*jvm{}, libraries: map[libraryKey]*library{}}
 }
@@ -69,7 +69,7 @@ type walk struct {
 	exact  bool
 	leaf   bool
 	pushed bool  // the callee has arguments on the stack, above the frame of the current code
-	here   *site // what site has returned last, for herePC; may be nil
+	here   *site // the last result of site, which was for herePC; may be nil
 	herePC uint64
 	late   bool           // the JVM's memory was not read in time
 	frames []*frame       // innermost first
@@ -126,7 +126,7 @@ func (w *Walker) Walk(out *callstack.Writer, r *perfevent.Record, mappings *nati
 	return id
 }
 
-// forgetNumbers forgets the numbers of all frames, because another Writer has others.
+// forgetNumbers forgets the numbers of all frames, because another Writer has other numbers.
 func (w *Walker) forgetNumbers() {
 	for _, j := range w.jvms {
 		j.sites = sites{}

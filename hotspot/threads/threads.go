@@ -2,8 +2,9 @@
 // name, and calls the main thread "java".
 //
 // HotSpot lists its Java threads: in an array (ThreadsSMRSupport::_java_thread_list), or in JDK 11 and older in a chain
-// (Threads::_thread_list). Each has a java.lang.Thread, which has the name, and an OSThread, which has the
-// kernel's thread id. HotSpot's other threads, such as those of a collector, are not in the list. Compilers are.
+// (Threads::_thread_list). Each of them refers to a java.lang.Thread, which has the name, and to an OSThread, which has
+// the kernel's thread id. HotSpot's other threads, such as those of a collector, are not in the list, but compiler
+// threads are.
 package threads
 
 import (
@@ -24,9 +25,9 @@ type Thread struct {
 }
 
 const (
-	// MaxName is the number of chars of a name that are read.
+	// MaxName limits how many chars of a name are read.
 	MaxName = 256
-	// MaxThreads is the number of threads that are read.
+	// MaxThreads limits how many threads are read.
 	MaxThreads = 1 << 15
 )
 
@@ -67,7 +68,7 @@ func NewReader(vm *vmstructs.VM) (*Reader, error) {
 	return r, nil
 }
 
-// Read returns the Java threads, or those whose names can be read. An error means that the list can't be read.
+// Read returns the Java threads whose names can be read. An error means that the list can't be read.
 func (r *Reader) Read() ([]Thread, error) {
 	all, err := r.javaThreads()
 	if err != nil {

@@ -1,6 +1,6 @@
 package unsigned5
 
-// Append appends a number as HotSpot of a feature release encodes it (UNSIGNED5::write_uint). Tests make data with it.
+// Append appends a number to data, encoded as in a JDK's feature release (UNSIGNED5::write_uint). Only tests use it.
 func Append(data []byte, n uint32, release int) []byte {
 	excluded, low := uint32(0), uint32(192) // low is the number of values that a last byte can have
 	if release >= 20 {

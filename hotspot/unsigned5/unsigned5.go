@@ -22,7 +22,7 @@ func New(data []byte, at, release int) *Reader {
 	return r
 }
 
-// Short reports whether the data ended before what was read from it.
+// Short reports whether a read went beyond the end of the data.
 func (r *Reader) Short() bool { return r.short }
 
 // Byte returns the next byte, or 0 after the last one.

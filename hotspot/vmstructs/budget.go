@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A Budget limits how many bytes are read of a process, because its structures may lie about their sizes. Any goroutine
+// A Budget limits how many bytes are read of a process, because damaged structures may claim any size. Any goroutine
 // may use it. A nil Budget has no limit.
 type Budget struct {
 	mu      sync.Mutex
@@ -17,13 +17,13 @@ type Budget struct {
 	refused int
 }
 
-// NewBudget returns a Budget of a number of bytes, most of which are left after a time without reads. It regains
-// perSecond bytes in a second, at least a MiB.
+// NewBudget returns a Budget of most bytes. What was taken from it comes back at perSecond bytes per second, but at no
+// less than a MiB per second.
 func NewBudget(most, perSecond int64) *Budget {
 	return &Budget{left: most, most: most, each: time.Second / time.Duration(max(1, perSecond>>20)), since: time.Now()}
 }
 
-// ErrBudget means that nothing was read, because too much was read of the process before.
+// ErrBudget is returned by a read that was refused, because too much of the process's memory had been read before.
 var ErrBudget = errors.New("too much of its memory was read before")
 
 // take takes bytes from the budget, or returns ErrBudget if too few are left.

@@ -158,9 +158,10 @@ func (r *run) reach(offset int, s *state) {
 	}
 }
 
-// queue notes that the state of the instruction at an offset has changed. The first instructions are executed first, so
-// that most ways to an instruction have been executed before it is. Otherwise what follows an instruction that is
-// reached with different rsp would be executed with one of them before, and merged with that.
+// queue notes that the state of the instruction at an offset has changed. Pending instructions are executed in the
+// order of their offsets, so that most paths to an instruction have been executed before the instruction itself.
+// Otherwise, if two paths reach it with different values of rsp, the code after it would first be executed with only
+// one of the values, and then be merged with the result.
 func (r *run) queue(offset int) {
 	i, _ := slices.BinarySearchFunc(r.pending, offset, func(n int32, offset int) int { return cmp.Compare(offset, int(r.insts[n-1].offset)) })
 	r.pending = slices.Insert(r.pending, i, r.at[offset])
@@ -196,7 +197,7 @@ func (r *run) block(i int32) {
 	for {
 		n := &r.insts[i]
 		r.steps--
-		// A conditional jump has taken what comes after the call to its target already.
+		// After a conditional jump, the state after the call has already reached the jump's target.
 		called = n.op != opCondJump && (called || n.op == opCallOther || n.op == opCall && n.rel != 0)
 		next := int(n.offset) + int(n.len)
 		follows := r.step(n, &s)
