@@ -20,7 +20,7 @@ type application struct {
 	name    string
 	feature int // the oldest JDK that runs it
 	args    func() []string
-	load    bool // it is a server, and org.acme.shop.Load asks it
+	load    bool // it is a server, and org.acme.shop.Load sends it requests
 }
 
 var applications = []application{
@@ -35,7 +35,7 @@ var applications = []application{
 	{"Jetty, virtual threads", 21, func() []string { return []string{"org.acme.shop.Shop", "virtual"} }, true},
 }
 
-// file returns the beginning of the names of files about the application: "jetty-virtual-threads-25".
+// file returns the prefix of the names of the application's files: "jetty-virtual-threads-25".
 func (a *application) file(j installedJDK) string {
 	return strings.NewReplacer(" ", "-", ",", "", "'", "").Replace(strings.ToLower(a.name)) + "-" + strconv.Itoa(j.feature)
 }
@@ -59,7 +59,7 @@ func (j installedJDK) java(options string, args ...string) []string {
 	return slices.Concat([]string{j.tool("java"), "-Xmx1g", "-cp", classPath}, strings.Fields(options), args)
 }
 
-// A running is a program that runs.
+// A running is a running program.
 type running struct {
 	cmd    *exec.Cmd
 	stdin  io.Closer
@@ -104,7 +104,7 @@ func (r *running) stop() {
 	_ = r.cmd.Wait() // it was killed
 }
 
-// run starts the application with further options of its JVM, and the load if it is a server. The caller must call stop.
+// run starts the application with more options for its JVM and, if it is a server, its load. The caller must call stop.
 func (a *application) run(ctx context.Context, j installedJDK, options string) (pid int, stop func(), err error) {
 	app, err := start(ctx, j.java(options, a.args()...))
 	if err != nil {

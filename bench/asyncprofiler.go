@@ -48,11 +48,11 @@ func (s *setup) askAsyncProfiler(ctx context.Context, j installedJDK, pid int, c
 type profiledStacks struct {
 	samples []stackSample // those with Java methods
 	all     int           // the number of all samples
-	broken  int           // of these, those that the profiler says it has not walked to the end
+	broken  int           // of these, how many the profiler says it has not walked to the end
 }
 
-// What async-profiler's option ann adds to the names of Java methods that were inlined, and to those of others: compiled
-// by C2, interpreted, compiled by C1.
+// inlinedSuffix is what async-profiler's option ann adds to the names of inlined Java methods. javaSuffixes are the
+// suffixes of all Java methods: inlined, compiled by C2, interpreted, compiled by C1.
 const inlinedSuffix = "_[i]"
 
 var javaSuffixes = []string{inlinedSuffix, "_[j]", "_[0]", "_[1]"}

@@ -64,7 +64,7 @@ func main() {
 type measurement struct {
 	name    string
 	measure func(context.Context, *setup) ([]figure, error)
-	apart   bool // it is made only if -only names it
+	apart   bool // it is only made if -only names it
 }
 
 var measurements = []measurement{
@@ -92,8 +92,8 @@ type setup struct {
 	rounds    int
 	short     bool
 	dir       string // the temporary directory
-	// application restricts the measurement stacks to some programs, options are further options of their JVMs, and
-	// differences is the folder for what it compares. All may be "".
+	// Three flags of the measurement "stacks", each of which may be "". application restricts the measurement to some
+	// programs, options are more options for their JVMs, and differences is a folder in which to keep what is compared.
 	application, options, differences string
 	progress                          io.Writer
 }
@@ -198,8 +198,7 @@ func (s *setup) parse(args []string) ([]measurement, error) {
 	return pick(*only)
 }
 
-// pick returns the measurements in a list of names. For an empty list, it returns all of them but those that are made
-// apart.
+// pick returns the measurements in a list of names. For an empty list, it returns all except those with apart set.
 func pick(only string) ([]measurement, error) {
 	if only == "" {
 		return slices.DeleteFunc(slices.Clone(measurements), func(m measurement) bool { return m.apart }), nil

@@ -13,18 +13,18 @@ import (
 // A stackSample is a sample's stack.
 type stackSample struct {
 	methods []string // the Java methods, from the outermost to the innermost one; there is at least one
-	// inlined is how many of the innermost methods were inlined at the sampled instruction. If that is not in a Java
-	// method, it is 0.
+	// inlined is how many of the innermost methods were inlined at the sampled instruction. It is 0 if that instruction
+	// is not in a Java method.
 	inlined int
 	broken  bool // async-profiler has not found all callers
 }
 
-// sampled returns the compiled method, or the interpreted one, in which the sample was taken or which has called the code
-// in which it was taken.
+// sampled returns the innermost method that was not inlined. The sample was taken in it, or in other code that it has
+// called.
 func (s stackSample) sampled() string { return s.methods[len(s.methods)-1-s.inlined] }
 
-// walkable removes the samples of methods in which async-profiler has not found the callers of more than 1 % of its own
-// samples. There the two can't be compared.
+// walkable removes the samples of methods in which async-profiler, whose samples are b, has not found the callers of
+// more than 1 % of its samples. The two profilers can't be compared there.
 func walkable(a, b []stackSample) (x, y []stackSample) {
 	all, broken := map[string]int{}, map[string]int{}
 	for _, s := range b {
@@ -54,7 +54,7 @@ func overlap(a, b shares) float64 {
 	return 2 * common / sum
 }
 
-// A view is what two profiles are compared by: it returns the keys that a sample counts for.
+// A view is a way to compare two profiles. keys returns the keys that a sample counts for.
 type view struct {
 	name string
 	keys func(stackSample) []string
@@ -64,8 +64,8 @@ var callersView = view{"compiled methods and callers", func(s stackSample) []str
 	return []string{strings.Join(s.methods[:len(s.methods)-s.inlined], ";")}
 }}
 
-// views are what profiles are compared by. Which methods are inlined at the sampled instruction is the least certain
-// part of a stack, because HotSpot describes only some instructions. The second view does without these methods.
+// views are the ways in which profiles are compared. Which methods are inlined at the sampled instruction is the least
+// certain part of a stack, because HotSpot describes only some instructions. The second view leaves these methods out.
 var views = []view{
 	{"whole stacks", func(s stackSample) []string { return []string{strings.Join(s.methods, ";")} }},
 	callersView,
@@ -96,11 +96,11 @@ func sharesOf(samples [][]string) shares {
 	return all
 }
 
-// An agreement is the overlap of two profilers, and as a measure of chance that of two halves of each one's samples.
-// All three compare two sets of the same number of samples.
+// An agreement has the overlap of two profilers' samples. To show how much chance alone makes samples differ, it also
+// has the overlap of two halves of each profiler's own samples. All three compare two sets of the same size.
 type agreement struct{ both, halvesA, halvesB float64 }
 
-// agree compares two profilers' samples of the same run. It shuffles them several times and returns means.
+// agree compares two profilers' samples of the same run. It shuffles them several times, and returns the means.
 func (v view) agree(a, b []stackSample, random *rand.Rand) agreement {
 	const turns = 8
 	n := min(len(a), len(b)) / 2
@@ -120,7 +120,7 @@ func (v view) agree(a, b []stackSample, random *rand.Rand) agreement {
 	return sum
 }
 
-// writeDifferences writes the keys whose shares differ most, for whoever looks at the reasons.
+// writeDifferences writes the keys whose shares differ most, so that somebody can look for the reasons.
 func (v view) writeDifferences(w io.Writer, a, b []stackSample, most int) {
 	x, y := sharesOf(v.keysOf(a)), sharesOf(v.keysOf(b))
 	keys := slices.Collect(maps.Keys(x))
@@ -145,7 +145,7 @@ func (v view) writeDifferences(w io.Writer, a, b []stackSample, most int) {
 	}
 }
 
-// unique is what makes the name of a hidden class unique. HotSpot, gasm and async-profiler write it differently.
+// unique matches what makes the name of a hidden class unique. HotSpot, gasm and async-profiler write it differently.
 var unique = regexp.MustCompile(`(\$\$Lambda|LambdaForm\$[A-Z]+|\$\$InjectedInvoker|\$\$FastClass)?(\$\d+)?[/+.]0x[0-9a-f]+(\.\d+)?|(\$\$Lambda)\$\d+`)
 
 // normalName returns the name of a Java method in the form in which names are compared: "org.acme.Users.find".

@@ -18,7 +18,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/calltree"
 )
 
-// profilerLibrary is the library of async-profiler. gasm's samples of its signal handler are not the program's.
+// profilerLibrary is the library of async-profiler. Samples that gasm takes in its signal handler are not the
+// program's.
 const profilerLibrary = "libasyncProfiler.so"
 
 // measureStacks compares the call stacks of gasm with those of async-profiler, which samples the same program in the
@@ -194,8 +195,8 @@ func javaStack(l *profile.Location, stacks *calltree.Stacks) (sample stackSample
 	return sample, true
 }
 
-// keepDifferences writes the samples of both profilers, and in what they differ, if the flag -differences names a folder
-// for that. gasm's capture is in that folder, too.
+// If the flag -differences names a folder, keepDifferences writes the samples of both profilers and their largest
+// differences into it. gasm's capture is there, too.
 func (s *setup) keepDifferences(a *application, j installedJDK, p, ap *profiledStacks) error {
 	if s.differences == "" {
 		return nil

@@ -35,11 +35,11 @@ func measureWalks(ctx context.Context, s *setup) ([]figure, error) {
 	return all, nil
 }
 
-// stackPairs is the number of pairs of recordings in a round, of which one has stacks.
+// stackPairs is the number of pairs of recordings in a round. One recording of a pair has stacks.
 const stackPairs = 4
 
-// stacksOf attaches to one JVM of a JDK again and again, alternately without and with stacks. So the figures do not
-// depend on what the compilers have made of the program in one JVM and in another.
+// stacksOf attaches to one JVM of a JDK again and again, alternately without and with stacks. So all figures are about
+// the same compiled code. Another JVM may compile the program differently.
 func (s *setup) stacksOf(ctx context.Context, j installedJDK) ([]figure, error) {
 	dir := filepath.Join(s.dir, fmt.Sprint("walks-", j.feature))
 	defer os.RemoveAll(dir)
@@ -51,7 +51,7 @@ func (s *setup) stacksOf(ctx context.Context, j installedJDK) ([]figure, error) 
 		return nil, err
 	}
 	defer program.end()
-	if _, err := s.rest(ctx, program, s.size(10, 2)); err != nil { // the compilers
+	if _, err := s.rest(ctx, program, s.size(10, 2)); err != nil { // until most of it is compiled
 		return nil, err
 	}
 	var own, slower, end [2][]float64 // without stacks and with them

@@ -26,11 +26,11 @@
 //
 // # Chains
 //
-// perf follows the frame pointers of a thread. What it finds is a chain of return addresses, and nobody can tell by
-// itself which of them are right: code without frame pointers uses the register for other values. So these stacks have
+// perf follows the frame pointers of a thread. The result is a chain of return addresses. The chain alone does not show
+// which of them are right, because code without frame pointers uses the register for other values. So these stacks have
 // the mark Chain as their root, and after it the mark Cut if perf has left out the outermost addresses. In place of
-// methods, they have frames of the kind Code. When a report is made, package profile/chains turns a chain into a stack,
-// because only then it is known which code was at an address.
+// methods, they have frames of the kind Code. Package profile/chains turns a chain into a stack when a report is made,
+// because only then is it known which code was at an address.
 //
 // # The file
 //

@@ -28,7 +28,8 @@ func (k Kind) String() string { return kinds[k] }
 // Java reports whether the frame is of a Java method.
 func (k Kind) Java() bool { return k >= Compiled && k <= Interpreted }
 
-// Mark reports whether the frame is not a frame, but says what is missing in its place.
+// Mark reports whether the frame is a mark. A mark is not a frame: it says whether frames are missing in its place, and
+// why.
 func (k Kind) Mark() bool { return k >= Cut && k <= Chain }
 
 // Unknown is the BCI or the Line of a frame that has none.

@@ -1,6 +1,6 @@
 package callstack
 
-// A pushed has what Tree.Push needs to find the frames and nodes that it has added.
+// A pushed is an index of the frames and nodes that Tree.Push has added.
 type pushed struct {
 	frames map[Frame]uint32
 	nodes  map[node]ID
@@ -9,7 +9,7 @@ type pushed struct {
 // Push returns the ID of the stack that has the frame f on top of the stack parent. It adds the stack to the tree, unless
 // an earlier Push has added the same one. It returns NoRoom if Push has added MaxNodes already, or if parent is NoRoom.
 //
-// After a Push, frames that the tree has returned before may not be used any more.
+// Frames that the tree has returned before a Push must not be used after it.
 func (t *Tree) Push(parent ID, f Frame) ID {
 	if parent == NoRoom {
 		return NoRoom

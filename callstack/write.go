@@ -51,7 +51,8 @@ const noFrame = FrameID(1<<32 - 1)
 // new and there is no room for it, or if parent is NoRoom.
 func (w *Writer) Push(parent ID, f Frame) ID { return w.PushFrame(parent, w.Frame(&f)) }
 
-// Frame returns the FrameID of a frame. A caller that keeps it saves the time in which Push looks the frame up.
+// Frame returns the FrameID of a frame. A caller that keeps the FrameID for PushFrame saves the time that Push needs to
+// look the frame up.
 func (w *Writer) Frame(f *Frame) FrameID {
 	number, known := w.frames[*f]
 	if !known {
@@ -65,7 +66,7 @@ func (w *Writer) Frame(f *Frame) FrameID {
 	return number
 }
 
-// PushFrame is Push for a frame that Frame has returned the FrameID of.
+// PushFrame is like Push, but the frame is given by the FrameID that Frame has returned for it.
 func (w *Writer) PushFrame(parent ID, frame FrameID) ID {
 	if parent == NoRoom || frame == noFrame {
 		return NoRoom

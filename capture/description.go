@@ -28,8 +28,8 @@ type Description struct {
 	// unknown.
 	Code string `json:"code,omitempty"`
 	// Stacks says that the samples have call stacks, which are in StacksFile. It is the version of their format,
-	// StacksVersion or ChainsVersion, or 0 if there are no stacks. Write sets Schema to 2 if there are stacks: the first release of gasm
-	// can't read such samples, and refuses the schema.
+	// StacksVersion or ChainsVersion, or 0 if there are no stacks. Write sets Schema to 2 if there are stacks: the
+	// first release of gasm can't read such samples, and refuses the schema.
 	Stacks int `json:"stacks,omitempty"`
 	// Selection has the flags of `gasm profile` that made HotSpot print only some of its code, for example "--skip-c1".
 	// It is "" if HotSpot printed all code.

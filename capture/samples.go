@@ -90,7 +90,7 @@ type SampleReader struct {
 	sampler.Reader
 	in      io.Closer
 	symbols *native.Table
-	tree    *callstack.Tree // gets the stacks that the text has; nil if they are not wanted
+	tree    *callstack.Tree // receives the stacks that are in the text; nil if they are not wanted
 }
 
 // Samples returns a reader of the capture's samples. The caller closes it.

@@ -18,8 +18,8 @@ import (
 // stacks.txt, as in " #17".
 const StacksVersion = 1
 
-// ChainsVersion is the value of [Description.Stacks] if the stacks are chains (see package callstack). In all else it is
-// the same as StacksVersion.
+// ChainsVersion is the value of [Description.Stacks] if the stacks are chains (see package callstack). Everything else
+// is as in StacksVersion.
 const ChainsVersion = 2
 
 const (

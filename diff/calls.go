@@ -15,10 +15,10 @@ type Call struct {
 	callKey
 	Self    int64 // samples that end here
 	Omitted int64 // samples of calls that are left out because they have too few
-	Others  int   // how many calls that are
+	Others  int   // how many calls are left out
 }
 
-// A callKey tells the calls of one caller apart.
+// A callKey identifies a call among all calls of one caller.
 type callKey struct {
 	Kind         string // "java", or another of the kinds of schema.StackNode, or "" for the root
 	Module, Name string
@@ -27,8 +27,8 @@ type callKey struct {
 // maxHTMLCalls limits the calls on the page. A report has 10,000 for each trial at most.
 const maxHTMLCalls = 100_000
 
-// callsOf returns the tree of a profile's call stacks, with the samples of one event. It returns nil if there are none, or
-// if the report is damaged.
+// callsOf returns the tree of a profile's call stacks, with the samples of one event. It returns nil if there are no
+// stacks, or if the report is damaged.
 func callsOf(s *schema.Stacks, event string) []Call {
 	if s == nil {
 		return nil
@@ -58,7 +58,7 @@ type comparedCall struct {
 	children []int
 }
 
-// compareCalls returns the calls of two trees, each once.
+// compareCalls merges two trees. A call that is in both is in the result once, with the samples of both.
 func compareCalls(a, b []Call) []comparedCall {
 	var all []comparedCall
 	type key struct {
@@ -108,8 +108,8 @@ func joinCalls(a, b []Call) []Call {
 	return calls
 }
 
-// callsData is the tree of calls of both sides for the page's script, in the form that calltree.js reads: see callsData in
-// report/page. It has two events: the samples of A, and those of B.
+// callsData is the tree of calls of both sides, for the page's script and in the form that calltree.js reads: see
+// callsData in report/page. It has two events: the samples of A, and those of B.
 type callsData struct {
 	Kinds  []string `json:"kinds"`
 	Names  []string `json:"names"`

@@ -14,15 +14,16 @@ const (
 	knownThread = "known"
 	// wantedStacks is the number of its samples that are judged.
 	wantedStacks = 100
-	// usefulStack is the number of bytes of a stack from which on nearly all stacks of a usual program are whole.
+	// usefulStack is the size of the copy of a stack, in bytes, that is enough for nearly all stacks of a usual program
+	// to be whole.
 	usefulStack = 16 << 10
-	// fewestWhole is the share of whole stacks of a JVM that gasm knows. Those of the first and last moments may not be
-	// whole.
+	// fewestWhole is the smallest share of whole stacks in a JVM that gasm knows. Stacks of the JVM's first and last
+	// moments may not be whole.
 	fewestWhole = 0.95
 )
 
-// expectedStack matches the Java methods of each stack of the known thread, the outermost first. deepStack matches those
-// of most samples, because nearly all of them are in work.
+// expectedStack matches the Java methods of each stack of the known thread, the outermost first. deepStack matches
+// those of most samples, because nearly all samples are taken in work.
 var (
 	expectedStack = regexp.MustCompile(`^(KnownStack::run( KnownStack::recurse){0,31}|KnownStack::run( KnownStack::recurse){31} KnownStack::work)?$`)
 	deepStack     = regexp.MustCompile(`^KnownStack::run( KnownStack::recurse){31}( KnownStack::work)?$`)
@@ -104,7 +105,7 @@ func (t *stackTrial) judge(area string) Finding {
 	return c
 }
 
-// enoughWhole reports whether as many stacks are whole as of a JVM that gasm knows.
+// enoughWhole reports whether as many stacks are whole as in a JVM that gasm knows.
 func (t *stackTrial) enoughWhole() bool { return float64(t.whole) >= fewestWhole*float64(t.samples) }
 
 // moreLocked returns the command that gives the kernel's buffers room for whole stacks.

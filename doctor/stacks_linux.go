@@ -26,8 +26,8 @@ import (
 //go:embed knownstack/KnownStack.class
 var knownStack []byte
 
-// checkStacks samples a JVM of this JDK that runs a known program, walks the call stacks of the samples, and judges them.
-// dir is a folder for files, of which none is left.
+// checkStacks samples a JVM of this JDK that runs a known program, walks the call stacks of the samples, and judges
+// them. dir is a folder for temporary files, which are removed at the end.
 func (j *foundJDK) checkStacks(ctx context.Context, area, dir string) Finding {
 	if !stack.Supported() {
 		return Finding{area, "stacks", Note, "not tried: gasm walks call stacks on x86-64 only so far, and this is " + runtime.GOARCH, ""}
@@ -54,7 +54,7 @@ func hasFrameInfo(path string) bool {
 	return f.Section(".eh_frame") != nil
 }
 
-// tryStacks runs the known program with a java, and samples it until there are enough stacks.
+// tryStacks runs the known program with the command java, and samples it until there are enough stacks.
 func tryStacks(ctx context.Context, java, dir string) (t stackTrial) {
 	if t.err = os.WriteFile(filepath.Join(dir, "KnownStack.class"), knownStack, 0o600); t.err != nil {
 		return t

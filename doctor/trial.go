@@ -30,7 +30,7 @@ type trial struct {
 	err     error
 }
 
-// lockedMemory is held by whoever samples, because all recordings of a user share one limit of locked memory
+// lockedMemory is held while a trial samples, because all recordings of a user share one limit of locked memory
 // (perf_event_mlock_kb).
 var lockedMemory sync.Mutex
 

@@ -180,8 +180,8 @@ type Header struct {
 	// SourceFiles maps the names of classes to the names of the source files they were compiled from. Only gasm
 	// writes these names into a log, see [AppendSourceFile].
 	SourceFiles map[string]string
-	// ThreadNames has the whole names of Java threads by their ids. A thread that was given another name has several, and
-	// so have threads with the same id, one after the other; the latest name is the last. Only gasm writes these names
-	// into a log, see [AppendThreadName].
+	// ThreadNames has the whole names of Java threads by thread id, with the latest name last. An id has several names
+	// if the thread was renamed, or if another thread had the same id earlier. Only gasm writes these names into a log;
+	// see [AppendThreadName].
 	ThreadNames map[int][]string
 }

@@ -39,7 +39,7 @@ func reservedCodeCache(args string) uint64 {
 	return size
 }
 
-// framePointers reports whether the JVM's arguments set PreserveFramePointer. The last one that sets it counts.
+// framePointers reports whether the JVM's arguments set PreserveFramePointer. The last argument that sets it counts.
 func framePointers(args string) (on bool) {
 	for arg := range strings.FieldsSeq(args) {
 		switch arg {

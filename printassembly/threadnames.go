@@ -11,7 +11,8 @@ import (
 //	<thread_name tid='2501' name='http-nio-8080-exec-7'/>
 var threadNameTag = []byte("<thread_name ")
 
-// AppendThreadName appends a line with the tag <thread_name …/> to text. tid is the thread's id as the sampler has it.
+// AppendThreadName appends a line with the tag <thread_name …/> to text. tid is the thread's id as it is in the
+// samples.
 func AppendThreadName(text []byte, tid int, name string) []byte {
 	text = fmt.Appendf(append(text, threadNameTag...), "tid='%d' name='", tid)
 	return append(append(text, Escape(name)...), "'/>\n"...)

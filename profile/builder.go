@@ -26,9 +26,9 @@ import (
 //  3. admit: which trial and slice the sample's time is in, which thread it was in, and whether the sample is in
 //     the profile. A sample that is in no profile goes to a row of the account, and ends here.
 //  4. findEvents: which of the JVM's events were going on at the time.
-//  5. locate: where the PC was, which is a [spot]: in a blob of code, in a native function, or in neither.
-//     If the sample has a chain of return addresses, stackOf makes its call stack of that. choose: if only samples under
-//     a method are wanted, all others end here.
+//  5. locate: where the PC was, which is a [spot]: in a blob of code, in a native function, or in neither. If the
+//     sample has a chain of return addresses, stackOf makes its call stack from that. choose: if only samples under a
+//     method are wanted, all others end here.
 //  6. count: the sample goes into the tables of its trial.
 //
 // What the steps find is kept in a [joinedSample]. Each step only reads what the steps before it have found.
@@ -60,8 +60,8 @@ type Config struct {
 	Chains bool
 	// Under leaves out all samples without a certain method among their frames, unless it is nil.
 	Under *calltree.Under
-	// Inside leaves out all samples without a certain method among their frames, unless it is nil. They count as outside
-	// of the method.
+	// Inside leaves out all samples without a certain method among their frames, unless it is nil. Such samples count
+	// as outside the method.
 	Inside *calltree.Under
 
 	measured      []windows.Measurement // set by the function choose, in place of Trials; otherwise nil

@@ -7,7 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A chainCode says for package chains which code is at an address.
+// A chainCode tells package chains which code is at an address (chains.Code).
 type chainCode struct {
 	b      *Builder
 	reader *codeReader
@@ -16,7 +16,7 @@ type chainCode struct {
 	frameless map[blobRef]map[uint64]bool
 }
 
-// A calledAt is a place of a call.
+// A calledAt is a piece of code, and the address in it at which the execution goes on.
 type calledAt struct {
 	blobRef
 	pc uint64
@@ -65,7 +65,7 @@ func (c *chainCode) find(pid int, pc uint64, monoNanos int64) (ref blobRef, p ch
 	return ref, p, ok
 }
 
-// frames returns the frames of an instruction, innermost first. next is the address at which it goes on.
+// frames returns the frames of an instruction, innermost first. next is the address at which the execution goes on.
 func (c *chainCode) frames(ref blobRef, pc, next uint64) []callstack.Frame {
 	at := calledAt{ref, next}
 	frames, ok := c.called[at]
@@ -97,7 +97,8 @@ func (c *chainCode) frames(ref blobRef, pc, next uint64) []callstack.Frame {
 	return frames
 }
 
-// isFrameless reports whether the code has no frame of its own at an instruction. If it is not known, the result is false.
+// isFrameless reports whether the code has no frame of its own at an instruction. It returns false if that is not
+// known.
 func (c *chainCode) isFrameless(ref blobRef, pc uint64) bool {
 	blob := c.reader.blob(ref)
 	switch blob.Kind {

@@ -32,7 +32,7 @@ func (ps *Profiles) WhyEmpty() error {
 	case a.OtherProcess == a.Total-a.Lost:
 		return fmt.Errorf("all %d samples are of other processes, not of the JVMs whose logs these are: "+
 			"samples and logs must be of the same run", a.OtherProcess)
-	// A sample takes the choices one after the other: the last one that left out any has the reason.
+	// The choices are applied to a sample one after the other. The last one that left out any samples is the reason.
 	case a.NotUnder > 0:
 		return fmt.Errorf("no sample has the method among its frames (%s); %d have not", ps.Chosen, a.NotUnder)
 	case a.OutsideMethod > 0:

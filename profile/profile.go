@@ -231,8 +231,8 @@ type LineTotal struct {
 	Guessed tally.Counts
 }
 
-// Name returns the method, with [printassembly.GuessMark] if it is a guess for 1 % of its samples or more, with those of
-// what it called.
+// Name returns the method, with [printassembly.GuessMark] if it is a guess for 1 % or more of its samples, including
+// those of what it called.
 func (f *FrameTotal) Name() string {
 	all := f.WithCallees
 	if all == nil {

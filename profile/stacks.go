@@ -11,10 +11,10 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// leaf returns the frames of the code at a spot that are not on the stack, innermost first. There is at least one. caller
-// is the stack below these frames. The PC of frames in compiled code is the sampled address plus 1, so that PC-1 is in the
-// instruction, as it is for the frames of a stack. It differs from stack if stack begins with the sampled code itself, which is so in
-// the interpreter and in the kernel.
+// leaf returns the frames of the code at a spot that are not on the stack, innermost first. There is at least one.
+// caller is the stack below these frames. It differs from stack if stack begins with the sampled code itself, which is
+// so in the interpreter and in the kernel. The PC of frames in compiled code is the sampled address plus 1, so that
+// PC-1 is in the instruction, as it is for the frames of a stack.
 func (b *Builder) leaf(code *codeReader, at spot, stack callstack.ID) (frames []calltree.LeafFrame, caller callstack.ID) {
 	var inner callstack.Frame
 	if b.stacks != nil {

@@ -62,8 +62,8 @@ func (f *recordFlags) counters() ([]sampler.Event, error) {
 	return events, nil
 }
 
-// joinStacks makes one word of --stacks and its value, as in --stacks=off. Otherwise the value would be an argument of the
-// command, because --stacks alone stands for --stacks=on.
+// joinStacks joins --stacks and the value after it into one word, such as --stacks=off. Without that, the value would
+// be taken for an argument of the command, because --stacks alone stands for --stacks=on.
 func joinStacks(args []string) []string {
 	var joined []string
 	for i := 0; i < len(args); i++ {

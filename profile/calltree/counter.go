@@ -28,14 +28,14 @@ type Stacks struct {
 
 const hasJava = 1 << 7
 
-// NewStacks returns the stacks of a tree. If the tree grows later, the new stacks belong to them, too.
+// NewStacks returns the stacks of a tree. Stacks that are added to the tree later are included.
 func NewStacks(tree *callstack.Tree) *Stacks {
 	s := &Stacks{Tree: tree, about: make([]uint8, 1, tree.Len()+1)}
 	s.learn()
 	return s
 }
 
-// learn finds out what is to be known about the stacks that were added to the tree since the last call.
+// learn examines the stacks that were added to the tree since its last call.
 func (s *Stacks) learn() {
 	for id := len(s.about); id <= s.Len(); id++ {
 		f, caller := s.Frame(callstack.ID(id))
@@ -140,7 +140,7 @@ func NewCounter[S comparable](stacks *Stacks) *Counter[S] {
 // stacks, because the samples with one stack are at different instructions.
 const maxKeys = 1 << 20
 
-// Add counts a sample. It returns the number of the sample's Key, which counts from 0 in the order of Each.
+// Add counts a sample. It returns the index of the sample's Key in the order of Each.
 func (c *Counter[S]) Add(k Key[S], counter int) int32 {
 	c.ends[c.stacks.End(k.Stack)].Bump(counter, 1)
 	if int(k.Stack) > c.stacks.Len() {

@@ -12,13 +12,13 @@ type nodeFrame struct {
 	frame *callstack.Frame
 }
 
-// stackSamples are the samples of a thread whose stack is a certain one, or begins with it.
+// stackSamples are the samples of one thread whose stack is, or begins with, a given stack.
 type stackSamples struct {
 	node int32 // of the innermost frame of the stack
 	n    int64 // of all counters together
 }
 
-// addFrames sets the frames of a tree's nodes. number has the nodes of the tree by their numbers in m.
+// addFrames sets Frame in a tree's nodes. number maps the nodes of m to those of the tree.
 func (m *merged) addFrames(tree *Tree, number map[int32]int32) {
 	best := make([]int64, len(tree.Nodes))
 	for at, n := range m.weights() {
@@ -33,7 +33,7 @@ func (m *merged) addFrames(tree *Tree, number map[int32]int32) {
 	}
 }
 
-// weights returns the samples of each frame of each node, of all counters together.
+// weights returns the number of samples of each frame of each node, of all counters together.
 func (m *merged) weights() map[nodeFrame]int64 {
 	weights := map[nodeFrame]int64{}
 	stacks := make([][]stackSamples, m.stacks.Len()+1) // by ID

@@ -7,7 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// addParts sets the parts of a tree's nodes. number has the nodes of the tree by their numbers in m.
+// addParts sets SelfParts and OmittedParts in a tree's nodes. number maps the nodes of m to those of the tree.
 func (m *merged) addParts(tree *Tree, number map[int32]int32) {
 	type key struct {
 		node    int32

@@ -99,8 +99,8 @@ func (m *merged) child(parent int32, at step) int32 {
 	return i
 }
 
-// below returns the node for a frame below another one. If the tree begins with a certain method, that is the start as
-// long as that method has not come.
+// below returns the node for a frame below another one. If the tree begins with a certain method (Limits.From), it
+// returns start until that method is reached.
 func (m *merged) below(parent, start int32, at step) int32 {
 	if m.from != "" && parent == start && !m.from.Matches(&m.codes[at.code]) {
 		return start
@@ -108,7 +108,8 @@ func (m *merged) below(parent, start int32, at step) int32 {
 	return m.child(parent, at)
 }
 
-// stack returns the node of a stack below a thread, or below the root. java reports whether there is a Java method in the sample.
+// stack returns the node of a stack below a thread, or below the root. java is true if there is a Java method in the
+// sample.
 func (m *merged) stack(thread int32, id callstack.ID, java bool) int32 {
 	if id == NoCaller || m.fromJava && java && m.base(id) {
 		return thread

@@ -68,8 +68,8 @@ func total(c tally.Counts) (sum int64) {
 	return sum
 }
 
-// often reports whether guesses are 1 % of all samples or more. Of a method that nearly always calls, only a sample now
-// and then is a guess.
+// often reports whether guesses are 1 % of all samples or more. If a method spends nearly all its time in what it
+// calls, only a sample now and then is a guess.
 func often(guesses int64, all tally.Counts) bool { return guesses > 0 && 100*guesses >= total(all) }
 
 // Limits say which nodes a Tree has.
@@ -81,8 +81,9 @@ type Limits struct {
 	// FromJava leaves out native frames outside of the outermost Java method, such as the JVM's start of a thread. They
 	// stay if the stack is not whole, or if there is no Java method.
 	FromJava bool
-	// From is the method with which a tree of callees begins, in place of the threads. If it calls itself, that is the
-	// outermost of its frames. Samples without it count for the root. If it is "", the tree has everything.
+	// From is the method with which a tree of callees begins, in place of the threads. If the method calls itself, the
+	// outermost of its frames counts. Samples without the method count for the root. If From is "", the tree begins
+	// with the threads.
 	From Pattern
 	// Details asks for Node.Frame, Node.SelfParts and Node.OmittedParts. Only TopDown has them.
 	Details bool

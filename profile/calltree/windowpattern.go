@@ -22,7 +22,8 @@ func ParseWindowPattern(text string) (p WindowPattern, err error) {
 	return WindowPattern{class, method}, nil
 }
 
-// Matches reports whether the pattern names a code. Like a probe, it names a class initializer only by its full name.
+// Matches reports whether the pattern matches the name of c. As in a probe, only the full name <clinit> matches a class
+// initializer.
 func (p WindowPattern) Matches(c *Code) bool {
 	class, method, ok := strings.Cut(c.Name, "::")
 	return ok && c.Java() && glob(p.class, class) && glob(p.method, method) && (method != "<clinit>" || p.method == method)

@@ -35,7 +35,7 @@ type Stacks struct {
 	tree  *callstack.Tree
 	code  Code
 	known map[key]callstack.ID
-	chain []callstack.Frame // of the stack that is made
+	chain []callstack.Frame // the chain that is being turned into stack
 	stack []callstack.Frame
 
 	distrusted int64
@@ -45,7 +45,7 @@ type Stacks struct {
 // keeps no frame pointers there.
 func (s *Stacks) Distrusted() int64 { return s.distrusted }
 
-// A key says which chain of which process, and where the sample was.
+// A key identifies a chain: its process, the PC of the sample, and the ID of the chain in the tree.
 type key struct {
 	pid   int
 	pc    uint64
@@ -55,7 +55,7 @@ type key struct {
 // maxKnown is the maximum number of chains whose stacks are remembered. When it is reached, all are forgotten.
 const maxKnown = 1 << 20
 
-// New returns Stacks that adds to the tree.
+// New returns Stacks that adds stacks to the tree.
 func New(tree *callstack.Tree, code Code) *Stacks {
 	return &Stacks{tree: tree, code: code, known: map[key]callstack.ID{}}
 }
@@ -135,7 +135,7 @@ type walk struct {
 	Sample
 	*Stacks
 	cut        bool // the chain says that addresses are missing
-	java       bool // there was a Java frame, or one that may be one
+	java       bool // there was a Java frame, or code that may be Java
 	passing    bool // other code may be at one of the addresses at another time
 	distrusted bool
 }
@@ -209,8 +209,8 @@ func isOutermost(f *callstack.Frame) bool {
 	return f.Kind == callstack.Native && slices.Contains(outermost, name)
 }
 
-// startsThread reports whether only the C library calls a function, which is the first one of a thread. The C library may
-// have no names.
+// startsThread reports whether a function is the first one of a thread, which only the C library calls. Its caller is
+// then the outermost frame, even if the C library has no names.
 func startsThread(f *callstack.Frame) bool {
 	name, _, _ := strings.Cut(f.Name, "(")
 	return f.Kind == callstack.Native && (name == "thread_native_entry" || name == "ThreadJavaMain" || name == "java_start")

@@ -2,7 +2,7 @@
 // frame pointers, without knowing which code keeps one. See package callstack for how a capture stores chains.
 //
 //	stacks := chains.New(tree, code)
-//	id := stacks.Of(chains.Sample{PID: s.PID, PC: s.PC, MonoNanos: s.MonoNanos, Chain: s.Stack})
+//	id := stacks.Of(chains.Sample{PID: s.PID, PC: s.PC, MonoNanos: s.MonoNanos, Stack: s.Stack})
 //
 // # What is trusted
 //
@@ -20,9 +20,10 @@
 //
 //   - A function of a library without frame pointers (the C library of most distributions) leaves the register as it was,
 //     or changes it. In the first case its caller is missing from the chain. In the second case the chain ends there.
-//   - In the first and last instructions of a method, the register still or already belongs to the caller, whose own
-//     caller is then the next address. So the caller is missing. The stubs of HotSpot that have no frame are the same.
-//     [Code].HasFrame says where this is so, and the stack has the mark Unwalked in place of all callers.
-//   - Methods that are interpreted have no names, because the chain does not say which method a frame of the interpreter is
-//     of.
+//   - In the first and last instructions of a method, the register has the frame pointer of the caller. The next
+//     address in the chain is then where the caller itself was called, so the caller is missing. The same is true of
+//     those stubs of HotSpot that have no frame. [Place].Frameless is true where this is so, and the stack then has the
+//     mark Unwalked in place of all callers.
+//   - Interpreted methods have no names, because the chain does not say which method a frame of the interpreter belongs
+//     to.
 package chains

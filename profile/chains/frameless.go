@@ -7,10 +7,10 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// Frameless returns the addresses of the instructions at which code that keeps a frame pointer has no frame of its own: in
-// its prologue up to "mov %rsp,%rbp", after "pop %rbp" or "leave", and in the code that is jumped to from there. The
-// instructions are all those of a piece of code, in AT&T's syntax. framed is true if the code begins with a frame, as the
-// interpreter's does. For code of other instruction sets than x86-64, Frameless returns nil.
+// Frameless returns the addresses of the instructions at which code that keeps a frame pointer has no frame of its own:
+// in its prologue up to "mov %rsp,%rbp", after "pop %rbp" or "leave", and in the code that is jumped to from there.
+// insts are all instructions of a piece of code, in AT&T's syntax. framed is true if the code begins with a frame, as
+// the interpreter's does. For code of other instruction sets than x86-64, Frameless returns nil.
 //
 // It reads the instructions in the order of their addresses, because HotSpot lays out code in that order: prologue, code,
 // epilogue, more code, and what is jumped to at the end.
@@ -46,7 +46,7 @@ func Frameless(insts []printassembly.Instruction, framed bool) map[uint64]bool {
 		case mnemonic == "pop" && operands == "%rbp", mnemonic == "leave", mnemonic == "leaveq":
 			framed = false
 		case in.Kind == disasm.Return, in.Kind == disasm.Jump:
-			framed = true // what follows is jumped to from code with a frame, if it is not one of targets
+			framed = true // code with a frame jumps to what follows, unless that is one of targets
 		}
 	}
 	if !x86 {
@@ -55,8 +55,8 @@ func Frameless(insts []printassembly.Instruction, framed bool) map[uint64]bool {
 	return without
 }
 
-// startsFrame reports whether an instruction is one that a method begins with: "mov %eax,-0x14000(%rsp)", which touches the
-// stack, or "push %rbp".
+// startsFrame reports whether an instruction is one with which a method begins: "mov %eax,-0x14000(%rsp)", which
+// touches the stack, or "push %rbp".
 func startsFrame(mnemonic, operands string) bool {
 	return mnemonic == "push" && operands == "%rbp" ||
 		mnemonic == "mov" && strings.HasPrefix(operands, "%eax,-0x") && strings.HasSuffix(operands, "(%rsp)")

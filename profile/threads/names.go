@@ -10,7 +10,7 @@ func (t *Table) AddNames(pid int, names map[int][]string) {
 	}
 }
 
-// nameOf returns the whole name of a thread, or the kernel's name for it if the whole one is not known.
+// nameOf returns the whole name of a thread or, if that is not known, the kernel's name for it.
 func (t *Table) nameOf(pid, tid int, kernel string) string {
 	names := t.whole[pid][tid]
 	for i := len(names) - 1; i >= 0; i-- {
@@ -19,14 +19,15 @@ func (t *Table) nameOf(pid, tid int, kernel string) string {
 		}
 	}
 	// The kernel does not know the names of the main thread, of threads that another thread has renamed, and of threads
-	// that a library has started. But if there are several names, or it is not a Java thread, the id was another thread's.
+	// that a library has started. In these cases the name that belongs to the id is right. But if the id has several
+	// names, or the kernel's name is one of HotSpot's own threads, the name is another thread's.
 	if len(names) == 1 && KindOf(kernel) == Application {
 		return names[0]
 	}
 	return kernel
 }
 
-// shortens reports whether the kernel's name for a thread is what HotSpot lets it keep of the whole name.
+// shortens reports whether the kernel's name for a thread is the whole name, as HotSpot shortens it for the kernel.
 func shortens(kernel, whole string) bool {
 	if len(whole) <= keptName {
 		return kernel == whole
