@@ -67,8 +67,8 @@ func stacksSupported() error {
 	return nil
 }
 
-// newWalk returns the function that finds the call stacks of the samples, and one that makes it give up what takes long.
-// JVMs that are in the set are not opened again.
+// newWalk returns the function that finds the call stacks of the samples, and one that makes it give up whatever takes
+// long. It does not open those JVMs again that are in the set.
 func newWalk(open *shared.JVMs) (walk collect.Walk, giveUp func()) {
 	w := stack.NewWalker(open)
 	return w.Walk, w.GiveUp

@@ -155,8 +155,8 @@ func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampli
 type perfSampling struct {
 	*collect.Perf
 	notes []string // about the frequency, and why the sampler is not native; each may be ""
-	// names is nil if perf records no stacks. If it does, names is empty: perf alone can name the functions, because it
-	// prints addresses in files.
+	// names is nil if perf records no stacks. Otherwise it is a Resolver without mappings: only perf can name the
+	// functions, because it prints addresses in files and not those in memory.
 	names    *native.Resolver
 	progress func(bytes int) // if perf records stacks: Options.Progress
 }

@@ -32,8 +32,8 @@ const (
 	StacksWanted StackChoice = "wanted"
 )
 
-// leastStack is the number of bytes of a stack, from which on StacksAuto records stacks. In a measurement with JRuby, 88 %
-// of the stacks were whole with 16 KiB, and 44 % with 8 KiB.
+// leastStack is the smallest copy of a stack, in bytes, with which StacksAuto records stacks. In a measurement with
+// JRuby, 88 % of the stacks were whole with 16 KiB, and 44 % with 8 KiB.
 const leastStack = 16 << 10
 
 // useStacksOff is the fix for --stacks on where there are none.
@@ -44,7 +44,7 @@ type stackPlan struct {
 	choice StackChoice
 	walk   bool     // gasm's own samples are to have stacks
 	chains bool     // perf's samples are to have chains of return addresses
-	note   fix.Note // why they have none although they were wanted; without text if they have, or nobody wants them
+	note   fix.Note // why samples have no stacks although they were wanted; otherwise empty
 }
 
 // planStacks decides about the stacks before anything runs. command is the command that starts the JVMs, or nil if they
@@ -104,7 +104,7 @@ func (p *stackPlan) noteText() string {
 	return "no call stacks: " + p.note.String()
 }
 
-// usedOther notes that another sampler than gasm itself samples, because gasm could not.
+// usedOther notes that the sampler s is used, because gasm could not sample by itself.
 func (p *stackPlan) usedOther(s Sampler) {
 	if p.walk {
 		p.walk, p.note = false, fix.Note{Text: onlyNative(s).Text} // another note says why gasm could not
@@ -114,9 +114,9 @@ func (p *stackPlan) usedOther(s Sampler) {
 // A nativeStart starts native sampling with certain options. note is about the frequency.
 type nativeStart func(o collect.Options, note string) (sampling, error)
 
-// start starts native sampling, with stacks if they are planned. If these are refused, it samples without them, or
-// returns an error if they have to be recorded. o has everything except Frequency and the options about stacks; asked is
-// the frequency that the user asked for, or 0. JVMs that are in the set open are not opened again.
+// start starts native sampling, with stacks if they are planned. If stacks are refused, it samples without them, or
+// returns an error if they have to be recorded. o has everything except Frequency and the options about stacks; asked
+// is the frequency that the user asked for, or 0. It does not open those JVMs again that are in the set open.
 func (p *stackPlan) start(ctx context.Context, o collect.Options, asked int, open *shared.JVMs, begin nativeStart) (sampling, error) {
 	var refused *failure.RefusedError
 	if p.walk {
@@ -135,7 +135,7 @@ func (p *stackPlan) start(ctx context.Context, o collect.Options, asked int, ope
 	o.Frequency, note = frequency(asked, o.Events, false)
 	s, err := begin(o, note)
 	if err != nil || refused == nil {
-		return s, err // if all is refused, the reason has nothing to do with stacks
+		return s, err // if sampling without stacks is refused, too, the reason has nothing to do with stacks
 	}
 	p.walk, p.note = false, fix.Note{Text: refused.Cause, Fix: refused.Hint}
 	if refused.Reason != failure.ReasonLimit {

@@ -7,15 +7,15 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fields"
 )
 
-// A stackParser parses the lines of the last sample's stack, one stack after the other. The first line of a stack has the
-// sample's own address and function, and each further line a caller.
+// A stackParser parses the stack of the last sample, line by line. The first line of a stack has the sample's own
+// address and function, and each further line a caller.
 type stackParser struct {
 	parser lineParser
 	keep   bool // chains are kept
 	chunk  *chunk
 
 	// The other fields are about the present stack.
-	open  bool // there is one
+	open  bool // a stack is being parsed
 	first int  // index of the first caller in chunk.calls
 	leaf  leafState
 	cut   bool // callers are missing
@@ -73,7 +73,7 @@ func (s *stackParser) line(line []byte, cut bool) (fault string) {
 	return fault
 }
 
-// end ends the stack, and gives the callers to the sample. It does nothing if there is no stack.
+// end ends the stack, and stores the callers in the sample. It does nothing if no stack is being parsed.
 func (s *stackParser) end() {
 	if !s.open {
 		return
@@ -124,7 +124,7 @@ func (p *perfParser) parseCall(line []byte, c *Call) (fault string) {
 	return ""
 }
 
-// onlyHex parses a hexadecimal number that is all of a text.
+// onlyHex parses a text that is nothing but a hexadecimal number.
 func onlyHex(text []byte) (x uint64, ok bool) {
 	var padded [17]byte
 	if len(text) >= len(padded) {
@@ -135,8 +135,9 @@ func onlyHex(text []byte) (x uint64, ok bool) {
 	return x, ok
 }
 
-// PushChain adds the sample's Chain to a tree of stacks, in the form that package callstack describes. add is the Push of
-// the tree. PushChain returns the ID of the stack, or 0 if the sample has no Chain or there is no room for it.
+// PushChain adds the sample's Chain to a tree of stacks, in the form that package callstack describes. add is the
+// tree's method Push. PushChain returns the ID of the stack, or 0 if the sample has no Chain or there is no room for
+// it.
 //
 // The sample's own address belongs to the stack only if it is in the kernel.
 func (s *Sample) PushChain(add func(caller callstack.ID, f callstack.Frame) callstack.ID) callstack.ID {

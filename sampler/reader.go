@@ -28,8 +28,8 @@ const sniffed = 4 << 10
 // messages only.
 func NewReader(r io.Reader, name string) Reader { return newReader(r, name, false) }
 
-// NewChainReader returns a reader as NewReader does. Its samples have the [Chain]s that are in the text. Lines of
-// stacks that can't be read are records then.
+// NewChainReader returns a reader as NewReader does. Its samples have the [Chain]s that are in the text. Stack lines
+// that can't be read become *SyntaxError records.
 func NewChainReader(r io.Reader, name string) Reader { return newReader(r, name, true) }
 
 func newReader(r io.Reader, name string, keepChains bool) Reader {

@@ -89,7 +89,7 @@ class CallTree {
 		return this.sum();
 	}
 
-	// sum computes the totals, and puts the children of each node in the order of theirs.
+	// sum computes the totals, and sorts the children of each node by their totals.
 	sum() {
 		const n = this.size;
 		this.total = Float64Array.from(this.self);
@@ -134,9 +134,9 @@ class CallTree {
 		return sum;
 	}
 
-	// around returns two trees whose roots are a code: of its callers, and of what it calls. Each has all samples below the
-	// code, once, in whichever places of this tree it is; of a code that calls itself, the outermost frame counts. It
-	// returns null if there are no samples.
+	// around returns two trees whose roots are a given code: the tree of its callers, and that of what it calls. Each
+	// of them has every sample below the code once, wherever in this tree the code is. If the code calls itself, its
+	// outermost frame counts. around returns null if there are no samples.
 	around(code) {
 		const grow = () => {
 			const tree = new CallTree(this.table);

@@ -5,7 +5,7 @@
 //
 //   style(tree, node)  { fill, hatch, edge, dim }: a colour of the style sheet, and how to draw the frame
 //   about(tree, node)  the whole text about a frame, for screen readers
-//   chosen(at)         the frame under the mouse or, if there is none, the one with the cursor has changed
+//   chosen(at)         is called when another frame is under the mouse or, if none is, at the cursor
 //   zoomTo(at)         what a click does
 //   open(at)           what a second click does
 //
@@ -175,7 +175,7 @@ class FlameGraph {
 		this.colours.clear();
 		if (this.trees.length) this.paint();
 	}
-	// print prepares the picture for paper, which gets what is in view.
+	// print prepares the picture for printing. Only what is in view is printed.
 	print(begins) {
 		this.recolour(begins ? "light" : "");
 		this.printing = begins;

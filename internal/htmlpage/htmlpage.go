@@ -18,8 +18,8 @@ import (
 //go:embed page.css
 var Style string
 
-// CallTree and FlameGraph are scripts that each define the class of this name: a tree of calls with
-// its samples, and what draws it.
+// CallTree and FlameGraph are scripts. Each defines the class of its name: a tree of calls with their samples, and what
+// draws it.
 var (
 	//go:embed calltree.js
 	CallTree string

@@ -22,7 +22,8 @@ const (
 const maxManifest = 1 << 20
 
 // RunsJMH reports whether a command shows that it runs JMH: by a main class of JMH's, or by -jar and a jar with
-// benchmarks. It does not know what a script or a build tool runs. The words of a shell's command are looked at, too.
+// benchmarks. It does not know what a script or a build tool runs. It also looks at the words of a command that is
+// given to a shell.
 func RunsJMH(command []string) bool {
 	var words []string
 	for _, w := range command {

@@ -19,8 +19,8 @@ const (
 )
 
 // callsData is a profile's tree of calls, from the threads to the sampled code. The script draws it as a flame graph.
-// Most members are lists of small numbers, because a tree has many nodes. The numbers stand in groups of fixed length,
-// unless it says otherwise.
+// Most members are lists of small numbers, because a tree has many nodes. The numbers are in groups of a fixed length,
+// unless a member's comment says otherwise.
 type callsData struct {
 	Kinds []string `json:"kinds"` // frameKinds
 	Names []string `json:"names"`
@@ -29,16 +29,17 @@ type callsData struct {
 	// line or 0, and 1 + the index in Places of the instruction that made the call, or 0.
 	Frames []int    `json:"frames"`
 	Places []string `json:"places"`
-	// Nodes has for each node the index of its frame, and how many levels the node is above the one before it, plus one.
-	// The nodes are in the order in which a reader of the tree comes to them: after a node come its children.
+	// Nodes has two numbers for each node: the index of its frame, and 1 + how many levels nearer to the root it is
+	// than the node before it, so 0 for a child of that node. The nodes are in depth-first order: after each node come
+	// its children.
 	Nodes []int `json:"nodes"`
-	// Self and Rest have for each event the samples that end at a node, and those of children that are left out. Each
-	// node that has some is in the list, with the difference of its number to the one before, the number of its parts,
-	// and then the number and the samples of each part.
+	// Self has, for each event, the samples that end at a node. Rest has those of children that are left out. Each node
+	// that has such samples is in the list: the difference between its number and that of the node before it in the
+	// list, the number of its parts, and then the number and the samples of each part.
 	Self [][]int `json:"self"`
 	Rest [][]int `json:"rest"`
-	// Others has the nodes of which children are left out: the difference of the node's number to the one before, and
-	// the number of these children.
+	// Others has each node of which children are left out: the difference between its number and that of the node
+	// before it in the list, and the number of these children.
 	Others []int `json:"others"`
 }
 
@@ -47,11 +48,11 @@ var frameKinds = []string{"root", "thread", "c2", "c1", "compiled", "interpreter
 
 // Flags of a frame.
 const (
-	guessedFrame  = 1 << iota // for some samples, the method is a guess
+	guessedFrame  = 1 << iota // the method is a guess; see calltree.Node.Guessed
 	inlinedFrame              // most samples are in inlined frames
-	someCompiled              // some of the frames are those of compiled methods,
-	someInlined               // inlined into others,
-	someInterpred             // or executed by the interpreter
+	someCompiled              // some frames are of methods that were compiled by themselves
+	someInlined               // some frames are of inlined methods
+	someInterpred             // some frames are of interpreted methods
 )
 
 // calls returns a profile's tree of calls as JSON, or "" if the profile has none.
@@ -144,7 +145,7 @@ func (w *callsWriter) counts(event int, of func(*calltree.Node) []calltree.PartC
 	return list
 }
 
-// others sets which nodes lack children.
+// others fills callsData.Others.
 func (w *callsWriter) others() {
 	last := 0
 	for i, node := range w.order {

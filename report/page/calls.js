@@ -4,8 +4,8 @@
 // A CallsView shows the calls of a profile as a flame graph, as an icicle graph, or as a sandwich of one method's callers
 // and callees. What it shows is in its link:
 //
-//   #g=flame&z=HashMap::get&z=Users::find&s=find    drawn as a flame; zoomed to get, called by find; "find" is searched
-//   #g=sandwich&m=HashMap::get&w=callers&z=…        zoomed in the part with the callers
+//   #g=flame&z=HashMap::get&z=Users::find&s=find a flame graph, zoomed to get as called by find; "find" is the searched
+//   text #g=sandwich&m=HashMap::get&w=callers&z=… zoomed in the part with the callers
 //
 // The page knows the samples that count, units, profiles and code: see the end of page.js.
 class CallsView {

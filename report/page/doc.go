@@ -76,16 +76,17 @@
 //
 //	#m=java.util.HashMap::getNode&t=c2, level 4&n=2&o=0x3c&p=org.acme.Bench.get
 //
-// The link to a flame graph has its form (g: flame, icicle or sandwich), the method of a sandwich (m), the frame that is
-// zoomed and as many of its callers as are needed to find it (z), whether it is among the callers of a sandwich (w), and
-// what is searched (s):
+// The link to a flame graph has its form (g: flame, icicle or sandwich), the method of a sandwich (m), the frame that
+// is zoomed and as many of its callers as are needed to find it (z), whether that frame is among the callers of a
+// sandwich (w), and the searched text (s):
 //
 //	#g=flame&z=java.util.HashMap::get&z=org.acme.Users::find&s=hash
 //
 // # Calls
 //
-// If the profile has call stacks, the page has a tree of calls, and the script draws it. The scripts for that are in files
-// of their own, and only in such pages: calltree.js (sums, callers and callees) and flame.js (drawing, the cursor) in
-// package htmlpage, which know nothing about the page, and calls.js (links, search, texts, keys). The tree is bounded: it has
-// the calls with the most samples, and each node has the samples of those that are left out, so all sums hold.
+// If the profile has call stacks, the page has a tree of calls, and the script draws it. The scripts for that have
+// files of their own, and only pages with calls include them: calltree.js (sums, callers and callees) and flame.js
+// (drawing, the cursor) in package htmlpage, which know nothing about the page, and calls.js (links, search, texts,
+// keys). The tree is bounded: it has the calls with the most samples, and each node has the samples of those that are
+// left out, so all sums are right.
 package page

@@ -44,7 +44,7 @@ var callsText string
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"shown": shown,
 	"inc":   func(i int) int { return i + 1 },
-	// A link to an element is its id, and other links are escaped already. The template must not do it again.
+	// A link to an element is its id, and other links are escaped already. The template must not escape them again.
 	"fragment": func(link string) template.URL { return template.URL(link) },
 }).Parse(templateText))
 

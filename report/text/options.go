@@ -13,7 +13,7 @@ type Options struct {
 	Top        int // rows per table; 0 for all
 	Sort       FrameSort
 	Comments   Comments
-	Margins    bool    // say how uncertain the tables' shares are for the number of samples
+	Margins    bool    // show in tables how far shares may be off, given the number of samples
 	Callers    int     // frames whose callers are shown; 0 for none
 	Tree       float64 // share of the samples that the tree of calls needs for a call; 0 for no tree
 	// TreeFrom is the method with which the tree of calls begins. If it is "", the tree begins with the threads.

@@ -181,8 +181,8 @@ func (t *ranking) selfColumn(rows []rankingRow, e int) []string {
 	return append(cells, t.inTable(e, total))
 }
 
-// marginColumn returns the column of the uncertainty of event e's shares. Its last cell is blank. In a narrow table all
-// are.
+// marginColumn returns the column of the uncertainty of event e's shares. The last cell is blank. In a narrow table,
+// all cells are blank.
 func (t *ranking) marginColumn(rows []rankingRow, e int) []string {
 	const leastWidth = 100
 	cells := make([]string, len(rows)+1)

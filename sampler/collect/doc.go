@@ -51,11 +51,11 @@
 // its own (package callstack), and the ID of a stack to the line of the sample. Before each text, it writes the stacks
 // that the text refers to. If they can't be written, the samples go on without stacks, and a note says so.
 //
-// Samples with stacks need much room in the kernel's buffers. While there are such samples, the buffers are emptied every
-// 50 ms, or when one is half full. A walk may have to wait for a file or for the memory of another process. So the
-// records are copied into a [queue], and another goroutine walks the stacks and writes the text. When the recording ends,
-// the last stacks are walked as long as that gets on. If it is stuck for some seconds, or the context of Stop is done, the
-// rest is written without being walked ([Options].GiveUp).
+// Samples with stacks need much room in the kernel's buffers. While there are such samples, the buffers are emptied
+// every 50 ms, or when one is half full. A walk may have to wait for a file or for the memory of another process. So
+// the records are copied into a [queue], and another goroutine walks the stacks and writes the text. When the recording
+// ends, the last stacks are walked as long as there is progress. If there is none for some seconds, or the context of
+// Stop is done, the remaining samples are written without walking their stacks ([Options].GiveUp).
 //
 // # Running perf
 //

@@ -41,7 +41,7 @@ type drain struct {
 	resolver    *native.Resolver
 	threads     map[int32]thread
 	ended       []int32              // threads that have ended, but are not forgotten yet; see looked
-	endedBefore int                  // how many of them had ended before the present look
+	endedBefore int                  // how many of them an earlier look has found
 	alive       map[int32]int        // number of running threads of each process
 	mapped      func(native.Mapping) // see Options.Mapped; may be nil
 	kernel      *kernelSymbols
@@ -146,9 +146,9 @@ func (d *drain) take(r *perfevent.Record) {
 	}
 }
 
-// looked is called when all records of a look into the kernel's buffers were taken. It writes the text, so that these
-// samples are not lost if gasm is killed. It forgets the threads whose end an earlier look has found, so that each is
-// kept for one more look.
+// looked is called when all records of a look into the kernel's buffers have been taken. It writes the text, so that
+// these samples are not lost if gasm is killed. It forgets the threads whose end an earlier look has found, so that
+// each is kept for one more look.
 func (d *drain) looked() {
 	for _, tid := range d.ended[:d.endedBefore] {
 		if d.threads[tid].ended { // false if a new thread has the same id

@@ -113,7 +113,7 @@ func startNative(opts Options, open opener, learn func(*drain)) (*Native, error)
 }
 
 // openFirst opens the first candidate of a request that this machine has, and returns its events. refused is the error
-// of the first candidate, if that was another one.
+// of the first candidate, or nil if that is the one that was opened.
 func openFirst(r request, o perfevent.Options, pid int, open opener) (set *perfevent.Set, events []sampler.Event, refused *failure.RefusedError, err error) {
 	for _, events = range r.candidates {
 		if set, err = openEvents(events, o, open); err == nil {

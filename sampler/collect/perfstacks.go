@@ -87,7 +87,8 @@ func (c *chainText) sample(s *sampler.Sample) {
 	c.text.Sample(s, event, pathOf(s.Module))
 }
 
-// pathOf returns a path that a sampler.PerfReader takes for a module. perf's own path is not known any more.
+// pathOf returns a path that a sampler.PerfReader reads as the given module. The path that perf printed is not known
+// any more.
 func pathOf(module string) string {
 	switch {
 	case module == sampler.KernelModule:

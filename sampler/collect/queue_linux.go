@@ -7,9 +7,9 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// A queue has the records that were taken out of the kernel's buffers, and are not written yet. It is used with call
-// stacks: walking them can take longer than the kernel's buffers have room for, because it can wait for a file or for the
-// memory of another process. One goroutine fills the queue, and another one writes what is in it.
+// A queue holds the records that were taken out of the kernel's buffers and have not been written yet. It is used with
+// call stacks. A walk may have to wait for a file or for the memory of another process, and the kernel's buffers would
+// overflow meanwhile. One goroutine fills the queue, and another one writes what is in it.
 type queue struct {
 	drain   *drain
 	batches chan *batch
@@ -26,17 +26,18 @@ type batch struct {
 	states  []perfevent.ThreadState
 	stacks  []byte
 	chains  []uint64
-	last    bool // of all that were found by one look into the buffers
+	last    bool // this is the last batch of a look into the kernel's buffers
 }
 
 const (
-	// mostQueued is the size of a queue, in bytes, from which on records are left in the kernel's buffers. The kernel
-	// counts those that it has no room for. A batch may make the queue larger than that, by the size of those buffers.
+	// mostQueued is the size of a queue, in bytes, above which records are left in the kernel's buffers. The kernel
+	// counts those that it has no room for. One look may make the queue larger than mostQueued, by the size of these
+	// buffers.
 	mostQueued = 64 << 20
 	// mostBatches is the number of batches for which a queue has room.
 	mostBatches = 1 << 10
-	// batchSize is the size of a batch, in bytes, from which on it is passed on. Batches of more than twice this size are
-	// not used again.
+	// batchSize is the size, in bytes, at which a batch is passed on. The memory of a batch of more than twice this
+	// size is not used again.
 	batchSize = 1 << 20
 )
 
@@ -50,7 +51,7 @@ func newQueue(d *drain) *queue {
 // full reports whether the queue has no room.
 func (q *queue) full() bool { return q.bytes.Load() > mostQueued || len(q.batches) > mostBatches/2 }
 
-// put copies a record to the queue.
+// put copies a record into the queue.
 func (q *queue) put(r *perfevent.Record) {
 	b := q.filling
 	b.records = append(b.records, *r)
@@ -65,7 +66,7 @@ func (q *queue) put(r *perfevent.Record) {
 	}
 }
 
-// appended appends some data to a slice, and returns the part that has it.
+// appended appends data to a slice, and returns the part of the slice that has the data.
 func appended[T any](all *[]T, data []T) []T {
 	n := len(*all)
 	*all = append(*all, data...)
@@ -75,7 +76,7 @@ func appended[T any](all *[]T, data []T) []T {
 // size returns about how much memory the records of a batch take, in bytes.
 func (b *batch) size() int { return 512*len(b.records) + len(b.stacks) + 8*len(b.chains) }
 
-// looked passes all that was put on to the goroutine that writes it.
+// looked passes the records that were put into the queue to the goroutine that writes them.
 func (q *queue) looked() {
 	if len(q.filling.records) > 0 {
 		q.pass(true)
@@ -120,9 +121,9 @@ func (q *queue) write() {
 }
 
 // The last records may wait for files or for the memory of processes. A record that is not written within stuckTicks
-// ticks is stuck, and all of them should be written within allTicks. Usually they are written within some milliseconds. A
-// tick is longer on a machine that is so busy that this process does not get its CPUs, because then everything else takes
-// longer, too.
+// ticks is stuck, and all of them should be written within allTicks. Usually they are written within some milliseconds.
+// If the machine is so busy that this process gets no CPU, it counts fewer ticks and waits longer, because everything
+// else takes longer then, too.
 const (
 	tick       = 10 * time.Millisecond
 	stuckTicks = 500

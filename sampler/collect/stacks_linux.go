@@ -22,8 +22,9 @@ import (
 // where it was.
 const stackPause = 50 * time.Millisecond
 
-// ringPause is the time for which the kernel's buffers have room twice, if they can't be larger. Then a look comes
-// earlier than after stackPause, because a buffer is half full.
+// ringPause is the pause for which the kernel's buffers are sized (perfevent.Options.DrainEvery). They have room for
+// many such pauses, or for two if this user may not lock more memory. In that case a look comes before stackPause is
+// over, because a buffer is half full.
 const ringPause = 20 * time.Millisecond
 
 // stacks has the call stacks of a recording, and writes them to a file.
@@ -76,7 +77,7 @@ func (s *stacks) of(r *perfevent.Record, libraries *native.Resolver, kernelNames
 	return stack
 }
 
-// giveUp ends the walks: it makes the present one return soon, and there are no more. Any goroutine may call it.
+// giveUp ends all walking: the present walk returns soon, and no other one begins. Any goroutine may call it.
 func (s *stacks) giveUp() {
 	if !s.over.Swap(true) && s.stop != nil {
 		s.stop()
@@ -157,9 +158,9 @@ func littleRoom(size int) *failure.RefusedError {
 		Cause: fmt.Sprintf("there is room for only %d KiB of a call stack in the kernel's buffers", size>>10), Hint: moreRoom}
 }
 
-// TryStacks returns an error if no samples with call stacks could be taken of a process of this user: the events are
-// refused, or the kernel's buffers have less room than LeastStack. It opens the events for this process, but takes no
-// samples. The options Events, Frequency and LeastStack count.
+// TryStacks returns an error if no samples with call stacks could be taken of a process of this user, because the
+// events are refused or the kernel's buffers have less room than LeastStack. It opens the events for this process, but
+// takes no samples. It uses only the options Events, Frequency and LeastStack.
 func TryStacks(opts Options) error {
 	pid := os.Getpid()
 	o := perfevent.Options{Frequency: opts.Frequency, Stacks: perfevent.MaxStack, DrainEvery: stackPause}
