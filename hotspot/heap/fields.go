@@ -66,7 +66,7 @@ func (h *Heap) Offset(class uint64, field string) (uint64, error) {
 	case err != nil:
 		return 0, err
 	case !found || offset > maxObject:
-		return 0, fmt.Errorf("the class has no field %s at an offset that can be true", field)
+		return 0, fmt.Errorf("the class has no field %s, or its offset can't be right", field)
 	}
 	return offset, nil
 }
@@ -90,7 +90,7 @@ func (h *Heap) array(class uint64, f vmstructs.Field, data, size, most uint64) (
 		return nil, err
 	}
 	if uint64(length) > most {
-		return nil, fmt.Errorf("an array of %d fields can't be", length)
+		return nil, fmt.Errorf("its array of fields has %d elements, which can't be right", length)
 	}
 	return h.vm.Read(nil, at+data, size*uint64(length))
 }
