@@ -133,7 +133,7 @@ func TestTooManyCalls(t *testing.T) {
 	assert.ErrorContains(t, err, fmt.Sprintf("more than %d nodes", maxCalls))
 }
 
-// Names are data: none of them ends the script that has them.
+// Names are data: no name can end the script that contains it.
 func TestHostileCalls(t *testing.T) {
 	const evil = "</script><img src=x onerror=alert(1)>\u202e\x1b[31m\u2028"
 	a, b := hostileSides("")

@@ -154,7 +154,7 @@ func stacksOfNobody(t *testing.T, home string) (f Finding) {
 	return f
 }
 
-// TestJudgeStacks has what a machine of CI does not show.
+// TestJudgeStacks checks findings that do not occur on CI's machines.
 func TestJudgeStacks(t *testing.T) {
 	const calls = "KnownStack::run KnownStack::recurse"
 	install := installJDK(osRelease())
@@ -224,7 +224,7 @@ func TestStackTrial(t *testing.T) {
 	assert.Contains(t, trial.judge("jdk").Text, ": "+strings.Repeat("x", 200)+"...; please")
 }
 
-// constants are the numbers of constants in what javap prints.
+// constants matches the numbers of constants in what javap prints.
 var constants = regexp.MustCompile(`#\d+(, +\d+)?`)
 
 // TestKnownStackClass checks that the class is that of its source.

@@ -15,9 +15,9 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// A recording of perf has the same code in its report whichever way perf script prints it: with stacks, as `perf record -g`
-// has them, without them, and with the fields that gasm asks for. With stacks, the report has them as well, and all formats
-// have the same totals.
+// The report of a recording by perf has the same code, no matter how perf script prints the recording: with stacks, as
+// `perf record -g` has them, without them, and with the fields that gasm asks for. With stacks, the report has them as
+// well, and all formats have the same totals.
 func TestPerfStacks(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	dir := t.TempDir()

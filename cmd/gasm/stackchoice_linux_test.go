@@ -35,8 +35,8 @@ func hasStacks(t *testing.T, dir string) (stacks bool, notes string) {
 	return c.Stacks > 0, strings.Join(c.Notes, "\n")
 }
 
-// The samples within a method are the same ones by the call stacks and by an agent that records the method's calls. gasm
-// attach needs no agent if there are stacks.
+// Call stacks, and an agent that records a method's calls, find the same samples within the method. gasm attach needs
+// no agent if there are stacks.
 func TestWindowMethodByStack(t *testing.T) {
 	needStacks(t)
 	gasmtest.NeedTime(t)
@@ -58,8 +58,8 @@ func TestWindowMethodByStack(t *testing.T) {
 	}
 	all, byAgent, byStack := account(), account("--window-method", "Calls::handle(int)"), account("--window-method", "Calls::handle")
 	t.Logf("%d samples, within the method %d by the agent and %d by the stacks", all.Profiled, byAgent.Profiled, byStack.Profiled)
-	// The agent's clock and its ring are outside of what it takes for a call, but inside of the method's frame. A call takes
-	// 20 us and more.
+	// The time that the agent itself takes, for its clock and its ring, is not a part of the call that it records, but
+	// it passes within the method's frame. A call takes 20 us and more.
 	assert.InDelta(t, byAgent.Profiled, byStack.Profiled, 0.1*float64(byAgent.Profiled)+10)
 	assert.Equal(t, all.Profiled, byStack.Profiled+byStack.OutsideMethod)
 	under := account("--under", "Calls::handle")
@@ -145,7 +145,7 @@ func TestJMHProfilerStacks(t *testing.T) {
 	}
 }
 
-// A user who may lock little memory has stacks if there is room for enough of them, and else learns what to do.
+// A user who may lock little memory has stacks if there is enough room for them, and otherwise learns what to do.
 func TestStacksWithLittleMemory(t *testing.T) {
 	needStacks(t)
 	gasmtest.NeedTime(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// TestWithin checks that nobody waits for memory that can't be read, once the Walker is to give up.
+// TestWithin checks that, after GiveUp, nobody waits for memory that can't be read.
 func TestWithin(t *testing.T) {
 	w := NewWalker(shared.NewJVMs())
 	j := w.process(4711, 1)

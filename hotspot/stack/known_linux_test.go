@@ -91,8 +91,8 @@ func (s *score) String() string {
 // method that was.
 var returning = regexp.MustCompile(`^\w*return(_register_finalizer)?\+`)
 
-// check fails the test if fewer samples are whole than that share of those that are judged, or fewer are right than that
-// share of those that are whole.
+// check fails the test unless the share whole of the judged stacks is whole, and the share right of the whole stacks is
+// right.
 func (s *score) check(t *testing.T, whole, right float64) {
 	t.Helper()
 	if s.whole == 0 || float64(s.whole) < whole*float64(s.judged) || float64(s.right) < right*float64(s.whole) {
@@ -147,7 +147,7 @@ func (c *configuration) String() string {
 
 var collectors = []string{"-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC", "-XX:+UseZGC", "-XX:+UseShenandoahGC"}
 
-// modes are which compilers there are, and whether they have debug info for more instructions than HotSpot needs.
+// modes are the choices of compilers, without and with debug info for more instructions than HotSpot needs.
 var modes = [][]string{nil, {nonSafepoints}, {"-Xint"}, {onlyC1}, {onlyC1, nonSafepoints}, {onlyC2}, {onlyC2, nonSafepoints}}
 
 const onlyC1, onlyC2, nonSafepoints = "-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation", "-XX:+DebugNonSafepoints"
@@ -180,8 +180,8 @@ func configurations(j gasmtest.JDK, number int) []configuration {
 	return all
 }
 
-// TestKnownStacks compares stacks with the source of the program. With -long it tries all collectors and modes. What must
-// hold for all samples may be missed by the few of one configuration.
+// TestKnownStacks compares stacks with the source of the program. With -long it tries all collectors and modes. The few
+// samples of one configuration may miss the shares that all samples together must have.
 func TestKnownStacks(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classes := t.TempDir()

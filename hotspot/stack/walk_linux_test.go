@@ -146,8 +146,8 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 	return all
 }
 
-// isReading reports whether a library is being read, which takes long if there is no CPU for it. A walk that comes before
-// it fails. It gives the reading a moment.
+// isReading reports whether a library is being read. That takes long if there is no CPU for it, and walks that need the
+// library fail until then. If a library is being read, isReading waits a moment.
 func isReading(w *Walker) bool {
 	for _, l := range w.libraries {
 		if l.reading != nil && len(l.reading.done) == 0 {

@@ -287,10 +287,11 @@ type shares struct {
 // near, because the threads of a busy machine also lose their processor there.
 var (
 	medians = shares{begins: 0.5, ends: 0.5}
-	// compilerReady is for a recording's compilations: they begin when HotSpot has made what the
-	// compiler works with (ciEnv), which is 5 to 8 µs after the probe on an idle machine, and later on a
-	// slower one. The clock does not come into it: the recording's times are less what its locks, which
-	// are held to nearby, are late; in JDK 11's, whose clock is known from the log's lines, that is 5 µs.
+	// compilerReady is for a recording's compilations: they begin when HotSpot has made what the compiler works with
+	// (ciEnv), which is 5 to 8 µs after the probe on an idle machine, and later on a slower one. An error of the
+	// recording's clock does not matter here: the times of compilations are reduced by how late the recording's locks
+	// are, and the locks themselves must be near. In a recording of JDK 11, whose clock is known from the lines of the
+	// log, locks are 5 µs late.
 	compilerReady = shares{begins: 0.1, ends: 0.5, within: 2 * nearby}
 	// written is for the log of JDK 13 and newer: the line has the right time, but it is written before
 	// the probe of the end is reached, which takes 4 µs on an idle machine.

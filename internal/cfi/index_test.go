@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOpen compares what Open and New find at the start, in the middle and behind the end of each function of libjvm.so.
+// TestOpen compares what Open and New find at the start, in the middle and after the end of each function of libjvm.so.
 func TestOpen(t *testing.T) {
 	file, f := newest(t)
 	defer file.Close()
@@ -32,7 +32,7 @@ func TestOpen(t *testing.T) {
 	assert.Equal(t, all.Damage(), lazy.Damage())
 }
 
-// TestIndex reads indexes that lie.
+// TestIndex reads indexes whose content is wrong.
 func TestIndex(t *testing.T) {
 	const base, frames = 0x5000, 0x4000
 	data := make([]byte, 64)

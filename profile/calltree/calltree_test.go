@@ -136,7 +136,8 @@ func TestMergedFrames(t *testing.T) {
 	assert.Equal(t, []tally.Counts{{4, 8}, {3, 5}, {16, 0}}, s.Split([]Pattern{"B::b", "A::a"}))
 }
 
-// A tree of callees that begins with a method joins all ways to it, and what the outermost of its frames has called.
+// A tree of callees that begins with a method merges all paths to the outermost of the method's frames, and all that
+// this frame called.
 func TestTreeFrom(t *testing.T) {
 	var a, b, c callstack.ID
 	stacks := stacksOf(t, func(w *callstack.Writer) {
@@ -164,7 +165,7 @@ func TestTreeFrom(t *testing.T) {
 	}
 }
 
-// A method is marked as a guess if a part of its samples that counts is one.
+// A method is marked as a guess if enough of its samples are guesses.
 func TestOften(t *testing.T) {
 	assert.False(t, often(0, tally.Counts{0, 0}))
 	assert.False(t, often(1, tally.Counts{100, 1}))

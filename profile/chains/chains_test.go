@@ -142,7 +142,7 @@ func TestChains(t *testing.T) {
 	}
 }
 
-// TestPassingCode: the same addresses are another stack when there is other code.
+// TestPassingCode: the same addresses become another stack when other code is there.
 func TestPassingCode(t *testing.T) {
 	tree := &callstack.Tree{}
 	code := &fakeCode{}

@@ -339,7 +339,7 @@ func TestBoundedCalls(t *testing.T) {
 	assert.Positive(t, others)
 }
 
-// Names are data: none of them ends the script that has them, and none has characters that are invisible.
+// Names are data: no name can end the script that contains it, and none has invisible characters.
 func TestHostileCalls(t *testing.T) {
 	const evil = "</script><img src=x onerror=alert(1)>\u202e\x1b[31m\u2028"
 	ps := wide(t, 20, func(i int) string { return fmt.Sprint(evil, i) })

@@ -398,7 +398,7 @@ function setProfile(p) {
 	const select = $("#switch select");
 	if (select) select.value = p;
 }
-// leaveCalls hides the view of calls, which counts nothing while it is not shown.
+// leaveCalls hides the view of calls. While it is hidden, its samples are not counted.
 function leaveCalls() {
 	inCalls = false;
 	root.classList.remove("in-calls");

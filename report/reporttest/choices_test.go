@@ -101,7 +101,7 @@ func (c choice) want() (a profile.Account, by [3]int64) {
 }
 
 // All combinations of --thread, --under, --window-method, --window-event and a window by time choose the samples that
-// each of them chooses, --by divides these, and no sample is missing from the account.
+// pass all of them. --by divides these samples, and no sample is missing from the account.
 func TestChoicesByStack(t *testing.T) {
 	dir := writeWindowed(t)
 	for _, thread := range []string{"", "main", "http-", "gc"} {

@@ -71,7 +71,7 @@ func TestQueue(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// BenchmarkQueue is for the memory that a sample takes: none, as soon as the queue has its batches.
+// BenchmarkQueue measures the memory that is allocated for a sample: none, once the queue has its batches.
 func BenchmarkQueue(b *testing.B) {
 	d, _ := startsStacks(b, filepath.Join(b.TempDir(), "stacks.part"))
 	d.stacks.walk = func(*callstack.Writer, *perfevent.Record, *native.Resolver) callstack.ID { return 1 }

@@ -221,8 +221,8 @@ func TestMovedStack(t *testing.T) {
 		`, method(32, -1))
 }
 
-// TestUnknownMove: C2's intrinsic of String.indexOf for SSE 4.2 keeps rsp on the stack, above what it has moved it by,
-// which differs from call to call.
+// TestUnknownMove: C2's intrinsic of String.indexOf for SSE 4.2 moves rsp by a distance that differs from call to call,
+// and then pushes the old rsp.
 func TestUnknownMove(t *testing.T) {
 	check(t, `
 		55                   | push %rbp                | cfa=rsp+8
