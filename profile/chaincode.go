@@ -16,10 +16,10 @@ type chainCode struct {
 	frameless map[blobRef]map[uint64]bool
 }
 
-// A calledAt is a piece of code, and the address in it at which the execution goes on.
+// A calledAt is an instruction of a piece of code, and the address at which the execution goes on.
 type calledAt struct {
 	blobRef
-	pc uint64
+	pc, next uint64
 }
 
 func newChainCode(b *Builder) *chainCode {
@@ -67,7 +67,7 @@ func (c *chainCode) find(pid int, pc uint64, monoNanos int64) (ref blobRef, p ch
 
 // frames returns the frames of an instruction, innermost first. next is the address at which the execution goes on.
 func (c *chainCode) frames(ref blobRef, pc, next uint64) []callstack.Frame {
-	at := calledAt{ref, next}
+	at := calledAt{ref, pc, next}
 	frames, ok := c.called[at]
 	if ok {
 		return frames

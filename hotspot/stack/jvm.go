@@ -42,7 +42,7 @@ type openJVM struct {
 
 const (
 	// longestWalk is the time after which a walk is given up, not counting the time for reading libraries. Most walks
-	// take 30 microseconds; those that find new methods take some milliseconds. This process may just have had no CPU.
+	// take 7 microseconds of CPU time; those that find new methods take some milliseconds. This process may just have had no CPU.
 	// So the walk is given up only when the process has used longestCPU of CPU time after that, or when longestWait has
 	// passed.
 	longestWalk, longestCPU, longestWait = 250 * time.Millisecond, 100 * time.Millisecond, time.Second

@@ -163,7 +163,7 @@ func littleRoom(size int) *failure.RefusedError {
 // takes no samples. It uses only the options Events, Frequency and LeastStack.
 func TryStacks(opts Options) error {
 	pid := os.Getpid()
-	o := perfevent.Options{Frequency: opts.Frequency, Stacks: perfevent.MaxStack, DrainEvery: stackPause}
+	o := perfevent.Options{Frequency: opts.Frequency, Stacks: perfevent.MaxStack, DrainEvery: ringPause}
 	set, _, _, err := openFirst(requestFor(opts.Events, noCyclesCounter()), o, pid, func(o perfevent.Options) (*perfevent.Set, error) {
 		return perfevent.Open(pid, o) // the events would begin with an exec
 	})
