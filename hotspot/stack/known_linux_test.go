@@ -157,16 +157,15 @@ func has(j gasmtest.JDK, collector string) bool {
 	return j.Feature >= 11 || collector != "-XX:+UseZGC" && collector != "-XX:+UseShenandoahGC"
 }
 
-// configurations returns those that are tested of a JDK: all, or the usual one and another one, so that each collector
-// and each mode is tested with some JDK.
+// usual are the flags that are tested of each JDK, the oldest first, unless all are: none, or a collector and a mode, so
+// that each of them is tested with some JDK.
+var usual = [][]string{nil, {"-XX:+UseShenandoahGC", onlyC2, nonSafepoints}, nil, {"-XX:+UseParallelGC", nonSafepoints}, {"-XX:+UseSerialGC", "-Xint"},
+	{"-XX:+UseZGC", onlyC1}, nil}
+
+// configurations returns those that are tested of a JDK. number is its place in the order of all.
 func configurations(j gasmtest.JDK, number int) []configuration {
 	if !gasmtest.Long() {
-		other := configuration{jdk: j}
-		if c := collectors[(number+3)%len(collectors)]; has(j, c) {
-			other.flags = append(other.flags, c)
-		}
-		other.flags = append(other.flags, modes[(number+5)%len(modes)]...)
-		return []configuration{{jdk: j}, other}
+		return []configuration{{j, usual[number%len(usual)]}}
 	}
 	var all []configuration
 	for _, c := range collectors {
