@@ -16,6 +16,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/printassembly"
@@ -180,7 +181,7 @@ func Name(n *calltree.Node) (name, tail string) {
 	switch {
 	case n.Mark() || n.Name == "":
 	case n.Kind == callstack.Native:
-		tail += " [" + n.Module + "]"
+		tail += " [" + strings.Trim(n.Module, "[]") + "]"
 	case n.Kind == calltree.Thread:
 		tail += " [thread]"
 	case n.Kind == callstack.Stub || n.Kind == callstack.Kernel:
