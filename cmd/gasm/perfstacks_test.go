@@ -61,7 +61,10 @@ func TestPerfStacks(t *testing.T) {
 	assert.Equal(t, a.Profiled, pprofTotal(t, reportOf(t, "--format", "pprof", file, log)))
 	under := readReport(t, []byte(reportOf(t, "--format", "json", "--skip-asm", "--under", "start_thread", file, log))).Profiles[0]
 	u := under.Account.Of(hottestEvent(&under))
-	assert.Equal(t, a.StackWhole, u.Profiled, "the stacks of this program are whole if they end there")
+	// The stacks of the program are whole if they end there. Those of the thread in which the launcher starts the JVM, which
+	// has a few samples, end in main's caller.
+	assert.LessOrEqual(t, u.Profiled, a.StackWhole)
+	assert.GreaterOrEqual(t, u.Profiled, a.StackWhole*49/50)
 	assert.Equal(t, a.Profiled, u.Profiled+u.NotUnder)
 
 	// Without the option, the JVM's stacks end at the innermost Java frame.

@@ -130,9 +130,18 @@ func (t *ranking) minor(counts, total tally.Counts) bool {
 	return t.p.Share(counts) < 0.01 && t.p.Share(total) < max(t.p.HotThreshold, 0.01)
 }
 
-// lines returns the lines of the table with these rows and the line of the totals.
+// lines returns the lines of the table with these rows and the line of the totals. Margins of shares are only in a table
+// that has room for them.
 func (t *ranking) lines(rows []rankingRow) []string {
-	columns, header, aligns := t.countColumns(rows)
+	lines := t.linesWith(rows, t.opts.Margins && t.unit == Percent)
+	if t.opts.TableWidth > 0 && columnWidth(lines) > t.opts.TableWidth {
+		return t.linesWith(rows, false)
+	}
+	return lines
+}
+
+func (t *ranking) linesWith(rows []rankingRow, margins bool) []string {
+	columns, header, aligns := t.countColumns(rows, margins)
 	rows = append(slices.Clone(rows), rankingRow{name: "<totals>", details: t.about})
 	add := func(align layout.Align, cell func(row *rankingRow) string) {
 		var column []string
@@ -155,11 +164,11 @@ func (t *ranking) lines(rows []rankingRow) []string {
 }
 
 // countColumns returns the columns of samples, each with its total as the last cell.
-func (t *ranking) countColumns(rows []rankingRow) (columns [][]string, header []string, aligns []layout.Align) {
+func (t *ranking) countColumns(rows []rankingRow, margins bool) (columns [][]string, header []string, aligns []layout.Align) {
 	for e, event := range t.p.Counters {
 		columns, header, aligns = append(columns, t.selfColumn(rows, e)), append(header, event), append(aligns, layout.Right)
-		if margins := t.marginColumn(rows, e); columnWidth(margins) > 0 {
-			columns, header, aligns = append(columns, margins), append(header, ""), append(aligns, layout.Left)
+		if column := t.marginColumn(rows, e); margins && columnWidth(column) > 0 {
+			columns, header, aligns = append(columns, column), append(header, ""), append(aligns, layout.Left)
 		}
 		if e == 0 && t.withTotals {
 			columns, header, aligns = append(columns, t.totalColumn(rows)), append(header, "total"), append(aligns, layout.Right)
@@ -181,14 +190,9 @@ func (t *ranking) selfColumn(rows []rankingRow, e int) []string {
 	return append(cells, t.inTable(e, total))
 }
 
-// marginColumn returns the column of the uncertainty of event e's shares. The last cell is blank. In a narrow table,
-// all cells are blank.
+// marginColumn returns the column of the uncertainty of event e's shares. Its last cell is blank.
 func (t *ranking) marginColumn(rows []rankingRow, e int) []string {
-	const leastWidth = 100
 	cells := make([]string, len(rows)+1)
-	if !t.opts.Margins || t.unit != Percent || t.opts.TableWidth > 0 && t.opts.TableWidth < leastWidth {
-		return cells
-	}
 	for i := range rows {
 		if margin := amount.Margin(rows[i].counts[e], t.p.Accounts[e].Profiled); margin != "" {
 			cells[i] = t.Glyph("±", "+-") + margin
@@ -217,7 +221,7 @@ func (t *ranking) fitNames() {
 		return
 	}
 	rows := t.shown()
-	columns, _, _ := t.countColumns(rows)
+	columns, _, _ := t.countColumns(rows, false)
 	var sources, details []string
 	for _, row := range rows {
 		sources, details = append(sources, row.source), append(details, row.details)
