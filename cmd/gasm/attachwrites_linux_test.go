@@ -47,7 +47,7 @@ var (
 	// sends nothing, what the kernel can do with a child of its own.
 	ofItself = regexp.MustCompile(`tgkill\((\d+), \d+, SIGURG\)|prlimit64\(0, |pidfd_send_signal\(\d+<[^>]*>, 0, NULL, 0\)`)
 	// It looks at what other runs of gasm have left, and removes it when they have ended.
-	ofOthers = regexp.MustCompile(`"/(var/)?tmp/gasm-|</(var/)?tmp/gasm-|</(var/)?tmp>, "gasm-`)
+	ofOthers = regexp.MustCompile(`"/(run|(var/)?tmp)/gasm-|</(run|(var/)?tmp)/gasm-|</(run|(var/)?tmp)>, "gasm-`)
 )
 
 // changes gives the calls that change something outside of a folder.
