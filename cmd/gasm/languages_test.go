@@ -58,7 +58,7 @@ type linesRow struct {
 	text         string
 }
 
-var linesRowForm = regexp.MustCompile(`^ *(\d+\.\d+)% +(\S+) \(([^():]+):(\d+)\) +(.*?) *$`)
+var linesRowForm = regexp.MustCompile(`^ *(\d+\.\d+)%(?: +±\d+\.\d+)? +(\S+) \(([^():]+):(\d+)\) +(.*?) *$`)
 
 // linesTable reads the rows with a file from that table of a report.
 func linesTable(t *testing.T, report string) (rows []linesRow) {
