@@ -28,7 +28,7 @@ func (h *Header) threadName(tag []byte) {
 	if h.ThreadNames == nil {
 		h.ThreadNames = map[int][]string{}
 	}
-	h.ThreadNames[tid] = append(h.ThreadNames[tid], unescape(name))
+	h.ThreadNames[tid] = append(h.ThreadNames[tid], nameText(name))
 }
 
 // maxThreadNames limits the number of threads whose names a Header has. The names of further threads are ignored.

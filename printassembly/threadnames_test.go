@@ -19,6 +19,6 @@ func TestThreadNames(t *testing.T) {
 	text = append(text, "<thread_name tid='x' name='y'/>\n<thread_name name='y'/>\n<thread_name tid='11' name='cut"...)
 	log, err := NewLog(strings.NewReader(string(text)), int64(len(text)), "log")
 	require.NoError(t, err)
-	assert.Equal(t, map[int][]string{8: {"main", "renamed"}, 9: {"a 'b' <c>\\u000a&amp; ü"}}, log.ThreadNames)
+	assert.Equal(t, map[int][]string{8: {"main", "renamed"}, 9: {"a 'b' <c>\n&amp; ü"}}, log.ThreadNames)
 	assert.Zero(t, log.Damaged)
 }

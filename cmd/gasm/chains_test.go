@@ -41,11 +41,9 @@ func TestChainGoldens(t *testing.T) {
 // A sampler that has no call stacks is refused if they are asked for. perf is not.
 func TestStackSamplers(t *testing.T) {
 	t.Parallel()
-	for _, flags := range [][]string{{"--stacks"}, {"--tree"}, {"--under", "A::b"}} {
-		for _, sampler := range []string{"dtrace", "xctrace"} {
-			r := runGasm(t, append([]string{"profile", "--sampler", sampler, "-o", filepath.Join(t.TempDir(), "capture")}, append(flags, "--", "true")...))
-			assert.Equal(t, 2, r.code)
-			assert.Contains(t, r.stderr, "--sampler "+sampler+" records no call stacks")
-		}
+	for _, sampler := range []string{"dtrace", "xctrace"} {
+		r := runGasm(t, []string{"profile", "--sampler", sampler, "-o", filepath.Join(t.TempDir(), "capture"), "--stacks", "--", "true"})
+		assert.Equal(t, 2, r.code)
+		assert.Contains(t, r.stderr, "--stacks on can't record call stacks: "+sampler+" records none: use --sampler native")
 	}
 }
