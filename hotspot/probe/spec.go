@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/wildcard"
 )
 
 // A Spec says what to probe.
@@ -76,33 +78,18 @@ func ParseClass(text string, kind Kind) (Spec, error) {
 }
 
 // MatchesClass reports whether the Spec matches a class, such as "org.acme.Svc$Inner".
-func (s *Spec) MatchesClass(class string) bool { return matches(s.Class, class) }
+func (s *Spec) MatchesClass(class string) bool { return wildcard.Match(s.Class, class) }
 
 // MatchesMethod reports whether the Spec matches a method. It does not check the method's class:
 // [Spec.MatchesClass] does. parameters are the full names of the parameters' types, such as
 // "java.lang.String". The rules are those of the agent's class Probe.
 func (s *Spec) MatchesMethod(name string, parameters []string) bool {
-	if !matches(s.Method, name) || name == "<clinit>" && s.Method != name {
+	if !wildcard.Match(s.Method, name) || name == "<clinit>" && s.Method != name {
 		return false
 	}
 	return s.Arguments == nil || slices.EqualFunc(s.Arguments, parameters, func(argument, full string) bool {
 		return full == argument || strings.HasSuffix(full, "."+argument) || strings.HasSuffix(full, "$"+argument)
 	})
-}
-
-// matches reports whether a text matches a pattern, in which each * stands for any text.
-func matches(pattern, text string) bool {
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
-		return pattern == text
-	}
-	text, ok := strings.CutPrefix(text, parts[0])
-	for _, part := range parts[1 : len(parts)-1] {
-		if ok {
-			_, text, ok = strings.Cut(text, part)
-		}
-	}
-	return ok && strings.HasSuffix(text, parts[len(parts)-1])
 }
 
 func (s *Spec) check() error {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/wildcard"
 )
 
 // A WindowPattern names methods as --window-method does: a class with its package, and a method. Each * in them stands for
@@ -26,20 +28,5 @@ func ParseWindowPattern(text string) (p WindowPattern, err error) {
 // initializer.
 func (p WindowPattern) Matches(c *Code) bool {
 	class, method, ok := strings.Cut(c.Name, "::")
-	return ok && c.Java() && glob(p.class, class) && glob(p.method, method) && (method != "<clinit>" || p.method == method)
-}
-
-// glob reports whether a text matches a pattern, in which each * stands for any text.
-func glob(pattern, text string) bool {
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
-		return pattern == text
-	}
-	text, ok := strings.CutPrefix(text, parts[0])
-	for _, part := range parts[1 : len(parts)-1] {
-		if ok {
-			_, text, ok = strings.Cut(text, part)
-		}
-	}
-	return ok && strings.HasSuffix(text, parts[len(parts)-1])
+	return ok && c.Java() && wildcard.Match(p.class, class) && wildcard.Match(p.method, method) && (method != "<clinit>" || p.method == method)
 }
