@@ -6,7 +6,7 @@ func (t *Tree) Append(other *Tree, limit int) (offset ID, ok bool) {
 	if len(t.nodes)+len(other.nodes) > limit {
 		return 0, false
 	}
-	offset, frames := ID(len(t.nodes)), uint32(len(t.frames))
+	offset, frames := ID(len(t.nodes)), FrameID(len(t.frames))
 	t.frames = append(t.frames, other.frames...)
 	for _, n := range other.nodes {
 		if n.parent != 0 {

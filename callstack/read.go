@@ -17,8 +17,8 @@ import (
 // A Tree has all stacks of a capture.
 type Tree struct {
 	frames []Frame
-	nodes  []node // of ID i+1
-	pushed pushed
+	nodes  []node   // of ID i+1
+	pushed interner // of what Push has added; its maps are nil before the first Push
 }
 
 // longestLine is the longest line that is read, in bytes. The names of a method and of its class have at most 64 kB
@@ -91,7 +91,7 @@ func (t *Tree) addNode(rest []byte) string {
 	case len(t.nodes) >= MaxNodes:
 		return fmt.Sprintf("there are more than %d nodes", MaxNodes)
 	}
-	t.nodes = append(t.nodes, node{ID(n[1]), uint32(n[2])})
+	t.nodes = append(t.nodes, node{ID(n[1]), FrameID(n[2])})
 	return ""
 }
 

@@ -15,37 +15,21 @@ const MaxNodes = 8 << 20
 
 // A Writer interns stacks, and writes each new frame and node to a file. It is not safe for use by several goroutines.
 type Writer struct {
-	out    *bufio.Writer
-	err    error
-	frames map[Frame]FrameID
-	nodes  map[uint64]ID // by node.key
-	line   []byte
+	out     *bufio.Writer
+	err     error
+	written interner
+	line    []byte
 }
-
-// A node is a frame on top of another stack.
-type node struct {
-	parent ID
-	frame  uint32
-}
-
-// key returns both parts of a node as one number, which is looked up faster.
-func (n node) key() uint64 { return uint64(n.parent)<<32 | uint64(n.frame) }
 
 // NewWriter returns a Writer, and writes the first line.
 func NewWriter(out io.Writer) *Writer {
-	w := &Writer{out: bufio.NewWriterSize(out, 64<<10), frames: map[Frame]FrameID{}, nodes: map[uint64]ID{}}
+	w := &Writer{out: bufio.NewWriterSize(out, 64<<10), written: newInterner()}
 	_, w.err = w.out.WriteString(head)
 	return w
 }
 
 // NoRoom is what Push returns when there are MaxNodes already. It is not the ID of a stack.
 const NoRoom = ID(1<<32 - 1)
-
-// A FrameID stands for a frame in a Writer.
-type FrameID uint32
-
-// noFrame is the FrameID of a frame for which there is no room.
-const noFrame = FrameID(1<<32 - 1)
 
 // Push returns the ID of the stack that has the frame f on top of the stack parent. It returns NoRoom if the stack is
 // new and there is no room for it, or if parent is NoRoom.
@@ -54,31 +38,17 @@ func (w *Writer) Push(parent ID, f Frame) ID { return w.PushFrame(parent, w.Fram
 // Frame returns the FrameID of a frame. A caller that keeps the FrameID for PushFrame saves the time that Push needs to
 // look the frame up.
 func (w *Writer) Frame(f *Frame) FrameID {
-	number, known := w.frames[*f]
-	if !known {
-		if len(w.nodes) >= MaxNodes || len(w.frames) >= MaxNodes {
-			return noFrame
-		}
-		number = FrameID(len(w.frames) + 1)
-		w.frames[*f] = number
-		w.writeFrame(uint32(number), f)
+	id, isNew := w.written.frame(f, len(w.written.frames)+1)
+	if isNew {
+		w.writeFrame(id, f)
 	}
-	return number
+	return id
 }
 
 // PushFrame is like Push, but the frame is given by the FrameID that Frame has returned for it.
 func (w *Writer) PushFrame(parent ID, frame FrameID) ID {
-	if parent == NoRoom || frame == noFrame {
-		return NoRoom
-	}
-	key := node{parent, uint32(frame)}.key()
-	id, known := w.nodes[key]
-	if !known {
-		if len(w.nodes) >= MaxNodes {
-			return NoRoom
-		}
-		id = ID(len(w.nodes) + 1)
-		w.nodes[key] = id
+	id, isNew := w.written.node(node{parent, frame}, len(w.written.nodes)+1)
+	if isNew {
 		w.line = append(w.line[:0], "s "...)
 		for _, n := range []uint32{uint32(id), uint32(parent), uint32(frame)} {
 			w.line = append(strconv.AppendUint(w.line, uint64(n), 10), ' ')
@@ -89,7 +59,7 @@ func (w *Writer) PushFrame(parent ID, frame FrameID) ID {
 	return id
 }
 
-func (w *Writer) writeFrame(number uint32, f *Frame) {
+func (w *Writer) writeFrame(number FrameID, f *Frame) {
 	w.line = append(w.line[:0], "f "...)
 	w.line = append(strconv.AppendUint(w.line, uint64(number), 10), ' ')
 	w.line = append(append(w.line, f.Kind.String()...), ' ')
