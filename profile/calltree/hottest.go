@@ -50,10 +50,7 @@ func (m *merged) weights() map[nodeFrame]int64 {
 		stacks[id] = append(stacks[id], stackSamples{node, n})
 	}
 	for i, k := range m.samples {
-		var n int64
-		for _, c := range m.of(int32(i)) {
-			n += c
-		}
+		n := total(m.of(int32(i)))
 		at := m.ends[i]
 		for _, f := range m.leaves[k.leaf].frames {
 			weights[nodeFrame{at, f}] += n

@@ -46,26 +46,8 @@ func (s *Set) TotalsByPart() map[Code][]PartCounts {
 	m := s.merge(false, "")
 	totals := map[Code][]PartCounts{}
 	for part := range s.parts {
-		sums := make([]int64, len(m.nodes)*s.counters)
-		for i, k := range s.samples {
-			if int(k.part) == part {
-				tally.Counts(sums[int(m.ends[i])*s.counters:]).Add(s.of(int32(i)))
-			}
-		}
-		of := func(i int32) tally.Counts { return sums[int(i)*s.counters : int(i+1)*s.counters] }
-		for i := int32(len(m.nodes)) - 1; i > 0; i-- {
-			of(m.nodes[i].parent).Add(of(i))
-		}
-		byCode := map[int32]tally.Counts{}
-		m.walk(func(i int32, outermost bool) {
-			if c := of(i); outermost && slices.Max(c) > 0 {
-				tally.AddTo(byCode, m.nodes[i].code, c, s.counters)
-			}
-		})
-		for code, c := range byCode {
-			if s.codes[code].Kind != Thread {
-				totals[s.codes[code]] = append(totals[s.codes[code]], PartCounts{part, c})
-			}
+		for code, c := range m.totals(m.addUp(m.ending(int32(part)))) {
+			totals[code] = append(totals[code], PartCounts{part, c})
 		}
 	}
 	return totals

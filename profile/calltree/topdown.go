@@ -63,23 +63,42 @@ func (s *Set) merge(fromJava bool, from Pattern) *merged {
 		}
 		m.ends[i] = at
 	}
-	m.selves = make([]int64, len(m.nodes)*s.counters)
-	for i, at := range m.ends {
-		tally.Counts(m.selves[int(at)*s.counters:]).Add(s.of(int32(i)))
-	}
-	m.sums = slices.Clone(m.selves)
-	for i := len(m.nodes) - 1; i > 0; i-- {
-		tally.Counts(m.sums[int(m.nodes[i].parent)*s.counters:]).Add(m.sum(int32(i)))
-	}
+	m.selves = m.ending(allParts)
+	m.sums = m.addUp(slices.Clone(m.selves))
 	m.index, m.onStack = nil, nil
 	s.merged[which] = m
 	return m
 }
 
-// sum returns the samples of a node, with everything below it.
-func (m *merged) sum(i int32) tally.Counts {
-	return m.sums[int(i)*m.Set.counters : int(i+1)*m.Set.counters]
+// allParts stands for all parts of a profile.
+const allParts = -1
+
+// ending returns, for each node and counter, the samples in a part whose paths end at the node.
+func (m *merged) ending(part int32) []int64 {
+	selves := make([]int64, len(m.nodes)*m.Set.counters)
+	for i, k := range m.samples {
+		if part == allParts || part == k.part {
+			m.at(selves, m.ends[i]).Add(m.of(int32(i)))
+		}
+	}
+	return selves
 }
+
+// addUp adds the samples of each node to those of the nodes above it. It returns its argument.
+func (m *merged) addUp(samples []int64) []int64 {
+	for i := int32(len(m.nodes)) - 1; i > 0; i-- {
+		m.at(samples, m.nodes[i].parent).Add(m.at(samples, i))
+	}
+	return samples
+}
+
+// at returns a node's counts in a list that has the samples of each node and counter.
+func (m *merged) at(samples []int64, i int32) tally.Counts {
+	return samples[int(i)*m.Set.counters : int(i+1)*m.Set.counters]
+}
+
+// sum returns the samples of a node, with everything below it.
+func (m *merged) sum(i int32) tally.Counts { return m.at(m.sums, i) }
 
 // child returns the node below another one for a frame. It adds the node if it is new.
 func (m *merged) child(parent int32, at step) int32 {
@@ -138,19 +157,26 @@ func (m *merged) stack(thread int32, id callstack.ID, java bool) int32 {
 // however often the code is among the sample's frames.
 func (s *Set) Totals() map[Code]tally.Counts {
 	m := s.merge(false, "")
-	totals := make([]tally.Counts, len(s.codes))
+	return m.totals(m.sums)
+}
+
+// totals returns the samples of each code, without threads. sums has the samples of each node with everything below it.
+func (m *merged) totals(sums []int64) map[Code]tally.Counts {
+	totals := make([]tally.Counts, len(m.codes))
 	m.walk(func(i int32, outermost bool) {
-		if code := m.nodes[i].code; outermost {
-			if totals[code] == nil {
-				totals[code] = make(tally.Counts, s.counters)
-			}
-			totals[code].Add(m.sum(i))
+		code, c := m.nodes[i].code, m.at(sums, i)
+		if !outermost || slices.Max(c) == 0 {
+			return
 		}
+		if totals[code] == nil {
+			totals[code] = make(tally.Counts, m.Set.counters)
+		}
+		totals[code].Add(c)
 	})
 	byCode := map[Code]tally.Counts{}
 	for i, c := range totals {
-		if c != nil && s.codes[i].Kind != Thread {
-			byCode[s.codes[i]] = c
+		if c != nil && m.codes[i].Kind != Thread {
+			byCode[m.codes[i]] = c
 		}
 	}
 	return byCode
