@@ -34,7 +34,7 @@ type Code interface {
 type Stacks struct {
 	tree  *callstack.Tree
 	code  Code
-	known map[key]callstack.ID
+	known map[key]made
 	chain []callstack.Frame // the chain that is being turned into stack
 	stack []callstack.Frame
 
@@ -57,7 +57,7 @@ const maxKnown = 1 << 20
 
 // New returns Stacks that adds stacks to the tree.
 func New(tree *callstack.Tree, code Code) *Stacks {
-	return &Stacks{tree: tree, code: code, known: map[key]callstack.ID{}}
+	return &Stacks{tree: tree, code: code, known: map[key]made{}}
 }
 
 // A Sample is what Stacks has to know about a sample.
@@ -75,11 +75,8 @@ func (s *Stacks) Of(x Sample) callstack.ID {
 		return x.Stack
 	}
 	k := key{x.PID, x.PC, x.Stack}
-	if id, ok := s.known[k]; ok {
-		if id&distrustedBit != 0 {
-			s.distrusted++
-		}
-		return id &^ distrustedBit
+	if m, ok := s.known[k]; ok {
+		return s.count(m)
 	}
 	cut, isChain := s.read(x.Stack)
 	if !isChain {
@@ -97,22 +94,29 @@ func (s *Stacks) Of(x Sample) callstack.ID {
 	if id == callstack.NoRoom {
 		return 0
 	}
-	remembered := id
-	if w.distrusted {
-		s.distrusted++
-		remembered |= distrustedBit
-	}
+	m := made{id, w.distrusted}
 	if !w.passing {
 		if len(s.known) >= maxKnown {
 			clear(s.known)
 		}
-		s.known[k] = remembered
+		s.known[k] = m
 	}
-	return id
+	return s.count(m)
 }
 
-// distrustedBit is set in the values of Stacks.known if the chain had to be cut at a Java frame. IDs are much smaller.
-const distrustedBit = callstack.ID(1 << 31)
+// A made is a stack that was made from a chain.
+type made struct {
+	stack      callstack.ID
+	distrusted bool // it had to be cut at its innermost Java frame
+}
+
+// count counts a sample with a stack, and returns the stack.
+func (s *Stacks) count(m made) callstack.ID {
+	if m.distrusted {
+		s.distrusted++
+	}
+	return m.stack
+}
 
 // read sets s.chain to the frames of a chain, innermost first. isChain is false if the stack is not a chain.
 func (s *Stacks) read(id callstack.ID) (cut, isChain bool) {
