@@ -221,17 +221,3 @@ func (t *tableBuilder) callsLink(name string) string {
 	}
 	return "g=sandwich&m=" + strings.ReplaceAll(url.QueryEscape(shown(name)), "+", "%20")
 }
-
-// stacksText says how many samples have all of their frames: "99.58% whole, 0.42% cut".
-func stacksText(a *profile.Account) string {
-	var all []string
-	for _, end := range []struct {
-		name string
-		n    int64
-	}{{"whole", a.Whole}, {"cut", a.Cut}, {"frozen", a.Frozen}, {"not walked", a.Unwalked}} {
-		if end.n > 0 {
-			all = append(all, percent(end.n, a.Profiled)+" "+end.name)
-		}
-	}
-	return strings.Join(all, ", ")
-}

@@ -431,17 +431,15 @@ func (t *tableBuilder) sources() *table {
 	return t.cut(out, len(out.Rows))
 }
 
-// printingRow is left out of the account if it has no samples, for example because HotSpot did not print the code.
-const printingRow = "· gasm's printing (HotSpot)"
+// shownIf says when a row of the account is shown.
+type shownIf uint8
 
-// outsideMethodRow is left out of the account if it has no samples. It never has any without --window-method.
-const outsideMethodRow = "· outside the method"
-
-// notUnderRow is left out of the account if it has no samples. It never has any without --under.
-const notUnderRow = "· not under the method"
-
-// stackRow begins the rows of the account about call stacks. They are left out if the capture has none.
-const stackRow = "··· stack "
+const (
+	always shownIf = iota
+	// anySamples is for rows that never have samples without a flag, such as --under, or if HotSpot did not print the code.
+	anySamples
+	anyStacks // the profile has call stacks
+)
 
 // account returns the table that says how many samples were taken, and what became of them.
 func (t *tableBuilder) account() *table {
@@ -459,27 +457,28 @@ func (t *tableBuilder) account() *table {
 	}
 	for _, line := range []struct {
 		name  string
+		shown shownIf
 		count func(a *schema.Account) int64
 	}{
-		{"taken", func(a *schema.Account) int64 { return a.Total }},
-		{"· other processes, JVMs and trials", func(a *schema.Account) int64 { return a.OtherProcess }},
-		{"· outside the window", func(a *schema.Account) int64 { return a.OutsideWindow }},
-		{"· other threads", func(a *schema.Account) int64 { return a.OtherThread }},
-		{outsideMethodRow, func(a *schema.Account) int64 { return a.OutsideMethod }},
-		{notUnderRow, func(a *schema.Account) int64 { return a.NotUnder }},
-		{printingRow, func(a *schema.Account) int64 { return a.Printing }},
-		{"· lost", func(a *schema.Account) int64 { return a.Lost }},
-		{"· in the profile", func(a *schema.Account) int64 { return a.Profiled }},
-		{"·· compiled code", func(a *schema.Account) int64 { return a.Compiled }},
-		{"·· stubs", func(a *schema.Account) int64 { return a.Stub }},
-		{"·· interpreter", func(a *schema.Account) int64 { return a.Interpreter }},
-		{"·· native code", func(a *schema.Account) int64 { return a.Native }},
-		{"·· kernel", func(a *schema.Account) int64 { return a.Kernel }},
-		{"·· unresolved", func(a *schema.Account) int64 { return a.Unresolved }},
-		{stackRow + "whole", func(a *schema.Account) int64 { return a.StackWhole }},
-		{stackRow + "cut", func(a *schema.Account) int64 { return a.StackCut }},
-		{stackRow + "frozen", func(a *schema.Account) int64 { return a.StackFrozen }},
-		{stackRow + "not walked", func(a *schema.Account) int64 { return a.StackUnwalked }},
+		{"taken", always, func(a *schema.Account) int64 { return a.Total }},
+		{"· other processes, JVMs and trials", always, func(a *schema.Account) int64 { return a.OtherProcess }},
+		{"· outside the window", always, func(a *schema.Account) int64 { return a.OutsideWindow }},
+		{"· other threads", always, func(a *schema.Account) int64 { return a.OtherThread }},
+		{"· outside the method", anySamples, func(a *schema.Account) int64 { return a.OutsideMethod }},
+		{"· not under the method", anySamples, func(a *schema.Account) int64 { return a.NotUnder }},
+		{"· gasm's printing (HotSpot)", anySamples, func(a *schema.Account) int64 { return a.Printing }},
+		{"· lost", always, func(a *schema.Account) int64 { return a.Lost }},
+		{"· in the profile", always, func(a *schema.Account) int64 { return a.Profiled }},
+		{"·· compiled code", always, func(a *schema.Account) int64 { return a.Compiled }},
+		{"·· stubs", always, func(a *schema.Account) int64 { return a.Stub }},
+		{"·· interpreter", always, func(a *schema.Account) int64 { return a.Interpreter }},
+		{"·· native code", always, func(a *schema.Account) int64 { return a.Native }},
+		{"·· kernel", always, func(a *schema.Account) int64 { return a.Kernel }},
+		{"·· unresolved", always, func(a *schema.Account) int64 { return a.Unresolved }},
+		{"··· stack whole", anyStacks, func(a *schema.Account) int64 { return a.StackWhole }},
+		{"··· stack cut", anyStacks, func(a *schema.Account) int64 { return a.StackCut }},
+		{"··· stack frozen", anyStacks, func(a *schema.Account) int64 { return a.StackFrozen }},
+		{"··· stack not walked", anyStacks, func(a *schema.Account) int64 { return a.StackUnwalked }},
 	} {
 		var r row
 		samples := int64(0)
@@ -488,10 +487,7 @@ func (t *tableBuilder) account() *table {
 			samples += n
 			r.Cells = append(r.Cells, cell{Text: strconv.FormatInt(n, 10), Sort: strconv.FormatInt(n, 10)})
 		}
-		if samples == 0 && (line.name == printingRow || line.name == outsideMethodRow || line.name == notUnderRow) {
-			continue
-		}
-		if strings.HasPrefix(line.name, stackRow) && t.p.Stacks == nil {
+		if line.shown == anySamples && samples == 0 || line.shown == anyStacks && t.p.Stacks == nil {
 			continue
 		}
 		r.Cells = append(r.Cells, cell{Text: line.name, Name: true})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/amount"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -268,7 +269,7 @@ func (b *builder) profileFacts(p *profile.Profile, r *schema.Profile) []fact {
 		if a.Stacks() == 0 {
 			continue
 		}
-		text := stacksText(&a)
+		text := amount.StackShares(&a, percent)
 		if len(p.Accounts) > 1 {
 			text = shown(r.Account.Events[e]) + ": " + text
 		}

@@ -142,14 +142,3 @@ func byTable(v *view) *ranking {
 	t.rest = []rankingRow{{counts: v.p.By[len(v.p.By)-1].Counts, name: "(none of these)"}}
 	return t
 }
-
-// stackShares says how many samples of an event have whole stacks: "99.70% whole, 0.20% cut, 0.10% not walked".
-func stackShares(a *profile.Account) string {
-	var parts []string
-	for _, row := range stackRows {
-		if n := row.count(a); n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s", amount.ShareOf(n, a.Profiled), strings.TrimSpace(row.label)))
-		}
-	}
-	return strings.Join(parts, ", ")
-}

@@ -7,6 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/amount"
 	"github.com/gasm-profiler/gasm/report/names"
 )
 
@@ -139,7 +140,7 @@ func (d *document) summary(v *view) {
 		}
 		samples = append(samples, text)
 		if a.Stacks() > 0 {
-			text = stackShares(&a)
+			text = amount.StackShares(&a, func(n, all int64) string { return amount.ShareOf(n, all).String() })
 			if len(p.Counters) > 1 {
 				text = p.Counters[e] + ": " + text
 			}

@@ -133,11 +133,13 @@ func (t *ranking) minor(counts, total tally.Counts) bool {
 // lines returns the lines of the table with these rows and the line of the totals. Margins of shares are only in a table
 // that has room for them.
 func (t *ranking) lines(rows []rankingRow) []string {
-	lines := t.linesWith(rows, t.opts.Margins && t.unit == Percent)
-	if t.opts.TableWidth > 0 && columnWidth(lines) > t.opts.TableWidth {
-		return t.linesWith(rows, false)
+	if t.opts.Margins && t.unit == Percent {
+		lines := t.linesWith(rows, true)
+		if t.opts.TableWidth <= 0 || columnWidth(lines) <= t.opts.TableWidth {
+			return lines
+		}
 	}
-	return lines
+	return t.linesWith(rows, false)
 }
 
 func (t *ranking) linesWith(rows []rankingRow, margins bool) []string {
@@ -167,8 +169,10 @@ func (t *ranking) linesWith(rows []rankingRow, margins bool) []string {
 func (t *ranking) countColumns(rows []rankingRow, margins bool) (columns [][]string, header []string, aligns []layout.Align) {
 	for e, event := range t.p.Counters {
 		columns, header, aligns = append(columns, t.selfColumn(rows, e)), append(header, event), append(aligns, layout.Right)
-		if column := t.marginColumn(rows, e); margins && columnWidth(column) > 0 {
-			columns, header, aligns = append(columns, column), append(header, ""), append(aligns, layout.Left)
+		if margins {
+			if column := t.marginColumn(rows, e); columnWidth(column) > 0 {
+				columns, header, aligns = append(columns, column), append(header, ""), append(aligns, layout.Left)
+			}
 		}
 		if e == 0 && t.withTotals {
 			columns, header, aligns = append(columns, t.totalColumn(rows)), append(header, "total"), append(aligns, layout.Right)

@@ -1,0 +1,22 @@
+package amount
+
+import (
+	"strings"
+
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// StackShares says how many samples of an event have whole stacks: "99.70% whole, 0.20% cut, 0.10% not walked". share
+// formats a part of all samples.
+func StackShares(a *profile.Account, share func(n, all int64) string) string {
+	var parts []string
+	for _, end := range []struct {
+		name string
+		n    int64
+	}{{"whole", a.Whole}, {"cut", a.Cut}, {"frozen", a.Frozen}, {"not walked", a.Unwalked}} {
+		if end.n > 0 {
+			parts = append(parts, share(end.n, a.Profiled)+" "+end.name)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
