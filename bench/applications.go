@@ -62,7 +62,7 @@ func (j installedJDK) java(options string, args ...string) []string {
 // A running is a running program.
 type running struct {
 	cmd    *exec.Cmd
-	stdin  io.Closer
+	stdin  io.WriteCloser
 	stdout *bufio.Reader
 }
 

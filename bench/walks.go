@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -46,11 +43,11 @@ func (s *setup) stacksOf(ctx context.Context, j installedJDK) ([]figure, error) 
 	if _, err := run(ctx, []string{j.tool("javac"), "-d", dir, deepSource}, nil); err != nil {
 		return nil, err
 	}
-	program, err := startDeep(ctx, []string{j.tool("java"), "-cp", dir, "Expressions"})
+	program, err := start(ctx, []string{j.tool("java"), "-cp", dir, "Expressions"})
 	if err != nil {
 		return nil, err
 	}
-	defer program.end()
+	defer program.stop()
 	if _, err := s.rest(ctx, program, s.size(10, 2)); err != nil { // until most of it is compiled
 		return nil, err
 	}
@@ -94,37 +91,12 @@ func (s *setup) stacksOf(ctx context.Context, j installedJDK) ([]figure, error) 
 
 var inMicros = unit{"%.0f us", 1e6}
 
-// A deepProgram is the running program.
-type deepProgram struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Reader
-}
-
-func startDeep(ctx context.Context, argv []string) (*deepProgram, error) {
-	p := &deepProgram{cmd: command(ctx, argv)}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	p.out = bufio.NewReader(out)
-	if p.in, err = p.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	return p, p.cmd.Start()
-}
-
-func (p *deepProgram) end() {
-	p.in.Close()
-	_ = p.cmd.Wait()
-}
-
-// done returns how many rounds the program has done, and the CPU time that they took, in seconds.
-func (p *deepProgram) done() (rounds, cpu float64, err error) {
-	if _, err = p.in.Write([]byte("\n")); err != nil {
+// roundsOf returns how many rounds the program has done, and the CPU time that they took, in seconds.
+func roundsOf(p *running) (rounds, cpu float64, err error) {
+	if _, err = p.stdin.Write([]byte("\n")); err != nil {
 		return 0, 0, err
 	}
-	line, err := p.out.ReadString('\n')
+	line, err := p.stdout.ReadString('\n')
 	if err == nil {
 		_, err = fmt.Sscanf(line, "%g %g", &rounds, &cpu)
 	}
@@ -132,8 +104,8 @@ func (p *deepProgram) done() (rounds, cpu float64, err error) {
 }
 
 // rest lets the program run for some seconds without samples, and returns its rounds in a second of its CPU time.
-func (s *setup) rest(ctx context.Context, p *deepProgram, seconds int64) (speed float64, err error) {
-	before, used, err := p.done()
+func (s *setup) rest(ctx context.Context, p *running, seconds int64) (speed float64, err error) {
+	before, used, err := roundsOf(p)
 	if err != nil {
 		return 0, err
 	}
@@ -142,7 +114,7 @@ func (s *setup) rest(ctx context.Context, p *deepProgram, seconds int64) (speed 
 		return 0, ctx.Err()
 	case <-time.After(time.Duration(seconds) * time.Second):
 	}
-	after, all, err := p.done()
+	after, all, err := roundsOf(p)
 	return (after - before) / (all - used), err
 }
 
@@ -155,13 +127,13 @@ type attachedCost struct {
 }
 
 // attachDeep records the program for some seconds at the default rate.
-func (s *setup) attachDeep(ctx context.Context, p *deepProgram, stacks string) (c attachedCost, err error) {
+func (s *setup) attachDeep(ctx context.Context, p *running, stacks string) (c attachedCost, err error) {
 	dir := filepath.Join(s.dir, "attached")
 	defer os.RemoveAll(dir)
 	seconds := s.size(8, 2)
 	argv := []string{s.gasm, "attach", "--stacks=" + stacks, "--length", fmt.Sprintf("%ds", seconds), "--skip-asm", "--report", os.DevNull,
 		"--output", dir, strconv.Itoa(p.cmd.Process.Pid)}
-	before, used, err := p.done()
+	before, used, err := roundsOf(p)
 	if err != nil {
 		return c, err
 	}
@@ -174,7 +146,7 @@ func (s *setup) attachDeep(ctx context.Context, p *deepProgram, stacks string) (
 	}
 	c.end = (time.Since(began) - time.Duration(seconds)*time.Second).Seconds()
 	c.cpu = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
-	after, all, err := p.done()
+	after, all, err := roundsOf(p)
 	if err != nil {
 		return c, err
 	}
