@@ -123,9 +123,8 @@ func (p *stackPlan) start(ctx context.Context, o collect.Options, asked int, ope
 		with := o
 		var note string
 		with.Frequency, note = frequency(asked, o.Events, true)
-		if with.Walk, with.GiveUp = newWalk(open); p.choice == StacksAuto {
-			with.LeastStack = leastStack
-		}
+		with.Walk, with.GiveUp = newWalk(open)
+		with.LeastStack = p.leastStack()
 		s, err := begin(with, note)
 		if err == nil || !errors.As(err, &refused) || refused.Reason == failure.ReasonTargetGone {
 			return s, err
@@ -161,11 +160,15 @@ func (p *stackPlan) addWindow(probes []probe.Spec, window *probe.Spec, events []
 
 // try returns an error if samples can't get stacks.
 func (p *stackPlan) try(events []sampler.Event, hertz int) error {
-	o := collect.Options{Events: events, Frequency: cmp.Or(hertz, collect.DefaultFrequency)}
+	return tryStacks(collect.Options{Events: events, Frequency: cmp.Or(hertz, collect.DefaultFrequency), LeastStack: p.leastStack()})
+}
+
+// leastStack returns the size of the smallest copy of a stack with which stacks are recorded, in bytes. 0 means any.
+func (p *stackPlan) leastStack() int {
 	if p.choice == StacksAuto {
-		o.LeastStack = leastStack
+		return leastStack
 	}
-	return tryStacks(o)
+	return 0
 }
 
 // lateJMH returns a note if a command turned out to run JMH after its samples got stacks.
