@@ -35,19 +35,21 @@ const (
 
 func newNames(pid int, vm *vmstructs.VM) *names {
 	n := &names{written: map[int]string{}, pause: firstNames}
-	n.reader, _ = threads.NewReader(vm) // after an error, reports show the kernel's names
-	if n.reader == nil {
-		return n
-	}
 	process, err := foreign.Open(pid)
 	if err != nil {
-		return n
+		return n // the JVM has ended
 	}
-	if s, err := process.Status(); err == nil && s.OwnPID != pid {
+	s, err := process.Status()
+	if err != nil {
+		process.Close()
+		return n // without its PID namespace, it is not known whose names these are
+	}
+	if s.OwnPID == pid {
+		process.Close()
+	} else {
 		n.process, n.outside = process, map[int]int{}
-		return n
 	}
-	process.Close()
+	n.reader, _ = threads.NewReader(vm) // after an error, reports show the kernel's names
 	return n
 }
 
