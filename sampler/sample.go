@@ -41,9 +41,6 @@ type Call struct {
 	Inlined bool
 }
 
-// Kernel reports whether the function is one of the kernel.
-func (c *Call) Kernel() bool { return c.Module == KernelModule }
-
 // MaxCalls is the maximum number of Calls in a Chain. perf records 127 unless kernel.perf_event_max_stack is raised.
 const MaxCalls = 1 << 10
 
