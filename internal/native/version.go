@@ -1,6 +1,6 @@
 package native
 
-// changed gives the mappings of a process a new version.
+// changed counts a change of the mappings of a process.
 func (r *Resolver) changed(p *process) {
 	r.versions++
 	p.version = r.versions
