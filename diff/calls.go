@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"slices"
 
+	"github.com/gasm-profiler/gasm/internal/htmlpage"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
@@ -108,18 +109,10 @@ func joinCalls(a, b []Call) []Call {
 	return calls
 }
 
-// callsData is the tree of calls of both sides, for the page's script and in the form that calltree.js reads: see
-// callsData in report/page. It has two events: the samples of A, and those of B.
+// callsData is the tree of calls of both sides, for the page's script. It has two events: the samples of A, and those of
+// B.
 type callsData struct {
-	Kinds  []string `json:"kinds"`
-	Names  []string `json:"names"`
-	Codes  []int    `json:"codes"`
-	Frames []int    `json:"frames"`
-	Places []string `json:"places"`
-	Nodes  []int    `json:"nodes"`
-	Self   [2][]int `json:"self"`
-	Rest   [2][]int `json:"rest"`
-	Others []int    `json:"others"`
+	htmlpage.Calls
 	// A change of a share is noise if it is smaller than MinChange, or than Factor standard errors.
 	MinChange float64 `json:"minChange"`
 	Factor    float64 `json:"factor"`
@@ -143,51 +136,30 @@ func (c *Comparison) htmlCalls(room *int) template.JS {
 
 // newCallsData returns the data of a tree.
 func newCallsData(calls []comparedCall, noise *Noise) *callsData {
-	d := &callsData{Kinds: []string{}, Names: []string{}, Places: []string{}, Nodes: []int{}, Others: []int{}, MinChange: noise.MinChange, Factor: noise.Factor}
-	for side := range 2 {
-		d.Self[side], d.Rest[side] = []int{}, []int{}
-	}
-	names, kinds, frames := map[string]int{}, map[string]int{}, map[callKey]int{}
-	last := map[*[]int]int{} // the node of the last entry of a list
-	add := func(list *[]int, node int, values ...int) {
-		*list = append(append(*list, node-last[list]), values...)
-		last[list] = node
-	}
-	type step struct{ node, depth int }
-	before, number := -1, 0
-	for todo := []step{{0, 0}}; len(todo) > 0; number++ {
-		at := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		n := &calls[at.node]
+	w := htmlpage.NewCallWriter(2)
+	frames := map[callKey]int{}
+	htmlpage.DepthFirst(0, func(i int) []int { return calls[i].children }, func(i, depth int) {
+		n := &calls[i]
 		frame, ok := frames[n.callKey]
 		if !ok {
-			frame = len(frames)
+			code := w.Code(layout.Escape(n.label()), layout.Escape(n.Module))
+			frame = w.Frame(code, w.Kind(layout.Escape(n.Kind)), 0, 0, "")
 			frames[n.callKey] = frame
-			module := 0
-			if n.Module != "" {
-				module = internText(names, &d.Names, layout.Escape(n.Module)) + 1
-			}
-			d.Codes = append(d.Codes, internText(names, &d.Names, layout.Escape(n.label())), module)
-			d.Frames = append(d.Frames, frame, internText(kinds, &d.Kinds, layout.Escape(n.Kind)), 0, 0, 0)
 		}
-		d.Nodes = append(d.Nodes, frame, before+1-at.depth)
-		before = at.depth
+		w.Node(frame, depth)
 		for side, c := range []*Call{&n.Call, &n.b} {
 			if c.Self > 0 {
-				add(&d.Self[side], number, 1, 0, int(c.Self))
+				w.Self(side, 0, int(c.Self))
 			}
 			if c.Omitted > 0 {
-				add(&d.Rest[side], number, 1, 0, int(c.Omitted))
+				w.Rest(side, 0, int(c.Omitted))
 			}
 		}
 		if n.Omitted > 0 || n.b.Omitted > 0 {
-			add(&d.Others, number, max(n.Others, n.b.Others))
+			w.Others(max(n.Others, n.b.Others))
 		}
-		for _, child := range slices.Backward(n.children) {
-			todo = append(todo, step{child, at.depth + 1})
-		}
-	}
-	return d
+	})
+	return &callsData{w.Calls, noise.MinChange, noise.Factor}
 }
 
 // label returns the name of a call. If it has none, the label says in brackets what is known about it.
@@ -205,15 +177,4 @@ func (k *callKey) label() string {
 		return "[no name]"
 	}
 	return "[" + k.Kind + "]"
-}
-
-// internText returns the index of a text in a list. It adds the text if it is new.
-func internText(index map[string]int, list *[]string, text string) int {
-	i, ok := index[text]
-	if !ok {
-		i = len(*list)
-		index[text] = i
-		*list = append(*list, text)
-	}
-	return i
 }

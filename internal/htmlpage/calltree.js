@@ -5,7 +5,7 @@
 class CallTree {
 	static REST = -1;
 
-	// A table has frames and their codes, as the page's data has them: see callsData in report/page/calls.go.
+	// A table has frames and their codes, as the page's data has them: see Calls in calls.go.
 	static table(data) {
 		const field = (list, width, at) => Int32Array.from({ length: list.length / width }, (_, i) => list[i * width + at]);
 		const [code, kind, flags, line, place] = [0, 1, 2, 3, 4].map((at) => field(data.frames, 5, at));

@@ -13,6 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/htmlpage"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/calltree"
@@ -37,7 +38,7 @@ func stackProfiles(t *testing.T, dir string) *profile.Profiles {
 
 // A readCalls is a tree of calls as a reader of the page's data sees it.
 type readCalls struct {
-	data  callsData
+	data  htmlpage.Calls
 	paths []string // of each node, the names from the threads on
 	// self has the samples that end at a node, by event and part. rest has those of its omitted children.
 	self, rest []map[[2]int]int

@@ -63,7 +63,7 @@
 //	#graph                         the flame graph: a canvas, and a tree for screen readers ([role=treeitem]) with the frame
 //	                               at the cursor, its callers, its neighbours and its children
 //	[data-kind]                    a kind of frames in the legend
-//	#p0-calls                      JSON: a profile's tree of calls, see callsData
+//	#p0-calls                      JSON: a profile's tree of calls, see htmlpage.Calls
 //	#status #where #signs          the lines at the bottom: the sum of the selection; the meaning of the signs in the code
 //	#copy-text #copy-markdown #find #query #hits #help
 //	#data, script.d                JSON for the script: profiles and files; for each listing, its methods, its chains

@@ -1,0 +1,137 @@
+package htmlpage
+
+// Calls is a tree of calls in the form that [CallTree] reads. Most members are lists of small numbers, because a tree has
+// many nodes. The numbers are in groups of a fixed length, unless a member's comment says otherwise. A [CallWriter] makes
+// it.
+type Calls struct {
+	Kinds []string `json:"kinds"`
+	Names []string `json:"names"`
+	Codes []int    `json:"codes"` // of each method or function: its name, and 1 + its module, as indexes in Names; 0 for no module
+	// Frames are the different frames. Each is the index of its code, the index of its kind in Kinds, flags, its line or
+	// 0, and 1 + the index in Places of the instruction that made the call, or 0.
+	Frames []int    `json:"frames"`
+	Places []string `json:"places"`
+	// Nodes has two numbers for each node: the index of its frame, and 1 + how many levels nearer to the root it is
+	// than the node before it, so 0 for a child of that node. The nodes are in depth-first order: after each node come
+	// its children.
+	Nodes []int `json:"nodes"`
+	// Self has, for each event, the samples that end at a node. Rest has those of children that are left out. Each node
+	// that has such samples is in the list: the difference between its number and that of the node before it in the
+	// list, the number of its parts, and then the number and the samples of each part.
+	Self [][]int `json:"self"`
+	Rest [][]int `json:"rest"`
+	// Others has each node of which children are left out: the difference between its number and that of the node
+	// before it in the list, and the number of these children.
+	Others []int `json:"others"`
+}
+
+// A CallWriter makes Calls. Its user adds the nodes in depth-first order, each with its samples.
+type CallWriter struct {
+	Calls  Calls // what was added so far
+	names  map[string]int
+	kinds  map[string]int
+	places map[string]int
+	frames map[[5]int]int
+
+	node, depth        int   // of the node that was added last
+	lastSelf, lastRest []int // the last node in each list of Calls.Self and Calls.Rest
+	lastOthers         int   // the last node in Calls.Others
+}
+
+// NewCallWriter returns a CallWriter for the samples of a number of events.
+func NewCallWriter(events int) *CallWriter {
+	w := &CallWriter{names: map[string]int{}, kinds: map[string]int{}, places: map[string]int{}, frames: map[[5]int]int{}, node: -1, depth: -1,
+		lastSelf: make([]int, events), lastRest: make([]int, events)}
+	w.Calls = Calls{Kinds: []string{}, Names: []string{}, Codes: []int{}, Frames: []int{}, Places: []string{}, Nodes: []int{}, Others: []int{}}
+	for range events {
+		w.Calls.Self, w.Calls.Rest = append(w.Calls.Self, []int{}), append(w.Calls.Rest, []int{})
+	}
+	return w
+}
+
+// Kind returns the index of a kind of frames. It adds the kind if it is new.
+func (w *CallWriter) Kind(name string) int { return intern(w.kinds, &w.Calls.Kinds, name) }
+
+// Code adds a method or function, and returns its index. module is "" if it is not shown.
+func (w *CallWriter) Code(label, module string) int {
+	of := 0
+	if module != "" {
+		of = 1 + intern(w.names, &w.Calls.Names, module)
+	}
+	w.Calls.Codes = append(w.Calls.Codes, intern(w.names, &w.Calls.Names, label), of)
+	return len(w.Calls.Codes)/2 - 1
+}
+
+// Frame returns the index of a frame. It adds the frame if it is new. line is 0 if it is unknown, and place is the id of
+// the element that the frame leads to, or "".
+func (w *CallWriter) Frame(code, kind, flags, line int, place string) int {
+	at := 0
+	if place != "" {
+		at = 1 + intern(w.places, &w.Calls.Places, place)
+	}
+	key := [5]int{code, kind, flags, line, at}
+	i, ok := w.frames[key]
+	if !ok {
+		i = len(w.frames)
+		w.frames[key] = i
+		w.Calls.Frames = append(w.Calls.Frames, key[:]...)
+	}
+	return i
+}
+
+// Node adds a node. depth is 0 for the root, which is the first node, and 1 more than that of its caller for others.
+func (w *CallWriter) Node(frame, depth int) {
+	w.Calls.Nodes = append(w.Calls.Nodes, frame, w.depth+1-depth)
+	w.node, w.depth = w.node+1, depth
+}
+
+// Self adds samples of an event that end at the last node: for each part, its number and its samples.
+func (w *CallWriter) Self(event int, parts ...int) {
+	w.add(&w.Calls.Self[event], &w.lastSelf[event], parts)
+}
+
+// Rest adds samples of an event in children of the last node that are left out, as Self does.
+func (w *CallWriter) Rest(event int, parts ...int) {
+	w.add(&w.Calls.Rest[event], &w.lastRest[event], parts)
+}
+
+func (w *CallWriter) add(list *[]int, last *int, parts []int) {
+	if len(parts) > 0 {
+		*list = append(append(*list, w.node-*last, len(parts)/2), parts...)
+		*last = w.node
+	}
+}
+
+// Others notes how many children of the last node are left out.
+func (w *CallWriter) Others(n int) {
+	w.Calls.Others = append(w.Calls.Others, w.node-w.lastOthers, n)
+	w.lastOthers = w.node
+}
+
+// DepthFirst calls visit for a node and then for everything below it, each with its depth below the first one.
+func DepthFirst[N any](root N, children func(N) []N, visit func(node N, depth int)) {
+	type step struct {
+		node  N
+		depth int
+	}
+	for todo := []step{{root, 0}}; len(todo) > 0; {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		visit(at.node, at.depth)
+		below := children(at.node)
+		for i := len(below) - 1; i >= 0; i-- {
+			todo = append(todo, step{below[i], at.depth + 1})
+		}
+	}
+}
+
+// intern returns the index of a text in a list. It adds the text if it is new.
+func intern(index map[string]int, list *[]string, text string) int {
+	i, ok := index[text]
+	if !ok {
+		i = len(*list)
+		index[text] = i
+		*list = append(*list, text)
+	}
+	return i
+}
