@@ -159,8 +159,23 @@ func compareTimes(t *testing.T, own map[string]int64, p *schema.Profile) {
 	brief := probeOf(t, p, "method", "Calls::brief", "")
 	assert.EqualValues(t, 550_000, brief.Entries)
 	// A look at the clock lies between the entry and the exit, and takes 25 ns in an idle virtual machine, and 50 in one whose processors are
-	// shared.
-	assert.Less(t, brief.P50, max(60, own["clock"]+35), "what a probe adds to the time of a method that takes a nanosecond")
+	// shared. The program's figure is the least of some rounds; that of the probe is the time that a tenth of the calls takes at most: if C2
+	// waits for a processor, most of them run in C1's code, with its counters.
+	assert.Less(t, tenth(brief.Distribution), max(60, own["clock"]+35), "what a probe adds to the time of a method that takes a nanosecond: %+v", brief.Distribution)
+}
+
+// tenth returns the upper end of the bucket, in nanoseconds, up to which there are a tenth of the calls.
+func tenth(distribution []schema.ProbeBucket) int64 {
+	var all, seen int64
+	for _, b := range distribution {
+		all += b.Count
+	}
+	for _, b := range distribution {
+		if seen += b.Count; seen*10 >= all {
+			return b.ToNS
+		}
+	}
+	return math.MaxInt64
 }
 
 func compareEvents(t *testing.T, own map[string]int64, events []listedEvent) {

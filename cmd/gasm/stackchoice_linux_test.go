@@ -67,7 +67,12 @@ func TestWindowMethodByStack(t *testing.T) {
 	assert.Equal(t, byStack.OutsideMethod, under.NotUnder)
 	inMain := account("--window-method", "Calls::handle", "--thread", "^java$", "--under", "Calls::part") // HotSpot does not name the main thread
 	assert.Equal(t, all.Profiled, inMain.Profiled+inMain.OtherThread+inMain.OutsideMethod+inMain.NotUnder)
-	assert.Equal(t, account("--under", "Calls::part").Profiled, inMain.Profiled, "only main calls it, in that method")
+	// A sample in the method that main calls last has no callers if gasm did not get to its stack in time: so it is in the
+	// program's first milliseconds, while gasm still looks for the JVM.
+	part := account("--under", "Calls::part")
+	assert.Equal(t, part.StackWhole, inMain.Profiled, "only main calls it, in that method")
+	assert.Equal(t, part.Profiled-part.StackWhole, part.StackUnwalked, "%+v", part)
+	assert.Less(t, part.StackUnwalked, part.StackWhole/10, "%+v", part)
 	r = runGasm(t, []string{"report", "--window-method", "Calls::handle", "--thread", "background", dir})
 	assert.Contains(t, r.stderr, "no sample is of a thread that was in the method (--thread background --window-method Calls::handle)")
 
